@@ -1,0 +1,532 @@
+/*
+ * The load client: an epoll HTTP/1.1 client that opens streams, follows each one to its end and says whether
+ * it was whole. It owns nothing but the measuring: times of first deltas, counts, wall time. Prints one JSON line.
+ *
+ * Usage: load --host H --port P --path /v1/chat --headers FILE --body FILE --mode service|relay --streams N
+ *             (--requests N | --seconds S) [--chars N] [--ramp-ms N] [--gap-ms N] [--stall-s N]
+ *
+ * The body template may hold %TURN%, replaced by a fresh uuid per request; a header line may hold %DEVICE%,
+ * replaced by 32 hex characters per connection. A stream is whole when it was answered 200, brought exactly
+ * --chars characters of text, was closed by its own end mark (relay: "data: [DONE]"; service: turn.end with
+ * "completed"), carried no error event, and its HTTP body ended. Text is expected to be ASCII without escapes.
+ */
+#define _GNU_SOURCE
+#include <arpa/inet.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <netinet/tcp.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/epoll.h>
+#include <sys/random.h>
+#include <sys/resource.h>
+#include <sys/socket.h>
+#include <time.h>
+#include <unistd.h>
+
+#define MAX_STREAMS 16000            /* one source address has about 28,000 ports towards one server */
+#define MAX_REQUESTS 20000000        /* eight bytes of sample each */
+#define READ_BYTES (256 * 1024)      /* shared by all connections; one read per readiness */
+#define MAX_LINE (1024 * 1024)       /* a block.ready repeats the whole text in one line */
+#define MAX_HEAD (16 * 1024)
+#define MAX_TEMPLATE (256 * 1024)
+#define MAX_EVENTS 512
+#define SHOWN_FAILURES 3             /* enough to see why; a thousand equal lines help nobody */
+
+enum http_state { HEAD, SIZE, SIZE_LF, DATA, DATA_CR, DATA_LF, TRAILER, BODY_TO_LENGTH, COMPLETE };
+enum sse_event { EV_OTHER, EV_DELTA, EV_END, EV_ERROR };
+
+struct conn {
+  int fd;
+  int index;
+  int busy;
+  enum http_state state;
+  int status;
+  int chunked;
+  int close_after;
+  int trailer_seen;                  /* bytes on the current trailer line */
+  uint64_t left;                     /* bytes left of the chunk or of the body */
+  char *line;                        /* unfinished head or SSE line, carried over to the next read */
+  size_t line_len, line_cap;
+  enum sse_event event;
+  int done, failed;
+  uint64_t chars;
+  uint64_t sent_ns, first_ns, due_ns;
+};
+
+static struct {
+  const char *host, *path, *mode;
+  char *headers, *body;
+  int port, streams;
+  long requests, chars, ramp_ms, gap_ms, stall_s;
+  double seconds;
+} opt = {.host = "127.0.0.1", .path = "/v1/chat", .mode = "relay", .streams = 1, .chars = -1, .stall_s = 15};
+
+static int service_mode;
+static struct conn *conns;
+static int ep;
+static long started, finished, ok, broken, shown;
+static uint64_t deltas, chars_total, bytes_total, deadline_ns, begin_ns;
+static double *first_ms;
+static long first_count, first_cap;
+static double *whole_ms;
+static long whole_count;
+static char *body_before, *body_after;
+static size_t body_before_len, body_after_len;
+static uint64_t rng[2];
+static int *waiting, waiting_head, waiting_count;
+
+static void die(const char *what) {
+  fprintf(stderr, "load: %s%s%s\n", what, errno ? ": " : "", errno ? strerror(errno) : "");
+  exit(1);
+}
+
+static uint64_t now_ns(void) {
+  struct timespec t;
+  clock_gettime(CLOCK_MONOTONIC, &t);
+  return (uint64_t)t.tv_sec * 1000000000ull + (uint64_t)t.tv_nsec;
+}
+
+/* xorshift128+: fast and unique enough for turn ids of one run */
+static uint64_t random64(void) {
+  uint64_t a = rng[0], b = rng[1];
+  rng[0] = b;
+  a ^= a << 23;
+  rng[1] = a ^ b ^ (a >> 17) ^ (b >> 26);
+  return rng[1] + b;
+}
+
+static void write_hex(char *out, uint64_t v) {
+  for (int i = 15; i >= 0; i--, v >>= 4) out[i] = "0123456789abcdef"[v & 15];
+}
+
+static void write_uuid(char *out) {
+  char hex[32];
+  write_hex(hex, random64());
+  write_hex(hex + 16, random64());
+  hex[12] = '4';
+  hex[16] = "89ab"[random64() & 3];
+  int o = 0;
+  for (int i = 0; i < 32; i++) {
+    if (i == 8 || i == 12 || i == 16 || i == 20) out[o++] = '-';
+    out[o++] = hex[i];
+  }
+}
+
+static char *read_text(const char *name) {
+  FILE *f = fopen(name, "rb");
+  if (!f) die(name);
+  char *text = malloc(MAX_TEMPLATE + 1);
+  size_t n = fread(text, 1, MAX_TEMPLATE, f);
+  fclose(f);
+  text[n] = 0;
+  return text;
+}
+
+/* Prints why the first few streams failed, and counts the rest in silence. */
+static void show(struct conn *c, const char *why, const char *text, size_t len) {
+  if (shown++ >= SHOWN_FAILURES) return;
+  fprintf(stderr, "load: stream broken: %s (status %d, %llu characters) %.*s\n", why, c->status, (unsigned long long)c->chars,
+          (int)(len > 400 ? 400 : len), text);
+}
+
+/* ---- connection and request ------------------------------------------------------------------------------------ */
+
+static void connect_to_server(struct conn *c) {
+  struct sockaddr_in to = {.sin_family = AF_INET, .sin_port = htons((uint16_t)opt.port)};
+  if (inet_pton(AF_INET, opt.host, &to.sin_addr) != 1) die("--host takes an IPv4 address");
+  c->fd = socket(AF_INET, SOCK_STREAM, 0);
+  if (c->fd < 0) die("socket");
+  if (connect(c->fd, (struct sockaddr *)&to, sizeof to) != 0) die("connect");
+  int one = 1;
+  setsockopt(c->fd, IPPROTO_TCP, TCP_NODELAY, &one, sizeof one);
+  fcntl(c->fd, F_SETFL, fcntl(c->fd, F_GETFL) | O_NONBLOCK);
+  struct epoll_event e = {.events = EPOLLIN | EPOLLRDHUP, .data.ptr = c};
+  if (epoll_ctl(ep, EPOLL_CTL_ADD, c->fd, &e) != 0) die("epoll_ctl");
+}
+
+static size_t write_head(struct conn *c, char *out, size_t cap) {
+  size_t n = (size_t)snprintf(out, cap, "POST %s HTTP/1.1\r\nHost: %s:%d\r\nContent-Length: %zu\r\n", opt.path, opt.host, opt.port,
+                              body_before_len + body_after_len + (body_after ? 36 : 0));
+  for (const char *line = opt.headers; *line;) {
+    size_t len = strcspn(line, "\r\n");
+    const char *mark = memmem(line, len, "%DEVICE%", 8);
+    if (n + len + 64 > cap) die("headers too long");
+    if (len && mark) {
+      size_t before = (size_t)(mark - line);
+      memcpy(out + n, line, before);
+      n += before;
+      write_hex(out + n, 0x9e3779b97f4a7c15ull * ((uint64_t)c->index + 1)); /* spread, and the same in every run */
+      write_hex(out + n + 16, (uint64_t)c->index);
+      n += 32;
+      memcpy(out + n, mark + 8, len - before - 8);
+      n += len - before - 8;
+    } else {
+      memcpy(out + n, line, len);
+      n += len;
+    }
+    if (len) {
+      memcpy(out + n, "\r\n", 2);
+      n += 2;
+    }
+    line += len;
+    line += strspn(line, "\r\n");
+  }
+  memcpy(out + n, "\r\n", 2);
+  return n + 2;
+}
+
+static void send_request(struct conn *c) {
+  static char out[MAX_HEAD + MAX_TEMPLATE];
+  size_t n = write_head(c, out, MAX_HEAD);
+  memcpy(out + n, body_before, body_before_len);
+  n += body_before_len;
+  if (body_after) {
+    write_uuid(out + n);
+    n += 36;
+    memcpy(out + n, body_after, body_after_len);
+    n += body_after_len;
+  }
+  c->busy = 1;
+  c->state = HEAD;
+  c->status = c->chunked = c->close_after = c->done = c->failed = 0;
+  c->chars = c->left = c->first_ns = 0;
+  c->line_len = 0;
+  c->event = EV_OTHER;
+  started++;
+  c->sent_ns = now_ns();
+  if (write(c->fd, out, n) != (ssize_t)n) die("a request did not fit the socket buffer");
+}
+
+static int may_start(uint64_t now) {
+  if (deadline_ns) return now < deadline_ns && started < MAX_REQUESTS;
+  return started < opt.requests;
+}
+
+static void wait_until(struct conn *c, uint64_t due) {
+  c->due_ns = due;
+  waiting[(waiting_head + waiting_count++) % opt.streams] = c->index;
+}
+
+static void reconnect(struct conn *c) {
+  close(c->fd);
+  connect_to_server(c);
+}
+
+/* One stream is over: judge it, then send the next request on the same connection. */
+static void finish(struct conn *c, const char *cut_off) {
+  uint64_t now = now_ns();
+  c->busy = 0;
+  finished++;
+  const char *why = cut_off;
+  if (!why && c->status != 200) why = "not 200";
+  if (!why && c->failed) why = "error event";
+  if (!why && !c->done) why = "no end mark";
+  if (!why && opt.chars >= 0 && c->chars != (uint64_t)opt.chars) why = "text not whole";
+  if (why) {
+    broken++;
+    show(c, why, c->line ? c->line : "", c->line_len);
+  } else {
+    ok++;
+    if (whole_count < first_cap) whole_ms[whole_count++] = (double)(now - c->sent_ns) / 1e6;
+  }
+  if (cut_off || c->close_after) reconnect(c);
+  if (!may_start(now)) return;
+  if (opt.gap_ms) wait_until(c, now + (uint64_t)opt.gap_ms * 1000000ull);
+  else send_request(c);
+}
+
+/* ---- server-sent events ---------------------------------------------------------------------------------------- */
+
+/* Length of the JSON string that follows `key` in the line; -1 when there is none. */
+static long text_length(const char *line, size_t len, const char *key, size_t key_len) {
+  const char *p = memmem(line, len, key, key_len);
+  if (!p) return -1;
+  p += key_len;
+  long n = 0;
+  for (const char *end = line + len; p < end && *p != '"'; p++, n++)
+    if (*p == '\\') p++;
+  return n;
+}
+
+static void count_delta(struct conn *c, long n) {
+  deltas++;
+  c->chars += (uint64_t)n;
+  chars_total += (uint64_t)n;
+  if (c->first_ns) return;
+  c->first_ns = now_ns();
+  if (first_count < first_cap) first_ms[first_count++] = (double)(c->first_ns - c->sent_ns) / 1e6;
+}
+
+static void take_line(struct conn *c, const char *line, size_t len) {
+  if (len && line[len - 1] == '\r') len--;
+  if (!service_mode) {
+    if (len < 6 || memcmp(line, "data: ", 6)) return;
+    if (len == 12 && !memcmp(line + 6, "[DONE]", 6)) {
+      c->done = 1;
+      return;
+    }
+    long n = text_length(line, len, "\"content\":\"", 11);
+    if (n > 0) count_delta(c, n);
+    return;
+  }
+  if (len > 7 && !memcmp(line, "event: ", 7)) {
+    const char *name = line + 7;
+    size_t n = len - 7;
+    c->event = n == 11 && !memcmp(name, "block.delta", 11) ? EV_DELTA
+             : n == 8 && !memcmp(name, "turn.end", 8)      ? EV_END
+             : n == 5 && !memcmp(name, "error", 5)         ? EV_ERROR
+                                                           : EV_OTHER;
+    return;
+  }
+  if (len < 6 || memcmp(line, "data: ", 6)) return;
+  if (c->event == EV_DELTA) {
+    long n = text_length(line, len, "\"text_delta\":\"", 14);
+    if (n >= 0) count_delta(c, n);
+  } else if (c->event == EV_END) {
+    c->done = memmem(line, len, "\"completed\"", 11) != NULL;
+    if (!c->done) show(c, "turn.end", line, len);
+  } else if (c->event == EV_ERROR) {
+    c->failed = 1;
+    show(c, "error event", line, len);
+  }
+  c->event = EV_OTHER;
+}
+
+static void keep(struct conn *c, const char *p, size_t n) {
+  if (c->line_len + n > MAX_LINE) die("a line of the stream is longer than 1 MB");
+  if (c->line_len + n > c->line_cap) {
+    c->line_cap = (c->line_len + n) * 2;
+    c->line = realloc(c->line, c->line_cap);
+  }
+  memcpy(c->line + c->line_len, p, n);
+  c->line_len += n;
+}
+
+static void take_body(struct conn *c, const char *p, size_t n) {
+  bytes_total += n;
+  if (c->status != 200) {              /* a refusal: kept whole so that it can be shown */
+    if (c->line_len + n < MAX_HEAD) keep(c, p, n);
+    return;
+  }
+  while (n) {
+    const char *lf = memchr(p, '\n', n);
+    if (!lf) {
+      keep(c, p, n);
+      return;
+    }
+    size_t len = (size_t)(lf - p);
+    if (c->line_len) {
+      keep(c, p, len);
+      take_line(c, c->line, c->line_len);
+      c->line_len = 0;
+    } else {
+      take_line(c, p, len);
+    }
+    p += len + 1;
+    n -= len + 1;
+  }
+}
+
+/* ---- HTTP ------------------------------------------------------------------------------------------------------ */
+
+static int hex_digit(char ch) {
+  if (ch >= '0' && ch <= '9') return ch - '0';
+  if (ch >= 'a' && ch <= 'f') return ch - 'a' + 10;
+  if (ch >= 'A' && ch <= 'F') return ch - 'A' + 10;
+  return -1;
+}
+
+static void take_head(struct conn *c) {
+  keep(c, "", 1);
+  c->status = atoi(c->line + 9);
+  c->chunked = strcasestr(c->line, "\ntransfer-encoding: chunked") != NULL;
+  c->close_after = strcasestr(c->line, "\nconnection: close") != NULL;
+  const char *length = strcasestr(c->line, "\ncontent-length:");
+  c->left = length ? strtoull(length + 16, NULL, 10) : 0;
+  c->line_len = 0;
+  c->state = c->chunked ? SIZE : c->left ? BODY_TO_LENGTH : COMPLETE;
+  if (c->chunked) c->left = 0;
+}
+
+/* Takes what one read brought; returns how much of it belongs to this answer. */
+static size_t take(struct conn *c, const char *p, size_t n) {
+  size_t i = 0;
+  while (i < n && c->state != COMPLETE) {
+    if (c->state == DATA || c->state == BODY_TO_LENGTH) {
+      size_t part = n - i < c->left ? n - i : (size_t)c->left;
+      take_body(c, p + i, part);
+      i += part;
+      c->left -= part;
+      if (c->left == 0) c->state = c->state == DATA ? DATA_CR : COMPLETE;
+      continue;
+    }
+    char ch = p[i++];
+    if (c->state == HEAD) {
+      keep(c, &ch, 1);
+      if (c->line_len > MAX_HEAD) die("response head longer than 16 KB");
+      if (ch == '\n' && c->line_len >= 4 && !memcmp(c->line + c->line_len - 4, "\r\n\r\n", 4)) take_head(c);
+    } else if (c->state == SIZE) {
+      int digit = hex_digit(ch);
+      if (digit >= 0) c->left = c->left * 16 + (uint64_t)digit;
+      else if (ch == '\r') c->state = SIZE_LF;
+      else die("bad chunk size");
+    } else if (c->state == SIZE_LF) {
+      c->state = c->left ? DATA : TRAILER;
+      c->trailer_seen = 0;
+    } else if (c->state == DATA_CR) {
+      c->state = DATA_LF;
+    } else if (c->state == DATA_LF) {
+      c->state = SIZE;
+    } else if (c->state == TRAILER) {
+      if (ch == '\n') {
+        if (!c->trailer_seen) c->state = COMPLETE;
+        c->trailer_seen = 0;
+      } else if (ch != '\r') {
+        c->trailer_seen++;
+      }
+    }
+  }
+  return i;
+}
+
+static void read_from(struct conn *c) {
+  static char in[READ_BYTES];
+  ssize_t n = read(c->fd, in, sizeof in);
+  if (n < 0 && (errno == EAGAIN || errno == EINTR)) return;
+  if (n <= 0) {
+    if (c->busy) finish(c, "connection closed in the stream");
+    else reconnect(c);
+    return;
+  }
+  if (!c->busy) die("the server sent bytes nobody asked for");
+  if (take(c, in, (size_t)n) != (size_t)n) die("the server sent bytes after the end of the answer");
+  if (c->state == COMPLETE) finish(c, NULL);
+}
+
+/* ---- the run --------------------------------------------------------------------------------------------------- */
+
+/* Sends the requests whose time has come; returns the milliseconds until the next one, 1000 when there is none. */
+static int start_due(void) {
+  while (waiting_count) {
+    struct conn *c = &conns[waiting[waiting_head]];
+    uint64_t now = now_ns();
+    if (c->due_ns > now) return (int)((c->due_ns - now) / 1000000ull) + 1;
+    waiting_head = (waiting_head + 1) % opt.streams;
+    waiting_count--;
+    if (may_start(now)) send_request(c);
+  }
+  return 1000;
+}
+
+static void run(void) {
+  begin_ns = now_ns();
+  if (opt.seconds > 0) deadline_ns = begin_ns + (uint64_t)(opt.seconds * 1e9);
+  for (int i = 0; i < opt.streams; i++)
+    wait_until(&conns[i], begin_ns + (uint64_t)opt.ramp_ms * 1000000ull * (uint64_t)i / (uint64_t)opt.streams);
+  uint64_t last_progress = begin_ns;
+  static struct epoll_event events[MAX_EVENTS];
+  for (;;) {
+    int wait_ms = start_due();
+    if (started == finished && !waiting_count) return;
+    int n = epoll_wait(ep, events, MAX_EVENTS, wait_ms);
+    if (n < 0 && errno != EINTR) die("epoll_wait");
+    for (int i = 0; i < n; i++) read_from(events[i].data.ptr);
+    uint64_t now = now_ns();
+    if (n > 0) last_progress = now;
+    if (now - last_progress > (uint64_t)opt.stall_s * 1000000000ull) {
+      for (int i = 0; i < opt.streams; i++)
+        if (conns[i].busy) {
+          broken++;
+          show(&conns[i], "stalled", "", 0);
+        }
+      return;
+    }
+  }
+}
+
+static int by_value(const void *a, const void *b) {
+  double x = *(const double *)a, y = *(const double *)b;
+  return x < y ? -1 : x > y;
+}
+
+static double percentile(double *sorted, long n, double p) {
+  if (!n) return 0;
+  long i = (long)(p * (double)n);
+  return sorted[i >= n ? n - 1 : i];
+}
+
+static void report(double wall_s) {
+  qsort(first_ms, (size_t)first_count, sizeof *first_ms, by_value);
+  qsort(whole_ms, (size_t)whole_count, sizeof *whole_ms, by_value);
+  printf("{\"streams\":%ld,\"ok\":%ld,\"broken\":%ld,\"deltas\":%llu,\"chars\":%llu,\"bytes\":%llu,"
+         "\"ttfb_p50_ms\":%.4f,\"ttfb_p99_ms\":%.4f,\"ttfb_max_ms\":%.4f,"
+         "\"whole_p50_ms\":%.4f,\"whole_p99_ms\":%.4f,\"wall_s\":%.6f}\n",
+         started, ok, broken, (unsigned long long)deltas, (unsigned long long)chars_total, (unsigned long long)bytes_total,
+         percentile(first_ms, first_count, 0.5), percentile(first_ms, first_count, 0.99), percentile(first_ms, first_count, 1),
+         percentile(whole_ms, whole_count, 0.5), percentile(whole_ms, whole_count, 0.99), wall_s);
+}
+
+static void read_options(int argc, char **argv) {
+  for (int i = 1; i + 1 < argc; i += 2) {
+    const char *k = argv[i], *v = argv[i + 1];
+    if (!strcmp(k, "--host")) opt.host = v;
+    else if (!strcmp(k, "--port")) opt.port = atoi(v);
+    else if (!strcmp(k, "--path")) opt.path = v;
+    else if (!strcmp(k, "--headers")) opt.headers = read_text(v);
+    else if (!strcmp(k, "--body")) opt.body = read_text(v);
+    else if (!strcmp(k, "--mode")) opt.mode = v;
+    else if (!strcmp(k, "--streams")) opt.streams = atoi(v);
+    else if (!strcmp(k, "--requests")) opt.requests = atol(v);
+    else if (!strcmp(k, "--seconds")) opt.seconds = atof(v);
+    else if (!strcmp(k, "--chars")) opt.chars = atol(v);
+    else if (!strcmp(k, "--ramp-ms")) opt.ramp_ms = atol(v);
+    else if (!strcmp(k, "--gap-ms")) opt.gap_ms = atol(v);
+    else if (!strcmp(k, "--stall-s")) opt.stall_s = atol(v);
+    else die(k);
+  }
+  errno = 0;
+  if (argc % 2 == 0) die("an option has no value");
+  if (!opt.port || !opt.headers || !opt.body) die("--port, --headers and --body are needed");
+  if (opt.streams < 1 || opt.streams > MAX_STREAMS) die("--streams is out of range");
+  if ((opt.requests < 1 || opt.requests > MAX_REQUESTS) && opt.seconds <= 0) die("--requests or --seconds is needed");
+  if (opt.gap_ms && opt.streams != 1) die("--gap-ms is for one stream"); /* the queue of due times stays sorted */
+  if (opt.requests && opt.seconds <= 0 && opt.streams > opt.requests) opt.streams = (int)opt.requests;
+  service_mode = !strcmp(opt.mode, "service");
+  if (!service_mode && strcmp(opt.mode, "relay")) die("--mode takes service or relay");
+}
+
+int main(int argc, char **argv) {
+  read_options(argc, argv);
+  struct rlimit files = {MAX_STREAMS + 64, MAX_STREAMS + 64};
+  if (setrlimit(RLIMIT_NOFILE, &files) != 0) { /* without the right to raise it: as far as the hard limit goes */
+    getrlimit(RLIMIT_NOFILE, &files);
+    files.rlim_cur = files.rlim_max;
+    setrlimit(RLIMIT_NOFILE, &files);
+  }
+  if (getrandom(rng, sizeof rng, 0) != sizeof rng) die("getrandom");
+  body_before = opt.body;
+  body_before_len = strlen(opt.body);
+  char *mark = strstr(opt.body, "%TURN%");
+  if (mark) {
+    body_before_len = (size_t)(mark - opt.body);
+    body_after = mark + 6;
+    body_after_len = strlen(body_after);
+  }
+  ep = epoll_create1(0);
+  first_cap = opt.seconds > 0 ? MAX_REQUESTS / 8 : opt.requests;
+  first_ms = malloc(sizeof *first_ms * (size_t)first_cap);
+  whole_ms = malloc(sizeof *whole_ms * (size_t)first_cap);
+  conns = calloc((size_t)opt.streams, sizeof *conns);
+  waiting = calloc((size_t)opt.streams, sizeof *waiting);
+  if (ep < 0 || !first_ms || !whole_ms || !conns || !waiting) die("out of memory");
+  for (int i = 0; i < opt.streams; i++) {
+    conns[i].index = i;
+    connect_to_server(&conns[i]);
+  }
+  run();
+  report((double)(now_ns() - begin_ns) / 1e9);
+  return 0;
+}

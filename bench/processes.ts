@@ -1,0 +1,113 @@
+/** Processes of a benchmark: free ports, starting a Node program on one core, waiting until it answers, ending it. */
+import { type ChildProcess, spawn, spawnSync } from 'node:child_process';
+import { openSync, readFileSync } from 'node:fs';
+import { createServer } from 'node:net';
+
+/** The server under test has this core to itself; upstream and load client share the other. */
+export const SERVER_CORE = 0;
+export const CLIENT_CORE = 1;
+
+/** A server that has not answered by then never will; a first start with migrations takes a second or two. */
+const READY_TIMEOUT_MS = 30_000;
+const READY_POLL_MS = 50;
+/** A server without open turns drains at once; later it is killed. */
+const STOP_TIMEOUT_MS = 10_000;
+const LOG_TAIL_CHARS = 2_000;
+
+export interface Program {
+  /** Shown in errors, and the name of its log. */
+  readonly name: string;
+  readonly core: number;
+  readonly file: string;
+  readonly args: readonly string[];
+  readonly env: Readonly<Record<string, string>>;
+  readonly logFile: string;
+  /** Answers 200 once the program is ready. */
+  readonly readyUrl: string;
+}
+
+export interface Running {
+  readonly pid: number;
+  /** Throws, with the end of its log, when the program has ended. */
+  check(): void;
+  stop(): Promise<void>;
+}
+
+const running = new Set<ChildProcess>();
+process.on('exit', () => {
+  for (const child of running) child.kill('SIGKILL');
+});
+
+/** A TCP port of the loopback address that nobody listens on. */
+export async function freePort(): Promise<number> {
+  const server = createServer();
+  await new Promise<void>((resolve, reject) => {
+    server.once('error', reject);
+    server.listen(0, '127.0.0.1', resolve);
+  });
+  const address = server.address();
+  await new Promise((resolve) => server.close(resolve));
+  if (address === null || typeof address === 'string') throw new Error('no port');
+  return address.port;
+}
+
+/** Whether this machine can give the server a core of its own. */
+export function canPin(): boolean {
+  return spawnSync('taskset', ['-c', `${SERVER_CORE},${CLIENT_CORE}`, 'true']).status === 0;
+}
+
+/** The command line that runs `command` on one core, or anywhere when cores cannot be chosen. */
+export function pinned(core: number, command: readonly string[]): readonly [string, ...string[]] {
+  const [first = '', ...rest] = command;
+  return canPin() ? ['taskset', '-c', String(core), first, ...rest] : [first, ...rest];
+}
+
+/** Starts a compiled program on its core and waits until it answers. Throws, with the end of its log, when it does not. */
+export async function start(program: Program): Promise<Running> {
+  const log = openSync(program.logFile, 'w');
+  const [command, ...args] = pinned(program.core, [process.execPath, program.file, ...program.args]);
+  const env = { PATH: process.env['PATH'] ?? '', HOME: process.env['HOME'] ?? '', NODE_ENV: 'production', ...program.env };
+  const child = spawn(command, args, { env, stdio: ['ignore', log, log] });
+  running.add(child);
+  child.once('exit', () => running.delete(child));
+  const check = (): void => {
+    if (child.exitCode === null && child.signalCode === null) return;
+    const tail = readFileSync(program.logFile, 'utf8').slice(-LOG_TAIL_CHARS);
+    throw new Error(`${program.name} ended (${child.exitCode ?? child.signalCode}):\n${tail}`);
+  };
+  const { pid } = child;
+  if (pid === undefined) throw new Error(`${program.name} did not start: ${command}`);
+  const giveUpAtMs = performance.now() + READY_TIMEOUT_MS;
+  while (!(await answers(program.readyUrl))) {
+    check();
+    if (performance.now() > giveUpAtMs) {
+      child.kill('SIGKILL');
+      throw new Error(`${program.name} did not answer at ${program.readyUrl}; see ${program.logFile}`);
+    }
+    await pause(READY_POLL_MS);
+  }
+  return { pid, check, stop: () => stop(child) };
+}
+
+async function answers(url: string): Promise<boolean> {
+  try {
+    const response = await fetch(url);
+    await response.arrayBuffer();
+    return response.status === 200;
+  } catch {
+    return false;
+  }
+}
+
+async function stop(child: ChildProcess): Promise<void> {
+  if (child.exitCode !== null || child.signalCode !== null) return;
+  const ended = new Promise((resolve) => child.once('exit', resolve));
+  child.kill('SIGTERM');
+  const late = setTimeout(() => child.kill('SIGKILL'), STOP_TIMEOUT_MS);
+  await ended;
+  clearTimeout(late);
+}
+
+export function pause(ms: number): Promise<void> {
+  return new Promise((resolve) => setTimeout(resolve, ms));
+}

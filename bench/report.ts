@@ -1,0 +1,126 @@
+/** From rounds to a table: medians, ratios to the raw relay, Markdown. */
+import type { LoadResult } from './load.ts';
+import type { Workload } from './workloads.ts';
+
+/** One measured round of one candidate. */
+export interface Round extends LoadResult {
+  readonly cpu_ns: number;
+}
+
+/** All rounds of one candidate on one workload. */
+export interface Outcome {
+  readonly workload: Workload;
+  readonly candidate: string;
+  readonly rounds: readonly Round[];
+  /** Over the life of the server process: start, warm-up and all rounds. */
+  readonly peak_rss_bytes: number;
+}
+
+/** Medians over the rounds; `broken` is the sum, because one broken stream is one too many. */
+export interface Summary {
+  readonly workload: string;
+  readonly candidate: string;
+  /** µs of server CPU per upstream token delivered, or per turn. */
+  readonly cpu_us: number;
+  readonly cpu_us_min: number;
+  readonly cpu_us_max: number;
+  /** To the raw relay of the same run; undefined when it was not measured. */
+  readonly ratio: number | undefined;
+  readonly ttfb_p50_ms: number;
+  readonly ttfb_p99_ms: number;
+  readonly added_p50_ms: number | undefined;
+  readonly added_p99_ms: number | undefined;
+  readonly units_per_s: number;
+  /** Upstream tokens per event that reached the client. */
+  readonly merged: number;
+  readonly peak_rss_bytes: number;
+  readonly broken: number;
+}
+
+export function median(values: readonly number[]): number {
+  const sorted = [...values].sort((a, b) => a - b);
+  const middle = sorted.length >> 1;
+  const upper = sorted[middle] ?? Number.NaN;
+  return sorted.length % 2 === 1 ? upper : ((sorted[middle - 1] ?? Number.NaN) + upper) / 2;
+}
+
+/** What CPU time is divided by: upstream tokens (whether or not the server merged them) or turns, of whole streams. */
+function units(workload: Workload, round: Round): number {
+  return workload.unit === 'delta' ? round.ok * workload.tokens : round.ok;
+}
+
+/** Medians of every outcome; the relay's outcome of the same workload is what ratios and added latency refer to. */
+export function summarize(outcomes: readonly Outcome[]): Summary[] {
+  return outcomes.map((outcome) => {
+    const { workload, rounds } = outcome;
+    const base = outcomes.find((other) => other.workload === workload && other.candidate === 'relay');
+    const cpuOf = (of: Outcome): number[] => of.rounds.map((round) => round.cpu_ns / 1e3 / units(workload, round));
+    const p50 = median(rounds.map((round) => round.ttfb_p50_ms));
+    const p99 = median(rounds.map((round) => round.ttfb_p99_ms));
+    const cpu = cpuOf(outcome);
+    return {
+      workload: workload.name,
+      candidate: outcome.candidate,
+      cpu_us: median(cpu),
+      cpu_us_min: Math.min(...cpu),
+      cpu_us_max: Math.max(...cpu),
+      ratio: base === undefined ? undefined : median(cpu) / median(cpuOf(base)),
+      ttfb_p50_ms: p50,
+      ttfb_p99_ms: p99,
+      added_p50_ms: base === undefined ? undefined : p50 - median(base.rounds.map((round) => round.ttfb_p50_ms)),
+      added_p99_ms: base === undefined ? undefined : p99 - median(base.rounds.map((round) => round.ttfb_p99_ms)),
+      units_per_s: median(rounds.map((round) => units(workload, round) / round.wall_s)),
+      merged: median(rounds.map((round) => (round.ok * workload.tokens) / round.deltas)),
+      peak_rss_bytes: outcome.peak_rss_bytes,
+      broken: rounds.reduce((sum, round) => sum + round.broken, 0),
+    };
+  });
+}
+
+const COLUMNS = [
+  'workload',
+  'server',
+  'CPU µs',
+  'per',
+  'range',
+  '× relay',
+  'first delta p50 ms',
+  'p99 ms',
+  'added p50 / p99 ms',
+  'per s',
+  'tokens an event',
+  'peak RSS MB',
+  'broken',
+  'target',
+];
+
+/** The Markdown table of one run, a row per workload and candidate. */
+export function table(outcomes: readonly Outcome[]): string {
+  const summaries = summarize(outcomes);
+  const rows = summaries.map((s, i) => {
+    const workload = outcomes[i]?.workload;
+    const isRelay = s.candidate === 'relay';
+    const added = isRelay || s.added_p50_ms === undefined || s.added_p99_ms === undefined;
+    return [
+      s.workload,
+      s.candidate,
+      digits(s.cpu_us),
+      workload?.unit ?? '',
+      `${digits(s.cpu_us_min)} to ${digits(s.cpu_us_max)}`,
+      s.ratio === undefined ? '' : s.ratio.toFixed(2),
+      s.ttfb_p50_ms.toFixed(2),
+      s.ttfb_p99_ms.toFixed(2),
+      added ? '' : `${s.added_p50_ms?.toFixed(2)} / ${s.added_p99_ms?.toFixed(2)}`,
+      Math.round(s.units_per_s).toLocaleString('en-US'),
+      s.merged.toFixed(1),
+      (s.peak_rss_bytes / 1e6).toFixed(0),
+      String(s.broken),
+      isRelay ? 'the limit' : (workload?.target ?? ''),
+    ];
+  });
+  return [COLUMNS, COLUMNS.map(() => '---'), ...rows].map((cells) => `| ${cells.join(' | ')} |`).join('\n');
+}
+
+function digits(value: number): string {
+  return value >= 100 ? value.toFixed(0) : value >= 10 ? value.toFixed(1) : value.toFixed(2);
+}

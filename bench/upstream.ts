@@ -1,0 +1,239 @@
+/**
+ * The model for the benchmarks: an OpenAI-compatible chat-completions stream that costs almost nothing to make.
+ * Model `fake-<N>-<D>` sends N tokens of TOKEN_CHARS characters, D ms apart (0: one write per loop turn of this process,
+ * the streams taking turns); `-b<K>` puts K tokens in one socket write, K × D ms apart. The first write comes one such
+ * interval after the request, the end right after the last token.
+ * Owns the timer wheel that paces every stream; no stream has a timer of its own. `--port P` says where it listens.
+ */
+import type { HttpResponse } from 'uWebSockets.js';
+import { App } from 'uWebSockets.js';
+
+/** A stream holds at most this many tokens, so that a reader that never reads costs a few MB and no more. */
+const TOKENS_MAX = 10_000;
+/** Slots of one millisecond. A power of two makes the index a mask. */
+const WHEEL_SLOTS = 4_096;
+/** Half a turn of the wheel: a wheel that lags cannot take a far slot for a near one. */
+const INTERVAL_MAX_MS = WHEEL_SLOTS / 2;
+/** A request body beyond this is no chat of a benchmark. */
+const BODY_MAX_BYTES = 1024 * 1024;
+/** Models with their prepared bytes; a run uses a handful. */
+const PLANS_MAX = 64;
+
+/** TOKEN_CHARS characters each; no digits, so nothing in the text looks like a number to be hidden. */
+const WORDS = [
+  'the ',
+  'sun ',
+  'was ',
+  'low ',
+  'and ',
+  'one ',
+  'oak ',
+  'had ',
+  'its ',
+  'own ',
+  'way ',
+  'out ',
+  'too ',
+  'far ',
+  'off ',
+  'now ',
+];
+
+interface Plan {
+  /** Between two writes; 0 is as fast as it goes. */
+  readonly intervalMs: number;
+  readonly head: Uint8Array;
+  /** One socket write each, in order. */
+  readonly writes: readonly Uint8Array[];
+  readonly tail: Uint8Array;
+  readonly tailWithUsage: Uint8Array;
+}
+
+interface Stream {
+  readonly res: HttpResponse;
+  readonly plan: Plan;
+  readonly withUsage: boolean;
+  next: number;
+  dueMs: number;
+  blocked: boolean;
+  gone: boolean;
+}
+
+const plans = new Map<string, Plan>();
+const encoder = new TextEncoder();
+
+function chunk(model: string, choices: string, usage = ''): string {
+  const head = `{"id":"chatcmpl-bench0000000000000000","object":"chat.completion.chunk","created":1760000000,"model":"${model}"`;
+  return `data: ${head},"choices":[${choices}]${usage}}\n\n`;
+}
+
+function choice(delta: string, finishReason: string): string {
+  return `{"index":0,"delta":${delta},"logprobs":null,"finish_reason":${finishReason}}`;
+}
+
+/** The prepared bytes of a model; undefined when its name is not one of ours. */
+function planOf(model: string): Plan | undefined {
+  const known = plans.get(model);
+  if (known !== undefined) return known;
+  const match = /^fake-(\d+)-(\d+)(?:-b(\d+))?$/.exec(model);
+  if (match === null || plans.size >= PLANS_MAX) return undefined;
+  const tokens = Number(match[1]);
+  const burst = Math.max(1, Number(match[3] ?? '1'));
+  const intervalMs = Number(match[2]) * burst;
+  if (tokens < 1 || tokens > TOKENS_MAX || intervalMs > INTERVAL_MAX_MS) return undefined;
+  const pieces = Array.from({ length: tokens }, (_, i) => chunk(model, choice(`{"content":"${WORDS[i % WORDS.length]}"}`, 'null')));
+  const writes: Uint8Array[] = [];
+  for (let i = 0; i < tokens; i += burst) writes.push(encoder.encode(pieces.slice(i, i + burst).join('')));
+  const stop = chunk(model, choice('{}', '"stop"'));
+  const usage = `,"usage":{"prompt_tokens":12,"completion_tokens":${tokens},"total_tokens":${tokens + 12}}`;
+  const plan: Plan = {
+    intervalMs,
+    head: encoder.encode(chunk(model, choice('{"role":"assistant","content":""}', 'null'))),
+    writes,
+    tail: encoder.encode(`${stop}data: [DONE]\n\n`),
+    tailWithUsage: encoder.encode(`${stop}${chunk(model, '', usage)}data: [DONE]\n\n`),
+  };
+  plans.set(model, plan);
+  return plan;
+}
+
+/** Sends the next write of a stream, or its tail; true while there is more to come. */
+function advance(stream: Stream): boolean {
+  if (stream.gone) return false;
+  if (stream.blocked) return true;
+  const { res, plan } = stream;
+  const bytes = plan.writes[stream.next++];
+  if (bytes === undefined) {
+    stream.gone = true;
+    res.cork(() => res.end(stream.withUsage ? plan.tailWithUsage : plan.tail));
+    return false;
+  }
+  res.cork(() => {
+    stream.blocked = !res.write(bytes);
+  });
+  return true;
+}
+
+// Streams without a delay: one write each per loop turn.
+let ready: Stream[] = [];
+let turning = false;
+
+function turn(): void {
+  ready = ready.filter(advance);
+  turning = ready.length > 0;
+  if (turning) setImmediate(turn);
+}
+
+// Streams with a delay: the wheel runs only while it holds one.
+const wheel: Stream[][] = Array.from({ length: WHEEL_SLOTS }, () => []);
+let wheelMs = 0;
+let held = 0;
+let ticker: NodeJS.Timeout | undefined;
+
+function hold(stream: Stream): void {
+  if (ticker === undefined) {
+    wheelMs = Math.floor(performance.now());
+    ticker = setInterval(tick, 1);
+  }
+  // A stream that fell behind goes to the next slot to be visited, never to one already passed.
+  stream.dueMs = Math.max(stream.dueMs, wheelMs + 1);
+  wheel[stream.dueMs & (WHEEL_SLOTS - 1)]?.push(stream);
+  held++;
+}
+
+function tick(): void {
+  const nowMs = Math.floor(performance.now());
+  while (wheelMs < nowMs) {
+    wheelMs++;
+    const slot = wheelMs & (WHEEL_SLOTS - 1);
+    const due = wheel[slot] ?? [];
+    if (due.length === 0) continue;
+    wheel[slot] = [];
+    held -= due.length;
+    for (const stream of due) {
+      if (!advance(stream)) continue;
+      // The tail follows the last token at once.
+      if (stream.next >= stream.plan.writes.length && !stream.blocked) {
+        advance(stream);
+        continue;
+      }
+      stream.dueMs += stream.plan.intervalMs;
+      hold(stream);
+    }
+  }
+  if (held > 0) return;
+  clearInterval(ticker);
+  ticker = undefined;
+}
+
+function begin(res: HttpResponse, body: string): Stream | undefined {
+  const plan = planOf(/"model"\s*:\s*"([^"]+)"/.exec(body)?.[1] ?? '');
+  if (plan === undefined || !/"stream"\s*:\s*true/.test(body)) {
+    const message = 'Only streams of models named fake-<N>-<D>[-b<K>] are served here.';
+    res.cork(() => {
+      res.writeStatus('400 Bad Request').writeHeader('Content-Type', 'application/json');
+      res.end(JSON.stringify({ error: { message, type: 'invalid_request_error', code: 'model_not_found' } }));
+    });
+    return undefined;
+  }
+  const withUsage = /"include_usage"\s*:\s*true/.test(body);
+  const stream: Stream = { res, plan, withUsage, next: 0, dueMs: 0, blocked: false, gone: false };
+  res.onWritable(() => {
+    stream.blocked = false;
+    return true;
+  });
+  res.cork(() => {
+    res.writeStatus('200 OK').writeHeader('Content-Type', 'text/event-stream; charset=utf-8');
+    res.writeHeader('Cache-Control', 'no-cache');
+    res.write(plan.head);
+  });
+  if (plan.intervalMs > 0) {
+    // Rounded up: a token is never early.
+    stream.dueMs = Math.ceil(performance.now()) + plan.intervalMs;
+    hold(stream);
+    return stream;
+  }
+  ready.push(stream);
+  if (!turning) {
+    turning = true;
+    setImmediate(turn);
+  }
+  return stream;
+}
+
+function serve(port: number): void {
+  App()
+    .get('/healthz', (res) => {
+      res.end('ok');
+    })
+    .post('/v1/chat/completions', (res) => {
+      let stream: Stream | undefined;
+      let aborted = false;
+      let size = 0;
+      const parts: Buffer[] = [];
+      res.onAborted(() => {
+        aborted = true;
+        if (stream !== undefined) stream.gone = true;
+      });
+      res.onData((part, isLast) => {
+        size += part.byteLength;
+        if (aborted || size > BODY_MAX_BYTES) {
+          if (!aborted) res.close();
+          return;
+        }
+        // The memory of `part` is taken back after this callback.
+        parts.push(Buffer.from(Buffer.from(part)));
+        if (isLast) stream = begin(res, Buffer.concat(parts).toString('latin1'));
+      });
+    })
+    .any('/*', (res) => {
+      res.writeStatus('404 Not Found').end('{"error":{"message":"No such path."}}');
+    })
+    .listen('127.0.0.1', port, (socket) => {
+      if (socket) return;
+      process.stderr.write(`bench upstream: port ${port} is taken\n`);
+      process.exit(1);
+    });
+}
+
+serve(Number(process.argv[process.argv.indexOf('--port') + 1]));

@@ -1,0 +1,109 @@
+/** The workloads by name: what the upstream sends, how the load client asks, and what the service aims at. */
+/** Characters of every token of the upstream. */
+const TOKEN_CHARS = 4;
+
+export interface Workload {
+  readonly name: string;
+  readonly what: string;
+  readonly model: string;
+  /** Upstream tokens of one stream. */
+  readonly tokens: number;
+  /** Open streams at a time. */
+  readonly streams: number;
+  /** Streams of one measured round; the warm-up runs `warmUp` of them. */
+  readonly requests: number;
+  readonly warmUp: number;
+  /** The first requests are spread over this long, so that steady work is measured and not one thundering herd. */
+  readonly rampMs: number;
+  /** Pause of a single client between two turns: added latency is measured without the work of the turn before. */
+  readonly gapMs: number;
+  /** What CPU time is divided by. */
+  readonly unit: 'delta' | 'turn';
+  readonly target: string;
+}
+
+export const WORKLOADS: readonly Workload[] = [
+  {
+    name: 'W1',
+    what: '200 deltas, no delay, 32 streams',
+    model: 'fake-200-0',
+    tokens: 200,
+    streams: 32,
+    requests: 2_000,
+    warmUp: 1_000,
+    rampMs: 0,
+    gapMs: 0,
+    unit: 'delta',
+    target: '≤ 1.5 × (merging off ≤ 2.0 ×)',
+  },
+  {
+    name: 'W1B',
+    what: '200 deltas in bursts of 8, no delay, 32 streams',
+    model: 'fake-200-0-b8',
+    tokens: 200,
+    streams: 32,
+    requests: 4_000,
+    warmUp: 2_000,
+    rampMs: 0,
+    gapMs: 0,
+    unit: 'delta',
+    target: '≤ 3.5 ×',
+  },
+  {
+    name: 'W2',
+    what: '100 deltas at 20 ms, 500 open streams',
+    model: 'fake-100-20',
+    tokens: 100,
+    streams: 500,
+    requests: 2_000,
+    warmUp: 1_000,
+    rampMs: 2_000,
+    gapMs: 0,
+    unit: 'delta',
+    target: '≤ 1.6 ×, first delta p99 ≤ relay + 10 ms, peak RSS ≤ 1.3 ×',
+  },
+  {
+    name: 'W3',
+    what: '1-token turns, 64 at a time',
+    model: 'fake-1-0',
+    tokens: 1,
+    streams: 64,
+    requests: 15_000,
+    warmUp: 10_000,
+    rampMs: 0,
+    gapMs: 0,
+    unit: 'turn',
+    target: '≤ 3.5 ×',
+  },
+  {
+    name: 'W4',
+    what: '1-token turn, one client',
+    model: 'fake-1-0',
+    tokens: 1,
+    streams: 1,
+    requests: 500,
+    warmUp: 1_000,
+    rampMs: 0,
+    gapMs: 3,
+    unit: 'turn',
+    target: 'added to first delta: p50 ≤ 0.6 ms, p99 ≤ 2 ms',
+  },
+  {
+    name: 'W4-20',
+    what: '20 tokens at 20 ms, one client',
+    model: 'fake-20-20',
+    tokens: 20,
+    streams: 1,
+    requests: 15,
+    warmUp: 10,
+    rampMs: 0,
+    gapMs: 3,
+    unit: 'turn',
+    target: 'added to first delta: p50 ≤ 0.6 ms, p99 ≤ 2 ms',
+  },
+];
+
+/** Characters of text that a whole stream of this workload brings. */
+export function charsPerStream(workload: Workload): number {
+  return workload.tokens * TOKEN_CHARS;
+}

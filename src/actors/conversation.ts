@@ -1,0 +1,260 @@
+/**
+ * The actor of one conversation: lets one turn run at a time, opens turns behind the fence, and finishes what a crash
+ * left open. It exists while something runs or waits in it; its rows are the truth, so an idle one costs nothing.
+ */
+import type { TurnState } from '../protocol/runtime/states.ts';
+import { Refusal } from '../protocol/errors.ts';
+import { WAITING_TURNS_MAX } from '../protocol/limits.ts';
+import type { Connection } from '../storage/connection.ts';
+import { readConversation } from '../storage/conversations.ts';
+import type { Channel } from '../storage/organisations.ts';
+import { readOpenTurns, readTurn, type TurnRow } from '../storage/turns.ts';
+import type { FrameSource } from './frame-source.ts';
+import { RunningTurn, type TurnStart, turnMachine } from './running-turn.ts';
+import { failureEvents, INTERRUPTED } from './turn-events.ts';
+import { journalSource } from './turn-journal.ts';
+import { journalEvent, TurnLog } from './turn-log.ts';
+import type { TurnCommand } from './turn-command.ts';
+import type { TurnOpening } from './turn-opening.ts';
+import type { TurnScope } from './turn-scope.ts';
+
+export interface Position {
+  readonly source: FrameSource;
+  readonly fromSeq: number;
+}
+
+/** The turn that a key names already, or where the reader of a new one starts. */
+export type Opened = Position | 'exists';
+
+/**
+ * After a crash nobody knows how many deltas were sent beyond the last commit. What follows takes seqs from the next
+ * multiple of this, which no attempt reaches (a turn's events are bounded by its rounds and blocks), so seq only rises.
+ */
+const RECOVERY_SEQ_STRIDE = 1_000_000;
+
+/** Opening is tried again when rows moved between reading and writing; more than this is a bug, not a race. */
+const OPEN_TRIES = 5;
+
+/** Where the conversation lives. */
+export interface Home {
+  readonly organisationId: string;
+  readonly appId: string;
+  readonly channel: Channel;
+}
+
+interface Live {
+  readonly turn: number;
+  readonly run: RunningTurn;
+  readonly attemptSeq: number;
+}
+
+export class Conversation {
+  readonly id: string;
+  readonly #home: Home;
+  readonly #opening: TurnOpening;
+  readonly #db: Connection;
+  readonly #onIdle: () => void;
+  #live: Live | null = null;
+  /** The epoch this actor holds, once it has written. */
+  #epoch: number | null = null;
+  #busy = false;
+  readonly #waiting: (() => void)[] = [];
+  /** Turns that are being opened or wait for it, by their key: a second request for one shares its fate. */
+  readonly #requested = new Map<string, Promise<Opened>>();
+
+  constructor(id: string, home: Home, opening: TurnOpening, db: Connection, onIdle: () => void) {
+    this.id = id;
+    this.#home = home;
+    this.#opening = opening;
+    this.#db = db;
+    this.#onIdle = onIdle;
+  }
+
+  get running(): RunningTurn | null {
+    return this.#live?.run ?? null;
+  }
+
+  /** The run of this turn, if it is the one that runs. */
+  runningTurn(turn: number): RunningTurn | undefined {
+    return this.#live?.turn === turn ? this.#live.run : undefined;
+  }
+
+  get waiting(): number {
+    return this.#waiting.length;
+  }
+
+  /** Opens a turn, behind those before it. @throws Refusal when too many wait or the rows refuse it. */
+  open(command: TurnCommand): Promise<Opened> {
+    return this.#once(command.turnId, () => this.#open(command));
+  }
+
+  /** Where to read a turn that exists: live, from its rows, or as a new attempt when it failed and may be retried. */
+  attach(command: TurnCommand | null, row: TurnRow): Promise<Opened> {
+    const live = this.#live;
+    if (live !== null && live.turn === row.turn) return Promise.resolve({ source: live.run.log, fromSeq: live.attemptSeq });
+    const mayRunAgain = command !== null && row.state === 'failed';
+    if (row.endedAtMs !== null && !mayRunAgain) return Promise.resolve(this.#stored(row));
+    return this.#once(row.turnId, () => this.#reopen(command, row));
+  }
+
+  #once(turnId: string, work: () => Promise<Opened>): Promise<Opened> {
+    const requested = this.#requested.get(turnId);
+    if (requested !== undefined) return requested;
+    if (this.#busy && this.#waiting.length >= WAITING_TURNS_MAX) {
+      const message = `This conversation has ${WAITING_TURNS_MAX} messages waiting for an answer. Wait for one of them before sending more.`;
+      return Promise.reject(new Refusal('rate_limited', message));
+    }
+    const opened = this.#inTurn(work).finally(() => this.#requested.delete(turnId));
+    this.#requested.set(turnId, opened);
+    return opened;
+  }
+
+  /** Runs `work` when the conversation is free; it stays taken until the turn that `work` started has ended. */
+  async #inTurn(work: () => Promise<Opened>): Promise<Opened> {
+    if (this.#busy) await new Promise<void>((resolve) => this.#waiting.push(resolve));
+    this.#busy = true;
+    try {
+      return await work();
+    } finally {
+      const live = this.#live;
+      if (live === null) this.#release();
+      else live.run.done.then(() => this.#release());
+    }
+  }
+
+  #release(): void {
+    this.#live = null;
+    const next = this.#waiting.shift();
+    if (next !== undefined) next();
+    else {
+      this.#busy = false;
+      this.#onIdle();
+    }
+  }
+
+  async #open(command: TurnCommand): Promise<Opened> {
+    await this.#recover();
+    for (let attempt = 1; attempt <= OPEN_TRIES; attempt++) {
+      const { input, scope, start } = this.#opening.prepare(command, this.id, this.#fence());
+      const output = await this.#opening.write(command, input);
+      if (output.outcome === 'exists') return 'exists';
+      if (output.outcome === 'refused') throw this.#opening.refusal(command, output.cap);
+      if (output.outcome === 'stale') {
+        this.#epoch = null;
+        continue;
+      }
+      this.#epoch = input.conversation.epoch;
+      const older = journalSource(this.#db, output.turn, input.ended ? input.nextSeq : null);
+      if (input.ended) return { source: older, fromSeq: 0 };
+      const log = new TurnLog(0, older);
+      for (const event of start.events) log.say(event);
+      log.journalledUpTo(input.nextSeq);
+      return this.#run(output.turn, scope(this.#committer(output.turn, input.assistantMessageId)), {
+        machine: start.machine,
+        effects: start.effects,
+        attemptSeq: 0,
+        log,
+        replacesBlocks: false,
+      });
+    }
+    throw new Error(`the conversation's rows kept changing: gave up after ${OPEN_TRIES} tries`);
+  }
+
+  #run(turn: number, scope: TurnScope, start: TurnStart): Position {
+    const run = new RunningTurn(scope, start);
+    this.#live = { turn, run, attemptSeq: start.attemptSeq };
+    return { source: start.log, fromSeq: start.attemptSeq };
+  }
+
+  /** Reads (or keeps) the epoch to expect, and the one to write. Null expected: the conversation is new. */
+  #fence(): { readonly expectedEpoch: number | null; readonly epoch: number } {
+    if (this.#epoch !== null) return { expectedEpoch: this.#epoch, epoch: this.#epoch };
+    const row = readConversation(this.#db, this.id);
+    return row === undefined ? { expectedEpoch: null, epoch: 1 } : { expectedEpoch: row.epoch, epoch: row.epoch + 1 };
+  }
+
+  #committer(turn: number, messageId: string): TurnScope['commit'] {
+    return async (step) => {
+      const { expectedEpoch, epoch } = this.#fence();
+      // Until the answer is there, nobody knows what the rows say: a failure makes the next turn read them again.
+      this.#epoch = null;
+      const committed = await this.#opening.commit(this.#home.organisationId, {
+        ...step,
+        turn,
+        messageId,
+        appId: this.#home.appId,
+        channel: this.#home.channel,
+        conversationId: this.id,
+        expectedEpoch: expectedEpoch ?? 0,
+        epoch,
+      });
+      if (committed) this.#epoch = epoch;
+      return committed;
+    };
+  }
+
+  /** Ends the turns that a crash left open, so that they can be retried: nobody is answering them any more. */
+  async #recover(): Promise<void> {
+    if (this.#epoch !== null) return;
+    for (const row of readOpenTurns(this.#db, this.id)) {
+      const machine = turnMachine({ state: row.state, snapshot: row.snapshot });
+      const { effects } = machine.send({ type: 'turn.interrupted', failure: INTERRUPTED });
+      const events = failureEvents(effects);
+      const firstSeq = (Math.floor(row.nextSeq / RECOVERY_SEQ_STRIDE) + 1) * RECOVERY_SEQ_STRIDE;
+      const committed = await this.#committer(row.turn, row.assistantMessageId)({
+        state: machine.state as TurnState,
+        attempt: machine.snapshot.context.attempt,
+        snapshot: JSON.stringify(machine.snapshot.context),
+        attemptSeq: row.attemptSeq,
+        nextSeq: firstSeq + events.length,
+        journal: { firstSeq, entries: JSON.stringify(events.map((event, offset) => journalEvent(firstSeq + offset, event))) },
+        replacesBlocks: false,
+        blocks: [],
+        invocations: [],
+        ended: true,
+        charge: null,
+      });
+      if (!committed) return;
+    }
+  }
+
+  async #reopen(command: TurnCommand | null, stale: TurnRow): Promise<Opened> {
+    await this.#recover();
+    const row = readTurn(this.#db, stale.appId, stale.turnId);
+    if (row === undefined) throw new Error('a turn vanished while it was attached to');
+    if (command === null || row.endedAtMs === null) return this.#stored(row);
+    const machine = turnMachine({ state: row.state, snapshot: row.snapshot });
+    const { effects } = machine.send({ type: 'turn.retry' });
+    if (effects.length === 0) return this.#stored(row);
+    return this.#retry(command, row, { machine, effects });
+  }
+
+  #stored(row: TurnRow): Position {
+    return { source: journalSource(this.#db, row.turn, row.nextSeq), fromSeq: row.attemptSeq };
+  }
+
+  /** A new attempt of a failed turn: same stored message, same message id, seq going on. */
+  async #retry(command: TurnCommand, row: TurnRow, step: Pick<TurnStart, 'machine' | 'effects'>): Promise<Opened> {
+    const scope = this.#opening.scopeOf(command, this.id, row.assistantMessageId, this.#committer(row.turn, row.assistantMessageId));
+    const start = this.#opening.startEvent(command, this.id, row.assistantMessageId);
+    const attemptSeq = row.nextSeq;
+    const committed = await scope.commit({
+      state: step.machine.state as TurnState,
+      attempt: step.machine.snapshot.context.attempt,
+      snapshot: JSON.stringify(step.machine.snapshot.context),
+      attemptSeq,
+      nextSeq: attemptSeq + 1,
+      journal: { firstSeq: attemptSeq, entries: JSON.stringify([journalEvent(attemptSeq, start)]) },
+      replacesBlocks: false,
+      blocks: [],
+      invocations: [],
+      ended: false,
+      charge: null,
+    });
+    if (!committed) throw new Error('another node took the conversation over');
+    const log = new TurnLog(attemptSeq, journalSource(this.#db, row.turn, null));
+    log.say(start);
+    log.journalledUpTo(attemptSeq + 1);
+    return this.#run(row.turn, scope, { ...step, attemptSeq, log, replacesBlocks: true });
+  }
+}

@@ -1,0 +1,17 @@
+/** Where a stream's text comes from: the actors fill it, the gateway reads it at the pace of its client. */
+
+export interface FrameSlice {
+  /** Whole server-sent frames, '' when there are none yet. */
+  readonly text: string;
+  /** The seq to ask for next. */
+  readonly nextSeq: number;
+  /** True when nothing follows this slice, ever. */
+  readonly ended: boolean;
+}
+
+export interface FrameSource {
+  /** Frames from `seq` on, about `maxChars` of them at most (at least one when there is one). */
+  read(seq: number, maxChars: number): FrameSlice;
+  /** Calls `wake`, at most once per loop tick, when there is more to read. Answers how to stop that. */
+  subscribe(wake: () => void): () => void;
+}

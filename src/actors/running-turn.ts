@@ -1,0 +1,313 @@
+/**
+ * One turn while it runs: steps the `chat-turn` machine, commits what it decided, then performs it.
+ *
+ * Owns: the order of things within the turn (one event at a time; text deltas run straight through while nothing is
+ * being committed), the turn's log and its blocks. Does not own: which turn of the conversation may run, and the fence.
+ * Invariant: `block.ready`, `action.execute` and `turn.end` reach the log only after their rows are committed.
+ */
+import { BlockAssembler } from '../assistant/block-assembler.ts';
+import type { ModelFailure, ModelRun, RoundResult } from '../assistant/models/model.ts';
+import { type ChatTurnEffect, type ChatTurnEvent, chatTurn, type TurnFailure } from '../machines/chat-turn.ts';
+import type { Block } from '../protocol/catalog/block.ts';
+import type { TurnState } from '../protocol/runtime/states.ts';
+import type { StreamEvent } from '../protocol/runtime/stream-events.ts';
+import type { NewBlock } from '../storage/conversations.ts';
+import { type Step, type Stepper, stepper } from './step.ts';
+import { errorEvent, FAILED_END, INTERRUPTED } from './turn-events.ts';
+import { type JournalEntry, journalEvent, TurnLog } from './turn-log.ts';
+import { type RoundOutcome, TurnRounds } from './turn-rounds.ts';
+import type { TurnScope } from './turn-scope.ts';
+
+/** Model events held while a commit is under way; beyond this the upstream is asked to wait. */
+const HELD_EVENTS_PAUSE = 64;
+export interface TurnStart {
+  /** The machine as it was when its opening was committed, and the effects that are still to be performed. */
+  readonly machine: Stepper<typeof chatTurn>;
+  readonly effects: readonly ChatTurnEffect[];
+  readonly attemptSeq: number;
+  readonly log: TurnLog;
+  /** A second attempt's first commit replaces what the failed one had said. */
+  readonly replacesBlocks: boolean;
+}
+
+function failureOf(failure: ModelFailure, saidNothing: boolean): TurnFailure {
+  if (failure.kind === 'busy' && saidNothing) {
+    return { code: 'model_busy', message: 'The assistant is busy at the moment. Try again in a few seconds.', retryable: true };
+  }
+  return { code: 'internal', message: 'The answer could not be finished. Try again.', retryable: true };
+}
+
+function newBlock(block: Block): NewBlock {
+  return {
+    id: block.id,
+    position: block.index,
+    blockType: block.block_type,
+    revision: block.revision,
+    body: JSON.stringify(block.body),
+    fallbackText: block.fallback_text ?? null,
+  };
+}
+
+export class RunningTurn {
+  readonly #scope: TurnScope;
+  readonly #machine: Stepper<typeof chatTurn>;
+  readonly #attemptSeq: number;
+  readonly #assembler: BlockAssembler;
+  readonly #rounds: TurnRounds;
+  readonly log: TurnLog;
+  /** Settles when the turn has ended and its end is committed (or can never be). */
+  readonly done: Promise<void>;
+  #settle: () => void = () => {};
+  #committing = false;
+  #ended = false;
+  #replacesBlocks: boolean;
+  /** What came in while a commit was under way, in order. */
+  readonly #held: (() => void)[] = [];
+  /** Blocks that are whole but not committed. */
+  #finished: Block[] = [];
+  /** Words that follow a finished block wait until it is committed, so that events keep the order of the answer. */
+  #after: (() => void)[] = [];
+  #run: ModelRun | null = null;
+  #paused = false;
+
+  constructor(scope: TurnScope, start: TurnStart) {
+    this.#scope = scope;
+    this.#machine = start.machine;
+    this.#attemptSeq = start.attemptSeq;
+    this.#replacesBlocks = start.replacesBlocks;
+    this.log = start.log;
+    this.done = new Promise((resolve) => {
+      this.#settle = resolve;
+    });
+    this.#assembler = new BlockAssembler(
+      {
+        components: scope.toolset.components,
+        routes: scope.toolset.routes,
+        actionKinds: scope.actionKinds,
+        mintBlockId: () => scope.mint('blk'),
+      },
+      {
+        started: (index, id, blockType) => this.#say(() => this.log.say({ type: 'block.start', index, id, block_type: blockType })),
+        delta: (index, id, text) => {
+          if (this.#finished.length === 0) this.log.sayText(index, id, text);
+          else this.#after.push(() => this.log.sayText(index, id, text));
+        },
+        completed: (block) => {
+          this.#finished.push(block);
+        },
+      },
+    );
+    this.#rounds = new TurnRounds(scope, this.#assembler);
+    this.#perform(start.effects);
+  }
+
+  /** The person asked to stop: what was said stays. */
+  stop(): void {
+    this.#hold(() => {
+      this.#assembler.finish();
+      this.#advance({ type: 'turn.stop' });
+    });
+  }
+
+  /** The service goes away before the turn could end. */
+  interrupt(): void {
+    this.#hold(() => {
+      this.#assembler.finish();
+      this.#advance({ type: 'turn.interrupted', failure: INTERRUPTED });
+    });
+  }
+
+  /** Keep-alive for readers; not while a commit has given out the next seqs. */
+  ping(): void {
+    if (!this.#committing && !this.#ended) this.log.say({ type: 'ping' });
+  }
+
+  #say(speak: () => void): void {
+    if (this.#finished.length === 0) speak();
+    else this.#after.push(speak);
+  }
+
+  /** One thing at a time: runs now, or after the commit under way. */
+  #hold(task: () => void): void {
+    if (this.#ended) return;
+    if (!this.#committing) {
+      task();
+      return;
+    }
+    this.#held.push(task);
+    if (this.#held.length > HELD_EVENTS_PAUSE && !this.#paused) {
+      this.#paused = true;
+      this.#run?.pause();
+    }
+  }
+
+  #resumeHeld(): void {
+    while (!this.#committing && !this.#ended) {
+      const task = this.#held.shift();
+      if (task === undefined) break;
+      task();
+    }
+    if (this.#paused && this.#held.length === 0) {
+      this.#paused = false;
+      this.#run?.resume();
+    }
+  }
+
+  #callModel(): void {
+    this.#run = this.#scope.model.stream(this.#rounds.request(), {
+      text: (delta) => {
+        if (this.#committing) this.#hold(() => this.#text(delta));
+        else this.#text(delta);
+      },
+      toolCallStarted: (call) =>
+        this.#hold(() => {
+          if (!this.#rounds.drawsComponent(call.name)) return;
+          this.#assembler.componentStarted(call);
+          if (this.#finished.length > 0) this.#advance();
+        }),
+      finished: (result) => this.#hold(() => this.#finishRound(result)),
+      failed: (failure) => this.#hold(() => this.#fail(failure)),
+    });
+  }
+
+  #text(delta: string): void {
+    this.#rounds.heard(delta);
+    this.#assembler.text(delta);
+    if (this.#finished.length > 0) this.#advance();
+  }
+
+  #finishRound(result: RoundResult): void {
+    this.#run = null;
+    const outcome: RoundOutcome = this.#rounds.finish(result);
+    this.#advance({ type: 'round.finished', serverCalls: outcome.serverCalls, waiting: outcome.waiting });
+  }
+
+  #fail(failure: ModelFailure): void {
+    this.#run = null;
+    const saidNothing = this.#assembler.count === 0;
+    this.#scope.log.warn({ kind: failure.kind, detail: failure.detail }, 'model failed');
+    this.#assembler.finish();
+    this.#advance({ type: 'round.failed', failure: failureOf(failure, saidNothing) });
+  }
+
+  #settleCalls(): void {
+    this.#rounds.runCalls();
+    const { waiting, round } = this.#machine.snapshot.context;
+    if (!this.#rounds.mayAskAgain(round, waiting)) this.#assembler.finish();
+    this.#advance({ type: 'calls.settled' });
+  }
+
+  /** Steps the machine over the blocks that are finished and then `event`, commits all of it, and performs it. */
+  #advance(event?: ChatTurnEvent): void {
+    const blocks = this.#finished;
+    const effects: ChatTurnEffect[] = [];
+    const send = (next: ChatTurnEvent) => {
+      const step: Step<typeof chatTurn> = this.#machine.send(next);
+      effects.push(...step.effects);
+    };
+    for (const block of blocks) send({ type: 'block.completed', blockId: block.id });
+    if (event !== undefined) send(event);
+    const events = this.#eventsOf(effects, blocks);
+    if (events.length === 0) {
+      this.#perform(effects);
+      return;
+    }
+    this.#committing = true;
+    this.#commit(events, effects, blocks).then(
+      (committed) => {
+        if (!committed) this.#abandon(new Error('another node took the conversation over'));
+      },
+      (error: unknown) => this.#abandon(error),
+    );
+  }
+
+  /** What these effects will say, in order. */
+  #eventsOf(effects: readonly ChatTurnEffect[], blocks: readonly Block[]): StreamEvent[] {
+    const byId = new Map(blocks.map((block) => [block.id, block]));
+    return effects.flatMap((effect): StreamEvent[] => {
+      switch (effect.type) {
+        case 'sendBlock': {
+          const block = byId.get(effect.blockId) as Block;
+          return [{ type: 'block.ready', index: block.index, block }];
+        }
+        case 'executeActions':
+          return this.#rounds.executions();
+        case 'sendError':
+          return [errorEvent(effect.failure)];
+        case 'endTurn': {
+          const pending = effect.status.startsWith('awaiting') ? { pending: this.#rounds.pending() } : {};
+          const stopped = effect.stopped ? { stopped: true } : {};
+          const billable = this.#scope.channel === 'live' && effect.status !== 'error';
+          return [{ type: 'turn.end', status: effect.status, ...pending, billable, ...stopped }];
+        }
+        default:
+          return [];
+      }
+    });
+  }
+
+  async #commit(events: readonly StreamEvent[], effects: readonly ChatTurnEffect[], blocks: readonly Block[]): Promise<boolean> {
+    const end = effects.find((effect) => effect.type === 'endTurn');
+    const said = this.log.unjournalled();
+    const firstSeq = this.log.nextSeq;
+    const entries: JournalEntry[] = [...said, ...events.map((event, offset) => journalEvent(firstSeq + offset, event))];
+    const nextSeq = firstSeq + events.length;
+    const committed = await this.#scope.commit({
+      state: this.#machine.state as TurnState,
+      attempt: this.#machine.snapshot.context.attempt,
+      snapshot: JSON.stringify(this.#machine.snapshot.context),
+      attemptSeq: this.#attemptSeq,
+      nextSeq,
+      journal: { firstSeq: entries[0]?.seq ?? firstSeq, entries: JSON.stringify(entries) },
+      replacesBlocks: this.#replacesBlocks,
+      blocks: blocks.map(newBlock),
+      invocations: this.#rounds.takeNewInvocations(),
+      ended: end !== undefined,
+      charge: end === undefined || end.status === 'error' ? null : this.#rounds.charge(),
+    });
+    if (!committed) return false;
+    this.#replacesBlocks = false;
+    this.#finished = [];
+    for (const event of events) this.log.say(event);
+    this.log.journalledUpTo(nextSeq);
+    const after = this.#after;
+    this.#after = [];
+    for (const speak of after) speak();
+    this.#committing = false;
+    this.#perform(effects);
+    if (end !== undefined) this.#end();
+    this.#resumeHeld();
+    return true;
+  }
+
+  #perform(effects: readonly ChatTurnEffect[]): void {
+    for (const effect of effects) {
+      if (effect.type === 'callModel') this.#callModel();
+      else if (effect.type === 'runCalls') this.#settleCalls();
+      else if (effect.type === 'abortModel') this.#run?.abort();
+    }
+  }
+
+  #end(): void {
+    this.#ended = true;
+    this.#run?.abort();
+    this.#held.length = 0;
+    this.log.end();
+    this.#settle();
+  }
+
+  /** Nothing can be committed any more: readers are told to try again, and the rows stay as they were. */
+  #abandon(error: unknown): void {
+    this.#scope.log.error({ err: error }, 'turn abandoned: its step could not be committed');
+    this.log.say(errorEvent(INTERRUPTED));
+    this.log.say(FAILED_END);
+    this.#end();
+  }
+}
+
+/** A machine for a turn that begins, or one as it was stored. */
+export function turnMachine(stored?: { readonly state: TurnState; readonly snapshot: string }): Stepper<typeof chatTurn> {
+  return stored === undefined
+    ? stepper(chatTurn)
+    : stepper(chatTurn, { stored: { state: stored.state, context: JSON.parse(stored.snapshot) } });
+}

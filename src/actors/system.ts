@@ -1,0 +1,201 @@
+/**
+ * The door to what lives over time: gateways ask here for turns, and learn nothing of mailboxes, machines or fences.
+ * Owns which conversations are active in this process; there is one actor for each, and none for an idle one.
+ */
+import type { Logger } from 'pino';
+import type { Model } from '../assistant/models/model.ts';
+import type { PriceTable } from '../assistant/prices.ts';
+import { Refusal } from '../protocol/errors.ts';
+import { mintId } from '../protocol/ids.ts';
+import { PING_INTERVAL_MS } from '../protocol/limits.ts';
+import { readConversation } from '../storage/conversations.ts';
+import { readEndUser } from '../storage/end-users.ts';
+import type { Storage } from '../storage/storage.ts';
+import { readTurn, type TurnRow } from '../storage/turns.ts';
+import { Conversation, type Home, type Opened, type Position } from './conversation.ts';
+import { createDeadlines, type Deadlines } from './deadlines.ts';
+import { refuseTurn } from './turn-admission.ts';
+import type { TurnCommand } from './turn-command.ts';
+import { TurnOpening } from './turn-opening.ts';
+
+/** Who asks about a turn that exists. */
+export interface TurnCaller extends Home {
+  readonly deviceId: string;
+}
+
+export interface ActorStats {
+  readonly conversations: number;
+  readonly runningTurns: number;
+  readonly waitingTurns: number;
+  readonly readers: number;
+}
+
+export interface ActorSystem {
+  /** Opens a turn, or attaches to it when its turn_id was sent before. @throws Refusal, to be told in the stream. */
+  openTurn(command: TurnCommand): Promise<Position>;
+  /** Re-attaches to a turn; the same answer when there is none and when it is somebody else's. @throws Refusal 404. */
+  attachTurn(caller: TurnCaller, turnId: string): Promise<Position>;
+  /** Stops a running turn; false when it had ended already. @throws Refusal 404. */
+  stopTurn(caller: TurnCaller, turnId: string): Promise<boolean>;
+  stats(): ActorStats;
+  /** Waits until no turn runs, at most `deadlineMs`; what runs then is interrupted (and can be retried). */
+  drain(deadlineMs: number): Promise<void>;
+  close(): void;
+}
+
+export interface ActorServices {
+  readonly storage: Storage;
+  readonly model: Model;
+  readonly prices: PriceTable;
+  readonly log: Logger;
+  nowMs(): number;
+}
+
+/** An interrupted turn has one commit to make; a disk that takes longer than this is lost anyway. */
+const INTERRUPT_MS = 2_000;
+const DRAIN_POLL_MS = 10;
+
+function noSuchTurn(): Refusal {
+  return new Refusal('invalid_request', 'There is no such turn of this device.', { status: 404 });
+}
+
+class Actors implements ActorSystem {
+  readonly #services: ActorServices;
+  readonly #opening: TurnOpening;
+  readonly #deadlines: Deadlines;
+  readonly #conversations = new Map<string, Conversation>();
+  readonly #pings: NodeJS.Timeout;
+
+  constructor(services: ActorServices) {
+    this.#services = services;
+    this.#deadlines = createDeadlines(services);
+    this.#opening = new TurnOpening({ ...services, noteDeadline: (organisationId, atMs) => this.#deadlines.note(organisationId, atMs) });
+    // One timer for all streams: a timer each would cost more than the pings.
+    this.#pings = setInterval(() => this.#pingAll(), PING_INTERVAL_MS);
+    this.#pings.unref();
+  }
+
+  #pingAll(): void {
+    for (const conversation of this.#conversations.values()) conversation.running?.ping();
+  }
+
+  #conversation(id: string, home: Home): Conversation {
+    let conversation = this.#conversations.get(id);
+    if (conversation === undefined) {
+      const { appId, channel, organisationId } = home;
+      const db = this.#services.storage.organisation(organisationId);
+      conversation = new Conversation(id, { appId, channel, organisationId }, this.#opening, db, () => this.#conversations.delete(id));
+      this.#conversations.set(id, conversation);
+    }
+    return conversation;
+  }
+
+  async openTurn(command: TurnCommand): Promise<Position> {
+    const { storage } = this.#services;
+    const db = storage.organisation(command.organisationId);
+    const home: Home = { organisationId: command.organisationId, appId: command.app.id, channel: command.channel };
+    const known = readTurn(db, home.appId, command.turnId);
+    if (known !== undefined) return this.#attach(home, command, known);
+    const conversationId = this.#continued(command);
+    refuseTurn(command, conversationId === null, storage, this.#services.nowMs());
+    const id = conversationId ?? mintId('cnv', this.#services.nowMs());
+    const opened = await this.#conversation(id, home).open(command);
+    if (opened !== 'exists') return opened;
+    // Somebody else opened the same turn meanwhile, in this conversation or in another new one.
+    const winner = readTurn(db, home.appId, command.turnId);
+    if (winner === undefined) throw new Error('a turn was reported as existing and is not there');
+    return this.#attach(home, command, winner);
+  }
+
+  async #attach(home: Home, command: TurnCommand, row: TurnRow): Promise<Position> {
+    if (row.fingerprint !== command.fingerprint) {
+      throw new Refusal(
+        'invalid_request',
+        'turn_id was used before with another body, device or person. Mint a new one for every turn and resend a retry unchanged.',
+      );
+    }
+    return position(await this.#conversation(row.conversationId, home).attach(command, row));
+  }
+
+  /**
+   * The conversation this turn goes on with, null for a new one. A thread that is not the caller's is not continued:
+   * a new one opens, and a missing one is answered alike (service.md POST /v1/chat rule 2, "Authentication" 5).
+   */
+  #continued(command: TurnCommand): string | null {
+    const { app, body, channel, deviceId, person } = command;
+    const id = body.conversation_id ?? null;
+    if (id === null) return null;
+    const db = this.#services.storage.organisation(command.organisationId);
+    const row = readConversation(db, id);
+    const endUserId = person === null ? null : readEndUser(db, app.id, channel, person.externalUserId)?.id;
+    const isTheirs =
+      row !== undefined &&
+      row.appId === app.id &&
+      row.channel === channel &&
+      (person === null ? row.endUserId === null && row.deviceId === deviceId : row.endUserId === endUserId);
+    if (isTheirs) return id;
+    if (body.message !== undefined) return null;
+    throw new Refusal('invalid_request', 'conversation_id names no conversation of this caller, so there is nothing to answer in it.');
+  }
+
+  #theirs(caller: TurnCaller, turnId: string): TurnRow {
+    const db = this.#services.storage.organisation(caller.organisationId);
+    const row = readTurn(db, caller.appId, turnId);
+    const channel = row === undefined ? undefined : readConversation(db, row.conversationId)?.channel;
+    if (row === undefined || row.deviceId !== caller.deviceId || channel !== caller.channel) throw noSuchTurn();
+    return row;
+  }
+
+  async attachTurn(caller: TurnCaller, turnId: string): Promise<Position> {
+    const row = this.#theirs(caller, turnId);
+    return position(await this.#conversation(row.conversationId, caller).attach(null, row));
+  }
+
+  async stopTurn(caller: TurnCaller, turnId: string): Promise<boolean> {
+    const row = this.#theirs(caller, turnId);
+    const running = this.#conversations.get(row.conversationId)?.runningTurn(row.turn);
+    if (running === undefined) return false;
+    running.stop();
+    await running.done;
+    return true;
+  }
+
+  stats(): ActorStats {
+    const active = [...this.#conversations.values()];
+    const running = active.flatMap((conversation) => (conversation.running === null ? [] : [conversation.running]));
+    return {
+      conversations: active.length,
+      runningTurns: running.length,
+      waitingTurns: active.reduce((sum, conversation) => sum + conversation.waiting, 0),
+      readers: running.reduce((sum, turn) => sum + turn.log.readers, 0),
+    };
+  }
+
+  async drain(deadlineMs: number): Promise<void> {
+    if (await this.#idleWithin(deadlineMs)) return;
+    for (const conversation of this.#conversations.values()) conversation.running?.interrupt();
+    await this.#idleWithin(INTERRUPT_MS);
+  }
+
+  async #idleWithin(timeMs: number): Promise<boolean> {
+    for (const endMs = this.#services.nowMs() + timeMs; this.#conversations.size > 0; ) {
+      if (this.#services.nowMs() >= endMs) return false;
+      await new Promise((resolve) => setTimeout(resolve, DRAIN_POLL_MS));
+    }
+    return true;
+  }
+
+  close(): void {
+    clearInterval(this.#pings);
+    this.#deadlines.close();
+  }
+}
+
+function position(opened: Opened): Position {
+  if (opened === 'exists') throw new Error('attaching never opens a turn');
+  return opened;
+}
+
+export function createActorSystem(services: ActorServices): ActorSystem {
+  return new Actors(services);
+}

@@ -1,0 +1,81 @@
+/** A conversation's rows as the model reads them: who said what, which actions were called and how they ended. */
+import { fence } from '../assistant/fence.ts';
+import type { ChatMessage, ToolCall } from '../assistant/models/model.ts';
+import type { Block } from '../protocol/catalog/block.ts';
+import { fallbackText } from '../protocol/catalog/catalog.ts';
+import type { Connection } from '../storage/connection.ts';
+import { readMessagesPage, type StoredMessage } from '../storage/conversations.ts';
+import { type InvocationRow, readConversationInvocations } from '../storage/invocations.ts';
+
+/** A model needs the recent past; older messages cost tokens and say little. */
+const MESSAGES_REMEMBERED = 40;
+/** About 12,000 tokens: what fits beside tools and passages in the smallest common context windows. */
+const CHARS_REMEMBERED = 48_000;
+/** A message makes at most 8 calls a round; this many cover the messages remembered. */
+const INVOCATIONS_REMEMBERED = 64;
+
+function blockWords(block: Block): string {
+  if (block.block_type === 'text') return String(block.body.md ?? '');
+  return `[${block.block_type}] ${fallbackText(block.block_type, block.body)}`;
+}
+
+/** What the model is told about a call that has no result to show. */
+function outcome(row: InvocationRow): string {
+  switch (row.state) {
+    case 'succeeded':
+      return fence(`result of ${row.name}`, row.result ?? '{"status":"ok"}');
+    case 'failed':
+      return `${row.name} failed: ${fence('error', row.error ?? 'no reason was given')}`;
+    case 'declined':
+      return `The person declined ${row.name}. It was not done.`;
+    case 'expired':
+      return `Nobody confirmed ${row.name} in time. It was not done.`;
+    case 'timed_out':
+      return `${row.name} did not answer in time.`;
+    case 'unknown':
+      return `It is not known whether ${row.name} was done: the service was interrupted while it ran. Say so, and do not call it again.`;
+    case 'confirmed':
+    case 'executing':
+      return `${row.name} was confirmed and is being done; there is no result yet.`;
+    default:
+      return row.risk === 'read' ? `${row.name} has not answered.` : `${row.name} waits for the person's confirmation. It has not been done.`;
+  }
+}
+
+function assistantMessages(message: StoredMessage, calls: readonly InvocationRow[]): ChatMessage[] {
+  const content = message.blocks
+    .filter((block) => block.block_type !== 'confirm_card')
+    .map(blockWords)
+    .join('\n\n');
+  if (calls.length === 0) return content === '' ? [] : [{ role: 'assistant', content }];
+  const toolCalls = calls.map((row): ToolCall => ({ id: row.callId, name: row.name, arguments: JSON.stringify(row.params) }));
+  const results = calls.map((row): ChatMessage => ({ role: 'tool', toolCallId: row.callId, name: row.name, content: outcome(row) }));
+  return [{ role: 'assistant', content, toolCalls }, ...results];
+}
+
+function sizeOf(messages: readonly ChatMessage[]): number {
+  return messages.reduce((sum, message) => sum + message.content.length, 0);
+}
+
+/**
+ * The newest part of a conversation, oldest first, at most CHARS_REMEMBERED characters (the newest message whatever
+ * its length). Calls stay with the message that made them, so that no result stands without its call.
+ */
+export function readTranscript(db: Connection, conversationId: string): ChatMessage[] {
+  const calls = new Map<string, InvocationRow[]>();
+  for (const row of readConversationInvocations(db, conversationId, INVOCATIONS_REMEMBERED)) {
+    calls.set(row.messageId, [...(calls.get(row.messageId) ?? []), row]);
+  }
+  const groups: ChatMessage[][] = [];
+  let chars = 0;
+  for (const message of readMessagesPage(db, conversationId, MESSAGES_REMEMBERED).reverse()) {
+    const group: ChatMessage[] =
+      message.role === 'user'
+        ? [{ role: 'user', content: message.blocks.map(blockWords).join('\n\n') }]
+        : assistantMessages(message, calls.get(message.id) ?? []);
+    chars += sizeOf(group);
+    if (chars > CHARS_REMEMBERED && groups.length > 0) break;
+    groups.unshift(group);
+  }
+  return groups.flat();
+}

@@ -1,0 +1,127 @@
+/** A client's request to open a turn, checked for form and not yet against any row, and what the rows make of it. */
+import type { Waiting } from '../machines/chat-turn.ts';
+import type { Block } from '../protocol/catalog/block.ts';
+import { fallbackText } from '../protocol/catalog/catalog.ts';
+import { submissionProblems } from '../protocol/catalog/forms.ts';
+import { selectionProblem } from '../protocol/catalog/selection.ts';
+import { Refusal } from '../protocol/errors.ts';
+import { summarise } from '../protocol/issues.ts';
+import type { ChatRequest } from '../protocol/runtime/chat.ts';
+import { isUnsettled } from '../protocol/runtime/states.ts';
+import type { AppRecord } from '../storage/apps.ts';
+import type { Connection } from '../storage/connection.ts';
+import { type NewBlock, type PickChange, readBlockById } from '../storage/conversations.ts';
+import { type InvocationChange, type InvocationRow, readInvocationById, readTurnInvocations } from '../storage/invocations.ts';
+import type { Channel } from '../storage/organisations.ts';
+import type { TurnKind } from '../storage/turns.ts';
+import { resultChange, waitingAfter } from './invocation-step.ts';
+
+export interface TurnCommand {
+  readonly app: AppRecord;
+  readonly organisationId: string;
+  readonly channel: Channel;
+  /** '' when the caller sent none. */
+  readonly deviceId: string;
+  /** Who is signed in on this turn; null: nobody. `verified`: the signature was checked. */
+  readonly person: { readonly externalUserId: string; readonly verified: boolean } | null;
+  /** The client's idempotency key, or one minted for it. */
+  readonly turnId: string;
+  /** SHA-256 of body, device and person. */
+  readonly fingerprint: string;
+  readonly requestId: string;
+  readonly body: ChatRequest;
+}
+
+/** What a command does to the rows beside opening its turn. */
+export interface TurnPlan {
+  readonly kind: TurnKind;
+  /** Blocks of the user's message; null for a continuation. */
+  readonly said: readonly Omit<NewBlock, 'id'>[] | null;
+  /** Blocks that the person answered with this turn. */
+  readonly picks: readonly PickChange[];
+  readonly changes: readonly InvocationChange[];
+  readonly resumedTurns: readonly number[];
+  readonly waiting: Waiting;
+  /** Calls that still wait after a continuation. */
+  readonly left: readonly InvocationRow[];
+}
+
+const NOBODY: Waiting = { reads: 0, confirmations: 0 };
+
+function textBlock(position: number, md: string): Omit<NewBlock, 'id'> {
+  return { position, blockType: 'text', revision: 1, body: JSON.stringify({ md }), fallbackText: null };
+}
+
+const NOTHING: Omit<TurnPlan, 'kind' | 'said'> = { picks: [], changes: [], resumedTurns: [], waiting: NOBODY, left: [] };
+
+/** The block a person answers, if this conversation has it. */
+function answeredBlock(db: Connection, conversationId: string, id: string, field: string): Block {
+  const block = readBlockById(db, id, conversationId);
+  if (block === undefined) throw new Refusal('invalid_request', `${field} names no block of this conversation`);
+  return block;
+}
+
+function pick(block: Block, selectedIds: readonly string[]): PickChange {
+  const answered = { ...block.body, status: 'answered', ...(selectedIds.length > 0 ? { selected_ids: selectedIds } : {}) };
+  return { id: block.id, before: JSON.stringify(block.body), after: JSON.stringify(answered), fallbackText: fallbackText(block.block_type, answered) };
+}
+
+/** @throws Refusal `invalid_request` when the selection does not fit the block that was shown (catalog.md "Rules"). */
+function planMessage(db: Connection, conversationId: string, body: ChatRequest, words: string): TurnPlan {
+  if (body.attachments !== undefined && body.attachments.length > 0) {
+    throw new Refusal('invalid_request', 'attachments[0].upload_id names no upload of this device');
+  }
+  const { selection } = body;
+  if (selection === undefined) return { ...NOTHING, kind: 'message', said: [textBlock(0, words)] };
+  const block = answeredBlock(db, conversationId, selection.block_id, 'selection.block_id');
+  const problem = selectionProblem(block, { ids: selection.ids, otherText: selection.other_text });
+  if (problem !== undefined) throw new Refusal('invalid_request', `selection ${problem}`);
+  const other = selection.other_text === undefined ? [] : [textBlock(1, selection.other_text)];
+  return { ...NOTHING, kind: 'message', said: [textBlock(0, words), ...other], picks: [pick(block, selection.ids)] };
+}
+
+/** @throws Refusal `invalid_request` naming the field of the form whose value does not fit. */
+function planForm(db: Connection, conversationId: string, submission: NonNullable<ChatRequest['form_submission']>): TurnPlan {
+  const block = answeredBlock(db, conversationId, submission.form_id, 'form_submission.form_id');
+  if (block.block_type !== 'form') throw new Refusal('invalid_request', 'form_submission.form_id names a block that is no form');
+  if (block.body.status !== 'open') throw new Refusal('invalid_request', 'form_submission answers a form that is not open any more');
+  const problems = submissionProblems(block.body, submission.values).map(({ path, message }) => ({ path: `form_submission.${path}`, message }));
+  if (problems.length > 0) throw new Refusal('invalid_request', summarise(problems), { details: problems });
+  const filled = Object.entries(submission.values).map(([name, value]) => `- ${name}: ${Array.isArray(value) ? value.join(', ') : value}`);
+  return { ...NOTHING, kind: 'form', said: [textBlock(0, filled.join('\n'))], picks: [pick(block, [])] };
+}
+
+/**
+ * A continuation: each result moves its call, and the model is asked again once nothing of those turns waits.
+ * @throws Refusal `invalid_request` when a result names no call of this conversation.
+ */
+function planResults(db: Connection, conversationId: string, command: TurnCommand, nowMs: number): TurnPlan {
+  const { tool_results: results = [] } = command.body;
+  const changes = new Map<string, InvocationChange>();
+  const turns = new Set<number>();
+  results.forEach((result, index) => {
+    const row = readInvocationById(db, result.invocation_id);
+    if (row === undefined || row.conversationId !== conversationId) {
+      throw new Refusal('invalid_request', `tool_results[${index}].invocation_id names no call of this conversation`);
+    }
+    turns.add(row.turn);
+    const change = changes.has(row.id) ? null : resultChange(row, result, command.app.settings.recordConfirmations, nowMs);
+    if (change !== null) changes.set(row.id, change);
+  });
+  const made = [...changes.values()];
+  const rows = [...turns].flatMap((turn) => readTurnInvocations(db, turn));
+  const waiting = waitingAfter(rows, made);
+  const left = rows.filter((row) => isUnsettled(changes.get(row.id)?.to ?? row.state));
+  return { kind: 'continuation', said: null, picks: [], changes: made, resumedTurns: left.length === 0 ? [...turns] : [], waiting, left };
+}
+
+/**
+ * Reads what the command needs of the conversation's rows.
+ * @throws Refusal `invalid_request` naming the field that does not fit them.
+ */
+export function planTurn(db: Connection, conversationId: string, command: TurnCommand, nowMs: number): TurnPlan {
+  const { body } = command;
+  if (body.message !== undefined) return planMessage(db, conversationId, body, body.message.text);
+  if (body.form_submission !== undefined) return planForm(db, conversationId, body.form_submission);
+  return planResults(db, conversationId, command, nowMs);
+}

@@ -1,0 +1,24 @@
+/** The words in which failures reach a stream. */
+import type { ChatTurnEffect, TurnFailure } from '../machines/chat-turn.ts';
+import type { StreamEvent } from '../protocol/runtime/stream-events.ts';
+
+/** What a turn ends with that nobody answers any more: the process went away, or the fence refused. */
+export const INTERRUPTED: TurnFailure = {
+  code: 'internal',
+  message: 'The service was interrupted while it answered. Try again.',
+  retryable: true,
+};
+
+export function errorEvent({ code, message, retryable }: TurnFailure): StreamEvent {
+  return { type: 'error', code, message, retryable };
+}
+
+export const FAILED_END: StreamEvent = { type: 'turn.end', status: 'error', billable: false };
+
+/** The events of a step that only failed. */
+export function failureEvents(effects: readonly ChatTurnEffect[]): StreamEvent[] {
+  return effects.flatMap((effect) => {
+    if (effect.type === 'sendError') return [errorEvent(effect.failure)];
+    return effect.type === 'endTurn' ? [FAILED_END] : [];
+  });
+}

@@ -1,0 +1,226 @@
+/**
+ * The rounds of one turn: what the model is asked, what its calls become, and what they cost. Owns the words of the
+ * turn that are not rows yet (search results, repairs). Decides nothing about states; the machine does.
+ */
+import { checkParams } from '../assistant/action-params.ts';
+import type { BlockAssembler } from '../assistant/block-assembler.ts';
+import { fence } from '../assistant/fence.ts';
+import type { ChatMessage, ModelRequest, Passage, RoundResult, ToolCall, Usage } from '../assistant/models/model.ts';
+import { costMicroUsd } from '../assistant/prices.ts';
+import { modelRequest } from '../assistant/prompt.ts';
+import { SEARCH_KNOWLEDGE } from '../assistant/toolset.ts';
+import type { Waiting } from '../machines/chat-turn.ts';
+import { type Detail, summarise } from '../protocol/issues.ts';
+import { TURN_ROUNDS_MAX } from '../protocol/limits.ts';
+import type { ManifestAction } from '../protocol/runtime/manifest.ts';
+import type { PendingInvocation, StreamEvent } from '../protocol/runtime/stream-events.ts';
+import type { NewInvocation } from '../storage/invocations.ts';
+import type { Charge } from '../storage/usage-ledger.ts';
+import { confirmCardBody } from './confirm-card.ts';
+import { dispatch } from './invocation-step.ts';
+import type { TurnScope } from './turn-scope.ts';
+
+export interface RoundOutcome {
+  /** Calls that the server answers itself, so that the model can go on. */
+  readonly serverCalls: number;
+  readonly waiting: Waiting;
+}
+
+/** A call of an action that the client or a person has to answer. */
+interface Waits {
+  readonly pending: PendingInvocation;
+  readonly row: NewInvocation;
+}
+
+/** OpenAI's rule of thumb for English: what an upstream that reports no usage is charged by. */
+const CHARS_PER_TOKEN = 4;
+
+function queryOf(call: ToolCall): string {
+  try {
+    const { query } = JSON.parse(call.arguments) as { query?: unknown };
+    return typeof query === 'string' ? query : '';
+  } catch {
+    return '';
+  }
+}
+
+function refusal(details: readonly Detail[]): string {
+  return `The call was not accepted: ${summarise(details)}. ${JSON.stringify(details)} Correct it and call again.`;
+}
+
+function passagesText(passages: readonly Passage[]): string {
+  if (passages.length === 0) return 'Nothing was found.';
+  return passages.map((passage) => fence(passage.title, [...passage.headings, passage.text].join('\n'))).join('\n\n');
+}
+
+export class TurnRounds {
+  readonly #scope: TurnScope;
+  readonly #assembler: BlockAssembler;
+  /** Rounds of this turn so far, behind the transcript. */
+  readonly #said: ChatMessage[] = [];
+  #transcript: ChatMessage[] | null = null;
+  #passages: Passage[] = [];
+  #words = '';
+  #calls: readonly ToolCall[] = [];
+  #answers = new Map<string, () => string>();
+  #waits: Waits[] = [];
+  #newInvocations: NewInvocation[] = [];
+  #usage: Usage = { inputTokens: 0, outputTokens: 0 };
+  #askedChars = 0;
+  /** Written in a round that has not reported its usage. */
+  #unreportedChars = 0;
+
+  constructor(scope: TurnScope, assembler: BlockAssembler) {
+    this.#scope = scope;
+    this.#assembler = assembler;
+  }
+
+  drawsComponent(name: string): boolean {
+    return this.#scope.toolset.components.has(name) && !this.#scope.toolset.actions.has(name);
+  }
+
+  heard(delta: string): void {
+    this.#words += delta;
+    this.#unreportedChars += delta.length;
+  }
+
+  /** The next round's request. Passages are looked up once, for the message the turn answers. */
+  request(): ModelRequest {
+    const scope = this.#scope;
+    if (this.#transcript === null) {
+      this.#transcript = scope.transcript();
+      const question = this.#transcript.findLast((message) => message.role === 'user');
+      this.#passages = question === undefined ? [] : scope.search(question.content);
+    }
+    const request = modelRequest({
+      system: scope.system,
+      messages: [...this.#transcript, ...this.#said],
+      passages: this.#passages,
+      context: scope.context,
+      traits: scope.traits,
+      tools: scope.toolset.definitions,
+      requestId: scope.requestId,
+    });
+    this.#askedChars = request.messages.reduce((sum, message) => sum + message.content.length, request.system.length);
+    return request;
+  }
+
+  /** Sorts a round's calls: blocks are completed, actions wait, and the rest is the server's to answer. */
+  finish(result: RoundResult): RoundOutcome {
+    this.#count(result);
+    this.#calls = result.toolCalls;
+    this.#answers = new Map();
+    const { toolset } = this.#scope;
+    const components = result.toolCalls.filter((call) => this.drawsComponent(call.name));
+    for (const { call, details } of this.#assembler.finishRound(components)) this.#answers.set(call.id, () => refusal(details));
+    for (const call of result.toolCalls) {
+      const action = toolset.actions.get(call.name);
+      if (action !== undefined) this.#callAction(call, action);
+      else if (call.name === SEARCH_KNOWLEDGE) this.#answers.set(call.id, () => passagesText(this.#scope.search(queryOf(call))));
+      else if (!components.includes(call)) this.#answers.set(call.id, () => `There is no tool called ${JSON.stringify(call.name)}.`);
+    }
+    return { serverCalls: this.#answers.size, waiting: this.#waiting() };
+  }
+
+  #count(result: RoundResult): void {
+    const written = this.#words.length + result.toolCalls.reduce((sum, call) => sum + call.arguments.length, 0);
+    const usage = result.usage ?? {
+      inputTokens: Math.ceil(this.#askedChars / CHARS_PER_TOKEN),
+      outputTokens: Math.ceil(written / CHARS_PER_TOKEN),
+    };
+    this.#unreportedChars = 0;
+    this.#usage = {
+      inputTokens: this.#usage.inputTokens + usage.inputTokens,
+      outputTokens: this.#usage.outputTokens + usage.outputTokens,
+    };
+  }
+
+  #waiting(): Waiting {
+    const reads = this.#waits.filter(({ pending }) => pending.risk === 'read').length;
+    return { reads, confirmations: this.#waits.length - reads };
+  }
+
+  #callAction(call: ToolCall, action: ManifestAction): void {
+    const checked = checkParams(action.params, call.arguments);
+    if (!checked.ok) {
+      this.#answers.set(call.id, () => refusal(checked.details));
+      return;
+    }
+    const scope = this.#scope;
+    const id = scope.mint('inv');
+    const { state, expiresAtMs } = dispatch(action.risk, 'client', action.timeoutMs, scope.app.settings.confirmationTtlS, scope.nowMs());
+    const drawsCard = action.risk !== 'read' && scope.toolset.components.has('confirm_card');
+    const blockId = drawsCard
+      ? this.#assembler.place(
+          'confirm_card',
+          confirmCardBody(action, { invocationId: id, params: checked.params, expiresAtMs }, scope.locale),
+        )
+      : null;
+    const pending: PendingInvocation = {
+      invocation_id: id,
+      name: action.name,
+      params: checked.params,
+      risk: action.risk,
+      timeout_ms: action.timeoutMs,
+      executor: 'client',
+      ...(blockId === null ? {} : { block_id: blockId }),
+    };
+    const row: NewInvocation = {
+      id,
+      callId: call.id,
+      name: action.name,
+      params: JSON.stringify(checked.params),
+      risk: action.risk,
+      executor: 'client',
+      timeoutMs: action.timeoutMs,
+      state,
+      blockId,
+      expiresAtMs,
+    };
+    this.#waits.push({ pending, row });
+    this.#newInvocations.push(row);
+  }
+
+  mayAskAgain(round: number, waiting: Waiting): boolean {
+    return waiting.reads === 0 && waiting.confirmations === 0 && round < TURN_ROUNDS_MAX;
+  }
+
+  /** Answers the server's own calls and remembers the round, so that the model can be asked again. */
+  runCalls(): void {
+    this.#said.push({ role: 'assistant', content: this.#words, toolCalls: this.#calls });
+    for (const call of this.#calls) {
+      const answer = this.#answers.get(call.id);
+      this.#said.push({ role: 'tool', toolCallId: call.id, name: call.name, content: answer === undefined ? 'Shown to the person.' : answer() });
+    }
+    this.#words = '';
+  }
+
+  /** Calls that are not rows yet; the commit that is being made writes them. */
+  takeNewInvocations(): readonly NewInvocation[] {
+    const rows = this.#newInvocations;
+    this.#newInvocations = [];
+    return rows;
+  }
+
+  pending(): readonly PendingInvocation[] {
+    return this.#waits.map(({ pending }) => pending);
+  }
+
+  /** `action.execute` for every read of the client's. */
+  executions(): StreamEvent[] {
+    return this.pending()
+      .filter((pending) => pending.risk === 'read')
+      .map(({ invocation_id, name, params, timeout_ms }) => ({ type: 'action.execute', invocation_id, name, params, timeout_ms }));
+  }
+
+  charge(): Charge {
+    const { model, prices } = this.#scope;
+    // A round that was stopped before the upstream could report is charged by the length of what it wrote.
+    const unreported = Math.ceil(this.#unreportedChars / CHARS_PER_TOKEN);
+    const usage = {
+      inputTokens: this.#usage.inputTokens + (unreported > 0 ? Math.ceil(this.#askedChars / CHARS_PER_TOKEN) : 0),
+      outputTokens: this.#usage.outputTokens + unreported,
+    };
+    return { model: model.name, ...usage, costMicroUsd: costMicroUsd(prices, model.name, usage) };
+  }
+}

@@ -1,0 +1,53 @@
+/** What one turn knows of its surroundings: fixed when it opens, handed to whoever works on it. */
+import type { Logger } from 'pino';
+import type { ChatMessage, Model, Passage } from '../assistant/models/model.ts';
+import type { PriceTable } from '../assistant/prices.ts';
+import type { Toolset } from '../assistant/toolset.ts';
+import type { IdPrefix } from '../protocol/ids.ts';
+import type { TurnContext } from '../protocol/runtime/chat.ts';
+import type { AppRecord } from '../storage/apps.ts';
+import type { Channel } from '../storage/organisations.ts';
+import type { CommitTurnInput } from '../storage/turns.ts';
+
+/** What a step writes; the conversation adds whose turn it is and the fence. */
+export type TurnCommit = Pick<
+  CommitTurnInput,
+  | 'state'
+  | 'attempt'
+  | 'snapshot'
+  | 'attemptSeq'
+  | 'nextSeq'
+  | 'journal'
+  | 'replacesBlocks'
+  | 'blocks'
+  | 'invocations'
+  | 'ended'
+  | 'charge'
+>;
+
+export interface TurnScope {
+  readonly app: AppRecord;
+  readonly channel: Channel;
+  readonly conversationId: string;
+  readonly messageId: string;
+  readonly requestId: string;
+  readonly locale: string | null;
+  readonly context: TurnContext | undefined;
+  readonly toolset: Toolset;
+  /** Action kinds the client runs; empty: all. */
+  readonly actionKinds: ReadonlySet<string>;
+  readonly model: Model;
+  readonly prices: PriceTable;
+  readonly log: Logger;
+  /** Trusted instructions. */
+  readonly system: string;
+  /** JSON of what is known of the person, null when nothing is. */
+  readonly traits: string | null;
+  nowMs(): number;
+  mint(prefix: IdPrefix): string;
+  /** The conversation so far, ending with what is to be answered. */
+  transcript(): ChatMessage[];
+  search(text: string): Passage[];
+  /** False when the fence refused: the conversation has another owner. */
+  commit(step: TurnCommit): Promise<boolean>;
+}

@@ -1,0 +1,75 @@
+/** Checks the parameters of an action call against what the action declared, and describes them to the model. */
+import type { Detail } from '../protocol/issues.ts';
+import { ACTION_RESULT_MAX_BYTES, ERROR_DETAILS_MAX } from '../protocol/limits.ts';
+import type { ActionParam } from '../protocol/runtime/manifest.ts';
+
+type Params = Readonly<Record<string, ActionParam>>;
+
+export type CheckedParams =
+  | { readonly ok: true; readonly params: Readonly<Record<string, unknown>> }
+  | { readonly ok: false; readonly details: readonly Detail[] };
+
+function typeProblem(type: string, value: unknown): string | null {
+  if (type === 'array') return Array.isArray(value) ? null : 'must be a list';
+  if (type === 'number') return typeof value === 'number' && Number.isFinite(value) ? null : 'must be a number';
+  if (type === 'boolean') return typeof value === 'boolean' ? null : 'must be true or false';
+  return typeof value === 'string' ? null : 'must be a string';
+}
+
+function valueProblem(param: ActionParam, value: unknown): string | null {
+  const wrongType = typeProblem(param.type, value);
+  if (wrongType !== null) return wrongType;
+  const values = Array.isArray(value) ? value : [value];
+  if (param.type === 'array') {
+    const items = param.items ?? 'string';
+    if (values.some((item) => typeProblem(items, item) !== null)) return `must be a list of ${items} values`;
+  }
+  const allowed = param.enum;
+  if (allowed !== undefined && values.some((item) => !allowed.includes(item as never))) return `must be one of ${allowed.join(', ')}`;
+  return null;
+}
+
+/** The JSON text the model wrote, checked: unknown, missing and ill-typed parameters are named. */
+export function checkParams(declared: Params, argumentsJson: string): CheckedParams {
+  let given: unknown;
+  try {
+    given = argumentsJson === '' ? {} : JSON.parse(argumentsJson);
+  } catch {
+    return { ok: false, details: [{ path: '', message: 'is not valid JSON' }] };
+  }
+  if (typeof given !== 'object' || given === null || Array.isArray(given)) {
+    return { ok: false, details: [{ path: '', message: 'must be an object' }] };
+  }
+  if (Buffer.byteLength(argumentsJson) > ACTION_RESULT_MAX_BYTES) {
+    return { ok: false, details: [{ path: '', message: `must be at most ${ACTION_RESULT_MAX_BYTES} bytes` }] };
+  }
+  const details: Detail[] = [];
+  const params: [string, unknown][] = [];
+  for (const [name, value] of Object.entries(given)) {
+    const param = Object.hasOwn(declared, name) ? declared[name] : undefined;
+    // A model often writes null for what it leaves out.
+    if (value === null && param?.required !== true) continue;
+    const problem = param === undefined ? 'is not a parameter of this action' : valueProblem(param, value);
+    if (problem === null) params.push([name, value]);
+    else details.push({ path: name, message: problem });
+  }
+  for (const [name, param] of Object.entries(declared)) {
+    if (param.required === true && !Object.hasOwn(given, name)) details.push({ path: name, message: 'is required' });
+  }
+  if (details.length > 0) return { ok: false, details: details.slice(0, ERROR_DETAILS_MAX) };
+  return { ok: true, params: Object.fromEntries(params) };
+}
+
+/** JSON Schema of an action's parameters, as the model is told them. */
+export function paramsSchema(declared: Params): Record<string, unknown> {
+  const properties = Object.entries(declared).map(([name, param]) => {
+    const values = param.enum === undefined ? {} : { enum: param.enum };
+    const about = param.description === undefined ? {} : { description: param.description };
+    const shape = param.type === 'array' ? { type: 'array', items: { type: param.items ?? 'string', ...values } } : { type: param.type, ...values };
+    return [name, { ...shape, ...about }];
+  });
+  const required = Object.entries(declared)
+    .filter(([, param]) => param.required === true)
+    .map(([name]) => name);
+  return { type: 'object', properties: Object.fromEntries(properties), required, additionalProperties: false };
+}

@@ -1,0 +1,69 @@
+/** Owns how the offline model writes: somebody else's words as plain text or safe Markdown, cut without harm. */
+import { clip } from '../../protocol/text.ts';
+
+/** What Markdown would read as markup. Underscores inside words (and in placeholders, ⟦email_1⟧) are none. */
+const MARKUP = /[\\`*[\]<>|~#]|(?<![\p{L}\p{N}])_|_(?![\p{L}\p{N}])/gu;
+const IMAGE = /!\[([^[\]\n]*)\]\([^()\n]*\)/g;
+const LINK = /\[([^[\]\n]*)\]\([^()\n]*\)/g;
+const TAG = /<[/a-zA-Z!][^<>\n]*>/g;
+
+/** `text` for a Markdown document, on one line and without meaning as markup. */
+export function escapeMarkdown(text: string): string {
+  return text.replace(/\s+/g, ' ').trim().replace(MARKUP, '\\$&');
+}
+
+/** Inline Markdown as plain words on one line: labels without addresses, no emphasis, no code marks, no tags. */
+export function plainText(md: string): string {
+  return md
+    .replace(IMAGE, '$1')
+    .replace(LINK, '$1')
+    .replace(TAG, ' ')
+    .replace(/\*+|`+|~~/g, '')
+    .replace(/(?<![\p{L}\p{N}])_+|_+(?![\p{L}\p{N}])/gu, '')
+    .replace(/\\([!-/:-@[-`{-~])/g, '$1')
+    .replace(/\s+/g, ' ')
+    .trim();
+}
+
+/** Inline Markdown on one line to quote as it was written, except for images and tags; plain when its marks do not pair up. */
+export function quotedMarkdown(md: string): string {
+  const line = md.replace(IMAGE, '$1').replace(TAG, ' ').replace(/\s+/g, ' ').trim();
+  const pairs = (mark: RegExp) => (line.match(mark) ?? []).length % 2 === 0;
+  return pairs(/\*\*/g) && pairs(/`+/g) && pairs(/(?<!\*)\*(?!\*)/g) ? line : escapeMarkdown(plainText(md));
+}
+
+/** At most `max` code points, never through a placeholder (⟦email_1⟧), which could not be restored then. */
+export function cut(text: string, max: number): string {
+  const short = clip(text, max);
+  if (short === text) return text;
+  const opened = short.lastIndexOf('⟦');
+  return opened > short.lastIndexOf('⟧') ? `${short.slice(0, opened)}…` : short;
+}
+
+/** `cut` at the end of a word when one ends in the second half. */
+export function cutWords(text: string, max: number): string {
+  const short = cut(text, max);
+  if (short === text) return text;
+  const blank = short.lastIndexOf(' ');
+  return blank >= max / 2 ? `${short.slice(0, blank).replace(/[\s,;:.–-]+$/, '')}…` : short;
+}
+
+/** `track_order`, `orderId` → `track order`, `order id`. */
+export function spokenName(name: string): string {
+  return name
+    .replace(/([\p{Ll}\p{N}])(\p{Lu})/gu, '$1 $2')
+    .replace(/[_\-.\s]+/g, ' ')
+    .trim()
+    .toLowerCase();
+}
+
+export function capitalised(text: string): string {
+  const [first = ''] = text;
+  return first.toUpperCase() + text.slice(first.length);
+}
+
+/** `a`, `a and b`, `a, b and c`. */
+export function enumerated(parts: readonly string[], word = 'and'): string {
+  if (parts.length <= 1) return parts.join('');
+  return `${parts.slice(0, -1).join(', ')} ${word} ${parts.at(-1)}`;
+}

@@ -1,0 +1,84 @@
+/**
+ * Owns the model that is reached over the network: any server that speaks OpenAI's chat-completions stream (OpenAI, vLLM,
+ * Ollama, llama.cpp). Requests go through undici's dispatch, which costs a fraction of fetch and of an SDK's stream loop.
+ */
+import { Pool } from 'undici';
+import { MODEL_SILENCE_MS } from '../../protocol/limits.ts';
+import { completionBody } from './chat-messages.ts';
+import { CompletionRun, type ModelLog } from './completion-run.ts';
+import type { Model, ModelRequest, ModelRun, ModelSink } from './model.ts';
+import { SilenceWatch } from './silence-watch.ts';
+
+/**
+ * Each open stream holds a connection. More than the 10,000 streams that one process is built for, and well below the about
+ * 28,000 local ports that one upstream address can be reached from; rounds beyond it wait for a connection.
+ */
+export const MODEL_CONNECTIONS_MAX = 16_384;
+
+/** What may go into a header as it is; other request ids are left out. */
+const REQUEST_ID = /^[\x21-\x7e]{1,128}$/;
+
+export interface OpenAiModelOptions {
+  /** Sent as bearer token; servers of one's own often need none. */
+  readonly apiKey?: string | undefined;
+  /** Up to and including the version: `https://api.openai.com/v1`, `http://127.0.0.1:11434/v1`. */
+  readonly baseUrl: string;
+  readonly model: string;
+  /** How long nothing may come, from the request on, before a round fails as `silent`. */
+  readonly silenceMs?: number;
+  readonly connections?: number;
+  readonly log?: ModelLog | undefined;
+  /** A monotonic clock in milliseconds. */
+  readonly nowMs?: () => number;
+}
+
+/**
+ * A Model on `baseUrl`. Throws a TypeError when `baseUrl` is no http(s) URL. `close` fails the rounds still open as `broken`
+ * and destroys the connections.
+ */
+export function createOpenAiModel(options: OpenAiModelOptions): Model {
+  const { apiKey, model, log, silenceMs = MODEL_SILENCE_MS, connections = MODEL_CONNECTIONS_MAX } = options;
+  const base = new URL(options.baseUrl);
+  if (base.protocol !== 'http:' && base.protocol !== 'https:') throw new TypeError('baseUrl must be an http or https URL');
+  const path = `${base.pathname.replace(/\/+$/, '')}/chat/completions${base.search}`;
+  const watch = new SilenceWatch<CompletionRun>(silenceMs, options.nowMs ?? (() => performance.now()));
+  const pool = new Pool(base.origin, {
+    connections,
+    // One request at a time on a connection: behind a stream, another would wait for its end.
+    pipelining: 1,
+    // The silence watch does this for all phases, with one timer.
+    headersTimeout: 0,
+    bodyTimeout: 0,
+    // Only clears away connections that nobody waits for any more.
+    connectTimeout: silenceMs * 2,
+  });
+  const fixedHeaders: Record<string, string> = { 'content-type': 'application/json', accept: 'text/event-stream' };
+  if (apiKey !== undefined && apiKey !== '') fixedHeaders.authorization = `Bearer ${apiKey}`;
+
+  function dispatch(request: ModelRequest, run: CompletionRun): void {
+    if (run.isOver()) return;
+    let body: string;
+    try {
+      body = completionBody(model, request);
+    } catch {
+      run.fail({ kind: 'refused', detail: 'the request cannot be written as JSON' });
+      return;
+    }
+    const headers = REQUEST_ID.test(request.requestId) ? { ...fixedHeaders, 'x-request-id': request.requestId } : fixedHeaders;
+    pool.dispatch({ path, method: 'POST', headers, body }, run);
+  }
+
+  return {
+    name: model,
+    stream(request: ModelRequest, sink: ModelSink): ModelRun {
+      const run = new CompletionRun(sink, { watch, silenceMs, apiKey, requestId: request.requestId, log });
+      // Later, because undici reports what it will not send before dispatch returns, and the caller has no run until then.
+      process.nextTick(dispatch, request, run);
+      return run;
+    },
+    async close(): Promise<void> {
+      for (const run of watch.all()) run.fail({ kind: 'broken', detail: 'the model is being closed' });
+      await pool.destroy();
+    },
+  };
+}

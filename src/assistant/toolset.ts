@@ -1,0 +1,79 @@
+/** What the model may use on a turn: the catalog's components that the client draws, the app's actions, and knowledge. */
+import { LRUCache } from 'lru-cache';
+import { CATALOG, parseHandshakeEntry, toolDefinition } from '../protocol/catalog/catalog.ts';
+import { CATALOG_VERSION } from '../protocol/limits.ts';
+import type { Manifest, ManifestAction } from '../protocol/runtime/manifest.ts';
+import { paramsSchema } from './action-params.ts';
+import type { ToolDefinition } from './models/model.ts';
+
+export const SEARCH_KNOWLEDGE = 'search_knowledge';
+
+export interface Toolset {
+  readonly definitions: readonly ToolDefinition[];
+  /** Names of components this client draws and this server knows, `text` and `confirm_card` among them if listed. */
+  readonly components: ReadonlySet<string>;
+  readonly actions: ReadonlyMap<string, ManifestAction>;
+  readonly routes: ReadonlySet<string>;
+}
+
+export interface ToolsetInput {
+  /** `client.components` of the handshake. */
+  readonly components: readonly string[];
+  /** Undefined when the client named no manifest. */
+  readonly manifest: { readonly hash: string; readonly document: Manifest } | undefined;
+  readonly hasKnowledge: boolean;
+}
+
+/** Distinct (build, manifest) pairs in use at once are few; a toolset with its schemas takes some tens of KB. */
+const TOOLSETS_KEPT = 200;
+
+function knowledgeTool(): ToolDefinition {
+  return {
+    kind: 'knowledge',
+    name: SEARCH_KNOWLEDGE,
+    description: 'Searches what the app published about itself. Use it when the passages you were given do not answer the question.',
+    parameters: {
+      type: 'object',
+      properties: { query: { type: 'string', description: 'A few words to look for.' } },
+      required: ['query'],
+      additionalProperties: false,
+    },
+  };
+}
+
+function build(input: ToolsetInput): Toolset {
+  const actions = new Map((input.manifest?.document.actions ?? []).map((action) => [action.name, action]));
+  const components = new Set<string>();
+  const definitions: ToolDefinition[] = [];
+  for (const entry of input.components) {
+    const parsed = parseHandshakeEntry(entry);
+    const component = parsed === undefined ? undefined : CATALOG.get(parsed.name);
+    // A client that draws a later version only cannot be trusted with ours.
+    if (parsed === undefined || component === undefined || parsed.version < component.version || components.has(component.name)) continue;
+    components.add(component.name);
+    // An action keeps its name: the app chose it, and the model must not meet two tools of one name.
+    if (!component.offered || actions.has(component.name)) continue;
+    const { name, description, parameters } = toolDefinition(component).function;
+    definitions.push({ kind: 'component', name, description, parameters });
+  }
+  for (const action of actions.values()) {
+    definitions.push({ kind: 'action', name: action.name, description: action.description, parameters: paramsSchema(action.params) });
+  }
+  if (input.hasKnowledge && !actions.has(SEARCH_KNOWLEDGE)) definitions.push(knowledgeTool());
+  const routes = new Set((input.manifest?.document.routes ?? []).map((route) => route.name));
+  return { definitions, components, actions, routes };
+}
+
+/** Makes toolsets, the same one for the same build and manifest. */
+export function createToolsets(): (input: ToolsetInput) => Toolset {
+  const kept = new LRUCache<string, Toolset>({ max: TOOLSETS_KEPT });
+  return (input) => {
+    const key = `${CATALOG_VERSION} ${input.manifest?.hash ?? ''} ${input.hasKnowledge} ${input.components.join(' ')}`;
+    let toolset = kept.get(key);
+    if (toolset === undefined) {
+      toolset = build(input);
+      kept.set(key, toolset);
+    }
+    return toolset;
+  };
+}

@@ -1,0 +1,44 @@
+/** What the service prints when it is up: where it is, how to watch it, and one line that gets an answer. */
+
+export interface DemoKeys {
+  readonly live: string;
+  readonly test: string;
+}
+
+export interface BannerFacts {
+  readonly publicUrl: string;
+  readonly model: string;
+  readonly dataDir: string;
+  /** Undefined without the demo app. */
+  readonly demo: DemoKeys | undefined;
+  /** One-time link to the console. */
+  readonly consoleLink: string;
+}
+
+/** Not a secret: any 32 hex characters name an installation of the app. */
+const DEMO_DEVICE = '0123456789abcdef0123456789abcdef';
+
+function curlLine(publicUrl: string, key: string): string {
+  const client = '{"protocol":1,"sdk":"web/0.50.0","catalog_version":"2026-11.a","components":["text","key_points","quick_replies"]}';
+  const body = `{"message":{"text":"What happens when I send the same turn_id twice?"},"client":${client}}`;
+  return `curl -N ${publicUrl}/v1/chat -H 'X-Service-Key: ${key}' -H 'X-Service-Device: ${DEMO_DEVICE}' -H 'Content-Type: application/json' -d '${body}'`;
+}
+
+export function banner({ publicUrl, model, dataDir, demo, consoleLink }: BannerFacts): string {
+  const facts = [
+    ['runtime', `${publicUrl}/v1`],
+    ['console', `${consoleLink} (this link works once)`],
+    ['interface', `${publicUrl}/console/api (token: ${dataDir}/operator-token)`],
+    ['model', model],
+    ['data', dataDir],
+    ...(demo === undefined
+      ? []
+      : [
+          ['live key', demo.live],
+          ['test key', demo.test],
+        ]),
+  ];
+  const lines = facts.map(([name = '', value]) => `  ${name.padEnd(10)} ${value}`);
+  const ask = demo === undefined ? [] : ['', 'Ask it something:', '', curlLine(publicUrl, demo.live)];
+  return `${['Assistant Service is up.', '', ...lines, ...ask, ''].join('\n')}\n`;
+}

@@ -1,0 +1,138 @@
+/** Environment → one frozen, validated Config (decisions §1). Nothing else reads `process.env`. */
+import * as v from 'valibot';
+import { type PriceTable, pricesSchema } from './assistant/prices.ts';
+
+export interface Config {
+  readonly host: string;
+  /** 0 takes a free port. */
+  readonly port: number;
+  /** How clients reach the service; undefined: `http://HOST:PORT` with the port that was taken. */
+  readonly publicUrl: string | undefined;
+  readonly dataDir: string;
+  readonly demo: boolean;
+  readonly operatorToken: string | undefined;
+  readonly masterKey: string | undefined;
+  readonly model: { readonly provider: 'offline' } | OpenAiConfig;
+  readonly prices: PriceTable;
+  readonly logLevel: string;
+}
+
+export interface OpenAiConfig {
+  readonly provider: 'openai';
+  readonly apiKey: string | undefined;
+  readonly baseUrl: string;
+  readonly model: string;
+}
+
+/** A variable that the service cannot start with: one line that names it, what it holds and what it may hold. */
+export class ConfigError extends Error {
+  constructor(variable: string, held: string, allowed: string) {
+    super(`${variable} is ${held}, but ${allowed}.`);
+    this.name = 'ConfigError';
+  }
+}
+
+const OPERATOR_TOKEN_MIN_CHARS = 24;
+const MASTER_KEY_BYTES = 32;
+const OPENAI_BASE_URL = 'https://api.openai.com/v1';
+const OPENAI_MODEL = 'gpt-4.1-mini';
+const LOG_LEVELS = ['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent'] as const;
+
+/** Never shown in a message, whatever they hold. */
+const SECRET = new Set(['OPERATOR_TOKEN', 'MASTER_KEY', 'OPENAI_API_KEY']);
+
+const httpUrl = v.pipe(
+  v.string(),
+  v.check((text) => URL.canParse(text) && /^https?:$/.test(new URL(text).protocol), 'it must be an http or https address'),
+  v.transform((text) => text.replace(/\/+$/, '')),
+);
+
+const flag = v.pipe(
+  v.picklist(['true', 'false', 'on', 'off', '1', '0'], 'it may be true or false (also on, off, 1, 0)'),
+  v.transform((text) => text === 'true' || text === 'on' || text === '1'),
+);
+
+function json(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return undefined;
+  }
+}
+
+const environment = v.object({
+  HOST: v.optional(v.pipe(v.string(), v.regex(/^[0-9A-Za-z.:-]+$/, 'it must be a host name or address')), '127.0.0.1'),
+  PORT: v.optional(
+    v.pipe(
+      v.string(),
+      v.regex(/^\d{1,5}$/, 'it must be a number from 0 to 65535'),
+      v.transform(Number),
+      v.maxValue(65_535, 'it must be a number from 0 to 65535'),
+    ),
+    '8787',
+  ),
+  PUBLIC_URL: v.optional(httpUrl),
+  DATA_DIR: v.optional(v.pipe(v.string(), v.minLength(1, 'it must name a directory')), './data'),
+  DEMO: v.optional(flag, 'on'),
+  OPERATOR_TOKEN: v.optional(
+    v.pipe(v.string(), v.minLength(OPERATOR_TOKEN_MIN_CHARS, `it must have at least ${OPERATOR_TOKEN_MIN_CHARS} characters`)),
+  ),
+  MASTER_KEY: v.optional(
+    v.pipe(
+      v.string(),
+      v.check(
+        (text) => /^[A-Za-z0-9+/]+=*$/.test(text) && Buffer.from(text, 'base64').length === MASTER_KEY_BYTES,
+        `it must be ${MASTER_KEY_BYTES} bytes in base64`,
+      ),
+    ),
+  ),
+  MODEL_PROVIDER: v.optional(v.picklist(['offline', 'openai'], 'it may be offline or openai')),
+  OPENAI_API_KEY: v.optional(v.pipe(v.string(), v.regex(/^[\x21-\x7e]+$/, 'it must be visible ASCII without spaces'))),
+  OPENAI_BASE_URL: v.optional(httpUrl),
+  MODEL: v.optional(v.pipe(v.string(), v.maxLength(200, 'it may have at most 200 characters'))),
+  MODEL_PRICES: v.optional(
+    v.pipe(v.string(), v.transform(json), v.check((value) => value !== undefined, 'it must be JSON'), pricesSchema),
+    '{}',
+  ),
+  LOG_LEVEL: v.optional(v.picklist(LOG_LEVELS, `it may be ${LOG_LEVELS.join(', ')}`), 'info'),
+});
+
+/**
+ * Reads the configuration; empty variables count as unset.
+ * @throws ConfigError naming the first variable that holds something it may not.
+ */
+export function readConfig(env: Readonly<Record<string, string | undefined>>): Config {
+  const given = Object.fromEntries(Object.entries(env).filter(([, value]) => value !== undefined && value !== ''));
+  const result = v.safeParse(environment, given);
+  if (!result.success) {
+    const [issue] = result.issues;
+    const variable = String(issue.path?.[0]?.key ?? 'The environment');
+    const held = SECRET.has(variable) ? 'set to something else' : JSON.stringify(given[variable] ?? null);
+    throw new ConfigError(variable, held, issue.message);
+  }
+  const read = result.output;
+  const provider = read.MODEL_PROVIDER ?? (read.OPENAI_API_KEY || read.OPENAI_BASE_URL ? 'openai' : 'offline');
+  if (provider === 'openai' && read.OPENAI_API_KEY === undefined && read.OPENAI_BASE_URL === undefined) {
+    throw new ConfigError('MODEL_PROVIDER', '"openai"', 'then OPENAI_API_KEY must be set, or OPENAI_BASE_URL for a server that wants no key');
+  }
+  return Object.freeze({
+    host: read.HOST,
+    port: read.PORT,
+    publicUrl: read.PUBLIC_URL,
+    dataDir: read.DATA_DIR,
+    demo: read.DEMO,
+    operatorToken: read.OPERATOR_TOKEN,
+    masterKey: read.MASTER_KEY,
+    model:
+      provider === 'offline'
+        ? { provider }
+        : {
+            provider,
+            apiKey: read.OPENAI_API_KEY,
+            baseUrl: read.OPENAI_BASE_URL ?? OPENAI_BASE_URL,
+            model: read.MODEL ?? OPENAI_MODEL,
+          },
+    prices: read.MODEL_PRICES,
+    logLevel: read.LOG_LEVEL,
+  });
+}

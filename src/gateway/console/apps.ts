@@ -1,0 +1,136 @@
+/** Console: apps of an organisation and their settings (decisions §2). What GET answers can be sent back with PATCH, field by field. */
+import { settingsToWire } from '../../protocol/console/app-settings.ts';
+import { createAppBody, patchAppBody } from '../../protocol/console/apps.ts';
+import { mintId } from '../../protocol/ids.ts';
+import { type AppRecord, listApps } from '../../storage/apps.ts';
+import { mintIdentitySecret, sealIdentitySecret } from '../../storage/identity-secrets.ts';
+import { mintKeyToken, organisationOfApp } from '../../storage/organisations.ts';
+import { defineRoute, json } from '../route.ts';
+import { requireApp, requireOrganisation, timestamp } from './lookup.ts';
+
+export function appToWire(app: AppRecord) {
+  return {
+    id: app.id,
+    org_id: app.organisationId,
+    name: app.name,
+    slug: app.slug,
+    platform_hint: app.platformHint,
+    live: app.live,
+    live_at: timestamp(app.liveAtMs),
+    ...settingsToWire(app.settings),
+    persona_version: app.personaVersion,
+    published_version: app.publishedVersion,
+    handshake_at: timestamp(app.handshakeAtMs),
+    created_at: timestamp(app.createdAtMs),
+    updated_at: timestamp(app.updatedAtMs),
+  };
+}
+
+export const listAppsRoute = defineRoute({
+  method: 'GET',
+  path: '/console/api/orgs/:org/apps',
+  caller: 'operator',
+  limits: [],
+  body: null,
+  handle({ params }, services) {
+    const { id } = requireOrganisation(services, params.org);
+    const { storage } = services;
+    const apps = listApps(storage.organisation(id), id).filter((app) => organisationOfApp(storage.control, app.id) === id);
+    return json({ apps: apps.map(appToWire) });
+  },
+});
+
+export const createAppRoute = defineRoute({
+  method: 'POST',
+  path: '/console/api/orgs/:org/apps',
+  caller: 'operator',
+  limits: [],
+  body: createAppBody,
+  async handle({ params, body }, services) {
+    const { id: organisationId } = requireOrganisation(services, params.org);
+    const { storage } = services;
+    const nowMs = services.nowMs();
+    const { name, slug, platform_hint: platformHint, ...settings } = body;
+    const appId = mintId('app', nowMs);
+    const keys = { live: mintKeyToken('live'), test: mintKeyToken('sandbox') };
+    // The directory first: what makes the app exist is its row in the organisation's file (storage/organisations.ts).
+    await storage.writeControl('registerApp', {
+      organisationId,
+      appId,
+      keys: [
+        { keyId: mintId('key', nowMs), token: keys.live, channel: 'live' },
+        { keyId: mintId('key', nowMs), token: keys.test, channel: 'sandbox' },
+      ],
+      nowMs,
+    });
+    const sealedIdentitySecret = sealIdentitySecret(storage.vault, appId, mintIdentitySecret());
+    try {
+      const app = await storage.write(organisationId, 'createApp', {
+        appId,
+        organisationId,
+        name,
+        slug,
+        platformHint,
+        settings,
+        sealedIdentitySecret,
+        nowMs,
+      });
+      return json({ app: appToWire(app), keys }, 201);
+    } catch (error) {
+      await storage.writeControl('unregisterApp', { appId });
+      throw error;
+    }
+  },
+});
+
+export const readAppRoute = defineRoute({
+  method: 'GET',
+  path: '/console/api/apps/:app',
+  caller: 'operator',
+  limits: [],
+  body: null,
+  handle({ params }, services) {
+    return json({ app: appToWire(requireApp(services, params.app).app) });
+  },
+});
+
+export const patchAppRoute = defineRoute({
+  method: 'PATCH',
+  path: '/console/api/apps/:app',
+  caller: 'operator',
+  limits: [],
+  body: patchAppBody,
+  async handle({ params, body }, services) {
+    const { id: appId, organisationId } = requireApp(services, params.app).app;
+    const app = await services.storage.write(organisationId, 'patchApp', { appId, organisationId, patch: body, nowMs: services.nowMs() });
+    return json({ app: appToWire(app) });
+  },
+});
+
+export const deleteAppRoute = defineRoute({
+  method: 'DELETE',
+  path: '/console/api/apps/:app',
+  caller: 'operator',
+  limits: [],
+  body: null,
+  async handle({ params }, services) {
+    const { id: appId, organisationId } = requireApp(services, params.app).app;
+    // The app is gone with its row; the directory only follows.
+    await services.storage.write(organisationId, 'deleteApp', { appId });
+    await services.storage.writeControl('unregisterApp', { appId });
+    return json({ deleted: true, id: appId });
+  },
+});
+
+export const goLiveRoute = defineRoute({
+  method: 'POST',
+  path: '/console/api/apps/:app/go-live',
+  caller: 'operator',
+  limits: [],
+  body: null,
+  async handle({ params }, services) {
+    const { id: appId, organisationId } = requireApp(services, params.app).app;
+    const app = await services.storage.write(organisationId, 'goLive', { appId, organisationId, nowMs: services.nowMs() });
+    return json({ live: app.live, live_at: timestamp(app.liveAtMs) });
+  },
+});

@@ -1,0 +1,145 @@
+/** Console: organisations, what they used and the credit they buy (decisions §2). */
+import { createOrganisationBody, creditBody, patchOrganisationBody } from '../../protocol/console/organisations.ts';
+import { Refusal } from '../../protocol/errors.ts';
+import { mintId } from '../../protocol/ids.ts';
+import { SANDBOX_CONVERSATIONS_PER_MONTH, USERS_WINDOW_DAYS } from '../../protocol/limits.ts';
+import { toMicroUsd, toUsd } from '../../protocol/money.ts';
+import { PLANS } from '../../protocol/plans.ts';
+import { listApps } from '../../storage/apps.ts';
+import { listOrganisations, type OrganisationRecord } from '../../storage/organisations.ts';
+import { type CreditState, countUsers, creditState, usageByApp, utcMonth } from '../../storage/usage.ts';
+import { defineRoute, json } from '../route.ts';
+import { pageLimit, requireOrganisation, timestamp } from './lookup.ts';
+
+/** One page of organisations. */
+const PAGE_DEFAULT = 100;
+const PAGE_MAX = 200;
+
+function organisationToWire(organisation: OrganisationRecord) {
+  return {
+    id: organisation.id,
+    name: organisation.name,
+    plan: organisation.plan,
+    members: organisation.members,
+    auto_top_up: organisation.autoTopUp,
+    created_at: timestamp(organisation.createdAtMs),
+  };
+}
+
+function creditToWire(credit: CreditState) {
+  return {
+    plan_usd: toUsd(credit.planMicroUsd),
+    plan_left_usd: toUsd(credit.planLeftMicroUsd),
+    purchased_left_usd: toUsd(credit.purchasedLeftMicroUsd),
+    overdrawn_usd: toUsd(credit.overdrawnMicroUsd),
+    exhausted: credit.exhausted,
+    resets_at: timestamp(credit.resetsAtMs),
+  };
+}
+
+export const listOrganisationsRoute = defineRoute({
+  method: 'GET',
+  path: '/console/api/orgs',
+  caller: 'operator',
+  limits: [],
+  body: null,
+  handle({ query }, { storage }) {
+    const limit = pageLimit(query, PAGE_DEFAULT, PAGE_MAX);
+    const page = listOrganisations(storage.control, query.get('after') ?? '', limit);
+    return json({ orgs: page.map(organisationToWire), next: page.length === limit ? (page.at(-1)?.id ?? null) : null });
+  },
+});
+
+export const createOrganisationRoute = defineRoute({
+  method: 'POST',
+  path: '/console/api/orgs',
+  caller: 'operator',
+  limits: [],
+  body: createOrganisationBody,
+  async handle({ body }, services) {
+    const { storage } = services;
+    const nowMs = services.nowMs();
+    const { auto_top_up: autoTopUp, ...fields } = body;
+    const id = mintId('org', nowMs);
+    const organisation = await storage.writeControl('createOrganisation', { id, ...fields, autoTopUp, nowMs });
+    return json({ org: organisationToWire(organisation) }, 201);
+  },
+});
+
+export const readOrganisationRoute = defineRoute({
+  method: 'GET',
+  path: '/console/api/orgs/:org',
+  caller: 'operator',
+  limits: [],
+  body: null,
+  handle({ params }, services) {
+    return json({ org: organisationToWire(requireOrganisation(services, params.org)) });
+  },
+});
+
+export const patchOrganisationRoute = defineRoute({
+  method: 'PATCH',
+  path: '/console/api/orgs/:org',
+  caller: 'operator',
+  limits: [],
+  body: patchOrganisationBody,
+  async handle({ params, body }, services) {
+    const { id } = requireOrganisation(services, params.org);
+    const { auto_top_up: autoTopUp, ...fields } = body;
+    const organisation = await services.storage.writeControl('patchOrganisation', { id, ...fields, autoTopUp, nowMs: services.nowMs() });
+    return json({ org: organisationToWire(organisation) });
+  },
+});
+
+export const usageRoute = defineRoute({
+  method: 'GET',
+  path: '/console/api/orgs/:org/usage',
+  caller: 'operator',
+  limits: [],
+  body: null,
+  handle({ params, query }, services) {
+    const organisation = requireOrganisation(services, params.org);
+    const nowMs = services.nowMs();
+    const month = query.get('month') ?? utcMonth(nowMs);
+    if (!/^\d{4}-(?:0[1-9]|1[0-2])$/.test(month)) throw new Refusal('invalid_request', 'month must be written like 2026-11.');
+    const db = services.storage.organisation(organisation.id);
+    const names = new Map(listApps(db, organisation.id).map((app) => [app.id, app.name]));
+    const usage = usageByApp(db, month);
+    return json({
+      month,
+      spent_usd: toUsd(usage.reduce((sum, app) => sum + app.liveMicroUsd, 0)),
+      apps: usage.map((app) => ({
+        app_id: app.appId,
+        // Null: the app was deleted, what it spent stays spent.
+        name: names.get(app.appId) ?? null,
+        spent_usd: toUsd(app.liveMicroUsd),
+        turns: app.liveTurns,
+        conversations: app.liveConversations,
+        sandbox_turns: app.sandboxTurns,
+        sandbox_conversations: app.sandboxConversations,
+      })),
+      credit: creditToWire(creditState(services.storage.control, db, organisation.id, nowMs)),
+      users: { count: countUsers(db, nowMs), allowance: PLANS[organisation.plan].users, window_days: USERS_WINDOW_DAYS },
+      sandbox_conversations: {
+        count: usage.reduce((sum, app) => sum + app.sandboxConversations, 0),
+        limit: SANDBOX_CONVERSATIONS_PER_MONTH,
+      },
+    });
+  },
+});
+
+export const creditRoute = defineRoute({
+  method: 'POST',
+  path: '/console/api/orgs/:org/credit',
+  caller: 'operator',
+  limits: [],
+  body: creditBody,
+  async handle({ params, body }, services) {
+    const { id } = requireOrganisation(services, params.org);
+    const { storage } = services;
+    const nowMs = services.nowMs();
+    const { expiresAtMs } = await storage.write(id, 'addCredit', { amountMicroUsd: toMicroUsd(body.amount_usd), nowMs });
+    const credit = creditToWire(creditState(storage.control, storage.organisation(id), id, nowMs));
+    return json({ added_usd: body.amount_usd, expires_at: timestamp(expiresAtMs), credit }, 201);
+  },
+});

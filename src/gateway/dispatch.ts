@@ -1,0 +1,94 @@
+/**
+ * From a matched route to its answer, in the order of decisions §7: key, origin, bucket, body, then the route's own work.
+ * Stays synchronous where the route does: a small answer leaves within the callback that brought the request.
+ */
+import { Refusal } from '../protocol/errors.ts';
+import { checkBody, checkContentType, collectBody, defaultBodyMaxBytes, parseJson } from './body.ts';
+import { authenticateOperator } from './console/session.ts';
+import { checkOrigin } from './cors.ts';
+import { authenticateRuntime } from './credentials.ts';
+import type { Exchange } from './exchange.ts';
+import type { RateBuckets } from './rate-limit.ts';
+import { refusalOf, sendRefusal, sendReply } from './render.ts';
+import type { CallerKind, Callers, Reply, Route, RuntimeCaller } from './route.ts';
+import type { Services } from './services.ts';
+import type { EventStreams } from './sse.ts';
+
+export interface Gate {
+  readonly services: Services;
+  readonly buckets: RateBuckets;
+  readonly streams: EventStreams;
+}
+
+/** The name of a route in logs and metrics. */
+export function routeName(route: Pick<Route, 'method' | 'path'>): string {
+  return `${route.method} ${route.path}`;
+}
+
+function refuseWhileSuspended(route: Route, { app }: RuntimeCaller): void {
+  if (route.suspended === undefined || !app.settings.suspended) return;
+  throw new Refusal(route.suspended, 'The app is suspended. Whoever runs the service can say why and lift it.');
+}
+
+/** Lets the caller in. @throws Refusal */
+function admit(route: Route, exchange: Exchange, { services, buckets }: Gate): Callers[CallerKind] {
+  if (route.caller === 'runtime') {
+    const caller = authenticateRuntime(exchange.header, services);
+    checkOrigin(exchange.origin, caller.app.settings.allowedDomains, caller.channel);
+    refuseWhileSuspended(route, caller);
+    buckets.pass(route.limits, caller);
+    return caller;
+  }
+  if (route.caller === 'operator') authenticateOperator(exchange.header, exchange.method, services);
+  return null;
+}
+
+/** Answers the exchange. Never throws: whatever goes wrong is rendered. */
+export function dispatch(route: Route, exchange: Exchange, gate: Gate): void {
+  const fail = (error: unknown) => sendRefusal(exchange, refusalOf(error, gate.services.log, exchange, routeName(route)));
+  try {
+    exchange.caller = admit(route, exchange, gate);
+    if (route.body === null) run(route, exchange, gate, fail);
+    else readBody(route, exchange, gate, fail);
+  } catch (error) {
+    fail(error);
+  }
+}
+
+function readBody(route: Route, exchange: Exchange, gate: Gate, fail: (error: unknown) => void): void {
+  const face = exchange.interface;
+  const { body: schema } = route;
+  const maxBytes = route.bodyMaxBytes ?? defaultBodyMaxBytes(face);
+  const done = (bytes: Uint8Array) => {
+    try {
+      // A missing body is told as such, also when nobody announced its type.
+      if (bytes.length > 0) checkContentType(exchange.header('content-type'), face);
+      const value = parseJson(bytes, face);
+      if (schema !== null) exchange.body = checkBody(schema, value, face);
+      run(route, exchange, gate, fail);
+    } catch (error) {
+      fail(error);
+    }
+  };
+  collectBody(exchange, maxBytes, done, fail);
+}
+
+function run(route: Route, exchange: Exchange, gate: Gate, fail: (error: unknown) => void): void {
+  // The exchange is its route's input; what `caller` and `body` hold was decided by the same route a few lines above.
+  const outcome = route.handle(exchange as Parameters<Route['handle']>[0], gate.services);
+  if (!(outcome instanceof Promise)) {
+    send(route, exchange, gate, outcome);
+    return;
+  }
+  exchange.detach();
+  outcome.then((reply) => send(route, exchange, gate, reply)).catch(fail);
+}
+
+function send(route: Route, exchange: Exchange, gate: Gate, reply: Reply): void {
+  if (reply.kind !== 'stream') {
+    sendReply(exchange, reply);
+    return;
+  }
+  const { log } = gate.services;
+  gate.streams.open(exchange, reply.source, (error) => refusalOf(error, log, exchange, routeName(route)));
+}

@@ -1,0 +1,88 @@
+/** What /metrics tells (Prometheus text): requests by route and status, open streams, the write queue, the process itself. */
+import { Counter, collectDefaultMetrics, Gauge, Registry } from 'prom-client';
+import type { Services } from './services.ts';
+
+export interface GatewayMetrics {
+  /** Counts an answer. `route` is a method and a pattern, so that the number of series is bounded. */
+  countRequest(route: string, status: number): void;
+  /** Prometheus text format 0.0.4. */
+  render(): Promise<string>;
+  readonly contentType: string;
+  /** Lets go of everything that is counted. */
+  close(): void;
+}
+
+/** Own registry: several servers in one process, as tests have them, do not meet. */
+export function createMetrics(services: Services, openStreams: () => number): GatewayMetrics {
+  const registry = new Registry();
+  collectDefaultMetrics({ register: registry });
+  // Counted by hand and handed over when asked for: a labelled counter costs more than a small answer.
+  const counts = new Map<string, Map<number, number>>();
+  new Counter({
+    name: 'gateway_requests_total',
+    help: 'Answers by route and status; 499 is a client that left before its answer.',
+    labelNames: ['route', 'status'],
+    registers: [registry],
+    collect() {
+      this.reset();
+      for (const [route, statuses] of counts) {
+        for (const [status, count] of statuses) this.inc({ route, status }, count);
+      }
+    },
+  });
+  new Gauge({
+    name: 'gateway_open_streams',
+    help: 'Event streams that are open now.',
+    registers: [registry],
+    collect() {
+      this.set(openStreams());
+    },
+  });
+  addWriterMetrics(registry, services);
+  return {
+    countRequest(route, status) {
+      let statuses = counts.get(route);
+      if (statuses === undefined) {
+        statuses = new Map();
+        counts.set(route, statuses);
+      }
+      statuses.set(status, (statuses.get(status) ?? 0) + 1);
+    },
+    render: () => registry.metrics(),
+    contentType: registry.contentType,
+    close: () => registry.clear(),
+  };
+}
+
+function addWriterMetrics(registry: Registry, services: Services): void {
+  new Gauge({
+    name: 'storage_writes_outstanding',
+    help: 'Writes that wait for their commit.',
+    registers: [registry],
+    collect() {
+      this.set(services.storage.stats().outstanding);
+    },
+  });
+  new Counter({
+    name: 'storage_writes_total',
+    help: 'Writes by outcome; overloaded ones were refused untried.',
+    labelNames: ['outcome'],
+    registers: [registry],
+    collect() {
+      const { succeeded, failed, overloaded } = services.storage.stats();
+      this.reset();
+      this.inc({ outcome: 'succeeded' }, succeeded);
+      this.inc({ outcome: 'failed' }, failed);
+      this.inc({ outcome: 'overloaded' }, overloaded);
+    },
+  });
+  new Counter({
+    name: 'storage_commits_total',
+    help: 'Commits; several writes share one.',
+    registers: [registry],
+    collect() {
+      this.reset();
+      this.inc(services.storage.stats().commits);
+    },
+  });
+}

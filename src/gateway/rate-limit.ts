@@ -1,0 +1,82 @@
+/**
+ * Per-minute limits, one bucket per (pool, app, device) in this process: a soft first line of defence (service.md "Limits,
+ * the five caps", rules 1 and 2). A bucket fills by one with each request and leaks steadily, so a changed limit
+ * counts from the next request on: it is compared with the level and never stored.
+ */
+import { LRUCache } from 'lru-cache';
+import { Refusal } from '../protocol/errors.ts';
+import type { AppRecord } from '../storage/apps.ts';
+import type { RateLimit, RuntimeCaller } from './route.ts';
+
+const MINUTE_MS = 60_000;
+
+/**
+ * A bucket takes some 200 bytes, so these are 20 MB at most. A device that is pushed out starts afresh; whoever invents
+ * device ids to push others out is held by the buckets of the app.
+ */
+const DEVICE_BUCKETS_MAX = 100_000;
+/** Kept apart: invented device ids cannot push these out. */
+const APP_BUCKETS_MAX = 20_000;
+
+interface Bucket {
+  level: number;
+  atMs: number;
+}
+
+export class RateBuckets {
+  readonly #nowMs: () => number;
+  readonly #devices = new LRUCache<string, Bucket>({ max: DEVICE_BUCKETS_MAX });
+  readonly #apps = new LRUCache<string, Bucket>({ max: APP_BUCKETS_MAX });
+
+  constructor(nowMs: () => number) {
+    this.#nowMs = nowMs;
+  }
+
+  /** Counts the request in every bucket. @throws Refusal `rate_limited` with Retry-After when one is full; then it counts no further. */
+  pass(limits: readonly RateLimit[], caller: RuntimeCaller): void {
+    for (const limit of limits) {
+      const waitS = this.#take(limit, caller);
+      if (waitS === 0) continue;
+      const who = limit.scope === 'device' ? 'this device' : 'this app';
+      throw new Refusal('rate_limited', `Too many requests from ${who}. Try again in ${waitS} s.`, { retryAfterS: waitS });
+    }
+  }
+
+  /** Seconds until one request more fits; 0: it fitted and is counted. */
+  #take(limit: RateLimit, { app, deviceId }: RuntimeCaller): number {
+    const perMinute = limit.perMinute(app);
+    const bucket = this.#bucket(limit, app.id, deviceId);
+    const nowMs = this.#nowMs();
+    // A clock that was set back must not fill the bucket.
+    const elapsedMs = Math.max(0, nowMs - bucket.atMs);
+    bucket.level = Math.max(0, bucket.level - (elapsedMs * perMinute) / MINUTE_MS);
+    bucket.atMs = nowMs;
+    if (bucket.level + 1 <= perMinute) {
+      bucket.level += 1;
+      return 0;
+    }
+    if (perMinute <= 0) return MINUTE_MS / 1000;
+    return Math.max(1, Math.ceil(((bucket.level + 1 - perMinute) * MINUTE_MS) / perMinute / 1000));
+  }
+
+  #bucket(limit: RateLimit, appId: string, deviceId: string): Bucket {
+    const buckets = limit.scope === 'device' ? this.#devices : this.#apps;
+    const key = limit.scope === 'device' ? `${limit.pool} ${appId} ${deviceId}` : `${limit.pool} ${appId}`;
+    let bucket = buckets.get(key);
+    if (bucket === undefined) {
+      bucket = { level: 0, atMs: this.#nowMs() };
+      buckets.set(key, bucket);
+    }
+    return bucket;
+  }
+}
+
+/** The cap "messages per minute": the app's own number, each pool for itself (service.md "Limits"). */
+export function messagesPerMinute(pool: string): RateLimit {
+  return { pool, scope: 'device', perMinute: (app: AppRecord) => app.settings.messagesPerMinute };
+}
+
+/** A fixed number of requests a minute. */
+export function perMinute(pool: string, scope: RateLimit['scope'], requests: number): RateLimit {
+  return { pool, scope, perMinute: () => requests };
+}

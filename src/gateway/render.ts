@@ -1,0 +1,53 @@
+/** From what a route answered or threw to what goes out: the one place that renders replies, refusals and bugs. */
+import type { Logger } from 'pino';
+import { errorBody, Refusal } from '../protocol/errors.ts';
+import { StorageError } from '../storage/storage-error.ts';
+import type { Exchange, Headers } from './exchange.ts';
+import type { Reply } from './route.ts';
+
+const JSON_HEADERS: Headers = {
+  'Content-Type': 'application/json; charset=utf-8',
+  'Cache-Control': 'no-store',
+  'X-Content-Type-Options': 'nosniff',
+};
+
+/** Long enough for a backlog of writes to clear, short enough for nobody to wait in vain. */
+const OVERLOAD_RETRY_AFTER_S = 1;
+
+/** Sends a complete reply. @throws when a JSON body cannot be serialized, which is a bug of its route. */
+export function sendReply(exchange: Exchange, reply: Exclude<Reply, { kind: 'stream' }>): void {
+  switch (reply.kind) {
+    case 'json': {
+      const headers = reply.headers === undefined ? JSON_HEADERS : { ...JSON_HEADERS, ...reply.headers };
+      exchange.respond(reply.status, headers, JSON.stringify(reply.body));
+      break;
+    }
+    case 'text':
+      exchange.respond(reply.status, reply.headers, reply.body);
+      break;
+    case 'empty':
+      exchange.respond(reply.status, reply.headers ?? {}, null);
+      break;
+  }
+}
+
+/** Sends the error body of a refusal (service.md "Errors"). `more`: headers beside the usual ones. */
+export function sendRefusal(exchange: Exchange, refusal: Refusal, more: Headers = {}): void {
+  const retry = refusal.retryAfterS === undefined ? undefined : { 'Retry-After': String(refusal.retryAfterS) };
+  exchange.respond(refusal.status, { ...JSON_HEADERS, ...more, ...retry }, JSON.stringify(errorBody(refusal)));
+}
+
+/** The refusal that stands for whatever was thrown. A bug is logged with its request id and says nothing about itself. */
+export function refusalOf(error: unknown, log: Logger, exchange: Exchange, route: string): Refusal {
+  if (error instanceof Refusal) return error;
+  const context = { err: error, request_id: exchange.requestId, route };
+  if (error instanceof StorageError && error.retryable) {
+    log.warn(context, 'a write was refused');
+    return new Refusal('internal', 'The service is busy and changed nothing. Send the request again.', {
+      status: 503,
+      retryAfterS: OVERLOAD_RETRY_AFTER_S,
+    });
+  }
+  log.error(context, 'a request failed');
+  return new Refusal('internal', `Something went wrong on our side. Send the request again; its id is ${exchange.requestId}.`);
+}

@@ -1,0 +1,82 @@
+/** A route is a value: who may call it, with what body, and what it answers. One file renders the answer. */
+import type * as v from 'valibot';
+import type { FrameSource } from '../actors/frame-source.ts';
+import type { AppRecord } from '../storage/apps.ts';
+import type { Channel } from '../storage/organisations.ts';
+import type { Services } from './services.ts';
+
+export type Method = 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
+
+/** A client SDK that presented a valid publishable key. */
+export interface RuntimeCaller {
+  readonly app: AppRecord;
+  readonly organisationId: string;
+  readonly channel: Channel;
+  /** 32 lowercase hex characters, or '' when the caller sent none. */
+  readonly deviceId: string;
+}
+
+export interface Callers {
+  anyone: null;
+  runtime: RuntimeCaller;
+  operator: null;
+}
+export type CallerKind = keyof Callers;
+
+export interface RouteInput<Body, Caller> {
+  readonly caller: Caller;
+  readonly body: Body;
+  /** Path parameters by the name they have in `path`. */
+  readonly params: Readonly<Record<string, string>>;
+  readonly query: URLSearchParams;
+  /** Header by lowercase name, '' when absent. */
+  header(name: string): string;
+  readonly requestId: string;
+  /** The client's address as the socket sees it. */
+  readonly remoteAddress: string;
+}
+
+export type Reply =
+  | { readonly kind: 'json'; readonly status: number; readonly body: unknown; readonly headers?: Readonly<Record<string, string>> }
+  | { readonly kind: 'text'; readonly status: number; readonly body: string; readonly headers: Readonly<Record<string, string>> }
+  | { readonly kind: 'empty'; readonly status: number; readonly headers?: Readonly<Record<string, string>> }
+  | { readonly kind: 'stream'; readonly source: Promise<StreamPosition> };
+
+export interface StreamPosition {
+  readonly source: FrameSource;
+  readonly fromSeq: number;
+}
+
+/** A bucket a request must pass, e.g. 20 a minute per device of an app; `perMinute` may depend on the app's settings. */
+export interface RateLimit {
+  /** Requests of one pool share buckets; every pool has its own. */
+  readonly pool: string;
+  readonly scope: 'device' | 'app';
+  perMinute(app: AppRecord): number;
+}
+
+export interface Route<Schema extends v.GenericSchema | null = v.GenericSchema | null, Kind extends CallerKind = CallerKind> {
+  readonly method: Method;
+  /** uWebSockets pattern, e.g. `/v1/chat/:turn_id`. */
+  readonly path: string;
+  readonly caller: Kind;
+  readonly limits: readonly RateLimit[];
+  /** Null: no body is read. */
+  readonly body: Schema;
+  readonly bodyMaxBytes?: number;
+  /** What a suspended app is told here (service.md "Authentication" rule 6); absent: it is served. Runtime callers only. */
+  readonly suspended?: 'app_suspended' | 'quota_exceeded';
+  handle(
+    input: RouteInput<Schema extends v.GenericSchema ? v.InferOutput<Schema> : null, Callers[Kind]>,
+    services: Services,
+  ): Reply | Promise<Reply>;
+}
+
+/** Keeps a route's own types while it is written, and forgets them for the table it goes into. */
+export function defineRoute<const Schema extends v.GenericSchema | null, const Kind extends CallerKind>(route: Route<Schema, Kind>): Route {
+  return route as unknown as Route;
+}
+
+export function json(body: unknown, status = 200, headers?: Readonly<Record<string, string>>): Reply {
+  return headers === undefined ? { kind: 'json', status, body } : { kind: 'json', status, body, headers };
+}

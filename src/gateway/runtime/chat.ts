@@ -1,0 +1,87 @@
+/** POST /v1/chat, and re-attaching to and stopping a turn: the routes; what a turn is lives behind the actors' door. */
+import { createHash, randomUUID } from 'node:crypto';
+import { Refusal } from '../../protocol/errors.ts';
+import { type ChatRequest, chatRequest } from '../../protocol/runtime/chat.ts';
+import { defineRoute, json, type Route, type RouteInput, type RuntimeCaller } from '../route.ts';
+import { turnPerson } from './identity.ts';
+import { messagesPool } from './pools.ts';
+
+const TURN_ID = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/i;
+
+/** What a retry must repeat: the body, the device, the channel and the person (decisions §4). */
+function fingerprint(body: ChatRequest, caller: RuntimeCaller): string {
+  return createHash('sha256')
+    .update(JSON.stringify([caller.channel, caller.deviceId, body]))
+    .digest('hex');
+}
+
+function turnCaller({ caller, params }: RouteInput<null, RuntimeCaller>) {
+  const turnId = params.turn_id ?? '';
+  if (!TURN_ID.test(turnId)) throw new Refusal('invalid_request', 'turn_id in the path must be a UUID.');
+  if (caller.deviceId === '') {
+    throw new Refusal('invalid_request', 'X-Service-Device is required here: a turn is given only to the device that opened it.');
+  }
+  return {
+    turnId: turnId.toLowerCase(),
+    caller: {
+      organisationId: caller.organisationId,
+      appId: caller.app.id,
+      channel: caller.channel,
+      deviceId: caller.deviceId,
+    },
+  };
+}
+
+/** The seq after the last one the client saw; 0 when it does not say or says something that is no seq. */
+function seqAfter(lastEventId: string): number {
+  return /^\d{1,15}$/.test(lastEventId) ? Number(lastEventId) + 1 : 0;
+}
+
+export const chatRoutes: readonly Route[] = [
+  defineRoute({
+    method: 'POST',
+    path: '/v1/chat',
+    caller: 'runtime',
+    limits: [messagesPool('chat')],
+    body: chatRequest,
+    async handle({ caller, body, requestId }, services) {
+      const person = turnPerson(body.user, caller, services);
+      const source = services.actors.openTurn({
+        app: caller.app,
+        organisationId: caller.organisationId,
+        channel: caller.channel,
+        deviceId: caller.deviceId,
+        person,
+        turnId: body.turn_id?.toLowerCase() ?? randomUUID(),
+        fingerprint: fingerprint(body, caller),
+        requestId,
+        body,
+      });
+      return { kind: 'stream', source };
+    },
+  }),
+  defineRoute({
+    method: 'GET',
+    path: '/v1/chat/:turn_id',
+    caller: 'runtime',
+    limits: [messagesPool('attach')],
+    body: null,
+    async handle(input, services) {
+      const { caller, turnId } = turnCaller(input);
+      const { source, fromSeq } = await services.actors.attachTurn(caller, turnId);
+      const wanted = seqAfter(input.header('last-event-id'));
+      return { kind: 'stream', source: Promise.resolve({ source, fromSeq: Math.max(fromSeq, wanted) }) };
+    },
+  }),
+  defineRoute({
+    method: 'POST',
+    path: '/v1/chat/:turn_id/stop',
+    caller: 'runtime',
+    limits: [messagesPool('stop')],
+    body: null,
+    async handle(input, services) {
+      const { caller, turnId } = turnCaller(input);
+      return json({ ok: true, stopped: await services.actors.stopTurn(caller, turnId) });
+    },
+  }),
+];

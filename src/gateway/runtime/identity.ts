@@ -1,0 +1,47 @@
+/** Who is signed in on a turn (service.md POST /v1/chat rule 2, "Authentication" 4). */
+import { createHmac, timingSafeEqual } from 'node:crypto';
+import type { TurnCommand } from '../../actors/turn-command.ts';
+import { Refusal } from '../../protocol/errors.ts';
+import type { SignedUser } from '../../protocol/runtime/chat.ts';
+import { readEndUser } from '../../storage/end-users.ts';
+import { readIdentitySecrets } from '../../storage/identity-secrets.ts';
+import type { RuntimeCaller } from '../route.ts';
+import type { Services } from '../services.ts';
+
+const SIGNATURE = /^[0-9a-f]{64}$/;
+
+function isSignature(secret: string, userId: string, hmac: string): boolean {
+  return timingSafeEqual(createHmac('sha256', secret).update(userId).digest(), Buffer.from(hmac, 'hex'));
+}
+
+/** Whether `hmac` is lowercase hex HMAC-SHA256 of the user id with the app's identity secret, or the one before it. */
+export function isSignedBy(user: { id: string; hmac?: string | null | undefined }, caller: RuntimeCaller, services: Services): boolean {
+  const { hmac } = user;
+  if (hmac == null || !SIGNATURE.test(hmac)) return false;
+  const { storage } = services;
+  const secrets = readIdentitySecrets(storage.organisation(caller.organisationId), storage.vault, caller.app.id, services.nowMs());
+  if (secrets === undefined) return false;
+  return isSignature(secrets.current, user.id, hmac) || (secrets.previous !== null && isSignature(secrets.previous.secret, user.id, hmac));
+}
+
+/**
+ * The person of a turn; null: the device's anonymous record. Somebody whose record was signed for is served as
+ * anonymous when the turn is not signed.
+ * @throws Refusal 403 `invalid_request` when the app requires a verified person and the turn shows none.
+ */
+export function turnPerson(user: SignedUser | null | undefined, caller: RuntimeCaller, services: Services): TurnCommand['person'] {
+  const verified = user != null && isSignedBy(user, caller, services);
+  if (caller.app.settings.requireIdentity && !verified) {
+    throw new Refusal(
+      'invalid_request',
+      'This app serves signed-in people only: send `user` with an `hmac` that is the lowercase hex HMAC-SHA256 of user.id with the app identity secret, made on your backend.',
+      { status: 403 },
+    );
+  }
+  if (user == null) return null;
+  if (!verified) {
+    const db = services.storage.organisation(caller.organisationId);
+    if (readEndUser(db, caller.app.id, caller.channel, user.id)?.verified === true) return null;
+  }
+  return { externalUserId: user.id, verified };
+}

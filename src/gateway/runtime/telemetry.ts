@@ -1,0 +1,16 @@
+/** POST /v1/events (service.md): SDK telemetry, accepted and discarded; usage and billing are the server's own count. */
+import * as v from 'valibot';
+import { perMinute } from '../rate-limit.ts';
+import { defineRoute } from '../route.ts';
+
+/** Batches come every few seconds at most. */
+const BATCHES_PER_MINUTE_PER_DEVICE = 600;
+
+export const telemetryRoute = defineRoute({
+  method: 'POST',
+  path: '/v1/events',
+  caller: 'runtime',
+  limits: [perMinute('events', 'device', BATCHES_PER_MINUTE_PER_DEVICE)],
+  body: v.unknown(),
+  handle: () => ({ kind: 'empty', status: 204 }),
+});

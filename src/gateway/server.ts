@@ -1,0 +1,191 @@
+/** The HTTP server: registers the route tables with uWebSockets, answers for what is not in them, listens, drains. */
+import type { HttpRequest, HttpResponse, TemplatedApp, us_listen_socket } from 'uWebSockets.js';
+import { Refusal } from '../protocol/errors.ts';
+import { preflightHeaders } from './cors.ts';
+import { dispatch, type Gate, routeName } from './dispatch.ts';
+import { uWS } from './driver.ts';
+import { Exchange, type ExchangePlan, type Interface } from './exchange.ts';
+import { createMetrics, type GatewayMetrics } from './metrics.ts';
+import { RateBuckets } from './rate-limit.ts';
+import { sendRefusal } from './render.ts';
+import type { Method, Route } from './route.ts';
+import { healthRoutes } from './runtime/health.ts';
+import type { Services } from './services.ts';
+import { EventStreams, type StreamTimes } from './sse.ts';
+
+/** A second process on the same address is told so, instead of sharing the port by chance. */
+const EXCLUSIVE_PORT = 1;
+/** How often a drain looks whether it is done. */
+const DRAIN_LOOK_MS = 50;
+
+export interface ServerOptions {
+  readonly host: string;
+  /** 0 takes a free one. */
+  readonly port: number;
+  readonly services: Services;
+  readonly routes: readonly Route[];
+  /** Lets tests shorten what takes seconds. */
+  readonly streamTimes?: Omit<StreamTimes, 'nowMs'>;
+}
+
+export interface Server {
+  /** The port that was taken. */
+  readonly port: number;
+  /** Event streams that are open now. */
+  openStreams(): number;
+  /** Stops listening, lets what is under way end for `timeoutMs` at most, then cuts what is left. Idempotent. */
+  drain(timeoutMs: number): Promise<void>;
+  /** Cuts everything at once. */
+  close(): void;
+}
+
+type Handler = (res: HttpResponse, req: HttpRequest) => void;
+
+const REGISTER: Readonly<Record<Method, (app: TemplatedApp, path: string, handler: Handler) => void>> = {
+  GET: (app, path, handler) => app.get(path, handler),
+  POST: (app, path, handler) => app.post(path, handler),
+  PUT: (app, path, handler) => app.put(path, handler),
+  PATCH: (app, path, handler) => app.patch(path, handler),
+  DELETE: (app, path, handler) => app.del(path, handler),
+};
+
+function interfaceOf(path: string): Interface {
+  if (path.startsWith('/v1/') || path === '/v1') return 'runtime';
+  return path.startsWith('/console') ? 'console' : 'service';
+}
+
+function parametersOf(path: string): string[] {
+  return path.split('/').flatMap((part) => (part.startsWith(':') ? [part.slice(1)] : []));
+}
+
+/** What is registered and what counts it; the listening socket comes and goes around it. */
+class Gateway {
+  readonly app: TemplatedApp = uWS.App();
+  readonly streams: EventStreams;
+  readonly #gate: Gate;
+  readonly #metrics: GatewayMetrics;
+  #exchanges = 0;
+  closing = false;
+
+  constructor({ services, routes, streamTimes }: ServerOptions) {
+    this.streams = new EventStreams({ ...streamTimes, nowMs: services.nowMs });
+    this.#metrics = createMetrics(services, () => this.streams.count);
+    this.#gate = { services, buckets: new RateBuckets(services.nowMs), streams: this.streams };
+    const table = [...routes, ...healthRoutes(this.#metrics)];
+    for (const route of table) this.#registerRoute(route);
+    const methods = new Map<string, Method[]>();
+    for (const { path, method } of table) methods.set(path, [...(methods.get(path) ?? []), method].sort());
+    for (const [path, known] of methods) this.#registerRest(path, known);
+    this.#registerUnknown();
+  }
+
+  /** True while a request waits for its answer or a stream is open. */
+  get busy(): boolean {
+    return this.#exchanges > 0 || this.streams.count > 0;
+  }
+
+  close(): void {
+    this.streams.dropAll();
+    this.app.close();
+    this.#metrics.close();
+  }
+
+  #plan(name: string, face: Interface, parameters: readonly string[]): ExchangePlan {
+    return {
+      interface: face,
+      parameters,
+      closing: () => this.closing,
+      finished: (status) => {
+        this.#exchanges -= 1;
+        this.#metrics.countRequest(name, status);
+      },
+    };
+  }
+
+  #begin(res: HttpResponse, req: HttpRequest, plan: ExchangePlan): Exchange {
+    this.#exchanges += 1;
+    return new Exchange(res, req, plan);
+  }
+
+  #registerRoute(route: Route): void {
+    const plan = this.#plan(routeName(route), interfaceOf(route.path), parametersOf(route.path));
+    REGISTER[route.method](this.app, route.path, (res, req) => dispatch(route, this.#begin(res, req, plan), this.#gate));
+  }
+
+  /** Preflights, and the methods that a known path does not have. */
+  #registerRest(path: string, methods: readonly Method[]): void {
+    const face = interfaceOf(path);
+    const allow = methods.join(', ');
+    const refused = this.#plan(`* ${path}`, face, []);
+    this.app.any(path, (res, req) => {
+      const message = `${path} takes ${allow}.`;
+      sendRefusal(this.#begin(res, req, refused), new Refusal('method_not_allowed', message), { Allow: allow });
+    });
+    if (face !== 'runtime') return;
+    const preflight = this.#plan(`OPTIONS ${path}`, face, []);
+    this.app.options(path, (res, req) => {
+      const exchange = this.#begin(res, req, preflight);
+      exchange.respond(204, preflightHeaders(exchange.origin, `${allow}, OPTIONS`), null);
+    });
+  }
+
+  #registerUnknown(): void {
+    const plans: Readonly<Record<Interface, ExchangePlan>> = {
+      runtime: this.#plan('unknown /v1', 'runtime', []),
+      console: this.#plan('unknown /console', 'console', []),
+      service: this.#plan('unknown', 'service', []),
+    };
+    this.app.any('/*', (res, req) => {
+      const face = interfaceOf(req.getUrl());
+      const message = 'There is nothing at this path.';
+      const refusal = face === 'runtime' ? new Refusal('invalid_request', message, { status: 404 }) : new Refusal('not_found', message);
+      sendRefusal(this.#begin(res, req, plans[face]), refusal);
+    });
+  }
+}
+
+function listen(app: TemplatedApp, host: string, port: number): Promise<us_listen_socket> {
+  return new Promise((resolve, reject) => {
+    const listened = (socket: us_listen_socket | false) => {
+      if (socket !== false) resolve(socket);
+      else reject(new Error(`Cannot listen on ${host}:${port}: the address is taken or not this machine's.`));
+    };
+    // The native call takes options after a host too; its type leaves them out.
+    (app.listen as unknown as (host: string, port: number, options: number, callback: typeof listened) => void).call(
+      app,
+      host,
+      port,
+      EXCLUSIVE_PORT,
+      listened,
+    );
+  });
+}
+
+/** Builds the gateway and listens. @throws Error when the address cannot be had. */
+export async function startServer(options: ServerOptions): Promise<Server> {
+  const gateway = new Gateway(options);
+  const socket = await listen(gateway.app, options.host, options.port);
+  const port = uWS.us_socket_local_port(socket as unknown as Parameters<typeof uWS.us_socket_local_port>[0]);
+  let drained: Promise<void> | undefined;
+
+  const drain = async (timeoutMs: number): Promise<void> => {
+    gateway.closing = true;
+    uWS.us_listen_socket_close(socket);
+    const deadlineMs = performance.now() + timeoutMs;
+    while (gateway.busy && performance.now() < deadlineMs) await new Promise((resolve) => setTimeout(resolve, DRAIN_LOOK_MS));
+    gateway.close();
+  };
+
+  return {
+    port,
+    openStreams: () => gateway.streams.count,
+    drain(timeoutMs) {
+      drained ??= drain(timeoutMs);
+      return drained;
+    },
+    close() {
+      if (drained === undefined) gateway.close();
+      drained ??= Promise.resolve();
+    },
+  };
+}

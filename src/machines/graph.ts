@@ -1,0 +1,143 @@
+/**
+ * A machine's definition as plain nodes and edges, and as Mermaid text: for the console, the documentation and tests.
+ * Reads definitions only; it never runs a machine.
+ */
+import type { AnyStateMachine, AnyStateNode, AnyTransitionDefinition } from 'xstate';
+
+export interface GraphNode {
+  /** Dotted path of the state, e.g. `pending.clean`. */
+  readonly id: string;
+  /** Nothing leaves it: the machine is done there. */
+  readonly final: boolean;
+  /** Where its parent (or the machine) starts. */
+  readonly initial: boolean;
+  /** Id of the state around it; absent at the top. */
+  readonly parent?: string;
+}
+
+export interface GraphEdge {
+  readonly from: string;
+  /** The target as it is written: a state with states inside stands for its initial one. `from` when there is no target. */
+  readonly to: string;
+  readonly event: string;
+  /** Name of the guard. Edges of one state and event are in the order in which they are tried. */
+  readonly guard?: string;
+  readonly actions: readonly string[];
+}
+
+export interface MachineGraph {
+  readonly id: string;
+  readonly nodes: readonly GraphNode[];
+  readonly edges: readonly GraphEdge[];
+}
+
+/** Words that Mermaid reads as its own at the start of a line. */
+const MERMAID_WORDS = new Set([
+  'end',
+  'state',
+  'note',
+  'class',
+  'classDef',
+  'style',
+  'direction',
+  'click',
+  'as',
+  'default',
+  'fork',
+  'join',
+  'choice',
+]);
+
+/**
+ * The states and transitions of a machine's definition, states in document order, each before those inside it.
+ * Guards and actions are given by name; one written in place is called `inline`.
+ */
+export function machineGraph(machine: AnyStateMachine): MachineGraph {
+  const nodes: GraphNode[] = [];
+  const edges: GraphEdge[] = transitionsOf(machine.root).map((transition) => edgeOf(transition, machine.id));
+  const visit = (node: AnyStateNode, parent: AnyStateNode) => {
+    nodes.push({
+      id: idOf(node, machine.id),
+      final: node.type === 'final',
+      initial: parent.initial.target.includes(node),
+      ...(parent === machine.root ? {} : { parent: idOf(parent, machine.id) }),
+    });
+    edges.push(...transitionsOf(node).map((transition) => edgeOf(transition, machine.id)));
+    for (const child of childrenOf(node)) visit(child, node);
+  };
+  for (const node of childrenOf(machine.root)) visit(node, machine.root);
+  return { id: machine.id, nodes, edges };
+}
+
+function childrenOf(node: AnyStateNode): AnyStateNode[] {
+  return Object.values(node.states as Record<string, AnyStateNode>);
+}
+
+function transitionsOf(node: AnyStateNode): AnyTransitionDefinition[] {
+  return [...(node.transitions as Map<string, AnyTransitionDefinition[]>).values()].flat();
+}
+
+/** The root has no path: it goes by the machine's own id. */
+function idOf(node: AnyStateNode, machineId: string): string {
+  return node.path.length === 0 ? machineId : node.path.join('.');
+}
+
+function edgeOf(transition: AnyTransitionDefinition, machineId: string): GraphEdge {
+  const from = idOf(transition.source, machineId);
+  const target = transition.target?.[0];
+  return {
+    from,
+    to: target === undefined ? from : idOf(target, machineId),
+    event: transition.eventType,
+    ...(transition.guard === undefined ? {} : { guard: nameOf(transition.guard) }),
+    actions: transition.actions.map(nameOf),
+  };
+}
+
+function nameOf(part: unknown): string {
+  if (typeof part === 'string') return part;
+  const type = typeof part === 'object' && part !== null && 'type' in part ? part.type : undefined;
+  return typeof type === 'string' ? type : 'inline';
+}
+
+/** The label of an edge: `event [guard]`, and `[otherwise]` for the last resort of a guarded event. */
+export function edgeLabel(graph: MachineGraph, edge: GraphEdge): string {
+  if (edge.guard !== undefined) return `${edge.event} [${edge.guard}]`;
+  const isLastResort = graph.edges.some((other) => other.from === edge.from && other.event === edge.event && other.guard !== undefined);
+  return isLastResort ? `${edge.event} [otherwise]` : edge.event;
+}
+
+/** The graph as a Mermaid `stateDiagram-v2`, one line per edge, ending in a line break. */
+export function mermaid(graph: MachineGraph): string {
+  const lines = ['stateDiagram-v2', ...stateLines(graph, undefined, '  ')];
+  for (const edge of graph.edges) {
+    lines.push(`  ${mermaidId(edge.from)} --> ${mermaidId(edge.to)} : ${escaped(edgeLabel(graph, edge))}`);
+  }
+  return `${lines.join('\n')}\n`;
+}
+
+function stateLines(graph: MachineGraph, parent: string | undefined, indent: string): string[] {
+  return graph.nodes
+    .filter((node) => node.parent === parent)
+    .flatMap((node) => {
+      const id = mermaidId(node.id);
+      const declaration = `${indent}state "${escaped(node.id.slice(node.id.lastIndexOf('.') + 1))}" as ${id}`;
+      const inside = stateLines(graph, node.id, `${indent}  `);
+      return [
+        ...(inside.length === 0 ? [declaration] : [`${declaration} {`, ...inside, `${indent}}`]),
+        ...(node.initial ? [`${indent}[*] --> ${id}`] : []),
+        ...(node.final ? [`${indent}${id} --> [*]`] : []),
+      ];
+    });
+}
+
+/** A Mermaid name for a state: letters, digits and underscores, and none of Mermaid's own words. */
+function mermaidId(id: string): string {
+  const name = id.replaceAll(/\W/g, '_');
+  return MERMAID_WORDS.has(name) ? `${name}_` : name;
+}
+
+/** Text in which Mermaid finds no syntax of its own: what it would read becomes a character code. */
+function escaped(text: string): string {
+  return text.replaceAll(/[#;:"<>%{}\n]/g, (character) => `#${character.codePointAt(0)};`);
+}

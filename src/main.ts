@@ -1,0 +1,84 @@
+/** The composition root: config → storage → actors → gateway; listen; drain. */
+import pino from 'pino';
+import { resumeIndexing } from './actors/knowledge-indexer.ts';
+import { createActorSystem } from './actors/system.ts';
+import type { Model } from './assistant/models/model.ts';
+import { createOfflineModel } from './assistant/models/offline.ts';
+import { createOpenAiModel } from './assistant/models/openai.ts';
+import { priceTable } from './assistant/prices.ts';
+import { type Config, ConfigError, readConfig } from './config.ts';
+import { prepareDemo } from './demo.ts';
+import { banner } from './banner.ts';
+import { consoleRoutes } from './gateway/console/routes.ts';
+import { mintConsoleLink } from './gateway/console/session.ts';
+import { runtimeRoutes } from './gateway/runtime/routes.ts';
+import { startServer } from './gateway/server.ts';
+import type { Services } from './gateway/services.ts';
+import { prepareDataDir } from './storage/files-layout.ts';
+import { lockDataDir } from './storage/lock.ts';
+import { organisationIds } from './storage/organisations.ts';
+import { openStorage } from './storage/storage.ts';
+
+/** decisions §1: open turns get this long to end. */
+const DRAIN_MS = 30_000;
+/** What is left to write to sockets once every turn has ended. */
+const LAST_BYTES_MS = 2_000;
+
+function createModel(config: Config, log: pino.Logger): Model {
+  const { model } = config;
+  if (model.provider === 'offline') return createOfflineModel();
+  return createOpenAiModel({ apiKey: model.apiKey, baseUrl: model.baseUrl, model: model.model, log });
+}
+
+async function serve(config: Config): Promise<void> {
+  // The banner is for a person and goes to stdout; the log is for programs, one JSON object a line, on stderr.
+  const log = pino(
+    { level: config.logLevel, base: null, timestamp: pino.stdTimeFunctions.isoTime, formatters: { level: (level) => ({ level }) } },
+    pino.destination({ fd: 2, sync: false }),
+  );
+  const fatal = (error: Error) => {
+    log.fatal({ err: error }, 'storage cannot acknowledge writes any more: stopping');
+    log.flush();
+    process.exit(1);
+  };
+  prepareDataDir(config.dataDir);
+  const lock = lockDataDir(config.dataDir);
+  const storage = openStorage({ dataDir: config.dataDir, masterKey: config.masterKey, onFatal: fatal });
+  const nowMs = Date.now;
+  const demo = config.demo ? await prepareDemo(storage, nowMs) : undefined;
+  for (const id of organisationIds(storage.control)) await resumeIndexing(storage, id, nowMs);
+  const model = createModel(config, log);
+  const actors = createActorSystem({ storage, model, prices: priceTable(config.prices), log, nowMs });
+  let draining = false;
+  const services: Services = { config, storage, actors, log, nowMs, draining: () => draining };
+  const server = await startServer({ host: config.host, port: config.port, services, routes: [...runtimeRoutes, ...consoleRoutes] });
+  const publicUrl = config.publicUrl ?? `http://${config.host.includes(':') ? `[${config.host}]` : config.host}:${server.port}`;
+  process.stdout.write(banner({ publicUrl, model: model.name, dataDir: config.dataDir, demo, consoleLink: publicUrl + mintConsoleLink(services) }));
+  log.info({ port: server.port, model: model.name }, 'listening');
+
+  const stop = async (signal: string) => {
+    if (draining) return;
+    draining = true;
+    log.info({ signal, open_streams: server.openStreams() }, 'draining');
+    const closing = server.drain(DRAIN_MS + LAST_BYTES_MS);
+    await actors.drain(DRAIN_MS);
+    await closing;
+    actors.close();
+    await model.close();
+    await storage.close();
+    lock.release();
+    log.info('stopped');
+    log.flush();
+    process.exit(0);
+  };
+  for (const signal of ['SIGTERM', 'SIGINT'] as const) process.on(signal, () => void stop(signal));
+}
+
+try {
+  await serve(readConfig(process.env));
+} catch (error) {
+  // What a person can mend is one line; anything else is a bug and keeps its stack.
+  const expected = error instanceof ConfigError || (error instanceof Error && ['SchemaError', 'Error'].includes(error.name));
+  process.stderr.write(`${expected ? (error as Error).message : ((error as Error).stack ?? String(error))}\n`);
+  process.exit(1);
+}

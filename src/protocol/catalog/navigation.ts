@@ -1,0 +1,57 @@
+/** Components that lead somewhere: actions, screens. */
+import * as v from 'valibot';
+import { MANIFEST_ROUTE_PARAMS_MAX } from '../limits.ts';
+import { text } from '../text.ts';
+import { defineComponent, ID_MAX_CHARS } from './component.ts';
+import { action, checkActions, checkRoute, saidAction, saidList } from './shapes.ts';
+import { list, said, words } from './values.ts';
+
+/** A value that a screen is opened with is an id or a short word; 200 characters keep the largest list of screens small. */
+const PARAM_VALUE_MAX_CHARS = 200;
+
+export const actions = defineComponent({
+  name: 'actions',
+  description:
+    'Buttons that do something at once: open a page or a screen, copy, call, write. Use it when the next step lies outside the conversation.',
+  entries: { buttons: list(action, 1, 5), layout: v.optional(v.picklist(['row', 'stack'])) },
+  inContext: ({ buttons }, context, report) => checkActions(buttons, 'buttons', context, report),
+  fallback: ({ buttons }) => saidList(undefined, buttons.map(saidAction)),
+});
+
+const params = v.pipe(
+  v.record(
+    text(ID_MAX_CHARS, 1),
+    v.union(
+      [text(PARAM_VALUE_MAX_CHARS), v.pipe(v.number(), v.finite()), v.boolean()],
+      `must be a string of at most ${PARAM_VALUE_MAX_CHARS} characters, a number, true or false`,
+    ),
+  ),
+  v.maxEntries(MANIFEST_ROUTE_PARAMS_MAX, `must name at most ${MANIFEST_ROUTE_PARAMS_MAX} parameters`),
+  v.description('Values the screen opens with, by the names it declares.'),
+);
+
+export const screens = defineComponent({
+  name: 'screens',
+  description: "Screens of the app to go to. Use it when the person asks where to do something in the app; only the app's own screens.",
+  entries: {
+    items: list(
+      v.strictObject({
+        route: said(words(ID_MAX_CHARS), "Name of one of the app's screens, exactly as declared."),
+        title: words(60),
+        description: v.optional(text(120)),
+        params: v.optional(params),
+      }),
+      1,
+      4,
+    ),
+  },
+  inContext({ items }, { routes }, report) {
+    for (const [index, { route }] of items.entries()) checkRoute(route, ['items', index, 'route'], routes, report);
+  },
+  fallback: ({ items }) =>
+    saidList(
+      'In the app',
+      items.map(({ title, description }) => `\n• ${title}${description ? `: ${description}` : ''}`),
+      '',
+    ),
+});

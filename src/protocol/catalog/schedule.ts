@@ -1,0 +1,69 @@
+/** The component for picking an appointment: datetime_slots. */
+import * as v from 'valibot';
+import { exactlyOne, selectableOptions } from './choices.ts';
+import { defineComponent } from './component.ts';
+import { lines } from './shapes.ts';
+import { day, flag, id, list, ordered, said, saidTime, time, timezone, unique, whole, words } from './values.ts';
+
+const DAYS_MAX = 14;
+const SLOTS_PER_DAY_MAX = 24;
+const SLOTS_MAX = 100;
+/** A slot that lasts longer than its whole calendar is none. */
+const DURATION_MAX_MINUTES = DAYS_MAX * 24 * 60;
+/** A fallback text names the first free slots and says that there are more. */
+const SLOTS_IN_FALLBACK = 6;
+
+const slot = v.strictObject({
+  id,
+  start: time,
+  end: v.optional(time),
+  available: said(flag, 'False shows the slot as taken.'),
+});
+
+interface Days {
+  readonly days: readonly { readonly slots: readonly v.InferOutput<typeof slot>[] }[];
+}
+
+const slotsOf = ({ days }: Days) => days.flatMap((item) => item.slots);
+
+export const datetimeSlots = defineComponent({
+  name: 'datetime_slots',
+  description:
+    'Days with their free times to pick one from. Use it to book an appointment, a table or a delivery, with slots an action returned.',
+  entries: {
+    prompt: words(200),
+    timezone,
+    duration_min: v.optional(said(whole(1, DURATION_MAX_MINUTES), 'How long a slot lasts, in minutes.')),
+    days: said(
+      list(v.strictObject({ date: day, slots: list(slot, 1, SLOTS_PER_DAY_MAX) }), 1, DAYS_MAX),
+      `At most ${SLOTS_MAX} slots in all days together; slot ids are unique over all days.`,
+    ),
+  },
+  rules({ days }, report) {
+    const total = slotsOf({ days }).length;
+    if (total > SLOTS_MAX) report(['days'], `must hold at most ${SLOTS_MAX} slots in all, not ${total}`);
+    unique(
+      days.map((item) => item.date),
+      (index) => ['days', index, 'date'],
+      report,
+    );
+    const shown = days.flatMap((item, at) => item.slots.map((one, index) => ({ ...one, path: ['days', at, 'slots', index] })));
+    unique(
+      shown.map((item) => item.id),
+      (index) => [...(shown[index]?.path ?? []), 'id'],
+      report,
+    );
+    for (const { start, end, path } of shown) ordered(start, end, [...path, 'end'], report);
+  },
+  fallback({ prompt, timezone: zone, days }) {
+    const free = slotsOf({ days }).filter((item) => item.available);
+    const first = free.slice(0, SLOTS_IN_FALLBACK).map((item) => saidTime(item.start));
+    const more = free.length > first.length ? `and ${free.length - first.length} more` : undefined;
+    return lines(prompt, free.length === 0 ? 'No time is free' : `${first.join(', ')} (${zone})`, more);
+  },
+  pick: {
+    ids: (body) => selectableOptions(slotsOf(body).map((item) => ({ id: item.id, disabled: !item.available }))),
+    label: (body, wanted) => saidTime(slotsOf(body).find((item) => item.id === wanted)?.start ?? wanted),
+    problem: (_body, ids) => exactlyOne(ids),
+  },
+});

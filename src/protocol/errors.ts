@@ -1,0 +1,76 @@
+/**
+ * One table of error codes for both interfaces (service.md "Errors"): the HTTP status each travels with, and whether
+ * a client may send the same request again. A Refusal is an expected answer; anything else thrown is a bug.
+ */
+import type { Detail } from './issues.ts';
+
+interface ErrorRow {
+  readonly status: number;
+  readonly retryable: boolean;
+}
+
+export const ERROR_TABLE = {
+  // Runtime: in the stream, and as JSON before it opens
+  invalid_key: { status: 401, retryable: false },
+  quota_exceeded: { status: 403, retryable: false },
+  rate_limited: { status: 429, retryable: true },
+  model_busy: { status: 503, retryable: true },
+  manifest_unknown: { status: 400, retryable: false },
+  upgrade_required: { status: 403, retryable: false },
+  invalid_request: { status: 400, retryable: false },
+  internal: { status: 500, retryable: true },
+  // Runtime: HTTP only
+  app_not_live: { status: 403, retryable: false },
+  app_suspended: { status: 403, retryable: false },
+  origin_not_allowed: { status: 403, retryable: false },
+  unsupported_media_type: { status: 415, retryable: false },
+  payload_too_large: { status: 413, retryable: false },
+  no_logo: { status: 404, retryable: false },
+  // Console (and, in the same words, setup)
+  invalid_json: { status: 400, retryable: false },
+  invalid_body: { status: 400, retryable: false },
+  missing_token: { status: 401, retryable: false },
+  invalid_token: { status: 401, retryable: false },
+  invalid_csrf: { status: 403, retryable: false },
+  not_found: { status: 404, retryable: false },
+  conflict: { status: 409, retryable: false },
+  too_large: { status: 413, retryable: false },
+  invalid_appearance: { status: 422, retryable: false },
+  invalid_experience: { status: 422, retryable: false },
+  method_not_allowed: { status: 405, retryable: false },
+} as const satisfies Record<string, ErrorRow>;
+
+export type ErrorCode = keyof typeof ERROR_TABLE;
+
+export interface RefusalOptions {
+  readonly details?: readonly Detail[];
+  /** Overrides the table's status: one code may travel with several (identity refusals are 403 `invalid_request`). */
+  readonly status?: number;
+  /** Seconds until another try makes sense; sent as `Retry-After`. */
+  readonly retryAfterS?: number;
+}
+
+/** An expected "no": `code` is for the program, `message` is a sentence to act on. */
+export class Refusal extends Error {
+  readonly code: ErrorCode;
+  readonly status: number;
+  readonly retryable: boolean;
+  readonly details: readonly Detail[] | undefined;
+  readonly retryAfterS: number | undefined;
+
+  constructor(code: ErrorCode, message: string, options: RefusalOptions = {}) {
+    super(message);
+    this.name = 'Refusal';
+    this.code = code;
+    this.status = options.status ?? ERROR_TABLE[code].status;
+    this.retryable = ERROR_TABLE[code].retryable;
+    this.details = options.details;
+    this.retryAfterS = options.retryAfterS;
+  }
+}
+
+/** Body of every error answer: `{ error: { code, message, details? } }`. */
+export function errorBody(refusal: Refusal): { error: { code: ErrorCode; message: string; details?: readonly Detail[] } } {
+  const { code, message, details } = refusal;
+  return { error: details === undefined ? { code, message } : { code, message, details } };
+}

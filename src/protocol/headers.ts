@@ -1,0 +1,58 @@
+/**
+ * Names of the headers that SDKs send and read (service.md "Authentication, Runtime interface"), with the earlier
+ * spellings that deployed builds keep using (service.md "Versioning"). Lowercase, as they are looked up.
+ */
+
+/** Present spelling first. */
+export const RUNTIME_HEADERS = {
+  key: ['x-service-key', 'x-rd-key'],
+  device: ['x-service-device', 'x-rd-device'],
+  userToken: ['x-service-user-token', 'x-rd-user-token'],
+  sdk: ['x-service-sdk', 'x-rd-sdk'],
+  platform: ['x-service-platform', 'x-rd-platform'],
+} as const satisfies Record<string, readonly [string, string]>;
+
+export type RuntimeHeader = keyof typeof RUNTIME_HEADERS;
+
+export const REQUEST_ID_HEADER = 'x-request-id';
+
+/** A publishable key's beginning as the console mints it, and as it was once minted. */
+export const KEY_PREFIX = 'rd_pk_';
+export const EARLIER_KEY_PREFIX = 'rdui_pk_';
+
+/** What a browser's script may send across origins … */
+export const CORS_REQUEST_HEADERS = [
+  'Content-Type',
+  'If-None-Match',
+  'Last-Event-ID',
+  'X-Request-Id',
+  'X-Service-Key',
+  'X-Service-Device',
+  'X-Service-User-Token',
+  'X-Service-SDK',
+  'X-Service-Platform',
+  'X-RD-Key',
+  'X-RD-Device',
+  'X-RD-User-Token',
+  'X-RD-SDK',
+  'X-RD-Platform',
+].join(', ');
+
+/** … and what it may read of an answer. */
+export const CORS_EXPOSED_HEADERS = 'X-Request-Id, ETag, Retry-After';
+
+/** Every runtime answer depends on who asks: the key decides the app, the origin decides whether a browser may read it. */
+export const RUNTIME_VARY = 'X-Service-Key, X-RD-Key, Origin';
+
+/** A header in whichever spelling was sent, the present one first; '' when absent. */
+export function runtimeHeader(header: (name: string) => string, name: RuntimeHeader): string {
+  const [present, earlier] = RUNTIME_HEADERS[name];
+  return header(present) || header(earlier);
+}
+
+const SANE_REQUEST_ID = /^[\x21-\x7e]{1,128}$/;
+
+/** Whether a caller's request id may go into logs and back out: 1 to 128 visible ASCII characters. */
+export function isSaneRequestId(text: string): boolean {
+  return SANE_REQUEST_ID.test(text);
+}

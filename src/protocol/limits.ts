@@ -1,0 +1,104 @@
+/**
+ * Every number of the specification's Limits section and of its field tables, once.
+ * Characters are Unicode code points; bytes are UTF-8; durations say their unit.
+ */
+
+// Runtime: payload caps
+export const MESSAGE_TEXT_MAX_CHARS = 4_000;
+export const APP_STATE_MAX_BYTES = 8 * 1024;
+export const ACTION_RESULT_MAX_BYTES = 16 * 1024;
+export const TOOL_ERROR_MAX_CHARS = 500;
+export const TOOL_RESULTS_MAX = 10;
+export const HANDSHAKE_COMPONENTS_MAX = 96;
+export const HANDSHAKE_NAMES_MAX = 32;
+export const ATTACHMENTS_PER_TURN_MAX = 4;
+export const SELECTION_IDS_MAX = 24;
+export const SELECTION_OTHER_TEXT_MAX_CHARS = 300;
+export const FORM_LIST_VALUE_MAX = 100;
+export const FORM_VALUE_MAX_CHARS = 500;
+/** A form has at most 12 fields; a submission naming more is malformed. */
+export const FORM_VALUES_MAX = 12;
+export const OPEN_FORMS_MAX = 3;
+export const FEEDBACK_REASON_MAX_CHARS = 500;
+export const RATING_COMMENT_MAX_CHARS = 500;
+export const EXTERNAL_USER_ID_MAX_CHARS = 128;
+export const MESSAGES_PAGE_DEFAULT = 50;
+export const MESSAGES_PAGE_MAX = 200;
+
+// Runtime: manifest
+export const MANIFEST_ACTIONS_MAX = 100;
+export const MANIFEST_ROUTES_MAX = 50;
+export const MANIFEST_ROUTE_PARAMS_MAX = 8;
+export const MANIFEST_VERSION_MAX_CHARS = 64;
+export const ACTION_NAME_MAX_CHARS = 64;
+export const ACTION_DESCRIPTION_MAX_CHARS = 500;
+export const ACTION_PARAMS_MAX = 20;
+export const ACTION_ENUM_MAX = 50;
+export const ACTION_TIMEOUT_MIN_MS = 1_000;
+export const ACTION_TIMEOUT_MAX_MS = 120_000;
+export const ACTION_TIMEOUT_DEFAULT_MS = 30_000;
+export const CONFIRM_TEMPLATE_MAX_CHARS = 300;
+export const CONFIRM_TEMPLATE_LOCALES_MAX = 16;
+export const CONFIRM_LABEL_MAX_CHARS = 24;
+export const TYPE_TO_CONFIRM_MAX_CHARS = 60;
+export const ERROR_DETAILS_MAX = 12;
+
+// Runtime: request rates and caps
+export const MESSAGES_PER_MINUTE_DEFAULT = 20;
+export const MESSAGES_PER_DAY_DEFAULT = 400;
+export const SANDBOX_CONVERSATIONS_PER_MONTH = 200;
+export const CONFIG_PER_MINUTE_PER_DEVICE = 12;
+export const CONFIG_PER_MINUTE_PER_APP = 600;
+export const CONFIRMATION_TTL_DEFAULT_S = 900;
+export const CREDIT_PURCHASE_MIN_USD = 10;
+
+// Turn
+export const TURN_ROUNDS_MAX = 6;
+export const TURN_CALLS_PER_ROUND_MAX = 8;
+/** Turns of one conversation that may wait behind the running one. */
+export const WAITING_TURNS_MAX = 3;
+export const PING_INTERVAL_MS = 15_000;
+/** An upstream that says nothing for this long has broken off. */
+export const MODEL_SILENCE_MS = 30_000;
+
+// Setup interface fields that the console shares
+export const JSON_BODY_MAX_BYTES = 2 * 1024 * 1024;
+export const KNOWLEDGE_KEY_MAX_CHARS = 200;
+export const KNOWLEDGE_TITLE_MAX_CHARS = 160;
+export const KNOWLEDGE_TEXT_MAX_CHARS = 200_000;
+export const KNOWLEDGE_ITEMS_MAX = 25;
+export const REASON_MAX_CHARS = 1_000;
+export const PERSONA_NAME_MAX_CHARS = 40;
+export const PERSONA_TEXT_MAX_CHARS = 4_000;
+export const PERSONA_TOPICS_MAX = 20;
+export const PERSONA_TOPIC_MAX_CHARS = 120;
+export const PERSONA_LANGUAGES_MAX = 12;
+export const WELCOME_TITLE_MAX_CHARS = 80;
+export const WELCOME_BODY_MAX_CHARS = 160;
+export const SUGGESTIONS_MAX = 4;
+export const SUGGESTION_MAX_CHARS = 60;
+export const LAUNCHER_LABEL_MAX_CHARS = 24;
+export const COMPOSER_HINT_MAX_CHARS = 60;
+
+// Appearance tokens
+export const RADIUS_MAX_PX = 32;
+export const FONT_FAMILY_MAX_CHARS = 120;
+export const FONT_SCALE_MIN = 0.8;
+export const FONT_SCALE_MAX = 1.4;
+
+// Console
+export const CREDIT_VALID_MONTHS = 12;
+/** Users are devices seen within this many days, once per person when identified. */
+export const USERS_WINDOW_DAYS = 90;
+
+// Guards against hostile input that the specification leaves to us
+/** A chat body holds 4,000 characters, 8 KB of state and up to ten 16 KB results: 256 KB is ample. */
+export const RUNTIME_BODY_MAX_BYTES = 256 * 1024;
+/** A hundred actions with a full description and some well-described parameters each. */
+export const MANIFEST_BODY_MAX_BYTES = 512 * 1024;
+/** No shape of ours nests deeper than 12; app_state and results may go on for some levels more. */
+export const JSON_DEPTH_MAX = 64;
+
+// Service protocol
+export const PROTOCOL_VERSION = 1;
+export const CATALOG_VERSION = '2026-11.a';

@@ -1,0 +1,23 @@
+/** The plans an organisation can be on (service.md "Limits" rules 4 and 7, decisions §2): one table. */
+
+export interface Plan {
+  /** Usage credit that comes with every calendar month (UTC), shared by all apps of the organisation. */
+  readonly monthlyCreditUsd: number;
+  /** A soft limit: exceeding it shuts nothing off. */
+  readonly users: number;
+}
+
+export const PLANS = {
+  free: { monthlyCreditUsd: 5, users: 500 },
+  growth: { monthlyCreditUsd: 50, users: 10_000 },
+  scale: { monthlyCreditUsd: 500, users: 200_000 },
+} as const satisfies Record<string, Plan>;
+
+export type PlanName = keyof typeof PLANS;
+
+export const PLAN_NAMES = Object.keys(PLANS) as [PlanName, ...PlanName[]];
+
+/** Whether `name` is a plan of the table. */
+export function isPlanName(name: string): name is PlanName {
+  return Object.hasOwn(PLANS, name);
+}

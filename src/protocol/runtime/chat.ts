@@ -1,0 +1,168 @@
+/** The body of POST /v1/chat (service.md "POST /v1/chat", decisions §4): the same schema validates and documents it. */
+import * as v from 'valibot';
+import {
+  ACTION_NAME_MAX_CHARS,
+  ACTION_RESULT_MAX_BYTES,
+  APP_STATE_MAX_BYTES,
+  ATTACHMENTS_PER_TURN_MAX,
+  EXTERNAL_USER_ID_MAX_CHARS,
+  FORM_LIST_VALUE_MAX,
+  FORM_VALUE_MAX_CHARS,
+  FORM_VALUES_MAX,
+  HANDSHAKE_COMPONENTS_MAX,
+  HANDSHAKE_NAMES_MAX,
+  MANIFEST_ROUTE_PARAMS_MAX,
+  MESSAGE_TEXT_MAX_CHARS,
+  OPEN_FORMS_MAX,
+  PROTOCOL_VERSION,
+  SELECTION_IDS_MAX,
+  SELECTION_OTHER_TEXT_MAX_CHARS,
+  TOOL_ERROR_MAX_CHARS,
+  TOOL_RESULTS_MAX,
+} from '../limits.ts';
+import { text } from '../text.ts';
+
+/** Ids are at most this long in any spelling of ours; anything longer is not one. */
+const ID_MAX_CHARS = 64;
+
+const id = text(ID_MAX_CHARS, 1);
+
+function jsonBytes(value: unknown): number {
+  return value === undefined ? 0 : Buffer.byteLength(JSON.stringify(value));
+}
+
+const formValue = v.union(
+  [
+    text(FORM_VALUE_MAX_CHARS * 8),
+    v.number(),
+    v.boolean(),
+    v.pipe(v.array(text(FORM_VALUE_MAX_CHARS)), v.maxLength(FORM_LIST_VALUE_MAX, `must list at most ${FORM_LIST_VALUE_MAX} strings`)),
+  ],
+  `must be a string, a number, a boolean or a list of at most ${FORM_LIST_VALUE_MAX} strings of ${FORM_VALUE_MAX_CHARS} characters`,
+);
+
+const formValues = v.pipe(
+  v.record(text(ID_MAX_CHARS), formValue),
+  v.check((values) => Object.keys(values).length <= FORM_VALUES_MAX, `must name at most ${FORM_VALUES_MAX} fields`),
+);
+
+export const toolResult = v.pipe(
+  v.object({
+    invocation_id: id,
+    status: v.picklist(['ok', 'error', 'declined', 'timeout', 'unavailable']),
+    result: v.optional(
+      v.pipe(
+        v.unknown(),
+        v.check((value) => jsonBytes(value) <= ACTION_RESULT_MAX_BYTES, `must serialize to at most ${ACTION_RESULT_MAX_BYTES} bytes`),
+      ),
+    ),
+    error: v.optional(text(TOOL_ERROR_MAX_CHARS)),
+    confirmed: v.optional(v.boolean('must be true or false')),
+  }),
+);
+export type ToolResult = v.InferOutput<typeof toolResult>;
+
+/** `name` or `name@n`; a name the server does not know is no error, it is simply never offered. */
+const componentEntry = v.pipe(text(ID_MAX_CHARS, 1), v.regex(/^[a-z][a-z0-9_]*(?:@[1-9][0-9]{0,3})?$/, 'must be a component name, or name@version'));
+
+const handshakeNames = v.pipe(
+  v.array(text(ACTION_NAME_MAX_CHARS, 1)),
+  v.maxLength(HANDSHAKE_NAMES_MAX, `must list at most ${HANDSHAKE_NAMES_MAX} names`),
+);
+
+/** The client handshake (service.md "Client handshake"; capabilities and action kinds: decisions §4). */
+export const handshake = v.object({
+  protocol: v.literal(PROTOCOL_VERSION, `must be ${PROTOCOL_VERSION}`),
+  sdk: v.pipe(text(ID_MAX_CHARS), v.regex(/^[a-z][a-z0-9_-]*\/\d+\.\d+\.\d+(?:[-+][0-9A-Za-z.+-]*)?$/, 'must look like web/1.2.3')),
+  catalog_version: text(32, 1),
+  components: v.pipe(
+    v.array(componentEntry),
+    v.maxLength(HANDSHAKE_COMPONENTS_MAX, `must list at most ${HANDSHAKE_COMPONENTS_MAX} components`),
+  ),
+  manifest_hash: v.optional(v.nullable(v.pipe(v.string('must be a string'), v.regex(/^[0-9a-f]{64}$/, 'must be the hash that POST /v1/apps/manifest answered')))),
+  locale: v.optional(v.nullable(text(35))),
+  capabilities: v.optional(handshakeNames, []),
+  action_kinds: v.optional(handshakeNames, []),
+});
+export type Handshake = v.InferOutput<typeof handshake>;
+
+const context = v.object({
+  app_state: v.optional(
+    v.pipe(
+      v.unknown(),
+      v.check((value) => jsonBytes(value) <= APP_STATE_MAX_BYTES, `must serialize to at most ${APP_STATE_MAX_BYTES} bytes`),
+    ),
+  ),
+  current_screen: v.optional(
+    v.nullable(
+      v.object({
+        name: text(ID_MAX_CHARS, 1),
+        title: v.optional(text(120)),
+        params: v.optional(
+          v.pipe(
+            v.record(text(ID_MAX_CHARS), v.union([text(FORM_VALUE_MAX_CHARS), v.number(), v.boolean()], 'must be a string, a number or a boolean')),
+            v.check((params) => Object.keys(params).length <= MANIFEST_ROUTE_PARAMS_MAX, `must name at most ${MANIFEST_ROUTE_PARAMS_MAX} parameters`),
+          ),
+        ),
+      }),
+    ),
+  ),
+  open_forms: v.optional(
+    v.pipe(v.array(v.object({ form_id: id, values: formValues })), v.maxLength(OPEN_FORMS_MAX, `must list at most ${OPEN_FORMS_MAX} forms`)),
+  ),
+});
+export type TurnContext = v.InferOutput<typeof context>;
+
+export const signedUser = v.object({
+  id: text(EXTERNAL_USER_ID_MAX_CHARS, 1),
+  hmac: v.optional(v.nullable(text(128))),
+});
+export type SignedUser = v.InferOutput<typeof signedUser>;
+
+const PAYLOADS = ['message', 'form_submission', 'tool_results'] as const;
+
+export const chatRequest = v.pipe(
+  v.object({
+    conversation_id: v.optional(v.nullable(id)),
+    turn_id: v.optional(v.nullable(v.pipe(v.string('must be a string'), v.uuid('must be a UUID')))),
+    message: v.optional(v.object({ text: text(MESSAGE_TEXT_MAX_CHARS, 1) })),
+    form_submission: v.optional(v.object({ form_id: id, values: formValues })),
+    tool_results: v.optional(
+      v.pipe(
+        v.array(toolResult),
+        v.minLength(1, 'must hold at least one result'),
+        v.maxLength(TOOL_RESULTS_MAX, `must hold at most ${TOOL_RESULTS_MAX} results`),
+      ),
+    ),
+    selection: v.optional(
+      v.object({
+        block_id: id,
+        ids: v.pipe(v.array(id), v.maxLength(SELECTION_IDS_MAX, `must list at most ${SELECTION_IDS_MAX} ids`)),
+        other_text: v.optional(text(SELECTION_OTHER_TEXT_MAX_CHARS)),
+      }),
+    ),
+    attachments: v.optional(
+      v.pipe(v.array(v.object({ upload_id: id })), v.maxLength(ATTACHMENTS_PER_TURN_MAX, `must list at most ${ATTACHMENTS_PER_TURN_MAX} uploads`)),
+    ),
+    user: v.optional(v.nullable(signedUser)),
+    client: handshake,
+    context: v.optional(context),
+  }),
+  v.check(
+    (body) => PAYLOADS.filter((name) => body[name] !== undefined).length === 1,
+    'must carry exactly one of message, form_submission and tool_results',
+  ),
+  v.forward(
+    v.check((body) => body.message !== undefined || body.conversation_id != null, 'is required with form_submission and tool_results'),
+    ['conversation_id'],
+  ),
+  v.forward(
+    v.check((body) => body.selection === undefined || body.message !== undefined, 'goes with message only'),
+    ['selection'],
+  ),
+  v.forward(
+    v.check((body) => body.attachments === undefined || body.message !== undefined, 'goes with message only'),
+    ['attachments'],
+  ),
+);
+export type ChatRequest = v.InferOutput<typeof chatRequest>;

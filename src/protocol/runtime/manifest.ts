@@ -1,0 +1,275 @@
+/**
+ * The action manifest that an app's build registers (decisions §6, service.md "POST /v1/apps/manifest"): the schema of the
+ * posted document and the completed form that the rest of the service works with. Field names stay as they are posted.
+ */
+import * as v from 'valibot';
+import {
+  ACTION_DESCRIPTION_MAX_CHARS,
+  ACTION_ENUM_MAX,
+  ACTION_NAME_MAX_CHARS,
+  ACTION_PARAMS_MAX,
+  ACTION_TIMEOUT_DEFAULT_MS,
+  ACTION_TIMEOUT_MAX_MS,
+  ACTION_TIMEOUT_MIN_MS,
+  CONFIRM_LABEL_MAX_CHARS,
+  CONFIRM_TEMPLATE_LOCALES_MAX,
+  CONFIRM_TEMPLATE_MAX_CHARS,
+  MANIFEST_ACTIONS_MAX,
+  MANIFEST_ROUTE_PARAMS_MAX,
+  MANIFEST_ROUTES_MAX,
+  MANIFEST_VERSION_MAX_CHARS,
+  TYPE_TO_CONFIRM_MAX_CHARS,
+} from '../limits.ts';
+import { snakeCase, text } from '../text.ts';
+import type { Risk } from './stream-events.ts';
+
+/** As a declared screen's (service.md "Screen declaration"). */
+const ROUTE_TITLE_MAX_CHARS = 60;
+const ROUTE_DESCRIPTION_MAX_CHARS = 300;
+/** The longest registered BCP 47 tags stay below this. */
+const LOCALE_MAX_CHARS = 35;
+const SDK_MAX_CHARS = 64;
+
+const PARAM_TYPES = ['string', 'number', 'boolean', 'array'] as const;
+const ITEM_TYPES = ['string', 'number', 'boolean'] as const;
+export type ParamType = (typeof PARAM_TYPES)[number];
+export type ParamItemType = (typeof ITEM_TYPES)[number];
+export type ParamValue = string | number | boolean;
+
+/** Parameters carry the app's own names, camelCase as often as snake_case. */
+const paramName = v.pipe(
+  v.string('must be a string'),
+  v.regex(/^[A-Za-z_][A-Za-z0-9_]{0,63}$/, 'must be a name of letters, digits and underscores, at most 64 characters'),
+);
+
+const flag = v.boolean('must be true or false');
+
+const paramFields = {
+  type: v.picklist(PARAM_TYPES),
+  description: v.optional(text(ACTION_DESCRIPTION_MAX_CHARS)),
+  required: v.optional(flag),
+  enum: v.optional(
+    v.pipe(
+      v.array(v.union([text(ACTION_DESCRIPTION_MAX_CHARS), v.number(), v.boolean()], 'must be a string, a number or a boolean')),
+      v.minLength(1, 'must list at least one value'),
+      v.maxLength(ACTION_ENUM_MAX, `must list at most ${ACTION_ENUM_MAX} values`),
+    ),
+  ),
+  items: v.optional(v.picklist(ITEM_TYPES)),
+};
+
+/** `looseObject` everywhere: what a newer SDK adds is kept, so the hash is that of the document as it was posted. */
+const actionParam = v.pipe(
+  v.looseObject({ ...paramFields, editable: v.optional(flag) }),
+  v.forward(
+    v.check((param) => param.items === undefined || param.type === 'array', 'goes with type array only'),
+    ['items'],
+  ),
+  v.forward(
+    v.check((param) => {
+      const valueType = param.type === 'array' ? (param.items ?? 'string') : param.type;
+      return param.enum === undefined || param.enum.every((value) => typeof value === valueType);
+    }, 'must hold values of the type of the parameter'),
+    ['enum'],
+  ),
+);
+
+const template = text(CONFIRM_TEMPLATE_MAX_CHARS, 1);
+const locale = text(LOCALE_MAX_CHARS, 1);
+const label = text(CONFIRM_LABEL_MAX_CHARS, 1);
+
+const confirmTemplate = v.union(
+  [
+    template,
+    v.pipe(
+      v.record(locale, template),
+      v.maxEntries(CONFIRM_TEMPLATE_LOCALES_MAX, `must have at most ${CONFIRM_TEMPLATE_LOCALES_MAX} locales`),
+    ),
+  ],
+  `must be a text of 1 to ${CONFIRM_TEMPLATE_MAX_CHARS} characters, or a map of at most ${CONFIRM_TEMPLATE_LOCALES_MAX} locales to such texts`,
+);
+
+function templatesOf(value: string | Readonly<Record<string, string>> | undefined): readonly string[] {
+  if (value === undefined) return [];
+  return typeof value === 'string' ? [value] : Object.values(value);
+}
+
+/** The first `{name}` of a template that is no parameter: it would be shown raw on the card. */
+function strayMarker(templates: readonly string[], params: Readonly<Record<string, unknown>>): string | undefined {
+  for (const text of templates) {
+    for (const [, name = ''] of text.matchAll(/\{([A-Za-z_][A-Za-z0-9_]*)\}/g)) {
+      if (!Object.hasOwn(params, name)) return name;
+    }
+  }
+  return undefined;
+}
+
+const action = v.pipe(
+  v.looseObject({
+    name: snakeCase(ACTION_NAME_MAX_CHARS),
+    description: text(ACTION_DESCRIPTION_MAX_CHARS, 1),
+    risk: v.optional(v.picklist(['read', 'write', 'destructive'])),
+    params: v.optional(
+      v.pipe(v.record(paramName, actionParam), v.maxEntries(ACTION_PARAMS_MAX, `must have at most ${ACTION_PARAMS_MAX} parameters`)),
+    ),
+    confirm_template: v.optional(confirmTemplate),
+    confirm_labels: v.optional(
+      v.pipe(
+        v.record(locale, v.looseObject({ confirm: label, cancel: label })),
+        v.maxEntries(CONFIRM_TEMPLATE_LOCALES_MAX, `must have at most ${CONFIRM_TEMPLATE_LOCALES_MAX} locales`),
+      ),
+    ),
+    type_to_confirm: v.optional(text(TYPE_TO_CONFIRM_MAX_CHARS, 1)),
+    timeoutMs: v.optional(
+      v.pipe(
+        v.number('must be a number'),
+        v.integer('must be a whole number'),
+        v.minValue(ACTION_TIMEOUT_MIN_MS, `must be at least ${ACTION_TIMEOUT_MIN_MS}`),
+        v.maxValue(ACTION_TIMEOUT_MAX_MS, `must be at most ${ACTION_TIMEOUT_MAX_MS}`),
+      ),
+    ),
+  }),
+  v.forward(
+    v.check(
+      ({ risk = 'read', confirm_template }) => risk === 'read' || templatesOf(confirm_template).length > 0,
+      'is required for a write or destructive action',
+    ),
+    ['confirm_template'],
+  ),
+  v.forward(
+    v.check(
+      ({ params = {}, confirm_template }) => strayMarker(templatesOf(confirm_template), params) === undefined,
+      'must mark with {name} only what is a parameter of the action',
+    ),
+    ['confirm_template'],
+  ),
+);
+
+const route = v.looseObject({
+  name: snakeCase(ACTION_NAME_MAX_CHARS),
+  title: text(ROUTE_TITLE_MAX_CHARS, 1),
+  description: v.optional(text(ROUTE_DESCRIPTION_MAX_CHARS)),
+  params: v.optional(
+    v.pipe(
+      v.record(paramName, v.looseObject(paramFields)),
+      v.maxEntries(MANIFEST_ROUTE_PARAMS_MAX, `must have at most ${MANIFEST_ROUTE_PARAMS_MAX} parameters`),
+    ),
+  ),
+});
+
+/** Refuses a second item of the same name, at the place where it stands. */
+function distinctNames<Item extends { name: string }>(list: string) {
+  return v.rawCheck<Item[]>(({ dataset, addIssue }) => {
+    if (!dataset.typed) return;
+    const items = dataset.value;
+    const first = new Map<string, number>();
+    items.forEach((item, index) => {
+      const earlier = first.get(item.name);
+      if (earlier === undefined) {
+        first.set(item.name, index);
+        return;
+      }
+      addIssue({
+        message: `must be unique: ${list}[${earlier}] is named ${item.name} too`,
+        input: item.name,
+        path: [
+          { type: 'array', origin: 'value', input: items, key: index, value: item },
+          { type: 'object', origin: 'value', input: item, key: 'name', value: item.name },
+        ],
+      });
+    });
+  });
+}
+
+const manifest = v.looseObject({
+  version: text(MANIFEST_VERSION_MAX_CHARS, 1),
+  actions: v.pipe(
+    v.array(action),
+    v.maxLength(MANIFEST_ACTIONS_MAX, `must list at most ${MANIFEST_ACTIONS_MAX} actions`),
+    distinctNames('actions'),
+  ),
+  routes: v.optional(
+    v.pipe(v.array(route), v.maxLength(MANIFEST_ROUTES_MAX, `must list at most ${MANIFEST_ROUTES_MAX} routes`), distinctNames('routes')),
+  ),
+});
+/** The document as it was posted, defaults not filled in: this is what is hashed and stored. */
+export type PostedManifest = v.InferOutput<typeof manifest>;
+
+export const manifestRequest = v.object({ manifest, sdk: text(SDK_MAX_CHARS, 1) });
+
+/** A parameter of an action or a route. */
+export interface ActionParam {
+  readonly type: ParamType;
+  readonly description?: string;
+  readonly required: boolean;
+  readonly enum?: readonly ParamValue[];
+  /** Of type `array` only. */
+  readonly items?: ParamItemType;
+  readonly editable: boolean;
+}
+
+export interface ManifestAction {
+  readonly name: string;
+  readonly description: string;
+  readonly risk: Risk;
+  readonly params: Readonly<Record<string, ActionParam>>;
+  /** One text, or one per locale. Present on write and destructive actions. */
+  readonly confirm_template?: string | Readonly<Record<string, string>>;
+  readonly confirm_labels?: Readonly<Record<string, { readonly confirm: string; readonly cancel: string }>>;
+  readonly type_to_confirm?: string;
+  readonly timeoutMs: number;
+}
+
+export interface ManifestRoute {
+  readonly name: string;
+  readonly title: string;
+  readonly description: string;
+  readonly params: Readonly<Record<string, ActionParam>>;
+}
+
+/** A manifest with every default filled in (decisions §6). */
+export interface Manifest {
+  readonly version: string;
+  readonly actions: readonly ManifestAction[];
+  readonly routes: readonly ManifestRoute[];
+}
+
+type PostedParam = v.InferOutput<v.ObjectSchema<typeof paramFields, undefined>> & { editable?: boolean | undefined };
+
+function completeParams(posted: Readonly<Record<string, PostedParam>> = {}): Record<string, ActionParam> {
+  const completed = Object.entries(posted).map(([name, param]): [string, ActionParam] => [
+    name,
+    {
+      type: param.type,
+      required: param.required ?? false,
+      editable: param.editable ?? false,
+      ...(param.description === undefined ? {} : { description: param.description }),
+      ...(param.enum === undefined ? {} : { enum: param.enum }),
+      ...(param.type === 'array' ? { items: param.items ?? 'string' } : {}),
+    },
+  ]);
+  return Object.fromEntries(completed);
+}
+
+/** Fills in the defaults of a stored document and leaves out what the service does not know. */
+export function completeManifest(posted: PostedManifest): Manifest {
+  return {
+    version: posted.version,
+    actions: posted.actions.map((action) => ({
+      name: action.name,
+      description: action.description,
+      risk: action.risk ?? 'read',
+      params: completeParams(action.params),
+      timeoutMs: action.timeoutMs ?? ACTION_TIMEOUT_DEFAULT_MS,
+      ...(action.confirm_template === undefined ? {} : { confirm_template: action.confirm_template }),
+      ...(action.confirm_labels === undefined ? {} : { confirm_labels: action.confirm_labels }),
+      ...(action.type_to_confirm === undefined ? {} : { type_to_confirm: action.type_to_confirm }),
+    })),
+    routes: (posted.routes ?? []).map((route) => ({
+      name: route.name,
+      title: route.title,
+      description: route.description ?? '',
+      params: completeParams(route.params),
+    })),
+  };
+}

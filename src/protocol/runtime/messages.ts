@@ -1,0 +1,34 @@
+/** GET /v1/conversations/:id/messages (service.md; `before` pages back: decisions §4). */
+import * as v from 'valibot';
+import type { Block } from '../catalog/block.ts';
+import { MESSAGES_PAGE_DEFAULT, MESSAGES_PAGE_MAX } from '../limits.ts';
+import { text } from '../text.ts';
+
+/** Ids are at most this long in any spelling of ours; anything longer is not one. */
+const ID_MAX_CHARS = 64;
+
+export const messagesQuery = v.object({
+  /** Above the maximum it is capped, not refused. */
+  limit: v.optional(
+    v.pipe(
+      v.string(),
+      v.regex(/^0*[1-9][0-9]{0,8}$/, 'must be a whole number from 1'),
+      v.transform((digits) => Math.min(Number(digits), MESSAGES_PAGE_MAX)),
+    ),
+    String(MESSAGES_PAGE_DEFAULT),
+  ),
+  before: v.optional(text(ID_MAX_CHARS, 1)),
+});
+
+export interface MessageReply {
+  readonly id: string;
+  readonly role: 'user' | 'assistant';
+  readonly blocks: readonly Block[];
+  readonly created_at: string;
+}
+
+export interface MessagesReply {
+  readonly conversation_id: string;
+  /** Oldest first. */
+  readonly messages: readonly MessageReply[];
+}

@@ -1,0 +1,32 @@
+/**
+ * Checks a draft the way service.md "Errors" tells apart: a body of the wrong shape (an unknown field, a missing
+ * document, a wrong type) is 400 invalid_body; a well-formed one with a value the console would refuse is 422.
+ */
+import * as v from 'valibot';
+import { Refusal } from '../errors.ts';
+import { explain, summarise } from '../issues.ts';
+
+function isAboutShape(issue: v.BaseIssue<unknown>): boolean {
+  if (issue.kind !== 'schema') return false;
+  // A word outside its list and a token left out of a group are values to correct, not another kind of document.
+  if (issue.type === 'picklist' || issue.type === 'literal') return typeof issue.input !== 'string';
+  return issue.received !== 'undefined' || (issue.path ?? []).length <= 1;
+}
+
+/** The parsed body. @throws Refusal 400 invalid_body or 422 `valueCode`, naming the field, with details. */
+export function acceptDraft<Schema extends v.GenericSchema>(
+  schema: Schema,
+  body: unknown,
+  valueCode: 'invalid_appearance' | 'invalid_experience',
+): v.InferOutput<Schema> {
+  const result = v.safeParse(schema, body);
+  if (result.success) return result.output;
+  const shape = result.issues.filter(isAboutShape);
+  const details = explain(shape.length > 0 ? shape : result.issues);
+  throw new Refusal(shape.length > 0 ? 'invalid_body' : valueCode, summarise(details), { details });
+}
+
+/** A list of words that says each of them once. */
+export function distinct() {
+  return v.check((items: string[]) => new Set(items).size === items.length, 'must not repeat an item');
+}

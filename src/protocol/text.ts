@@ -1,0 +1,44 @@
+/** Text bounds counted as the specification counts them: in code points, not UTF-16 units. */
+import * as v from 'valibot';
+
+/** Number of Unicode code points. */
+export function codePoints(text: string): number {
+  let count = 0;
+  for (const _ of text) count++;
+  return count;
+}
+
+/** True when `text` has at most `max` code points. A string never has more code points than UTF-16 units. */
+export function fits(text: string, max: number): boolean {
+  return text.length <= max || (text.length <= max * 2 && codePoints(text) <= max);
+}
+
+/** `text` cut to `max` code points, ending in an ellipsis when cut. */
+export function clip(text: string, max: number): string {
+  if (fits(text, max)) return text;
+  return `${Array.from(text)
+    .slice(0, max - 1)
+    .join('')}…`;
+}
+
+/** Schema of a string of `min` to `max` code points. */
+export function text(max: number, min = 0) {
+  return v.pipe(
+    v.string('must be a string'),
+    v.check((value) => fits(value, max), `must be at most ${max} characters`),
+    v.check((value) => min === 0 || value.length >= min, min === 1 ? 'must not be empty' : `must be at least ${min} characters`),
+    v.metadata({ maxLength: max, ...(min > 0 ? { minLength: min } : {}) }),
+  );
+}
+
+/** Schema of a name of the caller's: lower snake_case, at most `max` characters. */
+export function snakeCase(max: number) {
+  return v.pipe(
+    v.string('must be a string'),
+    v.regex(
+      /^[a-z][a-z0-9]*(?:_[a-z0-9]+)*$/,
+      'must be snake_case: lowercase letters, digits and single underscores, starting with a letter',
+    ),
+    v.maxLength(max, `must be at most ${max} characters`),
+  );
+}

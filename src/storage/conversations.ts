@@ -1,0 +1,140 @@
+/** Conversations and what was said in them: rows as read, and the fence that every owner's write passes. */
+import type { Block } from '../protocol/catalog/block.ts';
+import type { Connection, Row } from './connection.ts';
+import type { Channel } from './organisations.ts';
+
+export interface ConversationRow {
+  readonly id: string;
+  readonly appId: string;
+  readonly channel: Channel;
+  /** '' when the caller had no device header. */
+  readonly deviceId: string;
+  readonly endUserId: string | null;
+  readonly epoch: number;
+  readonly createdAtMs: number;
+  readonly updatedAtMs: number;
+}
+
+export interface StoredMessage {
+  readonly id: string;
+  readonly role: 'user' | 'assistant';
+  readonly createdAtMs: number;
+  readonly blocks: readonly Block[];
+}
+
+export function readConversation(db: Connection, id: string): ConversationRow | undefined {
+  const row = db.statement('SELECT * FROM conversations WHERE id = :id').get({ id });
+  if (row === undefined) return undefined;
+  return {
+    id: row.id as string,
+    appId: row.app_id as string,
+    channel: row.channel as Channel,
+    deviceId: row.device_id as string,
+    endUserId: row.end_user_id as string | null,
+    epoch: row.epoch as number,
+    createdAtMs: row.created_at_ms as number,
+    updatedAtMs: row.updated_at_ms as number,
+  };
+}
+
+/**
+ * Passes the fence: true when the caller still owns the conversation at `expected`, which then becomes `epoch`
+ * (the same number for an owner that writes on, one more for one that takes over).
+ */
+export function passFence(db: Connection, conversationId: string, expected: number, epoch: number, nowMs: number): boolean {
+  return (
+    db
+      .statement('UPDATE conversations SET epoch = :epoch, updated_at_ms = :nowMs WHERE id = :conversationId AND epoch = :expected')
+      .run({ conversationId, expected, epoch, nowMs }).changes === 1
+  );
+}
+
+export function readBlock(row: Row): Block {
+  return {
+    index: row.position as number,
+    id: row.id as string,
+    block_type: row.block_type as string,
+    revision: row.revision as number,
+    body: JSON.parse(row.body as string),
+    ...(row.fallback_text === null ? {} : { fallback_text: row.fallback_text as string }),
+  };
+}
+
+/** A block by its id; with `conversationId` only if it is that conversation's. */
+export function readBlockById(db: Connection, id: string, conversationId?: string): Block | undefined {
+  const row = db.statement('SELECT * FROM blocks WHERE id = :id').get({ id });
+  if (row === undefined || (conversationId !== undefined && row.conversation_id !== conversationId)) return undefined;
+  return readBlock(row);
+}
+
+function messagesOf(db: Connection, rows: readonly Row[]): StoredMessage[] {
+  return rows.map((row) => ({
+    id: row.id as string,
+    role: row.role as 'user' | 'assistant',
+    createdAtMs: row.created_at_ms as number,
+    blocks: db.statement('SELECT * FROM blocks WHERE message_id = :id ORDER BY position').all({ id: row.id as string }).map(readBlock),
+  }));
+}
+
+/** The `limit` newest messages, or those before the message `before`; oldest first. Unknown `before`: none. */
+export function readMessagesPage(db: Connection, conversationId: string, limit: number, before?: string): StoredMessage[] {
+  const rows = db
+    .statement(
+      `SELECT id, role, created_at_ms FROM messages
+       WHERE conversation_id = :conversationId
+         AND (:before IS NULL OR ordinal < (SELECT ordinal FROM messages WHERE id = :before AND conversation_id = :conversationId))
+       ORDER BY ordinal DESC LIMIT :limit`,
+    )
+    .all({ conversationId, limit, before: before ?? null });
+  return messagesOf(db, rows.reverse());
+}
+
+export interface NewBlock {
+  readonly id: string;
+  readonly position: number;
+  readonly blockType: string;
+  readonly revision: number;
+  /** JSON of the body. */
+  readonly body: string;
+  readonly fallbackText: string | null;
+}
+
+export function insertMessage(
+  db: Connection,
+  message: { id: string; conversationId: string; role: 'user' | 'assistant'; createdAtMs: number },
+): void {
+  db.statement(
+    `INSERT INTO messages (id, conversation_id, ordinal, role, created_at_ms)
+     VALUES (:id, :conversationId,
+       (SELECT coalesce(max(ordinal), 0) + 1 FROM messages WHERE conversation_id = :conversationId), :role, :createdAtMs)`,
+  ).run(message);
+}
+
+export function insertBlocks(db: Connection, conversationId: string, messageId: string, blocks: readonly NewBlock[]): void {
+  const insert = db.statement(
+    `INSERT INTO blocks (id, message_id, conversation_id, position, block_type, revision, body, fallback_text)
+     VALUES (:id, :messageId, :conversationId, :position, :blockType, :revision, :body, :fallbackText)`,
+  );
+  for (const block of blocks) insert.run({ ...block, messageId, conversationId });
+}
+
+/** A block whose Pick a person sets: JSON of its body as it was read, and as it becomes. */
+export interface PickChange {
+  readonly id: string;
+  readonly before: string;
+  readonly after: string;
+  readonly fallbackText: string;
+}
+
+/** False when one of the blocks was answered or redrawn meanwhile. */
+export function setPicks(db: Connection, picks: readonly PickChange[]): boolean {
+  const update = db.statement('UPDATE blocks SET body = :after, fallback_text = :fallbackText WHERE id = :id AND body = :before');
+  return picks.every((pick) => update.run({ ...pick }).changes === 1);
+}
+
+export const transactions = {
+  /** Takes an idle conversation over: answers whether the epoch was still the one the caller had read. */
+  acquireConversation(db: Connection, input: { conversationId: string; expectedEpoch: number; nowMs: number }): boolean {
+    return passFence(db, input.conversationId, input.expectedEpoch, input.expectedEpoch + 1, input.nowMs);
+  },
+};

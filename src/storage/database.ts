@@ -1,0 +1,144 @@
+/**
+ * Opens SQLite files the two ways the service uses them: read-only on the event loop, read-write in the writer thread
+ * (and at boot). Owns every pragma. Durability is spelled out here because the driver's default in WAL mode is weaker.
+ */
+import Database from 'better-sqlite3';
+import type { Connection, Row, Statement } from './connection.ts';
+import { storageErrorCodeOf } from './storage-error.ts';
+
+/** SQLite's own wait for a lock. It blocks the calling thread, so it stays short; callers retry with jitter. */
+export const BUSY_TIMEOUT_MS = 50;
+/** Page cache of one connection: holds the inner pages of every index of a usual organisation; 64 open writers are 128 MB. */
+const CACHE_KIB = 2_048;
+/** Pages in the WAL before a COMMIT also checkpoints: 4 MB, so that readers search a short WAL and few commits pay. */
+const AUTOCHECKPOINT_PAGES = 1_000;
+/** A WAL that one large transaction or a slow reader blew up is cut back to this when it is next reset. */
+const WAL_KEPT_BYTES = 16 * 1024 * 1024;
+/** Two processes that create one file together race for the switch to WAL, which SQLite's own wait does not cover. */
+const WAL_SWITCH_MAX_MS = 2_000;
+const RETRY_PAUSE_MIN_MS = 2;
+const RETRY_PAUSE_MAX_MS = 20;
+
+class SqliteStatement implements Statement {
+  readonly #prepared: Database.Statement<unknown[], Row>;
+
+  constructor(prepared: Database.Statement<unknown[], Row>) {
+    this.#prepared = prepared;
+  }
+
+  // The driver takes an explicit `undefined` for a parameter to bind; hence the two calls.
+  get(parameters?: Row): Row | undefined {
+    return parameters === undefined ? this.#prepared.get() : this.#prepared.get(parameters);
+  }
+
+  all(parameters?: Row): Row[] {
+    return parameters === undefined ? this.#prepared.all() : this.#prepared.all(parameters);
+  }
+
+  run(parameters?: Row): { changes: number; lastInsertRowid: number | bigint } {
+    return parameters === undefined ? this.#prepared.run() : this.#prepared.run(parameters);
+  }
+}
+
+class SqliteConnection implements Connection {
+  readonly path: string;
+  readonly #database: Database.Database;
+  // Not bounded: SQL texts are constants of the source, so there are as many statements as the source has.
+  readonly #statements = new Map<string, Statement>();
+
+  constructor(path: string, database: Database.Database) {
+    this.path = path;
+    this.#database = database;
+  }
+
+  statement(sql: string): Statement {
+    const known = this.#statements.get(sql);
+    if (known !== undefined) return known;
+    const statement = new SqliteStatement(this.#database.prepare<unknown[], Row>(sql));
+    this.#statements.set(sql, statement);
+    return statement;
+  }
+
+  exec(sql: string): void {
+    this.#database.exec(sql);
+  }
+
+  close(): void {
+    this.#statements.clear();
+    this.#database.close();
+  }
+}
+
+/** Blocks the calling thread for `durationMs`. For the writer thread and for boot, never for a thread that serves requests. */
+export function blockThread(durationMs: number): void {
+  if (durationMs > 0) Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, durationMs);
+}
+
+/** A pause between two tries for a lock: 2 to 20 ms, random so that two processes do not stay in step. */
+export function jitteredPauseMs(): number {
+  return RETRY_PAUSE_MIN_MS + Math.random() * (RETRY_PAUSE_MAX_MS - RETRY_PAUSE_MIN_MS);
+}
+
+/** Calls `attempt` again, blocking in between, for as long as SQLite answers busy; throws that answer after `waitMaxMs`. */
+export function retryWhileBusy<T>(waitMaxMs: number, attempt: () => T): T {
+  const startedMs = performance.now();
+  for (;;) {
+    try {
+      return attempt();
+    } catch (error) {
+      if (storageErrorCodeOf(error) !== 'busy' || performance.now() - startedMs >= waitMaxMs) throw error;
+      blockThread(jitteredPauseMs());
+    }
+  }
+}
+
+/** Settings that hold for readers and writers alike. */
+function harden(database: Database.Database): void {
+  database.pragma(`busy_timeout = ${BUSY_TIMEOUT_MS}`);
+  database.pragma(`cache_size = -${CACHE_KIB}`);
+  // A file may come from another cell or a backup: its schema must not reach functions, its pages are checked when read.
+  database.pragma('trusted_schema = OFF');
+  database.pragma('cell_size_check = ON');
+}
+
+function useWal(database: Database.Database): void {
+  // A memory database answers `memory` and stays what it is.
+  retryWhileBusy(WAL_SWITCH_MAX_MS, () => {
+    if (database.pragma('journal_mode', { simple: true }) !== 'wal') database.pragma('journal_mode = WAL');
+  });
+}
+
+/**
+ * A connection that cannot write, for synchronous reads on the event loop. It sees a write as soon as the writer's
+ * promise has resolved. Throws SQLite's SQLITE_CANTOPEN when the file does not exist.
+ */
+export function openReader(path: string): Connection {
+  const database = new Database(path, { readonly: true, fileMustExist: true, timeout: BUSY_TIMEOUT_MS });
+  try {
+    harden(database);
+  } catch (error) {
+    database.close();
+    throw error;
+  }
+  return new SqliteConnection(path, database);
+}
+
+/**
+ * A connection that writes, created if missing: WAL, `synchronous=FULL` (a COMMIT returns after fsync), foreign keys
+ * enforced. Its folder must exist. Throws SQLite's errors when the file is damaged or not a database.
+ */
+export function openWriter(path: string): Connection {
+  const database = new Database(path, { timeout: BUSY_TIMEOUT_MS });
+  try {
+    harden(database);
+    useWal(database);
+    database.pragma('synchronous = FULL');
+    database.pragma('foreign_keys = ON');
+    database.pragma(`wal_autocheckpoint = ${AUTOCHECKPOINT_PAGES}`);
+    database.pragma(`journal_size_limit = ${WAL_KEPT_BYTES}`);
+  } catch (error) {
+    database.close();
+    throw error;
+  }
+  return new SqliteConnection(path, database);
+}

@@ -1,0 +1,223 @@
+/** Drafts of an app's appearance and persona, their publication, and what the two channels are served of them. */
+import { LRUCache } from 'lru-cache';
+import * as v from 'valibot';
+import { Refusal } from '../protocol/errors.ts';
+import { type AppearanceBody, type AppearanceDraft, appearanceBody, replaceAppearance } from '../protocol/setup/appearance.ts';
+import { completePersona, type ExperienceDraft, type ExperiencePatch, experiencePatch, type Persona } from '../protocol/setup/persona.ts';
+import type { AppRecord } from './apps.ts';
+import type { Connection } from './connection.ts';
+import type { Channel } from './organisations.ts';
+
+export interface Draft {
+  /** Null until first written, here and below. */
+  readonly appearance: AppearanceDraft | null;
+  readonly experience: ExperienceDraft | null;
+  readonly personaVersion: number;
+  readonly publishedVersion: number | null;
+  readonly updatedAtMs: number;
+}
+
+export interface PublishedConfig {
+  /** Null when nothing was published. */
+  readonly version: number | null;
+  readonly updatedAtMs: number;
+  /** `theme`, `themeDark?`, `copilot`; {} means: keep whatever the code passed to init. */
+  readonly config: Readonly<Record<string, unknown>>;
+}
+
+/** Older publications are never served again; a few are kept for a look back. */
+const PUBLICATIONS_KEPT = 20;
+/** Both channels of 1,000 apps; an entry is about 5 KB. */
+const CACHED_MAX = 2_000;
+
+interface Served {
+  readonly published: PublishedConfig;
+  readonly persona: Persona;
+}
+
+/** By app, revision and channel: every write to a draft or publication raises the revision. */
+const cache = new LRUCache<string, Served>({ max: CACHED_MAX });
+
+function parsed<Value>(json: unknown): Value | null {
+  return json === null || json === undefined ? null : (JSON.parse(json as string) as Value);
+}
+
+/** The app's drafts as they were last written; undefined when there is no such app. */
+export function readDraft(db: Connection, appId: string): Draft | undefined {
+  const row = db
+    .statement('SELECT appearance_draft, experience_draft, persona_version, published_version, updated_at_ms FROM apps WHERE id = :appId')
+    .get({ appId });
+  if (row === undefined) return undefined;
+  return {
+    appearance: parsed<AppearanceDraft>(row.appearance_draft),
+    experience: parsed<ExperienceDraft>(row.experience_draft),
+    personaVersion: row.persona_version as number,
+    publishedVersion: row.published_version as number | null,
+    updatedAtMs: row.updated_at_ms as number,
+  };
+}
+
+interface StoredPair {
+  readonly appearance: unknown;
+  readonly experience: unknown;
+  readonly updatedAtMs: number;
+}
+
+function storedPair(db: Connection, app: AppRecord, channel: Channel): StoredPair | undefined {
+  const row =
+    channel === 'sandbox'
+      ? db
+          .statement(
+            'SELECT appearance_draft AS appearance, experience_draft AS experience, updated_at_ms AS at_ms FROM apps WHERE id = :appId',
+          )
+          .get({ appId: app.id })
+      : db
+          .statement(
+            'SELECT appearance, experience, published_at_ms AS at_ms FROM publications WHERE app_id = :appId AND version = :version',
+          )
+          .get({ appId: app.id, version: app.publishedVersion });
+  return row === undefined ? undefined : { appearance: row.appearance, experience: row.experience, updatedAtMs: row.at_ms as number };
+}
+
+/** What a column holds, checked again on the way out: null for nothing, undefined for something that is no longer valid. */
+function checked<Schema extends v.GenericSchema>(schema: Schema, json: unknown): v.InferOutput<Schema> | null | undefined {
+  if (json === null || json === undefined) return null;
+  try {
+    const result = v.safeParse(schema, JSON.parse(json as string));
+    return result.success ? result.output : undefined;
+  } catch {
+    return undefined;
+  }
+}
+
+function configOf(appearance: AppearanceDraft | null, experience: ExperienceDraft | null): Record<string, unknown> {
+  const copilot: Record<string, unknown> = { ...appearance?.copilot };
+  for (const name of ['assistantName', 'welcomeTitle', 'welcomeBody', 'suggestions', 'languages'] as const) {
+    const value = experience?.[name];
+    // What is empty is left to the SDK.
+    if (value !== undefined && value.length > 0) copilot[name] = value;
+  }
+  return {
+    ...(appearance !== null && { theme: appearance.theme }),
+    ...(appearance?.themeDark !== undefined && { themeDark: appearance.themeDark }),
+    ...(Object.keys(copilot).length > 0 && { copilot }),
+  };
+}
+
+function serve(db: Connection, app: AppRecord, channel: Channel): Served {
+  const key = `${app.id}@${app.revision}:${channel}`;
+  const known = cache.get(key);
+  if (known !== undefined) return known;
+  const stored = storedPair(db, app, channel);
+  const appearance = checked(appearanceBody, stored?.appearance);
+  const experience = checked(experiencePatch, stored?.experience);
+  const valid = appearance !== undefined && experience !== undefined;
+  const served: Served = {
+    published: {
+      version: app.publishedVersion,
+      updatedAtMs: stored?.updatedAtMs ?? app.updatedAtMs,
+      config: valid ? configOf(appearance, experience) : {},
+    },
+    persona: completePersona(experience ?? {}),
+  };
+  cache.set(key, served);
+  return served;
+}
+
+/**
+ * What GET /v1/apps/config answers from (service.md "Published configuration"): the published version for the live
+ * channel, the drafts for the sandbox. A stored row that is no longer valid is served as {}.
+ */
+export function readPublishedConfig(db: Connection, app: AppRecord, channel: Channel): PublishedConfig {
+  return serve(db, app, channel).published;
+}
+
+/** The persona that answers on this channel; the default one when none was published (live) or written (sandbox). */
+export function readPersona(db: Connection, app: AppRecord, channel: Channel): Persona {
+  return serve(db, app, channel).persona;
+}
+
+function draftOrRefuse(db: Connection, appId: string): Draft {
+  const draft = readDraft(db, appId);
+  if (draft === undefined) throw new Refusal('not_found', `There is no app ${appId}.`);
+  return draft;
+}
+
+/** Names of fields whose value differs, each with `prefix` in front. */
+function differing(before: object | null | undefined, after: object | null | undefined, prefix: string): string[] {
+  const old = new Map<string, unknown>(Object.entries(before ?? {}));
+  const young = new Map<string, unknown>(Object.entries(after ?? {}));
+  const names = new Set([...old.keys(), ...young.keys()]);
+  return [...names].filter((name) => JSON.stringify(old.get(name)) !== JSON.stringify(young.get(name))).map((name) => `${prefix}${name}`);
+}
+
+/** Replaces the appearance draft (see replaceAppearance). `changed` names tokens: `theme.accent`. @throws Refusal not_found. */
+function saveAppearanceDraft(
+  db: Connection,
+  input: { appId: string; body: AppearanceBody; nowMs: number },
+): { draft: AppearanceDraft; changed: string[] } {
+  const before = draftOrRefuse(db, input.appId).appearance;
+  const draft = replaceAppearance(before, input.body);
+  const changed = [
+    ...differing(before?.theme, draft.theme, 'theme.'),
+    ...differing(before?.themeDark, draft.themeDark, 'themeDark.'),
+    ...differing(before?.copilot, draft.copilot, 'copilot.'),
+  ];
+  db.statement('UPDATE apps SET appearance_draft = :draft, revision = revision + 1, updated_at_ms = :nowMs WHERE id = :appId').run({
+    appId: input.appId,
+    draft: JSON.stringify(draft),
+    nowMs: input.nowMs,
+  });
+  return { draft, changed };
+}
+
+/** Patches the persona draft; its version rises when a field other than `reason` changed. @throws Refusal not_found. */
+function saveExperienceDraft(
+  db: Connection,
+  input: { appId: string; patch: ExperiencePatch; nowMs: number },
+): { draft: ExperienceDraft; personaVersion: number; changed: string[] } {
+  const before = draftOrRefuse(db, input.appId);
+  const draft: ExperienceDraft = { ...before.experience, ...input.patch };
+  const changed = differing(before.experience, draft, '').filter((name) => name !== 'reason');
+  const personaVersion = before.personaVersion + (changed.length > 0 ? 1 : 0);
+  db.statement(
+    `UPDATE apps SET experience_draft = :draft, persona_version = :personaVersion, revision = revision + 1, updated_at_ms = :nowMs
+     WHERE id = :appId`,
+  ).run({ appId: input.appId, draft: JSON.stringify(draft), personaVersion, nowMs: input.nowMs });
+  return { draft, personaVersion, changed };
+}
+
+/**
+ * The drafts become the published version; publishing what is published already answers that version.
+ * @throws Refusal not_found; conflict when there is nothing to publish yet.
+ */
+function publishDrafts(db: Connection, input: { appId: string; nowMs: number }): { version: number } {
+  const { appId, nowMs } = input;
+  const { publishedVersion } = draftOrRefuse(db, appId);
+  const drafts = db
+    .statement('SELECT appearance_draft AS appearance, experience_draft AS experience FROM apps WHERE id = :appId')
+    .get({ appId });
+  if (drafts === undefined || (drafts.appearance === null && drafts.experience === null)) {
+    throw new Refusal('conflict', 'There is nothing to publish: neither an appearance nor a persona has been written.');
+  }
+  const latest = db
+    .statement('SELECT appearance, experience FROM publications WHERE app_id = :appId AND version = :version')
+    .get({ appId, version: publishedVersion });
+  if (publishedVersion !== null && latest?.appearance === drafts.appearance && latest?.experience === drafts.experience) {
+    return { version: publishedVersion };
+  }
+  const version = (publishedVersion ?? 0) + 1;
+  db.statement(
+    `INSERT INTO publications (app_id, version, appearance, experience, published_at_ms)
+     SELECT id, :version, appearance_draft, experience_draft, :nowMs FROM apps WHERE id = :appId`,
+  ).run({ appId, version, nowMs });
+  db.statement('DELETE FROM publications WHERE app_id = :appId AND version <= :oldest').run({ appId, oldest: version - PUBLICATIONS_KEPT });
+  db.statement('UPDATE apps SET published_version = :version, revision = revision + 1, updated_at_ms = :nowMs WHERE id = :appId').run({
+    appId,
+    version,
+    nowMs,
+  });
+  return { version };
+}
+
+export const transactions = { saveAppearanceDraft, saveExperienceDraft, publishDrafts };

@@ -1,0 +1,255 @@
+/**
+ * Knowledge sources and their chunks (decisions §3 "Knowledge source").
+ *
+ * Invariant: a source has chunks and full-text rows exactly while it is `indexed` and not archived, so a search never
+ * has to skip what must not be found. Every change goes back to `pending`; `content_hash` tells a late indexer that the
+ * content it read is no longer the source's.
+ */
+import { createHash } from 'node:crypto';
+import { Refusal } from '../protocol/errors.ts';
+import type { Connection, Row } from './connection.ts';
+import { appToken } from './knowledge-query.ts';
+
+export type SourceState = 'pending' | 'indexing' | 'indexed' | 'failed';
+export type SourceKind = 'text' | 'url';
+
+export interface KnowledgeSource {
+  readonly id: string;
+  readonly appId: string;
+  readonly externalKey: string;
+  readonly kind: SourceKind;
+  readonly title: string;
+  readonly uri: string | null;
+  readonly contentHash: string;
+  readonly state: SourceState;
+  /** A sentence, when the state is `failed`. */
+  readonly error: string | null;
+  readonly archivedAtMs: number | null;
+  /** Who wrote it: `console`, `setup`, … */
+  readonly origin: string;
+  readonly reason: string | null;
+  readonly chunks: number;
+  readonly createdAtMs: number;
+  readonly updatedAtMs: number;
+}
+
+export interface NewChunk {
+  readonly ordinal: number;
+  /** Outermost first. */
+  readonly headings: readonly string[];
+  readonly text: string;
+}
+
+export interface KnowledgeCounts {
+  readonly sources: number;
+  readonly indexed: number;
+  readonly pending: number;
+  readonly indexing: number;
+  readonly failed: number;
+  readonly chunks: number;
+}
+
+/** Sources of one app, archived ones included; a help centre has some hundreds of articles. */
+export const SOURCES_PER_APP_MAX = 10_000;
+
+const COLUMNS = `s.id, s.app_id, s.external_key, s.kind, s.title, s.uri, s.content_hash, s.state, s.error, s.archived_at_ms, s.origin,
+  s.reason, s.created_at_ms, s.updated_at_ms, (SELECT count(*) FROM knowledge_chunks c WHERE c.source_id = s.id) AS chunks`;
+
+function sourceOf(row: Row): KnowledgeSource {
+  return {
+    id: row.id as string,
+    appId: row.app_id as string,
+    externalKey: row.external_key as string,
+    kind: row.kind as SourceKind,
+    title: row.title as string,
+    uri: row.uri as string | null,
+    contentHash: row.content_hash as string,
+    state: row.state as SourceState,
+    error: row.error as string | null,
+    archivedAtMs: row.archived_at_ms as number | null,
+    origin: row.origin as string,
+    reason: row.reason as string | null,
+    chunks: row.chunks as number,
+    createdAtMs: row.created_at_ms as number,
+    updatedAtMs: row.updated_at_ms as number,
+  };
+}
+
+export function readSource(db: Connection, sourceId: string): KnowledgeSource | undefined {
+  const row = db.statement(`SELECT ${COLUMNS} FROM knowledge_sources s WHERE s.id = :sourceId`).get({ sourceId });
+  return row === undefined ? undefined : sourceOf(row);
+}
+
+/** The text of a source; null for a link that was not fetched, undefined when there is no such source. */
+export function readSourceContent(db: Connection, sourceId: string): string | null | undefined {
+  return db.statement('SELECT content FROM knowledge_sources WHERE id = :sourceId').get({ sourceId })?.content as string | null | undefined;
+}
+
+/** Up to `limit` sources after the id `after` ('' for the first ones), oldest first, archived ones included. */
+export function listSources(db: Connection, appId: string, after: string, limit: number): KnowledgeSource[] {
+  return db
+    .statement(`SELECT ${COLUMNS} FROM knowledge_sources s WHERE s.app_id = :appId AND s.id > :after ORDER BY s.id LIMIT :limit`)
+    .all({ appId, after, limit })
+    .map(sourceOf);
+}
+
+/** Sources in service by state, and their chunks (facts.knowledge). */
+export function countKnowledge(db: Connection, appId: string): KnowledgeCounts {
+  const row = db
+    .statement(
+      `SELECT count(*) AS sources, count(*) FILTER (WHERE state = 'indexed') AS indexed, count(*) FILTER (WHERE state = 'pending') AS pending,
+         count(*) FILTER (WHERE state = 'indexing') AS indexing, count(*) FILTER (WHERE state = 'failed') AS failed,
+         (SELECT count(*) FROM knowledge_chunks c JOIN knowledge_sources o ON o.id = c.source_id WHERE o.app_id = :appId) AS chunks
+       FROM knowledge_sources WHERE app_id = :appId AND archived_at_ms IS NULL`,
+    )
+    .get({ appId });
+  return row as unknown as KnowledgeCounts;
+}
+
+/** Sources that wait for indexing, or whose indexing a crash cut off; oldest change first. */
+export function sourcesToIndex(db: Connection, limit: number): string[] {
+  return db
+    .statement(
+      `SELECT id FROM knowledge_sources WHERE state IN ('pending', 'indexing') AND archived_at_ms IS NULL ORDER BY updated_at_ms, id LIMIT :limit`,
+    )
+    .all({ limit })
+    .map((row) => row.id as string);
+}
+
+export interface SourceInput {
+  /** Used when the key is new. */
+  readonly sourceId: string;
+  readonly appId: string;
+  readonly externalKey: string;
+  readonly kind: SourceKind;
+  readonly title: string;
+  readonly uri: string | null;
+  readonly content: string | null;
+  readonly origin: string;
+  readonly reason: string | null;
+  readonly nowMs: number;
+}
+
+function hashOf(input: SourceInput): string {
+  return createHash('sha256')
+    .update(JSON.stringify([input.kind, input.title, input.uri, input.content]))
+    .digest('hex');
+}
+
+function dropChunks(db: Connection, sourceId: string): void {
+  db.statement('DELETE FROM knowledge_index WHERE rowid IN (SELECT id FROM knowledge_chunks WHERE source_id = :sourceId)').run({
+    sourceId,
+  });
+  db.statement('DELETE FROM knowledge_chunks WHERE source_id = :sourceId').run({ sourceId });
+}
+
+function byKey(db: Connection, appId: string, externalKey: string): KnowledgeSource | undefined {
+  const row = db
+    .statement(`SELECT ${COLUMNS} FROM knowledge_sources s WHERE s.app_id = :appId AND s.external_key = :externalKey`)
+    .get({ appId, externalKey });
+  return row === undefined ? undefined : sourceOf(row);
+}
+
+/**
+ * Adds or updates the source of this key. The same content is `unchanged` and stays as it is, unless it was archived or
+ * had failed: sending it again brings it back. @throws Refusal conflict when the app has as many sources as it may.
+ */
+function upsertSource(db: Connection, input: SourceInput): { op: 'created' | 'updated' | 'unchanged'; id: string } {
+  const contentHash = hashOf(input);
+  const before = byKey(db, input.appId, input.externalKey);
+  if (before === undefined) {
+    const row = db.statement('SELECT count(*) AS sources FROM knowledge_sources WHERE app_id = :appId').get({ appId: input.appId });
+    if ((row?.sources as number) >= SOURCES_PER_APP_MAX) {
+      throw new Refusal('conflict', `An app has at most ${SOURCES_PER_APP_MAX} knowledge sources.`);
+    }
+    db.statement(
+      `INSERT INTO knowledge_sources (id, app_id, external_key, kind, title, uri, content, content_hash, state, origin, reason, created_at_ms, updated_at_ms)
+       VALUES (:sourceId, :appId, :externalKey, :kind, :title, :uri, :content, :contentHash, 'pending', :origin, :reason, :nowMs, :nowMs)`,
+    ).run({ ...input, contentHash });
+    return { op: 'created', id: input.sourceId };
+  }
+  if (before.contentHash === contentHash && before.archivedAtMs === null && before.state !== 'failed') {
+    return { op: 'unchanged', id: before.id };
+  }
+  dropChunks(db, before.id);
+  db.statement(
+    `UPDATE knowledge_sources SET kind = :kind, title = :title, uri = :uri, content = :content, content_hash = :contentHash,
+       state = 'pending', error = NULL, archived_at_ms = NULL, origin = :origin, reason = :reason, updated_at_ms = :nowMs
+     WHERE id = :id`,
+  ).run({ ...input, contentHash, id: before.id });
+  return { op: 'updated', id: before.id };
+}
+
+/** Takes the source out of every search; its text stays. Undefined when the app has no source of this key. Idempotent. */
+function archiveSource(db: Connection, input: { appId: string; externalKey: string; nowMs: number }): { id: string } | undefined {
+  const source = byKey(db, input.appId, input.externalKey);
+  if (source === undefined) return undefined;
+  if (source.archivedAtMs === null) {
+    dropChunks(db, source.id);
+    // Brought back, it has to be indexed again.
+    db.statement(
+      `UPDATE knowledge_sources SET state = 'pending', error = NULL, archived_at_ms = :nowMs, updated_at_ms = :nowMs WHERE id = :id`,
+    ).run({ id: source.id, nowMs: input.nowMs });
+  }
+  return { id: source.id };
+}
+
+interface IndexingInput {
+  readonly sourceId: string;
+  /** Of the content that is being indexed; a write about older content changes nothing. */
+  readonly contentHash: string;
+  readonly nowMs: number;
+}
+
+/** pending → indexing (and indexing again after a crash); false when there is nothing to index any more. */
+function beginIndexing(db: Connection, input: IndexingInput): boolean {
+  const { changes } = db
+    .statement(
+      `UPDATE knowledge_sources SET state = 'indexing', updated_at_ms = :nowMs
+       WHERE id = :sourceId AND content_hash = :contentHash AND archived_at_ms IS NULL AND state IN ('pending', 'indexing')`,
+    )
+    .run({ ...input });
+  return changes === 1;
+}
+
+/** Chunks, full-text rows and `indexed`, all at once; false when the content has changed or was archived meanwhile. */
+function replaceChunks(db: Connection, input: IndexingInput & { chunks: readonly NewChunk[] }): boolean {
+  const { sourceId, contentHash, nowMs } = input;
+  const { changes } = db
+    .statement(
+      `UPDATE knowledge_sources SET state = 'indexed', error = NULL, updated_at_ms = :nowMs
+       WHERE id = :sourceId AND content_hash = :contentHash AND archived_at_ms IS NULL AND state = 'indexing'`,
+    )
+    .run({ sourceId, contentHash, nowMs });
+  const source = changes === 1 ? readSource(db, sourceId) : undefined;
+  if (source === undefined) return false;
+  dropChunks(db, sourceId);
+  for (const chunk of input.chunks) {
+    const { lastInsertRowid } = db
+      .statement(
+        'INSERT INTO knowledge_chunks (source_id, app_id, ordinal, headings, text) VALUES (:sourceId, :appId, :ordinal, :headings, :text)',
+      )
+      .run({ sourceId, appId: source.appId, ordinal: chunk.ordinal, headings: JSON.stringify(chunk.headings), text: chunk.text });
+    db.statement('INSERT INTO knowledge_index (rowid, app_id, title, headings, text) VALUES (:id, :app, :title, :headings, :text)').run({
+      id: lastInsertRowid,
+      app: appToken(source.appId),
+      title: source.title,
+      headings: chunk.headings.join('\n'),
+      text: chunk.text,
+    });
+  }
+  return true;
+}
+
+/** indexing → failed, with a sentence that says why; false when the content has changed meanwhile. */
+function failSource(db: Connection, input: IndexingInput & { error: string }): boolean {
+  const { changes } = db
+    .statement(
+      `UPDATE knowledge_sources SET state = 'failed', error = :error, updated_at_ms = :nowMs
+       WHERE id = :sourceId AND content_hash = :contentHash AND archived_at_ms IS NULL AND state IN ('pending', 'indexing')`,
+    )
+    .run({ ...input });
+  return changes === 1;
+}
+
+export const transactions = { upsertSource, archiveSource, beginIndexing, replaceChunks, failSource };

@@ -1,0 +1,74 @@
+/**
+ * The lock on a data directory (decisions §10): without Redis one process alone may use it. The lock is an open SQLite
+ * transaction on a file of its own: the kernel frees it when the process dies, however it dies.
+ */
+import { readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import Database from 'better-sqlite3';
+import { storageErrorCodeOf } from './storage-error.ts';
+
+/** `alone`: nobody else may hold the directory. `shared`: others may, as long as each of them says so (nodes of a cell with Redis). */
+export type LockMode = 'alone' | 'shared';
+
+export interface DataDirLock {
+  /** Gives the directory free. Idempotent. */
+  release(): void;
+}
+
+/** A process id in the range Linux and macOS hand out; the file may hold anything after a torn write. */
+const PID = /^[1-9][0-9]{0,9}$/;
+
+function runningPid(pidPath: string): number | undefined {
+  try {
+    const text = readFileSync(pidPath, 'utf8').trim();
+    if (!PID.test(text)) return undefined;
+    process.kill(Number(text), 0);
+    return Number(text);
+  } catch (error) {
+    // EPERM: it runs, as another user.
+    const denied = error instanceof Error && 'code' in error && error.code === 'EPERM';
+    return denied ? Number(readFileSync(pidPath, 'utf8').trim()) : undefined;
+  }
+}
+
+function refusal(dir: string, pid: number | undefined, mode: LockMode): Error {
+  const holder = pid === undefined ? 'another process' : `process ${pid}`;
+  const why =
+    mode === 'alone'
+      ? 'Without REDIS_URL only one process may use a data directory: stop that process, or give all of them the same REDIS_URL.'
+      : 'That process runs without REDIS_URL and so must be alone: stop it, or give all of them the same REDIS_URL.';
+  return new Error(`The data directory ${dir} is in use by ${holder}. ${why}`);
+}
+
+/**
+ * Takes the lock on `dir` (which must exist) or throws an Error that names the directory, the holder's pid where it is
+ * known, and what to do. Never waits.
+ */
+export function lockDataDir(dir: string, mode: LockMode = 'alone'): DataDirLock {
+  const pidPath = join(dir, 'lock.pid');
+  const database = new Database(join(dir, 'lock.sqlite'), { timeout: 0 });
+  try {
+    if (mode === 'alone') {
+      database.pragma('locking_mode = EXCLUSIVE');
+      database.exec('BEGIN EXCLUSIVE');
+    } else {
+      // The read takes SQLite's shared lock; the open transaction keeps it.
+      database.exec('BEGIN; SELECT count(*) FROM sqlite_schema');
+    }
+  } catch (error) {
+    database.close();
+    if (storageErrorCodeOf(error) === 'busy') throw refusal(dir, runningPid(pidPath), mode);
+    throw error;
+  }
+  writeFileSync(pidPath, `${process.pid}\n`, { mode: 0o600 });
+  let held = true;
+  return {
+    release() {
+      if (!held) return;
+      held = false;
+      // While the lock is still held: afterwards the file may already name the next holder.
+      if (mode === 'alone') rmSync(pidPath, { force: true });
+      database.close();
+    },
+  };
+}

@@ -1,0 +1,110 @@
+/**
+ * The manifests that an app's builds registered: immutable documents keyed by (app, hash) (service.md "Action manifest").
+ * Owns the table `manifests` and the moment of an app's first handshake.
+ */
+import { createHash } from 'node:crypto';
+import canonicalize from 'canonicalize';
+import { LRUCache } from 'lru-cache';
+import { Refusal } from '../protocol/errors.ts';
+import { completeManifest, type Manifest, type PostedManifest } from '../protocol/runtime/manifest.ts';
+import type { Connection } from './connection.ts';
+
+/**
+ * An app has a manifest per build in use. The key that registers them is public, so the number is bounded: the least
+ * recently posted goes, and a build that still uses it is told `manifest_unknown` and posts it again.
+ */
+export const MANIFESTS_PER_APP_MAX = 200;
+/** Parsed documents kept: every turn reads one, and the builds in use at once are few. */
+const PARSED_KEPT = 500;
+
+export interface ManifestRecord {
+  readonly hash: string;
+  readonly document: Manifest;
+  /** `<platform>/<semver>` of the build that posted it last. */
+  readonly sdk: string;
+  readonly firstSeenAtMs: number;
+  readonly lastSeenAtMs: number;
+}
+
+export interface HashedManifest {
+  /** Lowercase hex SHA-256 of `document`. */
+  readonly hash: string;
+  /** Canonical JSON (RFC 8785). */
+  readonly document: string;
+}
+
+/** Canonical JSON and hash of a posted manifest. @throws Error when it holds what JSON cannot say, such as 1e999. */
+export function hashManifest(manifest: PostedManifest): HashedManifest {
+  const document = canonicalize(manifest) ?? 'null';
+  return { hash: createHash('sha256').update(document).digest('hex'), document };
+}
+
+// Documents never change, so an entry is never stale.
+const parsed = new LRUCache<string, Manifest>({ max: PARSED_KEPT });
+
+function parse(db: Connection, appId: string, hash: string, document: string): Manifest {
+  const key = `${db.path} ${appId} ${hash}`;
+  let manifest = parsed.get(key);
+  if (manifest === undefined) {
+    manifest = completeManifest(JSON.parse(document) as PostedManifest);
+    parsed.set(key, manifest);
+  }
+  return manifest;
+}
+
+/** The manifest that `hash` names, undefined when this app has not registered it. */
+export function readManifest(db: Connection, appId: string, hash: string): Manifest | undefined {
+  const known = parsed.get(`${db.path} ${appId} ${hash}`);
+  if (known !== undefined) return known;
+  const row = db.statement('SELECT document FROM manifests WHERE app_id = :appId AND hash = :hash').get({ appId, hash });
+  return row === undefined ? undefined : parse(db, appId, hash, row.document as string);
+}
+
+/** The manifest posted last, whichever build it came from. */
+export function latestManifest(db: Connection, appId: string): ManifestRecord | undefined {
+  const row = db.statement('SELECT * FROM manifests WHERE app_id = :appId ORDER BY last_seen_at_ms DESC LIMIT 1').get({ appId });
+  if (row === undefined) return undefined;
+  const hash = row.hash as string;
+  return {
+    hash,
+    document: parse(db, appId, hash, row.document as string),
+    sdk: row.sdk as string,
+    firstSeenAtMs: row.first_seen_at_ms as number,
+    lastSeenAtMs: row.last_seen_at_ms as number,
+  };
+}
+
+export interface RegisterManifest extends HashedManifest {
+  readonly appId: string;
+  readonly sdk: string;
+  readonly nowMs: number;
+}
+
+export const transactions = {
+  /**
+   * Registers a manifest, or notes that it was posted again: one row either way. The first one of an app is its first
+   * handshake. @throws Refusal invalid_key when the app was deleted meanwhile.
+   */
+  registerManifest(db: Connection, input: RegisterManifest): { firstHandshake: boolean } {
+    const { appId, hash, document, sdk, nowMs } = input;
+    const app = db.statement('SELECT handshake_at_ms FROM apps WHERE id = :appId').get({ appId });
+    if (app === undefined) throw new Refusal('invalid_key', 'The app of this key no longer exists.');
+    // One later than the last one, should two arrive in the same millisecond: "the latest" is never a matter of luck.
+    db.statement(
+      `INSERT INTO manifests (app_id, hash, document, sdk, first_seen_at_ms, last_seen_at_ms)
+       VALUES (:appId, :hash, :document, :sdk, :nowMs,
+         max(:nowMs, 1 + coalesce((SELECT max(last_seen_at_ms) FROM manifests WHERE app_id = :appId), 0)))
+       ON CONFLICT (app_id, hash) DO UPDATE SET sdk = excluded.sdk, last_seen_at_ms = excluded.last_seen_at_ms`,
+    ).run({ appId, hash, document, sdk, nowMs });
+    db.statement(
+      `DELETE FROM manifests WHERE app_id = :appId AND hash IN
+         (SELECT hash FROM manifests WHERE app_id = :appId ORDER BY last_seen_at_ms DESC LIMIT -1 OFFSET :kept)`,
+    ).run({ appId, kept: MANIFESTS_PER_APP_MAX });
+    if (app.handshake_at_ms !== null) return { firstHandshake: false };
+    db.statement('UPDATE apps SET handshake_at_ms = :nowMs, updated_at_ms = :nowMs, revision = revision + 1 WHERE id = :appId').run({
+      appId,
+      nowMs,
+    });
+    return { firstHandshake: true };
+  },
+};

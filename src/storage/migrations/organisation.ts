@@ -1,0 +1,234 @@
+/** Schema of one organisation's file: its apps, what they know, their conversations and what they used. */
+import type { Migration } from './migrate.ts';
+
+export const organisationMigrations: readonly Migration[] = [
+  {
+    version: 1,
+    name: 'apps, knowledge, conversations, turns, usage',
+    sql: `
+      CREATE TABLE apps (
+        id TEXT PRIMARY KEY,
+        name TEXT NOT NULL,
+        slug TEXT NOT NULL UNIQUE,
+        platform_hint TEXT NOT NULL,
+        settings TEXT NOT NULL,
+        live INTEGER NOT NULL CHECK (live IN (0, 1)),
+        live_at_ms INTEGER,
+        -- Sealed with the master key; the previous one stays valid for a time after a rotation.
+        identity_secret BLOB NOT NULL,
+        previous_identity_secret BLOB,
+        previous_identity_secret_until_ms INTEGER,
+        -- JSON { theme, themeDark, copilot } and the persona; NULL until first written.
+        appearance_draft TEXT,
+        experience_draft TEXT,
+        persona_version INTEGER NOT NULL DEFAULT 0,
+        published_version INTEGER,
+        -- Rises with every change a cached copy of this row must notice.
+        revision INTEGER NOT NULL DEFAULT 1,
+        handshake_at_ms INTEGER,
+        created_at_ms INTEGER NOT NULL,
+        updated_at_ms INTEGER NOT NULL
+      ) STRICT;
+
+      CREATE TABLE publications (
+        app_id TEXT NOT NULL REFERENCES apps (id) ON DELETE CASCADE,
+        version INTEGER NOT NULL,
+        appearance TEXT,
+        experience TEXT,
+        published_at_ms INTEGER NOT NULL,
+        PRIMARY KEY (app_id, version)
+      ) STRICT, WITHOUT ROWID;
+
+      CREATE TABLE manifests (
+        app_id TEXT NOT NULL REFERENCES apps (id) ON DELETE CASCADE,
+        hash TEXT NOT NULL,
+        document TEXT NOT NULL,
+        sdk TEXT NOT NULL,
+        first_seen_at_ms INTEGER NOT NULL,
+        last_seen_at_ms INTEGER NOT NULL,
+        PRIMARY KEY (app_id, hash)
+      ) STRICT, WITHOUT ROWID;
+
+      CREATE TABLE knowledge_sources (
+        id TEXT PRIMARY KEY,
+        app_id TEXT NOT NULL REFERENCES apps (id) ON DELETE CASCADE,
+        external_key TEXT NOT NULL,
+        kind TEXT NOT NULL CHECK (kind IN ('text', 'url')),
+        title TEXT NOT NULL,
+        uri TEXT,
+        content TEXT,
+        content_hash TEXT NOT NULL,
+        state TEXT NOT NULL CHECK (state IN ('pending', 'indexing', 'indexed', 'failed')),
+        error TEXT,
+        archived_at_ms INTEGER,
+        origin TEXT NOT NULL,
+        reason TEXT,
+        created_at_ms INTEGER NOT NULL,
+        updated_at_ms INTEGER NOT NULL,
+        UNIQUE (app_id, external_key)
+      ) STRICT;
+
+      CREATE TABLE knowledge_chunks (
+        id INTEGER PRIMARY KEY,
+        source_id TEXT NOT NULL REFERENCES knowledge_sources (id) ON DELETE CASCADE,
+        app_id TEXT NOT NULL,
+        ordinal INTEGER NOT NULL,
+        headings TEXT NOT NULL,
+        text TEXT NOT NULL
+      ) STRICT;
+      CREATE INDEX knowledge_chunks_by_source ON knowledge_chunks (source_id, ordinal);
+
+      -- rowid is knowledge_chunks.id. app_id is indexed as a token, so that one MATCH finds one app's chunks only.
+      CREATE VIRTUAL TABLE knowledge_index USING fts5 (
+        app_id, title, headings, text,
+        tokenize = 'porter unicode61 remove_diacritics 2'
+      );
+
+      CREATE TABLE end_users (
+        id TEXT PRIMARY KEY,
+        app_id TEXT NOT NULL REFERENCES apps (id) ON DELETE CASCADE,
+        channel TEXT NOT NULL CHECK (channel IN ('live', 'sandbox')),
+        external_user_id TEXT NOT NULL,
+        verified INTEGER NOT NULL CHECK (verified IN (0, 1)),
+        traits TEXT,
+        created_at_ms INTEGER NOT NULL,
+        updated_at_ms INTEGER NOT NULL,
+        UNIQUE (app_id, channel, external_user_id)
+      ) STRICT;
+
+      CREATE TABLE conversations (
+        id TEXT PRIMARY KEY,
+        app_id TEXT NOT NULL REFERENCES apps (id) ON DELETE CASCADE,
+        channel TEXT NOT NULL CHECK (channel IN ('live', 'sandbox')),
+        -- '' for callers without a device header: they share one anonymous device.
+        device_id TEXT NOT NULL,
+        end_user_id TEXT REFERENCES end_users (id) ON DELETE CASCADE,
+        -- Fence: whoever owns the conversation holds this number; taking it over raises it.
+        epoch INTEGER NOT NULL,
+        created_at_ms INTEGER NOT NULL,
+        updated_at_ms INTEGER NOT NULL
+      ) STRICT;
+      CREATE INDEX conversations_by_app ON conversations (app_id, updated_at_ms);
+      CREATE INDEX conversations_by_end_user ON conversations (end_user_id) WHERE end_user_id IS NOT NULL;
+
+      CREATE TABLE messages (
+        id TEXT PRIMARY KEY,
+        conversation_id TEXT NOT NULL REFERENCES conversations (id) ON DELETE CASCADE,
+        ordinal INTEGER NOT NULL,
+        role TEXT NOT NULL CHECK (role IN ('user', 'assistant')),
+        created_at_ms INTEGER NOT NULL,
+        UNIQUE (conversation_id, ordinal)
+      ) STRICT;
+
+      CREATE TABLE blocks (
+        id TEXT PRIMARY KEY,
+        message_id TEXT NOT NULL REFERENCES messages (id) ON DELETE CASCADE,
+        conversation_id TEXT NOT NULL,
+        position INTEGER NOT NULL,
+        block_type TEXT NOT NULL,
+        revision INTEGER NOT NULL,
+        body TEXT NOT NULL,
+        fallback_text TEXT,
+        UNIQUE (message_id, position)
+      ) STRICT;
+
+      CREATE TABLE turns (
+        -- Never reused: the ledger outlives the conversation it was spent on.
+        id INTEGER PRIMARY KEY AUTOINCREMENT,
+        app_id TEXT NOT NULL REFERENCES apps (id) ON DELETE CASCADE,
+        -- The client's idempotency key; minted when it sent none.
+        turn_id TEXT NOT NULL,
+        conversation_id TEXT NOT NULL REFERENCES conversations (id) ON DELETE CASCADE,
+        kind TEXT NOT NULL CHECK (kind IN ('message', 'form', 'continuation')),
+        -- SHA-256 of what the client sent and who it was: a retry must match it.
+        fingerprint TEXT NOT NULL,
+        device_id TEXT NOT NULL,
+        -- JSON of what the turn was asked with: handshake, context, manifest hash, locale.
+        request TEXT NOT NULL,
+        request_id TEXT NOT NULL,
+        user_message_id TEXT REFERENCES messages (id),
+        assistant_message_id TEXT NOT NULL REFERENCES messages (id),
+        state TEXT NOT NULL,
+        attempt INTEGER NOT NULL,
+        -- Machine context, JSON.
+        snapshot TEXT NOT NULL,
+        model TEXT NOT NULL,
+        -- First seq of the running attempt, and the seq its next event gets.
+        attempt_seq INTEGER NOT NULL,
+        next_seq INTEGER NOT NULL,
+        opened_at_ms INTEGER NOT NULL,
+        ended_at_ms INTEGER,
+        UNIQUE (app_id, turn_id)
+      ) STRICT;
+      CREATE INDEX turns_by_conversation ON turns (conversation_id, id);
+      CREATE INDEX turns_open ON turns (conversation_id) WHERE ended_at_ms IS NULL;
+
+      -- What a turn said, so that it can be said again: events, and for runs of deltas the lengths they had.
+      CREATE TABLE turn_journal (
+        turn INTEGER NOT NULL REFERENCES turns (id) ON DELETE CASCADE,
+        first_seq INTEGER NOT NULL,
+        entries TEXT NOT NULL,
+        PRIMARY KEY (turn, first_seq)
+      ) STRICT, WITHOUT ROWID;
+
+      CREATE TABLE invocations (
+        id TEXT PRIMARY KEY,
+        app_id TEXT NOT NULL,
+        conversation_id TEXT NOT NULL REFERENCES conversations (id) ON DELETE CASCADE,
+        turn INTEGER NOT NULL REFERENCES turns (id) ON DELETE CASCADE,
+        message_id TEXT NOT NULL,
+        ordinal INTEGER NOT NULL,
+        call_id TEXT NOT NULL,
+        name TEXT NOT NULL,
+        params TEXT NOT NULL,
+        risk TEXT NOT NULL CHECK (risk IN ('read', 'write', 'destructive')),
+        executor TEXT NOT NULL CHECK (executor IN ('client', 'server')),
+        timeout_ms INTEGER NOT NULL,
+        state TEXT NOT NULL,
+        -- JSON of the result, or the sentence of the error, as reported.
+        result TEXT,
+        error TEXT,
+        block_id TEXT,
+        revision INTEGER NOT NULL DEFAULT 1,
+        requested_at_ms INTEGER NOT NULL,
+        -- When the present state runs out; NULL in states that do not.
+        expires_at_ms INTEGER,
+        settled_at_ms INTEGER
+      ) STRICT;
+      CREATE INDEX invocations_by_turn ON invocations (turn, ordinal);
+      CREATE INDEX invocations_by_conversation ON invocations (conversation_id, requested_at_ms);
+      CREATE INDEX invocations_due ON invocations (expires_at_ms) WHERE expires_at_ms IS NOT NULL;
+
+      -- One row per turn that cost something: the ledger that every sum is taken from.
+      CREATE TABLE charges (
+        turn INTEGER PRIMARY KEY,
+        app_id TEXT NOT NULL,
+        channel TEXT NOT NULL,
+        model TEXT NOT NULL,
+        input_tokens INTEGER NOT NULL,
+        output_tokens INTEGER NOT NULL,
+        cost_microusd INTEGER NOT NULL,
+        at_ms INTEGER NOT NULL
+      ) STRICT;
+
+      -- Running sums per UTC day, kept in the transactions that write the rows they count.
+      CREATE TABLE usage_days (
+        app_id TEXT NOT NULL,
+        channel TEXT NOT NULL,
+        day TEXT NOT NULL,
+        turns INTEGER NOT NULL DEFAULT 0,
+        conversations INTEGER NOT NULL DEFAULT 0,
+        cost_microusd INTEGER NOT NULL DEFAULT 0,
+        PRIMARY KEY (app_id, channel, day)
+      ) STRICT, WITHOUT ROWID;
+      CREATE INDEX usage_days_by_day ON usage_days (day);
+
+      CREATE TABLE credit_purchases (
+        id INTEGER PRIMARY KEY,
+        amount_microusd INTEGER NOT NULL,
+        purchased_at_ms INTEGER NOT NULL,
+        expires_at_ms INTEGER NOT NULL
+      ) STRICT;
+    `,
+  },
+];

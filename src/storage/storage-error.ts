@@ -1,0 +1,59 @@
+/** What goes wrong in storage: one error class, and the reading of SQLite's own codes into its few kinds. */
+
+/**
+ * - `overloaded`: too many writes wait; nothing was tried.
+ * - `busy`: another process kept the file's write lock; nothing was written.
+ * - `disk_full`, `io`: the medium refused. After an `io` error at COMMIT followed by a crash the write may still surface.
+ * - `corrupt`: the file is damaged or not a database.
+ * - `failed`: the transaction threw (a constraint, a bug); nothing was written.
+ * - `closed`: the writer was closed before the call.
+ * - `writer_dead`: the writer thread is gone; a write that was on its way may or may not have been committed.
+ */
+export type StorageErrorCode = 'overloaded' | 'busy' | 'disk_full' | 'io' | 'corrupt' | 'failed' | 'closed' | 'writer_dead';
+
+const RETRYABLE: Readonly<Record<StorageErrorCode, boolean>> = {
+  overloaded: true,
+  busy: true,
+  disk_full: true,
+  io: true,
+  corrupt: false,
+  failed: false,
+  closed: false,
+  writer_dead: false,
+};
+
+/** A write that did not happen (or, for `io` and `writer_dead`, one that nobody may rely on). */
+export class StorageError extends Error {
+  readonly code: StorageErrorCode;
+  /** Whether the same write may succeed when tried again in this process. */
+  readonly retryable: boolean;
+  /** SQLite's extended result code (`SQLITE_CONSTRAINT_UNIQUE`), where SQLite was the one that refused. */
+  readonly sqliteCode: string | undefined;
+
+  constructor(code: StorageErrorCode, message: string, sqliteCode?: string) {
+    super(message);
+    this.name = 'StorageError';
+    this.code = code;
+    this.retryable = RETRYABLE[code];
+    this.sqliteCode = sqliteCode;
+  }
+}
+
+/** SQLite's extended result code carried by `error`, if it came from the driver. */
+export function sqliteCodeOf(error: unknown): string | undefined {
+  if (!(error instanceof Error) || !('code' in error)) return undefined;
+  return typeof error.code === 'string' && error.code.startsWith('SQLITE_') ? error.code : undefined;
+}
+
+/** Sorts an error thrown by SQLite or by a transaction into a kind of StorageError. */
+export function storageErrorCodeOf(error: unknown): StorageErrorCode {
+  if (error instanceof StorageError) return error.code;
+  const code = sqliteCodeOf(error);
+  if (code === undefined) return 'failed';
+  // SQLITE_PROTOCOL is what a lost race for the WAL's own locks looks like.
+  if (code.startsWith('SQLITE_BUSY') || code === 'SQLITE_PROTOCOL') return 'busy';
+  if (code === 'SQLITE_FULL') return 'disk_full';
+  if (code.startsWith('SQLITE_IOERR') || code.startsWith('SQLITE_CANTOPEN') || code.startsWith('SQLITE_READONLY')) return 'io';
+  if (code.startsWith('SQLITE_CORRUPT') || code === 'SQLITE_NOTADB') return 'corrupt';
+  return 'failed';
+}

@@ -1,0 +1,101 @@
+/** The door to storage: read-only connections, named write transactions in the writer thread, and the vault. */
+import { LRUCache } from 'lru-cache';
+import type { Connection } from './connection.ts';
+import { openReader, openWriter } from './database.ts';
+import { type DataLayout, dataLayout, prepareDataDir } from './files-layout.ts';
+import { controlMigrations } from './migrations/control.ts';
+import { migrate } from './migrations/migrate.ts';
+import { organisationMigrations } from './migrations/organisation.ts';
+import type { transactions } from './transactions.ts';
+import { openVault, type Vault } from './vault.ts';
+import { createWriter, type Writer } from './writer.ts';
+
+type Registry = typeof transactions;
+export type TransactionName = keyof Registry & string;
+
+/** Open read connections cost a file handle and a page cache each; beyond this many the least used closes. */
+const OPEN_ORGANISATIONS_MAX = 256;
+
+export interface Storage {
+  readonly layout: DataLayout;
+  readonly vault: Vault;
+  /** Read-only, `control.sqlite`. */
+  readonly control: Connection;
+  /** Read-only, the organisation's file. @throws when the organisation has none. */
+  organisation(organisationId: string): Connection;
+  writeControl<N extends TransactionName>(name: N, input: Parameters<Registry[N]>[1]): Promise<ReturnType<Registry[N]>>;
+  write<N extends TransactionName>(organisationId: string, name: N, input: Parameters<Registry[N]>[1]): Promise<ReturnType<Registry[N]>>;
+  stats(): ReturnType<Writer<Registry>['stats']>;
+  close(): Promise<void>;
+}
+
+export interface StorageOptions {
+  readonly dataDir: string;
+  /** 32 bytes, base64; minted into the data directory when undefined. */
+  readonly masterKey: string | undefined;
+  /** The writer thread died: nothing can be acknowledged any more. */
+  onFatal(error: Error): void;
+}
+
+function upgrade(path: string, kind: 'control' | 'organisation'): void {
+  const connection = openWriter(path);
+  try {
+    migrate(connection, kind === 'control' ? controlMigrations : organisationMigrations, kind);
+  } finally {
+    connection.close();
+  }
+}
+
+/**
+ * Opens (and creates or upgrades) the data directory.
+ * @throws SchemaError when a file was written by a newer version; Error when the directory cannot be used.
+ */
+export function openStorage(options: StorageOptions): Storage {
+  prepareDataDir(options.dataDir);
+  const layout = dataLayout(options.dataDir);
+  const vault = openVault(layout.masterKey, options.masterKey);
+  upgrade(layout.control, 'control');
+  const control = openReader(layout.control);
+  const writer: Writer<Registry> = createWriter({
+    registryUrl: new URL('./transactions.js', import.meta.url),
+    onFatal: options.onFatal,
+  });
+  const readers = new LRUCache<string, Connection>({
+    max: OPEN_ORGANISATIONS_MAX,
+    dispose: (connection) => connection.close(),
+  });
+  const prepared = new Set<string>();
+
+  /** Creates or upgrades the file, once per process: neither the writer nor a reader may meet an older schema. */
+  const prepareOrganisation = (organisationId: string) => {
+    if (prepared.has(organisationId)) return;
+    upgrade(layout.organisation(organisationId), 'organisation');
+    prepared.add(organisationId);
+  };
+
+  return {
+    layout,
+    vault,
+    control,
+    organisation(organisationId) {
+      let reader = readers.get(organisationId);
+      if (reader === undefined) {
+        prepareOrganisation(organisationId);
+        reader = openReader(layout.organisation(organisationId));
+        readers.set(organisationId, reader);
+      }
+      return reader;
+    },
+    writeControl: (name, input) => writer.write(layout.control, name, input),
+    write(organisationId, name, input) {
+      prepareOrganisation(organisationId);
+      return writer.write(layout.organisation(organisationId), name, input);
+    },
+    stats: () => writer.stats(),
+    async close() {
+      await writer.close();
+      readers.clear();
+      control.close();
+    },
+  };
+}

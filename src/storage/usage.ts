@@ -1,0 +1,234 @@
+/**
+ * What an organisation spent and has left (service.md "Limits" rules 4, 5 and 7). Nothing is settled in rows: credit
+ * is worked out from purchases and from the daily sums, month by month, so that it cannot disagree with the ledger.
+ * Reads only: purchases are written by credit-purchases.ts, the daily sums by usage-ledger.ts.
+ */
+import { LRUCache } from 'lru-cache';
+import { USERS_WINDOW_DAYS } from '../protocol/limits.ts';
+import { toMicroUsd } from '../protocol/money.ts';
+import { PLANS } from '../protocol/plans.ts';
+import type { Connection } from './connection.ts';
+import { type PlanPeriod, readPlanPeriods } from './organisations.ts';
+
+const DAY_MS = 24 * 60 * 60 * 1000;
+/** Charges that were stamped just before midnight are committed by now; only then a month is closed for good. */
+const STRAGGLERS_MS = 60_000;
+/** One small object per organisation and month. */
+const CLOSED_MONTHS_MAX = 2_000;
+
+export interface CreditState {
+  /** `2026-11`, UTC. */
+  readonly month: string;
+  readonly planMicroUsd: number;
+  readonly planLeftMicroUsd: number;
+  readonly purchasedLeftMicroUsd: number;
+  /** Used below zero; taken from the next credit, whatever kind it is. */
+  readonly overdrawnMicroUsd: number;
+  /** Live spend of the month. */
+  readonly spentMicroUsd: number;
+  /** When plan credit comes next: the first of the next month. */
+  readonly resetsAtMs: number;
+  readonly exhausted: boolean;
+}
+
+export interface AppUsage {
+  readonly appId: string;
+  readonly liveMicroUsd: number;
+  readonly liveTurns: number;
+  readonly liveConversations: number;
+  readonly sandboxTurns: number;
+  readonly sandboxConversations: number;
+}
+
+/** `2026-11` of a time, UTC. */
+export function utcMonth(atMs: number): string {
+  return new Date(atMs).toISOString().slice(0, 7);
+}
+
+function monthStartMs(month: string): number {
+  return Date.parse(`${month}-01T00:00:00.000Z`);
+}
+
+function nextMonth(month: string): string {
+  return utcMonth(monthStartMs(month) + 32 * DAY_MS);
+}
+
+interface Lot {
+  readonly left: number;
+  readonly expiresAtMs: number;
+}
+
+/** What is carried from one day to the next. Immutable: a closed month's last one is kept. */
+interface Balance {
+  readonly planLeft: number;
+  /** Purchased credit, soonest to expire first. */
+  readonly lots: readonly Lot[];
+  readonly overdrawn: number;
+}
+
+const NOTHING: Balance = { planLeft: 0, lots: [], overdrawn: 0 };
+
+function startMonth(balance: Balance, planMicroUsd: number): Balance {
+  const owed = Math.min(balance.overdrawn, planMicroUsd);
+  return { planLeft: planMicroUsd - owed, lots: balance.lots, overdrawn: balance.overdrawn - owed };
+}
+
+function purchase(balance: Balance, amountMicroUsd: number, expiresAtMs: number): Balance {
+  const owed = Math.min(balance.overdrawn, amountMicroUsd);
+  const lot = { left: amountMicroUsd - owed, expiresAtMs };
+  const lots = lot.left > 0 ? [...balance.lots, lot].sort((a, b) => a.expiresAtMs - b.expiresAtMs) : balance.lots;
+  return { planLeft: balance.planLeft, lots, overdrawn: balance.overdrawn - owed };
+}
+
+/** Plan credit first, then the purchase that expires soonest, then below zero. */
+function spend(balance: Balance, amountMicroUsd: number): Balance {
+  const fromPlan = Math.min(balance.planLeft, amountMicroUsd);
+  let rest = amountMicroUsd - fromPlan;
+  const lots: Lot[] = [];
+  for (const lot of balance.lots) {
+    const taken = Math.min(lot.left, rest);
+    rest -= taken;
+    if (lot.left > taken) lots.push({ left: lot.left - taken, expiresAtMs: lot.expiresAtMs });
+  }
+  return { planLeft: balance.planLeft - fromPlan, lots, overdrawn: balance.overdrawn + rest };
+}
+
+function dropExpired(balance: Balance, atMs: number): Balance {
+  return balance.lots.some((lot) => lot.expiresAtMs <= atMs)
+    ? { ...balance, lots: balance.lots.filter((lot) => lot.expiresAtMs > atMs) }
+    : balance;
+}
+
+function planMicroUsdOf(periods: readonly PlanPeriod[], month: string): number {
+  const period = periods.findLast(({ from }) => from <= month) ?? periods[0];
+  return period === undefined ? 0 : toMicroUsd(PLANS[period.plan].monthlyCreditUsd);
+}
+
+type Event = { readonly atMs: number } & ({ readonly spent: number } | { readonly bought: number; readonly expiresAtMs: number });
+
+/** Purchases and daily spend of a month in order. A day's spend counts at its start, but after that day's purchases. */
+function eventsOf(db: Connection, month: string): Event[] {
+  const fromMs = monthStartMs(month);
+  const toMs = monthStartMs(nextMonth(month));
+  const bought = db
+    .statement(
+      `SELECT amount_microusd, purchased_at_ms, expires_at_ms FROM credit_purchases
+       WHERE purchased_at_ms >= :fromMs AND purchased_at_ms < :toMs ORDER BY purchased_at_ms, id`,
+    )
+    .all({ fromMs, toMs })
+    .map((row) => ({
+      atMs: Math.floor((row.purchased_at_ms as number) / DAY_MS) * DAY_MS,
+      bought: row.amount_microusd as number,
+      expiresAtMs: row.expires_at_ms as number,
+    }));
+  const spent = db
+    .statement(
+      `SELECT day, sum(cost_microusd) AS spent FROM usage_days
+       WHERE channel = 'live' AND day >= :from AND day < :to GROUP BY day ORDER BY day`,
+    )
+    .all({ from: `${month}-01`, to: `${nextMonth(month)}-01` })
+    .map((row) => ({ atMs: Date.parse(`${String(row.day)}T00:00:00.000Z`), spent: row.spent as number }));
+  // The sort is stable: of one day, purchases stay first.
+  return [...bought, ...spent].sort((a, b) => a.atMs - b.atMs);
+}
+
+function runMonth(opening: Balance, planMicroUsd: number, events: readonly Event[]): Balance {
+  let balance = startMonth(opening, planMicroUsd);
+  for (const event of events) {
+    balance = dropExpired(balance, event.atMs);
+    balance = 'spent' in event ? spend(balance, event.spent) : purchase(balance, event.bought, event.expiresAtMs);
+  }
+  return balance;
+}
+
+/** The balance a month ended with, by file and month. A month that is over never changes. */
+const closed = new LRUCache<string, Balance>({ max: CLOSED_MONTHS_MAX });
+
+function firstMonth(db: Connection): string | undefined {
+  const row = db
+    .statement('SELECT (SELECT min(day) FROM usage_days) AS day, (SELECT min(purchased_at_ms) FROM credit_purchases) AS at_ms')
+    .get();
+  const months = [
+    ...(typeof row?.day === 'string' ? [row.day.slice(0, 7)] : []),
+    ...(typeof row?.at_ms === 'number' ? [utcMonth(row.at_ms)] : []),
+  ].sort();
+  return months[0];
+}
+
+/** What the months before `month` left over or owe. */
+function openingOf(db: Connection, periods: readonly PlanPeriod[], month: string, nowMs: number): Balance {
+  const first = firstMonth(db);
+  if (first === undefined) return NOTHING;
+  let balance = NOTHING;
+  for (let past = first; past < month; past = nextMonth(past)) {
+    const key = `${db.path}@${past}`;
+    const known = closed.get(key);
+    balance = known ?? runMonth(balance, planMicroUsdOf(periods, past), eventsOf(db, past));
+    if (known === undefined && nowMs >= monthStartMs(nextMonth(past)) + STRAGGLERS_MS) closed.set(key, balance);
+  }
+  return balance;
+}
+
+/**
+ * The organisation's credit now. Plan credit resets on the first of the month (UTC) and is used first; purchased
+ * credit is valid for 12 months; what was used below zero is taken from the next credit. A change of plan counts for
+ * the whole month it is made in. @throws Error for an unknown organisation.
+ */
+export function creditState(control: Connection, db: Connection, organisationId: string, nowMs: number): CreditState {
+  const periods = readPlanPeriods(control, organisationId);
+  if (periods.length === 0) throw new Error(`no organisation ${organisationId}`);
+  const month = utcMonth(nowMs);
+  const planMicroUsd = planMicroUsdOf(periods, month);
+  const events = eventsOf(db, month);
+  const balance = dropExpired(runMonth(openingOf(db, periods, month, nowMs), planMicroUsd, events), nowMs);
+  const purchasedLeftMicroUsd = balance.lots.reduce((sum, lot) => sum + lot.left, 0);
+  return {
+    month,
+    planMicroUsd,
+    planLeftMicroUsd: balance.planLeft,
+    purchasedLeftMicroUsd,
+    overdrawnMicroUsd: balance.overdrawn,
+    spentMicroUsd: events.reduce((sum, event) => sum + ('spent' in event ? event.spent : 0), 0),
+    resetsAtMs: monthStartMs(nextMonth(month)),
+    exhausted: balance.planLeft + purchasedLeftMicroUsd - balance.overdrawn <= 0,
+  };
+}
+
+/** Whether new live conversations are to be refused; `hard_cap` is the app's and is the caller's to look at. */
+export function isCreditExhausted(control: Connection, db: Connection, organisationId: string, nowMs: number): boolean {
+  return creditState(control, db, organisationId, nowMs).exhausted;
+}
+
+/** Usage of each app that had any in `month` (`2026-11`), deleted apps included. */
+export function usageByApp(db: Connection, month: string): AppUsage[] {
+  return db
+    .statement(
+      `SELECT app_id,
+         sum(iif(channel = 'live', cost_microusd, 0)) AS live_microusd,
+         sum(iif(channel = 'live', turns, 0)) AS live_turns,
+         sum(iif(channel = 'live', conversations, 0)) AS live_conversations,
+         sum(iif(channel = 'sandbox', turns, 0)) AS sandbox_turns,
+         sum(iif(channel = 'sandbox', conversations, 0)) AS sandbox_conversations
+       FROM usage_days WHERE day >= :from AND day < :to GROUP BY app_id ORDER BY app_id`,
+    )
+    .all({ from: `${month}-01`, to: `${nextMonth(month)}-01` })
+    .map((row) => ({
+      appId: row.app_id as string,
+      liveMicroUsd: row.live_microusd as number,
+      liveTurns: row.live_turns as number,
+      liveConversations: row.live_conversations as number,
+      sandboxTurns: row.sandbox_turns as number,
+      sandboxConversations: row.sandbox_conversations as number,
+    }));
+}
+
+/** Devices with a live conversation in the last 90 days, once per person when identified (service.md "Limits" rule 7). */
+export function countUsers(db: Connection, nowMs: number): number {
+  const row = db
+    .statement(
+      `SELECT count(DISTINCT coalesce(end_user_id, app_id || '/' || device_id)) AS users FROM conversations
+       WHERE channel = 'live' AND updated_at_ms >= :sinceMs AND (device_id <> '' OR end_user_id IS NOT NULL)`,
+    )
+    .get({ sinceMs: nowMs - USERS_WINDOW_DAYS * DAY_MS });
+  return row?.users as number;
+}

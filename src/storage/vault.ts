@@ -1,0 +1,42 @@
+/** Seals secrets at rest with AES-256-GCM under the master key, and mints what nobody should choose by hand. */
+import { createCipheriv, createDecipheriv, randomBytes } from 'node:crypto';
+import { existsSync, readFileSync, writeFileSync } from 'node:fs';
+
+const KEY_BYTES = 32;
+const NONCE_BYTES = 12;
+const TAG_BYTES = 16;
+
+export interface Vault {
+  /** `purpose` is authenticated: what was sealed for one use does not open for another. */
+  seal(purpose: string, plain: Uint8Array): Buffer;
+  /** @throws Error when the bytes were changed, sealed for something else or under another master key. */
+  open(purpose: string, sealed: Uint8Array): Buffer;
+}
+
+function masterKeyBytes(file: string, given: string | undefined): Buffer {
+  if (given !== undefined) return Buffer.from(given, 'base64');
+  if (!existsSync(file)) writeFileSync(file, `${randomBytes(KEY_BYTES).toString('base64')}\n`, { mode: 0o600, flag: 'wx' });
+  const key = Buffer.from(readFileSync(file, 'utf8').trim(), 'base64');
+  if (key.length !== KEY_BYTES) throw new Error(`${file} must hold ${KEY_BYTES} bytes in base64, it holds ${key.length}.`);
+  return key;
+}
+
+/** Opens the vault with the given master key (base64), or with the one kept in `file`, minted there when missing. */
+export function openVault(file: string, given: string | undefined): Vault {
+  const key = masterKeyBytes(file, given);
+  return {
+    seal(purpose, plain) {
+      const nonce = randomBytes(NONCE_BYTES);
+      const cipher = createCipheriv('aes-256-gcm', key, nonce);
+      cipher.setAAD(Buffer.from(purpose));
+      return Buffer.concat([nonce, cipher.update(plain), cipher.final(), cipher.getAuthTag()]);
+    },
+    open(purpose, sealed) {
+      const bytes = Buffer.from(sealed);
+      const decipher = createDecipheriv('aes-256-gcm', key, bytes.subarray(0, NONCE_BYTES));
+      decipher.setAAD(Buffer.from(purpose));
+      decipher.setAuthTag(bytes.subarray(bytes.length - TAG_BYTES));
+      return Buffer.concat([decipher.update(bytes.subarray(NONCE_BYTES, bytes.length - TAG_BYTES)), decipher.final()]);
+    },
+  };
+}

@@ -1,0 +1,75 @@
+/** What crosses between the writer and its thread: the messages, and errors taken apart and put together again. */
+
+import { type ErrorCode, Refusal } from '../protocol/errors.ts';
+import type { Detail } from '../protocol/issues.ts';
+import { StorageError, type StorageErrorCode, sqliteCodeOf, storageErrorCodeOf } from './storage-error.ts';
+
+export interface ThreadSettings {
+  readonly registryUrl: string;
+  readonly syncDelayMs: number;
+}
+
+export interface WriteRequest {
+  readonly id: number;
+  readonly path: string;
+  readonly name: string;
+  readonly input: unknown;
+}
+
+export type ToThread = { readonly kind: 'writes'; readonly writes: readonly WriteRequest[] } | { readonly kind: 'close' };
+
+export type Settlement =
+  | { readonly id: number; readonly ok: true; readonly value: unknown }
+  | { readonly id: number; readonly ok: false; readonly failure: Failure };
+
+/** The answers to one group, sent after its COMMIT returned (or failed). */
+export interface FromThread {
+  readonly settlements: readonly Settlement[];
+  readonly committed: boolean;
+  /** Tries that found the file locked before this outcome. */
+  readonly busyRetries: number;
+}
+
+/** An error as plain data: classes do not survive the crossing. */
+export type Failure =
+  | {
+      readonly kind: 'refusal';
+      readonly code: ErrorCode;
+      readonly message: string;
+      readonly stack: string | undefined;
+      readonly status: number;
+      readonly details: readonly Detail[] | undefined;
+      readonly retryAfterS: number | undefined;
+    }
+  | {
+      readonly kind: 'storage';
+      readonly code: StorageErrorCode;
+      readonly message: string;
+      readonly stack: string | undefined;
+      readonly sqliteCode: string | undefined;
+    };
+
+/** Takes an error apart. A Refusal stays one; everything else becomes a StorageError. */
+export function failureOf(error: unknown): Failure {
+  if (error instanceof Refusal) {
+    const { code, message, stack, status, details, retryAfterS } = error;
+    return { kind: 'refusal', code, message, stack, status, details, retryAfterS };
+  }
+  const message = error instanceof Error ? error.message : String(error);
+  const stack = error instanceof Error ? error.stack : undefined;
+  return { kind: 'storage', code: storageErrorCodeOf(error), message, stack, sqliteCode: sqliteCodeOf(error) };
+}
+
+/** Puts an error together again, with the stack of where it was thrown. */
+export function errorOf(failure: Failure): Refusal | StorageError {
+  const error =
+    failure.kind === 'refusal'
+      ? new Refusal(failure.code, failure.message, {
+          status: failure.status,
+          ...(failure.details !== undefined && { details: failure.details }),
+          ...(failure.retryAfterS !== undefined && { retryAfterS: failure.retryAfterS }),
+        })
+      : new StorageError(failure.code, failure.message, failure.sqliteCode);
+  if (failure.stack !== undefined) error.stack = failure.stack;
+  return error;
+}

@@ -1,0 +1,247 @@
+/**
+ * The body of the writer thread: the only place where rows are written. Collects what has arrived, groups it by file,
+ * runs each group in one transaction and answers after COMMIT. Owns the open write connections.
+ *
+ * Invariants: writes of one file run in the order in which they were sent; a write that throws takes back its own rows
+ * only; no answer leaves before the COMMIT (with its fsync) that carries it has returned.
+ */
+import { type MessagePort, parentPort, receiveMessageOnPort, workerData } from 'node:worker_threads';
+import { LRUCache } from 'lru-cache';
+import type { Connection } from './connection.ts';
+import { blockThread, jitteredPauseMs } from './database.ts';
+import { StorageError, storageErrorCodeOf } from './storage-error.ts';
+import type { TransactionContext } from './writer.ts';
+import {
+  type Failure,
+  type FromThread,
+  failureOf,
+  type Settlement,
+  type ThreadSettings,
+  type ToThread,
+  type WriteRequest,
+} from './writer-messages.ts';
+
+/** Write connections kept open: each costs up to 2 MB of pages and 3 descriptors; opening one again costs about 1 ms. */
+const OPEN_FILES_MAX = 64;
+/** Writes in one transaction: the file's lock is held for some 5 ms then, which leaves the other processes their turn. */
+const GROUP_WRITES_MAX = 256;
+/** Writes taken from the port before working on them, so that a flood cannot starve the first ones of their answer. */
+const DRAIN_WRITES_MAX = 1_024;
+/** Tries for a locked file. Each waits up to 50 ms inside SQLite and pauses up to 20 ms: under half a second in all. */
+const BUSY_TRIES_MAX = 6;
+
+interface Registry {
+  readonly transactions: Readonly<Record<string, (db: Connection, input: unknown, context: TransactionContext) => unknown>>;
+  open(path: string): Connection;
+}
+
+/** The writes that wait for one file. */
+interface FileQueue {
+  readonly path: string;
+  readonly writes: WriteRequest[];
+  busyTries: number;
+  /** Pausing after a busy answer; the other files go on meanwhile. */
+  paused: boolean;
+}
+
+class WriterThread {
+  readonly #port: MessagePort;
+  readonly #registry: Registry;
+  readonly #syncDelayMs: number;
+  readonly #queues = new Map<string, FileQueue>();
+  readonly #open = new LRUCache<string, Connection>({ max: OPEN_FILES_MAX, dispose: (connection) => connection.close() });
+  #rerunPlanned = false;
+
+  constructor(port: MessagePort, registry: Registry, syncDelayMs: number) {
+    this.#port = port;
+    this.#registry = registry;
+    this.#syncDelayMs = syncDelayMs;
+  }
+
+  receive(message: ToThread): void {
+    if (message.kind === 'close') {
+      this.#close();
+      return;
+    }
+    let received = this.#accept(message.writes);
+    while (received < DRAIN_WRITES_MAX) {
+      // `close` cannot be among these: it is sent when nothing is outstanding.
+      const next = receiveMessageOnPort(this.#port) as { message: ToThread } | undefined;
+      if (next?.message.kind !== 'writes') break;
+      received += this.#accept(next.message.writes);
+    }
+    this.#run();
+  }
+
+  #accept(writes: readonly WriteRequest[]): number {
+    for (const write of writes) {
+      const queue = this.#queues.get(write.path);
+      if (queue === undefined) this.#queues.set(write.path, { path: write.path, writes: [write], busyTries: 0, paused: false });
+      else queue.writes.push(write);
+    }
+    return writes.length;
+  }
+
+  /** One group of every file that is not pausing. What is left over waits for the next round, behind newly arrived files. */
+  #run(): void {
+    for (const queue of this.#queues.values()) {
+      if (!queue.paused) this.#runGroup(queue);
+    }
+    for (const queue of this.#queues.values()) {
+      if (!queue.paused) this.#planRerun();
+    }
+  }
+
+  #planRerun(): void {
+    if (this.#rerunPlanned) return;
+    this.#rerunPlanned = true;
+    setImmediate(() => {
+      this.#rerunPlanned = false;
+      this.#run();
+    });
+  }
+
+  #runGroup(queue: FileQueue): void {
+    const group = queue.writes.slice(0, GROUP_WRITES_MAX);
+    let settlements: Settlement[];
+    let committed = true;
+    try {
+      settlements = this.#commit(queue.path, group);
+    } catch (error) {
+      const code = storageErrorCodeOf(error);
+      if (code === 'busy' && queue.busyTries + 1 < BUSY_TRIES_MAX) {
+        this.#pause(queue);
+        return;
+      }
+      // After a failing disk the connection's state is anybody's guess: the next write opens the file afresh.
+      if (code !== 'busy') this.#open.delete(queue.path);
+      settlements = failAll(group, failureOf(error));
+      committed = false;
+    }
+    const { busyTries } = queue;
+    queue.busyTries = 0;
+    queue.writes.splice(0, group.length);
+    if (queue.writes.length === 0) this.#queues.delete(queue.path);
+    this.#answer({ settlements, committed, busyRetries: busyTries });
+  }
+
+  #pause(queue: FileQueue): void {
+    queue.busyTries += 1;
+    queue.paused = true;
+    setTimeout(() => {
+      queue.paused = false;
+      this.#runGroup(queue);
+      if (queue.writes.length > 0 && !queue.paused) this.#planRerun();
+    }, jitteredPauseMs());
+  }
+
+  /** Runs the group in one transaction; throws when the transaction as a whole could not be made or committed. */
+  #commit(path: string, group: readonly WriteRequest[]): Settlement[] {
+    const connection = this.#connection(path);
+    connection.statement('BEGIN IMMEDIATE').run();
+    try {
+      const context: TransactionContext = { nowMs: Date.now() };
+      const settlements = group.map((write) => this.#runWrite(connection, write, context));
+      connection.statement('COMMIT').run();
+      blockThread(this.#syncDelayMs);
+      return settlements;
+    } catch (error) {
+      rollBack(connection);
+      throw error;
+    }
+  }
+
+  #runWrite(connection: Connection, write: WriteRequest, context: TransactionContext): Settlement {
+    connection.statement('SAVEPOINT write').run();
+    let value: unknown;
+    try {
+      value = this.#call(connection, write, context);
+    } catch (error) {
+      try {
+        connection.statement('ROLLBACK TO write').run();
+        connection.statement('RELEASE write').run();
+      } catch {
+        // SQLite ended the whole transaction (a full disk, an I/O error): the first error is the group's.
+        throw error;
+      }
+      return { id: write.id, ok: false, failure: failureOf(error) };
+    }
+    connection.statement('RELEASE write').run();
+    return { id: write.id, ok: true, value };
+  }
+
+  #call(connection: Connection, write: WriteRequest, context: TransactionContext): unknown {
+    const transaction = Object.hasOwn(this.#registry.transactions, write.name) ? this.#registry.transactions[write.name] : undefined;
+    if (transaction === undefined) throw new StorageError('failed', `no transaction is named ${write.name}`);
+    const value = transaction(connection, write.input, context);
+    if (value instanceof Promise)
+      throw new StorageError('failed', `transaction ${write.name} is asynchronous; its rows would miss the COMMIT`);
+    return value;
+  }
+
+  #connection(path: string): Connection {
+    const known = this.#open.get(path);
+    if (known !== undefined) return known;
+    const connection = this.#registry.open(path);
+    this.#open.set(path, connection);
+    return connection;
+  }
+
+  #answer(message: FromThread): void {
+    try {
+      this.#port.postMessage(message);
+    } catch {
+      // One value cannot be cloned; sent one by one, only that one fails.
+      message.settlements.forEach((settlement, index) => {
+        const first = index === 0;
+        this.#answerOne({ settlements: [settlement], committed: message.committed && first, busyRetries: first ? message.busyRetries : 0 });
+      });
+    }
+  }
+
+  #answerOne(message: FromThread): void {
+    try {
+      this.#port.postMessage(message);
+    } catch (error) {
+      const reason = error instanceof Error ? error.message : String(error);
+      const failure = failureOf(
+        new StorageError('failed', `the write is committed, but its result cannot leave the writer thread: ${reason}`),
+      );
+      this.#port.postMessage({
+        ...message,
+        settlements: message.settlements.map(({ id }) => ({ id, ok: false, failure })),
+      } satisfies FromThread);
+    }
+  }
+
+  #close(): void {
+    for (const connection of this.#open.values()) {
+      try {
+        connection.statement('PRAGMA wal_checkpoint(TRUNCATE)').all();
+      } catch {
+        // The rows are safe in the WAL; the next start checkpoints it.
+      }
+    }
+    this.#open.clear();
+    this.#port.close();
+  }
+}
+
+function failAll(group: readonly WriteRequest[], failure: Failure): Settlement[] {
+  return group.map(({ id }) => ({ id, ok: false, failure }));
+}
+
+function rollBack(connection: Connection): void {
+  try {
+    connection.exec('ROLLBACK');
+  } catch {
+    // Already rolled back by SQLite itself; the error that led here is the one to report.
+  }
+}
+
+if (parentPort === null) throw new Error('writer-thread runs as a worker thread only');
+const settings = workerData as ThreadSettings;
+const registry = (await import(settings.registryUrl)) as Registry;
+const thread = new WriterThread(parentPort, registry, settings.syncDelayMs);
+// Messages that came before this line have waited in the port.
+parentPort.on('message', (message: ToThread) => thread.receive(message));

@@ -1,0 +1,91 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import fc from 'fast-check';
+import { messagesPerMinute, perMinute, RateBuckets } from '../../src/gateway/rate-limit.ts';
+import type { RateLimit, RuntimeCaller } from '../../src/gateway/route.ts';
+import { DEFAULT_APP_SETTINGS } from '../../src/protocol/console/app-settings.ts';
+import { Refusal } from '../../src/protocol/errors.ts';
+
+function caller(deviceId: string, appId = 'app_1', perMinute = 20): RuntimeCaller {
+  const app = { id: appId, settings: { ...DEFAULT_APP_SETTINGS, messagesPerMinute: perMinute } };
+  return { app, deviceId, organisationId: 'org_1', channel: 'live' } as unknown as RuntimeCaller;
+}
+
+/** How many of `requests` pass at once. */
+function passed(buckets: RateBuckets, limits: readonly RateLimit[], who: RuntimeCaller, requests: number): number {
+  let count = 0;
+  for (let i = 0; i < requests; i++) {
+    try {
+      buckets.pass(limits, who);
+      count += 1;
+    } catch (error) {
+      assert.ok(error instanceof Refusal);
+    }
+  }
+  return count;
+}
+
+function refusal(buckets: RateBuckets, limits: readonly RateLimit[], who: RuntimeCaller): Refusal {
+  try {
+    buckets.pass(limits, who);
+  } catch (error) {
+    assert.ok(error instanceof Refusal);
+    return error;
+  }
+  assert.fail('the request passed');
+}
+
+test('Limits rule 1: 20 a minute per (app, device), then 429 with the seconds to wait, and room again after them', () => {
+  let nowMs = 1_000_000;
+  const buckets = new RateBuckets(() => nowMs);
+  const limits = [messagesPerMinute('chat')];
+  assert.equal(passed(buckets, limits, caller('d1'), 25), 20);
+  const refused = refusal(buckets, limits, caller('d1'));
+  assert.equal(refused.code, 'rate_limited');
+  assert.equal(refused.status, 429);
+  assert.equal(refused.retryAfterS, 3);
+  nowMs += 3_000;
+  assert.equal(passed(buckets, limits, caller('d1'), 5), 1);
+});
+
+test('Limits, the five caps: each pool, each device and each app has its own bucket', () => {
+  const buckets = new RateBuckets(() => 0);
+  assert.equal(passed(buckets, [messagesPerMinute('chat')], caller('d1'), 30), 20);
+  assert.equal(passed(buckets, [messagesPerMinute('feedback')], caller('d1'), 30), 20);
+  assert.equal(passed(buckets, [messagesPerMinute('chat')], caller('d2'), 30), 20);
+  assert.equal(passed(buckets, [messagesPerMinute('chat')], caller('d1', 'app_2'), 30), 20);
+});
+
+test('Limits: a changed per-app limit takes effect on the next request, both ways', () => {
+  const buckets = new RateBuckets(() => 0);
+  const limits = [messagesPerMinute('chat')];
+  assert.equal(passed(buckets, limits, caller('d1'), 30), 20);
+  assert.equal(passed(buckets, limits, caller('d1', 'app_1', 25), 30), 5);
+  assert.equal(passed(buckets, limits, caller('d1', 'app_1', 10), 30), 0);
+  assert.equal(passed(buckets, limits, caller('d1', 'app_1', 0), 1), 0);
+});
+
+test('Limits rule 2: the app-wide bucket holds when the device header changes on every request', () => {
+  const buckets = new RateBuckets(() => 0);
+  const limits = [perMinute('config', 'device', 12), perMinute('config', 'app', 600)];
+  let count = 0;
+  for (let i = 0; i < 120_000; i++) count += passed(buckets, limits, caller(`d${i}`), 1);
+  assert.equal(count, 600);
+});
+
+test('Limits rule 1: over any pattern of arrivals a bucket passes at most its capacity and its rate', () => {
+  fc.assert(
+    fc.property(fc.integer({ min: 1, max: 60 }), fc.array(fc.integer({ min: -500, max: 20_000 }), { maxLength: 60 }), (rate, pausesMs) => {
+      let nowMs = 1_000_000;
+      let elapsedMs = 0;
+      let count = 0;
+      const buckets = new RateBuckets(() => nowMs);
+      for (const pauseMs of pausesMs) {
+        nowMs += pauseMs;
+        elapsedMs += Math.max(0, pauseMs);
+        count += passed(buckets, [perMinute('p', 'device', rate)], caller('d'), 3);
+      }
+      assert.ok(count <= rate + (elapsedMs * rate) / 60_000 + 1e-6);
+    }),
+  );
+});

@@ -1,0 +1,303 @@
+import assert from 'node:assert/strict';
+import { request as httpRequest, type IncomingMessage } from 'node:http';
+import { connect } from 'node:net';
+import { test } from 'node:test';
+import * as v from 'valibot';
+import { defineRoute, json } from '../../src/gateway/route.ts';
+import { Refusal } from '../../src/protocol/errors.ts';
+import { serve, until } from './test-server.ts';
+
+const echo = defineRoute({
+  method: 'POST',
+  path: '/v1/echo/:id',
+  caller: 'anyone',
+  limits: [],
+  body: v.object({ text: v.string('must be a string') }),
+  bodyMaxBytes: 1_000,
+  async handle({ body, params, query, header, remoteAddress }) {
+    await new Promise((resolve) => setImmediate(resolve));
+    return json({ ...body, ...params, q: query.get('q'), x: header('x-thing'), remoteAddress });
+  },
+});
+
+const small = defineRoute({
+  method: 'GET',
+  path: '/v1/small/:id',
+  caller: 'anyone',
+  limits: [],
+  body: null,
+  handle: ({ params, query, header }) => json({ ...params, q: query.get('q'), x: header('x-thing') }, 200, { 'X-More': '1' }),
+});
+
+const failing = defineRoute({
+  method: 'GET',
+  path: '/v1/failing/:how',
+  caller: 'anyone',
+  limits: [],
+  body: null,
+  handle({ params }) {
+    if (params.how === 'later') return Promise.reject(new Error('secret detail'));
+    if (params.how === 'refusal') throw new Refusal('rate_limited', 'Slow down.', { retryAfterS: 7 });
+    throw new Error('secret detail');
+  },
+});
+
+const empty = defineRoute({
+  method: 'DELETE',
+  path: '/v1/small/:id',
+  caller: 'anyone',
+  limits: [],
+  body: null,
+  handle: () => ({ kind: 'empty', status: 204 }),
+});
+
+const routes = [echo, small, failing, empty];
+const post = (body: string | null, headers: Record<string, string> = {}) => ({
+  method: 'POST',
+  headers: { 'content-type': 'application/json', ...headers },
+  body,
+});
+
+interface ErrorAnswer {
+  error: { code: string; message: string; details?: unknown };
+}
+
+async function errorOf(response: Response): Promise<ErrorAnswer['error']> {
+  return ((await response.json()) as ErrorAnswer).error;
+}
+
+test('a route gets its body, path, query, headers and address, also when it answers later', async (t) => {
+  const { base } = await serve(t, routes);
+  const response = await fetch(`${base}/v1/echo/a%20b?q=1%262`, post('{"text":"é"}', { 'X-Thing': 'y' }));
+  assert.equal(response.status, 200);
+  assert.deepEqual(await response.json(), { text: 'é', id: 'a b', q: '1&2', x: 'y', remoteAddress: '127.0.0.1' });
+  const now = await fetch(`${base}/v1/small/%zz?q=2`, { headers: { 'x-thing': 'z' } });
+  assert.equal(now.headers.get('x-more'), '1');
+  assert.deepEqual(await now.json(), { id: '%zz', q: '2', x: 'z' });
+});
+
+test('Client handling rule 8: X-Request-Id is the caller’s when sane, else minted, and is on every answer', async (t) => {
+  const { base } = await serve(t, routes);
+  const ids = async (path: string, id?: string) =>
+    (await fetch(base + path, id === undefined ? {} : { headers: { 'X-Request-Id': id } })).headers.get('x-request-id');
+  assert.equal(await ids('/v1/small/1', 'trace-1'), 'trace-1');
+  assert.equal(await ids('/v1/failing/now', 'trace-2'), 'trace-2');
+  assert.equal(await ids('/nowhere', 'trace-3'), 'trace-3');
+  assert.match((await ids('/v1/small/1')) ?? '', /^[0-9a-f-]{36}$/);
+  assert.match((await ids('/v1/small/1', 'x'.repeat(129))) ?? '', /^[0-9a-f-]{36}$/);
+  assert.match((await ids('/v1/small/1', 'two words')) ?? '', /^[0-9a-f-]{36}$/);
+});
+
+test('Errors: an unknown path is 404 in the error body shape of its interface', async (t) => {
+  const { base } = await serve(t, routes);
+  for (const [path, code] of [
+    ['/v1/nothing', 'invalid_request'],
+    ['/console/api/nothing', 'not_found'],
+    ['/', 'not_found'],
+  ] as const) {
+    const response = await fetch(base + path);
+    assert.equal(response.status, 404);
+    assert.equal((await errorOf(response)).code, code);
+  }
+});
+
+test('Errors: a known path with another method is 405 with Allow', async (t) => {
+  const { base } = await serve(t, routes);
+  const response = await fetch(`${base}/v1/small/1`, { method: 'PUT', body: 'x' });
+  assert.equal(response.status, 405);
+  assert.equal(response.headers.get('allow'), 'DELETE, GET');
+  assert.equal((await errorOf(response)).code, 'method_not_allowed');
+  const head = await fetch(`${base}/v1/small/1`, { method: 'HEAD' });
+  assert.equal(head.status, 405);
+  assert.equal(await head.text(), '');
+});
+
+test('204: an empty answer has neither body nor type', async (t) => {
+  const { base } = await serve(t, routes);
+  const response = await fetch(`${base}/v1/small/1`, { method: 'DELETE' });
+  assert.equal(response.status, 204);
+  assert.equal(response.headers.get('content-type'), null);
+  assert.equal((await fetch(`${base}/v1/small/1`)).status, 200);
+});
+
+test('decisions §4: a preflight is answered without a key; a refusal can be read by any page', async (t) => {
+  const { base } = await serve(t, routes);
+  const origin = 'https://any.example';
+  const preflight = await fetch(`${base}/v1/small/1`, { method: 'OPTIONS', headers: { origin, 'access-control-request-method': 'GET' } });
+  assert.equal(preflight.status, 204);
+  assert.equal(preflight.headers.get('access-control-allow-origin'), origin);
+  assert.equal(preflight.headers.get('access-control-allow-methods'), 'DELETE, GET, OPTIONS');
+  assert.match(preflight.headers.get('access-control-allow-headers') ?? '', /X-Service-Key/);
+  assert.ok(Number(preflight.headers.get('access-control-max-age')) > 0);
+  const refused = await fetch(`${base}/v1/failing/refusal`, { headers: { origin } });
+  assert.equal(refused.headers.get('access-control-allow-origin'), origin);
+  assert.equal(refused.headers.get('access-control-expose-headers'), 'X-Request-Id, ETag, Retry-After');
+  assert.match(refused.headers.get('vary') ?? '', /Origin/);
+  assert.equal((await fetch(`${base}/v1/small/1`)).headers.get('access-control-allow-origin'), null);
+});
+
+test('Errors: a refusal carries its code, sentence and Retry-After; a bug shows as internal and is logged with its request id', async (t) => {
+  const { base, logged } = await serve(t, routes);
+  const refused = await fetch(`${base}/v1/failing/refusal`);
+  assert.equal(refused.status, 429);
+  assert.equal(refused.headers.get('retry-after'), '7');
+  assert.deepEqual(await errorOf(refused), { code: 'rate_limited', message: 'Slow down.' });
+  assert.equal(logged.length, 0);
+  for (const how of ['now', 'later']) {
+    const response = await fetch(`${base}/v1/failing/${how}`, { headers: { 'X-Request-Id': `bug-${how}` } });
+    assert.equal(response.status, 500);
+    const text = await response.text();
+    assert.equal((JSON.parse(text) as ErrorAnswer).error.code, 'internal');
+    assert.ok(!text.includes('secret'));
+  }
+  assert.deepEqual(
+    logged.map((line) => line.request_id),
+    ['bug-now', 'bug-later'],
+  );
+});
+
+test('Errors: bodies that are malformed in each way are 400 in the runtime interface', async (t) => {
+  const { base } = await serve(t, routes);
+  const answers = [
+    post('{"text":1}'),
+    post('{'),
+    post(null),
+    post('['.repeat(500)),
+    { method: 'POST', headers: { 'content-type': 'text/plain' }, body: '{"text":"x"}' },
+    { method: 'POST', body: new Uint8Array([0x22, 0xff, 0x22]), headers: { 'content-type': 'application/json' } },
+  ].map(async (init) => {
+    const response = await fetch(`${base}/v1/echo/1`, init);
+    return [response.status, await errorOf(response)] as const;
+  });
+  for (const [status, error] of await Promise.all(answers)) {
+    assert.equal(status, 400);
+    assert.equal(error.code, 'invalid_request');
+  }
+  const [, schema] = (await answers[0]) ?? [];
+  assert.deepEqual(schema?.details, [{ path: 'text', message: 'must be a string' }]);
+  const [, missing] = (await answers[2]) ?? [];
+  assert.match(missing?.message ?? '', /JSON body is required/);
+});
+
+function chunked(port: number, chunks: readonly string[]): Promise<{ status: number; body: string }> {
+  return new Promise((resolve, reject) => {
+    const req = httpRequest(
+      { port, host: '127.0.0.1', path: '/v1/echo/1', method: 'POST', headers: { 'content-type': 'application/json' } },
+      (res: IncomingMessage) => {
+        let body = '';
+        res.setEncoding('utf8');
+        res.on('data', (text: string) => {
+          body += text;
+        });
+        res.on('end', () => resolve({ status: res.statusCode ?? 0, body }));
+      },
+    );
+    req.on('error', reject);
+    for (const chunk of chunks) req.write(chunk);
+    req.end();
+  });
+}
+
+test('Limits: a body over its bound is 413, by its length or by counting, and the connection serves on', async (t) => {
+  const { base, port } = await serve(t, routes);
+  const declared = await fetch(`${base}/v1/echo/1`, post(`{"text":"${'x'.repeat(1_000)}"}`));
+  assert.equal(declared.status, 413);
+  assert.equal((await errorOf(declared)).code, 'payload_too_large');
+  const huge = await fetch(`${base}/v1/echo/1`, post('x'.repeat(8_000_000)));
+  assert.equal(huge.status, 413);
+  const counted = await chunked(port, ['{"text":"', ...Array.from({ length: 300 }, () => 'x'.repeat(100)), '"}']);
+  assert.equal(counted.status, 413);
+  const whole = await chunked(port, ['{"text":', '"in', ' pieces"}']);
+  assert.equal(whole.status, 200);
+  assert.equal((JSON.parse(whole.body) as { text: string }).text, 'in pieces');
+  assert.equal((await fetch(`${base}/v1/echo/1`, post('{"text":"fine"}'))).status, 200);
+});
+
+test('a client that leaves in the middle of its body or before its answer harms nobody', async (t) => {
+  let release = () => {};
+  const released = new Promise<void>((resolve) => {
+    release = resolve;
+  });
+  let waiting = 0;
+  const slow = defineRoute({
+    method: 'GET',
+    path: '/v1/slow',
+    caller: 'anyone',
+    limits: [],
+    body: null,
+    async handle() {
+      waiting += 1;
+      await released;
+      return json({});
+    },
+  });
+  const { base, port, logged } = await serve(t, [...routes, slow]);
+  const body = connect(port, '127.0.0.1');
+  body.write('POST /v1/echo/1 HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\nContent-Length: 500\r\n\r\n{"text"');
+  const pending = connect(port, '127.0.0.1');
+  pending.write('GET /v1/slow HTTP/1.1\r\nHost: x\r\n\r\n');
+  await until(() => waiting === 1);
+  body.destroy();
+  pending.destroy();
+  const counted = async () => (await (await fetch(`${base}/metrics`)).text()).includes('route="GET /v1/slow",status="499"} 1');
+  while (!(await counted())) await new Promise((resolve) => setImmediate(resolve));
+  release();
+  assert.equal((await fetch(`${base}/v1/echo/1`, post('{"text":"fine"}'))).status, 200);
+  assert.equal(logged.length, 0);
+});
+
+test('decisions §1: /healthz is up, /readyz is 503 while draining, /metrics counts by route and status', async (t) => {
+  let draining = false;
+  const { base } = await serve(t, routes, { draining: () => draining });
+  assert.equal((await fetch(`${base}/healthz`)).status, 200);
+  assert.equal((await fetch(`${base}/readyz`)).status, 200);
+  draining = true;
+  assert.equal((await fetch(`${base}/readyz`)).status, 503);
+  await fetch(`${base}/v1/small/1`);
+  await fetch(`${base}/v1/failing/refusal`);
+  const metrics = await fetch(`${base}/metrics`);
+  assert.match(metrics.headers.get('content-type') ?? '', /^text\/plain; version=0\.0\.4/);
+  const text = await metrics.text();
+  assert.match(text, /gateway_requests_total\{route="GET \/v1\/small\/:id",status="200"\} 1/);
+  assert.match(text, /gateway_requests_total\{route="GET \/v1\/failing\/:how",status="429"\} 1/);
+  assert.match(text, /gateway_open_streams 0/);
+  assert.match(text, /storage_commits_total 1/);
+  assert.match(text, /process_cpu_seconds_total/);
+});
+
+test('a second server on the same address is told so', async (t) => {
+  const { port } = await serve(t, routes);
+  const { startServer } = await import('../../src/gateway/server.ts');
+  await assert.rejects(
+    startServer({ host: '127.0.0.1', port, routes: [], services: { nowMs: () => 0 } as never }),
+    new RegExp(`127\\.0\\.0\\.1:${port}`),
+  );
+});
+
+test('decisions §1: a drain answers what is under way, takes nothing new and ends', async (t) => {
+  let release = () => {};
+  const released = new Promise<void>((resolve) => {
+    release = resolve;
+  });
+  let waiting = 0;
+  const slow = defineRoute({
+    method: 'GET',
+    path: '/v1/slow',
+    caller: 'anyone',
+    limits: [],
+    body: null,
+    async handle() {
+      waiting += 1;
+      await released;
+      return json({ done: true });
+    },
+  });
+  const { base, drain } = await serve(t, [slow]);
+  const answer = fetch(`${base}/v1/slow`);
+  await until(() => waiting === 1);
+  const drained = drain(10_000);
+  await assert.rejects(fetch(`${base}/healthz`));
+  release();
+  assert.deepEqual(await (await answer).json(), { done: true });
+  await drained;
+});

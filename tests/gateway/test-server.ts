@@ -1,0 +1,43 @@
+/** A real server around given routes, with services that hold only what the gateway itself asks for. */
+import type { TestContext } from 'node:test';
+import pino from 'pino';
+import type { Route } from '../../src/gateway/route.ts';
+import { type ServerOptions, startServer } from '../../src/gateway/server.ts';
+import type { Services } from '../../src/gateway/services.ts';
+
+export interface TestServer {
+  readonly base: string;
+  readonly port: number;
+  readonly logged: readonly Record<string, unknown>[];
+  openStreams(): number;
+  drain(timeoutMs: number): Promise<void>;
+}
+
+/** Starts on a free port and ends with the test. */
+export async function serve(
+  t: TestContext,
+  routes: readonly Route[],
+  services: Partial<Services> = {},
+  streamTimes: ServerOptions['streamTimes'] = {},
+): Promise<TestServer> {
+  const logged: Record<string, unknown>[] = [];
+  const log = pino({ level: 'warn' }, { write: (line: string) => void logged.push(JSON.parse(line)) });
+  const storage = {
+    stats: () => ({ outstanding: 0, succeeded: 3, failed: 0, overloaded: 0, commits: 1, largestGroup: 3, busyRetries: 0 }),
+  };
+  const defaults = { log, storage, nowMs: () => performance.now(), draining: () => false };
+  const server = await startServer({
+    host: '127.0.0.1',
+    port: 0,
+    services: { ...defaults, ...services } as unknown as Services,
+    routes,
+    streamTimes: streamTimes ?? {},
+  });
+  t.after(() => server.close());
+  return { base: `http://127.0.0.1:${server.port}`, port: server.port, logged, openStreams: server.openStreams, drain: server.drain };
+}
+
+/** Resolves once `done` says so. The runner's own timeout ends a wait in vain. */
+export async function until(done: () => boolean): Promise<void> {
+  while (!done()) await new Promise((resolve) => setTimeout(resolve, 5));
+}

@@ -1,0 +1,347 @@
+import assert from 'node:assert/strict';
+import test from 'node:test';
+import { type Stepper, stepper } from '../../src/actors/step.ts';
+import { type InvocationContext, type InvocationEvent, invocation, type ResultStatus } from '../../src/machines/invocation.ts';
+import { INVOCATION_STATES, type InvocationState, isUnsettled } from '../../src/protocol/runtime/states.ts';
+import {
+  DUE_AT_MS,
+  INVOCATION_EVENTS,
+  invocationContext,
+  invocationPaths,
+  invocationSimplePaths,
+  PROFILES,
+  type Profile,
+} from './paths.ts';
+
+type EventType = InvocationEvent['type'];
+
+/** One branch of a cell: who calls what, what comes in and where it leads. */
+interface Branch {
+  /** All of the state's callers when absent. */
+  readonly as?: readonly Profile[];
+  readonly on: readonly InvocationEvent[];
+  readonly to: InvocationState;
+  readonly changes?: Partial<InvocationContext>;
+}
+
+/** Null: ignored, whatever the event carries and whoever calls. */
+type Cell = readonly Branch[] | null;
+
+const CLIENT_READ: Profile = { risk: 'read', executor: 'client' };
+const SERVER_READ: Profile = { risk: 'read', executor: 'server' };
+const CLIENT_WRITES: readonly Profile[] = [
+  { risk: 'write', executor: 'client' },
+  { risk: 'destructive', executor: 'client' },
+];
+const SERVER_WRITES: readonly Profile[] = [
+  { risk: 'write', executor: 'server' },
+  { risk: 'destructive', executor: 'server' },
+];
+const WRITES = [...CLIENT_WRITES, ...SERVER_WRITES];
+
+/** Who can get into a state at all. */
+const CALLERS: Record<InvocationState, readonly Profile[]> = {
+  requested: PROFILES,
+  dispatched: [CLIENT_READ],
+  'pending.clean': WRITES,
+  'pending.editing': WRITES,
+  'pending.rejected': WRITES,
+  confirmed: WRITES,
+  executing: [SERVER_READ, ...SERVER_WRITES],
+  declined: PROFILES,
+  expired: WRITES,
+  succeeded: PROFILES,
+  failed: PROFILES,
+  timed_out: [CLIENT_READ],
+  unknown: [SERVER_READ, ...SERVER_WRITES],
+};
+
+/** Results of these statuses; both ways of a flag that is not named. */
+function results(
+  statuses: readonly ResultStatus[],
+  flags: { readonly confirmed?: boolean; readonly recordRequired?: boolean } = {},
+): readonly InvocationEvent[] {
+  const both = [false, true];
+  return statuses.flatMap((status) =>
+    (flags.confirmed === undefined ? both : [flags.confirmed]).flatMap((confirmed) =>
+      (flags.recordRequired === undefined ? both : [flags.recordRequired]).map(
+        (recordRequired) => ({ type: 'result.received', status, confirmed, recordRequired }) as const,
+      ),
+    ),
+  );
+}
+
+const OFF_CLOCK = { expiresAtMs: null };
+const EARLY: InvocationEvent = { type: 'expire', nowMs: DUE_AT_MS - 1 };
+const DUE: readonly InvocationEvent[] = [
+  { type: 'expire', nowMs: DUE_AT_MS },
+  { type: 'expire', nowMs: DUE_AT_MS + 1 },
+];
+const WENT_WRONG: readonly ResultStatus[] = ['error', 'timeout', 'unavailable'];
+
+const DECLINE: Cell = [{ on: [{ type: 'decline' }], to: 'declined', changes: OFF_CLOCK }];
+const EDIT: Cell = [{ on: [{ type: 'edit.begin' }], to: 'pending.editing' }];
+const expires = (from: InvocationState, to: InvocationState): Cell => [
+  { on: [EARLY], to: from },
+  { on: DUE, to, changes: OFF_CLOCK },
+];
+/** The card cannot be confirmed now: a success is one that nobody confirmed. */
+const UNCONFIRMABLE_RESULT: Cell = [
+  { on: results(['ok', 'declined']), to: 'declined', changes: OFF_CLOCK },
+  { on: results(WENT_WRONG), to: 'failed', changes: OFF_CLOCK },
+];
+
+const IGNORES_ALL: Record<EventType, Cell> = {
+  dispatch: null,
+  confirm: null,
+  decline: null,
+  expire: null,
+  'edit.begin': null,
+  'edit.accept': null,
+  'edit.reject': null,
+  'result.received': null,
+  'execution.started': null,
+  'execution.settled': null,
+  'process.lost': null,
+};
+
+const TABLE: Record<InvocationState, Record<EventType, Cell>> = {
+  requested: {
+    dispatch: [
+      { as: [CLIENT_READ], on: INVOCATION_EVENTS.dispatch, to: 'dispatched', changes: { expiresAtMs: DUE_AT_MS } },
+      { as: [SERVER_READ], on: INVOCATION_EVENTS.dispatch, to: 'requested' },
+      { as: WRITES, on: INVOCATION_EVENTS.dispatch, to: 'pending.clean', changes: { expiresAtMs: DUE_AT_MS } },
+    ],
+    confirm: null,
+    decline: null,
+    expire: null,
+    'edit.begin': null,
+    'edit.accept': null,
+    'edit.reject': null,
+    'result.received': null,
+    'execution.started': [
+      { as: [SERVER_READ], on: [{ type: 'execution.started' }], to: 'executing' },
+      { as: [CLIENT_READ, ...WRITES], on: [{ type: 'execution.started' }], to: 'requested' },
+    ],
+    'execution.settled': null,
+    'process.lost': null,
+  },
+  dispatched: {
+    ...IGNORES_ALL,
+    expire: expires('dispatched', 'timed_out'),
+    'result.received': [
+      { on: results(['ok']), to: 'succeeded', changes: OFF_CLOCK },
+      { on: results(['timeout']), to: 'timed_out', changes: OFF_CLOCK },
+      { on: results(['declined']), to: 'declined', changes: OFF_CLOCK },
+      { on: results(['error', 'unavailable']), to: 'failed', changes: OFF_CLOCK },
+    ],
+  },
+  'pending.clean': {
+    dispatch: null,
+    confirm: [{ on: [{ type: 'confirm' }], to: 'confirmed', changes: OFF_CLOCK }],
+    decline: DECLINE,
+    expire: expires('pending.clean', 'expired'),
+    'edit.begin': EDIT,
+    'edit.accept': null,
+    'edit.reject': null,
+    'result.received': [
+      { as: CLIENT_WRITES, on: results(['ok'], { confirmed: true, recordRequired: false }), to: 'succeeded', changes: OFF_CLOCK },
+      { as: SERVER_WRITES, on: results(['ok'], { confirmed: true, recordRequired: false }), to: 'confirmed', changes: OFF_CLOCK },
+      { on: results(['ok'], { confirmed: true, recordRequired: true }), to: 'declined', changes: OFF_CLOCK },
+      { on: results(['ok'], { confirmed: false }), to: 'declined', changes: OFF_CLOCK },
+      { on: results(['declined']), to: 'declined', changes: OFF_CLOCK },
+      { on: results(WENT_WRONG), to: 'failed', changes: OFF_CLOCK },
+    ],
+    'execution.started': null,
+    'execution.settled': null,
+    'process.lost': null,
+  },
+  'pending.editing': {
+    dispatch: null,
+    confirm: null,
+    decline: DECLINE,
+    expire: expires('pending.editing', 'expired'),
+    'edit.begin': null,
+    'edit.accept': [{ on: [{ type: 'edit.accept' }], to: 'pending.clean', changes: { revision: 2 } }],
+    'edit.reject': [{ on: [{ type: 'edit.reject' }], to: 'pending.rejected' }],
+    'result.received': UNCONFIRMABLE_RESULT,
+    'execution.started': null,
+    'execution.settled': null,
+    'process.lost': [{ on: [{ type: 'process.lost' }], to: 'pending.clean' }],
+  },
+  'pending.rejected': {
+    dispatch: null,
+    confirm: null,
+    decline: DECLINE,
+    expire: expires('pending.rejected', 'expired'),
+    'edit.begin': EDIT,
+    'edit.accept': null,
+    'edit.reject': null,
+    'result.received': UNCONFIRMABLE_RESULT,
+    'execution.started': null,
+    'execution.settled': null,
+    'process.lost': null,
+  },
+  confirmed: {
+    ...IGNORES_ALL,
+    'result.received': [
+      {
+        as: CLIENT_WRITES,
+        on: [...results(['ok'], { confirmed: true }), ...results(['ok'], { confirmed: false, recordRequired: true })],
+        to: 'succeeded',
+      },
+      {
+        as: SERVER_WRITES,
+        on: [...results(['ok'], { confirmed: true }), ...results(['ok'], { confirmed: false, recordRequired: true })],
+        to: 'confirmed',
+      },
+      { on: results(['ok'], { confirmed: false, recordRequired: false }), to: 'declined' },
+      { on: results(['declined']), to: 'declined' },
+      { on: results(WENT_WRONG), to: 'failed' },
+    ],
+    'execution.started': [
+      { as: SERVER_WRITES, on: [{ type: 'execution.started' }], to: 'executing' },
+      { as: CLIENT_WRITES, on: [{ type: 'execution.started' }], to: 'confirmed' },
+    ],
+  },
+  executing: {
+    ...IGNORES_ALL,
+    'execution.settled': [
+      { on: [{ type: 'execution.settled', ok: true }], to: 'succeeded' },
+      { on: [{ type: 'execution.settled', ok: false }], to: 'failed' },
+    ],
+    'process.lost': [{ on: [{ type: 'process.lost' }], to: 'unknown' }],
+  },
+  declined: IGNORES_ALL,
+  expired: IGNORES_ALL,
+  succeeded: IGNORES_ALL,
+  failed: IGNORES_ALL,
+  timed_out: IGNORES_ALL,
+  unknown: IGNORES_ALL,
+};
+
+function stored(state: InvocationState, profile: Profile): Stepper<typeof invocation> {
+  const runsOut = state === 'dispatched' || state.startsWith('pending.');
+  return stepper(invocation, { stored: { state, context: invocationContext(profile, runsOut ? DUE_AT_MS : null) } });
+}
+
+function proveCell(state: InvocationState, type: EventType, cell: Cell): void {
+  const branches: readonly Branch[] = cell ?? [{ on: INVOCATION_EVENTS[type], to: state }];
+  const proven: string[] = [];
+  for (const { as, on, to, changes } of branches) {
+    for (const profile of as ?? CALLERS[state]) {
+      for (const event of on) {
+        const machine = stored(state, profile);
+        const before = machine.snapshot.context;
+        const step = machine.send(event);
+        const label = JSON.stringify({ profile, event });
+        assert.equal(step.state, to, label);
+        assert.deepEqual(step.effects, [], label);
+        assert.deepEqual(step.snapshot.context, { ...before, ...changes }, label);
+        proven.push(label);
+      }
+    }
+  }
+  const all = CALLERS[state].flatMap((profile) => INVOCATION_EVENTS[type].map((event) => JSON.stringify({ profile, event })));
+  assert.deepEqual(proven.sort(), all.sort(), 'each caller and payload belongs to exactly one branch');
+}
+
+for (const state of INVOCATION_STATES) {
+  test(`Invocation confirmation: ${state}, every event`, async (t) => {
+    for (const type of Object.keys(TABLE[state]) as EventType[]) {
+      await t.test(`${state} × ${type}`, () => proveCell(state, type, TABLE[state][type]));
+    }
+  });
+}
+
+test('Invocation confirmation: a state without a deadline never expires', () => {
+  for (const state of ['dispatched', 'pending.clean'] as const) {
+    for (const profile of CALLERS[state]) {
+      const machine = stepper(invocation, { stored: { state, context: invocationContext(profile, null) } });
+      assert.equal(machine.send({ type: 'expire', nowMs: Number.MAX_SAFE_INTEGER }).state, state);
+    }
+  }
+});
+
+/** The states a way goes through, the first one included. */
+function statesOf(profile: Profile, path: readonly InvocationEvent[]): InvocationState[] {
+  const machine = stepper(invocation, { input: profile });
+  return [machine.state, ...path.map((event) => machine.send(event).state)] as InvocationState[];
+}
+
+test('Invocation confirmation: on every way a call settles at most once, and what is settled stays for every event', () => {
+  for (const profile of PROFILES) {
+    for (const path of invocationSimplePaths(profile)) {
+      const states = statesOf(profile, path);
+      const settledAt = states.findIndex((state) => !isUnsettled(state));
+      if (settledAt < 0) continue;
+      assert.equal(settledAt, states.length - 1, JSON.stringify(path));
+      const after = [...path, ...Object.values(INVOCATION_EVENTS).flat()];
+      assert.equal(
+        statesOf(profile, after)
+          .slice(settledAt)
+          .every((state) => state === states[settledAt]),
+        true,
+        JSON.stringify(path),
+      );
+    }
+  }
+});
+
+test('Invocation confirmation: a write or destructive call is executed only from confirmed, and confirmed only from a clean card', () => {
+  for (const profile of PROFILES) {
+    let executions = 0;
+    for (const path of [...invocationSimplePaths(profile), ...invocationPaths(profile)]) {
+      const states = statesOf(profile, path);
+      states.forEach((state, at) => {
+        const before = states[at - 1];
+        if (state === before) return;
+        if (state === 'executing') {
+          executions += 1;
+          assert.equal(before, profile.risk === 'read' ? 'requested' : 'confirmed', JSON.stringify(path));
+        }
+        if (state === 'confirmed') assert.equal(before, 'pending.clean', JSON.stringify(path));
+      });
+    }
+    assert.equal(executions > 0, profile.executor === 'server', JSON.stringify(profile));
+  }
+});
+
+test('POST /v1/chat rule 3: a write succeeds only after the record says so, or on trust where no record is required', () => {
+  for (const profile of WRITES) {
+    let onTrust = 0;
+    for (const path of [...invocationSimplePaths(profile), ...invocationPaths(profile)]) {
+      const states = statesOf(profile, path);
+      if (states.at(-1) !== 'succeeded') continue;
+      const recorded = path.some((event, at) => event.type === 'confirm' && states[at + 1] === 'confirmed');
+      const trusted = path.some(
+        (event) => event.type === 'result.received' && event.status === 'ok' && event.confirmed && !event.recordRequired,
+      );
+      assert.ok(recorded || trusted, JSON.stringify(path));
+      if (!recorded) onTrust += 1;
+    }
+    assert.ok(onTrust > 0);
+  }
+});
+
+test('Invocation confirmation: a decline never overwrites a confirmation', () => {
+  for (const profile of WRITES) {
+    const machine = stored('pending.clean', profile);
+    machine.send({ type: 'confirm' });
+    assert.equal(machine.send({ type: 'decline' }).state, 'confirmed');
+  }
+});
+
+test('Invocation confirmation: every state is reached by some caller, and only by those who can', () => {
+  const reached = new Map<string, Set<string>>(INVOCATION_STATES.map((state) => [state, new Set()]));
+  for (const profile of PROFILES) {
+    for (const path of invocationPaths(profile)) {
+      for (const state of statesOf(profile, path)) reached.get(state)?.add(JSON.stringify(profile));
+    }
+  }
+  for (const [state, by] of reached) {
+    const may = new Set(CALLERS[state as InvocationState].map((profile) => JSON.stringify(profile)));
+    assert.ok(by.size > 0, state);
+    for (const profile of by) assert.ok(may.has(profile), `${profile} in ${state}`);
+  }
+});

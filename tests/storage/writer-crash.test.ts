@@ -1,0 +1,51 @@
+import assert from 'node:assert/strict';
+import { type ChildProcess, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { join } from 'node:path';
+import { createInterface } from 'node:readline';
+import { test } from 'node:test';
+import { fileURLToPath } from 'node:url';
+import { openWriter } from '../../src/storage/database.ts';
+import { temporaryDir } from './temporary-dir.ts';
+
+/** Acknowledged writes to see before the kill: enough for groups of every size and a checkpoint in some of the runs. */
+const ACKS_BEFORE_KILL = [1, 700, 3_000];
+
+async function acksUntilKilled(child: ChildProcess, killAfter: number): Promise<string[]> {
+  assert.ok(child.stdout);
+  const acks: string[] = [];
+  const lines = createInterface({ input: child.stdout });
+  lines.on('line', (line) => {
+    acks.push(line);
+    if (acks.length === killAfter) child.kill('SIGKILL');
+  });
+  // The pipe still holds acknowledgements that were printed before the signal: they count.
+  await once(lines, 'close');
+  return acks;
+}
+
+for (const killAfter of ACKS_BEFORE_KILL) {
+  test(`Durability: nothing acknowledged is lost on kill -9 after ${killAfter} acknowledgements`, async (t) => {
+    const path = join(temporaryDir(t), 'a.sqlite');
+    const child = spawn(process.execPath, [fileURLToPath(new URL('./kill-worker.js', import.meta.url)), path], {
+      stdio: ['ignore', 'pipe', 'inherit'],
+    });
+    t.after(() => child.kill('SIGKILL'));
+    const acks = await acksUntilKilled(child, killAfter);
+    assert.ok(acks.length >= killAfter);
+    const connection = openWriter(path);
+    assert.deepEqual(connection.statement('PRAGMA integrity_check').all(), [{ integrity_check: 'ok' }]);
+    const kept = new Set(
+      connection
+        .statement('SELECT text FROM notes')
+        .all()
+        .map((row) => row.text),
+    );
+    // A line is shorter than PIPE_BUF, so none of them is torn by the kill.
+    assert.deepEqual(
+      acks.filter((text) => !kept.has(text)),
+      [],
+    );
+    connection.close();
+  });
+}
