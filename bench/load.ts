@@ -12,6 +12,7 @@ export interface LoadResult {
   /** Streams begun. */
   readonly streams: number;
   readonly ok: number;
+  /** Not whole, or never begun. */
   readonly broken: number;
   /** Delta events that arrived: fewer than tokens where a server merges them. */
   readonly deltas: number;
@@ -61,5 +62,7 @@ export async function load(program: string, outDir: string, workload: Workload, 
   const [command, ...rest] = pinned(CLIENT_CORE, [program, ...args]);
   const { stdout, stderr } = await run(command, rest);
   process.stderr.write(stderr);
-  return JSON.parse(stdout) as LoadResult;
+  const result = JSON.parse(stdout) as LoadResult;
+  // After a stall the client gives up: turns it never began are as lost as those that broke.
+  return { ...result, broken: result.broken + requests - result.streams };
 }

@@ -52,21 +52,19 @@ export async function freePort(): Promise<number> {
 }
 
 /** Whether this machine can give the server a core of its own. */
-export function canPin(): boolean {
-  return spawnSync('taskset', ['-c', `${SERVER_CORE},${CLIENT_CORE}`, 'true']).status === 0;
-}
+export const canPin: boolean = spawnSync('taskset', ['-c', `${SERVER_CORE},${CLIENT_CORE}`, 'true']).status === 0;
 
 /** The command line that runs `command` on one core, or anywhere when cores cannot be chosen. */
 export function pinned(core: number, command: readonly string[]): readonly [string, ...string[]] {
   const [first = '', ...rest] = command;
-  return canPin() ? ['taskset', '-c', String(core), first, ...rest] : [first, ...rest];
+  return canPin ? ['taskset', '-c', String(core), first, ...rest] : [first, ...rest];
 }
 
 /** Starts a compiled program on its core and waits until it answers. Throws, with the end of its log, when it does not. */
 export async function start(program: Program): Promise<Running> {
   const log = openSync(program.logFile, 'w');
   const [command, ...args] = pinned(program.core, [process.execPath, program.file, ...program.args]);
-  const env = { PATH: process.env['PATH'] ?? '', HOME: process.env['HOME'] ?? '', NODE_ENV: 'production', ...program.env };
+  const env = { PATH: process.env.PATH ?? '', HOME: process.env.HOME ?? '', NODE_ENV: 'production', ...program.env };
   const child = spawn(command, args, { env, stdio: ['ignore', log, log] });
   running.add(child);
   child.once('exit', () => running.delete(child));

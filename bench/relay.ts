@@ -4,7 +4,7 @@
  * Started with `--port P --upstream http://host:port`; the model comes from `BENCH_MODEL`.
  */
 import type { HttpResponse } from 'uWebSockets.js';
-import { App } from 'uWebSockets.js';
+import uWebSockets from 'uWebSockets.js';
 import type { Dispatcher } from 'undici';
 import { Pool } from 'undici';
 
@@ -74,7 +74,8 @@ function serve(port: number, upstream: string, model: string): void {
       messages: [{ role: 'user', content: 'Hello' }],
     }),
   };
-  App()
+  uWebSockets
+    .App()
     .get('/healthz', (res) => {
       res.end('ok');
     })
@@ -98,4 +99,4 @@ function argument(name: string): string {
   return value;
 }
 
-serve(Number(argument('--port')), argument('--upstream'), process.env['BENCH_MODEL'] ?? 'fake-200-0');
+serve(Number(argument('--port')), argument('--upstream'), process.env.BENCH_MODEL ?? 'fake-200-0');

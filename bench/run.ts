@@ -21,6 +21,9 @@ const QUICK_DIVISOR = 4;
 /** After the last answer a server still commits and tidies up: that is part of what a turn costs. */
 const SETTLE_MS = 200;
 
+/** Even a workload of one client is warmed up by this many, or half a minute would not be enough to compile what is hot. */
+const WARM_UP_STREAMS = 32;
+
 interface Plan {
   readonly workloads: readonly Workload[];
   readonly candidates: readonly Candidate[];
@@ -94,6 +97,13 @@ async function measure(bench: Bench, workload: Workload, target: Target): Promis
   return { ...result, cpu_ns: cpuNs(target.process.pid) - before };
 }
 
+async function warmUp(bench: Bench, workload: Workload, candidate: Candidate, target: Target): Promise<void> {
+  const streams = Math.max(workload.streams, WARM_UP_STREAMS);
+  const requests = Math.max(streams, Math.ceil(workload.warmUp / bench.plan.divisor));
+  const result = await load(bench.program, bench.outDir, { ...workload, streams, gapMs: 0 }, target, requests);
+  if (result.ok === 0) throw new Error(`${candidate.name} brought no whole stream of ${workload.name}; its log is in ${bench.outDir}`);
+}
+
 /** One workload: every candidate's server side by side, warmed up, then measured in turns. */
 async function play(bench: Bench, workload: Workload): Promise<Outcome[]> {
   const { candidates, rounds } = bench.plan;
@@ -101,15 +111,7 @@ async function play(bench: Bench, workload: Workload): Promise<Outcome[]> {
   const entries: { candidate: Candidate; target: Target; rounds: Round[] }[] = [];
   try {
     for (const candidate of candidates) entries.push({ candidate, target: await candidate.start(scene), rounds: [] });
-    for (const { target } of entries) {
-      await load(
-        bench.program,
-        bench.outDir,
-        workload,
-        target,
-        Math.max(workload.streams, Math.ceil(workload.warmUp / bench.plan.divisor)),
-      );
-    }
+    for (const { candidate, target } of entries) await warmUp(bench, workload, candidate, target);
     for (let round = 0; round < rounds; round++) {
       // Every other round the other way round: whoever follows finds the same machine.
       for (const entry of round % 2 === 0 ? entries : entries.toReversed()) entry.rounds.push(await measure(bench, workload, entry.target));
@@ -128,7 +130,7 @@ async function play(bench: Bench, workload: Workload): Promise<Outcome[]> {
 
 function heading(plan: Plan): string {
   const processors = cpus();
-  const cores = canPin() ? 'server alone on one core' : 'NOT PINNED: figures of different runs do not compare';
+  const cores = canPin ? 'server alone on one core' : 'NOT PINNED: figures of different runs do not compare';
   return [
     `# Benchmark, ${new Date().toISOString().slice(0, 10)}`,
     '',

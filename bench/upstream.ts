@@ -6,7 +6,7 @@
  * Owns the timer wheel that paces every stream; no stream has a timer of its own. `--port P` says where it listens.
  */
 import type { HttpResponse } from 'uWebSockets.js';
-import { App } from 'uWebSockets.js';
+import uWebSockets from 'uWebSockets.js';
 
 /** A stream holds at most this many tokens, so that a reader that never reads costs a few MB and no more. */
 const TOKENS_MAX = 10_000;
@@ -202,7 +202,8 @@ function begin(res: HttpResponse, body: string): Stream | undefined {
 }
 
 function serve(port: number): void {
-  App()
+  uWebSockets
+    .App()
     .get('/healthz', (res) => {
       res.end('ok');
     })

@@ -95,7 +95,7 @@ export const WORKLOADS: readonly Workload[] = [
     tokens: 20,
     streams: 1,
     requests: 15,
-    warmUp: 10,
+    warmUp: 640,
     rampMs: 0,
     gapMs: 3,
     unit: 'turn',

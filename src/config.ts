@@ -91,7 +91,12 @@ const environment = v.object({
   OPENAI_BASE_URL: v.optional(httpUrl),
   MODEL: v.optional(v.pipe(v.string(), v.maxLength(200, 'it may have at most 200 characters'))),
   MODEL_PRICES: v.optional(
-    v.pipe(v.string(), v.transform(json), v.check((value) => value !== undefined, 'it must be JSON'), pricesSchema),
+    v.pipe(
+      v.string(),
+      v.transform(json),
+      v.check((value) => value !== undefined, 'it must be JSON'),
+      pricesSchema,
+    ),
     '{}',
   ),
   LOG_LEVEL: v.optional(v.picklist(LOG_LEVELS, `it may be ${LOG_LEVELS.join(', ')}`), 'info'),
@@ -113,7 +118,11 @@ export function readConfig(env: Readonly<Record<string, string | undefined>>): C
   const read = result.output;
   const provider = read.MODEL_PROVIDER ?? (read.OPENAI_API_KEY || read.OPENAI_BASE_URL ? 'openai' : 'offline');
   if (provider === 'openai' && read.OPENAI_API_KEY === undefined && read.OPENAI_BASE_URL === undefined) {
-    throw new ConfigError('MODEL_PROVIDER', '"openai"', 'then OPENAI_API_KEY must be set, or OPENAI_BASE_URL for a server that wants no key');
+    throw new ConfigError(
+      'MODEL_PROVIDER',
+      '"openai"',
+      'then OPENAI_API_KEY must be set, or OPENAI_BASE_URL for a server that wants no key',
+    );
   }
   return Object.freeze({
     host: read.HOST,

@@ -6,9 +6,9 @@ import type { Model } from './assistant/models/model.ts';
 import { createOfflineModel } from './assistant/models/offline.ts';
 import { createOpenAiModel } from './assistant/models/openai.ts';
 import { priceTable } from './assistant/prices.ts';
+import { banner } from './banner.ts';
 import { type Config, ConfigError, readConfig } from './config.ts';
 import { prepareDemo } from './demo.ts';
-import { banner } from './banner.ts';
 import { consoleRoutes } from './gateway/console/routes.ts';
 import { mintConsoleLink } from './gateway/console/session.ts';
 import { runtimeRoutes } from './gateway/runtime/routes.ts';
@@ -53,7 +53,9 @@ async function serve(config: Config): Promise<void> {
   const services: Services = { config, storage, actors, log, nowMs, draining: () => draining };
   const server = await startServer({ host: config.host, port: config.port, services, routes: [...runtimeRoutes, ...consoleRoutes] });
   const publicUrl = config.publicUrl ?? `http://${config.host.includes(':') ? `[${config.host}]` : config.host}:${server.port}`;
-  process.stdout.write(banner({ publicUrl, model: model.name, dataDir: config.dataDir, demo, consoleLink: publicUrl + mintConsoleLink(services) }));
+  process.stdout.write(
+    banner({ publicUrl, model: model.name, dataDir: config.dataDir, demo, consoleLink: publicUrl + mintConsoleLink(services) }),
+  );
   log.info({ port: server.port, model: model.name }, 'listening');
 
   const stop = async (signal: string) => {

@@ -29,7 +29,9 @@ export function localised<T>(texts: Readonly<Record<string, T>>, locale: string 
 
 /** `Cancel order {order_id}?` with the values in place; a marker without a value becomes nothing. */
 export function fillTemplate(template: string, params: Readonly<Record<string, unknown>>): string {
-  return template.replaceAll(/\{([A-Za-z_][A-Za-z0-9_]*)\}/g, (_, name: string) => display(Object.hasOwn(params, name) ? params[name] : ''));
+  return template.replaceAll(/\{([A-Za-z_][A-Za-z0-9_]*)\}/g, (_, name: string) =>
+    display(Object.hasOwn(params, name) ? params[name] : ''),
+  );
 }
 
 /** Body of the `confirm_card` for one call (catalog.md); `locale` is the handshake's. */

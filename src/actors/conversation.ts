@@ -2,19 +2,20 @@
  * The actor of one conversation: lets one turn run at a time, opens turns behind the fence, and finishes what a crash
  * left open. It exists while something runs or waits in it; its rows are the truth, so an idle one costs nothing.
  */
-import type { TurnState } from '../protocol/runtime/states.ts';
+
 import { Refusal } from '../protocol/errors.ts';
 import { WAITING_TURNS_MAX } from '../protocol/limits.ts';
+import type { TurnState } from '../protocol/runtime/states.ts';
 import type { Connection } from '../storage/connection.ts';
 import { readConversation } from '../storage/conversations.ts';
 import type { Channel } from '../storage/organisations.ts';
 import { readOpenTurns, readTurn, type TurnRow } from '../storage/turns.ts';
 import type { FrameSource } from './frame-source.ts';
 import { RunningTurn, type TurnStart, turnMachine } from './running-turn.ts';
+import type { TurnCommand } from './turn-command.ts';
 import { failureEvents, INTERRUPTED } from './turn-events.ts';
 import { journalSource } from './turn-journal.ts';
 import { journalEvent, TurnLog } from './turn-log.ts';
-import type { TurnCommand } from './turn-command.ts';
 import type { TurnOpening } from './turn-opening.ts';
 import type { TurnScope } from './turn-scope.ts';
 
@@ -201,7 +202,10 @@ export class Conversation {
       const { effects } = machine.send({ type: 'turn.interrupted', failure: INTERRUPTED });
       const events = failureEvents(effects);
       const firstSeq = (Math.floor(row.nextSeq / RECOVERY_SEQ_STRIDE) + 1) * RECOVERY_SEQ_STRIDE;
-      const committed = await this.#committer(row.turn, row.assistantMessageId)({
+      const committed = await this.#committer(
+        row.turn,
+        row.assistantMessageId,
+      )({
         state: machine.state as TurnState,
         attempt: machine.snapshot.context.attempt,
         snapshot: JSON.stringify(machine.snapshot.context),

@@ -1,5 +1,5 @@
 /** Moves stored action calls through the invocation machine: rows in, compare-and-set changes out. */
-import { invocation, type InvocationEvent } from '../machines/invocation.ts';
+import { type InvocationEvent, invocation } from '../machines/invocation.ts';
 import { CONFIRMATION_TTL_DEFAULT_S } from '../protocol/limits.ts';
 import type { ToolResult } from '../protocol/runtime/chat.ts';
 import { type InvocationState, isUnsettled } from '../protocol/runtime/states.ts';
@@ -19,7 +19,13 @@ export interface Dispatched {
 }
 
 /** A new call's first step: a read goes to the client, anything else waits for a person. */
-export function dispatch(risk: Risk, executor: Executor, timeoutMs: number, confirmationTtlS: number | undefined, nowMs: number): Dispatched {
+export function dispatch(
+  risk: Risk,
+  executor: Executor,
+  timeoutMs: number,
+  confirmationTtlS: number | undefined,
+  nowMs: number,
+): Dispatched {
   const waitMs = risk === 'read' ? timeoutMs + RESULT_GRACE_MS : (confirmationTtlS ?? CONFIRMATION_TTL_DEFAULT_S) * 1_000;
   const expiresAtMs = nowMs + waitMs;
   const { state } = stepper(invocation, { input: { risk, executor } }).send({ type: 'dispatch', expiresAtMs });
@@ -34,7 +40,11 @@ function after(row: InvocationRow, events: readonly InvocationEvent[]): { state:
   return { state: machine.state as InvocationState, expiresAtMs: machine.snapshot.context.expiresAtMs };
 }
 
-function change(row: InvocationRow, events: readonly InvocationEvent[], said: Pick<InvocationChange, 'result' | 'error'>): InvocationChange | null {
+function change(
+  row: InvocationRow,
+  events: readonly InvocationEvent[],
+  said: Pick<InvocationChange, 'result' | 'error'>,
+): InvocationChange | null {
   const next = after(row, events);
   if (next.state === row.state) return null;
   return { id: row.id, from: row.state, to: next.state, expiresAtMs: next.expiresAtMs, ...said };
@@ -60,7 +70,10 @@ export function resultChange(row: InvocationRow, result: ToolResult, recordRequi
 }
 
 /** How many of these calls still wait, once `changes` are made: for the client, and for a person. */
-export function waitingAfter(rows: readonly InvocationRow[], changes: readonly InvocationChange[]): { reads: number; confirmations: number } {
+export function waitingAfter(
+  rows: readonly InvocationRow[],
+  changes: readonly InvocationChange[],
+): { reads: number; confirmations: number } {
   const changed = new Map(changes.map((each) => [each.id, each.to]));
   const open = rows.filter((row) => isUnsettled(changed.get(row.id) ?? row.state));
   const reads = open.filter((row) => row.risk === 'read').length;

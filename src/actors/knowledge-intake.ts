@@ -104,7 +104,7 @@ export async function takeInKnowledge(
     results,
     note:
       failed === 0
-        ? 'Every item was taken; text is searchable now.'
+        ? 'Every item was taken. Text that was sent is searchable now.'
         : 'Read results[i].error of the items that failed; the others were taken.',
   };
 }

@@ -14,7 +14,7 @@ import type { StreamEvent } from '../protocol/runtime/stream-events.ts';
 import type { NewBlock } from '../storage/conversations.ts';
 import { type Step, type Stepper, stepper } from './step.ts';
 import { errorEvent, FAILED_END, INTERRUPTED } from './turn-events.ts';
-import { type JournalEntry, journalEvent, TurnLog } from './turn-log.ts';
+import { type JournalEntry, journalEvent, type TurnLog } from './turn-log.ts';
 import { type RoundOutcome, TurnRounds } from './turn-rounds.ts';
 import type { TurnScope } from './turn-scope.ts';
 

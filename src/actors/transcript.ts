@@ -38,7 +38,9 @@ function outcome(row: InvocationRow): string {
     case 'executing':
       return `${row.name} was confirmed and is being done; there is no result yet.`;
     default:
-      return row.risk === 'read' ? `${row.name} has not answered.` : `${row.name} waits for the person's confirmation. It has not been done.`;
+      return row.risk === 'read'
+        ? `${row.name} has not answered.`
+        : `${row.name} waits for the person's confirmation. It has not been done.`;
   }
 }
 

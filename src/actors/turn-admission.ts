@@ -10,7 +10,10 @@ function refuseOldBuild({ app, body }: TurnCommand): void {
   const [platform = '', version = ''] = body.client.sdk.split('/');
   const floor = Object.hasOwn(app.settings.minSdk, platform) ? app.settings.minSdk[platform] : undefined;
   if (floor === undefined || semver.gte(version, floor)) return;
-  throw new Refusal('upgrade_required', `This build is too old (${platform}/${version}). Update the app: the assistant needs ${platform}/${floor} or later.`);
+  throw new Refusal(
+    'upgrade_required',
+    `This build is too old (${platform}/${version}). Update the app: the assistant needs ${platform}/${floor} or later.`,
+  );
 }
 
 /**

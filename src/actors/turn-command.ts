@@ -63,7 +63,12 @@ function answeredBlock(db: Connection, conversationId: string, id: string, field
 
 function pick(block: Block, selectedIds: readonly string[]): PickChange {
   const answered = { ...block.body, status: 'answered', ...(selectedIds.length > 0 ? { selected_ids: selectedIds } : {}) };
-  return { id: block.id, before: JSON.stringify(block.body), after: JSON.stringify(answered), fallbackText: fallbackText(block.block_type, answered) };
+  return {
+    id: block.id,
+    before: JSON.stringify(block.body),
+    after: JSON.stringify(answered),
+    fallbackText: fallbackText(block.block_type, answered),
+  };
 }
 
 /** @throws Refusal `invalid_request` when the selection does not fit the block that was shown (catalog.md "Rules"). */
@@ -85,7 +90,10 @@ function planForm(db: Connection, conversationId: string, submission: NonNullabl
   const block = answeredBlock(db, conversationId, submission.form_id, 'form_submission.form_id');
   if (block.block_type !== 'form') throw new Refusal('invalid_request', 'form_submission.form_id names a block that is no form');
   if (block.body.status !== 'open') throw new Refusal('invalid_request', 'form_submission answers a form that is not open any more');
-  const problems = submissionProblems(block.body, submission.values).map(({ path, message }) => ({ path: `form_submission.${path}`, message }));
+  const problems = submissionProblems(block.body, submission.values).map(({ path, message }) => ({
+    path: `form_submission.${path}`,
+    message,
+  }));
   if (problems.length > 0) throw new Refusal('invalid_request', summarise(problems), { details: problems });
   const filled = Object.entries(submission.values).map(([name, value]) => `- ${name}: ${Array.isArray(value) ? value.join(', ') : value}`);
   return { ...NOTHING, kind: 'form', said: [textBlock(0, filled.join('\n'))], picks: [pick(block, [])] };

@@ -19,8 +19,8 @@ import type { Cap } from '../storage/usage-ledger.ts';
 import { turnMachine } from './running-turn.ts';
 import type { Stepper } from './step.ts';
 import { readTranscript } from './transcript.ts';
-import { journalEvent } from './turn-log.ts';
 import { planTurn, type TurnCommand, type TurnPlan } from './turn-command.ts';
+import { journalEvent } from './turn-log.ts';
 import type { TurnScope } from './turn-scope.ts';
 
 /** Passages looked up for a message: enough to answer from, few enough not to drown the question. */
@@ -140,7 +140,10 @@ export class TurnOpening {
     if (hash === null) return undefined;
     const document = readManifest(this.#services.storage.organisation(command.organisationId), command.app.id, hash);
     if (document === undefined) {
-      throw new Refusal('manifest_unknown', 'client.manifest_hash is not known here. Register the manifest again with POST /v1/apps/manifest.');
+      throw new Refusal(
+        'manifest_unknown',
+        'client.manifest_hash is not known here. Register the manifest again with POST /v1/apps/manifest.',
+      );
     }
     return { hash, document };
   }

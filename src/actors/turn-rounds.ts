@@ -190,7 +190,12 @@ export class TurnRounds {
     this.#said.push({ role: 'assistant', content: this.#words, toolCalls: this.#calls });
     for (const call of this.#calls) {
       const answer = this.#answers.get(call.id);
-      this.#said.push({ role: 'tool', toolCallId: call.id, name: call.name, content: answer === undefined ? 'Shown to the person.' : answer() });
+      this.#said.push({
+        role: 'tool',
+        toolCallId: call.id,
+        name: call.name,
+        content: answer === undefined ? 'Shown to the person.' : answer(),
+      });
     }
     this.#words = '';
   }

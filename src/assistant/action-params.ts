@@ -65,7 +65,8 @@ export function paramsSchema(declared: Params): Record<string, unknown> {
   const properties = Object.entries(declared).map(([name, param]) => {
     const values = param.enum === undefined ? {} : { enum: param.enum };
     const about = param.description === undefined ? {} : { description: param.description };
-    const shape = param.type === 'array' ? { type: 'array', items: { type: param.items ?? 'string', ...values } } : { type: param.type, ...values };
+    const shape =
+      param.type === 'array' ? { type: 'array', items: { type: param.items ?? 'string', ...values } } : { type: param.type, ...values };
     return [name, { ...shape, ...about }];
   });
   const required = Object.entries(declared)

@@ -3,9 +3,10 @@
  * into their blocks once they are whole. Owns indices and block ids of one answer, the one repair a bad body gets, and
  * the fallback after that. Knows nothing of readers, rows or rounds.
  */
+
+import type { Block } from '../protocol/catalog/block.ts';
 import { fallbackText, modelBody } from '../protocol/catalog/catalog.ts';
 import type { Detail } from '../protocol/issues.ts';
-import type { Block } from '../protocol/catalog/block.ts';
 import { clip } from '../protocol/text.ts';
 import type { ToolCall } from './models/model.ts';
 

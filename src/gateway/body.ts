@@ -3,7 +3,7 @@
  * that reach for a prototype, then the route's schema. Each interface has its own codes for the same faults (service.md "Errors").
  */
 import { isUtf8 } from 'node:buffer';
-import { parse as parseContentType } from 'content-type';
+import { MIMEType } from 'node:util';
 import secureJson from 'secure-json-parse';
 import * as v from 'valibot';
 import { type ErrorCode, Refusal } from '../protocol/errors.ts';
@@ -68,10 +68,18 @@ export function checkContentType(header: string, face: Interface): void {
   if (header === 'application/json') return;
   const fault = (what: string) => new Refusal(codesOf(face).notJson, `Content-Type must be application/json, ${what}.`);
   if (header === '') throw fault('it is missing');
-  const { type, parameters } = parseContentType(header);
-  if (type.toLowerCase() !== 'application/json') throw fault('it is something else');
-  const charset = parameters.charset?.toLowerCase() ?? 'utf-8';
+  const type = mediaType(header);
+  if (type?.essence !== 'application/json') throw fault('it is something else');
+  const charset = type.params.get('charset')?.toLowerCase() ?? 'utf-8';
   if (charset !== 'utf-8' && charset !== 'utf8') throw fault('in UTF-8');
+}
+
+function mediaType(header: string): MIMEType | undefined {
+  try {
+    return new MIMEType(header);
+  } catch {
+    return undefined;
+  }
 }
 
 const QUOTE = 0x22;

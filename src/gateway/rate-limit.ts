@@ -5,7 +5,6 @@
  */
 import { LRUCache } from 'lru-cache';
 import { Refusal } from '../protocol/errors.ts';
-import type { AppRecord } from '../storage/apps.ts';
 import type { RateLimit, RuntimeCaller } from './route.ts';
 
 const MINUTE_MS = 60_000;
@@ -69,11 +68,6 @@ export class RateBuckets {
     }
     return bucket;
   }
-}
-
-/** The cap "messages per minute": the app's own number, each pool for itself (service.md "Limits"). */
-export function messagesPerMinute(pool: string): RateLimit {
-  return { pool, scope: 'device', perMinute: (app: AppRecord) => app.settings.messagesPerMinute };
 }
 
 /** A fixed number of requests a minute. */

@@ -15,10 +15,7 @@ export interface CreatedApp {
  * keys that lead nowhere, never an app without keys.
  * @throws Refusal conflict when the slug is taken or the organisation has as many apps as it may.
  */
-export async function createApp(
-  storage: Storage,
-  input: Omit<NewApp, 'appId' | 'sealedIdentitySecret'>,
-): Promise<CreatedApp> {
+export async function createApp(storage: Storage, input: Omit<NewApp, 'appId' | 'sealedIdentitySecret'>): Promise<CreatedApp> {
   const { organisationId, nowMs } = input;
   const appId = mintId('app', nowMs);
   const keys = { live: mintKeyToken('live'), test: mintKeyToken('sandbox') };

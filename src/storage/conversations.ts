@@ -72,7 +72,10 @@ function messagesOf(db: Connection, rows: readonly Row[]): StoredMessage[] {
     id: row.id as string,
     role: row.role as 'user' | 'assistant',
     createdAtMs: row.created_at_ms as number,
-    blocks: db.statement('SELECT * FROM blocks WHERE message_id = :id ORDER BY position').all({ id: row.id as string }).map(readBlock),
+    blocks: db
+      .statement('SELECT * FROM blocks WHERE message_id = :id ORDER BY position')
+      .all({ id: row.id as string })
+      .map(readBlock),
   }));
 }
 

@@ -7,6 +7,8 @@ export function readInstallation(control: Connection, name: string): string | un
 
 export const transactions = {
   noteInstallation(db: Connection, input: { name: string; value: string }): void {
-    db.statement('INSERT INTO installation (name, value) VALUES (:name, :value) ON CONFLICT (name) DO UPDATE SET value = :value').run(input);
+    db.statement('INSERT INTO installation (name, value) VALUES (:name, :value) ON CONFLICT (name) DO UPDATE SET value = :value').run(
+      input,
+    );
   },
 };

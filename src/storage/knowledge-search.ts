@@ -1,6 +1,6 @@
 /**
  * Full-text search in one app's knowledge. Owns what a search may cost: the time of BM25 grows with the chunks that are
- * scored, so common words are left to the rarer ones beside them, and at most some thousand chunks are scored at all.
+ * scored, so common words are left to the rarer ones beside them, and a bounded number of chunks is scored at all.
  */
 import type { Connection } from './connection.ts';
 import { matchExpression, queryTerms } from './knowledge-query.ts';
@@ -17,9 +17,9 @@ export interface FoundPassage {
 }
 
 /** Chunks that are scored: about 3 ms. Reached only when every word of the question is common, and then ranks say little. */
-const SCORED_CHUNKS_MAX = 2_000;
+const SCORED_CHUNKS_MAX = 1_500;
 /** A word in more chunks than this is common; counting stops there. */
-const COMMON_CHUNKS = 600;
+const COMMON_CHUNKS = 400;
 
 /** In how many of the app's chunks the term occurs, at most COMMON_CHUNKS. */
 function chunksWith(db: Connection, appId: string, term: string): number {

@@ -101,10 +101,7 @@ export const transactions = {
          (SELECT hash FROM manifests WHERE app_id = :appId ORDER BY last_seen_at_ms DESC LIMIT -1 OFFSET :kept)`,
     ).run({ appId, kept: MANIFESTS_PER_APP_MAX });
     if (app.handshake_at_ms !== null) return { firstHandshake: false };
-    db.statement('UPDATE apps SET handshake_at_ms = :nowMs, updated_at_ms = :nowMs, revision = revision + 1 WHERE id = :appId').run({
-      appId,
-      nowMs,
-    });
+    db.statement('UPDATE apps SET handshake_at_ms = :nowMs, revision = revision + 1 WHERE id = :appId').run({ appId, nowMs });
     return { firstHandshake: true };
   },
 };

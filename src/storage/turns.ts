@@ -1,7 +1,7 @@
 /** Turns: opened once per (app, turn_id), committed step by step behind the fence, and kept so that they can be told again. */
 import type { TurnState } from '../protocol/runtime/states.ts';
 import type { Connection, Row } from './connection.ts';
-import { insertBlocks, insertMessage, type NewBlock, passFence, type PickChange, setPicks } from './conversations.ts';
+import { insertBlocks, insertMessage, type NewBlock, type PickChange, passFence, setPicks } from './conversations.ts';
 import { changeInvocations, type InvocationChange, insertInvocations, type NewInvocation } from './invocations.ts';
 import type { Channel } from './organisations.ts';
 import { type Admission, admitTurn, type Charge, countTurn, recordCharge } from './usage-ledger.ts';

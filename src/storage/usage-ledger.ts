@@ -46,7 +46,9 @@ export function admitTurn(db: Connection, turn: TurnToAdmit, admission: Admissio
   if ((today?.turns as number) >= admission.messagesPerDay) return 'messages_per_day';
   if (turn.channel === 'sandbox' && turn.isNewConversation) {
     const month = db
-      .statement(`SELECT coalesce(sum(conversations), 0) AS started FROM usage_days WHERE channel = 'sandbox' AND day >= :from AND day <= :day`)
+      .statement(
+        `SELECT coalesce(sum(conversations), 0) AS started FROM usage_days WHERE channel = 'sandbox' AND day >= :from AND day <= :day`,
+      )
       .get({ from: `${day.slice(0, 7)}-01`, day });
     if ((month?.started as number) >= SANDBOX_CONVERSATIONS_PER_MONTH) return 'sandbox_conversations';
   }
@@ -67,11 +69,7 @@ export function countTurn(db: Connection, turn: TurnToAdmit): void {
 }
 
 /** Writes what a turn cost, once: a second charge of the same turn changes nothing. */
-export function recordCharge(
-  db: Connection,
-  turn: { turn: number; appId: string; channel: Channel; nowMs: number },
-  charge: Charge,
-): void {
+export function recordCharge(db: Connection, turn: { turn: number; appId: string; channel: Channel; nowMs: number }, charge: Charge): void {
   const { changes } = db
     .statement(
       `INSERT OR IGNORE INTO charges (turn, app_id, channel, model, input_tokens, output_tokens, cost_microusd, at_ms)

@@ -73,7 +73,14 @@ test('Headers: Content-Type must be application/json in UTF-8, each interface in
   for (const fine of ['application/json', 'application/json; charset=utf-8', 'Application/JSON;charset="UTF-8"']) {
     assert.doesNotThrow(() => checkContentType(fine, 'runtime'));
   }
-  for (const wrong of ['', 'text/plain', 'application/json; charset=latin1', 'multipart/form-data; boundary=x', ';;;', 'application/jsonx']) {
+  for (const wrong of [
+    '',
+    'text/plain',
+    'application/json; charset=latin1',
+    'multipart/form-data; boundary=x',
+    ';;;',
+    'application/jsonx',
+  ]) {
     assert.equal(refusal(() => checkContentType(wrong, 'runtime')).code, 'invalid_request');
     assert.match(refusal(() => checkContentType(wrong, 'runtime')).message, /Content-Type/);
     assert.equal(refusal(() => checkContentType(wrong, 'console')).code, 'invalid_json');

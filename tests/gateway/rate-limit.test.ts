@@ -1,8 +1,9 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
-import { messagesPerMinute, perMinute, RateBuckets } from '../../src/gateway/rate-limit.ts';
+import { perMinute, RateBuckets } from '../../src/gateway/rate-limit.ts';
 import type { RateLimit, RuntimeCaller } from '../../src/gateway/route.ts';
+import { messagesPool } from '../../src/gateway/runtime/pools.ts';
 import { DEFAULT_APP_SETTINGS } from '../../src/protocol/console/app-settings.ts';
 import { Refusal } from '../../src/protocol/errors.ts';
 
@@ -38,7 +39,7 @@ function refusal(buckets: RateBuckets, limits: readonly RateLimit[], who: Runtim
 test('Limits rule 1: 20 a minute per (app, device), then 429 with the seconds to wait, and room again after them', () => {
   let nowMs = 1_000_000;
   const buckets = new RateBuckets(() => nowMs);
-  const limits = [messagesPerMinute('chat')];
+  const limits = [messagesPool('chat')];
   assert.equal(passed(buckets, limits, caller('d1'), 25), 20);
   const refused = refusal(buckets, limits, caller('d1'));
   assert.equal(refused.code, 'rate_limited');
@@ -50,15 +51,15 @@ test('Limits rule 1: 20 a minute per (app, device), then 429 with the seconds to
 
 test('Limits, the five caps: each pool, each device and each app has its own bucket', () => {
   const buckets = new RateBuckets(() => 0);
-  assert.equal(passed(buckets, [messagesPerMinute('chat')], caller('d1'), 30), 20);
-  assert.equal(passed(buckets, [messagesPerMinute('feedback')], caller('d1'), 30), 20);
-  assert.equal(passed(buckets, [messagesPerMinute('chat')], caller('d2'), 30), 20);
-  assert.equal(passed(buckets, [messagesPerMinute('chat')], caller('d1', 'app_2'), 30), 20);
+  assert.equal(passed(buckets, [messagesPool('chat')], caller('d1'), 30), 20);
+  assert.equal(passed(buckets, [messagesPool('feedback')], caller('d1'), 30), 20);
+  assert.equal(passed(buckets, [messagesPool('chat')], caller('d2'), 30), 20);
+  assert.equal(passed(buckets, [messagesPool('chat')], caller('d1', 'app_2'), 30), 20);
 });
 
 test('Limits: a changed per-app limit takes effect on the next request, both ways', () => {
   const buckets = new RateBuckets(() => 0);
-  const limits = [messagesPerMinute('chat')];
+  const limits = [messagesPool('chat')];
   assert.equal(passed(buckets, limits, caller('d1'), 30), 20);
   assert.equal(passed(buckets, limits, caller('d1', 'app_1', 25), 30), 5);
   assert.equal(passed(buckets, limits, caller('d1', 'app_1', 10), 30), 0);

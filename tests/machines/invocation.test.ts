@@ -2,15 +2,18 @@ import assert from 'node:assert/strict';
 import test from 'node:test';
 import { type Stepper, stepper } from '../../src/actors/step.ts';
 import { type InvocationContext, type InvocationEvent, invocation, type ResultStatus } from '../../src/machines/invocation.ts';
-import { INVOCATION_STATES, type InvocationState, isUnsettled } from '../../src/protocol/runtime/states.ts';
+import { INVOCATION_STATES, type InvocationState } from '../../src/protocol/runtime/states.ts';
 import {
+  CALLERS,
+  CLIENT_READ,
+  CLIENT_WRITES,
   DUE_AT_MS,
   INVOCATION_EVENTS,
   invocationContext,
-  invocationPaths,
-  invocationSimplePaths,
-  PROFILES,
   type Profile,
+  SERVER_READ,
+  SERVER_WRITES,
+  WRITES,
 } from './paths.ts';
 
 type EventType = InvocationEvent['type'];
@@ -26,35 +29,6 @@ interface Branch {
 
 /** Null: ignored, whatever the event carries and whoever calls. */
 type Cell = readonly Branch[] | null;
-
-const CLIENT_READ: Profile = { risk: 'read', executor: 'client' };
-const SERVER_READ: Profile = { risk: 'read', executor: 'server' };
-const CLIENT_WRITES: readonly Profile[] = [
-  { risk: 'write', executor: 'client' },
-  { risk: 'destructive', executor: 'client' },
-];
-const SERVER_WRITES: readonly Profile[] = [
-  { risk: 'write', executor: 'server' },
-  { risk: 'destructive', executor: 'server' },
-];
-const WRITES = [...CLIENT_WRITES, ...SERVER_WRITES];
-
-/** Who can get into a state at all. */
-const CALLERS: Record<InvocationState, readonly Profile[]> = {
-  requested: PROFILES,
-  dispatched: [CLIENT_READ],
-  'pending.clean': WRITES,
-  'pending.editing': WRITES,
-  'pending.rejected': WRITES,
-  confirmed: WRITES,
-  executing: [SERVER_READ, ...SERVER_WRITES],
-  declined: PROFILES,
-  expired: WRITES,
-  succeeded: PROFILES,
-  failed: PROFILES,
-  timed_out: [CLIENT_READ],
-  unknown: [SERVER_READ, ...SERVER_WRITES],
-};
 
 /** Results of these statuses; both ways of a flag that is not named. */
 function results(
@@ -263,85 +237,10 @@ test('Invocation confirmation: a state without a deadline never expires', () => 
   }
 });
 
-/** The states a way goes through, the first one included. */
-function statesOf(profile: Profile, path: readonly InvocationEvent[]): InvocationState[] {
-  const machine = stepper(invocation, { input: profile });
-  return [machine.state, ...path.map((event) => machine.send(event).state)] as InvocationState[];
-}
-
-test('Invocation confirmation: on every way a call settles at most once, and what is settled stays for every event', () => {
-  for (const profile of PROFILES) {
-    for (const path of invocationSimplePaths(profile)) {
-      const states = statesOf(profile, path);
-      const settledAt = states.findIndex((state) => !isUnsettled(state));
-      if (settledAt < 0) continue;
-      assert.equal(settledAt, states.length - 1, JSON.stringify(path));
-      const after = [...path, ...Object.values(INVOCATION_EVENTS).flat()];
-      assert.equal(
-        statesOf(profile, after)
-          .slice(settledAt)
-          .every((state) => state === states[settledAt]),
-        true,
-        JSON.stringify(path),
-      );
-    }
-  }
-});
-
-test('Invocation confirmation: a write or destructive call is executed only from confirmed, and confirmed only from a clean card', () => {
-  for (const profile of PROFILES) {
-    let executions = 0;
-    for (const path of [...invocationSimplePaths(profile), ...invocationPaths(profile)]) {
-      const states = statesOf(profile, path);
-      states.forEach((state, at) => {
-        const before = states[at - 1];
-        if (state === before) return;
-        if (state === 'executing') {
-          executions += 1;
-          assert.equal(before, profile.risk === 'read' ? 'requested' : 'confirmed', JSON.stringify(path));
-        }
-        if (state === 'confirmed') assert.equal(before, 'pending.clean', JSON.stringify(path));
-      });
-    }
-    assert.equal(executions > 0, profile.executor === 'server', JSON.stringify(profile));
-  }
-});
-
-test('POST /v1/chat rule 3: a write succeeds only after the record says so, or on trust where no record is required', () => {
-  for (const profile of WRITES) {
-    let onTrust = 0;
-    for (const path of [...invocationSimplePaths(profile), ...invocationPaths(profile)]) {
-      const states = statesOf(profile, path);
-      if (states.at(-1) !== 'succeeded') continue;
-      const recorded = path.some((event, at) => event.type === 'confirm' && states[at + 1] === 'confirmed');
-      const trusted = path.some(
-        (event) => event.type === 'result.received' && event.status === 'ok' && event.confirmed && !event.recordRequired,
-      );
-      assert.ok(recorded || trusted, JSON.stringify(path));
-      if (!recorded) onTrust += 1;
-    }
-    assert.ok(onTrust > 0);
-  }
-});
-
 test('Invocation confirmation: a decline never overwrites a confirmation', () => {
   for (const profile of WRITES) {
     const machine = stored('pending.clean', profile);
     machine.send({ type: 'confirm' });
     assert.equal(machine.send({ type: 'decline' }).state, 'confirmed');
-  }
-});
-
-test('Invocation confirmation: every state is reached by some caller, and only by those who can', () => {
-  const reached = new Map<string, Set<string>>(INVOCATION_STATES.map((state) => [state, new Set()]));
-  for (const profile of PROFILES) {
-    for (const path of invocationPaths(profile)) {
-      for (const state of statesOf(profile, path)) reached.get(state)?.add(JSON.stringify(profile));
-    }
-  }
-  for (const [state, by] of reached) {
-    const may = new Set(CALLERS[state as InvocationState].map((profile) => JSON.stringify(profile)));
-    assert.ok(by.size > 0, state);
-    for (const profile of by) assert.ok(may.has(profile), `${profile} in ${state}`);
   }
 });

@@ -7,6 +7,7 @@ import { getShortestPaths, getSimplePaths, type TraversalOptions } from 'xstate/
 import { stepper } from '../../src/actors/step.ts';
 import { type ChatTurnContext, type ChatTurnEvent, chatTurn, type TurnFailure } from '../../src/machines/chat-turn.ts';
 import { type InvocationContext, type InvocationEvent, invocation, type ResultStatus } from '../../src/machines/invocation.ts';
+import type { InvocationState } from '../../src/protocol/runtime/states.ts';
 import type { Executor, Risk } from '../../src/protocol/runtime/stream-events.ts';
 
 type ByType<Event extends { readonly type: string }> = {
@@ -67,6 +68,35 @@ export interface Profile {
 export const PROFILES: readonly Profile[] = (['read', 'write', 'destructive'] as const).flatMap((risk) =>
   (['client', 'server'] as const).map((executor) => ({ risk, executor })),
 );
+
+export const CLIENT_READ: Profile = { risk: 'read', executor: 'client' };
+export const SERVER_READ: Profile = { risk: 'read', executor: 'server' };
+export const CLIENT_WRITES: readonly Profile[] = [
+  { risk: 'write', executor: 'client' },
+  { risk: 'destructive', executor: 'client' },
+];
+export const SERVER_WRITES: readonly Profile[] = [
+  { risk: 'write', executor: 'server' },
+  { risk: 'destructive', executor: 'server' },
+];
+export const WRITES = [...CLIENT_WRITES, ...SERVER_WRITES];
+
+/** Who can get into a state at all. */
+export const CALLERS: Record<InvocationState, readonly Profile[]> = {
+  requested: PROFILES,
+  dispatched: [CLIENT_READ],
+  'pending.clean': WRITES,
+  'pending.editing': WRITES,
+  'pending.rejected': WRITES,
+  confirmed: WRITES,
+  executing: [SERVER_READ, ...SERVER_WRITES],
+  declined: PROFILES,
+  expired: WRITES,
+  succeeded: PROFILES,
+  failed: PROFILES,
+  timed_out: [CLIENT_READ],
+  unknown: [SERVER_READ, ...SERVER_WRITES],
+};
 
 /** A turn may be tried again without end; the ways through it may not. */
 const ATTEMPTS_MAX = 2;

@@ -29,9 +29,10 @@ export interface ChunkOptions {
 type Span = readonly [start: number, end: number];
 
 /** The span without the blank space at its end; undefined when nothing is left. */
-function trimmed(source: string, [start, end]: Span): Span | undefined {
+function trimmed(source: string, span: Span): Span | undefined {
+  const [start, end] = span;
   const length = source.slice(start, end).trimEnd().length;
-  return length === 0 ? undefined : [start, start + length];
+  return length === 0 ? undefined : length === end - start ? span : [start, start + length];
 }
 
 /** A sentence or line that is too long for a chunk: cut at a line break, else at a blank, else anywhere but inside a character. */

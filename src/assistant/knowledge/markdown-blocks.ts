@@ -32,11 +32,14 @@ const ATX = /^ {0,3}(#{1,6})[ \t]/;
 const FENCE = /^[ \t]*(`{3,}|~{3,})/;
 const BULLET = /^[ \t]*[-*+•][ \t]/;
 const NUMBERED = /^[ \t]*(\d{1,9})[.)][ \t]/;
-const TABLE_ROW = /^[ \t]*\|/;
 const SETEXT = /^ {0,3}(=+|-+)[ \t]*$/;
+
+/** What an item of a list begins with: most lines are told from one by their first character. */
+const ITEM_STARTS = '-*+•0123456789';
 
 /** Whether a line begins an item of a list. */
 export function startsItem(line: string): boolean {
+  if (!ITEM_STARTS.includes(line.trimStart()[0] ?? 'x')) return false;
   const head = line.slice(0, LINE_START_CHARS);
   return BULLET.test(head) || NUMBERED.test(head);
 }
@@ -65,13 +68,15 @@ function closesFence(line: string, marker: string): boolean {
   return trimmed.startsWith(marker) && trimmed.length <= LINE_START_CHARS && trimmed === (marker[0] ?? '').repeat(trimmed.length);
 }
 
-function kindOfLine(line: string, open: OpenBlock | undefined): OpenBlock['kind'] {
-  const head = line.slice(0, LINE_START_CHARS);
-  if (TABLE_ROW.test(head)) return 'table';
-  if (BULLET.test(head)) return 'list';
-  const number = NUMBERED.exec(head)?.[1];
-  // A line of a paragraph may begin with "1984. "; only a list that starts at one interrupts it.
-  if (number !== undefined && (open?.kind !== 'paragraph' || number === '1')) return 'list';
+function kindOfLine(line: string, first: string, open: OpenBlock | undefined): OpenBlock['kind'] {
+  if (first === '|') return 'table';
+  if (ITEM_STARTS.includes(first)) {
+    const head = line.slice(0, LINE_START_CHARS);
+    if (BULLET.test(head)) return 'list';
+    const number = NUMBERED.exec(head)?.[1];
+    // A line of a paragraph may begin with "1984. "; only a list that starts at one interrupts it.
+    if (number !== undefined && (open?.kind !== 'paragraph' || number === '1')) return 'list';
+  }
   return open?.kind === 'list' ? 'list' : 'paragraph';
 }
 
@@ -88,26 +93,31 @@ class BlockScan {
 
   line(start: number, end: number): void {
     const line = this.#source.slice(start, end);
+    const first = line.trimStart()[0];
     if (this.#fence !== undefined && this.#open !== undefined) {
       this.#open.end = end;
-      if (closesFence(line, this.#fence)) this.close();
+      if (first !== undefined && this.#fence.startsWith(first) && closesFence(line, this.#fence)) this.close();
       return;
     }
-    if (line.trim() === '') return this.close();
-    const fence = opensFence(line);
+    if (first === undefined) {
+      this.close();
+      return;
+    }
+    const fence = first === '`' || first === '~' ? opensFence(line) : undefined;
     if (fence !== undefined) {
       this.close();
       this.#fence = fence;
       this.#open = { kind: 'fence', start, end, lines: 1 };
       return;
     }
-    const atx = atxTitle(line);
+    const atx = first === '#' ? atxTitle(line) : undefined;
     if (atx !== undefined) {
       this.close();
       this.blocks.push({ kind: 'heading', start, end, ...atx });
       return;
     }
-    if (!this.#underlines(line, end)) this.#extend(line, start, end);
+    const underlines = (first === '=' || first === '-') && this.#underlines(line, end);
+    if (!underlines) this.#extend(kindOfLine(line, first, this.#open), start, end);
   }
 
   close(): void {
@@ -130,8 +140,7 @@ class BlockScan {
     return true;
   }
 
-  #extend(line: string, start: number, end: number): void {
-    const kind = kindOfLine(line, this.#open);
+  #extend(kind: OpenBlock['kind'], start: number, end: number): void {
     if (this.#open?.kind === kind) {
       this.#open.end = end;
       this.#open.lines++;

@@ -3,9 +3,9 @@
  * same on every ICU version, and it does not break after "e.g." or "Dr.".
  */
 
-/** Ends a sentence when blank space or the end follows. */
-const TERMINATORS = '.!?…';
-/** Ends a sentence by itself: scripts with these marks put no blank after them. */
+/** What may end a sentence; the wide ones end it by themselves, because their scripts put no blank after them. */
+const TERMINATOR = /[.!?…。！？｡।॥۔؟]/g;
+const TERMINATORS = '.!?…。！？｡।॥۔؟';
 const WIDE_TERMINATORS = '。！？｡।॥۔؟';
 /** Stays with the sentence that it closes. */
 const CLOSERS = '"\'”’»)]）」』】*_`';
@@ -16,22 +16,23 @@ const ABBREVIATIONS: ReadonlySet<string> = new Set(
 /** Longer words are no abbreviation; looking back no further keeps the scan linear. */
 const ABBREVIATION_MAX_CHARS = 6;
 
-function isBlank(char: string | undefined): boolean {
-  return char === undefined || /\s/.test(char);
+function isBlankAt(text: string, at: number): boolean {
+  const code = text.charCodeAt(at);
+  // Everything from "!" to "~" is told apart without a pattern; beyond the end there is no code.
+  return Number.isNaN(code) || code <= 0x20 || (code > 0x7e && /\s/.test(text[at] ?? ''));
 }
 
 /** Whether the full stop at `at` closes an abbreviation ("e.g."), an initial ("J. Smith") or a list number ("1."). */
 function closesWord(text: string, at: number, from: number): boolean {
-  let start = at;
-  while (start > from && at - start <= ABBREVIATION_MAX_CHARS && /[\p{L}\p{N}.]/u.test(text[start - 1] ?? '')) start--;
-  const word = text.slice(start, at);
-  if (word === '') return false;
+  const before = text.slice(Math.max(from, at - ABBREVIATION_MAX_CHARS - 1), at);
+  const word = /[\p{L}\p{N}.]+$/u.exec(before)?.[0];
+  if (word === undefined || word.length > ABBREVIATION_MAX_CHARS) return false;
   if (ABBREVIATIONS.has(word.toLowerCase())) {
     // "No." and "etc." end sentences too; then a capital follows. The others hardly ever do.
     const ambiguous = /^(?:etc|no|nos|inc|ltd|co|corp|usw)$/i.test(word);
     return !(ambiguous && /\p{Lu}/u.test(text.slice(at + 1, at + 4).trimStart()[0] ?? ''));
   }
-  return /^\p{Lu}$/u.test(word) || (start === from && /^\d{1,3}$/.test(word));
+  return /^\p{Lu}$/u.test(word) || (at - word.length === from && /^\d{1,3}$/.test(word));
 }
 
 /**
@@ -40,18 +41,21 @@ function closesWord(text: string, at: number, from: number): boolean {
  */
 export function sentenceSpans(text: string): [start: number, end: number][] {
   const spans: [number, number][] = [];
+  const pattern = new RegExp(TERMINATOR);
   let from = 0;
-  for (let i = 0; i < text.length; i++) {
-    const char = text[i] ?? '';
-    const wide = WIDE_TERMINATORS.includes(char);
-    if (!wide && !TERMINATORS.includes(char)) continue;
-    const at = i;
-    while (i + 1 < text.length && (TERMINATORS + WIDE_TERMINATORS).includes(text[i + 1] ?? '')) i++;
-    while (i + 1 < text.length && CLOSERS.includes(text[i + 1] ?? '')) i++;
-    if (!wide && (!isBlank(text[i + 1]) || (char === '.' && i === at && closesWord(text, at, from)))) continue;
-    while (i + 1 < text.length && isBlank(text[i + 1])) i++;
-    spans.push([from, i + 1]);
-    from = i + 1;
+  for (let match = pattern.exec(text); match !== null; match = pattern.exec(text)) {
+    const [char] = match;
+    let end = match.index + 1;
+    while (end < text.length && TERMINATORS.includes(text[end] ?? '')) end++;
+    const isSingleStop = char === '.' && end === match.index + 1;
+    while (end < text.length && CLOSERS.includes(text[end] ?? '')) end++;
+    pattern.lastIndex = end;
+    const isWide = WIDE_TERMINATORS.includes(char);
+    if (!isWide && (!isBlankAt(text, end) || (isSingleStop && closesWord(text, match.index, from)))) continue;
+    while (end < text.length && isBlankAt(text, end)) end++;
+    pattern.lastIndex = end;
+    spans.push([from, end]);
+    from = end;
   }
   if (from < text.length) spans.push([from, text.length]);
   return spans;

@@ -31,7 +31,7 @@ const COMMON_VERBS = new Set(
 );
 /** A question about how something is done asks for an explanation, not to do it. */
 const ASKS_HOW =
-  /^\s*(?:how (?:do|does|can|could|should|would|to)\b|why\b|can (?:i|we|one)\b|is it possible\b|what (?:happens|if|does)\b|what(?:'s| is) (?:a|an|the) )/i;
+  /^\s*(?:how (?:do|does|can|could|should|would|to)\b|why\b|can (?:i|we|one)\b|is it possible\b|what (?:happens|if|does)\b|what(?:'s| is) an? )/i;
 
 const vocabularies = new WeakMap<ToolDefinition, Vocabulary>();
 

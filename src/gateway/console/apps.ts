@@ -1,10 +1,9 @@
 /** Console: apps of an organisation and their settings (decisions §2). What GET answers can be sent back with PATCH, field by field. */
 import { settingsToWire } from '../../protocol/console/app-settings.ts';
 import { createAppBody, patchAppBody } from '../../protocol/console/apps.ts';
-import { mintId } from '../../protocol/ids.ts';
+import { createApp } from '../../storage/app-creation.ts';
 import { type AppRecord, listApps } from '../../storage/apps.ts';
-import { mintIdentitySecret, sealIdentitySecret } from '../../storage/identity-secrets.ts';
-import { mintKeyToken, organisationOfApp } from '../../storage/organisations.ts';
+import { organisationOfApp } from '../../storage/organisations.ts';
 import { defineRoute, json } from '../route.ts';
 import { requireApp, requireOrganisation, timestamp } from './lookup.ts';
 
@@ -48,38 +47,10 @@ export const createAppRoute = defineRoute({
   body: createAppBody,
   async handle({ params, body }, services) {
     const { id: organisationId } = requireOrganisation(services, params.org);
-    const { storage } = services;
-    const nowMs = services.nowMs();
     const { name, slug, platform_hint: platformHint, ...settings } = body;
-    const appId = mintId('app', nowMs);
-    const keys = { live: mintKeyToken('live'), test: mintKeyToken('sandbox') };
-    // The directory first: what makes the app exist is its row in the organisation's file (storage/organisations.ts).
-    await storage.writeControl('registerApp', {
-      organisationId,
-      appId,
-      keys: [
-        { keyId: mintId('key', nowMs), token: keys.live, channel: 'live' },
-        { keyId: mintId('key', nowMs), token: keys.test, channel: 'sandbox' },
-      ],
-      nowMs,
-    });
-    const sealedIdentitySecret = sealIdentitySecret(storage.vault, appId, mintIdentitySecret());
-    try {
-      const app = await storage.write(organisationId, 'createApp', {
-        appId,
-        organisationId,
-        name,
-        slug,
-        platformHint,
-        settings,
-        sealedIdentitySecret,
-        nowMs,
-      });
-      return json({ app: appToWire(app), keys }, 201);
-    } catch (error) {
-      await storage.writeControl('unregisterApp', { appId });
-      throw error;
-    }
+    const nowMs = services.nowMs();
+    const { app, keys } = await createApp(services.storage, { organisationId, name, slug, platformHint, settings, nowMs });
+    return json({ app: appToWire(app), keys }, 201);
   },
 });
 

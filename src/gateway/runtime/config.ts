@@ -4,6 +4,8 @@
  */
 import { CONFIG_PER_MINUTE_PER_APP, CONFIG_PER_MINUTE_PER_DEVICE } from '../../protocol/limits.ts';
 import type { AppConfigReply } from '../../protocol/runtime/config.ts';
+import type { Connection } from '../../storage/connection.ts';
+import { dataVersion } from '../../storage/data-version.ts';
 import { type PublishedConfig, readPublishedConfig } from '../../storage/drafts.ts';
 import { isCreditExhausted } from '../../storage/usage.ts';
 import { etagOf, noneMatch } from '../etag.ts';
@@ -55,10 +57,36 @@ function renderOnce(published: PublishedConfig, caller: RuntimeCaller, available
   return answer;
 }
 
+/** What was found out about an organisation's credit, and of which state of the files and at what time it is true. */
+interface KnownCredit {
+  readonly controlVersion: number;
+  readonly version: number;
+  readonly atMs: number;
+  readonly exhausted: boolean;
+}
+
+/** Credit also comes and goes with the calendar; a second late does not matter to a launcher. */
+const CREDIT_KEPT_MS = 1_000;
+
+const knownCredit = new WeakMap<Connection, KnownCredit>();
+
+/** Working credit out takes longer than all the rest, so it is done again only once a file was written to, or after a second. */
+function isExhausted(organisationId: string, db: Connection, { storage, nowMs }: Services): boolean {
+  const atMs = nowMs();
+  const controlVersion = dataVersion(storage.control);
+  const version = dataVersion(db);
+  const known = knownCredit.get(db);
+  const stillTrue = known?.controlVersion === controlVersion && known.version === version && Math.abs(atMs - known.atMs) < CREDIT_KEPT_MS;
+  if (stillTrue) return known.exhausted;
+  const exhausted = isCreditExhausted(storage.control, db, organisationId, atMs);
+  knownCredit.set(db, { controlVersion, version, atMs, exhausted });
+  return exhausted;
+}
+
 /** Whether the assistant would answer a new conversation (service.md "Limits" rule 5). Test keys never spend credit. */
-function isAvailable({ app, channel, organisationId }: RuntimeCaller, { storage, nowMs }: Services): boolean {
+function isAvailable({ app, channel, organisationId }: RuntimeCaller, db: Connection, services: Services): boolean {
   if (channel === 'sandbox' || !app.settings.hardCap) return true;
-  return !isCreditExhausted(storage.control, storage.organisation(organisationId), organisationId, nowMs());
+  return !isExhausted(organisationId, db, services);
 }
 
 export const configRoute = defineRoute({
@@ -71,7 +99,7 @@ export const configRoute = defineRoute({
   handle({ caller, header }, services) {
     const db = services.storage.organisation(caller.organisationId);
     const published = readPublishedConfig(db, caller.app, caller.channel);
-    const answer = renderOnce(published, caller, isAvailable(caller, services));
+    const answer = renderOnce(published, caller, isAvailable(caller, db, services));
     return noneMatch(header('if-none-match'), answer.etag) ? answer.unchanged : answer.fresh;
   },
 });

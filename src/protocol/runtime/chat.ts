@@ -63,7 +63,10 @@ export const toolResult = v.pipe(
 export type ToolResult = v.InferOutput<typeof toolResult>;
 
 /** `name` or `name@n`; a name the server does not know is no error, it is simply never offered. */
-const componentEntry = v.pipe(text(ID_MAX_CHARS, 1), v.regex(/^[a-z][a-z0-9_]*(?:@[1-9][0-9]{0,3})?$/, 'must be a component name, or name@version'));
+const componentEntry = v.pipe(
+  text(ID_MAX_CHARS, 1),
+  v.regex(/^[a-z][a-z0-9_]*(?:@[1-9][0-9]{0,3})?$/, 'must be a component name, or name@version'),
+);
 
 const handshakeNames = v.pipe(
   v.array(text(ACTION_NAME_MAX_CHARS, 1)),
@@ -79,7 +82,9 @@ export const handshake = v.object({
     v.array(componentEntry),
     v.maxLength(HANDSHAKE_COMPONENTS_MAX, `must list at most ${HANDSHAKE_COMPONENTS_MAX} components`),
   ),
-  manifest_hash: v.optional(v.nullable(v.pipe(v.string('must be a string'), v.regex(/^[0-9a-f]{64}$/, 'must be the hash that POST /v1/apps/manifest answered')))),
+  manifest_hash: v.optional(
+    v.nullable(v.pipe(v.string('must be a string'), v.regex(/^[0-9a-f]{64}$/, 'must be the hash that POST /v1/apps/manifest answered'))),
+  ),
   locale: v.optional(v.nullable(text(35))),
   capabilities: v.optional(handshakeNames, []),
   action_kinds: v.optional(handshakeNames, []),
@@ -100,15 +105,24 @@ const context = v.object({
         title: v.optional(text(120)),
         params: v.optional(
           v.pipe(
-            v.record(text(ID_MAX_CHARS), v.union([text(FORM_VALUE_MAX_CHARS), v.number(), v.boolean()], 'must be a string, a number or a boolean')),
-            v.check((params) => Object.keys(params).length <= MANIFEST_ROUTE_PARAMS_MAX, `must name at most ${MANIFEST_ROUTE_PARAMS_MAX} parameters`),
+            v.record(
+              text(ID_MAX_CHARS),
+              v.union([text(FORM_VALUE_MAX_CHARS), v.number(), v.boolean()], 'must be a string, a number or a boolean'),
+            ),
+            v.check(
+              (params) => Object.keys(params).length <= MANIFEST_ROUTE_PARAMS_MAX,
+              `must name at most ${MANIFEST_ROUTE_PARAMS_MAX} parameters`,
+            ),
           ),
         ),
       }),
     ),
   ),
   open_forms: v.optional(
-    v.pipe(v.array(v.object({ form_id: id, values: formValues })), v.maxLength(OPEN_FORMS_MAX, `must list at most ${OPEN_FORMS_MAX} forms`)),
+    v.pipe(
+      v.array(v.object({ form_id: id, values: formValues })),
+      v.maxLength(OPEN_FORMS_MAX, `must list at most ${OPEN_FORMS_MAX} forms`),
+    ),
   ),
 });
 export type TurnContext = v.InferOutput<typeof context>;
@@ -142,7 +156,10 @@ export const chatRequest = v.pipe(
       }),
     ),
     attachments: v.optional(
-      v.pipe(v.array(v.object({ upload_id: id })), v.maxLength(ATTACHMENTS_PER_TURN_MAX, `must list at most ${ATTACHMENTS_PER_TURN_MAX} uploads`)),
+      v.pipe(
+        v.array(v.object({ upload_id: id })),
+        v.maxLength(ATTACHMENTS_PER_TURN_MAX, `must list at most ${ATTACHMENTS_PER_TURN_MAX} uploads`),
+      ),
     ),
     user: v.optional(v.nullable(signedUser)),
     client: handshake,

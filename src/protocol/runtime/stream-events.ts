@@ -19,7 +19,13 @@ export interface PendingInvocation {
 export type TurnEndStatus = 'completed' | 'awaiting_tool_results' | 'awaiting_confirmation' | 'error';
 
 export type StreamEvent =
-  | { readonly type: 'turn.start'; readonly conversation_id: string; readonly message_id: string; readonly model: string; readonly request_id: string }
+  | {
+      readonly type: 'turn.start';
+      readonly conversation_id: string;
+      readonly message_id: string;
+      readonly model: string;
+      readonly request_id: string;
+    }
   | { readonly type: 'block.start'; readonly index: number; readonly id: string; readonly block_type: string }
   | { readonly type: 'block.delta'; readonly index: number; readonly text_delta: string }
   | { readonly type: 'block.ready'; readonly index: number; readonly block: Block }

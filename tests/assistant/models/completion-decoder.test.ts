@@ -251,6 +251,23 @@ describe('the short way for content deltas', () => {
     );
   });
 
+  test('the usual delta is not parsed', (t) => {
+    const decoder = new CompletionDecoder(() => {});
+    for (const word of ['one', 'two']) decoder.data(contentLine(word).slice(6, -2));
+    const parse = t.mock.method(JSON, 'parse');
+    for (const word of ['three', ' ', '', '🦜']) decoder.data(contentLine(word).slice(6, -2));
+    assert.equal(decoder.text, 'onetwothree 🦜');
+    assert.equal(parse.mock.callCount(), 0);
+  });
+
+  test('a content elsewhere in the line is not taken for that of the delta', () => {
+    const decoder = new CompletionDecoder(() => {});
+    const line = (echo: string, word: string): string => `{"echo":{"content":"${echo}"},"choices":[{"delta":{"content":"${word}"}}]}`;
+    for (const word of ['a', 'a', 'a']) decoder.data(line(word, word));
+    decoder.data(line('wrong', 'a'));
+    assert.equal(decoder.text, 'aaaa');
+  });
+
   test('padding that ends, breaks or hides in a line changes nothing', () => {
     const padded = (content: string, padding: string, more = ''): string =>
       `{"choices":[{"index":0,"delta":{"content":"${content}"}}],"obfuscation":"${padding}"${more}}`;

@@ -325,6 +325,7 @@ describe('the run in the hands of its caller', () => {
     await round(model);
     assert.equal(sink.lastWords, 0);
     run.resume();
+    assert.equal(sink.heard.length, 0, 'nothing is told inside resume()');
     assert.equal(kindOf(await sink.ended), 'finished stop');
     assert.equal(sink.spoken, 'Hi');
   });

@@ -50,7 +50,7 @@ export async function serveApp(t: TestContext, routes: readonly Route[], nowMs =
   await storage.writeControl('registerApp', { appId, organisationId, keys, nowMs: DAY });
   const server = await serve(t, routes, { storage, nowMs });
   const patch = async (settings: AppSettingsPatch) => {
-    await storage.write(organisationId, 'patchApp', { appId, organisationId, patch: { ...settings }, nowMs: DAY });
+    await storage.write(organisationId, 'patchApp', { appId, organisationId, patch: settings, nowMs: DAY });
   };
   return { ...server, storage, organisationId, appId, live, test, patch };
 }

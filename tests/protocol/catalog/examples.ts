@@ -284,7 +284,6 @@ export const MODEL_EXAMPLES: Readonly<Record<string, readonly [Example, ...Examp
   ],
 };
 
-/** Routes that the examples open. */
 export const EXAMPLE_ROUTES: ReadonlySet<string> = new Set(['orders']);
 
 /** The fields a server adds to a new block of each component that it completes. */

@@ -33,7 +33,11 @@ test('decisions §6: an action gets its defaults: risk read, no parameters, 30 s
 });
 
 test('decisions §6: parameters keep their names; a list holds strings unless it says otherwise', () => {
-  const params = { orderId: { type: 'string', required: true, enum: ['a'] }, tags: { type: 'array' }, n: { type: 'number', editable: true } };
+  const params = {
+    orderId: { type: 'string', required: true, enum: ['a'] },
+    tags: { type: 'array' },
+    n: { type: 'number', editable: true },
+  };
   assert.deepEqual(completeManifest(parsed({ actions: [{ ...read, params }] })).actions[0]?.params, {
     orderId: { type: 'string', required: true, editable: false, enum: ['a'] },
     tags: { type: 'array', required: false, editable: false, items: 'string' },
@@ -44,21 +48,74 @@ test('decisions §6: parameters keep their names; a list holds strings unless it
 const cases: readonly [string, object, RegExp][] = [
   ['a name that is no snake_case', { actions: [{ ...read, name: 'FindOrder' }] }, /^manifest\.actions\[0\]\.name must be snake_case/],
   ['a missing description', { actions: [{ name: 'x' }] }, /^manifest\.actions\[0\]\.description is required$/],
-  ['101 actions', { actions: Array.from({ length: 101 }, (_, i) => ({ ...read, name: `a${i}` })) }, /^manifest\.actions must list at most 100/],
-  ['51 routes', { routes: Array.from({ length: 51 }, (_, i) => ({ name: `r${i}`, title: 'R' })) }, /^manifest\.routes must list at most 50/],
+  [
+    '101 actions',
+    { actions: Array.from({ length: 101 }, (_, i) => ({ ...read, name: `a${i}` })) },
+    /^manifest\.actions must list at most 100/,
+  ],
+  [
+    '51 routes',
+    { routes: Array.from({ length: 51 }, (_, i) => ({ name: `r${i}`, title: 'R' })) },
+    /^manifest\.routes must list at most 50/,
+  ],
   ['a name used twice', { actions: [read, write, read] }, /^manifest\.actions\[2\]\.name must be unique: actions\[0\]/],
-  ['a route named twice', { routes: [{ name: 'a', title: 'A' }, { name: 'a', title: 'B' }] }, /^manifest\.routes\[1\]\.name must be unique: routes\[0\]/],
-  ['a write without a template', { actions: [{ ...write, confirm_template: undefined }] }, /^manifest\.actions\[0\]\.confirm_template is required for a write/],
-  ['an empty map of templates', { actions: [{ ...write, confirm_template: {} }] }, /^manifest\.actions\[0\]\.confirm_template is required for a write/],
-  ['17 locales', { actions: [{ ...write, confirm_template: Object.fromEntries(Array.from({ length: 17 }, (_, i) => [`l${i}`, 'x'])) }] }, /^manifest\.actions\[0\]\.confirm_template must have at most 16 locales/],
-  ['a marker that is no parameter', { actions: [{ ...write, confirm_template: 'Cancel {orderId}?' }] }, /^manifest\.actions\[0\]\.confirm_template must mark/],
-  ['a type nobody knows', { actions: [{ ...read, params: { x: { type: 'date' } } }] }, /^manifest\.actions\[0\]\.params\.x\.type must be one of/],
-  ['an enum of another type', { actions: [{ ...read, params: { x: { type: 'number', enum: ['1'] } } }] }, /^manifest\.actions\[0\]\.params\.x\.enum must hold values/],
-  ['items without array', { actions: [{ ...read, params: { x: { type: 'string', items: 'string' } } }] }, /^manifest\.actions\[0\]\.params\.x\.items goes with/],
-  ['21 parameters', { actions: [{ ...read, params: Object.fromEntries(Array.from({ length: 21 }, (_, i) => [`p${i}`, { type: 'string' }])) }] }, /^manifest\.actions\[0\]\.params must have at most 20/],
+  [
+    'a route named twice',
+    {
+      routes: [
+        { name: 'a', title: 'A' },
+        { name: 'a', title: 'B' },
+      ],
+    },
+    /^manifest\.routes\[1\]\.name must be unique: routes\[0\]/,
+  ],
+  [
+    'a write without a template',
+    { actions: [{ ...write, confirm_template: undefined }] },
+    /^manifest\.actions\[0\]\.confirm_template is required for a write/,
+  ],
+  [
+    'an empty map of templates',
+    { actions: [{ ...write, confirm_template: {} }] },
+    /^manifest\.actions\[0\]\.confirm_template is required for a write/,
+  ],
+  [
+    '17 locales',
+    { actions: [{ ...write, confirm_template: Object.fromEntries(Array.from({ length: 17 }, (_, i) => [`l${i}`, 'x'])) }] },
+    /^manifest\.actions\[0\]\.confirm_template must have at most 16 locales/,
+  ],
+  [
+    'a marker that is no parameter',
+    { actions: [{ ...write, confirm_template: 'Cancel {orderId}?' }] },
+    /^manifest\.actions\[0\]\.confirm_template must mark/,
+  ],
+  [
+    'a type nobody knows',
+    { actions: [{ ...read, params: { x: { type: 'date' } } }] },
+    /^manifest\.actions\[0\]\.params\.x\.type must be one of/,
+  ],
+  [
+    'an enum of another type',
+    { actions: [{ ...read, params: { x: { type: 'number', enum: ['1'] } } }] },
+    /^manifest\.actions\[0\]\.params\.x\.enum must hold values/,
+  ],
+  [
+    'items without array',
+    { actions: [{ ...read, params: { x: { type: 'string', items: 'string' } } }] },
+    /^manifest\.actions\[0\]\.params\.x\.items goes with/,
+  ],
+  [
+    '21 parameters',
+    { actions: [{ ...read, params: Object.fromEntries(Array.from({ length: 21 }, (_, i) => [`p${i}`, { type: 'string' }])) }] },
+    /^manifest\.actions\[0\]\.params must have at most 20/,
+  ],
   ['a timeout over 120 s', { actions: [{ ...read, timeoutMs: 120_001 }] }, /^manifest\.actions\[0\]\.timeoutMs must be at most 120000/],
   ['a timeout under 1 s', { actions: [{ ...read, timeoutMs: 999 }] }, /^manifest\.actions\[0\]\.timeoutMs must be at least 1000/],
-  ['nine route parameters', { routes: [{ name: 'r', title: 'R', params: Object.fromEntries(Array.from({ length: 9 }, (_, i) => [`p${i}`, { type: 'string' }])) }] }, /^manifest\.routes\[0\]\.params must have at most 8/],
+  [
+    'nine route parameters',
+    { routes: [{ name: 'r', title: 'R', params: Object.fromEntries(Array.from({ length: 9 }, (_, i) => [`p${i}`, { type: 'string' }])) }] },
+    /^manifest\.routes\[0\]\.params must have at most 8/,
+  ],
 ];
 for (const [what, manifest, expected] of cases) {
   test(`POST /v1/apps/manifest: ${what} is refused at its place in the posted document`, () => {
@@ -76,11 +133,15 @@ test('decisions §6: what a newer SDK adds is kept and counts in the hash', () =
 });
 
 test('decisions §6: the hash is the SHA-256 of the canonical JSON, whatever the order of keys and the spelling of numbers', () => {
-  const { hash } = hashManifest(v.parse(manifestRequest, JSON.parse('{"sdk":"web/1.0.0","manifest":{"version":"1","actions":[],"z":1.0,"é":"\\u0041"}}')).manifest);
+  const { hash } = hashManifest(
+    v.parse(manifestRequest, JSON.parse('{"sdk":"web/1.0.0","manifest":{"version":"1","actions":[],"z":1.0,"é":"\\u0041"}}')).manifest,
+  );
   assert.equal(hash, createHash('sha256').update('{"actions":[],"version":"1","z":1,"é":"A"}').digest('hex'));
 });
 
-const jsonKey = fc.string({ unit: 'grapheme-ascii', maxLength: 6 }).filter((key) => !['__proto__', 'constructor', 'prototype'].includes(key));
+const jsonKey = fc
+  .string({ unit: 'grapheme-ascii', maxLength: 6 })
+  .filter((key) => !['__proto__', 'constructor', 'prototype'].includes(key));
 
 test('decisions §6: shuffling the keys of a document never changes its hash', () => {
   fc.assert(

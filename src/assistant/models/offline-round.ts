@@ -1,0 +1,130 @@
+/** Owns what the offline model decides to say in one round. Pure: the same request gives the same round. */
+import type { ChatMessage, ModelRequest, ToolDefinition } from './model.ts';
+import { callKey, matchAction } from './offline-actions.ts';
+import { answerFromPassages } from './offline-answer.ts';
+import { type ComponentCall, reportResult } from './offline-results.ts';
+import { enumerated, escapeMarkdown, spokenName } from './offline-words.ts';
+
+export interface Round {
+  /** Markdown; may be empty when calls are made. */
+  readonly text: string;
+  readonly calls: readonly { readonly name: string; readonly arguments: string }[];
+}
+
+/** More would be a list that nobody reads. */
+const OFFERED_ACTIONS_MAX = 8;
+/** decisions §7: ≤8 calls a round. */
+const COMPONENT_CALLS_MAX = 8;
+/** A message of 4,000 characters; what stands beyond it is a pasted document. */
+const QUESTION_MAX_CHARS = 4_000;
+/** "Hello there, thanks a lot for your help": longer messages ask something. */
+const GREETING_WORDS_MAX = 8;
+
+const FENCED = /<<data:([0-9a-f]+)[^\n>]*>>\n[\s\S]*?<<end:\1>>/g;
+const HELLO = /^(?:hi|hello|hey|hiya|greetings|hallo|hola|bonjour|salut|ciao|servus|moin|olá|ola|hej|morning|afternoon|evening|tag)$/;
+const THANKS = /^(?:thanks|thank|thx|ty|cheers|danke|merci|gracias|grazie|obrigado|obrigada|bye|goodbye|perfect|great|awesome)$/;
+const FILLER =
+  /^(?:there|good|guten|buenos|días|you|u|a|so|very|much|lot|for|the|your|that|this|is|was|it|help|all|everyone|and|again|ok|okay|well|schön|vielen|dank|muchas|beaucoup|now|assistant|team|my|dear|how|are|doing|today)$/;
+
+/** What the person wrote, without the fenced data that came with it. */
+function questionOf(message: ChatMessage): string {
+  return message.content.replace(FENCED, ' ').slice(0, QUESTION_MAX_CHARS).trim();
+}
+
+function greetingKind(question: string): 'hello' | 'thanks' | undefined {
+  const words = question.toLowerCase().match(/[\p{L}\p{M}\p{N}]+/gu) ?? [];
+  if (words.length === 0 || words.length > GREETING_WORDS_MAX) return undefined;
+  if (!words.every((word) => HELLO.test(word) || THANKS.test(word) || FILLER.test(word))) return undefined;
+  if (words.some((word) => THANKS.test(word))) return 'thanks';
+  return words.some((word) => HELLO.test(word)) ? 'hello' : undefined;
+}
+
+/** What can be asked for here, in a sentence; '' when there is nothing. */
+function offer(tools: readonly ToolDefinition[], hasPassages: boolean): string {
+  const actions = tools.filter((tool) => tool.kind === 'action');
+  const names = actions.slice(0, OFFERED_ACTIONS_MAX).map((tool) => escapeMarkdown(spokenName(tool.name)));
+  const more = actions.length > names.length ? [...names, 'more'] : names;
+  const hasKnowledge = hasPassages || tools.some((tool) => tool.kind === 'knowledge');
+  const sentences: string[] = [];
+  if (hasKnowledge) sentences.push("I can answer questions from this app's own documents.");
+  if (more.length > 0) sentences.push(`${hasKnowledge ? 'I can also' : 'I can'} help with: ${enumerated(more)}.`);
+  return sentences.join(' ');
+}
+
+function spokenAs(text: string): Round {
+  return { text, calls: [] };
+}
+
+/** This turn's calls so far: what follows the last message of the person's. */
+function callsDone(messages: readonly ChatMessage[]): Set<string> {
+  const done = new Set<string>();
+  for (const message of messages.slice(messages.findLastIndex(({ role }) => role === 'user') + 1)) {
+    if (message.role !== 'assistant') continue;
+    for (const call of message.toolCalls ?? []) {
+      try {
+        done.add(callKey(call.name, JSON.parse(call.arguments) as Record<string, unknown>));
+      } catch {
+        // A call that is no JSON was refused and never ran.
+      }
+    }
+  }
+  return done;
+}
+
+function answerQuestion(request: ModelRequest, question: string): Round {
+  const { tools, passages } = request;
+  const greeting = greetingKind(question);
+  if (greeting !== undefined) {
+    const opening = greeting === 'hello' ? 'Hello!' : "You're welcome!";
+    const offered = offer(tools, passages.length > 0);
+    const closing = greeting === 'hello' ? 'What would you like to know?' : 'Is there anything else?';
+    return spokenAs([opening, offered, closing].filter((part) => part !== '').join(' '));
+  }
+  const action = matchAction(question, tools, callsDone(request.messages));
+  if (action !== undefined) return { text: '', calls: [{ name: action.name, arguments: JSON.stringify(action.args) }] };
+  const answer = answerFromPassages(question, passages);
+  if (answer === undefined) {
+    const offered = offer(tools, false);
+    const refusal = "I don't know anything about that.";
+    return spokenAs(offered === '' ? `${refusal} Nothing was found that answers it.` : `${refusal} ${offered}`);
+  }
+  const offered = new Set(tools.filter((tool) => tool.kind === 'component').map((tool) => tool.name));
+  const calls: Round['calls'] = [
+    { name: 'key_points', body: answer.keyPoints },
+    { name: 'quick_replies', body: answer.quickReplies },
+  ].flatMap(({ name, body }) => (body === undefined || !offered.has(name) ? [] : [{ name, arguments: JSON.stringify(body) }]));
+  return { text: answer.text, calls };
+}
+
+function answerResults(request: ModelRequest, results: readonly Extract<ChatMessage, { role: 'tool' }>[]): Round {
+  const kinds = new Map(request.tools.map((tool) => [tool.name, tool.kind]));
+  const offered = new Set(request.tools.filter((tool) => tool.kind === 'component').map((tool) => tool.name));
+  const ofActions = results.filter((result) => kinds.get(result.name) !== 'component');
+  if (ofActions.length === 0) {
+    // A component that was refused is not made again: what it would have shown was said beside it.
+    const said = request.messages.findLast((message) => message.role === 'assistant')?.content ?? '';
+    return spokenAs(said === '' ? 'I could not show that here.' : '');
+  }
+  const texts: string[] = [];
+  const components: ComponentCall[] = [];
+  for (const result of ofActions) {
+    const report = reportResult(result.name, result.content, components.length < COMPONENT_CALLS_MAX ? offered : new Set());
+    texts.push(report.text);
+    if (report.component !== undefined) components.push(report.component);
+  }
+  return { text: texts.join('\n\n'), calls: components.map(({ name, body }) => ({ name, arguments: JSON.stringify(body) })) };
+}
+
+/**
+ * The round that answers `request`. To a message: one call of the action that it asks for, else the sentences of the
+ * passages that answer it (with `key_points` and `quick_replies` where offered), else that nothing is known. To results:
+ * what they say. Never throws for a well-formed request.
+ */
+export function planRound(request: ModelRequest): Round {
+  const { messages } = request;
+  const asked = messages.findLastIndex((message) => message.role !== 'tool');
+  const results = messages.slice(asked + 1).filter((message) => message.role === 'tool');
+  if (results.length > 0) return answerResults(request, results);
+  const last = messages[asked];
+  return answerQuestion(request, last?.role === 'user' ? questionOf(last) : '');
+}

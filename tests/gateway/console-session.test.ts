@@ -1,0 +1,160 @@
+import assert from 'node:assert/strict';
+import { readFileSync, statSync } from 'node:fs';
+import { type TestContext, test } from 'node:test';
+import {
+  authenticateOperator,
+  logIn,
+  mintConsoleLink,
+  readSession,
+  redeemConsoleLink,
+  sessionCookie,
+} from '../../src/gateway/console/session.ts';
+import type { Services } from '../../src/gateway/services.ts';
+import { Refusal } from '../../src/protocol/errors.ts';
+import { prepareDataDir } from '../../src/storage/files-layout.ts';
+import { temporaryDir } from '../storage/temporary-dir.ts';
+
+const TOKEN = 'operator-token-of-this-test';
+
+/** What the console session needs of the services: configuration, the data directory and a clock that the test turns. */
+function service(t: TestContext, operatorToken: string | undefined = TOKEN, publicUrl?: string) {
+  const clock = { nowMs: Date.parse('2026-11-21T10:00:00.000Z') };
+  const layout = prepareDataDir(temporaryDir(t));
+  const services = { config: { operatorToken, publicUrl }, storage: { layout }, nowMs: () => clock.nowMs } as unknown as Services;
+  return { services, clock, layout };
+}
+
+function headers(values: Record<string, string>): (name: string) => string {
+  return (name) => values[name] ?? '';
+}
+
+function cookieHeader(setCookie: string): string {
+  return setCookie.slice(0, setCookie.indexOf(';'));
+}
+
+function codeOf(run: () => unknown): string {
+  try {
+    run();
+  } catch (error) {
+    assert.ok(error instanceof Refusal);
+    return error.code;
+  }
+  return 'passed';
+}
+
+test('Console: the operator token passes as a bearer for reads and writes, nothing else does', (t) => {
+  const { services } = service(t);
+  const knock = (authorization: string) => codeOf(() => authenticateOperator(headers({ authorization }), 'POST', services));
+  assert.equal(knock(`Bearer ${TOKEN}`), 'passed');
+  assert.equal(knock(`bearer ${TOKEN}`), 'passed');
+  for (const wrong of [`Bearer ${TOKEN}x`, 'Bearer', `Basic ${TOKEN}`, TOKEN, `Bearer ${TOKEN} ${TOKEN}`])
+    assert.equal(knock(wrong), 'invalid_token', wrong);
+  assert.equal(
+    codeOf(() => authenticateOperator(headers({}), 'GET', services)),
+    'missing_token',
+  );
+});
+
+test('Console: without OPERATOR_TOKEN one is minted into the data directory, readable by its owner only', (t) => {
+  const { services, layout } = service(t);
+  const minting = { ...services, config: { ...services.config, operatorToken: undefined } };
+  assert.equal(
+    codeOf(() => authenticateOperator(headers({ authorization: 'Bearer x' }), 'GET', minting)),
+    'invalid_token',
+  );
+  const token = readFileSync(layout.operatorToken, 'utf8').trim();
+  assert.ok(token.length >= 24);
+  assert.equal(statSync(layout.operatorToken).mode & 0o777, 0o600);
+  assert.equal(
+    codeOf(() => authenticateOperator(headers({ authorization: `Bearer ${token}` }), 'GET', minting)),
+    'passed',
+  );
+});
+
+test('Console: the cookie reads alone and writes only with its CSRF token', (t) => {
+  const { services } = service(t);
+  const session = logIn(TOKEN, '10.0.0.1', services);
+  const other = logIn(TOKEN, '10.0.0.1', services);
+  const cookie = cookieHeader(sessionCookie(session, services));
+  const knock = (method: string, csrf: string) =>
+    codeOf(() => authenticateOperator(headers({ cookie: `theme=dark; ${cookie}`, 'x-csrf-token': csrf }), method, services));
+  assert.equal(knock('GET', ''), 'passed');
+  assert.equal(knock('POST', ''), 'invalid_csrf');
+  assert.equal(knock('DELETE', other.csrfToken), 'invalid_csrf');
+  assert.equal(knock('PATCH', session.csrfToken), 'passed');
+  assert.equal(readSession(headers({ cookie }), services)?.csrfToken, session.csrfToken);
+});
+
+test('Console: the cookie is HttpOnly and SameSite=Strict, Secure behind https, and is taken away by logout', (t) => {
+  const { services } = service(t);
+  const session = logIn(TOKEN, '10.0.0.1', services);
+  assert.match(sessionCookie(session, services), /; Path=\/console; .*HttpOnly; SameSite=Strict$/);
+  assert.match(sessionCookie(null, services), /^console_session=; .*Max-Age=0/);
+  const secure = service(t, TOKEN, 'https://assistant.example').services;
+  assert.match(sessionCookie(session, secure), /; Secure$/);
+});
+
+test('Console: a session that was tampered with, ran out or was signed under another token is over', (t) => {
+  const { services, clock } = service(t);
+  const session = logIn(TOKEN, '10.0.0.1', services);
+  const knock = (value: string, at: Services = services) =>
+    codeOf(() => authenticateOperator(headers({ cookie: `console_session=${value}` }), 'GET', at));
+  const [expiry, ...rest] = session.value.split('.');
+  assert.equal(knock([String(Number(expiry) + 1), ...rest].join('.')), 'invalid_token');
+  assert.equal(knock('x'), 'invalid_token');
+  assert.equal(knock('.'), 'invalid_token');
+  assert.equal(knock(session.value, service(t, 'another-operator-token-here').services), 'invalid_token');
+  clock.nowMs = session.expiresAtMs - 1;
+  assert.equal(knock(session.value), 'passed');
+  clock.nowMs = session.expiresAtMs;
+  assert.equal(knock(session.value), 'invalid_token');
+});
+
+test('Console: five failures within a minute lock the address for a minute, and no other', (t) => {
+  const { services, clock } = service(t);
+  const attempt = (token: string, address: string) => codeOf(() => logIn(token, address, services));
+  for (let i = 0; i < 5; i++) assert.equal(attempt('wrong', '10.0.0.1'), 'invalid_token');
+  assert.equal(attempt(TOKEN, '10.0.0.1'), 'rate_limited', 'also the right token has to wait');
+  assert.equal(attempt(TOKEN, '10.0.0.2'), 'passed');
+  try {
+    logIn(TOKEN, '10.0.0.1', services);
+    assert.fail('it was locked');
+  } catch (error) {
+    assert.ok(error instanceof Refusal);
+    assert.deepEqual([error.status, error.retryAfterS], [429, 60]);
+  }
+  clock.nowMs += 60_000;
+  assert.equal(attempt(TOKEN, '10.0.0.1'), 'passed');
+});
+
+test('Console: failures that are spread over more than a minute, or followed by a success, do not lock', (t) => {
+  const { services, clock } = service(t);
+  const attempt = (token: string) => codeOf(() => logIn(token, '10.0.0.1', services));
+  for (let i = 0; i < 12; i++) {
+    assert.equal(attempt('wrong'), 'invalid_token');
+    clock.nowMs += 20_000;
+  }
+  for (let i = 0; i < 4; i++) attempt('wrong');
+  assert.equal(attempt(TOKEN), 'passed');
+  for (let i = 0; i < 4; i++) attempt('wrong');
+  assert.equal(attempt(TOKEN), 'passed');
+});
+
+test('Console: a one-time link opens one session, within 15 minutes', (t) => {
+  const { services, clock } = service(t);
+  const codeIn = (link: string) => new URL(link, 'http://localhost').searchParams.get('once') ?? '';
+  const link = mintConsoleLink(services);
+  assert.match(link, /^\/console\?once=[\w-]{32}$/);
+  const session = redeemConsoleLink(codeIn(link), services);
+  assert.ok(session !== undefined);
+  const cookie = cookieHeader(sessionCookie(session, services));
+  assert.equal(
+    codeOf(() => authenticateOperator(headers({ cookie }), 'GET', services)),
+    'passed',
+  );
+  assert.equal(redeemConsoleLink(codeIn(link), services), undefined);
+  assert.equal(redeemConsoleLink('guess', services), undefined);
+  const late = mintConsoleLink(services);
+  clock.nowMs += 15 * 60_000;
+  assert.equal(redeemConsoleLink(codeIn(late), services), undefined);
+});

@@ -1,0 +1,83 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { manifestRoute } from '../../../src/gateway/runtime/manifest.ts';
+import { readApp } from '../../../src/storage/apps.ts';
+import { latestManifest, MANIFESTS_PER_APP_MAX, readManifest } from '../../../src/storage/manifests.ts';
+import { serveApp } from './runtime-app.ts';
+
+const manifest = (version: string) => ({ version, actions: [{ name: 'find_order', description: 'Finds an order.' }] });
+
+test('POST /v1/apps/manifest: idempotent, one row, and the first is the app’s handshake', async (t) => {
+  let nowMs = 1_000;
+  const { base, storage, organisationId, appId, test: key } = await serveApp(t, [manifestRoute], () => nowMs);
+  const db = storage.organisation(organisationId);
+  const revisions: number[] = [];
+  const post = async (document: object, sdk: string) => {
+    const response = await fetch(`${base}/v1/apps/manifest`, {
+      method: 'POST',
+      headers: { 'X-Service-Key': key, 'Content-Type': 'application/json' },
+      body: JSON.stringify({ manifest: document, sdk }),
+    });
+    assert.equal(response.status, 200);
+    revisions.push(readApp(db, appId)?.revision ?? 0);
+    return ((await response.json()) as { manifest_hash: string }).manifest_hash;
+  };
+  const first = await post(manifest('1'), 'web/0.27.0');
+  assert.match(first, /^[0-9a-f]{64}$/);
+  assert.equal(readApp(db, appId)?.handshakeAtMs, 1_000);
+  nowMs = 2_000;
+  assert.equal(await post({ actions: manifest('1').actions, version: '1' }, 'web/0.28.0'), first);
+  assert.equal(readApp(db, appId)?.handshakeAtMs, 1_000);
+  assert.equal(revisions[0], revisions[1]);
+  assert.equal(db.statement('SELECT count(*) AS n FROM manifests').get()?.n, 1);
+  assert.equal(latestManifest(db, appId)?.sdk, 'web/0.28.0');
+  const second = await post(manifest('2'), 'web/0.28.0');
+  assert.equal(latestManifest(db, appId)?.hash, second);
+  assert.equal(await post(manifest('1'), 'web/0.28.0'), first);
+  assert.equal(latestManifest(db, appId)?.hash, first);
+  assert.equal(readManifest(db, appId, second)?.version, '2');
+  assert.equal(readManifest(db, 'app_other', second), undefined);
+  assert.equal(readManifest(db, appId, 'f'.repeat(64)), undefined);
+});
+
+test('POST /v1/apps/manifest: 400 names the action and the field inside the posted document', async (t) => {
+  const { base, test: key } = await serveApp(t, [manifestRoute]);
+  const actions = [...manifest('1').actions, { name: 'b', description: 'B', params: { x: { type: 'date' } } }];
+  const response = await fetch(`${base}/v1/apps/manifest`, {
+    method: 'POST',
+    headers: { 'X-Service-Key': key, 'Content-Type': 'application/json' },
+    body: JSON.stringify({ manifest: { version: '1', actions }, sdk: 'web/0.27.0' }),
+  });
+  assert.equal(response.status, 400);
+  const { error } = (await response.json()) as { error: { code: string; details: { path: string }[] } };
+  assert.equal(error.code, 'invalid_request');
+  assert.deepEqual(
+    error.details.map((detail) => detail.path),
+    ['manifest.actions[1].params.x.type'],
+  );
+  const infinite = await fetch(`${base}/v1/apps/manifest`, {
+    method: 'POST',
+    headers: { 'X-Service-Key': key, 'Content-Type': 'application/json' },
+    body: '{"manifest":{"version":"1","actions":[],"extra":1e999},"sdk":"web/0.27.0"}',
+  });
+  assert.equal(infinite.status, 400);
+});
+
+test('the manifests of an app are bounded: the one posted longest ago goes first', async (t) => {
+  const { storage, organisationId, appId } = await serveApp(t, [manifestRoute]);
+  const register = (n: number) =>
+    storage.write(organisationId, 'registerManifest', {
+      appId,
+      hash: n.toString(16).padStart(64, '0'),
+      document: '{"actions":[],"version":"1"}',
+      sdk: 'web/1.0.0',
+      nowMs: 5,
+    });
+  await Promise.all(Array.from({ length: MANIFESTS_PER_APP_MAX }, (_, n) => register(n)));
+  await register(0);
+  await register(9_999);
+  const db = storage.organisation(organisationId);
+  assert.equal(db.statement('SELECT count(*) AS n FROM manifests').get()?.n, MANIFESTS_PER_APP_MAX);
+  const kept = (n: number) => readManifest(db, appId, n.toString(16).padStart(64, '0')) !== undefined;
+  assert.deepEqual([kept(0), kept(1), kept(2), kept(9_999)], [true, false, true, true]);
+});

@@ -1,0 +1,132 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import fc from 'fast-check';
+import * as v from 'valibot';
+import { Refusal } from '../../../src/protocol/errors.ts';
+import { acceptDraft } from '../../../src/protocol/setup/accept.ts';
+import { appearanceBody } from '../../../src/protocol/setup/appearance.ts';
+import { judgeKnowledgeItem, knowledgeBody } from '../../../src/protocol/setup/knowledge.ts';
+import { completePersona, DEFAULT_PERSONA, experiencePatch } from '../../../src/protocol/setup/persona.ts';
+
+const THEME = { surface: '#ffffff', onSurface: '#111111', accent: '#0044CC', onAccent: '#ffffff' };
+
+function refusal(run: () => unknown): [string, number, string] {
+  try {
+    run();
+  } catch (error) {
+    assert.ok(error instanceof Refusal);
+    return [error.code, error.status, error.details?.[0]?.path ?? ''];
+  }
+  throw new assert.AssertionError({ message: 'nothing was refused' });
+}
+
+const appearance = (body: unknown) => refusal(() => acceptDraft(appearanceBody, body, 'invalid_appearance'));
+const experience = (body: unknown) => refusal(() => acceptDraft(experiencePatch, body, 'invalid_experience'));
+
+test('Setup errors: an unknown field and a wrong shape are 400 and named, a refused value is 422 and named', () => {
+  assert.deepEqual(appearance({ theme: THEME, colour: 1 }), ['invalid_body', 400, 'colour']);
+  assert.deepEqual(appearance({ theme: { ...THEME, glow: 1 } }), ['invalid_body', 400, 'theme.glow']);
+  assert.deepEqual(appearance({}), ['invalid_body', 400, 'theme']);
+  assert.deepEqual(appearance({ theme: { ...THEME, radius: '8' } }), ['invalid_body', 400, 'theme.radius']);
+  assert.deepEqual(appearance({ theme: { ...THEME, radius: 33 } }), ['invalid_appearance', 422, 'theme.radius']);
+  assert.deepEqual(appearance({ theme: { ...THEME, style: 'shiny' } }), ['invalid_appearance', 422, 'theme.style']);
+  assert.deepEqual(experience({ name: 'Ada' }), ['invalid_body', 400, 'name']);
+  assert.deepEqual(experience({ topics: 'none' }), ['invalid_body', 400, 'topics']);
+  assert.deepEqual(experience({ assistantName: 'x'.repeat(41) }), ['invalid_experience', 422, 'assistantName']);
+});
+
+test('PUT /appearance 1: the four colours come together and are opaque #rrggbb', () => {
+  for (const name of Object.keys(THEME)) {
+    const { [name as keyof typeof THEME]: _, ...rest } = THEME;
+    assert.deepEqual(appearance({ theme: rest }), ['invalid_appearance', 422, `theme.${name}`]);
+  }
+  for (const colour of ['#fff', '#ffffff80', 'red', 'ffffff', '#gggggg', ' #ffffff']) {
+    assert.deepEqual(appearance({ theme: { ...THEME, accent: colour } }), ['invalid_appearance', 422, 'theme.accent']);
+  }
+  assert.ok(v.is(appearanceBody, { theme: THEME, themeDark: { accent: '#88aaff' }, copilot: { launcherLabel: 'Ask', feedback: true } }));
+});
+
+test('Appearance tokens: a font family cannot carry markup or style', () => {
+  for (const fontFamily of ['Inter; color: red', 'x}', 'url(a)', '<b>', 'a\\', '']) {
+    assert.equal(v.is(appearanceBody, { theme: { ...THEME, fontFamily } }), false, fontFamily);
+  }
+  assert.ok(v.is(appearanceBody, { theme: { ...THEME, fontFamily: `"Söhne Breit", 'Noto-Sans', serif` } }));
+});
+
+test('Persona: each guardrail starts with Always or Never; blank lines are let by', () => {
+  assert.ok(v.is(experiencePatch, { guardrails: 'Always ask first.\n\nNever promise refunds.' }));
+  for (const guardrails of ['Be nice.', 'Always ask.\nbut not twice', 'Nevertheless, no.']) {
+    assert.deepEqual(experience({ guardrails }), ['invalid_experience', 422, 'guardrails'], guardrails);
+  }
+});
+
+test('Persona: limits count characters, not UTF-16 units', () => {
+  assert.ok(v.is(experiencePatch, { assistantName: '😀'.repeat(40), suggestions: ['😀'.repeat(60)] }));
+  assert.equal(v.is(experiencePatch, { suggestions: ['😀'.repeat(61)] }), false);
+  assert.equal(v.is(experiencePatch, { suggestions: ['a', 'b', 'c', 'd', 'e'] }), false);
+  assert.equal(v.is(experiencePatch, { topics: ['a', 'a'] }), false);
+});
+
+test('Persona: a name that was taken back becomes the default one again', () => {
+  assert.deepEqual(completePersona({}), DEFAULT_PERSONA);
+  assert.equal(completePersona({ assistantName: ' ' }).assistantName, 'Assistant');
+});
+
+test('Setup errors: any JSON is either accepted whole or refused as 400 or 422, and what is accepted is accepted again', () => {
+  const names = ['theme', 'themeDark', 'copilot', 'reason', 'assistantName', 'guardrails', 'topics', 'languages', 'suggestions'];
+  const body = fc.oneof(fc.dictionary(fc.constantFrom(...names), fc.jsonValue()), fc.jsonValue());
+  const token = fc.dictionary(fc.constantFrom('radius', 'style', 'fontFamily', 'accent', 'spacing', 'x'), fc.jsonValue());
+  const themed = token.map((more) => ({ theme: { ...THEME, ...more } }));
+  fc.assert(
+    fc.property(fc.oneof(body, themed), (input) => {
+      for (const [schema, code] of [
+        [appearanceBody, 'invalid_appearance'],
+        [experiencePatch, 'invalid_experience'],
+      ] as const) {
+        try {
+          const accepted = acceptDraft(schema, input, code);
+          assert.deepEqual(acceptDraft(schema, accepted, code), accepted);
+        } catch (error) {
+          assert.ok(error instanceof Refusal, String(error));
+          assert.equal(error.status, error.code === code ? 422 : 400);
+          assert.ok((error.details?.length ?? 0) > 0);
+        }
+      }
+    }),
+    { numRuns: 400 },
+  );
+});
+
+test('Knowledge item: each of the three forms is recognised', () => {
+  const text = { external_key: 'a', kind: 'text', title: 'T', content: 'C', reason: 'r' };
+  assert.equal(judgeKnowledgeItem(text).form, 'text');
+  assert.equal(judgeKnowledgeItem({ external_key: 'a', kind: 'url', uri: 'https://example.com/a' }).form, 'link');
+  assert.equal(judgeKnowledgeItem({ external_key: 'a', op: 'archive' }).form, 'archive');
+});
+
+test('POST /knowledge 3: an item that cannot be taken says which field is wrong', () => {
+  const cases: [Record<string, string>, RegExp][] = [
+    [{ kind: 'pdf' }, /^kind /],
+    [{}, /^kind is required/],
+    [{ op: 'delete' }, /^op /],
+    [{ kind: 'text', title: 'T' }, /^content is required/],
+    [{ kind: 'text', title: ' ', content: 'C' }, /^title /],
+    [{ kind: 'text', title: 'T', content: 'x'.repeat(200_001) }, /^content must be at most 200000/],
+    [{ kind: 'text', title: 'T', content: 'C', uri: 'https://a.example' }, /^uri is not a field/],
+    [{ kind: 'url', uri: 'ftp://a.example' }, /^uri /],
+    [{ op: 'archive', content: 'C' }, /^content is not a field/],
+  ];
+  for (const [fields, error] of cases) {
+    const judged = judgeKnowledgeItem({ external_key: 'a', ...fields });
+    assert.ok(judged.form === 'refused', JSON.stringify(fields));
+    assert.match(judged.error, error);
+  }
+});
+
+test('POST /knowledge: the body is 1 to 25 items and refuses unknown fields', () => {
+  const item = { external_key: 'a', kind: 'text', title: 'T', content: 'C' };
+  assert.ok(v.is(knowledgeBody, { items: Array(25).fill(item) }));
+  for (const body of [{ items: [] }, { items: Array(26).fill(item) }, { items: [{ ...item, url: 'x' }] }, { items: [item], more: 1 }]) {
+    assert.equal(v.is(knowledgeBody, body), false);
+  }
+});

@@ -1,0 +1,111 @@
+/** The program itself, as users have it: a process of its own with its own data directory, spoken to over HTTP. */
+import { type ChildProcess, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import type { TestContext } from 'node:test';
+import { fileURLToPath } from 'node:url';
+
+const MAIN = fileURLToPath(new URL('../../src/main.js', import.meta.url));
+/** A start includes the demo app, so that its knowledge is indexed; slow machines take seconds. */
+const START_TIMEOUT_MS = 30_000;
+
+export interface RunningService {
+  readonly baseUrl: string;
+  readonly dataDir: string;
+  readonly pid: number;
+  /** Keys of the demo app, '' with DEMO=off. */
+  readonly liveKey: string;
+  readonly testKey: string;
+  readonly operatorToken: string;
+  /** Everything it wrote to stdout and stderr so far. */
+  output(): { stdout: string; stderr: string };
+  /** Sends the signal and waits until the process is gone; answers its exit code (null after a kill). */
+  stop(signal?: NodeJS.Signals): Promise<number | null>;
+}
+
+export interface StartOptions {
+  /** Kept by the caller when given, else removed with the test. */
+  readonly dataDir?: string;
+  readonly env?: Readonly<Record<string, string>>;
+}
+
+/** A directory that goes away with the test. */
+export function temporaryDir(t: TestContext): string {
+  const dir = mkdtempSync(join(tmpdir(), 'assistant-test-'));
+  t.after(() => rmSync(dir, { recursive: true, force: true }));
+  return dir;
+}
+
+function exited(child: ChildProcess): Promise<number | null> {
+  if (child.exitCode !== null || child.signalCode !== null) return Promise.resolve(child.exitCode);
+  return once(child, 'exit').then(([code]) => code as number | null);
+}
+
+/** The environment of a start: nothing of the machine's own configuration leaks in. */
+function environment(dataDir: string, env: Readonly<Record<string, string>>): NodeJS.ProcessEnv {
+  return { PATH: process.env.PATH, HOME: process.env.HOME, PORT: '0', DATA_DIR: dataDir, ...env };
+}
+
+/** Starts the program and waits for its banner. @throws Error with what it printed when it does not come up. */
+export async function startService(t: TestContext, { dataDir = temporaryDir(t), env = {} }: StartOptions = {}): Promise<RunningService> {
+  const child = spawn(process.execPath, ['--enable-source-maps', MAIN], {
+    env: environment(dataDir, env),
+    stdio: ['ignore', 'pipe', 'pipe'],
+  });
+  let stdout = '';
+  let stderr = '';
+  child.stderr.on('data', (chunk) => {
+    stderr += chunk;
+  });
+  const up = new Promise<void>((resolve, reject) => {
+    const timer = setTimeout(() => reject(new Error(`not up after ${START_TIMEOUT_MS} ms: ${stdout}${stderr}`)), START_TIMEOUT_MS);
+    child.stdout.on('data', (chunk) => {
+      stdout += chunk;
+      if (!/runtime +http/.test(stdout)) return;
+      clearTimeout(timer);
+      resolve();
+    });
+    child.once('exit', (code) => {
+      clearTimeout(timer);
+      reject(new Error(`ended with ${code} before it was up: ${stdout}${stderr}`));
+    });
+  });
+  t.after(async () => {
+    if (child.exitCode === null && child.signalCode === null) child.kill('SIGKILL');
+    await exited(child);
+  });
+  await up;
+  const found = (pattern: RegExp) => pattern.exec(stdout)?.[1] ?? '';
+  return {
+    baseUrl: found(/runtime +(http\S+)\/v1/),
+    dataDir,
+    pid: child.pid as number,
+    liveKey: found(/live key +(\S+)/),
+    testKey: found(/test key +(\S+)/),
+    operatorToken: env.OPERATOR_TOKEN ?? readFileSync(join(dataDir, 'operator-token'), 'utf8').trim(),
+    output: () => ({ stdout, stderr }),
+    stop(signal = 'SIGTERM') {
+      child.kill(signal);
+      return exited(child);
+    },
+  };
+}
+
+/** Runs the program where it is expected not to come up: its exit code and what it printed. */
+export async function startAndFail(
+  t: TestContext,
+  { dataDir = temporaryDir(t), env = {} }: StartOptions,
+): Promise<{ code: number | null; stderr: string }> {
+  const child = spawn(process.execPath, ['--enable-source-maps', MAIN], {
+    env: environment(dataDir, env),
+    stdio: ['ignore', 'ignore', 'pipe'],
+  });
+  let stderr = '';
+  child.stderr.on('data', (chunk) => {
+    stderr += chunk;
+  });
+  t.after(() => child.kill('SIGKILL'));
+  return { code: await exited(child), stderr };
+}
