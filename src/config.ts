@@ -39,13 +39,32 @@ const OPENAI_MODEL = 'gpt-4.1-mini';
 const LOG_LEVELS = ['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent'] as const;
 
 /** Never shown in a message, whatever they hold. */
-const SECRET = new Set(['OPERATOR_TOKEN', 'MASTER_KEY', 'OPENAI_API_KEY']);
+const SECRET = new Set([
+  'OPERATOR_TOKEN',
+  'MASTER_KEY',
+  'OPENAI_API_KEY',
+  // Each holds a key, or a password inside an address.
+  'REDIS_URL',
+  'SMTP_URL',
+  'STRIPE_SECRET_KEY',
+]);
+
+/** An address with a user and a password in it, whatever the variable: shown, it would end up in a log. */
+const HOLDS_PASSWORD = /:\/\/[^/]*@/;
+
+const ONE_PROCESS = 'this version runs as one process';
+const MODEL_NAME_MAX_CHARS = 200;
 
 const httpUrl = v.pipe(
   v.string(),
   v.check((text) => URL.canParse(text) && /^https?:$/.test(new URL(text).protocol), 'it must be an http or https address'),
   v.transform((text) => text.replace(/\/+$/, '')),
 );
+
+const modelName = v.pipe(v.string(), v.maxLength(MODEL_NAME_MAX_CHARS, `it may have at most ${MODEL_NAME_MAX_CHARS} characters`));
+
+/** Visible ASCII: what a key may hold that travels in a header. */
+const key = v.pipe(v.string(), v.regex(/^[\x21-\x7e]+$/, 'it must be visible ASCII without spaces'));
 
 const flag = v.pipe(
   v.picklist(['true', 'false', 'on', 'off', '1', '0'], 'it may be true or false (also on, off, 1, 0)'),
@@ -59,6 +78,43 @@ function json(text: string): unknown {
     return undefined;
   }
 }
+
+/** What asks for several processes stops the start: nobody is to believe in a cluster that is not there. */
+const oneProcess = {
+  REDIS_URL: v.optional(
+    v.pipe(
+      v.string(),
+      v.check(() => false, `${ONE_PROCESS} and joins no cluster: leave it unset`),
+    ),
+  ),
+  WORKERS: v.optional(v.picklist(['1'], `${ONE_PROCESS}: it may be 1, or unset`)),
+};
+
+/**
+ * Checked for their form and not part of Config, because nothing reads them yet: a value that is wrong should be found
+ * at the start that brought it in, not on the day it begins to matter.
+ */
+const formOnly = {
+  EMBEDDING_MODEL: v.optional(modelName),
+  NODE_ID: v.optional(
+    v.pipe(v.string(), v.regex(/^[0-9A-Za-z._-]{1,64}$/, 'it must be 1 to 64 letters, digits, dots, underscores or hyphens')),
+  ),
+  SMTP_URL: v.optional(
+    v.pipe(
+      v.string(),
+      v.check((text) => URL.canParse(text) && /^smtps?:\/\/[^/]/.test(text), 'it must be an smtp or smtps address'),
+    ),
+  ),
+  MAIL_FROM: v.optional(
+    v.pipe(v.string(), v.regex(/^(?:[^<>\r\n]* )?<?[^\s<>@]+@[^\s<>@]+>?$/, 'it must be an e-mail address, or Name <address>')),
+  ),
+  STRIPE_SECRET_KEY: v.optional(key),
+  STRIPE_BASE_URL: v.optional(httpUrl),
+  PLATFORM_DAILY_BUDGET_USD: v.optional(
+    v.pipe(v.string(), v.regex(/^\d{1,9}(?:\.\d{1,6})?$/, 'it must be an amount of US dollars, such as 250 or 12.50')),
+  ),
+  ALLOW_PRIVATE_ADDRESSES: v.optional(flag),
+};
 
 const environment = v.object({
   HOST: v.optional(v.pipe(v.string(), v.regex(/^[0-9A-Za-z.:-]+$/, 'it must be a host name or address')), '127.0.0.1'),
@@ -87,9 +143,9 @@ const environment = v.object({
     ),
   ),
   MODEL_PROVIDER: v.optional(v.picklist(['offline', 'openai'], 'it may be offline or openai')),
-  OPENAI_API_KEY: v.optional(v.pipe(v.string(), v.regex(/^[\x21-\x7e]+$/, 'it must be visible ASCII without spaces'))),
+  OPENAI_API_KEY: v.optional(key),
   OPENAI_BASE_URL: v.optional(httpUrl),
-  MODEL: v.optional(v.pipe(v.string(), v.maxLength(200, 'it may have at most 200 characters'))),
+  MODEL: v.optional(modelName),
   MODEL_PRICES: v.optional(
     v.pipe(
       v.string(),
@@ -100,7 +156,15 @@ const environment = v.object({
     '{}',
   ),
   LOG_LEVEL: v.optional(v.picklist(LOG_LEVELS, `it may be ${LOG_LEVELS.join(', ')}`), 'info'),
+  ...oneProcess,
+  ...formOnly,
 });
+
+/** What a message may say that the variable holds, on one line. */
+function shown(variable: string, value: string): string {
+  if (variable === 'REDIS_URL') return 'set';
+  return SECRET.has(variable) || HOLDS_PASSWORD.test(value) ? 'set to something else' : JSON.stringify(value);
+}
 
 /**
  * Reads the configuration; empty variables count as unset.
@@ -112,8 +176,7 @@ export function readConfig(env: Readonly<Record<string, string | undefined>>): C
   if (!result.success) {
     const [issue] = result.issues;
     const variable = String(issue.path?.[0]?.key ?? 'The environment');
-    const held = SECRET.has(variable) ? 'set to something else' : JSON.stringify(given[variable] ?? null);
-    throw new ConfigError(variable, held, issue.message);
+    throw new ConfigError(variable, shown(variable, given[variable] ?? ''), issue.message);
   }
   const read = result.output;
   const provider = read.MODEL_PROVIDER ?? (read.OPENAI_API_KEY || read.OPENAI_BASE_URL ? 'openai' : 'offline');

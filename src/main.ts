@@ -41,6 +41,8 @@ async function serve(config: Config): Promise<void> {
     log.flush();
     process.exit(1);
   };
+  // Everything in the data directory holds what people said, or keys to it.
+  process.umask(0o077);
   prepareDataDir(config.dataDir);
   const lock = lockDataDir(config.dataDir);
   const storage = openStorage({ dataDir: config.dataDir, masterKey: config.masterKey, onFatal: fatal });

@@ -1,8 +1,13 @@
 /** Draws the card on which a person confirms a write: from what the app declared, never from the model's words. */
+import { fallbackText } from '../protocol/catalog/catalog.ts';
 import type { ConfirmCardBody } from '../protocol/catalog/confirm.ts';
 import { CONFIRM_TEMPLATE_MAX_CHARS } from '../protocol/limits.ts';
 import type { ManifestAction } from '../protocol/runtime/manifest.ts';
+import type { InvocationState } from '../protocol/runtime/states.ts';
 import { clip } from '../protocol/text.ts';
+import type { Connection } from '../storage/connection.ts';
+import { type PickChange, readBlockById } from '../storage/conversations.ts';
+import { type InvocationChange, readInvocationById } from '../storage/invocations.ts';
 
 /** catalog.md, row confirm_card. */
 const TITLE_MAX_CHARS = 80;
@@ -68,4 +73,33 @@ export function confirmCardBody(
     edit_state: 'idle',
     status: 'pending',
   };
+}
+
+const CARD_STATUS: Partial<Record<InvocationState, ConfirmCardBody['status']>> = {
+  confirmed: 'confirmed',
+  executing: 'confirmed',
+  succeeded: 'confirmed',
+  failed: 'confirmed',
+  unknown: 'confirmed',
+  declined: 'declined',
+  expired: 'expired',
+};
+
+/** The cards of calls that were settled, as they are shown from now on. */
+export function cardPicks(db: Connection, changes: readonly InvocationChange[]): PickChange[] {
+  return changes.flatMap((change) => {
+    const status = CARD_STATUS[change.to];
+    const blockId = readInvocationById(db, change.id)?.blockId ?? null;
+    const block = blockId === null ? undefined : readBlockById(db, blockId);
+    if (status === undefined || block === undefined || block.body.status !== 'pending') return [];
+    const settled = { ...block.body, status };
+    return [
+      {
+        id: block.id,
+        before: JSON.stringify(block.body),
+        after: JSON.stringify(settled),
+        fallbackText: fallbackText('confirm_card', settled),
+      },
+    ];
+  });
 }

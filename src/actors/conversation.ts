@@ -11,11 +11,12 @@ import { readConversation } from '../storage/conversations.ts';
 import type { Channel } from '../storage/organisations.ts';
 import { readOpenTurns, readTurn, type TurnRow } from '../storage/turns.ts';
 import type { FrameSource } from './frame-source.ts';
-import { RunningTurn, type TurnStart, turnMachine } from './running-turn.ts';
+import { RunningTurn, type TurnStart } from './running-turn.ts';
 import type { TurnCommand } from './turn-command.ts';
 import { failureEvents, INTERRUPTED } from './turn-events.ts';
 import { journalSource } from './turn-journal.ts';
 import { journalEvent, TurnLog } from './turn-log.ts';
+import { turnMachine } from './turn-machine.ts';
 import type { TurnOpening } from './turn-opening.ts';
 import type { TurnScope } from './turn-scope.ts';
 
@@ -59,12 +60,15 @@ export class Conversation {
   /** The epoch this actor holds, once it has written. */
   #epoch: number | null = null;
   #busy = false;
+  #isNew: boolean;
   readonly #waiting: (() => void)[] = [];
   /** Turns that are being opened or wait for it, by their key: a second request for one shares its fate. */
   readonly #requested = new Map<string, Promise<Opened>>();
 
-  constructor(id: string, home: Home, opening: TurnOpening, db: Connection, onIdle: () => void) {
+  /** `isNew`: the id was minted just now, so there are no rows to look for. */
+  constructor(id: string, isNew: boolean, home: Home, opening: TurnOpening, db: Connection, onIdle: () => void) {
     this.id = id;
+    this.#isNew = isNew;
     this.#home = home;
     this.#opening = opening;
     this.#db = db;
@@ -94,7 +98,11 @@ export class Conversation {
     const live = this.#live;
     if (live !== null && live.turn === row.turn) return Promise.resolve({ source: live.run.log, fromSeq: live.attemptSeq });
     const mayRunAgain = command !== null && row.state === 'failed';
-    if (row.endedAtMs !== null && !mayRunAgain) return Promise.resolve(this.#stored(row));
+    if (row.endedAtMs !== null && !mayRunAgain) {
+      // Nothing was taken: an actor made for this question alone must not stay.
+      if (!this.#busy) this.#onIdle();
+      return Promise.resolve(this.#stored(row));
+    }
     return this.#once(row.turnId, () => this.#reopen(command, row));
   }
 
@@ -134,7 +142,7 @@ export class Conversation {
   }
 
   async #open(command: TurnCommand): Promise<Opened> {
-    await this.#recover();
+    if (!this.#isNew) await this.#recover();
     for (let attempt = 1; attempt <= OPEN_TRIES; attempt++) {
       const { input, scope, start } = this.#opening.prepare(command, this.id, this.#fence());
       const output = await this.#opening.write(command, input);
@@ -142,9 +150,11 @@ export class Conversation {
       if (output.outcome === 'refused') throw this.#opening.refusal(command, output.cap);
       if (output.outcome === 'stale') {
         this.#epoch = null;
+        this.#isNew = false;
         continue;
       }
       this.#epoch = input.conversation.epoch;
+      this.#isNew = false;
       const older = journalSource(this.#db, output.turn, input.ended ? input.nextSeq : null);
       if (input.ended) return { source: older, fromSeq: 0 };
       const log = new TurnLog(0, older);
@@ -170,7 +180,7 @@ export class Conversation {
   /** Reads (or keeps) the epoch to expect, and the one to write. Null expected: the conversation is new. */
   #fence(): { readonly expectedEpoch: number | null; readonly epoch: number } {
     if (this.#epoch !== null) return { expectedEpoch: this.#epoch, epoch: this.#epoch };
-    const row = readConversation(this.#db, this.id);
+    const row = this.#isNew ? undefined : readConversation(this.#db, this.id);
     return row === undefined ? { expectedEpoch: null, epoch: 1 } : { expectedEpoch: row.epoch, epoch: row.epoch + 1 };
   }
 

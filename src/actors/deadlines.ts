@@ -6,6 +6,7 @@ import type { Logger } from 'pino';
 import { nextInvocationDeadline, readDueInvocations } from '../storage/invocations.ts';
 import { organisationIds } from '../storage/organisations.ts';
 import type { Storage } from '../storage/storage.ts';
+import { cardPicks } from './confirm-card.ts';
 import { expireChange } from './invocation-step.ts';
 
 export interface Deadlines {
@@ -45,7 +46,8 @@ export function createDeadlines({ storage, log, nowMs }: DeadlineServices): Dead
     const db = storage.organisation(organisationId);
     const now = nowMs();
     const changes = readDueInvocations(db, now, ROWS_PER_ROUND).flatMap((row) => expireChange(row, now) ?? []);
-    if (changes.length > 0) await storage.write(organisationId, 'settleInvocations', { changes, nowMs: now });
+    if (changes.length > 0)
+      await storage.write(organisationId, 'settleInvocations', { changes, cards: cardPicks(db, changes), nowMs: now });
     const next = nextInvocationDeadline(db);
     if (next !== null) nearest.set(organisationId, next);
   };

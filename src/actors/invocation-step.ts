@@ -32,27 +32,23 @@ export function dispatch(
   return { state: state as InvocationState, expiresAtMs };
 }
 
-/** The row's state after these events, and whether it changed; `expiresAtMs` as the machine left it. */
-function after(row: InvocationRow, events: readonly InvocationEvent[]): { state: InvocationState; expiresAtMs: number | null } {
+/** The row's state after this event; `expiresAtMs` as the machine left it. */
+function after(row: InvocationRow, event: InvocationEvent): { state: InvocationState; expiresAtMs: number | null } {
   const { risk, executor, revision, expiresAtMs } = row;
   const machine = stepper(invocation, { stored: { state: row.state, context: { risk, executor, revision, expiresAtMs } } });
-  for (const event of events) machine.send(event);
+  machine.send(event);
   return { state: machine.state as InvocationState, expiresAtMs: machine.snapshot.context.expiresAtMs };
 }
 
-function change(
-  row: InvocationRow,
-  events: readonly InvocationEvent[],
-  said: Pick<InvocationChange, 'result' | 'error'>,
-): InvocationChange | null {
-  const next = after(row, events);
+function change(row: InvocationRow, event: InvocationEvent, said: Pick<InvocationChange, 'result' | 'error'>): InvocationChange | null {
+  const next = after(row, event);
   if (next.state === row.state) return null;
   return { id: row.id, from: row.state, to: next.state, expiresAtMs: next.expiresAtMs, ...said };
 }
 
 /** The change that the passing of time makes to a call, or null. */
 export function expireChange(row: InvocationRow, nowMs: number): InvocationChange | null {
-  return change(row, [{ type: 'expire', nowMs }], { result: null, error: null });
+  return change(row, { type: 'expire', nowMs }, { result: null, error: null });
 }
 
 /** The change that a client's result makes, or null when the recorded answer stands (service.md POST /v1/chat rule 3). */
@@ -63,7 +59,10 @@ export function resultChange(row: InvocationRow, result: ToolResult, recordRequi
     confirmed: result.confirmed === true,
     recordRequired,
   };
-  return change(row, [{ type: 'expire', nowMs }, received], {
+  // What comes too late is not kept either: it would stand beside a state that says nobody answered.
+  const expired = expireChange(row, nowMs);
+  if (expired !== null) return expired;
+  return change(row, received, {
     result: result.result === undefined ? null : JSON.stringify(result.result),
     error: result.error ?? null,
   });

@@ -7,14 +7,14 @@
  */
 import { BlockAssembler } from '../assistant/block-assembler.ts';
 import type { ModelFailure, ModelRun, RoundResult } from '../assistant/models/model.ts';
-import { type ChatTurnEffect, type ChatTurnEvent, chatTurn, type TurnFailure } from '../machines/chat-turn.ts';
+import type { ChatTurnEffect, ChatTurnEvent, chatTurn } from '../machines/chat-turn.ts';
 import type { Block } from '../protocol/catalog/block.ts';
 import type { TurnState } from '../protocol/runtime/states.ts';
 import type { StreamEvent } from '../protocol/runtime/stream-events.ts';
-import type { NewBlock } from '../storage/conversations.ts';
-import { type Step, type Stepper, stepper } from './step.ts';
-import { errorEvent, FAILED_END, INTERRUPTED } from './turn-events.ts';
+import type { Step, Stepper } from './step.ts';
+import { errorEvent, FAILED_END, failureOf, INTERRUPTED } from './turn-events.ts';
 import { type JournalEntry, journalEvent, type TurnLog } from './turn-log.ts';
+import { blockEvents, newBlock, type Outgoing } from './turn-outbox.ts';
 import { type RoundOutcome, TurnRounds } from './turn-rounds.ts';
 import type { TurnScope } from './turn-scope.ts';
 
@@ -28,24 +28,6 @@ export interface TurnStart {
   readonly log: TurnLog;
   /** A second attempt's first commit replaces what the failed one had said. */
   readonly replacesBlocks: boolean;
-}
-
-function failureOf(failure: ModelFailure, saidNothing: boolean): TurnFailure {
-  if (failure.kind === 'busy' && saidNothing) {
-    return { code: 'model_busy', message: 'The assistant is busy at the moment. Try again in a few seconds.', retryable: true };
-  }
-  return { code: 'internal', message: 'The answer could not be finished. Try again.', retryable: true };
-}
-
-function newBlock(block: Block): NewBlock {
-  return {
-    id: block.id,
-    position: block.index,
-    blockType: block.block_type,
-    revision: block.revision,
-    body: JSON.stringify(block.body),
-    fallbackText: block.fallback_text ?? null,
-  };
 }
 
 export class RunningTurn {
@@ -63,10 +45,8 @@ export class RunningTurn {
   #replacesBlocks: boolean;
   /** What came in while a commit was under way, in order. */
   readonly #held: (() => void)[] = [];
-  /** Blocks that are whole but not committed. */
-  #finished: Block[] = [];
-  /** Words that follow a finished block wait until it is committed, so that events keep the order of the answer. */
-  #after: (() => void)[] = [];
+  /** From the first block of a step that is whole: what waits for the commit, in the order of the answer. */
+  #outbox: Outgoing[] = [];
   #run: ModelRun | null = null;
   #paused = false;
 
@@ -87,13 +67,18 @@ export class RunningTurn {
         mintBlockId: () => scope.mint('blk'),
       },
       {
-        started: (index, id, blockType) => this.#say(() => this.log.say({ type: 'block.start', index, id, block_type: blockType })),
+        started: (index, id, blockType) => {
+          const event: StreamEvent = { type: 'block.start', index, id, block_type: blockType };
+          if (this.#outbox.length === 0) this.log.say(event);
+          else this.#outbox.push({ event, speak: () => this.log.say(event) });
+        },
         delta: (index, id, text) => {
-          if (this.#finished.length === 0) this.log.sayText(index, id, text);
-          else this.#after.push(() => this.log.sayText(index, id, text));
+          if (this.#outbox.length === 0) this.log.sayText(index, id, text);
+          else
+            this.#outbox.push({ event: { type: 'block.delta', index, text_delta: text }, speak: () => this.log.sayText(index, id, text) });
         },
         completed: (block) => {
-          this.#finished.push(block);
+          this.#outbox.push({ block });
         },
       },
     );
@@ -120,11 +105,6 @@ export class RunningTurn {
   /** Keep-alive for readers; not while a commit has given out the next seqs. */
   ping(): void {
     if (!this.#committing && !this.#ended) this.log.say({ type: 'ping' });
-  }
-
-  #say(speak: () => void): void {
-    if (this.#finished.length === 0) speak();
-    else this.#after.push(speak);
   }
 
   /** One thing at a time: runs now, or after the commit under way. */
@@ -163,7 +143,7 @@ export class RunningTurn {
         this.#hold(() => {
           if (!this.#rounds.drawsComponent(call.name)) return;
           this.#assembler.componentStarted(call);
-          if (this.#finished.length > 0) this.#advance();
+          if (this.#outbox.length > 0) this.#advance();
         }),
       finished: (result) => this.#hold(() => this.#finishRound(result)),
       failed: (failure) => this.#hold(() => this.#fail(failure)),
@@ -173,7 +153,7 @@ export class RunningTurn {
   #text(delta: string): void {
     this.#rounds.heard(delta);
     this.#assembler.text(delta);
-    if (this.#finished.length > 0) this.#advance();
+    if (this.#outbox.length > 0) this.#advance();
   }
 
   #finishRound(result: RoundResult): void {
@@ -199,7 +179,9 @@ export class RunningTurn {
 
   /** Steps the machine over the blocks that are finished and then `event`, commits all of it, and performs it. */
   #advance(event?: ChatTurnEvent): void {
-    const blocks = this.#finished;
+    const outbox = this.#outbox;
+    this.#outbox = [];
+    const blocks = outbox.flatMap((item) => ('block' in item ? [item.block] : []));
     const effects: ChatTurnEffect[] = [];
     const send = (next: ChatTurnEvent) => {
       const step: Step<typeof chatTurn> = this.#machine.send(next);
@@ -207,13 +189,18 @@ export class RunningTurn {
     };
     for (const block of blocks) send({ type: 'block.completed', blockId: block.id });
     if (event !== undefined) send(event);
-    const events = this.#eventsOf(effects, blocks);
+    const ends = effects.some((effect) => effect.type === 'endTurn');
+    // What follows the last whole block belongs to one that goes on: it is said after the commit, as any text is.
+    const told = ends ? outbox.length : outbox.findLastIndex((item) => 'block' in item) + 1;
+    const events = [...blockEvents(outbox.slice(0, told), effects), ...this.#eventsOf(effects)];
+    const after = outbox.slice(told);
     if (events.length === 0) {
+      this.#speak(after);
       this.#perform(effects);
       return;
     }
     this.#committing = true;
-    this.#commit(events, effects, blocks).then(
+    this.#commit(events, effects, blocks, after).then(
       (committed) => {
         if (!committed) this.#abandon(new Error('another node took the conversation over'));
       },
@@ -221,15 +208,14 @@ export class RunningTurn {
     );
   }
 
-  /** What these effects will say, in order. */
-  #eventsOf(effects: readonly ChatTurnEffect[], blocks: readonly Block[]): StreamEvent[] {
-    const byId = new Map(blocks.map((block) => [block.id, block]));
+  #speak(items: readonly Outgoing[]): void {
+    for (const item of items) if ('speak' in item) item.speak();
+  }
+
+  /** What these effects will say beside blocks, in order. */
+  #eventsOf(effects: readonly ChatTurnEffect[]): StreamEvent[] {
     return effects.flatMap((effect): StreamEvent[] => {
       switch (effect.type) {
-        case 'sendBlock': {
-          const block = byId.get(effect.blockId) as Block;
-          return [{ type: 'block.ready', index: block.index, block }];
-        }
         case 'executeActions':
           return this.#rounds.executions();
         case 'sendError':
@@ -246,7 +232,12 @@ export class RunningTurn {
     });
   }
 
-  async #commit(events: readonly StreamEvent[], effects: readonly ChatTurnEffect[], blocks: readonly Block[]): Promise<boolean> {
+  async #commit(
+    events: readonly StreamEvent[],
+    effects: readonly ChatTurnEffect[],
+    blocks: readonly Block[],
+    after: readonly Outgoing[],
+  ): Promise<boolean> {
     const end = effects.find((effect) => effect.type === 'endTurn');
     const said = this.log.unjournalled();
     const firstSeq = this.log.nextSeq;
@@ -267,12 +258,9 @@ export class RunningTurn {
     });
     if (!committed) return false;
     this.#replacesBlocks = false;
-    this.#finished = [];
     for (const event of events) this.log.say(event);
     this.log.journalledUpTo(nextSeq);
-    const after = this.#after;
-    this.#after = [];
-    for (const speak of after) speak();
+    this.#speak(after);
     this.#committing = false;
     this.#perform(effects);
     if (end !== undefined) this.#end();
@@ -303,11 +291,4 @@ export class RunningTurn {
     this.log.say(FAILED_END);
     this.#end();
   }
-}
-
-/** A machine for a turn that begins, or one as it was stored. */
-export function turnMachine(stored?: { readonly state: TurnState; readonly snapshot: string }): Stepper<typeof chatTurn> {
-  return stored === undefined
-    ? stepper(chatTurn)
-    : stepper(chatTurn, { stored: { state: stored.state, context: JSON.parse(stored.snapshot) } });
 }

@@ -79,12 +79,14 @@ class Actors implements ActorSystem {
     for (const conversation of this.#conversations.values()) conversation.running?.ping();
   }
 
-  #conversation(id: string, home: Home): Conversation {
+  #conversation(id: string, home: Home, isNew = false): Conversation {
     let conversation = this.#conversations.get(id);
     if (conversation === undefined) {
       const { appId, channel, organisationId } = home;
       const db = this.#services.storage.organisation(organisationId);
-      conversation = new Conversation(id, { appId, channel, organisationId }, this.#opening, db, () => this.#conversations.delete(id));
+      conversation = new Conversation(id, isNew, { appId, channel, organisationId }, this.#opening, db, () =>
+        this.#conversations.delete(id),
+      );
       this.#conversations.set(id, conversation);
     }
     return conversation;
@@ -99,7 +101,7 @@ class Actors implements ActorSystem {
     const conversationId = this.#continued(command);
     refuseTurn(command, conversationId === null, storage, this.#services.nowMs());
     const id = conversationId ?? mintId('cnv', this.#services.nowMs());
-    const opened = await this.#conversation(id, home).open(command);
+    const opened = await this.#conversation(id, home, conversationId === null).open(command);
     if (opened !== 'exists') return opened;
     // Somebody else opened the same turn meanwhile, in this conversation or in another new one.
     const winner = readTurn(db, home.appId, command.turnId);

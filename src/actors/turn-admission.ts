@@ -2,7 +2,7 @@
 import semver from 'semver';
 import { Refusal } from '../protocol/errors.ts';
 import type { Storage } from '../storage/storage.ts';
-import { isCreditExhausted } from '../storage/usage.ts';
+import { isCreditExhaustedLately } from '../storage/usage.ts';
 import type { TurnCommand } from './turn-command.ts';
 
 /** @throws Refusal `upgrade_required` when the build is below the app's floor for its platform. */
@@ -25,7 +25,7 @@ export function refuseTurn(command: TurnCommand, isNewConversation: boolean, sto
   if (app.settings.suspended) throw new Refusal('quota_exceeded', 'This app is suspended. Its operator can lift that in the console.');
   refuseOldBuild(command);
   if (channel !== 'live' || !isNewConversation || !app.settings.hardCap) return;
-  if (isCreditExhausted(storage.control, storage.organisation(organisationId), organisationId, nowMs)) {
+  if (isCreditExhaustedLately(storage.control, storage.organisation(organisationId), organisationId, nowMs)) {
     throw new Refusal('quota_exceeded', "The organisation's usage credit is used up. Add credit or change the plan in the console.");
   }
 }

@@ -13,7 +13,8 @@ import type { Connection } from '../storage/connection.ts';
 import { type NewBlock, type PickChange, readBlockById } from '../storage/conversations.ts';
 import { type InvocationChange, type InvocationRow, readInvocationById, readTurnInvocations } from '../storage/invocations.ts';
 import type { Channel } from '../storage/organisations.ts';
-import type { TurnKind } from '../storage/turns.ts';
+import { isContinued, type TurnKind } from '../storage/turns.ts';
+import { cardPicks } from './confirm-card.ts';
 import { resultChange, waitingAfter } from './invocation-step.ts';
 
 export interface TurnCommand {
@@ -117,10 +118,18 @@ function planResults(db: Connection, conversationId: string, command: TurnComman
     if (change !== null) changes.set(row.id, change);
   });
   const made = [...changes.values()];
+  if (made.length === 0 && [...turns].every((turn) => isContinued(db, turn))) {
+    // Continuations are not counted: repeating one must not be a way to ask the model for nothing.
+    throw new Refusal(
+      'invalid_request',
+      'tool_results holds only calls that were answered before. Resend a retry with the turn_id it had.',
+    );
+  }
+  const picks = cardPicks(db, made);
   const rows = [...turns].flatMap((turn) => readTurnInvocations(db, turn));
   const waiting = waitingAfter(rows, made);
   const left = rows.filter((row) => isUnsettled(changes.get(row.id)?.to ?? row.state));
-  return { kind: 'continuation', said: null, picks: [], changes: made, resumedTurns: left.length === 0 ? [...turns] : [], waiting, left };
+  return { kind: 'continuation', said: null, picks, changes: made, resumedTurns: left.length === 0 ? [...turns] : [], waiting, left };
 }
 
 /**

@@ -1,4 +1,5 @@
 /** The words in which failures reach a stream. */
+import type { ModelFailure } from '../assistant/models/model.ts';
 import type { ChatTurnEffect, TurnFailure } from '../machines/chat-turn.ts';
 import type { StreamEvent } from '../protocol/runtime/stream-events.ts';
 
@@ -21,4 +22,12 @@ export function failureEvents(effects: readonly ChatTurnEffect[]): StreamEvent[]
     if (effect.type === 'sendError') return [errorEvent(effect.failure)];
     return effect.type === 'endTurn' ? [FAILED_END] : [];
   });
+}
+
+/** What a failing upstream makes of the turn (decisions §7); only before any output is it worth trying again in seconds. */
+export function failureOf(failure: ModelFailure, saidNothing: boolean): TurnFailure {
+  if (failure.kind === 'busy' && saidNothing) {
+    return { code: 'model_busy', message: 'The assistant is busy at the moment. Try again in a few seconds.', retryable: true };
+  }
+  return { code: 'internal', message: 'The answer could not be finished. Try again.', retryable: true };
 }

@@ -16,11 +16,11 @@ import { readManifest } from '../storage/manifests.ts';
 import type { Storage } from '../storage/storage.ts';
 import type { CommitTurnInput, OpenTurnInput, OpenTurnOutput } from '../storage/turns.ts';
 import type { Cap } from '../storage/usage-ledger.ts';
-import { turnMachine } from './running-turn.ts';
 import type { Stepper } from './step.ts';
 import { readTranscript } from './transcript.ts';
 import { planTurn, type TurnCommand, type TurnPlan } from './turn-command.ts';
 import { journalEvent } from './turn-log.ts';
+import { turnMachine } from './turn-machine.ts';
 import type { TurnScope } from './turn-scope.ts';
 
 /** Passages looked up for a message: enough to answer from, few enough not to drown the question. */
@@ -79,7 +79,8 @@ export class TurnOpening {
     const nowMs = this.#services.nowMs();
     const db = this.#services.storage.organisation(command.organisationId);
     const messageId = this.#mint('msg');
-    const scope = (commit: TurnScope['commit']) => this.scopeOf(command, conversationId, messageId, commit);
+    const isNew = fence.expectedEpoch === null;
+    const scope = (commit: TurnScope['commit']) => this.scopeOf(command, conversationId, messageId, commit, isNew);
     // Refuses an unknown manifest before anything is written.
     this.#manifest(command);
     const plan = planTurn(db, conversationId, command, nowMs);
@@ -149,11 +150,12 @@ export class TurnOpening {
   }
 
   /** What a run of this command needs; `commit` is the conversation's. */
-  scopeOf(command: TurnCommand, conversationId: string, messageId: string, commit: TurnScope['commit']): TurnScope {
+  scopeOf(command: TurnCommand, conversationId: string, messageId: string, commit: TurnScope['commit'], isNew = false): TurnScope {
     const { app, body, channel, requestId } = command;
     const { storage, model, prices, log } = this.#services;
     const db = storage.organisation(command.organisationId);
     const locale = body.client.locale ?? null;
+    const hasKnowledge = hasIndexedKnowledge(db, app.id);
     return {
       app,
       channel,
@@ -165,7 +167,7 @@ export class TurnOpening {
       toolset: this.#toolset({
         components: body.client.components,
         manifest: this.#manifest(command),
-        hasKnowledge: hasIndexedKnowledge(db, app.id),
+        hasKnowledge,
       }),
       actionKinds: new Set(body.client.action_kinds),
       model,
@@ -175,8 +177,10 @@ export class TurnOpening {
       traits: null,
       nowMs: this.#services.nowMs,
       mint: (prefix) => this.#mint(prefix),
-      transcript: () => readTranscript(db, conversationId),
-      search: (text) => searchKnowledge(db, app.id, text, PASSAGES_PER_SEARCH),
+      // What was said in a new conversation is what the command says; reading it back would cost more than all the rest.
+      transcript: () =>
+        isNew && body.message !== undefined ? [{ role: 'user', content: body.message.text }] : readTranscript(db, conversationId),
+      search: (text) => (hasKnowledge ? searchKnowledge(db, app.id, text, PASSAGES_PER_SEARCH) : []),
       commit,
     };
   }

@@ -34,6 +34,8 @@ interface Waits {
 
 /** OpenAI's rule of thumb for English: what an upstream that reports no usage is charged by. */
 const CHARS_PER_TOKEN = 4;
+/** What the next round is told of this one's words: as much as of a conversation, however long the answer grows. */
+const WORDS_REMEMBERED_CHARS = 48_000;
 
 function queryOf(call: ToolCall): string {
   try {
@@ -80,7 +82,7 @@ export class TurnRounds {
   }
 
   heard(delta: string): void {
-    this.#words += delta;
+    if (this.#words.length < WORDS_REMEMBERED_CHARS) this.#words += delta;
     this.#unreportedChars += delta.length;
   }
 
@@ -123,7 +125,7 @@ export class TurnRounds {
   }
 
   #count(result: RoundResult): void {
-    const written = this.#words.length + result.toolCalls.reduce((sum, call) => sum + call.arguments.length, 0);
+    const written = this.#unreportedChars + result.toolCalls.reduce((sum, call) => sum + call.arguments.length, 0);
     const usage = result.usage ?? {
       inputTokens: Math.ceil(this.#askedChars / CHARS_PER_TOKEN),
       outputTokens: Math.ceil(written / CHARS_PER_TOKEN),

@@ -38,6 +38,13 @@ export interface Repair {
   readonly details: readonly Detail[];
 }
 
+/** The text block that is being written. */
+interface OpenText {
+  readonly index: number;
+  readonly id: string;
+  content: string;
+}
+
 interface Announced {
   readonly index: number;
   readonly id: string;
@@ -60,6 +67,11 @@ function wordsOf(value: unknown): string {
   return clip(words.join('\n\n'), FALLBACK_MAX_CHARS) || 'This part of the answer could not be shown.';
 }
 
+/** True when the text breaks off between the two halves of a character outside the basic plane. */
+function endsInHalfPair(text: string): boolean {
+  return (text.charCodeAt(text.length - 1) & 0xfc00) === 0xd800;
+}
+
 function parseArguments(call: ToolCall): { ok: true; value: unknown } | { ok: false } {
   try {
     return { ok: true, value: call.arguments === '' ? {} : JSON.parse(call.arguments) };
@@ -73,9 +85,9 @@ export class BlockAssembler {
   readonly #output: AssemblerOutput;
   readonly #drawsText: boolean;
   #nextIndex = 0;
-  #text: { index: number; id: string; content: string } | null = null;
-  /** White space that may turn out to lead nowhere. */
-  #leading = '';
+  #text: OpenText | null = null;
+  /** The end of the text so far, when what comes next decides where it belongs. */
+  #held = '';
   /** Announced component blocks by the id of the call that fills them. */
   readonly #announced = new Map<string, Announced>();
   /** Announced blocks whose call failed once and that wait for the model's second try. */
@@ -94,7 +106,7 @@ export class BlockAssembler {
 
   text(delta: string): void {
     const current = this.#text;
-    if (current !== null && current.content.length + delta.length < TEXT_BLOCK_SOFT_CHARS) {
+    if (current !== null && this.#held === '' && current.content.length + delta.length < TEXT_BLOCK_SOFT_CHARS && !endsInHalfPair(delta)) {
       current.content += delta;
       this.#output.delta(current.index, current.id, delta);
       return;
@@ -104,18 +116,13 @@ export class BlockAssembler {
 
   #textSlowly(delta: string): void {
     if (!this.#drawsText) return;
-    let rest = delta;
+    let rest = this.#held + delta;
+    this.#held = '';
     while (rest !== '') {
       if (this.#text === null) {
-        rest = this.#leading + rest;
-        const start = rest.search(/\S/);
-        if (start < 0) {
-          // Bounded: white space without a word is worth nothing beyond one line break.
-          this.#leading = rest.slice(-2);
-          return;
-        }
-        rest = rest.slice(start);
-        this.#leading = '';
+        // White space that leads to no word makes no block.
+        rest = rest.trimStart();
+        if (rest === '') return;
         this.#text = { index: this.#nextIndex++, id: this.#options.mintBlockId(), content: '' };
         this.#output.started(this.#text.index, this.#text.id, 'text');
       }
@@ -124,26 +131,39 @@ export class BlockAssembler {
   }
 
   /** Appends what fits the block, closes it when it is full, and answers the rest. */
-  #appendSome(current: { index: number; id: string; content: string }, text: string): string {
+  #appendSome(current: OpenText, text: string): string {
     const room = TEXT_BLOCK_HARD_CHARS - current.content.length;
     const paragraph = text.indexOf('\n\n', Math.max(0, TEXT_BLOCK_SOFT_CHARS - current.content.length));
     let take = paragraph >= 0 && paragraph <= room ? paragraph : Math.min(room, text.length);
     // Never between the halves of a surrogate pair.
-    if (take < text.length && take > 0 && /[\uD800-\uDBFF]/.test(text[take - 1] as string)) take -= 1;
+    if (take < text.length && endsInHalfPair(text.slice(0, take))) take -= 1;
+    const full = take < text.length;
     const part = text.slice(0, take);
-    if (part !== '') {
-      current.content += part;
-      this.#output.delta(current.index, current.id, part);
-    }
-    if (take < text.length) this.closeText();
+    const kept = full ? 0 : this.#undecidedEnd(current.content.length, part);
+    this.#append(current, part.slice(0, part.length - kept));
+    this.#held = part.slice(part.length - kept);
+    if (full) this.closeText();
     return text.slice(take);
+  }
+
+  /** How much of the end of `part` waits for what follows: half a pair, or a line break that may become a paragraph. */
+  #undecidedEnd(before: number, part: string): number {
+    const paragraphMayBegin = part.endsWith('\n') && before + part.length > TEXT_BLOCK_SOFT_CHARS;
+    return endsInHalfPair(part) || paragraphMayBegin ? 1 : 0;
+  }
+
+  #append(current: OpenText, part: string): void {
+    if (part === '') return;
+    current.content += part;
+    this.#output.delta(current.index, current.id, part);
   }
 
   /** Ends the text block in progress: the model went on to something else, or is done. */
   closeText(): void {
     const current = this.#text;
-    this.#leading = '';
     if (current === null) return;
+    this.#append(current, this.#held);
+    this.#held = '';
     this.#text = null;
     this.#output.completed({ index: current.index, id: current.id, block_type: 'text', revision: 1, body: { md: current.content } });
   }
@@ -225,7 +245,6 @@ export class BlockAssembler {
   }
 
   #fallBack(block: Announced): void {
-    if (!this.#drawsText) return;
     const body = { md: wordsOf(block.attempt) };
     this.#output.completed({ index: block.index, id: block.id, block_type: 'text', revision: 1, body });
   }

@@ -2,7 +2,6 @@
 import { Refusal } from '../protocol/errors.ts';
 import { EARLIER_KEY_PREFIX, KEY_PREFIX, runtimeHeader } from '../protocol/headers.ts';
 import { readApp } from '../storage/apps.ts';
-import { readKey } from '../storage/organisations.ts';
 import type { RuntimeCaller } from './route.ts';
 import type { Services } from './services.ts';
 
@@ -36,7 +35,7 @@ export function authenticateRuntime(header: (name: string) => string, services: 
     });
   }
   const { storage } = services;
-  const key = KEY.test(token) ? readKey(storage.control, token) : undefined;
+  const key = KEY.test(token) ? storage.key(token) : undefined;
   if (key === undefined || key.revokedAtMs !== null) {
     throw new Refusal('invalid_key', 'The publishable key is unknown or was revoked. Check the key and the environment it is for.');
   }

@@ -176,7 +176,8 @@ export class Exchange {
   endStream(): void {
     if (this.#state !== 'streaming') return;
     this.#state = 'over';
-    this.#res.end('', this.#plan.closing());
+    // Never with uWebSockets' flag to close: it writes a header, which would land in the middle of the chunks.
+    this.#res.end();
   }
 
   /** Cuts the connection. The abort listener runs. */

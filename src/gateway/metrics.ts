@@ -1,5 +1,6 @@
-/** What /metrics tells (Prometheus text): requests by route and status, open streams, the write queue, the process itself. */
+/** What /metrics tells (Prometheus text): requests by route and status, open streams, turns, the write queue, the process itself. */
 import { Counter, collectDefaultMetrics, Gauge, Registry } from 'prom-client';
+import type { ActorStats } from '../actors/system.ts';
 import type { Services } from './services.ts';
 
 export interface GatewayMetrics {
@@ -38,6 +39,7 @@ export function createMetrics(services: Services, openStreams: () => number): Ga
       this.set(openStreams());
     },
   });
+  addActorMetrics(registry, services);
   addWriterMetrics(registry, services);
   return {
     countRequest(route, status) {
@@ -52,6 +54,26 @@ export function createMetrics(services: Services, openStreams: () => number): Ga
     contentType: registry.contentType,
     close: () => registry.clear(),
   };
+}
+
+/** What is alive in this process; all of it is 0 when nothing runs. */
+function addActorMetrics(registry: Registry, services: Services): void {
+  const gauges: readonly (readonly [string, string, keyof ActorStats])[] = [
+    ['assistant_conversations_active', 'Conversations in which a turn runs or waits.', 'conversations'],
+    ['assistant_turns_running', 'Turns that are being answered.', 'runningTurns'],
+    ['assistant_turns_waiting', 'Turns that wait behind another one of their conversation.', 'waitingTurns'],
+    ['assistant_turn_readers', 'Streams that follow a running turn.', 'readers'],
+  ];
+  for (const [name, help, stat] of gauges) {
+    new Gauge({
+      name,
+      help,
+      registers: [registry],
+      collect() {
+        this.set(services.actors.stats()[stat]);
+      },
+    });
+  }
 }
 
 function addWriterMetrics(registry: Registry, services: Services): void {

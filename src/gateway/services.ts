@@ -1,11 +1,18 @@
 /** What routes may use; put together once in main.ts. */
 import type { Logger } from 'pino';
 import type { ActorSystem } from '../actors/system.ts';
-import type { Config } from '../config.ts';
 import type { Storage } from '../storage/storage.ts';
 
+/** What the gateway needs of the configuration; the rest is none of its business. */
+export interface GatewayConfig {
+  /** How clients reach the service; undefined: as the browser asked. */
+  readonly publicUrl: string | undefined;
+  /** The console's credential; undefined: the one minted on the first start. */
+  readonly operatorToken: string | undefined;
+}
+
 export interface Services {
-  readonly config: Config;
+  readonly config: GatewayConfig;
   readonly storage: Storage;
   readonly actors: ActorSystem;
   readonly log: Logger;

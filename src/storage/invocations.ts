@@ -2,6 +2,7 @@
 import type { InvocationState } from '../protocol/runtime/states.ts';
 import type { Executor, Risk } from '../protocol/runtime/stream-events.ts';
 import type { Connection, Row } from './connection.ts';
+import { type PickChange, setPicks } from './conversations.ts';
 
 export interface InvocationRow {
   readonly id: string;
@@ -133,8 +134,12 @@ export function changeInvocations(db: Connection, changes: readonly InvocationCh
 }
 
 export const transactions = {
-  /** Compare-and-set of several calls; answers the ids whose state had moved on meanwhile. */
-  settleInvocations(db: Connection, input: { changes: readonly InvocationChange[]; nowMs: number }): string[] {
+  /** Compare-and-set of several calls and the cards they are shown on; answers the ids whose state had moved on meanwhile. */
+  settleInvocations(
+    db: Connection,
+    input: { changes: readonly InvocationChange[]; cards: readonly PickChange[]; nowMs: number },
+  ): string[] {
+    setPicks(db, input.cards);
     return changeInvocations(db, input.changes, input.nowMs);
   },
 };

@@ -35,7 +35,7 @@ function refusal(dir: string, pid: number | undefined, mode: LockMode): Error {
   const holder = pid === undefined ? 'another process' : `process ${pid}`;
   const why =
     mode === 'alone'
-      ? 'Without REDIS_URL only one process may use a data directory: stop that process, or give all of them the same REDIS_URL.'
+      ? 'Only one process may use a data directory: stop that process, or start this one with another DATA_DIR.'
       : 'That process runs without REDIS_URL and so must be alone: stop it, or give all of them the same REDIS_URL.';
   return new Error(`The data directory ${dir} is in use by ${holder}. ${why}`);
 }

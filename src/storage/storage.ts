@@ -6,6 +6,7 @@ import { type DataLayout, dataLayout, prepareDataDir } from './files-layout.ts';
 import { controlMigrations } from './migrations/control.ts';
 import { migrate } from './migrations/migrate.ts';
 import { organisationMigrations } from './migrations/organisation.ts';
+import { type Key, readKey } from './organisations.ts';
 import type { transactions } from './transactions.ts';
 import { openVault, type Vault } from './vault.ts';
 import { createWriter, type Writer } from './writer.ts';
@@ -16,11 +17,16 @@ export type TransactionName = keyof Registry & string;
 /** Open read connections cost a file handle and a page cache each; beyond this many the least used closes. */
 const OPEN_ORGANISATIONS_MAX = 256;
 
+/** Every request looks its key up; one takes some 300 bytes. */
+const KEYS_KEPT = 10_000;
+
 export interface Storage {
   readonly layout: DataLayout;
   readonly vault: Vault;
   /** Read-only, `control.sqlite`. */
   readonly control: Connection;
+  /** The key with this token; kept in memory until this process writes `control.sqlite`, which it does alone. */
+  key(token: string): Key | undefined;
   /** Read-only, the organisation's file. @throws when the organisation has none. */
   organisation(organisationId: string): Connection;
   writeControl<N extends TransactionName>(name: N, input: Parameters<Registry[N]>[1]): Promise<ReturnType<Registry[N]>>;
@@ -64,6 +70,7 @@ export function openStorage(options: StorageOptions): Storage {
     max: OPEN_ORGANISATIONS_MAX,
     dispose: (connection) => connection.close(),
   });
+  const keys = new LRUCache<string, Key>({ max: KEYS_KEPT });
   const prepared = new Set<string>();
 
   /** Creates or upgrades the file, once per process: neither the writer nor a reader may meet an older schema. */
@@ -86,7 +93,21 @@ export function openStorage(options: StorageOptions): Storage {
       }
       return reader;
     },
-    writeControl: (name, input) => writer.write(layout.control, name, input),
+    key(token) {
+      let key = keys.get(token);
+      if (key === undefined) {
+        key = readKey(control, token);
+        if (key !== undefined) keys.set(token, key);
+      }
+      return key;
+    },
+    async writeControl(name, input) {
+      try {
+        return await writer.write(layout.control, name, input);
+      } finally {
+        keys.clear();
+      }
+    },
     write(organisationId, name, input) {
       prepareOrganisation(organisationId);
       return writer.write(layout.organisation(organisationId), name, input);

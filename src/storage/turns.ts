@@ -65,6 +65,11 @@ export function readOpenTurns(db: Connection, conversationId: string): TurnRow[]
     .map(readTurnRow);
 }
 
+/** Whether a continuation has gone on from this turn already. */
+export function isContinued(db: Connection, turn: number): boolean {
+  return db.statement('SELECT state FROM turns WHERE id = :turn').get({ turn })?.state === 'continued';
+}
+
 export interface JournalRow {
   readonly firstSeq: number;
   readonly entries: string;

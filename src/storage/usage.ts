@@ -232,3 +232,17 @@ export function countUsers(db: Connection, nowMs: number): number {
     .get({ sinceMs: nowMs - USERS_WINDOW_DAYS * DAY_MS });
   return row?.users as number;
 }
+
+/** Working credit out costs more than admitting a turn; a second late is within what open turns overdraw anyway. */
+const CREDIT_KEPT_MS = 1_000;
+
+const lately = new WeakMap<Connection, { readonly atMs: number; readonly exhausted: boolean }>();
+
+/** As isCreditExhausted, as it was at most a second ago. */
+export function isCreditExhaustedLately(control: Connection, db: Connection, organisationId: string, nowMs: number): boolean {
+  const known = lately.get(db);
+  if (known !== undefined && Math.abs(nowMs - known.atMs) < CREDIT_KEPT_MS) return known.exhausted;
+  const exhausted = isCreditExhausted(control, db, organisationId, nowMs);
+  lately.set(db, { atMs: nowMs, exhausted });
+  return exhausted;
+}

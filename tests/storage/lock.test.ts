@@ -28,7 +28,7 @@ test('Cluster: without Redis a second process refuses, says why and names the fi
   const dir = temporaryDir(t);
   const lock = lockDataDir(dir);
   const second = await contender(t, dir, 'alone');
-  assert.ok(second.said.includes(dir) && second.said.includes(`process ${process.pid}.`) && second.said.includes('REDIS_URL'), second.said);
+  assert.ok(second.said.includes(dir) && second.said.includes(`process ${process.pid}.`) && second.said.includes('DATA_DIR'), second.said);
   lock.release();
   lock.release();
   assert.equal((await contender(t, dir, 'alone')).said, 'held');

@@ -11,7 +11,7 @@ const TURN_ID = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/
 /** What a retry must repeat: the body, the device, the channel and the person (decisions §4). */
 function fingerprint(body: ChatRequest, caller: RuntimeCaller): string {
   return createHash('sha256')
-    .update(JSON.stringify([caller.channel, caller.deviceId, body]))
+    .update(JSON.stringify([caller.channel, caller.deviceId, { ...body, turn_id: body.turn_id?.toLowerCase() }]))
     .digest('hex');
 }
 

@@ -1,0 +1,30 @@
+/** What of an answer waits for a commit: how its blocks become events, in the order of the answer, and rows. */
+import type { ChatTurnEffect } from '../machines/chat-turn.ts';
+import type { Block } from '../protocol/catalog/block.ts';
+import type { StreamEvent } from '../protocol/runtime/stream-events.ts';
+import type { NewBlock } from '../storage/conversations.ts';
+
+/** What of the answer waits for a commit: a block that is whole, or what was said of a later one. */
+export type Outgoing = { readonly block: Block } | { readonly event: StreamEvent; readonly speak: () => void };
+
+/** Blocks that are sent become ready where they stand among the rest. */
+export function blockEvents(items: readonly Outgoing[], effects: readonly ChatTurnEffect[]): StreamEvent[] {
+  const sent = new Set(effects.flatMap((effect) => (effect.type === 'sendBlock' ? [effect.blockId] : [])));
+  return items.flatMap((item): StreamEvent[] => {
+    if (!('block' in item)) return [item.event];
+    const { block } = item;
+    return sent.has(block.id) ? [{ type: 'block.ready', index: block.index, block }] : [];
+  });
+}
+
+/** The row of a block. */
+export function newBlock(block: Block): NewBlock {
+  return {
+    id: block.id,
+    position: block.index,
+    blockType: block.block_type,
+    revision: block.revision,
+    body: JSON.stringify(block.body),
+    fallbackText: block.fallback_text ?? null,
+  };
+}

@@ -1,0 +1,90 @@
+import assert from 'node:assert/strict';
+import { describe, test } from 'node:test';
+import fc from 'fast-check';
+import { confirmCardBody, fillTemplate, localised } from '../../src/actors/confirm-card.ts';
+import { validateBody } from '../../src/protocol/catalog/catalog.ts';
+import { completeManifest, type ManifestAction, type PostedManifest } from '../../src/protocol/runtime/manifest.ts';
+
+function declared(fields: Partial<PostedManifest['actions'][number]>): ManifestAction {
+  const posted = { name: 'cancel_order', description: 'Cancels an order.', risk: 'write' as const, confirm_template: 'Cancel {order_id}?' };
+  const [action] = completeManifest({ version: '1', actions: [{ ...posted, ...fields }] }).actions;
+  return action as ManifestAction;
+}
+
+const EXPIRES_AT_MS = Date.UTC(2026, 0, 2, 3, 4, 5);
+
+function card(action: ManifestAction, params: Record<string, unknown>, locale: string | null = null) {
+  return confirmCardBody(action, { invocationId: 'inv_1', params, expiresAtMs: EXPIRES_AT_MS }, locale);
+}
+
+describe('the confirmation card is drawn from what the app declared (decisions §8)', () => {
+  test('the sentence, the fields and the deadline', () => {
+    const action = declared({ params: { order_id: { type: 'string' }, refund: { type: 'number', editable: true, enum: [0, 5] } } });
+    assert.deepEqual(card(action, { order_id: 'A-1', refund: 5 }), {
+      invocation_id: 'inv_1',
+      title: 'Cancel order',
+      summary: 'Cancel A-1?',
+      risk: 'write',
+      fields: [
+        { param: 'order_id', label: 'Order id', display: 'A-1', value: 'A-1', editable: false, type: 'string' },
+        { param: 'refund', label: 'Refund', display: '5', value: 5, editable: true, type: 'number', enum: [0, 5] },
+      ],
+      confirm_label: 'Confirm',
+      decline_label: 'Cancel',
+      expires_at: '2026-01-02T03:04:05.000Z',
+      edit_state: 'idle',
+      status: 'pending',
+    });
+  });
+
+  test('a destructive action says so, with the words to type and its own labels', () => {
+    const labels = { en: { confirm: 'Delete', cancel: 'Keep' }, de: { confirm: 'Löschen', cancel: 'Behalten' } };
+    const action = declared({ risk: 'destructive', type_to_confirm: 'DELETE', confirm_labels: labels });
+    const body = card(action, {}, 'de-AT');
+    assert.deepEqual(
+      [body.risk, body.type_to_confirm, body.confirm_label, body.decline_label],
+      ['destructive', 'DELETE', 'Löschen', 'Behalten'],
+    );
+  });
+
+  test('whatever the values are, the card is one that a client can draw', () => {
+    const action = declared({ params: { order_id: { type: 'string' }, tags: { type: 'array' } } });
+    fc.assert(
+      fc.property(fc.string({ maxLength: 2_000, unit: 'grapheme' }), fc.array(fc.string(), { maxLength: 50 }), (order, tags) => {
+        const checked = validateBody('confirm_card', card(action, { order_id: order, tags }));
+        assert.ok(checked.ok, JSON.stringify(checked));
+      }),
+    );
+  });
+});
+
+describe('templates take values, not instructions (decisions §8)', () => {
+  test('values stand where they are marked; a marker without a value becomes nothing', () => {
+    assert.equal(fillTemplate('Send {count} to {name}{rest}?', { count: 2, name: 'Ada' }), 'Send 2 to Ada?');
+    assert.equal(fillTemplate('{list} {yes} {none}', { list: ['a', 1], yes: true, none: null }), '["a",1] true ');
+  });
+
+  test('a value that looks like a marker or a replacement pattern stays as it is', () => {
+    assert.equal(fillTemplate('{a}{b}', { a: '{b}', b: '$&' }), '{b}$&');
+    assert.equal(fillTemplate('{constructor}{toString}', {}), '');
+  });
+});
+
+describe('the text nearest to the device\u2019s language is taken (decisions §8)', () => {
+  const texts = { en: 'en', 'pt-BR': 'pt-BR', pt: 'pt', de_AT: 'de_AT' };
+
+  test('the locale itself, then its language, then English, then the first', () => {
+    for (const [locale, wanted] of [
+      ['pt-BR', 'pt-BR'],
+      ['pt_br', 'pt-BR'],
+      ['pt-PT', 'pt'],
+      ['de-at', 'de_AT'],
+      ['fr', 'en'],
+      [null, 'en'],
+    ] as const) {
+      assert.equal(localised(texts, locale), wanted, String(locale));
+    }
+    assert.equal(localised({ fr: 'fr', it: 'it' }, 'de'), 'fr');
+    assert.equal(localised({}, 'de'), undefined);
+  });
+});

@@ -1,0 +1,219 @@
+/** The rules of the house that a program can check: which way imports run, where drivers may show, how long a file may be. */
+import assert from 'node:assert/strict';
+import { existsSync, readdirSync, readFileSync } from 'node:fs';
+import { dirname, join, posix, relative, sep } from 'node:path';
+import { describe, test } from 'node:test';
+import { fileURLToPath } from 'node:url';
+
+const LINES_MAX = 300;
+
+/** The project's own directory, from the sources or from wherever they were compiled to. */
+function projectRoot(): string {
+  let dir = dirname(fileURLToPath(import.meta.url));
+  while (!existsSync(join(dir, 'package.json'))) dir = dirname(dir);
+  return dir;
+}
+
+const root = projectRoot();
+
+interface SourceFile {
+  /** Relative to the project, with forward slashes. */
+  readonly path: string;
+  readonly text: string;
+}
+
+function filesBelow(folder: string, ending: string): SourceFile[] {
+  return readdirSync(join(root, folder), { recursive: true, withFileTypes: true })
+    .filter((entry) => entry.isFile() && entry.name.endsWith(ending))
+    .map((entry) => join(entry.parentPath, entry.name))
+    .map((path) => ({ path: relative(root, path).split(sep).join('/'), text: readFileSync(path, 'utf8') }))
+    .sort((one, other) => (one.path < other.path ? -1 : 1));
+}
+
+const sources = filesBelow('src', '.ts');
+
+/** Specifiers of every static import and re-export, of dynamic imports and of workers' `new URL(…, import.meta.url)`. */
+function importsOf(text: string): string[] {
+  const patterns = [
+    /^\s*(?:import|export)\s[^'";]*?\bfrom\s*'([^']+)'/gm,
+    /^\s*import\s*'([^']+)'/gm,
+    /\bimport\(\s*'([^']+)'/g,
+    /\bnew URL\(\s*'(\.{1,2}\/[^']+\.[jt]s)',\s*import\.meta\.url/g,
+  ];
+  return patterns.flatMap((pattern) => [...text.matchAll(pattern)].map((match) => match[1] ?? ''));
+}
+
+/** `src/gateway/console/keys.ts` → `gateway`; a file beside the rooms is the composition root, ''. */
+function roomOf(path: string): string {
+  const parts = path.split('/');
+  return parts.length > 2 ? (parts[1] ?? '') : '';
+}
+
+/** Rooms that a room may import beside itself. */
+const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
+  protocol: [],
+  machines: ['protocol'],
+  assistant: ['protocol'],
+  storage: ['protocol'],
+  web: ['protocol'],
+  actors: ['machines', 'assistant', 'storage', 'protocol'],
+  gateway: ['actors', 'storage', 'protocol'],
+};
+
+const COMPOSITION_ROOT = ['src/banner.ts', 'src/config.ts', 'src/demo.ts', 'src/main.ts'];
+
+/** Libraries that one room (or two) hides from all others. */
+const DRIVER_ROOMS: Readonly<Record<string, readonly string[]>> = {
+  'uWebSockets.js': ['gateway'],
+  'better-sqlite3': ['storage'],
+  openai: ['assistant'],
+  undici: ['assistant'],
+  xstate: ['machines', 'actors'],
+};
+
+function packageOf(specifier: string): string {
+  const [first = '', second = ''] = specifier.split('/');
+  return first.startsWith('@') ? `${first}/${second}` : first;
+}
+
+/** Every import of the sources, with relative ones resolved to a path below the project. */
+const imports = sources.flatMap(({ path, text }) =>
+  importsOf(text).map((specifier) => ({
+    path,
+    specifier,
+    target: specifier.startsWith('.') ? posix.join(posix.dirname(path), specifier) : undefined,
+  })),
+);
+
+describe('architecture: imports run one way', () => {
+  test('the parser sees every form of import', () => {
+    const text = [
+      "import a from 'one';",
+      "import type { B } from './two.ts';",
+      'import {',
+      '  type C,',
+      '  d,',
+      "} from '../three.ts';",
+      "export { e } from 'four';",
+      "export * from 'five';",
+      "import 'six';",
+      "const f = await import('seven');",
+      "new Worker(new URL('./eight.js', import.meta.url));",
+      "// imported from 'nowhere'",
+    ].join('\n');
+    const found = importsOf(text).sort();
+    assert.deepEqual(found, ['one', './two.ts', '../three.ts', 'four', 'five', 'six', 'seven', './eight.js'].sort());
+    assert.ok(imports.length > sources.length, 'the sources import more than one thing each on average');
+  });
+
+  test('every folder of src is a room with rules, and beside the rooms lies only the composition root', () => {
+    const rooms = new Set(sources.map(({ path }) => roomOf(path)));
+    assert.deepEqual(
+      [...rooms].filter((room) => room !== '' && !Object.hasOwn(MAY_IMPORT, room)),
+      [],
+    );
+    assert.deepEqual(
+      sources.filter(({ path }) => roomOf(path) === '').map(({ path }) => path),
+      COMPOSITION_ROOT,
+    );
+  });
+
+  test('a room imports itself and the rooms below it, nothing else', () => {
+    const wrong = imports.filter(({ path, target }) => {
+      const room = roomOf(path);
+      if (room === '' || target === undefined) return false;
+      return !target.startsWith('src/') || ![room, ...(MAY_IMPORT[room] ?? [])].includes(roomOf(target));
+    });
+    assert.deepEqual(
+      wrong.map(({ path, specifier }) => `${path} imports ${specifier}`),
+      [],
+    );
+  });
+
+  test('a relative import names a file that exists, by its own ending', () => {
+    const wrong = imports.filter(
+      ({ target }) => target !== undefined && !existsSync(join(root, target)) && !existsSync(join(root, target.replace(/\.js$/, '.ts'))),
+    );
+    assert.deepEqual(
+      wrong.map(({ path, specifier }) => `${path} imports ${specifier}`),
+      [],
+    );
+  });
+
+  for (const [library, rooms] of Object.entries(DRIVER_ROOMS)) {
+    test(`${library} shows in ${rooms.join(' and ')} only`, () => {
+      const uses = imports.filter(({ specifier }) => packageOf(specifier) === library);
+      assert.ok(uses.length > 0, `nothing imports ${library}: the rule or the dependency is out of date`);
+      assert.deepEqual(
+        uses.filter(({ path }) => !rooms.includes(roomOf(path))).map(({ path }) => path),
+        [],
+      );
+    });
+  }
+
+  test('protocol does no I/O: it imports valibot, its JSON Schema and node:crypto for ids', () => {
+    const allowed = ['valibot', '@valibot/to-json-schema'];
+    const wrong = imports.filter(
+      ({ path, specifier, target }) =>
+        roomOf(path) === 'protocol' &&
+        target === undefined &&
+        !allowed.includes(specifier) &&
+        !(specifier === 'node:crypto' && path === 'src/protocol/ids.ts'),
+    );
+    assert.deepEqual(
+      wrong.map(({ path, specifier }) => `${path} imports ${specifier}`),
+      [],
+    );
+  });
+
+  test('every package that the sources import is a dependency of package.json', () => {
+    const { dependencies } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8')) as { dependencies: Record<string, string> };
+    const used = imports.filter(({ specifier, target }) => target === undefined && !specifier.startsWith('node:'));
+    const undeclared = used.filter(({ specifier }) => !Object.hasOwn(dependencies, packageOf(specifier)));
+    assert.deepEqual(
+      undeclared.map(({ path, specifier }) => `${path} imports ${specifier}`),
+      [],
+    );
+  });
+});
+
+describe('architecture: files stay small and finished', () => {
+  test(`no source file is over ${LINES_MAX} lines`, () => {
+    const long = sources.map(({ path, text }) => ({ path, lines: text.split('\n').length - 1 })).filter(({ lines }) => lines > LINES_MAX);
+    assert.deepEqual(long, []);
+  });
+
+  test('no file holds a note of unfinished work or a path of somebody’s machine', () => {
+    // Spelt in pieces, so that this file passes its own rule.
+    const words = [
+      ['TO', 'DO'],
+      ['FIX', 'ME'],
+      ['XX', 'X'],
+      ['HA', 'CK'],
+    ].map((halves) => halves.join(''));
+    const paths = [
+      ['/ho', 'me/'],
+      ['/Us', 'ers/'],
+      ['/ro', 'ot/'],
+      ['/wo', 'rk/'],
+    ].map((halves) => halves.join(''));
+    const forbidden = new RegExp(`\\b(?:${words.join('|')})\\b|(?<![\\w.*}-])(?:${paths.join('|')})`);
+    const texts = [...sources, ...filesBelow('tests', '.ts'), ...filesBelow('docs', '.md'), ...filesBelow('bench', '.ts')];
+    const found = [...texts, { path: 'README.md', text: readFileSync(join(root, 'README.md'), 'utf8') }].flatMap(({ path, text }) =>
+      text.split('\n').flatMap((line, index) => (forbidden.test(line) ? [`${path}:${index + 1}: ${line.trim()}`] : [])),
+    );
+    assert.deepEqual(found, []);
+  });
+
+  test('no source file is a drawer for anything: utils, helpers, managers, common', () => {
+    const wrong = sources.map(({ path }) => path).filter((path) => /\b(?:utils?|helpers?|managers?|common|misc)\b/.test(path));
+    assert.deepEqual(wrong, []);
+  });
+
+  test('every source file opens with a comment that says what it owns', () => {
+    assert.deepEqual(
+      sources.filter(({ text }) => !text.startsWith('/**')).map(({ path }) => path),
+      [],
+    );
+  });
+});

@@ -1,0 +1,258 @@
+/** The environment: what each variable is when unset, what it may hold, and the one line that says so when it does not. */
+import assert from 'node:assert/strict';
+import { describe, test } from 'node:test';
+import { type Config, ConfigError, readConfig } from '../src/config.ts';
+import { startAndFail } from './support/service.ts';
+
+function refusal(env: Readonly<Record<string, string>>): string {
+  try {
+    readConfig(env);
+  } catch (error) {
+    assert.ok(error instanceof ConfigError, String(error));
+    return error.message;
+  }
+  return assert.fail(`${JSON.stringify(env)} was accepted`);
+}
+
+const KEY_BYTES = Buffer.alloc(32, 7).toString('base64');
+
+interface Case {
+  readonly variable: string;
+  readonly read: (config: Config) => unknown;
+  readonly unset: unknown;
+  /** What it may hold → what that becomes. */
+  readonly good: Readonly<Record<string, unknown>>;
+  readonly bad: readonly string[];
+  /** What it may hold, as the refusal says it. */
+  readonly allowed: RegExp;
+  readonly secret?: true;
+}
+
+/** Tells a model apart from the provider that runs it. */
+function openAi(config: Config) {
+  return config.model.provider === 'openai' ? config.model : undefined;
+}
+
+const CASES: readonly Case[] = [
+  {
+    variable: 'HOST',
+    read: (config) => config.host,
+    unset: '127.0.0.1',
+    good: { '0.0.0.0': '0.0.0.0', '::1': '::1', 'api.example.com': 'api.example.com' },
+    bad: ['two words', 'a/b', 'http://x'],
+    allowed: /must be a host name or address/,
+  },
+  {
+    variable: 'PORT',
+    read: (config) => config.port,
+    unset: 8787,
+    good: { '0': 0, '80': 80, '65535': 65_535 },
+    bad: ['65536', '-1', '80.5', 'http', '8 0'],
+    allowed: /must be a number from 0 to 65535/,
+  },
+  {
+    variable: 'PUBLIC_URL',
+    read: (config) => config.publicUrl,
+    unset: undefined,
+    good: { 'https://help.example.com': 'https://help.example.com', 'http://localhost:1/x//': 'http://localhost:1/x' },
+    bad: ['help.example.com', 'ftp://example.com', 'https://'],
+    allowed: /must be an http or https address/,
+  },
+  {
+    variable: 'DATA_DIR',
+    read: (config) => config.dataDir,
+    unset: './data',
+    good: { '/var/lib/assistant': '/var/lib/assistant' },
+    bad: [],
+    allowed: /./,
+  },
+  {
+    variable: 'DEMO',
+    read: (config) => config.demo,
+    unset: true,
+    good: { true: true, on: true, '1': true, false: false, off: false, '0': false },
+    bad: ['yes', 'TRUE', '2'],
+    allowed: /may be true or false/,
+  },
+  {
+    variable: 'OPERATOR_TOKEN',
+    read: (config) => config.operatorToken,
+    unset: undefined,
+    good: { ['t'.repeat(24)]: 't'.repeat(24) },
+    bad: ['s'.repeat(23)],
+    allowed: /at least 24 characters/,
+    secret: true,
+  },
+  {
+    variable: 'MASTER_KEY',
+    read: (config) => config.masterKey,
+    unset: undefined,
+    good: { [KEY_BYTES]: KEY_BYTES },
+    bad: [Buffer.alloc(31, 7).toString('base64'), `${'k'.repeat(40)}!`, Buffer.alloc(33, 7).toString('base64')],
+    allowed: /32 bytes in base64/,
+    secret: true,
+  },
+  {
+    variable: 'MODEL_PROVIDER',
+    read: (config) => config.model.provider,
+    unset: 'offline',
+    good: { offline: 'offline' },
+    bad: ['anthropic', 'OpenAI'],
+    allowed: /may be offline or openai/,
+  },
+  {
+    variable: 'OPENAI_API_KEY',
+    read: (config) => openAi(config)?.apiKey,
+    unset: undefined,
+    good: { 'sk-abc': 'sk-abc' },
+    bad: ['sk-with a blank', 'sk-línea'],
+    allowed: /visible ASCII without spaces/,
+    secret: true,
+  },
+  {
+    variable: 'OPENAI_BASE_URL',
+    read: (config) => openAi(config)?.baseUrl,
+    unset: undefined,
+    good: { 'http://127.0.0.1:11434/v1/': 'http://127.0.0.1:11434/v1' },
+    bad: ['127.0.0.1:11434', 'file:///x'],
+    allowed: /must be an http or https address/,
+  },
+  {
+    variable: 'MODEL',
+    read: (config) => openAi(config)?.model,
+    unset: undefined,
+    good: {},
+    bad: ['m'.repeat(201)],
+    allowed: /at most 200 characters/,
+  },
+  {
+    variable: 'MODEL_PRICES',
+    read: (config) => config.prices,
+    unset: {},
+    good: { '{"mine":{"input":0.5,"output":2}}': { mine: { input: 0.5, output: 2 } } },
+    bad: ['{"mine":', '[]', '{"mine":{"input":-1,"output":2}}', '{"mine":{"input":1}}', '{"mine":{"input":1,"output":1,"cached":1}}'],
+    allowed: /must|Invalid/,
+  },
+  {
+    variable: 'LOG_LEVEL',
+    read: (config) => config.logLevel,
+    unset: 'info',
+    good: { fatal: 'fatal', error: 'error', warn: 'warn', info: 'info', debug: 'debug', trace: 'trace', silent: 'silent' },
+    bad: ['verbose', 'INFO'],
+    allowed: /may be fatal, error, warn, info, debug, trace, silent/,
+  },
+];
+
+/** Variables that are checked and change nothing yet: good values and bad ones. */
+const FORM_ONLY: readonly { variable: string; good: readonly string[]; bad: readonly string[]; allowed: RegExp; secret?: true }[] = [
+  { variable: 'EMBEDDING_MODEL', good: ['text-embedding-3-small'], bad: ['e'.repeat(201)], allowed: /at most 200 characters/ },
+  { variable: 'NODE_ID', good: ['node-1.eu_west'], bad: ['node 1', 'n'.repeat(65)], allowed: /1 to 64 letters, digits/ },
+  { variable: 'WORKERS', good: ['1'], bad: ['2', '0', 'many', '1.0'], allowed: /runs as one process: it may be 1/ },
+  {
+    variable: 'SMTP_URL',
+    good: ['smtp://mail.example.com', 'smtps://user:pass@mail.example.com:465'],
+    bad: ['mail.example.com', 'https://user:hunter2@mail.example.com', 'smtp://'],
+    allowed: /must be an smtp or smtps address/,
+    secret: true,
+  },
+  {
+    variable: 'MAIL_FROM',
+    good: ['help@example.com', 'Corner Shop <help@example.com>'],
+    bad: ['help', 'help@', 'Corner Shop', 'a@b c'],
+    allowed: /must be an e-mail address/,
+  },
+  { variable: 'STRIPE_SECRET_KEY', good: ['sk_test_1'], bad: ['sk test 1'], allowed: /visible ASCII without spaces/, secret: true },
+  { variable: 'STRIPE_BASE_URL', good: ['http://localhost:12111'], bad: ['localhost'], allowed: /must be an http or https address/ },
+  {
+    variable: 'PLATFORM_DAILY_BUDGET_USD',
+    good: ['0', '250', '12.50'],
+    bad: ['-1', '1e3', '$5', '1,000'],
+    allowed: /amount of US dollars/,
+  },
+  { variable: 'ALLOW_PRIVATE_ADDRESSES', good: ['true', 'false', 'on'], bad: ['yes'], allowed: /may be true or false/ },
+];
+
+/** The refusal of a bad value, with the rules that hold for every one of them. */
+function checkRefusal(variable: string, value: string, allowed: RegExp, secret: boolean): void {
+  const message = refusal({ [variable]: value });
+  assert.ok(message.startsWith(`${variable} is `), message);
+  assert.match(message, allowed);
+  assert.doesNotMatch(message, /[\r\n]/, 'one line');
+  if (secret) assert.ok(!message.includes(value), `the secret is shown: ${message}`);
+  else assert.ok(message.includes(JSON.stringify(value)), `what it holds is missing: ${message}`);
+}
+
+describe('configuration (decisions §1): every variable, unset, good and bad', () => {
+  for (const { variable, read, unset, good, bad, allowed, secret } of CASES) {
+    test(`${variable} has its default when unset or empty`, () => {
+      assert.deepEqual(read(readConfig({})), unset);
+      assert.deepEqual(read(readConfig({ [variable]: '' })), unset);
+      assert.deepEqual(read(readConfig({ [variable]: undefined })), unset);
+    });
+
+    test(`${variable} takes what it may hold, and refuses the rest in one line that ${secret ? 'hides' : 'shows'} it`, () => {
+      for (const [value, becomes] of Object.entries(good)) assert.deepEqual(read(readConfig({ [variable]: value })), becomes, value);
+      for (const value of bad) checkRefusal(variable, value, allowed, secret === true);
+    });
+  }
+
+  for (const { variable, good, bad, allowed, secret } of FORM_ONLY) {
+    test(`${variable} is checked at the start, and a good value changes nothing`, () => {
+      for (const value of good) assert.deepEqual(readConfig({ [variable]: value }), readConfig({}), value);
+      for (const value of bad) checkRefusal(variable, value, allowed, secret === true);
+    });
+  }
+
+  test('REDIS_URL stops the start, whatever it holds: there is no cluster to join', () => {
+    for (const value of ['redis://:hunter2@cache:6379', 'nonsense']) {
+      const message = refusal({ REDIS_URL: value });
+      assert.match(message, /^REDIS_URL is set, but this version runs as one process and joins no cluster: leave it unset\.$/);
+    }
+    assert.doesNotThrow(() => readConfig({ REDIS_URL: '' }));
+  });
+
+  test('a password inside an address is not shown either', () => {
+    assert.doesNotMatch(refusal({ PUBLIC_URL: 'ftp://ada:hunter2@example.com' }), /hunter2/);
+    assert.doesNotMatch(refusal({ STRIPE_BASE_URL: 'ftp://ada:hunter2@example.com' }), /hunter2/);
+  });
+});
+
+describe('configuration (decisions §1): the model', () => {
+  test('a key or an address of an OpenAI server chooses it; nothing of the two is the offline model', () => {
+    assert.deepEqual(readConfig({}).model, { provider: 'offline' });
+    assert.deepEqual(readConfig({ OPENAI_API_KEY: 'sk-1' }).model, {
+      provider: 'openai',
+      apiKey: 'sk-1',
+      baseUrl: 'https://api.openai.com/v1',
+      model: 'gpt-4.1-mini',
+    });
+    assert.deepEqual(readConfig({ OPENAI_BASE_URL: 'http://localhost:11434/v1', MODEL: 'llama3' }).model, {
+      provider: 'openai',
+      apiKey: undefined,
+      baseUrl: 'http://localhost:11434/v1',
+      model: 'llama3',
+    });
+  });
+
+  test('MODEL_PROVIDER=offline wins over a key, MODEL_PROVIDER=openai without key and address is refused', () => {
+    assert.deepEqual(readConfig({ MODEL_PROVIDER: 'offline', OPENAI_API_KEY: 'sk-1' }).model, { provider: 'offline' });
+    assert.match(refusal({ MODEL_PROVIDER: 'openai' }), /^MODEL_PROVIDER is "openai", but then OPENAI_API_KEY must be set/);
+  });
+});
+
+describe('configuration (decisions §1): the whole', () => {
+  test('is frozen and holds no variable that nothing uses', () => {
+    const config = readConfig({ SMTP_URL: 'smtp://mail.example.com', HOME: '/somewhere' });
+    assert.ok(Object.isFrozen(config));
+    assert.deepEqual(Object.keys(config).sort(), Object.keys(readConfig({})).sort());
+  });
+
+  test('a bad value stops the program with exit code 1 and exactly that line', async (t) => {
+    for (const [env, line] of [
+      [{ PORT: 'http' }, 'PORT is "http", but it must be a number from 0 to 65535.'],
+      [{ WORKERS: '4' }, 'WORKERS is "4", but this version runs as one process: it may be 1, or unset.'],
+    ] as const) {
+      assert.deepEqual(await startAndFail(t, { env }), { code: 1, stderr: `${line}\n` });
+    }
+  });
+});

@@ -1,0 +1,298 @@
+/** service.md "Authentication", "Limits" (the five caps), "Versioning"; decisions §4, §7: who may open a turn, and what the others are told. */
+import assert from 'node:assert/strict';
+import { createHmac, randomUUID } from 'node:crypto';
+import { before, type TestContext, test } from 'node:test';
+import {
+  createClient,
+  createOperator,
+  createTestApp,
+  HANDSHAKE,
+  outline,
+  type StreamAnswer,
+  spoken,
+  type TestApp,
+} from '../../support/client.ts';
+import { type RunningService, startService } from '../../support/service.ts';
+import { type Play, startUpstream, type Upstream, type UpstreamRequest, upstreamEnv } from '../../support/upstream.ts';
+
+interface ErrorAnswer {
+  readonly error: { readonly code: string; readonly message: string };
+}
+
+const MANIFEST = { version: '1', actions: [{ name: 'find_order', description: 'Finds an order.', params: { id: { type: 'string' } } }] };
+const DONE = ['turn.start', 'block.start', 'block.delta', 'block.ready', 'turn.end'];
+
+let upstream: Upstream;
+let service: RunningService;
+let operator: ReturnType<typeof createOperator>;
+
+/** Calls the action when asked to look; is busy the first time when asked to; else answers. */
+function script(request: UpstreamRequest): readonly Play[] {
+  const last = request.messages.at(-1);
+  if (last?.role === 'user' && last.content === 'look') return [{ call: 'find_order', args: { id: '7' } }];
+  const asked = upstream.requests.filter((each) => each.messages.at(-1)?.content === 'busy once').length;
+  if (last?.content === 'busy once' && asked === 1) return [{ status: 503 }];
+  return [{ text: 'Fine.' }];
+}
+
+before(async (t) => {
+  upstream = await startUpstream(t as TestContext, script);
+  service = await startService(t as TestContext, { env: { ...upstreamEnv(upstream), DEMO: 'off', LOG_LEVEL: 'silent' } });
+  operator = createOperator(service.baseUrl, service.operatorToken);
+});
+
+const makeApp = (settings: Record<string, unknown> = {}): Promise<TestApp> =>
+  createTestApp(service.baseUrl, service.operatorToken, settings);
+
+async function patch(app: TestApp, settings: Record<string, unknown>): Promise<void> {
+  const answer = await operator('PATCH', `/apps/${app.appId}`, settings);
+  assert.equal(answer.status, 200, answer.text);
+}
+
+function assertAnswered({ status, events, text }: StreamAnswer): void {
+  assert.equal(status, 200, text);
+  assert.deepEqual(outline(events), DONE, text);
+  assert.equal(spoken(events), 'Fine.');
+}
+
+/** decisions §4: `error` then `turn.end`, and no turn.start. */
+function assertRefusedInStream({ status, events, text }: StreamAnswer, code: string, names: RegExp): void {
+  assert.equal(status, 200, text);
+  assert.deepEqual(outline(events), ['error', 'turn.end'], text);
+  assert.deepEqual([events[0]?.code, events[1]?.status], [code, 'error']);
+  assert.match(String(events[0]?.message), names);
+}
+
+function assertRefused({ status, json, text }: StreamAnswer, expected: number, code: string, names: RegExp): void {
+  assert.equal(status, expected, text);
+  assert.equal((json as ErrorAnswer).error.code, code);
+  assert.match((json as ErrorAnswer).error.message, names);
+}
+
+test('Authentication rule 2: a live key before the app is live is 403 app_not_live; its test key answers', async () => {
+  const { organisationId } = await makeApp();
+  const made = await operator('POST', `/orgs/${organisationId}/apps`, { name: 'Not live' });
+  const { keys } = made.json as { keys: { live: string; test: string } };
+  assertRefused(await createClient(service.baseUrl, keys.live).say('Hello'), 403, 'app_not_live', /not live/);
+  assertAnswered(await createClient(service.baseUrl, keys.test).say('Hello'));
+});
+
+test('Authentication rule 6: a suspended app reports quota_exceeded in the stream, and app_suspended on config', async () => {
+  const app = await makeApp({ suspended: true });
+  for (const key of [app.liveKey, app.testKey]) {
+    const client = createClient(service.baseUrl, key);
+    assertRefusedInStream(await client.say('Hello'), 'quota_exceeded', /suspended/);
+    const config = await client.send('GET', '/v1/apps/config');
+    assert.deepEqual([config.status, (config.json as ErrorAnswer).error.code], [403, 'app_suspended']);
+  }
+  await patch(app, { suspended: false });
+  assertAnswered(await createClient(service.baseUrl, app.liveKey).say('Hello'));
+});
+
+test('Authentication rule 3: a browser of an allowed domain may read its stream, any other is 403 origin_not_allowed', async () => {
+  const app = await makeApp({ allowed_domains: ['shop.example', '*.acme.example'] });
+  const live = createClient(service.baseUrl, app.liveKey);
+  const from = (origin: string, client = live) => client.chat({ message: { text: 'Hello' } }, { Origin: origin });
+  for (const origin of ['https://shop.example', 'https://www.acme.example', 'https://a.b.acme.example']) {
+    const answer = await from(origin);
+    assertAnswered(answer);
+    assert.equal(answer.headers['access-control-allow-origin'], origin);
+    assert.match(String(answer.headers['access-control-expose-headers']), /X-Request-Id/);
+    assert.match(String(answer.headers.vary), /Origin/);
+  }
+  const others = ['https://acme.example', 'https://evil-shop.example', 'https://shop.example.evil.test', 'http://localhost:3000', 'null'];
+  for (const origin of others) assertRefused(await from(origin), 403, 'origin_not_allowed', /Allowed domains/);
+  assertAnswered(await from('http://localhost:3000', createClient(service.baseUrl, app.testKey)));
+  assertRefused(await from('https://evil.test', createClient(service.baseUrl, app.testKey)), 403, 'origin_not_allowed', /evil\.test/);
+});
+
+test('decisions §4: a preflight is answered without a key', async () => {
+  const anonymous = createClient(service.baseUrl, '', '');
+  const answer = await anonymous.send('OPTIONS', '/v1/chat', undefined, {
+    Origin: 'https://shop.example',
+    'Access-Control-Request-Method': 'POST',
+    'Access-Control-Request-Headers': 'content-type,x-service-key',
+  });
+  assert.equal(answer.status, 204);
+  assert.equal(answer.headers['access-control-allow-origin'], 'https://shop.example');
+  assert.match(String(answer.headers['access-control-allow-methods']), /POST/);
+  assert.match(String(answer.headers['access-control-allow-headers']), /X-Service-Key/);
+});
+
+async function signer(app: TestApp): Promise<(id: string) => string> {
+  const { identity_secret: secret } = (await operator('GET', `/apps/${app.appId}/identity-secret`)).json as { identity_secret: string };
+  return (id) => createHmac('sha256', secret).update(id).digest('hex');
+}
+
+test('Authentication rule 4: an app that requires identity answers only a rightly signed user, else 403 invalid_request', async () => {
+  const app = await makeApp({ require_identity: true });
+  const sign = await signer(app);
+  const client = createClient(service.baseUrl, app.liveKey);
+  const hmac = sign('ada');
+  const unsigned: readonly Record<string, unknown>[] = [
+    {},
+    { user: null },
+    { user: { id: 'ada' } },
+    { user: { id: 'ada', hmac: null } },
+    { user: { id: 'ada', hmac: '' } },
+    { user: { id: 'ada', hmac: hmac.toUpperCase() } },
+    { user: { id: 'ada', hmac: hmac.slice(0, -1) } },
+    { user: { id: 'ada', hmac: sign('eve') } },
+    { user: { id: 'ada', hmac: createHmac('sha256', 'guess').update('ada').digest('hex') } },
+  ];
+  for (const more of unsigned) assertRefused(await client.say('Hello', more), 403, 'invalid_request', /hmac/);
+  assertAnswered(await client.say('Hello', { user: { id: 'ada', hmac } }));
+});
+
+test('POST /v1/chat rule 2: a thread follows its person to another device, and nobody else is let into it', async () => {
+  const app = await makeApp();
+  const sign = await signer(app);
+  const phone = createClient(service.baseUrl, app.liveKey);
+  const tablet = createClient(service.baseUrl, app.liveKey, 'e'.repeat(32));
+  const ada = { id: 'ada', hmac: sign('ada') };
+  const thread = (answer: StreamAnswer) => String(answer.events[0]?.conversation_id);
+  const first = thread(await phone.say('Hello', { user: ada }));
+  const again = { conversation_id: first };
+  assert.equal(thread(await tablet.say('And here?', { ...again, user: ada })), first);
+  const strangers: readonly Record<string, unknown>[] = [
+    { user: null },
+    { user: { id: 'ada' } },
+    { user: { id: 'ada', hmac: sign('eve') } },
+    { user: { id: 'eve', hmac: sign('eve') } },
+  ];
+  for (const more of strangers) {
+    const answer = await phone.say('Who am I?', { ...again, ...more });
+    assertAnswered(answer);
+    assert.notEqual(thread(answer), first, JSON.stringify(more));
+    assert.doesNotMatch(JSON.stringify(upstream.requests.at(-1)?.messages), /And here\?/);
+  }
+});
+
+test('Messages per minute: 429 rate_limited with Retry-After before the stream, per device, before the body is read', async () => {
+  const app = await makeApp({ messages_per_minute: 3 });
+  const client = createClient(service.baseUrl, app.liveKey);
+  for (let n = 0; n < 3; n++) assertAnswered(await client.say('Hello'));
+  const refused = await client.say('Hello');
+  assertRefused(refused, 429, 'rate_limited', /Try again in \d+ s/);
+  const retryAfterS = Number(refused.headers['retry-after']);
+  assert.ok(retryAfterS >= 1 && retryAfterS <= 20, String(retryAfterS));
+  assert.equal((await client.chat({ message: 7 })).status, 429);
+  assertAnswered(await createClient(service.baseUrl, app.liveKey, 'e'.repeat(32)).say('Hello'));
+  const nameless = createClient(service.baseUrl, app.liveKey, '');
+  for (let n = 0; n < 3; n++) assertAnswered(await nameless.say('Hello'));
+  assert.equal((await nameless.say('Hello')).status, 429);
+  await patch(app, { messages_per_minute: 100 });
+  assertAnswered(await client.say('Hello'));
+});
+
+test('Messages per day: rate_limited in the stream; a retry of a counted turn and a continuation are exempt', async () => {
+  const app = await makeApp({ messages_per_day: 3 });
+  const client = createClient(service.baseUrl, app.liveKey);
+  const manifest = await client.send('POST', '/v1/apps/manifest', { manifest: MANIFEST, sdk: 'web/0.50.0' });
+  const { manifest_hash } = manifest.json as { manifest_hash: string };
+  const withActions = { client: { ...HANDSHAKE, manifest_hash } };
+  const busy = randomUUID();
+  const failed = await client.say('busy once', { turn_id: busy });
+  assert.deepEqual([failed.events[1]?.code, failed.events[1]?.retryable], ['model_busy', true]);
+  const asked = await client.say('look', withActions);
+  const [pending] = (asked.events.at(-1)?.pending ?? []) as { invocation_id: string }[];
+  const counted = randomUUID();
+  const answered = await client.say('Hello', { turn_id: counted });
+  assertAnswered(answered);
+  assertRefusedInStream(await client.say('Hello'), 'rate_limited', /3 messages/);
+  assert.deepEqual((await client.say('Hello', { turn_id: counted })).events, answered.events);
+  assertAnswered(await client.say('busy once', { turn_id: busy }));
+  const continuation = await client.chat({
+    ...withActions,
+    conversation_id: asked.events[0]?.conversation_id,
+    tool_results: [{ invocation_id: pending?.invocation_id, status: 'ok', result: { state: 'shipped' } }],
+  });
+  assertAnswered(continuation);
+  assertRefusedInStream(await client.say('Hello'), 'rate_limited', /3 messages/);
+  assertAnswered(await createClient(service.baseUrl, app.testKey).say('Hello'));
+});
+
+test('Monthly sandbox conversations: the 201st on a test key is quota_exceeded for all apps of the organisation, live goes on', async () => {
+  const app = await makeApp();
+  const client = createClient(service.baseUrl, app.testKey);
+  const made = await operator('POST', `/orgs/${app.organisationId}/apps`, { name: 'Second', messages_per_day: 1_000_000 });
+  const second = createClient(service.baseUrl, (made.json as { keys: { test: string } }).keys.test);
+  let last: StreamAnswer | undefined;
+  for (let batch = 0; batch < 8; batch++) {
+    const answers = await Promise.all(Array.from({ length: 25 }, () => client.say('Hello')));
+    for (const answer of answers) assert.equal(answer.events.at(-1)?.status, 'completed', answer.text);
+    last = answers[0];
+  }
+  for (const each of [client, second])
+    assertRefusedInStream(await each.say('Hello'), 'quota_exceeded', /sandbox conversations.*[Tt]est keys/);
+  assertAnswered(await client.say('Hello', { conversation_id: last?.events[0]?.conversation_id }));
+  assertAnswered(await createClient(service.baseUrl, app.liveKey).say('Hello'));
+  const usage = await operator('GET', `/orgs/${app.organisationId}/usage`);
+  assert.match(usage.text, /"sandbox_conversations":\{?[^}]*\b200\b/);
+});
+
+test('Daily model budget: quota_exceeded in the stream once the day has cost as much, until the operator lifts it', async () => {
+  // A turn costs 104 millionths of a dollar: 100 tokens in at 1 USD a million, 2 out at 2.
+  const app = await makeApp({ daily_model_budget_usd: 0.000_15 });
+  const client = createClient(service.baseUrl, app.liveKey);
+  assertAnswered(await client.say('Hello'));
+  assertAnswered(await client.say('Hello'));
+  assertRefusedInStream(await client.say('Hello'), 'quota_exceeded', /budget/);
+  await patch(app, { daily_model_budget_usd: null });
+  assertAnswered(await client.say('Hello'));
+});
+
+test('Limits rule 5: without credit no new live conversation starts; open ones, test keys and apps without hard cap go on', async (t) => {
+  const env = { ...upstreamEnv(upstream), MODEL_PRICES: '{"scripted":{"input":100000,"output":0}}', DEMO: 'off', LOG_LEVEL: 'silent' };
+  const costly = await startService(t, { env });
+  const app = await createTestApp(costly.baseUrl, costly.operatorToken);
+  const administer = createOperator(costly.baseUrl, costly.operatorToken);
+  // The plan's credit is 5 USD a month, and a turn costs 10.
+  assert.equal((await administer('PATCH', `/orgs/${app.organisationId}`, { plan: 'free' })).status, 200);
+  const client = createClient(costly.baseUrl, app.liveKey);
+  const first = await client.say('Hello');
+  assertAnswered(first);
+  // The credit may be worked out as seldom as once a second.
+  let next = await client.say('Hello');
+  for (const untilMs = Date.now() + 3_000; next.events[0]?.type === 'turn.start' && Date.now() < untilMs; )
+    next = await client.say('Hello');
+  assertRefusedInStream(next, 'quota_exceeded', /credit/);
+  assertAnswered(await client.say('Hello', { conversation_id: first.events[0]?.conversation_id }));
+  assertAnswered(await createClient(costly.baseUrl, app.testKey).say('Hello'));
+  assert.equal((await administer('PATCH', `/apps/${app.appId}`, { hard_cap: false })).status, 200);
+  assertAnswered(await client.say('Hello'));
+});
+
+test('Versioning 4: a build below its platform’s floor is upgrade_required in the stream', async () => {
+  const app = await makeApp({ min_sdk: { web: '0.50.1' } });
+  const client = createClient(service.baseUrl, app.liveKey);
+  const by = (sdk: string) => client.say('Hello', { client: { ...HANDSHAKE, sdk } });
+  for (const sdk of ['web/0.50.0', 'web/0.9.9', 'web/0.50.1-beta.1']) {
+    assertRefusedInStream(await by(sdk), 'upgrade_required', /web\/0\.50\.1/);
+  }
+  for (const sdk of ['web/0.50.1', 'web/1.0.0', 'flutter/0.1.0']) assertAnswered(await by(sdk));
+});
+
+test('POST /v1/chat rule 4: a manifest hash this app never registered is manifest_unknown, also when another app did', async () => {
+  const [owner, other] = [await makeApp(), await makeApp()];
+  const registered = await createClient(service.baseUrl, owner.liveKey).send('POST', '/v1/apps/manifest', {
+    manifest: MANIFEST,
+    sdk: 'web/0.50.0',
+  });
+  const { manifest_hash } = registered.json as { manifest_hash: string };
+  const say = (app: TestApp) => createClient(service.baseUrl, app.liveKey).say('Hello', { client: { ...HANDSHAKE, manifest_hash } });
+  assertAnswered(await say(owner));
+  assertRefusedInStream(await say(other), 'manifest_unknown', /manifest/);
+});
+
+test('Versioning 5: earlier header spellings and the earlier key prefix open the same turns', async () => {
+  const app = await makeApp();
+  const present = createClient(service.baseUrl, app.liveKey);
+  const first = await present.say('Hello');
+  const earlier = createClient(service.baseUrl, '', '');
+  const headers = { 'X-RD-Key': app.liveKey.replace('rd_pk_', 'rdui_pk_'), 'X-RD-Device': present.headers['X-Service-Device'] as string };
+  const body = { message: { text: 'Hello' }, conversation_id: first.events[0]?.conversation_id };
+  const answer = await earlier.chat(body, headers);
+  assertAnswered(answer);
+  assert.equal(answer.events[0]?.conversation_id, first.events[0]?.conversation_id);
+});

@@ -1,0 +1,129 @@
+/** service.md "Errors", "Client handling rules"; decisions §4, §7: turns that fail, are stopped, are left or have to wait. */
+import assert from 'node:assert/strict';
+import { randomUUID } from 'node:crypto';
+import { before, type TestContext, test } from 'node:test';
+import { createClient, HANDSHAKE, outline, spoken } from '../../support/client.ts';
+import { fetchUntil } from '../../support/partial.ts';
+import { DONE, gate, readies, type ScriptedChat, startScriptedChat, thread } from './scripted-chat.ts';
+
+let it: ScriptedChat;
+
+before(async (t) => {
+  it = await startScriptedChat(t as TestContext);
+});
+
+for (const status of [429, 503, 529]) {
+  test(`decisions §7: upstream ${status} before output is model_busy, and the same turn_id starts a new attempt`, async () => {
+    it.script([{ status }], [{ text: 'Now.' }]);
+    const turn = { turn_id: randomUUID() };
+    const failed = await it.say('Hello', turn);
+    assert.deepEqual(outline(failed.events), ['turn.start', 'error', 'turn.end']);
+    assert.deepEqual([failed.events[1]?.code, failed.events[1]?.retryable, failed.events[2]?.status], ['model_busy', true, 'error']);
+    const retried = await it.say('Hello', turn);
+    assert.deepEqual([outline(retried.events), spoken(retried.events)], [DONE, 'Now.']);
+    assert.equal(retried.events[0]?.message_id, failed.events[0]?.message_id);
+    assert.equal(thread(retried), thread(failed));
+    assert.equal(retried.events[0]?.seq, (failed.events.at(-1)?.seq ?? 0) + 1);
+    assert.equal((await it.stored(thread(failed))).length, 2);
+  });
+}
+
+for (const status of [400, 401, 404, 500]) {
+  test(`decisions §7: upstream ${status} is internal, and says nothing of the upstream`, async () => {
+    it.script([{ status, body: { error: { message: 'secret upstream words', type: 'odd' } } }]);
+    const { events, text } = await it.say('Hello');
+    assert.deepEqual(outline(events), ['turn.start', 'error', 'turn.end']);
+    assert.deepEqual([events[1]?.code, events[2]?.status], ['internal', 'error']);
+    assert.doesNotMatch(text, /secret upstream words/);
+  });
+}
+
+test('decisions §7: an upstream that breaks off is internal and retryable; blocks already sent stay until the retry answers', async () => {
+  const { wait, open } = gate();
+  it.script(
+    [{ text: 'These words stay.' }, { call: 'key_points', args: '{"poi' }, { wait }, { reset: true }],
+    [{ text: 'The whole answer.' }],
+  );
+  const turn = { turn_id: randomUUID() };
+  const whole = it.say('Hello', turn);
+  await fetchUntil(it.service.baseUrl, it.app.liveKey, turn.turn_id, '"block_type":"key_points"');
+  open();
+  const failed = await whole;
+  const [error, end] = failed.events.slice(-2);
+  assert.deepEqual([error?.type, error?.code, error?.retryable, end?.status], ['error', 'internal', true, 'error']);
+  assert.equal(readies(failed.events)[0]?.body.md, 'These words stay.');
+  const [, broken] = await it.stored(thread(failed));
+  assert.deepEqual(broken?.blocks, readies(failed.events));
+  const retried = await it.say('Hello', turn);
+  assert.equal(spoken(retried.events), 'The whole answer.');
+  const messages = await it.stored(thread(failed));
+  assert.deepEqual([messages.length, messages[1]?.id], [2, broken?.id]);
+  assert.deepEqual(messages[1]?.blocks, readies(retried.events));
+});
+
+test('decisions §4: stop ends the model, what was said stays, and only the turn’s device may', async () => {
+  it.script([{ text: 'Said so far.' }, { wait: new Promise(() => {}) }], [{ text: 'Next.' }]);
+  const turnId = randomUUID();
+  const whole = it.say('Talk', { turn_id: turnId });
+  await fetchUntil(it.service.baseUrl, it.app.liveKey, turnId, 'Said so far.');
+  const stranger = createClient(it.service.baseUrl, it.app.liveKey, 'e'.repeat(32));
+  assert.equal((await stranger.send('POST', `/v1/chat/${turnId}/stop`)).status, 404);
+  assert.equal((await createClient(it.service.baseUrl, it.app.testKey).send('POST', `/v1/chat/${turnId}/stop`)).status, 404);
+  const stop = await it.client.send('POST', `/v1/chat/${turnId}/stop`);
+  assert.deepEqual([stop.status, (stop.json as { stopped: boolean }).stopped], [200, true]);
+  const answer = await whole;
+  assert.deepEqual(outline(answer.events), DONE);
+  assert.deepEqual([answer.events.at(-1)?.status, answer.events.at(-1)?.stopped], ['completed', true]);
+  assert.equal((await it.stored(thread(answer)))[1]?.blocks[0]?.body.md, 'Said so far.');
+  assert.equal(((await it.client.send('POST', `/v1/chat/${turnId}/stop`)).json as { stopped: boolean }).stopped, false);
+  assert.equal(spoken((await it.say('Go on', { conversation_id: thread(answer) })).events), 'Next.');
+});
+
+test('decisions §4: three turns wait behind the running one, each sees the answers before it; a fourth is rate_limited', async () => {
+  const { wait, open } = gate();
+  it.script(
+    [{ text: 'Hello.' }],
+    [{ text: 'Answer 0.' }, { wait }],
+    [{ text: 'Answer 1.' }],
+    [{ text: 'Answer 2.' }],
+    [{ text: 'Answer 3.' }],
+  );
+  const more = { conversation_id: thread(await it.say('Hello')) };
+  const turnId = randomUUID();
+  const running = it.say('Question 0', { ...more, turn_id: turnId });
+  await fetchUntil(it.service.baseUrl, it.app.liveKey, turnId, 'Answer 0.');
+  const behind = [1, 2, 3, 4].map((n) => it.client.say(`Question ${n}`, more));
+  const refused = await Promise.race(behind);
+  assert.deepEqual(outline(refused.events), ['error', 'turn.end']);
+  assert.deepEqual([refused.events[0]?.code, refused.events[0]?.retryable], ['rate_limited', true]);
+  open();
+  await running;
+  const answered = (await Promise.all(behind)).filter((answer) => answer !== refused);
+  assert.deepEqual(answered.map((answer) => spoken(answer.events)).sort(), ['Answer 1.', 'Answer 2.', 'Answer 3.']);
+  const said = it.lastRequest().messages.map((message) => message.content);
+  assert.deepEqual(
+    said.filter((content) => content.startsWith('Answer')),
+    ['Answer 0.', 'Answer 1.', 'Answer 2.'],
+  );
+  assert.equal((await it.stored(more.conversation_id)).length, 10);
+});
+
+test('decisions §4: a client that goes away does not stop its turn; the retry finds the answer, and the model was asked once', async () => {
+  const { wait, open } = gate();
+  it.script([{ text: 'First half, ' }, { wait }, { text: 'second half.' }]);
+  const turnId = randomUUID();
+  const leaving = new AbortController();
+  const left = fetch(`${it.service.baseUrl}/v1/chat`, {
+    method: 'POST',
+    headers: { ...it.client.headers, 'Content-Type': 'application/json' },
+    body: JSON.stringify({ turn_id: turnId, message: { text: 'Hello' }, client: HANDSHAKE }),
+    signal: leaving.signal,
+  }).then((response) => response.text());
+  await fetchUntil(it.service.baseUrl, it.app.liveKey, turnId, 'First half');
+  leaving.abort();
+  await assert.rejects(left);
+  open();
+  const found = await it.say('Hello', { turn_id: turnId });
+  assert.deepEqual([outline(found.events), spoken(found.events)], [DONE, 'First half, second half.']);
+  assert.equal(it.asked().length, 1);
+});

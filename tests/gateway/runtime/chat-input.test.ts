@@ -1,0 +1,255 @@
+/** service.md POST /v1/chat, "Payload caps", status codes; decisions §4: what a malformed request is told, row by row. */
+import assert from 'node:assert/strict';
+import { randomUUID } from 'node:crypto';
+import { Readable } from 'node:stream';
+import { before, type TestContext, test } from 'node:test';
+import { request } from 'undici';
+import { type Client, createClient, createOperator, createTestApp, HANDSHAKE, outline, type TestApp } from '../../support/client.ts';
+import { type RunningService, startService } from '../../support/service.ts';
+
+interface ErrorAnswer {
+  readonly error: { readonly code: string; readonly message: string; readonly details?: readonly { path: string; message: string }[] };
+}
+
+let service: RunningService;
+let app: TestApp;
+let client: Client;
+
+before(async (t) => {
+  service = await startService(t as TestContext, { env: { DEMO: 'off', LOG_LEVEL: 'silent' } });
+  app = await createTestApp(service.baseUrl, service.operatorToken);
+  client = createClient(service.baseUrl, app.liveKey);
+});
+
+const HELLO = { message: { text: 'Hello' } };
+const RESULT = { invocation_id: 'inv_0', status: 'ok' };
+const withClient = (fields: Record<string, unknown>) => ({ ...HELLO, client: { ...HANDSHAKE, ...fields } });
+const withContext = (context: unknown) => ({ ...HELLO, context });
+const withResult = (fields: Record<string, unknown>) => ({ conversation_id: 'cnv_0', tool_results: [{ ...RESULT, ...fields }] });
+const withValue = (value: unknown) => ({ conversation_id: 'cnv_0', form_submission: { form_id: 'blk_0', values: { size: value } } });
+const times = <T>(count: number, make: (n: number) => T): T[] => Array.from({ length: count }, (_, n) => make(n));
+
+/** 400 `invalid_request` every one; the path is that of the first detail, and the message begins with it. */
+const MALFORMED: readonly (readonly [string, Record<string, unknown>, path: string])[] = [
+  ['no payload', {}, ''],
+  ['message and tool_results', { ...HELLO, conversation_id: 'cnv_0', tool_results: [RESULT] }, ''],
+  ['message and form_submission', { ...HELLO, form_submission: { form_id: 'blk_0', values: {} } }, ''],
+  ['message of another type', { message: 'Hello' }, 'message'],
+  ['message null', { message: null }, 'message'],
+  ['message without text', { message: {} }, 'message.text'],
+  ['text that is a number', { message: { text: 7 } }, 'message.text'],
+  ['empty text', { message: { text: '' } }, 'message.text'],
+  ['4,001 characters', { message: { text: 'a'.repeat(4_001) } }, 'message.text'],
+  ['4,001 emoji', { message: { text: '😀'.repeat(4_001) } }, 'message.text'],
+  ['no handshake', { ...HELLO, client: undefined }, 'client'],
+  ['handshake of another type', { ...HELLO, client: [] }, 'client.protocol'],
+  ['another protocol', withClient({ protocol: 2 }), 'client.protocol'],
+  ['sdk without a version', withClient({ sdk: 'web' }), 'client.sdk'],
+  ['97 components', withClient({ components: times(97, (n) => `c${n}`) }), 'client.components'],
+  ['a component that is no name', withClient({ components: ['text', 'Not a name'] }), 'client.components[1]'],
+  ['components of another type', withClient({ components: 'text' }), 'client.components'],
+  ['33 capabilities', withClient({ capabilities: times(33, (n) => `c${n}`) }), 'client.capabilities'],
+  ['a hash that is none', withClient({ manifest_hash: 'nope' }), 'client.manifest_hash'],
+  ['turn_id that is no uuid', { ...HELLO, turn_id: 'turn-1' }, 'turn_id'],
+  ['turn_id that is a number', { ...HELLO, turn_id: 1 }, 'turn_id'],
+  ['conversation_id of another type', { ...HELLO, conversation_id: { $ne: null } }, 'conversation_id'],
+  ['9 KB app_state', withContext({ app_state: { cart: 'x'.repeat(9 * 1024) } }), 'context.app_state'],
+  ['8 KB app_state in bytes, fewer in characters', withContext({ app_state: 'é'.repeat(4_096) }), 'context.app_state'],
+  ['4 open forms', withContext({ open_forms: times(4, (n) => ({ form_id: `blk_${n}`, values: {} })) }), 'context.open_forms'],
+  ['a screen without a name', withContext({ current_screen: {} }), 'context.current_screen.name'],
+  ['no results', { conversation_id: 'cnv_0', tool_results: [] }, 'tool_results'],
+  ['11 results', { conversation_id: 'cnv_0', tool_results: times(11, () => RESULT) }, 'tool_results'],
+  ['results without a conversation', { tool_results: [RESULT] }, 'conversation_id'],
+  ['a result of an unknown status', withResult({ status: 'done' }), 'tool_results[0].status'],
+  ['a result over 16 KB', withResult({ result: 'x'.repeat(16 * 1024) }), 'tool_results[0].result'],
+  ['confirmed that is no boolean', withResult({ confirmed: 'true' }), 'tool_results[0].confirmed'],
+  ['an error of 501 characters', withResult({ error: 'x'.repeat(501) }), 'tool_results[0].error'],
+  ['a form value that is an object', withValue({}), 'form_submission.values.size'],
+  ['a form list of 101', withValue(times(101, () => 'a')), 'form_submission.values.size'],
+  ['a form list string of 501', withValue(['a'.repeat(501)]), 'form_submission.values.size[0]'],
+  ['25 selected ids', { ...HELLO, selection: { block_id: 'b', ids: times(25, (n) => `${n}`) } }, 'selection.ids'],
+  ['other_text of 301', { ...HELLO, selection: { block_id: 'b', ids: [], other_text: 'x'.repeat(301) } }, 'selection.other_text'],
+  ['5 attachments', { ...HELLO, attachments: times(5, (n) => ({ upload_id: `upl_${n}` })) }, 'attachments'],
+  ['a user without an id', { ...HELLO, user: {} }, 'user.id'],
+  ['a user id of 129', { ...HELLO, user: { id: 'u'.repeat(129) } }, 'user.id'],
+];
+
+for (const [title, body, path] of MALFORMED) {
+  test(`400 invalid_request names the field: ${title}`, async () => {
+    const answer = await client.chat(body);
+    assert.equal(answer.status, 400, answer.text);
+    const { error } = answer.json as ErrorAnswer;
+    assert.equal(error.code, 'invalid_request');
+    assert.equal(error.details?.[0]?.path, path);
+    assert.ok(error.message.startsWith(path === '' ? 'the body' : path), error.message);
+  });
+}
+
+test('decisions §4: details are twelve at most, and the message says that there are more', async () => {
+  const answer = await client.chat(withClient({ components: times(40, () => 'NOT A NAME') }));
+  const { error } = answer.json as ErrorAnswer;
+  assert.equal(answer.status, 400);
+  assert.equal(error.details?.length, 12);
+  assert.match(error.message, /^client\.components\[0\] .*more/);
+});
+
+const NESTED = `{"message":{"text":"Hi"},"context":{"app_state":${'['.repeat(100_000)}${']'.repeat(100_000)}}}`;
+const PLAIN = JSON.stringify({ ...HELLO, client: HANDSHAKE });
+const polluted = (key: string) => PLAIN.replace('{"message":{', `{"message":{${key},`);
+
+/** What never becomes a body: the bytes, the status, and what the message names. */
+const UNREADABLE: readonly (readonly [string, body: string | Buffer, status: number, code: string, names: RegExp, type?: string])[] = [
+  ['not JSON', '{"message":', 400, 'invalid_request', /not valid JSON/],
+  ['JSON and more', `${PLAIN}x`, 400, 'invalid_request', /not valid JSON/],
+  ['an empty body', '', 400, 'invalid_request', /JSON body is required/],
+  ['a list', '[]', 400, 'invalid_request', /^\S+ /],
+  ['null', 'null', 400, 'invalid_request', /the body must be an object/],
+  ['bytes that are no UTF-8', Buffer.from([0x22, 0xff, 0xfe, 0x22]), 400, 'invalid_request', /UTF-8/],
+  ['half a surrogate pair', PLAIN.replace('Hello', '\\ud83d'), 400, 'invalid_request', /surrogate/],
+  ['100,000 levels', NESTED, 400, 'invalid_request', /nests deeper/],
+  ['100,000 levels that never close', '['.repeat(100_000), 400, 'invalid_request', /nests deeper/],
+  ['a __proto__ key', polluted('"__proto__":{"admin":true}'), 400, 'invalid_request', /__proto__/],
+  ['an escaped __proto__ key', polluted('"\\u005f_proto__":{"admin":true}'), 400, 'invalid_request', /__proto__/],
+  ['a constructor.prototype key', polluted('"constructor":{"prototype":{}}'), 400, 'invalid_request', /constructor\.prototype/],
+  ['another content type', PLAIN, 400, 'invalid_request', /Content-Type must be application\/json/, 'text/plain'],
+  ['another charset', PLAIN, 400, 'invalid_request', /Content-Type .*UTF-8/, 'application/json; charset=utf-16'],
+  ['a body over 256 KB', `{"a":"${'x'.repeat(300_000)}"}`, 413, 'payload_too_large', /bytes at most/],
+];
+
+for (const [title, body, status, code, names, type = 'application/json'] of UNREADABLE) {
+  test(`${status} ${code} says what is wrong: ${title}`, async () => {
+    const answer = await request(`${service.baseUrl}/v1/chat`, {
+      method: 'POST',
+      headers: { ...client.headers, 'Content-Type': type },
+      body,
+    });
+    const { error } = (await answer.body.json()) as ErrorAnswer;
+    assert.equal(answer.statusCode, status);
+    assert.equal(error.code, code);
+    assert.match(error.message, names);
+  });
+}
+
+test('413 payload_too_large: a body without a length is counted while it comes', async () => {
+  const answer = await request(`${service.baseUrl}/v1/chat`, {
+    method: 'POST',
+    headers: { ...client.headers, 'Content-Type': 'application/json' },
+    body: Readable.from(times(40, () => Buffer.alloc(8 * 1024, 'x'))),
+  });
+  assert.equal(answer.statusCode, 413);
+  assert.equal(((await answer.body.json()) as ErrorAnswer).error.code, 'payload_too_large');
+});
+
+/** Headers of the caller: what they are, the status, the code, and what the message names. */
+const CALLERS: readonly (readonly [string, () => Record<string, string>, status: number, code: string, names: RegExp])[] = [
+  ['no key', () => ({}), 400, 'invalid_request', /X-Service-Key/],
+  ['a key of nobody', () => ({ 'X-Service-Key': `rd_pk_live_${'a'.repeat(24)}` }), 401, 'invalid_key', /key/],
+  ['a key of another make', () => ({ 'X-Service-Key': 'sk_live_1' }), 401, 'invalid_key', /key/],
+  ['the live key said to be a test key', () => ({ 'X-Service-Key': app.liveKey.replace('live', 'test') }), 401, 'invalid_key', /key/],
+  ...['D'.repeat(32), 'd'.repeat(31), 'd'.repeat(33), 'not-hex', "'; DROP TABLE turns; --"].map(
+    (device) =>
+      [
+        `device ${device}`,
+        () => ({ 'X-Service-Key': app.liveKey, 'X-Service-Device': device }),
+        400,
+        'invalid_request',
+        /X-Service-Device/,
+      ] as const,
+  ),
+];
+
+for (const [title, headers, status, code, names] of CALLERS) {
+  test(`Authentication: ${status} ${code} for ${title}`, async () => {
+    const answer = await request(`${service.baseUrl}/v1/chat`, {
+      method: 'POST',
+      headers: { ...headers(), 'Content-Type': 'application/json' },
+      body: PLAIN,
+    });
+    const { error } = (await answer.body.json()) as ErrorAnswer;
+    assert.equal(answer.statusCode, status);
+    assert.equal(error.code, code);
+    assert.match(error.message, names);
+  });
+}
+
+test('Authentication: a revoked key is 401 invalid_key from the next request on', async () => {
+  const operator = createOperator(service.baseUrl, service.operatorToken);
+  const { key } = (await operator('POST', `/apps/${app.appId}/keys`, { channel: 'live' })).json as { key: { id: string; key: string } };
+  const other = createClient(service.baseUrl, key.key);
+  assert.equal((await other.say('Hello')).status, 200);
+  assert.equal((await operator('DELETE', `/apps/${app.appId}/keys/${key.id}`)).status, 200);
+  const refused = await other.say('Hello');
+  assert.equal(refused.status, 401);
+  assert.equal((refused.json as ErrorAnswer).error.code, 'invalid_key');
+});
+
+/** What only the rows know is told in the stream (decisions §4: error, then turn.end, and no turn.start). */
+const IN_STREAM: readonly (readonly [string, Record<string, unknown>, code: string, names: RegExp])[] = [
+  ['an unknown manifest hash', withClient({ manifest_hash: 'a'.repeat(64) }), 'manifest_unknown', /manifest_hash/],
+  ['results for an unknown conversation', { conversation_id: 'cnv_nobody', tool_results: [RESULT] }, 'invalid_request', /conversation_id/],
+  [
+    'a form of an unknown conversation',
+    { conversation_id: 'cnv_nobody', form_submission: { form_id: 'b', values: {} } },
+    'invalid_request',
+    /conversation_id/,
+  ],
+  ['a selection in an unknown block', { ...HELLO, selection: { block_id: 'blk_0', ids: ['a'] } }, 'invalid_request', /selection/],
+  ['an attachment nobody uploaded', { ...HELLO, attachments: [{ upload_id: 'upl_0' }] }, 'invalid_request', /attachments\[0\]/],
+];
+
+for (const [title, body, code, names] of IN_STREAM) {
+  test(`decisions §4: ${code} in the stream, nothing else said: ${title}`, async () => {
+    const { status, events } = await client.chat(body);
+    assert.equal(status, 200);
+    assert.deepEqual(outline(events), ['error', 'turn.end']);
+    assert.deepEqual([events[0]?.code, events[0]?.retryable, events[1]?.status], [code, false, 'error']);
+    assert.match(String(events[0]?.message), names);
+  });
+}
+
+test('POST /v1/chat: results for a call that is not of this conversation name the result', async () => {
+  const { events } = await client.say('Hello');
+  const conversationId = String(events[0]?.conversation_id);
+  const refused = await client.chat({ conversation_id: conversationId, tool_results: [RESULT] });
+  assert.deepEqual(outline(refused.events), ['error', 'turn.end']);
+  assert.equal(refused.events[0]?.code, 'invalid_request');
+  assert.match(String(refused.events[0]?.message), /^tool_results\[0\]\.invocation_id /);
+});
+
+/** What is right at its very limit. */
+const ACCEPTED: readonly (readonly [string, Record<string, unknown>])[] = [
+  ['4,000 characters', { message: { text: 'a'.repeat(4_000) } }],
+  ['4,000 emoji', { message: { text: '😀'.repeat(4_000) } }],
+  ['96 components', withClient({ components: ['text', ...times(95, (n) => `later_${n}@2`)] })],
+  ['8 KB app_state', withContext({ app_state: 'x'.repeat(8 * 1024 - 2) })],
+  ['fields of a newer SDK', { ...withClient({ later: { a: 1 } }), later: ['b'] }],
+  ['nulls for what is left out', { ...HELLO, conversation_id: null, turn_id: null, user: null }],
+  ['no turn_id', { ...HELLO, turn_id: undefined }],
+  ['an unknown conversation with a message: a new one opens', { ...HELLO, conversation_id: 'cnv_nobody', turn_id: randomUUID() }],
+];
+
+for (const [title, body] of ACCEPTED) {
+  test(`POST /v1/chat accepts ${title}`, async () => {
+    const { status, events, text } = await client.chat(body);
+    assert.equal(status, 200, text);
+    assert.equal(events[0]?.type, 'turn.start', text);
+    assert.deepEqual([events.at(-1)?.type, events.at(-1)?.status], ['turn.end', 'completed']);
+    assert.notEqual(events[0]?.conversation_id, 'cnv_nobody');
+  });
+}
+
+test('Malformed input: a hundred at once, and the process answers the next well-formed request', async () => {
+  const answers = await Promise.all(
+    times(100, (n) => {
+      const [, body, , , , type = 'application/json'] = UNREADABLE[n % UNREADABLE.length] as (typeof UNREADABLE)[number];
+      return request(`${service.baseUrl}/v1/chat`, { method: 'POST', headers: { ...client.headers, 'Content-Type': type }, body });
+    }),
+  );
+  for (const answer of answers) {
+    assert.ok(answer.statusCode === 400 || answer.statusCode === 413, String(answer.statusCode));
+    await answer.body.dump();
+  }
+  const { events } = await client.say('Hello again');
+  assert.equal(events.at(-1)?.status, 'completed');
+  assert.doesNotThrow(() => process.kill(service.pid, 0));
+});

@@ -1,0 +1,194 @@
+/** decisions §1 "Start-up and configuration": what a person sees who starts the program, with nothing or with something wrong. */
+import assert from 'node:assert/strict';
+import { randomUUID } from 'node:crypto';
+import { readdirSync, readFileSync } from 'node:fs';
+import { test } from 'node:test';
+import { Client as Connection } from 'undici';
+import { DEMO_MANIFEST } from '../../src/demo.ts';
+import { createClient, createOperator, createTestApp, HANDSHAKE, outline, spoken } from '../support/client.ts';
+import { fetchUntil } from '../support/partial.ts';
+import { eventually } from '../support/process.ts';
+import { startAndFail, startService, temporaryDir } from '../support/service.ts';
+import { startUpstream, upstreamEnv } from '../support/upstream.ts';
+
+/** Shorter ones may be anybody's. */
+const SENTENCE_MIN_CHARS = 40;
+
+/** The printed curl line as the request it makes. */
+function curlRequest(stdout: string) {
+  const lines = stdout.split('\n').filter((line) => line.startsWith('curl '));
+  assert.equal(lines.length, 1, stdout);
+  const parts = /^curl -N (\S+)((?: -H '[^']+')+) -d '([^']+)'$/.exec(lines[0] ?? '');
+  assert.ok(parts, lines[0]);
+  const headers = [...(parts[2] ?? '').matchAll(/-H '([^:]+): ([^']+)'/g)].map(([, name = '', value = '']) => [name, value] as const);
+  return { url: parts[1], headers: Object.fromEntries(headers), body: JSON.parse(parts[3] ?? '') as Record<string, unknown> };
+}
+
+function oneLine(markdown: string): string {
+  return markdown.replace(/^\s*>\s?/gm, '').replace(/\s+/g, ' ');
+}
+
+/** What the shipped documents say, cut at the ends of sentences. */
+function documentedSentences(): string[] {
+  const folder = new URL('../../../docs/', import.meta.url);
+  const names = readdirSync(folder).filter((name) => name.endsWith('.md'));
+  return names
+    .flatMap((name) => oneLine(readFileSync(new URL(name, folder), 'utf8')).split(/(?<=[.;:|]) /))
+    .filter((sentence) => sentence.length >= SENTENCE_MIN_CHARS);
+}
+
+test('§1: a first start without configuration prints where it is, its keys and one curl line that streams an answer from the documentation', async (t) => {
+  const service = await startService(t);
+  const { stdout } = service.output();
+  assert.match(stdout, new RegExp(`console +${service.baseUrl}/console\\?once=\\S{20,}`));
+  assert.match(stdout, new RegExp(`interface +${service.baseUrl}/console/api`));
+  assert.match(service.liveKey, /^rd_pk_live_\w{20,}$/);
+  assert.match(service.testKey, /^rd_pk_test_\w{20,}$/);
+  const { url, headers, body } = curlRequest(stdout);
+  assert.equal(url, `${service.baseUrl}/v1/chat`);
+  assert.equal(headers['X-Service-Key'], service.liveKey);
+  const client = createClient(service.baseUrl, service.liveKey, headers['X-Service-Device']);
+  const { status, events } = await client.chat(body);
+  assert.equal(status, 200);
+  assert.deepEqual(outline(events).slice(0, 4), ['turn.start', 'block.start', 'block.delta', 'block.ready']);
+  assert.equal(events.at(-1)?.type, 'turn.end');
+  assert.equal(events.at(-1)?.status, 'completed');
+  assert.deepEqual(
+    events.map((event) => event.seq),
+    events.map((_, seq) => seq),
+  );
+  const said = oneLine(spoken(events));
+  const quoted = documentedSentences().filter((sentence) => said.includes(sentence));
+  assert.ok(quoted.length > 0, `quotes nothing: ${said}`);
+  assert.equal((await createClient(service.baseUrl, service.testKey).say('Hello')).status, 200, 'the test key works too');
+});
+
+test('§1: a restart keeps the keys and the conversation, and makes no second demo', async (t) => {
+  const dataDir = temporaryDir(t);
+  const first = await startService(t, { dataDir });
+  const { events } = await createClient(first.baseUrl, first.liveKey).say('How do read actions work?');
+  const path = `/v1/conversations/${events[0]?.conversation_id}/messages`;
+  const before = await createClient(first.baseUrl, first.liveKey).send('GET', path);
+  assert.equal(await first.stop(), 0);
+  const second = await startService(t, { dataDir });
+  assert.deepEqual([second.liveKey, second.testKey, second.operatorToken], [first.liveKey, first.testKey, first.operatorToken]);
+  const after = await createClient(second.baseUrl, second.liveKey).send('GET', path);
+  assert.deepEqual(after.json, before.json);
+  assert.equal((after.json as { messages: unknown[] }).messages.length, 2);
+  const organisations = await createOperator(second.baseUrl, second.operatorToken)('GET', '/orgs');
+  assert.equal(organisations.status, 200);
+  assert.equal(organisations.text.match(/"Demo"/g)?.length, 1, organisations.text);
+});
+
+test('§1: DEMO=off makes no app and prints no key', async (t) => {
+  const service = await startService(t, { env: { DEMO: 'off' } });
+  assert.doesNotMatch(service.output().stdout, /key|curl/);
+  const organisations = await createOperator(service.baseUrl, service.operatorToken)('GET', '/orgs');
+  assert.equal(organisations.status, 200);
+  assert.doesNotMatch(organisations.text, /Demo/);
+});
+
+test('§10: a second process on the same data directory refuses to start, names the first and leaves it alone', async (t) => {
+  const first = await startService(t, { env: { DEMO: 'off' } });
+  const { code, stderr } = await startAndFail(t, { dataDir: first.dataDir, env: { DEMO: 'off' } });
+  assert.equal(code, 1);
+  assert.equal(stderr.trim().split('\n').length, 1, stderr);
+  assert.ok(stderr.includes(`process ${first.pid}`) && stderr.includes(first.dataDir), stderr);
+  assert.equal((await createClient(first.baseUrl, '').send('GET', '/healthz')).status, 200);
+});
+
+const SECRETS = new Set(['OPERATOR_TOKEN', 'MASTER_KEY', 'OPENAI_API_KEY']);
+/** Variable, what it must not hold, and what the message says it may. */
+const BAD_VALUES: readonly (readonly [string, string, RegExp])[] = [
+  ['HOST', 'not a host', /host name or address/],
+  ['PORT', '65536', /0 to 65535/],
+  ['PUBLIC_URL', 'ftp://example.com', /http or https/],
+  ['DEMO', 'perhaps', /true or false/],
+  ['OPERATOR_TOKEN', 'tooshort-7391', /at least 24 characters/],
+  ['MASTER_KEY', 'c2hvcnQtNzM5MQ==', /32 bytes in base64/],
+  ['MODEL_PROVIDER', 'oracle', /offline or openai/],
+  ['OPENAI_API_KEY', 'sk secret 7391', /visible ASCII/],
+  ['OPENAI_BASE_URL', 'localhost', /http or https/],
+  ['MODEL', 'm'.repeat(201), /at most 200 characters/],
+  ['MODEL_PRICES', '{broken', /JSON/],
+  ['LOG_LEVEL', 'loud', /fatal, error, warn, info/],
+];
+
+test('§1: a bad value stops the start with one line that names the variable, what it holds unless it is a secret, and what it may hold', async (t) => {
+  for (const [variable, held, allowed] of BAD_VALUES) {
+    const { code, stderr } = await startAndFail(t, { env: { [variable]: held } });
+    assert.equal(code, 1, variable);
+    assert.equal(stderr.trim().split('\n').length, 1, stderr);
+    assert.ok(stderr.startsWith(`${variable} is `), stderr);
+    assert.match(stderr, allowed);
+    assert.equal(stderr.includes(JSON.stringify(held)), !SECRETS.has(variable), stderr);
+    if (SECRETS.has(variable)) assert.ok(!stderr.includes(held), stderr);
+  }
+});
+
+test('§1: SIGTERM lets an open turn end, refuses what is new, says 503 to /readyz, and exits with 0', async (t) => {
+  let release = () => {};
+  const wait = new Promise<void>((resolve) => {
+    release = resolve;
+  });
+  const upstream = await startUpstream(t, () => [{ text: 'First half, ' }, { wait }, { text: 'second half.' }]);
+  const service = await startService(t, { env: { ...upstreamEnv(upstream), DEMO: 'off' } });
+  const app = await createTestApp(service.baseUrl, service.operatorToken);
+  // A load balancer's connection that is there already: the listening socket closes at once.
+  const balancer = new Connection(service.baseUrl, { keepAliveTimeout: 30_000 });
+  t.after(() => balancer.destroy());
+  const readiness = async () => {
+    const answer = await balancer.request({ method: 'GET', path: '/readyz' });
+    await answer.body.dump();
+    return answer.statusCode;
+  };
+  assert.equal(await readiness(), 200);
+  const turnId = randomUUID();
+  const open = createClient(service.baseUrl, app.liveKey).say('Hello', { turn_id: turnId });
+  await fetchUntil(service.baseUrl, app.liveKey, turnId, 'First half');
+  const stopped = service.stop('SIGTERM');
+  await eventually(
+    async () => {
+      const late = new Connection(service.baseUrl, { connectTimeout: 1_000 });
+      try {
+        await late.request({ method: 'GET', path: '/healthz' }).then((answer) => answer.body.dump());
+        return false;
+      } catch (error) {
+        return (error as { code?: unknown }).code === 'ECONNREFUSED';
+      } finally {
+        await late.destroy();
+      }
+    },
+    5_000,
+    () => 'new connections are refused',
+  );
+  assert.equal(await readiness(), 503);
+  release();
+  const { events } = await open;
+  assert.equal(spoken(events), 'First half, second half.');
+  assert.equal(events.at(-1)?.status, 'completed');
+  assert.equal(await stopped, 0);
+});
+
+test('§1, POST /v1/chat rule 4: the offline demo asks its client for an order and answers with what the client found', async (t) => {
+  const service = await startService(t);
+  const client = createClient(service.baseUrl, service.liveKey);
+  const registered = await client.send('POST', '/v1/apps/manifest', { sdk: HANDSHAKE.sdk, manifest: DEMO_MANIFEST });
+  assert.equal(registered.status, 200, registered.text);
+  const { manifest_hash } = registered.json as { manifest_hash: string };
+  const handshake = { ...HANDSHAKE, manifest_hash };
+  const asked = await client.say('Where is order A-1042?', { client: handshake });
+  const execute = asked.events.find((event) => event.type === 'action.execute');
+  assert.equal(execute?.name, 'get_order_status', asked.text);
+  assert.deepEqual(execute?.params, { order_id: 'A-1042' });
+  assert.equal(asked.events.at(-1)?.status, 'awaiting_tool_results');
+  const answered = await client.chat({
+    client: handshake,
+    conversation_id: asked.events[0]?.conversation_id,
+    tool_results: [
+      { invocation_id: execute?.invocation_id, status: 'ok', result: { status: 'shipped', carrier: 'Blue Heron', arrives: '2031-05-17' } },
+    ],
+  });
+  assert.equal(answered.events.at(-1)?.status, 'completed', answered.text);
+  assert.match(answered.text, /Blue Heron/);
+});
