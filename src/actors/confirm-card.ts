@@ -85,21 +85,17 @@ const CARD_STATUS: Partial<Record<InvocationState, ConfirmCardBody['status']>> =
   expired: 'expired',
 };
 
-/** The cards of calls that were settled, as they are shown from now on. */
-export function cardPicks(db: Connection, changes: readonly InvocationChange[]): PickChange[] {
-  return changes.flatMap((change) => {
-    const status = CARD_STATUS[change.to];
-    const blockId = readInvocationById(db, change.id)?.blockId ?? null;
-    const block = blockId === null ? undefined : readBlockById(db, blockId);
-    if (status === undefined || block === undefined || block.body.status !== 'pending') return [];
-    const settled = { ...block.body, status };
-    return [
-      {
-        id: block.id,
-        before: JSON.stringify(block.body),
-        after: JSON.stringify(settled),
-        fallbackText: fallbackText('confirm_card', settled),
-      },
-    ];
-  });
+/** The card of a call that was settled, as it is shown from now on; null when it has none or shows that already. */
+export function settledCard(db: Connection, change: InvocationChange): PickChange | null {
+  const status = CARD_STATUS[change.to];
+  const blockId = readInvocationById(db, change.id)?.blockId ?? null;
+  const block = blockId === null ? undefined : readBlockById(db, blockId);
+  if (status === undefined || block === undefined || block.body.status !== 'pending') return null;
+  const settled = { ...block.body, status };
+  return {
+    id: block.id,
+    before: JSON.stringify(block.body),
+    after: JSON.stringify(settled),
+    fallbackText: fallbackText('confirm_card', settled),
+  };
 }

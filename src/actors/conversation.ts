@@ -44,10 +44,23 @@ export interface Home {
   readonly channel: Channel;
 }
 
+interface Requested {
+  readonly fingerprint: string;
+  readonly opened: Promise<Opened>;
+}
+
 interface Live {
   readonly turn: number;
   readonly run: RunningTurn;
   readonly attemptSeq: number;
+}
+
+/** What a turn_id gets that names another turn than the one it is sent with (decisions §4). */
+export function reusedTurnId(): Refusal {
+  return new Refusal(
+    'invalid_request',
+    'turn_id was used before with another body, device or person. Mint a new one for every turn and resend a retry unchanged.',
+  );
 }
 
 export class Conversation {
@@ -63,7 +76,9 @@ export class Conversation {
   #isNew: boolean;
   readonly #waiting: (() => void)[] = [];
   /** Turns that are being opened or wait for it, by their key: a second request for one shares its fate. */
-  readonly #requested = new Map<string, Promise<Opened>>();
+  readonly #requested = new Map<string, Requested>();
+  /** The opening that holds the conversation now, until its turn runs. */
+  #opened: Promise<Opened> | null = null;
 
   /** `isNew`: the id was minted just now, so there are no rows to look for. */
   constructor(id: string, isNew: boolean, home: Home, opening: TurnOpening, db: Connection, onIdle: () => void) {
@@ -90,31 +105,48 @@ export class Conversation {
 
   /** Opens a turn, behind those before it. @throws Refusal when too many wait or the rows refuse it. */
   open(command: TurnCommand): Promise<Opened> {
-    return this.#once(command.turnId, () => this.#open(command));
+    return this.#once(command, () => this.#open(command));
   }
 
-  /** Where to read a turn that exists: live, from its rows, or as a new attempt when it failed and may be retried. */
-  attach(command: TurnCommand | null, row: TurnRow): Promise<Opened> {
+  /** A retry of a turn that exists: live, from its rows, or as a new attempt when it failed and may be tried again. */
+  retry(command: TurnCommand, row: TurnRow): Promise<Opened> {
+    return this.#readable(row, row.state === 'failed') ?? this.#once(command, () => this.#reopen(command, row));
+  }
+
+  /** Where a reader of a turn that exists finds it. Takes no waiting place: those are for turns. */
+  async attach(row: TurnRow): Promise<Opened> {
+    const readable = this.#readable(row, false);
+    if (readable !== null) return readable;
+    // Open and not running: a crash left it, or its commit was seen before its run began. Whoever holds the conversation
+    // ends the former first of all.
+    if (!this.#busy) return this.#inTurn(() => this.#reopen(null, row));
+    await this.#opened?.catch(() => undefined);
+    const now = this.#read(row);
+    return this.#readable(now, false) ?? this.#stored(now);
+  }
+
+  /** The turn as it can be read at once; null when rows have to be written first. */
+  #readable(row: TurnRow, mayRunAgain: boolean): Promise<Opened> | null {
     const live = this.#live;
     if (live !== null && live.turn === row.turn) return Promise.resolve({ source: live.run.log, fromSeq: live.attemptSeq });
-    const mayRunAgain = command !== null && row.state === 'failed';
-    if (row.endedAtMs !== null && !mayRunAgain) {
-      // Nothing was taken: an actor made for this question alone must not stay.
-      if (!this.#busy) this.#onIdle();
-      return Promise.resolve(this.#stored(row));
-    }
-    return this.#once(row.turnId, () => this.#reopen(command, row));
+    if (row.endedAtMs === null || mayRunAgain) return null;
+    // Nothing was taken: an actor made for this question alone must not stay.
+    if (!this.#busy) this.#onIdle();
+    return Promise.resolve(this.#stored(row));
   }
 
-  #once(turnId: string, work: () => Promise<Opened>): Promise<Opened> {
-    const requested = this.#requested.get(turnId);
-    if (requested !== undefined) return requested;
+  #once(command: TurnCommand, work: () => Promise<Opened>): Promise<Opened> {
+    const requested = this.#requested.get(command.turnId);
+    if (requested !== undefined) {
+      // Its row is not there yet, so nobody else has compared: a stranger who guessed the key must not share the stream.
+      return requested.fingerprint === command.fingerprint ? requested.opened : Promise.reject(reusedTurnId());
+    }
     if (this.#busy && this.#waiting.length >= WAITING_TURNS_MAX) {
       const message = `This conversation has ${WAITING_TURNS_MAX} messages waiting for an answer. Wait for one of them before sending more.`;
       return Promise.reject(new Refusal('rate_limited', message));
     }
-    const opened = this.#inTurn(work).finally(() => this.#requested.delete(turnId));
-    this.#requested.set(turnId, opened);
+    const opened = this.#inTurn(work).finally(() => this.#requested.delete(command.turnId));
+    this.#requested.set(command.turnId, { fingerprint: command.fingerprint, opened });
     return opened;
   }
 
@@ -123,16 +155,23 @@ export class Conversation {
     if (this.#busy) await new Promise<void>((resolve) => this.#waiting.push(resolve));
     this.#busy = true;
     try {
-      return await work();
+      this.#opened = work();
+      return await this.#opened;
+    } catch (error) {
+      this.#epoch = null;
+      throw error;
     } finally {
+      this.#opened = null;
       const live = this.#live;
       if (live === null) this.#release();
-      else live.run.done.then(() => this.#release());
+      else live.run.done.then((endIsStored) => this.#release(endIsStored));
     }
   }
 
-  #release(): void {
+  #release(endIsStored = true): void {
     this.#live = null;
+    // Without an epoch the next owner reads the rows again and ends what was left open.
+    if (!endIsStored) this.#epoch = null;
     const next = this.#waiting.shift();
     if (next !== undefined) next();
     else {
@@ -165,7 +204,6 @@ export class Conversation {
         effects: start.effects,
         attemptSeq: 0,
         log,
-        replacesBlocks: false,
       });
     }
     throw new Error(`the conversation's rows kept changing: gave up after ${OPEN_TRIES} tries`);
@@ -222,7 +260,7 @@ export class Conversation {
         attemptSeq: row.attemptSeq,
         nextSeq: firstSeq + events.length,
         journal: { firstSeq, entries: JSON.stringify(events.map((event, offset) => journalEvent(firstSeq + offset, event))) },
-        replacesBlocks: false,
+        replacesAttempt: false,
         blocks: [],
         invocations: [],
         ended: true,
@@ -234,8 +272,7 @@ export class Conversation {
 
   async #reopen(command: TurnCommand | null, stale: TurnRow): Promise<Opened> {
     await this.#recover();
-    const row = readTurn(this.#db, stale.appId, stale.turnId);
-    if (row === undefined) throw new Error('a turn vanished while it was attached to');
+    const row = this.#read(stale);
     if (command === null || row.endedAtMs === null) return this.#stored(row);
     const machine = turnMachine({ state: row.state, snapshot: row.snapshot });
     const { effects } = machine.send({ type: 'turn.retry' });
@@ -243,23 +280,32 @@ export class Conversation {
     return this.#retry(command, row, { machine, effects });
   }
 
+  #read(stale: TurnRow): TurnRow {
+    const row = readTurn(this.#db, stale.appId, stale.turnId);
+    if (row === undefined) throw new Error('a turn vanished while it was attached to');
+    return row;
+  }
+
+  /** @throws Refusal `internal` when the turn is open and not ours to end: its stream would have no end. */
   #stored(row: TurnRow): Position {
+    if (row.endedAtMs === null) throw new Refusal('internal', 'The turn is being answered elsewhere. Try again.');
     return { source: journalSource(this.#db, row.turn, row.nextSeq), fromSeq: row.attemptSeq };
   }
 
   /** A new attempt of a failed turn: same stored message, same message id, seq going on. */
   async #retry(command: TurnCommand, row: TurnRow, step: Pick<TurnStart, 'machine' | 'effects'>): Promise<Opened> {
     const scope = this.#opening.scopeOf(command, this.id, row.assistantMessageId, this.#committer(row.turn, row.assistantMessageId));
-    const start = this.#opening.startEvent(command, this.id, row.assistantMessageId);
+    const events = this.#opening.openingEvents(step.effects, command, this.id, row.assistantMessageId);
     const attemptSeq = row.nextSeq;
+    const nextSeq = attemptSeq + events.length;
     const committed = await scope.commit({
       state: step.machine.state as TurnState,
       attempt: step.machine.snapshot.context.attempt,
       snapshot: JSON.stringify(step.machine.snapshot.context),
       attemptSeq,
-      nextSeq: attemptSeq + 1,
-      journal: { firstSeq: attemptSeq, entries: JSON.stringify([journalEvent(attemptSeq, start)]) },
-      replacesBlocks: false,
+      nextSeq,
+      journal: { firstSeq: attemptSeq, entries: JSON.stringify(events.map((event, offset) => journalEvent(attemptSeq + offset, event))) },
+      replacesAttempt: true,
       blocks: [],
       invocations: [],
       ended: false,
@@ -267,8 +313,8 @@ export class Conversation {
     });
     if (!committed) throw new Error('another node took the conversation over');
     const log = new TurnLog(attemptSeq, journalSource(this.#db, row.turn, null));
-    log.say(start);
-    log.journalledUpTo(attemptSeq + 1);
-    return this.#run(row.turn, scope, { ...step, attemptSeq, log, replacesBlocks: true });
+    for (const event of events) log.say(event);
+    log.journalledUpTo(nextSeq);
+    return this.#run(row.turn, scope, { ...step, attemptSeq, log });
   }
 }

@@ -1,12 +1,12 @@
 /**
  * Ends what ran out of time: one timer for the whole process, set to the nearest deadline it knows of. Rows hold the
- * deadlines and every read evaluates them; this only keeps rows from staying open because nobody reads them.
+ * deadlines, and a turn that reads calls evaluates them itself; this keeps rows from staying open because nobody does.
  */
 import type { Logger } from 'pino';
 import { nextInvocationDeadline, readDueInvocations } from '../storage/invocations.ts';
 import { organisationIds } from '../storage/organisations.ts';
 import type { Storage } from '../storage/storage.ts';
-import { cardPicks } from './confirm-card.ts';
+import { settledCard } from './confirm-card.ts';
 import { expireChange } from './invocation-step.ts';
 
 export interface Deadlines {
@@ -25,6 +25,8 @@ export interface DeadlineServices {
 const ROWS_PER_ROUND = 200;
 /** setTimeout counts in 31 bits; looking again once an hour costs nothing. */
 const SLEEP_MAX_MS = 3_600_000;
+/** After a failed write: a full disk is not mended in less, and turns see the calls expired meanwhile. */
+const RETRY_MS = 5_000;
 
 export function createDeadlines({ storage, log, nowMs }: DeadlineServices): Deadlines {
   /** Nearest deadline by organisation; those without one are not in it. */
@@ -46,8 +48,8 @@ export function createDeadlines({ storage, log, nowMs }: DeadlineServices): Dead
     const db = storage.organisation(organisationId);
     const now = nowMs();
     const changes = readDueInvocations(db, now, ROWS_PER_ROUND).flatMap((row) => expireChange(row, now) ?? []);
-    if (changes.length > 0)
-      await storage.write(organisationId, 'settleInvocations', { changes, cards: cardPicks(db, changes), nowMs: now });
+    const settlements = changes.map((change) => ({ change, card: settledCard(db, change) }));
+    if (settlements.length > 0) await storage.write(organisationId, 'settleInvocations', { settlements, nowMs: now });
     const next = nextInvocationDeadline(db);
     if (next !== null) nearest.set(organisationId, next);
   };
@@ -60,8 +62,9 @@ export function createDeadlines({ storage, log, nowMs }: DeadlineServices): Dead
       try {
         await settle(organisationId);
       } catch (error) {
-        // Looked at again with the next deadline of that organisation, or at the next start; reads see it expired anyway.
-        if (!closed) log.error({ err: error, organisation_id: organisationId }, 'deadlines could not be settled');
+        if (closed) return;
+        nearest.set(organisationId, nowMs() + RETRY_MS);
+        log.error({ err: error, organisation_id: organisationId }, 'deadlines could not be settled');
       }
     }
     arm();

@@ -7,7 +7,7 @@
  */
 import { BlockAssembler } from '../assistant/block-assembler.ts';
 import type { ModelFailure, ModelRun, RoundResult } from '../assistant/models/model.ts';
-import type { ChatTurnEffect, ChatTurnEvent, chatTurn } from '../machines/chat-turn.ts';
+import { asksAgain, type ChatTurnEffect, type ChatTurnEvent, type chatTurn } from '../machines/chat-turn.ts';
 import type { Block } from '../protocol/catalog/block.ts';
 import type { TurnState } from '../protocol/runtime/states.ts';
 import type { StreamEvent } from '../protocol/runtime/stream-events.ts';
@@ -26,8 +26,6 @@ export interface TurnStart {
   readonly effects: readonly ChatTurnEffect[];
   readonly attemptSeq: number;
   readonly log: TurnLog;
-  /** A second attempt's first commit replaces what the failed one had said. */
-  readonly replacesBlocks: boolean;
 }
 
 export class RunningTurn {
@@ -37,12 +35,11 @@ export class RunningTurn {
   readonly #assembler: BlockAssembler;
   readonly #rounds: TurnRounds;
   readonly log: TurnLog;
-  /** Settles when the turn has ended and its end is committed (or can never be). */
-  readonly done: Promise<void>;
-  #settle: () => void = () => {};
+  /** Settles when the turn has ended: true when its end is committed, false when it can never be. */
+  readonly done: Promise<boolean>;
+  #settle: (endIsStored: boolean) => void = () => {};
   #committing = false;
   #ended = false;
-  #replacesBlocks: boolean;
   /** What came in while a commit was under way, in order. */
   readonly #held: (() => void)[] = [];
   /** From the first block of a step that is whole: what waits for the commit, in the order of the answer. */
@@ -54,7 +51,6 @@ export class RunningTurn {
     this.#scope = scope;
     this.#machine = start.machine;
     this.#attemptSeq = start.attemptSeq;
-    this.#replacesBlocks = start.replacesBlocks;
     this.log = start.log;
     this.done = new Promise((resolve) => {
       this.#settle = resolve;
@@ -83,15 +79,16 @@ export class RunningTurn {
       },
     );
     this.#rounds = new TurnRounds(scope, this.#assembler);
-    this.#perform(start.effects);
+    this.#do(() => this.#perform(start.effects));
   }
 
-  /** The person asked to stop: what was said stays. */
-  stop(): void {
+  /** The person asked to stop: what was said stays. False when the turn came to its own end first. */
+  async stop(): Promise<boolean> {
     this.#hold(() => {
       this.#assembler.finish();
       this.#advance({ type: 'turn.stop' });
     });
+    return (await this.done) && this.#machine.snapshot.context.stopped;
   }
 
   /** The service goes away before the turn could end. */
@@ -111,7 +108,7 @@ export class RunningTurn {
   #hold(task: () => void): void {
     if (this.#ended) return;
     if (!this.#committing) {
-      task();
+      this.#do(task);
       return;
     }
     this.#held.push(task);
@@ -121,11 +118,20 @@ export class RunningTurn {
     }
   }
 
+  /** A bug met on the way ends this turn, and no other. */
+  #do(task: () => void): void {
+    try {
+      task();
+    } catch (error) {
+      this.#abandon(error);
+    }
+  }
+
   #resumeHeld(): void {
     while (!this.#committing && !this.#ended) {
       const task = this.#held.shift();
       if (task === undefined) break;
-      task();
+      this.#do(task);
     }
     if (this.#paused && this.#held.length === 0) {
       this.#paused = false;
@@ -136,8 +142,7 @@ export class RunningTurn {
   #callModel(): void {
     this.#run = this.#scope.model.stream(this.#rounds.request(), {
       text: (delta) => {
-        if (this.#committing) this.#hold(() => this.#text(delta));
-        else this.#text(delta);
+        this.#hold(() => this.#text(delta));
       },
       toolCallStarted: (call) =>
         this.#hold(() => {
@@ -172,8 +177,7 @@ export class RunningTurn {
 
   #settleCalls(): void {
     this.#rounds.runCalls();
-    const { waiting, round } = this.#machine.snapshot.context;
-    if (!this.#rounds.mayAskAgain(round, waiting)) this.#assembler.finish();
+    if (!asksAgain(this.#machine.snapshot.context)) this.#assembler.finish();
     this.#advance({ type: 'calls.settled' });
   }
 
@@ -250,20 +254,19 @@ export class RunningTurn {
       attemptSeq: this.#attemptSeq,
       nextSeq,
       journal: { firstSeq: entries[0]?.seq ?? firstSeq, entries: JSON.stringify(entries) },
-      replacesBlocks: this.#replacesBlocks,
+      replacesAttempt: false,
       blocks: blocks.map(newBlock),
       invocations: this.#rounds.takeNewInvocations(),
       ended: end !== undefined,
       charge: end === undefined || end.status === 'error' ? null : this.#rounds.charge(),
     });
     if (!committed) return false;
-    this.#replacesBlocks = false;
     for (const event of events) this.log.say(event);
     this.log.journalledUpTo(nextSeq);
     this.#speak(after);
     this.#committing = false;
     this.#perform(effects);
-    if (end !== undefined) this.#end();
+    if (end !== undefined) this.#end(true);
     this.#resumeHeld();
     return true;
   }
@@ -276,19 +279,20 @@ export class RunningTurn {
     }
   }
 
-  #end(): void {
+  #end(isStored: boolean): void {
     this.#ended = true;
     this.#run?.abort();
     this.#held.length = 0;
     this.log.end();
-    this.#settle();
+    this.#settle(isStored);
   }
 
   /** Nothing can be committed any more: readers are told to try again, and the rows stay as they were. */
   #abandon(error: unknown): void {
     this.#scope.log.error({ err: error }, 'turn abandoned: its step could not be committed');
+    if (this.#ended) return;
     this.log.say(errorEvent(INTERRUPTED));
     this.log.say(FAILED_END);
-    this.#end();
+    this.#end(false);
   }
 }

@@ -7,12 +7,12 @@ import type { Model } from '../assistant/models/model.ts';
 import type { PriceTable } from '../assistant/prices.ts';
 import { Refusal } from '../protocol/errors.ts';
 import { mintId } from '../protocol/ids.ts';
-import { PING_INTERVAL_MS } from '../protocol/limits.ts';
+import { PING_INTERVAL_MS, WAITING_TURNS_MAX } from '../protocol/limits.ts';
 import { readConversation } from '../storage/conversations.ts';
 import { readEndUser } from '../storage/end-users.ts';
 import type { Storage } from '../storage/storage.ts';
 import { readTurn, type TurnRow } from '../storage/turns.ts';
-import { Conversation, type Home, type Opened, type Position } from './conversation.ts';
+import { Conversation, type Home, type Opened, type Position, reusedTurnId } from './conversation.ts';
 import { createDeadlines, type Deadlines } from './deadlines.ts';
 import { refuseTurn } from './turn-admission.ts';
 import type { TurnCommand } from './turn-command.ts';
@@ -65,6 +65,7 @@ class Actors implements ActorSystem {
   readonly #deadlines: Deadlines;
   readonly #conversations = new Map<string, Conversation>();
   readonly #pings: NodeJS.Timeout;
+  #draining = false;
 
   constructor(services: ActorServices) {
     this.#services = services;
@@ -93,6 +94,8 @@ class Actors implements ActorSystem {
   }
 
   async openTurn(command: TurnCommand): Promise<Position> {
+    // A connection that was open before may still bring turns: they would be cut off before they ended.
+    if (this.#draining) throw new Refusal('internal', 'The service is about to stop. Send the same turn again in a few seconds.');
     const { storage } = this.#services;
     const db = storage.organisation(command.organisationId);
     const home: Home = { organisationId: command.organisationId, appId: command.app.id, channel: command.channel };
@@ -111,12 +114,10 @@ class Actors implements ActorSystem {
 
   async #attach(home: Home, command: TurnCommand, row: TurnRow): Promise<Position> {
     if (row.fingerprint !== command.fingerprint) {
-      throw new Refusal(
-        'invalid_request',
-        'turn_id was used before with another body, device or person. Mint a new one for every turn and resend a retry unchanged.',
-      );
+      throw reusedTurnId();
     }
-    return position(await this.#conversation(row.conversationId, home).attach(command, row));
+    if (row.state === 'failed') refuseTurn(command, false, this.#services.storage, this.#services.nowMs());
+    return position(await this.#conversation(row.conversationId, home).retry(command, row));
   }
 
   /**
@@ -150,16 +151,14 @@ class Actors implements ActorSystem {
 
   async attachTurn(caller: TurnCaller, turnId: string): Promise<Position> {
     const row = this.#theirs(caller, turnId);
-    return position(await this.#conversation(row.conversationId, caller).attach(null, row));
+    return position(await this.#conversation(row.conversationId, caller).attach(row));
   }
 
   async stopTurn(caller: TurnCaller, turnId: string): Promise<boolean> {
     const row = this.#theirs(caller, turnId);
     const running = this.#conversations.get(row.conversationId)?.runningTurn(row.turn);
     if (running === undefined) return false;
-    running.stop();
-    await running.done;
-    return true;
+    return running.stop();
   }
 
   stats(): ActorStats {
@@ -174,9 +173,13 @@ class Actors implements ActorSystem {
   }
 
   async drain(deadlineMs: number): Promise<void> {
+    this.#draining = true;
     if (await this.#idleWithin(deadlineMs)) return;
-    for (const conversation of this.#conversations.values()) conversation.running?.interrupt();
-    await this.#idleWithin(INTERRUPT_MS);
+    // Each turn that ends lets the next one in: as many rounds as turns may wait behind one another, and the first.
+    for (let round = 0; round <= WAITING_TURNS_MAX; round++) {
+      for (const conversation of this.#conversations.values()) conversation.running?.interrupt();
+      if (await this.#idleWithin(INTERRUPT_MS)) return;
+    }
   }
 
   async #idleWithin(timeMs: number): Promise<boolean> {

@@ -4,8 +4,9 @@ import type { ChatMessage, ToolCall } from '../assistant/models/model.ts';
 import type { Block } from '../protocol/catalog/block.ts';
 import { fallbackText } from '../protocol/catalog/catalog.ts';
 import type { Connection } from '../storage/connection.ts';
-import { readMessagesPage, type StoredMessage } from '../storage/conversations.ts';
+import { readMessages, type StoredMessage } from '../storage/conversations.ts';
 import { type InvocationRow, readConversationInvocations } from '../storage/invocations.ts';
+import { expireChange } from './invocation-step.ts';
 
 /** A model needs the recent past; older messages cost tokens and say little. */
 const MESSAGES_REMEMBERED = 40;
@@ -61,16 +62,17 @@ function sizeOf(messages: readonly ChatMessage[]): number {
 
 /**
  * The newest part of a conversation, oldest first, at most CHARS_REMEMBERED characters (the newest message whatever
- * its length). Calls stay with the message that made them, so that no result stands without its call.
+ * its length). `nowMs` decides which calls have run out of time. Calls stay with the message that made them, so that no result stands without its call.
  */
-export function readTranscript(db: Connection, conversationId: string): ChatMessage[] {
+export function readTranscript(db: Connection, conversationId: string, nowMs: number): ChatMessage[] {
   const calls = new Map<string, InvocationRow[]>();
   for (const row of readConversationInvocations(db, conversationId, INVOCATIONS_REMEMBERED)) {
-    calls.set(row.messageId, [...(calls.get(row.messageId) ?? []), row]);
+    const state = expireChange(row, nowMs)?.to ?? row.state;
+    calls.set(row.messageId, [...(calls.get(row.messageId) ?? []), { ...row, state }]);
   }
   const groups: ChatMessage[][] = [];
   let chars = 0;
-  for (const message of readMessagesPage(db, conversationId, MESSAGES_REMEMBERED).reverse()) {
+  for (const message of readMessages(db, conversationId, { limit: MESSAGES_REMEMBERED, wordless: true }).reverse()) {
     const group: ChatMessage[] =
       message.role === 'user'
         ? [{ role: 'user', content: message.blocks.map(blockWords).join('\n\n') }]

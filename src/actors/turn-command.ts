@@ -14,8 +14,8 @@ import { type NewBlock, type PickChange, readBlockById } from '../storage/conver
 import { type InvocationChange, type InvocationRow, readInvocationById, readTurnInvocations } from '../storage/invocations.ts';
 import type { Channel } from '../storage/organisations.ts';
 import { isContinued, type TurnKind } from '../storage/turns.ts';
-import { cardPicks } from './confirm-card.ts';
-import { resultChange, waitingAfter } from './invocation-step.ts';
+import { settledCard } from './confirm-card.ts';
+import { expireChange, resultChange, waitingAfter } from './invocation-step.ts';
 
 export interface TurnCommand {
   readonly app: AppRecord;
@@ -117,16 +117,20 @@ function planResults(db: Connection, conversationId: string, command: TurnComman
     const change = changes.has(row.id) ? null : resultChange(row, result, command.app.settings.recordConfirmations, nowMs);
     if (change !== null) changes.set(row.id, change);
   });
-  const made = [...changes.values()];
-  if (made.length === 0 && [...turns].every((turn) => isContinued(db, turn))) {
+  if (changes.size === 0 && [...turns].every((turn) => isContinued(db, turn))) {
     // Continuations are not counted: repeating one must not be a way to ask the model for nothing.
     throw new Refusal(
       'invalid_request',
       'tool_results holds only calls that were answered before. Resend a retry with the turn_id it had.',
     );
   }
-  const picks = cardPicks(db, made);
   const rows = [...turns].flatMap((turn) => readTurnInvocations(db, turn));
+  for (const row of rows) {
+    const expired = changes.has(row.id) ? null : expireChange(row, nowMs);
+    if (expired !== null) changes.set(row.id, expired);
+  }
+  const made = [...changes.values()];
+  const picks = made.flatMap((change) => settledCard(db, change) ?? []);
   const waiting = waitingAfter(rows, made);
   const left = rows.filter((row) => isUnsettled(changes.get(row.id)?.to ?? row.state));
   return { kind: 'continuation', said: null, picks, changes: made, resumedTurns: left.length === 0 ? [...turns] : [], waiting, left };

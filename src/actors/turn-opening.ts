@@ -9,8 +9,9 @@ import { Refusal } from '../protocol/errors.ts';
 import { type IdPrefix, mintId } from '../protocol/ids.ts';
 import { toMicroUsd } from '../protocol/money.ts';
 import type { TurnState } from '../protocol/runtime/states.ts';
-import type { StreamEvent } from '../protocol/runtime/stream-events.ts';
+import type { PendingInvocation, StreamEvent } from '../protocol/runtime/stream-events.ts';
 import { readPersona } from '../storage/drafts.ts';
+import type { InvocationRow } from '../storage/invocations.ts';
 import { hasIndexedKnowledge, searchKnowledge } from '../storage/knowledge-search.ts';
 import { readManifest } from '../storage/manifests.ts';
 import type { Storage } from '../storage/storage.ts';
@@ -86,9 +87,7 @@ export class TurnOpening {
     const plan = planTurn(db, conversationId, command, nowMs);
     const machine = turnMachine();
     const { effects } = machine.send({ type: 'turn.open', waiting: plan.waiting });
-    const events: StreamEvent[] = [this.startEvent(command, conversationId, messageId)];
-    const end = effects.find((effect) => effect.type === 'endTurn');
-    if (end !== undefined) events.push({ type: 'turn.end', status: end.status, pending: pendingOf(plan), billable: false });
+    const events = this.openingEvents(effects, command, conversationId, messageId, plan.left);
     const input: OpenTurnInput = {
       appId: command.app.id,
       channel: command.channel,
@@ -108,7 +107,7 @@ export class TurnOpening {
       snapshot: JSON.stringify(machine.snapshot.context),
       nextSeq: events.length,
       journal: JSON.stringify(events.map((event, seq) => journalEvent(seq, event))),
-      ended: end !== undefined,
+      ended: effects.some((effect) => effect.type === 'endTurn'),
       admission: this.#admission(command, plan),
       picks: plan.picks,
       invocationChanges: plan.changes,
@@ -179,20 +178,35 @@ export class TurnOpening {
       mint: (prefix) => this.#mint(prefix),
       // What was said in a new conversation is what the command says; reading it back would cost more than all the rest.
       transcript: () =>
-        isNew && body.message !== undefined ? [{ role: 'user', content: body.message.text }] : readTranscript(db, conversationId),
+        isNew && body.message !== undefined
+          ? [{ role: 'user', content: body.message.text }]
+          : readTranscript(db, conversationId, this.#services.nowMs()),
       search: (text) => (hasKnowledge ? searchKnowledge(db, app.id, text, PASSAGES_PER_SEARCH) : []),
       commit,
     };
   }
 
-  startEvent(command: TurnCommand, conversationId: string, messageId: string): StreamEvent {
-    return {
-      type: 'turn.start',
-      conversation_id: conversationId,
-      message_id: messageId,
-      model: this.#services.model.name,
-      request_id: command.requestId,
-    };
+  /** What a turn's first step says; `left`: the calls it ends on when it only passed results on. */
+  openingEvents(
+    effects: readonly ChatTurnEffect[],
+    command: TurnCommand,
+    conversationId: string,
+    messageId: string,
+    left: readonly InvocationRow[] = [],
+  ): StreamEvent[] {
+    return effects.flatMap((effect): StreamEvent[] => {
+      switch (effect.type) {
+        case 'sendStart': {
+          const { requestId } = command;
+          const model = this.#services.model.name;
+          return [{ type: 'turn.start', conversation_id: conversationId, message_id: messageId, model, request_id: requestId }];
+        }
+        case 'endTurn':
+          return [{ type: 'turn.end', status: effect.status, pending: left.map(pendingOf), billable: false }];
+        default:
+          return [];
+      }
+    });
   }
 
   write(command: TurnCommand, input: OpenTurnInput): Promise<OpenTurnOutput> {
@@ -212,8 +226,8 @@ export class TurnOpening {
   }
 }
 
-function pendingOf(plan: TurnPlan) {
-  return plan.left.map((row) => ({
+function pendingOf(row: InvocationRow): PendingInvocation {
+  return {
     invocation_id: row.id,
     name: row.name,
     params: row.params,
@@ -221,5 +235,5 @@ function pendingOf(plan: TurnPlan) {
     timeout_ms: row.timeoutMs,
     executor: row.executor,
     ...(row.blockId === null ? {} : { block_id: row.blockId }),
-  }));
+  };
 }

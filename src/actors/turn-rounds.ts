@@ -11,7 +11,6 @@ import { modelRequest } from '../assistant/prompt.ts';
 import { SEARCH_KNOWLEDGE } from '../assistant/toolset.ts';
 import type { Waiting } from '../machines/chat-turn.ts';
 import { type Detail, summarise } from '../protocol/issues.ts';
-import { TURN_ROUNDS_MAX } from '../protocol/limits.ts';
 import type { ManifestAction } from '../protocol/runtime/manifest.ts';
 import type { PendingInvocation, StreamEvent } from '../protocol/runtime/stream-events.ts';
 import type { NewInvocation } from '../storage/invocations.ts';
@@ -181,10 +180,6 @@ export class TurnRounds {
     };
     this.#waits.push({ pending, row });
     this.#newInvocations.push(row);
-  }
-
-  mayAskAgain(round: number, waiting: Waiting): boolean {
-    return waiting.reads === 0 && waiting.confirmations === 0 && round < TURN_ROUNDS_MAX;
   }
 
   /** Answers the server's own calls and remembers the round, so that the model can be asked again. */

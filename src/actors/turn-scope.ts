@@ -12,7 +12,17 @@ import type { CommitTurnInput } from '../storage/turns.ts';
 /** What a step writes; the conversation adds whose turn it is and the fence. */
 export type TurnCommit = Pick<
   CommitTurnInput,
-  'state' | 'attempt' | 'snapshot' | 'attemptSeq' | 'nextSeq' | 'journal' | 'replacesBlocks' | 'blocks' | 'invocations' | 'ended' | 'charge'
+  | 'state'
+  | 'attempt'
+  | 'snapshot'
+  | 'attemptSeq'
+  | 'nextSeq'
+  | 'journal'
+  | 'replacesAttempt'
+  | 'blocks'
+  | 'invocations'
+  | 'ended'
+  | 'charge'
 >;
 
 export interface TurnScope {

@@ -69,6 +69,11 @@ export type ChatTurnEffect =
 
 const NOBODY: Waiting = { reads: 0, confirmations: 0 };
 
+/** Whether the model hears the answers to its calls in another round: nobody else is waited for, and rounds are left. */
+export function asksAgain({ waiting, round }: ChatTurnContext): boolean {
+  return waiting.reads === 0 && waiting.confirmations === 0 && round < TURN_ROUNDS_MAX;
+}
+
 const definition = setup({
   types: {
     context: {} as ChatTurnContext,
@@ -82,7 +87,7 @@ const definition = setup({
     hasServerCalls: ({ event }) => event.type === 'round.finished' && event.serverCalls > 0,
     readsWait: ({ context }) => context.waiting.reads > 0,
     confirmationsWait: ({ context }) => context.waiting.confirmations > 0,
-    mayAskAgain: ({ context }) => context.round < TURN_ROUNDS_MAX,
+    asksAgain: ({ context }) => asksAgain(context),
     mayRetry: ({ context }) => context.failure?.retryable === true,
   },
   actions: {
@@ -147,7 +152,7 @@ export const chatTurn = definition.createMachine({
         'calls.settled': [
           { guard: 'readsWait', target: 'awaiting_tool_results', actions: ['executeActions', 'endAwaitingResults'] },
           { guard: 'confirmationsWait', target: 'awaiting_confirmation', actions: 'endAwaitingConfirmation' },
-          { guard: 'mayAskAgain', target: 'answering', actions: ['nextRound', 'callModel'] },
+          { guard: 'asksAgain', target: 'answering', actions: ['nextRound', 'callModel'] },
           { target: 'completed', actions: 'endCompleted' },
         ],
         'round.failed': { target: 'failed', actions: ['noteFailure', 'sendError', 'endFailed'] },

@@ -79,16 +79,25 @@ function messagesOf(db: Connection, rows: readonly Row[]): StoredMessage[] {
   }));
 }
 
-/** The `limit` newest messages, or those before the message `before`; oldest first. Unknown `before`: none. */
-export function readMessagesPage(db: Connection, conversationId: string, limit: number, before?: string): StoredMessage[] {
+export interface MessagesPage {
+  readonly limit: number;
+  /** The message that the page ends before; unknown: an empty page. */
+  readonly before?: string | undefined;
+  /** Also the assistant's messages that have no block: those that only called actions, or passed results on. */
+  readonly wordless: boolean;
+}
+
+/** The newest messages of a conversation, or those before another; oldest first. */
+export function readMessages(db: Connection, conversationId: string, { limit, before, wordless }: MessagesPage): StoredMessage[] {
   const rows = db
     .statement(
       `SELECT id, role, created_at_ms FROM messages
        WHERE conversation_id = :conversationId
+         AND (:wordless OR role = 'user' OR EXISTS (SELECT 1 FROM blocks WHERE message_id = messages.id))
          AND (:before IS NULL OR ordinal < (SELECT ordinal FROM messages WHERE id = :before AND conversation_id = :conversationId))
        ORDER BY ordinal DESC LIMIT :limit`,
     )
-    .all({ conversationId, limit, before: before ?? null });
+    .all({ conversationId, limit, before: before ?? null, wordless: wordless ? 1 : 0 });
   return messagesOf(db, rows.reverse());
 }
 
@@ -134,10 +143,3 @@ export function setPicks(db: Connection, picks: readonly PickChange[]): boolean 
   const update = db.statement('UPDATE blocks SET body = :after, fallback_text = :fallbackText WHERE id = :id AND body = :before');
   return picks.every((pick) => update.run({ ...pick }).changes === 1);
 }
-
-export const transactions = {
-  /** Takes an idle conversation over: answers whether the epoch was still the one the caller had read. */
-  acquireConversation(db: Connection, input: { conversationId: string; expectedEpoch: number; nowMs: number }): boolean {
-    return passFence(db, input.conversationId, input.expectedEpoch, input.expectedEpoch + 1, input.nowMs);
-  },
-};

@@ -133,13 +133,17 @@ export function changeInvocations(db: Connection, changes: readonly InvocationCh
   return changes.filter((change) => update.run({ ...change, nowMs }).changes === 0).map((change) => change.id);
 }
 
+export interface Settlement {
+  readonly change: InvocationChange;
+  readonly card: PickChange | null;
+}
+
 export const transactions = {
-  /** Compare-and-set of several calls and the cards they are shown on; answers the ids whose state had moved on meanwhile. */
-  settleInvocations(
-    db: Connection,
-    input: { changes: readonly InvocationChange[]; cards: readonly PickChange[]; nowMs: number },
-  ): string[] {
-    setPicks(db, input.cards);
-    return changeInvocations(db, input.changes, input.nowMs);
+  /** Compare-and-set of several calls, each with the card it is shown on; what had moved on meanwhile stays as it is. */
+  settleInvocations(db: Connection, input: { settlements: readonly Settlement[]; nowMs: number }): void {
+    for (const { change, card } of input.settlements) {
+      const movedOn = changeInvocations(db, [change], input.nowMs).length > 0;
+      if (!movedOn && card !== null) setPicks(db, [card]);
+    }
   },
 };

@@ -1,6 +1,5 @@
 /** The table of contents of every write: the writer thread runs these by name, one committed group at a time. */
 import * as apps from './apps.ts';
-import * as conversations from './conversations.ts';
 import { openWriter } from './database.ts';
 import * as installation from './installation.ts';
 import * as invocations from './invocations.ts';
@@ -17,7 +16,6 @@ export const transactions = {
   ...apps.transactions,
   ...manifests.transactions,
   ...knowledge.transactions,
-  ...conversations.transactions,
   ...turns.transactions,
   ...invocations.transactions,
 };

@@ -152,6 +152,8 @@ function enterConversation(db: Connection, input: OpenTurnInput): void {
   const { id, expectedEpoch, epoch } = input.conversation;
   if (expectedEpoch !== null) {
     if (!passFence(db, id, expectedEpoch, epoch, input.nowMs)) throw new Withdraw({ outcome: 'stale' });
+    // The person's record exists, or the thread would not be theirs; a signature on this turn is worth remembering.
+    if (input.person?.verified === true) personId(db, input);
     return;
   }
   db.statement(
@@ -225,6 +227,14 @@ function writeOpening(db: Connection, input: OpenTurnInput): OpenTurnOutput {
     `UPDATE turns SET state = 'continued' WHERE id = :id AND state IN ('awaiting_tool_results', 'awaiting_confirmation')`,
   );
   for (const id of input.resumedTurns) resume.run({ id });
+  if (input.resumedTurns.length > 0) {
+    // Continuations that brought some of the results and made no calls of their own waited for this one too.
+    db.statement(
+      `UPDATE turns SET state = 'continued' WHERE conversation_id = :conversationId AND kind = 'continuation'
+         AND state IN ('awaiting_tool_results', 'awaiting_confirmation')
+         AND NOT EXISTS (SELECT 1 FROM invocations WHERE invocations.turn = turns.id) AND id <> :turn`,
+    ).run({ conversationId, turn });
+  }
   if (input.admission !== null) countTurn(db, { appId, channel, isNewConversation, nowMs });
   return { outcome: 'opened', turn };
 }
@@ -245,8 +255,8 @@ export interface CommitTurnInput {
   readonly nowMs: number;
   /** Entries since the last commit; null when nothing was said. */
   readonly journal: { readonly firstSeq: number; readonly entries: string } | null;
-  /** A new attempt's first words replace those of the failed one. */
-  readonly replacesBlocks: boolean;
+  /** A new attempt: what the failed one said, and called without an answer, is forgotten. */
+  readonly replacesAttempt: boolean;
   readonly blocks: readonly NewBlock[];
   readonly invocations: readonly NewInvocation[];
   readonly ended: boolean;
@@ -272,9 +282,9 @@ export const transactions = {
   commitTurn(db: Connection, input: CommitTurnInput): boolean {
     const { conversationId, turn, nowMs } = input;
     if (!passFence(db, conversationId, input.expectedEpoch, input.epoch, nowMs)) return false;
-    if (input.replacesBlocks) {
+    if (input.replacesAttempt) {
       db.statement('DELETE FROM blocks WHERE message_id = :messageId').run({ messageId: input.messageId });
-      db.statement('DELETE FROM invocations WHERE turn = :turn').run({ turn });
+      db.statement('DELETE FROM invocations WHERE turn = :turn AND settled_at_ms IS NULL').run({ turn });
     }
     insertBlocks(db, conversationId, input.messageId, input.blocks);
     insertInvocations(db, { appId: input.appId, conversationId, turn, messageId: input.messageId, nowMs }, input.invocations);

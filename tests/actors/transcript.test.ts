@@ -61,7 +61,7 @@ function conversation(t: TestContext) {
   }
 
   const text = (role: 'user' | 'assistant', md: string) => say(role, [{ type: 'text', body: { md } }]);
-  return { say, text, call, read: () => readTranscript(db, CONVERSATION) };
+  return { say, text, call, read: () => readTranscript(db, CONVERSATION, NOW_MS) };
 }
 
 describe('the model reads a conversation as it was stored (decisions §7)', () => {

@@ -12,6 +12,8 @@ import { startUpstream, upstreamEnv } from '../support/upstream.ts';
 
 const KILLS = 50;
 const CLIENTS = 8;
+/** Pages that one device is given in a minute; a process that starts anew counts from nothing. */
+const PAGES_PER_MINUTE = 600;
 
 interface Acknowledged {
   readonly conversationId: string;
@@ -85,12 +87,17 @@ test(`Durability: ${KILLS} times kill -9 under load loses nothing that was ackno
     assert.deepEqual(new Set(integrityOf(dataDir)), new Set(['ok']), `after kill ${round + 1}`);
   }
   assert.ok(acknowledged.size > KILLS, 'the load was real');
-  const service = await startService(t, { dataDir, env });
-  const client = createClient(service.baseUrl, key);
+  let service = await startService(t, { dataDir, env });
+  let pages = 0;
   for (const [turnId, known] of acknowledged) {
-    const { messages } = (await client.send('GET', `/v1/conversations/${known.conversationId}/messages`)).json as {
-      messages: StoredMessage[];
-    };
+    if (++pages % PAGES_PER_MINUTE === 0) {
+      await service.stop('SIGTERM');
+      service = await startService(t, { dataDir, env });
+    }
+    const client = createClient(service.baseUrl, key);
+    const page = await client.send('GET', `/v1/conversations/${known.conversationId}/messages`);
+    assert.equal(page.status, 200, JSON.stringify(page.json));
+    const { messages } = page.json as { messages: StoredMessage[] };
     assert.deepEqual(
       messages.filter((message) => message.role === 'user').map((message) => message.blocks[0]?.body.md),
       [known.said],

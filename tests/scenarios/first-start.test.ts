@@ -5,7 +5,7 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { test } from 'node:test';
 import { Client as Connection } from 'undici';
 import { DEMO_MANIFEST } from '../../src/demo.ts';
-import { createClient, createOperator, createTestApp, HANDSHAKE, outline, spoken } from '../support/client.ts';
+import { createClient, createOperator, createTestApp, DEVICE, HANDSHAKE, outline, parseEvents, spoken } from '../support/client.ts';
 import { fetchUntil } from '../support/partial.ts';
 import { eventually } from '../support/process.ts';
 import { startAndFail, startService, temporaryDir } from '../support/service.ts';
@@ -136,13 +136,14 @@ test('§1: SIGTERM lets an open turn end, refuses what is new, says 503 to /read
   const app = await createTestApp(service.baseUrl, service.operatorToken);
   // A load balancer's connection that is there already: the listening socket closes at once.
   const balancer = new Connection(service.baseUrl, { keepAliveTimeout: 30_000 });
-  t.after(() => balancer.destroy());
-  const readiness = async () => {
-    const answer = await balancer.request({ method: 'GET', path: '/readyz' });
+  const sdk = new Connection(service.baseUrl, { keepAliveTimeout: 30_000 });
+  t.after(() => Promise.all([balancer.destroy(), sdk.destroy()]));
+  const readiness = async (connection = balancer) => {
+    const answer = await connection.request({ method: 'GET', path: '/readyz' });
     await answer.body.dump();
     return answer.statusCode;
   };
-  assert.equal(await readiness(), 200);
+  assert.deepEqual([await readiness(), await readiness(sdk)], [200, 200]);
   const turnId = randomUUID();
   const open = createClient(service.baseUrl, app.liveKey).say('Hello', { turn_id: turnId });
   await fetchUntil(service.baseUrl, app.liveKey, turnId, 'First half');
@@ -163,6 +164,14 @@ test('§1: SIGTERM lets an open turn end, refuses what is new, says 503 to /read
     () => 'new connections are refused',
   );
   assert.equal(await readiness(), 503);
+  const refused = await sdk.request({
+    method: 'POST',
+    path: '/v1/chat',
+    headers: { 'content-type': 'application/json', 'x-service-key': app.liveKey, 'x-service-device': DEVICE },
+    body: JSON.stringify({ message: { text: 'One more' }, client: HANDSHAKE }),
+  });
+  const [error, end] = parseEvents(await refused.body.text());
+  assert.deepEqual([error?.code, error?.retryable, end?.status], ['internal', true, 'error']);
   release();
   const { events } = await open;
   assert.equal(spoken(events), 'First half, second half.');

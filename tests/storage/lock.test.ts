@@ -57,9 +57,9 @@ test('Cluster: nodes of a cell share the directory, but not with a process that 
   const first = await contender(t, dir, 'shared');
   const second = await contender(t, dir, 'shared');
   assert.deepEqual([first.said, second.said], ['held', 'held']);
-  assert.throws(() => lockDataDir(dir, 'alone'), /only one process may use a data directory/);
+  assert.throws(() => lockDataDir(dir, 'alone'), /Only one process may use a data directory/);
   await kill(first.child);
-  assert.throws(() => lockDataDir(dir, 'alone'), /only one process may use a data directory/);
+  assert.throws(() => lockDataDir(dir, 'alone'), /Only one process may use a data directory/);
   await kill(second.child);
   const lock = lockDataDir(dir, 'alone');
   assert.match((await contender(t, dir, 'shared')).said, /runs without REDIS_URL and so must be alone/);

@@ -1,7 +1,7 @@
 /** GET /v1/conversations/:id/messages (service.md): a page of what was said, to the device it was said to. */
 import type { MessagesReply } from '../../protocol/runtime/messages.ts';
 import { messagesQuery } from '../../protocol/runtime/messages.ts';
-import { type ConversationRow, readConversation, readMessagesPage } from '../../storage/conversations.ts';
+import { type ConversationRow, readConversation, readMessages } from '../../storage/conversations.ts';
 import { checkQuery } from '../query.ts';
 import { perMinute } from '../rate-limit.ts';
 import { defineRoute, json, type RuntimeCaller } from '../route.ts';
@@ -24,7 +24,7 @@ export const messagesRoute = defineRoute({
     const id = params.id ?? '';
     const db = storage.organisation(caller.organisationId);
     // Missing or a stranger's: one answer for both, so that nobody learns which ids exist (decisions §4).
-    const page = isCallers(readConversation(db, id), caller) ? readMessagesPage(db, id, limit, before) : [];
+    const page = isCallers(readConversation(db, id), caller) ? readMessages(db, id, { limit, before, wordless: false }) : [];
     const reply: MessagesReply = {
       conversation_id: id,
       messages: page.map(({ id, role, blocks, createdAtMs }) => ({ id, role, blocks, created_at: new Date(createdAtMs).toISOString() })),

@@ -113,9 +113,9 @@ for (const [what, result, told] of [
   });
 }
 
-test('POST /v1/chat rule 3: a declined write stays declined when a success comes after it', async () => {
+test('POST /v1/chat rule 3: a declined write stays declined when a success comes after it, which asks the model nothing', async () => {
   const more = await actions();
-  it.script([CANCEL], [{ text: 'Not done.' }], [{ text: 'Still not done.' }]);
+  it.script([CANCEL], [{ text: 'Not done.' }], [{ text: 'It was not.' }]);
   const first = await it.say('Cancel order 7', more);
   const answer = { invocation_id: pendingOf(first)[0]?.invocation_id, status: 'ok' };
   const results = (more_: Record<string, unknown>) => ({
@@ -124,7 +124,9 @@ test('POST /v1/chat rule 3: a declined write stays declined when a success comes
     tool_results: [{ ...answer, ...more_ }],
   });
   await it.chat(results({}));
-  await it.chat(results({ confirmed: true, result: { cancelled: true } }));
+  const late = await it.client.chat(results({ confirmed: true, result: { cancelled: true } }));
+  assert.match(late.text, /event: error\n.*invalid_request.*answered before/);
+  await it.say('Is it cancelled?', { ...more, conversation_id: thread(first) });
   assert.match(it.toldOf('call_cancel'), /declined/);
 });
 
@@ -157,6 +159,15 @@ test('Chat turn: a read and a write in one round: results first, then the confir
   assert.equal(spoken(third.events), 'Cancelled.');
   assert.match(it.toldOf('call_find'), /"state":"new"/);
   assert.match(it.toldOf('call_cancel'), /result of cancel_order/);
+  // The turn that only passed a result on said nothing, so history has no message of it.
+  assert.deepEqual(
+    (await it.stored(thread(first))).map(({ role, blocks }) => [role, blocks.length]),
+    [
+      ['user', 1],
+      ['assistant', 1],
+      ['assistant', 1],
+    ],
+  );
 });
 
 test('Stream events: words and two cards of one round keep their order, and nothing follows turn.end', async () => {

@@ -4,6 +4,7 @@ import { randomUUID } from 'node:crypto';
 import { before, type TestContext, test } from 'node:test';
 import { createClient, HANDSHAKE, outline, spoken } from '../../support/client.ts';
 import { fetchUntil } from '../../support/partial.ts';
+import { eventually, readMetrics } from '../../support/process.ts';
 import { DONE, gate, readies, type ScriptedChat, startScriptedChat, thread } from './scripted-chat.ts';
 
 let it: ScriptedChat;
@@ -59,6 +60,29 @@ test('decisions §7: an upstream that breaks off is internal and retryable; bloc
   const messages = await it.stored(thread(failed));
   assert.deepEqual([messages.length, messages[1]?.id], [2, broken?.id]);
   assert.deepEqual(messages[1]?.blocks, readies(retried.events));
+  // The model that tries again is not shown what the failed attempt had said.
+  assert.doesNotMatch(JSON.stringify(it.lastRequest().messages), /These words stay/);
+});
+
+test('decisions §4: a turn_id that waits its turn is not shared with another body', async () => {
+  const { wait, open } = gate();
+  it.script([{ text: 'First.' }, { wait }], [{ text: 'Second.' }]);
+  const turn = { turn_id: randomUUID() };
+  const first = it.say('One', turn);
+  const [started] = await fetchUntil(it.service.baseUrl, it.app.liveKey, turn.turn_id, 'First.');
+  const conversation_id = started?.conversation_id;
+  const waiting = { turn_id: randomUUID(), conversation_id };
+  const second = it.say('Two', waiting);
+  const same = it.say('Two', waiting);
+  const waits = async () => (await readMetrics(it.service.baseUrl)).get('assistant_turns_waiting') === 1;
+  await eventually(waits, 5_000, () => 'one turn waits');
+  const other = await it.client.chat({ message: { text: 'Something else' }, ...waiting });
+  assert.deepEqual(outline(other.events), ['error', 'turn.end']);
+  assert.match(other.text, /turn_id was used before/);
+  open();
+  await first;
+  assert.equal(spoken((await second).events), 'Second.');
+  assert.deepEqual((await same).events, (await second).events);
 });
 
 test('decisions §4: stop ends the model, what was said stays, and only the turn’s device may', async () => {
