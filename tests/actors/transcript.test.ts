@@ -30,7 +30,7 @@ function conversation(t: TestContext) {
     return id;
   }
 
-  function call(messageId: string, state: InvocationState, risk: 'read' | 'write' = 'read'): void {
+  function call(messageId: string, state: InvocationState, risk: 'read' | 'write' = 'read', expiresAtMs: number | null = null): void {
     const turn = db
       .statement(
         `INSERT INTO turns (app_id, turn_id, conversation_id, kind, fingerprint, device_id, request, request_id, assistant_message_id,
@@ -50,7 +50,7 @@ function conversation(t: TestContext) {
         timeoutMs: 1_000,
         state,
         blockId: null,
-        expiresAtMs: null,
+        expiresAtMs,
       },
     ]);
     db.statement('UPDATE invocations SET result = :result, error = :error WHERE id = :id').run({
@@ -123,6 +123,14 @@ describe('the model reads a conversation as it was stored (decisions §7)', () =
       assert.doesNotMatch(content, /"status":"sent"/);
     });
   }
+});
+
+test('house.md "deadlines are rows": a call whose time is up is told as such before its row says so', (t) => {
+  const { text, call, read } = conversation(t);
+  call(text('assistant', 'One moment.'), 'dispatched', 'read', NOW_MS);
+  assert.match(read().at(-1)?.content ?? '', /did not answer in time/);
+  call(text('assistant', 'Shall I?'), 'pending.clean', 'write', NOW_MS + 1);
+  assert.match(read().at(-1)?.content ?? '', /waits for the person's confirmation/);
 });
 
 describe('what is remembered is bounded (decisions §7)', () => {

@@ -12,7 +12,7 @@ import {
 import type { Services } from '../../src/gateway/services.ts';
 import { Refusal } from '../../src/protocol/errors.ts';
 import { prepareDataDir } from '../../src/storage/files-layout.ts';
-import { temporaryDir } from '../storage/temporary-dir.ts';
+import { temporaryDir } from '../support/temporary-dir.ts';
 
 const TOKEN = 'operator-token-of-this-test';
 

@@ -7,7 +7,8 @@ import { test } from 'node:test';
 import Database from 'better-sqlite3';
 import { createClient, createOperator, createTestApp } from '../support/client.ts';
 import { follow } from '../support/partial.ts';
-import { startService, temporaryDir } from '../support/service.ts';
+import { startService } from '../support/service.ts';
+import { temporaryDir } from '../support/temporary-dir.ts';
 import { startUpstream, upstreamEnv } from '../support/upstream.ts';
 
 const KILLS = 50;
@@ -104,8 +105,8 @@ test(`Durability: ${KILLS} times kill -9 under load loses nothing that was ackno
       turnId,
     );
     const answer = messages.find((message) => message.id === known.messageId);
-    assert.equal(answer?.role, 'assistant', turnId);
-    if (known.answered !== undefined) assert.equal(answer?.blocks[0]?.body.md, known.answered, turnId);
+    // History has no message for an answer that was killed before its first block.
+    if (known.answered !== undefined) assert.deepEqual([answer?.role, answer?.blocks[0]?.body.md], ['assistant', known.answered], turnId);
   }
   // The ledger has one charge for every turn that ended, and none for the others.
   const usage = await createOperator(service.baseUrl, service.operatorToken)('GET', `/orgs/${organisation}/usage`);

@@ -8,7 +8,8 @@ import { DEMO_MANIFEST } from '../../src/demo.ts';
 import { createClient, createOperator, createTestApp, DEVICE, HANDSHAKE, outline, parseEvents, spoken } from '../support/client.ts';
 import { fetchUntil } from '../support/partial.ts';
 import { eventually } from '../support/process.ts';
-import { startAndFail, startService, temporaryDir } from '../support/service.ts';
+import { startAndFail, startService } from '../support/service.ts';
+import { temporaryDir } from '../support/temporary-dir.ts';
 import { startUpstream, upstreamEnv } from '../support/upstream.ts';
 
 /** Shorter ones may be anybody's. */

@@ -3,7 +3,8 @@ import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
 import { test } from 'node:test';
 import { createClient, createOperator, createTestApp, outline, spoken } from '../support/client.ts';
-import { startService, temporaryDir } from '../support/service.ts';
+import { startService } from '../support/service.ts';
+import { temporaryDir } from '../support/temporary-dir.ts';
 import { type Play, startUpstream, upstreamEnv } from '../support/upstream.ts';
 
 interface Messages {

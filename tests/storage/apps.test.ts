@@ -10,8 +10,8 @@ import { readDraft, readPersona, readPublishedConfig } from '../../src/storage/d
 import { PREVIOUS_IDENTITY_SECRET_VALID_MS, readIdentitySecrets, sealIdentitySecret } from '../../src/storage/identity-secrets.ts';
 import { transactions as knowledge } from '../../src/storage/knowledge.ts';
 import { openVault } from '../../src/storage/vault.ts';
+import { temporaryDir } from '../support/temporary-dir.ts';
 import { addApp, openFiles } from './migrated-files.ts';
-import { temporaryDir } from './temporary-dir.ts';
 
 const NOW = Date.parse('2026-11-21T10:00:00.000Z');
 const THEME = { surface: '#ffffff', onSurface: '#111111', accent: '#0044cc', onAccent: '#ffffff' };

@@ -5,7 +5,7 @@ import { test } from 'node:test';
 import fc from 'fast-check';
 import { mintId } from '../../src/protocol/ids.ts';
 import { dataLayout, prepareDataDir } from '../../src/storage/files-layout.ts';
-import { temporaryDir } from './temporary-dir.ts';
+import { temporaryDir } from '../support/temporary-dir.ts';
 
 test('Data directory: its folders are created for their owner only, also when one was there before', (t) => {
   const dir = join(temporaryDir(t), 'deep', 'data');

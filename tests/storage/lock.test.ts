@@ -7,7 +7,7 @@ import { createInterface } from 'node:readline';
 import { type TestContext, test } from 'node:test';
 import { fileURLToPath } from 'node:url';
 import { lockDataDir } from '../../src/storage/lock.ts';
-import { temporaryDir } from './temporary-dir.ts';
+import { temporaryDir } from '../support/temporary-dir.ts';
 
 /** Starts a process that tries for the lock; answers it and the line it printed: `held`, or the refusal. */
 async function contender(t: TestContext, dir: string, mode: 'alone' | 'shared'): Promise<{ child: ChildProcess; said: string }> {

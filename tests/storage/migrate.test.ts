@@ -7,7 +7,7 @@ import { fileURLToPath } from 'node:url';
 import type { Connection, SqlValue } from '../../src/storage/connection.ts';
 import { openWriter } from '../../src/storage/database.ts';
 import { APPLICATION_IDS, type Migration, migrate, SchemaError } from '../../src/storage/migrations/migrate.ts';
-import { temporaryDir } from './temporary-dir.ts';
+import { temporaryDir } from '../support/temporary-dir.ts';
 
 const FIRST: Migration = { version: 1, name: 'notes', sql: 'CREATE TABLE notes (text TEXT NOT NULL) STRICT' };
 const SECOND: Migration = {

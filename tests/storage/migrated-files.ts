@@ -9,7 +9,7 @@ import { controlMigrations } from '../../src/storage/migrations/control.ts';
 import { migrate } from '../../src/storage/migrations/migrate.ts';
 import { organisationMigrations } from '../../src/storage/migrations/organisation.ts';
 import { transactions as organisations } from '../../src/storage/organisations.ts';
-import { temporaryDir } from './temporary-dir.ts';
+import { temporaryDir } from '../support/temporary-dir.ts';
 
 export interface Files {
   readonly control: Connection;

@@ -6,7 +6,7 @@ import { createInterface } from 'node:readline';
 import { test } from 'node:test';
 import { fileURLToPath } from 'node:url';
 import { openWriter } from '../../src/storage/database.ts';
-import { temporaryDir } from './temporary-dir.ts';
+import { temporaryDir } from '../support/temporary-dir.ts';
 
 /** Acknowledged writes to see before the kill: enough for groups of every size and a checkpoint in some of the runs. */
 const ACKS_BEFORE_KILL = [1, 700, 3_000];

@@ -6,7 +6,7 @@ import { Refusal } from '../../src/protocol/errors.ts';
 import { openReader, openWriter } from '../../src/storage/database.ts';
 import { StorageError } from '../../src/storage/storage-error.ts';
 import { createWriter, type Writer, type WriterOptions } from '../../src/storage/writer.ts';
-import { temporaryDir } from './temporary-dir.ts';
+import { temporaryDir } from '../support/temporary-dir.ts';
 import { open, type transactions } from './writer-registry.ts';
 
 const registryUrl = new URL('./writer-registry.js', import.meta.url);

@@ -1,11 +1,11 @@
 /** The program itself, as users have it: a process of its own with its own data directory, spoken to over HTTP. */
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { TestContext } from 'node:test';
 import { fileURLToPath } from 'node:url';
+import { temporaryDir } from './temporary-dir.ts';
 
 const MAIN = fileURLToPath(new URL('../../src/main.js', import.meta.url));
 /** A start includes the demo app, so that its knowledge is indexed; slow machines take seconds. */
@@ -29,13 +29,6 @@ export interface StartOptions {
   /** Kept by the caller when given, else removed with the test. */
   readonly dataDir?: string;
   readonly env?: Readonly<Record<string, string>>;
-}
-
-/** A directory that goes away with the test. */
-export function temporaryDir(t: TestContext): string {
-  const dir = mkdtempSync(join(tmpdir(), 'assistant-test-'));
-  t.after(() => rmSync(dir, { recursive: true, force: true }));
-  return dir;
 }
 
 function exited(child: ChildProcess): Promise<number | null> {

@@ -5,7 +5,7 @@ import type { AppSettingsPatch } from '../../../src/protocol/console/app-setting
 import { mintId } from '../../../src/protocol/ids.ts';
 import { mintKeyToken } from '../../../src/storage/organisations.ts';
 import { openStorage, type Storage } from '../../../src/storage/storage.ts';
-import { temporaryDir } from '../../storage/temporary-dir.ts';
+import { temporaryDir } from '../../support/temporary-dir.ts';
 import { serve, type TestServer } from '../test-server.ts';
 
 export interface RuntimeApp extends TestServer {

@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import type { TestContext } from 'node:test';
 
 export function temporaryDir(t: TestContext): string {
-  const dir = mkdtempSync(join(tmpdir(), 'storage-test-'));
+  const dir = mkdtempSync(join(tmpdir(), 'assistant-test-'));
   t.after(() => rmSync(dir, { recursive: true, force: true }));
   return dir;
 }
