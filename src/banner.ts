@@ -9,6 +9,8 @@ export interface BannerFacts {
   readonly publicUrl: string;
   readonly model: string;
   readonly dataDir: string;
+  /** Links and HTTP actions may lead into the network of this machine. */
+  readonly allowPrivateAddresses: boolean;
   /** Undefined without the demo app. */
   readonly demo: DemoKeys | undefined;
   /** One-time link to the console. */
@@ -24,13 +26,14 @@ function curlLine(publicUrl: string, key: string): string {
   return `curl -N ${publicUrl}/v1/chat -H 'X-Service-Key: ${key}' -H 'X-Service-Device: ${DEMO_DEVICE}' -H 'Content-Type: application/json' -d '${body}'`;
 }
 
-export function banner({ publicUrl, model, dataDir, demo, consoleLink }: BannerFacts): string {
+export function banner({ publicUrl, model, dataDir, allowPrivateAddresses, demo, consoleLink }: BannerFacts): string {
   const facts = [
     ['runtime', `${publicUrl}/v1`],
     ['console', `${consoleLink} (this link works once)`],
     ['interface', `${publicUrl}/console/api (token: ${dataDir}/operator-token)`],
     ['model', model],
     ['data', dataDir],
+    ...(allowPrivateAddresses ? [['warning', 'ALLOW_PRIVATE_ADDRESSES is on: links may reach private addresses (development only)']] : []),
     ...(demo === undefined
       ? []
       : [

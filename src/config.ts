@@ -14,6 +14,8 @@ export interface Config {
   readonly masterKey: string | undefined;
   readonly model: { readonly provider: 'offline' } | OpenAiConfig;
   readonly prices: PriceTable;
+  /** Development only: links and HTTP actions may lead to loopback and private addresses. */
+  readonly allowPrivateAddresses: boolean;
   readonly logLevel: string;
 }
 
@@ -113,7 +115,6 @@ const formOnly = {
   PLATFORM_DAILY_BUDGET_USD: v.optional(
     v.pipe(v.string(), v.regex(/^\d{1,9}(?:\.\d{1,6})?$/, 'it must be an amount of US dollars, such as 250 or 12.50')),
   ),
-  ALLOW_PRIVATE_ADDRESSES: v.optional(flag),
 };
 
 const environment = v.object({
@@ -155,6 +156,7 @@ const environment = v.object({
     ),
     '{}',
   ),
+  ALLOW_PRIVATE_ADDRESSES: v.optional(flag, 'false'),
   LOG_LEVEL: v.optional(v.picklist(LOG_LEVELS, `it may be ${LOG_LEVELS.join(', ')}`), 'info'),
   ...oneProcess,
   ...formOnly,
@@ -205,6 +207,7 @@ export function readConfig(env: Readonly<Record<string, string | undefined>>): C
             model: read.MODEL ?? OPENAI_MODEL,
           },
     prices: read.MODEL_PRICES,
+    allowPrivateAddresses: read.ALLOW_PRIVATE_ADDRESSES,
     logLevel: read.LOG_LEVEL,
   });
 }

@@ -3,7 +3,7 @@
  * something real to ask. Made once per data directory; what a person changes in it afterwards stays changed.
  */
 import { readdirSync, readFileSync } from 'node:fs';
-import { takeInKnowledge } from './actors/knowledge-intake.ts';
+import { type KnowledgeServices, takeInKnowledge } from './actors/knowledge-intake.ts';
 import type { DemoKeys } from './banner.ts';
 import { mintId } from './protocol/ids.ts';
 import { KNOWLEDGE_TEXT_MAX_CHARS } from './protocol/limits.ts';
@@ -83,7 +83,9 @@ function keysOf(storage: Storage, appId: string): DemoKeys | undefined {
   return live === undefined || test === undefined ? undefined : { live, test };
 }
 
-async function createDemo(storage: Storage, nowMs: number): Promise<DemoKeys> {
+async function createDemo(services: KnowledgeServices): Promise<DemoKeys> {
+  const { storage } = services;
+  const nowMs = services.nowMs();
   const organisationId = mintId('org', nowMs);
   await storage.writeControl('createOrganisation', {
     id: organisationId,
@@ -101,7 +103,7 @@ async function createDemo(storage: Storage, nowMs: number): Promise<DemoKeys> {
     nowMs,
   });
   const items = documents().map(({ key, title, content }) => ({ external_key: key, kind: 'text' as const, title, content }));
-  await takeInKnowledge(storage, { organisationId, appId: app.id, origin: 'demo' }, items, nowMs);
+  await takeInKnowledge(services, { organisationId, appId: app.id, origin: 'demo' }, items);
   await storage.write(organisationId, 'saveExperienceDraft', { appId: app.id, patch: PERSONA, nowMs });
   await storage.write(organisationId, 'publishDrafts', { appId: app.id, nowMs });
   const hashed = hashManifest(DEMO_MANIFEST);
@@ -113,7 +115,7 @@ async function createDemo(storage: Storage, nowMs: number): Promise<DemoKeys> {
 }
 
 /** The keys of the demo app, which is created on the first start; undefined when a person has deleted it or its keys. */
-export async function prepareDemo(storage: Storage, nowMs: () => number): Promise<DemoKeys | undefined> {
-  const appId = readInstallation(storage.control, INSTALLED);
-  return appId === undefined ? createDemo(storage, nowMs()) : keysOf(storage, appId);
+export async function prepareDemo(services: KnowledgeServices): Promise<DemoKeys | undefined> {
+  const appId = readInstallation(services.storage.control, INSTALLED);
+  return appId === undefined ? createDemo(services) : keysOf(services.storage, appId);
 }

@@ -1,7 +1,13 @@
 /** The composition root: config → storage → actors → gateway; listen; drain. */
 import pino from 'pino';
-import { resumeIndexing } from './actors/knowledge-indexer.ts';
+import { createDeadlines } from './actors/deadlines.ts';
+import { invocationDeadlines } from './actors/invocation-deadlines.ts';
+import { createKnowledgeIndexer } from './actors/knowledge-indexer.ts';
+import { createSetup } from './actors/setup.ts';
+import { createSmokeRuns } from './actors/smoke-run.ts';
 import { createActorSystem } from './actors/system.ts';
+import { createAddressGuard } from './assistant/address-guard.ts';
+import { createLinkReader } from './assistant/knowledge/link-reader.ts';
 import type { Model } from './assistant/models/model.ts';
 import { createOfflineModel } from './assistant/models/offline.ts';
 import { createOpenAiModel } from './assistant/models/openai.ts';
@@ -11,9 +17,11 @@ import { type Config, ConfigError, readConfig } from './config.ts';
 import { prepareDemo } from './demo.ts';
 import { consoleRoutes } from './gateway/console/routes.ts';
 import { mintConsoleLink } from './gateway/console/session.ts';
+import { documentRoute } from './gateway/docs.ts';
 import { runtimeRoutes } from './gateway/runtime/routes.ts';
 import { startServer } from './gateway/server.ts';
 import type { Services } from './gateway/services.ts';
+import { setupRoutes } from './gateway/setup/routes.ts';
 import { prepareDataDir } from './storage/files-layout.ts';
 import { lockDataDir } from './storage/lock.ts';
 import { organisationIds } from './storage/organisations.ts';
@@ -47,16 +55,37 @@ async function serve(config: Config): Promise<void> {
   const lock = lockDataDir(config.dataDir);
   const storage = openStorage({ dataDir: config.dataDir, masterKey: config.masterKey, onFatal: fatal });
   const nowMs = Date.now;
-  const demo = config.demo ? await prepareDemo(storage, nowMs) : undefined;
-  for (const id of organisationIds(storage.control)) await resumeIndexing(storage, id, nowMs);
+  const links = createLinkReader({ guard: createAddressGuard({ allowPrivate: config.allowPrivateAddresses }) });
+  const deadlines = createDeadlines({ storage, log, nowMs });
+  const noteDeadline = deadlines.note;
+  const setup = createSetup({ storage, log, nowMs, noteDeadline });
+  deadlines.watch([invocationDeadlines(storage, nowMs), setup.sessions.deadlines()]);
+  const indexer = createKnowledgeIndexer({ storage, links, log, nowMs, onSettled: (...app) => void setup.settled(...app) });
+  const knowledge = { storage, indexer, nowMs };
+  const writes = { ...knowledge, surroundings: config.allowPrivateAddresses ? 'development' : 'production' } as const;
+  const demo = config.demo ? await prepareDemo(knowledge) : undefined;
+  for (const id of organisationIds(storage.control)) await indexer.resume(id);
   const model = createModel(config, log);
-  const actors = createActorSystem({ storage, model, prices: priceTable(config.prices), log, nowMs });
+  const actors = createActorSystem({ storage, model, prices: priceTable(config.prices), log, nowMs, noteDeadline });
+  const smoke = createSmokeRuns({ storage, actors, log, nowMs });
   let draining = false;
-  const services: Services = { config, storage, actors, log, nowMs, draining: () => draining };
-  const server = await startServer({ host: config.host, port: config.port, services, routes: [...runtimeRoutes, ...consoleRoutes] });
+  const services: Services = { config, storage, actors, knowledge, writes, setup, smoke, log, nowMs, draining: () => draining };
+  const server = await startServer({
+    host: config.host,
+    port: config.port,
+    services,
+    routes: [...runtimeRoutes, ...setupRoutes, ...consoleRoutes, documentRoute],
+  });
   const publicUrl = config.publicUrl ?? `http://${config.host.includes(':') ? `[${config.host}]` : config.host}:${server.port}`;
   process.stdout.write(
-    banner({ publicUrl, model: model.name, dataDir: config.dataDir, demo, consoleLink: publicUrl + mintConsoleLink(services) }),
+    banner({
+      publicUrl,
+      model: model.name,
+      dataDir: config.dataDir,
+      allowPrivateAddresses: config.allowPrivateAddresses,
+      demo,
+      consoleLink: publicUrl + mintConsoleLink(services),
+    }),
   );
   log.info({ port: server.port, model: model.name }, 'listening');
 
@@ -68,7 +97,10 @@ async function serve(config: Config): Promise<void> {
     await actors.drain(DRAIN_MS);
     await closing;
     actors.close();
+    setup.close();
+    deadlines.close();
     await model.close();
+    await indexer.close();
     await storage.close();
     lock.release();
     log.info('stopped');

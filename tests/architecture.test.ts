@@ -66,6 +66,7 @@ const COMPOSITION_ROOT = ['src/banner.ts', 'src/config.ts', 'src/demo.ts', 'src/
 const DRIVER_ROOMS: Readonly<Record<string, readonly string[]>> = {
   'uWebSockets.js': ['gateway'],
   'better-sqlite3': ['storage'],
+  culori: ['protocol'],
   openai: ['assistant'],
   undici: ['assistant'],
   xstate: ['machines', 'actors'],
@@ -151,8 +152,9 @@ describe('architecture: imports run one way', () => {
     });
   }
 
-  test('protocol does no I/O: it imports valibot, its JSON Schema and node:crypto for ids', () => {
-    const allowed = ['valibot', '@valibot/to-json-schema'];
+  test('protocol does no I/O: it imports valibot, its JSON Schema, colour arithmetic and node:crypto for ids', () => {
+    // Contrast and derived colours are part of the contract, and colour arithmetic is a library's business.
+    const allowed = ['valibot', '@valibot/to-json-schema', 'culori/fn'];
     const wrong = imports.filter(
       ({ path, specifier, target }) =>
         roomOf(path) === 'protocol' &&

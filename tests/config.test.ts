@@ -134,6 +134,14 @@ const CASES: readonly Case[] = [
     allowed: /must|Invalid/,
   },
   {
+    variable: 'ALLOW_PRIVATE_ADDRESSES',
+    read: (config) => config.allowPrivateAddresses,
+    unset: false,
+    good: { true: true, on: true, '1': true, false: false, off: false },
+    bad: ['yes'],
+    allowed: /may be true or false/,
+  },
+  {
     variable: 'LOG_LEVEL',
     read: (config) => config.logLevel,
     unset: 'info',
@@ -169,7 +177,6 @@ const FORM_ONLY: readonly { variable: string; good: readonly string[]; bad: read
     bad: ['-1', '1e3', '$5', '1,000'],
     allowed: /amount of US dollars/,
   },
-  { variable: 'ALLOW_PRIVATE_ADDRESSES', good: ['true', 'false', 'on'], bad: ['yes'], allowed: /may be true or false/ },
 ];
 
 /** The refusal of a bad value, with the rules that hold for every one of them. */

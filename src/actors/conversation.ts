@@ -5,19 +5,19 @@
 
 import { Refusal } from '../protocol/errors.ts';
 import { WAITING_TURNS_MAX } from '../protocol/limits.ts';
-import type { TurnState } from '../protocol/runtime/states.ts';
 import type { Connection } from '../storage/connection.ts';
 import { readConversation } from '../storage/conversations.ts';
 import type { Channel } from '../storage/organisations.ts';
 import { readOpenTurns, readTurn, type TurnRow } from '../storage/turns.ts';
 import type { FrameSource } from './frame-source.ts';
 import { RunningTurn, type TurnStart } from './running-turn.ts';
+import { reusedTurnId } from './turn-admission.ts';
 import type { TurnCommand } from './turn-command.ts';
-import { failureEvents, INTERRUPTED } from './turn-events.ts';
 import { journalSource } from './turn-journal.ts';
-import { journalEvent, TurnLog } from './turn-log.ts';
+import { TurnLog } from './turn-log.ts';
 import { turnMachine } from './turn-machine.ts';
 import type { TurnOpening } from './turn-opening.ts';
+import { interruption, newAttempt } from './turn-recovery.ts';
 import type { TurnScope } from './turn-scope.ts';
 
 export interface Position {
@@ -27,12 +27,6 @@ export interface Position {
 
 /** The turn that a key names already, or where the reader of a new one starts. */
 export type Opened = Position | 'exists';
-
-/**
- * After a crash nobody knows how many deltas were sent beyond the last commit. What follows takes seqs from the next
- * multiple of this, which no attempt reaches (a turn's events are bounded by its rounds and blocks), so seq only rises.
- */
-const RECOVERY_SEQ_STRIDE = 1_000_000;
 
 /** Opening is tried again when rows moved between reading and writing; more than this is a bug, not a race. */
 const OPEN_TRIES = 5;
@@ -53,14 +47,6 @@ interface Live {
   readonly turn: number;
   readonly run: RunningTurn;
   readonly attemptSeq: number;
-}
-
-/** What a turn_id gets that names another turn than the one it is sent with (decisions §4). */
-export function reusedTurnId(): Refusal {
-  return new Refusal(
-    'invalid_request',
-    'turn_id was used before with another body, device or person. Mint a new one for every turn and resend a retry unchanged.',
-  );
 }
 
 export class Conversation {
@@ -246,26 +232,7 @@ export class Conversation {
   async #recover(): Promise<void> {
     if (this.#epoch !== null) return;
     for (const row of readOpenTurns(this.#db, this.id)) {
-      const machine = turnMachine({ state: row.state, snapshot: row.snapshot });
-      const { effects } = machine.send({ type: 'turn.interrupted', failure: INTERRUPTED });
-      const events = failureEvents(effects);
-      const firstSeq = (Math.floor(row.nextSeq / RECOVERY_SEQ_STRIDE) + 1) * RECOVERY_SEQ_STRIDE;
-      const committed = await this.#committer(
-        row.turn,
-        row.assistantMessageId,
-      )({
-        state: machine.state as TurnState,
-        attempt: machine.snapshot.context.attempt,
-        snapshot: JSON.stringify(machine.snapshot.context),
-        attemptSeq: row.attemptSeq,
-        nextSeq: firstSeq + events.length,
-        journal: { firstSeq, entries: JSON.stringify(events.map((event, offset) => journalEvent(firstSeq + offset, event))) },
-        replacesAttempt: false,
-        blocks: [],
-        invocations: [],
-        ended: true,
-        charge: null,
-      });
+      const committed = await this.#committer(row.turn, row.assistantMessageId)(interruption(row));
       if (!committed) return;
     }
   }
@@ -298,19 +265,7 @@ export class Conversation {
     const events = this.#opening.openingEvents(step.effects, command, this.id, row.assistantMessageId);
     const attemptSeq = row.nextSeq;
     const nextSeq = attemptSeq + events.length;
-    const committed = await scope.commit({
-      state: step.machine.state as TurnState,
-      attempt: step.machine.snapshot.context.attempt,
-      snapshot: JSON.stringify(step.machine.snapshot.context),
-      attemptSeq,
-      nextSeq,
-      journal: { firstSeq: attemptSeq, entries: JSON.stringify(events.map((event, offset) => journalEvent(attemptSeq + offset, event))) },
-      replacesAttempt: true,
-      blocks: [],
-      invocations: [],
-      ended: false,
-      charge: null,
-    });
+    const committed = await scope.commit(newAttempt(step.machine, attemptSeq, events));
     if (!committed) throw new Error('another node took the conversation over');
     const log = new TurnLog(attemptSeq, journalSource(this.#db, row.turn, null));
     for (const event of events) log.say(event);

@@ -1,17 +1,25 @@
 /**
  * Ends what ran out of time: one timer for the whole process, set to the nearest deadline it knows of. Rows hold the
- * deadlines, and a turn that reads calls evaluates them itself; this keeps rows from staying open because nobody does.
+ * deadlines, and whoever reads them evaluates them; this keeps rows from staying open because nobody reads them.
  */
 import type { Logger } from 'pino';
-import { nextInvocationDeadline, readDueInvocations } from '../storage/invocations.ts';
+import type { Connection } from '../storage/connection.ts';
 import { organisationIds } from '../storage/organisations.ts';
 import type { Storage } from '../storage/storage.ts';
-import { settledCard } from './confirm-card.ts';
-import { expireChange } from './invocation-step.ts';
+
+/** One kind of rows that run out. */
+export interface DeadlineKind {
+  /** When the next row of an organisation runs out, null when none does. */
+  next(db: Connection): number | null;
+  /** Ends the rows that are due; what it leaves is due at once and asked for again. */
+  settle(organisationId: string): Promise<void>;
+}
 
 export interface Deadlines {
   /** A row of this organisation runs out at `atMs`. */
   note(organisationId: string, atMs: number): void;
+  /** Begins to watch rows of these kinds, those from before a restart too. */
+  watch(kinds: readonly DeadlineKind[]): void;
   close(): void;
 }
 
@@ -21,16 +29,15 @@ export interface DeadlineServices {
   nowMs(): number;
 }
 
-/** Rows settled in one transaction; more wait for the next round, which comes at once. */
-const ROWS_PER_ROUND = 200;
 /** setTimeout counts in 31 bits; looking again once an hour costs nothing. */
 const SLEEP_MAX_MS = 3_600_000;
-/** After a failed write: a full disk is not mended in less, and turns see the calls expired meanwhile. */
+/** After a failed write: a full disk is not mended in less, and readers see the rows expired meanwhile. */
 const RETRY_MS = 5_000;
 
 export function createDeadlines({ storage, log, nowMs }: DeadlineServices): Deadlines {
   /** Nearest deadline by organisation; those without one are not in it. */
   const nearest = new Map<string, number>();
+  let kinds: readonly DeadlineKind[] = [];
   let timer: NodeJS.Timeout | null = null;
   let timerAtMs = Number.POSITIVE_INFINITY;
   let closed = false;
@@ -44,14 +51,17 @@ export function createDeadlines({ storage, log, nowMs }: DeadlineServices): Dead
     timer.unref();
   };
 
-  const settle = async (organisationId: string) => {
-    const db = storage.organisation(organisationId);
-    const now = nowMs();
-    const changes = readDueInvocations(db, now, ROWS_PER_ROUND).flatMap((row) => expireChange(row, now) ?? []);
-    const settlements = changes.map((change) => ({ change, card: settledCard(db, change) }));
-    if (settlements.length > 0) await storage.write(organisationId, 'settleInvocations', { settlements, nowMs: now });
-    const next = nextInvocationDeadline(db);
-    if (next !== null) nearest.set(organisationId, next);
+  const note = (organisationId: string, atMs: number) => {
+    if (atMs >= (nearest.get(organisationId) ?? Number.POSITIVE_INFINITY)) return;
+    nearest.set(organisationId, atMs);
+    arm();
+  };
+
+  const look = (organisationId: string) => {
+    for (const kind of kinds) {
+      const next = kind.next(storage.organisation(organisationId));
+      if (next !== null) note(organisationId, next);
+    }
   };
 
   async function ring(): Promise<void> {
@@ -60,7 +70,8 @@ export function createDeadlines({ storage, log, nowMs }: DeadlineServices): Dead
     for (const organisationId of due) {
       nearest.delete(organisationId);
       try {
-        await settle(organisationId);
+        for (const kind of kinds) await kind.settle(organisationId);
+        look(organisationId);
       } catch (error) {
         if (closed) return;
         nearest.set(organisationId, nowMs() + RETRY_MS);
@@ -70,19 +81,12 @@ export function createDeadlines({ storage, log, nowMs }: DeadlineServices): Dead
     arm();
   }
 
-  const note = (organisationId: string, atMs: number) => {
-    if (atMs >= (nearest.get(organisationId) ?? Number.POSITIVE_INFINITY)) return;
-    nearest.set(organisationId, atMs);
-    arm();
-  };
-
-  for (const id of organisationIds(storage.control)) {
-    const next = nextInvocationDeadline(storage.organisation(id));
-    if (next !== null) note(id, next);
-  }
-
   return {
     note,
+    watch(more) {
+      kinds = [...kinds, ...more];
+      for (const id of organisationIds(storage.control)) look(id);
+    },
     close() {
       closed = true;
       if (timer !== null) clearTimeout(timer);

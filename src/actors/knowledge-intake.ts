@@ -5,9 +5,18 @@
 import { Refusal } from '../protocol/errors.ts';
 import { mintId } from '../protocol/ids.ts';
 import { type JudgedItem, judgeKnowledgeItem, type KnowledgeItemShape } from '../protocol/setup/knowledge.ts';
-import type { SourceState } from '../storage/knowledge.ts';
+import type { SourceInput } from '../storage/knowledge.ts';
 import type { Storage } from '../storage/storage.ts';
-import { indexSource } from './knowledge-indexer.ts';
+import type { IndexOutcome, KnowledgeIndexer } from './knowledge-indexer.ts';
+
+/** How long a request waits for its links: most sites answer in less, and an agent should not wait for the others. */
+export const LINK_WAIT_MS = 5_000;
+
+export interface KnowledgeServices {
+  readonly storage: Storage;
+  readonly indexer: KnowledgeIndexer;
+  nowMs(): number;
+}
 
 export type KnowledgeOp = 'created' | 'updated' | 'unchanged' | 'archived';
 
@@ -18,8 +27,11 @@ export type KnowledgeResult =
       readonly ok: true;
       readonly op: KnowledgeOp;
       readonly id: string;
-      readonly status: SourceState | 'archived' | undefined;
+      /** `pending` or `indexing`: a link that is still being read. */
+      readonly status: IndexOutcome['status'];
       readonly chunks: number;
+      /** Why a source that was saved has failed. */
+      readonly error?: string;
     }
   | { readonly external_key: string; readonly ok: false; readonly error: string };
 
@@ -41,70 +53,105 @@ export interface IntakeTarget {
 }
 
 type Saved = Extract<KnowledgeResult, { ok: true }>;
+type Upserted = Pick<Saved, 'external_key' | 'ok' | 'op' | 'id'>;
+type TakenForm = Exclude<JudgedItem, { form: 'refused' | 'archive' }>;
 
-async function save(storage: Storage, target: IntakeTarget, judged: JudgedItem, nowMs: number): Promise<Saved> {
+function contentOf({ form, item }: TakenForm): Pick<SourceInput, 'kind' | 'title' | 'uri' | 'content'> {
+  if (form === 'text') return { kind: 'text', title: item.title, uri: null, content: item.content };
+  const title = item.title?.trim();
+  return { kind: 'url', title: title === undefined || title === '' ? null : title, uri: item.uri, content: null };
+}
+
+async function upsert({ storage, nowMs }: KnowledgeServices, target: IntakeTarget, taken: TakenForm): Promise<Upserted> {
   const { organisationId, appId, origin } = target;
+  const { external_key, reason } = taken.item;
+  const now = nowMs();
+  const { op, id } = await storage.write(organisationId, 'upsertSource', {
+    ...contentOf(taken),
+    sourceId: mintId('kno', now),
+    appId,
+    externalKey: external_key,
+    origin,
+    reason: reason ?? null,
+    nowMs: now,
+  });
+  return { external_key, ok: true, op, id };
+}
+
+/** Saves one item; a text is indexed when this resolves, a link is not yet read: `waiting` reads it. */
+async function save(
+  services: KnowledgeServices,
+  target: IntakeTarget,
+  judged: JudgedItem,
+): Promise<{ saved: Saved } | { waiting: Upserted }> {
+  const { organisationId, appId } = target;
   switch (judged.form) {
     case 'refused':
       throw new Refusal('invalid_body', judged.error);
-    case 'link':
-      throw new Refusal('invalid_body', 'kind must be text: this server does not read links, send the text itself');
     case 'archive': {
       const { external_key } = judged.item;
-      const archived = await storage.write(organisationId, 'archiveSource', { appId, externalKey: external_key, nowMs });
+      const nowMs = services.nowMs();
+      const archived = await services.storage.write(organisationId, 'archiveSource', { appId, externalKey: external_key, nowMs });
       if (archived === undefined) throw new Refusal('not_found', 'external_key names no source of this app');
-      return { external_key, ok: true, op: 'archived', id: archived.id, status: 'archived', chunks: 0 };
+      return { saved: { external_key, ok: true, op: 'archived', id: archived.id, status: 'archived', chunks: 0 } };
     }
+    case 'link':
+      return { waiting: await upsert(services, target, judged) };
     case 'text': {
-      const { external_key, title, content, reason } = judged.item;
-      const { op, id } = await storage.write(organisationId, 'upsertSource', {
-        sourceId: mintId('kno', nowMs),
-        appId,
-        externalKey: external_key,
-        kind: 'text',
-        title,
-        uri: null,
-        content,
-        origin,
-        reason: reason ?? null,
-        nowMs,
-      });
-      return { external_key, ok: true, op, id, ...(await indexSource(storage, organisationId, id, nowMs)) };
+      const upserted = await upsert(services, target, judged);
+      return { saved: { ...upserted, ...(await services.indexer.index(organisationId, upserted.id, 0)) } };
     }
   }
 }
 
+function noteOn(results: readonly KnowledgeResult[]): string {
+  const some = (...states: unknown[]) => results.some((result) => result.ok && states.includes(result.status));
+  const notes = [
+    results.every(({ ok }) => ok)
+      ? 'Every item was taken. Text that was sent is searchable now.'
+      : 'Read results[i].error of the items that failed; the others were taken.',
+  ];
+  if (some('failed')) notes.push('Sources whose status is failed say why in error: mend that and send them again.');
+  if (some('pending', 'indexing')) notes.push('Links that are pending or indexing are still being read: GET /status counts them.');
+  return notes.join(' ');
+}
+
 /**
- * Saves and indexes the items in their order; text is searchable when this resolves.
+ * Saves and indexes the items in their order; text is searchable when this resolves. Links are read side by side, and at
+ * most `linkWaitMs` are waited for them: their `status` says how far they came.
  * @throws StorageError when the disk or the writer fails: sending the same items again is safe.
  */
 export async function takeInKnowledge(
-  storage: Storage,
+  services: KnowledgeServices,
   target: IntakeTarget,
   items: readonly KnowledgeItemShape[],
-  nowMs: number,
+  linkWaitMs: number = LINK_WAIT_MS,
 ): Promise<KnowledgeReport> {
-  const results: KnowledgeResult[] = [];
+  const outcomes: ({ result: KnowledgeResult } | { waiting: Upserted })[] = [];
   for (const item of items) {
     try {
-      results.push(await save(storage, target, judgeKnowledgeItem(item), nowMs));
+      const outcome = await save(services, target, judgeKnowledgeItem(item));
+      outcomes.push('saved' in outcome ? { result: outcome.saved } : outcome);
     } catch (error) {
       if (!(error instanceof Refusal)) throw error;
-      results.push({ external_key: item.external_key, ok: false, error: error.message });
+      outcomes.push({ result: { external_key: item.external_key, ok: false, error: error.message } });
     }
   }
+  const results = await Promise.all(
+    outcomes.map(async (outcome): Promise<KnowledgeResult> => {
+      if ('result' in outcome) return outcome.result;
+      const { waiting } = outcome;
+      return { ...waiting, ...(await services.indexer.index(target.organisationId, waiting.id, linkWaitMs)) };
+    }),
+  );
   const count = (op: KnowledgeOp) => results.filter((result) => result.ok && result.op === op).length;
-  const failed = results.filter((result) => !result.ok).length;
   return {
     created: count('created'),
     updated: count('updated'),
     unchanged: count('unchanged'),
     archived: count('archived'),
-    failed,
+    failed: results.filter(({ ok }) => !ok).length,
     results,
-    note:
-      failed === 0
-        ? 'Every item was taken. Text that was sent is searchable now.'
-        : 'Read results[i].error of the items that failed; the others were taken.',
+    note: noteOn(results),
   };
 }

@@ -2,26 +2,28 @@
  * Runs one machine of `machines/` purely: an event in, the next state and the emitted effects out. Nothing is
  * performed here; whoever stepped commits first and performs after (docs/architecture.md).
  */
-import { type AnyStateMachine, createActor, type EmittedFrom, type EventFromLogic, type SnapshotFrom } from 'xstate';
+import { type AnyStateMachine, createActor, type EmittedFrom, type EventFromLogic, type SnapshotFrom, type StateValue } from 'xstate';
 
 export interface Step<Machine extends AnyStateMachine> {
   readonly snapshot: SnapshotFrom<Machine>;
-  /** Dotted path of the state, e.g. `pending.clean`. */
+  /** Dotted path of the state, e.g. `pending.clean`; of a parallel machine, JSON of its regions' states. */
   readonly state: string;
   readonly effects: readonly EmittedFrom<Machine>[];
 }
 
-/** `{ pending: 'clean' }` → `pending.clean`. Our machines have no parallel states. */
-export function statePath(value: unknown): string {
+/** `{ pending: 'clean' }` → `pending.clean`. The states of parallel regions stand beside each other: they are JSON, `{"left":"idle",…}`. */
+export function statePath(value: StateValue): string {
   if (typeof value === 'string') return value;
-  const [[parent, child] = ['', '']] = Object.entries(value as Record<string, unknown>);
-  return `${parent}.${statePath(child)}`;
+  const [only, ...others] = Object.entries(value);
+  if (only === undefined || only[1] === undefined || others.length > 0) return JSON.stringify(value);
+  return `${only[0]}.${statePath(only[1])}`;
 }
 
-/** `pending.clean` → `{ pending: 'clean' }`. */
-export function stateValue(path: string): string | Record<string, string> {
+/** `pending.clean` → `{ pending: 'clean' }`, and JSON of parallel regions → their states. @throws SyntaxError on broken JSON. */
+export function stateValue(path: string): StateValue {
+  if (path.startsWith('{')) return JSON.parse(path) as StateValue;
   const dot = path.indexOf('.');
-  return dot < 0 ? path : { [path.slice(0, dot)]: path.slice(dot + 1) };
+  return dot < 0 ? path : { [path.slice(0, dot)]: stateValue(path.slice(dot + 1)) };
 }
 
 /** A machine in some state, stepped by events. */
@@ -31,18 +33,29 @@ export interface Stepper<Machine extends AnyStateMachine> {
   send(event: EventFromLogic<Machine>): Step<Machine>;
 }
 
+/** Where a machine was when it was stored. */
+export interface Stored {
+  /** As a `Step` says it, or the machine's own value, which a parallel machine is more readily kept as. */
+  readonly state: StateValue;
+  readonly context: object;
+}
+
+function restoredValue({ state }: Stored): StateValue {
+  return typeof state === 'string' ? stateValue(state) : state;
+}
+
 /**
  * Starts a machine fresh, or from where it was stored. Machines here have no invokes and no delays, so restoring one
  * runs nothing (XState would re-run invokes and forget delays).
  */
 export function stepper<Machine extends AnyStateMachine>(
   machine: Machine,
-  from: { readonly stored?: { readonly state: string; readonly context: object }; readonly input?: unknown } = {},
+  from: { readonly stored?: Stored; readonly input?: unknown } = {},
 ): Stepper<Machine> {
   const options =
     from.stored === undefined
       ? { input: from.input }
-      : { snapshot: machine.resolveState({ value: stateValue(from.stored.state), context: from.stored.context }) };
+      : { snapshot: machine.resolveState({ value: restoredValue(from.stored), context: from.stored.context }) };
   const actor = createActor(machine, options as never);
   let effects: EmittedFrom<Machine>[] = [];
   actor.on('*', (effect: unknown) => {
@@ -50,7 +63,7 @@ export function stepper<Machine extends AnyStateMachine>(
   });
   actor.start();
   const snapshot = () => actor.getSnapshot() as SnapshotFrom<Machine>;
-  const state = () => statePath((snapshot() as { value: unknown }).value);
+  const state = () => statePath((snapshot() as { value: StateValue }).value);
   return {
     get snapshot() {
       return snapshot();

@@ -2,21 +2,16 @@
  * The door to what lives over time: gateways ask here for turns, and learn nothing of mailboxes, machines or fences.
  * Owns which conversations are active in this process; there is one actor for each, and none for an idle one.
  */
-import type { Logger } from 'pino';
-import type { Model } from '../assistant/models/model.ts';
-import type { PriceTable } from '../assistant/prices.ts';
 import { Refusal } from '../protocol/errors.ts';
 import { mintId } from '../protocol/ids.ts';
 import { PING_INTERVAL_MS, WAITING_TURNS_MAX } from '../protocol/limits.ts';
 import { readConversation } from '../storage/conversations.ts';
 import { readEndUser } from '../storage/end-users.ts';
-import type { Storage } from '../storage/storage.ts';
 import { readTurn, type TurnRow } from '../storage/turns.ts';
-import { Conversation, type Home, type Opened, type Position, reusedTurnId } from './conversation.ts';
-import { createDeadlines, type Deadlines } from './deadlines.ts';
-import { refuseTurn } from './turn-admission.ts';
+import { Conversation, type Home, type Opened, type Position } from './conversation.ts';
+import { refuseTurn, reusedTurnId } from './turn-admission.ts';
 import type { TurnCommand } from './turn-command.ts';
-import { TurnOpening } from './turn-opening.ts';
+import { TurnOpening, type TurnServices } from './turn-opening.ts';
 
 /** Who asks about a turn that exists. */
 export interface TurnCaller extends Home {
@@ -43,13 +38,7 @@ export interface ActorSystem {
   close(): void;
 }
 
-export interface ActorServices {
-  readonly storage: Storage;
-  readonly model: Model;
-  readonly prices: PriceTable;
-  readonly log: Logger;
-  nowMs(): number;
-}
+export type ActorServices = TurnServices;
 
 /** An interrupted turn has one commit to make; a disk that takes longer than this is lost anyway. */
 const INTERRUPT_MS = 2_000;
@@ -62,15 +51,13 @@ function noSuchTurn(): Refusal {
 class Actors implements ActorSystem {
   readonly #services: ActorServices;
   readonly #opening: TurnOpening;
-  readonly #deadlines: Deadlines;
   readonly #conversations = new Map<string, Conversation>();
   readonly #pings: NodeJS.Timeout;
   #draining = false;
 
   constructor(services: ActorServices) {
     this.#services = services;
-    this.#deadlines = createDeadlines(services);
-    this.#opening = new TurnOpening({ ...services, noteDeadline: (organisationId, atMs) => this.#deadlines.note(organisationId, atMs) });
+    this.#opening = new TurnOpening(services);
     // One timer for all streams: a timer each would cost more than the pings.
     this.#pings = setInterval(() => this.#pingAll(), PING_INTERVAL_MS);
     this.#pings.unref();
@@ -192,7 +179,6 @@ class Actors implements ActorSystem {
 
   close(): void {
     clearInterval(this.#pings);
-    this.#deadlines.close();
   }
 }
 

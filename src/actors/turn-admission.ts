@@ -29,3 +29,11 @@ export function refuseTurn(command: TurnCommand, isNewConversation: boolean, sto
     throw new Refusal('quota_exceeded', "The organisation's usage credit is used up. Add credit or change the plan in the console.");
   }
 }
+
+/** What a turn_id gets that names another turn than the one it is sent with (decisions §4). */
+export function reusedTurnId(): Refusal {
+  return new Refusal(
+    'invalid_request',
+    'turn_id was used before with another body, device or person. Mint a new one for every turn and resend a retry unchanged.',
+  );
+}

@@ -1,4 +1,5 @@
 /** A client's request to open a turn, checked for form and not yet against any row, and what the rows make of it. */
+import type { Passage } from '../assistant/models/model.ts';
 import type { Waiting } from '../machines/chat-turn.ts';
 import type { Block } from '../protocol/catalog/block.ts';
 import { fallbackText } from '../protocol/catalog/catalog.ts';
@@ -30,7 +31,11 @@ export interface TurnCommand {
   /** SHA-256 of body, device and person. */
   readonly fingerprint: string;
   readonly requestId: string;
+  /** `smoke`: asked by the service itself, so it meets no cap and costs the organisation nothing (decisions §3 "Smoke"). */
+  readonly purpose: 'person' | 'smoke';
   readonly body: ChatRequest;
+  /** Hears of the passages that the model is given, each time some are. */
+  onPassages?(passages: readonly Passage[]): void;
 }
 
 /** What a command does to the rows beside opening its turn. */

@@ -15,7 +15,8 @@ import type { InvocationRow } from '../storage/invocations.ts';
 import { hasIndexedKnowledge, searchKnowledge } from '../storage/knowledge-search.ts';
 import { readManifest } from '../storage/manifests.ts';
 import type { Storage } from '../storage/storage.ts';
-import type { CommitTurnInput, OpenTurnInput, OpenTurnOutput } from '../storage/turns.ts';
+import type { OpenTurnInput, OpenTurnOutput } from '../storage/turn-openings.ts';
+import type { CommitTurnInput } from '../storage/turns.ts';
 import type { Cap } from '../storage/usage-ledger.ts';
 import type { Stepper } from './step.ts';
 import { readTranscript } from './transcript.ts';
@@ -121,9 +122,9 @@ export class TurnOpening {
     return { id: this.#mint('msg'), blocks: plan.said.map((block) => ({ ...block, id: this.#mint('blk') })) };
   }
 
-  /** Continuations go on with work that was counted already (service.md "Limits" rule 3). */
+  /** Continuations go on with work that was counted already (service.md "Limits" rule 3); the service's own questions never are. */
   #admission(command: TurnCommand, plan: TurnPlan): OpenTurnInput['admission'] {
-    if (plan.kind === 'continuation') return null;
+    if (plan.kind === 'continuation' || command.purpose === 'smoke') return null;
     const { messagesPerDay, dailyModelBudgetUsd } = command.app.settings;
     return {
       messagesPerDay,
@@ -158,6 +159,7 @@ export class TurnOpening {
     return {
       app,
       channel,
+      isCharged: command.purpose === 'person',
       conversationId,
       messageId,
       requestId,
@@ -181,7 +183,11 @@ export class TurnOpening {
         isNew && body.message !== undefined
           ? [{ role: 'user', content: body.message.text }]
           : readTranscript(db, conversationId, this.#services.nowMs()),
-      search: (text) => (hasKnowledge ? searchKnowledge(db, app.id, text, PASSAGES_PER_SEARCH) : []),
+      search: (text) => {
+        const found = hasKnowledge ? searchKnowledge(db, app.id, text, PASSAGES_PER_SEARCH) : [];
+        if (found.length > 0) command.onPassages?.(found);
+        return found;
+      },
       commit,
     };
   }

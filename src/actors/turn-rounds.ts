@@ -215,8 +215,10 @@ export class TurnRounds {
       .map(({ invocation_id, name, params, timeout_ms }) => ({ type: 'action.execute', invocation_id, name, params, timeout_ms }));
   }
 
-  charge(): Charge {
-    const { model, prices } = this.#scope;
+  /** What the turn costs, null when nobody is charged for it. */
+  charge(): Charge | null {
+    const { model, prices, isCharged } = this.#scope;
+    if (!isCharged) return null;
     // A round that was stopped before the upstream could report is charged by the length of what it wrote.
     const unreported = Math.ceil(this.#unreportedChars / CHARS_PER_TOKEN);
     const usage = {

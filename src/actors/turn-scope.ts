@@ -28,6 +28,8 @@ export type TurnCommit = Pick<
 export interface TurnScope {
   readonly app: AppRecord;
   readonly channel: Channel;
+  /** Whether what it costs goes into the ledger. */
+  readonly isCharged: boolean;
   readonly conversationId: string;
   readonly messageId: string;
   readonly requestId: string;

@@ -15,18 +15,26 @@ interface BodyCodes {
   readonly notJson: ErrorCode;
   readonly mismatch: ErrorCode;
   readonly tooLarge: ErrorCode;
+  /** An upload of no bytes. */
+  readonly emptyFile: ErrorCode;
 }
 
-const RUNTIME_CODES: BodyCodes = { notJson: 'invalid_request', mismatch: 'invalid_request', tooLarge: 'payload_too_large' };
-const CONSOLE_CODES: BodyCodes = { notJson: 'invalid_json', mismatch: 'invalid_body', tooLarge: 'too_large' };
+const RUNTIME_CODES: BodyCodes = {
+  notJson: 'invalid_request',
+  mismatch: 'invalid_request',
+  tooLarge: 'payload_too_large',
+  emptyFile: 'invalid_request',
+};
+const CONSOLE_CODES: BodyCodes = { notJson: 'invalid_json', mismatch: 'invalid_body', tooLarge: 'too_large', emptyFile: 'empty_file' };
 
-function codesOf(face: Interface): BodyCodes {
-  return face === 'console' ? CONSOLE_CODES : RUNTIME_CODES;
+/** What the interface calls each fault of a body. */
+export function codesOf(face: Interface): BodyCodes {
+  return face === 'runtime' ? RUNTIME_CODES : CONSOLE_CODES;
 }
 
 /** What a body may weigh on a route that does not say so itself. */
 export function defaultBodyMaxBytes(face: Interface): number {
-  return face === 'console' ? JSON_BODY_MAX_BYTES : RUNTIME_BODY_MAX_BYTES;
+  return face === 'runtime' ? RUNTIME_BODY_MAX_BYTES : JSON_BODY_MAX_BYTES;
 }
 
 function tooLarge(face: Interface, maxBytes: number): Refusal {
@@ -74,7 +82,8 @@ export function checkContentType(header: string, face: Interface): void {
   if (charset !== 'utf-8' && charset !== 'utf8') throw fault('in UTF-8');
 }
 
-function mediaType(header: string): MIMEType | undefined {
+/** The header's media type; undefined when it is none. */
+export function mediaType(header: string): MIMEType | undefined {
   try {
     return new MIMEType(header);
   } catch {

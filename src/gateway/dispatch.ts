@@ -8,10 +8,12 @@ import { authenticateOperator } from './console/session.ts';
 import { checkOrigin } from './cors.ts';
 import { authenticateRuntime } from './credentials.ts';
 import type { Exchange } from './exchange.ts';
+import { collectUpload } from './multipart.ts';
 import type { RateBuckets } from './rate-limit.ts';
 import { refusalOf, sendRefusal, sendReply } from './render.ts';
-import type { CallerKind, Callers, Reply, Route, RuntimeCaller } from './route.ts';
+import type { CallerKind, Callers, Reply, Route, RuntimeCaller, UploadedFile, UploadRule } from './route.ts';
 import type { Services } from './services.ts';
+import { setupCallOf, setupSessionOf } from './setup/access.ts';
 import type { EventStreams } from './sse.ts';
 
 export interface Gate {
@@ -39,6 +41,8 @@ function admit(route: Route, exchange: Exchange, { services, buckets }: Gate): C
     buckets.pass(route.limits, caller);
     return caller;
   }
+  if (route.caller === 'setup_claimant') return setupSessionOf(exchange.header, services, buckets);
+  if (route.caller === 'setup') return setupCallOf(exchange.header, services, buckets);
   if (route.caller === 'operator') authenticateOperator(exchange.header, exchange.method, services);
   return null;
 }
@@ -48,7 +52,8 @@ export function dispatch(route: Route, exchange: Exchange, gate: Gate): void {
   const fail = (error: unknown) => sendRefusal(exchange, refusalOf(error, gate.services.log, exchange, routeName(route)));
   try {
     exchange.caller = admit(route, exchange, gate);
-    if (route.body === null) run(route, exchange, gate, fail);
+    if (route.upload != null) readUpload(route, route.upload, exchange, gate, fail);
+    else if (route.body === null) run(route, exchange, gate, fail);
     else readBody(route, exchange, gate, fail);
   } catch (error) {
     fail(error);
@@ -71,6 +76,18 @@ function readBody(route: Route, exchange: Exchange, gate: Gate, fail: (error: un
     }
   };
   collectBody(exchange, maxBytes, done, fail);
+}
+
+function readUpload(route: Route, rule: UploadRule, exchange: Exchange, gate: Gate, fail: (error: unknown) => void): void {
+  const done = (upload: UploadedFile) => {
+    try {
+      exchange.upload = upload;
+      run(route, exchange, gate, fail);
+    } catch (error) {
+      fail(error);
+    }
+  };
+  collectUpload(exchange, rule, done, fail);
 }
 
 function run(route: Route, exchange: Exchange, gate: Gate, fail: (error: unknown) => void): void {

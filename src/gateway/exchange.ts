@@ -8,10 +8,10 @@ import type { HttpRequest, HttpResponse } from 'uWebSockets.js';
 import { randomUUID } from 'node:crypto';
 import { STATUS_CODES } from 'node:http';
 import { CORS_EXPOSED_HEADERS, isSaneRequestId, REQUEST_ID_HEADER, RUNTIME_VARY } from '../protocol/headers.ts';
-import type { CallerKind, Callers } from './route.ts';
+import type { CallerKind, Callers, UploadedFile } from './route.ts';
 
 /** Whose words errors are told in, and whether browsers of other origins are among the callers. */
-export type Interface = 'runtime' | 'console' | 'service';
+export type Interface = 'runtime' | 'console' | 'setup' | 'service';
 
 /** What of the route an exchange needs; made once per route. */
 export interface ExchangePlan {
@@ -49,6 +49,7 @@ export class Exchange {
   /** Set by the dispatcher before a route's handler sees this as its input. */
   caller: Callers[CallerKind] = null;
   body: unknown = null;
+  upload: UploadedFile | null = null;
 
   readonly #res: HttpResponse;
   readonly #plan: ExchangePlan;

@@ -5,6 +5,7 @@
  */
 import { LRUCache } from 'lru-cache';
 import { Refusal } from '../protocol/errors.ts';
+import { SETUP_REQUESTS_PER_MINUTE } from '../protocol/limits.ts';
 import type { RateLimit, RuntimeCaller } from './route.ts';
 
 const MINUTE_MS = 60_000;
@@ -16,6 +17,8 @@ const MINUTE_MS = 60_000;
 const DEVICE_BUCKETS_MAX = 100_000;
 /** Kept apart: invented device ids cannot push these out. */
 const APP_BUCKETS_MAX = 20_000;
+/** Open setup sessions of one process; each belongs to an app that somebody is configuring right now. */
+const SESSION_BUCKETS_MAX = 10_000;
 
 interface Bucket {
   level: number;
@@ -26,6 +29,7 @@ export class RateBuckets {
   readonly #nowMs: () => number;
   readonly #devices = new LRUCache<string, Bucket>({ max: DEVICE_BUCKETS_MAX });
   readonly #apps = new LRUCache<string, Bucket>({ max: APP_BUCKETS_MAX });
+  readonly #sessions = new LRUCache<string, Bucket>({ max: SESSION_BUCKETS_MAX });
 
   constructor(nowMs: () => number) {
     this.#nowMs = nowMs;
@@ -34,17 +38,27 @@ export class RateBuckets {
   /** Counts the request in every bucket. @throws Refusal `rate_limited` with Retry-After when one is full; then it counts no further. */
   pass(limits: readonly RateLimit[], caller: RuntimeCaller): void {
     for (const limit of limits) {
-      const waitS = this.#take(limit, caller);
-      if (waitS === 0) continue;
-      const who = limit.scope === 'device' ? 'this device' : 'this app';
-      throw new Refusal('rate_limited', `Too many requests from ${who}. Try again in ${waitS} s.`, { retryAfterS: waitS });
+      const { app, deviceId } = caller;
+      const perMinute = limit.perMinute(app);
+      if (limit.scope === 'device') this.#pass(this.#devices, `${limit.pool} ${app.id} ${deviceId}`, perMinute, 'this device');
+      else this.#pass(this.#apps, `${limit.pool} ${app.id}`, perMinute, 'this app');
     }
   }
 
+  /** Counts a request of a setup session. @throws Refusal `rate_limited` with Retry-After. */
+  passSession(sessionId: string): void {
+    this.#pass(this.#sessions, sessionId, SETUP_REQUESTS_PER_MINUTE, 'this session');
+  }
+
+  #pass(buckets: LRUCache<string, Bucket>, key: string, perMinute: number, who: string): void {
+    const waitS = this.#take(buckets, key, perMinute);
+    if (waitS === 0) return;
+    throw new Refusal('rate_limited', `Too many requests from ${who}. Try again in ${waitS} s.`, { retryAfterS: waitS });
+  }
+
   /** Seconds until one request more fits; 0: it fitted and is counted. */
-  #take(limit: RateLimit, { app, deviceId }: RuntimeCaller): number {
-    const perMinute = limit.perMinute(app);
-    const bucket = this.#bucket(limit, app.id, deviceId);
+  #take(buckets: LRUCache<string, Bucket>, key: string, perMinute: number): number {
+    const bucket = this.#bucket(buckets, key);
     const nowMs = this.#nowMs();
     // A clock that was set back must not fill the bucket.
     const elapsedMs = Math.max(0, nowMs - bucket.atMs);
@@ -58,9 +72,7 @@ export class RateBuckets {
     return Math.max(1, Math.ceil(((bucket.level + 1 - perMinute) * MINUTE_MS) / perMinute / 1000));
   }
 
-  #bucket(limit: RateLimit, appId: string, deviceId: string): Bucket {
-    const buckets = limit.scope === 'device' ? this.#devices : this.#apps;
-    const key = limit.scope === 'device' ? `${limit.pool} ${appId} ${deviceId}` : `${limit.pool} ${appId}`;
+  #bucket(buckets: LRUCache<string, Bucket>, key: string): Bucket {
     let bucket = buckets.get(key);
     if (bucket === undefined) {
       bucket = { level: 0, atMs: this.#nowMs() };

@@ -1,8 +1,10 @@
 /** A route is a value: who may call it, with what body, and what it answers. One file renders the answer. */
 import type * as v from 'valibot';
 import type { FrameSource } from '../actors/frame-source.ts';
+import type { SetupCall } from '../actors/setup-admission.ts';
 import type { AppRecord } from '../storage/apps.ts';
 import type { Channel } from '../storage/organisations.ts';
+import type { SessionRef } from '../storage/setup-access.ts';
 import type { Services } from './services.ts';
 
 export type Method = 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
@@ -20,12 +22,32 @@ export interface Callers {
   anyone: null;
   runtime: RuntimeCaller;
   operator: null;
+  /** Whoever has a session's token, before the session is started. */
+  setup_claimant: SessionRef;
+  /** The agent of a running session. */
+  setup: SetupCall;
 }
 export type CallerKind = keyof Callers;
 
-export interface RouteInput<Body, Caller> {
+/** A route that takes a file instead of JSON: one part of a multipart/form-data body. */
+export interface UploadRule {
+  /** The part's name. */
+  readonly field: string;
+  /** Of the file itself, without the framing around it. */
+  readonly maxBytes: number;
+}
+
+export interface UploadedFile {
+  /** At least one. */
+  readonly bytes: Uint8Array;
+  /** As the client calls it, without folders; '' when it did not say. Says nothing about what the bytes are. */
+  readonly fileName: string;
+}
+
+export interface RouteInput<Body, Caller, Upload = null> {
   readonly caller: Caller;
   readonly body: Body;
+  readonly upload: Upload;
   /** Path parameters by the name they have in `path`. */
   readonly params: Readonly<Record<string, string>>;
   readonly query: URLSearchParams;
@@ -55,25 +77,39 @@ export interface RateLimit {
   perMinute(app: AppRecord): number;
 }
 
-export interface Route<Schema extends v.GenericSchema | null = v.GenericSchema | null, Kind extends CallerKind = CallerKind> {
+export interface Route<
+  Schema extends v.GenericSchema | null = v.GenericSchema | null,
+  Kind extends CallerKind = CallerKind,
+  Upload extends UploadRule | null = UploadRule | null,
+> {
   readonly method: Method;
   /** uWebSockets pattern, e.g. `/v1/chat/:turn_id`. */
   readonly path: string;
   readonly caller: Kind;
   readonly limits: readonly RateLimit[];
-  /** Null: no body is read. */
+  /** Null: no JSON body is read. */
   readonly body: Schema;
   readonly bodyMaxBytes?: number;
+  /** Instead of `body`, which is null then. */
+  readonly upload?: Upload;
   /** What a suspended app is told here (service.md "Authentication" rule 6); absent: it is served. Runtime callers only. */
   readonly suspended?: 'app_suspended' | 'quota_exceeded';
   handle(
-    input: RouteInput<Schema extends v.GenericSchema ? v.InferOutput<Schema> : null, Callers[Kind]>,
+    input: RouteInput<
+      Schema extends v.GenericSchema ? v.InferOutput<Schema> : null,
+      Callers[Kind],
+      Upload extends UploadRule ? UploadedFile : null
+    >,
     services: Services,
   ): Reply | Promise<Reply>;
 }
 
 /** Keeps a route's own types while it is written, and forgets them for the table it goes into. */
-export function defineRoute<const Schema extends v.GenericSchema | null, const Kind extends CallerKind>(route: Route<Schema, Kind>): Route {
+export function defineRoute<
+  const Schema extends v.GenericSchema | null,
+  const Kind extends CallerKind,
+  const Upload extends UploadRule | null = null,
+>(route: Route<Schema, Kind, Upload>): Route {
   return route as unknown as Route;
 }
 

@@ -51,6 +51,7 @@ const REGISTER: Readonly<Record<Method, (app: TemplatedApp, path: string, handle
 
 function interfaceOf(path: string): Interface {
   if (path.startsWith('/v1/') || path === '/v1') return 'runtime';
+  if (path.startsWith('/setup/') || path === '/setup') return 'setup';
   return path.startsWith('/console') ? 'console' : 'service';
 }
 
@@ -133,6 +134,7 @@ class Gateway {
     const plans: Readonly<Record<Interface, ExchangePlan>> = {
       runtime: this.#plan('unknown /v1', 'runtime', []),
       console: this.#plan('unknown /console', 'console', []),
+      setup: this.#plan('unknown /setup', 'setup', []),
       service: this.#plan('unknown', 'service', []),
     };
     this.app.any('/*', (res, req) => {

@@ -1,5 +1,9 @@
 /** What routes may use; put together once in main.ts. */
 import type { Logger } from 'pino';
+import type { KnowledgeServices } from '../actors/knowledge-intake.ts';
+import type { Setup } from '../actors/setup.ts';
+import type { WriteServices } from '../actors/setup-writes.ts';
+import type { SmokeRuns } from '../actors/smoke-run.ts';
 import type { ActorSystem } from '../actors/system.ts';
 import type { Storage } from '../storage/storage.ts';
 
@@ -9,12 +13,18 @@ export interface GatewayConfig {
   readonly publicUrl: string | undefined;
   /** The console's credential; undefined: the one minted on the first start. */
   readonly operatorToken: string | undefined;
+  /** Shown by `/readyz`; the guard that it opens is not the gateway's. */
+  readonly allowPrivateAddresses: boolean;
 }
 
 export interface Services {
   readonly config: GatewayConfig;
   readonly storage: Storage;
   readonly actors: ActorSystem;
+  readonly knowledge: KnowledgeServices;
+  readonly writes: WriteServices;
+  readonly setup: Setup;
+  readonly smoke: SmokeRuns;
   readonly log: Logger;
   nowMs(): number;
   /** True once SIGTERM was received: `/readyz` says so and no new stream is opened. */

@@ -13,6 +13,8 @@ export interface GraphNode {
   readonly initial: boolean;
   /** Id of the state around it; absent at the top. */
   readonly parent?: string;
+  /** The states inside are all entered at once and run beside each other. */
+  readonly parallel?: true;
 }
 
 export interface GraphEdge {
@@ -27,6 +29,8 @@ export interface GraphEdge {
 
 export interface MachineGraph {
   readonly id: string;
+  /** The states at the top are all entered at once and run beside each other. */
+  readonly parallel?: true;
   readonly nodes: readonly GraphNode[];
   readonly edges: readonly GraphEdge[];
 }
@@ -59,14 +63,19 @@ export function machineGraph(machine: AnyStateMachine): MachineGraph {
     nodes.push({
       id: idOf(node, machine.id),
       final: node.type === 'final',
-      initial: parent.initial.target.includes(node),
+      initial: parent.type === 'parallel' || parent.initial.target.includes(node),
       ...(parent === machine.root ? {} : { parent: idOf(parent, machine.id) }),
+      ...parallelOf(node),
     });
     edges.push(...transitionsOf(node).map((transition) => edgeOf(transition, machine.id)));
     for (const child of childrenOf(node)) visit(child, node);
   };
   for (const node of childrenOf(machine.root)) visit(node, machine.root);
-  return { id: machine.id, nodes, edges };
+  return { id: machine.id, ...parallelOf(machine.root), nodes, edges };
+}
+
+function parallelOf(node: AnyStateNode): { parallel?: true } {
+  return node.type === 'parallel' ? { parallel: true } : {};
 }
 
 function childrenOf(node: AnyStateNode): AnyStateNode[] {
@@ -109,26 +118,43 @@ export function edgeLabel(graph: MachineGraph, edge: GraphEdge): string {
 
 /** The graph as a Mermaid `stateDiagram-v2`, one line per edge, ending in a line break. */
 export function mermaid(graph: MachineGraph): string {
-  const lines = ['stateDiagram-v2', ...stateLines(graph, undefined, '  ')];
+  const lines = ['stateDiagram-v2', ...topLines(graph)];
   for (const edge of graph.edges) {
     lines.push(`  ${mermaidId(edge.from)} --> ${mermaidId(edge.to)} : ${escaped(edgeLabel(graph, edge))}`);
   }
   return `${lines.join('\n')}\n`;
 }
 
-function stateLines(graph: MachineGraph, parent: string | undefined, indent: string): string[] {
+function topLines(graph: MachineGraph): string[] {
+  if (graph.parallel === undefined) return statesInside(graph, undefined, '  ').flat();
+  // Mermaid draws regions beside each other only inside a state: the machine itself is that state.
+  return [
+    `  state "${escaped(graph.id)}" as ${mermaidId(graph.id)} {`,
+    ...besideEachOther(statesInside(graph, undefined, '    '), '    '),
+    '  }',
+  ];
+}
+
+/** The lines of each state inside `parent`. */
+function statesInside(graph: MachineGraph, parent: string | undefined, indent: string): string[][] {
   return graph.nodes
     .filter((node) => node.parent === parent)
-    .flatMap((node) => {
+    .map((node) => {
       const id = mermaidId(node.id);
       const declaration = `${indent}state "${escaped(node.id.slice(node.id.lastIndexOf('.') + 1))}" as ${id}`;
-      const inside = stateLines(graph, node.id, `${indent}  `);
+      const states = statesInside(graph, node.id, `${indent}  `);
+      const inside = node.parallel ? besideEachOther(states, `${indent}  `) : states.flat();
       return [
         ...(inside.length === 0 ? [declaration] : [`${declaration} {`, ...inside, `${indent}}`]),
         ...(node.initial ? [`${indent}[*] --> ${id}`] : []),
         ...(node.final ? [`${indent}${id} --> [*]`] : []),
       ];
     });
+}
+
+/** Mermaid's line between regions. */
+function besideEachOther(regions: readonly string[][], indent: string): string[] {
+  return regions.flatMap((region, at) => (at === 0 ? region : [`${indent}--`, ...region]));
 }
 
 /** A Mermaid name for a state: letters, digits and underscores, and none of Mermaid's own words. */

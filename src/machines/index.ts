@@ -1,7 +1,11 @@
 /** The list of state machines: what the console shows and what docs/machines.md explains. */
 import type { AnyStateMachine } from 'xstate';
+import { appLifecycle } from './app-lifecycle.ts';
 import { chatTurn } from './chat-turn.ts';
 import { invocation } from './invocation.ts';
+import { knowledgeSource } from './knowledge-source.ts';
+import { setupSession } from './setup-session.ts';
+import { stepPanel } from './step-panel.ts';
 
 export interface ListedMachine {
   /** The file in this folder, and the machine's own id. */
@@ -15,4 +19,8 @@ export interface ListedMachine {
 export const MACHINES: readonly ListedMachine[] = [
   { name: 'chat-turn', title: 'Chat turn', source: 'service.md "Chat turn", decisions §7', machine: chatTurn },
   { name: 'invocation', title: 'Action call', source: 'service.md "Invocation confirmation", decisions §8', machine: invocation },
+  { name: 'setup-session', title: 'Setup session', source: 'service.md "Setup session", "Authentication"', machine: setupSession },
+  { name: 'step-panel', title: 'Step panel', source: 'service.md "Steps", "Step rules", decisions §3', machine: stepPanel },
+  { name: 'knowledge-source', title: 'Knowledge source', source: 'service.md "Knowledge item", decisions §3', machine: knowledgeSource },
+  { name: 'app-lifecycle', title: 'App', source: 'service.md "Other states", decisions §2', machine: appLifecycle },
 ];

@@ -26,7 +26,19 @@ export const ERROR_TABLE = {
   unsupported_media_type: { status: 415, retryable: false },
   payload_too_large: { status: 413, retryable: false },
   no_logo: { status: 404, retryable: false },
-  // Console (and, in the same words, setup)
+  // Setup
+  unknown_code: { status: 404, retryable: false },
+  code_used: { status: 410, retryable: false },
+  code_expired: { status: 410, retryable: false },
+  app_not_found: { status: 404, retryable: false },
+  not_started: { status: 409, retryable: false },
+  already_claimed: { status: 409, retryable: false },
+  app_live: { status: 409, retryable: false },
+  draft_invalid: { status: 409, retryable: false },
+  session_closed: { status: 410, retryable: false },
+  empty_file: { status: 400, retryable: false },
+  unsupported_type: { status: 415, retryable: false },
+  // Console and setup, in the same words
   invalid_json: { status: 400, retryable: false },
   invalid_body: { status: 400, retryable: false },
   missing_token: { status: 401, retryable: false },

@@ -80,6 +80,46 @@ export const SUGGESTION_MAX_CHARS = 60;
 export const LAUNCHER_LABEL_MAX_CHARS = 24;
 export const COMPOSER_HINT_MAX_CHARS = 60;
 
+// Setup interface: sessions and what an agent reports
+export const SETUP_REQUESTS_PER_MINUTE = 120;
+export const SETUP_SESSION_HOURS = 24;
+export const SETUP_CODE_MINUTES = 15;
+export const TOOL_NAME_MAX_CHARS = 40;
+export const AGENT_MODEL_MAX_CHARS = 80;
+export const AGENT_OS_MAX_CHARS = 40;
+export const EVENTS_PER_REQUEST_MAX = 50;
+export const EVENT_TITLE_MAX_CHARS = 120;
+export const EVENT_DETAIL_MAX_CHARS = 2_000;
+export const EVENT_DATA_MAX_CHARS = 8_000;
+export const DETECTED_LOCALES_MAX = 40;
+export const DETECTED_FONTS_MAX = 10;
+export const SUMMARY_MAX_CHARS = 20_000;
+export const FILES_CHANGED_MAX = 500;
+export const HUMAN_TODOS_MAX = 50;
+export const FAIL_REASON_MAX_CHARS = 2_000;
+
+// Setup interface: HTTP actions and screens
+export const HTTP_ACTIONS_PER_REQUEST_MAX = 50;
+export const HTTP_ACTION_TIMEOUT_MIN_MS = 1_000;
+export const HTTP_ACTION_TIMEOUT_MAX_MS = 30_000;
+export const HTTP_ACTION_TIMEOUT_DEFAULT_MS = 10_000;
+export const RESULT_LIMIT_MAX = 50;
+export const RESULT_LIMIT_DEFAULT = 5;
+export const SCREENS_PER_REQUEST_MAX = 50;
+export const SCREEN_TITLE_MAX_CHARS = 60;
+export const SCREEN_DESCRIPTION_MAX_CHARS = 300;
+
+// Setup interface: logo, links, smoke test
+export const LOGO_MAX_BYTES = 2 * 1024 * 1024;
+export const LINK_MAX_BYTES = 10 * 1024 * 1024;
+export const LINK_TIMEOUT_MS = 20_000;
+export const LINK_REDIRECTS_MAX = 5;
+export const SMOKE_QUESTIONS_MIN = 3;
+export const SMOKE_QUESTIONS_MAX = 5;
+export const SMOKE_TIMEOUT_MS = 150_000;
+/** Of the answers of a smoke run, the part that has to be grounded or backed by an action. */
+export const SMOKE_PASS_SHARE = 0.8;
+
 // Appearance tokens
 export const RADIUS_MAX_PX = 32;
 export const FONT_FAMILY_MAX_CHARS = 120;

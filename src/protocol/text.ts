@@ -1,5 +1,6 @@
 /** Text bounds counted as the specification counts them: in code points, not UTF-16 units. */
 import * as v from 'valibot';
+import { stated } from './stated.ts';
 
 /** Number of Unicode code points. */
 export function codePoints(text: string): number {
@@ -25,10 +26,22 @@ export function clip(text: string, max: number): string {
 export function text(max: number, min = 0) {
   return v.pipe(
     v.string('must be a string'),
-    v.check((value) => fits(value, max), `must be at most ${max} characters`),
-    v.check((value) => min === 0 || value.length >= min, min === 1 ? 'must not be empty' : `must be at least ${min} characters`),
+    // What the two checks ask for, JSON Schema is told by the metadata below.
+    stated(
+      v.check((value: string) => fits(value, max), `must be at most ${max} characters`),
+      {},
+    ),
+    stated(
+      v.check((value: string) => min === 0 || value.length >= min, min === 1 ? 'must not be empty' : `must be at least ${min} characters`),
+      {},
+    ),
     v.metadata({ maxLength: max, ...(min > 0 ? { minLength: min } : {}) }),
   );
+}
+
+/** Schema of a string of at most `max` code points that says something: not empty, not only white space. */
+export function filledText(max: number) {
+  return v.pipe(text(max, 1), v.regex(/\S/, 'must not be blank'));
 }
 
 /** Schema of a name of the caller's: lower snake_case, at most `max` characters. */

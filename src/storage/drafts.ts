@@ -1,6 +1,7 @@
 /** Drafts of an app's appearance and persona, their publication, and what the two channels are served of them. */
 import { LRUCache } from 'lru-cache';
 import * as v from 'valibot';
+import { completeTheme, deriveDark } from '../protocol/appearance/complete-theme.ts';
 import { Refusal } from '../protocol/errors.ts';
 import { type AppearanceBody, type AppearanceDraft, appearanceBody, replaceAppearance } from '../protocol/setup/appearance.ts';
 import { completePersona, type ExperienceDraft, type ExperiencePatch, experiencePatch, type Persona } from '../protocol/setup/persona.ts';
@@ -98,8 +99,11 @@ function configOf(appearance: AppearanceDraft | null, experience: ExperienceDraf
     if (value !== undefined && value.length > 0) copilot[name] = value;
   }
   return {
-    ...(appearance !== null && { theme: appearance.theme }),
-    ...(appearance?.themeDark !== undefined && { themeDark: appearance.themeDark }),
+    // Complete, so that a client draws what the console showed, and in the dark too.
+    ...(appearance !== null && {
+      theme: completeTheme(appearance.theme),
+      themeDark: deriveDark(appearance.theme, appearance.themeDark),
+    }),
     ...(Object.keys(copilot).length > 0 && { copilot }),
   };
 }

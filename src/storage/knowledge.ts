@@ -7,6 +7,8 @@
  */
 import { createHash } from 'node:crypto';
 import { Refusal } from '../protocol/errors.ts';
+import { KNOWLEDGE_TITLE_MAX_CHARS } from '../protocol/limits.ts';
+import { clip } from '../protocol/text.ts';
 import type { Connection, Row } from './connection.ts';
 import { appToken } from './knowledge-query.ts';
 
@@ -106,13 +108,14 @@ export function countKnowledge(db: Connection, appId: string): KnowledgeCounts {
   return row as unknown as KnowledgeCounts;
 }
 
-/** Sources that wait for indexing, or whose indexing a crash cut off; oldest change first. */
-export function sourcesToIndex(db: Connection, limit: number): string[] {
+/** Sources (of one kind) that wait for indexing, or whose indexing a crash cut off; oldest change first. */
+export function sourcesToIndex(db: Connection, limit: number, kind: SourceKind | null = null): string[] {
   return db
     .statement(
-      `SELECT id FROM knowledge_sources WHERE state IN ('pending', 'indexing') AND archived_at_ms IS NULL ORDER BY updated_at_ms, id LIMIT :limit`,
+      `SELECT id FROM knowledge_sources WHERE state IN ('pending', 'indexing') AND archived_at_ms IS NULL AND (:kind IS NULL OR kind = :kind)
+       ORDER BY updated_at_ms, id LIMIT :limit`,
     )
-    .all({ limit })
+    .all({ limit, kind })
     .map((row) => row.id as string);
 }
 
@@ -122,15 +125,18 @@ export interface SourceInput {
   readonly appId: string;
   readonly externalKey: string;
   readonly kind: SourceKind;
-  readonly title: string;
+  /** Null for a link that goes by the title of its page; until that is known, by its address. */
+  readonly title: string | null;
   readonly uri: string | null;
+  /** Null for a link. */
   readonly content: string | null;
   readonly origin: string;
   readonly reason: string | null;
   readonly nowMs: number;
 }
 
-function hashOf(input: SourceInput): string {
+/** Of what was sent, not of what a link led to: the same item sent again is the same source. */
+function hashOf(input: Pick<SourceInput, 'kind' | 'title' | 'uri' | 'content'>): string {
   return createHash('sha256')
     .update(JSON.stringify([input.kind, input.title, input.uri, input.content]))
     .digest('hex');
@@ -143,7 +149,8 @@ function dropChunks(db: Connection, sourceId: string): void {
   db.statement('DELETE FROM knowledge_chunks WHERE source_id = :sourceId').run({ sourceId });
 }
 
-function byKey(db: Connection, appId: string, externalKey: string): KnowledgeSource | undefined {
+/** The app's source of this key, archived or not. */
+export function readSourceByKey(db: Connection, appId: string, externalKey: string): KnowledgeSource | undefined {
   const row = db
     .statement(`SELECT ${COLUMNS} FROM knowledge_sources s WHERE s.app_id = :appId AND s.external_key = :externalKey`)
     .get({ appId, externalKey });
@@ -156,7 +163,8 @@ function byKey(db: Connection, appId: string, externalKey: string): KnowledgeSou
  */
 function upsertSource(db: Connection, input: SourceInput): { op: 'created' | 'updated' | 'unchanged'; id: string } {
   const contentHash = hashOf(input);
-  const before = byKey(db, input.appId, input.externalKey);
+  const title = input.title ?? clip(input.uri ?? input.externalKey, KNOWLEDGE_TITLE_MAX_CHARS);
+  const before = readSourceByKey(db, input.appId, input.externalKey);
   if (before === undefined) {
     const row = db.statement('SELECT count(*) AS sources FROM knowledge_sources WHERE app_id = :appId').get({ appId: input.appId });
     if ((row?.sources as number) >= SOURCES_PER_APP_MAX) {
@@ -165,7 +173,7 @@ function upsertSource(db: Connection, input: SourceInput): { op: 'created' | 'up
     db.statement(
       `INSERT INTO knowledge_sources (id, app_id, external_key, kind, title, uri, content, content_hash, state, origin, reason, created_at_ms, updated_at_ms)
        VALUES (:sourceId, :appId, :externalKey, :kind, :title, :uri, :content, :contentHash, 'pending', :origin, :reason, :nowMs, :nowMs)`,
-    ).run({ ...input, contentHash });
+    ).run({ ...input, title, contentHash });
     return { op: 'created', id: input.sourceId };
   }
   if (before.contentHash === contentHash && before.archivedAtMs === null && before.state !== 'failed') {
@@ -176,13 +184,13 @@ function upsertSource(db: Connection, input: SourceInput): { op: 'created' | 'up
     `UPDATE knowledge_sources SET kind = :kind, title = :title, uri = :uri, content = :content, content_hash = :contentHash,
        state = 'pending', error = NULL, archived_at_ms = NULL, origin = :origin, reason = :reason, updated_at_ms = :nowMs
      WHERE id = :id`,
-  ).run({ ...input, contentHash, id: before.id });
+  ).run({ ...input, title, contentHash, id: before.id });
   return { op: 'updated', id: before.id };
 }
 
 /** Takes the source out of every search; its text stays. Undefined when the app has no source of this key. Idempotent. */
 function archiveSource(db: Connection, input: { appId: string; externalKey: string; nowMs: number }): { id: string } | undefined {
-  const source = byKey(db, input.appId, input.externalKey);
+  const source = readSourceByKey(db, input.appId, input.externalKey);
   if (source === undefined) return undefined;
   if (source.archivedAtMs === null) {
     dropChunks(db, source.id);
@@ -241,6 +249,28 @@ function replaceChunks(db: Connection, input: IndexingInput & { chunks: readonly
   return true;
 }
 
+export interface FetchedContent {
+  /** Of the document; '' when it has none. */
+  readonly title: string;
+  readonly content: string;
+  readonly chunks: readonly NewChunk[];
+}
+
+/** What a link led to, with its chunks, all at once; false as replaceChunks. A title that was sent with the link stays. */
+function indexFetched(db: Connection, input: IndexingInput & FetchedContent): boolean {
+  const { sourceId, contentHash, title, content, nowMs, chunks } = input;
+  const source = readSource(db, sourceId);
+  if (source === undefined) return false;
+  const wasTitled = hashOf({ kind: source.kind, title: null, uri: source.uri, content: null }) !== contentHash;
+  const { changes } = db
+    .statement(
+      `UPDATE knowledge_sources SET title = :title, content = :content
+       WHERE id = :sourceId AND content_hash = :contentHash AND archived_at_ms IS NULL AND state = 'indexing'`,
+    )
+    .run({ sourceId, contentHash, content, title: wasTitled || title === '' ? source.title : title });
+  return changes === 1 && replaceChunks(db, { sourceId, contentHash, nowMs, chunks });
+}
+
 /** indexing → failed, with a sentence that says why; false when the content has changed meanwhile. */
 function failSource(db: Connection, input: IndexingInput & { error: string }): boolean {
   const { changes } = db
@@ -252,4 +282,4 @@ function failSource(db: Connection, input: IndexingInput & { error: string }): b
   return changes === 1;
 }
 
-export const transactions = { upsertSource, archiveSource, beginIndexing, replaceChunks, failSource };
+export const transactions = { upsertSource, archiveSource, beginIndexing, replaceChunks, indexFetched, failSource };

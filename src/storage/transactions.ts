@@ -1,11 +1,19 @@
 /** The table of contents of every write: the writer thread runs these by name, one committed group at a time. */
 import * as apps from './apps.ts';
+import * as assets from './assets.ts';
 import { openWriter } from './database.ts';
+import * as httpActions from './http-actions.ts';
 import * as installation from './installation.ts';
 import * as invocations from './invocations.ts';
 import * as knowledge from './knowledge.ts';
 import * as manifests from './manifests.ts';
 import * as organisations from './organisations.ts';
+import * as proposals from './proposals.ts';
+import * as screens from './screens.ts';
+import * as setupAccess from './setup-access.ts';
+import * as setupSessions from './setup-sessions.ts';
+import * as smokeRuns from './smoke-runs.ts';
+import * as turnOpenings from './turn-openings.ts';
 import * as turns from './turns.ts';
 
 export const open = openWriter;
@@ -14,8 +22,16 @@ export const transactions = {
   ...installation.transactions,
   ...organisations.transactions,
   ...apps.transactions,
+  ...assets.transactions,
   ...manifests.transactions,
   ...knowledge.transactions,
+  ...httpActions.transactions,
+  ...screens.transactions,
+  ...proposals.transactions,
+  ...setupAccess.transactions,
+  ...setupSessions.transactions,
+  ...smokeRuns.transactions,
+  ...turnOpenings.transactions,
   ...turns.transactions,
   ...invocations.transactions,
 };

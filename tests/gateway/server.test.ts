@@ -246,11 +246,21 @@ test('a client that leaves in the middle of its body or before its answer harms 
   assert.equal(logged.length, 0);
 });
 
+test('decisions §1: /readyz says so when ALLOW_PRIVATE_ADDRESSES is on', async (t) => {
+  const config = { publicUrl: undefined, operatorToken: undefined, allowPrivateAddresses: true };
+  let draining = false;
+  const { base } = await serve(t, routes, { config, draining: () => draining });
+  assert.deepEqual(await (await fetch(`${base}/readyz`)).json(), { status: 'ready', allow_private_addresses: true });
+  draining = true;
+  assert.deepEqual(await (await fetch(`${base}/readyz`)).json(), { status: 'draining', allow_private_addresses: true });
+});
+
 test('decisions §1: /healthz is up, /readyz is 503 while draining, /metrics counts by route and status', async (t) => {
   let draining = false;
   const { base } = await serve(t, routes, { draining: () => draining });
   assert.equal((await fetch(`${base}/healthz`)).status, 200);
-  assert.equal((await fetch(`${base}/readyz`)).status, 200);
+  const ready = await fetch(`${base}/readyz`);
+  assert.deepEqual([ready.status, await ready.json()], [200, { status: 'ready' }]);
   draining = true;
   assert.equal((await fetch(`${base}/readyz`)).status, 503);
   await fetch(`${base}/v1/small/1`);

@@ -26,7 +26,9 @@ export async function serve(
     stats: () => ({ outstanding: 0, succeeded: 3, failed: 0, overloaded: 0, commits: 1, largestGroup: 3, busyRetries: 0 }),
   };
   const actors = { stats: () => ({ conversations: 0, runningTurns: 0, waitingTurns: 0, readers: 0 }) };
-  const defaults = { log, storage, actors, nowMs: () => performance.now(), draining: () => false };
+  const config = { publicUrl: undefined, operatorToken: undefined, allowPrivateAddresses: false };
+  const setup = { settled: () => Promise.resolve() };
+  const defaults = { config, log, storage, actors, setup, nowMs: () => performance.now(), draining: () => false };
   const server = await startServer({
     host: '127.0.0.1',
     port: 0,

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { join } from 'node:path';
 import { test } from 'node:test';
+import { completeTheme, deriveDark } from '../../src/protocol/appearance/complete-theme.ts';
 import { DEFAULT_APP_SETTINGS } from '../../src/protocol/console/app-settings.ts';
 import { mintId } from '../../src/protocol/ids.ts';
 import { DEFAULT_PERSONA } from '../../src/protocol/setup/persona.ts';
@@ -144,7 +145,7 @@ test('Published configuration: the sandbox sees the draft at once, the live chan
   assert.throws(() => transactions.publishDrafts(db, { appId, nowMs: NOW }), { code: 'conflict' });
   transactions.saveAppearanceDraft(db, { appId, body: { theme: THEME, copilot: { launcherLabel: 'Help' } }, nowMs: NOW });
   transactions.saveExperienceDraft(db, { appId, patch: { assistantName: 'Ada', tone: 'Calm.', suggestions: [] }, nowMs: NOW });
-  const drafted = { theme: THEME, copilot: { launcherLabel: 'Help', assistantName: 'Ada' } };
+  const drafted = { theme: completeTheme(THEME), themeDark: deriveDark(THEME), copilot: { launcherLabel: 'Help', assistantName: 'Ada' } };
   assert.deepEqual(readPublishedConfig(db, known(db, appId), 'sandbox').config, drafted);
   assert.deepEqual(readPublishedConfig(db, known(db, appId), 'live'), { version: null, updatedAtMs: NOW, config: {} });
   assert.deepEqual(readPersona(db, known(db, appId), 'live'), DEFAULT_PERSONA);

@@ -104,6 +104,47 @@ test('Knowledge source: an indexer that is late changes nothing', (t) => {
   assert.deepEqual([readSource(db, sourceId)?.state, readSource(db, sourceId)?.chunks], ['pending', 0]);
 });
 
+test('Knowledge source: what a link led to is stored with its chunks at once, or not at all when it is late', (t) => {
+  const { db, appId } = oneApp(t);
+  const send = (uri: string, title: string | null) =>
+    transactions.upsertSource(db, {
+      ...{ sourceId: mintId('kno', NOW), appId, externalKey: 'page', kind: 'url', title, uri, content: null },
+      ...{ origin: 'setup', reason: null, nowMs: NOW },
+    });
+  const fetched = (contentHash: string, title: string) =>
+    transactions.indexFetched(db, {
+      ...{ sourceId, contentHash, nowMs: NOW, title, content: 'A zebra.' },
+      chunks: [{ ordinal: 0, headings: [], text: 'A zebra.' }],
+    });
+  const begin = () => {
+    const contentHash = readSource(db, sourceId)?.contentHash ?? '';
+    assert.equal(transactions.beginIndexing(db, { sourceId, contentHash, nowMs: NOW }), true);
+    return contentHash;
+  };
+  const { id: sourceId } = send('https://shop.example/one', null);
+  assert.equal(readSource(db, sourceId)?.title, 'https://shop.example/one');
+  const old = begin();
+  assert.equal(send('https://shop.example/two', null).op, 'updated');
+  assert.equal(fetched(old, 'Old'), false);
+  assert.deepEqual([readSourceContent(db, sourceId), keysFound(db, appId, 'zebra')], [null, []]);
+  assert.equal(fetched(begin(), 'New'), true);
+  assert.deepEqual([readSource(db, sourceId)?.title, readSourceContent(db, sourceId)], ['New', 'A zebra.']);
+  assert.equal(send('https://shop.example/two', null).op, 'unchanged', 'what was fetched does not change what was sent');
+  assert.equal(send('https://shop.example/two', 'Ours').op, 'updated');
+  assert.equal(readSourceContent(db, sourceId), null);
+  assert.equal(fetched(begin(), 'New'), true);
+  assert.equal(readSource(db, sourceId)?.title, 'Ours');
+  assert.deepEqual(keysFound(db, appId, 'ours'), ['page'], 'its title is found');
+});
+
+test('Knowledge source: those to index are counted out by kind', (t) => {
+  const { db, appId } = oneApp(t);
+  const { id: text } = upsert(db, appId, { key: 'text' });
+  const link = { sourceId: mintId('kno', NOW), appId, externalKey: 'link', kind: 'url', title: null, uri: 'https://a.example/' } as const;
+  const { id: url } = transactions.upsertSource(db, { ...link, content: null, origin: 'setup', reason: null, nowMs: NOW + 1 });
+  assert.deepEqual([sourcesToIndex(db, 10), sourcesToIndex(db, 10, 'text'), sourcesToIndex(db, 10, 'url')], [[text, url], [text], [url]]);
+});
+
 test('Knowledge source: a crash while indexing resumes it', (t) => {
   const { db, appId } = oneApp(t);
   const { id: sourceId } = upsert(db, appId, { key: 'a', text: 'Zebra.' });

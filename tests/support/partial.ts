@@ -55,7 +55,7 @@ export async function follow(
   return ended;
 }
 
-function isBrokenConnection(error: unknown): boolean {
+export function isBrokenConnection(error: unknown): boolean {
   const code = (error as { code?: unknown }).code;
   return ['ECONNREFUSED', 'ECONNRESET', 'EPIPE', 'UND_ERR_SOCKET', 'UND_ERR_ABORTED'].includes(String(code));
 }

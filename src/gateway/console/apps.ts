@@ -102,6 +102,7 @@ export const goLiveRoute = defineRoute({
   async handle({ params }, services) {
     const { id: appId, organisationId } = requireApp(services, params.app).app;
     const app = await services.storage.write(organisationId, 'goLive', { appId, organisationId, nowMs: services.nowMs() });
+    await services.setup.sessions.appWentLive(organisationId, appId);
     return json({ live: app.live, live_at: timestamp(app.liveAtMs) });
   },
 });

@@ -1,7 +1,4 @@
-/** Console: what an app's assistant knows (service.md "POST /knowledge rules"). */
-import { takeInKnowledge } from '../../actors/knowledge-intake.ts';
-import { JSON_BODY_MAX_BYTES } from '../../protocol/limits.ts';
-import { knowledgeBody } from '../../protocol/setup/knowledge.ts';
+/** Console: what an app's assistant knows (service.md "Knowledge item"). */
 import { countKnowledge, type KnowledgeSource, listSources } from '../../storage/knowledge.ts';
 import { defineRoute, json } from '../route.ts';
 import { pageLimit, requireApp, timestamp } from './lookup.ts';
@@ -43,20 +40,5 @@ export const listKnowledgeRoute = defineRoute({
       sources: page.map(sourceToWire),
       next: page.length === limit ? (page.at(-1)?.id ?? null) : null,
     });
-  },
-});
-
-export const postKnowledgeRoute = defineRoute({
-  method: 'POST',
-  path: '/console/api/apps/:app/knowledge',
-  caller: 'operator',
-  limits: [],
-  body: knowledgeBody,
-  bodyMaxBytes: JSON_BODY_MAX_BYTES,
-  async handle({ params, body }, services) {
-    const { id: appId, organisationId } = requireApp(services, params.app).app;
-    const report = await takeInKnowledge(services.storage, { organisationId, appId, origin: 'console' }, body.items, services.nowMs());
-    // 422 without an error code: every item says for itself why it was not taken (service.md "Errors").
-    return json(report, report.failed === body.items.length ? 422 : 200);
   },
 });

@@ -1,6 +1,4 @@
-/** GET /console: one page without scripts that says what there is and where its interface lies; GET /console/docs. */
-import { readFileSync } from 'node:fs';
-import { Refusal } from '../../protocol/errors.ts';
+/** GET /console: one page without scripts that says what there is and where its interface lies. */
 import { toUsd } from '../../protocol/money.ts';
 import { type AppRecord, listApps } from '../../storage/apps.ts';
 import { listOrganisations, type OrganisationRecord, organisationOfApp } from '../../storage/organisations.ts';
@@ -87,7 +85,7 @@ function overview(session: ConsoleSession, routes: readonly Route[], services: S
   return html(
     200,
     `<h1>Console</h1>${sections}
-<h2>Interface</h2><p>Everything is done through the interface; <a href="/console/docs">its documentation</a> has one worked call for each endpoint.
+<h2>Interface</h2><p>Everything is done through the interface; <a href="/docs/console.md">its documentation</a> has one worked call for each endpoint.
 Signed in until ${new Date(session.expiresAtMs).toISOString()}.</p><ul>${endpoints}</ul>`,
     `<meta name="csrf-token" content="${session.csrfToken}">`,
   );
@@ -114,24 +112,5 @@ export function consolePageRoutes(routes: readonly Route[]): readonly Route[] {
       return session === undefined ? signInPage(401, 'You are not signed in.') : overview(session, routes, services);
     },
   });
-  const docsRoute = defineRoute({
-    method: 'GET',
-    path: '/console/docs',
-    caller: 'anyone',
-    limits: [],
-    body: null,
-    handle() {
-      return { kind: 'text', status: 200, body: readDocumentation(), headers: { ...HEADERS, 'Content-Type': 'text/plain; charset=utf-8' } };
-    },
-  });
-  return [pageRoute, docsRoute];
-}
-
-/** docs/console.md lies beside the compiled program. @throws Refusal 404 where an installation left it out. */
-function readDocumentation(): string {
-  try {
-    return readFileSync(new URL('../../../../docs/console.md', import.meta.url), 'utf8');
-  } catch {
-    throw new Refusal('not_found', 'This installation has no docs/console.md.');
-  }
+  return [pageRoute];
 }

@@ -1,11 +1,12 @@
 /** The console interface's table of contents (decisions §2). */
 import type { Route } from '../route.ts';
-import { putAppearanceRoute, readAppearanceRoute } from './appearance.ts';
+import { deleteActionKeyRoute, listActionsRoute, putActionKeyRoute } from './actions.ts';
+import { readAppearanceRoute } from './appearance.ts';
 import { createAppRoute, deleteAppRoute, goLiveRoute, listAppsRoute, patchAppRoute, readAppRoute } from './apps.ts';
-import { putExperienceRoute, readExperienceRoute } from './experience.ts';
+import { readExperienceRoute } from './experience.ts';
 import { readIdentitySecretRoute, rotateIdentitySecretRoute } from './identity-secret.ts';
 import { createKeyRoute, deleteKeyRoute, listKeysRoute } from './keys.ts';
-import { listKnowledgeRoute, postKnowledgeRoute } from './knowledge.ts';
+import { listKnowledgeRoute } from './knowledge.ts';
 import {
   createOrganisationRoute,
   creditRoute,
@@ -15,8 +16,13 @@ import {
   usageRoute,
 } from './organisations.ts';
 import { consolePageRoutes } from './page.ts';
+import { approveProposalRoute, listProposalsRoute, rejectProposalRoute } from './proposals.ts';
 import { publishRoute } from './publish.ts';
+import { listScreensRoute } from './screens.ts';
 import { loginRoute, logoutRoute, sessionRoute } from './session.ts';
+import { openSessionRoute, readSessionRoute, sessionCodeRoute, sessionStreamRoute, stopSessionRoute } from './sessions.ts';
+import { appStatusRoute, postSmokeRoute } from './status.ts';
+import { postActionsRoute, postKnowledgeRoute, postLogoRoute, postScreensRoute, putAppearanceRoute, putExperienceRoute } from './writes.ts';
 
 const interfaceRoutes: readonly Route[] = [
   loginRoute,
@@ -45,11 +51,30 @@ const interfaceRoutes: readonly Route[] = [
 
   readAppearanceRoute,
   putAppearanceRoute,
+  postLogoRoute,
   readExperienceRoute,
   putExperienceRoute,
   listKnowledgeRoute,
   postKnowledgeRoute,
+  listActionsRoute,
+  postActionsRoute,
+  putActionKeyRoute,
+  deleteActionKeyRoute,
+  listScreensRoute,
+  postScreensRoute,
   publishRoute,
+
+  openSessionRoute,
+  sessionCodeRoute,
+  readSessionRoute,
+  sessionStreamRoute,
+  stopSessionRoute,
+  listProposalsRoute,
+  approveProposalRoute,
+  rejectProposalRoute,
+
+  appStatusRoute,
+  postSmokeRoute,
 ];
 
 /** Everything below /console: the interface, the page and its documentation. */

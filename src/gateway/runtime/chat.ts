@@ -55,6 +55,7 @@ export const chatRoutes: readonly Route[] = [
         turnId: body.turn_id?.toLowerCase() ?? randomUUID(),
         fingerprint: fingerprint(body, caller),
         requestId,
+        purpose: 'person',
         body,
       });
       return { kind: 'stream', source };

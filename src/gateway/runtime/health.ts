@@ -12,14 +12,20 @@ const healthz = defineRoute({
   handle: () => json({ status: 'ok' }),
 });
 
-/** Ready to serve; 503 while draining, so that a load balancer sends no more. */
+/**
+ * Ready to serve; 503 while draining, so that a load balancer sends no more. Says when the address guard is open to private
+ * addresses: nobody should run so without knowing.
+ */
 const readyz = defineRoute({
   method: 'GET',
   path: '/readyz',
   caller: 'anyone',
   limits: [],
   body: null,
-  handle: (_input, services) => (services.draining() ? json({ status: 'draining' }, 503) : json({ status: 'ready' })),
+  handle: (_input, { config, draining }) => {
+    const open = config.allowPrivateAddresses ? { allow_private_addresses: true } : {};
+    return draining() ? json({ status: 'draining', ...open }, 503) : json({ status: 'ready', ...open });
+  },
 });
 
 export function healthRoutes(metrics: GatewayMetrics): readonly Route[] {

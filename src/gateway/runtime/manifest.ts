@@ -27,9 +27,10 @@ export const manifestRoute = defineRoute({
   limits: [perMinute('manifest', 'device', POSTS_PER_MINUTE_PER_DEVICE), perMinute('manifest', 'app', POSTS_PER_MINUTE_PER_APP)],
   body: manifestRequest,
   bodyMaxBytes: MANIFEST_BODY_MAX_BYTES,
-  async handle({ caller, body }, { storage, nowMs }) {
+  async handle({ caller, body }, { storage, setup, nowMs }) {
     const hashed = hash(body.manifest);
     await storage.write(caller.organisationId, 'registerManifest', { ...hashed, appId: caller.app.id, sdk: body.sdk, nowMs: nowMs() });
+    await setup.settled(caller.organisationId, caller.app.id);
     return json({ manifest_hash: hashed.hash });
   },
 });

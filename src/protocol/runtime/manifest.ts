@@ -4,6 +4,16 @@
  */
 import * as v from 'valibot';
 import {
+  confirmMarkers,
+  ITEM_TYPES,
+  PARAM_TYPES,
+  type ParamItemType,
+  type ParamType,
+  type ParamValue,
+  paramName,
+  valueTypeOf,
+} from '../action-params.ts';
+import {
   ACTION_DESCRIPTION_MAX_CHARS,
   ACTION_ENUM_MAX,
   ACTION_NAME_MAX_CHARS,
@@ -30,18 +40,6 @@ const ROUTE_DESCRIPTION_MAX_CHARS = 300;
 const LOCALE_MAX_CHARS = 35;
 const SDK_MAX_CHARS = 64;
 
-const PARAM_TYPES = ['string', 'number', 'boolean', 'array'] as const;
-const ITEM_TYPES = ['string', 'number', 'boolean'] as const;
-export type ParamType = (typeof PARAM_TYPES)[number];
-export type ParamItemType = (typeof ITEM_TYPES)[number];
-export type ParamValue = string | number | boolean;
-
-/** Parameters carry the app's own names, camelCase as often as snake_case. */
-const paramName = v.pipe(
-  v.string('must be a string'),
-  v.regex(/^[A-Za-z_][A-Za-z0-9_]{0,63}$/, 'must be a name of letters, digits and underscores, at most 64 characters'),
-);
-
 const flag = v.boolean('must be true or false');
 
 const paramFields = {
@@ -67,7 +65,7 @@ const actionParam = v.pipe(
   ),
   v.forward(
     v.check((param) => {
-      const valueType = param.type === 'array' ? (param.items ?? 'string') : param.type;
+      const valueType = valueTypeOf(param);
       return param.enum === undefined || param.enum.every((value) => typeof value === valueType);
     }, 'must hold values of the type of the parameter'),
     ['enum'],
@@ -96,12 +94,7 @@ function templatesOf(value: string | Readonly<Record<string, string>> | undefine
 
 /** The first `{name}` of a template that is no parameter: it would be shown raw on the card. */
 function strayMarker(templates: readonly string[], params: Readonly<Record<string, unknown>>): string | undefined {
-  for (const text of templates) {
-    for (const [, name = ''] of text.matchAll(/\{([A-Za-z_][A-Za-z0-9_]*)\}/g)) {
-      if (!Object.hasOwn(params, name)) return name;
-    }
-  }
-  return undefined;
+  return templates.flatMap(confirmMarkers).find((name) => !Object.hasOwn(params, name));
 }
 
 const action = v.pipe(

@@ -5,6 +5,7 @@
 import * as v from 'valibot';
 import { Refusal } from '../errors.ts';
 import { explain, summarise } from '../issues.ts';
+import { stated } from '../stated.ts';
 
 function isAboutShape(issue: v.BaseIssue<unknown>): boolean {
   if (issue.kind !== 'schema') return false;
@@ -26,7 +27,8 @@ export function acceptDraft<Schema extends v.GenericSchema>(
   throw new Refusal(shape.length > 0 ? 'invalid_body' : valueCode, summarise(details), { details });
 }
 
-/** A list of words that says each of them once. */
-export function distinct() {
-  return v.check((items: string[]) => new Set(items).size === items.length, 'must not repeat an item');
+/** A list that says each of its values once. */
+export function distinct<Item extends string | number | boolean = string>() {
+  const repeatsNothing = v.check((items: Item[]) => new Set(items).size === items.length, 'must not repeat an item');
+  return stated(repeatsNothing, { uniqueItems: true });
 }

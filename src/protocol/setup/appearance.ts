@@ -13,7 +13,9 @@ import {
   RADIUS_MAX_PX,
   REASON_MAX_CHARS,
 } from '../limits.ts';
+import { stated } from '../stated.ts';
 import { text } from '../text.ts';
+import { fields, flag } from './shapes.ts';
 
 const colour = v.pipe(v.string('must be a string'), v.regex(/^#[0-9a-fA-F]{6}$/, 'must be an opaque colour written #rrggbb'));
 
@@ -53,16 +55,21 @@ const optionalTokens = {
   logoAssetId: v.optional(
     v.pipe(
       v.string('must be a string'),
-      v.check((value) => isId('ast', value), 'must be the id of an uploaded logo (ast_…)'),
+      stated(
+        v.check((value: string) => isId('ast', value), 'must be the id of an uploaded logo (ast_…)'),
+        { pattern: '^ast_[0-9a-hjkmnp-tv-z]{24}$' },
+      ),
     ),
   ),
 };
 
-export const theme = v.strictObject({ ...baseColours, ...optionalTokens });
+const themeTokens = v.strictObject({ ...baseColours, ...optionalTokens });
+
+export const theme = fields(themeTokens.entries);
 export type Theme = Readonly<v.InferOutput<typeof theme>>;
 
 /** Any subset of the theme's tokens; what it omits is derived from the light theme. */
-export const themeDark = v.partial(theme);
+export const themeDark = fields(v.partial(themeTokens).entries);
 export type ThemeDark = Readonly<v.InferOutput<typeof themeDark>>;
 
 /** Names every SDK can draw; shared by the three icons of the composer. */
@@ -84,19 +91,19 @@ export const ICONS = [
 
 const icon = v.picklist(ICONS);
 
-export const copilot = v.strictObject({
+export const copilot = fields({
   launcherLabel: v.optional(text(LAUNCHER_LABEL_MAX_CHARS)),
   composerHint: v.optional(text(COMPOSER_HINT_MAX_CHARS)),
   attachIcon: v.optional(icon),
   voiceIcon: v.optional(icon),
   sendIcon: v.optional(icon),
   /** Thumbs under answers. */
-  feedback: v.optional(v.boolean('must be true or false')),
+  feedback: v.optional(flag),
 });
 export type Copilot = Readonly<v.InferOutput<typeof copilot>>;
 
 /** Body of PUT /appearance. */
-export const appearanceBody = v.strictObject({
+export const appearanceBody = fields({
   theme,
   themeDark: v.optional(themeDark),
   copilot: v.optional(copilot),

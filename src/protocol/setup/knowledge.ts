@@ -4,19 +4,16 @@
  */
 import * as v from 'valibot';
 import { explain } from '../issues.ts';
-import {
-  KNOWLEDGE_ITEMS_MAX,
-  KNOWLEDGE_KEY_MAX_CHARS,
-  KNOWLEDGE_TEXT_MAX_CHARS,
-  KNOWLEDGE_TITLE_MAX_CHARS,
-  REASON_MAX_CHARS,
-} from '../limits.ts';
-import { text } from '../text.ts';
+import { KNOWLEDGE_ITEMS_MAX, KNOWLEDGE_TEXT_MAX_CHARS, KNOWLEDGE_TITLE_MAX_CHARS } from '../limits.ts';
+import { filledText, text } from '../text.ts';
+import { WEB_ADDRESS } from './addresses.ts';
+import { externalKey, fields, listOf, reason, string } from './shapes.ts';
 
-const string = v.string('must be a string');
+/** The longest address that browsers and servers agree on. */
+const URI_MAX_CHARS = 2_048;
 
 /** Every field of the three forms; which of them go together is the item's own matter. */
-const itemShape = v.strictObject({
+const itemShape = fields({
   external_key: string,
   kind: v.optional(string),
   op: v.optional(string),
@@ -27,47 +24,31 @@ const itemShape = v.strictObject({
 });
 export type KnowledgeItemShape = v.InferOutput<typeof itemShape>;
 
+const bodyOf = <Item extends v.GenericSchema>(item: Item) => fields({ items: listOf(item, 1, KNOWLEDGE_ITEMS_MAX) });
+
 /** Body of POST /knowledge. */
-export const knowledgeBody = v.strictObject({
-  items: v.pipe(
-    v.array(itemShape),
-    v.minLength(1, 'must hold at least one item'),
-    v.maxLength(KNOWLEDGE_ITEMS_MAX, `must hold at most ${KNOWLEDGE_ITEMS_MAX} items`),
-  ),
-});
+export const knowledgeBody = bodyOf(itemShape);
 
-const externalKey = v.pipe(
-  text(KNOWLEDGE_KEY_MAX_CHARS, 1),
-  v.check((value) => value.trim() !== '', 'must not be blank'),
-);
-const reason = v.optional(text(REASON_MAX_CHARS));
-
-const textItem = v.strictObject({
+const textItem = fields({
   external_key: externalKey,
   kind: v.literal('text'),
-  title: v.pipe(
-    text(KNOWLEDGE_TITLE_MAX_CHARS, 1),
-    v.check((value) => value.trim() !== '', 'must not be blank'),
-  ),
-  content: v.pipe(
-    text(KNOWLEDGE_TEXT_MAX_CHARS, 1),
-    v.check((value) => value.trim() !== '', 'must not be blank'),
-  ),
+  title: filledText(KNOWLEDGE_TITLE_MAX_CHARS),
+  content: filledText(KNOWLEDGE_TEXT_MAX_CHARS),
   reason,
 });
 
-const linkItem = v.strictObject({
+const linkItem = fields({
   external_key: externalKey,
   kind: v.literal('url'),
   title: v.optional(text(KNOWLEDGE_TITLE_MAX_CHARS)),
-  uri: v.pipe(
-    text(2_048, 1),
-    v.check((value) => /^https?:\/\//i.test(value) && URL.canParse(value), 'must be an http or https address'),
-  ),
+  uri: v.pipe(text(URI_MAX_CHARS, 1), v.regex(WEB_ADDRESS, 'must be an http or https address, without a user or password')),
   reason,
 });
 
-const archiveItem = v.strictObject({ external_key: externalKey, op: v.literal('archive'), reason });
+const archiveItem = fields({ external_key: externalKey, op: v.literal('archive'), reason });
+
+/** The body as it is published: each item is one of the three forms. One that is not is refused alone, by its result. */
+export const publishedKnowledgeBody = bodyOf(v.union([textItem, linkItem, archiveItem]));
 
 export type TextItem = v.InferOutput<typeof textItem>;
 export type LinkItem = v.InferOutput<typeof linkItem>;

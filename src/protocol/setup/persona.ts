@@ -17,6 +17,7 @@ import {
 } from '../limits.ts';
 import { text } from '../text.ts';
 import { distinct } from './accept.ts';
+import { fields, listOf } from './shapes.ts';
 
 /** A persona with nothing left open: what a turn is answered with. */
 export interface Persona {
@@ -46,40 +47,35 @@ export const DEFAULT_PERSONA: Persona = {
   suggestions: [],
 };
 
-function listOf(itemMaxChars: number, max: number) {
-  return v.pipe(v.array(text(itemMaxChars, 1)), v.maxLength(max, `must list at most ${max} items`), distinct());
+function distinctTexts(itemMaxChars: number, max: number) {
+  return v.pipe(listOf(text(itemMaxChars, 1), 0, max), distinct());
 }
+
+/** A line is blank or a rule; what stands before the rule is white space that does not end the line. */
+const RULE_LINE = '[^\\S\\n]*(?:(?:Always|Never)\\b[^\\n]*)?';
 
 const guardrails = v.pipe(
   text(PERSONA_TEXT_MAX_CHARS),
-  v.check(
-    (value) => value.split('\n').every((line) => line.trim() === '' || /^(?:Always|Never)\b/.test(line.trim())),
-    'must be one rule a line, each starting with Always or Never',
-  ),
+  v.regex(new RegExp(`^${RULE_LINE}(?:\\n${RULE_LINE})*$`), 'must be one rule a line, each starting with Always or Never'),
 );
 
-const languages = v.pipe(
-  v.array(
-    v.pipe(
-      v.string('must be a string'),
-      v.regex(/^[a-z]{2,3}(?:-[A-Za-z0-9]{2,8}){0,3}$/, 'must be a language subtag such as en or pt-BR'),
-    ),
-  ),
-  v.maxLength(PERSONA_LANGUAGES_MAX, `must list at most ${PERSONA_LANGUAGES_MAX} languages`),
-  distinct(),
+const language = v.pipe(
+  v.string('must be a string'),
+  v.regex(/^[a-z]{2,3}(?:-[A-Za-z0-9]{2,8}){0,3}$/, 'must be a language subtag such as en or pt-BR'),
 );
+const languages = v.pipe(listOf(language, 0, PERSONA_LANGUAGES_MAX), distinct());
 
 /** Body of PUT /experience, and the draft as it is kept. */
-export const experiencePatch = v.strictObject({
+export const experiencePatch = fields({
   assistantName: v.optional(text(PERSONA_NAME_MAX_CHARS)),
   tone: v.optional(text(PERSONA_TEXT_MAX_CHARS)),
   instructions: v.optional(text(PERSONA_TEXT_MAX_CHARS)),
   guardrails: v.optional(guardrails),
-  topics: v.optional(listOf(PERSONA_TOPIC_MAX_CHARS, PERSONA_TOPICS_MAX)),
+  topics: v.optional(distinctTexts(PERSONA_TOPIC_MAX_CHARS, PERSONA_TOPICS_MAX)),
   languages: v.optional(languages),
   welcomeTitle: v.optional(text(WELCOME_TITLE_MAX_CHARS)),
   welcomeBody: v.optional(text(WELCOME_BODY_MAX_CHARS)),
-  suggestions: v.optional(listOf(SUGGESTION_MAX_CHARS, SUGGESTIONS_MAX)),
+  suggestions: v.optional(distinctTexts(SUGGESTION_MAX_CHARS, SUGGESTIONS_MAX)),
   reason: v.optional(text(REASON_MAX_CHARS)),
 });
 export type ExperiencePatch = v.InferOutput<typeof experiencePatch>;

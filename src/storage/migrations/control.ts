@@ -42,4 +42,35 @@ export const controlMigrations: readonly Migration[] = [
       ) STRICT;
     `,
   },
+  {
+    version: 2,
+    name: 'file codes and tokens of setup sessions',
+    sql: `
+      -- Of codes and tokens only the SHA-256 is kept: who reads this file cannot use them.
+      CREATE TABLE setup_codes (
+        code_hash TEXT PRIMARY KEY,
+        session_id TEXT NOT NULL,
+        organisation_id TEXT NOT NULL,
+        app_id TEXT NOT NULL,
+        expires_at_ms INTEGER NOT NULL,
+        used_at_ms INTEGER
+      ) STRICT, WITHOUT ROWID;
+      CREATE INDEX setup_codes_by_session ON setup_codes (session_id);
+
+      -- One row per session: a newer file's token takes the place of the older one's.
+      CREATE TABLE setup_tokens (
+        session_id TEXT PRIMARY KEY,
+        token_hash TEXT NOT NULL UNIQUE,
+        organisation_id TEXT NOT NULL,
+        app_id TEXT NOT NULL,
+        minted_at_ms INTEGER NOT NULL
+      ) STRICT, WITHOUT ROWID;
+
+      CREATE TABLE proposal_directory (
+        proposal_id TEXT PRIMARY KEY,
+        organisation_id TEXT NOT NULL,
+        created_at_ms INTEGER NOT NULL
+      ) STRICT, WITHOUT ROWID;
+    `,
+  },
 ];

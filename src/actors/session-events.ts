@@ -1,0 +1,54 @@
+/** A setup session as a stream: its lines, and after each change the session with the states of its steps (decisions §2). */
+import type { SessionRef } from '../storage/setup-access.ts';
+import { readSession, readSetupEvents, type SetupEvent, type SetupSessionRow } from '../storage/setup-sessions.ts';
+import type { Storage } from '../storage/storage.ts';
+import type { FrameSlice, FrameSource } from './frame-source.ts';
+import { isClosed, type SetupSession } from './setup-session.ts';
+
+/** Lines read at a time; one has at most some 10 KB. */
+const EVENTS_PER_READ = 50;
+
+export interface SessionFrames {
+  /** As they travel. */
+  event(event: SetupEvent): object;
+  session(row: SetupSessionRow): object;
+}
+
+function frame(type: string, body: object, id?: number): string {
+  return `${id === undefined ? '' : `id: ${id}\n`}event: ${type}\ndata: ${JSON.stringify(body)}\n\n`;
+}
+
+/** Lines from the id `seq` on, then whatever follows; it ends with the session. */
+export function sessionSource(storage: Storage, ref: SessionRef, session: SetupSession, frames: SessionFrames): FrameSource {
+  const db = storage.organisation(ref.organisationId);
+  let toldRevision = 0;
+  let pingDue = false;
+  return {
+    read(seq, maxChars): FrameSlice {
+      const row = readSession(db, ref.sessionId);
+      let text = '';
+      let nextSeq = seq;
+      const events = readSetupEvents(db, ref.sessionId, seq, EVENTS_PER_READ);
+      for (const event of events) {
+        if (text.length >= maxChars) break;
+        text += frame('event', frames.event(event), event.id);
+        nextSeq = event.id + 1;
+      }
+      // The app was deleted, and its sessions with it.
+      if (row === undefined) return { text, nextSeq, ended: true };
+      const caughtUp = nextSeq >= row.nextEvent;
+      if (caughtUp && row.revision !== toldRevision) {
+        toldRevision = row.revision;
+        text += frame('session', frames.session(row));
+      }
+      if (text === '' && pingDue) text = ': ping\n\n';
+      pingDue = false;
+      return { text, nextSeq, ended: caughtUp && isClosed(row.state) };
+    },
+    subscribe: (wake) =>
+      session.watch(() => {
+        pingDue = true;
+        wake();
+      }),
+  };
+}

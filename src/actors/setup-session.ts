@@ -1,0 +1,200 @@
+/**
+ * The actor of one setup session: takes what the agent, a person or the clock does to it one at a time, steps the
+ * `setup-session` and `step-panel` machines, commits both together with the lines that tell of it, then wakes readers.
+ * It exists while somebody works on it or watches it; its rows are the truth. What the server has observed of the app
+ * (a handshake, an indexed source) is read from rows at every step, so a tick is never lost with a process.
+ */
+import type { Logger } from 'pino';
+import { setupSession } from '../machines/setup-session.ts';
+import { stepPanel } from '../machines/step-panel.ts';
+import { Refusal } from '../protocol/errors.ts';
+import type { StepId } from '../protocol/setup/steps.ts';
+import { readApp } from '../storage/apps.ts';
+import type { Connection } from '../storage/connection.ts';
+import type { SessionRef } from '../storage/setup-access.ts';
+import { type NewSetupEvent, readSession, type SetupSessionRow } from '../storage/setup-sessions.ts';
+import type { Storage } from '../storage/storage.ts';
+import { observedSteps, readAppStatus } from './app-status.ts';
+import { type Stepper, stepper } from './step.ts';
+
+export interface SetupServices {
+  readonly storage: Storage;
+  readonly log: Logger;
+  nowMs(): number;
+  /** A row of this organisation runs out at `atMs`. */
+  noteDeadline(organisationId: string, atMs: number): void;
+}
+
+/** Stepping is tried again when somebody else committed in between; more than this is a bug, not a race. */
+const STEP_TRIES = 8;
+/** What may wait for one session: its rate limit lets 120 requests a minute in, and each takes some milliseconds. */
+const WAITING_MAX = 64;
+
+/** The machines of a session as its rows hold them, for one piece of work. */
+export interface SessionWork {
+  readonly row: SetupSessionRow;
+  readonly session: Stepper<typeof setupSession>;
+  readonly panel: Stepper<typeof stepPanel>;
+  readonly nowMs: number;
+}
+
+/** What a piece of work says beside what it did to the machines. */
+export interface SessionChange {
+  readonly events?: readonly NewSetupEvent[];
+  /** JSON of the merged discovery report. */
+  readonly detected?: string;
+  /** What ended the session: kept as JSON. */
+  readonly outcome?: unknown;
+  /** Thrown once the change is committed: an expired session says so and is closed, too. */
+  readonly refusal?: Refusal;
+}
+
+export interface Committed {
+  readonly row: SetupSessionRow;
+  /** Of the events of the change, in their order. */
+  readonly eventIds: readonly number[];
+}
+
+/** Lines of what the server saw by itself. */
+const OBSERVED_TITLES: Partial<Record<StepId, string>> = {
+  verify: 'The app called in.',
+  test: 'The smoke test passed.',
+  knowledge: 'A knowledge source is indexed.',
+  screens: 'A build registered its screens.',
+};
+
+export function isClosed(state: string): boolean {
+  return state !== 'open' && state !== 'running';
+}
+
+function noSuchApp(): Refusal {
+  return new Refusal('app_not_found', 'The app of this session was deleted. There is nothing left to set up.');
+}
+
+/** The machines of a stored session. */
+export function machinesOf(row: SetupSessionRow): Pick<SessionWork, 'session' | 'panel'> {
+  return {
+    session: stepper(setupSession, { stored: { state: row.state, context: JSON.parse(row.snapshot) } }),
+    panel: stepper(stepPanel, { stored: JSON.parse(row.panel) }),
+  };
+}
+
+/** JSON of a panel as its row keeps it. */
+export function panelJson(panel: Stepper<typeof stepPanel>): string {
+  return JSON.stringify({ state: panel.snapshot.value, context: panel.snapshot.context });
+}
+
+/** @throws Refusal app_not_found. */
+export function sessionOrRefuse(db: Connection, sessionId: string): SetupSessionRow {
+  const row = readSession(db, sessionId);
+  if (row === undefined) throw noSuchApp();
+  return row;
+}
+
+export class SetupSession {
+  readonly #ref: SessionRef;
+  readonly #services: SetupServices;
+  readonly #onIdle: () => void;
+  readonly #watchers = new Set<() => void>();
+  #tail: Promise<unknown> = Promise.resolve();
+  #waiting = 0;
+
+  constructor(ref: SessionRef, services: SetupServices, onIdle: () => void) {
+    this.#ref = ref;
+    this.#services = services;
+    this.#onIdle = onIdle;
+  }
+
+  /** Work under way or waiting. */
+  get busy(): number {
+    return this.#waiting;
+  }
+
+  get watchers(): number {
+    return this.#watchers.size;
+  }
+
+  /** Calls `wake` after every commit. Answers how to stop that. */
+  watch(wake: () => void): () => void {
+    this.#watchers.add(wake);
+    return () => {
+      this.#watchers.delete(wake);
+      this.#rest();
+    };
+  }
+
+  /** Wakes whoever watches, also when nothing was committed: for keep-alive. */
+  wake(): void {
+    for (const wake of this.#watchers) wake();
+  }
+
+  /**
+   * Runs `work` on the session when it is its turn, and commits what it did. `work` may run again when another process
+   * committed in between, so it does nothing but step the machines.
+   * @throws Refusal of the work itself (then nothing is written), app_not_found, or rate_limited when too much waits.
+   */
+  change(work: (session: SessionWork) => SessionChange): Promise<Committed> {
+    if (this.#waiting >= WAITING_MAX) {
+      throw new Refusal('rate_limited', 'Too much is going on in this session at once. Send the request again.', { retryAfterS: 1 });
+    }
+    this.#waiting += 1;
+    const done = this.#tail.then(() => this.#change(work));
+    this.#tail = done.catch(() => undefined);
+    return done.finally(() => {
+      this.#waiting -= 1;
+      this.#rest();
+    });
+  }
+
+  #rest(): void {
+    if (this.#waiting === 0 && this.#watchers.size === 0) this.#onIdle();
+  }
+
+  async #change(work: (session: SessionWork) => SessionChange): Promise<Committed> {
+    const { storage } = this.#services;
+    const db = storage.organisation(this.#ref.organisationId);
+    for (let attempt = 1; attempt <= STEP_TRIES; attempt++) {
+      const row = sessionOrRefuse(db, this.#ref.sessionId);
+      const session: SessionWork = { row, ...machinesOf(row), nowMs: this.#services.nowMs() };
+      const change = work(session);
+      const events = [...(change.events ?? []), ...this.#observe(db, session)];
+      const state = session.session.state;
+      const panel = panelJson(session.panel);
+      const isSame = state === row.state && panel === row.panel && events.length === 0 && change.detected === undefined;
+      if (isSame) return this.#told(change, { row, eventIds: [] });
+      const eventIds = await storage.write(this.#ref.organisationId, 'commitSetupSession', {
+        sessionId: row.id,
+        revision: row.revision,
+        state,
+        snapshot: JSON.stringify(session.session.snapshot.context),
+        panel,
+        outcome: change.outcome === undefined ? null : JSON.stringify(change.outcome),
+        closed: isClosed(state),
+        events,
+        detected: change.detected ?? null,
+        nowMs: session.nowMs,
+      });
+      if (eventIds === null) continue;
+      this.wake();
+      return this.#told(change, { row: sessionOrRefuse(db, row.id), eventIds: eventIds.slice(0, change.events?.length ?? 0) });
+    }
+    throw new Error(`the session's row kept changing: gave up after ${STEP_TRIES} tries`);
+  }
+
+  #told(change: SessionChange, committed: Committed): Committed {
+    if (change.refusal !== undefined) throw change.refusal;
+    return committed;
+  }
+
+  /** Ticks what the app's rows show, and answers the lines that say so. */
+  #observe(db: Connection, { session, panel }: SessionWork): NewSetupEvent[] {
+    if (session.state !== 'running') return [];
+    const app = readApp(db, this.#ref.appId, this.#ref.organisationId);
+    if (app === undefined) throw noSuchApp();
+    return observedSteps(readAppStatus(db, app)).flatMap((step) => {
+      const { effects } = panel.send({ type: 'step.observed', step });
+      if (effects.length === 0) return [];
+      return [{ step, status: 'done', title: OBSERVED_TITLES[step] ?? null, detail: null, data: null, origin: 'server' } as const];
+    });
+  }
+}

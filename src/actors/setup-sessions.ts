@@ -1,0 +1,145 @@
+/**
+ * The door to setup sessions: opens and ends them, and keeps their panels up to date with what is observed of the app.
+ * Owns which sessions have an actor in this process; one that nobody works on or watches has none.
+ */
+import { type SetupSessionEvent, setupSession } from '../machines/setup-session.ts';
+import { stepPanel } from '../machines/step-panel.ts';
+import type { SessionKind } from '../protocol/console/sessions.ts';
+import { mintId } from '../protocol/ids.ts';
+import { PING_INTERVAL_MS, SETUP_SESSION_HOURS } from '../protocol/limits.ts';
+import type { AppRecord } from '../storage/apps.ts';
+import type { SessionRef } from '../storage/setup-access.ts';
+import { nextSessionDeadline, readDueSessions, readOpenSession, type SetupSessionRow } from '../storage/setup-sessions.ts';
+import type { DeadlineKind } from './deadlines.ts';
+import { refuseLiveApp } from './setup-admission.ts';
+import { type IssuedCode, issueFileCode } from './setup-files.ts';
+import {
+  type Committed,
+  panelJson,
+  type SessionChange,
+  type SessionWork,
+  type SetupServices,
+  SetupSession,
+  sessionOrRefuse,
+} from './setup-session.ts';
+import { stepper } from './step.ts';
+
+const SESSION_MS = SETUP_SESSION_HOURS * 3_600_000;
+/** Opening is tried again when another session was opened in between. */
+const OPEN_TRIES = 5;
+/** Sessions ended in one round; more wait for the next one, which comes at once. */
+const DUE_PER_ROUND = 200;
+
+export interface OpenedSession {
+  readonly row: SetupSessionRow;
+  readonly issued: IssuedCode;
+}
+
+export class SetupSessions {
+  readonly #services: SetupServices;
+  readonly #active = new Map<string, SetupSession>();
+  readonly #pings: NodeJS.Timeout;
+
+  constructor(services: SetupServices) {
+    this.#services = services;
+    // Whoever watches a session in which nothing happens still has to hear that the connection lives.
+    this.#pings = setInterval(() => {
+      for (const session of this.#active.values()) session.wake();
+    }, PING_INTERVAL_MS);
+    this.#pings.unref();
+  }
+
+  /** Sessions that somebody works on or watches. */
+  get active(): number {
+    return this.#active.size;
+  }
+
+  /** The actor of a session. */
+  session(ref: SessionRef): SetupSession {
+    let session = this.#active.get(ref.sessionId);
+    if (session === undefined) {
+      session = new SetupSession(ref, this.#services, () => this.#active.delete(ref.sessionId));
+      this.#active.set(ref.sessionId, session);
+    }
+    return session;
+  }
+
+  /** See SetupSession.change. */
+  change(ref: SessionRef, work: (session: SessionWork) => SessionChange): Promise<Committed> {
+    return this.session(ref).change(work);
+  }
+
+  /**
+   * Opens a session for the app and cancels its open one (service.md "Authentication" 6).
+   * @throws Refusal app_live for a setup session on a live app.
+   */
+  async open(app: AppRecord, kind: SessionKind): Promise<OpenedSession> {
+    refuseLiveApp(app, kind);
+    const { storage } = this.#services;
+    const db = storage.organisation(app.organisationId);
+    for (let attempt = 1; attempt <= OPEN_TRIES; attempt++) {
+      const open = readOpenSession(db, app.id);
+      if (open !== undefined) await this.#end(app.organisationId, open, { type: 'session.replaced' });
+      const openedAtMs = this.#services.nowMs();
+      const id = mintId('ses', openedAtMs);
+      const expiresAtMs = openedAtMs + SESSION_MS;
+      const machine = stepper(setupSession, { input: { kind, expiresAtMs } });
+      const opened = await storage.write(app.organisationId, 'openSetupSession', {
+        id,
+        appId: app.id,
+        kind,
+        state: machine.state,
+        snapshot: JSON.stringify(machine.snapshot.context),
+        panel: panelJson(stepper(stepPanel)),
+        openedAtMs,
+        expiresAtMs,
+      });
+      if (!opened) continue;
+      this.#services.noteDeadline(app.organisationId, expiresAtMs);
+      const issued = await issueFileCode(this.#services, { sessionId: id, organisationId: app.organisationId, appId: app.id });
+      return { row: sessionOrRefuse(db, id), issued };
+    }
+    throw new Error(`sessions of the app kept being opened: gave up after ${OPEN_TRIES} tries`);
+  }
+
+  /** Stop in the console. A session that is closed stays what it is. */
+  stop(organisationId: string, row: SetupSessionRow): Promise<Committed> {
+    return this.#end(organisationId, row, { type: 'session.stop' });
+  }
+
+  #end(organisationId: string, row: SetupSessionRow, event: SetupSessionEvent): Promise<Committed> {
+    return this.change({ sessionId: row.id, organisationId, appId: row.appId }, ({ session }) => {
+      session.send(event);
+      return {};
+    });
+  }
+
+  /** The app went live: its open setup session ends, a sync session goes on (service.md "Authentication" 9). */
+  async appWentLive(organisationId: string, appId: string): Promise<void> {
+    const open = readOpenSession(this.#services.storage.organisation(organisationId), appId);
+    if (open !== undefined) await this.#end(organisationId, open, { type: 'app.live' });
+  }
+
+  /** Something was observed of the app: the panel of its session shows it. */
+  async observe(organisationId: string, appId: string): Promise<void> {
+    const open = readOpenSession(this.#services.storage.organisation(organisationId), appId);
+    if (open?.state === 'running') await this.change({ sessionId: open.id, organisationId, appId }, () => ({}));
+  }
+
+  /** Sessions whose 24 hours are over. */
+  deadlines(): DeadlineKind {
+    return {
+      next: nextSessionDeadline,
+      settle: async (organisationId) => {
+        const nowMs = this.#services.nowMs();
+        for (const row of readDueSessions(this.#services.storage.organisation(organisationId), nowMs, DUE_PER_ROUND)) {
+          await this.#end(organisationId, row, { type: 'session.expire', nowMs });
+        }
+      },
+    };
+  }
+
+  close(): void {
+    clearInterval(this.#pings);
+  }
+}

@@ -1,0 +1,152 @@
+/**
+ * The writes that configure an app (service.md PUT /appearance to POST /screens), one set of rules for the setup
+ * interface, the console and approved proposals. Bodies have passed their schemas; what is said here of rows is the
+ * rest of each rule. Every write answers its reply and the line that tells a person what it did.
+ */
+import { contrastWarnings } from '../protocol/appearance/contrast.ts';
+import { Refusal } from '../protocol/errors.ts';
+import type { HttpActionShape, Surroundings } from '../protocol/setup/actions.ts';
+import type { AppearanceBody } from '../protocol/setup/appearance.ts';
+import type { KnowledgeItemShape } from '../protocol/setup/knowledge.ts';
+import type { ExperiencePatch } from '../protocol/setup/persona.ts';
+import type { ScreensBody } from '../protocol/setup/screens.ts';
+import type { AgentStepId } from '../protocol/setup/steps.ts';
+import { readAsset } from '../storage/assets.ts';
+import type { Connection } from '../storage/connection.ts';
+import { takeInActions } from './action-intake.ts';
+import { type IntakeTarget, type KnowledgeServices, takeInKnowledge } from './knowledge-intake.ts';
+import { takeInLogo } from './logo-intake.ts';
+import { takeInScreens } from './screen-intake.ts';
+
+export type SetupWrite =
+  | { readonly kind: 'appearance'; readonly body: AppearanceBody }
+  /** `content`: the image in base64. */
+  | { readonly kind: 'logo'; readonly content: string }
+  | { readonly kind: 'experience'; readonly patch: ExperiencePatch }
+  | { readonly kind: 'knowledge'; readonly items: readonly KnowledgeItemShape[] }
+  | { readonly kind: 'actions'; readonly items: readonly HttpActionShape[] }
+  | { readonly kind: 'screens'; readonly body: ScreensBody };
+
+export interface WriteServices extends KnowledgeServices {
+  /** Which addresses HTTP actions may have (ALLOW_PRIVATE_ADDRESSES). */
+  readonly surroundings: Surroundings;
+}
+
+export type WriteKind = SetupWrite['kind'];
+
+export interface Written {
+  /** As it travels. */
+  readonly reply: Readonly<Record<string, unknown>>;
+  /** What was done, for the panel. */
+  readonly line: string;
+  /** True when no item of a batch was saved: the reply is a 422 (service.md "Errors"). */
+  readonly savedNothing: boolean;
+}
+
+/** The step that a write belongs to. */
+export const STEP_OF_WRITE: Readonly<Record<WriteKind, AgentStepId>> = {
+  appearance: 'appearance',
+  logo: 'appearance',
+  experience: 'experience',
+  knowledge: 'knowledge',
+  actions: 'actions',
+  screens: 'screens',
+};
+
+const NAMES_IN_A_LINE = 4;
+
+/** `a, b and 3 more`. */
+function listed(names: readonly string[]): string {
+  const more = names.length - NAMES_IN_A_LINE;
+  return more > 0 ? `${names.slice(0, NAMES_IN_A_LINE).join(', ')} and ${more} more` : names.join(', ');
+}
+
+function changedLine(what: string, changed: readonly string[]): string {
+  return changed.length === 0 ? `Saved ${what}; nothing changed.` : `Saved ${what}: ${listed(changed)}.`;
+}
+
+/** `2 created, 1 failed`, leaving out what there is none of. */
+function tally(counts: Readonly<Record<string, number>>): string {
+  const parts = Object.entries(counts).flatMap(([name, count]) => (count > 0 ? [`${count} ${name}`] : []));
+  return parts.length === 0 ? 'nothing' : parts.join(', ');
+}
+
+/** @throws Refusal invalid_appearance when the theme names a logo that this app does not have. */
+export function requireKnownLogo(db: Connection, appId: string, { theme }: AppearanceBody): void {
+  if (theme.logoAssetId === undefined || readAsset(db, appId, theme.logoAssetId) !== undefined) return;
+  const message = 'names no logo of this app: leave it out to keep the uploaded one, or send the image to POST /logo';
+  throw new Refusal('invalid_appearance', `theme.logoAssetId ${message}`, { details: [{ path: 'theme.logoAssetId', message }] });
+}
+
+async function writeAppearance({ storage, nowMs }: WriteServices, target: IntakeTarget, body: AppearanceBody): Promise<Written> {
+  const { organisationId, appId } = target;
+  requireKnownLogo(storage.organisation(organisationId), appId, body);
+  const { draft, changed } = await storage.write(organisationId, 'saveAppearanceDraft', { appId, body, nowMs: nowMs() });
+  const reply = { saved: true, changed, draft, warnings: contrastWarnings(draft) };
+  return { reply, line: changedLine('the appearance draft', changed), savedNothing: false };
+}
+
+async function writeLogo({ storage, nowMs }: WriteServices, target: IntakeTarget, content: string): Promise<Written> {
+  const { organisationId, appId } = target;
+  const { draft, logoAssetId, changed } = await takeInLogo(
+    storage,
+    { organisationId, appId, nowMs: nowMs() },
+    Buffer.from(content, 'base64'),
+  );
+  const line = changed ? 'Stored the logo and set it in the draft.' : 'The logo is the one the draft shows already.';
+  return { reply: { saved: true, draft, logoAssetId }, line, savedNothing: false };
+}
+
+async function writeExperience({ storage, nowMs }: WriteServices, target: IntakeTarget, patch: ExperiencePatch): Promise<Written> {
+  const { organisationId, appId } = target;
+  const saved = await storage.write(organisationId, 'saveExperienceDraft', { appId, patch, nowMs: nowMs() });
+  return { reply: { saved: true, ...saved }, line: changedLine('the persona draft', saved.changed), savedNothing: false };
+}
+
+async function writeKnowledge(services: WriteServices, target: IntakeTarget, items: readonly KnowledgeItemShape[]): Promise<Written> {
+  const report = await takeInKnowledge(services, target, items);
+  const { created, updated, unchanged, archived, failed } = report;
+  return {
+    reply: { ...report },
+    line: `Knowledge: ${tally({ created, updated, unchanged, archived, failed })}.`,
+    savedNothing: failed === items.length,
+  };
+}
+
+async function writeActions(
+  { storage, nowMs, surroundings }: WriteServices,
+  target: IntakeTarget,
+  items: readonly HttpActionShape[],
+): Promise<Written> {
+  const report = await takeInActions(storage, target, items, nowMs(), surroundings);
+  const ops = report.results.map((result) => (result.ok ? result.op : 'failed'));
+  const counts = Object.fromEntries([...new Set(ops)].map((op) => [op, ops.filter((each) => each === op).length]));
+  return { reply: { ...report }, line: `Actions: ${tally(counts)}.`, savedNothing: report.failed === items.length };
+}
+
+async function writeScreens({ storage, nowMs }: WriteServices, target: IntakeTarget, body: ScreensBody): Promise<Written> {
+  const report = await takeInScreens(storage, target, body, nowMs());
+  const { added, updated, unchanged, archived } = report;
+  return { reply: { ...report }, line: `Screens: ${tally({ added, updated, unchanged, archived })}.`, savedNothing: false };
+}
+
+/**
+ * Applies a write. @throws Refusal of the write's own rules (422 invalid_appearance, 409 draft_invalid, conflict, …);
+ * StorageError when the disk or the writer fails: sending the same again is safe.
+ */
+export function applyWrite(services: WriteServices, target: IntakeTarget, write: SetupWrite): Promise<Written> {
+  switch (write.kind) {
+    case 'appearance':
+      return writeAppearance(services, target, write.body);
+    case 'logo':
+      return writeLogo(services, target, write.content);
+    case 'experience':
+      return writeExperience(services, target, write.patch);
+    case 'knowledge':
+      return writeKnowledge(services, target, write.items);
+    case 'actions':
+      return writeActions(services, target, write.items);
+    case 'screens':
+      return writeScreens(services, target, write.body);
+  }
+}

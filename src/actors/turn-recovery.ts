@@ -1,0 +1,47 @@
+/** The commits that a turn gets beside its run: the end of one that a crash left open, and the start of a new attempt. */
+import type { chatTurn } from '../machines/chat-turn.ts';
+import type { TurnState } from '../protocol/runtime/states.ts';
+import type { StreamEvent } from '../protocol/runtime/stream-events.ts';
+import type { TurnRow } from '../storage/turns.ts';
+import type { Stepper } from './step.ts';
+import { failureEvents, INTERRUPTED } from './turn-events.ts';
+import { journalEvent } from './turn-log.ts';
+import { turnMachine } from './turn-machine.ts';
+import type { TurnCommit } from './turn-scope.ts';
+
+/**
+ * After a crash nobody knows how many deltas were sent beyond the last commit. What follows takes seqs from the next
+ * multiple of this, which no attempt reaches (a turn's events are bounded by its rounds and blocks), so seq only rises.
+ */
+const RECOVERY_SEQ_STRIDE = 1_000_000;
+
+/** What every such commit has: the machine as it is now, and events that are told from `firstSeq` on. */
+function telling(
+  machine: Stepper<typeof chatTurn>,
+  firstSeq: number,
+  events: readonly StreamEvent[],
+): Pick<TurnCommit, 'state' | 'attempt' | 'snapshot' | 'nextSeq' | 'journal' | 'blocks' | 'invocations' | 'charge'> {
+  return {
+    state: machine.state as TurnState,
+    attempt: machine.snapshot.context.attempt,
+    snapshot: JSON.stringify(machine.snapshot.context),
+    nextSeq: firstSeq + events.length,
+    journal: { firstSeq, entries: JSON.stringify(events.map((event, offset) => journalEvent(firstSeq + offset, event))) },
+    blocks: [],
+    invocations: [],
+    charge: null,
+  };
+}
+
+/** Ends a turn that nobody answers any more, so that it can be retried. */
+export function interruption(row: TurnRow): TurnCommit {
+  const machine = turnMachine({ state: row.state, snapshot: row.snapshot });
+  const { effects } = machine.send({ type: 'turn.interrupted', failure: INTERRUPTED });
+  const firstSeq = (Math.floor(row.nextSeq / RECOVERY_SEQ_STRIDE) + 1) * RECOVERY_SEQ_STRIDE;
+  return { ...telling(machine, firstSeq, failureEvents(effects)), attemptSeq: row.attemptSeq, replacesAttempt: false, ended: true };
+}
+
+/** Begins a new attempt: what the failed one said is forgotten, and `seq` goes on. */
+export function newAttempt(machine: Stepper<typeof chatTurn>, attemptSeq: number, events: readonly StreamEvent[]): TurnCommit {
+  return { ...telling(machine, attemptSeq, events), attemptSeq, replacesAttempt: true, ended: false };
+}

@@ -1,0 +1,77 @@
+/** Console: writes of sync sessions that wait for a person (decisions §2, §3). */
+import { approveProposal, rejectProposal } from '../../actors/proposals.ts';
+import { rejectProposalBody } from '../../protocol/console/sessions.ts';
+import { Refusal } from '../../protocol/errors.ts';
+import { listProposals, organisationOfProposal, type Proposal, readProposal } from '../../storage/proposals.ts';
+import { defineRoute, json } from '../route.ts';
+import type { Services } from '../services.ts';
+import { pageLimit, requireApp, timestamp } from './lookup.ts';
+
+const PAGE_DEFAULT = 50;
+const PAGE_MAX = 200;
+
+function proposalToWire(proposal: Proposal) {
+  const { kind, ...write } = JSON.parse(proposal.payload) as { kind: string; content?: string };
+  return {
+    id: proposal.id,
+    app_id: proposal.appId,
+    session_id: proposal.sessionId,
+    kind,
+    summary: proposal.summary,
+    // An image is looked at, not read.
+    write: write.content === undefined ? write : { bytes: Buffer.byteLength(write.content, 'base64') },
+    status: proposal.state,
+    reason: proposal.reason,
+    created_at: timestamp(proposal.createdAtMs),
+    decided_at: timestamp(proposal.decidedAtMs),
+  };
+}
+
+/** @throws Refusal 404 not_found. */
+function requireProposal({ storage }: Services, id: string | undefined): { organisationId: string; proposal: Proposal } {
+  const organisationId = id === undefined ? undefined : organisationOfProposal(storage.control, id);
+  const proposal = id === undefined || organisationId === undefined ? undefined : readProposal(storage.organisation(organisationId), id);
+  if (organisationId === undefined || proposal === undefined) throw new Refusal('not_found', `There is no proposal ${id ?? ''}.`);
+  return { organisationId, proposal };
+}
+
+export const listProposalsRoute = defineRoute({
+  method: 'GET',
+  path: '/console/api/apps/:app/proposals',
+  caller: 'operator',
+  limits: [],
+  body: null,
+  handle({ params, query }, services) {
+    const { app, db } = requireApp(services, params.app);
+    const limit = pageLimit(query, PAGE_DEFAULT, PAGE_MAX);
+    const page = listProposals(db, app.id, query.get('after') ?? '', limit);
+    return json({ proposals: page.map(proposalToWire), next: page.length === limit ? (page.at(-1)?.id ?? null) : null });
+  },
+});
+
+export const approveProposalRoute = defineRoute({
+  method: 'POST',
+  path: '/console/api/proposals/:proposal/approve',
+  caller: 'operator',
+  limits: [],
+  body: null,
+  async handle({ params }, services) {
+    const { organisationId, proposal } = requireProposal(services, params.proposal);
+    const written = await approveProposal(services.writes, organisationId, proposal);
+    await services.setup.settled(organisationId, proposal.appId);
+    return json({ status: 'approved', result: written.reply });
+  },
+});
+
+export const rejectProposalRoute = defineRoute({
+  method: 'POST',
+  path: '/console/api/proposals/:proposal/reject',
+  caller: 'operator',
+  limits: [],
+  body: rejectProposalBody,
+  async handle({ params, body }, services) {
+    const { organisationId, proposal } = requireProposal(services, params.proposal);
+    await rejectProposal(services.writes, organisationId, proposal.id, body.reason ?? null);
+    return json({ status: 'rejected' });
+  },
+});

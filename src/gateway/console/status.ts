@@ -1,0 +1,42 @@
+/** Console: where an app stands, and its smoke test (service.md "GET /status", "POST /smoke rules"; decisions §2). */
+import { readAppStatus } from '../../actors/app-status.ts';
+import { readLatestSession } from '../../storage/setup-sessions.ts';
+import type { SmokeRun } from '../../storage/smoke-runs.ts';
+import { defineRoute, json } from '../route.ts';
+import { panelSteps } from '../setup/panel.ts';
+import { requireApp, timestamp } from './lookup.ts';
+
+/** A run as POST and GET /smoke answer it (service.md "Smoke run"). */
+export function smokeRunToWire({ id, passed, platformFailure, answers, createdAtMs }: SmokeRun) {
+  return { id, passed, createdAt: timestamp(createdAtMs), platformFailure, results: answers };
+}
+
+export const appStatusRoute = defineRoute({
+  method: 'GET',
+  path: '/console/api/apps/:app/status',
+  caller: 'operator',
+  limits: [],
+  body: null,
+  async handle({ params }, services) {
+    const { app, db } = requireApp(services, params.app);
+    // What was observed since the last write is ticked before it is told.
+    await services.setup.sessions.observe(app.organisationId, app.id);
+    const session = readLatestSession(db, app.id);
+    // Null: nobody has set the app up with an agent.
+    return json({ ...readAppStatus(db, app), steps: session === undefined ? null : panelSteps(session) });
+  },
+});
+
+export const postSmokeRoute = defineRoute({
+  method: 'POST',
+  path: '/console/api/apps/:app/smoke',
+  caller: 'operator',
+  limits: [],
+  body: null,
+  async handle({ params }, services) {
+    const { id, organisationId } = requireApp(services, params.app).app;
+    const run = await services.smoke.run(organisationId, id);
+    await services.setup.settled(organisationId, id);
+    return json(smokeRunToWire(run));
+  },
+});

@@ -1,0 +1,132 @@
+/** What is configured of an app, as GET /context shows it: key `config`, and what intake read (service.md "GET /context keys"). */
+import type { AppRecord } from '../../storage/apps.ts';
+import type { Connection } from '../../storage/connection.ts';
+import { readDraft, readPersona, readPublishedConfig } from '../../storage/drafts.ts';
+import { ACTIONS_PER_APP_MAX, ARCHIVED_ACTIONS_KEPT, type HttpActionRecord, listActions } from '../../storage/http-actions.ts';
+import { countKnowledge, type KnowledgeSource, listSources, readSourceContent } from '../../storage/knowledge.ts';
+import { latestManifest } from '../../storage/manifests.ts';
+import { ARCHIVED_SCREENS_KEPT, listScreens, registeredScreens, SCREENS_PER_APP_MAX, type ScreenRecord } from '../../storage/screens.ts';
+import { timestamp } from '../console/lookup.ts';
+
+/** Sources looked at, the oldest ones: those of intake are written when an app is made, before any others. */
+const SOURCES_READ_MAX = 1_000;
+/** Sources listed. An agent that has written more knows its own keys; `total` says how many there are. */
+const SOURCES_LISTED_MAX = 200;
+/** Pages that intake reads are few; more links than an app's intake can name are never told. */
+const INTAKE_LISTED_MAX = 20;
+/** What shows an agent whether a page is worth having. */
+const EXCERPT_MAX_CHARS = 300;
+
+/** Who wrote a source that the service read from the links of the intake form. */
+const INTAKE_ORIGIN = 'intake';
+
+/** The sources that `readIntake` and `readConfiguration` show from: the oldest ones in service. */
+export function readSources(db: Connection, appId: string): KnowledgeSource[] {
+  return listSources(db, appId, '', SOURCES_READ_MAX).filter((source) => source.archivedAtMs === null);
+}
+
+function excerptOf(db: Connection, sourceId: string): string | null {
+  const content = readSourceContent(db, sourceId) ?? null;
+  // A character is two units at most: what is cut off here would not be shown.
+  return content === null
+    ? null
+    : Array.from(content.slice(0, EXCERPT_MAX_CHARS * 2))
+        .slice(0, EXCERPT_MAX_CHARS)
+        .join('');
+}
+
+/** What the service read from the links that the person entered. */
+export function readIntake(db: Connection, sources: readonly KnowledgeSource[]) {
+  return sources
+    .filter((source) => source.origin === INTAKE_ORIGIN)
+    .slice(0, INTAKE_LISTED_MAX)
+    .map(({ id, title, kind, uri, state }) => ({ title, kind, address: uri, status: state, excerpt: excerptOf(db, id) }));
+}
+
+/** The draft as it was written, and the publication as live apps are served it: with the colours that were derived. */
+function readAppearance(db: Connection, app: AppRecord) {
+  const { version, updatedAtMs, config } = readPublishedConfig(db, app, 'live');
+  const { theme, themeDark, copilot } = config;
+  return {
+    draft: readDraft(db, app.id)?.appearance ?? null,
+    published: version === null ? null : { version, published_at: timestamp(updatedAtMs), theme, themeDark, copilot },
+  };
+}
+
+function readExperience(db: Connection, app: AppRecord) {
+  const draft = readDraft(db, app.id);
+  return {
+    persona: draft?.experience ?? null,
+    personaVersion: draft?.personaVersion ?? 0,
+    published: app.publishedVersion === null ? null : readPersona(db, app, 'live'),
+  };
+}
+
+function readKnowledge(db: Connection, appId: string, sources: readonly KnowledgeSource[]) {
+  return {
+    total: countKnowledge(db, appId).sources,
+    items: sources.slice(0, SOURCES_LISTED_MAX).map((source) => ({
+      external_key: source.externalKey,
+      kind: source.kind,
+      title: source.title,
+      uri: source.uri,
+      status: source.state,
+      error: source.error,
+      chunks: source.chunks,
+      origin: source.origin,
+      reason: source.reason,
+      updated_at: timestamp(source.updatedAtMs),
+    })),
+  };
+}
+
+/** An action as it is sent, with what has become of its key: that there is one, never the key. */
+function actionToWire({ definition, hasKey, enabled, origin, reason, updatedAtMs }: HttpActionRecord) {
+  return {
+    ...definition,
+    needs_key: definition.needs_key ?? null,
+    has_key: hasKey,
+    enabled,
+    origin,
+    reason,
+    updated_at: timestamp(updatedAtMs),
+  };
+}
+
+function readActions(db: Connection, appId: string) {
+  const items = listActions(db, appId, '', ACTIONS_PER_APP_MAX + ARCHIVED_ACTIONS_KEPT)
+    .filter((action) => action.archivedAtMs === null)
+    .map(actionToWire);
+  return { total: items.length, items };
+}
+
+function screenToWire({ name, definition, origin, updatedAtMs }: ScreenRecord, registered: ReadonlySet<string>) {
+  return { ...definition, planned: !registered.has(name), origin, updated_at: timestamp(updatedAtMs) };
+}
+
+function readScreens(db: Connection, appId: string) {
+  const registered = registeredScreens(db, appId);
+  const items = listScreens(db, appId, '', SCREENS_PER_APP_MAX + ARCHIVED_SCREENS_KEPT)
+    .filter((screen) => screen.archivedAtMs === null)
+    .map((screen) => screenToWire(screen, registered));
+  return { total: items.length, items };
+}
+
+function readManifestNames(db: Connection, appId: string) {
+  const manifest = latestManifest(db, appId);
+  if (manifest === undefined) return null;
+  const { actions, routes } = manifest.document;
+  return { sdk: manifest.sdk, actions: actions.map(({ name }) => name), routes: routes.map(({ name }) => name) };
+}
+
+/** Key `config`; what was archived is left out. Items are listed up to the bounds above, `total` says how many there are. */
+export function readConfiguration(db: Connection, app: AppRecord, sources: readonly KnowledgeSource[]) {
+  return {
+    appearance: readAppearance(db, app),
+    experience: readExperience(db, app),
+    knowledge: readKnowledge(db, app.id, sources),
+    actions: readActions(db, app.id),
+    screens: readScreens(db, app.id),
+    manifest: readManifestNames(db, app.id),
+  };
+}

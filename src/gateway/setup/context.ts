@@ -1,0 +1,70 @@
+/** GET /context: everything an agent has to know before it writes (service.md "GET /context keys"). Reads only; no secret. */
+import { readAppStatus } from '../../actors/app-status.ts';
+import type { Surroundings } from '../../protocol/setup/actions.ts';
+import type { Detected } from '../../protocol/setup/detected.ts';
+import { setupSchemas } from '../../protocol/setup/schemas.ts';
+import { AGENT_STEPS } from '../../protocol/setup/steps.ts';
+import type { AppRecord } from '../../storage/apps.ts';
+import type { Connection } from '../../storage/connection.ts';
+import { type Channel, listKeys } from '../../storage/organisations.ts';
+import { readDetected, type SetupSessionRow } from '../../storage/setup-sessions.ts';
+import { RUNTIME_DOCS_PATH } from '../docs.ts';
+import { readConfiguration, readIntake, readSources } from './context-config.ts';
+import { sdkSection } from './context-snippets.ts';
+import { panelSteps } from './panel.ts';
+
+export interface ContextSources {
+  /** The file of the app's organisation. */
+  readonly db: Connection;
+  readonly control: Connection;
+  readonly app: AppRecord;
+  readonly session: SetupSessionRow;
+  readonly writes: 'apply' | 'propose';
+  /** Of the service, without a slash at the end. */
+  readonly publicUrl: string;
+  readonly surroundings: Surroundings;
+}
+
+/** What is known of the brand before anybody reads the code: its name, and the sites that show it. */
+function brandHints({ name, settings: { intake } }: AppRecord) {
+  const sites = intake.links.flatMap((link) => (URL.canParse(link) ? [new URL(link).origin] : []));
+  return { name, sites: [...new Set(sites)] };
+}
+
+function profileOf(db: Connection, app: AppRecord) {
+  const { links, description, isLive } = app.settings.intake;
+  const detected = readDetected(db, app.id);
+  return {
+    links,
+    description,
+    is_live: isLive,
+    brand_hints: brandHints(app),
+    detected: detected === null ? null : (JSON.parse(detected) as Detected),
+  };
+}
+
+/** The newest publishable key of each channel that works; null where there is none. */
+function keysOf(control: Connection, appId: string): { test: string | null; live: string | null } {
+  const keys = listKeys(control, appId);
+  const newest = (channel: Channel) => keys.findLast((key) => key.channel === channel)?.token ?? null;
+  return { test: newest('sandbox'), live: newest('live') };
+}
+
+/** The body of GET /context. Fields in their wire spelling. */
+export function readContext({ db, control, app, session, writes, publicUrl, surroundings }: ContextSources) {
+  const keys = keysOf(control, app.id);
+  const sources = readSources(db, app.id);
+  return {
+    app: { id: app.id, name: app.name, slug: app.slug, platform_hint: app.platformHint, live: app.live },
+    session: { id: session.id, kind: session.kind, expires_at: new Date(session.expiresAtMs).toISOString(), writes },
+    profile: profileOf(db, app),
+    intake: { knowledge: readIntake(db, sources) },
+    config: readConfiguration(db, app, sources),
+    keys,
+    sdk: sdkSection(publicUrl, keys.test, `${publicUrl}${RUNTIME_DOCS_PATH}`),
+    api: { base: `${publicUrl}/setup`, runtime: publicUrl },
+    steps: { all: panelSteps(session), agent: AGENT_STEPS },
+    facts: readAppStatus(db, app).facts,
+    schemas: setupSchemas(surroundings),
+  };
+}

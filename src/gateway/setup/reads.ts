@@ -1,0 +1,67 @@
+/** GET /context and /status, POST and GET /smoke: what an agent reads, and the test it asks for (service.md "Setup interface"). */
+import { readAppStatus } from '../../actors/app-status.ts';
+import { readSession } from '../../storage/setup-sessions.ts';
+import { readLatestSmokeRun } from '../../storage/smoke-runs.ts';
+import { smokeRunToWire } from '../console/status.ts';
+import { defineRoute, json } from '../route.ts';
+import { publicUrlOf } from './addresses.ts';
+import { readContext } from './context.ts';
+import { panelSteps } from './panel.ts';
+
+export const contextRoute = defineRoute({
+  method: 'GET',
+  path: '/setup/context',
+  caller: 'setup',
+  limits: [],
+  body: null,
+  handle({ caller: { app, row, writes }, header }, services) {
+    const {
+      storage,
+      writes: { surroundings },
+    } = services;
+    const db = storage.organisation(app.organisationId);
+    const publicUrl = publicUrlOf(services, header);
+    return json(readContext({ db, control: storage.control, app, session: row, writes, publicUrl, surroundings }));
+  },
+});
+
+export const statusRoute = defineRoute({
+  method: 'GET',
+  path: '/setup/status',
+  caller: 'setup',
+  limits: [],
+  body: null,
+  async handle({ caller: { app, ref, row } }, { setup, storage }) {
+    // What was observed since the last write is ticked before it is told.
+    await setup.sessions.observe(ref.organisationId, ref.appId);
+    const db = storage.organisation(ref.organisationId);
+    return json({ ...readAppStatus(db, app), steps: panelSteps(readSession(db, ref.sessionId) ?? row) });
+  },
+});
+
+export const runSmokeRoute = defineRoute({
+  method: 'POST',
+  path: '/setup/smoke',
+  caller: 'setup',
+  limits: [],
+  body: null,
+  async handle({ caller: { ref } }, { setup, smoke }) {
+    const run = await smoke.run(ref.organisationId, ref.appId);
+    const ok = run.answers.filter((answer) => answer.ok).length;
+    await setup.agent.wrote(ref, 'test', `Smoke test: ${ok} of ${run.answers.length} answers used knowledge or an action.`);
+    await setup.settled(ref.organisationId, ref.appId);
+    return json(smokeRunToWire(run));
+  },
+});
+
+export const readSmokeRoute = defineRoute({
+  method: 'GET',
+  path: '/setup/smoke',
+  caller: 'setup',
+  limits: [],
+  body: null,
+  handle({ caller: { ref } }, { storage }) {
+    const run = readLatestSmokeRun(storage.organisation(ref.organisationId), ref.appId);
+    return json(run === undefined ? { run: null } : smokeRunToWire(run));
+  },
+});

@@ -1,0 +1,103 @@
+/** GET /file, POST /start, /events, /complete and /fail: the life of a session as its agent sees it (service.md "Setup interface"). */
+import * as v from 'valibot';
+import { redeemFileCode } from '../../actors/setup-files.ts';
+import { Refusal } from '../../protocol/errors.ts';
+import { completeBody, failBody } from '../../protocol/setup/completion.ts';
+import { parseEvents } from '../../protocol/setup/events.ts';
+import { startBody } from '../../protocol/setup/start.ts';
+import type { AppRecord } from '../../storage/apps.ts';
+import type { SetupSessionRow } from '../../storage/setup-sessions.ts';
+import { RUNTIME_DOCS_PATH } from '../docs.ts';
+import { defineRoute, json } from '../route.ts';
+import { publicUrlOf, setupUrlOf } from './addresses.ts';
+import { renderSetupFile } from './setup-file.ts';
+
+/** Whether what a session writes is applied, or waits for a person (service.md "Session"). */
+export function writesOf(row: SetupSessionRow, app: AppRecord): 'apply' | 'propose' {
+  return row.kind === 'sync' && app.live ? 'propose' : 'apply';
+}
+
+/** As it travels. */
+export function sessionToWire(row: SetupSessionRow) {
+  return { id: row.id, kind: row.kind, status: row.state, expires_at: new Date(row.expiresAtMs).toISOString() };
+}
+
+export const fileRoute = defineRoute({
+  method: 'GET',
+  path: '/setup/file',
+  caller: 'anyone',
+  limits: [],
+  body: null,
+  async handle({ query, header }, services) {
+    const code = query.get('code');
+    if (code === null) throw new Refusal('unknown_code', 'The address needs ?code=…: copy the whole command from the console.');
+    const { token, row, app } = await redeemFileCode(services.setup, code);
+    const file = renderSetupFile({
+      baseUrl: setupUrlOf(services, header),
+      docsUrl: `${publicUrlOf(services, header)}${RUNTIME_DOCS_PATH}`,
+      token,
+      app: { name: app.name, platformHint: app.platformHint, live: app.live },
+      session: { kind: row.kind, expiresAtMs: row.expiresAtMs, writes: writesOf(row, app) },
+    });
+    const headers = { 'Content-Type': 'text/markdown; charset=utf-8', 'Cache-Control': 'no-store', 'X-Content-Type-Options': 'nosniff' };
+    return { kind: 'text', status: 200, body: file, headers };
+  },
+});
+
+export const startRoute = defineRoute({
+  method: 'POST',
+  path: '/setup/start',
+  caller: 'setup_claimant',
+  limits: [],
+  body: startBody,
+  async handle({ caller, body, header }, services) {
+    const { row, app } = await services.setup.agent.claim(caller, body);
+    const url = `${setupUrlOf(services, header)}/context`;
+    return json({
+      ok: true,
+      session: sessionToWire(row),
+      app: { id: app.id, name: app.name },
+      next: { method: 'GET', path: '/context', url },
+    });
+  },
+});
+
+export const eventsRoute = defineRoute({
+  method: 'POST',
+  path: '/setup/events',
+  caller: 'setup',
+  limits: [],
+  // One of three forms, told apart below.
+  body: v.unknown(),
+  async handle({ caller, body }, services) {
+    const { events, detected } = parseEvents(body);
+    const reported = await services.setup.agent.report(caller.ref, events, detected);
+    return json({ accepted: reported.ids.length, ids: reported.ids, detected: reported.detected });
+  },
+});
+
+export const completeRoute = defineRoute({
+  method: 'POST',
+  path: '/setup/complete',
+  caller: 'setup',
+  limits: [],
+  body: completeBody,
+  async handle({ caller, body }, services) {
+    const { row } = await services.setup.agent.complete(caller.ref, body);
+    await services.setup.settled(caller.ref.organisationId, caller.ref.appId);
+    return json({ ok: true, status: row.state, token: 'revoked' });
+  },
+});
+
+export const failRoute = defineRoute({
+  method: 'POST',
+  path: '/setup/fail',
+  caller: 'setup',
+  limits: [],
+  body: failBody,
+  async handle({ caller, body }, services) {
+    const { row } = await services.setup.agent.fail(caller.ref, body);
+    await services.setup.settled(caller.ref.organisationId, caller.ref.appId);
+    return json({ ok: true, status: row.state, token: 'revoked' });
+  },
+});

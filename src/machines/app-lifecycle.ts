@@ -1,0 +1,57 @@
+/**
+ * The life of an app (service.md "Other states", decisions §2). Owns when an app goes live: by itself once its checks
+ * pass, or because a person asks for it. Suspending an app is a setting, and an app that went live stays live.
+ *
+ * | state \ event | checks.evaluated | golive.requested |
+ * |---------------|------------------|------------------|
+ * | building      | live ¹           | live ²           |
+ * | live          | ignored          | stays ³          |
+ *
+ * ¹ only when all four checks pass, the app may go live by itself, and no setup session is open: a session's own smoke
+ * run never cuts off its POST /complete. ² whatever the checks say; an open setup session ends. ³ a setup session that
+ * was opened meanwhile ends, nothing else happens.
+ */
+import { emit, setup } from 'xstate';
+
+export type AppLifecycleState = 'building' | 'live';
+
+export type AppLifecycleEvent =
+  | {
+      readonly type: 'checks.evaluated';
+      /** All four of them. */
+      readonly passed: boolean;
+      /** The app's setting. */
+      readonly autoGoLive: boolean;
+      readonly setupSessionOpen: boolean;
+    }
+  | { readonly type: 'golive.requested' };
+
+export type AppLifecycleEffect = { readonly type: 'goLive' } | { readonly type: 'endSetupSession' };
+
+const definition = setup({
+  types: {
+    events: {} as AppLifecycleEvent,
+    emitted: {} as AppLifecycleEffect,
+  },
+  guards: {
+    goesByItself: ({ event }) => event.type === 'checks.evaluated' && event.passed && event.autoGoLive && !event.setupSessionOpen,
+  },
+  actions: {
+    goLive: emit({ type: 'goLive' }),
+    endSetupSession: emit({ type: 'endSetupSession' }),
+  },
+});
+
+export const appLifecycle = definition.createMachine({
+  id: 'app-lifecycle',
+  initial: 'building',
+  states: {
+    building: {
+      on: {
+        'checks.evaluated': { guard: 'goesByItself', target: 'live', actions: 'goLive' },
+        'golive.requested': { target: 'live', actions: ['goLive', 'endSetupSession'] },
+      },
+    },
+    live: { on: { 'golive.requested': { actions: 'endSetupSession' } } },
+  },
+});

@@ -1,0 +1,26 @@
+/** What the parameters of every action have in common, be it registered by a build or declared as an HTTP action. */
+import * as v from 'valibot';
+
+export const PARAM_TYPES = ['string', 'number', 'boolean', 'array'] as const;
+export const ITEM_TYPES = ['string', 'number', 'boolean'] as const;
+export type ParamType = (typeof PARAM_TYPES)[number];
+export type ParamItemType = (typeof ITEM_TYPES)[number];
+export type ParamValue = string | number | boolean;
+
+/** A parameter's name as part of a pattern: the app's own names, camelCase as often as snake_case. */
+export const PARAM_NAME = '[A-Za-z_][A-Za-z0-9_]{0,63}';
+
+export const paramName = v.pipe(
+  v.string('must be a string'),
+  v.regex(new RegExp(`^${PARAM_NAME}$`), 'must be a name of letters, digits and underscores, at most 64 characters'),
+);
+
+/** What the parameter's values are: of a list, its items. */
+export function valueTypeOf(param: { readonly type: ParamType; readonly items?: ParamItemType | undefined }): ParamItemType {
+  return param.type === 'array' ? (param.items ?? 'string') : param.type;
+}
+
+/** The names that a confirm_template marks with `{name}`. */
+export function confirmMarkers(template: string): string[] {
+  return Array.from(template.matchAll(/\{([A-Za-z_][A-Za-z0-9_]*)\}/g), ([, name = '']) => name);
+}

@@ -1,0 +1,288 @@
+/**
+ * HTTP actions and the shared keys that a person entered for their hosts (service.md "HTTP action", "Other states").
+ *
+ * Invariants: an action that declares `needs_key` is switched on exactly while its host has a shared key; nothing stores
+ * that twice. A key belongs to the host (name and port) it was entered for and never follows an action to another one:
+ * who may rewrite an address must not be able to send a key there. A key is stored sealed and leaves only through
+ * readSharedKey.
+ */
+import canonicalize from 'canonicalize';
+import { Refusal } from '../protocol/errors.ts';
+import type { HttpAction } from '../protocol/setup/action-rules.ts';
+import type { Connection, Row } from './connection.ts';
+import type { Vault } from './vault.ts';
+
+/** In service at once. The model reads all of them on every turn; far fewer is wise. */
+export const ACTIONS_PER_APP_MAX = 200;
+/** Archived ones beyond this are forgotten, the oldest first: archiving always makes room. */
+export const ARCHIVED_ACTIONS_KEPT = 200;
+
+/** What is kept of an item: all but its reason, which stands beside it. */
+export type ActionDefinition = Omit<HttpAction, 'reason'>;
+
+export interface HttpActionRecord {
+  readonly id: string;
+  readonly externalKey: string;
+  readonly name: string;
+  readonly host: string;
+  readonly definition: ActionDefinition;
+  /** Whether a key was entered for its host. */
+  readonly hasKey: boolean;
+  /** In service, and not waiting for a key. */
+  readonly enabled: boolean;
+  /** Who wrote it: `console`, `setup`, … */
+  readonly origin: string;
+  readonly reason: string | null;
+  readonly archivedAtMs: number | null;
+  readonly createdAtMs: number;
+  readonly updatedAtMs: number;
+}
+
+const COLUMNS = `a.*, EXISTS (SELECT 1 FROM shared_keys k WHERE k.app_id = a.app_id AND k.host = a.host) AS has_key`;
+
+function actionOf(row: Row): HttpActionRecord {
+  const definition = JSON.parse(row.definition as string) as ActionDefinition;
+  const hasKey = row.has_key === 1;
+  return {
+    id: row.id as string,
+    externalKey: row.external_key as string,
+    name: row.name as string,
+    host: row.host as string,
+    definition,
+    hasKey,
+    enabled: row.archived_at_ms === null && (definition.needs_key === undefined || hasKey),
+    origin: row.origin as string,
+    reason: row.reason as string | null,
+    archivedAtMs: row.archived_at_ms as number | null,
+    createdAtMs: row.created_at_ms as number,
+    updatedAtMs: row.updated_at_ms as number,
+  };
+}
+
+/** Up to `limit` actions after the id `after` ('' for the first ones), oldest first, archived ones included. */
+export function listActions(db: Connection, appId: string, after: string, limit: number): HttpActionRecord[] {
+  return db
+    .statement(`SELECT ${COLUMNS} FROM http_actions a WHERE a.app_id = :appId AND a.id > :after ORDER BY a.id LIMIT :limit`)
+    .all({ appId, after, limit })
+    .map(actionOf);
+}
+
+/** The action of this name that is in service. */
+export function readAction(db: Connection, appId: string, name: string): HttpActionRecord | undefined {
+  const row = db
+    .statement(`SELECT ${COLUMNS} FROM http_actions a WHERE a.app_id = :appId AND a.name = :name AND a.archived_at_ms IS NULL`)
+    .get({ appId, name });
+  return row === undefined ? undefined : actionOf(row);
+}
+
+/** The action of this external key, also an archived one. */
+export function readActionByKey(db: Connection, appId: string, externalKey: string): HttpActionRecord | undefined {
+  const row = db
+    .statement(`SELECT ${COLUMNS} FROM http_actions a WHERE a.app_id = :appId AND a.external_key = :externalKey`)
+    .get({ appId, externalKey });
+  return row === undefined ? undefined : actionOf(row);
+}
+
+/** Actions in service: those that are switched on, and those that wait for a key (facts.httpActions). */
+export function countActions(db: Connection, appId: string): { readonly enabled: number; readonly needsKey: number } {
+  const row = db
+    .statement(
+      `SELECT count(*) AS actions, count(*) FILTER (WHERE json_extract(a.definition, '$.needs_key') IS NOT NULL AND k.host IS NULL) AS waiting
+       FROM http_actions a LEFT JOIN shared_keys k ON k.app_id = a.app_id AND k.host = a.host
+       WHERE a.app_id = :appId AND a.archived_at_ms IS NULL`,
+    )
+    .get({ appId });
+  const { actions, waiting } = row as unknown as { actions: number; waiting: number };
+  return { enabled: actions - waiting, needsKey: waiting };
+}
+
+/** The sealed key of a host, for whoever is about to call it; undefined when none was entered. */
+export function readSharedKey(db: Connection, appId: string, host: string): Buffer | undefined {
+  const row = db.statement('SELECT sealed FROM shared_keys WHERE app_id = :appId AND host = :host').get({ appId, host });
+  return row?.sealed as Buffer | undefined;
+}
+
+/** What a key is sealed for: a row copied to another app or host does not open there. */
+function purposeOf(appId: string, host: string): string {
+  return `shared-key:${appId}:${host}`;
+}
+
+/** Seals a key for this host; sealing needs the master key, which the writer thread does not have. */
+export function sealSharedKey(vault: Vault, appId: string, host: string, value: string): Buffer {
+  return vault.seal(purposeOf(appId, host), Buffer.from(value, 'utf8'));
+}
+
+/** The key itself. @throws Error when the row was changed or sealed for another app or host. */
+export function openSharedKey(vault: Vault, appId: string, host: string, sealed: Uint8Array): string {
+  return vault.open(purposeOf(appId, host), sealed).toString('utf8');
+}
+
+/** The host of an action's address, with the port when it is not its scheme's own. @throws TypeError for what is no address. */
+export function hostOf(action: Pick<HttpAction, 'url_template'>): string {
+  return new URL(action.url_template).host;
+}
+
+function refuseTakenName(db: Connection, appId: string, { name, external_key }: HttpAction): void {
+  const holder = readAction(db, appId, name);
+  if (holder !== undefined && holder.externalKey !== external_key) {
+    throw new Refusal('conflict', `name ${name} belongs to the action with external_key ${holder.externalKey}: names must be unique`);
+  }
+}
+
+function refuseWithoutRoom(db: Connection, appId: string): void {
+  const row = db.statement('SELECT count(*) AS n FROM http_actions WHERE app_id = :appId AND archived_at_ms IS NULL').get({ appId });
+  if ((row?.n as number) >= ACTIONS_PER_APP_MAX) {
+    throw new Refusal('conflict', `An app has at most ${ACTIONS_PER_APP_MAX} HTTP actions: archive one first.`);
+  }
+}
+
+function refuseWithoutApp(db: Connection, appId: string): void {
+  if (db.statement('SELECT 1 FROM apps WHERE id = :appId').get({ appId }) === undefined) {
+    throw new Refusal('not_found', `There is no app ${appId}.`);
+  }
+}
+
+export interface UpsertAction {
+  /** Used when the key is new. */
+  readonly actionId: string;
+  readonly appId: string;
+  readonly action: HttpAction;
+  readonly origin: string;
+  readonly nowMs: number;
+}
+
+export interface UpsertedAction {
+  readonly op: 'created' | 'updated' | 'unchanged';
+  readonly id: string;
+  /** Whether it waits for a key: it is switched off until then. */
+  readonly needsKey: boolean;
+}
+
+/**
+ * Adds or updates the action of this key. The same definition is `unchanged` and writes nothing, also when only the
+ * reason differs; an archived action sent again comes back.
+ * @throws Refusal conflict when another action has the name, or the app as many actions as it may; not_found (the app).
+ */
+function upsertAction(db: Connection, input: UpsertAction): UpsertedAction {
+  const { appId, action, origin, nowMs } = input;
+  const { reason, ...definition } = action;
+  // Canonical, so that the order of its fields is no difference.
+  const document = canonicalize(definition) ?? '{}';
+  const before = readActionByKey(db, appId, action.external_key);
+  const host = hostOf(action);
+  const id = before?.id ?? input.actionId;
+  const result = (op: UpsertedAction['op']): UpsertedAction => ({
+    op,
+    id,
+    needsKey: action.needs_key !== undefined && readSharedKey(db, appId, host) === undefined,
+  });
+  if (before !== undefined && before.archivedAtMs === null && canonicalize(before.definition) === document) return result('unchanged');
+  refuseTakenName(db, appId, action);
+  if (before === undefined || before.archivedAtMs !== null) refuseWithoutRoom(db, appId);
+  const columns = { id, name: action.name, host, document, origin, reason: reason ?? null, nowMs };
+  if (before === undefined) {
+    refuseWithoutApp(db, appId);
+    db.statement(
+      `INSERT INTO http_actions (id, app_id, external_key, name, host, definition, origin, reason, created_at_ms, updated_at_ms)
+       VALUES (:id, :appId, :externalKey, :name, :host, :document, :origin, :reason, :nowMs, :nowMs)`,
+    ).run({ ...columns, appId, externalKey: action.external_key });
+    return result('created');
+  }
+  db.statement(
+    `UPDATE http_actions SET name = :name, host = :host, definition = :document, origin = :origin, reason = :reason,
+       archived_at_ms = NULL, updated_at_ms = :nowMs
+     WHERE id = :id`,
+  ).run(columns);
+  return result('updated');
+}
+
+/**
+ * Takes the action out of service; the key of its host stays, and so does the reason it was written with unless another
+ * is given. Undefined when the app has no action of this external key. Idempotent.
+ */
+function archiveAction(
+  db: Connection,
+  input: { appId: string; externalKey: string; reason: string | undefined; nowMs: number },
+): { id: string; name: string } | undefined {
+  const { appId, externalKey, reason, nowMs } = input;
+  const action = readActionByKey(db, appId, externalKey);
+  if (action === undefined) return undefined;
+  if (action.archivedAtMs === null) {
+    db.statement(
+      'UPDATE http_actions SET archived_at_ms = :nowMs, reason = coalesce(:reason, reason), updated_at_ms = :nowMs WHERE id = :id',
+    ).run({ id: action.id, reason: reason ?? null, nowMs });
+    db.statement(
+      `DELETE FROM http_actions WHERE id IN (SELECT id FROM http_actions WHERE app_id = :appId AND archived_at_ms IS NOT NULL
+         ORDER BY archived_at_ms DESC, id DESC LIMIT -1 OFFSET :kept)`,
+    ).run({ appId, kept: ARCHIVED_ACTIONS_KEPT });
+  }
+  return { id: action.id, name: action.name };
+}
+
+/** Names of the actions in service at this host that declare `needs_key`. */
+function keyedActions(db: Connection, appId: string, host: string): string[] {
+  return db
+    .statement(
+      `SELECT name FROM http_actions WHERE app_id = :appId AND host = :host AND archived_at_ms IS NULL
+         AND json_extract(definition, '$.needs_key') IS NOT NULL ORDER BY name`,
+    )
+    .all({ appId, host })
+    .map((row) => row.name as string);
+}
+
+export interface SharedKeyChange {
+  readonly hosts: readonly string[];
+  /** Names of the actions that were switched on, or off. */
+  readonly actions: readonly string[];
+}
+
+/**
+ * Puts a key in place for the host of the action of this name; one entered before is replaced.
+ * @throws Refusal not_found; conflict when the action declares no key, or no longer calls `host`, which the key is sealed for.
+ */
+function setSharedKey(
+  db: Connection,
+  input: { appId: string; name: string; host: string; sealed: Uint8Array; nowMs: number },
+): SharedKeyChange {
+  const { appId, name, host, sealed, nowMs } = input;
+  const action = readAction(db, appId, name);
+  if (action === undefined) throw new Refusal('not_found', `The app has no action ${name} in service.`);
+  if (action.definition.needs_key === undefined) throw new Refusal('conflict', `The action ${name} declares no needs_key.`);
+  if (action.host !== host) throw new Refusal('conflict', `The action ${name} calls ${action.host} now. Enter the key of that host.`);
+  db.statement(
+    `INSERT INTO shared_keys (app_id, host, sealed, updated_at_ms) VALUES (:appId, :host, :sealed, :nowMs)
+     ON CONFLICT (app_id, host) DO UPDATE SET sealed = excluded.sealed, updated_at_ms = excluded.updated_at_ms`,
+  ).run({ appId, host, sealed: Buffer.from(sealed), nowMs });
+  return { hosts: [host], actions: keyedActions(db, appId, host) };
+}
+
+/** Hosts whose key removing the key of `name` takes: its own (in service, or else archived), and any that no action calls. */
+function keysToRemove(db: Connection, appId: string, name: string): string[] {
+  const actions = db
+    .statement(
+      `SELECT a.host, k.host IS NOT NULL AS has_key FROM http_actions a LEFT JOIN shared_keys k ON k.app_id = a.app_id AND k.host = a.host
+       WHERE a.app_id = :appId AND a.name = :name ORDER BY a.archived_at_ms IS NOT NULL, a.archived_at_ms DESC`,
+    )
+    .all({ appId, name });
+  if (actions.length === 0) return [];
+  const own = actions.find((row) => row.has_key === 1);
+  // An address that has moved on leaves its key behind, where no name leads to it any more.
+  const left = db
+    .statement('SELECT host FROM shared_keys WHERE app_id = :appId AND host NOT IN (SELECT host FROM http_actions WHERE app_id = :appId)')
+    .all({ appId });
+  return [...(own === undefined ? [] : [own]), ...left].map((row) => row.host as string);
+}
+
+/**
+ * Removes the key of the action of this name, and keys left behind at hosts that none of the app's actions calls.
+ * @throws Refusal not_found when there is no such action or nothing to remove.
+ */
+function deleteSharedKey(db: Connection, input: { appId: string; name: string }): SharedKeyChange {
+  const { appId, name } = input;
+  const hosts = keysToRemove(db, appId, name);
+  if (hosts.length === 0) throw new Refusal('not_found', `The app has no action ${name} with a key.`);
+  for (const host of hosts) db.statement('DELETE FROM shared_keys WHERE app_id = :appId AND host = :host').run({ appId, host });
+  return { hosts, actions: hosts.flatMap((host) => keyedActions(db, appId, host)) };
+}
+
+export const transactions = { upsertAction, archiveAction, setSharedKey, deleteSharedKey };

@@ -1,0 +1,123 @@
+/** service.md "POST /smoke rules": when an answer is grounded, backed by an action, or an error, and when a run passes. */
+import assert from 'node:assert/strict';
+import { describe, test } from 'node:test';
+import { judgeAnswer, judgeRun } from '../../src/actors/smoke-judge.ts';
+import type { SmokeQuestion } from '../../src/actors/smoke-questions.ts';
+import type { Passage } from '../../src/assistant/models/model.ts';
+import type { Block } from '../../src/protocol/catalog/block.ts';
+import type { ErrorCode } from '../../src/protocol/errors.ts';
+import type { StreamEvent } from '../../src/protocol/runtime/stream-events.ts';
+import type { SmokeAnswer } from '../../src/storage/smoke-runs.ts';
+
+const QUESTION: SmokeQuestion = { text: 'What should I know about shipping?', from: 'knowledge' };
+const PASSAGE: Passage = {
+  sourceId: 'kno_1',
+  externalKey: 'shipping',
+  title: 'Shipping',
+  headings: ['Abroad'],
+  text: 'Parcels take two days. Norway costs 12 EUR.',
+  score: 1,
+};
+const END: StreamEvent = { type: 'turn.end', status: 'completed', billable: false };
+
+function block(index: number, blockType: string, body: Record<string, unknown>, fallback?: string): StreamEvent {
+  const made: Block = { index, id: `blk_${index}`, block_type: blockType, revision: 1, body };
+  return { type: 'block.ready', index, block: fallback === undefined ? made : { ...made, fallback_text: fallback } };
+}
+
+const says = (md: string): StreamEvent[] => [block(0, 'text', { md }), END];
+const judged = (events: readonly StreamEvent[], passages: readonly Passage[] = [PASSAGE]) =>
+  judgeAnswer(QUESTION, { events, passages, error: null });
+
+describe('POST /smoke: one answer', () => {
+  test('POST /smoke: an answer with words of the passages it was given is grounded', () => {
+    const answer = judged(says('A parcel arrives after two days.'));
+    assert.deepEqual(
+      [answer.grounded, answer.actionBacked, answer.ok, answer.answer],
+      [true, false, true, 'A parcel arrives after two days.'],
+    );
+    assert.deepEqual([answer.question, answer.from, answer.error], [QUESTION.text, 'knowledge', null]);
+  });
+
+  test('POST /smoke: the same answer without passages is not: the model made it up', () => {
+    assert.deepEqual([judged(says('A parcel arrives after two days.'), []).ok], [false]);
+  });
+
+  test('POST /smoke: an answer that says nothing of the passages, or only what was asked, is not grounded', () => {
+    for (const md of ['Fine.', 'You asked about shipping.', '']) assert.equal(judged(says(md)).grounded, false, md);
+  });
+
+  test('POST /smoke: an answer that says that nothing is known is not grounded, whatever else it mentions', () => {
+    const refusals = [
+      "I don't know anything about that. Parcels are what this app's documents tell of.",
+      'I do not have information about parcels to Norway.',
+      "Sorry, I couldn't find how many days parcels take.",
+      "I'm sorry, but I can’t find anything about parcels.",
+      'Unfortunately, I have no details about parcels.',
+    ];
+    for (const md of refusals) assert.equal(judged(says(md)).grounded, false, md);
+    assert.equal(judged(says('You do not have to pay for parcels below two days.')).grounded, true);
+  });
+
+  test('POST /smoke: blocks count with their words, a component with what it says as text', () => {
+    const events = [block(0, 'text', { md: 'See below.' }), block(1, 'key_points', { points: [{ text: 'x' }] }, 'Norway: 12 EUR'), END];
+    const answer = judged(events);
+    assert.deepEqual([answer.answer, answer.grounded], ['See below.\n\nNorway: 12 EUR', true]);
+  });
+
+  test('POST /smoke: a turn that asks the client to run an action is backed by it, also one that waits for a person', () => {
+    const read: StreamEvent = { type: 'action.execute', invocation_id: 'inv_1', name: 'find_order', params: {}, timeout_ms: 1 };
+    const waiting: StreamEvent = {
+      type: 'turn.end',
+      status: 'awaiting_confirmation',
+      pending: [{ invocation_id: 'inv_2', name: 'cancel_order', params: {}, risk: 'write', timeout_ms: 1, executor: 'client' }],
+    };
+    const answer = judged([read, read, waiting], []);
+    assert.deepEqual([answer.actionBacked, answer.grounded, answer.ok], [true, false, true]);
+    assert.deepEqual(answer.actions, ['find_order', 'cancel_order']);
+  });
+
+  test('POST /smoke: an answer that ended in an error is never ok', () => {
+    const failed: StreamEvent = { type: 'error', code: 'internal', message: 'It broke off.', retryable: true };
+    const answer = judged([block(0, 'text', { md: 'Parcels take two' }), failed, END]);
+    assert.deepEqual([answer.grounded, answer.ok, answer.error], [true, false, { code: 'internal', message: 'It broke off.' }]);
+  });
+
+  test('POST /smoke: long answers are kept in part', () => {
+    assert.equal(judged(says('parcel '.repeat(1_000))).answer.length, 2_000);
+  });
+});
+
+describe('POST /smoke: a run', () => {
+  const answer = (ok: boolean, code?: ErrorCode): SmokeAnswer => ({
+    ...judged(says('x')),
+    ok,
+    error: code === undefined ? null : { code, message: 'Why.' },
+  });
+  const run = (ok: number, total: number) => judgeRun(Array.from({ length: total }, (_, n) => answer(n < ok)));
+
+  test('POST /smoke: at least 80 % of the answers make a run pass', () => {
+    const passing = [
+      [5, 5],
+      [4, 5],
+      [4, 4],
+      [3, 3],
+    ] as const;
+    const failing = [
+      [3, 5],
+      [3, 4],
+      [2, 3],
+      [0, 3],
+    ] as const;
+    for (const [ok, total] of passing) assert.equal(run(ok, total).passed, true, `${ok} of ${total}`);
+    for (const [ok, total] of failing) assert.equal(run(ok, total).passed, false, `${ok} of ${total}`);
+  });
+
+  test('POST /smoke: platformFailure when every answer was an error on the service’s side, and only then', () => {
+    const busy = answer(false, 'model_busy');
+    const broken = answer(false, 'internal');
+    assert.deepEqual(judgeRun([busy, broken, busy]), { passed: false, platformFailure: true });
+    assert.equal(judgeRun([busy, broken, answer(false)]).platformFailure, false);
+    assert.equal(judgeRun([busy, broken, answer(false, 'quota_exceeded')]).platformFailure, false);
+  });
+});

@@ -1,0 +1,39 @@
+/** A web site of the test's own on loopback, and a guard that may reach it. */
+import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import type { TestContext } from 'node:test';
+import { type AddressGuard, createAddressGuard } from '../../../src/assistant/address-guard.ts';
+
+export type Pages = (req: IncomingMessage, res: ServerResponse) => void;
+
+export interface LinkSite {
+  readonly url: string;
+  readonly requests: readonly IncomingMessage[];
+  /** Sockets that are open at the moment. */
+  openSockets(): Promise<number>;
+}
+
+export const OPEN_GUARD: AddressGuard = createAddressGuard({ allowPrivate: true });
+
+export async function startSite(t: TestContext, pages: Pages): Promise<LinkSite> {
+  const requests: IncomingMessage[] = [];
+  const server = createServer((req, res) => {
+    requests.push(req);
+    pages(req, res);
+  });
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  t.after(() => {
+    server.closeAllConnections();
+    server.close();
+  });
+  return {
+    url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
+    requests,
+    openSockets: () => new Promise((resolve, reject) => server.getConnections((error, count) => (error ? reject(error) : resolve(count)))),
+  };
+}
+
+/** Answers with a whole document. */
+export function reply(res: ServerResponse, type: string, body: string | Buffer, headers: Record<string, string> = {}): void {
+  res.writeHead(200, { 'Content-Type': type, ...headers }).end(body);
+}

@@ -1,0 +1,268 @@
+import assert from 'node:assert/strict';
+import { readdirSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { type TestContext, test } from 'node:test';
+import { type ConsoleApp, startConsoleApp } from './console-app.ts';
+
+interface Result {
+  readonly external_key: string;
+  readonly ok: boolean;
+  readonly op?: string;
+  readonly name: string | null;
+  readonly needs_key: boolean;
+  readonly error?: string;
+}
+interface Report {
+  readonly failed: number;
+  readonly needs_key: string[];
+  readonly results: Result[];
+}
+type WireAction = Readonly<Record<string, unknown>>;
+
+const READ = {
+  external_key: 'orders.find',
+  name: 'find_order',
+  description: 'Finds an order by its number.',
+  method: 'GET',
+  url_template: 'https://api.shop.example/orders/{{param.number}}',
+  params: [{ name: 'number', description: 'The order number.', required: true, type: 'string', example: 'A-1' }],
+};
+const KEYED = { ...READ, needs_key: { kind: 'bearer', note: 'Ask the shop team.' } };
+const WRITE = {
+  external_key: 'orders.cancel',
+  name: 'cancel_order',
+  description: 'Cancels an order.',
+  method: 'POST',
+  risk: 'write',
+  confirm_template: 'Cancel order {number}?',
+  url_template: 'https://api.shop.example/orders/{{param.number}}/cancel',
+  params: [{ name: 'number', description: 'The order number.', required: true, type: 'string', example: 'A-1' }],
+  auth: 'user',
+};
+
+async function shop(t: TestContext, env: Readonly<Record<string, string>> = {}) {
+  const started = await startConsoleApp(t, env);
+  const post = async (...items: readonly unknown[]) => {
+    const answer = await started.console('POST', '/actions', { items });
+    return { status: answer.status, report: answer.json as Report, text: answer.text };
+  };
+  const list = async () => {
+    const answer = await started.console('GET', '/actions');
+    assert.equal(answer.status, 200, answer.text);
+    return answer.json as { facts: unknown; actions: WireAction[]; next: string | null };
+  };
+  return { ...started, post, list };
+}
+
+function outcome({ results }: Report): unknown[] {
+  return results.map(({ external_key, ok, op, name, needs_key }) => [external_key, ok, op, name, needs_key]);
+}
+
+async function enterKey({ console }: Pick<ConsoleApp, 'console'>, name: string, value: string) {
+  return console('PUT', `/actions/${name}/key`, { value });
+}
+
+test('POST /actions rule 1: items are upserted by external_key; the same items again are unchanged', async (t) => {
+  const { post, list } = await shop(t);
+  const first = await post({ ...READ, reason: 'Seen in the router.' }, WRITE);
+  assert.equal(first.status, 200, first.text);
+  assert.deepEqual(first.report, {
+    failed: 0,
+    needs_key: [],
+    results: [
+      { external_key: 'orders.find', ok: true, op: 'created', name: 'find_order', needs_key: false },
+      { external_key: 'orders.cancel', ok: true, op: 'created', name: 'cancel_order', needs_key: false },
+    ],
+  });
+  const before = await list();
+  assert.deepEqual(outcome((await post({ ...READ, reason: 'Said differently.' }, WRITE)).report), [
+    ['orders.find', true, 'unchanged', 'find_order', false],
+    ['orders.cancel', true, 'unchanged', 'cancel_order', false],
+  ]);
+  assert.deepEqual(await list(), before);
+  assert.deepEqual(outcome((await post({ ...READ, name: 'track_order' })).report), [
+    ['orders.find', true, 'updated', 'track_order', false],
+  ]);
+  const { facts, actions, next } = await list();
+  assert.deepEqual([facts, actions.length, next], [{ enabled: 2, needsKey: 0 }, 2, null]);
+  const tracked = actions.find((action) => action.name === 'track_order');
+  assert.deepEqual(
+    [tracked?.external_key, tracked?.origin, tracked?.enabled, tracked?.needs_key, tracked?.archived_at, tracked?.url_template],
+    ['orders.find', 'console', true, null, null, READ.url_template],
+  );
+});
+
+test('POST /actions rules 2 to 4: what changes data needs auth user, and a key may not go where the token goes', async (t) => {
+  const { post, list } = await shop(t);
+  const bearer = { needs_key: { kind: 'bearer' } };
+  const refused: readonly (readonly [Record<string, unknown>, RegExp])[] = [
+    [{ ...WRITE, auth: 'none' }, /^auth must be user/],
+    [{ ...WRITE, auth: 'none', ...bearer }, /^auth must be user/],
+    [{ ...READ, method: 'DELETE' }, /^risk /],
+    [{ ...WRITE, ...bearer }, /^auth_name .*header:<name>/],
+    [{ ...WRITE, ...bearer, auth_name: 'header:authorization' }, /^auth_name /],
+    [{ ...WRITE, needs_key: { kind: 'header', name: 'authorization' } }, /^needs_key\.name /],
+    [{ ...WRITE, auth_name: 'header:X-User', needs_key: { kind: 'header', name: 'x-user' } }, /^needs_key\.name /],
+  ];
+  for (const [item, reason] of refused) {
+    const { status, report, text } = await post(item);
+    assert.equal(status, 422, text);
+    assert.deepEqual(outcome(report), [[item.external_key, false, undefined, item.name, false]]);
+    assert.match(report.results[0]?.error ?? '', reason);
+  }
+  assert.deepEqual((await list()).actions, []);
+  const accepted = [
+    { ...READ, ...bearer },
+    { ...WRITE, ...bearer, auth_name: 'header:X-User' },
+  ];
+  const { status, report } = await post(...accepted);
+  assert.deepEqual([status, report.failed, report.needs_key], [200, 0, ['find_order', 'cancel_order']]);
+});
+
+test('POST /actions rule 7: one failing item does not fail the others; 422 only when none was saved, each saying why', async (t) => {
+  const { post, list } = await shop(t);
+  const broken = { ...WRITE, external_key: 'broken', name: 'Not Snake Case' };
+  const taken = { ...WRITE, external_key: 'taken', name: READ.name };
+  const gone = { op: 'archive', external_key: 'never.sent' };
+  const mixed = await post(broken, READ, taken, gone);
+  assert.equal(mixed.status, 200, mixed.text);
+  assert.equal(mixed.report.failed, 3);
+  assert.deepEqual(
+    mixed.report.results.map(({ external_key, ok }) => [external_key, ok]),
+    [
+      ['broken', false],
+      ['orders.find', true],
+      ['taken', false],
+      ['never.sent', false],
+    ],
+  );
+  assert.match(mixed.report.results[0]?.error ?? '', /^name /);
+  assert.match(mixed.report.results[2]?.error ?? '', /^name find_order .*orders\.find/);
+  assert.match(mixed.report.results[3]?.error ?? '', /external_key/);
+  const none = await post(broken, gone);
+  assert.equal(none.status, 422);
+  assert.equal('error' in none.report, false, 'no code: the results say it');
+  assert.deepEqual(
+    none.report.results.map(({ error }) => typeof error),
+    ['string', 'string'],
+  );
+  assert.deepEqual(
+    (await list()).actions.map(({ name }) => name),
+    ['find_order'],
+  );
+});
+
+test('POST /actions: unknown fields, none and more than 50 items are refused by name, and nothing is saved', async (t) => {
+  const { console, list } = await shop(t);
+  const bodies: readonly (readonly [unknown, RegExp])[] = [
+    [{ items: [{ ...READ, api_key: 'sk-1' }] }, /api_key/],
+    [{ items: [READ], secret: 'sk-1' }, /secret/],
+    [{ items: [] }, /items/],
+    [{ items: Array.from({ length: 51 }, (_, n) => ({ ...READ, external_key: `${n}` })) }, /items/],
+  ];
+  for (const [body, names] of bodies) {
+    const answer = await console('POST', '/actions', body);
+    const { error } = answer.json as { error: { code: string; message: string } };
+    assert.deepEqual([answer.status, error.code], [400, 'invalid_body'], answer.text);
+    assert.match(error.message, names);
+  }
+  assert.deepEqual((await list()).actions, []);
+});
+
+test('HTTP action: an archived one is out of service, listed as such, and comes back when it is sent again', async (t) => {
+  const { post, list } = await shop(t);
+  await post(READ);
+  const archive = { op: 'archive', external_key: READ.external_key, reason: 'The endpoint is gone.' };
+  for (const answer of [await post(archive), await post(archive)]) {
+    assert.equal(answer.status, 200);
+    assert.deepEqual(outcome(answer.report), [['orders.find', true, 'archived', 'find_order', false]]);
+  }
+  const { facts, actions } = await list();
+  assert.deepEqual(facts, { enabled: 0, needsKey: 0 });
+  assert.deepEqual([actions[0]?.enabled, actions[0]?.reason], [false, 'The endpoint is gone.']);
+  assert.match(String(actions[0]?.archived_at), /^\d{4}-\d\d-\d\dT[\d:.]{12}Z$/);
+  assert.deepEqual(outcome((await post(READ)).report), [['orders.find', true, 'updated', 'find_order', false]]);
+  assert.deepEqual((await list()).facts, { enabled: 1, needsKey: 0 });
+});
+
+test('POST /actions rules 5 and 6: an action waits for its key; one that was entered is kept when the action is sent again', async (t) => {
+  const desk = await shop(t);
+  const { post, list, console } = desk;
+  const state = async () => (await list()).actions.map(({ name, enabled, has_key }) => [name, enabled, has_key]);
+  assert.deepEqual((await post(KEYED, WRITE)).report.needs_key, ['find_order']);
+  assert.deepEqual((await post(KEYED)).report, {
+    failed: 0,
+    needs_key: ['find_order'],
+    results: [{ external_key: 'orders.find', ok: true, op: 'unchanged', name: 'find_order', needs_key: true }],
+  });
+  assert.deepEqual((await list()).facts, { enabled: 1, needsKey: 1 });
+  assert.deepEqual((await list()).actions.find(({ name }) => name === 'find_order')?.needs_key, KEYED.needs_key);
+  const entered = await enterKey(desk, 'find_order', 'sk-first');
+  assert.deepEqual([entered.status, entered.json], [200, { saved: true, host: 'api.shop.example', actions: ['find_order'] }]);
+  assert.deepEqual((await list()).facts, { enabled: 2, needsKey: 0 });
+  for (const again of [KEYED, { ...KEYED, url_template: 'https://api.shop.example/v2/orders/{{param.number}}' }]) {
+    assert.deepEqual((await post(again)).report.needs_key, []);
+  }
+  const elsewhere = { ...KEYED, url_template: 'https://thief.example/{{param.number}}' };
+  assert.deepEqual((await post(elsewhere)).report.needs_key, ['find_order'], 'a key stays with its host');
+  assert.deepEqual((await post(KEYED)).report.needs_key, []);
+  const removed = await console('DELETE', '/actions/find_order/key');
+  assert.deepEqual([removed.status, removed.json], [200, { removed: true, hosts: ['api.shop.example'], actions: ['find_order'] }]);
+  assert.equal((await console('DELETE', '/actions/find_order/key')).status, 404);
+  assert.deepEqual((await state()).sort(), [
+    ['cancel_order', true, false],
+    ['find_order', false, false],
+  ]);
+});
+
+test('PUT …/actions/:name/key: only for an action in service that asks for one, with a value and nothing else', async (t) => {
+  const desk = await shop(t);
+  assert.equal((await enterKey(desk, 'find_order', 'sk-1')).status, 404);
+  await desk.post(READ);
+  const unasked = await enterKey(desk, 'find_order', 'sk-1');
+  assert.deepEqual([unasked.status, (unasked.json as { error: { code: string } }).error.code], [409, 'conflict']);
+  await desk.post(KEYED);
+  for (const body of [{}, { value: '' }, { value: 7 }, { value: 'sk-1', name: 'x' }]) {
+    const answer = await desk.console('PUT', '/actions/find_order/key', body);
+    assert.equal(answer.status, 400, JSON.stringify(body));
+  }
+  assert.equal((await desk.console('PUT', '/actions/__proto__/key', { value: 'sk-1' })).status, 404);
+  assert.deepEqual((await desk.list()).facts, { enabled: 0, needsKey: 1 });
+});
+
+test('HTTP action: a key that a person entered is in no answer, no log line and no file of the data directory', async (t) => {
+  const desk = await shop(t, { LOG_LEVEL: 'trace' });
+  const { service, console, post } = desk;
+  const secrets = ['sk-entered-first-0123456789', 'sk-entered-second-9876543210'];
+  await post(KEYED);
+  const texts: string[] = [];
+  for (const value of secrets) texts.push((await enterKey(desk, 'find_order', value)).text);
+  texts.push((await post(KEYED)).text, (await console('GET', '/actions')).text, (await console('GET', '')).text);
+  // A body that is refused must not be quoted either.
+  texts.push((await console('PUT', '/actions/find_order/key', { value: secrets[0], more: secrets[1] })).text);
+  assert.deepEqual((await desk.list()).facts, { enabled: 1, needsKey: 0 });
+  const files = () =>
+    readdirSync(service.dataDir, { recursive: true, withFileTypes: true })
+      .filter((entry) => entry.isFile())
+      .map((entry) => join(entry.parentPath, entry.name));
+  const spellings = secrets.flatMap((value) => [value, Buffer.from(value).toString('hex'), Buffer.from(value).toString('base64')]);
+  const search = () => {
+    for (const file of files()) {
+      const bytes = readFileSync(file);
+      assert.deepEqual(
+        spellings.filter((spelling) => bytes.includes(spelling)),
+        [],
+        file,
+      );
+    }
+  };
+  assert.ok(files().some((file) => file.endsWith('.sqlite-wal') && readFileSync(file).includes(KEYED.url_template)));
+  search();
+  assert.equal((await console('DELETE', '/actions/find_order/key')).status, 200);
+  await service.stop();
+  search();
+  const { stdout, stderr } = service.output();
+  for (const text of [...texts, stdout, stderr]) {
+    for (const spelling of spellings) assert.equal(text.includes(spelling), false, text);
+  }
+});

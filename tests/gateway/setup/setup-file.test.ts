@@ -1,0 +1,290 @@
+import assert from 'node:assert/strict';
+import { spawnSync } from 'node:child_process';
+import { test } from 'node:test';
+import fc from 'fast-check';
+import * as v from 'valibot';
+import { renderSetupFile, type SetupFileInput } from '../../../src/gateway/setup/setup-file.ts';
+import { WORKED_CHAT, WORKED_MANIFEST, WORKED_REQUESTS } from '../../../src/gateway/setup/setup-file-requests.ts';
+import * as limits from '../../../src/protocol/limits.ts';
+import { chatRequest } from '../../../src/protocol/runtime/chat.ts';
+import { manifestRequest } from '../../../src/protocol/runtime/manifest.ts';
+import { acceptDraft } from '../../../src/protocol/setup/accept.ts';
+import { actionsBody, judgeHttpAction } from '../../../src/protocol/setup/actions.ts';
+import { appearanceBody } from '../../../src/protocol/setup/appearance.ts';
+import { completeBody, failBody } from '../../../src/protocol/setup/completion.ts';
+import { parseEvents } from '../../../src/protocol/setup/events.ts';
+import { judgeKnowledgeItem, knowledgeBody } from '../../../src/protocol/setup/knowledge.ts';
+import { experiencePatch } from '../../../src/protocol/setup/persona.ts';
+import { screensBody } from '../../../src/protocol/setup/screens.ts';
+import { startBody } from '../../../src/protocol/setup/start.ts';
+
+const TOKEN = 'rd_st_0123456789abcdef01234567';
+const TEST_KEY = 'rd_pk_test_abcdefghijklmnopqrstuvwx';
+
+const INPUT: SetupFileInput = {
+  baseUrl: 'https://assistant.invalid/setup',
+  docsUrl: 'https://assistant.invalid/console/docs',
+  token: TOKEN,
+  app: { name: 'Shop', platformHint: 'web', live: false },
+  session: { kind: 'setup', expiresAtMs: Date.UTC(2026, 10, 22), writes: 'apply' },
+};
+const FILE = renderSetupFile(INPUT);
+
+/** service.md, the table of endpoints. */
+const ENDPOINTS = [
+  'GET /file',
+  'POST /start',
+  'GET /context',
+  'POST /events',
+  'PUT /appearance',
+  'POST /logo',
+  'PUT /experience',
+  'POST /knowledge',
+  'POST /actions',
+  'POST /screens',
+  'GET /status',
+  'POST /smoke',
+  'GET /smoke',
+  'POST /complete',
+  'POST /fail',
+];
+
+interface Call {
+  readonly method: string;
+  readonly url: string;
+  readonly headers: readonly string[];
+  readonly data: string | undefined;
+  readonly form: string | undefined;
+}
+
+/** Stands in for curl: notes its arguments, and answers GET /context with keys. */
+const FAKE_CURL = `curl() {
+  printf '\\036' >&3; for argument in "$@"; do printf '%s\\037' "$argument" >&3; done
+  case "$*" in */context*) printf '{"profile":{"description":"\\\\"test\\\\":\\\\"rd_pk_test_wrong"},"keys":{"test":"${TEST_KEY}","live":"rd_pk_live_x"}}' ;; esac
+}`;
+
+function callOf(words: readonly string[]): Call {
+  const values = (flag: string) => words.flatMap((word, at) => (words[at - 1] === flag ? [word] : []));
+  const url = words.find((word, at) => /^https?:/.test(word) && !['-d', '-H', '-F'].includes(words[at - 1] ?? ''));
+  const [data] = values('-d');
+  const [form] = values('-F');
+  const method = values('-X')[0] ?? (data === undefined && form === undefined ? 'GET' : 'POST');
+  return { method, url: url ?? '', headers: values('-H'), data, form };
+}
+
+/** What every example of the file asks curl for when it is copied into a shell. */
+function runExamples(file: string): Call[] {
+  const blocks = [...file.matchAll(/^```sh\n([\s\S]*?)\n```$/gm)].map((match) => match[1] ?? '');
+  const { status, output, error } = spawnSync('sh', ['-eu', '-c', [FAKE_CURL, ...blocks].join('\n')], {
+    stdio: ['ignore', 'pipe', 'pipe', 'pipe'],
+    encoding: 'utf8',
+    timeout: 10_000,
+  });
+  assert.equal(error, undefined);
+  assert.equal(status, 0, output[2] ?? '');
+  assert.equal(output[2], '');
+  return (output[3] ?? '')
+    .split('\u001e')
+    .slice(1)
+    .map((call) => callOf(call.split('\u001f').slice(0, -1)));
+}
+
+/** The text below a heading, up to the next one of its level. */
+function section(heading: string): string {
+  const from = FILE.indexOf(`\n## ${heading}\n`);
+  assert.notEqual(from, -1, `the file has no section ${heading}`);
+  const to = FILE.indexOf('\n## ', from + 1);
+  return FILE.slice(from, to < 0 ? undefined : to);
+}
+
+const calls = runExamples(FILE);
+const setupCalls = calls.filter(({ url }) => url.startsWith(`${INPUT.baseUrl}/`));
+const nameOf = ({ method, url }: Call) => `${method} ${new URL(url).pathname.slice('/setup'.length)}`;
+
+test('decisions §3 GET /file: every endpoint has a heading and one worked curl that runs when it is copied into a shell', () => {
+  const headings = [...FILE.matchAll(/^### (.+)$/gm)].map((match) => match[1]);
+  assert.deepEqual(headings.toSorted(), ENDPOINTS.toSorted());
+  // GET /context is asked once more, for the key.
+  assert.deepEqual(setupCalls.map(nameOf).toSorted(), [...ENDPOINTS, 'GET /context'].toSorted());
+});
+
+test('Authentication 1 and 2: examples send the token in the header only, and GET /file sends a code and no token', () => {
+  for (const call of setupCalls) {
+    const { headers, url } = call;
+    assert.deepEqual(
+      headers.filter((header) => header.startsWith('Authorization')),
+      nameOf(call) === 'GET /file' ? [] : [`Authorization: Bearer ${TOKEN}`],
+    );
+    assert.equal(headers.includes('Content-Type: application/json'), call.data !== undefined, nameOf(call));
+    assert.ok(!url.includes('rd_st_'));
+  }
+  assert.match(setupCalls.find((call) => nameOf(call) === 'GET /file')?.url ?? '', /\?code=[0-9a-f]{32}$/);
+  assert.equal(setupCalls.find((call) => nameOf(call) === 'POST /logo')?.form, 'file=@logo.svg');
+});
+
+const VALIDATORS: Readonly<Record<string, (body: unknown) => void>> = {
+  '/start': (body) => v.parse(startBody, body),
+  '/events': (body) => assert.ok(parseEvents(body).events.length > 0),
+  '/appearance': (body) => acceptDraft(appearanceBody, body, 'invalid_appearance'),
+  '/experience': (body) => acceptDraft(experiencePatch, body, 'invalid_experience'),
+  '/knowledge': (body) =>
+    assert.deepEqual(
+      v.parse(knowledgeBody, body).items.map((item) => judgeKnowledgeItem(item).form),
+      ['text', 'link'],
+    ),
+  '/actions': (body) => {
+    for (const item of v.parse(actionsBody, body).items)
+      assert.deepEqual({ ...judgeHttpAction(item), item: null }, { form: 'action', item: null });
+  },
+  '/screens': (body) => v.parse(screensBody, body),
+  '/complete': (body) => v.parse(completeBody, body),
+  '/fail': (body) => v.parse(failBody, body),
+  '/v1/apps/manifest': (body) => v.parse(manifestRequest, body),
+  '/v1/chat': (body) => v.parse(chatRequest, body),
+};
+
+test('decisions §3 GET /file: what the shell sends is the worked body, and the server takes it', () => {
+  const requests = [...WORKED_REQUESTS, WORKED_MANIFEST, WORKED_CHAT];
+  assert.equal(requests.length, Object.keys(VALIDATORS).length);
+  for (const { method, path, body } of requests) {
+    const sent = calls.filter((call) => call.method === method && call.url.endsWith(path) && call.data !== undefined);
+    assert.equal(sent.length, 1, path);
+    const json: unknown = JSON.parse(sent[0]?.data ?? '');
+    assert.deepEqual(json, body);
+    VALIDATORS[path]?.(json);
+  }
+  const withData = calls.filter(({ data }) => data !== undefined);
+  assert.equal(withData.length, requests.length, 'no body is sent that is not one of the worked ones');
+});
+
+test('Steps install and verify: the runtime examples find the address and the test key of GET /context by themselves', () => {
+  const runtime = calls.filter(({ url }) => !url.startsWith(INPUT.baseUrl));
+  assert.deepEqual(
+    runtime.map(({ url }) => url),
+    ['https://assistant.invalid/v1/apps/manifest', 'https://assistant.invalid/v1/chat'],
+  );
+  for (const { headers } of runtime) {
+    assert.ok(headers.includes(`X-Service-Key: ${TEST_KEY}`));
+    assert.ok(headers.some((header) => /^X-Service-Device: [0-9a-f]{32}$/.test(header)));
+    assert.ok(!headers.some((header) => header.includes(TOKEN)));
+  }
+});
+
+test('Steps: all thirteen, in their order, with their labels and who closes each', () => {
+  const rows = [...section('Steps').matchAll(/^\| \d+ \| (\w+) \| ([^|]+) \| ([^|]+) \|/gm)].map((match) => match.slice(1, 4).join('; '));
+  assert.deepEqual(rows, [
+    'waiting; Waiting for your agent; the service',
+    'connected; Agent connected; the service',
+    'discover; Reading your code; you',
+    'install; Installing the SDK; you',
+    'identity; Connecting your users; you',
+    'appearance; Applying your look; either',
+    'experience; Defining the assistant; either',
+    'knowledge; Filling the knowledge base; either',
+    'screens; Connecting screens; either',
+    'actions; Connecting actions; either',
+    'verify; Building and verifying; the service',
+    'test; Test conversation; the service',
+    'done; Ready; either',
+  ]);
+});
+
+/** service.md, the table of errors of the setup interface. */
+const ERRORS: readonly (readonly [number, string])[] = [
+  [400, 'invalid_json'],
+  [400, 'invalid_body'],
+  [400, 'empty_file'],
+  [401, 'missing_token'],
+  [401, 'invalid_token'],
+  [404, 'unknown_code'],
+  [404, 'app_not_found'],
+  [409, 'not_started'],
+  [409, 'already_claimed'],
+  [409, 'app_live'],
+  [409, 'draft_invalid'],
+  [410, 'code_used'],
+  [410, 'code_expired'],
+  [410, 'session_closed'],
+  [413, 'too_large'],
+  [415, 'unsupported_type'],
+  [422, 'invalid_appearance'],
+  [422, 'invalid_experience'],
+  [422, 'none'],
+  [429, 'rate_limited'],
+  [500, 'internal'],
+];
+
+test('Errors, setup interface: every code is there once, with its status, what it means and what to do', () => {
+  const rows = section('Errors')
+    .split('\n')
+    .filter((line) => line.startsWith('| 4') || line.startsWith('| 5'))
+    .map((line) => line.split('|').map((cell) => cell.trim()));
+  for (const [status, code] of ERRORS) {
+    const found = rows.filter((row) => row[2]?.split(', ').includes(code));
+    assert.equal(found.length, 1, code);
+    const [, statuses = '', , meaning = '', action = ''] = found[0] ?? [];
+    assert.ok(statuses.split(', ').includes(String(status)), `${code} travels with ${status}`);
+    assert.ok(meaning.length > 3 && action.length > 3, code);
+  }
+});
+
+test('Limits, setup interface: every number is the one that the server enforces', () => {
+  const text = section('Limits').replaceAll(',', '');
+  const mega = (bytes: number) => bytes / (1024 * 1024);
+  const stated: readonly (readonly [RegExp, number])[] = [
+    [/(\d+) a minute/, limits.SETUP_REQUESTS_PER_MINUTE],
+    [/JSON body: (\d+) MB/, mega(limits.JSON_BODY_MAX_BYTES)],
+    [/Logo: (\d+) MB/, mega(limits.LOGO_MAX_BYTES)],
+    [/(\d+) knowledge items/, limits.KNOWLEDGE_ITEMS_MAX],
+    [/text (\d+) characters/, limits.KNOWLEDGE_TEXT_MAX_CHARS],
+    [/(\d+) actions/, limits.HTTP_ACTIONS_PER_REQUEST_MAX],
+    [/(\d+) screens declared/, limits.SCREENS_PER_REQUEST_MAX],
+    [/(\d+) archived/, limits.SCREENS_PER_REQUEST_MAX],
+    [/(\d+) events/, limits.EVENTS_PER_REQUEST_MAX],
+    [/data (\d+) characters/, limits.EVENT_DATA_MAX_CHARS],
+    [/Token: (\d+) hours/, limits.SETUP_SESSION_HOURS],
+    [/File code: once (\d+) minutes/, limits.SETUP_CODE_MINUTES],
+    [/Smoke test: (\d+) seconds/, limits.SMOKE_TIMEOUT_MS / 1_000],
+    [/summary (\d+) characters/, limits.SUMMARY_MAX_CHARS],
+    [/(\d+) files_changed/, limits.FILES_CHANGED_MAX],
+    [/(\d+) human_todos/, limits.HUMAN_TODOS_MAX],
+    [/reason (\d+) characters/, limits.FAIL_REASON_MAX_CHARS],
+  ];
+  for (const [pattern, value] of stated) assert.equal(Number(pattern.exec(text)?.[1]), value, String(pattern));
+  assert.equal(text.match(/\d+/g)?.length, stated.length, 'no number of the section is left unchecked');
+});
+
+test('GET /file: it names no other place than the service and example hosts, and no secret but its token', () => {
+  const addresses = FILE.match(/https?:\/\/[\w.-]+/g) ?? [];
+  assert.deepEqual([...new Set(addresses)].toSorted(), ['https://api.example.com', 'https://assistant.invalid', 'https://www.example.com']);
+  assert.doesNotMatch(FILE, /localhost|127\.0\.0\.1|\/(?:home|root|tmp|work|usr)\//);
+  assert.deepEqual([...new Set(FILE.match(/rd_(?:st|pk_live|pk_test)_[0-9a-z]+/g) ?? [])], [TOKEN]);
+  assert.equal(FILE.split(TOKEN).length, 2, 'the token stands in one place');
+});
+
+test('GET /file: a file of a sync session on a live app says that its writes are proposals; others that they are applied', () => {
+  const session = { ...INPUT.session, kind: 'sync', writes: 'propose' } as const;
+  const sync = renderSetupFile({ ...INPUT, app: { ...INPUT.app, live: true }, session });
+  assert.match(sync, /Session: sync, open until 2026-11-22T00:00:00\.000Z\..* proposals, which a person approves/);
+  assert.match(sync, /, live\./);
+  assert.doesNotMatch(FILE, /proposals, which a person approves/);
+  for (const file of [sync, FILE]) assert.match(file, /202 `\{ proposed: true/);
+});
+
+test('GET /file: it stays short enough to be read at once', () => {
+  assert.ok(FILE.length < 22_000, `${FILE.length} characters`);
+});
+
+test('GET /file: a name or an address that holds quotes, back quotes or new lines breaks neither text nor shell', () => {
+  const awkward = fc.string({ unit: fc.constantFrom("'", '"', '`', '$', '\\', ';', '\n', '#', ' ', 'a', '(', ')'), maxLength: 20 });
+  const outline = (file: string) => file.split('\n').filter((line) => line.startsWith('#') || line.startsWith('```')).length;
+  fc.assert(
+    fc.property(awkward, (name) => {
+      const file = renderSetupFile({ ...INPUT, app: { ...INPUT.app, name, platformHint: name } });
+      assert.equal(outline(file), outline(FILE));
+    }),
+  );
+  const baseUrl = "https://it's.invalid/$(exit 9)`exit 9`/setup";
+  const [first] = runExamples(renderSetupFile({ ...INPUT, baseUrl }));
+  assert.equal(first?.url, `${baseUrl}/start`);
+});

@@ -1,0 +1,75 @@
+import assert from 'node:assert/strict';
+import test from 'node:test';
+import { type Stepper, stepper } from '../../src/actors/step.ts';
+import { type StepPanelContext, type StepPanelEvent, stepPanel } from '../../src/machines/step-panel.ts';
+import { EVENT_STATUSES, STEP_IDS, type StepId, type StepState } from '../../src/protocol/setup/steps.ts';
+
+type Value = Record<StepId, StepState>;
+
+const CODE = ['discover', 'install', 'identity'] as const;
+const WRITES = ['appearance', 'experience', 'knowledge', 'screens', 'actions'] as const;
+
+const value = (panel: Stepper<typeof stepPanel>): Value => panel.snapshot.value as Value;
+
+test('Step rules: a session that writes, observes and completes ends with all thirteen done', () => {
+  const panel = stepper(stepPanel);
+  assert.deepEqual(new Set(Object.values(value(panel))), new Set(['pending']));
+  const events: StepPanelEvent[] = [
+    { type: 'session.claimed' },
+    ...CODE.map((step) => ({ type: 'step.reported', step, status: 'done' }) as const),
+    ...WRITES.map((step) => ({ type: 'step.written', step }) as const),
+    { type: 'step.observed', step: 'verify' },
+    { type: 'step.observed', step: 'test' },
+    { type: 'session.completed' },
+  ];
+  const effects = events.flatMap((event) => panel.send(event).effects);
+  assert.deepEqual(value(panel), Object.fromEntries(STEP_IDS.map((step) => [step, 'done'])));
+  assert.equal(effects.filter((effect) => effect.state === 'done').length, 13);
+  assert.deepEqual(
+    effects.filter((effect) => effect.state === 'active').map((effect) => effect.step),
+    WRITES,
+  );
+});
+
+test('Step rules: a step of writes is finished in the step that names a later one, and the change says so', () => {
+  const panel = stepper(stepPanel);
+  panel.send({ type: 'step.written', step: 'appearance' });
+  panel.send({ type: 'step.written', step: 'experience' });
+  const { effects } = panel.send({ type: 'step.reported', step: 'verify', status: 'started' });
+  assert.deepEqual(effects, [
+    { type: 'stepChanged', step: 'experience', state: 'done' },
+    { type: 'stepChanged', step: 'verify', state: 'active' },
+  ]);
+  assert.equal(value(panel).appearance, 'done');
+});
+
+test('decisions §3: verify turns done when the app calls in, also after it failed, and stays so whatever the agent says', () => {
+  const panel = stepper(stepPanel);
+  panel.send({ type: 'step.reported', step: 'verify', status: 'failed' });
+  assert.equal(value(panel).verify, 'failed');
+  panel.send({ type: 'step.observed', step: 'verify' });
+  for (const status of EVENT_STATUSES) panel.send({ type: 'step.reported', step: 'verify', status });
+  assert.equal(value(panel).verify, 'done');
+});
+
+test('Setup session: a panel restored from what was stored goes on as the one that was not', () => {
+  const events: StepPanelEvent[] = [
+    { type: 'session.claimed' },
+    { type: 'step.written', step: 'knowledge' },
+    { type: 'step.reported', step: 'screens', status: 'skipped' },
+    { type: 'session.failed', step: null },
+  ];
+  const whole = stepper(stepPanel);
+  let state = whole.state;
+  let context: StepPanelContext = whole.snapshot.context;
+  for (const event of events) {
+    const expected = whole.send(event);
+    for (const from of [state, JSON.parse(state) as Value]) {
+      const restored = stepper(stepPanel, { stored: { state: from, context } }).send(event);
+      assert.deepEqual([restored.state, restored.effects], [expected.state, expected.effects]);
+    }
+    state = expected.state;
+    context = expected.snapshot.context;
+  }
+  assert.equal((JSON.parse(state) as Value).screens, 'failed');
+});
