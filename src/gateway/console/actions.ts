@@ -6,10 +6,7 @@ import { actionKeyBody } from '../../protocol/console/sessions.ts';
 import { Refusal } from '../../protocol/errors.ts';
 import { countActions, type HttpActionRecord, listActions, readAction, sealSharedKey } from '../../storage/http-actions.ts';
 import { defineRoute, json } from '../route.ts';
-import { pageLimit, requireApp, timestamp } from './lookup.ts';
-
-const PAGE_DEFAULT = 100;
-const PAGE_MAX = 200;
+import { pageOf, requireApp, timestamp } from './lookup.ts';
 
 function actionToWire(action: HttpActionRecord) {
   return {
@@ -35,13 +32,12 @@ export const listActionsRoute = defineRoute({
   body: null,
   handle({ params, query }, services) {
     const { app, db } = requireApp(services, params.app);
-    const limit = pageLimit(query, PAGE_DEFAULT, PAGE_MAX);
-    const page = listActions(db, app.id, query.get('after') ?? '', limit);
-    return json({
-      facts: countActions(db, app.id),
-      actions: page.map(actionToWire),
-      next: page.length === limit ? (page.at(-1)?.id ?? null) : null,
-    });
+    const { items, next } = pageOf(
+      query,
+      (after, limit) => listActions(db, app.id, after, limit),
+      ({ id }) => id,
+    );
+    return json({ facts: countActions(db, app.id), actions: items.map(actionToWire), next });
   },
 });
 

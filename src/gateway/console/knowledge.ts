@@ -1,11 +1,7 @@
 /** Console: what an app's assistant knows (service.md "Knowledge item"). */
 import { countKnowledge, type KnowledgeSource, listSources } from '../../storage/knowledge.ts';
 import { defineRoute, json } from '../route.ts';
-import { pageLimit, requireApp, timestamp } from './lookup.ts';
-
-/** One page of sources, without their text. */
-const PAGE_DEFAULT = 100;
-const PAGE_MAX = 200;
+import { pageOf, requireApp, timestamp } from './lookup.ts';
 
 function sourceToWire(source: KnowledgeSource) {
   return {
@@ -33,12 +29,11 @@ export const listKnowledgeRoute = defineRoute({
   body: null,
   handle({ params, query }, services) {
     const { app, db } = requireApp(services, params.app);
-    const limit = pageLimit(query, PAGE_DEFAULT, PAGE_MAX);
-    const page = listSources(db, app.id, query.get('after') ?? '', limit);
-    return json({
-      facts: countKnowledge(db, app.id),
-      sources: page.map(sourceToWire),
-      next: page.length === limit ? (page.at(-1)?.id ?? null) : null,
-    });
+    const { items, next } = pageOf(
+      query,
+      (after, limit) => listSources(db, app.id, after, limit),
+      ({ id }) => id,
+    );
+    return json({ facts: countKnowledge(db, app.id), sources: items.map(sourceToWire), next });
   },
 });

@@ -46,3 +46,22 @@ export function pageLimit(query: URLSearchParams, fallback: number, max: number)
   if (limit < 1 || limit > max) throw new Refusal('invalid_request', `limit must be a whole number from 1 to ${max}.`);
   return limit;
 }
+
+/** Rows of one page of a console list. */
+const PAGE_DEFAULT = 100;
+const PAGE_MAX = 200;
+
+/**
+ * One page of a list: `read` gives rows after a key, `next` is the key to go on from, null on the last page.
+ * @throws Refusal 400 invalid_request for a bad `limit`.
+ */
+export function pageOf<Item>(
+  query: URLSearchParams,
+  read: (after: string, limit: number) => Item[],
+  keyOf: (item: Item) => string,
+): { readonly items: Item[]; readonly next: string | null } {
+  const limit = pageLimit(query, PAGE_DEFAULT, PAGE_MAX);
+  const items = read(query.get('after') ?? '', limit);
+  const last = items.at(-1);
+  return { items, next: items.length === limit && last !== undefined ? keyOf(last) : null };
+}

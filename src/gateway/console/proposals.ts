@@ -5,10 +5,7 @@ import { Refusal } from '../../protocol/errors.ts';
 import { listProposals, organisationOfProposal, type Proposal, readProposal } from '../../storage/proposals.ts';
 import { defineRoute, json } from '../route.ts';
 import type { Services } from '../services.ts';
-import { pageLimit, requireApp, timestamp } from './lookup.ts';
-
-const PAGE_DEFAULT = 50;
-const PAGE_MAX = 200;
+import { pageOf, requireApp, timestamp } from './lookup.ts';
 
 function proposalToWire(proposal: Proposal) {
   const { kind, ...write } = JSON.parse(proposal.payload) as { kind: string; content?: string };
@@ -43,9 +40,12 @@ export const listProposalsRoute = defineRoute({
   body: null,
   handle({ params, query }, services) {
     const { app, db } = requireApp(services, params.app);
-    const limit = pageLimit(query, PAGE_DEFAULT, PAGE_MAX);
-    const page = listProposals(db, app.id, query.get('after') ?? '', limit);
-    return json({ proposals: page.map(proposalToWire), next: page.length === limit ? (page.at(-1)?.id ?? null) : null });
+    const { items, next } = pageOf(
+      query,
+      (after, limit) => listProposals(db, app.id, after, limit),
+      ({ id }) => id,
+    );
+    return json({ proposals: items.map(proposalToWire), next });
   },
 });
 

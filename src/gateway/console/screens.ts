@@ -1,10 +1,7 @@
 /** Console: the screens declared for an app (service.md "Screen declaration"). */
 import { countPlanned, countScreens, listScreens, registeredScreens, type ScreenRecord, screensMissing } from '../../storage/screens.ts';
 import { defineRoute, json } from '../route.ts';
-import { pageLimit, requireApp, timestamp } from './lookup.ts';
-
-const PAGE_DEFAULT = 100;
-const PAGE_MAX = 200;
+import { pageOf, requireApp, timestamp } from './lookup.ts';
 
 function screenToWire(screen: ScreenRecord, registered: ReadonlySet<string>) {
   return {
@@ -27,13 +24,16 @@ export const listScreensRoute = defineRoute({
   body: null,
   handle({ params, query }, services) {
     const { app, db } = requireApp(services, params.app);
-    const limit = pageLimit(query, PAGE_DEFAULT, PAGE_MAX);
-    const page = listScreens(db, app.id, query.get('after') ?? '', limit);
+    const { items, next } = pageOf(
+      query,
+      (after, limit) => listScreens(db, app.id, after, limit),
+      ({ name }) => name,
+    );
     const registered = registeredScreens(db, app.id);
     return json({
       facts: { declared: countScreens(db, app.id), planned: countPlanned(db, app.id, registered), missing: screensMissing(db, app.id) },
-      screens: page.map((screen) => screenToWire(screen, registered)),
-      next: page.length === limit ? (page.at(-1)?.name ?? null) : null,
+      screens: items.map((screen) => screenToWire(screen, registered)),
+      next,
     });
   },
 });

@@ -27,7 +27,7 @@ export const putAppearanceRoute = defineRoute({
   path: '/console/api/apps/:app/appearance',
   ...common,
   // Judged below, where a wrong shape (400) and a refused value (422) are told apart.
-  body: v.looseObject({}),
+  body: v.unknown(),
   handle({ params, body }, services) {
     return perform(params.app, { kind: 'appearance', body: acceptDraft(appearanceBody, body, 'invalid_appearance') }, services);
   },
@@ -49,7 +49,7 @@ export const putExperienceRoute = defineRoute({
   path: '/console/api/apps/:app/experience',
   ...common,
   // As for appearance.
-  body: v.looseObject({}),
+  body: v.unknown(),
   handle({ params, body }, services) {
     return perform(params.app, { kind: 'experience', patch: acceptDraft(experiencePatch, body, 'invalid_experience') }, services);
   },

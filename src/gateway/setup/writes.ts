@@ -14,12 +14,14 @@ import { defineRoute, json, type Reply } from '../route.ts';
 import type { Services } from '../services.ts';
 
 /** Carries a write out or keeps it for a person, and puts its line on the panel. What saved nothing leaves no line. */
-async function perform({ ref, writes }: SetupCall, write: SetupWrite, { setup, writes: services }: Services): Promise<Reply> {
+async function perform({ ref, row, writes }: SetupCall, write: SetupWrite, { setup, writes: services }: Services): Promise<Reply> {
   const target = { organisationId: ref.organisationId, appId: ref.appId, origin: 'setup' };
   const proposes = writes === 'propose';
   const written = proposes ? await proposeWrite(services, target, ref.sessionId, write) : await applyWrite(services, target, write);
   if (written.savedNothing) return json(written.reply, 422);
   await setup.agent.wrote(ref, STEP_OF_WRITE[write.kind], written.line);
+  // While a setup session is open nothing goes live; a sync session does not hold the app back from it.
+  if (!proposes && row.kind === 'sync') await setup.settled(ref.organisationId, ref.appId);
   return json(written.reply, proposes ? 202 : 200);
 }
 
@@ -29,7 +31,7 @@ export const appearanceRoute = defineRoute({
   caller: 'setup',
   limits: [],
   // Judged below, where a wrong shape (400) and a refused value (422) are told apart.
-  body: v.looseObject({}),
+  body: v.unknown(),
   handle({ caller, body }, services) {
     return perform(caller, { kind: 'appearance', body: acceptDraft(appearanceBody, body, 'invalid_appearance') }, services);
   },
@@ -53,7 +55,7 @@ export const experienceRoute = defineRoute({
   caller: 'setup',
   limits: [],
   // As for appearance.
-  body: v.looseObject({}),
+  body: v.unknown(),
   handle({ caller, body }, services) {
     return perform(caller, { kind: 'experience', patch: acceptDraft(experiencePatch, body, 'invalid_experience') }, services);
   },
