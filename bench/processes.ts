@@ -60,6 +60,11 @@ export function pinned(core: number, command: readonly string[]): readonly [stri
   return canPin ? ['taskset', '-c', String(core), first, ...rest] : [first, ...rest];
 }
 
+/** Keeps this process, which is a load client for some questions, off the server's core. Does nothing where cores cannot be chosen. */
+export function pinSelf(core: number): void {
+  if (canPin) spawnSync('taskset', ['-a', '-c', '-p', String(core), String(process.pid)]);
+}
+
 /** Starts a compiled program on its core and waits until it answers. Throws, with the end of its log, when it does not. */
 export async function start(program: Program): Promise<Running> {
   const log = openSync(program.logFile, 'w');

@@ -44,6 +44,12 @@ export function median(values: readonly number[]): number {
   return sorted.length % 2 === 1 ? upper : ((sorted[middle - 1] ?? Number.NaN) + upper) / 2;
 }
 
+/** The value that this share (0 to 1) of the values does not exceed: the nearest rank. NaN of nothing. */
+export function percentile(values: readonly number[], share: number): number {
+  const sorted = [...values].sort((a, b) => a - b);
+  return sorted[Math.max(0, Math.ceil(share * sorted.length) - 1)] ?? Number.NaN;
+}
+
 /** What CPU time is divided by: upstream tokens (whether or not the server merged them) or turns, of whole streams. */
 function units(workload: Workload, round: Round): number {
   return workload.unit === 'delta' ? round.ok * workload.tokens : round.ok;
@@ -118,9 +124,14 @@ export function table(outcomes: readonly Outcome[]): string {
       isRelay ? 'the limit' : (workload?.target ?? ''),
     ];
   });
-  return [COLUMNS, COLUMNS.map(() => '---'), ...rows].map((cells) => `| ${cells.join(' | ')} |`).join('\n');
+  return markdownTable(COLUMNS, rows);
 }
 
-function digits(value: number): string {
+export function markdownTable(columns: readonly string[], rows: readonly (readonly string[])[]): string {
+  return [columns, columns.map(() => '---'), ...rows].map((cells) => `| ${cells.join(' | ')} |`).join('\n');
+}
+
+/** Three digits or more: 0.12, 12.3, 123. */
+export function digits(value: number): string {
   return value >= 100 ? value.toFixed(0) : value >= 10 ? value.toFixed(1) : value.toFixed(2);
 }

@@ -1,20 +1,25 @@
 /**
- * The benchmark: runs the workloads against the candidates side by side and writes what it found to `bench/out/`.
- * `node dist/bench/run.js [--only W1,W3] [--peer relay,service] [--rounds 5] [--quick]`; see bench/README.md.
+ * The benchmark: runs the workloads against the candidates side by side, then the questions that bring a load of their
+ * own, and writes what it found to `bench/out/`.
+ * `node dist/bench/run.js [--only W1,K1] [--peer relay,service] [--rounds 5] [--seconds 60] [--quick]`; see bench/README.md.
  */
 import { existsSync, mkdirSync, writeFileSync } from 'node:fs';
 import { cpus, release } from 'node:os';
 import { dirname, join } from 'node:path';
 import { parseArgs } from 'node:util';
+import { agents } from './agents.ts';
 import { type Candidate, relay, type Target } from './candidate.ts';
 import { cpuNs, peakRssBytes } from './cpu.ts';
+import { knowledge } from './knowledge.ts';
 import { compileLoad, load } from './load.ts';
-import { CLIENT_CORE, canPin, freePort, pause, type Running, start } from './processes.ts';
+import { CLIENT_CORE, canPin, freePort, pause, pinSelf, type Running, start } from './processes.ts';
+import type { Finding, Question } from './question.ts';
 import { type Outcome, type Round, table } from './report.ts';
 import { service } from './service.ts';
 import { WORKLOADS, type Workload } from './workloads.ts';
 
 const CANDIDATES: readonly Candidate[] = [relay, service];
+const QUESTIONS: readonly Question[] = [knowledge, agents];
 const ROUNDS = 5;
 /** `--quick` runs one round of a quarter of the streams: to see that the rig works, not to quote. */
 const QUICK_DIVISOR = 4;
@@ -26,9 +31,12 @@ const WARM_UP_STREAMS = 32;
 
 interface Plan {
   readonly workloads: readonly Workload[];
+  readonly questions: readonly Question[];
   readonly candidates: readonly Candidate[];
   readonly rounds: number;
-  readonly divisor: number;
+  /** Of the questions that last; undefined: as long as they say. */
+  readonly seconds: number | undefined;
+  readonly quick: boolean;
 }
 
 interface Bench {
@@ -48,18 +56,35 @@ function chosen<T extends { readonly name: string }>(all: readonly T[], names: s
   });
 }
 
+/** A whole number from 1 on; undefined without the option. */
+function numberOf(option: string, given: string | undefined): number | undefined {
+  if (given === undefined) return undefined;
+  const value = Number(given);
+  if (!Number.isInteger(value) || value < 1) throw new Error(`--${option} takes a number from 1`);
+  return value;
+}
+
 function readPlan(): Plan {
   const { values } = parseArgs({
-    options: { only: { type: 'string' }, peer: { type: 'string' }, rounds: { type: 'string' }, quick: { type: 'boolean' } },
+    options: {
+      only: { type: 'string' },
+      peer: { type: 'string' },
+      rounds: { type: 'string' },
+      seconds: { type: 'string' },
+      quick: { type: 'boolean' },
+    },
   });
   const quick = values.quick === true;
-  const rounds = values.rounds === undefined ? (quick ? 1 : ROUNDS) : Number(values.rounds);
-  if (!Number.isInteger(rounds) || rounds < 1) throw new Error('--rounds takes a number from 1');
+  const wanted = chosen([...WORKLOADS, ...QUESTIONS], values.only);
+  const candidates = chosen(CANDIDATES, values.peer);
   return {
-    workloads: chosen(WORKLOADS, values.only),
-    candidates: chosen(CANDIDATES, values.peer),
-    rounds,
-    divisor: quick ? QUICK_DIVISOR : 1,
+    workloads: WORKLOADS.filter((workload) => wanted.includes(workload)),
+    // They are asked of the service alone.
+    questions: QUESTIONS.filter((question) => wanted.includes(question) && candidates.includes(service)),
+    candidates,
+    rounds: numberOf('rounds', values.rounds) ?? (quick ? 1 : ROUNDS),
+    seconds: numberOf('seconds', values.seconds),
+    quick,
   };
 }
 
@@ -88,9 +113,13 @@ async function startUpstream(outDir: string): Promise<{ process: Running; origin
   return { process, origin };
 }
 
+function scaled({ quick }: Plan, requests: number): number {
+  return quick ? Math.ceil(requests / QUICK_DIVISOR) : requests;
+}
+
 async function measure(bench: Bench, workload: Workload, target: Target): Promise<Round> {
   const before = cpuNs(target.process.pid);
-  const requests = Math.max(workload.streams, Math.ceil(workload.requests / bench.plan.divisor));
+  const requests = Math.max(workload.streams, scaled(bench.plan, workload.requests));
   const result = await load(bench.program, bench.outDir, workload, target, requests);
   await pause(SETTLE_MS);
   target.process.check();
@@ -99,7 +128,7 @@ async function measure(bench: Bench, workload: Workload, target: Target): Promis
 
 async function warmUp(bench: Bench, workload: Workload, candidate: Candidate, target: Target): Promise<void> {
   const streams = Math.max(workload.streams, WARM_UP_STREAMS);
-  const requests = Math.max(streams, Math.ceil(workload.warmUp / bench.plan.divisor));
+  const requests = Math.max(streams, scaled(bench.plan, workload.warmUp));
   const result = await load(bench.program, bench.outDir, { ...workload, streams, gapMs: 0 }, target, requests);
   if (result.ok === 0) throw new Error(`${candidate.name} brought no whole stream of ${workload.name}; its log is in ${bench.outDir}`);
 }
@@ -139,11 +168,19 @@ function heading(plan: Plan): string {
   ].join('\n');
 }
 
-async function main(): Promise<void> {
-  const plan = readPlan();
-  const root = projectDir();
-  const outDir = join(root, 'bench/out');
-  mkdirSync(outDir, { recursive: true });
+/** Writes the report as far as it is: after every part, so that a run that is cut short leaves what it found. */
+function write(plan: Plan, outDir: string, outcomes: readonly Outcome[], findings: readonly Finding[]): string {
+  const sections = findings.map(({ name, markdown }) => `## ${name}\n\n${markdown}`);
+  const report = `${[heading(plan), ...(outcomes.length === 0 ? [] : [table(outcomes)]), ...sections].join('\n\n')}\n`;
+  const data = { heading: heading(plan), outcomes, findings: findings.map(({ name, data }) => ({ name, data })) };
+  writeFileSync(join(outDir, 'latest.md'), report);
+  writeFileSync(join(outDir, 'latest.json'), `${JSON.stringify(data, undefined, 2)}\n`);
+  return report;
+}
+
+/** The workloads of the plan, with the fake model and the load client that they need. */
+async function playAll(plan: Plan, root: string, outDir: string): Promise<Outcome[]> {
+  if (plan.workloads.length === 0) return [];
   const program = compileLoad(join(root, 'bench/load.c'), outDir);
   const upstream = await startUpstream(outDir);
   const outcomes: Outcome[] = [];
@@ -151,15 +188,27 @@ async function main(): Promise<void> {
     for (const workload of plan.workloads) {
       outcomes.push(...(await play({ plan, outDir, program, upstream: upstream.origin }, workload)));
       upstream.process.check();
-      const markdown = `${heading(plan)}\n\n${table(outcomes)}\n`;
-      // After every workload: a run that is cut short leaves what it found.
-      writeFileSync(join(outDir, 'latest.md'), markdown);
-      writeFileSync(join(outDir, 'latest.json'), `${JSON.stringify({ heading: heading(plan), outcomes }, undefined, 2)}\n`);
+      write(plan, outDir, outcomes, []);
     }
   } finally {
     await upstream.process.stop();
   }
-  process.stdout.write(`${heading(plan)}\n\n${table(outcomes)}\n`);
+  return outcomes;
+}
+
+async function main(): Promise<void> {
+  const plan = readPlan();
+  const root = projectDir();
+  const outDir = join(root, 'bench/out');
+  mkdirSync(outDir, { recursive: true });
+  pinSelf(CLIENT_CORE);
+  const outcomes = await playAll(plan, root, outDir);
+  const findings: Finding[] = [];
+  for (const question of plan.questions) {
+    findings.push(await question.measure({ outDir, quick: plan.quick, rounds: plan.rounds, seconds: plan.seconds }));
+    write(plan, outDir, outcomes, findings);
+  }
+  process.stdout.write(write(plan, outDir, outcomes, findings));
 }
 
 main().catch((error: unknown) => {

@@ -13,6 +13,8 @@ export interface Config {
   readonly operatorToken: string | undefined;
   readonly masterKey: string | undefined;
   readonly model: { readonly provider: 'offline' } | OpenAiConfig;
+  /** Undefined: passages are found by their words only. */
+  readonly embeddings: EmbeddingsConfig | undefined;
   readonly prices: PriceTable;
   /** Development only: links and HTTP actions may lead to loopback and private addresses. */
   readonly allowPrivateAddresses: boolean;
@@ -21,6 +23,12 @@ export interface Config {
 
 export interface OpenAiConfig {
   readonly provider: 'openai';
+  readonly apiKey: string | undefined;
+  readonly baseUrl: string;
+  readonly model: string;
+}
+
+export interface EmbeddingsConfig {
   readonly apiKey: string | undefined;
   readonly baseUrl: string;
   readonly model: string;
@@ -97,7 +105,6 @@ const oneProcess = {
  * at the start that brought it in, not on the day it begins to matter.
  */
 const formOnly = {
-  EMBEDDING_MODEL: v.optional(modelName),
   NODE_ID: v.optional(
     v.pipe(v.string(), v.regex(/^[0-9A-Za-z._-]{1,64}$/, 'it must be 1 to 64 letters, digits, dots, underscores or hyphens')),
   ),
@@ -147,6 +154,7 @@ const environment = v.object({
   OPENAI_API_KEY: v.optional(key),
   OPENAI_BASE_URL: v.optional(httpUrl),
   MODEL: v.optional(modelName),
+  EMBEDDING_MODEL: v.optional(modelName),
   MODEL_PRICES: v.optional(
     v.pipe(
       v.string(),
@@ -189,6 +197,14 @@ export function readConfig(env: Readonly<Record<string, string | undefined>>): C
       'then OPENAI_API_KEY must be set, or OPENAI_BASE_URL for a server that wants no key',
     );
   }
+  if (read.EMBEDDING_MODEL !== undefined && read.OPENAI_API_KEY === undefined && read.OPENAI_BASE_URL === undefined) {
+    throw new ConfigError(
+      'EMBEDDING_MODEL',
+      shown('EMBEDDING_MODEL', read.EMBEDDING_MODEL),
+      'then OPENAI_BASE_URL (or OPENAI_API_KEY) must be set: embeddings come from a server',
+    );
+  }
+  const server = { apiKey: read.OPENAI_API_KEY, baseUrl: read.OPENAI_BASE_URL ?? OPENAI_BASE_URL };
   return Object.freeze({
     host: read.HOST,
     port: read.PORT,
@@ -197,15 +213,8 @@ export function readConfig(env: Readonly<Record<string, string | undefined>>): C
     demo: read.DEMO,
     operatorToken: read.OPERATOR_TOKEN,
     masterKey: read.MASTER_KEY,
-    model:
-      provider === 'offline'
-        ? { provider }
-        : {
-            provider,
-            apiKey: read.OPENAI_API_KEY,
-            baseUrl: read.OPENAI_BASE_URL ?? OPENAI_BASE_URL,
-            model: read.MODEL ?? OPENAI_MODEL,
-          },
+    model: provider === 'offline' ? { provider } : { provider, ...server, model: read.MODEL ?? OPENAI_MODEL },
+    embeddings: read.EMBEDDING_MODEL === undefined ? undefined : { ...server, model: read.EMBEDDING_MODEL },
     prices: read.MODEL_PRICES,
     allowPrivateAddresses: read.ALLOW_PRIVATE_ADDRESSES,
     logLevel: read.LOG_LEVEL,

@@ -2,11 +2,14 @@
 import pino from 'pino';
 import { createDeadlines } from './actors/deadlines.ts';
 import { invocationDeadlines } from './actors/invocation-deadlines.ts';
+import { createKnowledgeEmbedding } from './actors/knowledge-embedding.ts';
 import { createKnowledgeIndexer } from './actors/knowledge-indexer.ts';
+import { createQuestionMeanings } from './actors/question-meanings.ts';
 import { createSetup } from './actors/setup.ts';
 import { createSmokeRuns } from './actors/smoke-run.ts';
 import { createActorSystem } from './actors/system.ts';
 import { createAddressGuard } from './assistant/address-guard.ts';
+import { createEmbedder } from './assistant/embeddings.ts';
 import { createLinkReader } from './assistant/knowledge/link-reader.ts';
 import type { Model } from './assistant/models/model.ts';
 import { createOfflineModel } from './assistant/models/offline.ts';
@@ -53,20 +56,28 @@ async function serve(config: Config): Promise<void> {
   process.umask(0o077);
   prepareDataDir(config.dataDir);
   const lock = lockDataDir(config.dataDir);
-  const storage = openStorage({ dataDir: config.dataDir, masterKey: config.masterKey, onFatal: fatal });
+  const storage = openStorage({
+    dataDir: config.dataDir,
+    masterKey: config.masterKey,
+    vectors: config.embeddings !== undefined,
+    onFatal: fatal,
+  });
   const nowMs = Date.now;
   const links = createLinkReader({ guard: createAddressGuard({ allowPrivate: config.allowPrivateAddresses }) });
   const deadlines = createDeadlines({ storage, log, nowMs });
   const noteDeadline = deadlines.note;
   const setup = createSetup({ storage, log, nowMs, noteDeadline });
   deadlines.watch([invocationDeadlines(storage, nowMs), setup.sessions.deadlines()]);
-  const indexer = createKnowledgeIndexer({ storage, links, log, nowMs, onSettled: (...app) => void setup.settled(...app) });
+  const embedder = config.embeddings === undefined ? undefined : createEmbedder(config.embeddings);
+  const embedding = embedder === undefined ? undefined : createKnowledgeEmbedding({ storage, embedder, log });
+  const meanings = embedder === undefined ? undefined : createQuestionMeanings({ embedder, log, nowMs });
+  const indexer = createKnowledgeIndexer({ storage, links, embedding, log, nowMs, onSettled: (...app) => void setup.settled(...app) });
   const knowledge = { storage, indexer, nowMs };
   const writes = { ...knowledge, surroundings: config.allowPrivateAddresses ? 'development' : 'production' } as const;
   const demo = config.demo ? await prepareDemo(knowledge) : undefined;
   for (const id of organisationIds(storage.control)) await indexer.resume(id);
   const model = createModel(config, log);
-  const actors = createActorSystem({ storage, model, prices: priceTable(config.prices), log, nowMs, noteDeadline });
+  const actors = createActorSystem({ storage, model, prices: priceTable(config.prices), meanings, log, nowMs, noteDeadline });
   const smoke = createSmokeRuns({ storage, actors, log, nowMs });
   let draining = false;
   const services: Services = { config, storage, actors, knowledge, writes, setup, smoke, log, nowMs, draining: () => draining };
@@ -101,6 +112,8 @@ async function serve(config: Config): Promise<void> {
     deadlines.close();
     await model.close();
     await indexer.close();
+    await embedding?.close();
+    await embedder?.close();
     await storage.close();
     lock.release();
     log.info('stopped');

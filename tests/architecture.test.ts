@@ -66,6 +66,7 @@ const COMPOSITION_ROOT = ['src/banner.ts', 'src/config.ts', 'src/demo.ts', 'src/
 const DRIVER_ROOMS: Readonly<Record<string, readonly string[]>> = {
   'uWebSockets.js': ['gateway'],
   'better-sqlite3': ['storage'],
+  'sqlite-vec': ['storage'],
   culori: ['protocol'],
   openai: ['assistant'],
   undici: ['assistant'],

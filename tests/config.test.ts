@@ -153,7 +153,6 @@ const CASES: readonly Case[] = [
 
 /** Variables that are checked and change nothing yet: good values and bad ones. */
 const FORM_ONLY: readonly { variable: string; good: readonly string[]; bad: readonly string[]; allowed: RegExp; secret?: true }[] = [
-  { variable: 'EMBEDDING_MODEL', good: ['text-embedding-3-small'], bad: ['e'.repeat(201)], allowed: /at most 200 characters/ },
   { variable: 'NODE_ID', good: ['node-1.eu_west'], bad: ['node 1', 'n'.repeat(65)], allowed: /1 to 64 letters, digits/ },
   { variable: 'WORKERS', good: ['1'], bad: ['2', '0', 'many', '1.0'], allowed: /runs as one process: it may be 1/ },
   {
@@ -209,6 +208,27 @@ describe('configuration (decisions §1): every variable, unset, good and bad', (
       for (const value of bad) checkRefusal(variable, value, allowed, secret === true);
     });
   }
+
+  test('EMBEDDING_MODEL is off when unset, and asks the same server with the same key as the model', () => {
+    assert.equal(readConfig({}).embeddings, undefined);
+    assert.equal(readConfig({ OPENAI_API_KEY: 'sk-1', EMBEDDING_MODEL: '' }).embeddings, undefined);
+    assert.deepEqual(readConfig({ EMBEDDING_MODEL: 'e5', OPENAI_API_KEY: 'sk-1' }).embeddings, {
+      apiKey: 'sk-1',
+      baseUrl: 'https://api.openai.com/v1',
+      model: 'e5',
+    });
+    const offline = readConfig({ EMBEDDING_MODEL: 'e5', MODEL_PROVIDER: 'offline', OPENAI_BASE_URL: 'http://127.0.0.1:9/v1' });
+    assert.deepEqual(
+      [offline.model, offline.embeddings],
+      [{ provider: 'offline' }, { apiKey: undefined, baseUrl: 'http://127.0.0.1:9/v1', model: 'e5' }],
+    );
+  });
+
+  test('EMBEDDING_MODEL is refused when it is too long, and without a server to ask', () => {
+    checkRefusal('EMBEDDING_MODEL', 'e'.repeat(201), /at most 200 characters/, false);
+    checkRefusal('EMBEDDING_MODEL', 'e5', /OPENAI_BASE_URL \(or OPENAI_API_KEY\) must be set/, false);
+    assert.match(refusal({ EMBEDDING_MODEL: 'e5', MODEL_PROVIDER: 'offline' }), /^EMBEDDING_MODEL is "e5", but then OPENAI_BASE_URL/);
+  });
 
   test('REDIS_URL stops the start, whatever it holds: there is no cluster to join', () => {
     for (const value of ['redis://:hunter2@cache:6379', 'nonsense']) {

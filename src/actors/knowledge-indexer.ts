@@ -15,6 +15,7 @@ import {
   sourcesToIndex,
 } from '../storage/knowledge.ts';
 import type { Storage } from '../storage/storage.ts';
+import type { KnowledgeEmbedding } from './knowledge-embedding.ts';
 import { createLinkQueue } from './link-queue.ts';
 
 /** Texts read at once when indexing is resumed; the next ones are read when these are done. */
@@ -31,6 +32,8 @@ export interface IndexOutcome {
 export interface IndexerServices {
   readonly storage: Storage;
   readonly links: LinkReader;
+  /** Woken by every source that is indexed, where passages are found by meaning, too. */
+  readonly embedding?: Pick<KnowledgeEmbedding, 'wake'> | undefined;
   readonly log: { error(fields: object, message: string): void; info(fields: object, message: string): void };
   nowMs(): number;
   /** A source of this app came to rest: it is indexed, or it failed. Called after the commit; what it throws is logged. */
@@ -58,13 +61,14 @@ function reasonOf(error: unknown): string {
 }
 
 export function createKnowledgeIndexer(services: IndexerServices): KnowledgeIndexer {
-  const { storage, links, log, nowMs } = services;
+  const { storage, links, embedding, log, nowMs } = services;
 
-  const noteSettled = (organisationId: string, appId: string) => {
+  const noteSettled = (organisationId: string, source: KnowledgeSource) => {
     try {
-      services.onSettled?.(organisationId, appId);
+      embedding?.wake(organisationId, source.id);
+      services.onSettled?.(organisationId, source.appId);
     } catch (error) {
-      log.error({ err: error, organisation_id: organisationId, app_id: appId }, 'nobody learns that a source is indexed');
+      log.error({ err: error, organisation_id: organisationId, app_id: source.appId }, 'nobody learns that a source is indexed');
     }
   };
 
@@ -76,7 +80,7 @@ export function createKnowledgeIndexer(services: IndexerServices): KnowledgeInde
   ) => {
     const about = { sourceId: source.id, contentHash: source.contentHash };
     if (!(await storage.write(organisationId, 'beginIndexing', { ...about, nowMs: nowMs() }))) return;
-    if (await work(about)) noteSettled(organisationId, source.appId);
+    if (await work(about)) noteSettled(organisationId, source);
   };
 
   const indexText = async (organisationId: string, source: KnowledgeSource) => {
@@ -159,6 +163,7 @@ export function createKnowledgeIndexer(services: IndexerServices): KnowledgeInde
         }
       }
       queue.wake(organisationId);
+      embedding?.wake(organisationId);
       return seen.size;
     },
     close: () => queue.close(),

@@ -104,13 +104,16 @@ async function save(
   }
 }
 
+function takenNote(results: readonly KnowledgeResult[]): string {
+  if (results.every(({ ok }) => ok)) return 'Every item was taken. Text that was sent is searchable now.';
+  return results.some(({ ok }) => ok)
+    ? 'Read results[i].error of the items that failed; the others were taken.'
+    : 'No item was taken. Read results[i].error of each, mend it and send it again.';
+}
+
 function noteOn(results: readonly KnowledgeResult[]): string {
   const some = (...states: unknown[]) => results.some((result) => result.ok && states.includes(result.status));
-  const notes = [
-    results.every(({ ok }) => ok)
-      ? 'Every item was taken. Text that was sent is searchable now.'
-      : 'Read results[i].error of the items that failed; the others were taken.',
-  ];
+  const notes = [takenNote(results)];
   if (some('failed')) notes.push('Sources whose status is failed say why in error: mend that and send them again.');
   if (some('pending', 'indexing')) notes.push('Links that are pending or indexing are still being read: GET /status counts them.');
   return notes.join(' ');

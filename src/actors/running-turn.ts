@@ -73,9 +73,7 @@ export class RunningTurn {
           else
             this.#outbox.push({ event: { type: 'block.delta', index, text_delta: text }, speak: () => this.log.sayText(index, id, text) });
         },
-        completed: (block) => {
-          this.#outbox.push({ block });
-        },
+        completed: (block) => void this.#outbox.push({ block }),
       },
     );
     this.#rounds = new TurnRounds(scope, this.#assembler);
@@ -139,11 +137,15 @@ export class RunningTurn {
     }
   }
 
+  /** Does `work`: at once, or when what it needs is ready and nothing has ended the turn meanwhile. */
+  #once(ready: Promise<unknown> | undefined, work: () => void): void {
+    if (ready === undefined) work();
+    else ready.then(() => this.#hold(work));
+  }
+
   #callModel(): void {
     this.#run = this.#scope.model.stream(this.#rounds.request(), {
-      text: (delta) => {
-        this.#hold(() => this.#text(delta));
-      },
+      text: (delta) => this.#hold(() => this.#text(delta)),
       toolCallStarted: (call) =>
         this.#hold(() => {
           if (!this.#rounds.drawsComponent(call.name)) return;
@@ -273,8 +275,8 @@ export class RunningTurn {
 
   #perform(effects: readonly ChatTurnEffect[]): void {
     for (const effect of effects) {
-      if (effect.type === 'callModel') this.#callModel();
-      else if (effect.type === 'runCalls') this.#settleCalls();
+      if (effect.type === 'callModel') this.#once(this.#rounds.preparation(), () => this.#callModel());
+      else if (effect.type === 'runCalls') this.#once(this.#rounds.callsPreparation(), () => this.#settleCalls());
       else if (effect.type === 'abortModel') this.#run?.abort();
     }
   }

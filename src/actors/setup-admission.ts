@@ -5,7 +5,7 @@ import { type AppRecord, readApp } from '../storage/apps.ts';
 import { readToken, type SessionRef } from '../storage/setup-access.ts';
 import type { SetupSessionRow } from '../storage/setup-sessions.ts';
 import type { Storage } from '../storage/storage.ts';
-import { machinesOf, sessionOrRefuse } from './setup-session.ts';
+import { sessionMachine, sessionOrRefuse } from './setup-session.ts';
 
 /** A call that was let in. */
 export interface SetupCall {
@@ -51,7 +51,7 @@ export function sessionRows(storage: Storage, ref: SessionRef): { row: SetupSess
 
 /** Why a call would be refused now; undefined: it is admitted. Steps a copy of the machine and commits nothing. */
 export function refusalOfCall(row: SetupSessionRow, app: AppRecord, nowMs: number): Refusal | undefined {
-  return refusalIn(machinesOf(row).session.send({ type: 'session.call', nowMs, appLive: app.live }).effects);
+  return refusalIn(sessionMachine(row).send({ type: 'session.call', nowMs, appLive: app.live }).effects);
 }
 
 /** Lets a call with the session's token in. @throws Refusal not_started, session_closed, app_live, app_not_found. */

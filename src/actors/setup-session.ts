@@ -5,10 +5,10 @@
  * (a handshake, an indexed source) is read from rows at every step, so a tick is never lost with a process.
  */
 import type { Logger } from 'pino';
-import { setupSession } from '../machines/setup-session.ts';
-import { stepPanel } from '../machines/step-panel.ts';
+import { type SetupAgent, type SetupSessionContext, setupSession } from '../machines/setup-session.ts';
+import { type StepPanelContext, stepPanel } from '../machines/step-panel.ts';
 import { Refusal } from '../protocol/errors.ts';
-import type { StepId } from '../protocol/setup/steps.ts';
+import type { StepId, StepState } from '../protocol/setup/steps.ts';
 import { readApp } from '../storage/apps.ts';
 import type { Connection } from '../storage/connection.ts';
 import type { SessionRef } from '../storage/setup-access.ts';
@@ -71,12 +71,24 @@ function noSuchApp(): Refusal {
   return new Refusal('app_not_found', 'The app of this session was deleted. There is nothing left to set up.');
 }
 
-/** The machines of a stored session. */
-export function machinesOf(row: SetupSessionRow): Pick<SessionWork, 'session' | 'panel'> {
-  return {
-    session: stepper(setupSession, { stored: { state: row.state, context: JSON.parse(row.snapshot) } }),
-    panel: stepper(stepPanel, { stored: JSON.parse(row.panel) }),
-  };
+/** The machine of a stored session. */
+export function sessionMachine(row: SetupSessionRow): Stepper<typeof setupSession> {
+  return stepper(setupSession, { stored: { state: row.state, context: JSON.parse(row.snapshot) } });
+}
+
+/** Who claimed the session; null before the claim. */
+export function agentOf(row: SetupSessionRow): SetupAgent | null {
+  return (JSON.parse(row.snapshot) as SetupSessionContext).agent;
+}
+
+interface StoredPanel {
+  readonly state: Readonly<Record<StepId, StepState>>;
+  readonly context: StepPanelContext;
+}
+
+/** A panel as its row keeps it. */
+export function storedPanel(row: SetupSessionRow): StoredPanel {
+  return JSON.parse(row.panel) as StoredPanel;
 }
 
 /** JSON of a panel as its row keeps it. */
@@ -155,19 +167,30 @@ export class SetupSession {
     const db = storage.organisation(this.#ref.organisationId);
     for (let attempt = 1; attempt <= STEP_TRIES; attempt++) {
       const row = sessionOrRefuse(db, this.#ref.sessionId);
-      const session: SessionWork = { row, ...machinesOf(row), nowMs: this.#services.nowMs() };
+      // Thirteen regions take a while to wake, and most work leaves the panel alone.
+      let panel: Stepper<typeof stepPanel> | undefined;
+      const session: SessionWork = {
+        row,
+        session: sessionMachine(row),
+        get panel() {
+          panel ??= stepper(stepPanel, { stored: storedPanel(row) });
+          return panel;
+        },
+        nowMs: this.#services.nowMs(),
+      };
       const change = work(session);
-      const events = [...(change.events ?? []), ...this.#observe(db, session)];
+      const states = panel === undefined ? storedPanel(row).state : panel.snapshot.value;
+      const events = [...(change.events ?? []), ...this.#observe(db, session, states)];
       const state = session.session.state;
-      const panel = panelJson(session.panel);
-      const isSame = state === row.state && panel === row.panel && events.length === 0 && change.detected === undefined;
+      const steps = panel === undefined ? row.panel : panelJson(panel);
+      const isSame = state === row.state && steps === row.panel && events.length === 0 && change.detected === undefined;
       if (isSame) return this.#told(change, { row, eventIds: [] });
       const eventIds = await storage.write(this.#ref.organisationId, 'commitSetupSession', {
         sessionId: row.id,
         revision: row.revision,
         state,
         snapshot: JSON.stringify(session.session.snapshot.context),
-        panel,
+        panel: steps,
         outcome: change.outcome === undefined ? null : JSON.stringify(change.outcome),
         closed: isClosed(state),
         events,
@@ -187,13 +210,13 @@ export class SetupSession {
   }
 
   /** Ticks what the app's rows show, and answers the lines that say so. */
-  #observe(db: Connection, { session, panel }: SessionWork): NewSetupEvent[] {
-    if (session.state !== 'running') return [];
+  #observe(db: Connection, work: SessionWork, states: StoredPanel['state']): NewSetupEvent[] {
+    if (work.session.state !== 'running') return [];
     const app = readApp(db, this.#ref.appId, this.#ref.organisationId);
     if (app === undefined) throw noSuchApp();
     return observedSteps(readAppStatus(db, app)).flatMap((step) => {
-      const { effects } = panel.send({ type: 'step.observed', step });
-      if (effects.length === 0) return [];
+      if (states[step] === 'done') return [];
+      work.panel.send({ type: 'step.observed', step });
       return [{ step, status: 'done', title: OBSERVED_TITLES[step] ?? null, detail: null, data: null, origin: 'server' } as const];
     });
   }

@@ -39,9 +39,12 @@ export class SetupSessions {
   readonly #services: SetupServices;
   readonly #active = new Map<string, SetupSession>();
   readonly #pings: NodeJS.Timeout;
+  /** To be told when a session no longer holds its app back from going live. */
+  readonly #onEnded: (organisationId: string, appId: string) => Promise<void>;
 
-  constructor(services: SetupServices) {
+  constructor(services: SetupServices, onEnded: (organisationId: string, appId: string) => Promise<void>) {
     this.#services = services;
+    this.#onEnded = onEnded;
     // Whoever watches a session in which nothing happens still has to hear that the connection lives.
     this.#pings = setInterval(() => {
       for (const session of this.#active.values()) session.wake();
@@ -97,6 +100,8 @@ export class SetupSessions {
       if (!opened) continue;
       this.#services.noteDeadline(app.organisationId, expiresAtMs);
       const issued = await issueFileCode(this.#services, { sessionId: id, organisationId: app.organisationId, appId: app.id });
+      // A setup session was perhaps all that the app was waiting for.
+      if (kind === 'sync') await this.#onEnded(app.organisationId, app.id);
       return { row: sessionOrRefuse(db, id), issued };
     }
     throw new Error(`sessions of the app kept being opened: gave up after ${OPEN_TRIES} tries`);
@@ -134,6 +139,7 @@ export class SetupSessions {
         const nowMs = this.#services.nowMs();
         for (const row of readDueSessions(this.#services.storage.organisation(organisationId), nowMs, DUE_PER_ROUND)) {
           await this.#end(organisationId, row, { type: 'session.expire', nowMs });
+          await this.#onEnded(organisationId, row.appId);
         }
       },
     };

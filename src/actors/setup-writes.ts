@@ -71,11 +71,15 @@ function tally(counts: Readonly<Record<string, number>>): string {
   return parts.length === 0 ? 'nothing' : parts.join(', ');
 }
 
-/** @throws Refusal invalid_appearance when the theme names a logo that this app does not have. */
-export function requireKnownLogo(db: Connection, appId: string, { theme }: AppearanceBody): void {
-  if (theme.logoAssetId === undefined || readAsset(db, appId, theme.logoAssetId) !== undefined) return;
-  const message = 'names no logo of this app: leave it out to keep the uploaded one, or send the image to POST /logo';
-  throw new Refusal('invalid_appearance', `theme.logoAssetId ${message}`, { details: [{ path: 'theme.logoAssetId', message }] });
+/** @throws Refusal invalid_appearance when one of the themes names a logo that this app does not have. */
+export function requireKnownLogo(db: Connection, appId: string, body: AppearanceBody): void {
+  for (const variant of ['theme', 'themeDark'] as const) {
+    const logoAssetId = body[variant]?.logoAssetId;
+    if (logoAssetId === undefined || readAsset(db, appId, logoAssetId) !== undefined) continue;
+    const path = `${variant}.logoAssetId`;
+    const message = 'names no logo of this app: leave it out to keep the uploaded one, or send the image to POST /logo';
+    throw new Refusal('invalid_appearance', `${path} ${message}`, { details: [{ path, message }] });
+  }
 }
 
 async function writeAppearance({ storage, nowMs }: WriteServices, target: IntakeTarget, body: AppearanceBody): Promise<Written> {

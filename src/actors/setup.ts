@@ -16,21 +16,16 @@ export interface Setup extends SetupServices {
 }
 
 export function createSetup(services: SetupServices): Setup {
-  const sessions = new SetupSessions(services);
   const { storage, log, nowMs } = services;
-  return {
-    ...services,
-    sessions,
-    agent: new SetupAgent(storage, sessions),
-    async settled(organisationId, appId) {
-      try {
-        await sessions.observe(organisationId, appId);
-        if (await goLiveIfReady(storage, organisationId, appId, nowMs())) await sessions.appWentLive(organisationId, appId);
-      } catch (error) {
-        // Looked at again with the next thing that is observed.
-        log.error({ err: error, app_id: appId }, 'an observation could not be noted');
-      }
-    },
-    close: () => sessions.close(),
+  const settled = async (organisationId: string, appId: string) => {
+    try {
+      await sessions.observe(organisationId, appId);
+      if (await goLiveIfReady(storage, organisationId, appId, nowMs())) await sessions.appWentLive(organisationId, appId);
+    } catch (error) {
+      // Looked at again with the next thing that is observed.
+      log.error({ err: error, app_id: appId }, 'an observation could not be noted');
+    }
   };
+  const sessions = new SetupSessions(services, settled);
+  return { ...services, sessions, agent: new SetupAgent(storage, sessions), settled, close: () => sessions.close() };
 }

@@ -18,6 +18,7 @@ import type { Storage } from '../storage/storage.ts';
 import type { OpenTurnInput, OpenTurnOutput } from '../storage/turn-openings.ts';
 import type { CommitTurnInput } from '../storage/turns.ts';
 import type { Cap } from '../storage/usage-ledger.ts';
+import type { QuestionMeanings } from './question-meanings.ts';
 import type { Stepper } from './step.ts';
 import { readTranscript } from './transcript.ts';
 import { planTurn, type TurnCommand, type TurnPlan } from './turn-command.ts';
@@ -33,6 +34,8 @@ export interface TurnServices {
   readonly model: Model;
   readonly prices: PriceTable;
   readonly log: Logger;
+  /** There when passages are looked up by meaning, too. */
+  readonly meanings?: QuestionMeanings | undefined;
   nowMs(): number;
   /** A row of this organisation runs out at `atMs`. */
   noteDeadline(organisationId: string, atMs: number): void;
@@ -152,7 +155,7 @@ export class TurnOpening {
   /** What a run of this command needs; `commit` is the conversation's. */
   scopeOf(command: TurnCommand, conversationId: string, messageId: string, commit: TurnScope['commit'], isNew = false): TurnScope {
     const { app, body, channel, requestId } = command;
-    const { storage, model, prices, log } = this.#services;
+    const { storage, model, prices, log, meanings } = this.#services;
     const db = storage.organisation(command.organisationId);
     const locale = body.client.locale ?? null;
     const hasKnowledge = hasIndexedKnowledge(db, app.id);
@@ -184,10 +187,11 @@ export class TurnOpening {
           ? [{ role: 'user', content: body.message.text }]
           : readTranscript(db, conversationId, this.#services.nowMs()),
       search: (text) => {
-        const found = hasKnowledge ? searchKnowledge(db, app.id, text, PASSAGES_PER_SEARCH) : [];
+        const found = hasKnowledge ? searchKnowledge(db, app.id, text, PASSAGES_PER_SEARCH, meanings?.get(text)) : [];
         if (found.length > 0) command.onPassages?.(found);
         return found;
       },
+      ...(meanings !== undefined && hasKnowledge ? { prepareSearch: (text: string) => meanings.prepare(text) } : {}),
       commit,
     };
   }

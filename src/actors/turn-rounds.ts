@@ -60,7 +60,7 @@ export class TurnRounds {
   /** Rounds of this turn so far, behind the transcript. */
   readonly #said: ChatMessage[] = [];
   #transcript: ChatMessage[] | null = null;
-  #passages: Passage[] = [];
+  #passages: Passage[] | null = null;
   #words = '';
   #calls: readonly ToolCall[] = [];
   #answers = new Map<string, () => string>();
@@ -85,17 +85,28 @@ export class TurnRounds {
     this.#unreportedChars += delta.length;
   }
 
+  /** What the next request has to wait for: the meaning of its question. Undefined when it can be made at once. */
+  preparation(): Promise<void> | undefined {
+    if (this.#scope.prepareSearch === undefined || this.#passages !== null) return undefined;
+    const question = this.#question();
+    return question === undefined ? undefined : this.#scope.prepareSearch(question);
+  }
+
+  #question(): string | undefined {
+    this.#transcript ??= this.#scope.transcript();
+    return this.#transcript.findLast((message) => message.role === 'user')?.content;
+  }
+
   /** The next round's request. Passages are looked up once, for the message the turn answers. */
   request(): ModelRequest {
     const scope = this.#scope;
-    if (this.#transcript === null) {
-      this.#transcript = scope.transcript();
-      const question = this.#transcript.findLast((message) => message.role === 'user');
-      this.#passages = question === undefined ? [] : scope.search(question.content);
+    if (this.#passages === null) {
+      const question = this.#question();
+      this.#passages = question === undefined ? [] : scope.search(question);
     }
     const request = modelRequest({
       system: scope.system,
-      messages: [...this.#transcript, ...this.#said],
+      messages: [...(this.#transcript ?? []), ...this.#said],
       passages: this.#passages,
       context: scope.context,
       traits: scope.traits,
@@ -180,6 +191,15 @@ export class TurnRounds {
     };
     this.#waits.push({ pending, row });
     this.#newInvocations.push(row);
+  }
+
+  /** What runCalls has to wait for: the meanings of its searches. Undefined when the calls can be answered at once. */
+  callsPreparation(): Promise<unknown> | undefined {
+    const { prepareSearch } = this.#scope;
+    if (prepareSearch === undefined) return undefined;
+    const searches = this.#calls.filter((call) => call.name === SEARCH_KNOWLEDGE && this.#answers.has(call.id));
+    const meanings = searches.map((call) => prepareSearch(queryOf(call))).filter((meaning) => meaning !== undefined);
+    return meanings.length === 0 ? undefined : Promise.all(meanings);
   }
 
   /** Answers the server's own calls and remembers the round, so that the model can be asked again. */

@@ -50,6 +50,8 @@ export interface TurnScope {
   /** The conversation so far, ending with what is to be answered. */
   transcript(): ChatMessage[];
   search(text: string): Passage[];
+  /** There when searches go by meaning, too: settles when that of `text` is known or will not be; undefined when it need not wait. */
+  prepareSearch?(text: string): Promise<void> | undefined;
   /** False when the fence refused: the conversation has another owner. */
   commit(step: TurnCommit): Promise<boolean>;
 }

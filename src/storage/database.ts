@@ -3,12 +3,13 @@
  * (and at boot). Owns every pragma. Durability is spelled out here because the driver's default in WAL mode is weaker.
  */
 import Database from 'better-sqlite3';
+import * as sqliteVec from 'sqlite-vec';
 import type { Connection, Row, Statement } from './connection.ts';
 import { storageErrorCodeOf } from './storage-error.ts';
 
 /** SQLite's own wait for a lock. It blocks the calling thread, so it stays short; callers retry with jitter. */
 export const BUSY_TIMEOUT_MS = 50;
-/** Page cache of one connection: holds the inner pages of every index of a usual organisation; 64 open writers are 128 MB. */
+/** Page cache of one connection: holds the inner pages of every index of a usual organisation; 128 open writers are 256 MB at most. */
 const CACHE_KIB = 2_048;
 /** Pages in the WAL before a COMMIT also checkpoints: 4 MB, so that readers search a short WAL and few commits pay. */
 const AUTOCHECKPOINT_PAGES = 1_000;
@@ -108,19 +109,38 @@ function useWal(database: Database.Database): void {
   });
 }
 
+export interface ReaderOptions {
+  /** With sqlite-vec's functions, for searches by meaning. */
+  readonly vectors?: boolean;
+}
+
 /**
  * A connection that cannot write, for synchronous reads on the event loop. It sees a write as soon as the writer's
  * promise has resolved. Throws SQLite's SQLITE_CANTOPEN when the file does not exist.
  */
-export function openReader(path: string): Connection {
+export function openReader(path: string, { vectors = false }: ReaderOptions = {}): Connection {
   const database = new Database(path, { readonly: true, fileMustExist: true, timeout: BUSY_TIMEOUT_MS });
   try {
     harden(database);
+    if (vectors) sqliteVec.load(database);
   } catch (error) {
     database.close();
     throw error;
   }
   return new SqliteConnection(path, database);
+}
+
+/** @throws Error with one sentence when this machine cannot compare vectors: sqlite-vec comes built for some systems only. */
+export function requireVectors(): void {
+  const database = new Database(':memory:');
+  try {
+    sqliteVec.load(database);
+  } catch (error) {
+    const reason = error instanceof Error ? error.message : String(error);
+    throw new Error(`Semantic retrieval needs sqlite-vec, which does not load on this machine (unset EMBEDDING_MODEL): ${reason}`);
+  } finally {
+    database.close();
+  }
 }
 
 /**

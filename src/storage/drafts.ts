@@ -167,6 +167,8 @@ function saveAppearanceDraft(
     ...differing(before?.themeDark, draft.themeDark, 'themeDark.'),
     ...differing(before?.copilot, draft.copilot, 'copilot.'),
   ];
+  // What says the same leaves the row, and with it every cached copy, as it was.
+  if (JSON.stringify(draft) === JSON.stringify(before)) return { draft, changed };
   db.statement('UPDATE apps SET appearance_draft = :draft, revision = revision + 1, updated_at_ms = :nowMs WHERE id = :appId').run({
     appId: input.appId,
     draft: JSON.stringify(draft),
@@ -184,6 +186,7 @@ function saveExperienceDraft(
   const draft: ExperienceDraft = { ...before.experience, ...input.patch };
   const changed = differing(before.experience, draft, '').filter((name) => name !== 'reason');
   const personaVersion = before.personaVersion + (changed.length > 0 ? 1 : 0);
+  if (JSON.stringify(draft) === JSON.stringify(before.experience)) return { draft, personaVersion, changed };
   db.statement(
     `UPDATE apps SET experience_draft = :draft, persona_version = :personaVersion, revision = revision + 1, updated_at_ms = :nowMs
      WHERE id = :appId`,

@@ -1,9 +1,12 @@
 /**
- * Full-text search in one app's knowledge. Owns what a search may cost: the time of BM25 grows with the chunks that are
- * scored, so common words are left to the rarer ones beside them, and a bounded number of chunks is scored at all.
+ * Search in one app's knowledge: by its words, and beside them by its meaning where that is known. Owns what a search by
+ * words may cost: the time of BM25 grows with the chunks that are scored, so common words are left to the rarer ones
+ * beside them, and a bounded number of chunks is scored at all.
  */
-import type { Connection } from './connection.ts';
+import type { Connection, Row } from './connection.ts';
 import { matchExpression, queryTerms } from './knowledge-query.ts';
+import { type Meaning, nearestChunks } from './knowledge-vectors.ts';
+import { fuseRankings } from './rank-fusion.ts';
 
 /** One passage found, best first; the same shape that a model is given. */
 export interface FoundPassage {
@@ -12,9 +15,12 @@ export interface FoundPassage {
   readonly title: string;
   readonly headings: readonly string[];
   readonly text: string;
-  /** BM25, larger is better; comparable within one search only. */
+  /** BM25, or of two rankings the fused one's; larger is better; comparable within one search only. */
   readonly score: number;
 }
+
+/** Of each ranking this many times as many passages are fused as are asked for: what both name in the middle may win. */
+const FUSED_DEPTH = 4;
 
 /** Chunks that are scored: about 3 ms. Reached only when every word of the question is common, and then ranks say little. */
 const SCORED_CHUNKS_MAX = 1_500;
@@ -57,11 +63,11 @@ function plan(db: Connection, appId: string, terms: readonly string[]): string[]
   ];
 }
 
-function find(db: Connection, appId: string, query: string, limit: number): FoundPassage[] {
+function find(db: Connection, appId: string, query: string, limit: number): Row[] {
   // Weights of app_id, title, headings, text. The inner LIMIT bounds what is scored, the middle one what is joined.
   return db
     .statement(
-      `SELECT c.source_id, s.external_key, s.title, c.headings, c.text, best.score
+      `SELECT c.id, c.source_id, s.external_key, s.title, c.headings, c.text, best.score
        FROM (SELECT id, score FROM (
                SELECT rowid AS id, bm25(knowledge_index, 0.0, 8.0, 4.0, 1.0) AS score FROM knowledge_index
                WHERE knowledge_index MATCH :query LIMIT :scored)
@@ -71,24 +77,39 @@ function find(db: Connection, appId: string, query: string, limit: number): Foun
        WHERE c.app_id = :appId AND s.state = 'indexed' AND s.archived_at_ms IS NULL
        ORDER BY best.score, c.id`,
     )
-    .all({ query, appId, limit, scored: SCORED_CHUNKS_MAX })
-    .map((row) => ({
-      sourceId: row.source_id as string,
-      externalKey: row.external_key as string,
-      title: row.title as string,
-      headings: JSON.parse(row.headings as string) as string[],
-      text: row.text as string,
-      score: -(row.score as number),
-    }));
+    .all({ query, appId, limit, scored: SCORED_CHUNKS_MAX });
 }
 
-/** The passages of this app that answer `text` best, at most `limit`. Any text is welcome; never throws for its content. */
-export function searchKnowledge(db: Connection, appId: string, text: string, limit: number): FoundPassage[] {
+function passageOf(row: Row, score: number): FoundPassage {
+  return {
+    sourceId: row.source_id as string,
+    externalKey: row.external_key as string,
+    title: row.title as string,
+    headings: JSON.parse(row.headings as string) as string[],
+    text: row.text as string,
+    score,
+  };
+}
+
+function findByWords(db: Connection, appId: string, text: string, limit: number): Row[] {
   for (const query of plan(db, appId, queryTerms(text))) {
     const found = find(db, appId, query, limit);
     if (found.length > 0) return found;
   }
   return [];
+}
+
+/**
+ * The passages of this app that answer `text` best, at most `limit`: by its words, and by its `meaning` when that is given
+ * (then `db` must have been opened for vectors). Any text is welcome; never throws for its content.
+ */
+export function searchKnowledge(db: Connection, appId: string, text: string, limit: number, meaning?: Meaning): FoundPassage[] {
+  if (meaning === undefined) return findByWords(db, appId, text, limit).map((row) => passageOf(row, -(row.score as number)));
+  const rankings = [findByWords(db, appId, text, limit * FUSED_DEPTH), nearestChunks(db, appId, meaning, limit * FUSED_DEPTH)];
+  const rows = new Map(rankings.flat().map((row) => [row.id as number, row]));
+  return fuseRankings(rankings.map((ranking) => ranking.map((row) => row.id as number)))
+    .slice(0, limit)
+    .map(({ id, score }) => passageOf(rows.get(id) as Row, score));
 }
 
 /** Whether a search in this app can find anything at all. */

@@ -68,6 +68,21 @@ export type NewProposal = Pick<Proposal, 'id' | 'appId' | 'sessionId' | 'kind' |
   readonly nowMs: number;
 };
 
+/** The id of the session's proposal that says just this and waits, if there is one. */
+export function findWaiting(
+  db: Connection,
+  proposal: Pick<NewProposal, 'appId' | 'sessionId' | 'kind' | 'payload' | 'base'>,
+): string | undefined {
+  const { appId, sessionId, kind, payload, base } = proposal;
+  const row = db
+    .statement(
+      `SELECT id FROM proposals WHERE app_id = :appId AND state = 'pending' AND session_id = :sessionId AND kind = :kind
+         AND base = :base AND payload = :payload`,
+    )
+    .get({ appId, sessionId, kind, base, payload });
+  return row?.id as string | undefined;
+}
+
 export const transactions = {
   /** Notes in `control.sqlite` whose proposal this is; written before the proposal itself. */
   registerProposal(control: Connection, input: { id: string; organisationId: string; nowMs: number }): void {
@@ -77,8 +92,10 @@ export const transactions = {
       .run({ ...input });
   },
 
-  /** @throws Refusal conflict when too many wait. */
-  addProposal(db: Connection, input: NewProposal): void {
+  /** Answers the proposal's id, which is another one's when that one says the same. @throws Refusal conflict when too many wait. */
+  addProposal(db: Connection, input: NewProposal): string {
+    const same = findWaiting(db, input);
+    if (same !== undefined) return same;
     const row = db.statement(`SELECT count(*) AS n FROM proposals WHERE app_id = :appId AND state = 'pending'`).get({ appId: input.appId });
     if ((row?.n as number) >= PENDING_PROPOSALS_MAX) {
       throw new Refusal('conflict', `${PENDING_PROPOSALS_MAX} proposals of this app wait for a person. Wait until some are decided.`);
@@ -91,6 +108,7 @@ export const transactions = {
       `INSERT INTO proposals (id, app_id, session_id, kind, payload, base, summary, state, created_at_ms)
        VALUES (:id, :appId, :sessionId, :kind, :payload, :base, :summary, 'pending', :nowMs)`,
     ).run({ ...input });
+    return input.id;
   },
 
   /** Decides a proposal once; false when somebody has decided it already. */
@@ -100,12 +118,5 @@ export const transactions = {
         .statement(`UPDATE proposals SET state = :state, reason = :reason, decided_at_ms = :nowMs WHERE id = :id AND state = 'pending'`)
         .run({ ...input }).changes === 1
     );
-  },
-
-  /** An approval that could not be carried out: the proposal waits again. */
-  reopenProposal(db: Connection, input: { id: string }): void {
-    db.statement(`UPDATE proposals SET state = 'pending', decided_at_ms = NULL WHERE id = :id AND state = 'approved'`).run({
-      id: input.id,
-    });
   },
 };

@@ -1,7 +1,7 @@
 /** The door to storage: read-only connections, named write transactions in the writer thread, and the vault. */
 import { LRUCache } from 'lru-cache';
-import type { Connection } from './connection.ts';
-import { openReader, openWriter } from './database.ts';
+import type { Connection, Statement } from './connection.ts';
+import { openReader, openWriter, requireVectors } from './database.ts';
 import { type DataLayout, dataLayout, prepareDataDir } from './files-layout.ts';
 import { controlMigrations } from './migrations/control.ts';
 import { migrate } from './migrations/migrate.ts';
@@ -15,7 +15,7 @@ type Registry = typeof transactions;
 export type TransactionName = keyof Registry & string;
 
 /** Open read connections cost a file handle and a page cache each; beyond this many the least used closes. */
-const OPEN_ORGANISATIONS_MAX = 256;
+const OPEN_ORGANISATIONS_MAX = 512;
 
 /** Every request looks its key up; one takes some 300 bytes. */
 const KEYS_KEPT = 10_000;
@@ -27,7 +27,7 @@ export interface Storage {
   readonly control: Connection;
   /** The key with this token; kept in memory until this process writes `control.sqlite`, which it does alone. */
   key(token: string): Key | undefined;
-  /** Read-only, the organisation's file. @throws when the organisation has none. */
+  /** Read-only, the organisation's file; may be kept as long as the storage is open. @throws when the organisation has none. */
   organisation(organisationId: string): Connection;
   writeControl<N extends TransactionName>(name: N, input: Parameters<Registry[N]>[1]): Promise<ReturnType<Registry[N]>>;
   write<N extends TransactionName>(organisationId: string, name: N, input: Parameters<Registry[N]>[1]): Promise<ReturnType<Registry[N]>>;
@@ -39,6 +39,10 @@ export interface StorageOptions {
   readonly dataDir: string;
   /** 32 bytes, base64; minted into the data directory when undefined. */
   readonly masterKey: string | undefined;
+  /** Searches by meaning will be asked for. */
+  readonly vectors?: boolean;
+  /** Read connections kept open; 512 unless told. */
+  readonly openOrganisationsMax?: number;
   /** The writer thread died: nothing can be acknowledged any more. */
   onFatal(error: Error): void;
 }
@@ -53,10 +57,38 @@ function upgrade(path: string, kind: 'control' | 'organisation'): void {
 }
 
 /**
+ * Reads of one organisation, whichever connection is open for it at the moment: whoever holds this across an await must
+ * not be left with one that was closed because others were used more.
+ */
+class OrganisationReader implements Connection {
+  readonly path: string;
+  readonly #open: () => Connection;
+
+  constructor(path: string, open: () => Connection) {
+    this.path = path;
+    this.#open = open;
+  }
+
+  statement(sql: string): Statement {
+    return this.#open().statement(sql);
+  }
+
+  exec(sql: string): void {
+    this.#open().exec(sql);
+  }
+
+  /** Connections are closed by the storage. */
+  close(): void {}
+}
+
+/**
  * Opens (and creates or upgrades) the data directory.
- * @throws SchemaError when a file was written by a newer version; Error when the directory cannot be used.
+ * @throws SchemaError when a file was written by a newer version; Error when the directory cannot be used, or vectors
+ * cannot be compared.
  */
 export function openStorage(options: StorageOptions): Storage {
+  const { vectors = false } = options;
+  if (vectors) requireVectors();
   prepareDataDir(options.dataDir);
   const layout = dataLayout(options.dataDir);
   const vault = openVault(layout.masterKey, options.masterKey);
@@ -67,7 +99,7 @@ export function openStorage(options: StorageOptions): Storage {
     onFatal: options.onFatal,
   });
   const readers = new LRUCache<string, Connection>({
-    max: OPEN_ORGANISATIONS_MAX,
+    max: options.openOrganisationsMax ?? OPEN_ORGANISATIONS_MAX,
     dispose: (connection) => connection.close(),
   });
   const keys = new LRUCache<string, Key>({ max: KEYS_KEPT });
@@ -80,18 +112,23 @@ export function openStorage(options: StorageOptions): Storage {
     prepared.add(organisationId);
   };
 
+  const readerOf = (organisationId: string): Connection => {
+    let reader = readers.get(organisationId);
+    if (reader === undefined) {
+      prepareOrganisation(organisationId);
+      reader = openReader(layout.organisation(organisationId), { vectors });
+      readers.set(organisationId, reader);
+    }
+    return reader;
+  };
+
   return {
     layout,
     vault,
     control,
     organisation(organisationId) {
-      let reader = readers.get(organisationId);
-      if (reader === undefined) {
-        prepareOrganisation(organisationId);
-        reader = openReader(layout.organisation(organisationId));
-        readers.set(organisationId, reader);
-      }
-      return reader;
+      readerOf(organisationId);
+      return new OrganisationReader(layout.organisation(organisationId), () => readerOf(organisationId));
     },
     key(token) {
       let key = keys.get(token);

@@ -6,6 +6,7 @@ import * as httpActions from './http-actions.ts';
 import * as installation from './installation.ts';
 import * as invocations from './invocations.ts';
 import * as knowledge from './knowledge.ts';
+import * as knowledgeVectors from './knowledge-vectors.ts';
 import * as manifests from './manifests.ts';
 import * as organisations from './organisations.ts';
 import * as proposals from './proposals.ts';
@@ -25,6 +26,7 @@ export const transactions = {
   ...assets.transactions,
   ...manifests.transactions,
   ...knowledge.transactions,
+  ...knowledgeVectors.transactions,
   ...httpActions.transactions,
   ...screens.transactions,
   ...proposals.transactions,

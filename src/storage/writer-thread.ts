@@ -22,7 +22,7 @@ import {
 } from './writer-messages.ts';
 
 /** Write connections kept open: each costs up to 2 MB of pages and 3 descriptors; opening one again costs about 1 ms. */
-const OPEN_FILES_MAX = 64;
+const OPEN_FILES_MAX = 128;
 /** Writes in one transaction: the file's lock is held for some 5 ms then, which leaves the other processes their turn. */
 const GROUP_WRITES_MAX = 256;
 /** Writes taken from the port before working on them, so that a flood cannot starve the first ones of their answer. */

@@ -49,6 +49,19 @@ test('POST /knowledge 2: a link goes through the guard, and says why it failed',
   assert.equal(site.requests.length, 0);
 });
 
+test('POST /knowledge 3: the note says that others were taken only when some were', async (t) => {
+  const desk = await openDesk(t, playedReader());
+  const wrong = { external_key: 'wrong', kind: 'pdf' };
+  const none = await desk.send([wrong, { ...wrong, external_key: 'also wrong' }]);
+  assert.deepEqual([none.failed, none.created], [2, 0]);
+  assert.match(none.note, /^No item was taken\. Read results\[i\]\.error/);
+  assert.doesNotMatch(none.note, /others were taken/);
+  const some = await desk.send([wrong, textItem('right', 'A zebra.')]);
+  assert.deepEqual([some.failed, some.created], [1, 1]);
+  assert.match(some.note, /the others were taken/);
+  assert.match((await desk.send([textItem('right', 'A zebra.')])).note, /^Every item was taken/);
+});
+
 test('POST /knowledge 2: a slow link is answered as it stands and indexed later', async (t) => {
   const reader = playedReader();
   const desk = await openDesk(t, reader);

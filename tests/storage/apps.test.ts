@@ -138,6 +138,19 @@ test('PUT /experience: a patch keeps what it omits, and the version rises when t
   assert.deepEqual([same.changed, same.personaVersion], [[], 2]);
 });
 
+test('PUT /appearance, PUT /experience: the same draft sent again leaves the row as it was', (t) => {
+  const files = openFiles(t, NOW);
+  const { db } = files;
+  const appId = addApp(files, 'Shop', NOW);
+  const write = (nowMs: number) => {
+    transactions.saveAppearanceDraft(db, { appId, body: { theme: THEME }, nowMs });
+    transactions.saveExperienceDraft(db, { appId, patch: { assistantName: 'Ada' }, nowMs });
+    const { revision, updatedAtMs } = known(db, appId);
+    return { revision, updatedAtMs };
+  };
+  assert.deepEqual(write(NOW + 1), write(NOW + 2));
+});
+
 test('Published configuration: the sandbox sees the draft at once, the live channel only what was published', (t) => {
   const files = openFiles(t, NOW);
   const { db } = files;

@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { type TestContext, test } from 'node:test';
+import { completeTheme } from '../../src/protocol/appearance/complete-theme.ts';
 import { mintId } from '../../src/protocol/ids.ts';
 import { type AppRecord, transactions as apps, readApp } from '../../src/storage/apps.ts';
 import { ASSETS_KEPT, readAsset, requireAppearanceDraft, transactions } from '../../src/storage/assets.ts';
@@ -67,8 +68,8 @@ test('POST /logo: the test channel shows the logo at once, the live channel what
   apps.publishDrafts(db, { appId, nowMs: NOW });
   const { logoAssetId } = save(db, appId, 'logo');
   const themeOf = (channel: 'live' | 'sandbox') => readPublishedConfig(db, known(db, appId), channel).config.theme;
-  assert.deepEqual(themeOf('sandbox'), { ...THEME, logoAssetId });
-  assert.deepEqual(themeOf('live'), THEME);
+  assert.deepEqual(themeOf('sandbox'), completeTheme({ ...THEME, logoAssetId }));
+  assert.deepEqual(themeOf('live'), completeTheme(THEME));
 });
 
 test('POST /logo: identical bytes keep their id and change nothing while the draft shows them', (t) => {

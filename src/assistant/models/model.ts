@@ -8,7 +8,7 @@ export interface Passage {
   /** Headings above the passage, outermost first. */
   readonly headings: readonly string[];
   readonly text: string;
-  /** BM25-style relevance, larger is better; comparable within one search only. */
+  /** Relevance, larger is better; comparable within one search only. */
   readonly score: number;
 }
 

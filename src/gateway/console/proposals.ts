@@ -71,7 +71,7 @@ export const rejectProposalRoute = defineRoute({
   body: rejectProposalBody,
   async handle({ params, body }, services) {
     const { organisationId, proposal } = requireProposal(services, params.proposal);
-    await rejectProposal(services.writes, organisationId, proposal.id, body.reason ?? null);
+    await rejectProposal(services.writes, organisationId, proposal, body.reason ?? null);
     return json({ status: 'rejected' });
   },
 });

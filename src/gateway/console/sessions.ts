@@ -2,7 +2,7 @@
 import { takeInIntakeLinks } from '../../actors/intake-links.ts';
 import { sessionSource } from '../../actors/session-events.ts';
 import { type IssuedCode, issueFileCode } from '../../actors/setup-files.ts';
-import { machinesOf } from '../../actors/setup-session.ts';
+import { agentOf } from '../../actors/setup-session.ts';
 import { openSessionBody } from '../../protocol/console/sessions.ts';
 import { Refusal } from '../../protocol/errors.ts';
 import { findSession, type SessionRef } from '../../storage/setup-access.ts';
@@ -22,13 +22,12 @@ function eventToWire({ atMs, ...event }: SetupEvent) {
 }
 
 function sessionToWire(row: SetupSessionRow) {
-  const { agent } = machinesOf(row).session.snapshot.context;
   return {
     id: row.id,
     app_id: row.appId,
     kind: row.kind,
     status: row.state,
-    agent,
+    agent: agentOf(row),
     outcome: row.outcome === null ? null : JSON.parse(row.outcome),
     opened_at: timestamp(row.openedAtMs),
     expires_at: timestamp(row.expiresAtMs),
@@ -40,7 +39,9 @@ function sessionToWire(row: SetupSessionRow) {
 /** What a person hands to an agent: the command fetches the file. */
 function codeToWire({ code, expiresAtMs }: IssuedCode, setupUrl: string) {
   const fileUrl = `${setupUrl}/file?code=${code}`;
-  return { code, file_url: fileUrl, command: `curl -s '${fileUrl}' -o setup.md`, code_expires_at: timestamp(expiresAtMs) };
+  // Not into the repository that the agent works in: the file holds a token.
+  const command = `curl -fsS '${fileUrl}' -o "\${TMPDIR:-/tmp}/assistant-setup.md"`;
+  return { code, file_url: fileUrl, command, code_expires_at: timestamp(expiresAtMs) };
 }
 
 /** @throws Refusal 404 not_found. */

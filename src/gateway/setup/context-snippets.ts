@@ -4,86 +4,140 @@
  */
 import { CATALOG_VERSION, PROTOCOL_VERSION } from '../../protocol/limits.ts';
 
+/** The blocks that the snippets draw, and the worked turn of the setup file names. */
+export const DRAWN_COMPONENTS = ['text', 'screens', 'confirm_card'] as const;
+
 /** A value as JavaScript that stays what it is inside a script element, too. */
 function literal(value: string): string {
   return JSON.stringify(value).replaceAll('<', '\\u003c');
 }
 
-/** Module `assistant.js`: registers the manifest, sends turns and reads their streams. */
+/** Module `assistant.js`: reads the configuration, registers the manifest, sends turns and reads their streams. */
 function clientSnippet(apiUrl: string, testKey: string): string {
+  const components = DRAWN_COMPONENTS.map((name) => `'${name}'`).join(', ');
   return `const API = ${literal(apiUrl)};
-const KEY = ${literal(testKey)}; // in production builds the live key
+const KEY = ${literal(testKey)}; // what ships sends the live key: choose by build, in a page without one by location.hostname
 const SDK = 'web/1.0.0'; // platform and version of your build
 const device = (localStorage.assistantDevice ??= crypto.randomUUID().replaceAll('-', ''));
 const headers = { 'Content-Type': 'application/json', 'X-Service-Key': KEY, 'X-Service-Device': device };
-const client = { protocol: ${PROTOCOL_VERSION}, sdk: SDK, catalog_version: ${literal(CATALOG_VERSION)}, components: ['text'] }; // components: the blocks you draw
+const client = { protocol: ${PROTOCOL_VERSION}, sdk: SDK, catalog_version: ${literal(CATALOG_VERSION)}, components: [${components}] }; // components: the blocks you draw
+let registered;
 
-async function post(path, body) {
-  const answer = await fetch(API + path, { method: 'POST', headers, body: JSON.stringify(body) });
+async function call(path, body) {
+  const answer = await fetch(API + path, body === undefined ? { headers } : { method: 'POST', headers, body: JSON.stringify(body) });
   if (!answer.ok) throw new Error((await answer.json()).error.message);
   return answer;
 }
 
+// How to draw the assistant: { available, config: { theme, themeDark, copilot } }.
+export async function configuration() {
+  return (await call('/v1/apps/config')).json();
+}
+
 // Call it when the app starts. manifest: { version, actions: [], routes: [] }
 export async function register(manifest) {
-  const answer = await post('/v1/apps/manifest', { sdk: SDK, manifest });
+  registered = manifest;
+  const answer = await call('/v1/apps/manifest', { sdk: SDK, manifest });
   client.manifest_hash = (await answer.json()).manifest_hash;
 }
 
 // turn: { turn_id, conversation_id?, message | tool_results, user? }. Calls onEvent with every event of the stream.
-export async function send(turn, onEvent) {
-  const reader = (await post('/v1/chat', { ...turn, client })).body.pipeThrough(new TextDecoderStream()).getReader();
+export async function send(turn, onEvent, isSecond = false) {
+  const reader = (await call('/v1/chat', { ...turn, client })).body.pipeThrough(new TextDecoderStream()).getReader();
   let rest = '';
+  let isUnknown = false;
   for (;;) {
     const { value, done } = await reader.read();
-    if (done) return;
+    if (done) break;
     const frames = (rest + value).split('\\n\\n');
     rest = frames.pop();
     for (const frame of frames) {
       const data = frame.split('\\n').find((line) => line.startsWith('data: '));
-      if (data) onEvent(JSON.parse(data.slice(6)));
+      const event = data && JSON.parse(data.slice(6));
+      if (event?.code === 'manifest_unknown' && !isSecond) isUnknown = true;
+      if (event && !isUnknown) onEvent(event);
     }
   }
+  if (!isUnknown) return;
+  await register(registered); // the service no longer has it
+  await send(turn, onEvent, true);
 }
 `;
 }
 
-/** What the app does with the module: one question with its read actions. Actions that need a yes are left to the app. */
-const USAGE = `import { register, send } from './assistant.js';
+/** Module `usage.js`: what the app does with it. One question, drawn, with its actions; those that change something are asked about. */
+const USAGE = `import { configuration, register, send } from './assistant.js';
 
-const actions = { list_orders: async (params) => fetchOrders(params) }; // read actions of the manifest, by name
-await register({
+const actions = { list_orders: (params) => fetchOrders(params), cancel_order: (params) => cancelOrder(params) }; // by name
+const manifest = {
   version: '1',
-  actions: [{ name: 'list_orders', description: 'Lists the orders of the person.', params: {} }],
+  actions: [
+    { name: 'list_orders', description: 'Lists the orders of the person.', params: {} },
+    {
+      name: 'cancel_order', description: 'Cancels an order.', risk: 'write', confirm_template: 'Cancel order {order_id}?',
+      params: { order_id: { type: 'string', required: true } },
+    },
+  ],
   routes: [{ name: 'orders', title: 'Your orders' }],
-});
+};
+
+// Call it when the app starts. Null: hide the assistant.
+export async function start() {
+  const { available, config } = await configuration();
+  await register(manifest);
+  return available ? config : null;
+}
+
+async function run({ invocation_id, name, params }, agreed) {
+  try {
+    return { invocation_id, status: 'ok', result: await actions[name](params), ...agreed };
+  } catch (error) {
+    return { invocation_id, status: 'error', error: String(error).slice(0, 500) };
+  }
+}
 
 let conversation_id;
-export async function ask(text, draw) {
+const cards = {}; // what was asked, by the block that asks it
+// You write page: begin() a new answer, text(index, markdown) and screens(index, items) put a block in its place (a tap opens
+// item.route with item.params), error(message), and confirm(card) answers a promise of true or false: card has title, summary,
+// confirm_label, decline_label. user, for signed-in people: { id, hmac }. Throws when the service cannot be reached.
+export async function ask(text, page, user) {
   let next = { message: { text } };
   while (next) {
-    const calls = [];
-    await send({ turn_id: crypto.randomUUID(), conversation_id, ...next }, (event) => {
-      if (event.type === 'turn.start') conversation_id = event.conversation_id;
-      if (event.type === 'action.execute') calls.push(event);
-      draw(event); // block.delta, block.ready, error, turn.end
+    const texts = {};
+    let pending = [];
+    await send({ turn_id: crypto.randomUUID(), conversation_id, user, ...next }, (event) => {
+      const { type, index, block } = event;
+      if (type === 'turn.start') {
+        conversation_id = event.conversation_id;
+        page.begin();
+      } else if (type === 'block.delta') page.text(index, (texts[index] = (texts[index] ?? '') + event.text_delta));
+      else if (type === 'error') page.error(event.message);
+      else if (type === 'turn.end') pending = event.pending ?? [];
+      else if (type !== 'block.ready') return;
+      else if (block.block_type === 'text') page.text(index, block.body.md);
+      else if (block.block_type === 'screens') page.screens(index, block.body.items);
+      else if (block.block_type === 'confirm_card') cards[block.id] = block.body;
+      else page.text(index, block.fallback_text ?? '');
     });
-    const results = calls.map(async ({ invocation_id, name, params }) => {
-      try {
-        return { invocation_id, status: 'ok', result: await actions[name](params) };
-      } catch (error) {
-        return { invocation_id, status: 'error', error: String(error).slice(0, 500) };
-      }
-    });
-    next = calls.length > 0 && { tool_results: await Promise.all(results) };
+    const reads = pending.filter(({ risk }) => risk === 'read'); // first: they do not wait for the person
+    const results = await Promise.all(reads.map((call) => run(call)));
+    for (const call of reads.length > 0 ? [] : pending) {
+      const yes = await page.confirm(cards[call.block_id]);
+      results.push(yes ? await run(call, { confirmed: true }) : { invocation_id: call.invocation_id, status: 'declined' });
+    }
+    next = results.length > 0 && { tool_results: results };
   }
 }
 `;
+
+const NOTE =
+  'No SDK package is published. The snippets call the runtime interface directly; write the same in the language of the app. They leave out Retry and coming back to a stream that broke (docs), Stop, editing a confirmation card, and all blocks but text, screens and confirm_card: of others they show fallback_text.';
 
 /** Key `sdk` of GET /context. `testKey` null: the app has none, the code says where one goes. */
 export function sdkSection(apiUrl: string, testKey: string | null, docsUrl: string) {
   return {
-    note: 'No SDK package is published. The snippets call the runtime interface directly; write the same in the language of the app.',
+    note: NOTE,
     web: { version: null, url: null },
     mobile: { git: null, ref: null },
     snippets: { 'assistant.js': clientSnippet(apiUrl, testKey ?? 'rd_pk_test_…'), 'usage.js': USAGE },

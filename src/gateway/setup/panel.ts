@@ -1,5 +1,5 @@
 /** The thirteen steps of a session as they travel: GET /status, GET /context and the console (service.md "Steps"). */
-import { machinesOf } from '../../actors/setup-session.ts';
+import { storedPanel } from '../../actors/setup-session.ts';
 import { type ClosedBy, STEPS, type StepId, type StepState } from '../../protocol/setup/steps.ts';
 import type { SetupSessionRow } from '../../storage/setup-sessions.ts';
 
@@ -13,6 +13,6 @@ export interface PanelStep {
 
 /** Every step, in the order of the panel, with the state that the session's row holds. */
 export function panelSteps(row: SetupSessionRow): PanelStep[] {
-  const states: Readonly<Record<StepId, StepState>> = machinesOf(row).panel.snapshot.value;
-  return STEPS.map(({ id, label, closedBy }) => ({ id, label, state: states[id], closed_by: closedBy }));
+  const { state } = storedPanel(row);
+  return STEPS.map(({ id, label, closedBy }) => ({ id, label, state: state[id], closed_by: closedBy }));
 }

@@ -81,7 +81,7 @@ const START: FileEndpoint = {
 
 const CONTEXT: FileEndpoint = {
   heading: 'GET /context',
-  text: 'All that is known: `profile` (what the person said, the last `detected`), `intake` (what was read from their links), `config` (what is configured, with `origin` and `external_key`), `keys`, `sdk.snippets`, `steps`, `facts`, `schemas` (JSON Schema of every request body).',
+  text: 'All that is known: `profile` (what the person said, the last `detected`), `intake` (what was read from their links), `config` (what is configured, with `origin` and `external_key`), `schemas` (JSON Schema of every request body).',
   example: get('/context'),
   answer: '`{ app, session, profile, intake, config, keys, sdk, api, steps, facts, schemas }`',
 };
@@ -95,7 +95,7 @@ const EVENTS: FileEndpoint = {
 
 const APPEARANCE: FileEndpoint = {
   heading: 'PUT /appearance',
-  text: `\`theme\`: surface, onSurface, accent, onAccent, always all four, opaque \`#rrggbb\`. Optional: surfaceRaised, surfaceHigh, surfaceSunk, onSurfaceMuted, outline, danger, onDanger, success, onSuccess (derived when left out), radius 0 to ${RADIUS_MAX_PX}, spacing (compact, cosy, roomy), fontFamily ≤${FONT_FAMILY_MAX_CHARS}, fontScale ${FONT_SCALE_MIN} to ${FONT_SCALE_MAX}, style (flat, soft, outlined), launcherPosition (start, end). \`themeDark?\`: any of them, the rest is derived. \`copilot?\`: launcherLabel ≤${LAUNCHER_LABEL_MAX_CHARS}, composerHint ≤${COMPOSER_HINT_MAX_CHARS}, feedback (boolean), icons. Replaces the draft's theme, keeps its logo. \`warnings\` are colour pairs that are hard to read, no refusals: set \`fix.token\` to \`fix.suggested\` and send again, unless the brand forbids it.`,
+  text: `\`theme\`: surface, onSurface, accent, onAccent, always all four, opaque \`#rrggbb\`. Optional: surfaceRaised, surfaceHigh, surfaceSunk, onSurfaceMuted, outline, danger, onDanger, success, onSuccess (derived when left out), radius 0 to ${RADIUS_MAX_PX}, spacing (compact, cosy, roomy), fontFamily ≤${FONT_FAMILY_MAX_CHARS}, fontScale ${FONT_SCALE_MIN} to ${FONT_SCALE_MAX}, style (flat, soft, outlined), launcherPosition (start, end). \`themeDark?\`: any of them, the rest is derived, without it all. \`copilot?\`: launcherLabel ≤${LAUNCHER_LABEL_MAX_CHARS}, composerHint ≤${COMPOSER_HINT_MAX_CHARS}, feedback (boolean), icons. Replaces the draft's theme, keeps its logo. \`warnings\` are colour pairs that are hard to read, no refusals: set \`fix.token\` to \`fix.suggested\` and send again, unless the brand forbids it.`,
   example: [setupCurl(WORKED_APPEARANCE)],
   answer: '`{ saved, changed[], draft, warnings[] { check, what, ratio, minimum, fix? { token, suggested } } }`',
 };
@@ -109,52 +109,53 @@ const LOGO: FileEndpoint = {
 
 const EXPERIENCE: FileEndpoint = {
   heading: 'PUT /experience',
-  text: `A patch: what is left out stays, \`""\` and \`[]\` take back. assistantName ≤${PERSONA_NAME_MAX_CHARS}; tone, instructions, guardrails ≤${counted(PERSONA_TEXT_MAX_CHARS)}; guardrails: a rule a line, each starting \`Always\` or \`Never\`; topics it will not discuss (≤${PERSONA_TOPICS_MAX} of ${PERSONA_TOPIC_MAX_CHARS}); languages (≤${PERSONA_LANGUAGES_MAX}, the default first); welcomeTitle ≤${WELCOME_TITLE_MAX_CHARS}, welcomeBody ≤${WELCOME_BODY_MAX_CHARS}; suggestions (≤${SUGGESTIONS_MAX} of ${SUGGESTION_MAX_CHARS}). The smoke test asks the suggestions: offer what the knowledge answers.`,
+  text: `A patch: what is left out stays, \`""\` and \`[]\` take back. assistantName ≤${PERSONA_NAME_MAX_CHARS}; tone, instructions, guardrails ≤${counted(PERSONA_TEXT_MAX_CHARS)}; guardrails: a rule a line, each starting \`Always\` or \`Never\`; topics it will not discuss (≤${PERSONA_TOPICS_MAX} of ${PERSONA_TOPIC_MAX_CHARS}); languages (≤${PERSONA_LANGUAGES_MAX}, the default first); welcomeTitle ≤${WELCOME_TITLE_MAX_CHARS}, welcomeBody ≤${WELCOME_BODY_MAX_CHARS}; suggestions (≤${SUGGESTIONS_MAX} of ${SUGGESTION_MAX_CHARS}). Offer what the knowledge answers: the smoke test asks the first two.`,
   example: [setupCurl(WORKED_EXPERIENCE)],
   answer: '`{ saved, draft, personaVersion, changed[] }`',
 };
 
 const KNOWLEDGE: FileEndpoint = {
   heading: 'POST /knowledge',
-  text: `Text: external_key ≤${KNOWLEDGE_KEY_MAX_CHARS}, title ≤${KNOWLEDGE_TITLE_MAX_CHARS}, content (Markdown or plain text). Link: external_key, uri (public http or https; the service fetches it, ≤${megabytes(LINK_MAX_BYTES)}), title?. Out of service: \`{ "external_key": "help/returns", "op": "archive" }\`. One subject an item, with its headings; no code, no secrets, no personal data. Text is searchable when the answer comes, a link later; why one is \`failed\` is in \`config.knowledge\` of GET /context.`,
+  text: `Text: external_key ≤${KNOWLEDGE_KEY_MAX_CHARS}, title ≤${KNOWLEDGE_TITLE_MAX_CHARS}, content (Markdown or plain text). Link: external_key, uri (public http or https; the service fetches it, ≤${megabytes(LINK_MAX_BYTES)}), title?. Out of service: \`{ "external_key": "help/returns", "op": "archive" }\`. One subject an item, with its headings; no code, no secrets, no personal data. Text is searchable when the answer comes; a link may be \`pending\` or \`indexing\` until later. Why one \`failed\`: \`config.knowledge\` of GET /context.`,
   example: [setupCurl(WORKED_KNOWLEDGE)],
-  answer: '`{ created, updated, unchanged, archived, failed, results[] { external_key, ok, op, id, chunks, error? }, note }`',
+  answer: '`{ created, updated, unchanged, archived, failed, results[] { external_key, ok, op, id, status, chunks, error? }, note }`',
 };
 
 const ACTIONS: FileEndpoint = {
   heading: 'POST /actions',
-  text: `HTTP calls that the service makes; what only the app can do belongs into its manifest.
+  text: `HTTP endpoints of the app's backend, for a person to review. This version keeps them and calls none, in no turn and no test: what the assistant is to do goes into the manifest. Copy each from the code that calls it.
 
 - \`name\` snake_case ≤${ACTION_NAME_MAX_CHARS}, unique; \`description\` ≤${ACTION_DESCRIPTION_MAX_CHARS}: when to call it; \`method\` GET, POST, PUT, PATCH, DELETE; \`risk\` read (default), write, destructive.
 - \`url_template\`: the production https address; \`{{param.x}}\` marks a value in path or query. \`body_template\` (POST, PUT, PATCH): a JSON object as a string, marked likewise. Every mark is one of \`params\`.
 - \`params\` ≤${ACTION_PARAMS_MAX}: name, description?, required?, example?, type? (string, number, boolean, array), items? (type of a list's items), enum? ≤${ACTION_ENUM_MAX}.
 - \`confirm_template\` ≤${CONFIRM_TEMPLATE_MAX_CHARS}, required for write and destructive: what the person is asked; \`{x}\` marks a value.
-- \`auth\` \`none\` (default) may only read. \`user\` sends the signed-in person's own token; whatever changes data needs it. \`auth_name\` sends that token as \`header:<name>\`, \`query:<name>\` or \`cookie:<name>\` in place of Bearer.
+- \`auth\` \`none\` (default) may only read. \`user\` is the signed-in person's own token; whatever changes data needs it. \`auth_name\` places that token as \`header:<name>\`, \`query:<name>\` or \`cookie:<name>\` in place of Bearer.
 - \`needs_key { kind, name?, note? }\`, kind bearer, header or query: the endpoint wants a shared key. It never holds the key: the action is off until a person enters it in the console (\`human_todos\`). Key and token must not share a place: with auth \`user\`, kind bearer needs \`auth_name\` \`header:<name>\`.
-- \`result_path\`, \`result_fields\`, \`result_limit\` 1 to ${RESULT_LIMIT_MAX} (${RESULT_LIMIT_DEFAULT}): what of the answer the model sees. \`timeout_ms\` ${counted(HTTP_ACTION_TIMEOUT_MIN_MS)} to ${counted(HTTP_ACTION_TIMEOUT_MAX_MS)} (${counted(HTTP_ACTION_TIMEOUT_DEFAULT_MS)}). Out of service: \`op\` \`archive\`, as above.`,
+- \`result_path\`, \`result_fields\`, \`result_limit\` 1 to ${RESULT_LIMIT_MAX} (${RESULT_LIMIT_DEFAULT}): what of the answer matters. \`timeout_ms\` ${counted(HTTP_ACTION_TIMEOUT_MIN_MS)} to ${counted(HTTP_ACTION_TIMEOUT_MAX_MS)} (${counted(HTTP_ACTION_TIMEOUT_DEFAULT_MS)}). Out of service: \`op\` \`archive\`, as above.`,
   example: [setupCurl(WORKED_ACTIONS)],
   answer: '`{ failed, needs_key[], results[] { external_key, ok, name, needs_key, error? } }`; `needs_key` names those that wait for a key',
 };
 
 const SCREENS: FileEndpoint = {
   heading: 'POST /screens',
-  text: `Screens worth leading to. name snake_case, title ≤${SCREEN_TITLE_MAX_CHARS}, description ≤${SCREEN_DESCRIPTION_MAX_CHARS}, params? (≤${MANIFEST_ROUTE_PARAMS_MAX}; fromActions: whose results hold the value), file?, deep_link?. The same name updates; \`archive\` takes \`{ name, reason? }\`. A plan until the app's manifest has a route of that name.`,
+  text: `Screens worth leading to, all saved or none. \`name\` is their key: the same name updates; \`archive\` takes \`{ name, reason? }\`. name snake_case, title ≤${SCREEN_TITLE_MAX_CHARS}, description ≤${SCREEN_DESCRIPTION_MAX_CHARS}, params? (≤${MANIFEST_ROUTE_PARAMS_MAX}; fromActions: whose results hold the value), file?, deep_link?. A plan until the app's manifest has a route of that name.`,
   example: [setupCurl(WORKED_SCREENS)],
   answer: '`{ planned, added, updated, unchanged, archived, unknown[], note }`; `unknown` was to be archived, but never declared',
 };
 
 const STATUS: FileEndpoint = {
   heading: 'GET /status',
-  text: 'Where you stand. `go_live[].detail` says what a check that is not ok waits for.',
+  text: 'Where you stand. Checks and steps are two things: `screens` may be done while `screens_missing` is 2. `knowledge_ready`: no source waits, nor when there is none. `go_live[].detail` says what a check that is not ok waits for.',
   example: get('/status'),
   answer: '`{ app_ready, knowledge_ready, screens_missing, facts, go_live[] { key, label, ok, detail }, steps[] }`',
 };
 
 const RUN_SMOKE: FileEndpoint = {
   heading: 'POST /smoke',
-  text: `Asks the assistant ${SMOKE_QUESTIONS_MIN} to ${SMOKE_QUESTIONS_MAX} questions made of its suggestions, its knowledge and a read action of the manifest. Passes when ${SMOKE_PASS_SHARE * 100}% are \`ok\`: used knowledge or an action. For the others add the knowledge they lacked or change the suggestion, and run again. \`platformFailure\`: change nothing, run later.`,
+  text: `Asks the assistant ${SMOKE_QUESTIONS_MIN} to ${SMOKE_QUESTIONS_MAX} questions: the first two suggestions, two titles of its knowledge, a read action of the manifest; where one is missing, more of the others. Passes when ${SMOKE_PASS_SHARE * 100}% are \`ok\`: used knowledge, or called the action (nothing runs it here, its answer may be empty). For the others add the knowledge they lacked or change the suggestion. \`platformFailure\`: change nothing, run later. The latest run counts: run it again after later writes.`,
   example: [`${setupCurl({ method: 'POST', path: '/smoke', body: null })} --max-time ${seconds(SMOKE_TIMEOUT_MS) + 20}`],
-  answer: '`{ id, passed, platformFailure, createdAt, results[] { question, from, answer, actions[], grounded, actionBacked, ok } }`',
+  answer:
+    '`{ id, passed, platformFailure, createdAt, results[] { question, from, answer, actions[], grounded, actionBacked, ok, error } }`',
 };
 
 const READ_SMOKE: FileEndpoint = {
@@ -166,7 +167,7 @@ const READ_SMOKE: FileEndpoint = {
 
 const COMPLETE: FileEndpoint = {
   heading: 'POST /complete',
-  text: 'The last call: ends the session, revokes the token. `summary` (Markdown), `files_changed?`, `human_todos?`: what only a person can do (keys, secrets, domains, release).',
+  text: 'The last call: ends the session, revokes the token; open steps do not hinder it. `summary` (Markdown), `files_changed?`, `human_todos?`: what only a person can do (keys, secrets, domains, release).',
   example: [setupCurl(WORKED_COMPLETE)],
   answer: '`{ ok, status, token }`: completed, revoked',
 };
@@ -180,7 +181,7 @@ const FAIL: FileEndpoint = {
 
 const FILE: FileEndpoint = {
   heading: 'GET /file',
-  text: 'How this file was fetched, without a token. Another one needs another code; it brings a new token and ends the old one.',
+  text: 'How this file came, without a token. Another takes a new code, brings a new token and ends this one.',
   example: ['CODE=00000000000000000000000000000000 # 32 hex characters, from the console', 'curl -sS "$SETUP/file?code=$CODE"'],
   answer: 'this file, `text/markdown`',
 };

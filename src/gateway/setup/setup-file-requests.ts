@@ -3,6 +3,7 @@
  * shop, so that every form of an item is seen once.
  */
 import { CATALOG_VERSION, PROTOCOL_VERSION } from '../../protocol/limits.ts';
+import { DRAWN_COMPONENTS } from './context-snippets.ts';
 import type { WorkedRequest } from './setup-file-shell.ts';
 
 export const WORKED_START: WorkedRequest = {
@@ -16,7 +17,7 @@ export const WORKED_EVENTS: WorkedRequest = {
   path: '/events',
   body: {
     events: [
-      { step: 'discover', status: 'done', title: 'Read the code', detail: 'Next.js 15, 12 screens.', data: { packages: 3 } },
+      { step: 'discover', status: 'done', title: 'Read the code', detail: 'Next.js 15.' },
       { step: 'install', status: 'started', title: 'Adding the client' },
     ],
     detected: { platform: 'web', framework: 'next', locales: ['en', 'de'], screens: 12, darkTheme: true },
@@ -63,7 +64,7 @@ export const WORKED_KNOWLEDGE: WorkedRequest = {
         content: '# Returns\n\nSend anything back within 30 days. The label is in the parcel.',
         reason: 'content/help/returns.md',
       },
-      { external_key: 'site/delivery', kind: 'url', title: 'Delivery', uri: 'https://www.example.com/delivery' },
+      { external_key: 'site/delivery', kind: 'url', uri: 'https://www.example.com/delivery' },
     ],
   },
 };
@@ -76,7 +77,7 @@ export const WORKED_ACTIONS: WorkedRequest = {
       {
         external_key: 'api/search',
         name: 'search_products',
-        description: 'Finds products. Call it when the person looks for something to buy.',
+        description: 'Finds products. Call it when the person wants to buy.',
         method: 'GET',
         url_template: 'https://api.example.com/products?q={{param.words}}',
         params: [{ name: 'words', description: 'What to look for', required: true, example: 'red shoes' }],
@@ -87,7 +88,7 @@ export const WORKED_ACTIONS: WorkedRequest = {
       {
         external_key: 'api/cancel',
         name: 'cancel_order',
-        description: 'Cancels an order. Call it when the person asks for that.',
+        description: 'Cancels an order. Call it when the person asks to.',
         method: 'POST',
         risk: 'write',
         confirm_template: 'Cancel order {order_id}?',
@@ -107,8 +108,8 @@ export const WORKED_SCREENS: WorkedRequest = {
     screens: [
       {
         name: 'order_detail',
-        title: 'Your order',
-        description: 'One order: its items, where it is, and what can be done with it.',
+        title: 'Order',
+        description: 'One order: its items and where it is.',
         params: { order_id: { type: 'string', required: true, fromActions: ['list_orders'] } },
         file: 'app/orders/[id]/page.tsx',
         deep_link: '/orders/{order_id}',
@@ -131,7 +132,7 @@ export const WORKED_COMPLETE: WorkedRequest = {
 export const WORKED_FAIL: WorkedRequest = {
   method: 'POST',
   path: '/fail',
-  body: { reason: 'The app does not build: the lock file names a package that is gone.', step: 'install' },
+  body: { reason: 'The app does not build: a package is gone.', step: 'install' },
 };
 
 /** Every request of the setup interface that carries a JSON body. */
@@ -155,14 +156,8 @@ export const WORKED_MANIFEST: WorkedRequest = {
     sdk: 'web/1.0.0',
     manifest: {
       version: '1',
-      actions: [
-        {
-          name: 'list_orders',
-          description: 'Lists the orders of the person. Call it when they ask about their orders.',
-          params: { status: { type: 'string', enum: ['open', 'delivered'] } },
-        },
-      ],
-      routes: [{ name: 'order_detail', title: 'Your order', params: { order_id: { type: 'string', required: true } } }],
+      actions: [{ name: 'list_orders', description: 'Lists the orders of the person.', params: {} }],
+      routes: [{ name: 'order_detail', title: 'Order', params: { order_id: { type: 'string', required: true } } }],
     },
   },
 };
@@ -173,6 +168,6 @@ export const WORKED_CHAT: WorkedRequest = {
   path: '/v1/chat',
   body: {
     message: { text: 'How do I return something?' },
-    client: { protocol: PROTOCOL_VERSION, sdk: 'web/1.0.0', catalog_version: CATALOG_VERSION, components: ['text'] },
+    client: { protocol: PROTOCOL_VERSION, sdk: 'web/1.0.0', catalog_version: CATALOG_VERSION, components: DRAWN_COMPONENTS },
   },
 };

@@ -3,9 +3,9 @@
  * item's values on their own, because one failing item does not fail the others.
  */
 import * as v from 'valibot';
-import { explain } from '../issues.ts';
 import { HTTP_ACTIONS_PER_REQUEST_MAX } from '../limits.ts';
 import { type HttpAction, httpAction } from './action-rules.ts';
+import { itemFault } from './item-faults.ts';
 import { externalKey, fields, flag, listOf, reason, string } from './shapes.ts';
 
 const number = v.number('must be a number');
@@ -66,21 +66,16 @@ export type JudgedAction =
   | { readonly form: 'archive'; readonly item: ArchiveAction }
   | { readonly form: 'refused'; readonly error: string };
 
-function refusal(issues: readonly v.BaseIssue<unknown>[]): JudgedAction {
-  const [first] = explain(issues);
-  return { form: 'refused', error: first === undefined ? 'The item is malformed.' : `${first.path} ${first.message}` };
-}
-
 /**
- * Which of the two forms the item has, checked and with its defaults; `error` names the field. Never throws.
+ * Which of the two forms the item has, checked and with its defaults; `error` names up to three fields. Never throws.
  * `development` (ALLOW_PRIVATE_ADDRESSES) also takes localhost and literal addresses, those over http too.
  */
 export function judgeHttpAction(item: HttpActionShape, surroundings: Surroundings = 'production'): JudgedAction {
   if (item.op === undefined) {
     const result = v.safeParse(action[surroundings], item);
-    return result.success ? { form: 'action', item: result.output } : refusal(result.issues);
+    return result.success ? { form: 'action', item: result.output } : { form: 'refused', error: itemFault(result.issues) };
   }
   if (item.op !== 'archive') return { form: 'refused', error: 'op must be archive, or left out to add or update an action' };
   const result = v.safeParse(archiveItem, item);
-  return result.success ? { form: 'archive', item: result.output } : refusal(result.issues);
+  return result.success ? { form: 'archive', item: result.output } : { form: 'refused', error: itemFault(result.issues) };
 }

@@ -3,10 +3,10 @@
  * values on their own, because one failing item does not fail the others.
  */
 import * as v from 'valibot';
-import { explain } from '../issues.ts';
 import { KNOWLEDGE_ITEMS_MAX, KNOWLEDGE_TEXT_MAX_CHARS, KNOWLEDGE_TITLE_MAX_CHARS } from '../limits.ts';
 import { filledText, text } from '../text.ts';
 import { WEB_ADDRESS } from './addresses.ts';
+import { itemFault } from './item-faults.ts';
 import { externalKey, fields, listOf, reason, string } from './shapes.ts';
 
 /** The longest address that browsers and servers agree on. */
@@ -63,11 +63,10 @@ export type JudgedItem =
 function judge<Form extends 'text' | 'link' | 'archive', Schema extends v.GenericSchema>(form: Form, schema: Schema, item: unknown) {
   const result = v.safeParse(schema, item);
   if (result.success) return { form, item: result.output as v.InferOutput<Schema> } as const;
-  const [first] = explain(result.issues);
-  return { form: 'refused', error: first === undefined ? 'The item is malformed.' : `${first.path} ${first.message}` } as const;
+  return { form: 'refused', error: itemFault(result.issues) } as const;
 }
 
-/** Which of the three forms the item has, checked; `error` names the field. Never throws. */
+/** Which of the three forms the item has, checked; `error` names up to three fields. Never throws. */
 export function judgeKnowledgeItem(item: KnowledgeItemShape): JudgedItem {
   if (item.op !== undefined) {
     return item.op === 'archive'

@@ -1,5 +1,6 @@
 /** Schema of one organisation's file: its apps, what they know, their conversations and what they used. */
 import type { Migration } from './migrate.ts';
+import { retrievalMigration } from './organisation-retrieval.ts';
 import { setupMigration } from './organisation-setup.ts';
 
 export const organisationMigrations: readonly Migration[] = [
@@ -233,4 +234,5 @@ export const organisationMigrations: readonly Migration[] = [
     `,
   },
   setupMigration,
+  retrievalMigration,
 ];

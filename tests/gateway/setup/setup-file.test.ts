@@ -1,8 +1,9 @@
 import assert from 'node:assert/strict';
-import { spawnSync } from 'node:child_process';
 import { test } from 'node:test';
 import fc from 'fast-check';
 import * as v from 'valibot';
+import { smokeQuestions } from '../../../src/actors/smoke-questions.ts';
+import { documentRoute } from '../../../src/gateway/docs.ts';
 import { renderSetupFile, type SetupFileInput } from '../../../src/gateway/setup/setup-file.ts';
 import { WORKED_CHAT, WORKED_MANIFEST, WORKED_REQUESTS } from '../../../src/gateway/setup/setup-file-requests.ts';
 import * as limits from '../../../src/protocol/limits.ts';
@@ -17,18 +18,20 @@ import { judgeKnowledgeItem, knowledgeBody } from '../../../src/protocol/setup/k
 import { experiencePatch } from '../../../src/protocol/setup/persona.ts';
 import { screensBody } from '../../../src/protocol/setup/screens.ts';
 import { startBody } from '../../../src/protocol/setup/start.ts';
+import { type Call, runExamples, TEST_KEY } from './example-shell.ts';
 
 const TOKEN = 'rd_st_0123456789abcdef01234567';
-const TEST_KEY = 'rd_pk_test_abcdefghijklmnopqrstuvwx';
 
 const INPUT: SetupFileInput = {
   baseUrl: 'https://assistant.invalid/setup',
-  docsUrl: 'https://assistant.invalid/console/docs',
+  docsUrl: 'https://assistant.invalid/docs/runtime.md',
   token: TOKEN,
   app: { name: 'Shop', platformHint: 'web', live: false },
   session: { kind: 'setup', expiresAtMs: Date.UTC(2026, 10, 22), writes: 'apply' },
 };
 const FILE = renderSetupFile(INPUT);
+/** An agent reads it whole before it begins. */
+const MAX_CHARS = 22_000;
 
 /** service.md, the table of endpoints. */
 const ENDPOINTS = [
@@ -48,46 +51,6 @@ const ENDPOINTS = [
   'POST /complete',
   'POST /fail',
 ];
-
-interface Call {
-  readonly method: string;
-  readonly url: string;
-  readonly headers: readonly string[];
-  readonly data: string | undefined;
-  readonly form: string | undefined;
-}
-
-/** Stands in for curl: notes its arguments, and answers GET /context with keys. */
-const FAKE_CURL = `curl() {
-  printf '\\036' >&3; for argument in "$@"; do printf '%s\\037' "$argument" >&3; done
-  case "$*" in */context*) printf '{"profile":{"description":"\\\\"test\\\\":\\\\"rd_pk_test_wrong"},"keys":{"test":"${TEST_KEY}","live":"rd_pk_live_x"}}' ;; esac
-}`;
-
-function callOf(words: readonly string[]): Call {
-  const values = (flag: string) => words.flatMap((word, at) => (words[at - 1] === flag ? [word] : []));
-  const url = words.find((word, at) => /^https?:/.test(word) && !['-d', '-H', '-F'].includes(words[at - 1] ?? ''));
-  const [data] = values('-d');
-  const [form] = values('-F');
-  const method = values('-X')[0] ?? (data === undefined && form === undefined ? 'GET' : 'POST');
-  return { method, url: url ?? '', headers: values('-H'), data, form };
-}
-
-/** What every example of the file asks curl for when it is copied into a shell. */
-function runExamples(file: string): Call[] {
-  const blocks = [...file.matchAll(/^```sh\n([\s\S]*?)\n```$/gm)].map((match) => match[1] ?? '');
-  const { status, output, error } = spawnSync('sh', ['-eu', '-c', [FAKE_CURL, ...blocks].join('\n')], {
-    stdio: ['ignore', 'pipe', 'pipe', 'pipe'],
-    encoding: 'utf8',
-    timeout: 10_000,
-  });
-  assert.equal(error, undefined);
-  assert.equal(status, 0, output[2] ?? '');
-  assert.equal(output[2], '');
-  return (output[3] ?? '')
-    .split('\u001e')
-    .slice(1)
-    .map((call) => callOf(call.split('\u001f').slice(0, -1)));
-}
 
 /** The text below a heading, up to the next one of its level. */
 function section(heading: string): string {
@@ -170,22 +133,22 @@ test('Steps install and verify: the runtime examples find the address and the te
   }
 });
 
-test('Steps: all thirteen, in their order, with their labels and who closes each', () => {
-  const rows = [...section('Steps').matchAll(/^\| \d+ \| (\w+) \| ([^|]+) \| ([^|]+) \|/gm)].map((match) => match.slice(1, 4).join('; '));
+test('Steps: all thirteen, in their order, with who closes each in the words of GET /status and what it needs', () => {
+  const rows = [...section('Steps').matchAll(/^\| (\d+) \| (\w+) \| (\w+) \| (\S.{8,}) \|$/gm)].map((match) => match.slice(1, 4).join(' '));
   assert.deepEqual(rows, [
-    'waiting; Waiting for your agent; the service',
-    'connected; Agent connected; the service',
-    'discover; Reading your code; you',
-    'install; Installing the SDK; you',
-    'identity; Connecting your users; you',
-    'appearance; Applying your look; either',
-    'experience; Defining the assistant; either',
-    'knowledge; Filling the knowledge base; either',
-    'screens; Connecting screens; either',
-    'actions; Connecting actions; either',
-    'verify; Building and verifying; the service',
-    'test; Test conversation; the service',
-    'done; Ready; either',
+    '1 waiting server',
+    '2 connected server',
+    '3 discover agent',
+    '4 install agent',
+    '5 identity agent',
+    '6 appearance either',
+    '7 experience either',
+    '8 knowledge either',
+    '9 screens either',
+    '10 actions either',
+    '11 verify server',
+    '12 test server',
+    '13 done either',
   ]);
 });
 
@@ -268,11 +231,33 @@ test('GET /file: a file of a sync session on a live app says that its writes are
   assert.match(sync, /Session: sync, open until 2026-11-22T00:00:00\.000Z\..* proposals, which a person approves/);
   assert.match(sync, /, live\./);
   assert.doesNotMatch(FILE, /proposals, which a person approves/);
-  for (const file of [sync, FILE]) assert.match(file, /202 `\{ proposed: true/);
+  assert.match(sync, /202 `\{ proposed: true/);
+  assert.doesNotMatch(FILE, /proposed/, 'what no write of this session meets is not in the way');
+  assert.ok(sync.length < MAX_CHARS, `${sync.length} characters`);
 });
 
 test('GET /file: it stays short enough to be read at once', () => {
-  assert.ok(FILE.length < 22_000, `${FILE.length} characters`);
+  assert.ok(FILE.length < MAX_CHARS, `${FILE.length} characters`);
+});
+
+test('GET /file: it links the documents that are served, the runtime interface and the blocks', async () => {
+  const links = section('In the app').match(/https:[^\s;]+/g) ?? [];
+  assert.deepEqual(links, ['https://assistant.invalid/docs/runtime.md', 'https://assistant.invalid/docs/catalog.md']);
+  for (const link of links) {
+    const params = { name: new URL(link).pathname.slice('/docs/'.length) };
+    const reply = await documentRoute.handle({ params } as never, {} as never);
+    assert.match(reply.kind === 'text' ? reply.body : '', /^# /);
+  }
+});
+
+test('POST /smoke rules: the file says which suggestions, titles and actions a full run asks', () => {
+  const many = ['one', 'two', 'three', 'four'];
+  const actions = many.map((name) => ({ name, description: '', risk: 'read', params: {} }) as never);
+  const origins = smokeQuestions({ suggestions: many, titles: many, actions }).map(({ from }) => from);
+  const counts = ['suggestion', 'knowledge', 'action'].map((origin) => origins.filter((from) => from === origin).length);
+  assert.deepEqual(counts, [2, 2, 1]);
+  assert.match(FILE, /Asks the assistant 3 to 5 questions: the first two suggestions, two titles of its knowledge, a read action/);
+  assert.match(FILE, /Offer what the knowledge answers: the smoke test asks the first two\./);
 });
 
 test('GET /file: a name or an address that holds quotes, back quotes or new lines breaks neither text nor shell', () => {

@@ -190,6 +190,23 @@ test('HTTP action archive: op and external_key, and nothing of an action', () =>
   refuses({ external_key: 'a', op: 'archive' }, 'external_key', { external_key: '' });
 });
 
+test('POST /actions 7: the error names up to three wrong fields in one sentence, each once, and counts the others', () => {
+  const errorOf = (item: Parameters<typeof judge>[0]) => {
+    const judged = judge(item);
+    return judged.form === 'refused' ? judged.error : judged.form;
+  };
+  assert.equal(errorOf({ ...WRITE, confirm_template: undefined }), 'confirm_template is required for a write or destructive action');
+  assert.match(errorOf({ ...READ, name: 'getOrder', method: 'HEAD' }), /^name [^;]+; method must be one of [^;]+$/);
+  const three = errorOf({ ...READ, name: 'getOrder', method: 'HEAD', result_limit: 0 });
+  assert.deepEqual(
+    three.split('; ').map((part) => part.split(' ')[0]),
+    ['name', 'method', 'result_limit'],
+  );
+  assert.match(errorOf({ external_key: 'a' }), /^name is required; description is required; method is required \(and 1 more\)$/);
+  // Longer than allowed and not https: two faults of one field.
+  assert.equal(errorOf({ ...READ, url_template: `ftp://${'x'.repeat(3_000)}` }).match(/url_template /g)?.length, 1);
+});
+
 test('POST /actions: the body is 1 to 50 items; an unknown field or a wrong type anywhere refuses it as a whole', () => {
   const pathOf = (body: unknown) =>
     v

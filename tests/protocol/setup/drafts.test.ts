@@ -115,6 +115,8 @@ test('POST /knowledge 3: an item that cannot be taken says which field is wrong'
     [{ kind: 'text', title: 'T', content: 'C', uri: 'https://a.example' }, /^uri is not a field/],
     [{ kind: 'url', uri: 'ftp://a.example' }, /^uri /],
     [{ op: 'archive', content: 'C' }, /^content is not a field/],
+    [{ kind: 'text' }, /^title is required; content is required$/],
+    [{ kind: 'text', uri: 'x' }, /^title is required; content is required; uri is not a field of this request$/],
   ];
   for (const [fields, error] of cases) {
     const judged = judgeKnowledgeItem({ external_key: 'a', ...fields });

@@ -1,0 +1,122 @@
+/**
+ * K1: what a search in an app's knowledge takes as the knowledge grows, and what it takes to index the longest text that
+ * the service accepts. The searches run in a program of their own (`search.ts`), the text goes through the running service.
+ */
+import { execFile } from 'node:child_process';
+import { join } from 'node:path';
+import { promisify } from 'node:util';
+import { pinned, SERVER_CORE } from './processes.ts';
+import type { Finding, Question, QuestionScene } from './question.ts';
+import { digits, markdownTable, median } from './report.ts';
+import type { SearchResult } from './search.ts';
+import { type Console, createApp, createOrganisation, startServer } from './service.ts';
+import { textSource } from './text.ts';
+
+/** What the p99 aims at, by the chunks of the app. */
+const SIZES = [
+  { chunks: 100, targetMs: undefined },
+  { chunks: 1_000, targetMs: 1 },
+  { chunks: 10_000, targetMs: 10 },
+  { chunks: 100_000, targetMs: 60 },
+] as const;
+/** Filling the largest file takes longer than a look at the rig may. */
+const QUICK_CHUNKS_MAX = 10_000;
+/** The 99th percentile of a round is its tenth slowest question. */
+const QUESTIONS = 1_000;
+
+/** The most that one item of POST knowledge may hold. */
+const TEXT_CHARS = 200_000;
+const TEXT_TARGET = '≤ 2,000';
+const TEXT_SEED = 3;
+
+const run = promisify(execFile);
+
+async function search(chunks: number, rounds: number): Promise<SearchResult> {
+  const options = { chunks, questions: QUESTIONS, rounds };
+  const args = Object.entries(options).flatMap(([name, value]) => [`--${name}`, String(value)]);
+  const [command, ...rest] = pinned(SERVER_CORE, [process.execPath, join(import.meta.dirname, 'search.js'), ...args]);
+  const { stdout } = await run(command, rest);
+  return JSON.parse(stdout) as SearchResult;
+}
+
+interface KnowledgeReply {
+  readonly results: readonly { readonly ok: boolean; readonly chunks?: number }[];
+}
+
+/** Milliseconds from sending a new text until the answer that it is indexed. */
+async function indexText(operator: Console, appId: string, key: string, title: string, text: string): Promise<number> {
+  const startedMs = performance.now();
+  const item = { external_key: key, kind: 'text', title, content: text };
+  const { results } = (await operator.call('POST', `/apps/${appId}/knowledge`, { items: [item] })) as KnowledgeReply;
+  const tookMs = performance.now() - startedMs;
+  if (results[0]?.ok !== true || (results[0].chunks ?? 0) === 0) throw new Error(`a text was not indexed: ${JSON.stringify(results)}`);
+  return tookMs;
+}
+
+async function indexTexts({ outDir, rounds }: QuestionScene): Promise<number[]> {
+  const server = await startServer(outDir, {});
+  try {
+    const { appId } = await createApp(server.operator, await createOrganisation(server.operator));
+    const source = textSource(TEXT_SEED);
+    const times: number[] = [];
+    // The first is the warm-up.
+    for (let round = 0; round <= rounds; round++) {
+      const { title, text } = source.document(TEXT_CHARS);
+      times.push(await indexText(server.operator, appId, `text-${round}`, title, text));
+    }
+    return times.slice(1);
+  } finally {
+    await server.stop();
+  }
+}
+
+const COLUMNS = [
+  'chunks',
+  'file MB',
+  'filled in s',
+  'questions',
+  'answered',
+  'p50 ms',
+  'p99 ms',
+  'range of p99',
+  'slowest ms',
+  'target p99 ms',
+];
+
+function range(values: readonly number[]): string {
+  return `${digits(Math.min(...values))} to ${digits(Math.max(...values))}`;
+}
+
+function rowOf(result: SearchResult, targetMs: number | undefined): string[] {
+  const p99 = result.rounds.map((round) => round.p99_ms);
+  return [
+    result.chunks.toLocaleString('en-US'),
+    digits(result.file_bytes / 1e6),
+    digits(result.fill_s),
+    result.questions.toLocaleString('en-US'),
+    `${Math.round(result.answered * 100)} %`,
+    digits(median(result.rounds.map((round) => round.p50_ms))),
+    digits(median(p99)),
+    range(p99),
+    digits(median(result.rounds.map((round) => round.max_ms))),
+    targetMs === undefined ? '' : `≤ ${targetMs}`,
+  ];
+}
+
+async function measure(scene: QuestionScene): Promise<Finding> {
+  const rows: string[][] = [];
+  const searches: SearchResult[] = [];
+  for (const { chunks, targetMs } of SIZES) {
+    if (scene.quick && chunks > QUICK_CHUNKS_MAX) continue;
+    const result = await search(chunks, scene.rounds);
+    searches.push(result);
+    rows.push(rowOf(result, targetMs));
+    process.stderr.write(`K1: ${chunks} chunks done\n`);
+  }
+  const indexed = await indexTexts(scene);
+  const text = [TEXT_CHARS.toLocaleString('en-US'), digits(median(indexed)), range(indexed), TEXT_TARGET];
+  const tables = [markdownTable(COLUMNS, rows), markdownTable(['characters indexed', 'ms', 'range', 'target ms'], [text])];
+  return { name: 'K1', markdown: tables.join('\n\n'), data: { searches, indexed_ms: indexed } };
+}
+
+export const knowledge: Question = { name: 'K1', measure };

@@ -1,0 +1,211 @@
+/** service.md "Steps", "Step rules", "POST /events rules" and "GET /status"; decisions §3: the panel as agents move it, over HTTP. */
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { AGENT, PNG } from '../../support/setup-agent.ts';
+import { stepsIn } from '../../support/setup-work.ts';
+import { article, assertRefused, httpAction, type Line, screen, startSetup, THEME } from './setup-app.ts';
+
+const setup = await startSetup();
+
+const event = (step: string, status: string, more: object = {}) => ({ step, status, ...more });
+
+test('Step rules: the first write marks its step started, and moving on to a later step finishes it', async () => {
+  const { agent, view } = await setup.started();
+  const moves: readonly (readonly [active: string, work: () => Promise<unknown>])[] = [
+    ['appearance', () => agent.get('PUT', '/appearance', { theme: THEME })],
+    ['appearance', () => agent.logo(PNG, 'image/png')],
+    ['experience', () => agent.get('PUT', '/experience', { assistantName: 'Leaf' })],
+    ['screens', () => agent.get('POST', '/screens', { screens: [screen('orders')] })],
+    ['actions', () => agent.get('POST', '/actions', { items: [httpAction('a')] })],
+    ['verify', () => agent.get('POST', '/events', event('verify', 'started'))],
+  ];
+  const done = ['waiting', 'connected'];
+  for (const [index, [active, work]] of moves.entries()) {
+    await work();
+    const before = moves[index - 1]?.[0];
+    if (before !== undefined && before !== active) done.push(before);
+    const { session } = await view();
+    assert.deepEqual([stepsIn(session, 'active'), stepsIn(session, 'done')], [[active], done]);
+  }
+});
+
+test('Step rules: a late write to a finished step adds its line and leaves it done', async () => {
+  const { agent, view, state } = await setup.started();
+  await agent.get('PUT', '/appearance', { theme: THEME });
+  await agent.get('PUT', '/experience', { assistantName: 'Leaf' });
+  const { events: before } = await view();
+  await agent.get('PUT', '/appearance', { theme: { ...THEME, accent: '#0b5f4f' } });
+  const { events: after } = await view();
+  assert.equal(await state('appearance'), 'done');
+  assert.deepEqual(
+    after.slice(before.length).map(({ step, origin }) => [step, origin]),
+    [['appearance', 'server']],
+  );
+});
+
+test('Step rules: an agent skips, fails and takes up again; failed and skipped steps are worked on by a write', async () => {
+  const { agent, state } = await setup.started();
+  const report = (step: string, status: string) => agent.get('POST', '/events', event(step, status));
+  await report('identity', 'skipped');
+  assert.equal(await state('identity'), 'skipped');
+  await report('identity', 'started');
+  assert.equal(await state('identity'), 'active');
+  await report('identity', 'done');
+  assert.equal(await state('identity'), 'done');
+  await report('screens', 'failed');
+  assert.equal(await state('screens'), 'failed');
+  await agent.get('POST', '/screens', { screens: [screen('orders')] });
+  assert.equal(await state('screens'), 'active');
+  await report('actions', 'skipped');
+  assert.deepEqual([await state('screens'), await state('actions')], ['done', 'skipped']);
+});
+
+test('Steps: done of an agent for verify and test is recorded and changes nothing; the handshake and a passing smoke test tick them', async () => {
+  const { app, agent, view, state } = await setup.started();
+  const answer = await agent.get<{ accepted: number; ids: number[] }>('POST', '/events', [event('verify', 'done'), event('test', 'done')]);
+  assert.equal(answer.accepted, 2);
+  assert.deepEqual([await state('verify'), await state('test')], ['pending', 'pending']);
+  const recorded = (await view()).events.filter(({ id }) => answer.ids.includes(id));
+  assert.deepEqual(
+    recorded.map(({ step, status, origin }) => [step, status, origin]),
+    [
+      ['verify', 'done', 'agent'],
+      ['test', 'done', 'agent'],
+    ],
+  );
+  await agent.get('POST', '/events', event('verify', 'failed'));
+  await app.callIn('orders');
+  assert.deepEqual([await state('verify'), await state('screens')], ['done', 'done']);
+  assert.equal((await agent.get('POST', '/smoke')).passed, false);
+  assert.equal(await state('test'), 'active');
+  await agent.get('POST', '/knowledge', { items: ['returns', 'delivery', 'brewing'].map((key) => article(key)) });
+  assert.equal(await state('knowledge'), 'done');
+  assert.equal((await agent.get('POST', '/smoke')).passed, true);
+  assert.equal(await state('test'), 'done');
+});
+
+test('Step rules: every write adds one line saying what it did; a write that saved nothing adds none', async () => {
+  const { agent, view } = await setup.started();
+  const writes: readonly (readonly [step: string, says: RegExp, work: () => Promise<unknown>])[] = [
+    ['appearance', /accent/, () => agent.get('PUT', '/appearance', { theme: THEME })],
+    ['appearance', /logo/, () => agent.logo(PNG, 'image/png')],
+    ['appearance', /nothing changed/, () => agent.get('PUT', '/appearance', { theme: THEME })],
+    ['experience', /assistantName/, () => agent.get('PUT', '/experience', { assistantName: 'Leaf' })],
+    ['actions', /1 created/, () => agent.get('POST', '/actions', { items: [httpAction('a')] })],
+    ['screens', /1 added/, () => agent.get('POST', '/screens', { screens: [screen('orders')] })],
+    ['test', /0 of \d/, () => agent.get('POST', '/smoke')],
+  ];
+  for (const [step, says, work] of writes) {
+    const before = (await view()).events.length;
+    await work();
+    const [line, ...more] = (await view()).events.slice(before);
+    assert.deepEqual([line?.step, line?.status, line?.origin, more], [step, 'progress', 'server', []]);
+    assert.match(String(line?.title), says);
+  }
+  const before = await view();
+  await agent.send('POST', '/knowledge', { items: [article('bad', ' ')] });
+  assert.deepEqual(await view(), before);
+  await agent.get('POST', '/knowledge', { items: [article('good'), article('bad', ' ')] });
+  // The indexer notes on its own that it is done, before or after the write does.
+  const lines = (await view()).events.slice(before.events.length).map(({ step, status, title }) => [step, status, title]);
+  assert.deepEqual(lines.sort(), [
+    ['knowledge', 'done', 'A knowledge source is indexed.'],
+    ['knowledge', 'progress', 'Knowledge: 1 created, 1 failed.'],
+  ]);
+});
+
+test('POST /events: one event, a list, a list with a report; ids rise over all of them and events keep what was sent', async () => {
+  const { agent, view } = await setup.started();
+  const sent = event('install', 'progress', { title: 'Added it', detail: 'In package.json', data: { files: ['a'], constructor: 1 } });
+  const one = await agent.get('POST', '/events', sent);
+  const list = await agent.get('POST', '/events', [event('install', 'done'), event('identity', 'waiting')]);
+  const report = await agent.get('POST', '/events', { events: [event('discover', 'done')], detected: { platform: 'web' } });
+  const { events } = await view();
+  const first = events.find(({ origin }) => origin === 'agent')?.id ?? 0;
+  assert.deepEqual(one, { accepted: 1, ids: [first], detected: null });
+  assert.deepEqual(list, { accepted: 2, ids: [first + 1, first + 2], detected: null });
+  assert.deepEqual(report, { accepted: 1, ids: [first + 3], detected: { platform: 'web' } });
+  assert.deepEqual(
+    events.map(({ id }) => id),
+    events.map((_, index) => index + 1),
+  );
+  const { id, at, origin, ...kept } = events.find((line) => line.id === first) as Line;
+  assert.deepEqual([kept, origin], [sent, 'agent']);
+  assert.equal(new Date(at).toISOString(), at);
+  assert.ok(id > 0);
+});
+
+test('POST /events: ids of requests that race are all different and leave no gap', async () => {
+  const { agent, view } = await setup.started();
+  const answers = await Promise.all(
+    Array.from({ length: 20 }, (_, n) => agent.get<{ ids: number[] }>('POST', '/events', Array(n + 1).fill(event('discover', 'progress')))),
+  );
+  const ids = answers.flatMap((answer) => answer.ids).sort((a, b) => a - b);
+  assert.equal(ids.length, 210);
+  assert.deepEqual(
+    ids,
+    ids.map((_, index) => (ids[0] as number) + index),
+  );
+  const page = await view('?limit=100');
+  assert.deepEqual([page.events.length, page.next], [100, 100]);
+  assert.equal((await view(`?after=${page.next}&limit=1000`)).events.length, (ids.at(-1) as number) - 100);
+});
+
+test('POST /events: 50 events and 8,000 characters of data are taken, and one bad event of a list refuses them all', async () => {
+  const { agent, view } = await setup.started();
+  const data = { text: 'é'.repeat(8_000 - '{"text":""}'.length) };
+  const taken = await agent.get('POST', '/events', Array(50).fill(event('discover', 'progress', { data })));
+  assert.equal(taken.accepted, 50);
+  const before = await view();
+  assertRefused(await agent.send('POST', '/events', [event('install', 'done'), event('test', 'ok')]), 400, 'invalid_body', '[1].status');
+  assertRefused(await agent.send('POST', '/events', event('install', 'done', { data: { text: `${data.text}é` } })), 400, 'invalid_body');
+  assert.deepEqual(await view(), before);
+});
+
+test('Discovery report: merged field by field, lists replaced, from POST /start and POST /events, and kept with the app', async () => {
+  const app = await setup.app();
+  const agent = await app.unstarted();
+  await agent.get('POST', '/start', { ...AGENT, detected: { platform: 'web', locales: ['en', 'de'], darkTheme: true } });
+  const report = (detected: object) => agent.get('POST', '/events', { events: [event('discover', 'progress')], detected });
+  await report({ framework: 'react', locales: ['fr'] });
+  const { detected } = await report({ darkTheme: false, screens: 3 });
+  const merged = { platform: 'web', framework: 'react', locales: ['fr'], darkTheme: false, screens: 3 };
+  assert.deepEqual(detected, merged);
+  assert.deepEqual((await agent.get('POST', '/events', event('discover', 'done'))).detected, merged);
+  const later = await app.agent('sync');
+  assert.deepEqual((await later.get<{ profile: { detected: unknown } }>('GET', '/context')).profile.detected, merged);
+});
+
+test('GET /status: the keys of the table, before anything is configured; GET /smoke: { run: null } before the first run', async () => {
+  const { agent } = await setup.started();
+  const { go_live: checks, steps, ...rest } = await agent.get<{ go_live: object[]; steps: object[] }>('GET', '/status');
+  assert.deepEqual(rest, {
+    app_ready: false,
+    knowledge_ready: true,
+    screens_missing: 0,
+    facts: {
+      handshakeAt: null,
+      manifest: null,
+      knowledge: { sources: 0, indexed: 0, pending: 0, indexing: 0, failed: 0, chunks: 0 },
+      declaredScreens: 0,
+      httpActions: { enabled: 0, needsKey: 0 },
+      smoke: null,
+      liveAt: null,
+    },
+  });
+  assert.deepEqual(
+    checks.map((check) => Object.keys(check)),
+    Array(4).fill(['key', 'label', 'ok', 'detail']),
+  );
+  assert.equal(steps.length, 13);
+  assert.deepEqual(await agent.get('GET', '/smoke'), { run: null });
+});
+
+test('GET /smoke: answers the latest run and runs nothing', async () => {
+  const { agent, view } = await setup.started();
+  const run = await agent.get('POST', '/smoke');
+  const before = await view();
+  assert.deepEqual(await agent.get('GET', '/smoke'), run);
+  assert.deepEqual(Object.keys(run).sort(), ['createdAt', 'id', 'passed', 'platformFailure', 'results']);
+  assert.deepEqual(await view(), before);
+});

@@ -1,0 +1,243 @@
+/** service.md "Session" `writes`, decisions §2 and §3: writes of a sync session on a live app wait for a person. */
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { PNG } from '../../support/setup-agent.ts';
+import { configOf, KINDS, type Kind, listed, liveApp, NEW_THEME, type Proposed, propose } from './live-app.ts';
+import { article, assertRefused, httpAction, type SetupApp, screen, startSetup, THEME } from './setup-app.ts';
+
+const setup = await startSetup();
+const decide = (id: string, verb: 'approve' | 'reject', body: unknown = {}) => setup.operator('POST', `/proposals/${id}/${verb}`, body);
+
+test('decisions §3: each of the six writes answers 202, changes nothing, is listed with what it would write, and is applied once it is approved', async () => {
+  const { app, agent, sessionId } = await liveApp(setup);
+  const before = await configOf(agent);
+  const proposals: Proposed[] = [];
+  for (const kind of KINDS) {
+    const proposal = await propose(agent, kind);
+    const { proposed, proposal_id: id, kind: named, summary, note } = proposal;
+    assert.deepEqual([proposed, named], [true, kind]);
+    assert.match(id, /^pro_[0-9a-z]{24}$/);
+    assert.ok(summary.length > 0 && note.includes('console'));
+    assert.equal(proposal.results !== undefined, kind === 'knowledge' || kind === 'actions');
+    assert.equal(proposal.warnings !== undefined, kind === 'appearance');
+    proposals.push(proposal);
+  }
+  assert.deepEqual(await configOf(agent), before);
+  const waiting = await listed(app);
+  assert.deepEqual(
+    waiting.map((one) => [one.id, one.kind, one.status, one.session_id, one.app_id, one.reason, one.decided_at]),
+    proposals.map((one) => [one.proposal_id, one.kind, 'pending', sessionId, app.appId, null, null]),
+  );
+  assert.deepEqual(waiting[0]?.write, { body: { theme: NEW_THEME } });
+  assert.deepEqual(waiting[1]?.write, { bytes: PNG.length });
+  assert.deepEqual(waiting[2]?.write, { patch: { assistantName: 'Twig', tone: 'Calm.' } });
+
+  for (const { proposal_id: id, kind } of proposals) {
+    const answer = await decide(id, 'approve');
+    assert.deepEqual([answer.status, (answer.json as { status: string }).status], [200, 'approved'], `${kind}: ${answer.text}`);
+  }
+  assert.deepEqual(
+    (await listed(app)).map(({ status }) => status),
+    KINDS.map(() => 'approved'),
+  );
+  const draft = (await app.console<{ draft: { theme: { accent: string; logoAssetId: string } } }>('GET', '/appearance')).draft;
+  assert.equal(draft.theme.accent, NEW_THEME.accent);
+  assert.match(draft.theme.logoAssetId, /^ast_/);
+  const after = JSON.stringify(await configOf(agent));
+  for (const word of ['Twig', 'Calm.', 'delivery', 'Something new is said here.', '"cart"']) assert.ok(after.includes(word), word);
+});
+
+test('decisions §3: approving applies through the ordinary rules, and answers what the write itself would have answered', async () => {
+  const { app, agent } = await liveApp(setup);
+  const results = async (kind: Kind) => {
+    const answer = await decide((await propose(agent, kind)).proposal_id, 'approve');
+    return (answer.json as { result: Record<string, unknown> }).result;
+  };
+  assert.deepEqual((await results('appearance')).changed, ['theme.accent']);
+  assert.deepEqual((await results('experience')).changed, ['assistantName', 'tone']);
+  const { created, updated } = await results('knowledge');
+  assert.deepEqual([created, updated], [1, 1]);
+  const { added, archived } = await results('screens');
+  assert.deepEqual([added, archived], [1, 1]);
+  const { facts } = await app.console<{ facts: { knowledge: { indexed: number } } }>('GET', '/status');
+  assert.equal(facts.knowledge.indexed, 2);
+});
+
+test('POST /proposals/:id/reject: keeps the reason and applies nothing; neither verdict can be changed', async () => {
+  const { app, agent } = await liveApp(setup);
+  const before = await configOf(agent);
+  const first = await propose(agent, 'experience');
+  const second = await propose(agent, 'screens');
+  assert.deepEqual((await decide(first.proposal_id, 'reject', { reason: 'We are called Leaf.' })).json, { status: 'rejected' });
+  assert.deepEqual((await decide(second.proposal_id, 'reject')).json, { status: 'rejected' });
+  assert.deepEqual(await configOf(agent), before);
+  assert.deepEqual(
+    (await listed(app)).map(({ status, reason, decided_at: at }) => [status, reason, typeof at]),
+    [
+      ['rejected', 'We are called Leaf.', 'string'],
+      ['rejected', null, 'string'],
+    ],
+  );
+  for (const verb of ['approve', 'reject'] as const) assertRefused(await decide(first.proposal_id, verb), 409, 'conflict', 'decided');
+  const third = await propose(agent, 'experience');
+  assert.equal((await decide(third.proposal_id, 'approve')).status, 200);
+  for (const verb of ['approve', 'reject'] as const) assertRefused(await decide(third.proposal_id, verb), 409, 'conflict', 'decided');
+  assertRefused(await decide('pro_none', 'approve'), 404, 'not_found', 'pro_none');
+  assertRefused(await decide(third.proposal_id, 'reject', { reason: 'x'.repeat(1_001) }), 400, 'invalid_body', 'reason');
+});
+
+test('decisions §2 and §3: approving what changed meanwhile is a conflict, applies nothing and leaves the proposal waiting', async () => {
+  const changes: Readonly<Record<Kind, (app: SetupApp) => Promise<unknown>>> = {
+    appearance: (app) => app.console('PUT', '/appearance', { theme: { ...THEME, radius: 4 } }),
+    logo: (app) => putLogo(app, '<svg xmlns="http://www.w3.org/2000/svg" width="8" height="8"><path d="M0 0h8v8z"/></svg>'),
+    experience: (app) => app.console('PUT', '/experience', { tone: 'Brisk.' }),
+    knowledge: (app) => app.console('POST', '/knowledge', { items: [article('delivery', 'Somebody else wrote this.')] }),
+    actions: (app) => app.console('POST', '/actions', { items: [{ external_key: 'search', op: 'archive' }] }),
+    screens: (app) => app.console('POST', '/screens', { screens: [screen('cart', 'Basket')] }),
+  };
+  for (const kind of KINDS) {
+    const { app, agent } = await liveApp(setup);
+    const { proposal_id: id } = await propose(agent, kind);
+    await changes[kind](app);
+    const before = await configOf(agent);
+    assertRefused(await decide(id, 'approve'), 409, 'conflict', 'changed');
+    assert.deepEqual(await configOf(agent), before, kind);
+    assert.deepEqual(
+      (await listed(app)).map(({ status }) => status),
+      ['pending'],
+    );
+    assert.equal((await decide(id, 'reject')).status, 200);
+  }
+});
+
+/** A person's logo, over the console. */
+async function putLogo({ appId }: SetupApp, svg: string): Promise<void> {
+  const body = new FormData();
+  body.append('file', new Blob([svg], { type: 'image/svg+xml' }), 'logo.svg');
+  const headers = { Authorization: `Bearer ${setup.service.operatorToken}` };
+  const answer = await fetch(`${setup.service.baseUrl}/console/api/apps/${appId}/logo`, { method: 'POST', headers, body });
+  assert.equal(answer.status, 200, await answer.text());
+}
+
+test('decisions §3: of a proposal approved by two people at once one applies it; of two proposals about one item only one', async () => {
+  const { agent } = await liveApp(setup);
+  const { proposal_id: id } = await propose(agent, 'knowledge');
+  const twice = await Promise.all([decide(id, 'approve'), decide(id, 'approve'), decide(id, 'reject')]);
+  assert.deepEqual(twice.map(({ status }) => status).sort(), [200, 409, 409]);
+  const rivals = [await propose(agent, 'knowledge', 'The first word.'), await propose(agent, 'knowledge', 'The second word.')];
+  const answers = await Promise.all(rivals.map((one) => decide(one.proposal_id, 'approve')));
+  assert.deepEqual(answers.map(({ status }) => status).sort(), [200, 409]);
+});
+
+test('decisions §3: a write is validated as an applied one: 400, 409, 413, 415 and 422 as usual, and nothing is proposed', async () => {
+  const { app, agent } = await liveApp(setup);
+  assertRefused(await agent.send('PUT', '/appearance', { theme: THEME, extra: 1 }), 400, 'invalid_body', 'extra');
+  assertRefused(await agent.send('PUT', '/appearance', { theme: { ...THEME, accent: 'red' } }), 422, 'invalid_appearance', 'accent');
+  const strange = { theme: { ...THEME, logoAssetId: `ast_${'0'.repeat(24)}` } };
+  assertRefused(await agent.send('PUT', '/appearance', strange), 422, 'invalid_appearance', 'logoAssetId');
+  assertRefused(await agent.send('PUT', '/experience', { guardrails: 'Be nice.' }), 422, 'invalid_experience', 'guardrails');
+  assertRefused(await agent.logo(Buffer.from('hello'), 'image/png'), 415, 'unsupported_type');
+  assertRefused(await agent.logo(Buffer.alloc(0), 'image/png'), 400, 'empty_file');
+  assertRefused(await agent.send('POST', '/screens', { screens: [] }), 400, 'invalid_body');
+  const batches: readonly (readonly [path: string, item: unknown, names: string])[] = [
+    ['/knowledge', article('bad', ' '), 'content'],
+    ['/knowledge', { external_key: 'nobody', op: 'archive' }, 'external_key'],
+    ['/actions', httpAction('bad', { method: 'POST', risk: 'write' }), 'confirm_template'],
+    ['/actions', { external_key: 'nobody', op: 'archive' }, 'external_key'],
+    ['/actions', httpAction('another', { name: 'find_search' }), 'name find_search belongs to'],
+  ];
+  for (const [path, item, names] of batches) {
+    const answer = await agent.send('POST', path, { items: [item] });
+    const { results, proposed } = answer.json as Proposed;
+    assert.deepEqual([answer.status, proposed, results?.length, results?.[0]?.ok], [422, false, 1, false], answer.text);
+    assert.ok(results?.[0]?.error?.includes(names), `${results?.[0]?.error} does not name ${names}`);
+  }
+  assert.deepEqual(await listed(app), []);
+  const bare = await setup.app();
+  await bare.console('POST', '/go-live');
+  assertRefused(await (await bare.agent('sync')).logo(PNG, 'image/png'), 409, 'draft_invalid', 'PUT /appearance');
+});
+
+test('decisions §3: results say of each item whether it is proposed; what failed is not part of the proposal', async () => {
+  const { app, agent } = await liveApp(setup);
+  const items = [article('returns', 'New words.'), article('bad', ' '), { external_key: 'nobody', op: 'archive' }];
+  const answer = await agent.send('POST', '/knowledge', { items });
+  const { results, proposal_id: id } = answer.json as Proposed;
+  assert.equal(answer.status, 202);
+  assert.deepEqual(
+    results?.map(({ external_key, ok, op }) => [external_key, ok, op]),
+    [
+      ['returns', true, 'proposed'],
+      ['bad', false, undefined],
+      ['nobody', false, undefined],
+    ],
+  );
+  assert.deepEqual((await listed(app))[0]?.write, { items: [items[0]] });
+  const approved = (await decide(id, 'approve')).json as { result: { updated: number; failed: number } };
+  assert.deepEqual([approved.result.updated, approved.result.failed], [1, 0]);
+});
+
+test('decisions §3: items of a batch are judged in their order: what an earlier one adds may be archived, a name is given once', async () => {
+  const { agent } = await liveApp(setup);
+  const judged = async (path: string, items: readonly unknown[]) => {
+    const answer = await agent.send('POST', path, { items });
+    assert.equal(answer.status, 202, answer.text);
+    return (answer.json as Proposed).results?.map(({ ok }) => ok);
+  };
+  const gone = (key: string) => ({ external_key: key, op: 'archive' });
+  assert.deepEqual(await judged('/knowledge', [article('new'), gone('new'), gone('newer')]), [true, true, false]);
+  const same = { name: 'find_it' };
+  assert.deepEqual(await judged('/actions', [httpAction('a', same), httpAction('b', same), gone('a'), gone('b')]), [
+    true,
+    false,
+    true,
+    false,
+  ]);
+  // The name is free once its holder is archived.
+  assert.deepEqual(await judged('/actions', [gone('search'), httpAction('other', { name: 'find_search' })]), [true, true]);
+});
+
+test('decisions §3: the same write sent again, as after a lost answer, is the same proposal while nobody has decided', async () => {
+  const { app, agent } = await liveApp(setup);
+  for (const kind of KINDS) {
+    const first = await propose(agent, kind);
+    assert.deepEqual(await propose(agent, kind), first);
+  }
+  assert.equal((await listed(app)).length, KINDS.length);
+  const { proposal_id: id } = await propose(agent, 'experience');
+  await decide(id, 'reject');
+  assert.notEqual((await propose(agent, 'experience')).proposal_id, id);
+});
+
+test('decisions §3: contrast warnings come with the proposal', async () => {
+  const { agent } = await liveApp(setup);
+  const answer = await agent.send('PUT', '/appearance', { theme: { ...THEME, onSurface: '#eeeeee' } });
+  assert.equal(answer.status, 202);
+  assert.ok(((answer.json as Proposed).warnings ?? []).length > 0);
+});
+
+test('decisions §3: POST /events, /smoke and /complete are never proposals; a proposal outlives its session', async () => {
+  const { app, agent } = await liveApp(setup);
+  const { proposal_id: id } = await propose(agent, 'experience');
+  assert.equal((await agent.send('POST', '/events', { step: 'install', status: 'done' })).status, 200);
+  assert.equal((await agent.send('POST', '/smoke')).status, 200);
+  assert.equal((await agent.send('POST', '/complete', { summary: 'Proposed a name.' })).status, 200);
+  assert.equal((await listed(app)).length, 1);
+  assert.equal((await decide(id, 'approve')).status, 200);
+  const { draft } = await app.console<{ draft: { assistantName: string } }>('GET', '/experience');
+  assert.equal(draft.assistantName, 'Twig');
+  const failing = await liveApp(setup);
+  assert.equal((await failing.agent.send('POST', '/fail', { reason: 'Enough.' })).status, 200);
+  assert.deepEqual(await listed(failing.app), []);
+});
+
+test('Step rules: a proposed write starts its step and adds its line', async () => {
+  const { agent, sessionId } = await liveApp(setup);
+  const before = (await setup.view(sessionId)).events.length;
+  await propose(agent, 'experience');
+  const { session, events } = await setup.view(sessionId);
+  const [line, ...more] = events.slice(before);
+  assert.deepEqual([line?.step, line?.origin, more.length], ['experience', 'server', 0]);
+  assert.match(String(line?.title), /^Proposed/);
+  assert.equal(session.steps.find(({ id }) => id === 'experience')?.state, 'active');
+});

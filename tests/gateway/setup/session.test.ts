@@ -1,0 +1,157 @@
+/** service.md "Setup session" and "Authentication": who gets a session, and what ends it, over HTTP. */
+import assert from 'node:assert/strict';
+import { execFile } from 'node:child_process';
+import { readdirSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { test } from 'node:test';
+import { promisify } from 'node:util';
+import { AGENT, agentOf, createAgent, fetchFile, tokenIn } from '../../support/setup-agent.ts';
+import { stepsIn } from '../../support/setup-work.ts';
+import { temporaryDir } from '../../support/temporary-dir.ts';
+import { article, assertRefused, type SessionView, startSetup, THEME } from './setup-app.ts';
+
+const setup = await startSetup();
+const { started, view } = setup;
+const { baseUrl } = setup.service;
+
+test('GET /file: of calls that race for one code exactly one is answered, with the only token that works', async () => {
+  const { code } = await (await setup.app()).open();
+  const answers = await Promise.all(Array.from({ length: 8 }, () => fetchFile(baseUrl, code)));
+  const won = answers.filter(({ status }) => status === 200);
+  assert.equal(won.length, 1);
+  for (const lost of answers.filter(({ status }) => status !== 200)) assertRefused(lost, 410, 'code_used');
+  await createAgent(() => baseUrl, tokenIn(String(won[0]?.text))).get('POST', '/start', AGENT);
+});
+
+test('GET /file: text/markdown that nobody keeps, with a token of 24 lowercase hex characters', async () => {
+  const { code, file_url: fileUrl, session } = await (await setup.app()).open();
+  assert.match(code, /^[0-9a-f]{32}$/);
+  assert.equal(fileUrl, `${baseUrl}/setup/file?code=${code}`);
+  assert.equal(session.status, 'open');
+  const file = await fetchFile(baseUrl, code);
+  assert.match(String(file.headers['content-type']), /^text\/markdown/);
+  assert.equal(file.headers['cache-control'], 'no-store');
+  assert.match(tokenIn(file.text), /^rd_st_[0-9a-f]{24}$/);
+});
+
+test('GET /file: the command that the console shows writes the setup file, and fails once its code was used', async (t) => {
+  const { command } = await (await setup.app()).open();
+  const dir = temporaryDir(t);
+  const run = () => promisify(execFile)('/bin/sh', ['-c', command], { cwd: dir, env: { PATH: process.env.PATH, TMPDIR: dir } });
+  await run();
+  const written = readdirSync(dir);
+  assert.equal(written.length, 1);
+  const agent = createAgent(() => baseUrl, tokenIn(readFileSync(join(dir, String(written[0])), 'utf8')));
+  await assert.rejects(run(), /410/);
+  await agent.get('POST', '/start', AGENT);
+});
+
+test('POST /start: of different agents that race exactly one claims the session', async () => {
+  const { session, code } = await (await setup.app()).open();
+  const agent = await agentOf(baseUrl, code);
+  const tools = Array.from({ length: 8 }, (_, n) => `tool-${n}`);
+  const answers = await Promise.all(tools.map((tool) => agent.send('POST', '/start', { tool })));
+  const winner = answers.findIndex(({ status }) => status === 200);
+  assert.equal(answers.filter(({ status }) => status === 200).length, 1);
+  for (const lost of answers.filter(({ status }) => status !== 200)) assertRefused(lost, 409, 'already_claimed');
+  assert.deepEqual((await view(session.id)).session.agent, { tool: tools[winner], model: null, os: null });
+});
+
+test('POST /start: answers session, app and the following call; waiting and connected close', async () => {
+  const app = await setup.app();
+  const { session, code } = await app.open();
+  const agent = await agentOf(baseUrl, code);
+  const { session: opened } = await view(session.id);
+  const answer = await agent.get('POST', '/start', { ...AGENT, detected: { platform: 'web' } });
+  assert.deepEqual(answer, {
+    ok: true,
+    session: { id: session.id, kind: 'setup', status: 'running', expires_at: opened.expires_at },
+    app: { id: app.appId, name: 'Tea' },
+    next: { method: 'GET', path: '/context', url: `${baseUrl}/setup/context` },
+  });
+  assert.equal(Date.parse(opened.expires_at) - Date.parse(opened.opened_at), 24 * 3_600_000);
+  const next = await agent.get<{ session: object; profile: { detected: unknown } }>('GET', '/context');
+  assert.deepEqual(next.session, { id: session.id, kind: 'setup', expires_at: opened.expires_at, writes: 'apply' });
+  assert.deepEqual(next.profile.detected, { platform: 'web' });
+  assert.deepEqual(stepsIn((await view(session.id)).session, 'done'), ['waiting', 'connected']);
+});
+
+test('POST /start: the same agent starts again with a fresh file of the same session, and its steps are kept', async () => {
+  const { app, id, agent } = await started();
+  await agent.get('PUT', '/appearance', { theme: THEME });
+  const fresh = (await setup.operator('POST', `/sessions/${id}/code`)).json as { code: string; code_expires_at: string; command: string };
+  assert.ok(fresh.command.includes(fresh.code));
+  assert.ok(Date.parse(fresh.code_expires_at) > Date.now());
+  const again = await agentOf(baseUrl, fresh.code);
+  const answer = await again.get<{ session: { id: string } }>('POST', '/start', AGENT);
+  assert.equal(answer.session.id, id);
+  assertRefused(await agent.send('GET', '/status'), 401, 'invalid_token');
+  assert.deepEqual(stepsIn(await again.get('GET', '/status'), 'active'), ['appearance']);
+  assert.equal((await setup.operator('POST', `/apps/${app.appId}/sessions`, { kind: 'other' })).status, 400);
+});
+
+test('Authentication 6: one open session per app; a newer one cancels it, also of many that are opened at once', async () => {
+  const { app, id, agent } = await started();
+  const opened = await Promise.all([app.open(), app.open('sync'), app.open()]);
+  assert.equal((await view(id)).session.status, 'cancelled');
+  assertRefused(await agent.send('GET', '/status'), 410, 'session_closed');
+  const states = await Promise.all(opened.map(async ({ session }) => (await view(session.id)).session.status));
+  assert.deepEqual(states.sort(), ['cancelled', 'cancelled', 'open']);
+});
+
+test('Authentication 9: Stop in the console ends the session at once and once; what was closed stays what it was', async () => {
+  const { id, agent } = await started();
+  const stopped = await setup.operator('POST', `/sessions/${id}/stop`);
+  assert.equal((stopped.json as SessionView).session.status, 'cancelled');
+  assertRefused(await agent.send('POST', '/events', { step: 'install', status: 'done' }), 410, 'session_closed');
+  const again = (await setup.operator('POST', `/sessions/${id}/stop`)).json as SessionView;
+  assert.equal(again.session.closed_at, (stopped.json as SessionView).session.closed_at);
+  const { id: other, agent: second } = await started();
+  await second.get('POST', '/complete', { summary: 'Done.' });
+  assert.equal(((await setup.operator('POST', `/sessions/${other}/stop`)).json as SessionView).session.status, 'completed');
+  assertRefused(await setup.operator('POST', '/sessions/ses_none/stop'), 404, 'not_found');
+});
+
+test('Authentication 9: going live ends a setup session as cancelled; a sync session goes on and proposes', async () => {
+  const { app, id } = await started();
+  await app.console('POST', '/go-live');
+  assert.equal((await view(id)).session.status, 'cancelled');
+  const synced = await setup.app();
+  const agent = await synced.agent('sync');
+  const writes = async () => (await agent.get<{ session: { writes: string } }>('GET', '/context')).session.writes;
+  assert.equal(await writes(), 'apply');
+  await synced.console('POST', '/go-live');
+  assert.equal(await writes(), 'propose');
+});
+
+test('POST /complete: both racing calls end the session once; its words are kept', async () => {
+  const { id, agent } = await started();
+  const body = { summary: '# Done', files_changed: ['a.ts'], human_todos: ['Look.'] };
+  const answers = await Promise.all([agent.send('POST', '/complete', body), agent.send('POST', '/complete', body)]);
+  assert.deepEqual(answers.map(({ status }) => status).sort(), [200, 410]);
+  assert.deepEqual(answers.find(({ status }) => status === 200)?.json, { ok: true, status: 'completed', token: 'revoked' });
+  const { session } = await view(id);
+  assert.deepEqual([session.status, session.outcome], ['completed', body]);
+  assert.notEqual(session.closed_at, null);
+  assert.equal(session.steps.find((step) => step.id === 'done')?.state, 'done');
+});
+
+test('POST /fail: the step it names turns red with the reason, else the last one with an event', async () => {
+  const named = await started();
+  await named.agent.get('PUT', '/appearance', { theme: THEME });
+  const answer = await named.agent.get('POST', '/fail', { reason: 'No compiler here.', step: 'install' });
+  assert.deepEqual(answer, { ok: true, status: 'failed', token: 'revoked' });
+  const unnamed = await started();
+  await unnamed.agent.get('POST', '/knowledge', { items: [article('returns')] });
+  await unnamed.agent.get('POST', '/fail', { reason: 'Ran out of money.' });
+  for (const [id, step, reason] of [
+    [named.id, 'install', 'No compiler here.'],
+    [unnamed.id, 'knowledge', 'Ran out of money.'],
+  ] as const) {
+    const { session, events } = await view(id);
+    assert.equal(session.status, 'failed');
+    assert.deepEqual(stepsIn(session, 'failed'), [step]);
+    const { step: at, status, detail, origin } = events.at(-1) ?? {};
+    assert.deepEqual({ at, status, detail, origin }, { at: step, status: 'failed', detail: reason, origin: 'server' });
+  }
+});
