@@ -3,10 +3,10 @@ import pino from 'pino';
 import { createDeadlines } from './actors/deadlines.ts';
 import { invocationDeadlines } from './actors/invocation-deadlines.ts';
 import { createKnowledgeEmbedding } from './actors/knowledge-embedding.ts';
-import { createKnowledgeIndexer } from './actors/knowledge-indexer.ts';
+import { KnowledgeIndexer } from './actors/knowledge-indexer.ts';
 import { createQuestionMeanings } from './actors/question-meanings.ts';
 import { createSetup } from './actors/setup.ts';
-import { createSmokeRuns } from './actors/smoke-run.ts';
+import { SmokeRuns } from './actors/smoke-run.ts';
 import { createActorSystem } from './actors/system.ts';
 import { createAddressGuard } from './assistant/address-guard.ts';
 import { createEmbedder } from './assistant/embeddings.ts';
@@ -22,9 +22,10 @@ import { consoleRoutes } from './gateway/console/routes.ts';
 import { mintConsoleLink } from './gateway/console/session.ts';
 import { documentRoute } from './gateway/docs.ts';
 import { runtimeRoutes } from './gateway/runtime/routes.ts';
-import { startServer } from './gateway/server.ts';
+import { type Server, startServer } from './gateway/server.ts';
 import type { Services } from './gateway/services.ts';
 import { setupRoutes } from './gateway/setup/routes.ts';
+import type { Surroundings } from './protocol/setup/actions.ts';
 import { prepareDataDir } from './storage/files-layout.ts';
 import { lockDataDir } from './storage/lock.ts';
 import { organisationIds } from './storage/organisations.ts';
@@ -41,12 +42,15 @@ function createModel(config: Config, log: pino.Logger): Model {
   return createOpenAiModel({ apiKey: model.apiKey, baseUrl: model.baseUrl, model: model.model, log });
 }
 
-async function serve(config: Config): Promise<void> {
+function createLog(config: Config): pino.Logger {
   // The banner is for a person and goes to stdout; the log is for programs, one JSON object a line, on stderr.
-  const log = pino(
+  return pino(
     { level: config.logLevel, base: null, timestamp: pino.stdTimeFunctions.isoTime, formatters: { level: (level) => ({ level }) } },
     pino.destination({ fd: 2, sync: false }),
   );
+}
+
+function openData(config: Config, log: pino.Logger) {
   const fatal = (error: Error) => {
     log.fatal({ err: error }, 'storage cannot acknowledge writes any more: stopping');
     log.flush();
@@ -56,12 +60,13 @@ async function serve(config: Config): Promise<void> {
   process.umask(0o077);
   prepareDataDir(config.dataDir);
   const lock = lockDataDir(config.dataDir);
-  const storage = openStorage({
-    dataDir: config.dataDir,
-    masterKey: config.masterKey,
-    vectors: config.embeddings !== undefined,
-    onFatal: fatal,
-  });
+  const { dataDir, masterKey } = config;
+  return { lock, storage: openStorage({ dataDir, masterKey, vectors: config.embeddings !== undefined, onFatal: fatal }) };
+}
+
+/** Everything below the gateway, put together and ready for requests. */
+async function compose(config: Config, log: pino.Logger) {
+  const { lock, storage } = openData(config, log);
   const nowMs = Date.now;
   const links = createLinkReader({ guard: createAddressGuard({ allowPrivate: config.allowPrivateAddresses }) });
   const deadlines = createDeadlines({ storage, log, nowMs });
@@ -71,23 +76,41 @@ async function serve(config: Config): Promise<void> {
   const embedder = config.embeddings === undefined ? undefined : createEmbedder(config.embeddings);
   const embedding = embedder === undefined ? undefined : createKnowledgeEmbedding({ storage, embedder, log });
   const meanings = embedder === undefined ? undefined : createQuestionMeanings({ embedder, log, nowMs });
-  const indexer = createKnowledgeIndexer({ storage, links, embedding, log, nowMs, onSettled: (...app) => void setup.settled(...app) });
-  const knowledge = { storage, indexer, nowMs };
-  const writes = { ...knowledge, surroundings: config.allowPrivateAddresses ? 'development' : 'production' } as const;
-  const demo = config.demo ? await prepareDemo(knowledge) : undefined;
-  for (const id of organisationIds(storage.control)) await indexer.resume(id);
+  const indexer = new KnowledgeIndexer({ storage, links, embedding, log, nowMs, onSettled: (...app) => void setup.settled(...app) });
+  const surroundings: Surroundings = config.allowPrivateAddresses ? 'development' : 'production';
+  const writes = { storage, indexer, nowMs, surroundings };
+  const demo = config.demo ? await prepareDemo(writes) : undefined;
+  for (const id of organisationIds(storage.control)) {
+    await indexer.resume(id);
+    await setup.resume(id);
+  }
   const model = createModel(config, log);
   const actors = createActorSystem({ storage, model, prices: priceTable(config.prices), meanings, log, nowMs, noteDeadline });
-  const smoke = createSmokeRuns({ storage, actors, log, nowMs });
-  let draining = false;
-  const services: Services = { config, storage, actors, knowledge, writes, setup, smoke, log, nowMs, draining: () => draining };
-  const server = await startServer({
-    host: config.host,
-    port: config.port,
-    services,
-    routes: [...runtimeRoutes, ...setupRoutes, ...consoleRoutes, documentRoute],
-  });
-  const publicUrl = config.publicUrl ?? `http://${config.host.includes(':') ? `[${config.host}]` : config.host}:${server.port}`;
+  const smoke = new SmokeRuns({ storage, actors, log, nowMs });
+  return {
+    model,
+    demo,
+    actors,
+    services: { config, storage, actors, writes, setup, smoke, log, nowMs },
+    /** After the last turn: what is under way in the background is taken up at the next start. */
+    async close(): Promise<void> {
+      actors.close();
+      setup.close();
+      deadlines.close();
+      await model.close();
+      await indexer.close();
+      await embedding?.close();
+      await embedder?.close();
+      await storage.close();
+      lock.release();
+    },
+  };
+}
+
+type Composed = Awaited<ReturnType<typeof compose>>;
+
+function announce(config: Config, { model, demo }: Composed, services: Services, port: number): void {
+  const publicUrl = config.publicUrl ?? `http://${config.host.includes(':') ? `[${config.host}]` : config.host}:${port}`;
   process.stdout.write(
     banner({
       publicUrl,
@@ -98,29 +121,39 @@ async function serve(config: Config): Promise<void> {
       consoleLink: publicUrl + mintConsoleLink(services),
     }),
   );
-  log.info({ port: server.port, model: model.name }, 'listening');
+  services.log.info({ port, model: model.name }, 'listening');
+}
 
-  const stop = async (signal: string) => {
-    if (draining) return;
-    draining = true;
-    log.info({ signal, open_streams: server.openStreams() }, 'draining');
-    const closing = server.drain(DRAIN_MS + LAST_BYTES_MS);
-    await actors.drain(DRAIN_MS);
-    await closing;
-    actors.close();
-    setup.close();
-    deadlines.close();
-    await model.close();
-    await indexer.close();
-    await embedding?.close();
-    await embedder?.close();
-    await storage.close();
-    lock.release();
-    log.info('stopped');
-    log.flush();
-    process.exit(0);
-  };
-  for (const signal of ['SIGTERM', 'SIGINT'] as const) process.on(signal, () => void stop(signal));
+async function stop({ actors, close }: Composed, server: Server, log: pino.Logger, signal: string): Promise<void> {
+  log.info({ signal, open_streams: server.openStreams() }, 'draining');
+  const closing = server.drain(DRAIN_MS + LAST_BYTES_MS);
+  await actors.drain(DRAIN_MS);
+  await closing;
+  await close();
+  log.info('stopped');
+  log.flush();
+  process.exit(0);
+}
+
+async function serve(config: Config): Promise<void> {
+  const log = createLog(config);
+  const composed = await compose(config, log);
+  let draining = false;
+  const services: Services = { ...composed.services, draining: () => draining };
+  const server = await startServer({
+    host: config.host,
+    port: config.port,
+    services,
+    routes: [...runtimeRoutes, ...setupRoutes, ...consoleRoutes, documentRoute],
+  });
+  announce(config, composed, services, server.port);
+  for (const signal of ['SIGTERM', 'SIGINT'] as const) {
+    process.on(signal, () => {
+      if (draining) return;
+      draining = true;
+      void stop(composed, server, log, signal);
+    });
+  }
 }
 
 try {

@@ -6,7 +6,7 @@ import { Refusal } from '../protocol/errors.ts';
 import { mintId } from '../protocol/ids.ts';
 import { type HttpActionShape, type JudgedAction, judgeHttpAction, type Surroundings } from '../protocol/setup/actions.ts';
 import type { Storage } from '../storage/storage.ts';
-import type { IntakeTarget } from './knowledge-intake.ts';
+import type { IntakeTarget } from './intake-target.ts';
 
 export type ActionOp = 'created' | 'updated' | 'unchanged' | 'archived';
 
@@ -61,7 +61,7 @@ export async function takeInActions(
   target: IntakeTarget,
   items: readonly HttpActionShape[],
   nowMs: number,
-  surroundings: Surroundings = 'production',
+  surroundings: Surroundings,
 ): Promise<ActionReport> {
   const results: ActionResult[] = [];
   for (const item of items) {

@@ -4,13 +4,15 @@
  * interface, the console and going live. Reads only; keys are as they travel.
  */
 import type { StepId } from '../protocol/setup/steps.ts';
+import { timestamp } from '../protocol/timestamp.ts';
 import type { AppRecord } from '../storage/apps.ts';
 import type { Connection } from '../storage/connection.ts';
 import { countActions } from '../storage/http-actions.ts';
-import { countKnowledge, type KnowledgeCounts } from '../storage/knowledge.ts';
+import { countKnowledge, type KnowledgeCounts } from '../storage/knowledge-overview.ts';
 import { latestManifest } from '../storage/manifests.ts';
 import { countScreens, screensMissing } from '../storage/screens.ts';
 import { readLatestSmokeRun, type SmokeRun } from '../storage/smoke-runs.ts';
+import { counted } from './phrases.ts';
 
 export interface ManifestFacts {
   /** `<platform>/<semver>` of the build that posted it. */
@@ -54,15 +56,6 @@ export interface AppStatus {
   readonly screens_missing: number;
   readonly facts: AppFacts;
   readonly go_live: readonly GoLiveCheck[];
-}
-
-function timestamp(atMs: number | null): string | null {
-  return atMs === null ? null : new Date(atMs).toISOString();
-}
-
-/** `1 source`, `2 sources`. */
-function counted(count: number, one: string, many = `${one}s`): string {
-  return `${count} ${count === 1 ? one : many}`;
 }
 
 function manifestFacts(db: Connection, appId: string): ManifestFacts | null {

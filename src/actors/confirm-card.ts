@@ -1,10 +1,12 @@
 /** Draws the card on which a person confirms a write: from what the app declared, never from the model's words. */
+import { CONFIRM_MARKER } from '../protocol/action-params.ts';
 import { fallbackText } from '../protocol/catalog/catalog.ts';
 import type { ConfirmCardBody } from '../protocol/catalog/confirm.ts';
 import { CONFIRM_TEMPLATE_MAX_CHARS } from '../protocol/limits.ts';
 import type { ManifestAction } from '../protocol/runtime/manifest.ts';
 import type { InvocationState } from '../protocol/runtime/states.ts';
 import { clip } from '../protocol/text.ts';
+import { timestamp } from '../protocol/timestamp.ts';
 import type { Connection } from '../storage/connection.ts';
 import { type PickChange, readBlockById } from '../storage/conversations.ts';
 import { type InvocationChange, readInvocationById } from '../storage/invocations.ts';
@@ -34,9 +36,7 @@ export function localised<T>(texts: Readonly<Record<string, T>>, locale: string 
 
 /** `Cancel order {order_id}?` with the values in place; a marker without a value becomes nothing. */
 export function fillTemplate(template: string, params: Readonly<Record<string, unknown>>): string {
-  return template.replaceAll(/\{([A-Za-z_][A-Za-z0-9_]*)\}/g, (_, name: string) =>
-    display(Object.hasOwn(params, name) ? params[name] : ''),
-  );
+  return template.replaceAll(CONFIRM_MARKER, (_, name: string) => display(Object.hasOwn(params, name) ? params[name] : ''));
 }
 
 /** Body of the `confirm_card` for one call (catalog.md); `locale` is the handshake's. */
@@ -69,7 +69,7 @@ export function confirmCardBody(
     confirm_label: labels?.confirm ?? 'Confirm',
     decline_label: labels?.cancel ?? 'Cancel',
     ...(action.type_to_confirm === undefined ? {} : { type_to_confirm: action.type_to_confirm }),
-    expires_at: new Date(call.expiresAtMs).toISOString(),
+    expires_at: timestamp(call.expiresAtMs),
     edit_state: 'idle',
     status: 'pending',
   };

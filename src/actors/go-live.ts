@@ -1,27 +1,59 @@
-/** An app going live by itself (service.md "Other states", decisions §2): the `app-lifecycle` machine fed with the four checks. */
-import { appLifecycle } from '../machines/app-lifecycle.ts';
-import { readApp } from '../storage/apps.ts';
+/**
+ * An app going live, by itself or because a person asks for it (service.md "Other states", decisions §2): the
+ * `app-lifecycle` machine fed with the app's rows, and its effects performed.
+ */
+import { type AppLifecycleEffect, appLifecycle } from '../machines/app-lifecycle.ts';
+import { type AppRecord, readApp } from '../storage/apps.ts';
 import { readOpenSession } from '../storage/setup-sessions.ts';
 import type { Storage } from '../storage/storage.ts';
 import { readAppStatus } from './app-status.ts';
+import type { SetupSessions } from './setup-sessions.ts';
 import { stepper } from './step.ts';
 
+export interface GoLiveServices {
+  readonly storage: Storage;
+  /** Of which the app's setup session ends. */
+  readonly sessions: Pick<SetupSessions, 'appWentLive'>;
+  nowMs(): number;
+}
+
+async function perform(
+  { storage, sessions, nowMs }: GoLiveServices,
+  { id: appId, organisationId }: AppRecord,
+  effects: readonly AppLifecycleEffect[],
+): Promise<void> {
+  for (const { type } of effects) {
+    // Of two that come here at once both see the app live afterwards; the first time stays (storage/apps.ts).
+    if (type === 'goLive') await storage.write(organisationId, 'goLive', { appId, organisationId, nowMs: nowMs() });
+    if (type === 'endSetupSession') await sessions.appWentLive(organisationId, appId);
+  }
+}
+
+function lifecycleOf(app: AppRecord) {
+  return stepper(appLifecycle, { stored: { state: app.live ? 'live' : 'building', context: {} } });
+}
+
 /**
- * Takes the app live when all four checks pass, its settings allow it and no setup session is open. To be called after
- * whatever may have made the last check pass; costs a few reads when there is nothing to do. True when this call did it.
+ * Takes the app live when all four checks pass, its settings allow it and no setup session is open; of an app that is
+ * live it ends the setup session that a process which died meanwhile has left open. To be called after whatever may have
+ * made the last check pass; costs a few reads when there is nothing to do. True when this call took the app live.
  */
-export async function goLiveIfReady(storage: Storage, organisationId: string, appId: string, nowMs: number): Promise<boolean> {
-  const db = storage.organisation(organisationId);
+export async function goLiveIfReady(services: GoLiveServices, organisationId: string, appId: string): Promise<boolean> {
+  const db = services.storage.organisation(organisationId);
   const app = readApp(db, appId, organisationId);
-  if (app === undefined || app.live) return false;
-  const { effects } = stepper(appLifecycle).send({
+  if (app === undefined) return false;
+  const { effects } = lifecycleOf(app).send({
     type: 'checks.evaluated',
-    passed: readAppStatus(db, app).go_live.every((check) => check.ok),
+    // Those of a live app decide nothing, and would be read with every source that is indexed.
+    passed: !app.live && readAppStatus(db, app).go_live.every((check) => check.ok),
     autoGoLive: app.settings.autoGoLive,
     setupSessionOpen: readOpenSession(db, appId)?.kind === 'setup',
   });
-  if (!effects.some((effect) => effect.type === 'goLive')) return false;
-  // Of two that come here at once both see the app live afterwards; the first time stays (storage/apps.ts).
-  await storage.write(organisationId, 'goLive', { appId, organisationId, nowMs });
-  return true;
+  await perform(services, app, effects);
+  return effects.some((effect) => effect.type === 'goLive');
+}
+
+/** Takes the app live whatever its checks say; one that is live stays as it is. Its open setup session ends. @throws Refusal not_found. */
+export async function goLiveOnRequest(services: GoLiveServices, app: AppRecord): Promise<void> {
+  await perform(services, app, lifecycleOf(app).send({ type: 'golive.requested' }).effects);
 }

@@ -1,11 +1,12 @@
 /** What a person entered at intake: its links become knowledge sources when a session opens (service.md "GET /context" `intake.knowledge`). */
 import { createHash } from 'node:crypto';
+import type { Origin } from '../protocol/setup/writes.ts';
 import type { AppRecord } from '../storage/apps.ts';
 import { readSourceByKey } from '../storage/knowledge.ts';
 import { type KnowledgeServices, takeInKnowledge } from './knowledge-intake.ts';
 
 /** Of every source that came from an intake link. */
-export const INTAKE_ORIGIN = 'intake';
+export const INTAKE_ORIGIN = 'intake' satisfies Origin;
 
 /** The key of a link's source: links may be longer than a key. */
 function keyOf(link: string): string {

@@ -8,6 +8,7 @@ import { expireChange } from './invocation-step.ts';
 /** Rows settled in one transaction; more wait for the next round, which comes at once. */
 const ROWS_PER_ROUND = 200;
 
+/** Expires the calls of every organisation whose time is up, each with its card; `nowMs` in Unix time. */
 export function invocationDeadlines(storage: Storage, nowMs: () => number): DeadlineKind {
   return {
     next: nextInvocationDeadline,

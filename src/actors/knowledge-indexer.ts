@@ -16,7 +16,7 @@ import {
 } from '../storage/knowledge.ts';
 import type { Storage } from '../storage/storage.ts';
 import type { KnowledgeEmbedding } from './knowledge-embedding.ts';
-import { createLinkQueue } from './link-queue.ts';
+import { LinkQueue } from './link-queue.ts';
 
 /** Texts read at once when indexing is resumed; the next ones are read when these are done. */
 const RESUME_BATCH = 50;
@@ -40,18 +40,6 @@ export interface IndexerServices {
   onSettled?(organisationId: string, appId: string): void;
 }
 
-export interface KnowledgeIndexer {
-  /**
-   * Indexes a source: a text before it resolves, a link when its turn comes or `waitMs` are over. Answers where the source
-   * stands then; one that is at rest already stays as it is. @throws StorageError when a write fails.
-   */
-  index(organisationId: string, sourceId: string, waitMs: number): Promise<IndexOutcome>;
-  /** Takes up what a crash left waiting: texts before it resolves, with their number; links in the background. */
-  resume(organisationId: string): Promise<number>;
-  /** Ends what runs; it is taken up at the next start. Idempotent. */
-  close(): Promise<void>;
-}
-
 function isWaiting(source: KnowledgeSource | undefined): source is KnowledgeSource {
   return source !== undefined && source.archivedAtMs === null && (source.state === 'pending' || source.state === 'indexing');
 }
@@ -60,32 +48,94 @@ function reasonOf(error: unknown): string {
   return error instanceof Error ? error.message : String(error);
 }
 
-export function createKnowledgeIndexer(services: IndexerServices): KnowledgeIndexer {
-  const { storage, links, embedding, log, nowMs } = services;
+/** Brings sources to rest: those just sent, and those that a crash left waiting (decisions §3 "Knowledge source"). */
+export class KnowledgeIndexer {
+  readonly #services: IndexerServices;
+  readonly #queue: LinkQueue;
 
-  const noteSettled = (organisationId: string, source: KnowledgeSource) => {
+  constructor(services: IndexerServices) {
+    this.#services = services;
+    this.#queue = new LinkQueue({
+      log: services.log,
+      next: (organisationId, running) =>
+        sourcesToIndex(services.storage.organisation(organisationId), running.size + 1, 'url').find((id) => !running.has(id)),
+      work: async (organisationId, sourceId, signal) => {
+        const source = this.#waiting(organisationId, sourceId);
+        if (source !== undefined) await this.#indexLink(organisationId, source, signal);
+        return this.#waiting(organisationId, sourceId) === undefined;
+      },
+    });
+  }
+
+  /**
+   * Indexes a source: a text before it resolves, a link when its turn comes or `waitMs` are over. Answers where the source
+   * stands then; one that is at rest already stays as it is. @throws StorageError when a write fails.
+   */
+  async index(organisationId: string, sourceId: string, waitMs: number): Promise<IndexOutcome> {
+    const source = this.#waiting(organisationId, sourceId);
+    if (source?.kind === 'text') await this.#indexText(organisationId, source);
+    if (source?.kind === 'url') await this.#queue.settled(organisationId, sourceId, waitMs);
+    const after = readSource(this.#services.storage.organisation(organisationId), sourceId);
+    const status = after !== undefined && after.archivedAtMs !== null ? 'archived' : after?.state;
+    const outcome: IndexOutcome = { status, chunks: after?.chunks ?? 0 };
+    return status === 'failed' && after !== undefined && after.error !== null ? { ...outcome, error: after.error } : outcome;
+  }
+
+  /** Takes up what a crash left waiting: texts before it resolves, with their number; links in the background. */
+  async resume(organisationId: string): Promise<number> {
+    const db = this.#services.storage.organisation(organisationId);
+    const seen = new Set<string>();
+    for (;;) {
+      const texts = sourcesToIndex(db, RESUME_BATCH + seen.size, 'text').filter((id) => !seen.has(id));
+      if (texts.length === 0) break;
+      for (const sourceId of texts) {
+        // One that cannot leave `pending` must not be tried for ever.
+        seen.add(sourceId);
+        const source = this.#waiting(organisationId, sourceId);
+        if (source !== undefined) await this.#indexText(organisationId, source);
+      }
+    }
+    this.#queue.wake(organisationId);
+    this.#services.embedding?.wake(organisationId);
+    return seen.size;
+  }
+
+  /** Ends what runs; it is taken up at the next start. Idempotent. */
+  close(): Promise<void> {
+    return this.#queue.close();
+  }
+
+  #waiting(organisationId: string, sourceId: string): KnowledgeSource | undefined {
+    const source = readSource(this.#services.storage.organisation(organisationId), sourceId);
+    return isWaiting(source) ? source : undefined;
+  }
+
+  #noteSettled(organisationId: string, source: KnowledgeSource): void {
+    const { embedding, log } = this.#services;
     try {
       embedding?.wake(organisationId, source.id);
-      services.onSettled?.(organisationId, source.appId);
+      this.#services.onSettled?.(organisationId, source.appId);
     } catch (error) {
       log.error({ err: error, organisation_id: organisationId, app_id: source.appId }, 'nobody learns that a source is indexed');
     }
-  };
+  }
 
   /** Takes the waiting source to its end; `work` makes the last write and says whether the source was still its own. */
-  const settle = async (
+  async #settle(
     organisationId: string,
     source: KnowledgeSource,
     work: (about: { sourceId: string; contentHash: string }) => Promise<boolean>,
-  ) => {
+  ): Promise<void> {
+    const { storage, nowMs } = this.#services;
     const about = { sourceId: source.id, contentHash: source.contentHash };
     if (!(await storage.write(organisationId, 'beginIndexing', { ...about, nowMs: nowMs() }))) return;
-    if (await work(about)) noteSettled(organisationId, source);
-  };
+    if (await work(about)) this.#noteSettled(organisationId, source);
+  }
 
-  const indexText = async (organisationId: string, source: KnowledgeSource) => {
+  async #indexText(organisationId: string, source: KnowledgeSource): Promise<void> {
+    const { storage, nowMs } = this.#services;
     const content = readSourceContent(storage.organisation(organisationId), source.id) ?? '';
-    await settle(organisationId, source, (about) => {
+    await this.#settle(organisationId, source, (about) => {
       let chunks: ReturnType<typeof chunkText>;
       try {
         chunks = chunkText(content);
@@ -95,10 +145,21 @@ export function createKnowledgeIndexer(services: IndexerServices): KnowledgeInde
       }
       return storage.write(organisationId, 'replaceChunks', { ...about, nowMs: nowMs(), chunks });
     });
-  };
+  }
+
+  #indexLink(organisationId: string, source: KnowledgeSource, signal: AbortSignal): Promise<void> {
+    const { storage, nowMs } = this.#services;
+    return this.#settle(organisationId, source, async (about) => {
+      const read = await this.#readLink(organisationId, source, signal);
+      return typeof read === 'string'
+        ? storage.write(organisationId, 'failSource', { ...about, nowMs: nowMs(), error: read })
+        : storage.write(organisationId, 'indexFetched', { ...about, ...read, nowMs: nowMs() });
+    });
+  }
 
   /** What the link leads to, or a sentence why it could not be read. @throws what ended it, when `signal` did. */
-  const readLink = async (organisationId: string, source: KnowledgeSource, signal: AbortSignal): Promise<FetchedContent | string> => {
+  async #readLink(organisationId: string, source: KnowledgeSource, signal: AbortSignal): Promise<FetchedContent | string> {
+    const { links, log } = this.#services;
     try {
       const { title, text } = await links.read(source.uri ?? '', signal);
       return { title, content: text, chunks: chunkText(text) };
@@ -113,59 +174,5 @@ export function createKnowledgeIndexer(services: IndexerServices): KnowledgeInde
       log.error({ ...about, err: error }, 'reading a link failed');
       return 'The document could not be read.';
     }
-  };
-
-  const indexLink = (organisationId: string, source: KnowledgeSource, signal: AbortSignal) =>
-    settle(organisationId, source, async (about) => {
-      const read = await readLink(organisationId, source, signal);
-      return typeof read === 'string'
-        ? storage.write(organisationId, 'failSource', { ...about, nowMs: nowMs(), error: read })
-        : storage.write(organisationId, 'indexFetched', { ...about, ...read, nowMs: nowMs() });
-    });
-
-  const waiting = (organisationId: string, sourceId: string): KnowledgeSource | undefined => {
-    const source = readSource(storage.organisation(organisationId), sourceId);
-    return isWaiting(source) ? source : undefined;
-  };
-
-  const queue = createLinkQueue({
-    log,
-    next: (organisationId, running) =>
-      sourcesToIndex(storage.organisation(organisationId), running.size + 1, 'url').find((id) => !running.has(id)),
-    async work(organisationId, sourceId, signal) {
-      const source = waiting(organisationId, sourceId);
-      if (source !== undefined) await indexLink(organisationId, source, signal);
-      return waiting(organisationId, sourceId) === undefined;
-    },
-  });
-
-  return {
-    async index(organisationId, sourceId, waitMs) {
-      const source = waiting(organisationId, sourceId);
-      if (source?.kind === 'text') await indexText(organisationId, source);
-      if (source?.kind === 'url') await queue.settled(organisationId, sourceId, waitMs);
-      const after = readSource(storage.organisation(organisationId), sourceId);
-      const status = after !== undefined && after.archivedAtMs !== null ? 'archived' : after?.state;
-      const outcome: IndexOutcome = { status, chunks: after?.chunks ?? 0 };
-      return status === 'failed' && after !== undefined && after.error !== null ? { ...outcome, error: after.error } : outcome;
-    },
-    async resume(organisationId) {
-      const db = storage.organisation(organisationId);
-      const seen = new Set<string>();
-      for (;;) {
-        const texts = sourcesToIndex(db, RESUME_BATCH + seen.size, 'text').filter((id) => !seen.has(id));
-        if (texts.length === 0) break;
-        for (const sourceId of texts) {
-          // One that cannot leave `pending` must not be tried for ever.
-          seen.add(sourceId);
-          const source = waiting(organisationId, sourceId);
-          if (source !== undefined) await indexText(organisationId, source);
-        }
-      }
-      queue.wake(organisationId);
-      embedding?.wake(organisationId);
-      return seen.size;
-    },
-    close: () => queue.close(),
-  };
+  }
 }

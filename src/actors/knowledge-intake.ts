@@ -7,6 +7,7 @@ import { mintId } from '../protocol/ids.ts';
 import { type JudgedItem, judgeKnowledgeItem, type KnowledgeItemShape } from '../protocol/setup/knowledge.ts';
 import type { SourceInput } from '../storage/knowledge.ts';
 import type { Storage } from '../storage/storage.ts';
+import type { IntakeTarget } from './intake-target.ts';
 import type { IndexOutcome, KnowledgeIndexer } from './knowledge-indexer.ts';
 
 /** How long a request waits for its links: most sites answer in less, and an agent should not wait for the others. */
@@ -43,13 +44,6 @@ export interface KnowledgeReport {
   readonly failed: number;
   readonly results: readonly KnowledgeResult[];
   readonly note: string;
-}
-
-export interface IntakeTarget {
-  readonly organisationId: string;
-  readonly appId: string;
-  /** Who writes: `console` or `setup`. */
-  readonly origin: string;
 }
 
 type Saved = Extract<KnowledgeResult, { ok: true }>;
@@ -89,9 +83,9 @@ async function save(
     case 'refused':
       throw new Refusal('invalid_body', judged.error);
     case 'archive': {
-      const { external_key } = judged.item;
-      const nowMs = services.nowMs();
-      const archived = await services.storage.write(organisationId, 'archiveSource', { appId, externalKey: external_key, nowMs });
+      const { external_key, reason } = judged.item;
+      const input = { appId, externalKey: external_key, reason, nowMs: services.nowMs() };
+      const archived = await services.storage.write(organisationId, 'archiveSource', input);
       if (archived === undefined) throw new Refusal('not_found', 'external_key names no source of this app');
       return { saved: { external_key, ok: true, op: 'archived', id: archived.id, status: 'archived', chunks: 0 } };
     }
@@ -120,16 +114,16 @@ function noteOn(results: readonly KnowledgeResult[]): string {
 }
 
 /**
- * Saves and indexes the items in their order; text is searchable when this resolves. Links are read side by side, and at
- * most `linkWaitMs` are waited for them: their `status` says how far they came.
+ * Saves the items in their order and indexes their texts. What it answers reads the links side by side, waits at most
+ * `linkWaitMs` for them, and reports: their `status` says how far they came.
  * @throws StorageError when the disk or the writer fails: sending the same items again is safe.
  */
-export async function takeInKnowledge(
+export async function saveKnowledge(
   services: KnowledgeServices,
   target: IntakeTarget,
   items: readonly KnowledgeItemShape[],
   linkWaitMs: number = LINK_WAIT_MS,
-): Promise<KnowledgeReport> {
+): Promise<() => Promise<KnowledgeReport>> {
   const outcomes: ({ result: KnowledgeResult } | { waiting: Upserted })[] = [];
   for (const item of items) {
     try {
@@ -140,13 +134,19 @@ export async function takeInKnowledge(
       outcomes.push({ result: { external_key: item.external_key, ok: false, error: error.message } });
     }
   }
-  const results = await Promise.all(
-    outcomes.map(async (outcome): Promise<KnowledgeResult> => {
-      if ('result' in outcome) return outcome.result;
-      const { waiting } = outcome;
-      return { ...waiting, ...(await services.indexer.index(target.organisationId, waiting.id, linkWaitMs)) };
-    }),
-  );
+  return async () => {
+    const results = await Promise.all(
+      outcomes.map(async (outcome): Promise<KnowledgeResult> => {
+        if ('result' in outcome) return outcome.result;
+        const { waiting } = outcome;
+        return { ...waiting, ...(await services.indexer.index(target.organisationId, waiting.id, linkWaitMs)) };
+      }),
+    );
+    return reportOn(results);
+  };
+}
+
+function reportOn(results: readonly KnowledgeResult[]): KnowledgeReport {
   const count = (op: KnowledgeOp) => results.filter((result) => result.ok && result.op === op).length;
   return {
     created: count('created'),
@@ -157,4 +157,10 @@ export async function takeInKnowledge(
     results,
     note: noteOn(results),
   };
+}
+
+/** saveKnowledge with its report: texts and links in one. @throws StorageError as saveKnowledge. */
+export async function takeInKnowledge(...args: Parameters<typeof saveKnowledge>): Promise<KnowledgeReport> {
+  const report = await saveKnowledge(...args);
+  return report();
 }

@@ -17,106 +17,104 @@ export interface LinkQueueOptions {
   work(organisationId: string, sourceId: string, signal: AbortSignal): Promise<boolean>;
 }
 
-export interface LinkQueue {
-  /** The organisation has links that wait. */
-  wake(organisationId: string): void;
-  /** Resolves when the link is at rest, when its reading failed for a reason of ours, or when `waitMs` are over. */
-  settled(organisationId: string, sourceId: string, waitMs: number): Promise<void>;
-  /** Cuts off what is being read and waits for its end. Idempotent. */
-  close(): Promise<void>;
-}
-
-export function createLinkQueue({ log, next, work }: LinkQueueOptions): LinkQueue {
-  const ended = new AbortController();
+/** The links of every organisation that wait to be read, `LINKS_AT_ONCE` of them at a time. */
+export class LinkQueue {
+  readonly #options: LinkQueueOptions;
+  readonly #ended = new AbortController();
   /** In the order of their turns. */
-  const awake = new Set<string>();
-  const running = new Map<string, Promise<void>>();
-  const waiters = new Map<string, Set<() => void>>();
-  const retries = new Set<NodeJS.Timeout>();
+  readonly #awake = new Set<string>();
+  readonly #running = new Map<string, Promise<void>>();
+  readonly #waiters = new Map<string, Set<() => void>>();
+  readonly #retries = new Set<NodeJS.Timeout>();
 
-  const release = (sourceId: string) => {
-    for (const resolve of waiters.get(sourceId) ?? []) resolve();
-  };
+  constructor(options: LinkQueueOptions) {
+    this.#options = options;
+  }
 
-  const retryLater = (organisationId: string) => {
-    awake.delete(organisationId);
-    const timer = setTimeout(() => {
-      retries.delete(timer);
-      wake(organisationId);
-    }, RETRY_MS);
-    timer.unref();
-    retries.add(timer);
-  };
+  /** The organisation has links that wait. */
+  wake(organisationId: string): void {
+    if (this.#ended.signal.aborted) return;
+    this.#awake.add(organisationId);
+    this.#pump();
+  }
 
-  const run = async (organisationId: string, sourceId: string) => {
+  /** Resolves when the link is at rest, when its reading failed for a reason of ours, or when `waitMs` are over. */
+  async settled(organisationId: string, sourceId: string, waitMs: number): Promise<void> {
+    if (this.#ended.signal.aborted) return;
+    let resolve = () => {};
+    const rest = new Promise<void>((done) => {
+      resolve = done;
+    });
+    const others = this.#waiters.get(sourceId) ?? new Set();
+    this.#waiters.set(sourceId, others.add(resolve));
+    const timer = setTimeout(resolve, waitMs);
     try {
-      if (await work(organisationId, sourceId, ended.signal)) release(sourceId);
-      // While it ran it was nobody's next, so its organisation may be asleep by now.
-      else awake.add(organisationId);
-    } catch (error) {
-      release(sourceId);
-      if (ended.signal.aborted) return;
-      log.error({ err: error, organisation_id: organisationId, source_id: sourceId }, 'a link could not be indexed');
-      retryLater(organisationId);
+      this.wake(organisationId);
+      await rest;
     } finally {
-      running.delete(sourceId);
-      pump();
+      clearTimeout(timer);
+      others.delete(resolve);
+      if (others.size === 0) this.#waiters.delete(sourceId);
     }
-  };
+  }
 
-  const nextOf = (organisationId: string): string | undefined => {
+  /** Cuts off what is being read and waits for its end. Idempotent. */
+  async close(): Promise<void> {
+    this.#ended.abort(new Error('the service stops'));
+    for (const timer of this.#retries) clearTimeout(timer);
+    this.#awake.clear();
+    await Promise.all(this.#running.values());
+    for (const sourceId of this.#waiters.keys()) this.#release(sourceId);
+  }
+
+  #pump(): void {
+    for (const organisationId of this.#awake) {
+      if (this.#ended.signal.aborted || this.#running.size >= LINKS_AT_ONCE) return;
+      const sourceId = this.#nextOf(organisationId);
+      // Deleted and added again it comes last; a Set's loop meets it once more, until nobody has a link that waits.
+      this.#awake.delete(organisationId);
+      if (sourceId === undefined) continue;
+      this.#awake.add(organisationId);
+      this.#running.set(sourceId, this.#run(organisationId, sourceId));
+    }
+  }
+
+  #nextOf(organisationId: string): string | undefined {
     try {
-      return next(organisationId, new Set(running.keys()));
+      return this.#options.next(organisationId, new Set(this.#running.keys()));
     } catch (error) {
-      log.error({ err: error, organisation_id: organisationId }, 'links that wait could not be looked up');
+      this.#options.log.error({ err: error, organisation_id: organisationId }, 'links that wait could not be looked up');
       return undefined;
     }
-  };
+  }
 
-  function pump(): void {
-    for (const organisationId of awake) {
-      if (ended.signal.aborted || running.size >= LINKS_AT_ONCE) return;
-      const sourceId = nextOf(organisationId);
-      // Deleted and added again it comes last; a Set's loop meets it once more, until nobody has a link that waits.
-      awake.delete(organisationId);
-      if (sourceId === undefined) continue;
-      awake.add(organisationId);
-      running.set(sourceId, run(organisationId, sourceId));
+  async #run(organisationId: string, sourceId: string): Promise<void> {
+    try {
+      if (await this.#options.work(organisationId, sourceId, this.#ended.signal)) this.#release(sourceId);
+      // While it ran it was nobody's next, so its organisation may be asleep by now.
+      else this.#awake.add(organisationId);
+    } catch (error) {
+      this.#release(sourceId);
+      if (this.#ended.signal.aborted) return;
+      this.#options.log.error({ err: error, organisation_id: organisationId, source_id: sourceId }, 'a link could not be indexed');
+      this.#retryLater(organisationId);
+    } finally {
+      this.#running.delete(sourceId);
+      this.#pump();
     }
   }
 
-  function wake(organisationId: string): void {
-    if (ended.signal.aborted) return;
-    awake.add(organisationId);
-    pump();
+  #release(sourceId: string): void {
+    for (const resolve of this.#waiters.get(sourceId) ?? []) resolve();
   }
 
-  return {
-    wake,
-    async settled(organisationId, sourceId, waitMs) {
-      if (ended.signal.aborted) return;
-      let resolve = () => {};
-      const rest = new Promise<void>((done) => {
-        resolve = done;
-      });
-      const others = waiters.get(sourceId) ?? new Set();
-      waiters.set(sourceId, others.add(resolve));
-      const timer = setTimeout(resolve, waitMs);
-      try {
-        wake(organisationId);
-        await rest;
-      } finally {
-        clearTimeout(timer);
-        others.delete(resolve);
-        if (others.size === 0) waiters.delete(sourceId);
-      }
-    },
-    async close() {
-      ended.abort(new Error('the service stops'));
-      for (const timer of retries) clearTimeout(timer);
-      awake.clear();
-      await Promise.all(running.values());
-      for (const sourceId of waiters.keys()) release(sourceId);
-    },
-  };
+  #retryLater(organisationId: string): void {
+    this.#awake.delete(organisationId);
+    const timer = setTimeout(() => {
+      this.#retries.delete(timer);
+      this.wake(organisationId);
+    }, RETRY_MS);
+    timer.unref();
+    this.#retries.add(timer);
+  }
 }

@@ -3,12 +3,7 @@ import { examineLogo } from '../assistant/logo/logo-image.ts';
 import { mintId } from '../protocol/ids.ts';
 import type { AppearanceDraft } from '../protocol/setup/appearance.ts';
 import type { Storage } from '../storage/storage.ts';
-
-export interface LogoTarget {
-  readonly organisationId: string;
-  readonly appId: string;
-  readonly nowMs: number;
-}
+import type { IntakeTarget } from './intake-target.ts';
 
 export interface LogoReport {
   readonly draft: AppearanceDraft;
@@ -21,8 +16,8 @@ export interface LogoReport {
  * Examines the image, stores it and sets it in the draft theme. `bytes` are at least one and within the logo's limit.
  * @throws Refusal 415 unsupported_type, 413 too_large, 429 rate_limited (see examineLogo), 409 draft_invalid, 404 not_found.
  */
-export async function takeInLogo(storage: Storage, target: LogoTarget, bytes: Uint8Array): Promise<LogoReport> {
-  const { organisationId, appId, nowMs } = target;
+export async function takeInLogo(storage: Storage, target: IntakeTarget, bytes: Uint8Array, nowMs: number): Promise<LogoReport> {
+  const { organisationId, appId } = target;
   const { mediaType, width, height, bytes: content } = await examineLogo(bytes);
   return storage.write(organisationId, 'saveLogo', { assetId: mintId('ast', nowMs), appId, mediaType, width, height, content, nowMs });
 }

@@ -2,7 +2,7 @@
 import type { ScreensBody } from '../protocol/setup/screens.ts';
 import { countPlanned } from '../storage/screens.ts';
 import type { Storage } from '../storage/storage.ts';
-import type { IntakeTarget } from './knowledge-intake.ts';
+import type { IntakeTarget } from './intake-target.ts';
 
 /** As it travels: numbers of screens, but for `unknown`. */
 export interface ScreenReport {

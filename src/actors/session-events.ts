@@ -3,7 +3,8 @@ import type { SessionRef } from '../storage/setup-access.ts';
 import { readSession, readSetupEvents, type SetupEvent, type SetupSessionRow } from '../storage/setup-sessions.ts';
 import type { Storage } from '../storage/storage.ts';
 import type { FrameSlice, FrameSource } from './frame-source.ts';
-import { isClosed, type SetupSession } from './setup-session.ts';
+import { isClosed } from './setup-session.ts';
+import type { SetupSessions } from './setup-sessions.ts';
 
 /** Lines read at a time; one has at most some 10 KB. */
 const EVENTS_PER_READ = 50;
@@ -19,7 +20,12 @@ function frame(type: string, body: object, id?: number): string {
 }
 
 /** Lines from the id `seq` on, then whatever follows; it ends with the session. */
-export function sessionSource(storage: Storage, ref: SessionRef, session: SetupSession, frames: SessionFrames): FrameSource {
+export function sessionSource(
+  storage: Storage,
+  ref: SessionRef,
+  sessions: Pick<SetupSessions, 'session'>,
+  frames: SessionFrames,
+): FrameSource {
   const db = storage.organisation(ref.organisationId);
   let toldRevision = 0;
   let pingDue = false;
@@ -45,8 +51,9 @@ export function sessionSource(storage: Storage, ref: SessionRef, session: SetupS
       pingDue = false;
       return { text, nextSeq, ended: caughtUp && isClosed(row.state) };
     },
+    // Asked for here: an actor that nobody works on or watches does not last until somebody subscribes.
     subscribe: (wake) =>
-      session.watch(() => {
+      sessions.session(ref).watch(() => {
         pingDue = true;
         wake();
       }),

@@ -1,19 +1,20 @@
 /** Who may call with a setup token, and what the others are told (service.md "Authentication", setup interface). */
 import type { SetupSessionEffect } from '../machines/setup-session.ts';
+import type { SessionKind } from '../protocol/console/sessions.ts';
 import { Refusal } from '../protocol/errors.ts';
+import type { WriteMode } from '../protocol/setup/writes.ts';
 import { type AppRecord, readApp } from '../storage/apps.ts';
 import { readToken, type SessionRef } from '../storage/setup-access.ts';
 import type { SetupSessionRow } from '../storage/setup-sessions.ts';
 import type { Storage } from '../storage/storage.ts';
-import { sessionMachine, sessionOrRefuse } from './setup-session.ts';
+import { noSuchApp, sessionMachine, sessionOrRefuse } from './setup-session.ts';
 
 /** A call that was let in. */
 export interface SetupCall {
   readonly ref: SessionRef;
   readonly row: SetupSessionRow;
   readonly app: AppRecord;
-  /** Whether what it writes is applied, or waits for a person (service.md "Session"). */
-  readonly writes: 'apply' | 'propose';
+  readonly writes: WriteMode;
 }
 
 const MESSAGES: Readonly<Record<Extract<SetupSessionEffect, { type: 'refuse' }>['code'], string>> = {
@@ -30,7 +31,7 @@ export function refusalIn(effects: readonly SetupSessionEffect[]): Refusal | und
 }
 
 /** @throws Refusal app_live for a setup session on a live app. */
-export function refuseLiveApp(app: AppRecord, kind: 'setup' | 'sync'): void {
+export function refuseLiveApp(app: AppRecord, kind: SessionKind): void {
   if (kind === 'setup' && app.live) throw new Refusal('app_live', MESSAGES.app_live);
 }
 
@@ -45,7 +46,7 @@ export function authenticateSetup(storage: Storage, token: string): SessionRef {
 export function sessionRows(storage: Storage, ref: SessionRef): { row: SetupSessionRow; app: AppRecord } {
   const db = storage.organisation(ref.organisationId);
   const app = readApp(db, ref.appId, ref.organisationId);
-  if (app === undefined) throw new Refusal('app_not_found', 'The app of this session was deleted. There is nothing left to set up.');
+  if (app === undefined) throw noSuchApp();
   return { row: sessionOrRefuse(db, ref.sessionId), app };
 }
 
@@ -54,10 +55,15 @@ export function refusalOfCall(row: SetupSessionRow, app: AppRecord, nowMs: numbe
   return refusalIn(sessionMachine(row).send({ type: 'session.call', nowMs, appLive: app.live }).effects);
 }
 
+/** What becomes of what the session writes, as its app is now. */
+export function writeModeOf(row: SetupSessionRow, app: AppRecord): WriteMode {
+  return row.kind === 'sync' && app.live ? 'propose' : 'apply';
+}
+
 /** Lets a call with the session's token in. @throws Refusal not_started, session_closed, app_live, app_not_found. */
 export function admitSetupCall(storage: Storage, ref: SessionRef, nowMs: number): SetupCall {
   const { row, app } = sessionRows(storage, ref);
   const refusal = refusalOfCall(row, app, nowMs);
   if (refusal !== undefined) throw refusal;
-  return { ref, row, app, writes: row.kind === 'sync' && app.live ? 'propose' : 'apply' };
+  return { ref, row, app, writes: writeModeOf(row, app) };
 }

@@ -16,12 +16,7 @@ function line(step: StepId, status: NewSetupEvent['status'], title: string, deta
   return { step, status, title, detail, data: null, origin: 'server' };
 }
 
-/** The discovery report as it is kept with the app; null before the first. */
-export function detectedOf(storage: Storage, { organisationId, appId }: Pick<SessionRef, 'organisationId' | 'appId'>): Detected | null {
-  const json = readDetected(storage.organisation(organisationId), appId);
-  return json === null ? null : (JSON.parse(json) as Detected);
-}
-
+/** The calls of an agent that has a session, one method each. Every answer comes after its commit. */
 export class SetupAgent {
   readonly #storage: Storage;
   readonly #sessions: SetupSessions;
@@ -48,7 +43,11 @@ export class SetupAgent {
   }
 
   #discovery(ref: SessionRef, found: Detected | undefined): Pick<SessionChange, 'detected'> {
-    return found === undefined ? {} : { detected: JSON.stringify(mergeDetected(detectedOf(this.#storage, ref), found)) };
+    return found === undefined ? {} : { detected: JSON.stringify(mergeDetected(this.#detected(ref), found)) };
+  }
+
+  #detected({ organisationId, appId }: SessionRef): Detected | null {
+    return readDetected(this.#storage.organisation(organisationId), appId);
   }
 
   /** Work that needs a running session; one that has ended meanwhile refuses it. */
@@ -81,7 +80,7 @@ export class SetupAgent {
       );
       return { ...this.#discovery(ref, detected), events: lines };
     });
-    return { ids: eventIds, detected: detectedOf(this.#storage, ref) };
+    return { ids: eventIds, detected: this.#detected(ref) };
   }
 
   /** A write endpoint did its work: its step is under way, and a line says what was done. */
@@ -94,9 +93,8 @@ export class SetupAgent {
 
   /** POST /complete. */
   complete(ref: SessionRef, body: CompleteBody): Promise<Committed> {
-    return this.#call(ref, ({ session, panel }) => {
+    return this.#call(ref, ({ session }) => {
       session.send({ type: 'session.complete' });
-      panel.send({ type: 'session.completed' });
       return { outcome: body, events: [line('done', 'done', 'The agent finished.')] };
     });
   }
@@ -106,8 +104,7 @@ export class SetupAgent {
     return this.#call(ref, ({ session, panel }) => {
       const step = body.step ?? panel.snapshot.context.lastStep;
       session.send({ type: 'session.fail' });
-      panel.send({ type: 'session.failed', step });
-      return { outcome: body, events: [line(step ?? 'connected', 'failed', 'The agent gave up.', body.reason)] };
+      return { outcome: body, failedStep: step, events: [line(step ?? 'connected', 'failed', 'The agent gave up.', body.reason)] };
     });
   }
 }

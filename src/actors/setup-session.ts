@@ -5,10 +5,10 @@
  * (a handshake, an indexed source) is read from rows at every step, so a tick is never lost with a process.
  */
 import type { Logger } from 'pino';
-import { type SetupAgent, type SetupSessionContext, setupSession } from '../machines/setup-session.ts';
+import { type AgentIdentity, type SetupSessionContext, type SetupSessionEffect, setupSession } from '../machines/setup-session.ts';
 import { type StepPanelContext, stepPanel } from '../machines/step-panel.ts';
 import { Refusal } from '../protocol/errors.ts';
-import type { StepId, StepState } from '../protocol/setup/steps.ts';
+import type { AgentStepId, StepId, StepState } from '../protocol/setup/steps.ts';
 import { readApp } from '../storage/apps.ts';
 import type { Connection } from '../storage/connection.ts';
 import type { SessionRef } from '../storage/setup-access.ts';
@@ -27,8 +27,11 @@ export interface SetupServices {
 
 /** Stepping is tried again when somebody else committed in between; more than this is a bug, not a race. */
 const STEP_TRIES = 8;
-/** What may wait for one session: its rate limit lets 120 requests a minute in, and each takes some milliseconds. */
-const WAITING_MAX = 64;
+/**
+ * What may wait for one session: an agent's 120 requests of a minute all at once, and as many again of what a person and
+ * the service itself do to it. Work that was refused here would have been done already: its line would be missing.
+ */
+const WAITING_MAX = 240;
 
 /** The machines of a session as its rows hold them, for one piece of work. */
 export interface SessionWork {
@@ -45,6 +48,8 @@ export interface SessionChange {
   readonly detected?: string;
   /** What ended the session: kept as JSON. */
   readonly outcome?: unknown;
+  /** The step at which the session failed; null: the one that the agent was at last. */
+  readonly failedStep?: AgentStepId | null;
   /** Thrown once the change is committed: an expired session says so and is closed, too. */
   readonly refusal?: Refusal;
 }
@@ -63,11 +68,13 @@ const OBSERVED_TITLES: Partial<Record<StepId, string>> = {
   screens: 'A build registered its screens.',
 };
 
+/** Whether a session in this state is at its end: nothing happens to it any more (service.md "Setup session"). */
 export function isClosed(state: string): boolean {
   return state !== 'open' && state !== 'running';
 }
 
-function noSuchApp(): Refusal {
+/** What a session of a deleted app is answered. */
+export function noSuchApp(): Refusal {
   return new Refusal('app_not_found', 'The app of this session was deleted. There is nothing left to set up.');
 }
 
@@ -77,7 +84,7 @@ export function sessionMachine(row: SetupSessionRow): Stepper<typeof setupSessio
 }
 
 /** Who claimed the session; null before the claim. */
-export function agentOf(row: SetupSessionRow): SetupAgent | null {
+export function agentOf(row: SetupSessionRow): AgentIdentity | null {
   return (JSON.parse(row.snapshot) as SetupSessionContext).agent;
 }
 
@@ -103,6 +110,33 @@ export function sessionOrRefuse(db: Connection, sessionId: string): SetupSession
   return row;
 }
 
+/** The machine, with a note of every effect that it emits. */
+function noting(machine: Stepper<typeof setupSession>, effects: SetupSessionEffect[]): Stepper<typeof setupSession> {
+  return {
+    get snapshot() {
+      return machine.snapshot;
+    },
+    get state() {
+      return machine.state;
+    },
+    send(event) {
+      const step = machine.send(event);
+      effects.push(...step.effects);
+      return step;
+    },
+  };
+}
+
+/** Performs `closePanel`. Of a session that was stopped, replaced or ran out the panel shows how far it came. */
+function closePanel(work: SessionWork, effects: readonly SetupSessionEffect[], failedStep: AgentStepId | null): void {
+  for (const effect of effects) {
+    if (effect.type !== 'closePanel') continue;
+    if (effect.outcome === 'completed') work.panel.send({ type: 'session.completed' });
+    if (effect.outcome === 'failed') work.panel.send({ type: 'session.failed', step: failedStep });
+  }
+}
+
+/** One session at work: `change` does things to it one at a time, `watch` tells of each commit, `onIdle` says that neither is under way. */
 export class SetupSession {
   readonly #ref: SessionRef;
   readonly #services: SetupServices;
@@ -115,15 +149,6 @@ export class SetupSession {
     this.#ref = ref;
     this.#services = services;
     this.#onIdle = onIdle;
-  }
-
-  /** Work under way or waiting. */
-  get busy(): number {
-    return this.#waiting;
-  }
-
-  get watchers(): number {
-    return this.#watchers.size;
   }
 
   /** Calls `wake` after every commit. Answers how to stop that. */
@@ -169,9 +194,10 @@ export class SetupSession {
       const row = sessionOrRefuse(db, this.#ref.sessionId);
       // Thirteen regions take a while to wake, and most work leaves the panel alone.
       let panel: Stepper<typeof stepPanel> | undefined;
+      const effects: SetupSessionEffect[] = [];
       const session: SessionWork = {
         row,
-        session: sessionMachine(row),
+        session: noting(sessionMachine(row), effects),
         get panel() {
           panel ??= stepper(stepPanel, { stored: storedPanel(row) });
           return panel;
@@ -179,6 +205,7 @@ export class SetupSession {
         nowMs: this.#services.nowMs(),
       };
       const change = work(session);
+      closePanel(session, effects, change.failedStep ?? null);
       const states = panel === undefined ? storedPanel(row).state : panel.snapshot.value;
       const events = [...(change.events ?? []), ...this.#observe(db, session, states)];
       const state = session.session.state;

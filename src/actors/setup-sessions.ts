@@ -35,6 +35,7 @@ export interface OpenedSession {
   readonly issued: IssuedCode;
 }
 
+/** The sessions of every app, one open at most of each; `onEnded` hears of those that are replaced or run out. */
 export class SetupSessions {
   readonly #services: SetupServices;
   readonly #active = new Map<string, SetupSession>();
@@ -52,18 +53,15 @@ export class SetupSessions {
     this.#pings.unref();
   }
 
-  /** Sessions that somebody works on or watches. */
-  get active(): number {
-    return this.#active.size;
-  }
-
-  /** The actor of a session. */
+  /** The actor of a session, to be worked on or watched at once: it goes when neither is the case any more. */
   session(ref: SessionRef): SetupSession {
-    let session = this.#active.get(ref.sessionId);
-    if (session === undefined) {
-      session = new SetupSession(ref, this.#services, () => this.#active.delete(ref.sessionId));
-      this.#active.set(ref.sessionId, session);
-    }
+    const active = this.#active.get(ref.sessionId);
+    if (active !== undefined) return active;
+    const session = new SetupSession(ref, this.#services, () => {
+      // One that went before says so again: another one may be at work by then.
+      if (this.#active.get(ref.sessionId) === session) this.#active.delete(ref.sessionId);
+    });
+    this.#active.set(ref.sessionId, session);
     return session;
   }
 

@@ -10,29 +10,21 @@ import type { AppearanceBody } from '../protocol/setup/appearance.ts';
 import type { KnowledgeItemShape } from '../protocol/setup/knowledge.ts';
 import type { ExperiencePatch } from '../protocol/setup/persona.ts';
 import type { ScreensBody } from '../protocol/setup/screens.ts';
-import type { AgentStepId } from '../protocol/setup/steps.ts';
+import type { SetupWrite } from '../protocol/setup/writes.ts';
 import { readAsset } from '../storage/assets.ts';
 import type { Connection } from '../storage/connection.ts';
 import { takeInActions } from './action-intake.ts';
-import { type IntakeTarget, type KnowledgeServices, takeInKnowledge } from './knowledge-intake.ts';
+import type { IntakeTarget } from './intake-target.ts';
+import { type KnowledgeServices, saveKnowledge } from './knowledge-intake.ts';
 import { takeInLogo } from './logo-intake.ts';
+import { listed, tally } from './phrases.ts';
 import { takeInScreens } from './screen-intake.ts';
-
-export type SetupWrite =
-  | { readonly kind: 'appearance'; readonly body: AppearanceBody }
-  /** `content`: the image in base64. */
-  | { readonly kind: 'logo'; readonly content: string }
-  | { readonly kind: 'experience'; readonly patch: ExperiencePatch }
-  | { readonly kind: 'knowledge'; readonly items: readonly KnowledgeItemShape[] }
-  | { readonly kind: 'actions'; readonly items: readonly HttpActionShape[] }
-  | { readonly kind: 'screens'; readonly body: ScreensBody };
+import { inTurn } from './write-turns.ts';
 
 export interface WriteServices extends KnowledgeServices {
   /** Which addresses HTTP actions may have (ALLOW_PRIVATE_ADDRESSES). */
   readonly surroundings: Surroundings;
 }
-
-export type WriteKind = SetupWrite['kind'];
 
 export interface Written {
   /** As it travels. */
@@ -43,32 +35,11 @@ export interface Written {
   readonly savedNothing: boolean;
 }
 
-/** The step that a write belongs to. */
-export const STEP_OF_WRITE: Readonly<Record<WriteKind, AgentStepId>> = {
-  appearance: 'appearance',
-  logo: 'appearance',
-  experience: 'experience',
-  knowledge: 'knowledge',
-  actions: 'actions',
-  screens: 'screens',
-};
-
-const NAMES_IN_A_LINE = 4;
-
-/** `a, b and 3 more`. */
-function listed(names: readonly string[]): string {
-  const more = names.length - NAMES_IN_A_LINE;
-  return more > 0 ? `${names.slice(0, NAMES_IN_A_LINE).join(', ')} and ${more} more` : names.join(', ');
-}
+/** What is left of a write that was carried out: a wait for its links, if it has any, and its report. */
+export type Report = () => Promise<Written>;
 
 function changedLine(what: string, changed: readonly string[]): string {
   return changed.length === 0 ? `Saved ${what}; nothing changed.` : `Saved ${what}: ${listed(changed)}.`;
-}
-
-/** `2 created, 1 failed`, leaving out what there is none of. */
-function tally(counts: Readonly<Record<string, number>>): string {
-  const parts = Object.entries(counts).flatMap(([name, count]) => (count > 0 ? [`${count} ${name}`] : []));
-  return parts.length === 0 ? 'nothing' : parts.join(', ');
 }
 
 /** @throws Refusal invalid_appearance when one of the themes names a logo that this app does not have. */
@@ -91,12 +62,7 @@ async function writeAppearance({ storage, nowMs }: WriteServices, target: Intake
 }
 
 async function writeLogo({ storage, nowMs }: WriteServices, target: IntakeTarget, content: string): Promise<Written> {
-  const { organisationId, appId } = target;
-  const { draft, logoAssetId, changed } = await takeInLogo(
-    storage,
-    { organisationId, appId, nowMs: nowMs() },
-    Buffer.from(content, 'base64'),
-  );
+  const { draft, logoAssetId, changed } = await takeInLogo(storage, target, Buffer.from(content, 'base64'), nowMs());
   const line = changed ? 'Stored the logo and set it in the draft.' : 'The logo is the one the draft shows already.';
   return { reply: { saved: true, draft, logoAssetId }, line, savedNothing: false };
 }
@@ -107,13 +73,16 @@ async function writeExperience({ storage, nowMs }: WriteServices, target: Intake
   return { reply: { saved: true, ...saved }, line: changedLine('the persona draft', saved.changed), savedNothing: false };
 }
 
-async function writeKnowledge(services: WriteServices, target: IntakeTarget, items: readonly KnowledgeItemShape[]): Promise<Written> {
-  const report = await takeInKnowledge(services, target, items);
-  const { created, updated, unchanged, archived, failed } = report;
-  return {
-    reply: { ...report },
-    line: `Knowledge: ${tally({ created, updated, unchanged, archived, failed })}.`,
-    savedNothing: failed === items.length,
+async function writeKnowledge(services: WriteServices, target: IntakeTarget, items: readonly KnowledgeItemShape[]): Promise<Report> {
+  const saved = await saveKnowledge(services, target, items);
+  return async () => {
+    const report = await saved();
+    const { created, updated, unchanged, archived, failed } = report;
+    return {
+      reply: { ...report },
+      line: `Knowledge: ${tally({ created, updated, unchanged, archived, failed })}.`,
+      savedNothing: failed === items.length,
+    };
   };
 }
 
@@ -134,11 +103,7 @@ async function writeScreens({ storage, nowMs }: WriteServices, target: IntakeTar
   return { reply: { ...report }, line: `Screens: ${tally({ added, updated, unchanged, archived })}.`, savedNothing: false };
 }
 
-/**
- * Applies a write. @throws Refusal of the write's own rules (422 invalid_appearance, 409 draft_invalid, conflict, …);
- * StorageError when the disk or the writer fails: sending the same again is safe.
- */
-export function applyWrite(services: WriteServices, target: IntakeTarget, write: SetupWrite): Promise<Written> {
+function writeAtOnce(services: WriteServices, target: IntakeTarget, write: Exclude<SetupWrite, { kind: 'knowledge' }>): Promise<Written> {
   switch (write.kind) {
     case 'appearance':
       return writeAppearance(services, target, write.body);
@@ -146,11 +111,26 @@ export function applyWrite(services: WriteServices, target: IntakeTarget, write:
       return writeLogo(services, target, write.content);
     case 'experience':
       return writeExperience(services, target, write.patch);
-    case 'knowledge':
-      return writeKnowledge(services, target, write.items);
     case 'actions':
       return writeActions(services, target, write.items);
     case 'screens':
       return writeScreens(services, target, write.body);
   }
+}
+
+/** Carries a write out, for whoever has the app's turn. @throws as applyWrite. */
+export async function carryOut(services: WriteServices, target: IntakeTarget, write: SetupWrite): Promise<Report> {
+  if (write.kind === 'knowledge') return writeKnowledge(services, target, write.items);
+  const written = await writeAtOnce(services, target, write);
+  return async () => written;
+}
+
+/**
+ * Applies a write when it is its turn in the app. Links are waited for without holding up the next one.
+ * @throws Refusal of the write's own rules (422 invalid_appearance, 409 draft_invalid, conflict, …), or rate_limited when
+ * too much waits; StorageError when the disk or the writer fails: sending the same again is safe.
+ */
+export async function applyWrite(services: WriteServices, target: IntakeTarget, write: SetupWrite): Promise<Written> {
+  const report = await inTurn(target.appId, () => carryOut(services, target, write));
+  return report();
 }

@@ -16,19 +16,15 @@ import type { ChatRequest } from '../protocol/runtime/chat.ts';
 import type { StreamEvent } from '../protocol/runtime/stream-events.ts';
 import { type AppRecord, readApp } from '../storage/apps.ts';
 import { readPersona } from '../storage/drafts.ts';
+import { readIndexedTitles } from '../storage/knowledge-overview.ts';
 import { latestManifest } from '../storage/manifests.ts';
-import { readIndexedTitles, type SmokeAnswer, type SmokeRun, smokeDevice } from '../storage/smoke-runs.ts';
+import { type SmokeAnswer, type SmokeRun, smokeDevice } from '../storage/smoke-runs.ts';
 import type { Storage } from '../storage/storage.ts';
 import type { Position } from './conversation.ts';
 import { type Heard, judgeAnswer, judgeRun } from './smoke-judge.ts';
 import { type SmokeQuestion, smokeQuestions } from './smoke-questions.ts';
 import type { ActorSystem } from './system.ts';
 import type { TurnCommand } from './turn-command.ts';
-
-export interface SmokeRuns {
-  /** Runs the smoke test; a call while one runs gets that one's result. @throws Refusal not_found. */
-  run(organisationId: string, appId: string): Promise<SmokeRun>;
-}
 
 export interface SmokeServices {
   readonly storage: Storage;
@@ -43,6 +39,7 @@ export interface SmokeServices {
 const CLOSING_MS = 5_000;
 /** Five answers one after the other, each as slow as an upstream may be, would not fit into the time. */
 const ASKED_AT_ONCE = 2;
+/** Of a turn's frames at a time: most turns come in one read, and a long one is not held twice. */
 const READ_MAX_CHARS = 64 * 1024;
 /** No build: an app's minimum SDK versions are about those. */
 const SDK = 'smoke/1.0.0';
@@ -109,7 +106,8 @@ async function within(work: Promise<unknown>, timeMs: number): Promise<void> {
   await Promise.race([work, time]).finally(() => clearTimeout(timer));
 }
 
-class Smoke implements SmokeRuns {
+/** The smoke tests of every app. */
+export class SmokeRuns {
   readonly #services: SmokeServices;
   /** By app. */
   readonly #running = new Map<string, Promise<SmokeRun>>();
@@ -118,6 +116,7 @@ class Smoke implements SmokeRuns {
     this.#services = services;
   }
 
+  /** Runs the smoke test; a call while one runs gets that one's result. @throws Refusal not_found. */
   run(organisationId: string, appId: string): Promise<SmokeRun> {
     const running = this.#running.get(appId);
     if (running !== undefined) return running;
@@ -223,8 +222,4 @@ function turnCommand(question: SmokeQuestion, asking: Asking, onPassages: (found
     body,
     onPassages,
   };
-}
-
-export function createSmokeRuns(services: SmokeServices): SmokeRuns {
-  return new Smoke(services);
 }

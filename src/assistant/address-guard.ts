@@ -35,7 +35,6 @@ export class AddressRefused extends Error {
 }
 
 export interface AddressGuard {
-  readonly allowPrivate: boolean;
   /** What kind of address this is when it may not be connected to ("a loopback address"); undefined when it may. */
   refused(address: string): string | undefined;
   /**
@@ -132,7 +131,6 @@ export function createAddressGuard({ allowPrivate, resolve = systemResolve }: Ad
     maxCachedSessions: 0,
   });
   return {
-    allowPrivate,
     refused,
     isLocal(hostname) {
       if (!allowPrivate) return false;

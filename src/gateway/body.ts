@@ -5,10 +5,10 @@
 import { isUtf8 } from 'node:buffer';
 import { MIMEType } from 'node:util';
 import secureJson from 'secure-json-parse';
-import * as v from 'valibot';
+import type * as v from 'valibot';
 import { type ErrorCode, Refusal } from '../protocol/errors.ts';
-import { explain, summarise } from '../protocol/issues.ts';
 import { JSON_BODY_MAX_BYTES, JSON_DEPTH_MAX, RUNTIME_BODY_MAX_BYTES } from '../protocol/limits.ts';
+import { parseOrRefuse } from '../protocol/parse.ts';
 import type { Exchange, Interface } from './exchange.ts';
 
 interface BodyCodes {
@@ -163,8 +163,5 @@ export function parseJson(bytes: Uint8Array, face: Interface): unknown {
 
 /** The value as the schema gives it. @throws Refusal with details, twelve at most (decisions §4). */
 export function checkBody(schema: v.GenericSchema, value: unknown, face: Interface): unknown {
-  const result = v.safeParse(schema, value);
-  if (result.success) return result.output;
-  const details = explain(result.issues);
-  throw new Refusal(codesOf(face).mismatch, summarise(details), { details });
+  return parseOrRefuse(schema, value, codesOf(face).mismatch);
 }

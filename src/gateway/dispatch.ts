@@ -41,10 +41,19 @@ function admit(route: Route, exchange: Exchange, { services, buckets }: Gate): C
     buckets.pass(route.limits, caller);
     return caller;
   }
-  if (route.caller === 'setup_claimant') return setupSessionOf(exchange.header, services, buckets);
-  if (route.caller === 'setup') return setupCallOf(exchange.header, services, buckets);
+  if (route.caller === 'setup' || route.caller === 'setup_claimant') {
+    const ref = setupSessionOf(exchange.header, services);
+    buckets.passSession(ref.sessionId);
+    return route.caller === 'setup' ? setupCallOf(exchange.header, services) : ref;
+  }
   if (route.caller === 'operator') authenticateOperator(exchange.header, exchange.method, services);
   return null;
+}
+
+/** A body takes its time, and a setup token may stop working, or its app go live, while it comes. @throws Refusal */
+function admitAgain(route: Route, exchange: Exchange, { services }: Gate): void {
+  if (route.caller === 'setup_claimant') exchange.caller = setupSessionOf(exchange.header, services);
+  if (route.caller === 'setup') exchange.caller = setupCallOf(exchange.header, services);
 }
 
 /** Answers the exchange. Never throws: whatever goes wrong is rendered. */
@@ -70,6 +79,7 @@ function readBody(route: Route, exchange: Exchange, gate: Gate, fail: (error: un
       if (bytes.length > 0) checkContentType(exchange.header('content-type'), face);
       const value = parseJson(bytes, face);
       if (schema !== null) exchange.body = checkBody(schema, value, face);
+      admitAgain(route, exchange, gate);
       run(route, exchange, gate, fail);
     } catch (error) {
       fail(error);
@@ -82,6 +92,7 @@ function readUpload(route: Route, rule: UploadRule, exchange: Exchange, gate: Ga
   const done = (upload: UploadedFile) => {
     try {
       exchange.upload = upload;
+      admitAgain(route, exchange, gate);
       run(route, exchange, gate, fail);
     } catch (error) {
       fail(error);

@@ -17,19 +17,24 @@ const MINUTE_MS = 60_000;
 const DEVICE_BUCKETS_MAX = 100_000;
 /** Kept apart: invented device ids cannot push these out. */
 const APP_BUCKETS_MAX = 20_000;
-/** Open setup sessions of one process; each belongs to an app that somebody is configuring right now. */
-const SESSION_BUCKETS_MAX = 10_000;
+/** Open setup sessions of one process; each belongs to an app that somebody is configuring right now, and takes 1 KB. */
+const SESSIONS_MAX = 10_000;
 
 interface Bucket {
   level: number;
   atMs: number;
 }
 
+function tooMany(who: string, waitS: number): Refusal {
+  return new Refusal('rate_limited', `Too many requests from ${who}. Try again in ${waitS} s.`, { retryAfterS: waitS });
+}
+
 export class RateBuckets {
   readonly #nowMs: () => number;
   readonly #devices = new LRUCache<string, Bucket>({ max: DEVICE_BUCKETS_MAX });
   readonly #apps = new LRUCache<string, Bucket>({ max: APP_BUCKETS_MAX });
-  readonly #sessions = new LRUCache<string, Bucket>({ max: SESSION_BUCKETS_MAX });
+  /** When the last requests of a session came, oldest first: at most as many as a minute may have. */
+  readonly #sessions = new LRUCache<string, number[]>({ max: SESSIONS_MAX });
 
   constructor(nowMs: () => number) {
     this.#nowMs = nowMs;
@@ -45,15 +50,21 @@ export class RateBuckets {
     }
   }
 
-  /** Counts a request of a setup session. @throws Refusal `rate_limited` with Retry-After. */
+  /** Counts a request of a setup session: 120 in any minute, exactly. @throws Refusal `rate_limited` with Retry-After. */
   passSession(sessionId: string): void {
-    this.#pass(this.#sessions, sessionId, SETUP_REQUESTS_PER_MINUTE, 'this session');
+    const nowMs = this.#nowMs();
+    const times = this.#sessions.get(sessionId) ?? [];
+    while (times[0] !== undefined && nowMs - times[0] >= MINUTE_MS) times.shift();
+    if (times.length >= SETUP_REQUESTS_PER_MINUTE)
+      throw tooMany('this session', Math.ceil(((times[0] as number) + MINUTE_MS - nowMs) / 1000));
+    times.push(nowMs);
+    this.#sessions.set(sessionId, times);
   }
 
   #pass(buckets: LRUCache<string, Bucket>, key: string, perMinute: number, who: string): void {
     const waitS = this.#take(buckets, key, perMinute);
     if (waitS === 0) return;
-    throw new Refusal('rate_limited', `Too many requests from ${who}. Try again in ${waitS} s.`, { retryAfterS: waitS });
+    throw tooMany(who, waitS);
   }
 
   /** Seconds until one request more fits; 0: it fitted and is counted. */

@@ -43,10 +43,10 @@ export function refusalOf(error: unknown, log: Logger, exchange: Exchange, route
   const context = { err: error, request_id: exchange.requestId, route };
   if (error instanceof StorageError && error.retryable) {
     log.warn(context, 'a write was refused');
-    return new Refusal('internal', 'The service is busy and changed nothing. Send the request again.', {
-      status: 503,
-      retryAfterS: OVERLOAD_RETRY_AFTER_S,
-    });
+    // The setup interface knows 500 only (service.md "Errors"). Of a batch some items may be saved; none is half written.
+    const status = exchange.interface === 'setup' ? 500 : 503;
+    const message = 'The service is busy. Send the request again: what it has done already it will not do twice.';
+    return new Refusal('internal', message, { status, retryAfterS: OVERLOAD_RETRY_AFTER_S });
   }
   log.error(context, 'a request failed');
   return new Refusal('internal', `Something went wrong on our side. Send the request again; its id is ${exchange.requestId}.`);

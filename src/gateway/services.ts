@@ -1,6 +1,5 @@
 /** What routes may use; put together once in main.ts. */
 import type { Logger } from 'pino';
-import type { KnowledgeServices } from '../actors/knowledge-intake.ts';
 import type { Setup } from '../actors/setup.ts';
 import type { WriteServices } from '../actors/setup-writes.ts';
 import type { SmokeRuns } from '../actors/smoke-run.ts';
@@ -21,7 +20,6 @@ export interface Services {
   readonly config: GatewayConfig;
   readonly storage: Storage;
   readonly actors: ActorSystem;
-  readonly knowledge: KnowledgeServices;
   readonly writes: WriteServices;
   readonly setup: Setup;
   readonly smoke: SmokeRuns;

@@ -4,12 +4,12 @@
  *
  * | state \ event | checks.evaluated | golive.requested |
  * |---------------|------------------|------------------|
- * | building      | live ¹           | live ²           |
- * | live          | ignored          | stays ³          |
+ * | building      | live ¹ ⁴         | live ² ⁴         |
+ * | live          | stays ³ ⁴        | stays ³ ⁴        |
  *
  * ¹ only when all four checks pass, the app may go live by itself, and no setup session is open: a session's own smoke
- * run never cuts off its POST /complete. ² whatever the checks say; an open setup session ends. ³ a setup session that
- * was opened meanwhile ends, nothing else happens.
+ * run never cuts off its POST /complete. ² whatever the checks say. ³ nothing happens but what ⁴ says.
+ * ⁴ a setup session that is open by then ends: one opened in the same moment, or left open by a process that died.
  */
 import { emit, setup } from 'xstate';
 
@@ -48,10 +48,10 @@ export const appLifecycle = definition.createMachine({
   states: {
     building: {
       on: {
-        'checks.evaluated': { guard: 'goesByItself', target: 'live', actions: 'goLive' },
+        'checks.evaluated': { guard: 'goesByItself', target: 'live', actions: ['goLive', 'endSetupSession'] },
         'golive.requested': { target: 'live', actions: ['goLive', 'endSetupSession'] },
       },
     },
-    live: { on: { 'golive.requested': { actions: 'endSetupSession' } } },
+    live: { on: { 'checks.evaluated': { actions: 'endSetupSession' }, 'golive.requested': { actions: 'endSetupSession' } } },
   },
 });

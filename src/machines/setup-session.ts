@@ -1,7 +1,7 @@
 /**
  * The life of one setup session (service.md "Setup session", "Authentication" 4 to 10). Owns whether a call with the
- * session's token is admitted or refused, and when the token stops working. It does not own the token, the steps of the
- * panel (`step-panel`) or what the calls write.
+ * session's token is admitted or refused: in the four states of the end every call is refused, which is how the token is
+ * revoked. It does not own the token, the steps of the panel (`step-panel`) or what the calls write.
  *
  * | state \ event | session.claim                                                   | session.call                                     | session.complete | session.fail | session.stop | session.replaced | session.expire ¹ | app.live ² |
  * |---------------|-----------------------------------------------------------------|--------------------------------------------------|------------------|--------------|--------------|------------------|------------------|------------|
@@ -13,7 +13,7 @@
  * | expired       | refuses session_closed                                          | refuses session_closed                           | ignored          | ignored      | ignored      | ignored          | ignored          | ignored    |
  *
  * Of several outcomes the first that applies counts. "Refuses" changes nothing and emits `refuse` with that code.
- * ¹ once its time has passed: the token is revoked, the panel closed, and the call refused as session_closed.
+ * ¹ once its time has passed: the panel is closed, and the call refused as session_closed.
  * ² only a setup session; a sync session works on a live app. ³ a setup session on a live app, if it is still open.
  * ⁴ the same tool, model and os: the agent starts again.
  *
@@ -23,7 +23,7 @@ import { assign, emit, setup } from 'xstate';
 import type { SessionKind } from '../protocol/console/sessions.ts';
 
 /** Who claimed the session: two agents are the same when all three are. */
-export interface SetupAgent {
+export interface AgentIdentity {
   readonly tool: string;
   readonly model: string | null;
   readonly os: string | null;
@@ -33,14 +33,14 @@ export interface SetupSessionContext {
   readonly kind: SessionKind;
   readonly expiresAtMs: number;
   /** Null until the claim. */
-  readonly agent: SetupAgent | null;
+  readonly agent: AgentIdentity | null;
 }
 
 export type SetupSessionState = 'open' | 'running' | 'completed' | 'failed' | 'cancelled' | 'expired';
 export type SetupSessionOutcome = Exclude<SetupSessionState, 'open' | 'running'>;
 
 export type SetupSessionEvent =
-  | { readonly type: 'session.claim'; readonly agent: SetupAgent; readonly nowMs: number; readonly appLive: boolean }
+  | { readonly type: 'session.claim'; readonly agent: AgentIdentity; readonly nowMs: number; readonly appLive: boolean }
   | { readonly type: 'session.call'; readonly nowMs: number; readonly appLive: boolean }
   | { readonly type: 'session.complete' }
   | { readonly type: 'session.fail' }
@@ -52,10 +52,9 @@ export type SetupSessionEvent =
 export type SetupSessionEffect =
   | { readonly type: 'admit'; readonly restart: boolean }
   | { readonly type: 'refuse'; readonly code: 'not_started' | 'already_claimed' | 'session_closed' | 'app_live' }
-  | { readonly type: 'revokeToken' }
   | { readonly type: 'closePanel'; readonly outcome: SetupSessionOutcome };
 
-function isSameAgent(one: SetupAgent | null, other: SetupAgent): boolean {
+function isSameAgent(one: AgentIdentity | null, other: AgentIdentity): boolean {
   return one !== null && one.tool === other.tool && one.model === other.model && one.os === other.os;
 }
 
@@ -80,7 +79,6 @@ const definition = setup({
     refuseAlreadyClaimed: emit({ type: 'refuse', code: 'already_claimed' }),
     refuseAppLive: emit({ type: 'refuse', code: 'app_live' }),
     refuseClosed: emit({ type: 'refuse', code: 'session_closed' }),
-    revokeToken: emit({ type: 'revokeToken' }),
     closeCompleted: emit({ type: 'closePanel', outcome: 'completed' }),
     closeFailed: emit({ type: 'closePanel', outcome: 'failed' }),
     closeCancelled: emit({ type: 'closePanel', outcome: 'cancelled' }),
@@ -101,40 +99,40 @@ export const setupSession = definition.createMachine({
     open: {
       on: {
         'session.claim': [
-          { guard: 'isDue', target: 'expired', actions: ['revokeToken', 'closeExpired', 'refuseClosed'] },
+          { guard: 'isDue', target: 'expired', actions: ['closeExpired', 'refuseClosed'] },
           { guard: 'isShutOut', actions: 'refuseAppLive' },
           { target: 'running', actions: ['noteAgent', 'admit'] },
         ],
         'session.call': [
-          { guard: 'isDue', target: 'expired', actions: ['revokeToken', 'closeExpired', 'refuseClosed'] },
+          { guard: 'isDue', target: 'expired', actions: ['closeExpired', 'refuseClosed'] },
           { guard: 'isShutOut', actions: 'refuseAppLive' },
           { actions: 'refuseNotStarted' },
         ],
-        'session.stop': { target: 'cancelled', actions: ['revokeToken', 'closeCancelled'] },
-        'session.replaced': { target: 'cancelled', actions: ['revokeToken', 'closeCancelled'] },
-        'session.expire': { guard: 'isDue', target: 'expired', actions: ['revokeToken', 'closeExpired'] },
-        'app.live': { guard: 'endsWhenLive', target: 'cancelled', actions: ['revokeToken', 'closeCancelled'] },
+        'session.stop': { target: 'cancelled', actions: ['closeCancelled'] },
+        'session.replaced': { target: 'cancelled', actions: ['closeCancelled'] },
+        'session.expire': { guard: 'isDue', target: 'expired', actions: ['closeExpired'] },
+        'app.live': { guard: 'endsWhenLive', target: 'cancelled', actions: ['closeCancelled'] },
       },
     },
     running: {
       on: {
         'session.claim': [
-          { guard: 'isDue', target: 'expired', actions: ['revokeToken', 'closeExpired', 'refuseClosed'] },
+          { guard: 'isDue', target: 'expired', actions: ['closeExpired', 'refuseClosed'] },
           { guard: 'isShutOut', actions: 'refuseAppLive' },
           { guard: 'isSameAgent', actions: 'admitAgain' },
           { actions: 'refuseAlreadyClaimed' },
         ],
         'session.call': [
-          { guard: 'isDue', target: 'expired', actions: ['revokeToken', 'closeExpired', 'refuseClosed'] },
+          { guard: 'isDue', target: 'expired', actions: ['closeExpired', 'refuseClosed'] },
           { guard: 'isShutOut', actions: 'refuseAppLive' },
           { actions: 'admit' },
         ],
-        'session.complete': { target: 'completed', actions: ['revokeToken', 'closeCompleted'] },
-        'session.fail': { target: 'failed', actions: ['revokeToken', 'closeFailed'] },
-        'session.stop': { target: 'cancelled', actions: ['revokeToken', 'closeCancelled'] },
-        'session.replaced': { target: 'cancelled', actions: ['revokeToken', 'closeCancelled'] },
-        'session.expire': { guard: 'isDue', target: 'expired', actions: ['revokeToken', 'closeExpired'] },
-        'app.live': { guard: 'endsWhenLive', target: 'cancelled', actions: ['revokeToken', 'closeCancelled'] },
+        'session.complete': { target: 'completed', actions: ['closeCompleted'] },
+        'session.fail': { target: 'failed', actions: ['closeFailed'] },
+        'session.stop': { target: 'cancelled', actions: ['closeCancelled'] },
+        'session.replaced': { target: 'cancelled', actions: ['closeCancelled'] },
+        'session.expire': { guard: 'isDue', target: 'expired', actions: ['closeExpired'] },
+        'app.live': { guard: 'endsWhenLive', target: 'cancelled', actions: ['closeCancelled'] },
       },
     },
     completed: closed,

@@ -1,7 +1,7 @@
 /**
  * The thirteen steps of a setup session's panel (service.md "Steps", "Step rules"; decisions §3). Owns the state of
- * each step and which step the agent was at last; it emits every change. It does not own the lines of the panel, and
- * what happened is said to it: it observes nothing.
+ * each step and which step the agent was at last. It does not own the lines of the panel, and what happened is said to
+ * it: it observes nothing and has no effects, its state is all there is to show.
  *
  * The steps run beside each other, every one as this table says. "It" is the step; an event that names another step
  * changes it only where a note says so.
@@ -21,7 +21,7 @@
  * ⁵ the step `done`; and of the steps of writes those that are active. ⁶ the step that is named, else the last one that a
  * report or a write named.
  */
-import { assign, emit, setup } from 'xstate';
+import { assign, setup } from 'xstate';
 import {
   type AgentStepId,
   type EventStatus,
@@ -30,7 +30,6 @@ import {
   STEPS,
   type Step,
   type StepId,
-  type StepState,
   stepOf,
 } from '../protocol/setup/steps.ts';
 
@@ -52,12 +51,6 @@ export type StepPanelEvent =
   /** Null: POST /fail named no step. */
   | { readonly type: 'session.failed'; readonly step: AgentStepId | null };
 
-export interface StepPanelEffect {
-  readonly type: 'stepChanged';
-  readonly step: StepId;
-  readonly state: StepState;
-}
-
 /** Which step a guard or an action is about. */
 interface Of {
   readonly step: StepId;
@@ -76,7 +69,6 @@ const definition = setup({
   types: {
     context: {} as StepPanelContext,
     events: {} as StepPanelEvent,
-    emitted: {} as StepPanelEffect,
   },
   guards: {
     isNamed: ({ event }, { step }: Of) => 'step' in event && event.step === step,
@@ -98,20 +90,14 @@ const definition = setup({
     noteStep: assign({
       lastStep: ({ event, context }) => (event.type === 'step.reported' || event.type === 'step.written' ? event.step : context.lastStep),
     }),
-    stepChanged: emit((_, { step, state }: Of & { readonly state: StepState }) => ({ type: 'stepChanged', step, state })),
   },
 });
-
-function changed(step: StepId, state: StepState) {
-  return { type: 'stepChanged', params: { step, state } } as const;
-}
 
 /** The states of a step that the agent is at, or was. */
 function takenUp(step: StepId) {
   const params: Of = { step };
   return {
     active: {
-      entry: changed(step, 'active'),
       on: {
         'step.reported': [
           { guard: { type: 'isFinished', params }, target: 'done', actions: 'noteStep' },
@@ -130,7 +116,6 @@ function takenUp(step: StepId) {
       },
     },
     done: {
-      entry: changed(step, 'done'),
       on: {
         'step.reported': [
           { guard: { type: 'isReopened', params }, target: 'active', actions: 'noteStep' },
@@ -172,7 +157,6 @@ function region({ id: step }: Step) {
       },
       ...takenUp(step),
       failed: {
-        entry: changed(step, 'failed'),
         on: {
           'step.reported': [
             { guard: { type: 'isWorkedOn', params }, target: 'active', actions: 'noteStep' },
@@ -184,7 +168,6 @@ function region({ id: step }: Step) {
         },
       },
       skipped: {
-        entry: changed(step, 'skipped'),
         on: {
           'step.reported': [
             { guard: { type: 'isWorkedOn', params }, target: 'active', actions: 'noteStep' },

@@ -20,7 +20,10 @@ export function valueTypeOf(param: { readonly type: ParamType; readonly items?: 
   return param.type === 'array' ? (param.items ?? 'string') : param.type;
 }
 
+/** `{name}` in a confirm_template, its name as the first group. */
+export const CONFIRM_MARKER = /\{([A-Za-z_][A-Za-z0-9_]*)\}/g;
+
 /** The names that a confirm_template marks with `{name}`. */
 export function confirmMarkers(template: string): string[] {
-  return Array.from(template.matchAll(/\{([A-Za-z_][A-Za-z0-9_]*)\}/g), ([, name = '']) => name);
+  return Array.from(template.matchAll(CONFIRM_MARKER), ([, name = '']) => name);
 }

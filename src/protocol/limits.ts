@@ -61,6 +61,9 @@ export const PING_INTERVAL_MS = 15_000;
 /** An upstream that says nothing for this long has broken off. */
 export const MODEL_SILENCE_MS = 30_000;
 
+/** Of an address, wherever one is taken: the longest that browsers and servers agree on. */
+export const ADDRESS_MAX_CHARS = 2_048;
+
 // Setup interface fields that the console shares
 export const JSON_BODY_MAX_BYTES = 2 * 1024 * 1024;
 export const KNOWLEDGE_KEY_MAX_CHARS = 200;

@@ -117,6 +117,15 @@ function refuseTakenSlug(db: Connection, slug: string, appId: string): void {
   if (slugTaken(db, slug, appId)) throw new Refusal('conflict', `slug "${slug}" belongs to another app of the organisation.`);
 }
 
+function noSuchApp(appId: string): Refusal {
+  return new Refusal('not_found', `There is no app ${appId}.`);
+}
+
+/** For writes that would leave rows of nobody's. @throws Refusal not_found when the app was deleted, or never was. */
+export function requireAppRow(db: Connection, appId: string): void {
+  if (db.statement('SELECT 1 FROM apps WHERE id = :appId').get({ appId }) === undefined) throw noSuchApp(appId);
+}
+
 export interface NewApp {
   readonly appId: string;
   readonly organisationId: string;
@@ -151,7 +160,7 @@ function createApp(db: Connection, input: NewApp): AppRecord {
 
 function existing(db: Connection, appId: string, organisationId: string): AppRecord {
   const app = loadApp(db, appId, organisationId);
-  if (app === undefined) throw new Refusal('not_found', `There is no app ${appId}.`);
+  if (app === undefined) throw noSuchApp(appId);
   return app;
 }
 

@@ -8,6 +8,7 @@
 import { createHash } from 'node:crypto';
 import { Refusal } from '../protocol/errors.ts';
 import { KNOWLEDGE_TITLE_MAX_CHARS } from '../protocol/limits.ts';
+import type { Origin } from '../protocol/setup/writes.ts';
 import { clip } from '../protocol/text.ts';
 import type { Connection, Row } from './connection.ts';
 import { appToken } from './knowledge-query.ts';
@@ -27,8 +28,7 @@ export interface KnowledgeSource {
   /** A sentence, when the state is `failed`. */
   readonly error: string | null;
   readonly archivedAtMs: number | null;
-  /** Who wrote it: `console`, `setup`, … */
-  readonly origin: string;
+  readonly origin: Origin;
   readonly reason: string | null;
   readonly chunks: number;
   readonly createdAtMs: number;
@@ -42,25 +42,20 @@ export interface NewChunk {
   readonly text: string;
 }
 
-export interface KnowledgeCounts {
-  readonly sources: number;
-  readonly indexed: number;
-  readonly pending: number;
-  readonly indexing: number;
-  readonly failed: number;
-  readonly chunks: number;
-}
-
 /** Of the full-text index, with each source: 256 KB of writing, some milliseconds of the writer's time. */
 const MERGED_PAGES = 64;
 
 /** Sources of one app, archived ones included; a help centre has some hundreds of articles. */
 export const SOURCES_PER_APP_MAX = 10_000;
 
-const COLUMNS = `s.id, s.app_id, s.external_key, s.kind, s.title, s.uri, s.content_hash, s.state, s.error, s.archived_at_ms, s.origin,
+export const NO_ROOM_FOR_SOURCES = `An app has at most ${SOURCES_PER_APP_MAX} knowledge sources.`;
+
+/** Of `knowledge_sources s`, what `sourceOf` takes. */
+export const SOURCE_COLUMNS = `s.id, s.app_id, s.external_key, s.kind, s.title, s.uri, s.content_hash, s.state, s.error, s.archived_at_ms, s.origin,
   s.reason, s.created_at_ms, s.updated_at_ms, (SELECT count(*) FROM knowledge_chunks c WHERE c.source_id = s.id) AS chunks`;
 
-function sourceOf(row: Row): KnowledgeSource {
+/** A row of `SOURCE_COLUMNS`. */
+export function sourceOf(row: Row): KnowledgeSource {
   return {
     id: row.id as string,
     appId: row.app_id as string,
@@ -72,7 +67,7 @@ function sourceOf(row: Row): KnowledgeSource {
     state: row.state as SourceState,
     error: row.error as string | null,
     archivedAtMs: row.archived_at_ms as number | null,
-    origin: row.origin as string,
+    origin: row.origin as Origin,
     reason: row.reason as string | null,
     chunks: row.chunks as number,
     createdAtMs: row.created_at_ms as number,
@@ -81,34 +76,13 @@ function sourceOf(row: Row): KnowledgeSource {
 }
 
 export function readSource(db: Connection, sourceId: string): KnowledgeSource | undefined {
-  const row = db.statement(`SELECT ${COLUMNS} FROM knowledge_sources s WHERE s.id = :sourceId`).get({ sourceId });
+  const row = db.statement(`SELECT ${SOURCE_COLUMNS} FROM knowledge_sources s WHERE s.id = :sourceId`).get({ sourceId });
   return row === undefined ? undefined : sourceOf(row);
 }
 
 /** The text of a source; null for a link that was not fetched, undefined when there is no such source. */
 export function readSourceContent(db: Connection, sourceId: string): string | null | undefined {
   return db.statement('SELECT content FROM knowledge_sources WHERE id = :sourceId').get({ sourceId })?.content as string | null | undefined;
-}
-
-/** Up to `limit` sources after the id `after` ('' for the first ones), oldest first, archived ones included. */
-export function listSources(db: Connection, appId: string, after: string, limit: number): KnowledgeSource[] {
-  return db
-    .statement(`SELECT ${COLUMNS} FROM knowledge_sources s WHERE s.app_id = :appId AND s.id > :after ORDER BY s.id LIMIT :limit`)
-    .all({ appId, after, limit })
-    .map(sourceOf);
-}
-
-/** Sources in service by state, and their chunks (facts.knowledge). */
-export function countKnowledge(db: Connection, appId: string): KnowledgeCounts {
-  const row = db
-    .statement(
-      `SELECT count(*) AS sources, count(*) FILTER (WHERE state = 'indexed') AS indexed, count(*) FILTER (WHERE state = 'pending') AS pending,
-         count(*) FILTER (WHERE state = 'indexing') AS indexing, count(*) FILTER (WHERE state = 'failed') AS failed,
-         (SELECT count(*) FROM knowledge_chunks c JOIN knowledge_sources o ON o.id = c.source_id WHERE o.app_id = :appId) AS chunks
-       FROM knowledge_sources WHERE app_id = :appId AND archived_at_ms IS NULL`,
-    )
-    .get({ appId });
-  return row as unknown as KnowledgeCounts;
 }
 
 /** Sources (of one kind) that wait for indexing, or whose indexing a crash cut off; oldest change first. */
@@ -133,7 +107,7 @@ export interface SourceInput {
   readonly uri: string | null;
   /** Null for a link. */
   readonly content: string | null;
-  readonly origin: string;
+  readonly origin: Origin;
   readonly reason: string | null;
   readonly nowMs: number;
 }
@@ -155,9 +129,14 @@ function dropChunks(db: Connection, sourceId: string): void {
 /** The app's source of this key, archived or not. */
 export function readSourceByKey(db: Connection, appId: string, externalKey: string): KnowledgeSource | undefined {
   const row = db
-    .statement(`SELECT ${COLUMNS} FROM knowledge_sources s WHERE s.app_id = :appId AND s.external_key = :externalKey`)
+    .statement(`SELECT ${SOURCE_COLUMNS} FROM knowledge_sources s WHERE s.app_id = :appId AND s.external_key = :externalKey`)
     .get({ appId, externalKey });
   return row === undefined ? undefined : sourceOf(row);
+}
+
+/** Archived ones included, as the bound counts them. */
+export function countSources(db: Connection, appId: string): number {
+  return db.statement('SELECT count(*) AS n FROM knowledge_sources WHERE app_id = :appId').get({ appId })?.n as number;
 }
 
 /**
@@ -169,10 +148,7 @@ function upsertSource(db: Connection, input: SourceInput): { op: 'created' | 'up
   const title = input.title ?? clip(input.uri ?? input.externalKey, KNOWLEDGE_TITLE_MAX_CHARS);
   const before = readSourceByKey(db, input.appId, input.externalKey);
   if (before === undefined) {
-    const row = db.statement('SELECT count(*) AS sources FROM knowledge_sources WHERE app_id = :appId').get({ appId: input.appId });
-    if ((row?.sources as number) >= SOURCES_PER_APP_MAX) {
-      throw new Refusal('conflict', `An app has at most ${SOURCES_PER_APP_MAX} knowledge sources.`);
-    }
+    if (countSources(db, input.appId) >= SOURCES_PER_APP_MAX) throw new Refusal('conflict', NO_ROOM_FOR_SOURCES);
     db.statement(
       `INSERT INTO knowledge_sources (id, app_id, external_key, kind, title, uri, content, content_hash, state, origin, reason, created_at_ms, updated_at_ms)
        VALUES (:sourceId, :appId, :externalKey, :kind, :title, :uri, :content, :contentHash, 'pending', :origin, :reason, :nowMs, :nowMs)`,
@@ -191,16 +167,24 @@ function upsertSource(db: Connection, input: SourceInput): { op: 'created' | 'up
   return { op: 'updated', id: before.id };
 }
 
-/** Takes the source out of every search; its text stays. Undefined when the app has no source of this key. Idempotent. */
-function archiveSource(db: Connection, input: { appId: string; externalKey: string; nowMs: number }): { id: string } | undefined {
+/**
+ * Takes the source out of every search; its text stays, and so does the reason it was written with unless another is
+ * given. Undefined when the app has no source of this key. Idempotent.
+ */
+function archiveSource(
+  db: Connection,
+  input: { appId: string; externalKey: string; reason?: string | undefined; nowMs: number },
+): { id: string } | undefined {
   const source = readSourceByKey(db, input.appId, input.externalKey);
   if (source === undefined) return undefined;
   if (source.archivedAtMs === null) {
     dropChunks(db, source.id);
     // Brought back, it has to be indexed again.
     db.statement(
-      `UPDATE knowledge_sources SET state = 'pending', error = NULL, archived_at_ms = :nowMs, updated_at_ms = :nowMs WHERE id = :id`,
-    ).run({ id: source.id, nowMs: input.nowMs });
+      `UPDATE knowledge_sources SET state = 'pending', error = NULL, archived_at_ms = :nowMs, reason = coalesce(:reason, reason),
+         updated_at_ms = :nowMs
+       WHERE id = :id`,
+    ).run({ id: source.id, reason: input.reason ?? null, nowMs: input.nowMs });
   }
   return { id: source.id };
 }

@@ -1,17 +1,20 @@
 /** Writes of a sync session on a live app that wait for a person (service.md "Session" `writes`, decisions §3). */
+import { createHash } from 'node:crypto';
 import { Refusal } from '../protocol/errors.ts';
+import type { WriteKind } from '../protocol/setup/writes.ts';
 import type { Connection, Row } from './connection.ts';
 
-export type ProposalKind = 'appearance' | 'logo' | 'experience' | 'knowledge' | 'actions' | 'screens';
-export type ProposalState = 'pending' | 'approved' | 'rejected';
+/** `applying`: somebody approved it, and what it writes is being written, or was when the service stopped. */
+export type ProposalState = 'pending' | 'applying' | 'approved' | 'rejected';
 
+/** A proposal without what it would write: see readWrite. */
 export interface Proposal {
   readonly id: string;
   readonly appId: string;
   readonly sessionId: string;
-  readonly kind: ProposalKind;
-  /** JSON of the write. */
-  readonly payload: string;
+  readonly kind: WriteKind;
+  /** Of the write's JSON. */
+  readonly bytes: number;
   /** Hash of what the write would replace, as it was when it was proposed. */
   readonly base: string;
   readonly summary: string;
@@ -24,18 +27,22 @@ export interface Proposal {
 
 /** A person reads them one by one; an agent that proposes more has lost its way. */
 export const PENDING_PROPOSALS_MAX = 200;
+/** Writes of an app that wait, all together: a dozen logos at their largest, or some thousand articles. */
+export const PENDING_BYTES_MAX = 32 * 1024 * 1024;
 /** A proposal nobody has decided about in a year is found by its app only. */
 const LISTED_MS = 365 * 24 * 3_600_000;
 /** Decided ones are kept for a look back, the oldest go first. */
 const DECIDED_KEPT = 200;
+
+const COLUMNS = 'id, app_id, session_id, kind, payload_bytes, base, summary, state, reason, created_at_ms, decided_at_ms';
 
 function proposalOf(row: Row): Proposal {
   return {
     id: row.id as string,
     appId: row.app_id as string,
     sessionId: row.session_id as string,
-    kind: row.kind as ProposalKind,
-    payload: row.payload as string,
+    kind: row.kind as WriteKind,
+    bytes: row.payload_bytes as number,
     base: row.base as string,
     summary: row.summary as string,
     state: row.state as ProposalState,
@@ -45,9 +52,15 @@ function proposalOf(row: Row): Proposal {
   };
 }
 
+/** The proposal, decided or not; undefined when it is none of this file, or was forgotten. */
 export function readProposal(db: Connection, id: string): Proposal | undefined {
-  const row = db.statement('SELECT * FROM proposals WHERE id = :id').get({ id });
+  const row = db.statement(`SELECT ${COLUMNS} FROM proposals WHERE id = :id`).get({ id });
   return row === undefined ? undefined : proposalOf(row);
+}
+
+/** JSON of what the proposal would write; undefined as readProposal. */
+export function readWrite(db: Connection, id: string): string | undefined {
+  return db.statement('SELECT payload FROM proposals WHERE id = :id').get({ id })?.payload as string | undefined;
 }
 
 /** The organisation whose file holds the proposal. */
@@ -59,16 +72,22 @@ export function organisationOfProposal(control: Connection, id: string): string 
 /** Up to `limit` proposals of an app after the id `after` ('' for the first ones), oldest first. */
 export function listProposals(db: Connection, appId: string, after: string, limit: number): Proposal[] {
   return db
-    .statement('SELECT * FROM proposals WHERE app_id = :appId AND id > :after ORDER BY id LIMIT :limit')
+    .statement(`SELECT ${COLUMNS} FROM proposals WHERE app_id = :appId AND id > :after ORDER BY id LIMIT :limit`)
     .all({ appId, after, limit })
     .map(proposalOf);
 }
 
-export type NewProposal = Pick<Proposal, 'id' | 'appId' | 'sessionId' | 'kind' | 'payload' | 'base' | 'summary'> & {
+export type NewProposal = Pick<Proposal, 'id' | 'appId' | 'sessionId' | 'kind' | 'base' | 'summary'> & {
+  /** JSON of the write. */
+  readonly payload: string;
   readonly nowMs: number;
 };
 
-/** The id of the session's proposal that says just this and waits, if there is one. */
+function hashOf(payload: string): string {
+  return createHash('sha256').update(payload).digest('hex');
+}
+
+/** The id of the session's proposal that says just this and is not decided, if there is one. */
 export function findWaiting(
   db: Connection,
   proposal: Pick<NewProposal, 'appId' | 'sessionId' | 'kind' | 'payload' | 'base'>,
@@ -76,11 +95,28 @@ export function findWaiting(
   const { appId, sessionId, kind, payload, base } = proposal;
   const row = db
     .statement(
-      `SELECT id FROM proposals WHERE app_id = :appId AND state = 'pending' AND session_id = :sessionId AND kind = :kind
-         AND base = :base AND payload = :payload`,
+      `SELECT id FROM proposals WHERE app_id = :appId AND decided_at_ms IS NULL AND session_id = :sessionId AND kind = :kind
+         AND base = :base AND payload_hash = :hash`,
     )
-    .get({ appId, sessionId, kind, base, payload });
+    .get({ appId, sessionId, kind, base, hash: hashOf(payload) });
   return row?.id as string | undefined;
+}
+
+/** @throws Refusal conflict when as much waits in this app as may. */
+function refuseWithoutRoom(db: Connection, appId: string, bytes: number): void {
+  const row = db
+    .statement(
+      'SELECT count(*) AS n, coalesce(sum(payload_bytes), 0) AS bytes FROM proposals WHERE app_id = :appId AND decided_at_ms IS NULL',
+    )
+    .get({ appId });
+  const { n, bytes: waiting } = row as unknown as { n: number; bytes: number };
+  if (n >= PENDING_PROPOSALS_MAX) {
+    throw new Refusal('conflict', `${PENDING_PROPOSALS_MAX} proposals of this app wait for a person. Wait until some are decided.`);
+  }
+  if (waiting + bytes > PENDING_BYTES_MAX) {
+    const most = `${PENDING_BYTES_MAX / (1024 * 1024)} MB`;
+    throw new Refusal('conflict', `Proposals of this app that wait for a person may hold ${most}. Wait until some are decided.`);
+  }
 }
 
 export const transactions = {
@@ -96,27 +132,34 @@ export const transactions = {
   addProposal(db: Connection, input: NewProposal): string {
     const same = findWaiting(db, input);
     if (same !== undefined) return same;
-    const row = db.statement(`SELECT count(*) AS n FROM proposals WHERE app_id = :appId AND state = 'pending'`).get({ appId: input.appId });
-    if ((row?.n as number) >= PENDING_PROPOSALS_MAX) {
-      throw new Refusal('conflict', `${PENDING_PROPOSALS_MAX} proposals of this app wait for a person. Wait until some are decided.`);
-    }
+    const bytes = Buffer.byteLength(input.payload);
+    refuseWithoutRoom(db, input.appId, bytes);
     db.statement(
       `DELETE FROM proposals WHERE app_id = :appId AND id IN
-         (SELECT id FROM proposals WHERE app_id = :appId AND state <> 'pending' ORDER BY id DESC LIMIT -1 OFFSET :kept)`,
+         (SELECT id FROM proposals WHERE app_id = :appId AND decided_at_ms IS NOT NULL ORDER BY id DESC LIMIT -1 OFFSET :kept)`,
     ).run({ appId: input.appId, kept: DECIDED_KEPT });
     db.statement(
-      `INSERT INTO proposals (id, app_id, session_id, kind, payload, base, summary, state, created_at_ms)
-       VALUES (:id, :appId, :sessionId, :kind, :payload, :base, :summary, 'pending', :nowMs)`,
-    ).run({ ...input });
+      `INSERT INTO proposals (id, app_id, session_id, kind, base, summary, state, created_at_ms, payload_hash, payload_bytes, payload)
+       VALUES (:id, :appId, :sessionId, :kind, :base, :summary, 'pending', :nowMs, :hash, :bytes, :payload)`,
+    ).run({ ...input, hash: hashOf(input.payload), bytes });
     return input.id;
   },
 
-  /** Decides a proposal once; false when somebody has decided it already. */
+  /** pending → applying; false when it is not pending any more. */
+  beginApplying(db: Connection, input: { id: string }): boolean {
+    return db.statement(`UPDATE proposals SET state = 'applying' WHERE id = :id AND state = 'pending'`).run({ ...input }).changes === 1;
+  },
+
+  /** applying → pending: it was refused, and a person decides anew. */
+  leaveApplying(db: Connection, input: { id: string }): void {
+    db.statement(`UPDATE proposals SET state = 'pending' WHERE id = :id AND state = 'applying'`).run({ ...input });
+  },
+
+  /** pending → rejected, applying → approved; false when it is in no such state. */
   decideProposal(db: Connection, input: { id: string; state: 'approved' | 'rejected'; reason: string | null; nowMs: number }): boolean {
-    return (
-      db
-        .statement(`UPDATE proposals SET state = :state, reason = :reason, decided_at_ms = :nowMs WHERE id = :id AND state = 'pending'`)
-        .run({ ...input }).changes === 1
-    );
+    const { changes } = db
+      .statement('UPDATE proposals SET state = :state, reason = :reason, decided_at_ms = :nowMs WHERE id = :id AND state = :from')
+      .run({ ...input, from: input.state === 'approved' ? 'applying' : 'pending' });
+    return changes === 1;
   },
 };

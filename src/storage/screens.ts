@@ -5,6 +5,7 @@
 import canonicalize from 'canonicalize';
 import { Refusal } from '../protocol/errors.ts';
 import type { ScreenArchiveEntry, ScreenDeclaration } from '../protocol/setup/screens.ts';
+import { requireAppRow } from './apps.ts';
 import type { Connection, Row } from './connection.ts';
 import { latestManifest } from './manifests.ts';
 
@@ -148,9 +149,7 @@ function forgetOldest(db: Connection, appId: string): void {
  */
 function declareScreens(db: Connection, input: DeclareScreens): DeclaredScreens {
   const { appId } = input;
-  if (db.statement('SELECT 1 FROM apps WHERE id = :appId').get({ appId }) === undefined) {
-    throw new Refusal('not_found', `There is no app ${appId}.`);
-  }
+  requireAppRow(db, appId);
   const outcome = {
     added: [] as string[],
     updated: [] as string[],

@@ -3,7 +3,10 @@
  * compare-and-set on `revision`, together with the events that say what happened, so that no line exists without the
  * change it tells of. At most one session of an app is open.
  */
+
 import type { SessionKind } from '../protocol/console/sessions.ts';
+import { Refusal } from '../protocol/errors.ts';
+import type { Detected } from '../protocol/setup/detected.ts';
 import type { EventStatus, StepId } from '../protocol/setup/steps.ts';
 import type { Connection, Row } from './connection.ts';
 
@@ -40,6 +43,11 @@ export interface SetupEvent {
 
 export type NewSetupEvent = Omit<SetupEvent, 'id' | 'atMs'>;
 
+/** Of one session: two hundred lines of every step of a long one, and more than a person reads. */
+export const EVENTS_PER_SESSION_MAX = 10_000;
+/** Beyond that, what the server has to say of it: a line is a sentence. Then its lines are dropped, and its panel goes on. */
+export const SERVER_EVENTS_SLACK = 1_000;
+
 /** Sessions kept of an app beside the open one: a look back, not an archive. */
 const SESSIONS_KEPT = 50;
 
@@ -60,6 +68,7 @@ function sessionOf(row: Row): SetupSessionRow {
   };
 }
 
+/** The session, open or closed; undefined when it is none of this file, or its app was deleted. */
 export function readSession(db: Connection, sessionId: string): SetupSessionRow | undefined {
   const row = db.statement('SELECT * FROM setup_sessions WHERE id = :sessionId').get({ sessionId });
   return row === undefined ? undefined : sessionOf(row);
@@ -108,9 +117,10 @@ export function nextSessionDeadline(db: Connection): number | null {
   return (row?.at as number | null | undefined) ?? null;
 }
 
-/** What agents found out about the app's code so far, null before the first report: JSON. */
-export function readDetected(db: Connection, appId: string): string | null {
-  return (db.statement('SELECT detected FROM apps WHERE id = :appId').get({ appId })?.detected as string | null | undefined) ?? null;
+/** What agents found out about the app's code so far; null before the first report. */
+export function readDetected(db: Connection, appId: string): Detected | null {
+  const json = db.statement('SELECT detected FROM apps WHERE id = :appId').get({ appId })?.detected as string | null | undefined;
+  return json === null || json === undefined ? null : (JSON.parse(json) as Detected);
 }
 
 export interface OpenSessionInput {
@@ -149,6 +159,14 @@ function insertEvents(db: Connection, sessionId: string, firstId: number, events
   });
 }
 
+/** The events that there is room for, `count` being those of the session so far. @throws Refusal conflict for lines of the agent. */
+function fitting(count: number, events: readonly NewSetupEvent[]): readonly NewSetupEvent[] {
+  if (count + events.length > EVENTS_PER_SESSION_MAX && events.some(({ origin }) => origin === 'agent')) {
+    throw new Refusal('conflict', `A session has at most ${EVENTS_PER_SESSION_MAX} events: send no more of them. Everything else goes on.`);
+  }
+  return events.slice(0, Math.max(0, EVENTS_PER_SESSION_MAX + SERVER_EVENTS_SLACK - count));
+}
+
 export const transactions = {
   /** False when the app has an open session already: close that one first. */
   openSetupSession(db: Connection, input: OpenSessionInput): boolean {
@@ -164,9 +182,15 @@ export const transactions = {
     return true;
   },
 
-  /** The ids the events were given; null when the session has moved on since it was read: read it and step again. */
+  /**
+   * The ids the events were given; null when the session has moved on since it was read: read it and step again.
+   * @throws Refusal conflict when the session has as many events as it may and an agent sends more.
+   */
   commitSetupSession(db: Connection, input: CommitSessionInput): number[] | null {
-    const { sessionId, revision, events, nowMs } = input;
+    const { sessionId, revision, nowMs } = input;
+    const before = db.statement('SELECT next_event FROM setup_sessions WHERE id = :sessionId').get({ sessionId });
+    if (before === undefined) return null;
+    const events = fitting((before.next_event as number) - 1, input.events);
     const row = db
       .statement(
         `UPDATE setup_sessions SET state = :state, snapshot = :snapshot, panel = :panel, revision = revision + 1,

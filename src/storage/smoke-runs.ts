@@ -1,9 +1,10 @@
 /**
- * Smoke runs of an app (service.md "POST /smoke rules"): the judged answers of the newest ones, and what of the app's
- * knowledge a run can ask about. The conversations of a run are held on devices that no client can have, and leave with
- * the transaction that saves what was judged: nobody said those things, so no transcript shows them.
+ * Smoke runs of an app (service.md "POST /smoke rules"): the judged answers of the newest ones. The conversations of a
+ * run are held on devices that no client can have, and leave with the transaction that saves what was judged: nobody
+ * said those things, so no transcript shows them.
  */
-import { type ErrorCode, Refusal } from '../protocol/errors.ts';
+import type { ErrorCode } from '../protocol/errors.ts';
+import { requireAppRow } from './apps.ts';
 import type { Connection, Row } from './connection.ts';
 
 /** What a question was made of; `general`: nothing was configured to ask about. */
@@ -64,17 +65,6 @@ export function readLatestSmokeRun(db: Connection, appId: string): SmokeRun | un
   return row === undefined ? undefined : runOf(row);
 }
 
-/** Titles of indexed sources in service, oldest first, at most `limit`. */
-export function readIndexedTitles(db: Connection, appId: string, limit: number): string[] {
-  return db
-    .statement(
-      `SELECT title FROM knowledge_sources WHERE app_id = :appId AND state = 'indexed' AND archived_at_ms IS NULL
-       GROUP BY title ORDER BY min(id) LIMIT :limit`,
-    )
-    .all({ appId, limit })
-    .map((row) => row.title as string);
-}
-
 /** Removes what was said in runs since the newest saved one: of this run, and of one that a crash cut off. */
 function forgetConversations(db: Connection, appId: string): void {
   // A run's conversations were written after every run that was saved before it: the rest need not be looked through.
@@ -95,9 +85,7 @@ export const transactions = {
   /** Saves the run and removes the conversations it was held in. @throws Refusal not_found when the app was deleted. */
   saveSmokeRun(db: Connection, run: SmokeRun): void {
     const { id, appId, createdAtMs } = run;
-    if (db.statement('SELECT 1 FROM apps WHERE id = :appId').get({ appId }) === undefined) {
-      throw new Refusal('not_found', `There is no app ${appId}.`);
-    }
+    requireAppRow(db, appId);
     forgetConversations(db, appId);
     db.statement(
       `INSERT INTO smoke_runs (id, app_id, passed, platform_failure, results, created_at_ms)

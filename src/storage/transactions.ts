@@ -13,6 +13,7 @@ import * as proposals from './proposals.ts';
 import * as screens from './screens.ts';
 import * as setupAccess from './setup-access.ts';
 import * as setupSessions from './setup-sessions.ts';
+import * as sharedKeys from './shared-keys.ts';
 import * as smokeRuns from './smoke-runs.ts';
 import * as turnOpenings from './turn-openings.ts';
 import * as turns from './turns.ts';
@@ -28,6 +29,7 @@ export const transactions = {
   ...knowledge.transactions,
   ...knowledgeVectors.transactions,
   ...httpActions.transactions,
+  ...sharedKeys.transactions,
   ...screens.transactions,
   ...proposals.transactions,
   ...setupAccess.transactions,

@@ -23,7 +23,8 @@ async function building(t: TestContext, settings: { auto_go_live?: boolean } = {
     live: () => read().live,
     liveAtMs: () => read().liveAtMs,
     status: () => readAppStatus(db, read()),
-    goLive: (nowMs = NOW) => goLiveIfReady(storage, organisationId, appId, nowMs),
+    goLive: (nowMs = NOW) =>
+      goLiveIfReady({ storage, sessions: { appWentLive: async () => {} }, nowMs: () => nowMs }, organisationId, appId),
     async callIn(routes: readonly string[] = []) {
       const manifest = { version: '1', actions: [], routes: routes.map((name) => ({ name, title: 'A screen' })) };
       await storage.write(organisationId, 'registerManifest', { ...hashManifest(manifest), appId, sdk: 'web/0.50.0', nowMs: NOW });

@@ -1,6 +1,6 @@
 /** An app in real storage whose links are read by a reader that the test plays. */
 import type { TestContext } from 'node:test';
-import { createKnowledgeIndexer, type KnowledgeIndexer } from '../../src/actors/knowledge-indexer.ts';
+import { KnowledgeIndexer } from '../../src/actors/knowledge-indexer.ts';
 import { type KnowledgeReport, takeInKnowledge } from '../../src/actors/knowledge-intake.ts';
 import type { ExtractedText } from '../../src/assistant/knowledge/extract-text.ts';
 import type { LinkReader } from '../../src/assistant/knowledge/link-reader.ts';
@@ -106,7 +106,7 @@ export async function openDesk(
   const logged: Record<string, unknown>[] = [];
   const resting: { count: number; resolve: () => void }[] = [];
   const log = (fields: object, message: string) => void logged.push({ ...fields, message });
-  const indexer = createKnowledgeIndexer({
+  const indexer = new KnowledgeIndexer({
     storage,
     links,
     log: { info: log, error: log },

@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { type TestContext, test } from 'node:test';
 import { createKnowledgeEmbedding, type KnowledgeEmbedding } from '../../src/actors/knowledge-embedding.ts';
-import { createKnowledgeIndexer } from '../../src/actors/knowledge-indexer.ts';
+import { KnowledgeIndexer } from '../../src/actors/knowledge-indexer.ts';
 import { type KnowledgeReport, takeInKnowledge } from '../../src/actors/knowledge-intake.ts';
 import { createEmbedder } from '../../src/assistant/embeddings.ts';
 import { searchKnowledge } from '../../src/storage/knowledge-search.ts';
@@ -41,7 +41,7 @@ async function openDesk(t: TestContext, server: EmbeddingsServer, options: DeskO
   const said: Said[] = [];
   const log = (fields: object, message: string) => void said.push({ ...fields, message });
   const embedding = createKnowledgeEmbedding({ storage, embedder, log: { info: log, warn: log }, backoff: { firstMs: 1, maxMs: 4 } });
-  const indexer = createKnowledgeIndexer({
+  const indexer = new KnowledgeIndexer({
     storage,
     links: playedReader(),
     embedding,

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { createLinkQueue, LINKS_AT_ONCE } from '../../src/actors/link-queue.ts';
+import { LINKS_AT_ONCE, LinkQueue } from '../../src/actors/link-queue.ts';
 
 interface Job {
   readonly organisationId: string;
@@ -13,7 +13,7 @@ interface Job {
 function playedQueue(links: Record<string, string[]>) {
   const jobs: Job[] = [];
   const logged: string[] = [];
-  const queue = createLinkQueue({
+  const queue = new LinkQueue({
     log: { error: (_fields, message) => void logged.push(message) },
     next(organisationId, running) {
       if (links[organisationId] === undefined) throw new Error('no such organisation');

@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { type TestContext, test } from 'node:test';
 import pino from 'pino';
-import { createSmokeRuns, hearTurn } from '../../src/actors/smoke-run.ts';
+import { hearTurn, SmokeRuns } from '../../src/actors/smoke-run.ts';
 import type { ActorSystem } from '../../src/actors/system.ts';
 import type { TurnCommand } from '../../src/actors/turn-command.ts';
 import { TurnLog } from '../../src/actors/turn-log.ts';
@@ -56,7 +56,7 @@ function act(log: TurnLog): void {
 }
 
 function smokeOf({ storage }: StoredApp, stage: Stage, timeoutMs: number) {
-  return createSmokeRuns({ storage, actors: stage.actors, log: pino({ level: 'silent' }), nowMs: () => NOW, timeoutMs });
+  return new SmokeRuns({ storage, actors: stage.actors, log: pino({ level: 'silent' }), nowMs: () => NOW, timeoutMs });
 }
 
 test('POST /smoke: each question opens a conversation of its own on the test channel, with every component, from no client’s device', async (t) => {

@@ -90,3 +90,27 @@ test('Limits rule 1: over any pattern of arrivals a bucket passes at most its ca
     }),
   );
 });
+
+test('Limits, setup interface: in no minute does a session have more than 120 requests, however they are spread', () => {
+  fc.assert(
+    fc.property(fc.array(fc.integer({ min: 0, max: 2_000 }), { minLength: 300, maxLength: 600 }), (gaps) => {
+      let nowMs = 0;
+      const buckets = new RateBuckets(() => nowMs);
+      const passedAt: number[] = [];
+      for (const gap of gaps) {
+        nowMs += gap;
+        try {
+          buckets.passSession('ses_1');
+          passedAt.push(nowMs);
+        } catch (error) {
+          assert.ok(error instanceof Refusal && error.code === 'rate_limited' && (error.retryAfterS ?? 0) >= 1);
+        }
+      }
+      passedAt.forEach((atMs, n) => {
+        const before = passedAt[n - 120];
+        assert.ok(before === undefined || atMs - before >= 60_000);
+      });
+    }),
+    { numRuns: 50 },
+  );
+});

@@ -22,7 +22,7 @@ function evaluated(passed: boolean, autoGoLive: boolean, setupSessionOpen: boole
 const TABLE: Record<AppLifecycleState, Record<EventType, Cell>> = {
   building: {
     'checks.evaluated': [
-      { on: [evaluated(true, true, false)], to: 'live', effects: [{ type: 'goLive' }] },
+      { on: [evaluated(true, true, false)], to: 'live', effects: [{ type: 'goLive' }, { type: 'endSetupSession' }] },
       {
         on: [
           evaluated(true, true, true),
@@ -40,7 +40,7 @@ const TABLE: Record<AppLifecycleState, Record<EventType, Cell>> = {
     'golive.requested': [{ on: APP_EVENTS['golive.requested'], to: 'live', effects: [{ type: 'goLive' }, { type: 'endSetupSession' }] }],
   },
   live: {
-    'checks.evaluated': null,
+    'checks.evaluated': [{ on: APP_EVENTS['checks.evaluated'], to: 'live', effects: [{ type: 'endSetupSession' }] }],
     'golive.requested': [{ on: APP_EVENTS['golive.requested'], to: 'live', effects: [{ type: 'endSetupSession' }] }],
   },
 };

@@ -6,7 +6,7 @@
 import { getSimplePaths } from 'xstate/graph';
 import type { AppLifecycleEvent } from '../../src/machines/app-lifecycle.ts';
 import { type KnowledgeSourceEvent, knowledgeSource } from '../../src/machines/knowledge-source.ts';
-import { type SetupAgent, type SetupSessionContext, type SetupSessionEvent, setupSession } from '../../src/machines/setup-session.ts';
+import { type AgentIdentity, type SetupSessionContext, type SetupSessionEvent, setupSession } from '../../src/machines/setup-session.ts';
 import type { SessionKind } from '../../src/protocol/console/sessions.ts';
 
 type ByType<Event extends { readonly type: string }> = {
@@ -17,14 +17,14 @@ type ByType<Event extends { readonly type: string }> = {
 export const EXPIRES_AT_MS = 1_000;
 const TIMES_MS = [EXPIRES_AT_MS - 1, EXPIRES_AT_MS, EXPIRES_AT_MS + 1];
 
-export const CLAUDE: SetupAgent = { tool: 'claude_code', model: 'opus', os: 'linux' };
+export const CLAUDE: AgentIdentity = { tool: 'claude_code', model: 'opus', os: 'linux' };
 /** Each differs from the first in one thing. */
-export const OTHER_AGENTS: readonly SetupAgent[] = [
+export const OTHER_AGENTS: readonly AgentIdentity[] = [
   { ...CLAUDE, tool: 'cursor' },
   { ...CLAUDE, model: null },
   { ...CLAUDE, os: 'darwin' },
 ];
-export const AGENTS: readonly SetupAgent[] = [CLAUDE, ...OTHER_AGENTS];
+export const AGENTS: readonly AgentIdentity[] = [CLAUDE, ...OTHER_AGENTS];
 
 export const SESSION_EVENTS: ByType<SetupSessionEvent> = {
   'session.claim': AGENTS.flatMap((agent) =>
@@ -42,7 +42,7 @@ export const SESSION_EVENTS: ByType<SetupSessionEvent> = {
 export const SESSION_KINDS: readonly SessionKind[] = ['setup', 'sync'];
 
 /** What a session has in mind; only one that was claimed has an agent. */
-export function sessionContext(kind: SessionKind, agent: SetupAgent | null): SetupSessionContext {
+export function sessionContext(kind: SessionKind, agent: AgentIdentity | null): SetupSessionContext {
   return { kind, expiresAtMs: EXPIRES_AT_MS, agent };
 }
 

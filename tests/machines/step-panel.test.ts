@@ -7,7 +7,6 @@ import {
   type AgentStepId,
   EVENT_STATUSES,
   type EventStatus,
-  isStep,
   STEP_IDS,
   STEPS,
   type StepId,
@@ -211,14 +210,9 @@ function proveCell(state: StepState, column: Column, cell: Cell): number {
     for (const step of KINDS[kind]) {
       for (const { event, lastStep } of casesOf(step)[column]) {
         const panel = panelWith(step, state, lastStep);
-        const { effects } = panel.send(event);
+        panel.send(event);
         const label = JSON.stringify({ step, event, lastStep });
         assert.equal(value(panel)[step], to, label);
-        assert.deepEqual(
-          effects.filter((effect) => effect.step === step),
-          to === state ? [] : [{ type: 'stepChanged', step, state: to }],
-          label,
-        );
         const isWork = event.type === 'step.reported' || event.type === 'step.written';
         assert.equal(panel.snapshot.context.lastStep, isWork ? event.step : lastStep, label);
         proven += 1;
@@ -249,5 +243,4 @@ test('Steps: thirteen in the order of the table, each with its label and who clo
     KINDS.write,
   );
   assert.equal(new Set(STEPS.map((step) => step.label)).size, 13);
-  assert.deepEqual(['verify', 'Verify', '', 'toString'].map(isStep), [true, false, false, false]);
 });

@@ -11,12 +11,10 @@ import {
   countActions,
   hostOf,
   listActions,
-  openSharedKey,
   readAction,
-  readSharedKey,
-  sealSharedKey,
   transactions,
 } from '../../src/storage/http-actions.ts';
+import { transactions as keys, openSharedKey, readSharedKey, sealSharedKey } from '../../src/storage/shared-keys.ts';
 import { openVault } from '../../src/storage/vault.ts';
 import { temporaryDir } from '../support/temporary-dir.ts';
 import { addApp, openFiles } from './migrated-files.ts';
@@ -40,8 +38,8 @@ interface Desk {
   readonly appId: string;
   upsert(action: HttpAction, nowMs?: number): ReturnType<typeof transactions.upsertAction>;
   archive(name: string, nowMs?: number): ReturnType<typeof transactions.archiveAction>;
-  enter(name: string, host?: string): ReturnType<typeof transactions.setSharedKey>;
-  remove(name: string): ReturnType<typeof transactions.deleteSharedKey>;
+  enter(name: string, host?: string): ReturnType<typeof keys.setSharedKey>;
+  remove(name: string): ReturnType<typeof keys.deleteSharedKey>;
   enabled(name: string): boolean | undefined;
 }
 
@@ -53,8 +51,8 @@ function deskOf(db: Connection, appId: string): Desk {
       transactions.upsertAction(db, { actionId: mintId('act', nowMs), appId, action, origin: 'setup', nowMs }),
     archive: (name, nowMs = NOW) => transactions.archiveAction(db, { appId, externalKey: `key of ${name}`, reason: undefined, nowMs }),
     enter: (name, host = 'api.shop.example') =>
-      transactions.setSharedKey(db, { appId, name, host, sealed: Buffer.from(`sealed for ${host}`), nowMs: NOW }),
-    remove: (name) => transactions.deleteSharedKey(db, { appId, name }),
+      keys.setSharedKey(db, { appId, name, host, sealed: Buffer.from(`sealed for ${host}`), nowMs: NOW }),
+    remove: (name) => keys.deleteSharedKey(db, { appId, name }),
     enabled: (name) => readAction(db, appId, name)?.enabled,
   };
 }
@@ -153,7 +151,7 @@ test('PUT …/key: needs an action in service that declares needs_key; entering 
   assert.throws(() => enter('find_order'), { code: 'conflict', message: /declares no needs_key/ });
   upsert(item('find_user', BEARER));
   for (const sealed of ['one', 'two']) {
-    transactions.setSharedKey(db, { appId, name: 'find_user', host: 'api.shop.example', sealed: Buffer.from(sealed), nowMs: NOW });
+    keys.setSharedKey(db, { appId, name: 'find_user', host: 'api.shop.example', sealed: Buffer.from(sealed), nowMs: NOW });
     assert.equal(readSharedKey(db, appId, 'api.shop.example')?.toString(), sealed);
   }
   archive('find_user');

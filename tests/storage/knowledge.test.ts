@@ -3,7 +3,8 @@ import { type TestContext, test } from 'node:test';
 import fc from 'fast-check';
 import { mintId } from '../../src/protocol/ids.ts';
 import type { Connection } from '../../src/storage/connection.ts';
-import { countKnowledge, listSources, readSource, readSourceContent, sourcesToIndex, transactions } from '../../src/storage/knowledge.ts';
+import { readSource, readSourceContent, sourcesToIndex, transactions } from '../../src/storage/knowledge.ts';
+import { countKnowledge, listSources, listSourcesInService, readIndexedTitles } from '../../src/storage/knowledge-overview.ts';
 import { QUERY_TERMS_MAX, queryTerms } from '../../src/storage/knowledge-query.ts';
 import { searchKnowledge } from '../../src/storage/knowledge-search.ts';
 import { addApp, openFiles } from './migrated-files.ts';
@@ -16,11 +17,12 @@ interface Article {
   readonly content?: string;
   readonly headings?: readonly string[];
   readonly text?: string;
+  readonly atMs?: number;
 }
 
 function upsert(db: Connection, appId: string, article: Article) {
   return transactions.upsertSource(db, {
-    sourceId: mintId('kno', NOW),
+    sourceId: mintId('kno', article.atMs ?? NOW),
     appId,
     externalKey: article.key,
     kind: 'text',
@@ -91,6 +93,17 @@ test('Knowledge source: archiving keeps the source, and the same content sent ag
   assert.equal(transactions.archiveSource(db, { appId, externalKey: 'nothing', nowMs: NOW }), undefined);
 });
 
+test('POST /knowledge: the reason of an archived item is kept; without one the source keeps the reason it was written with', (t) => {
+  const { db, appId } = oneApp(t);
+  const id = add(db, appId, { key: 'a' });
+  transactions.archiveSource(db, { appId, externalKey: 'a', reason: 'Out of date.', nowMs: NOW });
+  assert.equal(readSource(db, id)?.reason, 'Out of date.');
+  const input = { sourceId: 'kno_b', appId, externalKey: 'b', kind: 'text' as const, title: 'B', uri: null, content: 'B.' };
+  transactions.upsertSource(db, { ...input, origin: 'setup', reason: 'From docs/b.md.', nowMs: NOW });
+  transactions.archiveSource(db, { appId, externalKey: 'b', nowMs: NOW });
+  assert.equal(readSource(db, 'kno_b')?.reason, 'From docs/b.md.');
+});
+
 test('Knowledge source: an indexer that is late changes nothing', (t) => {
   const { db, appId } = oneApp(t);
   const { id: sourceId } = upsert(db, appId, { key: 'a', text: 'Old.' });
@@ -135,6 +148,18 @@ test('Knowledge source: what a link led to is stored with its chunks at once, or
   assert.equal(fetched(begin(), 'New'), true);
   assert.equal(readSource(db, sourceId)?.title, 'Ours');
   assert.deepEqual(keysFound(db, appId, 'ours'), ['page'], 'its title is found');
+});
+
+test('POST /smoke: titles to ask about are those of indexed sources in service, each once, oldest first', (t) => {
+  const { db, appId } = oneApp(t);
+  add(db, appId, { key: 'b', title: 'Shipping' });
+  add(db, appId, { key: 'a', title: 'Returns', atMs: NOW + 1 });
+  add(db, appId, { key: 'c', title: 'Shipping', atMs: NOW + 2 });
+  upsert(db, appId, { key: 'd', title: 'Waiting', atMs: NOW + 3 });
+  add(db, appId, { key: 'e', title: 'Gone', atMs: NOW + 4 });
+  transactions.archiveSource(db, { appId, externalKey: 'e', nowMs: NOW });
+  assert.deepEqual(readIndexedTitles(db, appId, 5), ['Shipping', 'Returns']);
+  assert.deepEqual(readIndexedTitles(db, appId, 1), ['Shipping']);
 });
 
 test('Knowledge source: those to index are counted out by kind', (t) => {
@@ -247,4 +272,27 @@ test('Search: stop words are dropped and the terms are bounded', () => {
   assert.deepEqual(queryTerms('what is it'), []);
   assert.equal(queryTerms(Array.from({ length: 500 }, (_, i) => `word${i}`).join(' ')).length, QUERY_TERMS_MAX);
   assert.deepEqual(queryTerms('x'.repeat(5_000)), []);
+});
+
+test('GET /context intake.knowledge: the sources of an origin are found however many others came before; archived ones are not', (t) => {
+  const { db, appId } = oneApp(t);
+  for (let n = 0; n < 50; n++) upsert(db, appId, { key: `article-${n}`, atMs: NOW + n });
+  for (const key of ['first', 'second', 'third']) {
+    const source = { sourceId: mintId('kno', NOW + 100 + key.length), appId, externalKey: key, kind: 'url' as const, title: key };
+    transactions.upsertSource(db, {
+      ...source,
+      uri: `https://shop.example/${key}`,
+      content: null,
+      origin: 'intake',
+      reason: null,
+      nowMs: NOW,
+    });
+  }
+  transactions.archiveSource(db, { appId, externalKey: 'second', nowMs: NOW });
+  const keys = (limit: number, origin: 'intake' | null) =>
+    listSourcesInService(db, appId, limit, origin).map((source) => source.externalKey);
+  assert.deepEqual(keys(20, 'intake').sort(), ['first', 'third']);
+  assert.equal(keys(1, 'intake').length, 1);
+  assert.equal(keys(100, null).length, 52);
+  assert.equal(keys(2, null)[0], 'article-0');
 });

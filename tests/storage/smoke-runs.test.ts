@@ -5,15 +5,7 @@ import { mintId } from '../../src/protocol/ids.ts';
 import { transactions as apps } from '../../src/storage/apps.ts';
 import type { Connection } from '../../src/storage/connection.ts';
 import { insertBlocks, insertMessage } from '../../src/storage/conversations.ts';
-import { transactions as knowledge, readSource } from '../../src/storage/knowledge.ts';
-import {
-  readIndexedTitles,
-  readLatestSmokeRun,
-  SMOKE_RUNS_KEPT,
-  type SmokeRun,
-  smokeDevice,
-  transactions,
-} from '../../src/storage/smoke-runs.ts';
+import { readLatestSmokeRun, SMOKE_RUNS_KEPT, type SmokeRun, smokeDevice, transactions } from '../../src/storage/smoke-runs.ts';
 import { addApp, openFiles } from './migrated-files.ts';
 
 const NOW = Date.parse('2026-11-21T10:00:00.000Z');
@@ -106,26 +98,4 @@ test('POST /smoke: a run of an app that was deleted meanwhile is refused', (t) =
   const appId = addApp(files, 'One', NOW);
   apps.deleteApp(files.db, { appId });
   assert.throws(() => transactions.saveSmokeRun(files.db, run(appId, NOW)), { code: 'not_found' });
-});
-
-test('POST /smoke: titles to ask about are those of indexed sources in service, each once, oldest first', (t) => {
-  const files = openFiles(t, NOW);
-  const { db } = files;
-  const appId = addApp(files, 'One', NOW);
-  const add = (externalKey: string, title: string, atMs: number, indexed = true) => {
-    const source = { sourceId: mintId('kno', atMs), appId, externalKey, kind: 'text' as const, title, uri: null, content: externalKey };
-    const { id } = knowledge.upsertSource(db, { ...source, origin: 'console', reason: null, nowMs: atMs });
-    const about = { sourceId: id, contentHash: readSource(db, id)?.contentHash ?? '', nowMs: atMs };
-    if (!indexed) return;
-    knowledge.beginIndexing(db, about);
-    knowledge.replaceChunks(db, { ...about, chunks: [{ ordinal: 0, headings: [], text: 'Text.' }] });
-  };
-  add('b', 'Shipping', NOW);
-  add('a', 'Returns', NOW + 1);
-  add('c', 'Shipping', NOW + 2);
-  add('d', 'Waiting', NOW + 3, false);
-  add('e', 'Gone', NOW + 4);
-  knowledge.archiveSource(db, { appId, externalKey: 'e', nowMs: NOW + 5 });
-  assert.deepEqual(readIndexedTitles(db, appId, 5), ['Shipping', 'Returns']);
-  assert.deepEqual(readIndexedTitles(db, appId, 1), ['Shipping']);
 });

@@ -20,8 +20,6 @@ export interface FetchedLink {
   readonly charset: string | undefined;
   /** After decompression. */
   readonly bytes: Uint8Array<ArrayBuffer>;
-  /** Where the redirects ended. */
-  readonly finalUri: string;
 }
 
 export interface FetchOptions {
@@ -143,7 +141,7 @@ async function fetchHop(url: URL, guard: AddressGuard, signal: AbortSignal, maxB
     }
     if (answer.statusCode !== 200) throw new LinkError(`The site answered with status ${answer.statusCode}.`);
     const type = typeOf(header(answer, 'content-type'));
-    return { document: { ...type, bytes: await readBody(answer, maxBytes), finalUri: url.href } };
+    return { document: { ...type, bytes: await readBody(answer, maxBytes) } };
   } finally {
     void client.destroy().catch(() => {});
   }

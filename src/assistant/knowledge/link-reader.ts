@@ -13,6 +13,7 @@ export interface LinkReaderOptions extends ExtractionOptions {
   readonly guard: AddressGuard;
 }
 
+/** A reader with extraction threads of its own; `guard` decides which addresses it connects to. */
 export function createLinkReader({ guard, ...options }: LinkReaderOptions): LinkReader {
   const extraction = createExtraction(options);
   return {

@@ -9,10 +9,8 @@ import { fileTypeFromBuffer } from 'file-type';
 import { imageSize } from 'image-size';
 import { Refusal } from '../../protocol/errors.ts';
 
-/** Side of the largest image that every phone's GPU takes as one texture. */
+/** Side of the largest image that every phone's GPU takes as one texture. Decoded, such a square is 64 MB. */
 export const SIDE_MAX_PX = 4_096;
-/** Decoded at four bytes a pixel these are 64 MB, which is already much for a logo. */
-export const PIXELS_MAX = SIDE_MAX_PX * SIDE_MAX_PX;
 
 export type RasterType = 'image/png' | 'image/jpeg' | 'image/webp';
 
@@ -29,17 +27,18 @@ const NAMES: Readonly<Record<RasterType, string>> = { 'image/png': 'PNG', 'image
 
 const RASTER_TYPES: Readonly<Record<string, RasterType>> = {
   'image/png': 'image/png',
-  // Shows its first picture where animation is not known.
-  'image/apng': 'image/png',
   'image/jpeg': 'image/jpeg',
   'image/webp': 'image/webp',
 };
 
 /** Refuses sizes that a client would run out of memory over. @throws Refusal too_large. */
 export function checkSize(width: number, height: number): void {
-  if (width <= SIDE_MAX_PX && height <= SIDE_MAX_PX && width * height <= PIXELS_MAX) return;
+  if (width <= SIDE_MAX_PX && height <= SIDE_MAX_PX) return;
   throw new Refusal('too_large', `The image is ${width} x ${height} pixels. It may be ${SIDE_MAX_PX} x ${SIDE_MAX_PX} at most.`);
 }
+
+/** Chunks or segments of a file. An encoder that writes 4 KB at a time makes 512 of the largest logo. */
+export const PARTS_MAX = 10_000;
 
 function viewOf(bytes: Uint8Array): DataView {
   return new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength);
@@ -53,11 +52,22 @@ const PNG_SIGNATURE_BYTES = 8;
 /** Length, name and checksum around a chunk's data. */
 const PNG_CHUNK_FRAME_BYTES = 12;
 
-/** Offset behind IEND; undefined when the chunks do not lead there or one is damaged. */
-function endOfPng(bytes: Uint8Array): number | undefined {
+interface Walked {
+  /** Offset behind the image. */
+  readonly end: number;
+  /** What there is to measure, so short that measuring it takes no time. */
+  readonly head: Uint8Array;
+}
+
+/** The size of a PNG or a WebP stands within these. */
+const HEAD_BYTES = 64;
+
+/** To IEND; undefined when the chunks do not lead there or one is damaged. */
+function walkPng(bytes: Uint8Array): Walked | undefined {
   const view = viewOf(bytes);
   let holdsPixels = false;
-  for (let at = PNG_SIGNATURE_BYTES; at + PNG_CHUNK_FRAME_BYTES <= bytes.length; ) {
+  let at = PNG_SIGNATURE_BYTES;
+  for (let parts = 0; parts < PARTS_MAX && at + PNG_CHUNK_FRAME_BYTES <= bytes.length; parts += 1) {
     const length = view.getUint32(at);
     const next = at + PNG_CHUNK_FRAME_BYTES + length;
     if (next > bytes.length) return undefined;
@@ -65,13 +75,22 @@ function endOfPng(bytes: Uint8Array): number | undefined {
     if ((name === 'IHDR') !== (at === PNG_SIGNATURE_BYTES)) return undefined;
     if (crc32(bytes.subarray(at + 4, next - 4)) !== view.getUint32(next - 4)) return undefined;
     if (name === 'IDAT') holdsPixels = true;
-    if (name === 'IEND') return holdsPixels ? next : undefined;
+    if (name === 'IEND') return holdsPixels ? { end: next, head: bytes.subarray(0, HEAD_BYTES) } : undefined;
     at = next;
   }
   return undefined;
 }
 
-const JPEG = { mark: 0xff, endOfImage: 0xd9, startOfScan: 0xda, temporary: 0x01, restart0: 0xd0, startOfImage: 0xd8 } as const;
+const JPEG = {
+  mark: 0xff,
+  endOfImage: 0xd9,
+  startOfScan: 0xda,
+  temporary: 0x01,
+  restart0: 0xd0,
+  startOfImage: 0xd8,
+  application1: 0xe1,
+  comment: 0xfe,
+} as const;
 /** Between the frame headers, 0xC0 to 0xCF, lie three tables. */
 const JPEG_TABLES: readonly number[] = [0xc4, 0xc8, 0xcc];
 
@@ -83,11 +102,24 @@ function standsAlone(marker: number): boolean {
   return marker === JPEG.temporary || (marker >= JPEG.restart0 && marker <= JPEG.startOfImage);
 }
 
-/** Offset behind the end of the image, and where its one frame header lies; undefined when it is not whole. */
-function walkJpeg(bytes: Uint8Array): { end: number; frameAt: number } | undefined {
+/** The measuring library passes over the first segment without a look at its kind. */
+const EMPTY_SEGMENT = Buffer.of(JPEG.mark, JPEG.comment, 0, 2);
+
+/**
+ * The image without what is not for measuring: its first EXIF, which tells the way up, and its frame header. In the whole of
+ * it the measuring library skips over damage until it meets something like a frame header; a decoder may take another one.
+ */
+function jpegHead(exif: Uint8Array | undefined, frame: Uint8Array): Uint8Array {
+  return Buffer.concat([Buffer.of(JPEG.mark, JPEG.startOfImage), exif ?? EMPTY_SEGMENT, frame]);
+}
+
+/** To the end of the image; undefined when it is not whole, or has not one frame header. */
+function walkJpeg(bytes: Uint8Array): Walked | undefined {
   const view = viewOf(bytes);
-  let frameAt: number | undefined;
-  for (let at = 2; at + 4 <= bytes.length; ) {
+  let frame: Uint8Array | undefined;
+  let exif: Uint8Array | undefined;
+  let at = 2;
+  for (let parts = 0; parts < PARTS_MAX && at + 4 <= bytes.length; parts += 1) {
     const marker = bytes[at + 1] as number;
     if (bytes[at] !== JPEG.mark) return undefined;
     if (marker === JPEG.mark) {
@@ -97,65 +129,63 @@ function walkJpeg(bytes: Uint8Array): { end: number; frameAt: number } | undefin
     } else if (marker === JPEG.startOfScan) {
       // Entropy-coded data escapes its 0xFF: the next end marker is the image's, not a thumbnail's.
       const end = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).indexOf(Buffer.of(JPEG.mark, JPEG.endOfImage), at);
-      return frameAt === undefined || end < 0 ? undefined : { end: end + 2, frameAt };
+      return frame === undefined || end < 0 ? undefined : { end: end + 2, head: jpegHead(exif, frame) };
     } else {
+      const next = at + 2 + view.getUint16(at + 2);
+      const segment = bytes.subarray(at, next);
       if (isFrameHeader(marker)) {
-        if (frameAt !== undefined || at + 9 > bytes.length) return undefined;
-        frameAt = at;
+        if (frame !== undefined) return undefined;
+        frame = segment;
+      } else if (marker === JPEG.application1 && next >= at + 10 && fourCharacters(bytes, at + 4) === 'Exif') {
+        exif ??= segment;
       }
-      at += 2 + view.getUint16(at + 2);
+      at = next;
     }
   }
   return undefined;
 }
 
-function endOfJpeg(bytes: Uint8Array): number | undefined {
-  const walked = walkJpeg(bytes);
-  if (walked === undefined) return undefined;
-  const view = viewOf(bytes);
-  const { width, height } = imageSize(bytes);
-  // The measuring library skips over damage until it meets something like a frame header; a decoder may take another one.
-  const agrees = view.getUint16(walked.frameAt + 5) === height && view.getUint16(walked.frameAt + 7) === width;
-  return agrees ? walked.end : undefined;
-}
-
 const RIFF_HEADER_BYTES = 12;
 const WEBP_PICTURES: readonly string[] = ['VP8 ', 'VP8L', 'ANMF'];
 
-/** Offset behind the RIFF container; undefined when it or a chunk of it is cut off, or no picture is inside. */
-function endOfWebp(bytes: Uint8Array): number | undefined {
+/** To the end of the RIFF container; undefined when it or a chunk of it is cut off, or no picture is inside. */
+function walkWebp(bytes: Uint8Array): Walked | undefined {
   const view = viewOf(bytes);
   const end = view.getUint32(4, true) + 8;
   if (end > bytes.length) return undefined;
   let holdsPicture = false;
-  for (let at = RIFF_HEADER_BYTES; at < end; ) {
-    if (at + 8 > end) return undefined;
+  let at = RIFF_HEADER_BYTES;
+  for (let parts = 0; at < end; parts += 1) {
+    if (parts === PARTS_MAX || at + 8 > end) return undefined;
     const length = view.getUint32(at + 4, true);
     if (at + 8 + length > end) return undefined;
     if (WEBP_PICTURES.includes(fourCharacters(bytes, at))) holdsPicture = true;
     // Chunks begin at even offsets.
     at += 8 + length + (length % 2);
   }
-  return holdsPicture ? end : undefined;
+  return holdsPicture ? { end, head: bytes.subarray(0, HEAD_BYTES) } : undefined;
 }
 
-const END_OF: Readonly<Record<RasterType, (bytes: Uint8Array) => number | undefined>> = {
-  'image/png': endOfPng,
-  'image/jpeg': endOfJpeg,
-  'image/webp': endOfWebp,
+const WALK: Readonly<Record<RasterType, (bytes: Uint8Array) => Walked | undefined>> = {
+  'image/png': walkPng,
+  'image/jpeg': walkJpeg,
+  'image/webp': walkWebp,
 };
 
 /** EXIF orientations from this one on lie on their side. */
 const FIRST_SIDEWAYS_ORIENTATION = 5;
 
-function measure(whole: Uint8Array): { width: number; height: number } {
-  const { width, height, orientation = 1 } = imageSize(whole);
+function measure(head: Uint8Array): { width: number; height: number } {
+  const { width, height, orientation = 1 } = imageSize(head);
   return orientation >= FIRST_SIDEWAYS_ORIENTATION ? { width: height, height: width } : { width, height };
 }
 
+/** Long enough to tell a type, too short for a container with files in it, which the telling library would unpack. */
+const SIGNATURE_BYTES = 32;
+
 /** What the bytes are by their signature: a raster type that is taken, another type's name, or undefined for an unknown one. */
 export async function sniff(bytes: Uint8Array): Promise<{ raster: RasterType | undefined; name: string } | undefined> {
-  const found = await fileTypeFromBuffer(bytes).catch(() => undefined);
+  const found = await fileTypeFromBuffer(bytes.subarray(0, SIGNATURE_BYTES)).catch(() => undefined);
   return found === undefined ? undefined : { raster: RASTER_TYPES[found.mime], name: found.ext };
 }
 
@@ -167,10 +197,10 @@ export function examineRaster(bytes: Uint8Array, mediaType: RasterType): RasterI
   let whole: Uint8Array | undefined;
   let size: { width: number; height: number } | undefined;
   try {
-    const end = END_OF[mediaType](bytes);
-    if (end !== undefined) {
-      whole = bytes.subarray(0, end);
-      size = measure(whole);
+    const walked = WALK[mediaType](bytes);
+    if (walked !== undefined) {
+      whole = bytes.subarray(0, walked.end);
+      size = measure(walked.head);
     }
   } catch {
     // Offsets that lead outside of the file throw a RangeError, what cannot be measured a TypeError: both say damaged.

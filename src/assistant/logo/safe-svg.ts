@@ -18,10 +18,28 @@ const RETRY_AFTER_S = 5;
 /** An element has two tags at most. Counted before a DOM is built, because building it is what costs memory. */
 const TAGS_MAX = 12_500;
 
+const DECLARES_ENTITIES = 'The SVG declares entities. Export it as plain SVG.';
 const TOO_COMPLEX = 'The SVG is too complex. Simplify it, or send it as PNG.';
 
 function unsupported(message: string): Refusal {
   return new Refusal('unsupported_type', message);
+}
+
+const DOCTYPE = /<!DOCTYPE/i;
+
+/**
+ * The text without the declaration that names the standard's DTD in files of older programs, and says nothing. Looks for
+ * each end once: a pattern that spans the declaration would begin anew at every one of a hundred thousand.
+ */
+function withoutDoctype(text: string): string {
+  const start = text.search(DOCTYPE);
+  if (start < 0) return text;
+  const end = text.indexOf('>', start);
+  if (end < 0 || DOCTYPE.test(text.slice(start + 1))) {
+    throw unsupported('The SVG has a DOCTYPE without an end, or two. Export it as plain SVG.');
+  }
+  if (text.slice(start, end).includes('[')) throw unsupported(DECLARES_ENTITIES);
+  return text.slice(0, start) + text.slice(end + 1);
 }
 
 /** The document's text without what comes before its root. @throws Refusal for what no logo needs. */
@@ -31,9 +49,8 @@ function readText(bytes: Uint8Array): string {
     .toString('utf8')
     .replace(/^\ufeff?\s*(?:<\?xml\s[^>]*\?>)?/, '');
   if (text.split('<', TAGS_MAX + 2).length > TAGS_MAX + 1) throw new Refusal('too_large', TOO_COMPLEX);
-  if (/<!ENTITY|<!DOCTYPE[^>]*\[/i.test(text)) throw unsupported('The SVG declares entities. Export it as plain SVG.');
-  // Names the standard's DTD in files of older programs, and says nothing.
-  return text.replace(/<!DOCTYPE[^>]*>/i, '');
+  if (/<!ENTITY/i.test(text)) throw unsupported(DECLARES_ENTITIES);
+  return withoutDoctype(text);
 }
 
 function runThread(task: SvgTask): Promise<SvgVerdict> {

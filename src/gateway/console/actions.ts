@@ -4,9 +4,11 @@
  */
 import { actionKeyBody } from '../../protocol/console/sessions.ts';
 import { Refusal } from '../../protocol/errors.ts';
-import { countActions, type HttpActionRecord, listActions, readAction, sealSharedKey } from '../../storage/http-actions.ts';
+import { timestamp } from '../../protocol/timestamp.ts';
+import { countActions, type HttpActionRecord, listActions, readAction } from '../../storage/http-actions.ts';
+import { sealSharedKey } from '../../storage/shared-keys.ts';
 import { defineRoute, json } from '../route.ts';
-import { pageOf, requireApp, timestamp } from './lookup.ts';
+import { pageOf, requireApp } from './lookup.ts';
 
 function actionToWire(action: HttpActionRecord) {
   return {

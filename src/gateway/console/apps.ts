@@ -1,11 +1,13 @@
 /** Console: apps of an organisation and their settings (decisions §2). What GET answers can be sent back with PATCH, field by field. */
+import { goLiveOnRequest } from '../../actors/go-live.ts';
 import { settingsToWire } from '../../protocol/console/app-settings.ts';
 import { createAppBody, patchAppBody } from '../../protocol/console/apps.ts';
+import { timestamp } from '../../protocol/timestamp.ts';
 import { createApp } from '../../storage/app-creation.ts';
 import { type AppRecord, listApps } from '../../storage/apps.ts';
 import { organisationOfApp } from '../../storage/organisations.ts';
 import { defineRoute, json } from '../route.ts';
-import { requireApp, requireOrganisation, timestamp } from './lookup.ts';
+import { requireApp, requireOrganisation } from './lookup.ts';
 
 export function appToWire(app: AppRecord) {
   return {
@@ -102,9 +104,8 @@ export const goLiveRoute = defineRoute({
   limits: [],
   body: null,
   async handle({ params }, services) {
-    const { id: appId, organisationId } = requireApp(services, params.app).app;
-    const app = await services.storage.write(organisationId, 'goLive', { appId, organisationId, nowMs: services.nowMs() });
-    await services.setup.sessions.appWentLive(organisationId, appId);
+    await goLiveOnRequest(services.setup, requireApp(services, params.app).app);
+    const { app } = requireApp(services, params.app);
     return json({ live: app.live, live_at: timestamp(app.liveAtMs) });
   },
 });

@@ -1,9 +1,10 @@
 /** Console: the secret that an app's backend signs user ids with (service.md "Authentication" rule 4). */
 import { Refusal } from '../../protocol/errors.ts';
+import { timestamp } from '../../protocol/timestamp.ts';
 import { type IdentitySecrets, mintIdentitySecret, readIdentitySecrets, sealIdentitySecret } from '../../storage/identity-secrets.ts';
 import { defineRoute, json } from '../route.ts';
 import type { Services } from '../services.ts';
-import { requireApp, timestamp } from './lookup.ts';
+import { requireApp } from './lookup.ts';
 
 function secretsOf(services: Services, organisationId: string, appId: string): IdentitySecrets {
   const { storage } = services;

@@ -2,9 +2,10 @@
 import { createKeyBody } from '../../protocol/console/apps.ts';
 import { Refusal } from '../../protocol/errors.ts';
 import { mintId } from '../../protocol/ids.ts';
+import { timestamp } from '../../protocol/timestamp.ts';
 import { type KeyRecord, listKeys, mintKeyToken } from '../../storage/organisations.ts';
 import { defineRoute, json } from '../route.ts';
-import { requireApp, timestamp } from './lookup.ts';
+import { requireApp } from './lookup.ts';
 
 function keyToWire(key: Pick<KeyRecord, 'keyId' | 'token' | 'channel' | 'createdAtMs'>) {
   return {

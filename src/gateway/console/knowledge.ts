@@ -1,7 +1,9 @@
 /** Console: what an app's assistant knows (service.md "Knowledge item"). */
-import { countKnowledge, type KnowledgeSource, listSources } from '../../storage/knowledge.ts';
+import { timestamp } from '../../protocol/timestamp.ts';
+import type { KnowledgeSource } from '../../storage/knowledge.ts';
+import { countKnowledge, listSources } from '../../storage/knowledge-overview.ts';
 import { defineRoute, json } from '../route.ts';
-import { pageOf, requireApp, timestamp } from './lookup.ts';
+import { pageOf, requireApp } from './lookup.ts';
 
 function sourceToWire(source: KnowledgeSource) {
   return {

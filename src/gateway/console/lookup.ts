@@ -31,13 +31,6 @@ export function requireApp(services: Services, id: string | undefined): FoundApp
   throw new Refusal('not_found', `There is no app ${id ?? ''}.`);
 }
 
-/** RFC 3339 UTC with milliseconds (decisions §4); null stays null. */
-export function timestamp(atMs: number): string;
-export function timestamp(atMs: number | null): string | null;
-export function timestamp(atMs: number | null): string | null {
-  return atMs === null ? null : new Date(atMs).toISOString();
-}
-
 /** A page size from the query: `fallback` when absent. @throws Refusal 400 invalid_request for anything but 1 to `max`. */
 export function pageLimit(query: URLSearchParams, fallback: number, max: number): number {
   const given = query.get('limit');

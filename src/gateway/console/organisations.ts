@@ -5,11 +5,12 @@ import { mintId } from '../../protocol/ids.ts';
 import { SANDBOX_CONVERSATIONS_PER_MONTH, USERS_WINDOW_DAYS } from '../../protocol/limits.ts';
 import { toMicroUsd, toUsd } from '../../protocol/money.ts';
 import { PLANS } from '../../protocol/plans.ts';
+import { timestamp } from '../../protocol/timestamp.ts';
 import { listApps } from '../../storage/apps.ts';
 import { listOrganisations, type OrganisationRecord } from '../../storage/organisations.ts';
 import { type CreditState, countUsers, creditState, usageByApp, utcMonth } from '../../storage/usage.ts';
 import { defineRoute, json } from '../route.ts';
-import { pageLimit, requireOrganisation, timestamp } from './lookup.ts';
+import { pageLimit, requireOrganisation } from './lookup.ts';
 
 /** One page of organisations. */
 const PAGE_DEFAULT = 100;

@@ -1,5 +1,6 @@
 /** GET /console: one page without scripts that says what there is and where its interface lies. */
 import { toUsd } from '../../protocol/money.ts';
+import { timestamp } from '../../protocol/timestamp.ts';
 import { type AppRecord, listApps } from '../../storage/apps.ts';
 import { listOrganisations, type OrganisationRecord, organisationOfApp } from '../../storage/organisations.ts';
 import { creditState } from '../../storage/usage.ts';
@@ -86,7 +87,7 @@ function overview(session: ConsoleSession, routes: readonly Route[], services: S
     200,
     `<h1>Console</h1>${sections}
 <h2>Interface</h2><p>Everything is done through the interface; <a href="/docs/console.md">its documentation</a> has one worked call for each endpoint.
-Signed in until ${new Date(session.expiresAtMs).toISOString()}.</p><ul>${endpoints}</ul>`,
+Signed in until ${timestamp(session.expiresAtMs)}.</p><ul>${endpoints}</ul>`,
     `<meta name="csrf-token" content="${session.csrfToken}">`,
   );
 }

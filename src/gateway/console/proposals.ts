@@ -2,33 +2,39 @@
 import { approveProposal, rejectProposal } from '../../actors/proposals.ts';
 import { rejectProposalBody } from '../../protocol/console/sessions.ts';
 import { Refusal } from '../../protocol/errors.ts';
-import { listProposals, organisationOfProposal, type Proposal, readProposal } from '../../storage/proposals.ts';
+import type { SetupWrite } from '../../protocol/setup/writes.ts';
+import { timestamp } from '../../protocol/timestamp.ts';
+import { listProposals, organisationOfProposal, type Proposal, readProposal, readWrite } from '../../storage/proposals.ts';
 import { defineRoute, json } from '../route.ts';
 import type { Services } from '../services.ts';
-import { pageOf, requireApp, timestamp } from './lookup.ts';
+import { pageOf, requireApp } from './lookup.ts';
 
+/** Without what it would write: that may be megabytes, and a list has many. */
 function proposalToWire(proposal: Proposal) {
-  const { kind, ...write } = JSON.parse(proposal.payload) as { kind: string; content?: string };
   return {
     id: proposal.id,
     app_id: proposal.appId,
     session_id: proposal.sessionId,
-    kind,
+    kind: proposal.kind,
     summary: proposal.summary,
-    // An image is looked at, not read.
-    write: write.content === undefined ? write : { bytes: Buffer.byteLength(write.content, 'base64') },
-    status: proposal.state,
+    bytes: proposal.bytes,
+    // To a person it is undecided until it is approved; approving one that a crash cut off finishes it.
+    status: proposal.state === 'applying' ? 'pending' : proposal.state,
     reason: proposal.reason,
     created_at: timestamp(proposal.createdAtMs),
     decided_at: timestamp(proposal.decidedAtMs),
   };
 }
 
+function noSuchProposal(id = ''): Refusal {
+  return new Refusal('not_found', `There is no proposal ${id}.`);
+}
+
 /** @throws Refusal 404 not_found. */
 function requireProposal({ storage }: Services, id: string | undefined): { organisationId: string; proposal: Proposal } {
   const organisationId = id === undefined ? undefined : organisationOfProposal(storage.control, id);
   const proposal = id === undefined || organisationId === undefined ? undefined : readProposal(storage.organisation(organisationId), id);
-  if (organisationId === undefined || proposal === undefined) throw new Refusal('not_found', `There is no proposal ${id ?? ''}.`);
+  if (organisationId === undefined || proposal === undefined) throw noSuchProposal(id);
   return { organisationId, proposal };
 }
 
@@ -46,6 +52,23 @@ export const listProposalsRoute = defineRoute({
       ({ id }) => id,
     );
     return json({ proposals: items.map(proposalToWire), next });
+  },
+});
+
+export const readProposalRoute = defineRoute({
+  method: 'GET',
+  path: '/console/api/proposals/:proposal',
+  caller: 'operator',
+  limits: [],
+  body: null,
+  handle({ params }, services) {
+    const { organisationId, proposal } = requireProposal(services, params.proposal);
+    const payload = readWrite(services.storage.organisation(organisationId), proposal.id);
+    if (payload === undefined) throw noSuchProposal(proposal.id);
+    const { kind: _, ...write } = JSON.parse(payload) as SetupWrite;
+    // An image is looked at, not read.
+    const shown = 'content' in write ? { bytes: Buffer.byteLength(write.content, 'base64') } : write;
+    return json({ proposal: { ...proposalToWire(proposal), write: shown } });
   },
 });
 

@@ -16,13 +16,13 @@ import {
   usageRoute,
 } from './organisations.ts';
 import { consolePageRoutes } from './page.ts';
-import { approveProposalRoute, listProposalsRoute, rejectProposalRoute } from './proposals.ts';
+import { approveProposalRoute, listProposalsRoute, readProposalRoute, rejectProposalRoute } from './proposals.ts';
 import { publishRoute } from './publish.ts';
 import { listScreensRoute } from './screens.ts';
 import { loginRoute, logoutRoute, sessionRoute } from './session.ts';
 import { openSessionRoute, readSessionRoute, sessionCodeRoute, sessionStreamRoute, stopSessionRoute } from './sessions.ts';
 import { appStatusRoute, postSmokeRoute } from './status.ts';
-import { postActionsRoute, postKnowledgeRoute, postLogoRoute, postScreensRoute, putAppearanceRoute, putExperienceRoute } from './writes.ts';
+import { consoleWrites } from './writes.ts';
 
 const interfaceRoutes: readonly Route[] = [
   loginRoute,
@@ -50,18 +50,18 @@ const interfaceRoutes: readonly Route[] = [
   rotateIdentitySecretRoute,
 
   readAppearanceRoute,
-  putAppearanceRoute,
-  postLogoRoute,
+  consoleWrites.appearance,
+  consoleWrites.logo,
   readExperienceRoute,
-  putExperienceRoute,
+  consoleWrites.experience,
   listKnowledgeRoute,
-  postKnowledgeRoute,
+  consoleWrites.knowledge,
   listActionsRoute,
-  postActionsRoute,
+  consoleWrites.actions,
   putActionKeyRoute,
   deleteActionKeyRoute,
   listScreensRoute,
-  postScreensRoute,
+  consoleWrites.screens,
   publishRoute,
 
   openSessionRoute,
@@ -70,6 +70,7 @@ const interfaceRoutes: readonly Route[] = [
   sessionStreamRoute,
   stopSessionRoute,
   listProposalsRoute,
+  readProposalRoute,
   approveProposalRoute,
   rejectProposalRoute,
 

@@ -1,7 +1,8 @@
 /** Console: the screens declared for an app (service.md "Screen declaration"). */
+import { timestamp } from '../../protocol/timestamp.ts';
 import { countPlanned, countScreens, listScreens, registeredScreens, type ScreenRecord, screensMissing } from '../../storage/screens.ts';
 import { defineRoute, json } from '../route.ts';
-import { pageOf, requireApp, timestamp } from './lookup.ts';
+import { pageOf, requireApp } from './lookup.ts';
 
 function screenToWire(screen: ScreenRecord, registered: ReadonlySet<string>) {
   return {

@@ -7,7 +7,9 @@ import { createHash, createHmac, randomBytes, timingSafeEqual } from 'node:crypt
 import { LRUCache } from 'lru-cache';
 import { loginBody } from '../../protocol/console/login.ts';
 import { Refusal } from '../../protocol/errors.ts';
+import { timestamp } from '../../protocol/timestamp.ts';
 import { openOperatorToken } from '../../storage/operator-token.ts';
+import { bearerOf } from '../request-headers.ts';
 import { defineRoute, json } from '../route.ts';
 import type { Services } from '../services.ts';
 
@@ -122,7 +124,7 @@ export function sessionCookie(session: ConsoleSession | null, services: Services
 export function authenticateOperator(header: (name: string) => string, method: string, services: Services): void {
   const authorization = header('authorization');
   if (authorization !== '') {
-    const bearer = /^Bearer +(\S+)$/i.exec(authorization)?.[1];
+    const bearer = bearerOf(authorization);
     if (bearer !== undefined && same(bearer, stateOf(services).token)) return;
     throw new Refusal('invalid_token', 'This is not the operator token. Send it as Authorization: Bearer <OPERATOR_TOKEN>.');
   }
@@ -189,7 +191,7 @@ export function redeemConsoleLink(code: string, services: Services): ConsoleSess
 }
 
 function sessionToWire(session: ConsoleSession): { csrf_token: string; expires_at: string } {
-  return { csrf_token: session.csrfToken, expires_at: new Date(session.expiresAtMs).toISOString() };
+  return { csrf_token: session.csrfToken, expires_at: timestamp(session.expiresAtMs) };
 }
 
 export const loginRoute = defineRoute({

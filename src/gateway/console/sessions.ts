@@ -5,13 +5,15 @@ import { type IssuedCode, issueFileCode } from '../../actors/setup-files.ts';
 import { agentOf } from '../../actors/setup-session.ts';
 import { openSessionBody } from '../../protocol/console/sessions.ts';
 import { Refusal } from '../../protocol/errors.ts';
+import { timestamp } from '../../protocol/timestamp.ts';
 import { findSession, type SessionRef } from '../../storage/setup-access.ts';
 import { readSession, readSetupEvents, type SetupEvent, type SetupSessionRow } from '../../storage/setup-sessions.ts';
+import { seqAfter } from '../request-headers.ts';
 import { defineRoute, json } from '../route.ts';
 import type { Services } from '../services.ts';
 import { setupUrlOf } from '../setup/addresses.ts';
 import { panelSteps } from '../setup/panel.ts';
-import { pageLimit, requireApp, timestamp } from './lookup.ts';
+import { pageLimit, requireApp } from './lookup.ts';
 
 /** Lines of a session on one page. */
 const EVENTS_DEFAULT = 200;
@@ -107,13 +109,11 @@ export const sessionStreamRoute = defineRoute({
   body: null,
   handle({ params, header }, services) {
     const { ref } = requireSession(services, params.session);
-    const seen = header('last-event-id');
-    const source = sessionSource(services.storage, ref, services.setup.sessions.session(ref), {
+    const source = sessionSource(services.storage, ref, services.setup.sessions, {
       event: eventToWire,
       session: sessionToWire,
     });
-    const fromSeq = /^\d{1,15}$/.test(seen) ? Number(seen) + 1 : 1;
-    return { kind: 'stream', source: Promise.resolve({ source, fromSeq }) };
+    return { kind: 'stream', source: Promise.resolve({ source, fromSeq: seqAfter(header('last-event-id'), 1) }) };
   },
 });
 

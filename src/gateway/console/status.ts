@@ -1,15 +1,10 @@
 /** Console: where an app stands, and its smoke test (service.md "GET /status", "POST /smoke rules"; decisions §2). */
 import { readAppStatus } from '../../actors/app-status.ts';
 import { readLatestSession } from '../../storage/setup-sessions.ts';
-import type { SmokeRun } from '../../storage/smoke-runs.ts';
 import { defineRoute, json } from '../route.ts';
 import { panelSteps } from '../setup/panel.ts';
-import { requireApp, timestamp } from './lookup.ts';
-
-/** A run as POST and GET /smoke answer it (service.md "Smoke run"). */
-export function smokeRunToWire({ id, passed, platformFailure, answers, createdAtMs }: SmokeRun) {
-  return { id, passed, createdAt: timestamp(createdAtMs), platformFailure, results: answers };
-}
+import { smokeRunToWire } from '../wire.ts';
+import { requireApp } from './lookup.ts';
 
 export const appStatusRoute = defineRoute({
   method: 'GET',

@@ -2,6 +2,7 @@
 import { createHash, randomUUID } from 'node:crypto';
 import { Refusal } from '../../protocol/errors.ts';
 import { type ChatRequest, chatRequest } from '../../protocol/runtime/chat.ts';
+import { seqAfter } from '../request-headers.ts';
 import { defineRoute, json, type Route, type RouteInput, type RuntimeCaller } from '../route.ts';
 import { turnPerson } from './identity.ts';
 import { messagesPool } from './pools.ts';
@@ -30,11 +31,6 @@ function turnCaller({ caller, params }: RouteInput<null, RuntimeCaller>) {
       deviceId: caller.deviceId,
     },
   };
-}
-
-/** The seq after the last one the client saw; 0 when it does not say or says something that is no seq. */
-function seqAfter(lastEventId: string): number {
-  return /^\d{1,15}$/.test(lastEventId) ? Number(lastEventId) + 1 : 0;
 }
 
 export const chatRoutes: readonly Route[] = [
@@ -70,7 +66,7 @@ export const chatRoutes: readonly Route[] = [
     async handle(input, services) {
       const { caller, turnId } = turnCaller(input);
       const { source, fromSeq } = await services.actors.attachTurn(caller, turnId);
-      const wanted = seqAfter(input.header('last-event-id'));
+      const wanted = seqAfter(input.header('last-event-id'), 0);
       return { kind: 'stream', source: Promise.resolve({ source, fromSeq: Math.max(fromSeq, wanted) }) };
     },
   }),

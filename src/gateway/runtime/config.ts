@@ -4,6 +4,7 @@
  */
 import { CONFIG_PER_MINUTE_PER_APP, CONFIG_PER_MINUTE_PER_DEVICE } from '../../protocol/limits.ts';
 import type { AppConfigReply } from '../../protocol/runtime/config.ts';
+import { timestamp } from '../../protocol/timestamp.ts';
 import type { Connection } from '../../storage/connection.ts';
 import { dataVersion } from '../../storage/data-version.ts';
 import { type PublishedConfig, readPublishedConfig } from '../../storage/drafts.ts';
@@ -25,7 +26,7 @@ const rendered = new WeakMap<PublishedConfig, Map<string, Rendered>>();
 function render(published: PublishedConfig, caller: RuntimeCaller, available: boolean): Rendered {
   const { version, config } = published;
   const channel: AppConfigReply['channel'] = caller.channel === 'live' ? 'published' : 'draft';
-  const updated_at = published.updatedAtMs === null ? null : new Date(published.updatedAtMs).toISOString();
+  const updated_at = timestamp(published.updatedAtMs);
   const reply: AppConfigReply = { channel, version, updated_at, available, config };
   // `updated_at` is informational: saving a draft without a change must not make every SDK fetch it again.
   const etag = etagOf(JSON.stringify([channel, version, available, config]));

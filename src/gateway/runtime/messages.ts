@@ -1,6 +1,7 @@
 /** GET /v1/conversations/:id/messages (service.md): a page of what was said, to the device it was said to. */
 import type { MessagesReply } from '../../protocol/runtime/messages.ts';
 import { messagesQuery } from '../../protocol/runtime/messages.ts';
+import { timestamp } from '../../protocol/timestamp.ts';
 import { type ConversationRow, readConversation, readMessages } from '../../storage/conversations.ts';
 import { checkQuery } from '../query.ts';
 import { perMinute } from '../rate-limit.ts';
@@ -27,7 +28,7 @@ export const messagesRoute = defineRoute({
     const page = isCallers(readConversation(db, id), caller) ? readMessages(db, id, { limit, before, wordless: false }) : [];
     const reply: MessagesReply = {
       conversation_id: id,
-      messages: page.map(({ id, role, blocks, createdAtMs }) => ({ id, role, blocks, created_at: new Date(createdAtMs).toISOString() })),
+      messages: page.map(({ id, role, blocks, createdAtMs }) => ({ id, role, blocks, created_at: timestamp(createdAtMs) })),
     };
     return json(reply);
   },

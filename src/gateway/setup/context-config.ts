@@ -1,29 +1,21 @@
 /** What is configured of an app, as GET /context shows it: key `config`, and what intake read (service.md "GET /context keys"). */
+import { INTAKE_ORIGIN } from '../../actors/intake-links.ts';
+import { timestamp } from '../../protocol/timestamp.ts';
 import type { AppRecord } from '../../storage/apps.ts';
 import type { Connection } from '../../storage/connection.ts';
 import { readDraft, readPersona, readPublishedConfig } from '../../storage/drafts.ts';
 import { ACTIONS_PER_APP_MAX, ARCHIVED_ACTIONS_KEPT, type HttpActionRecord, listActions } from '../../storage/http-actions.ts';
-import { countKnowledge, type KnowledgeSource, listSources, readSourceContent } from '../../storage/knowledge.ts';
+import { readSourceContent } from '../../storage/knowledge.ts';
+import { countKnowledge, listSourcesInService } from '../../storage/knowledge-overview.ts';
 import { latestManifest } from '../../storage/manifests.ts';
 import { ARCHIVED_SCREENS_KEPT, listScreens, registeredScreens, SCREENS_PER_APP_MAX, type ScreenRecord } from '../../storage/screens.ts';
-import { timestamp } from '../console/lookup.ts';
 
-/** Sources looked at, the oldest ones: those of intake are written when an app is made, before any others. */
-const SOURCES_READ_MAX = 1_000;
-/** Sources listed. An agent that has written more knows its own keys; `total` says how many there are. */
+/** Sources listed, the oldest ones. An agent that has written more knows its own keys; `total` says how many there are. */
 const SOURCES_LISTED_MAX = 200;
 /** Pages that intake reads are few; more links than an app's intake can name are never told. */
 const INTAKE_LISTED_MAX = 20;
 /** What shows an agent whether a page is worth having. */
 const EXCERPT_MAX_CHARS = 300;
-
-/** Who wrote a source that the service read from the links of the intake form. */
-const INTAKE_ORIGIN = 'intake';
-
-/** The sources that `readIntake` and `readConfiguration` show from: the oldest ones in service. */
-export function readSources(db: Connection, appId: string): KnowledgeSource[] {
-  return listSources(db, appId, '', SOURCES_READ_MAX).filter((source) => source.archivedAtMs === null);
-}
 
 function excerptOf(db: Connection, sourceId: string): string | null {
   const content = readSourceContent(db, sourceId) ?? null;
@@ -36,11 +28,14 @@ function excerptOf(db: Connection, sourceId: string): string | null {
 }
 
 /** What the service read from the links that the person entered. */
-export function readIntake(db: Connection, sources: readonly KnowledgeSource[]) {
-  return sources
-    .filter((source) => source.origin === INTAKE_ORIGIN)
-    .slice(0, INTAKE_LISTED_MAX)
-    .map(({ id, title, kind, uri, state }) => ({ title, kind, address: uri, status: state, excerpt: excerptOf(db, id) }));
+export function readIntake(db: Connection, appId: string) {
+  return listSourcesInService(db, appId, INTAKE_LISTED_MAX, INTAKE_ORIGIN).map(({ id, title, kind, uri, state }) => ({
+    title,
+    kind,
+    address: uri,
+    status: state,
+    excerpt: excerptOf(db, id),
+  }));
 }
 
 /** The draft as it was written, and the publication as live apps are served it: with the colours that were derived. */
@@ -62,10 +57,10 @@ function readExperience(db: Connection, app: AppRecord) {
   };
 }
 
-function readKnowledge(db: Connection, appId: string, sources: readonly KnowledgeSource[]) {
+function readKnowledge(db: Connection, appId: string) {
   return {
     total: countKnowledge(db, appId).sources,
-    items: sources.slice(0, SOURCES_LISTED_MAX).map((source) => ({
+    items: listSourcesInService(db, appId, SOURCES_LISTED_MAX).map((source) => ({
       external_key: source.externalKey,
       kind: source.kind,
       title: source.title,
@@ -120,11 +115,11 @@ function readManifestNames(db: Connection, appId: string) {
 }
 
 /** Key `config`; what was archived is left out. Items are listed up to the bounds above, `total` says how many there are. */
-export function readConfiguration(db: Connection, app: AppRecord, sources: readonly KnowledgeSource[]) {
+export function readConfiguration(db: Connection, app: AppRecord) {
   return {
     appearance: readAppearance(db, app),
     experience: readExperience(db, app),
-    knowledge: readKnowledge(db, app.id, sources),
+    knowledge: readKnowledge(db, app.id),
     actions: readActions(db, app.id),
     screens: readScreens(db, app.id),
     manifest: readManifestNames(db, app.id),

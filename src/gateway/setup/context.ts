@@ -1,15 +1,16 @@
 /** GET /context: everything an agent has to know before it writes (service.md "GET /context keys"). Reads only; no secret. */
 import { readAppStatus } from '../../actors/app-status.ts';
 import type { Surroundings } from '../../protocol/setup/actions.ts';
-import type { Detected } from '../../protocol/setup/detected.ts';
 import { setupSchemas } from '../../protocol/setup/schemas.ts';
 import { AGENT_STEPS } from '../../protocol/setup/steps.ts';
+import type { WriteMode } from '../../protocol/setup/writes.ts';
+import { timestamp } from '../../protocol/timestamp.ts';
 import type { AppRecord } from '../../storage/apps.ts';
 import type { Connection } from '../../storage/connection.ts';
 import { type Channel, listKeys } from '../../storage/organisations.ts';
 import { readDetected, type SetupSessionRow } from '../../storage/setup-sessions.ts';
 import { RUNTIME_DOCS_PATH } from '../docs.ts';
-import { readConfiguration, readIntake, readSources } from './context-config.ts';
+import { readConfiguration, readIntake } from './context-config.ts';
 import { sdkSection } from './context-snippets.ts';
 import { panelSteps } from './panel.ts';
 
@@ -19,7 +20,7 @@ export interface ContextSources {
   readonly control: Connection;
   readonly app: AppRecord;
   readonly session: SetupSessionRow;
-  readonly writes: 'apply' | 'propose';
+  readonly writes: WriteMode;
   /** Of the service, without a slash at the end. */
   readonly publicUrl: string;
   readonly surroundings: Surroundings;
@@ -33,13 +34,12 @@ function brandHints({ name, settings: { intake } }: AppRecord) {
 
 function profileOf(db: Connection, app: AppRecord) {
   const { links, description, isLive } = app.settings.intake;
-  const detected = readDetected(db, app.id);
   return {
     links,
     description,
     is_live: isLive,
     brand_hints: brandHints(app),
-    detected: detected === null ? null : (JSON.parse(detected) as Detected),
+    detected: readDetected(db, app.id),
   };
 }
 
@@ -53,13 +53,12 @@ function keysOf(control: Connection, appId: string): { test: string | null; live
 /** The body of GET /context. Fields in their wire spelling. */
 export function readContext({ db, control, app, session, writes, publicUrl, surroundings }: ContextSources) {
   const keys = keysOf(control, app.id);
-  const sources = readSources(db, app.id);
   return {
     app: { id: app.id, name: app.name, slug: app.slug, platform_hint: app.platformHint, live: app.live },
-    session: { id: session.id, kind: session.kind, expires_at: new Date(session.expiresAtMs).toISOString(), writes },
+    session: { id: session.id, kind: session.kind, expires_at: timestamp(session.expiresAtMs), writes },
     profile: profileOf(db, app),
-    intake: { knowledge: readIntake(db, sources) },
-    config: readConfiguration(db, app, sources),
+    intake: { knowledge: readIntake(db, app.id) },
+    config: readConfiguration(db, app),
     keys,
     sdk: sdkSection(publicUrl, keys.test, `${publicUrl}${RUNTIME_DOCS_PATH}`),
     api: { base: `${publicUrl}/setup`, runtime: publicUrl },

@@ -1,9 +1,9 @@
 /** GET /context and /status, POST and GET /smoke: what an agent reads, and the test it asks for (service.md "Setup interface"). */
-import { readAppStatus } from '../../actors/app-status.ts';
+import { readAppStatus, smokeFacts } from '../../actors/app-status.ts';
 import { readSession } from '../../storage/setup-sessions.ts';
 import { readLatestSmokeRun } from '../../storage/smoke-runs.ts';
-import { smokeRunToWire } from '../console/status.ts';
 import { defineRoute, json } from '../route.ts';
+import { smokeRunToWire } from '../wire.ts';
 import { publicUrlOf } from './addresses.ts';
 import { readContext } from './context.ts';
 import { panelSteps } from './panel.ts';
@@ -47,8 +47,8 @@ export const runSmokeRoute = defineRoute({
   body: null,
   async handle({ caller: { ref } }, { setup, smoke }) {
     const run = await smoke.run(ref.organisationId, ref.appId);
-    const ok = run.answers.filter((answer) => answer.ok).length;
-    await setup.agent.wrote(ref, 'test', `Smoke test: ${ok} of ${run.answers.length} answers used knowledge or an action.`);
+    const { ok, total } = smokeFacts(run);
+    await setup.agent.wrote(ref, 'test', `Smoke test: ${ok} of ${total} answers used knowledge or an action.`);
     await setup.settled(ref.organisationId, ref.appId);
     return json(smokeRunToWire(run));
   },

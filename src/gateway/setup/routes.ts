@@ -2,19 +2,19 @@
 import type { Route } from '../route.ts';
 import { contextRoute, readSmokeRoute, runSmokeRoute, statusRoute } from './reads.ts';
 import { completeRoute, eventsRoute, failRoute, fileRoute, startRoute } from './session.ts';
-import { actionsRoute, appearanceRoute, experienceRoute, knowledgeRoute, logoRoute, screensRoute } from './writes.ts';
+import { setupWrites } from './writes.ts';
 
 export const setupRoutes: readonly Route[] = [
   fileRoute,
   startRoute,
   contextRoute,
   eventsRoute,
-  appearanceRoute,
-  logoRoute,
-  experienceRoute,
-  knowledgeRoute,
-  actionsRoute,
-  screensRoute,
+  setupWrites.appearance,
+  setupWrites.logo,
+  setupWrites.experience,
+  setupWrites.knowledge,
+  setupWrites.actions,
+  setupWrites.screens,
   statusRoute,
   runSmokeRoute,
   readSmokeRoute,

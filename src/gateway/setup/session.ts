@@ -1,25 +1,21 @@
 /** GET /file, POST /start, /events, /complete and /fail: the life of a session as its agent sees it (service.md "Setup interface"). */
 import * as v from 'valibot';
+import { writeModeOf } from '../../actors/setup-admission.ts';
 import { redeemFileCode } from '../../actors/setup-files.ts';
 import { Refusal } from '../../protocol/errors.ts';
 import { completeBody, failBody } from '../../protocol/setup/completion.ts';
 import { parseEvents } from '../../protocol/setup/events.ts';
 import { startBody } from '../../protocol/setup/start.ts';
-import type { AppRecord } from '../../storage/apps.ts';
+import { timestamp } from '../../protocol/timestamp.ts';
 import type { SetupSessionRow } from '../../storage/setup-sessions.ts';
 import { RUNTIME_DOCS_PATH } from '../docs.ts';
 import { defineRoute, json } from '../route.ts';
 import { publicUrlOf, setupUrlOf } from './addresses.ts';
 import { renderSetupFile } from './setup-file.ts';
 
-/** Whether what a session writes is applied, or waits for a person (service.md "Session"). */
-export function writesOf(row: SetupSessionRow, app: AppRecord): 'apply' | 'propose' {
-  return row.kind === 'sync' && app.live ? 'propose' : 'apply';
-}
-
 /** As it travels. */
 export function sessionToWire(row: SetupSessionRow) {
-  return { id: row.id, kind: row.kind, status: row.state, expires_at: new Date(row.expiresAtMs).toISOString() };
+  return { id: row.id, kind: row.kind, status: row.state, expires_at: timestamp(row.expiresAtMs) };
 }
 
 export const fileRoute = defineRoute({
@@ -37,7 +33,7 @@ export const fileRoute = defineRoute({
       docsUrl: `${publicUrlOf(services, header)}${RUNTIME_DOCS_PATH}`,
       token,
       app: { name: app.name, platformHint: app.platformHint, live: app.live },
-      session: { kind: row.kind, expiresAtMs: row.expiresAtMs, writes: writesOf(row, app) },
+      session: { kind: row.kind, expiresAtMs: row.expiresAtMs, writes: writeModeOf(row, app) },
     });
     const headers = { 'Content-Type': 'text/markdown; charset=utf-8', 'Cache-Control': 'no-store', 'X-Content-Type-Options': 'nosniff' };
     return { kind: 'text', status: 200, body: file, headers };

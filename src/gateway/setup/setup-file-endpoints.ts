@@ -56,7 +56,7 @@ import {
   WORKED_SCREENS,
   WORKED_START,
 } from './setup-file-requests.ts';
-import { counted, megabytes, setupCurl } from './setup-file-shell.ts';
+import { grouped, megabytes, setupCurl } from './setup-file-shell.ts';
 
 export interface FileEndpoint {
   /** `POST /start`. */
@@ -88,7 +88,7 @@ const CONTEXT: FileEndpoint = {
 
 const EVENTS: FileEndpoint = {
   heading: 'POST /events',
-  text: `One event, an array, or \`{ events, detected? }\`. \`step\` (not waiting, connected), \`status\` (${EVENT_STATUSES.join(', ')}), \`title?\` ≤${EVENT_TITLE_MAX_CHARS}, \`detail?\` ≤${counted(EVENT_DETAIL_MAX_CHARS)}, \`data?\` (an object). \`detected\`, merged by field: platform, framework, router, http, auth, themeFile, logoFile (text), locales (≤${DETECTED_LOCALES_MAX}), fonts (≤${DETECTED_FONTS_MAX}), screens, apiCalls (counts), darkTheme (boolean).`,
+  text: `One event, an array, or \`{ events, detected? }\`. \`step\` (not waiting, connected), \`status\` (${EVENT_STATUSES.join(', ')}), \`title?\` ≤${EVENT_TITLE_MAX_CHARS}, \`detail?\` ≤${grouped(EVENT_DETAIL_MAX_CHARS)}, \`data?\` (an object). \`detected\`, merged by field: platform, framework, router, http, auth, themeFile, logoFile (text), locales (≤${DETECTED_LOCALES_MAX}), fonts (≤${DETECTED_FONTS_MAX}), screens, apiCalls (counts), darkTheme (boolean).`,
   example: [setupCurl(WORKED_EVENTS)],
   answer: '`{ accepted, ids[], detected }`',
 };
@@ -109,7 +109,7 @@ const LOGO: FileEndpoint = {
 
 const EXPERIENCE: FileEndpoint = {
   heading: 'PUT /experience',
-  text: `A patch: what is left out stays, \`""\` and \`[]\` take back. assistantName ≤${PERSONA_NAME_MAX_CHARS}; tone, instructions, guardrails ≤${counted(PERSONA_TEXT_MAX_CHARS)}; guardrails: a rule a line, each starting \`Always\` or \`Never\`; topics it will not discuss (≤${PERSONA_TOPICS_MAX} of ${PERSONA_TOPIC_MAX_CHARS}); languages (≤${PERSONA_LANGUAGES_MAX}, the default first); welcomeTitle ≤${WELCOME_TITLE_MAX_CHARS}, welcomeBody ≤${WELCOME_BODY_MAX_CHARS}; suggestions (≤${SUGGESTIONS_MAX} of ${SUGGESTION_MAX_CHARS}). Offer what the knowledge answers: the smoke test asks the first two.`,
+  text: `A patch: what is left out stays, \`""\` and \`[]\` take back. assistantName ≤${PERSONA_NAME_MAX_CHARS}; tone, instructions, guardrails ≤${grouped(PERSONA_TEXT_MAX_CHARS)}; guardrails: a rule a line, each starting \`Always\` or \`Never\`; topics it will not discuss (≤${PERSONA_TOPICS_MAX} of ${PERSONA_TOPIC_MAX_CHARS}); languages (≤${PERSONA_LANGUAGES_MAX}, the default first); welcomeTitle ≤${WELCOME_TITLE_MAX_CHARS}, welcomeBody ≤${WELCOME_BODY_MAX_CHARS}; suggestions (≤${SUGGESTIONS_MAX} of ${SUGGESTION_MAX_CHARS}). Offer what the knowledge answers: the smoke test asks the first two.`,
   example: [setupCurl(WORKED_EXPERIENCE)],
   answer: '`{ saved, draft, personaVersion, changed[] }`',
 };
@@ -131,7 +131,7 @@ const ACTIONS: FileEndpoint = {
 - \`confirm_template\` ≤${CONFIRM_TEMPLATE_MAX_CHARS}, required for write and destructive: what the person is asked; \`{x}\` marks a value.
 - \`auth\` \`none\` (default) may only read. \`user\` is the signed-in person's own token; whatever changes data needs it. \`auth_name\` places that token as \`header:<name>\`, \`query:<name>\` or \`cookie:<name>\` in place of Bearer.
 - \`needs_key { kind, name?, note? }\`, kind bearer, header or query: the endpoint wants a shared key. It never holds the key: the action is off until a person enters it in the console (\`human_todos\`). Key and token must not share a place: with auth \`user\`, kind bearer needs \`auth_name\` \`header:<name>\`.
-- \`result_path\`, \`result_fields\`, \`result_limit\` 1 to ${RESULT_LIMIT_MAX} (${RESULT_LIMIT_DEFAULT}): what of the answer matters. \`timeout_ms\` ${counted(HTTP_ACTION_TIMEOUT_MIN_MS)} to ${counted(HTTP_ACTION_TIMEOUT_MAX_MS)} (${counted(HTTP_ACTION_TIMEOUT_DEFAULT_MS)}). Out of service: \`op\` \`archive\`, as above.`,
+- \`result_path\`, \`result_fields\`, \`result_limit\` 1 to ${RESULT_LIMIT_MAX} (${RESULT_LIMIT_DEFAULT}): what of the answer matters. \`timeout_ms\` ${grouped(HTTP_ACTION_TIMEOUT_MIN_MS)} to ${grouped(HTTP_ACTION_TIMEOUT_MAX_MS)} (${grouped(HTTP_ACTION_TIMEOUT_DEFAULT_MS)}). Out of service: \`op\` \`archive\`, as above.`,
   example: [setupCurl(WORKED_ACTIONS)],
   answer: '`{ failed, needs_key[], results[] { external_key, ok, name, needs_key, error? } }`; `needs_key` names those that wait for a key',
 };

@@ -26,6 +26,8 @@ const params = v.pipe(
       `must be a string of at most ${PARAM_VALUE_MAX_CHARS} characters, a number, true or false`,
     ),
   ),
+  // A record takes lists, too.
+  v.check((params) => !Array.isArray(params), 'must be an object'),
   v.maxEntries(MANIFEST_ROUTE_PARAMS_MAX, `must name at most ${MANIFEST_ROUTE_PARAMS_MAX} parameters`),
   v.description('Values the screen opens with, by the names it declares.'),
 );

@@ -1,11 +1,9 @@
 /** The shapes that several components share (catalog.md "Shared shapes"), with their rules and their words. */
 import * as v from 'valibot';
+import { ADDRESS_MAX_CHARS } from '../limits.ts';
 import { text } from '../text.ts';
 import type { ModelContext, Report } from './component.ts';
 import { currency, decimal, flag, hasForeignScheme, httpsUrl, id, isEmail, isHttpsUrl, isPhone, said, words } from './values.ts';
-
-/** catalog.md: Action `target ≤2048`. */
-const TARGET_MAX_CHARS = 2_048;
 
 export const tone = v.picklist(['neutral', 'info', 'success', 'warning', 'danger']);
 
@@ -39,7 +37,7 @@ export const action = v.pipe(
     kind: v.picklist(ACTION_KINDS),
     label: words(24),
     target: said(
-      text(TARGET_MAX_CHARS, 1),
+      text(ADDRESS_MAX_CHARS, 1),
       'send: the message to send for the person. open_screen: a route. open_url: an https address. copy: the text. call: a phone number. email: an address.',
     ),
     style: v.optional(v.picklist(['primary', 'secondary', 'danger'])),

@@ -1,11 +1,10 @@
 /** The single values a body is made of: texts, numbers, addresses, times. Bounds come from catalog.md's table. */
 import * as v from 'valibot';
+import { ADDRESS_MAX_CHARS } from '../limits.ts';
 import { fits, text } from '../text.ts';
 import { ID_MAX_CHARS, type Report } from './component.ts';
 import { defuseMarkdown } from './markdown.ts';
 
-/** Longest address in catalog.md (Action target, Image url). */
-const URL_MAX_CHARS = 2_048;
 /** Twelve digits hold any price in any currency; four decimals hold every ISO 4217 minor unit. */
 const DECIMAL = /^-?(?:0|[1-9][0-9]{0,11})(?:\.[0-9]{1,4})?$/;
 const RFC3339 = /^(\d{4})-(\d{2})-(\d{2})T([01]\d|2[0-3]):[0-5]\d:[0-5]\d(?:\.\d{1,9})?(?:Z|[+-](?:[01]\d|2[0-3]):[0-5]\d)$/;
@@ -77,11 +76,15 @@ export const isPhone = (value: string) => PLACEHOLDER.test(value) || /^\+?[\d\s(
 export const hasForeignScheme = (value: string) => /^\s*[a-z][a-z0-9+.-]*:/i.test(value) && !isWebUrl(value);
 
 export const webUrl = v.pipe(
-  text(URL_MAX_CHARS, 1),
+  text(ADDRESS_MAX_CHARS, 1),
   v.check(isWebUrl, 'must be an http or https address'),
   v.description('An http(s) address.'),
 );
-export const httpsUrl = v.pipe(text(URL_MAX_CHARS, 1), v.check(isHttpsUrl, 'must be an https address'), v.description('An https address.'));
+export const httpsUrl = v.pipe(
+  text(ADDRESS_MAX_CHARS, 1),
+  v.check(isHttpsUrl, 'must be an https address'),
+  v.description('An https address.'),
+);
 
 function isCalendarDate(year: number, month: number, day: number): boolean {
   const at = new Date(Date.UTC(year, month - 1, day));

@@ -3,7 +3,8 @@
  * where snake_case (wire and SQL) meets camelCase.
  */
 import * as v from 'valibot';
-import { CONFIRMATION_TTL_DEFAULT_S, MESSAGES_PER_DAY_DEFAULT, MESSAGES_PER_MINUTE_DEFAULT } from '../limits.ts';
+import { boundedList, boundedMap } from '../bounded.ts';
+import { ADDRESS_MAX_CHARS, CONFIRMATION_TTL_DEFAULT_S, MESSAGES_PER_DAY_DEFAULT, MESSAGES_PER_MINUTE_DEFAULT } from '../limits.ts';
 import { distinct } from '../setup/accept.ts';
 import { text } from '../text.ts';
 
@@ -57,7 +58,6 @@ const CONFIRMATION_TTL_MIN_S = 30;
 const CONFIRMATION_TTL_MAX_S = 86_400;
 const MIN_SDK_PLATFORMS_MAX = 16;
 const INTAKE_LINKS_MAX = 20;
-const INTAKE_LINK_MAX_CHARS = 2_048;
 const INTAKE_DESCRIPTION_MAX_CHARS = 4_000;
 
 const flag = v.boolean('must be true or false');
@@ -79,14 +79,14 @@ const domain = v.pipe(
 );
 
 const link = v.pipe(
-  text(INTAKE_LINK_MAX_CHARS, 1),
+  text(ADDRESS_MAX_CHARS, 1),
   v.check((value) => /^https?:\/\//i.test(value) && URL.canParse(value), 'must be an http or https address'),
 );
 
 /** A PATCH of settings, as it travels: every field optional; `min_sdk` replaces the map, `intake` merges by field. */
 export const appSettingsEntries = {
   allowed_domains: v.optional(
-    v.pipe(v.array(domain), v.maxLength(ALLOWED_DOMAINS_MAX, `must list at most ${ALLOWED_DOMAINS_MAX} domains`), distinct()),
+    v.pipe(boundedList(domain, ALLOWED_DOMAINS_MAX, `must list at most ${ALLOWED_DOMAINS_MAX} domains`), distinct()),
   ),
   require_identity: v.optional(flag),
   record_confirmations: v.optional(flag),
@@ -106,17 +106,16 @@ export const appSettingsEntries = {
   auto_go_live: v.optional(flag),
   confirmation_ttl_s: v.optional(integer(CONFIRMATION_TTL_MIN_S, CONFIRMATION_TTL_MAX_S)),
   min_sdk: v.optional(
-    v.pipe(
-      v.record(
-        v.pipe(v.string(), v.regex(/^[a-z][a-z0-9_-]{0,31}$/, 'must name a platform as SDKs report it, e.g. web')),
-        v.pipe(v.string('must be a string'), v.regex(/^\d{1,6}\.\d{1,6}\.\d{1,6}$/, 'must be a version such as 0.25.0')),
-      ),
-      v.check((map) => Object.keys(map).length <= MIN_SDK_PLATFORMS_MAX, `must name at most ${MIN_SDK_PLATFORMS_MAX} platforms`),
+    boundedMap(
+      v.pipe(v.string(), v.regex(/^[a-z][a-z0-9_-]{0,31}$/, 'must name a platform as SDKs report it, e.g. web')),
+      v.pipe(v.string('must be a string'), v.regex(/^\d{1,6}\.\d{1,6}\.\d{1,6}$/, 'must be a version such as 0.25.0')),
+      MIN_SDK_PLATFORMS_MAX,
+      `must name at most ${MIN_SDK_PLATFORMS_MAX} platforms`,
     ),
   ),
   intake: v.optional(
     v.strictObject({
-      links: v.optional(v.pipe(v.array(link), v.maxLength(INTAKE_LINKS_MAX, `must list at most ${INTAKE_LINKS_MAX} links`), distinct())),
+      links: v.optional(v.pipe(boundedList(link, INTAKE_LINKS_MAX, `must list at most ${INTAKE_LINKS_MAX} links`), distinct())),
       description: v.optional(text(INTAKE_DESCRIPTION_MAX_CHARS)),
       is_live: v.optional(flag),
     }),

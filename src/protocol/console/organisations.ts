@@ -1,5 +1,6 @@
 /** Bodies of the console's organisation endpoints (decisions §2). Unknown fields are refused. */
 import * as v from 'valibot';
+import { boundedList } from '../bounded.ts';
 import { CREDIT_PURCHASE_MIN_USD } from '../limits.ts';
 import { PLAN_NAMES } from '../plans.ts';
 import { text } from '../text.ts';
@@ -26,8 +27,7 @@ const member = v.strictObject({
 export type Member = v.InferOutput<typeof member>;
 
 const members = v.pipe(
-  v.array(member),
-  v.maxLength(MEMBERS_MAX, `must list at most ${MEMBERS_MAX} members`),
+  boundedList(member, MEMBERS_MAX, `must list at most ${MEMBERS_MAX} members`),
   v.check((list) => new Set(list.map(({ email }) => email.toLowerCase())).size === list.length, 'must list each e-mail address once'),
 );
 

@@ -1,5 +1,6 @@
 /** The body of POST /v1/chat (service.md "POST /v1/chat", decisions §4): the same schema validates and documents it. */
 import * as v from 'valibot';
+import { boundedList, boundedMap } from '../bounded.ts';
 import {
   ACTION_NAME_MAX_CHARS,
   ACTION_RESULT_MAX_BYTES,
@@ -36,15 +37,12 @@ const formValue = v.union(
     text(FORM_VALUE_MAX_CHARS * 8),
     v.number(),
     v.boolean(),
-    v.pipe(v.array(text(FORM_VALUE_MAX_CHARS)), v.maxLength(FORM_LIST_VALUE_MAX, `must list at most ${FORM_LIST_VALUE_MAX} strings`)),
+    boundedList(text(FORM_VALUE_MAX_CHARS), FORM_LIST_VALUE_MAX, `must list at most ${FORM_LIST_VALUE_MAX} strings`),
   ],
   `must be a string, a number, a boolean or a list of at most ${FORM_LIST_VALUE_MAX} strings of ${FORM_VALUE_MAX_CHARS} characters`,
 );
 
-const formValues = v.pipe(
-  v.record(text(ID_MAX_CHARS), formValue),
-  v.check((values) => Object.keys(values).length <= FORM_VALUES_MAX, `must name at most ${FORM_VALUES_MAX} fields`),
-);
+const formValues = boundedMap(text(ID_MAX_CHARS), formValue, FORM_VALUES_MAX, `must name at most ${FORM_VALUES_MAX} fields`);
 
 export const toolResult = v.pipe(
   v.object({
@@ -68,20 +66,14 @@ const componentEntry = v.pipe(
   v.regex(/^[a-z][a-z0-9_]*(?:@[1-9][0-9]{0,3})?$/, 'must be a component name, or name@version'),
 );
 
-const handshakeNames = v.pipe(
-  v.array(text(ACTION_NAME_MAX_CHARS, 1)),
-  v.maxLength(HANDSHAKE_NAMES_MAX, `must list at most ${HANDSHAKE_NAMES_MAX} names`),
-);
+const handshakeNames = boundedList(text(ACTION_NAME_MAX_CHARS, 1), HANDSHAKE_NAMES_MAX, `must list at most ${HANDSHAKE_NAMES_MAX} names`);
 
 /** The client handshake (service.md "Client handshake"; capabilities and action kinds: decisions §4). */
 export const handshake = v.object({
   protocol: v.literal(PROTOCOL_VERSION, `must be ${PROTOCOL_VERSION}`),
   sdk: v.pipe(text(ID_MAX_CHARS), v.regex(/^[a-z][a-z0-9_-]*\/\d+\.\d+\.\d+(?:[-+][0-9A-Za-z.+-]*)?$/, 'must look like web/1.2.3')),
   catalog_version: text(32, 1),
-  components: v.pipe(
-    v.array(componentEntry),
-    v.maxLength(HANDSHAKE_COMPONENTS_MAX, `must list at most ${HANDSHAKE_COMPONENTS_MAX} components`),
-  ),
+  components: boundedList(componentEntry, HANDSHAKE_COMPONENTS_MAX, `must list at most ${HANDSHAKE_COMPONENTS_MAX} components`),
   manifest_hash: v.optional(
     v.nullable(v.pipe(v.string('must be a string'), v.regex(/^[0-9a-f]{64}$/, 'must be the hash that POST /v1/apps/manifest answered'))),
   ),
@@ -104,25 +96,18 @@ const context = v.object({
         name: text(ID_MAX_CHARS, 1),
         title: v.optional(text(120)),
         params: v.optional(
-          v.pipe(
-            v.record(
-              text(ID_MAX_CHARS),
-              v.union([text(FORM_VALUE_MAX_CHARS), v.number(), v.boolean()], 'must be a string, a number or a boolean'),
-            ),
-            v.check(
-              (params) => Object.keys(params).length <= MANIFEST_ROUTE_PARAMS_MAX,
-              `must name at most ${MANIFEST_ROUTE_PARAMS_MAX} parameters`,
-            ),
+          boundedMap(
+            text(ID_MAX_CHARS),
+            v.union([text(FORM_VALUE_MAX_CHARS), v.number(), v.boolean()], 'must be a string, a number or a boolean'),
+            MANIFEST_ROUTE_PARAMS_MAX,
+            `must name at most ${MANIFEST_ROUTE_PARAMS_MAX} parameters`,
           ),
         ),
       }),
     ),
   ),
   open_forms: v.optional(
-    v.pipe(
-      v.array(v.object({ form_id: id, values: formValues })),
-      v.maxLength(OPEN_FORMS_MAX, `must list at most ${OPEN_FORMS_MAX} forms`),
-    ),
+    boundedList(v.object({ form_id: id, values: formValues }), OPEN_FORMS_MAX, `must list at most ${OPEN_FORMS_MAX} forms`),
   ),
 });
 export type TurnContext = v.InferOutput<typeof context>;
@@ -143,23 +128,19 @@ export const chatRequest = v.pipe(
     form_submission: v.optional(v.object({ form_id: id, values: formValues })),
     tool_results: v.optional(
       v.pipe(
-        v.array(toolResult),
+        boundedList(toolResult, TOOL_RESULTS_MAX, `must hold at most ${TOOL_RESULTS_MAX} results`),
         v.minLength(1, 'must hold at least one result'),
-        v.maxLength(TOOL_RESULTS_MAX, `must hold at most ${TOOL_RESULTS_MAX} results`),
       ),
     ),
     selection: v.optional(
       v.object({
         block_id: id,
-        ids: v.pipe(v.array(id), v.maxLength(SELECTION_IDS_MAX, `must list at most ${SELECTION_IDS_MAX} ids`)),
+        ids: boundedList(id, SELECTION_IDS_MAX, `must list at most ${SELECTION_IDS_MAX} ids`),
         other_text: v.optional(text(SELECTION_OTHER_TEXT_MAX_CHARS)),
       }),
     ),
     attachments: v.optional(
-      v.pipe(
-        v.array(v.object({ upload_id: id })),
-        v.maxLength(ATTACHMENTS_PER_TURN_MAX, `must list at most ${ATTACHMENTS_PER_TURN_MAX} uploads`),
-      ),
+      boundedList(v.object({ upload_id: id }), ATTACHMENTS_PER_TURN_MAX, `must list at most ${ATTACHMENTS_PER_TURN_MAX} uploads`),
     ),
     user: v.optional(v.nullable(signedUser)),
     client: handshake,

@@ -13,6 +13,7 @@ import {
   paramName,
   valueTypeOf,
 } from '../action-params.ts';
+import { boundedList, boundedMap } from '../bounded.ts';
 import {
   ACTION_DESCRIPTION_MAX_CHARS,
   ACTION_ENUM_MAX,
@@ -31,7 +32,7 @@ import {
   TYPE_TO_CONFIRM_MAX_CHARS,
 } from '../limits.ts';
 import { snakeCase, text } from '../text.ts';
-import type { Risk } from './stream-events.ts';
+import { RISKS, type Risk } from './stream-events.ts';
 
 /** As a declared screen's (service.md "Screen declaration"). */
 const ROUTE_TITLE_MAX_CHARS = 60;
@@ -48,9 +49,12 @@ const paramFields = {
   required: v.optional(flag),
   enum: v.optional(
     v.pipe(
-      v.array(v.union([text(ACTION_DESCRIPTION_MAX_CHARS), v.number(), v.boolean()], 'must be a string, a number or a boolean')),
+      boundedList(
+        v.union([text(ACTION_DESCRIPTION_MAX_CHARS), v.number(), v.boolean()], 'must be a string, a number or a boolean'),
+        ACTION_ENUM_MAX,
+        `must list at most ${ACTION_ENUM_MAX} values`,
+      ),
       v.minLength(1, 'must list at least one value'),
-      v.maxLength(ACTION_ENUM_MAX, `must list at most ${ACTION_ENUM_MAX} values`),
     ),
   ),
   items: v.optional(v.picklist(ITEM_TYPES)),
@@ -77,13 +81,7 @@ const locale = text(LOCALE_MAX_CHARS, 1);
 const label = text(CONFIRM_LABEL_MAX_CHARS, 1);
 
 const confirmTemplate = v.union(
-  [
-    template,
-    v.pipe(
-      v.record(locale, template),
-      v.maxEntries(CONFIRM_TEMPLATE_LOCALES_MAX, `must have at most ${CONFIRM_TEMPLATE_LOCALES_MAX} locales`),
-    ),
-  ],
+  [template, boundedMap(locale, template, CONFIRM_TEMPLATE_LOCALES_MAX, `must have at most ${CONFIRM_TEMPLATE_LOCALES_MAX} locales`)],
   `must be a text of 1 to ${CONFIRM_TEMPLATE_MAX_CHARS} characters, or a map of at most ${CONFIRM_TEMPLATE_LOCALES_MAX} locales to such texts`,
 );
 
@@ -101,15 +99,15 @@ const action = v.pipe(
   v.looseObject({
     name: snakeCase(ACTION_NAME_MAX_CHARS),
     description: text(ACTION_DESCRIPTION_MAX_CHARS, 1),
-    risk: v.optional(v.picklist(['read', 'write', 'destructive'])),
-    params: v.optional(
-      v.pipe(v.record(paramName, actionParam), v.maxEntries(ACTION_PARAMS_MAX, `must have at most ${ACTION_PARAMS_MAX} parameters`)),
-    ),
+    risk: v.optional(v.picklist(RISKS)),
+    params: v.optional(boundedMap(paramName, actionParam, ACTION_PARAMS_MAX, `must have at most ${ACTION_PARAMS_MAX} parameters`)),
     confirm_template: v.optional(confirmTemplate),
     confirm_labels: v.optional(
-      v.pipe(
-        v.record(locale, v.looseObject({ confirm: label, cancel: label })),
-        v.maxEntries(CONFIRM_TEMPLATE_LOCALES_MAX, `must have at most ${CONFIRM_TEMPLATE_LOCALES_MAX} locales`),
+      boundedMap(
+        locale,
+        v.looseObject({ confirm: label, cancel: label }),
+        CONFIRM_TEMPLATE_LOCALES_MAX,
+        `must have at most ${CONFIRM_TEMPLATE_LOCALES_MAX} locales`,
       ),
     ),
     type_to_confirm: v.optional(text(TYPE_TO_CONFIRM_MAX_CHARS, 1)),
@@ -143,9 +141,11 @@ const route = v.looseObject({
   title: text(ROUTE_TITLE_MAX_CHARS, 1),
   description: v.optional(text(ROUTE_DESCRIPTION_MAX_CHARS)),
   params: v.optional(
-    v.pipe(
-      v.record(paramName, v.looseObject(paramFields)),
-      v.maxEntries(MANIFEST_ROUTE_PARAMS_MAX, `must have at most ${MANIFEST_ROUTE_PARAMS_MAX} parameters`),
+    boundedMap(
+      paramName,
+      v.looseObject(paramFields),
+      MANIFEST_ROUTE_PARAMS_MAX,
+      `must have at most ${MANIFEST_ROUTE_PARAMS_MAX} parameters`,
     ),
   ),
 });
@@ -176,13 +176,9 @@ function distinctNames<Item extends { name: string }>(list: string) {
 
 const manifest = v.looseObject({
   version: text(MANIFEST_VERSION_MAX_CHARS, 1),
-  actions: v.pipe(
-    v.array(action),
-    v.maxLength(MANIFEST_ACTIONS_MAX, `must list at most ${MANIFEST_ACTIONS_MAX} actions`),
-    distinctNames('actions'),
-  ),
+  actions: v.pipe(boundedList(action, MANIFEST_ACTIONS_MAX, `must list at most ${MANIFEST_ACTIONS_MAX} actions`), distinctNames('actions')),
   routes: v.optional(
-    v.pipe(v.array(route), v.maxLength(MANIFEST_ROUTES_MAX, `must list at most ${MANIFEST_ROUTES_MAX} routes`), distinctNames('routes')),
+    v.pipe(boundedList(route, MANIFEST_ROUTES_MAX, `must list at most ${MANIFEST_ROUTES_MAX} routes`), distinctNames('routes')),
   ),
 });
 /** The document as it was posted, defaults not filled in: this is what is hashed and stored. */

@@ -3,7 +3,9 @@ import type { Block } from '../catalog/block.ts';
 import type { ErrorCode } from '../errors.ts';
 import { PROTOCOL_VERSION } from '../limits.ts';
 
-export type Risk = 'read' | 'write' | 'destructive';
+/** What an action can do: look, change, or change for good. */
+export const RISKS = ['read', 'write', 'destructive'] as const;
+export type Risk = (typeof RISKS)[number];
 export type Executor = 'client' | 'server';
 
 export interface PendingInvocation {

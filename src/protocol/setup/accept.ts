@@ -3,8 +3,7 @@
  * document, a wrong type) is 400 invalid_body; a well-formed one with a value the console would refuse is 422.
  */
 import * as v from 'valibot';
-import { Refusal } from '../errors.ts';
-import { explain, summarise } from '../issues.ts';
+import { refusalOf } from '../parse.ts';
 import { stated } from '../stated.ts';
 
 function isAboutShape(issue: v.BaseIssue<unknown>): boolean {
@@ -23,8 +22,7 @@ export function acceptDraft<Schema extends v.GenericSchema>(
   const result = v.safeParse(schema, body);
   if (result.success) return result.output;
   const shape = result.issues.filter(isAboutShape);
-  const details = explain(shape.length > 0 ? shape : result.issues);
-  throw new Refusal(shape.length > 0 ? 'invalid_body' : valueCode, summarise(details), { details });
+  throw shape.length > 0 ? refusalOf(shape, 'invalid_body') : refusalOf(result.issues, valueCode);
 }
 
 /** A list that says each of its values once. */

@@ -6,6 +6,7 @@ import {
   ACTION_ENUM_MAX,
   ACTION_NAME_MAX_CHARS,
   ACTION_PARAMS_MAX,
+  ADDRESS_MAX_CHARS,
   CONFIRM_TEMPLATE_MAX_CHARS,
   HTTP_ACTION_TIMEOUT_DEFAULT_MS,
   HTTP_ACTION_TIMEOUT_MAX_MS,
@@ -13,30 +14,28 @@ import {
   RESULT_LIMIT_DEFAULT,
   RESULT_LIMIT_MAX,
 } from '../limits.ts';
+import { RISKS } from '../runtime/stream-events.ts';
 import { stated, when } from '../stated.ts';
 import { filledText, snakeCase, text } from '../text.ts';
 import { distinct } from './accept.ts';
 import { anyCase, templateAddress } from './addresses.ts';
 import { externalKey, fields, flag, listOf, reason, rule, string, whole } from './shapes.ts';
 
-export const METHODS = ['GET', 'POST', 'PUT', 'PATCH', 'DELETE'] as const;
-export type Method = (typeof METHODS)[number];
-export const RISKS = ['read', 'write', 'destructive'] as const;
+const METHODS = ['GET', 'POST', 'PUT', 'PATCH', 'DELETE'] as const;
 
-/** The longest address that browsers and servers agree on. */
-const URL_TEMPLATE_MAX_CHARS = 2_048;
 /** A request of a form with some dozens of fields. */
 const BODY_TEMPLATE_MAX_CHARS = 10_000;
 /** `data.results.0.items` and the like. */
 const RESULT_PATH_MAX_CHARS = 200;
 /** More fields than these the model does not weigh against each other. */
-const RESULT_FIELDS_MAX = 20;
+export const RESULT_FIELDS_MAX = 20;
 const PARAM_DESCRIPTION_MAX_CHARS = 300;
 const NEEDS_KEY_NOTE_MAX_CHARS = 300;
 
-/** The first text or number of such a query parameter is a secret in everybody's reach. */
-const CREDENTIAL_NAMES = 'api[_-]?key|access[_-]?token|auth[_-]?token|client[_-]?secret|secret|password|passwd|token|key';
-const QUERY_CREDENTIAL = `[?&](?:${anyCase(CREDENTIAL_NAMES)})=[^&#{]`;
+/** What is called so is a secret, in an address as in a body; as part of a pattern, in lower case. */
+export const CREDENTIAL_NAMES = 'api[_-]?key|access[_-]?token|auth[_-]?token|client[_-]?secret|secret|password|passwd';
+/** The first text or number of such a query parameter is in everybody's reach. */
+const QUERY_CREDENTIAL = `[?&](?:${anyCase(`${CREDENTIAL_NAMES}|token|key`)})=[^&#{]`;
 
 /** RFC 9110 token. */
 const TOKEN = "[!#$%&'*+.^_`|~0-9A-Za-z-]{1,64}";
@@ -73,7 +72,10 @@ const paramFields = fields({
   items: v.optional(v.picklist(ITEM_TYPES)),
   enum: v.optional(v.pipe(listOf(scalar, 1, ACTION_ENUM_MAX), distinct<Scalar>())),
   example: v.optional(
-    v.union([scalar, listOf(scalar, 0, ACTION_ENUM_MAX)], 'must be a string, a number, a boolean or a list of one of these'),
+    v.union(
+      [scalar, listOf(scalar, 0, ACTION_ENUM_MAX)],
+      `must be a string, a number, a boolean or a list of one of these, of at most ${ACTION_ENUM_MAX} items`,
+    ),
   ),
 });
 type Param = v.InferOutput<typeof paramFields>;
@@ -126,7 +128,7 @@ function urlTemplate(local: boolean) {
     local ? ' (development: also http and localhost or a literal address)' : ''
   }`;
   return v.pipe(
-    text(URL_TEMPLATE_MAX_CHARS, 1),
+    text(ADDRESS_MAX_CHARS, 1),
     v.regex(templateAddress(local), form),
     stated(
       v.check(

@@ -2,7 +2,7 @@
 import * as v from 'valibot';
 import { confirmMarkers } from '../action-params.ts';
 import { when } from '../stated.ts';
-import { actionEntries } from './action-fields.ts';
+import { actionEntries, CREDENTIAL_NAMES } from './action-fields.ts';
 import { anyCase, PARAM_MARKER } from './addresses.ts';
 import { fields, rule } from './shapes.ts';
 
@@ -58,7 +58,7 @@ function isBodyTemplate(template: string): boolean {
   return keys !== undefined && keys === keysOf(template.replaceAll(marker, '0'));
 }
 
-const BODY_CREDENTIAL = /"(?:api[_-]?key|access[_-]?token|auth[_-]?token|client[_-]?secret|secret|password|passwd)"\s*:\s*"(?!\{\{)[^"]/i;
+const BODY_CREDENTIAL = new RegExp(`"(?:${CREDENTIAL_NAMES})"\\s*:\\s*"(?!\\{\\{)[^"]`, 'i');
 
 /** Whether the shared key would go where the person's token goes. Names of headers are compared without regard to capitals. */
 function meetsToken(item: HttpAction): boolean {

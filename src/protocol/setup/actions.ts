@@ -3,12 +3,21 @@
  * item's values on their own, because one failing item does not fail the others.
  */
 import * as v from 'valibot';
-import { HTTP_ACTIONS_PER_REQUEST_MAX } from '../limits.ts';
+import { ACTION_PARAMS_MAX, HTTP_ACTIONS_PER_REQUEST_MAX } from '../limits.ts';
+import { RESULT_FIELDS_MAX } from './action-fields.ts';
 import { type HttpAction, httpAction } from './action-rules.ts';
 import { itemFault } from './item-faults.ts';
 import { externalKey, fields, flag, listOf, reason, string } from './shapes.ts';
 
 const number = v.number('must be a number');
+const anyList = v.custom<unknown[]>((value) => Array.isArray(value), 'must be an array');
+
+/** A list that is looked into where an action may hold as many; a longer one the item's own rules refuse by its length. */
+function shortList<const Item extends v.GenericSchema>(item: Item, max: number) {
+  const list = v.array(item, 'must be an array');
+  const long = anyList as v.GenericSchema as typeof list;
+  return v.lazy((value) => (Array.isArray(value) && value.length > max ? long : list));
+}
 
 const paramShape = fields({
   name: v.optional(string),
@@ -16,7 +25,7 @@ const paramShape = fields({
   required: v.optional(flag),
   type: v.optional(string),
   items: v.optional(string),
-  enum: v.optional(v.array(v.unknown())),
+  enum: v.optional(anyList),
   example: v.optional(v.unknown()),
 });
 
@@ -31,9 +40,9 @@ const itemShape = fields({
   confirm_template: v.optional(string),
   url_template: v.optional(string),
   body_template: v.optional(string),
-  params: v.optional(v.array(paramShape)),
+  params: v.optional(shortList(paramShape, ACTION_PARAMS_MAX)),
   result_path: v.optional(string),
-  result_fields: v.optional(v.array(string)),
+  result_fields: v.optional(shortList(string, RESULT_FIELDS_MAX)),
   result_limit: v.optional(number),
   timeout_ms: v.optional(number),
   auth: v.optional(string),
@@ -70,7 +79,7 @@ export type JudgedAction =
  * Which of the two forms the item has, checked and with its defaults; `error` names up to three fields. Never throws.
  * `development` (ALLOW_PRIVATE_ADDRESSES) also takes localhost and literal addresses, those over http too.
  */
-export function judgeHttpAction(item: HttpActionShape, surroundings: Surroundings = 'production'): JudgedAction {
+export function judgeHttpAction(item: HttpActionShape, surroundings: Surroundings): JudgedAction {
   if (item.op === undefined) {
     const result = v.safeParse(action[surroundings], item);
     return result.success ? { form: 'action', item: result.output } : { form: 'refused', error: itemFault(result.issues) };

@@ -100,7 +100,6 @@ export const copilot = fields({
   /** Thumbs under answers. */
   feedback: v.optional(flag),
 });
-export type Copilot = Readonly<v.InferOutput<typeof copilot>>;
 
 /** Body of PUT /appearance. */
 export const appearanceBody = fields({

@@ -1,8 +1,7 @@
 /** Body of POST /events (service.md "Progress event", "POST /events rules"): one event, a list, or a list with a discovery report. */
 import * as v from 'valibot';
-import { Refusal } from '../errors.ts';
-import { explain, summarise } from '../issues.ts';
 import { EVENT_DATA_MAX_CHARS, EVENT_DETAIL_MAX_CHARS, EVENT_TITLE_MAX_CHARS, EVENTS_PER_REQUEST_MAX } from '../limits.ts';
+import { parseOrRefuse } from '../parse.ts';
 import { stated } from '../stated.ts';
 import { fits, text } from '../text.ts';
 import { type Detected, detected } from './detected.ts';
@@ -42,22 +41,15 @@ export interface EventsReport {
   readonly detected: Detected | undefined;
 }
 
-function accept<Schema extends v.GenericSchema>(schema: Schema, body: unknown): v.InferOutput<Schema> {
-  const result = v.safeParse(schema, body);
-  if (result.success) return result.output;
-  const details = explain(result.issues);
-  throw new Refusal('invalid_body', summarise(details), { details });
-}
-
 /**
  * The body in its one inner form. @throws Refusal 400 invalid_body that names the field as the body has it: `title`,
  * `[3].title` or `events[3].title`.
  */
 export function parseEvents(body: unknown): EventsReport {
-  if (Array.isArray(body)) return { events: accept(events, body), detected: undefined };
+  if (Array.isArray(body)) return { events: parseOrRefuse(events, body, 'invalid_body'), detected: undefined };
   if (isObject(body) && Object.hasOwn(body, 'events')) {
-    const accepted = accept(report, body);
+    const accepted = parseOrRefuse(report, body, 'invalid_body');
     return { events: accepted.events, detected: accepted.detected };
   }
-  return { events: [accept(event, body)], detected: undefined };
+  return { events: [parseOrRefuse(event, body, 'invalid_body')], detected: undefined };
 }

@@ -3,14 +3,11 @@
  * values on their own, because one failing item does not fail the others.
  */
 import * as v from 'valibot';
-import { KNOWLEDGE_ITEMS_MAX, KNOWLEDGE_TEXT_MAX_CHARS, KNOWLEDGE_TITLE_MAX_CHARS } from '../limits.ts';
+import { ADDRESS_MAX_CHARS, KNOWLEDGE_ITEMS_MAX, KNOWLEDGE_TEXT_MAX_CHARS, KNOWLEDGE_TITLE_MAX_CHARS } from '../limits.ts';
 import { filledText, text } from '../text.ts';
 import { WEB_ADDRESS } from './addresses.ts';
 import { itemFault } from './item-faults.ts';
 import { externalKey, fields, listOf, reason, string } from './shapes.ts';
-
-/** The longest address that browsers and servers agree on. */
-const URI_MAX_CHARS = 2_048;
 
 /** Every field of the three forms; which of them go together is the item's own matter. */
 const itemShape = fields({
@@ -41,7 +38,7 @@ const linkItem = fields({
   external_key: externalKey,
   kind: v.literal('url'),
   title: v.optional(text(KNOWLEDGE_TITLE_MAX_CHARS)),
-  uri: v.pipe(text(URI_MAX_CHARS, 1), v.regex(WEB_ADDRESS, 'must be an http or https address, without a user or password')),
+  uri: v.pipe(text(ADDRESS_MAX_CHARS, 1), v.regex(WEB_ADDRESS, 'must be an http or https address, without a user or password')),
   reason,
 });
 

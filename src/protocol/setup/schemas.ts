@@ -83,7 +83,7 @@ const published = new Map<Surroundings, Readonly<Record<SetupBody, JsonSchema>>>
  * One schema per request body (service.md "GET /context keys", `schemas`). Items of knowledge and actions are judged one
  * by one: there, what the schema rejects is refused by the item's result. `development` as in `judgeHttpAction`.
  */
-export function setupSchemas(surroundings: Surroundings = 'production'): Readonly<Record<SetupBody, JsonSchema>> {
+export function setupSchemas(surroundings: Surroundings): Readonly<Record<SetupBody, JsonSchema>> {
   let schemas = published.get(surroundings);
   if (schemas === undefined) {
     schemas = publishAll(surroundings);

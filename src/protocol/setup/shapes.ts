@@ -1,5 +1,6 @@
 /** The shapes that the bodies of the setup interface are made of: objects, maps, lists, numbers, rules across fields. */
 import * as v from 'valibot';
+import { boundedList, boundedMap } from '../bounded.ts';
 import { KNOWLEDGE_KEY_MAX_CHARS, REASON_MAX_CHARS } from '../limits.ts';
 import { type Keywords, stated } from '../stated.ts';
 import { filledText, text } from '../text.ts';
@@ -10,6 +11,7 @@ export const reason = v.optional(text(REASON_MAX_CHARS));
 /** The caller's own name for an item. */
 export const externalKey = filledText(KNOWLEDGE_KEY_MAX_CHARS);
 
+/** Whether the value is what JSON calls an object: neither null nor a list. */
 export function isObject(value: unknown): value is Record<string, unknown> {
   return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
@@ -37,8 +39,7 @@ export function mapOf<Value extends v.GenericSchema>(name: v.GenericSchema<strin
       v.check((map: Input) => !INHERITED_NAMES.some((one) => Object.hasOwn(map, one)), inherited),
       {},
     ),
-    v.record(name, value),
-    v.maxEntries(max, `must have at most ${max} entries`),
+    boundedMap(name, value, max, `must have at most ${max} entries`),
     v.metadata({ allOf: [{ propertyNames: { not: { enum: INHERITED_NAMES } } }] }),
   );
   return map as v.GenericSchema<Input, Record<string, v.InferOutput<Value>>>;
@@ -47,9 +48,8 @@ export function mapOf<Value extends v.GenericSchema>(name: v.GenericSchema<strin
 /** A list of `min` to `max` items. */
 export function listOf<const Item extends v.GenericSchema>(item: Item, min: number, max: number) {
   return v.pipe(
-    v.array(item, 'must be an array'),
+    boundedList(item, max, `must hold at most ${max} items`),
     v.minLength(min, min === 1 ? 'must hold at least one item' : `must hold at least ${min} items`),
-    v.maxLength(max, `must hold at most ${max} items`),
   );
 }
 

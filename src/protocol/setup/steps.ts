@@ -56,10 +56,6 @@ export function isClaimStep(step: StepId): step is ClaimStepId {
 
 export const AGENT_STEPS: readonly AgentStepId[] = STEP_IDS.filter((id): id is AgentStepId => !isClaimStep(id));
 
-export function isStep(word: string): word is StepId {
-  return (STEP_IDS as readonly string[]).includes(word);
-}
-
 /** The row of a step. */
 export function stepOf(id: StepId): Step {
   return STEPS[STEP_IDS.indexOf(id)] as Step;

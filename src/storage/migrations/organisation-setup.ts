@@ -98,19 +98,24 @@ export const setupMigration: Migration = {
     CREATE TABLE proposals (
       id TEXT PRIMARY KEY,
       app_id TEXT NOT NULL REFERENCES apps (id) ON DELETE CASCADE,
-      session_id TEXT NOT NULL REFERENCES setup_sessions (id) ON DELETE CASCADE,
+      -- Names no row for long: a proposal outlives its session.
+      session_id TEXT NOT NULL,
       kind TEXT NOT NULL CHECK (kind IN ('appearance', 'logo', 'experience', 'knowledge', 'actions', 'screens')),
-      -- The accepted body: JSON.
-      payload TEXT NOT NULL,
       -- SHA-256 of what the write would replace, as it was when it was proposed.
       base TEXT NOT NULL,
       summary TEXT NOT NULL,
-      state TEXT NOT NULL CHECK (state IN ('pending', 'approved', 'rejected')),
+      -- Applying: its approval was begun, and a crash may have cut it off.
+      state TEXT NOT NULL CHECK (state IN ('pending', 'applying', 'approved', 'rejected')),
       reason TEXT,
       created_at_ms INTEGER NOT NULL,
-      decided_at_ms INTEGER
+      decided_at_ms INTEGER,
+      payload_hash TEXT NOT NULL,
+      payload_bytes INTEGER NOT NULL,
+      -- The accepted body: JSON. Last, so that the other columns are read without it.
+      payload TEXT NOT NULL
     ) STRICT;
-    CREATE INDEX proposals_by_app ON proposals (app_id, state, created_at_ms);
+    CREATE INDEX proposals_by_app ON proposals (app_id, id);
+    CREATE INDEX proposals_undecided ON proposals (app_id) WHERE decided_at_ms IS NULL;
 
     CREATE TABLE assets (
       id TEXT PRIMARY KEY,

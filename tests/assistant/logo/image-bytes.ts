@@ -62,6 +62,23 @@ export function webp(width = 3, height = 2): Buffer {
   return Buffer.concat([Buffer.from('RIFF'), size, Buffer.from('WEBP'), chunk]);
 }
 
+/** A WebP with this many empty chunks behind its picture. */
+export function manyPartWebp(count: number): Buffer {
+  const bytes = Buffer.concat([webp(), Buffer.from('none\0\0\0\0'.repeat(count), 'latin1')]);
+  bytes.writeUInt32LE(bytes.length - 8, 4);
+  return bytes;
+}
+
+/** A ZIP of one file, as far as a reader that knows no table of contents goes. */
+export function zip(name: string, content: string): Buffer {
+  const header = Buffer.alloc(30);
+  header.write('PK\x03\x04', 'latin1');
+  header.writeUInt32LE(content.length, 18);
+  header.writeUInt32LE(content.length, 22);
+  header.writeUInt16LE(name.length, 26);
+  return Buffer.concat([header, Buffer.from(name + content), Buffer.from('PK\x01\x02', 'latin1'), Buffer.alloc(42)]);
+}
+
 export function gif(): Buffer {
   return Buffer.from('GIF89a\x03\0\x02\0\0\0\0,\0\0\0\0\x03\0\x02\0\0\x02\x02D\x01\0;', 'latin1');
 }

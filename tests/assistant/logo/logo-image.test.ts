@@ -2,9 +2,9 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
 import { examineLogo, type LogoImage } from '../../../src/assistant/logo/logo-image.ts';
-import { SIDE_MAX_PX } from '../../../src/assistant/logo/raster-image.ts';
+import { PARTS_MAX, SIDE_MAX_PX } from '../../../src/assistant/logo/raster-image.ts';
 import { Refusal } from '../../../src/protocol/errors.ts';
-import { exif, gif, jpeg, jpegFrame, png, pngChunk, svg, webp } from './image-bytes.ts';
+import { exif, gif, jpeg, jpegFrame, jpegSegment, manyPartWebp, png, pngChunk, svg, webp, zip } from './image-bytes.ts';
 
 async function refusalOf(bytes: Uint8Array): Promise<Refusal> {
   try {
@@ -95,6 +95,34 @@ test('POST /logo: an image of more pixels than clients can decode is 413 too_lar
   assert.deepEqual(shape(await examineLogo(png(SIDE_MAX_PX, SIDE_MAX_PX))), ['image/png', SIDE_MAX_PX, SIDE_MAX_PX]);
   const { code } = await refusalOf(Buffer.from(svg('<rect/>', `viewBox="0 0 ${side} 10"`)));
   assert.equal(code, 'too_large');
+});
+
+test('POST /logo: the type is told by the first bytes alone: what is packed inside a file stays packed', async () => {
+  // Would be told to be a Word document if it were unpacked.
+  const packed = zip(
+    '[Content_Types].xml',
+    '<Override ContentType="application/vnd.openxmlformats-officedocument.wordprocessingml.document.main+xml"/>',
+  );
+  assert.match((await refusalOf(packed)).message, /none of these/);
+});
+
+test('POST /logo: an image of more chunks or segments than an encoder makes is refused', async () => {
+  const parts = (part: Buffer, count: number) => Array<Buffer>(count).fill(part);
+  const text = pngChunk('tEXt', Buffer.alloc(0));
+  const comment = jpegSegment(0xfe, Buffer.alloc(0));
+  for (const bytes of [png(3, 2, parts(text, PARTS_MAX)), jpeg(3, 2, parts(comment, PARTS_MAX)), manyPartWebp(PARTS_MAX)]) {
+    assert.equal((await refusalOf(bytes)).code, 'unsupported_type');
+  }
+  for (const bytes of [png(3, 2, parts(text, 1_000)), jpeg(3, 2, parts(comment, 1_000)), manyPartWebp(1_000)]) {
+    assert.deepEqual(shape(await examineLogo(bytes)).slice(1), [3, 2]);
+  }
+});
+
+test('POST /logo: a JPEG is measured by the frame header that its segments lead to, whatever lies before it', async () => {
+  const fill = Buffer.alloc(3, 0xff);
+  // Looks like a frame header to a reader that has lost its step.
+  const decoy = jpegSegment(0xfe, Buffer.concat([Buffer.alloc(5), jpegFrame(9, 9)]));
+  assert.deepEqual(shape(await examineLogo(jpeg(300, 200, [fill, decoy, exif(6)]))), ['image/jpeg', 200, 300]);
 });
 
 test('POST /logo: an image of no pixels is refused', async () => {

@@ -129,11 +129,20 @@ describe('POST /logo: what cannot be made a safe SVG is refused', () => {
     'an external entity': [`<!DOCTYPE svg [<!ENTITY x SYSTEM "file:///etc/passwd">]>${svg('<text>&x;</text>')}`, 'unsupported_type'],
     'another encoding': [Buffer.from(`\ufeff${svg('<rect/>')}`, 'utf16le'), 'unsupported_type'],
     'bytes that are no text': [Buffer.concat([Buffer.from(svg('<rect/>')), Buffer.from([0xff])]), 'unsupported_type'],
+    'two DOCTYPEs': [`<!DOCTYPE svg>${svg('<!DOCTYPE svg><rect/>')}`, 'unsupported_type'],
+    'a DOCTYPE of its own entities behind another': [`<!-- <!DOCTYPE svg> --><!DOCTYPE svg [ ]>${svg('<rect/>')}`, 'unsupported_type'],
     'far too many tags': [svg(many(3 * SVG_ELEMENTS_MAX)), 'too_large'],
   };
   for (const [what, [document, code]] of Object.entries(atSight)) {
     test(what, () => assert.rejects(safeSvg(Buffer.from(document as string)), { name: 'Refusal', code }));
   }
+
+  test('ten thousand DOCTYPEs, read in one pass', { timeout: 10_000 }, async () => {
+    for (const end of ['', '>', '[', `>${svg('<rect/>')}`]) {
+      const document = `<svg ${`<!DOCTYPE${'a'.repeat(100)}`.repeat(10_000)}${end}`;
+      await assert.rejects(safeSvg(Buffer.from(document)), { name: 'Refusal', code: 'unsupported_type', message: /DOCTYPE/ });
+    }
+  });
 
   const refused: Readonly<Record<string, readonly [document: string, code: ErrorCode]>> = {
     'broken XML': [svg('<rect'), 'unsupported_type'],

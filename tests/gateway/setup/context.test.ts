@@ -12,11 +12,12 @@ import { judgeHttpAction } from '../../../src/protocol/setup/actions.ts';
 import { setupSchemas } from '../../../src/protocol/setup/schemas.ts';
 import { transactions as apps, readApp } from '../../../src/storage/apps.ts';
 import { transactions as actions } from '../../../src/storage/http-actions.ts';
-import { transactions as knowledge } from '../../../src/storage/knowledge.ts';
+import { type KnowledgeSource, transactions as knowledge } from '../../../src/storage/knowledge.ts';
 import { hashManifest, transactions as manifests } from '../../../src/storage/manifests.ts';
 import { mintKeyToken, transactions as organisations } from '../../../src/storage/organisations.ts';
 import { transactions as screens } from '../../../src/storage/screens.ts';
 import { readSession, transactions as sessions } from '../../../src/storage/setup-sessions.ts';
+import { transactions as sharedKeys } from '../../../src/storage/shared-keys.ts';
 import { type Files, openFiles } from '../../storage/migrated-files.ts';
 
 const NOW = Date.parse('2026-11-21T10:00:00.000Z');
@@ -97,7 +98,8 @@ function laterId(prefix: 'kno' | 'act'): string {
   return mintId(prefix, NOW + added);
 }
 
-function addSource({ db, appId }: Desk, externalKey: string, more: { origin?: string; uri?: string; content?: string | null } = {}): void {
+type Said = { origin?: KnowledgeSource['origin']; uri?: string; content?: string | null };
+function addSource({ db, appId }: Desk, externalKey: string, more: Said = {}): void {
   const { origin = 'setup', uri = null, content = 'Some text.' } = more;
   const kind = uri === null ? 'text' : 'url';
   const source = { sourceId: laterId('kno'), appId, externalKey, kind, title: externalKey, uri, content } as const;
@@ -207,8 +209,7 @@ test('GET /context config.knowledge: the list is bounded, the total is not', (t)
   const desk = oneApp(t);
   for (let n = 0; n < 205; n++) addSource(desk, `help/${n}`);
   const { knowledge: listed } = desk.context().config;
-  assert.equal(listed.total, 205);
-  assert.equal(listed.items.length, 200);
+  assert.deepEqual([listed.total, listed.items.length], [205, 200]);
 });
 
 test('GET /context config.actions: needs_key is told, and no secret of the app is anywhere in the answer', (t) => {
@@ -226,12 +227,11 @@ test('GET /context config.actions: needs_key is told, and no secret of the app i
       url_template: `https://${host}/search`,
       needs_key: { kind: 'header', name: 'X-Api-Key', note: 'Ask the shop team.' },
     };
-    const judged = judgeHttpAction(item);
+    const judged = judgeHttpAction(item, 'production');
     assert.ok(judged.form === 'action');
     actions.upsertAction(db, { actionId: laterId('act'), appId, action: judged.item, origin: 'setup', nowMs: NOW });
   }
-  const sealed = Buffer.from(SHARED_KEY);
-  actions.setSharedKey(db, { appId, name: 'search_products', host: 'api.shop.example', sealed, nowMs: NOW });
+  sharedKeys.setSharedKey(db, { appId, name: 'search_products', host: 'api.shop.example', sealed: Buffer.from(SHARED_KEY), nowMs: NOW });
   actions.archiveAction(db, { appId, externalKey: 'api/old_search', reason: undefined, nowMs: NOW });
   const body = context();
   assert.equal(body.config.actions.total, 2);

@@ -89,3 +89,20 @@ test('decisions §2 "Go-live checks": Stop, POST /fail and POST /complete let an
     assert.equal(await live(), true, end);
   }
 });
+
+test('decisions §2 "Go-live checks": what a process had observed before it died is acted on at the next start', async (t) => {
+  const clocked = await startClocked(t);
+  await passChecks(clocked);
+  assert.equal(isLive(clocked), false);
+  await clocked.resume();
+  assert.equal(isLive(clocked), true);
+});
+
+test('Authentication 9: a setup session that outlived its app’s going live ends as cancelled at the next start', async (t) => {
+  const clocked = await startClocked(t);
+  const { ref } = await clocked.agent();
+  const { storage, organisationId, appId, clock } = clocked;
+  await storage.write(organisationId, 'goLive', { appId, organisationId, nowMs: clock.nowMs });
+  await clocked.resume();
+  assert.equal(clocked.row(ref)?.state, 'cancelled');
+});

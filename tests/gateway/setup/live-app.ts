@@ -22,7 +22,7 @@ export interface Listed {
   readonly summary: string;
   readonly status: string;
   readonly reason: string | null;
-  readonly write: Readonly<Record<string, unknown>>;
+  readonly bytes: number;
   readonly created_at: string;
   readonly decided_at: string | null;
 }

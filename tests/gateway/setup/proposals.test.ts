@@ -2,10 +2,12 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { PNG } from '../../support/setup-agent.ts';
-import { configOf, KINDS, type Kind, listed, liveApp, NEW_THEME, type Proposed, propose } from './live-app.ts';
+import { configOf, KINDS, type Kind, type Listed, listed, liveApp, NEW_THEME, type Proposed, propose } from './live-app.ts';
 import { article, assertRefused, httpAction, type SetupApp, screen, startSetup, THEME } from './setup-app.ts';
 
 const setup = await startSetup();
+const proposal = async (id = ''): Promise<Listed & { write: unknown }> =>
+  ((await setup.operator('GET', `/proposals/${id}`)).json as { proposal: Listed & { write: unknown } }).proposal;
 const decide = (id: string, verb: 'approve' | 'reject', body: unknown = {}) => setup.operator('POST', `/proposals/${id}/${verb}`, body);
 
 test('decisions §3: each of the six writes answers 202, changes nothing, is listed with what it would write, and is applied once it is approved', async () => {
@@ -13,14 +15,14 @@ test('decisions §3: each of the six writes answers 202, changes nothing, is lis
   const before = await configOf(agent);
   const proposals: Proposed[] = [];
   for (const kind of KINDS) {
-    const proposal = await propose(agent, kind);
-    const { proposed, proposal_id: id, kind: named, summary, note } = proposal;
+    const made = await propose(agent, kind);
+    const { proposed, proposal_id: id, kind: named, summary, note } = made;
     assert.deepEqual([proposed, named], [true, kind]);
     assert.match(id, /^pro_[0-9a-z]{24}$/);
     assert.ok(summary.length > 0 && note.includes('console'));
-    assert.equal(proposal.results !== undefined, kind === 'knowledge' || kind === 'actions');
-    assert.equal(proposal.warnings !== undefined, kind === 'appearance');
-    proposals.push(proposal);
+    assert.equal(made.results !== undefined, kind === 'knowledge' || kind === 'actions');
+    assert.equal(made.warnings !== undefined, kind === 'appearance');
+    proposals.push(made);
   }
   assert.deepEqual(await configOf(agent), before);
   const waiting = await listed(app);
@@ -28,9 +30,10 @@ test('decisions §3: each of the six writes answers 202, changes nothing, is lis
     waiting.map((one) => [one.id, one.kind, one.status, one.session_id, one.app_id, one.reason, one.decided_at]),
     proposals.map((one) => [one.proposal_id, one.kind, 'pending', sessionId, app.appId, null, null]),
   );
-  assert.deepEqual(waiting[0]?.write, { body: { theme: NEW_THEME } });
-  assert.deepEqual(waiting[1]?.write, { bytes: PNG.length });
-  assert.deepEqual(waiting[2]?.write, { patch: { assistantName: 'Twig', tone: 'Calm.' } });
+  const writeOf = async (n: number) => (await proposal(waiting[n]?.id)).write;
+  assert.deepEqual(await writeOf(0), { body: { theme: NEW_THEME } });
+  assert.deepEqual(await writeOf(1), { bytes: PNG.length });
+  assert.deepEqual(await writeOf(2), { patch: { assistantName: 'Twig', tone: 'Calm.' } });
 
   for (const { proposal_id: id, kind } of proposals) {
     const answer = await decide(id, 'approve');
@@ -159,7 +162,7 @@ test('decisions §3: a write is validated as an applied one: 400, 409, 413, 415 
 });
 
 test('decisions §3: results say of each item whether it is proposed; what failed is not part of the proposal', async () => {
-  const { app, agent } = await liveApp(setup);
+  const { agent } = await liveApp(setup);
   const items = [article('returns', 'New words.'), article('bad', ' '), { external_key: 'nobody', op: 'archive' }];
   const answer = await agent.send('POST', '/knowledge', { items });
   const { results, proposal_id: id } = answer.json as Proposed;
@@ -172,7 +175,7 @@ test('decisions §3: results say of each item whether it is proposed; what faile
       ['nobody', false, undefined],
     ],
   );
-  assert.deepEqual((await listed(app))[0]?.write, { items: [items[0]] });
+  assert.deepEqual((await proposal(id)).write, { items: [items[0]] });
   const approved = (await decide(id, 'approve')).json as { result: { updated: number; failed: number } };
   assert.deepEqual([approved.result.updated, approved.result.failed], [1, 0]);
 });

@@ -23,6 +23,8 @@ export interface ClockedSetup extends StoredApp {
   row(ref: SessionRef): SetupSessionRow | undefined;
   /** Ends what has run out, as the timer does. */
   settleDeadlines(): Promise<void>;
+  /** What a start does about the organisation. */
+  resume(): Promise<void>;
 }
 
 const START_MS = Date.parse('2026-11-21T10:00:00.000Z');
@@ -60,6 +62,7 @@ export async function startClocked(t: TestContext): Promise<ClockedSetup> {
       return { ref, agent };
     },
     row: (ref) => readSession(db, ref.sessionId),
+    resume: () => setup.resume(organisationId),
     settleDeadlines: async () => setup.sessions.deadlines().settle(organisationId),
   };
 }

@@ -97,7 +97,7 @@ const VALIDATORS: Readonly<Record<string, (body: unknown) => void>> = {
     ),
   '/actions': (body) => {
     for (const item of v.parse(actionsBody, body).items)
-      assert.deepEqual({ ...judgeHttpAction(item), item: null }, { form: 'action', item: null });
+      assert.deepEqual({ ...judgeHttpAction(item, 'production'), item: null }, { form: 'action', item: null });
   },
   '/screens': (body) => v.parse(screensBody, body),
   '/complete': (body) => v.parse(completeBody, body),

@@ -130,7 +130,7 @@ test('decisions §3: a suggested fix keeps its hue, and the chroma that the gamu
         // Rounding to 8 bits gives a little chroma to what has none, and turns the hue of what has little.
         assert.ok(after.c <= before.c + 0.01, `${JSON.stringify(before)} → ${JSON.stringify(after)}`);
         const apart = Math.abs(((after.h - before.h + 540) % 360) - 180);
-        if (after.c > 0.04) assert.ok(apart < 3, `${JSON.stringify(before)} → ${JSON.stringify(after)}`);
+        if (after.c > 0.05) assert.ok(apart < 5, `${JSON.stringify(before)} → ${JSON.stringify(after)}`);
         if (before.c === 0) assert.equal(after.c, 0);
       }
     }),

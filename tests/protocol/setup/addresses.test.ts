@@ -46,7 +46,7 @@ for (const [name, pattern] of [
       }),
       { numRuns: 20_000 },
     );
-    assert.ok(taken > 1_000, `${taken} taken`);
+    assert.ok(taken > 300, `${taken} taken`);
   });
 }
 

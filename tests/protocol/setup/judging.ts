@@ -1,6 +1,6 @@
 /** Judges HTTP actions for tests: what is taken, and which field a refusal names. */
 import assert from 'node:assert/strict';
-import { type HttpActionShape, judgeHttpAction } from '../../../src/protocol/setup/actions.ts';
+import { type HttpActionShape, judgeHttpAction, type Surroundings } from '../../../src/protocol/setup/actions.ts';
 
 /** Two actions that are in order, to be changed field by field. */
 export const READ = {
@@ -23,8 +23,8 @@ export const WRITE = {
 export type Fields = Readonly<Record<string, unknown>>;
 
 /** As it arrives: a field of undefined is one left out. */
-export const judge = (item: Fields, ...more: [('production' | 'development')?]) =>
-  judgeHttpAction(JSON.parse(JSON.stringify(item)) as HttpActionShape, ...more);
+export const judge = (item: Fields, surroundings: Surroundings = 'production') =>
+  judgeHttpAction(JSON.parse(JSON.stringify(item)) as HttpActionShape, surroundings);
 
 /** Each change makes an action that is taken. */
 export function accepts(base: Fields, ...changes: Fields[]) {

@@ -1,0 +1,207 @@
+/**
+ * What of a write is looked at before a person decides about it: whether applying it would take it, and what it would
+ * replace (decisions §3 "Proposals"). Reads only.
+ */
+import { createHash } from 'node:crypto';
+import canonicalize from 'canonicalize';
+import { contrastWarnings } from '../protocol/appearance/contrast.ts';
+import { Refusal } from '../protocol/errors.ts';
+import { type HttpActionShape, judgeHttpAction, type Surroundings } from '../protocol/setup/actions.ts';
+import { replaceAppearance } from '../protocol/setup/appearance.ts';
+import { judgeKnowledgeItem, type KnowledgeItemShape } from '../protocol/setup/knowledge.ts';
+import type { ScreensBody } from '../protocol/setup/screens.ts';
+import type { SetupWrite } from '../protocol/setup/writes.ts';
+import { requireAppearanceDraft } from '../storage/assets.ts';
+import type { Connection } from '../storage/connection.ts';
+import { readDraft } from '../storage/drafts.ts';
+import { ACTIONS_PER_APP_MAX, countActions, readAction, readActionByKey } from '../storage/http-actions.ts';
+import { countSources, NO_ROOM_FOR_SOURCES, readSourceByKey, SOURCES_PER_APP_MAX } from '../storage/knowledge.ts';
+import { countScreens, readScreen, SCREENS_PER_APP_MAX } from '../storage/screens.ts';
+import { examineLogoContent } from './logo-intake.ts';
+import { counted } from './phrases.ts';
+import { requireKnownLogo, type WriteServices } from './setup-writes.ts';
+
+interface RefusedItem {
+  readonly external_key: string;
+  readonly ok: false;
+  readonly error: string;
+}
+
+type ItemResult = { readonly external_key: string; readonly ok: true; readonly op: 'proposed' } | RefusedItem;
+
+/** A write as far as it may be proposed, and what is said of it. */
+export interface CheckedWrite {
+  readonly write: SetupWrite;
+  readonly summary: string;
+  readonly extra: Readonly<Record<string, unknown>>;
+}
+
+interface Judged<Item> {
+  readonly accepted: readonly Item[];
+  readonly results: readonly ItemResult[];
+}
+
+/** `errorOf` says what is wrong with an item, and remembers of those that it lets pass what later ones have to know. */
+function judged<Item extends { external_key: string }>(items: readonly Item[], errorOf: (item: Item) => string | undefined): Judged<Item> {
+  const accepted: Item[] = [];
+  const results = items.map((item): ItemResult => {
+    const { external_key } = item;
+    const error = errorOf(item);
+    if (error !== undefined) return { external_key, ok: false, error };
+    accepted.push(item);
+    return { external_key, ok: true, op: 'proposed' };
+  });
+  return { accepted, results };
+}
+
+function judgedKnowledge(db: Connection, appId: string, items: readonly KnowledgeItemShape[]): Judged<KnowledgeItemShape> {
+  const added = new Set<string>();
+  const stored = countSources(db, appId);
+  return judged(items, (item) => {
+    const verdict = judgeKnowledgeItem(item);
+    if (verdict.form === 'refused') return verdict.error;
+    const { external_key: key } = item;
+    if (added.has(key) || readSourceByKey(db, appId, key) !== undefined) return undefined;
+    if (verdict.form === 'archive') return 'external_key names no source of this app';
+    if (stored + added.size >= SOURCES_PER_APP_MAX) return NO_ROOM_FOR_SOURCES;
+    added.add(key);
+    return undefined;
+  });
+}
+
+function judgedActions(
+  db: Connection,
+  appId: string,
+  items: readonly HttpActionShape[],
+  surroundings: Surroundings,
+): Judged<HttpActionShape> {
+  /** Names of the actions that the items so far wrote, by external key; null for an archived one. */
+  const written = new Map<string, string | null>();
+  const { enabled, needsKey } = countActions(db, appId);
+  let inService = enabled + needsKey;
+  const isInService = (key: string): boolean => {
+    if (written.has(key)) return written.get(key) !== null;
+    return readActionByKey(db, appId, key)?.archivedAtMs === null;
+  };
+  const holderOf = (name: string): string | undefined => {
+    for (const [key, taken] of written) if (taken === name) return key;
+    const holder = readAction(db, appId, name)?.externalKey;
+    return holder === undefined || written.has(holder) ? undefined : holder;
+  };
+  return judged(items, (item) => {
+    const verdict = judgeHttpAction(item, surroundings);
+    if (verdict.form === 'refused') return verdict.error;
+    const { external_key: key } = item;
+    const wasInService = isInService(key);
+    if (verdict.form === 'archive') {
+      if (!written.has(key) && readActionByKey(db, appId, key) === undefined) return 'external_key names no action of this app';
+      written.set(key, null);
+      if (wasInService) inService -= 1;
+      return undefined;
+    }
+    const { name } = verdict.item;
+    const holder = holderOf(name);
+    if (holder !== undefined && holder !== key) {
+      return `name ${name} belongs to the action with external_key ${holder}: names must be unique`;
+    }
+    if (!wasInService && inService >= ACTIONS_PER_APP_MAX)
+      return `An app has at most ${ACTIONS_PER_APP_MAX} HTTP actions: archive one first.`;
+    written.set(key, name);
+    if (!wasInService) inService += 1;
+    return undefined;
+  });
+}
+
+/** Items that applying the write would refuse by now. A write without items is applied as a whole or not at all. */
+export function refusedItems({ surroundings }: WriteServices, db: Connection, appId: string, write: SetupWrite): readonly RefusedItem[] {
+  const resultsOf = (): readonly ItemResult[] => {
+    if (write.kind === 'knowledge') return judgedKnowledge(db, appId, write.items).results;
+    return write.kind === 'actions' ? judgedActions(db, appId, write.items, surroundings).results : [];
+  };
+  return resultsOf().filter((result) => !result.ok);
+}
+
+/** @throws Refusal conflict when the app would have more screens than it may. */
+function refuseTooManyScreens(db: Connection, appId: string, { screens = [], archive = [] }: ScreensBody): void {
+  const declared = new Set(screens.map(({ name }) => name));
+  const archived = new Set(archive.map(({ name }) => name).filter((name) => !declared.has(name)));
+  const inService = (name: string) => readScreen(db, appId, name)?.archivedAtMs === null;
+  const added = [...declared].filter((name) => !inService(name)).length;
+  const gone = [...archived].filter(inService).length;
+  if (countScreens(db, appId) + added - gone > SCREENS_PER_APP_MAX) {
+    throw new Refusal('conflict', `An app has at most ${SCREENS_PER_APP_MAX} declared screens: archive some first.`);
+  }
+}
+
+/**
+ * Checks the write as applying it would, and changes nothing; items of a batch that would not be saved are left out.
+ * @throws Refusal as applying it would.
+ */
+export async function checkWrite(services: WriteServices, db: Connection, appId: string, write: SetupWrite): Promise<CheckedWrite> {
+  switch (write.kind) {
+    case 'appearance': {
+      requireKnownLogo(db, appId, write.body);
+      const draft = replaceAppearance(readDraft(db, appId)?.appearance ?? null, write.body);
+      return { write, summary: 'A new appearance.', extra: { warnings: contrastWarnings(draft) } };
+    }
+    case 'logo':
+      requireAppearanceDraft(db, appId);
+      await examineLogoContent(write.content);
+      return { write, summary: 'A new logo.', extra: {} };
+    case 'experience': {
+      const fields = Object.keys(write.patch).filter((field) => field !== 'reason');
+      return { write, summary: `The assistant's ${fields.join(', ') || 'persona'}.`, extra: {} };
+    }
+    case 'knowledge': {
+      const { accepted, results } = judgedKnowledge(db, appId, write.items);
+      return { write: { ...write, items: accepted }, summary: `${counted(accepted.length, 'knowledge item')}.`, extra: { results } };
+    }
+    case 'actions': {
+      const { accepted, results } = judgedActions(db, appId, write.items, services.surroundings);
+      return { write: { ...write, items: accepted }, summary: `${counted(accepted.length, 'HTTP action')}.`, extra: { results } };
+    }
+    case 'screens': {
+      const { screens = [], archive = [] } = write.body;
+      refuseTooManyScreens(db, appId, write.body);
+      return { write, summary: `${counted(screens.length, 'screen')} declared, ${archive.length} archived.`, extra: {} };
+    }
+  }
+}
+
+/** Hash of what the write would replace, as it is now: lowercase hex. */
+export function baseOf(db: Connection, appId: string, write: SetupWrite): string {
+  const touched = (): unknown => {
+    switch (write.kind) {
+      case 'appearance':
+        return readDraft(db, appId)?.appearance ?? null;
+      case 'logo':
+        return readDraft(db, appId)?.appearance?.theme.logoAssetId ?? null;
+      case 'experience': {
+        const draft: Readonly<Record<string, unknown>> = { ...readDraft(db, appId)?.experience };
+        return Object.keys(write.patch)
+          .filter((field) => field !== 'reason')
+          .map((field) => [field, draft[field] ?? null]);
+      }
+      case 'knowledge':
+        return write.items.map(({ external_key }) => {
+          const source = readSourceByKey(db, appId, external_key);
+          return source === undefined ? null : [source.contentHash, source.archivedAtMs !== null];
+        });
+      case 'actions':
+        return write.items.map(({ external_key }) => {
+          const action = readActionByKey(db, appId, external_key);
+          return action === undefined ? null : [action.definition, action.archivedAtMs !== null];
+        });
+      case 'screens': {
+        const { screens = [], archive = [] } = write.body;
+        return [...screens, ...archive].map(({ name }) => {
+          const screen = readScreen(db, appId, name);
+          return screen === undefined ? null : [screen.definition, screen.archivedAtMs !== null];
+        });
+      }
+    }
+  };
+  return createHash('sha256')
+    .update(canonicalize(touched()) ?? 'null')
+    .digest('hex');
+}

@@ -1,0 +1,107 @@
+/**
+ * The six writes that configure an app (service.md PUT /appearance to POST /screens): method, path and body of each, once.
+ * The setup interface and the console serve the same six; each adds its prefix, its caller and what it does with a write.
+ */
+import * as v from 'valibot';
+import { LOGO_MAX_BYTES } from '../protocol/limits.ts';
+import { acceptDraft } from '../protocol/setup/accept.ts';
+import { actionsBody } from '../protocol/setup/actions.ts';
+import { appearanceBody } from '../protocol/setup/appearance.ts';
+import { knowledgeBody } from '../protocol/setup/knowledge.ts';
+import { experiencePatch } from '../protocol/setup/persona.ts';
+import { screensBody } from '../protocol/setup/screens.ts';
+import type { SetupWrite, WriteKind } from '../protocol/setup/writes.ts';
+import { type CallerKind, type Callers, defineRoute, type Reply, type Route, type RouteInput } from './route.ts';
+import type { Services } from './services.ts';
+
+interface JsonWrite<Schema extends v.GenericSchema> {
+  readonly method: 'PUT' | 'POST';
+  readonly path: string;
+  readonly body: Schema;
+  toWrite(body: v.InferOutput<Schema>): SetupWrite;
+}
+
+const jsonWrite = <const Schema extends v.GenericSchema>(row: JsonWrite<Schema>) => row;
+
+const appearance = jsonWrite({
+  method: 'PUT',
+  path: '/appearance',
+  // Judged below, where a wrong shape (400) and a refused value (422) are told apart.
+  body: v.unknown(),
+  toWrite: (body) => ({ kind: 'appearance', body: acceptDraft(appearanceBody, body, 'invalid_appearance') }),
+});
+
+const experience = jsonWrite({
+  method: 'PUT',
+  path: '/experience',
+  // As for appearance.
+  body: v.unknown(),
+  toWrite: (body) => ({ kind: 'experience', patch: acceptDraft(experiencePatch, body, 'invalid_experience') }),
+});
+
+const knowledge = jsonWrite({
+  method: 'POST',
+  path: '/knowledge',
+  body: knowledgeBody,
+  toWrite: ({ items }) => ({ kind: 'knowledge', items }),
+});
+
+const actions = jsonWrite({
+  method: 'POST',
+  path: '/actions',
+  body: actionsBody,
+  toWrite: ({ items }) => ({ kind: 'actions', items }),
+});
+
+const screens = jsonWrite({
+  method: 'POST',
+  path: '/screens',
+  body: screensBody,
+  toWrite: (body) => ({ kind: 'screens', body }),
+});
+
+/** The address of a call and its caller, as far as `perform` may look at them. */
+export type WriteInput<Kind extends CallerKind> = Pick<RouteInput<unknown, Callers[Kind]>, 'caller' | 'params'>;
+
+/** What an interface adds to the six. */
+export interface WriteFace<Kind extends CallerKind> {
+  /** Goes before the path of each, e.g. `/setup`. */
+  readonly prefix: string;
+  readonly caller: Kind;
+  /** Does something with a write whose body has passed its schema, and answers it. */
+  perform(input: WriteInput<Kind>, write: SetupWrite, services: Services): Promise<Reply>;
+}
+
+/** The six routes of one interface, by the kind of their write. */
+export function writeRoutes<const Kind extends CallerKind>({
+  prefix,
+  caller,
+  perform,
+}: WriteFace<Kind>): Readonly<Record<WriteKind, Route>> {
+  const jsonRoute = <Schema extends v.GenericSchema>({ method, path, body, toWrite }: JsonWrite<Schema>) =>
+    defineRoute<Schema, Kind>({
+      method,
+      path: prefix + path,
+      caller,
+      limits: [],
+      body,
+      handle: (input, services) => perform(input, toWrite(input.body as v.InferOutput<Schema>), services),
+    });
+  const logo = defineRoute({
+    method: 'POST',
+    path: `${prefix}/logo`,
+    caller,
+    limits: [],
+    body: null,
+    upload: { field: 'file', maxBytes: LOGO_MAX_BYTES },
+    handle: (input, services) => perform(input, { kind: 'logo', content: Buffer.from(input.upload.bytes).toString('base64') }, services),
+  });
+  return {
+    appearance: jsonRoute(appearance),
+    logo,
+    experience: jsonRoute(experience),
+    knowledge: jsonRoute(knowledge),
+    actions: jsonRoute(actions),
+    screens: jsonRoute(screens),
+  };
+}

@@ -1,0 +1,33 @@
+/**
+ * Lists and maps of a caller's, counted before they are looked into: a body of two megabytes holds a million wrong
+ * elements, and naming what is wrong with each would hold up everything else that the service does.
+ */
+import * as v from 'valibot';
+
+/** A list of at most `max` items; of a longer one `tooMany` is all that is said. */
+export function boundedList<const Item extends v.GenericSchema>(item: Item, max: number, tooMany: string) {
+  const counted = v.maxLength<v.InferInput<Item>[], number, string>(max, tooMany);
+  return v.pipe(
+    v.custom<v.InferInput<Item>[]>((value) => Array.isArray(value), 'must be an array'),
+    counted,
+    v.array(item, 'must be an array'),
+    // JSON Schema is made of what stands behind the list.
+    v.maxLength(max, tooMany),
+  );
+}
+
+/** An object whose keys are names of the caller's, at most `max` of them; of a larger one `tooMany` is all that is said. */
+export function boundedMap<Value extends v.GenericSchema>(
+  name: v.GenericSchema<string, string>,
+  value: Value,
+  max: number,
+  tooMany: string,
+) {
+  type Input = Record<string, v.InferInput<Value>>;
+  return v.pipe(
+    v.custom<Input>((map) => typeof map === 'object' && map !== null && !Array.isArray(map), 'must be an object'),
+    v.maxEntries<Input, number, string>(max, tooMany),
+    v.record(name, value, 'must be an object'),
+    v.maxEntries(max, tooMany),
+  );
+}
