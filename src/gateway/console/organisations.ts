@@ -10,11 +10,7 @@ import { listApps } from '../../storage/apps.ts';
 import { listOrganisations, type OrganisationRecord } from '../../storage/organisations.ts';
 import { type CreditState, countUsers, creditState, usageByApp, utcMonth } from '../../storage/usage.ts';
 import { defineRoute, json } from '../route.ts';
-import { pageLimit, requireOrganisation } from './lookup.ts';
-
-/** One page of organisations. */
-const PAGE_DEFAULT = 100;
-const PAGE_MAX = 200;
+import { pageOf, requireOrganisation } from './lookup.ts';
 
 function organisationToWire(organisation: OrganisationRecord) {
   return {
@@ -45,9 +41,8 @@ export const listOrganisationsRoute = defineRoute({
   limits: [],
   body: null,
   handle({ query }, { storage }) {
-    const limit = pageLimit(query, PAGE_DEFAULT, PAGE_MAX);
-    const page = listOrganisations(storage.control, query.get('after') ?? '', limit);
-    return json({ orgs: page.map(organisationToWire), next: page.length === limit ? (page.at(-1)?.id ?? null) : null });
+    const { items, next } = pageOf(query, (after, limit) => listOrganisations(storage.control, after, limit), ({ id }) => id);
+    return json({ orgs: items.map(organisationToWire), next });
   },
 });
 

@@ -47,7 +47,6 @@ const entries = {
 };
 
 export type ConfirmCardBody = v.InferOutput<v.StrictObjectSchema<typeof entries, undefined>>;
-export type ConfirmCardField = ConfirmCardBody['fields'][number];
 
 function saidStatus({ status, expires_at: expiresAt }: ConfirmCardBody): string {
   switch (status) {

@@ -81,7 +81,6 @@ export const handshake = v.object({
   capabilities: v.optional(handshakeNames, []),
   action_kinds: v.optional(handshakeNames, []),
 });
-export type Handshake = v.InferOutput<typeof handshake>;
 
 const context = v.object({
   app_state: v.optional(
