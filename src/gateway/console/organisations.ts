@@ -41,7 +41,11 @@ export const listOrganisationsRoute = defineRoute({
   limits: [],
   body: null,
   handle({ query }, { storage }) {
-    const { items, next } = pageOf(query, (after, limit) => listOrganisations(storage.control, after, limit), ({ id }) => id);
+    const { items, next } = pageOf(
+      query,
+      (after, limit) => listOrganisations(storage.control, after, limit),
+      ({ id }) => id,
+    );
     return json({ orgs: items.map(organisationToWire), next });
   },
 });
