@@ -25,7 +25,12 @@ export const ERROR_TABLE = {
   origin_not_allowed: { status: 403, retryable: false },
   unsupported_media_type: { status: 415, retryable: false },
   payload_too_large: { status: 413, retryable: false },
+  upload_failed: { status: 502, retryable: true },
+  uploads_unavailable: { status: 503, retryable: true },
   no_logo: { status: 404, retryable: false },
+  logo_unavailable: { status: 503, retryable: true },
+  pairing_test_only: { status: 403, retryable: false },
+  pairing_not_found: { status: 404, retryable: false },
   // Setup
   unknown_code: { status: 404, retryable: false },
   code_used: { status: 410, retryable: false },

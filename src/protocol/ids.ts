@@ -4,7 +4,25 @@ import { randomFillSync } from 'node:crypto';
 /** RFC 4648 base32 does not sort by value; this alphabet (digits, then letters less i, l, o, u) does. */
 const ALPHABET = '0123456789abcdefghjkmnpqrstvwxyz';
 
-const PREFIXES = ['ses', 'app', 'org', 'cnv', 'msg', 'inv', 'usr', 'kno', 'act', 'upl', 'pro', 'run', 'ast', 'key', 'blk'] as const;
+const PREFIXES = [
+  'ses',
+  'app',
+  'org',
+  'cnv',
+  'msg',
+  'inv',
+  'usr',
+  'kno',
+  'act',
+  'upl',
+  'pro',
+  'run',
+  'ast',
+  'key',
+  'blk',
+  'pai',
+  'top',
+] as const;
 export type IdPrefix = (typeof PREFIXES)[number];
 
 // One call to the kernel serves many ids; 4 KB is 455 of them.

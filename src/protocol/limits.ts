@@ -22,6 +22,13 @@ export const OPEN_FORMS_MAX = 3;
 export const FEEDBACK_REASON_MAX_CHARS = 500;
 export const RATING_COMMENT_MAX_CHARS = 500;
 export const EXTERNAL_USER_ID_MAX_CHARS = 128;
+export const UPLOAD_MAX_BYTES = 20 * 1024 * 1024;
+/** An upload that no message uses is deleted after this. */
+export const UPLOAD_UNUSED_HOURS = 24;
+export const RATING_VALUE_MAX = 5;
+export const PAIRING_CODE_CHARS = 8;
+export const PAIRING_CODE_MINUTES = 15;
+export const PAIRING_WATCH_HOURS = 2;
 export const MESSAGES_PAGE_DEFAULT = 50;
 export const MESSAGES_PAGE_MAX = 200;
 
@@ -51,6 +58,18 @@ export const CONFIG_PER_MINUTE_PER_DEVICE = 12;
 export const CONFIG_PER_MINUTE_PER_APP = 600;
 export const CONFIRMATION_TTL_DEFAULT_S = 900;
 export const CREDIT_PURCHASE_MIN_USD = 10;
+/** Credit below this is topped up where that is switched on. */
+export const TOP_UP_BELOW_USD = 10;
+/** Percent of the month's credit at which members are written to. */
+export const USAGE_MAIL_THRESHOLDS = [80, 100] as const;
+export const UPLOADS_PER_MINUTE_PER_DEVICE = 20;
+export const UPLOADS_RETRY_AFTER_S = 5;
+export const PAIRING_CLAIMS_PER_MINUTE_PER_DEVICE = 5;
+export const PAIRING_CLAIMS_PER_MINUTE_PER_APP = 30;
+
+// HTTP actions at run time
+/** Of an answer's body, decompressed. */
+export const HTTP_ACTION_ANSWER_MAX_BYTES = 1024 * 1024;
 
 // Turn
 export const TURN_ROUNDS_MAX = 6;

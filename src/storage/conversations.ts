@@ -11,6 +11,8 @@ export interface ConversationRow {
   readonly deviceId: string;
   readonly endUserId: string | null;
   readonly epoch: number;
+  /** Rows of placeholders it has. */
+  readonly placeholders: number;
   readonly createdAtMs: number;
   readonly updatedAtMs: number;
 }
@@ -32,6 +34,7 @@ export function readConversation(db: Connection, id: string): ConversationRow | 
     deviceId: row.device_id as string,
     endUserId: row.end_user_id as string | null,
     epoch: row.epoch as number,
+    placeholders: row.placeholders as number,
     createdAtMs: row.created_at_ms as number,
     updatedAtMs: row.updated_at_ms as number,
   };

@@ -73,4 +73,15 @@ export const controlMigrations: readonly Migration[] = [
       ) STRICT, WITHOUT ROWID;
     `,
   },
+  {
+    version: 3,
+    name: 'directory of pairings',
+    sql: `
+      CREATE TABLE pairing_directory (
+        pairing_id TEXT PRIMARY KEY,
+        organisation_id TEXT NOT NULL,
+        created_at_ms INTEGER NOT NULL
+      ) STRICT, WITHOUT ROWID;
+    `,
+  },
 ];

@@ -1,6 +1,7 @@
 /** Schema of one organisation's file: its apps, what they know, their conversations and what they used. */
 import type { Migration } from './migrate.ts';
 import { retrievalMigration } from './organisation-retrieval.ts';
+import { runtimeMigration } from './organisation-runtime.ts';
 import { setupMigration } from './organisation-setup.ts';
 
 export const organisationMigrations: readonly Migration[] = [
@@ -235,4 +236,5 @@ export const organisationMigrations: readonly Migration[] = [
   },
   setupMigration,
   retrievalMigration,
+  runtimeMigration,
 ];

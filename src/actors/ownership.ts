@@ -1,0 +1,30 @@
+/**
+ * Whose a conversation is: the one rule behind history, confirmations, feedback and ratings, for requests that name a device
+ * and no person (service.md "Authentication" rule 5). A turn, which may name a person, has its own rule in system.ts.
+ */
+import type { Connection } from '../storage/connection.ts';
+import { type ConversationRow, readConversation } from '../storage/conversations.ts';
+import { readBinding } from '../storage/devices.ts';
+import type { Channel } from '../storage/organisations.ts';
+
+export interface DeviceCaller {
+  readonly appId: string;
+  readonly channel: Channel;
+  /** '' when the caller sent none. */
+  readonly deviceId: string;
+}
+
+/**
+ * The conversation with this id if it is the caller's; undefined when it is missing, and when it is somebody else's: of another
+ * app, the other kind of key, another device or another person. An anonymous one is its device's. A person's is seen from
+ * every device that is bound to the person, and from the device it was held on as long as that is bound to nobody else.
+ */
+export function ownConversation(db: Connection, id: string, { appId, channel, deviceId }: DeviceCaller): ConversationRow | undefined {
+  const conversation = readConversation(db, id);
+  if (conversation?.appId !== appId || conversation.channel !== channel) return undefined;
+  const isHeldHere = conversation.deviceId === deviceId;
+  if (conversation.endUserId === null) return isHeldHere ? conversation : undefined;
+  const person = deviceId === '' ? undefined : readBinding(db, appId, channel, deviceId);
+  const isTheirs = person === undefined ? isHeldHere : person.endUserId === conversation.endUserId;
+  return isTheirs ? conversation : undefined;
+}
