@@ -19,6 +19,12 @@ export interface Config {
   /** Development only: links and HTTP actions may lead to loopback and private addresses. */
   readonly allowPrivateAddresses: boolean;
   readonly logLevel: string;
+  /** `url` undefined: mails are written to the outbox folder. */
+  readonly mail: { readonly url: string | undefined; readonly from: string };
+  /** Undefined: top-ups are recorded and no card is charged. */
+  readonly stripe: { readonly secretKey: string; readonly baseUrl: string | undefined } | undefined;
+  /** Null: there is no platform-wide daily ceiling. */
+  readonly platformDailyBudgetUsd: number | null;
 }
 
 export interface OpenAiConfig {
@@ -64,6 +70,7 @@ const HOLDS_PASSWORD = /:\/\/[^/]*@/;
 
 const ONE_PROCESS = 'this version runs as one process';
 const MODEL_NAME_MAX_CHARS = 200;
+const MAIL_FROM = 'Assistant Service <assistant@localhost>';
 
 const httpUrl = v.pipe(
   v.string(),
@@ -108,6 +115,10 @@ const formOnly = {
   NODE_ID: v.optional(
     v.pipe(v.string(), v.regex(/^[0-9A-Za-z._-]{1,64}$/, 'it must be 1 to 64 letters, digits, dots, underscores or hyphens')),
   ),
+};
+
+/** What goes out when usage asks for it: mails, charges, the ceiling. */
+const billing = {
   SMTP_URL: v.optional(
     v.pipe(
       v.string(),
@@ -116,11 +127,17 @@ const formOnly = {
   ),
   MAIL_FROM: v.optional(
     v.pipe(v.string(), v.regex(/^(?:[^<>\r\n]* )?<?[^\s<>@]+@[^\s<>@]+>?$/, 'it must be an e-mail address, or Name <address>')),
+    MAIL_FROM,
   ),
   STRIPE_SECRET_KEY: v.optional(key),
-  STRIPE_BASE_URL: v.optional(httpUrl),
+  STRIPE_BASE_URL: v.optional(
+    v.pipe(
+      httpUrl,
+      v.check((text) => new URL(text).pathname === '/', 'it must be an address without a path'),
+    ),
+  ),
   PLATFORM_DAILY_BUDGET_USD: v.optional(
-    v.pipe(v.string(), v.regex(/^\d{1,9}(?:\.\d{1,6})?$/, 'it must be an amount of US dollars, such as 250 or 12.50')),
+    v.pipe(v.string(), v.regex(/^\d{1,9}(?:\.\d{1,6})?$/, 'it must be an amount of US dollars, such as 250 or 12.50'), v.transform(Number)),
   ),
 };
 
@@ -168,6 +185,7 @@ const environment = v.object({
   LOG_LEVEL: v.optional(v.picklist(LOG_LEVELS, `it may be ${LOG_LEVELS.join(', ')}`), 'info'),
   ...oneProcess,
   ...formOnly,
+  ...billing,
 });
 
 /** What a message may say that the variable holds, on one line. */
@@ -218,5 +236,8 @@ export function readConfig(env: Readonly<Record<string, string | undefined>>): C
     prices: read.MODEL_PRICES,
     allowPrivateAddresses: read.ALLOW_PRIVATE_ADDRESSES,
     logLevel: read.LOG_LEVEL,
+    mail: { url: read.SMTP_URL, from: read.MAIL_FROM },
+    stripe: read.STRIPE_SECRET_KEY === undefined ? undefined : { secretKey: read.STRIPE_SECRET_KEY, baseUrl: read.STRIPE_BASE_URL },
+    platformDailyBudgetUsd: read.PLATFORM_DAILY_BUDGET_USD ?? null,
   });
 }

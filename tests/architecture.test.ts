@@ -54,9 +54,10 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
   protocol: [],
   machines: ['protocol'],
   assistant: ['protocol'],
+  billing: ['protocol'],
   storage: ['protocol'],
   web: ['protocol'],
-  actors: ['machines', 'assistant', 'storage', 'protocol'],
+  actors: ['machines', 'assistant', 'billing', 'storage', 'protocol'],
   gateway: ['actors', 'storage', 'protocol'],
 };
 
@@ -69,6 +70,8 @@ const DRIVER_ROOMS: Readonly<Record<string, readonly string[]>> = {
   'sqlite-vec': ['storage'],
   culori: ['protocol'],
   openai: ['assistant'],
+  nodemailer: ['billing'],
+  stripe: ['billing'],
   undici: ['assistant'],
   xstate: ['machines', 'actors'],
 };

@@ -149,33 +149,58 @@ const CASES: readonly Case[] = [
     bad: ['verbose', 'INFO'],
     allowed: /may be fatal, error, warn, info, debug, trace, silent/,
   },
-];
-
-/** Variables that are checked and change nothing yet: good values and bad ones. */
-const FORM_ONLY: readonly { variable: string; good: readonly string[]; bad: readonly string[]; allowed: RegExp; secret?: true }[] = [
-  { variable: 'NODE_ID', good: ['node-1.eu_west'], bad: ['node 1', 'n'.repeat(65)], allowed: /1 to 64 letters, digits/ },
-  { variable: 'WORKERS', good: ['1'], bad: ['2', '0', 'many', '1.0'], allowed: /runs as one process: it may be 1/ },
   {
     variable: 'SMTP_URL',
-    good: ['smtp://mail.example.com', 'smtps://user:pass@mail.example.com:465'],
+    read: (config) => config.mail.url,
+    unset: undefined,
+    good: {
+      'smtp://mail.example.com': 'smtp://mail.example.com',
+      'smtps://user:pass@mail.example.com:465': 'smtps://user:pass@mail.example.com:465',
+    },
     bad: ['mail.example.com', 'https://user:hunter2@mail.example.com', 'smtp://'],
     allowed: /must be an smtp or smtps address/,
     secret: true,
   },
   {
     variable: 'MAIL_FROM',
-    good: ['help@example.com', 'Corner Shop <help@example.com>'],
+    read: (config) => config.mail.from,
+    unset: 'Assistant Service <assistant@localhost>',
+    good: { 'help@example.com': 'help@example.com', 'Corner Shop <help@example.com>': 'Corner Shop <help@example.com>' },
     bad: ['help', 'help@', 'Corner Shop', 'a@b c'],
     allowed: /must be an e-mail address/,
   },
-  { variable: 'STRIPE_SECRET_KEY', good: ['sk_test_1'], bad: ['sk test 1'], allowed: /visible ASCII without spaces/, secret: true },
-  { variable: 'STRIPE_BASE_URL', good: ['http://localhost:12111'], bad: ['localhost'], allowed: /must be an http or https address/ },
+  {
+    variable: 'STRIPE_SECRET_KEY',
+    read: (config) => config.stripe,
+    unset: undefined,
+    good: { sk_test_1: { secretKey: 'sk_test_1', baseUrl: undefined } },
+    bad: ['sk test 1'],
+    allowed: /visible ASCII without spaces/,
+    secret: true,
+  },
+  {
+    variable: 'STRIPE_BASE_URL',
+    // Without a key nothing is charged, wherever the server is.
+    read: (config) => config.stripe,
+    unset: undefined,
+    good: { 'http://localhost:12111': undefined, 'https://stripe.example/': undefined },
+    bad: ['localhost', 'https://stripe.example/v1'],
+    allowed: /must be an (?:http or https address|address without a path)/,
+  },
   {
     variable: 'PLATFORM_DAILY_BUDGET_USD',
-    good: ['0', '250', '12.50'],
+    read: (config) => config.platformDailyBudgetUsd,
+    unset: null,
+    good: { '0': 0, '250': 250, '12.50': 12.5 },
     bad: ['-1', '1e3', '$5', '1,000'],
     allowed: /amount of US dollars/,
   },
+];
+
+/** Variables that are checked and change nothing yet: good values and bad ones. */
+const FORM_ONLY: readonly { variable: string; good: readonly string[]; bad: readonly string[]; allowed: RegExp; secret?: true }[] = [
+  { variable: 'NODE_ID', good: ['node-1.eu_west'], bad: ['node 1', 'n'.repeat(65)], allowed: /1 to 64 letters, digits/ },
+  { variable: 'WORKERS', good: ['1'], bad: ['2', '0', 'many', '1.0'], allowed: /runs as one process: it may be 1/ },
 ];
 
 /** The refusal of a bad value, with the rules that hold for every one of them. */
@@ -269,7 +294,7 @@ describe('configuration (decisions §1): the model', () => {
 
 describe('configuration (decisions §1): the whole', () => {
   test('is frozen and holds no variable that nothing uses', () => {
-    const config = readConfig({ SMTP_URL: 'smtp://mail.example.com', HOME: '/somewhere' });
+    const config = readConfig({ NODE_ID: 'node-1', HOME: '/somewhere' });
     assert.ok(Object.isFrozen(config));
     assert.deepEqual(Object.keys(config).sort(), Object.keys(readConfig({})).sort());
   });

@@ -2,19 +2,53 @@
 import { CONFIRM_MARKER } from '../protocol/action-params.ts';
 import { fallbackText } from '../protocol/catalog/catalog.ts';
 import type { ConfirmCardBody } from '../protocol/catalog/confirm.ts';
+import type { Detail } from '../protocol/issues.ts';
 import { CONFIRM_TEMPLATE_MAX_CHARS } from '../protocol/limits.ts';
 import type { ManifestAction } from '../protocol/runtime/manifest.ts';
-import type { InvocationState } from '../protocol/runtime/states.ts';
+import type { ActionDefinition } from '../protocol/setup/action-rules.ts';
 import { clip } from '../protocol/text.ts';
 import { timestamp } from '../protocol/timestamp.ts';
 import type { Connection } from '../storage/connection.ts';
 import { type PickChange, readBlockById } from '../storage/conversations.ts';
-import { type InvocationChange, readInvocationById } from '../storage/invocations.ts';
+import { type InvocationChange, type InvocationRow, readInvocationById } from '../storage/invocations.ts';
+import { answerOf } from './invocation-step.ts';
 
 /** catalog.md, row confirm_card. */
 const TITLE_MAX_CHARS = 80;
 const LABEL_MAX_CHARS = 40;
 const DISPLAY_MAX_CHARS = 200;
+/** Room for one sentence on why a changed value was not accepted; the component's own bound. */
+const FIELD_ERROR_MAX_CHARS = 200;
+
+/** What a stored call keeps of its action: as it was when the person was asked, whatever the app declares since. */
+export interface CallDefinition {
+  readonly action: ManifestAction;
+  /** The handshake's. */
+  readonly locale: string | null;
+  /** Of an action that the service runs itself. */
+  readonly http: ActionDefinition | null;
+  /** What the model called it with, once a person has changed that. */
+  readonly asked?: InvocationRow['params'];
+}
+
+/** The action of a stored call; null for reads. */
+export function definitionOf({ definition }: Pick<InvocationRow, 'definition'>): CallDefinition | null {
+  return definition === null ? null : (JSON.parse(definition) as CallDefinition);
+}
+
+/** The model's own call of a stored row, and what a person made of it: null where nobody changed it. In placeholder form. */
+export function askedCall(row: InvocationRow): {
+  readonly params: InvocationRow['params'];
+  readonly edits: InvocationRow['params'] | null;
+} {
+  // Only an edit raises the revision: most rows need not be looked into.
+  const asked = row.revision === 1 ? undefined : definitionOf(row)?.asked;
+  if (asked === undefined) return { params: row.params, edits: null };
+  const names = new Set([...Object.keys(asked), ...Object.keys(row.params)]);
+  const changed = [...names].filter((name) => JSON.stringify(asked[name]) !== JSON.stringify(row.params[name]));
+  const edits = changed.length === 0 ? null : Object.fromEntries(changed.map((name) => [name, row.params[name] ?? null]));
+  return { params: asked, edits };
+}
 
 /** `cancel_order` → `Cancel order`. */
 function words(name: string): string {
@@ -25,6 +59,13 @@ function words(name: string): string {
 function display(value: unknown): string {
   if (value === undefined || value === null) return '';
   return typeof value === 'string' ? value : JSON.stringify(value);
+}
+
+/** `text` cut to `max` characters, never within a placeholder of personal data: half of one could not be restored. */
+function clipWhole(text: string, max: number): string {
+  const cut = clip(text, max);
+  const open = cut === text ? -1 : cut.lastIndexOf('⟦');
+  return open > cut.lastIndexOf('⟧') ? `${cut.slice(0, open)}…` : cut;
 }
 
 /** The best entry of a map from locale to text: the locale itself, its language, English, else the first. */
@@ -53,7 +94,7 @@ export function confirmCardBody(
     return {
       param,
       label: clip(words(param), LABEL_MAX_CHARS),
-      display: clip(display(value), DISPLAY_MAX_CHARS),
+      display: clipWhole(display(value), DISPLAY_MAX_CHARS),
       value,
       editable: declared?.editable === true,
       type: declared?.type ?? 'string',
@@ -63,7 +104,7 @@ export function confirmCardBody(
   return {
     invocation_id: call.invocationId,
     title: clip(words(action.name), TITLE_MAX_CHARS),
-    summary: clip(fillTemplate(sentence ?? action.description, call.params), CONFIRM_TEMPLATE_MAX_CHARS),
+    summary: clipWhole(fillTemplate(sentence ?? action.description, call.params), CONFIRM_TEMPLATE_MAX_CHARS),
     risk: action.risk === 'destructive' ? 'destructive' : 'write',
     fields,
     confirm_label: labels?.confirm ?? 'Confirm',
@@ -75,27 +116,60 @@ export function confirmCardBody(
   };
 }
 
-const CARD_STATUS: Partial<Record<InvocationState, ConfirmCardBody['status']>> = {
-  confirmed: 'confirmed',
-  executing: 'confirmed',
-  succeeded: 'confirmed',
-  failed: 'confirmed',
-  unknown: 'confirmed',
-  declined: 'declined',
-  expired: 'expired',
-};
-
-/** The card of a call that was settled, as it is shown from now on; null when it has none or shows that already. */
-export function settledCard(db: Connection, change: InvocationChange): PickChange | null {
-  const status = CARD_STATUS[change.to];
-  const blockId = readInvocationById(db, change.id)?.blockId ?? null;
+/** The card as it is stored, and as `redraw` makes it; null when the call has none. */
+function redrawn(db: Connection, blockId: string | null, redraw: (body: ConfirmCardBody) => ConfirmCardBody): PickChange | null {
   const block = blockId === null ? undefined : readBlockById(db, blockId);
-  if (status === undefined || block === undefined || block.body.status !== 'pending') return null;
-  const settled = { ...block.body, status };
+  if (block === undefined) return null;
+  const body = redraw(block.body as unknown as ConfirmCardBody);
   return {
     id: block.id,
     before: JSON.stringify(block.body),
-    after: JSON.stringify(settled),
-    fallbackText: fallbackText('confirm_card', settled),
+    after: JSON.stringify(body),
+    fallbackText: fallbackText('confirm_card', body),
   };
+}
+
+function withoutErrors(fields: ConfirmCardBody['fields']): ConfirmCardBody['fields'] {
+  return fields.map(({ error: _, ...field }) => field);
+}
+
+/** The card of a call that was settled, as it is shown from now on; null when it has none or shows that already. */
+export function settledCard(db: Connection, change: InvocationChange): PickChange | null {
+  const row = readInvocationById(db, change.id);
+  if (row === undefined) return null;
+  const status = answerOf({ state: change.to, confirmedAtMs: change.confirmedAtMs ?? row.confirmedAtMs });
+  const block = row.blockId === null ? undefined : readBlockById(db, row.blockId);
+  if (status === 'pending' || block === undefined || block.body.status !== 'pending') return null;
+  return redrawn(db, row.blockId, (body) => ({ ...body, fields: withoutErrors(body.fields), edit_state: 'idle', status }));
+}
+
+/** The card while a change of it is under way, and as it stands when that came to nothing. */
+export function editingCard(db: Connection, row: InvocationRow, editState: 'pending' | 'idle'): PickChange | null {
+  return redrawn(db, row.blockId, (body) => ({ ...body, fields: withoutErrors(body.fields), edit_state: editState }));
+}
+
+/** The card after a change that was not accepted; `details` name parameters by path. */
+export function rejectedCard(db: Connection, row: InvocationRow, details: readonly Detail[]): PickChange | null {
+  const problems = new Map(details.map(({ path, message }) => [path, message]));
+  return redrawn(db, row.blockId, (body) => ({
+    ...body,
+    edit_state: 'rejected',
+    fields: withoutErrors(body.fields).map((field) => {
+      const problem = problems.get(field.param);
+      return problem === undefined ? field : { ...field, error: clip(problem, FIELD_ERROR_MAX_CHARS) };
+    }),
+  }));
+}
+
+/** The card of a call whose parameters a person changed: drawn anew, as it was drawn first. */
+export function editedCard(
+  db: Connection,
+  row: InvocationRow,
+  { action, locale }: CallDefinition,
+  params: InvocationRow['params'],
+): PickChange | null {
+  return redrawn(db, row.blockId, (body) => ({
+    ...confirmCardBody(action, { invocationId: row.id, params, expiresAtMs: row.expiresAtMs ?? 0 }, locale),
+    expires_at: body.expires_at,
+  }));
 }

@@ -11,12 +11,12 @@ import type { Channel } from '../storage/organisations.ts';
 import { readOpenTurns, readTurn, type TurnRow } from '../storage/turns.ts';
 import type { FrameSource } from './frame-source.ts';
 import { RunningTurn, type TurnStart } from './running-turn.ts';
-import { reusedTurnId } from './turn-admission.ts';
+import { capRefusal, reusedTurnId } from './turn-admission.ts';
 import type { TurnCommand } from './turn-command.ts';
 import { journalSource } from './turn-journal.ts';
 import { TurnLog } from './turn-log.ts';
 import { turnMachine } from './turn-machine.ts';
-import type { TurnOpening } from './turn-opening.ts';
+import type { Thread, TurnOpening } from './turn-opening.ts';
 import { interruption, newAttempt } from './turn-recovery.ts';
 import type { TurnScope } from './turn-scope.ts';
 
@@ -60,6 +60,8 @@ export class Conversation {
   #epoch: number | null = null;
   #busy = false;
   #isNew: boolean;
+  /** With the personal data of the conversation, once somebody needed it. */
+  #held: Thread | null = null;
   readonly #waiting: (() => void)[] = [];
   /** Turns that are being opened or wait for it, by their key: a second request for one shares its fate. */
   readonly #requested = new Map<string, Requested>();
@@ -85,6 +87,21 @@ export class Conversation {
     return this.#live?.turn === turn ? this.#live.run : undefined;
   }
 
+  /** Puts the person's own data where placeholders stand for it, in rendered JSON: for the device that owns the conversation only. */
+  restoreJson(json: string): string {
+    return this.#thread(null).concealment.restoreJson(json);
+  }
+
+  #thread(command: TurnCommand | null): Thread {
+    this.#held ??= this.#opening.thread(this.#home.organisationId, this.id, this.#isNew, command?.body.client.locale ?? null);
+    return this.#held;
+  }
+
+  /** Settles when the turn that is being opened, if there is one, runs or was refused. */
+  async opened(): Promise<void> {
+    await this.#opened?.catch(() => undefined);
+  }
+
   get waiting(): number {
     return this.#waiting.length;
   }
@@ -106,7 +123,7 @@ export class Conversation {
     // Open and not running: a crash left it, or its commit was seen before its run began. Whoever holds the conversation
     // ends the former first of all.
     if (!this.#busy) return this.#inTurn(() => this.#reopen(null, row));
-    await this.#opened?.catch(() => undefined);
+    await this.opened();
     const now = this.#read(row);
     return this.#readable(now, false) ?? this.#stored(now);
   }
@@ -169,23 +186,25 @@ export class Conversation {
   async #open(command: TurnCommand): Promise<Opened> {
     if (!this.#isNew) await this.#recover();
     for (let attempt = 1; attempt <= OPEN_TRIES; attempt++) {
-      const { input, scope, start } = this.#opening.prepare(command, this.id, this.#fence());
+      const { input, scope, start } = await this.#opening.prepare(command, this.#thread(command), this.#fence());
       const output = await this.#opening.write(command, input);
       if (output.outcome === 'exists') return 'exists';
-      if (output.outcome === 'refused') throw this.#opening.refusal(command, output.cap);
+      if (output.outcome === 'refused') throw capRefusal(command, output.cap, this.#opening.nowMs());
       if (output.outcome === 'stale') {
         this.#epoch = null;
         this.#isNew = false;
+        this.#held = null;
         continue;
       }
       this.#epoch = input.conversation.epoch;
       this.#isNew = false;
+      this.#held?.concealment.opened();
       const older = journalSource(this.#db, output.turn, input.ended ? input.nextSeq : null);
       if (input.ended) return { source: older, fromSeq: 0 };
       const log = new TurnLog(0, older);
       for (const event of start.events) log.say(event);
       log.journalledUpTo(input.nextSeq);
-      return this.#run(output.turn, scope(this.#committer(output.turn, input.assistantMessageId)), {
+      return this.#run(output.turn, scope(this.#committer(output.turn, input.assistantMessageId), output.dayLeft), {
         machine: start.machine,
         effects: start.effects,
         attemptSeq: 0,
@@ -231,6 +250,10 @@ export class Conversation {
   /** Ends the turns that a crash left open, so that they can be retried: nobody is answering them any more. */
   async #recover(): Promise<void> {
     if (this.#epoch !== null) return;
+    const { expectedEpoch, epoch } = this.#fence();
+    if (expectedEpoch === null) return;
+    const { organisationId } = this.#home;
+    if (!(await this.#opening.loseExecutions(organisationId, this.id, { expectedEpoch, epoch }))) return;
     for (const row of readOpenTurns(this.#db, this.id)) {
       const committed = await this.#committer(row.turn, row.assistantMessageId)(interruption(row));
       if (!committed) return;
@@ -261,8 +284,8 @@ export class Conversation {
 
   /** A new attempt of a failed turn: same stored message, same message id, seq going on. */
   async #retry(command: TurnCommand, row: TurnRow, step: Pick<TurnStart, 'machine' | 'effects'>): Promise<Opened> {
-    const scope = this.#opening.scopeOf(command, this.id, row.assistantMessageId, this.#committer(row.turn, row.assistantMessageId));
-    const events = this.#opening.openingEvents(step.effects, command, this.id, row.assistantMessageId);
+    const commit = this.#committer(row.turn, row.assistantMessageId);
+    const { scope, events } = await this.#opening.prepareRetry(command, this.#thread(command), row, step.effects, commit);
     const attemptSeq = row.nextSeq;
     const nextSeq = attemptSeq + events.length;
     const committed = await scope.commit(newAttempt(step.machine, attemptSeq, events));

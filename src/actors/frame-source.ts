@@ -15,3 +15,15 @@ export interface FrameSource {
   /** Calls `wake`, at most once per loop tick, when there is more to read. Answers how to stop that. */
   subscribe(wake: () => void): () => void;
 }
+
+/** The same frames with `change` made to their text, for one kind of reader. */
+export function changedSource(source: FrameSource, change: (text: string) => string): FrameSource {
+  return {
+    read(seq, maxChars) {
+      const slice = source.read(seq, maxChars);
+      const text = change(slice.text);
+      return text === slice.text ? slice : { ...slice, text };
+    },
+    subscribe: (wake) => source.subscribe(wake),
+  };
+}

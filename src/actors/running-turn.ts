@@ -5,13 +5,14 @@
  * being committed), the turn's log and its blocks. Does not own: which turn of the conversation may run, and the fence.
  * Invariant: `block.ready`, `action.execute` and `turn.end` reach the log only after their rows are committed.
  */
-import { BlockAssembler } from '../assistant/block-assembler.ts';
 import type { ModelFailure, ModelRun, RoundResult } from '../assistant/models/model.ts';
 import { asksAgain, type ChatTurnEffect, type ChatTurnEvent, type chatTurn } from '../machines/chat-turn.ts';
 import type { Block } from '../protocol/catalog/block.ts';
 import type { TurnState } from '../protocol/runtime/states.ts';
 import type { StreamEvent } from '../protocol/runtime/stream-events.ts';
+import { ServerCalls } from './server-calls.ts';
 import type { Step, Stepper } from './step.ts';
+import { TurnAnswer } from './turn-answer.ts';
 import { errorEvent, FAILED_END, failureOf, INTERRUPTED } from './turn-events.ts';
 import { type JournalEntry, journalEvent, type TurnLog } from './turn-log.ts';
 import { blockEvents, newBlock, type Outgoing } from './turn-outbox.ts';
@@ -32,7 +33,8 @@ export class RunningTurn {
   readonly #scope: TurnScope;
   readonly #machine: Stepper<typeof chatTurn>;
   readonly #attemptSeq: number;
-  readonly #assembler: BlockAssembler;
+  readonly #answer: TurnAnswer;
+  readonly #serverCalls: ServerCalls;
   readonly #rounds: TurnRounds;
   readonly log: TurnLog;
   /** Settles when the turn has ended: true when its end is committed, false when it can never be. */
@@ -42,8 +44,6 @@ export class RunningTurn {
   #ended = false;
   /** What came in while a commit was under way, in order. */
   readonly #held: (() => void)[] = [];
-  /** From the first block of a step that is whole: what waits for the commit, in the order of the answer. */
-  #outbox: Outgoing[] = [];
   #run: ModelRun | null = null;
   #paused = false;
 
@@ -55,35 +55,19 @@ export class RunningTurn {
     this.done = new Promise((resolve) => {
       this.#settle = resolve;
     });
-    this.#assembler = new BlockAssembler(
-      {
-        components: scope.toolset.components,
-        routes: scope.toolset.routes,
-        actionKinds: scope.actionKinds,
-        mintBlockId: () => scope.mint('blk'),
-      },
-      {
-        started: (index, id, blockType) => {
-          const event: StreamEvent = { type: 'block.start', index, id, block_type: blockType };
-          if (this.#outbox.length === 0) this.log.say(event);
-          else this.#outbox.push({ event, speak: () => this.log.say(event) });
-        },
-        delta: (index, id, text) => {
-          if (this.#outbox.length === 0) this.log.sayText(index, id, text);
-          else
-            this.#outbox.push({ event: { type: 'block.delta', index, text_delta: text }, speak: () => this.log.sayText(index, id, text) });
-        },
-        completed: (block) => void this.#outbox.push({ block }),
-      },
-    );
-    this.#rounds = new TurnRounds(scope, this.#assembler);
-    this.#do(() => this.#perform(start.effects));
+    this.#answer = new TurnAnswer(scope, this.log);
+    this.#serverCalls = new ServerCalls(scope);
+    this.#rounds = new TurnRounds(scope, this.#answer, this.#serverCalls);
+    this.#do(() => {
+      this.#warn();
+      this.#perform(start.effects);
+    });
   }
 
   /** The person asked to stop: what was said stays. False when the turn came to its own end first. */
   async stop(): Promise<boolean> {
     this.#hold(() => {
-      this.#assembler.finish();
+      this.#answer.finish();
       this.#advance({ type: 'turn.stop' });
     });
     return (await this.done) && this.#machine.snapshot.context.stopped;
@@ -92,7 +76,7 @@ export class RunningTurn {
   /** The service goes away before the turn could end. */
   interrupt(): void {
     this.#hold(() => {
-      this.#assembler.finish();
+      this.#answer.finish();
       this.#advance({ type: 'turn.interrupted', failure: INTERRUPTED });
     });
   }
@@ -149,8 +133,8 @@ export class RunningTurn {
       toolCallStarted: (call) =>
         this.#hold(() => {
           if (!this.#rounds.drawsComponent(call.name)) return;
-          this.#assembler.componentStarted(call);
-          if (this.#outbox.length > 0) this.#advance();
+          this.#answer.componentStarted(call);
+          if (this.#answer.isWaiting) this.#advance();
         }),
       finished: (result) => this.#hold(() => this.#finishRound(result)),
       failed: (failure) => this.#hold(() => this.#fail(failure)),
@@ -159,34 +143,40 @@ export class RunningTurn {
 
   #text(delta: string): void {
     this.#rounds.heard(delta);
-    this.#assembler.text(delta);
-    if (this.#outbox.length > 0) this.#advance();
+    this.#answer.text(delta);
+    if (this.#answer.isWaiting) this.#advance();
   }
 
   #finishRound(result: RoundResult): void {
     this.#run = null;
     const outcome: RoundOutcome = this.#rounds.finish(result);
+    if (outcome.serverCalls === 0) this.#answer.finish();
     this.#advance({ type: 'round.finished', serverCalls: outcome.serverCalls, waiting: outcome.waiting });
   }
 
   #fail(failure: ModelFailure): void {
     this.#run = null;
-    const saidNothing = this.#assembler.count === 0;
+    const saidNothing = this.#answer.count === 0;
     this.#scope.log.warn({ kind: failure.kind, detail: failure.detail }, 'model failed');
-    this.#assembler.finish();
+    this.#answer.finish();
     this.#advance({ type: 'round.failed', failure: failureOf(failure, saidNothing) });
   }
 
+  /** What the service itself has to say plainly to the person: that it does not know how a write ended. */
+  #warn(): void {
+    for (const md of this.#serverCalls.takeWarnings()) this.#answer.place('text', { md });
+  }
+
   #settleCalls(): void {
+    this.#warn();
     this.#rounds.runCalls();
-    if (!asksAgain(this.#machine.snapshot.context)) this.#assembler.finish();
+    if (!asksAgain(this.#machine.snapshot.context)) this.#answer.finish();
     this.#advance({ type: 'calls.settled' });
   }
 
   /** Steps the machine over the blocks that are finished and then `event`, commits all of it, and performs it. */
   #advance(event?: ChatTurnEvent): void {
-    const outbox = this.#outbox;
-    this.#outbox = [];
+    const outbox = this.#answer.take();
     const blocks = outbox.flatMap((item) => ('block' in item ? [item.block] : []));
     const effects: ChatTurnEffect[] = [];
     const send = (next: ChatTurnEvent) => {
@@ -230,7 +220,9 @@ export class RunningTurn {
           const pending = effect.status.startsWith('awaiting') ? { pending: this.#rounds.pending() } : {};
           const stopped = effect.stopped ? { stopped: true } : {};
           const billable = this.#scope.channel === 'live' && effect.status !== 'error';
-          return [{ type: 'turn.end', status: effect.status, ...pending, billable, ...stopped }];
+          const left = this.#scope.usage();
+          const usage = left === undefined ? {} : { usage: left };
+          return [{ type: 'turn.end', status: effect.status, ...pending, billable, ...stopped, ...usage }];
         }
         default:
           return [];
@@ -284,9 +276,11 @@ export class RunningTurn {
   #end(isStored: boolean): void {
     this.#ended = true;
     this.#run?.abort();
+    this.#serverCalls.abortReads();
     this.#held.length = 0;
     this.log.end();
-    this.#settle(isStored);
+    // The conversation stays taken until it is known how a write ended that is still out.
+    void this.#serverCalls.written.then(() => this.#settle(isStored));
   }
 
   /** Nothing can be committed any more: readers are told to try again, and the rows stay as they were. */

@@ -18,6 +18,8 @@ export interface Heard {
   readonly events: readonly StreamEvent[];
   /** What of the app's knowledge the model was given for it. */
   readonly passages: readonly Passage[];
+  /** Names of the actions that the model called. */
+  readonly called: readonly string[];
   /** What kept it from being answered beside what its events say. */
   readonly error: SmokeAnswer['error'];
 }
@@ -52,14 +54,6 @@ function usesPassages(question: string, answer: string, passages: readonly Passa
   return passages.some(({ title, headings, text }) => stemsFoundIn([title, ...headings, text].join('\n'), own).length > 0);
 }
 
-function actionsOf(events: readonly StreamEvent[]): string[] {
-  const names = events.flatMap((event) => {
-    if (event.type === 'action.execute') return [event.name];
-    return event.type === 'turn.end' ? (event.pending ?? []).map(({ name }) => name) : [];
-  });
-  return [...new Set(names)];
-}
-
 function errorOf({ events, error }: Heard): SmokeAnswer['error'] {
   const said = events.findLast((event) => event.type === 'error');
   return said === undefined ? error : { code: said.code, message: said.message };
@@ -70,7 +64,7 @@ export function judgeAnswer(question: SmokeQuestion, heard: Heard): SmokeAnswer 
   const { events, passages } = heard;
   const answer = wordsOf(events);
   const error = errorOf(heard);
-  const actions = actionsOf(events);
+  const actions = [...new Set(heard.called)];
   const grounded = usesPassages(question.text, answer, passages);
   const actionBacked = actions.length > 0;
   return {

@@ -18,7 +18,7 @@ export interface AskableConfiguration {
   readonly suggestions: readonly string[];
   /** Titles of indexed sources. */
   readonly titles: readonly string[];
-  /** Of the latest manifest. */
+  /** Of the latest manifest, and HTTP actions that are switched on. */
   readonly actions: readonly ManifestAction[];
 }
 

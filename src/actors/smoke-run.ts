@@ -13,9 +13,13 @@ import { Refusal } from '../protocol/errors.ts';
 import { mintId } from '../protocol/ids.ts';
 import { CATALOG_VERSION, PROTOCOL_VERSION, SMOKE_QUESTIONS_MAX, SMOKE_TIMEOUT_MS } from '../protocol/limits.ts';
 import type { ChatRequest } from '../protocol/runtime/chat.ts';
+import { asAction } from '../protocol/runtime/http-action.ts';
+import type { ManifestAction } from '../protocol/runtime/manifest.ts';
 import type { StreamEvent } from '../protocol/runtime/stream-events.ts';
 import { type AppRecord, readApp } from '../storage/apps.ts';
+import type { Connection } from '../storage/connection.ts';
 import { readPersona } from '../storage/drafts.ts';
+import { enabledActions } from '../storage/http-actions.ts';
 import { readIndexedTitles } from '../storage/knowledge-overview.ts';
 import { latestManifest } from '../storage/manifests.ts';
 import { type SmokeAnswer, type SmokeRun, smokeDevice } from '../storage/smoke-runs.ts';
@@ -136,7 +140,7 @@ export class SmokeRuns {
     const questions = smokeQuestions({
       suggestions: readPersona(db, app, 'sandbox').suggestions,
       titles: readIndexedTitles(db, appId, SMOKE_QUESTIONS_MAX),
-      actions: manifest?.document.actions ?? [],
+      actions: [...(manifest?.document.actions ?? []), ...askableActions(db, app)],
     });
     const time = new AbortController();
     const timer = setTimeout(() => time.abort(), timeoutMs);
@@ -167,18 +171,22 @@ export class SmokeRuns {
 
   async #ask(question: SmokeQuestion, asking: Asking): Promise<Heard> {
     const passages: Passage[] = [];
-    if (asking.signal.aborted) return { events: [], passages, error: TIMED_OUT };
-    const command = turnCommand(question, asking, (found) => passages.push(...found));
+    if (asking.signal.aborted) return { events: [], passages, called: [], error: TIMED_OUT };
+    const called: string[] = [];
+    const command = turnCommand(question, asking, {
+      onPassages: (found) => passages.push(...found),
+      onAction: (name) => called.push(name),
+    });
     try {
       const position = await this.#services.actors.openTurn(command);
       const { events, ended } = await hearTurn(position, asking.signal);
-      if (ended) return { events, passages, error: null };
+      if (ended) return { events, passages, called, error: null };
       await within(this.#stop(command), CLOSING_MS / 2);
-      return { events, passages, error: TIMED_OUT };
+      return { events, passages, called, error: TIMED_OUT };
     } catch (error) {
-      if (error instanceof Refusal) return { events: [], passages, error: { code: error.code, message: error.message } };
+      if (error instanceof Refusal) return { events: [], passages, called, error: { code: error.code, message: error.message } };
       this.#services.log.error({ err: error, run_id: asking.runId }, 'a smoke question could not be asked');
-      return { events: [], passages, error: { code: 'internal', message: 'The service could not ask this.' } };
+      return { events: [], passages, called, error: { code: 'internal', message: 'The service could not ask this.' } };
     }
   }
 
@@ -193,8 +201,13 @@ export class SmokeRuns {
   }
 }
 
+/** HTTP actions that answer without anybody being signed in: nobody is, in a smoke test. */
+function askableActions(db: Connection, app: AppRecord): ManifestAction[] {
+  return (enabledActions(db, app)?.actions ?? []).filter(({ auth }) => auth === 'none').map(asAction);
+}
+
 /** A question as a client with every component and the latest build would send it, in a conversation of its own. */
-function turnCommand(question: SmokeQuestion, asking: Asking, onPassages: (found: readonly Passage[]) => void): TurnCommand {
+function turnCommand(question: SmokeQuestion, asking: Asking, ears: Required<Pick<TurnCommand, 'onPassages' | 'onAction'>>): TurnCommand {
   const { app, manifestHash, runId } = asking;
   const turnId = randomUUID();
   const body: ChatRequest = {
@@ -220,6 +233,8 @@ function turnCommand(question: SmokeQuestion, asking: Asking, onPassages: (found
     requestId: `${runId}-${turnId}`,
     purpose: 'smoke',
     body,
-    onPassages,
+    userToken: '',
+    minuteLeft: null,
+    ...ears,
   };
 }

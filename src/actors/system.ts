@@ -9,6 +9,7 @@ import { readConversation } from '../storage/conversations.ts';
 import { readEndUser } from '../storage/end-users.ts';
 import { readTurn, type TurnRow } from '../storage/turns.ts';
 import { Conversation, type Home, type Opened, type Position } from './conversation.ts';
+import { changedSource } from './frame-source.ts';
 import { refuseTurn, reusedTurnId } from './turn-admission.ts';
 import type { TurnCommand } from './turn-command.ts';
 import { TurnOpening, type TurnServices } from './turn-opening.ts';
@@ -25,6 +26,22 @@ export interface ActorStats {
   readonly readers: number;
 }
 
+/** A turn that a watched device has opened, or came back to. */
+export interface WatchedTurn {
+  readonly turnId: string;
+  readonly conversationId: string;
+  /** Of the answer. */
+  readonly messageId: string;
+  /** In placeholder form. */
+  readonly position: Position;
+}
+
+export interface WatchedDevice {
+  readonly organisationId: string;
+  readonly appId: string;
+  readonly deviceId: string;
+}
+
 export interface ActorSystem {
   /** Opens a turn, or attaches to it when its turn_id was sent before. @throws Refusal, to be told in the stream. */
   openTurn(command: TurnCommand): Promise<Position>;
@@ -32,6 +49,8 @@ export interface ActorSystem {
   attachTurn(caller: TurnCaller, turnId: string): Promise<Position>;
   /** Stops a running turn; false when it had ended already. @throws Refusal 404. */
   stopTurn(caller: TurnCaller, turnId: string): Promise<boolean>;
+  /** Tells of each turn that the device opens on the app's test channel from now on. Answers how to stop that. */
+  watchDevice(device: WatchedDevice, listener: (turn: WatchedTurn) => void): () => void;
   stats(): ActorStats;
   /** Waits until no turn runs, at most `deadlineMs`; what runs then is interrupted (and can be retried). */
   drain(deadlineMs: number): Promise<void>;
@@ -53,6 +72,8 @@ class Actors implements ActorSystem {
   readonly #opening: TurnOpening;
   readonly #conversations = new Map<string, Conversation>();
   readonly #pings: NodeJS.Timeout;
+  /** Listeners by app and device: of pairings, which are few and bounded by whoever keeps them. */
+  readonly #watchers = new Map<string, Set<(turn: WatchedTurn) => void>>();
   #draining = false;
 
   constructor(services: ActorServices) {
@@ -83,28 +104,57 @@ class Actors implements ActorSystem {
   async openTurn(command: TurnCommand): Promise<Position> {
     // A connection that was open before may still bring turns: they would be cut off before they ended.
     if (this.#draining) throw new Refusal('internal', 'The service is about to stop. Send the same turn again in a few seconds.');
-    const { storage } = this.#services;
-    const db = storage.organisation(command.organisationId);
+    const db = this.#services.storage.organisation(command.organisationId);
     const home: Home = { organisationId: command.organisationId, appId: command.app.id, channel: command.channel };
     const known = readTurn(db, home.appId, command.turnId);
     if (known !== undefined) return this.#attach(home, command, known);
     const conversationId = this.#continued(command);
-    refuseTurn(command, conversationId === null, storage, this.#services.nowMs());
+    this.#refuse(command, conversationId === null);
     const id = conversationId ?? mintId('cnv', this.#services.nowMs());
-    const opened = await this.#conversation(id, home, conversationId === null).open(command);
-    if (opened !== 'exists') return opened;
+    const conversation = this.#conversation(id, home, conversationId === null);
+    const opened = await conversation.open(command);
+    if (opened !== 'exists') return this.#told(conversation, command, opened);
     // Somebody else opened the same turn meanwhile, in this conversation or in another new one.
     const winner = readTurn(db, home.appId, command.turnId);
     if (winner === undefined) throw new Error('a turn was reported as existing and is not there');
     return this.#attach(home, command, winner);
   }
 
+  #refuse(command: TurnCommand, isNewConversation: boolean): void {
+    const { billing, nowMs, storage } = this.#services;
+    refuseTurn(command, isNewConversation, storage, nowMs(), billing.platform);
+  }
+
   async #attach(home: Home, command: TurnCommand, row: TurnRow): Promise<Position> {
     if (row.fingerprint !== command.fingerprint) {
       throw reusedTurnId();
     }
-    if (row.state === 'failed') refuseTurn(command, false, this.#services.storage, this.#services.nowMs());
-    return position(await this.#conversation(row.conversationId, home).retry(command, row));
+    if (row.state === 'failed') this.#refuse(command, false);
+    const conversation = this.#conversation(row.conversationId, home);
+    return this.#told(conversation, command, position(await conversation.retry(command, row)));
+  }
+
+  /** What the device reads, with its own data in place; whoever watches it reads placeholders. */
+  #told(conversation: Conversation, command: TurnCommand, position: Position): Position {
+    const listeners = command.channel === 'sandbox' ? this.#watchers.get(watchKey(command.app.id, command.deviceId)) : undefined;
+    if (listeners !== undefined) {
+      const { turnId, organisationId, app } = command;
+      const row = readTurn(this.#services.storage.organisation(organisationId), app.id, turnId);
+      const turn = { turnId, conversationId: conversation.id, messageId: row?.assistantMessageId ?? '', position };
+      for (const listener of listeners) listener(turn);
+    }
+    return restored(conversation, position);
+  }
+
+  watchDevice({ appId, deviceId }: WatchedDevice, listener: (turn: WatchedTurn) => void): () => void {
+    const key = watchKey(appId, deviceId);
+    const listeners = this.#watchers.get(key) ?? new Set();
+    listeners.add(listener);
+    this.#watchers.set(key, listeners);
+    return () => {
+      listeners.delete(listener);
+      if (listeners.size === 0 && this.#watchers.get(key) === listeners) this.#watchers.delete(key);
+    };
   }
 
   /**
@@ -138,14 +188,17 @@ class Actors implements ActorSystem {
 
   async attachTurn(caller: TurnCaller, turnId: string): Promise<Position> {
     const row = this.#theirs(caller, turnId);
-    return position(await this.#conversation(row.conversationId, caller).attach(row));
+    const conversation = this.#conversation(row.conversationId, caller);
+    return restored(conversation, position(await conversation.attach(row)));
   }
 
   async stopTurn(caller: TurnCaller, turnId: string): Promise<boolean> {
     const row = this.#theirs(caller, turnId);
-    const running = this.#conversations.get(row.conversationId)?.runningTurn(row.turn);
-    if (running === undefined) return false;
-    return running.stop();
+    const conversation = this.#conversations.get(row.conversationId);
+    // Its row is there a moment before its run is.
+    if (row.endedAtMs === null) await conversation?.opened();
+    const running = conversation?.runningTurn(row.turn);
+    return running === undefined ? false : running.stop();
   }
 
   stats(): ActorStats {
@@ -185,6 +238,15 @@ class Actors implements ActorSystem {
 function position(opened: Opened): Position {
   if (opened === 'exists') throw new Error('attaching never opens a turn');
   return opened;
+}
+
+function watchKey(appId: string, deviceId: string): string {
+  return `${appId} ${deviceId}`;
+}
+
+/** A position whose reader is the device that owns the conversation. */
+function restored(conversation: Conversation, { source, fromSeq }: Position): Position {
+  return { source: changedSource(source, (text) => (text.includes('⟦') ? conversation.restoreJson(text) : text)), fromSeq };
 }
 
 export function createActorSystem(services: ActorServices): ActorSystem {

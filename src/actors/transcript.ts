@@ -1,4 +1,5 @@
 /** A conversation's rows as the model reads them: who said what, which actions were called and how they ended. */
+import { attachmentWords } from '../assistant/attachments/attachment-words.ts';
 import { fence } from '../assistant/fence.ts';
 import type { ChatMessage, ToolCall } from '../assistant/models/model.ts';
 import type { Block } from '../protocol/catalog/block.ts';
@@ -6,6 +7,8 @@ import { fallbackText } from '../protocol/catalog/catalog.ts';
 import type { Connection } from '../storage/connection.ts';
 import { readMessages, type StoredMessage } from '../storage/conversations.ts';
 import { type InvocationRow, readConversationInvocations } from '../storage/invocations.ts';
+import { attachmentsOfMessages } from '../storage/uploads.ts';
+import { askedCall } from './confirm-card.ts';
 import { expireChange } from './invocation-step.ts';
 
 /** A model needs the recent past; older messages cost tokens and say little. */
@@ -51,32 +54,63 @@ function assistantMessages(message: StoredMessage, calls: readonly InvocationRow
     .map(blockWords)
     .join('\n\n');
   if (calls.length === 0) return content === '' ? [] : [{ role: 'assistant', content }];
-  const toolCalls = calls.map((row): ToolCall => ({ id: row.callId, name: row.name, arguments: JSON.stringify(row.params) }));
-  const results = calls.map((row): ChatMessage => ({ role: 'tool', toolCallId: row.callId, name: row.name, content: outcome(row) }));
+  const made = calls.map((row) => ({ row, ...askedCall(row) }));
+  const toolCalls = made.map(({ row, params }): ToolCall => ({ id: row.callId, name: row.name, arguments: JSON.stringify(params) }));
+  const results = made.map(({ row, edits }): ChatMessage => {
+    const told = edits === null ? outcome(row) : `${editedByPerson(edits)}\n${outcome(row)}`;
+    return { role: 'tool', toolCallId: row.callId, name: row.name, content: told };
+  });
   return [{ role: 'assistant', content, toolCalls }, ...results];
+}
+
+/** The model's own call stays as it made it; of what a person changed on the card it learns here (decisions §8). */
+function editedByPerson(edits: Readonly<Record<string, unknown>>): string {
+  return `Before deciding, the person changed values of this call. They are now: ${fence('changed values', JSON.stringify(edits))}`;
 }
 
 function sizeOf(messages: readonly ChatMessage[]): number {
   return messages.reduce((sum, message) => sum + message.content.length, 0);
 }
 
+/** What a person said, behind what they attached to it. */
+function userMessages(message: StoredMessage, attached: readonly ChatMessage[]): ChatMessage[] {
+  return [...attached, { role: 'user', content: message.blocks.map(blockWords).join('\n\n') }];
+}
+
+/** Attachments of these messages as the model reads them later on: their words, and pictures by name. */
+function attachedWords(db: Connection, messages: readonly StoredMessage[]): Map<string, ChatMessage[]> {
+  const users = messages.filter(({ role }) => role === 'user').map(({ id }) => id);
+  const words = new Map<string, string[]>();
+  for (const attachment of attachmentsOfMessages(db, users)) {
+    words.set(attachment.messageId, [...(words.get(attachment.messageId) ?? []), attachmentWords(attachment)]);
+  }
+  return new Map(Array.from(words, ([id, parts]) => [id, [{ role: 'user', content: parts.join('\n\n') }]]));
+}
+
 /**
  * The newest part of a conversation, oldest first, at most CHARS_REMEMBERED characters (the newest message whatever
- * its length). `nowMs` decides which calls have run out of time. Calls stay with the message that made them, so that no result stands without its call.
+ * its length). `nowMs` decides which calls have run out of time. Calls stay with the message that made them, so that no result
+ * stands without its call. `attached`: what comes with the newest message of the person, pictures included; else its rows are read.
  */
-export function readTranscript(db: Connection, conversationId: string, nowMs: number): ChatMessage[] {
+export function readTranscript(
+  db: Connection,
+  conversationId: string,
+  nowMs: number,
+  attached: readonly ChatMessage[] = [],
+): ChatMessage[] {
   const calls = new Map<string, InvocationRow[]>();
   for (const row of readConversationInvocations(db, conversationId, INVOCATIONS_REMEMBERED)) {
     const state = expireChange(row, nowMs)?.to ?? row.state;
     calls.set(row.messageId, [...(calls.get(row.messageId) ?? []), { ...row, state }]);
   }
+  const messages = readMessages(db, conversationId, { limit: MESSAGES_REMEMBERED, wordless: true }).reverse();
+  const newest = messages.find(({ role }) => role === 'user');
+  const withWords = attachedWords(db, messages);
   const groups: ChatMessage[][] = [];
   let chars = 0;
-  for (const message of readMessages(db, conversationId, { limit: MESSAGES_REMEMBERED, wordless: true }).reverse()) {
-    const group: ChatMessage[] =
-      message.role === 'user'
-        ? [{ role: 'user', content: message.blocks.map(blockWords).join('\n\n') }]
-        : assistantMessages(message, calls.get(message.id) ?? []);
+  for (const message of messages) {
+    const shown = message === newest && attached.length > 0 ? attached : (withWords.get(message.id) ?? []);
+    const group = message.role === 'user' ? userMessages(message, shown) : assistantMessages(message, calls.get(message.id) ?? []);
     chars += sizeOf(group);
     if (chars > CHARS_REMEMBERED && groups.length > 0) break;
     groups.unshift(group);

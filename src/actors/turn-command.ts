@@ -16,7 +16,7 @@ import { type InvocationChange, type InvocationRow, readInvocationById, readTurn
 import type { Channel } from '../storage/organisations.ts';
 import { isContinued, type TurnKind } from '../storage/turns.ts';
 import { settledCard } from './confirm-card.ts';
-import { expireChange, resultChange, waitingAfter } from './invocation-step.ts';
+import { answerChange, expireChange, waitingAfter } from './invocation-step.ts';
 
 export interface TurnCommand {
   readonly app: AppRecord;
@@ -34,6 +34,12 @@ export interface TurnCommand {
   /** `smoke`: asked by the service itself, so it meets no cap and costs the organisation nothing (decisions §3 "Smoke"). */
   readonly purpose: 'person' | 'smoke';
   readonly body: ChatRequest;
+  /** The signed-in person's own token for actions with auth `user`; '' when none was sent. Lives in memory only. */
+  readonly userToken: string;
+  /** Requests like this one that still fit into the minute; null when nobody counts. */
+  readonly minuteLeft: (() => number) | null;
+  /** Hears of each action that the model calls, by name. */
+  onAction?(name: string): void;
   /** Hears of the passages that the model is given, each time some are. */
   onPassages?(passages: readonly Passage[]): void;
 }
@@ -50,7 +56,14 @@ export interface TurnPlan {
   readonly waiting: Waiting;
   /** Calls that still wait after a continuation. */
   readonly left: readonly InvocationRow[];
+  /** Confirmed writes that the service runs before the model is asked. */
+  readonly executions: readonly InvocationRow[];
+  /** Calls that this turn brings the person's agreement to. */
+  readonly confirmed: readonly InvocationRow[];
 }
+
+/** What a person says who sends a form without a word in it: a text block is never empty. */
+const SENT_EMPTY = '(The form was sent empty.)';
 
 const NOBODY: Waiting = { reads: 0, confirmations: 0 };
 
@@ -58,7 +71,15 @@ function textBlock(position: number, md: string): Omit<NewBlock, 'id'> {
   return { position, blockType: 'text', revision: 1, body: JSON.stringify({ md }), fallbackText: null };
 }
 
-const NOTHING: Omit<TurnPlan, 'kind' | 'said'> = { picks: [], changes: [], resumedTurns: [], waiting: NOBODY, left: [] };
+const NOTHING: Omit<TurnPlan, 'kind' | 'said'> = {
+  picks: [],
+  changes: [],
+  resumedTurns: [],
+  waiting: NOBODY,
+  left: [],
+  executions: [],
+  confirmed: [],
+};
 
 /** The block a person answers, if this conversation has it. */
 function answeredBlock(db: Connection, conversationId: string, id: string, field: string): Block {
@@ -67,7 +88,8 @@ function answeredBlock(db: Connection, conversationId: string, id: string, field
   return block;
 }
 
-function pick(block: Block, selectedIds: readonly string[]): PickChange {
+/** The block with its Pick answered, as a compare-and-set of its body. */
+export function pick(block: Block, selectedIds: readonly string[]): PickChange {
   const answered = { ...block.body, status: 'answered', ...(selectedIds.length > 0 ? { selected_ids: selectedIds } : {}) };
   return {
     id: block.id,
@@ -79,15 +101,13 @@ function pick(block: Block, selectedIds: readonly string[]): PickChange {
 
 /** @throws Refusal `invalid_request` when the selection does not fit the block that was shown (catalog.md "Rules"). */
 function planMessage(db: Connection, conversationId: string, body: ChatRequest, words: string): TurnPlan {
-  if (body.attachments !== undefined && body.attachments.length > 0) {
-    throw new Refusal('invalid_request', 'attachments[0].upload_id names no upload of this device');
-  }
   const { selection } = body;
   if (selection === undefined) return { ...NOTHING, kind: 'message', said: [textBlock(0, words)] };
   const block = answeredBlock(db, conversationId, selection.block_id, 'selection.block_id');
   const problem = selectionProblem(block, { ids: selection.ids, otherText: selection.other_text });
   if (problem !== undefined) throw new Refusal('invalid_request', `selection ${problem}`);
-  const other = selection.other_text === undefined ? [] : [textBlock(1, selection.other_text)];
+  const ownWords = selection.other_text?.trim() ?? '';
+  const other = ownWords === '' ? [] : [textBlock(1, ownWords)];
   return { ...NOTHING, kind: 'message', said: [textBlock(0, words), ...other], picks: [pick(block, selection.ids)] };
 }
 
@@ -102,7 +122,7 @@ function planForm(db: Connection, conversationId: string, submission: NonNullabl
   }));
   if (problems.length > 0) throw new Refusal('invalid_request', summarise(problems), { details: problems });
   const filled = Object.entries(submission.values).map(([name, value]) => `- ${name}: ${Array.isArray(value) ? value.join(', ') : value}`);
-  return { ...NOTHING, kind: 'form', said: [textBlock(0, filled.join('\n'))], picks: [pick(block, [])] };
+  return { ...NOTHING, kind: 'form', said: [textBlock(0, filled.join('\n') || SENT_EMPTY)], picks: [pick(block, [])] };
 }
 
 /**
@@ -113,14 +133,21 @@ function planResults(db: Connection, conversationId: string, command: TurnComman
   const { tool_results: results = [] } = command.body;
   const changes = new Map<string, InvocationChange>();
   const turns = new Set<number>();
+  const executions: InvocationRow[] = [];
+  const confirmed: InvocationRow[] = [];
   results.forEach((result, index) => {
     const row = readInvocationById(db, result.invocation_id);
     if (row === undefined || row.conversationId !== conversationId) {
       throw new Refusal('invalid_request', `tool_results[${index}].invocation_id names no call of this conversation`);
     }
     turns.add(row.turn);
-    const change = changes.has(row.id) ? null : resultChange(row, result, command.app.settings.recordConfirmations, nowMs);
-    if (change !== null) changes.set(row.id, change);
+    if (changes.has(row.id)) return;
+    const { change, executes } = answerChange(row, result, command.app.settings.recordConfirmations, nowMs);
+    if (change === null) return;
+    changes.set(row.id, change);
+    const answered: InvocationRow = { ...row, state: change.to, confirmedAtMs: change.confirmedAtMs ?? row.confirmedAtMs };
+    if (answered.confirmedAtMs !== null && (executes || change.to === 'succeeded')) confirmed.push(answered);
+    if (executes) executions.push(answered);
   });
   if (changes.size === 0 && [...turns].every((turn) => isContinued(db, turn))) {
     // Continuations are not counted: repeating one must not be a way to ask the model for nothing.
@@ -136,9 +163,11 @@ function planResults(db: Connection, conversationId: string, command: TurnComman
   }
   const made = [...changes.values()];
   const picks = made.flatMap((change) => settledCard(db, change) ?? []);
-  const waiting = waitingAfter(rows, made);
-  const left = rows.filter((row) => isUnsettled(changes.get(row.id)?.to ?? row.state));
-  return { kind: 'continuation', said: null, picks, changes: made, resumedTurns: left.length === 0 ? [...turns] : [], waiting, left };
+  const others = rows.filter((row) => !executions.some(({ id }) => id === row.id));
+  const waiting = waitingAfter(others, made);
+  const left = others.filter((row) => isUnsettled(changes.get(row.id)?.to ?? row.state));
+  const resumedTurns = left.length === 0 ? [...turns] : [];
+  return { kind: 'continuation', said: null, picks, changes: made, resumedTurns, waiting, left, executions, confirmed };
 }
 
 /**

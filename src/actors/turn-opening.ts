@@ -1,33 +1,34 @@
-/** Prepares what opening a turn writes and what its run needs, from the command and the rows it meets. */
+/** Prepares what opening a turn writes, from the command and the rows it meets, and knows the writes of a conversation's turns. */
 import type { Logger } from 'pino';
 import type { Model } from '../assistant/models/model.ts';
 import type { PriceTable } from '../assistant/prices.ts';
-import { systemPrompt } from '../assistant/prompt.ts';
-import { createToolsets } from '../assistant/toolset.ts';
+import { regionOfLocale } from '../assistant/privacy/phone-numbers.ts';
 import type { ChatTurnEffect, chatTurn } from '../machines/chat-turn.ts';
-import { Refusal } from '../protocol/errors.ts';
 import { type IdPrefix, mintId } from '../protocol/ids.ts';
 import { toMicroUsd } from '../protocol/money.ts';
 import type { TurnState } from '../protocol/runtime/states.ts';
-import type { PendingInvocation, StreamEvent } from '../protocol/runtime/stream-events.ts';
-import { readPersona } from '../storage/drafts.ts';
-import type { InvocationRow } from '../storage/invocations.ts';
-import { hasIndexedKnowledge, searchKnowledge } from '../storage/knowledge-search.ts';
-import { readManifest } from '../storage/manifests.ts';
+import type { StreamEvent, TurnUsage } from '../protocol/runtime/stream-events.ts';
+import type { Connection } from '../storage/connection.ts';
+import { readConversation } from '../storage/conversations.ts';
+import { type InvocationRow, readExecutedBy, readExecuting } from '../storage/invocations.ts';
 import type { Storage } from '../storage/storage.ts';
 import type { OpenTurnInput, OpenTurnOutput } from '../storage/turn-openings.ts';
-import type { CommitTurnInput } from '../storage/turns.ts';
-import type { Cap } from '../storage/usage-ledger.ts';
+import type { CommitTurnInput, TurnRow } from '../storage/turns.ts';
+import { turnsLeft } from '../storage/usage-ledger.ts';
+import type { Billing } from './billing.ts';
+import { type Concealment, openConcealment } from './concealment.ts';
+import { settledCard } from './confirm-card.ts';
+import type { ActionRunner } from './http-action-call.ts';
+import { lostChange } from './invocation-step.ts';
+import { pendingOf } from './pending-call.ts';
 import type { QuestionMeanings } from './question-meanings.ts';
 import type { Stepper } from './step.ts';
-import { readTranscript } from './transcript.ts';
 import { planTurn, type TurnCommand, type TurnPlan } from './turn-command.ts';
 import { journalEvent } from './turn-log.ts';
 import { turnMachine } from './turn-machine.ts';
 import type { TurnScope } from './turn-scope.ts';
-
-/** Passages looked up for a message: enough to answer from, few enough not to drown the question. */
-const PASSAGES_PER_SEARCH = 6;
+import { TurnScopes } from './turn-scopes.ts';
+import { retriedWords, type TurnWords, turnWords } from './turn-words.ts';
 
 export interface TurnServices {
   readonly storage: Storage;
@@ -36,6 +37,10 @@ export interface TurnServices {
   readonly log: Logger;
   /** There when passages are looked up by meaning, too. */
   readonly meanings?: QuestionMeanings | undefined;
+  /** Calls an HTTP action of an app. */
+  readonly runAction: ActionRunner['run'];
+  /** The platform's ceiling, and who hears of every charge. */
+  readonly billing: Pick<Billing, 'platform' | 'charged'>;
   nowMs(): number;
   /** A row of this organisation runs out at `atMs`. */
   noteDeadline(organisationId: string, atMs: number): void;
@@ -46,9 +51,29 @@ export interface Fence {
   readonly epoch: number;
 }
 
+/** A conversation as its actor holds it. */
+export interface Thread {
+  readonly id: string;
+  readonly concealment: Concealment;
+}
+
+/** What a step's first events tell of. */
+interface Opening {
+  readonly command: TurnCommand;
+  readonly thread: Thread;
+  readonly messageId: string;
+  readonly plan?: TurnPlan;
+  readonly usage?: TurnUsage | undefined;
+}
+
+function usageOf({ minuteLeft }: TurnCommand, dayLeft: number | undefined): TurnUsage | undefined {
+  return minuteLeft === null || dayLeft === undefined ? undefined : { minute_left: minuteLeft(), day_left: dayLeft };
+}
+
 export interface PreparedTurn {
   readonly input: OpenTurnInput;
-  scope(commit: TurnScope['commit']): TurnScope;
+  /** The run, once the opening is committed. */
+  scope(commit: TurnScope['commit'], dayLeft: number | null): TurnScope;
   readonly start: {
     readonly machine: Stepper<typeof chatTurn>;
     readonly effects: readonly ChatTurnEffect[];
@@ -57,41 +82,46 @@ export interface PreparedTurn {
   };
 }
 
-const CAP_REFUSALS: Readonly<Record<Cap, (command: TurnCommand) => Refusal>> = {
-  messages_per_day: ({ app }) =>
-    new Refusal('rate_limited', `Today's ${app.settings.messagesPerDay} messages are used up. The count starts again at midnight UTC.`),
-  sandbox_conversations: () =>
-    new Refusal(
-      'quota_exceeded',
-      'The sandbox conversations of this organisation are used up for this month. Test keys start new ones on the 1st (UTC); live keys are not affected.',
-    ),
-  daily_model_budget: () => new Refusal('quota_exceeded', 'The assistant has reached its budget for today. It is back tomorrow (UTC).'),
-};
-
 export class TurnOpening {
   readonly #services: TurnServices;
-  readonly #toolset = createToolsets();
+  readonly #scopes: TurnScopes;
 
   constructor(services: TurnServices) {
     this.#services = services;
+    this.#scopes = new TurnScopes(services);
+  }
+
+  nowMs(): number {
+    return this.#services.nowMs();
+  }
+
+  /** A conversation with its personal data. `locale`: whose way of writing telephone numbers is looked for. */
+  thread(organisationId: string, conversationId: string, isNew: boolean, locale: string | null): Thread {
+    const { storage } = this.#services;
+    const count = isNew ? 0 : (readConversation(storage.organisation(organisationId), conversationId)?.placeholders ?? 0);
+    const region = regionOfLocale(locale);
+    return { id: conversationId, concealment: openConcealment({ storage, organisationId, conversationId, isNew, count, region }) };
   }
 
   /**
-   * What `command` would write, and its run. Reads only.
+   * What `command` would write, and its run. Writes nothing but placeholders that the conversation did not have yet.
    * @throws Refusal `manifest_unknown`, or `invalid_request` when the command does not fit the conversation's rows.
    */
-  prepare(command: TurnCommand, conversationId: string, fence: Fence): PreparedTurn {
-    const nowMs = this.#services.nowMs();
-    const db = this.#services.storage.organisation(command.organisationId);
+  async prepare(command: TurnCommand, thread: Thread, fence: Fence): Promise<PreparedTurn> {
+    const { storage, model, nowMs } = this.#services;
+    const db = storage.organisation(command.organisationId);
+    // Refuses an unknown manifest before anything is written.
+    this.#scopes.manifest(command);
+    const words = await turnWords(storage, command, thread.concealment, nowMs());
+    const atMs = nowMs();
+    const plan = planTurn(db, thread.id, { ...command, body: words.body }, atMs);
+    const machine = turnMachine();
+    const { effects } = machine.send({ type: 'turn.open', serverCalls: plan.executions.length, waiting: plan.waiting });
     const messageId = this.#mint('msg');
     const isNew = fence.expectedEpoch === null;
-    const scope = (commit: TurnScope['commit']) => this.scopeOf(command, conversationId, messageId, commit, isNew);
-    // Refuses an unknown manifest before anything is written.
-    this.#manifest(command);
-    const plan = planTurn(db, conversationId, command, nowMs);
-    const machine = turnMachine();
-    const { effects } = machine.send({ type: 'turn.open', waiting: plan.waiting });
-    const events = this.openingEvents(effects, command, conversationId, messageId, plan.left);
+    // A continuation is not counted, so that what is left is known before it is opened.
+    const leftNow = plan.kind === 'continuation' ? this.#dayLeft(command, db, atMs) : undefined;
+    const events = this.#openingEvents(effects, { command, thread, messageId, plan, usage: usageOf(command, leftNow) });
     const input: OpenTurnInput = {
       appId: command.app.id,
       channel: command.channel,
@@ -101,11 +131,12 @@ export class TurnOpening {
       deviceId: command.deviceId,
       requestId: command.requestId,
       request: JSON.stringify({ client: command.body.client }),
-      model: this.#services.model.name,
-      nowMs,
-      conversation: { id: conversationId, ...fence },
+      model: model.name,
+      nowMs: atMs,
+      conversation: { id: thread.id, ...fence },
       person: command.person === null ? null : { newId: this.#mint('usr'), ...command.person },
-      userMessage: this.#userMessage(plan),
+      userMessage: this.#userMessage(plan, words),
+      placeholders: isNew ? thread.concealment.newRows() : [],
       assistantMessageId: messageId,
       state: machine.state as TurnState,
       snapshot: JSON.stringify(machine.snapshot.context),
@@ -117,12 +148,47 @@ export class TurnOpening {
       invocationChanges: plan.changes,
       resumedTurns: plan.resumedTurns,
     };
+    const scope: PreparedTurn['scope'] = (commit, dayLeft) =>
+      this.#scopes.make(command, {
+        conversationId: thread.id,
+        concealment: thread.concealment,
+        messageId,
+        words,
+        commit,
+        isNew,
+        executions: plan.executions,
+        lost: [],
+        left: plan.left.map(pendingOf),
+        usage: () => usageOf(command, leftNow ?? dayLeft ?? undefined),
+      });
     return { input, scope, start: { machine, effects, events } };
   }
 
-  #userMessage(plan: TurnPlan): OpenTurnInput['userMessage'] {
+  /** A new attempt of a turn that failed: its run, and what is said first. */
+  async prepareRetry(command: TurnCommand, thread: Thread, row: TurnRow, effects: readonly ChatTurnEffect[], commit: TurnScope['commit']) {
+    const { storage } = this.#services;
+    const words = await retriedWords(storage, command, thread.concealment, row.userMessageId);
+    const lost = readExecutedBy(storage.organisation(command.organisationId), row.turn).filter(({ state }) => state === 'unknown');
+    const messageId = row.assistantMessageId;
+    const scope = this.#scopes.make(command, {
+      conversationId: thread.id,
+      concealment: thread.concealment,
+      messageId,
+      words,
+      commit,
+      isNew: false,
+      executions: [],
+      lost,
+      left: [],
+      usage: () => usageOf(command, this.#dayLeft(command, storage.organisation(command.organisationId), this.#services.nowMs())),
+    });
+    return { scope, events: this.#openingEvents(effects, { command, thread, messageId }) };
+  }
+
+  #userMessage(plan: TurnPlan, { attachments }: TurnWords): OpenTurnInput['userMessage'] {
     if (plan.said === null) return null;
-    return { id: this.#mint('msg'), blocks: plan.said.map((block) => ({ ...block, id: this.#mint('blk') })) };
+    const uploads = attachments.map(({ uploadId, position, text }) => ({ id: uploadId, position, text }));
+    return { id: this.#mint('msg'), blocks: plan.said.map((block) => ({ ...block, id: this.#mint('blk') })), uploads };
   }
 
   /** Continuations go on with work that was counted already (service.md "Limits" rule 3); the service's own questions never are. */
@@ -135,84 +201,44 @@ export class TurnOpening {
     };
   }
 
+  #dayLeft({ app, channel }: TurnCommand, db: Connection, nowMs: number): number {
+    return turnsLeft(db, { appId: app.id, channel, nowMs }, app.settings.messagesPerDay);
+  }
+
   #mint(prefix: IdPrefix): string {
     return mintId(prefix, this.#services.nowMs());
   }
 
-  #manifest(command: TurnCommand) {
-    const hash = command.body.client.manifest_hash ?? null;
-    if (hash === null) return undefined;
-    const document = readManifest(this.#services.storage.organisation(command.organisationId), command.app.id, hash);
-    if (document === undefined) {
-      throw new Refusal(
-        'manifest_unknown',
-        'client.manifest_hash is not known here. Register the manifest again with POST /v1/apps/manifest.',
-      );
-    }
-    return { hash, document };
-  }
-
-  /** What a run of this command needs; `commit` is the conversation's. */
-  scopeOf(command: TurnCommand, conversationId: string, messageId: string, commit: TurnScope['commit'], isNew = false): TurnScope {
-    const { app, body, channel, requestId } = command;
-    const { storage, model, prices, log, meanings } = this.#services;
-    const db = storage.organisation(command.organisationId);
-    const locale = body.client.locale ?? null;
-    const hasKnowledge = hasIndexedKnowledge(db, app.id);
-    return {
-      app,
-      channel,
-      isCharged: command.purpose === 'person',
-      conversationId,
-      messageId,
-      requestId,
-      locale,
-      context: body.context,
-      toolset: this.#toolset({
-        components: body.client.components,
-        manifest: this.#manifest(command),
-        hasKnowledge,
-      }),
-      actionKinds: new Set(body.client.action_kinds),
-      model,
-      prices,
-      log: log.child({ request_id: requestId, conversation_id: conversationId }),
-      system: systemPrompt(app.name, readPersona(db, app, channel), locale),
-      traits: null,
-      nowMs: this.#services.nowMs,
-      mint: (prefix) => this.#mint(prefix),
-      // What was said in a new conversation is what the command says; reading it back would cost more than all the rest.
-      transcript: () =>
-        isNew && body.message !== undefined
-          ? [{ role: 'user', content: body.message.text }]
-          : readTranscript(db, conversationId, this.#services.nowMs()),
-      search: (text) => {
-        const found = hasKnowledge ? searchKnowledge(db, app.id, text, PASSAGES_PER_SEARCH, meanings?.get(text)) : [];
-        if (found.length > 0) command.onPassages?.(found);
-        return found;
-      },
-      ...(meanings !== undefined && hasKnowledge ? { prepareSearch: (text: string) => meanings.prepare(text) } : {}),
-      commit,
-    };
-  }
-
-  /** What a turn's first step says; `left`: the calls it ends on when it only passed results on. */
-  openingEvents(
-    effects: readonly ChatTurnEffect[],
-    command: TurnCommand,
-    conversationId: string,
-    messageId: string,
-    left: readonly InvocationRow[] = [],
-  ): StreamEvent[] {
+  /** What a turn's first step says; it may end at once, on calls that wait since an earlier turn. */
+  #openingEvents(effects: readonly ChatTurnEffect[], { command, thread, messageId, plan, usage }: Opening): StreamEvent[] {
+    const { model } = this.#services;
+    const receipts = (plan?.confirmed ?? []).flatMap((row) => {
+      const receipt = this.#scopes.receipt(command, thread.concealment, row);
+      return receipt === undefined ? [] : [{ invocation_id: row.id, receipt }];
+    });
     return effects.flatMap((effect): StreamEvent[] => {
       switch (effect.type) {
-        case 'sendStart': {
-          const { requestId } = command;
-          const model = this.#services.model.name;
-          return [{ type: 'turn.start', conversation_id: conversationId, message_id: messageId, model, request_id: requestId }];
-        }
+        case 'sendStart':
+          return [
+            {
+              type: 'turn.start',
+              conversation_id: thread.id,
+              message_id: messageId,
+              model: model.name,
+              request_id: command.requestId,
+              ...(receipts.length === 0 ? {} : { receipts }),
+            },
+          ];
         case 'endTurn':
-          return [{ type: 'turn.end', status: effect.status, pending: left.map(pendingOf), billable: false }];
+          return [
+            {
+              type: 'turn.end',
+              status: effect.status,
+              pending: (plan?.left ?? []).map(pendingOf),
+              billable: false,
+              ...(usage === undefined ? {} : { usage }),
+            },
+          ];
         default:
           return [];
       }
@@ -224,26 +250,26 @@ export class TurnOpening {
   }
 
   async commit(organisationId: string, input: Omit<CommitTurnInput, 'nowMs'>): Promise<boolean> {
-    const committed = await this.#services.storage.write(organisationId, 'commitTurn', { ...input, nowMs: this.#services.nowMs() });
+    const { billing, storage } = this.#services;
+    const nowMs = this.#services.nowMs();
+    const committed = await storage.write(organisationId, 'commitTurn', { ...input, nowMs });
+    if (committed && input.charge !== null) {
+      const { costMicroUsd } = input.charge;
+      billing.charged(organisationId, { channel: input.channel, costMicroUsd, atMs: nowMs });
+    }
     for (const { expiresAtMs } of input.invocations) {
       if (committed && expiresAtMs !== null) this.#services.noteDeadline(organisationId, expiresAtMs);
     }
     return committed;
   }
 
-  refusal(command: TurnCommand, cap: Cap): Refusal {
-    return CAP_REFUSALS[cap](command);
+  /** Writes that a crash cut off: from now on it is said that nobody knows whether they were done. False when the fence refused. */
+  async loseExecutions(organisationId: string, conversationId: string, fence: { expectedEpoch: number; epoch: number }): Promise<boolean> {
+    const { storage, nowMs } = this.#services;
+    const db = storage.organisation(organisationId);
+    const changes = readExecuting(db, conversationId).flatMap((row: InvocationRow) => lostChange(row) ?? []);
+    if (changes.length === 0) return true;
+    const settlements = changes.map((change) => ({ change, card: settledCard(db, change) }));
+    return storage.write(organisationId, 'loseExecutions', { conversationId, ...fence, settlements, nowMs: nowMs() });
   }
-}
-
-function pendingOf(row: InvocationRow): PendingInvocation {
-  return {
-    invocation_id: row.id,
-    name: row.name,
-    params: row.params,
-    risk: row.risk,
-    timeout_ms: row.timeoutMs,
-    executor: row.executor,
-    ...(row.blockId === null ? {} : { block_id: row.blockId }),
-  };
 }

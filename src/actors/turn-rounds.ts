@@ -3,7 +3,6 @@
  * turn that are not rows yet (search results, repairs). Decides nothing about states; the machine does.
  */
 import { checkParams } from '../assistant/action-params.ts';
-import type { BlockAssembler } from '../assistant/block-assembler.ts';
 import { fence } from '../assistant/fence.ts';
 import type { ChatMessage, ModelRequest, Passage, RoundResult, ToolCall, Usage } from '../assistant/models/model.ts';
 import { costMicroUsd } from '../assistant/prices.ts';
@@ -13,22 +12,19 @@ import type { Waiting } from '../machines/chat-turn.ts';
 import { type Detail, summarise } from '../protocol/issues.ts';
 import type { ManifestAction } from '../protocol/runtime/manifest.ts';
 import type { PendingInvocation, StreamEvent } from '../protocol/runtime/stream-events.ts';
+import type { ActionDefinition } from '../protocol/setup/action-rules.ts';
 import type { NewInvocation } from '../storage/invocations.ts';
 import type { Charge } from '../storage/usage-ledger.ts';
-import { confirmCardBody } from './confirm-card.ts';
+import { type CallDefinition, confirmCardBody } from './confirm-card.ts';
 import { dispatch } from './invocation-step.ts';
+import type { ServerCalls, ServerRead } from './server-calls.ts';
+import type { TurnAnswer } from './turn-answer.ts';
 import type { TurnScope } from './turn-scope.ts';
 
 export interface RoundOutcome {
   /** Calls that the server answers itself, so that the model can go on. */
   readonly serverCalls: number;
   readonly waiting: Waiting;
-}
-
-/** A call of an action that the client or a person has to answer. */
-interface Waits {
-  readonly pending: PendingInvocation;
-  readonly row: NewInvocation;
 }
 
 /** OpenAI's rule of thumb for English: what an upstream that reports no usage is charged by. */
@@ -56,7 +52,8 @@ function passagesText(passages: readonly Passage[]): string {
 
 export class TurnRounds {
   readonly #scope: TurnScope;
-  readonly #assembler: BlockAssembler;
+  readonly #answer: TurnAnswer;
+  readonly #serverCalls: ServerCalls;
   /** Rounds of this turn so far, behind the transcript. */
   readonly #said: ChatMessage[] = [];
   #transcript: ChatMessage[] | null = null;
@@ -64,16 +61,19 @@ export class TurnRounds {
   #words = '';
   #calls: readonly ToolCall[] = [];
   #answers = new Map<string, () => string>();
-  #waits: Waits[] = [];
+  #reads: ServerRead[] = [];
+  /** Calls that the client or a person has to answer. */
+  #waits: PendingInvocation[] = [];
   #newInvocations: NewInvocation[] = [];
   #usage: Usage = { inputTokens: 0, outputTokens: 0 };
   #askedChars = 0;
   /** Written in a round that has not reported its usage. */
   #unreportedChars = 0;
 
-  constructor(scope: TurnScope, assembler: BlockAssembler) {
+  constructor(scope: TurnScope, answer: TurnAnswer, serverCalls: ServerCalls) {
     this.#scope = scope;
-    this.#assembler = assembler;
+    this.#answer = answer;
+    this.#serverCalls = serverCalls;
   }
 
   drawsComponent(name: string): boolean {
@@ -122,9 +122,10 @@ export class TurnRounds {
     this.#count(result);
     this.#calls = result.toolCalls;
     this.#answers = new Map();
+    this.#reads = [];
     const { toolset } = this.#scope;
     const components = result.toolCalls.filter((call) => this.drawsComponent(call.name));
-    for (const { call, details } of this.#assembler.finishRound(components)) this.#answers.set(call.id, () => refusal(details));
+    for (const { call, details } of this.#answer.finishRound(components)) this.#answers.set(call.id, () => refusal(details));
     for (const call of result.toolCalls) {
       const action = toolset.actions.get(call.name);
       if (action !== undefined) this.#callAction(call, action);
@@ -148,7 +149,7 @@ export class TurnRounds {
   }
 
   #waiting(): Waiting {
-    const reads = this.#waits.filter(({ pending }) => pending.risk === 'read').length;
+    const reads = this.#waits.filter(({ risk }) => risk === 'read').length;
     return { reads, confirmations: this.#waits.length - reads };
   }
 
@@ -158,52 +159,76 @@ export class TurnRounds {
       this.#answers.set(call.id, () => refusal(checked.details));
       return;
     }
+    const definition = this.#scope.toolset.httpActions.get(action.name) ?? null;
+    this.#scope.onAction(action.name);
+    if (definition !== null && action.risk === 'read') {
+      this.#reads.push({ call, action, definition, params: checked.params });
+      // The answer takes its place once the app's server has given it.
+      this.#answers.set(call.id, () => `${action.name} has not answered.`);
+      return;
+    }
+    this.#await(call, action, definition, checked.params);
+  }
+
+  /** A call that somebody else answers: the client, or a person before the client or the service runs it. */
+  #await(call: ToolCall, action: ManifestAction, http: ActionDefinition | null, params: Readonly<Record<string, unknown>>): void {
     const scope = this.#scope;
+    const { name, risk, timeoutMs } = action;
     const id = scope.mint('inv');
-    const { state, expiresAtMs } = dispatch(action.risk, 'client', action.timeoutMs, scope.app.settings.confirmationTtlS, scope.nowMs());
-    const drawsCard = action.risk !== 'read' && scope.toolset.components.has('confirm_card');
+    const executor = http === null ? 'client' : 'server';
+    const { state, expiresAtMs } = dispatch(risk, executor, timeoutMs, scope.app.settings.confirmationTtlS, scope.nowMs());
+    const drawsCard = risk !== 'read' && scope.toolset.components.has('confirm_card');
     const blockId = drawsCard
-      ? this.#assembler.place(
-          'confirm_card',
-          confirmCardBody(action, { invocationId: id, params: checked.params, expiresAtMs }, scope.locale),
-        )
+      ? this.#answer.place('confirm_card', confirmCardBody(action, { invocationId: id, params, expiresAtMs }, scope.locale))
       : null;
-    const pending: PendingInvocation = {
+    const definition: CallDefinition = { action, locale: scope.locale, http };
+    this.#waits.push({
       invocation_id: id,
-      name: action.name,
-      params: checked.params,
-      risk: action.risk,
-      timeout_ms: action.timeoutMs,
-      executor: 'client',
+      name,
+      params,
+      risk,
+      timeout_ms: timeoutMs,
+      executor,
       ...(blockId === null ? {} : { block_id: blockId }),
-    };
-    const row: NewInvocation = {
+    });
+    this.#newInvocations.push({
       id,
       callId: call.id,
-      name: action.name,
-      params: JSON.stringify(checked.params),
-      risk: action.risk,
-      executor: 'client',
-      timeoutMs: action.timeoutMs,
+      name,
+      params: JSON.stringify(params),
+      risk,
+      executor,
+      timeoutMs,
       state,
       blockId,
       expiresAtMs,
-    };
-    this.#waits.push({ pending, row });
-    this.#newInvocations.push(row);
+      definition: risk === 'read' ? null : JSON.stringify(definition),
+    });
   }
 
-  /** What runCalls has to wait for: the meanings of its searches. Undefined when the calls can be answered at once. */
+  /** What runCalls has to wait for: writes to run, reads, the meanings of searches. Undefined when the calls can be answered at once. */
   callsPreparation(): Promise<unknown> | undefined {
+    if (this.#serverCalls.hasWrites) return this.#serverCalls.runWrites();
+    const waits: Promise<unknown>[] = this.#reads.map((read) => this.#read(read));
     const { prepareSearch } = this.#scope;
-    if (prepareSearch === undefined) return undefined;
-    const searches = this.#calls.filter((call) => call.name === SEARCH_KNOWLEDGE && this.#answers.has(call.id));
-    const meanings = searches.map((call) => prepareSearch(queryOf(call))).filter((meaning) => meaning !== undefined);
-    return meanings.length === 0 ? undefined : Promise.all(meanings);
+    for (const call of this.#calls) {
+      if (call.name !== SEARCH_KNOWLEDGE || !this.#answers.has(call.id)) continue;
+      const meaning = prepareSearch?.(queryOf(call));
+      if (meaning !== undefined) waits.push(meaning);
+    }
+    return waits.length === 0 ? undefined : Promise.all(waits);
+  }
+
+  async #read(read: ServerRead): Promise<void> {
+    const { row, told } = await this.#serverCalls.read(read);
+    this.#newInvocations.push(row);
+    this.#answers.set(read.call.id, () => told);
   }
 
   /** Answers the server's own calls and remembers the round, so that the model can be asked again. */
   runCalls(): void {
+    // Confirmed writes that a continuation handed over are rows: the transcript tells of them.
+    if (this.#calls.length === 0) return;
     this.#said.push({ role: 'assistant', content: this.#words, toolCalls: this.#calls });
     for (const call of this.#calls) {
       const answer = this.#answers.get(call.id);
@@ -225,13 +250,13 @@ export class TurnRounds {
   }
 
   pending(): readonly PendingInvocation[] {
-    return this.#waits.map(({ pending }) => pending);
+    return [...this.#scope.left, ...this.#waits];
   }
 
   /** `action.execute` for every read of the client's. */
   executions(): StreamEvent[] {
-    return this.pending()
-      .filter((pending) => pending.risk === 'read')
+    return this.#waits
+      .filter(({ risk }) => risk === 'read')
       .map(({ invocation_id, name, params, timeout_ms }) => ({ type: 'action.execute', invocation_id, name, params, timeout_ms }));
   }
 

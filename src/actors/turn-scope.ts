@@ -5,9 +5,12 @@ import type { PriceTable } from '../assistant/prices.ts';
 import type { Toolset } from '../assistant/toolset.ts';
 import type { IdPrefix } from '../protocol/ids.ts';
 import type { TurnContext } from '../protocol/runtime/chat.ts';
+import type { PendingInvocation, TurnUsage } from '../protocol/runtime/stream-events.ts';
 import type { AppRecord } from '../storage/apps.ts';
+import type { InvocationRow } from '../storage/invocations.ts';
 import type { Channel } from '../storage/organisations.ts';
 import type { CommitTurnInput } from '../storage/turns.ts';
+import type { ActionOutcome, ActionRunner } from './http-action-call.ts';
 
 /** What a step writes; the conversation adds whose turn it is and the fence. */
 export type TurnCommit = Pick<
@@ -52,6 +55,27 @@ export interface TurnScope {
   search(text: string): Passage[];
   /** There when searches go by meaning, too: settles when that of `text` is known or will not be; undefined when it need not wait. */
   prepareSearch?(text: string): Promise<void> | undefined;
+  /** Personal data into placeholders, and back; the words of both are the same length of life as the conversation's. */
+  conceal<T>(value: T): T | Promise<T>;
+  restore<T>(value: T): T;
+  /** The signed-in person's own token, '' when there is none. In memory only. */
+  readonly userToken: string;
+  /** Calls an HTTP action of the app. */
+  readonly runAction: ActionRunner['run'];
+  /** Confirmed writes that this turn runs before it asks the model; their rows say `executing`. */
+  readonly executions: readonly InvocationRow[];
+  /** Writes of an earlier attempt of which nobody knows how they ended. */
+  readonly lost: readonly InvocationRow[];
+  /** Calls that still wait for somebody else since an earlier turn. */
+  readonly left: readonly PendingInvocation[];
+  /** The signed receipt of a confirmed call. */
+  receipt(row: InvocationRow): string | undefined;
+  /** Stores how a write ended. */
+  settle(row: InvocationRow, outcome: ActionOutcome): Promise<void>;
+  /** Hears of each action the model calls, by name. */
+  onAction(name: string): void;
+  /** What its person and app may still send; told when the turn ends. */
+  usage(): TurnUsage | undefined;
   /** False when the fence refused: the conversation has another owner. */
   commit(step: TurnCommit): Promise<boolean>;
 }

@@ -40,7 +40,16 @@ export function checkParams(declared: Params, argumentsJson: string): CheckedPar
   if (typeof given !== 'object' || given === null || Array.isArray(given)) {
     return { ok: false, details: [{ path: '', message: 'must be an object' }] };
   }
-  if (Buffer.byteLength(argumentsJson) > ACTION_RESULT_MAX_BYTES) {
+  return checkValues(declared, given as Readonly<Record<string, unknown>>, Buffer.byteLength(argumentsJson));
+}
+
+/** The same rules for values that are at hand: those of a call that a person changed. `bytes`: their size as JSON. */
+export function checkValues(
+  declared: Params,
+  given: Readonly<Record<string, unknown>>,
+  bytes = Buffer.byteLength(JSON.stringify(given)),
+): CheckedParams {
+  if (bytes > ACTION_RESULT_MAX_BYTES) {
     return { ok: false, details: [{ path: '', message: `must be at most ${ACTION_RESULT_MAX_BYTES} bytes` }] };
   }
   const details: Detail[] = [];

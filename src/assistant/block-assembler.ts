@@ -46,13 +46,17 @@ interface OpenText {
 }
 
 interface Announced {
-  readonly index: number;
+  /** Null while it waits to be the last block. */
+  index: number | null;
   readonly id: string;
   readonly name: string;
   repaired: boolean;
   /** What the model wrote last, for the fallback. */
   attempt: unknown;
 }
+
+/** Follow-up questions close the page, whenever the model makes them (catalog.md "Rules"). */
+const CLOSING_BLOCK = 'quick_replies';
 
 /** The first words of a body that could not be drawn, so that what it said is not lost. */
 function wordsOf(value: unknown): string {
@@ -70,6 +74,13 @@ function wordsOf(value: unknown): string {
 /** True when the text breaks off between the two halves of a character outside the basic plane. */
 function endsInHalfPair(text: string): boolean {
   return (text.charCodeAt(text.length - 1) & 0xfc00) === 0xd800;
+}
+
+/** `at`, or where the placeholder (⟦email_1⟧) begins that a cut there would go through. */
+function beforePlaceholder(text: string, at: number): number {
+  const opens = text.lastIndexOf('⟦', at - 1);
+  const isInside = opens > 0 && text.lastIndexOf('⟧', at - 1) < opens && /^⟦[a-z]+(?:_\d+)?⟧/.test(text.slice(opens, opens + 32));
+  return isInside ? opens : at;
 }
 
 function parseArguments(call: ToolCall): { ok: true; value: unknown } | { ok: false } {
@@ -92,6 +103,8 @@ export class BlockAssembler {
   readonly #announced = new Map<string, Announced>();
   /** Announced blocks whose call failed once and that wait for the model's second try. */
   #waiting: Announced[] = [];
+  /** Blocks that are whole and wait for the end of the answer. */
+  #closing: { readonly block: Announced; readonly body: Block['body'] }[] = [];
 
   constructor(options: AssemblerOptions, output: AssemblerOutput) {
     this.#options = options;
@@ -135,8 +148,9 @@ export class BlockAssembler {
     const room = TEXT_BLOCK_HARD_CHARS - current.content.length;
     const paragraph = text.indexOf('\n\n', Math.max(0, TEXT_BLOCK_SOFT_CHARS - current.content.length));
     let take = paragraph >= 0 && paragraph <= room ? paragraph : Math.min(room, text.length);
-    // Never between the halves of a surrogate pair.
+    // Never between the halves of a surrogate pair, and never within a placeholder, which could not be restored then.
     if (take < text.length && endsInHalfPair(text.slice(0, take))) take -= 1;
+    if (take < text.length) take = beforePlaceholder(text, take);
     const full = take < text.length;
     const part = text.slice(0, take);
     const kept = full ? 0 : this.#undecidedEnd(current.content.length, part);
@@ -177,9 +191,18 @@ export class BlockAssembler {
       this.#announced.set(call.id, block);
       return;
     }
-    const block = { index: this.#nextIndex++, id: this.#options.mintBlockId(), name: call.name, repaired: false, attempt: null };
+    const block: Announced = { index: null, id: this.#options.mintBlockId(), name: call.name, repaired: false, attempt: null };
     this.#announced.set(call.id, block);
-    this.#output.started(block.index, block.id, block.name);
+    if (block.name !== CLOSING_BLOCK) this.#announce(block);
+  }
+
+  /** Gives the block the next place of the answer, unless it has one. */
+  #announce(block: Announced): number {
+    if (block.index === null) {
+      block.index = this.#nextIndex++;
+      this.#output.started(block.index, block.id, block.name);
+    }
+    return block.index;
   }
 
   /**
@@ -224,6 +247,8 @@ export class BlockAssembler {
     for (const block of [...this.#announced.values(), ...this.#waiting]) this.#fallBack(block);
     this.#announced.clear();
     this.#waiting = [];
+    for (const { block, body } of this.#closing) this.#completeWith(block, body);
+    this.#closing = [];
   }
 
   #complete(block: Announced, call: ToolCall): readonly Detail[] | null {
@@ -239,13 +264,19 @@ export class BlockAssembler {
       actionKinds: this.#options.actionKinds,
     });
     if (!made.ok) return made.details;
-    const { index, id, name } = block;
-    this.#output.completed({ index, id, block_type: name, revision: 1, body: made.body, fallback_text: fallbackText(name, made.body) });
+    if (block.name === CLOSING_BLOCK) this.#closing.push({ block, body: made.body });
+    else this.#completeWith(block, made.body);
     return null;
+  }
+
+  #completeWith(block: Announced, body: Block['body']): void {
+    const { id, name } = block;
+    const index = this.#announce(block);
+    this.#output.completed({ index, id, block_type: name, revision: 1, body, fallback_text: fallbackText(name, body) });
   }
 
   #fallBack(block: Announced): void {
     const body = { md: wordsOf(block.attempt) };
-    this.#output.completed({ index: block.index, id: block.id, block_type: 'text', revision: 1, body });
+    this.#output.completed({ index: this.#announce(block), id: block.id, block_type: 'text', revision: 1, body });
   }
 }

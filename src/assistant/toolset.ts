@@ -2,7 +2,9 @@
 import { LRUCache } from 'lru-cache';
 import { CATALOG, parseHandshakeEntry, toolDefinition } from '../protocol/catalog/catalog.ts';
 import { CATALOG_VERSION } from '../protocol/limits.ts';
+import { asAction } from '../protocol/runtime/http-action.ts';
 import type { Manifest, ManifestAction } from '../protocol/runtime/manifest.ts';
+import type { ActionDefinition } from '../protocol/setup/action-rules.ts';
 import { paramsSchema } from './action-params.ts';
 import type { ToolDefinition } from './models/model.ts';
 
@@ -13,6 +15,8 @@ export interface Toolset {
   /** Names of components this client draws and this server knows, `text` and `confirm_card` among them if listed. */
   readonly components: ReadonlySet<string>;
   readonly actions: ReadonlyMap<string, ManifestAction>;
+  /** Those of `actions` that the service runs itself, by name: HTTP actions of the app. */
+  readonly httpActions: ReadonlyMap<string, ActionDefinition>;
   readonly routes: ReadonlySet<string>;
 }
 
@@ -21,6 +25,8 @@ export interface ToolsetInput {
   readonly components: readonly string[];
   /** Undefined when the client named no manifest. */
   readonly manifest: { readonly hash: string; readonly document: Manifest } | undefined;
+  /** HTTP actions that are switched on; `key` is another one whenever they are others. */
+  readonly http: { readonly key: string; readonly actions: readonly ActionDefinition[] } | undefined;
   readonly hasKnowledge: boolean;
 }
 
@@ -42,7 +48,13 @@ function knowledgeTool(): ToolDefinition {
 }
 
 function build(input: ToolsetInput): Toolset {
-  const actions = new Map((input.manifest?.document.actions ?? []).map((action) => [action.name, action]));
+  // What a build registered comes last and wins: it is what the app's own code answers to.
+  const http = new Map((input.http?.actions ?? []).map((definition) => [definition.name, definition]));
+  for (const { name } of input.manifest?.document.actions ?? []) http.delete(name);
+  const actions = new Map([
+    ...Array.from(http.values(), (definition): [string, ManifestAction] => [definition.name, asAction(definition)]),
+    ...(input.manifest?.document.actions ?? []).map((action): [string, ManifestAction] => [action.name, action]),
+  ]);
   const components = new Set<string>();
   const definitions: ToolDefinition[] = [];
   for (const entry of input.components) {
@@ -61,14 +73,14 @@ function build(input: ToolsetInput): Toolset {
   }
   if (input.hasKnowledge && !actions.has(SEARCH_KNOWLEDGE)) definitions.push(knowledgeTool());
   const routes = new Set((input.manifest?.document.routes ?? []).map((route) => route.name));
-  return { definitions, components, actions, routes };
+  return { definitions, components, actions, httpActions: http, routes };
 }
 
 /** Makes toolsets, the same one for the same build and manifest. */
 export function createToolsets(): (input: ToolsetInput) => Toolset {
   const kept = new LRUCache<string, Toolset>({ max: TOOLSETS_KEPT });
   return (input) => {
-    const key = `${CATALOG_VERSION} ${input.manifest?.hash ?? ''} ${input.hasKnowledge} ${input.components.join(' ')}`;
+    const key = `${CATALOG_VERSION} ${input.manifest?.hash ?? ''} ${input.http?.key ?? ''} ${input.hasKnowledge} ${input.components.join(' ')}`;
     let toolset = kept.get(key);
     if (toolset === undefined) {
       toolset = build(input);

@@ -39,7 +39,8 @@ function admit(route: Route, exchange: Exchange, { services, buckets }: Gate): C
     checkOrigin(exchange.origin, caller.app.settings.allowedDomains, caller.channel);
     refuseWhileSuspended(route, caller);
     buckets.pass(route.limits, caller);
-    return caller;
+    services.billing.seen(caller);
+    return { ...caller, minuteLeft: () => Math.min(...route.limits.map((limit) => buckets.left(limit, caller))) };
   }
   if (route.caller === 'setup' || route.caller === 'setup_claimant') {
     const ref = setupSessionOf(exchange.header, services);
@@ -88,28 +89,43 @@ function readBody(route: Route, exchange: Exchange, gate: Gate, fail: (error: un
   collectBody(exchange, maxBytes, done, fail);
 }
 
+const noPlace = () => {};
+
 function readUpload(route: Route, rule: UploadRule, exchange: Exchange, gate: Gate, fail: (error: unknown) => void): void {
+  // Only routes of runtime callers have an `enter`.
+  const leave = rule.enter?.(exchange.caller as RuntimeCaller, gate.services) ?? noPlace;
+  const refuse = (error: unknown) => {
+    leave();
+    fail(error);
+  };
   const done = (upload: UploadedFile) => {
     try {
       exchange.upload = upload;
       admitAgain(route, exchange, gate);
-      run(route, exchange, gate, fail);
+      const answered = run(route, exchange, gate, fail);
+      if (answered === undefined) leave();
+      else void answered.finally(leave);
     } catch (error) {
-      fail(error);
+      refuse(error);
     }
   };
-  collectUpload(exchange, rule, done, fail);
+  try {
+    collectUpload(exchange, rule, done, refuse);
+  } catch (error) {
+    refuse(error);
+  }
 }
 
-function run(route: Route, exchange: Exchange, gate: Gate, fail: (error: unknown) => void): void {
+/** What it answers settles once the exchange was answered; undefined: it was answered at once. */
+function run(route: Route, exchange: Exchange, gate: Gate, fail: (error: unknown) => void): Promise<void> | undefined {
   // The exchange is its route's input; what `caller` and `body` hold was decided by the same route a few lines above.
   const outcome = route.handle(exchange as Parameters<Route['handle']>[0], gate.services);
   if (!(outcome instanceof Promise)) {
     send(route, exchange, gate, outcome);
-    return;
+    return undefined;
   }
   exchange.detach();
-  outcome.then((reply) => send(route, exchange, gate, reply)).catch(fail);
+  return outcome.then((reply) => send(route, exchange, gate, reply)).catch(fail);
 }
 
 function send(route: Route, exchange: Exchange, gate: Gate, reply: Reply): void {

@@ -7,6 +7,7 @@ import { defineRoute } from './route.ts';
 const DOCUMENTS: ReadonlySet<string> = new Set([
   'architecture.md',
   'catalog.md',
+  'conformance.md',
   'console.md',
   'machines.md',
   'operations.md',

@@ -133,7 +133,7 @@ export class Exchange {
   }
 
   /** Answers and ends. Does nothing when the client has left or was answered. `null`: no body and no length. */
-  respond(status: number, headers: Headers, body: string | null): void {
+  respond(status: number, headers: Headers, body: string | Uint8Array | null): void {
     if (this.#state !== 'open') return;
     this.#state = 'over';
     const write = () => {

@@ -27,6 +27,8 @@ export interface UploadForm {
   /** The next bytes of the body; they stay the form's. */
   write(bytes: Uint8Array): void;
   end(): void;
+  /** Refuses what has come so far, unless all has. */
+  refuse(refusal: Refusal): void;
 }
 
 function tooLarge(face: Interface, { field, maxBytes }: UploadRule): Refusal {
@@ -54,6 +56,11 @@ class FilePart {
 
   add(chunk: Buffer): void {
     this.#chunks.push(chunk);
+  }
+
+  /** A client may go on sending for long after it was refused: meanwhile nothing is kept for it. */
+  drop(): void {
+    this.#chunks.length = 0;
   }
 
   get bytes(): Uint8Array {
@@ -91,6 +98,7 @@ export function openUploadForm(contentType: string, rule: UploadRule, face: Inte
   const end = (outcome: Outcome) => {
     if (settled) return;
     settled = true;
+    if (outcome instanceof Refusal) file?.drop();
     settle(outcome);
   };
   const refuse = (field: string, message: string) => end(mismatch(face, field, message));
@@ -135,6 +143,7 @@ export function openUploadForm(contentType: string, rule: UploadRule, face: Inte
     end: () => {
       if (!settled) parser.end();
     },
+    refuse: end,
   };
 }
 
@@ -147,20 +156,26 @@ export function collectUpload(
 ): void {
   const face = exchange.interface;
   const bodyMaxBytes = rule.maxBytes + FRAMING_MAX_BYTES;
+  let timer: NodeJS.Timeout | undefined;
   const settle = (outcome: Outcome) => {
+    clearTimeout(timer);
     if (outcome instanceof Refusal) refuse(outcome);
     else done(outcome);
   };
   const form = openUploadForm(exchange.header('content-type'), rule, face, settle);
   if (Number(exchange.header('content-length')) > bodyMaxBytes) {
-    refuse(tooLarge(face, rule));
+    form.refuse(tooLarge(face, rule));
     return;
   }
+  const { arrival } = rule;
+  if (arrival !== undefined) timer = setTimeout(() => form.refuse(arrival.late()), arrival.withinMs).unref();
+  // Nobody hears this refusal, but it lets go of what has come.
+  exchange.whenAborted(() => form.refuse(mismatch(face, rule.field, 'is cut off: the client has left')));
   let received = 0;
   exchange.receive((chunk, isLast) => {
     received += chunk.byteLength;
     if (received > bodyMaxBytes) {
-      refuse(tooLarge(face, rule));
+      form.refuse(tooLarge(face, rule));
       return;
     }
     // uWebSockets takes the chunk back after this call, and the parser works on beyond it.

@@ -6,6 +6,7 @@
 import { LRUCache } from 'lru-cache';
 import { Refusal } from '../protocol/errors.ts';
 import { SETUP_REQUESTS_PER_MINUTE } from '../protocol/limits.ts';
+import type { AppRecord } from '../storage/apps.ts';
 import type { RateLimit, RuntimeCaller } from './route.ts';
 
 const MINUTE_MS = 60_000;
@@ -40,13 +41,22 @@ export class RateBuckets {
     this.#nowMs = nowMs;
   }
 
+  /** How many more requests of this caller would pass `limit` at once, now. Counts nothing. */
+  left({ pool, scope, perMinute: limitOf }: RateLimit, { app, deviceId }: RuntimeCaller): number {
+    const perMinute = limitOf(app);
+    const bucket = scope === 'device' ? this.#devices.peek(`${pool} ${app.id} ${deviceId}`) : this.#apps.peek(`${pool} ${app.id}`);
+    if (bucket === undefined) return perMinute;
+    const elapsedMs = Math.max(0, this.#nowMs() - bucket.atMs);
+    const level = Math.max(0, bucket.level - (elapsedMs * perMinute) / MINUTE_MS);
+    return Math.max(0, Math.floor(perMinute - level));
+  }
+
   /** Counts the request in every bucket. @throws Refusal `rate_limited` with Retry-After when one is full; then it counts no further. */
   pass(limits: readonly RateLimit[], caller: RuntimeCaller): void {
     for (const limit of limits) {
       const { app, deviceId } = caller;
-      const perMinute = limit.perMinute(app);
-      if (limit.scope === 'device') this.#pass(this.#devices, `${limit.pool} ${app.id} ${deviceId}`, perMinute, 'this device');
-      else this.#pass(this.#apps, `${limit.pool} ${app.id}`, perMinute, 'this app');
+      if (limit.scope === 'device') this.#pass(this.#devices, `${limit.pool} ${app.id} ${deviceId}`, limit, app, 'this device');
+      else this.#pass(this.#apps, `${limit.pool} ${app.id}`, limit, app, 'this app');
     }
   }
 
@@ -61,10 +71,10 @@ export class RateBuckets {
     this.#sessions.set(sessionId, times);
   }
 
-  #pass(buckets: LRUCache<string, Bucket>, key: string, perMinute: number, who: string): void {
-    const waitS = this.#take(buckets, key, perMinute);
+  #pass(buckets: LRUCache<string, Bucket>, key: string, limit: RateLimit, app: AppRecord, who: string): void {
+    const waitS = this.#take(buckets, key, limit.perMinute(app));
     if (waitS === 0) return;
-    throw tooMany(who, waitS);
+    throw tooMany(who, limit.retryAfterS ?? waitS);
   }
 
   /** Seconds until one request more fits; 0: it fitted and is counted. */
@@ -93,7 +103,7 @@ export class RateBuckets {
   }
 }
 
-/** A fixed number of requests a minute. */
-export function perMinute(pool: string, scope: RateLimit['scope'], requests: number): RateLimit {
-  return { pool, scope, perMinute: () => requests };
+/** A fixed number of requests a minute; with `retryAfterS`, a fixed `Retry-After` too. */
+export function perMinute(pool: string, scope: RateLimit['scope'], requests: number, retryAfterS?: number): RateLimit {
+  return { pool, scope, perMinute: () => requests, ...(retryAfterS !== undefined && { retryAfterS }) };
 }

@@ -23,6 +23,7 @@ export function sendReply(exchange: Exchange, reply: Exclude<Reply, { kind: 'str
       break;
     }
     case 'text':
+    case 'bytes':
       exchange.respond(reply.status, reply.headers, reply.body);
       break;
     case 'empty':

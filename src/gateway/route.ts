@@ -2,6 +2,7 @@
 import type * as v from 'valibot';
 import type { FrameSource } from '../actors/frame-source.ts';
 import type { SetupCall } from '../actors/setup-admission.ts';
+import type { Refusal } from '../protocol/errors.ts';
 import type { AppRecord } from '../storage/apps.ts';
 import type { Channel } from '../storage/organisations.ts';
 import type { SessionRef } from '../storage/setup-access.ts';
@@ -18,9 +19,15 @@ export interface RuntimeCaller {
   readonly deviceId: string;
 }
 
+/** One that passed the limits of its route. */
+export interface AdmittedCaller extends RuntimeCaller {
+  /** How many more requests to this route fit into the minute now. */
+  minuteLeft(): number;
+}
+
 export interface Callers {
   anyone: null;
-  runtime: RuntimeCaller;
+  runtime: AdmittedCaller;
   operator: null;
   /** Whoever has a session's token, before the session is started. */
   setup_claimant: SessionRef;
@@ -35,6 +42,13 @@ export interface UploadRule {
   readonly field: string;
   /** Of the file itself, without the framing around it. */
   readonly maxBytes: number;
+  /**
+   * What is asked of the caller before the file is read, and a place for it; the answer gives the place back and is called when
+   * the file is let go of, perhaps more than once. Runtime callers only. @throws Refusal
+   */
+  readonly enter?: (caller: RuntimeCaller, services: Services) => () => void;
+  /** How long the body may take, and what is said when it took longer; absent: as long as bytes keep coming. */
+  readonly arrival?: { readonly withinMs: number; late(): Refusal };
 }
 
 export interface UploadedFile {
@@ -61,6 +75,7 @@ export interface RouteInput<Body, Caller, Upload = null> {
 export type Reply =
   | { readonly kind: 'json'; readonly status: number; readonly body: unknown; readonly headers?: Readonly<Record<string, string>> }
   | { readonly kind: 'text'; readonly status: number; readonly body: string; readonly headers: Readonly<Record<string, string>> }
+  | { readonly kind: 'bytes'; readonly status: number; readonly body: Uint8Array; readonly headers: Readonly<Record<string, string>> }
   | { readonly kind: 'empty'; readonly status: number; readonly headers?: Readonly<Record<string, string>> }
   | { readonly kind: 'stream'; readonly source: Promise<StreamPosition> };
 
@@ -75,6 +90,8 @@ export interface RateLimit {
   readonly pool: string;
   readonly scope: 'device' | 'app';
   perMinute(app: AppRecord): number;
+  /** Said as `Retry-After` instead of the time until one request more fits. */
+  readonly retryAfterS?: number;
 }
 
 export interface Route<

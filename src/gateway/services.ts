@@ -1,9 +1,13 @@
 /** What routes may use; put together once in main.ts. */
 import type { Logger } from 'pino';
+import type { Billing } from '../actors/billing.ts';
+import type { Confirmations } from '../actors/confirmation.ts';
+import type { Pairings } from '../actors/pairings.ts';
 import type { Setup } from '../actors/setup.ts';
 import type { WriteServices } from '../actors/setup-writes.ts';
 import type { SmokeRuns } from '../actors/smoke-run.ts';
 import type { ActorSystem } from '../actors/system.ts';
+import type { UploadIntake } from '../actors/upload-intake.ts';
 import type { Storage } from '../storage/storage.ts';
 
 /** What the gateway needs of the configuration; the rest is none of its business. */
@@ -20,9 +24,13 @@ export interface Services {
   readonly config: GatewayConfig;
   readonly storage: Storage;
   readonly actors: ActorSystem;
+  readonly billing: Billing;
+  readonly confirmations: Confirmations;
   readonly writes: WriteServices;
   readonly setup: Setup;
   readonly smoke: SmokeRuns;
+  readonly pairings: Pairings;
+  readonly uploads: UploadIntake;
   readonly log: Logger;
   nowMs(): number;
   /** True once SIGTERM was received: `/readyz` says so and no new stream is opened. */

@@ -9,7 +9,7 @@
 import type { FrameSource } from '../actors/frame-source.ts';
 import type { Refusal } from '../protocol/errors.ts';
 import { PING_INTERVAL_MS } from '../protocol/limits.ts';
-import { renderEvent } from '../protocol/runtime/stream-events.ts';
+import { refusalEvents, renderEvent } from '../protocol/runtime/stream-events.ts';
 import type { Exchange, Headers } from './exchange.ts';
 import type { StreamPosition } from './route.ts';
 
@@ -75,12 +75,13 @@ class EventStream {
   }
 
   refuse(reason: unknown): void {
-    const { code, message, retryable } = this.#refusalOf(reason);
+    const refusal = this.#refusalOf(reason);
     if (this.#closed) return;
-    const error = renderEvent(0, { type: 'error', code, message, retryable });
-    const end = renderEvent(1, { type: 'turn.end', status: 'error' });
+    const text = refusalEvents(refusal)
+      .map((event, seq) => renderEvent(seq, event))
+      .join('');
     this.#exchange.cork(() => {
-      this.#exchange.write(error + end);
+      this.#exchange.write(text);
       this.#exchange.endStream();
     });
     this.#close();

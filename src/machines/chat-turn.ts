@@ -5,7 +5,7 @@
  *
  * | state \ event         | turn.open   | block.completed | round.finished                                                        | round.failed | calls.settled                                                           | turn.stop | turn.interrupted | turn.retry  | turn.resumed |
  * |-----------------------|-------------|-----------------|-----------------------------------------------------------------------|--------------|-------------------------------------------------------------------------|-----------|------------------|-------------|--------------|
- * | new                   | answering / awaiting_tool_results / awaiting_confirmation ¹ | ignored | ignored                       | ignored      | ignored                                                                 | ignored   | ignored          | ignored     | ignored      |
+ * | new                   | working / awaiting_tool_results / awaiting_confirmation / answering ¹ | ignored | ignored             | ignored      | ignored                                                                 | ignored   | ignored          | ignored     | ignored      |
  * | answering             | ignored     | stays           | working / awaiting_tool_results / awaiting_confirmation / completed ² | failed       | ignored                                                                 | completed | failed           | ignored     | ignored      |
  * | working               | ignored     | stays           | ignored                                                               | failed       | answering / awaiting_tool_results / awaiting_confirmation / completed ³ | completed | failed           | ignored     | ignored      |
  * | awaiting_tool_results | ignored     | ignored         | ignored                                                               | ignored      | ignored                                                                 | ignored   | ignored          | ignored     | continued    |
@@ -14,7 +14,8 @@
  * | completed             | ignored     | ignored         | ignored                                                               | ignored      | ignored                                                                 | ignored   | ignored          | ignored     | ignored      |
  * | failed                | ignored     | ignored         | ignored                                                               | ignored      | ignored                                                                 | ignored   | ignored          | answering ⁴ | ignored      |
  *
- * ¹ awaits at once when a continuation leaves some of its round unanswered, reads before confirmations.
+ * ¹ works when a continuation hands confirmed calls to the server; else awaits at once when it leaves some of its round
+ * unanswered, reads before confirmations.
  * ² works when the round called the server; else awaits reads, then confirmations; with nothing to wait for it is done.
  * ³ awaits what the round left to somebody else; else asks the model again, or is done after TURN_ROUNDS_MAX rounds.
  * ⁴ the next attempt, only after a failure that may be retried; one that may not stays failed.
@@ -47,7 +48,7 @@ export interface ChatTurnContext {
 }
 
 export type ChatTurnEvent =
-  | { readonly type: 'turn.open'; readonly waiting: Waiting }
+  | { readonly type: 'turn.open'; readonly serverCalls: number; readonly waiting: Waiting }
   | { readonly type: 'block.completed'; readonly blockId: string }
   | { readonly type: 'round.finished'; readonly serverCalls: number; readonly waiting: Waiting }
   | { readonly type: 'round.failed'; readonly failure: TurnFailure }
@@ -84,7 +85,9 @@ const definition = setup({
     leavesReadsWaiting: ({ event }) => (event.type === 'turn.open' || event.type === 'round.finished') && event.waiting.reads > 0,
     leavesConfirmationsWaiting: ({ event }) =>
       (event.type === 'turn.open' || event.type === 'round.finished') && event.waiting.confirmations > 0,
-    hasServerCalls: ({ event }) => event.type === 'round.finished' && event.serverCalls > 0,
+    hasServerCalls: ({ event }) => (event.type === 'turn.open' || event.type === 'round.finished') && event.serverCalls > 0,
+    /** Handed out by an earlier turn already. */
+    earlierReadsWait: ({ context }) => context.round === 0 && context.waiting.reads > 0,
     readsWait: ({ context }) => context.waiting.reads > 0,
     confirmationsWait: ({ context }) => context.waiting.confirmations > 0,
     asksAgain: ({ context }) => asksAgain(context),
@@ -118,6 +121,7 @@ export const chatTurn = definition.createMachine({
     new: {
       on: {
         'turn.open': [
+          { guard: 'hasServerCalls', target: 'working', actions: ['noteWaiting', 'sendStart', 'runCalls'] },
           { guard: 'leavesReadsWaiting', target: 'awaiting_tool_results', actions: ['noteWaiting', 'sendStart', 'endAwaitingResults'] },
           {
             guard: 'leavesConfirmationsWaiting',
@@ -150,6 +154,7 @@ export const chatTurn = definition.createMachine({
       on: {
         'block.completed': { actions: 'sendBlock' },
         'calls.settled': [
+          { guard: 'earlierReadsWait', target: 'awaiting_tool_results', actions: 'endAwaitingResults' },
           { guard: 'readsWait', target: 'awaiting_tool_results', actions: ['executeActions', 'endAwaitingResults'] },
           { guard: 'confirmationsWait', target: 'awaiting_confirmation', actions: 'endAwaitingConfirmation' },
           { guard: 'asksAgain', target: 'answering', actions: ['nextRound', 'callModel'] },

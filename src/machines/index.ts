@@ -4,6 +4,7 @@ import { appLifecycle } from './app-lifecycle.ts';
 import { chatTurn } from './chat-turn.ts';
 import { invocation } from './invocation.ts';
 import { knowledgeSource } from './knowledge-source.ts';
+import { pairing } from './pairing.ts';
 import { setupSession } from './setup-session.ts';
 import { stepPanel } from './step-panel.ts';
 
@@ -22,5 +23,6 @@ export const MACHINES: readonly ListedMachine[] = [
   { name: 'setup-session', title: 'Setup session', source: 'service.md "Setup session", "Authentication"', machine: setupSession },
   { name: 'step-panel', title: 'Step panel', source: 'service.md "Steps", "Step rules", decisions §3', machine: stepPanel },
   { name: 'knowledge-source', title: 'Knowledge source', source: 'service.md "Knowledge item", decisions §3', machine: knowledgeSource },
+  { name: 'pairing', title: 'Pairing', source: 'service.md "POST /v1/pairings/claim", decisions §4', machine: pairing },
   { name: 'app-lifecycle', title: 'App', source: 'service.md "Other states", decisions §2', machine: appLifecycle },
 ];

@@ -10,9 +10,10 @@
  * | pending.editing  | ignored                      | refused   | declined | expired   | ignored          | pending.clean | pending.rejected | declined / failed ⁵                 | ignored           | ignored            | pending.clean |
  * | pending.rejected | ignored                      | refused   | declined | expired   | pending.editing  | ignored       | ignored          | declined / failed ⁵                 | ignored           | ignored            | ignored       |
  * | confirmed        | ignored                      | ignored   | ignored  | ignored   | ignored          | ignored       | ignored          | stays / succeeded / declined / failed ⁶ | executing ²   | ignored            | ignored       |
- * | executing        | ignored                      | ignored   | ignored  | ignored   | ignored          | ignored       | ignored          | ignored                             | ignored           | succeeded / failed | unknown       |
+ * | executing        | ignored                      | ignored   | ignored  | ignored   | ignored          | ignored       | ignored          | ignored                             | ignored           | succeeded / failed / unknown | unknown |
  *
  * declined, expired, succeeded, failed, timed_out, unknown: everything is ignored, the recorded answer stands.
+ * A call that was sent and of which nobody can say whether it was done settles as unknown.
  * Refused is ignored here and a 400 for the person who asked (decisions §8).
  *
  * ¹ a client-side read is dispatched, a write or destructive call waits for a person; a server-side read is never
@@ -37,6 +38,9 @@ export interface InvocationContext {
 
 export type ResultStatus = 'ok' | 'error' | 'declined' | 'timeout' | 'unavailable';
 
+/** How a call that the server ran has ended. */
+export type ExecutionOutcome = 'succeeded' | 'failed' | 'unknown';
+
 export type InvocationEvent =
   | { readonly type: 'dispatch'; readonly expiresAtMs: number }
   | { readonly type: 'confirm' }
@@ -53,7 +57,7 @@ export type InvocationEvent =
       readonly recordRequired: boolean;
     }
   | { readonly type: 'execution.started' }
-  | { readonly type: 'execution.settled'; readonly ok: boolean }
+  | { readonly type: 'execution.settled'; readonly outcome: ExecutionOutcome }
   | { readonly type: 'process.lost' };
 
 const definition = setup({
@@ -84,7 +88,8 @@ const definition = setup({
       (event.confirmed || event.recordRequired),
     okOnTrust: ({ event }) => event.type === 'result.received' && event.status === 'ok' && event.confirmed && !event.recordRequired,
     okOnRecord: ({ event }) => event.type === 'result.received' && event.status === 'ok' && (event.confirmed || event.recordRequired),
-    settledOk: ({ event }) => event.type === 'execution.settled' && event.ok,
+    isDone: ({ event }) => event.type === 'execution.settled' && event.outcome === 'succeeded',
+    isUncertain: ({ event }) => event.type === 'execution.settled' && event.outcome === 'unknown',
   },
   actions: {
     startClock: assign({ expiresAtMs: ({ event, context }) => (event.type === 'dispatch' ? event.expiresAtMs : context.expiresAtMs) }),
@@ -160,7 +165,7 @@ export const invocation = definition.createMachine({
     },
     executing: {
       on: {
-        'execution.settled': [{ guard: 'settledOk', target: 'succeeded' }, { target: 'failed' }],
+        'execution.settled': [{ guard: 'isDone', target: 'succeeded' }, { guard: 'isUncertain', target: 'unknown' }, { target: 'failed' }],
         'process.lost': 'unknown',
       },
     },

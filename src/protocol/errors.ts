@@ -3,6 +3,7 @@
  * a client may send the same request again. A Refusal is an expected answer; anything else thrown is a bug.
  */
 import type { Detail } from './issues.ts';
+import type { Notice } from './runtime/stream-events.ts';
 
 interface ErrorRow {
   readonly status: number;
@@ -65,6 +66,8 @@ export interface RefusalOptions {
   readonly status?: number;
   /** Seconds until another try makes sense; sent as `Retry-After`. */
   readonly retryAfterS?: number;
+  /** In a stream it is told as this notice instead of as an error: the build can show one. */
+  readonly notice?: Notice;
 }
 
 /** An expected "no": `code` is for the program, `message` is a sentence to act on. */
@@ -74,6 +77,7 @@ export class Refusal extends Error {
   readonly retryable: boolean;
   readonly details: readonly Detail[] | undefined;
   readonly retryAfterS: number | undefined;
+  readonly notice: Notice | undefined;
 
   constructor(code: ErrorCode, message: string, options: RefusalOptions = {}) {
     super(message);
@@ -83,6 +87,7 @@ export class Refusal extends Error {
     this.retryable = ERROR_TABLE[code].retryable;
     this.details = options.details;
     this.retryAfterS = options.retryAfterS;
+    this.notice = options.notice;
   }
 }
 

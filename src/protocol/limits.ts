@@ -22,6 +22,8 @@ export const OPEN_FORMS_MAX = 3;
 export const FEEDBACK_REASON_MAX_CHARS = 500;
 export const RATING_COMMENT_MAX_CHARS = 500;
 export const EXTERNAL_USER_ID_MAX_CHARS = 128;
+/** Of a person's traits, serialized: as much as app_state, which reaches the model beside them. */
+export const TRAITS_MAX_BYTES = 8 * 1024;
 export const UPLOAD_MAX_BYTES = 20 * 1024 * 1024;
 /** An upload that no message uses is deleted after this. */
 export const UPLOAD_UNUSED_HOURS = 24;
@@ -160,6 +162,8 @@ export const RUNTIME_BODY_MAX_BYTES = 256 * 1024;
 export const MANIFEST_BODY_MAX_BYTES = 512 * 1024;
 /** No shape of ours nests deeper than 12; app_state and results may go on for some levels more. */
 export const JSON_DEPTH_MAX = 64;
+/** Values that placeholders stand for in one conversation: nobody types hundreds of addresses, and each is a sealed row. */
+export const PLACEHOLDERS_PER_CONVERSATION_MAX = 500;
 
 // Service protocol
 export const PROTOCOL_VERSION = 1;

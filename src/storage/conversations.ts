@@ -70,15 +70,18 @@ export function readBlockById(db: Connection, id: string, conversationId?: strin
   return readBlock(row);
 }
 
+/** One query for the blocks of all of them: a page holds up to 200 messages. */
 function messagesOf(db: Connection, rows: readonly Row[]): StoredMessage[] {
+  const blocks = new Map<unknown, Block[]>(rows.map((row) => [row.id, []]));
+  const found = db
+    .statement('SELECT * FROM blocks WHERE message_id IN (SELECT value FROM json_each(:ids)) ORDER BY message_id, position')
+    .all({ ids: JSON.stringify([...blocks.keys()]) });
+  for (const row of found) blocks.get(row.message_id)?.push(readBlock(row));
   return rows.map((row) => ({
     id: row.id as string,
     role: row.role as 'user' | 'assistant',
     createdAtMs: row.created_at_ms as number,
-    blocks: db
-      .statement('SELECT * FROM blocks WHERE message_id = :id ORDER BY position')
-      .all({ id: row.id as string })
-      .map(readBlock),
+    blocks: blocks.get(row.id) ?? [],
   }));
 }
 

@@ -13,13 +13,19 @@ export function addMonths(atMs: number, months: number): number {
   return at.getTime();
 }
 
-/** Adds purchased credit, one to one; answers when it expires. */
-function addCredit(db: Connection, input: { amountMicroUsd: number; nowMs: number }): { expiresAtMs: number } {
+/** Adds a purchase, one to one; answers when it expires. `topUpId` null: bought by hand; a top-up is one purchase at most. */
+export function insertPurchase(db: Connection, input: { amountMicroUsd: number; nowMs: number; topUpId: string | null }): number {
   const expiresAtMs = addMonths(input.nowMs, CREDIT_VALID_MONTHS);
   db.statement(
-    'INSERT INTO credit_purchases (amount_microusd, purchased_at_ms, expires_at_ms) VALUES (:amountMicroUsd, :nowMs, :expiresAtMs)',
+    `INSERT INTO credit_purchases (amount_microusd, purchased_at_ms, expires_at_ms, top_up_id)
+     VALUES (:amountMicroUsd, :nowMs, :expiresAtMs, :topUpId)`,
   ).run({ ...input, expiresAtMs });
-  return { expiresAtMs };
+  return expiresAtMs;
+}
+
+/** Adds purchased credit; answers when it expires. */
+function addCredit(db: Connection, input: { amountMicroUsd: number; nowMs: number }): { expiresAtMs: number } {
+  return { expiresAtMs: insertPurchase(db, { ...input, topUpId: null }) };
 }
 
 export const transactions = { addCredit };

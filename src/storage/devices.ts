@@ -5,6 +5,8 @@ import type { Channel } from './organisations.ts';
 export interface DeviceBinding {
   readonly endUserId: string;
   readonly externalUserId: string;
+  /** A signature came with the binding. */
+  readonly proven: boolean;
 }
 
 /**
@@ -14,9 +16,65 @@ export interface DeviceBinding {
 export function readBinding(db: Connection, appId: string, channel: Channel, deviceId: string): DeviceBinding | undefined {
   const row = db
     .statement(
-      `SELECT u.id, u.external_user_id FROM devices d JOIN end_users u ON u.id = d.end_user_id
+      `SELECT u.id, u.external_user_id, d.proven FROM devices d JOIN end_users u ON u.id = d.end_user_id
        WHERE d.app_id = :appId AND d.channel = :channel AND d.device_id = :deviceId AND d.proven >= u.verified`,
     )
     .get({ appId, channel, deviceId });
-  return row === undefined ? undefined : { endUserId: row.id as string, externalUserId: row.external_user_id as string };
+  if (row === undefined) return undefined;
+  return { endUserId: row.id as string, externalUserId: row.external_user_id as string, proven: row.proven === 1 };
+}
+
+interface Device {
+  readonly appId: string;
+  readonly channel: Channel;
+  readonly deviceId: string;
+}
+
+/** The device stands for this person from now on, and for nobody else. */
+export function bindDevice(
+  db: Connection,
+  { appId, channel, deviceId }: Device,
+  binding: { endUserId: string; proven: boolean; nowMs: number },
+): void {
+  db.statement(
+    `INSERT INTO devices (app_id, channel, device_id, end_user_id, proven, bound_at_ms)
+     VALUES (:appId, :channel, :deviceId, :endUserId, :proven, :nowMs)
+     ON CONFLICT (app_id, channel, device_id)
+       DO UPDATE SET end_user_id = :endUserId, proven = :proven, bound_at_ms = :nowMs`,
+  ).run({ appId, channel, deviceId, endUserId: binding.endUserId, proven: binding.proven ? 1 : 0, nowMs: binding.nowMs });
+}
+
+/** The device stands for nobody any more, unless it stands for `endUserId`. */
+export function unbindFromOthers(db: Connection, { appId, channel, deviceId }: Device, endUserId: string): void {
+  db.statement(
+    `UPDATE devices SET end_user_id = NULL, proven = 0, bound_at_ms = NULL
+     WHERE app_id = :appId AND channel = :channel AND device_id = :deviceId AND end_user_id <> :endUserId`,
+  ).run({ appId, channel, deviceId, endUserId });
+}
+
+/** No device stands for this person any more; what is left of each says only that an installation was there. */
+export function unbindPerson(db: Connection, endUserId: string): void {
+  db.statement('UPDATE devices SET end_user_id = NULL, proven = 0, bound_at_ms = NULL WHERE end_user_id = :endUserId').run({ endUserId });
+}
+
+export interface BoundDevice {
+  readonly deviceId: string;
+  readonly proven: boolean;
+  readonly boundAtMs: number | null;
+  readonly seenAtMs: number | null;
+}
+
+/** Devices that are bound to the person, at most `limit`. */
+export function listBoundDevices(db: Connection, endUserId: string, limit: number): BoundDevice[] {
+  return db
+    .statement(
+      'SELECT device_id, proven, bound_at_ms, seen_at_ms FROM devices WHERE end_user_id = :endUserId ORDER BY device_id LIMIT :limit',
+    )
+    .all({ endUserId, limit })
+    .map((row) => ({
+      deviceId: row.device_id as string,
+      proven: row.proven === 1,
+      boundAtMs: row.bound_at_ms as number | null,
+      seenAtMs: row.seen_at_ms as number | null,
+    }));
 }

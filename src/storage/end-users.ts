@@ -1,6 +1,8 @@
-/** People of an app as it names them. */
-import type { Connection } from './connection.ts';
+/** People of an app as it names them: one record for each kind of key, with what the app says of them, sealed at rest. */
+import type { Connection, Row } from './connection.ts';
+import { bindDevice, unbindFromOthers } from './devices.ts';
 import type { Channel } from './organisations.ts';
+import type { Vault } from './vault.ts';
 
 export interface EndUserRow {
   readonly id: string;
@@ -8,9 +10,153 @@ export interface EndUserRow {
   readonly verified: boolean;
 }
 
+export type Traits = Readonly<Record<string, unknown>>;
+
 export function readEndUser(db: Connection, appId: string, channel: Channel, externalUserId: string): EndUserRow | undefined {
   const row = db
     .statement('SELECT id, verified FROM end_users WHERE app_id = :appId AND channel = :channel AND external_user_id = :externalUserId')
     .get({ appId, channel, externalUserId });
   return row === undefined ? undefined : { id: row.id as string, verified: row.verified === 1 };
 }
+
+export interface EndUserRecord extends EndUserRow {
+  readonly channel: Channel;
+  readonly externalUserId: string;
+  readonly createdAtMs: number;
+  readonly updatedAtMs: number;
+}
+
+const RECORD_COLUMNS = 'id, channel, external_user_id, verified, created_at_ms, updated_at_ms';
+
+function recordOf(row: Row): EndUserRecord {
+  return {
+    id: row.id as string,
+    channel: row.channel as Channel,
+    externalUserId: row.external_user_id as string,
+    verified: row.verified === 1,
+    createdAtMs: row.created_at_ms as number,
+    updatedAtMs: row.updated_at_ms as number,
+  };
+}
+
+/** The person with this `usr_` id, if the app has them. */
+export function readEndUserById(db: Connection, appId: string, id: string): EndUserRecord | undefined {
+  const row = db.statement(`SELECT ${RECORD_COLUMNS} FROM end_users WHERE id = :id AND app_id = :appId`).get({ id, appId });
+  return row === undefined ? undefined : recordOf(row);
+}
+
+/** Up to `limit` people of the app after the id `after` ('' for the first), oldest first; `externalUserId`: only those of that name. */
+export function listEndUsers(
+  db: Connection,
+  { appId, externalUserId, after, limit }: { appId: string; externalUserId: string | null; after: string; limit: number },
+): EndUserRecord[] {
+  const rows =
+    externalUserId === null
+      ? db
+          .statement(`SELECT ${RECORD_COLUMNS} FROM end_users WHERE app_id = :appId AND id > :after ORDER BY id LIMIT :limit`)
+          .all({ appId, after, limit })
+      : db
+          .statement(
+            `SELECT ${RECORD_COLUMNS} FROM end_users WHERE app_id = :appId AND channel IN ('live', 'sandbox')
+               AND external_user_id = :externalUserId AND id > :after ORDER BY id LIMIT :limit`,
+          )
+          .all({ appId, externalUserId, after, limit });
+  return rows.map(recordOf);
+}
+
+/** Bound to the record: sealed traits of one person do not open as another's. */
+function traitsPurpose(appId: string, endUserId: string): string {
+  return `traits:${appId}:${endUserId}`;
+}
+
+/** Sealing needs the master key, which the writer thread does not have. Null: nothing is said of the person. */
+export function sealTraits(vault: Vault, appId: string, endUserId: string, traits: Traits): Buffer | null {
+  if (Object.keys(traits).length === 0) return null;
+  return vault.seal(traitsPurpose(appId, endUserId), Buffer.from(JSON.stringify(traits), 'utf8'));
+}
+
+function openTraits(vault: Vault, appId: string, row: Row | undefined): Traits | null {
+  if (row === undefined || row.traits_sealed === null) return null;
+  return JSON.parse(vault.open(traitsPurpose(appId, row.id as string), row.traits_sealed as Buffer).toString('utf8'));
+}
+
+/** What the app says of the person it names so; null when it says nothing. Data, never instructions. */
+export function traitsOf(db: Connection, vault: Vault, appId: string, channel: Channel, externalUserId: string): Traits | null {
+  const row = db
+    .statement(
+      'SELECT id, traits_sealed FROM end_users WHERE app_id = :appId AND channel = :channel AND external_user_id = :externalUserId',
+    )
+    .get({ appId, channel, externalUserId });
+  return openTraits(vault, appId, row);
+}
+
+/** As `traitsOf`, by the `usr_` id. */
+export function traitsOfRecord(db: Connection, vault: Vault, appId: string, id: string): Traits | null {
+  return openTraits(
+    vault,
+    appId,
+    db.statement('SELECT id, traits_sealed FROM end_users WHERE id = :id AND app_id = :appId').get({ id, appId }),
+  );
+}
+
+export interface IdentifyInput {
+  readonly appId: string;
+  readonly channel: Channel;
+  readonly deviceId: string;
+  readonly externalUserId: string;
+  /** The record as the caller read it, or an id for the record that was not there. */
+  readonly endUserId: string;
+  readonly isNew: boolean;
+  /** A signature was checked. */
+  readonly proven: boolean;
+  /** Sealed for `endUserId`; null: nothing is said of the person any more; undefined: what is recorded stays. */
+  readonly traits: Uint8Array | null | undefined;
+  readonly nowMs: number;
+}
+
+/** `stale`: the record came or went since it was read. `unproven`: it was signed for, and this call is not signed. */
+export type IdentifyOutcome = 'identified' | 'unproven' | 'stale';
+
+function recordPerson(db: Connection, input: IdentifyInput): void {
+  const { endUserId: id, appId, channel, externalUserId, nowMs } = input;
+  const verified = input.proven ? 1 : 0;
+  if (input.isNew) {
+    db.statement(
+      `INSERT INTO end_users (id, app_id, channel, external_user_id, verified, created_at_ms, updated_at_ms)
+       VALUES (:id, :appId, :channel, :externalUserId, :verified, :nowMs, :nowMs)`,
+    ).run({ id, appId, channel, externalUserId, verified, nowMs });
+  } else {
+    db.statement('UPDATE end_users SET verified = max(verified, :verified), updated_at_ms = :nowMs WHERE id = :id').run({
+      id,
+      verified,
+      nowMs,
+    });
+  }
+  if (input.traits === undefined) return;
+  const traits = input.traits === null ? null : Buffer.from(input.traits);
+  db.statement('UPDATE end_users SET traits_sealed = :traits WHERE id = :id').run({ id, traits });
+}
+
+/**
+ * Binds the device to the person, records traits and moves the device's anonymous conversations onto the person. A record
+ * that was signed for is not touched without a signature; a device that stood for somebody else then stands for nobody.
+ */
+function identify(db: Connection, input: IdentifyInput): IdentifyOutcome {
+  const { appId, channel, deviceId, endUserId, proven, nowMs } = input;
+  const row = readEndUser(db, appId, channel, input.externalUserId);
+  if (input.isNew ? row !== undefined : row?.id !== endUserId) return 'stale';
+  if (row?.verified === true && !proven) {
+    unbindFromOthers(db, { appId, channel, deviceId }, endUserId);
+    return 'unproven';
+  }
+  recordPerson(db, input);
+  bindDevice(db, { appId, channel, deviceId }, { endUserId, proven, nowMs });
+  // The epoch stays: a turn that runs in one of them goes on.
+  db.statement(
+    `UPDATE conversations SET end_user_id = :endUserId
+     WHERE app_id = :appId AND channel = :channel AND device_id = :deviceId AND end_user_id IS NULL`,
+  ).run({ endUserId, appId, channel, deviceId });
+  return 'identified';
+}
+
+export const transactions = { identify };

@@ -13,24 +13,45 @@ export interface DataLayout {
   readonly operatorToken: string;
   readonly masterKey: string;
   readonly uploads: string;
+  /** Where an organisation's uploads lie. Throws as `organisation` does. */
+  uploadsOf(organisationId: string): string;
+  /** One upload, sealed. Throws for anything but ids of both kinds. */
+  upload(organisationId: string, uploadId: string): string;
   readonly outbox: string;
+}
+
+const KINDS = { org: 'organisation', upl: 'upload' } as const;
+
+/** What is joined to a path is an id of ours and nothing else. */
+function requireId(prefix: keyof typeof KINDS, id: string): void {
+  if (!isId(prefix, id)) throw new Error(`not an ${KINDS[prefix]} id: ${JSON.stringify(id.slice(0, 64))}`);
 }
 
 /** The layout below `dir` (`DATA_DIR`, decisions §1); touches no disk. All paths are absolute. */
 export function dataLayout(dir: string): DataLayout {
   const root = resolve(dir);
   const organisations = join(root, 'organisations');
+  const uploads = join(root, 'uploads');
+  const uploadsOf = (organisationId: string) => {
+    requireId('org', organisationId);
+    return join(uploads, organisationId);
+  };
   return {
     dir: root,
     control: join(root, 'control.sqlite'),
     organisation(id) {
-      if (!isId('org', id)) throw new Error(`not an organisation id: ${JSON.stringify(id.slice(0, 64))}`);
+      requireId('org', id);
       return join(organisations, `${id}.sqlite`);
     },
     organisations,
     operatorToken: join(root, 'operator-token'),
     masterKey: join(root, 'master-key'),
-    uploads: join(root, 'uploads'),
+    uploads,
+    uploadsOf,
+    upload(organisationId, uploadId) {
+      requireId('upl', uploadId);
+      return join(uploadsOf(organisationId), uploadId);
+    },
     outbox: join(root, 'outbox'),
   };
 }

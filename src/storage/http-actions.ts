@@ -5,8 +5,9 @@
  * shared-keys.ts); nothing stores that twice.
  */
 import canonicalize from 'canonicalize';
+import { LRUCache } from 'lru-cache';
 import { Refusal } from '../protocol/errors.ts';
-import type { HttpAction } from '../protocol/setup/action-rules.ts';
+import type { ActionDefinition, HttpAction } from '../protocol/setup/action-rules.ts';
 import { requireAppRow } from './apps.ts';
 import type { Connection, Row } from './connection.ts';
 
@@ -14,9 +15,6 @@ import type { Connection, Row } from './connection.ts';
 export const ACTIONS_PER_APP_MAX = 200;
 /** Archived ones beyond this are forgotten, the oldest first: archiving always makes room. */
 export const ARCHIVED_ACTIONS_KEPT = 200;
-
-/** What is kept of an item: all but its reason, which stands beside it. */
-export type ActionDefinition = Omit<HttpAction, 'reason'>;
 
 export interface HttpActionRecord {
   readonly id: string;
@@ -63,6 +61,36 @@ export function listActions(db: Connection, appId: string, after: string, limit:
     .statement(`SELECT ${COLUMNS} FROM http_actions a WHERE a.app_id = :appId AND a.id > :after ORDER BY a.id LIMIT :limit`)
     .all({ appId, after, limit })
     .map(actionOf);
+}
+
+/** Definitions are parsed once per change of an app; one is some 1 KB, and an app has a handful. */
+const SWITCHED_ON_KEPT = 500;
+const switchedOn = new LRUCache<string, SwitchedOn>({ max: SWITCHED_ON_KEPT });
+
+export interface SwitchedOn {
+  /** Another one whenever the actions are others. */
+  readonly key: string;
+  readonly actions: readonly ActionDefinition[];
+}
+
+/** The app's actions that the model may be offered: in service and not waiting for a key. Undefined when there are none. */
+export function enabledActions(db: Connection, app: { readonly id: string; readonly revision: number }): SwitchedOn | undefined {
+  const key = `${app.id}@${app.revision}`;
+  let known = switchedOn.get(key);
+  if (known === undefined) {
+    const rows = db
+      .statement(`SELECT ${COLUMNS} FROM http_actions a WHERE a.app_id = :appId AND a.archived_at_ms IS NULL ORDER BY a.name`)
+      .all({ appId: app.id });
+    const enabled = rows.map(actionOf).filter((action) => action.enabled);
+    known = { key, actions: enabled.map(({ definition }) => definition) };
+    switchedOn.set(key, known);
+  }
+  return known.actions.length === 0 ? undefined : known;
+}
+
+/** What the model is offered has changed: cached copies go by the app's revision. */
+export function touchActions(db: Connection, appId: string): void {
+  db.statement('UPDATE apps SET revision = revision + 1 WHERE id = :appId').run({ appId });
 }
 
 /** The action of this name that is in service. */
@@ -158,6 +186,7 @@ function upsertAction(db: Connection, input: UpsertAction): UpsertedAction {
       `INSERT INTO http_actions (id, app_id, external_key, name, host, definition, origin, reason, created_at_ms, updated_at_ms)
        VALUES (:id, :appId, :externalKey, :name, :host, :document, :origin, :reason, :nowMs, :nowMs)`,
     ).run({ ...columns, appId, externalKey: action.external_key });
+    touchActions(db, appId);
     return result('created');
   }
   db.statement(
@@ -165,6 +194,7 @@ function upsertAction(db: Connection, input: UpsertAction): UpsertedAction {
        archived_at_ms = NULL, updated_at_ms = :nowMs
      WHERE id = :id`,
   ).run(columns);
+  touchActions(db, appId);
   return result('updated');
 }
 
@@ -187,6 +217,7 @@ function archiveAction(
       `DELETE FROM http_actions WHERE id IN (SELECT id FROM http_actions WHERE app_id = :appId AND archived_at_ms IS NOT NULL
          ORDER BY archived_at_ms DESC, id DESC LIMIT -1 OFFSET :kept)`,
     ).run({ appId, kept: ARCHIVED_ACTIONS_KEPT });
+    touchActions(db, appId);
   }
   return { id: action.id, name: action.name };
 }

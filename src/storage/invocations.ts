@@ -26,6 +26,12 @@ export interface InvocationRow {
   readonly revision: number;
   readonly requestedAtMs: number;
   readonly expiresAtMs: number | null;
+  /** When a person agreed; null when nobody did (yet). */
+  readonly confirmedAtMs: number | null;
+  /** The turn that runs, or ran, the call on the server. */
+  readonly executedBy: number | null;
+  /** JSON of the action as it was when the person was asked; null for reads. */
+  readonly definition: string | null;
 }
 
 function readInvocation(row: Row): InvocationRow {
@@ -48,6 +54,9 @@ function readInvocation(row: Row): InvocationRow {
     revision: row.revision as number,
     requestedAtMs: row.requested_at_ms as number,
     expiresAtMs: row.expires_at_ms as number | null,
+    confirmedAtMs: row.confirmed_at_ms as number | null,
+    executedBy: row.executed_by as number | null,
+    definition: row.definition as string | null,
   };
 }
 
@@ -78,6 +87,32 @@ export function readDueInvocations(db: Connection, nowMs: number, limit: number)
     .map(readInvocation);
 }
 
+/** Calls of a conversation that the server is running, or was when its process ended; oldest first. */
+export function readExecuting(db: Connection, conversationId: string): InvocationRow[] {
+  return db
+    .statement(
+      `SELECT * FROM invocations WHERE conversation_id = :conversationId AND state = 'executing' ORDER BY requested_at_ms, ordinal`,
+    )
+    .all({ conversationId })
+    .map(readInvocation);
+}
+
+/** Calls that this turn runs, or ran, on the server; oldest first. */
+export function readExecutedBy(db: Connection, turn: number): InvocationRow[] {
+  return db
+    .statement('SELECT * FROM invocations WHERE executed_by = :turn ORDER BY requested_at_ms, ordinal')
+    .all({ turn })
+    .map(readInvocation);
+}
+
+/** Calls whose card is being changed, at most `limit`. All of them run out one day, which is how they are found. */
+export function readEditing(db: Connection, limit: number): InvocationRow[] {
+  return db
+    .statement(`SELECT * FROM invocations WHERE expires_at_ms IS NOT NULL AND state = 'pending.editing' LIMIT :limit`)
+    .all({ limit })
+    .map(readInvocation);
+}
+
 /** When the next call runs out, null when none does. */
 export function nextInvocationDeadline(db: Connection): number | null {
   const row = db.statement('SELECT min(expires_at_ms) AS at FROM invocations WHERE expires_at_ms IS NOT NULL').get();
@@ -96,6 +131,13 @@ export interface NewInvocation {
   readonly state: InvocationState;
   readonly blockId: string | null;
   readonly expiresAtMs: number | null;
+  /** JSON of the action as the person is asked about it; absent: null. */
+  readonly definition?: string | null;
+  /** Of a call that the server has run already. */
+  readonly result?: string | null;
+  readonly error?: string | null;
+  readonly settledAtMs?: number | null;
+  readonly executedBy?: number | null;
 }
 
 export function insertInvocations(
@@ -105,32 +147,80 @@ export function insertInvocations(
 ): void {
   const insert = db.statement(
     `INSERT INTO invocations (id, app_id, conversation_id, turn, message_id, ordinal, call_id, name, params, risk, executor,
-       timeout_ms, state, block_id, requested_at_ms, expires_at_ms)
+       timeout_ms, state, block_id, requested_at_ms, expires_at_ms, definition, result, error, settled_at_ms, executed_by)
      VALUES (:id, :appId, :conversationId, :turn, :messageId, :ordinal, :callId, :name, :params, :risk, :executor,
-       :timeoutMs, :state, :blockId, :nowMs, :expiresAtMs)`,
+       :timeoutMs, :state, :blockId, :nowMs, :expiresAtMs, :definition, :result, :error, :settledAtMs, :executedBy)`,
   );
+  const unsettled = { definition: null, result: null, error: null, settledAtMs: null, executedBy: null };
   invocations.forEach((invocation, ordinal) => {
-    insert.run({ ...owner, ...invocation, ordinal });
+    insert.run({ ...owner, ...unsettled, ...invocation, ordinal });
   });
+}
+
+/** What a person changed on a card: the call as it will be run from now on. */
+export interface InvocationEdit {
+  /** JSON. */
+  readonly params: string;
+  readonly definition: string;
+  readonly revision: number;
 }
 
 export interface InvocationChange {
   readonly id: string;
   readonly from: InvocationState;
   readonly to: InvocationState;
+  /** The revision that was read: a card that was changed since is not what this was decided on. Absent: any. */
+  readonly revision?: number;
   readonly result: string | null;
   readonly error: string | null;
   readonly expiresAtMs: number | null;
+  /** When a person agreed; absent: as it is. The first one stays. */
+  readonly confirmedAtMs?: number | null;
+  /** The turn that runs the call from now on; absent: as it is. */
+  readonly executedBy?: number | null;
+  readonly edit?: InvocationEdit;
 }
 
-/** Moves each call from the state it was read in; answers the ids that were not there any more. */
+/** Moves each call from the state (and revision) it was read in; answers the ids that were not there any more. */
 export function changeInvocations(db: Connection, changes: readonly InvocationChange[], nowMs: number): string[] {
-  const update = db.statement(
-    `UPDATE invocations SET state = :to, result = coalesce(:result, result), error = coalesce(:error, error),
-       expires_at_ms = :expiresAtMs, settled_at_ms = CASE WHEN :expiresAtMs IS NULL THEN :nowMs ELSE settled_at_ms END
-     WHERE id = :id AND state = :from`,
-  );
-  return changes.filter((change) => update.run({ ...change, nowMs }).changes === 0).map((change) => change.id);
+  return changes.filter((change) => !changeInvocation(db, change, nowMs)).map((change) => change.id);
+}
+
+function changeInvocation(db: Connection, change: InvocationChange, nowMs: number): boolean {
+  const { id, from, to, result, error, expiresAtMs, edit } = change;
+  const { changes } = db
+    .statement(
+      `UPDATE invocations SET state = :to, result = coalesce(:result, result), error = coalesce(:error, error),
+         expires_at_ms = :expiresAtMs, settled_at_ms = CASE WHEN :expiresAtMs IS NULL THEN :nowMs ELSE settled_at_ms END,
+         confirmed_at_ms = coalesce(confirmed_at_ms, :confirmedAtMs), executed_by = coalesce(:executedBy, executed_by)
+       WHERE id = :id AND state = :from AND (:revision IS NULL OR revision = :revision)`,
+    )
+    .run({
+      id,
+      from,
+      to,
+      result,
+      error,
+      expiresAtMs,
+      nowMs,
+      revision: change.revision ?? null,
+      confirmedAtMs: change.confirmedAtMs ?? null,
+      executedBy: change.executedBy ?? null,
+    });
+  if (changes === 0) return false;
+  if (edit !== undefined) keepEdit(db, id, edit);
+  return true;
+}
+
+/** A block is at the revision of the call that it shows. */
+function keepEdit(db: Connection, id: string, { params, definition, revision }: InvocationEdit): void {
+  db.statement('UPDATE invocations SET params = :params, definition = :definition, revision = :revision WHERE id = :id').run({
+    id,
+    params,
+    definition,
+    revision,
+  });
+  db.statement('UPDATE blocks SET revision = :revision WHERE id = (SELECT block_id FROM invocations WHERE id = :id)').run({ id, revision });
 }
 
 export interface Settlement {
@@ -138,12 +228,35 @@ export interface Settlement {
   readonly card: PickChange | null;
 }
 
+/** Whether the call is still what the change was decided on. */
+function isAsRead(db: Connection, { id, from, revision }: InvocationChange): boolean {
+  const row = db.statement('SELECT state, revision FROM invocations WHERE id = :id').get({ id });
+  return row?.state === from && (revision === undefined || row.revision === revision);
+}
+
+/** Of a card that was marked anew since it was read, only what became of its call is taken over. */
+function closeCard(db: Connection, { id, after, fallbackText }: PickChange): void {
+  db.statement(
+    `UPDATE blocks SET fallback_text = :fallbackText,
+       body = json_set(body, '$.status', json_extract(:after, '$.status'), '$.edit_state', 'idle')
+     WHERE id = :id`,
+  ).run({ id, after, fallbackText });
+}
+
 export const transactions = {
   /** Compare-and-set of several calls, each with the card it is shown on; what had moved on meanwhile stays as it is. */
   settleInvocations(db: Connection, input: { settlements: readonly Settlement[]; nowMs: number }): void {
     for (const { change, card } of input.settlements) {
-      const movedOn = changeInvocations(db, [change], input.nowMs).length > 0;
-      if (!movedOn && card !== null) setPicks(db, [card]);
+      const movedOn = !changeInvocation(db, change, input.nowMs);
+      if (!movedOn && card !== null && !setPicks(db, [card])) closeCard(db, card);
     }
+  },
+
+  /** Compare-and-set of one call together with its card: true when it took effect, false when either had moved on; then nothing is written. */
+  answerInvocation(db: Connection, { settlement, nowMs }: { settlement: Settlement; nowMs: number }): boolean {
+    const { change, card } = settlement;
+    if (!isAsRead(db, change)) return false;
+    if (card !== null && !setPicks(db, [card])) return false;
+    return changeInvocation(db, change, nowMs);
   },
 };

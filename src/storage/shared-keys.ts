@@ -7,7 +7,7 @@
  */
 import { Refusal } from '../protocol/errors.ts';
 import type { Connection } from './connection.ts';
-import { readAction } from './http-actions.ts';
+import { readAction, touchActions } from './http-actions.ts';
 import type { Vault } from './vault.ts';
 
 /** The sealed key of a host, for whoever is about to call it; undefined when none was entered. */
@@ -65,6 +65,7 @@ function setSharedKey(
     `INSERT INTO shared_keys (app_id, host, sealed, updated_at_ms) VALUES (:appId, :host, :sealed, :nowMs)
      ON CONFLICT (app_id, host) DO UPDATE SET sealed = excluded.sealed, updated_at_ms = excluded.updated_at_ms`,
   ).run({ appId, host, sealed: Buffer.from(sealed), nowMs });
+  touchActions(db, appId);
   return { hosts: [host], actions: keyedActions(db, appId, host) };
 }
 
@@ -94,6 +95,7 @@ function deleteSharedKey(db: Connection, input: { appId: string; name: string })
   const hosts = keysToRemove(db, appId, name);
   if (hosts.length === 0) throw new Refusal('not_found', `The app has no action ${name} with a key.`);
   for (const host of hosts) db.statement('DELETE FROM shared_keys WHERE app_id = :appId AND host = :host').run({ appId, host });
+  touchActions(db, appId);
   return { hosts, actions: hosts.flatMap((host) => keyedActions(db, appId, host)) };
 }
 

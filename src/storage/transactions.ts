@@ -2,6 +2,9 @@
 import * as apps from './apps.ts';
 import * as assets from './assets.ts';
 import { openWriter } from './database.ts';
+import * as deviceSightings from './device-sightings.ts';
+import * as endUsers from './end-users.ts';
+import * as feedback from './feedback.ts';
 import * as httpActions from './http-actions.ts';
 import * as installation from './installation.ts';
 import * as invocations from './invocations.ts';
@@ -9,14 +12,21 @@ import * as knowledge from './knowledge.ts';
 import * as knowledgeVectors from './knowledge-vectors.ts';
 import * as manifests from './manifests.ts';
 import * as organisations from './organisations.ts';
+import * as pairings from './pairings.ts';
+import * as personErasure from './person-erasure.ts';
+import * as placeholders from './placeholders.ts';
 import * as proposals from './proposals.ts';
+import * as ratings from './ratings.ts';
 import * as screens from './screens.ts';
 import * as setupAccess from './setup-access.ts';
 import * as setupSessions from './setup-sessions.ts';
 import * as sharedKeys from './shared-keys.ts';
 import * as smokeRuns from './smoke-runs.ts';
+import * as topUps from './top-ups.ts';
 import * as turnOpenings from './turn-openings.ts';
 import * as turns from './turns.ts';
+import * as uploads from './uploads.ts';
+import * as usageMails from './usage-mails.ts';
 
 export const open = openWriter;
 
@@ -31,11 +41,21 @@ export const transactions = {
   ...httpActions.transactions,
   ...sharedKeys.transactions,
   ...screens.transactions,
+  ...placeholders.transactions,
   ...proposals.transactions,
   ...setupAccess.transactions,
   ...setupSessions.transactions,
   ...smokeRuns.transactions,
+  ...deviceSightings.transactions,
+  ...usageMails.transactions,
+  ...topUps.transactions,
   ...turnOpenings.transactions,
   ...turns.transactions,
+  ...uploads.transactions,
   ...invocations.transactions,
+  ...feedback.transactions,
+  ...ratings.transactions,
+  ...pairings.transactions,
+  ...endUsers.transactions,
+  ...personErasure.transactions,
 };

@@ -4,8 +4,10 @@ import type { Connection } from './connection.ts';
 import { insertBlocks, insertMessage, type NewBlock, type PickChange, passFence, setPicks } from './conversations.ts';
 import { changeInvocations, type InvocationChange } from './invocations.ts';
 import type { Channel } from './organisations.ts';
+import { insertPlaceholders, type PlaceholderRow } from './placeholders.ts';
 import { insertJournal, readTurn, type TurnKind } from './turns.ts';
-import { type Admission, admitTurn, countTurn } from './usage-ledger.ts';
+import { type UploadUse, useUploads } from './uploads.ts';
+import { type Admission, type Cap, countTurn, passCaps } from './usage-ledger.ts';
 
 export interface OpenTurnInput {
   readonly appId: string;
@@ -21,7 +23,13 @@ export interface OpenTurnInput {
   /** `expectedEpoch` null: the conversation is new. */
   readonly conversation: { readonly id: string; readonly expectedEpoch: number | null; readonly epoch: number };
   readonly person: { readonly newId: string; readonly externalUserId: string; readonly verified: boolean } | null;
-  readonly userMessage: { readonly id: string; readonly blocks: readonly NewBlock[] } | null;
+  readonly userMessage: {
+    readonly id: string;
+    readonly blocks: readonly NewBlock[];
+    readonly uploads: readonly UploadUse[];
+  } | null;
+  /** Of a new conversation: what stands for personal data in it. */
+  readonly placeholders: readonly PlaceholderRow[];
   readonly assistantMessageId: string;
   readonly state: TurnState;
   readonly snapshot: string;
@@ -38,12 +46,13 @@ export interface OpenTurnInput {
 }
 
 export type OpenTurnOutput =
-  | { readonly outcome: 'opened'; readonly turn: number }
+  /** `dayLeft`: turns that are left today after this one; null when it is not counted. */
+  | { readonly outcome: 'opened'; readonly turn: number; readonly dayLeft: number | null }
   /** The key was used before: nothing was written, the caller attaches to that turn. */
   | { readonly outcome: 'exists' }
   /** Somebody else owns the conversation, or a call was answered meanwhile: read again and try again. */
   | { readonly outcome: 'stale' }
-  | { readonly outcome: 'refused'; readonly cap: 'messages_per_day' | 'sandbox_conversations' | 'daily_model_budget' };
+  | { readonly outcome: 'refused'; readonly cap: Cap };
 
 /** Rolls the operation back without failing it: nothing of it stays, and the answer says why. */
 class Withdraw extends Error {
@@ -123,20 +132,22 @@ function writeOpening(db: Connection, input: OpenTurnInput): OpenTurnOutput {
   const { appId, turnId, channel, nowMs } = input;
   if (readTurn(db, appId, turnId) !== undefined) return { outcome: 'exists' };
   const isNewConversation = input.conversation.expectedEpoch === null;
-  if (input.admission !== null) {
-    const cap = admitTurn(db, { appId, channel, isNewConversation, nowMs }, input.admission);
-    if (cap !== null) return { outcome: 'refused', cap };
-  }
+  const passed = input.admission === null ? null : passCaps(db, { appId, channel, isNewConversation, nowMs }, input.admission);
+  if (passed?.cap != null) return { outcome: 'refused', cap: passed.cap };
   enterConversation(db, input);
   const conversationId = input.conversation.id;
+  if (input.placeholders.length > 0) insertPlaceholders(db, conversationId, input.placeholders);
   if (input.userMessage !== null) {
     insertMessage(db, { id: input.userMessage.id, conversationId, role: 'user', createdAtMs: nowMs });
     insertBlocks(db, conversationId, input.userMessage.id, input.userMessage.blocks);
+    const { id: messageId, uploads } = input.userMessage;
+    if (uploads.length > 0 && !useUploads(db, { messageId, uploads })) throw new Withdraw({ outcome: 'stale' });
   }
   insertMessage(db, { id: input.assistantMessageId, conversationId, role: 'assistant', createdAtMs: nowMs });
   const turn = insertTurn(db, input);
   insertJournal(db, turn, 0, input.journal);
-  if (!setPicks(db, input.picks) || changeInvocations(db, input.invocationChanges, nowMs).length > 0) {
+  const changes = input.invocationChanges.map((change) => (change.to === 'executing' ? { ...change, executedBy: turn } : change));
+  if (!setPicks(db, input.picks) || changeInvocations(db, changes, nowMs).length > 0) {
     throw new Withdraw({ outcome: 'stale' });
   }
   const resume = db.statement(
@@ -152,7 +163,7 @@ function writeOpening(db: Connection, input: OpenTurnInput): OpenTurnOutput {
     ).run({ conversationId, turn });
   }
   if (input.admission !== null) countTurn(db, { appId, channel, isNewConversation, nowMs });
-  return { outcome: 'opened', turn };
+  return { outcome: 'opened', turn, dayLeft: passed?.dayLeft ?? null };
 }
 
 export const transactions = {

@@ -2,7 +2,7 @@
 import type { TurnState } from '../protocol/runtime/states.ts';
 import type { Connection, Row } from './connection.ts';
 import { insertBlocks, type NewBlock, passFence } from './conversations.ts';
-import { insertInvocations, type NewInvocation } from './invocations.ts';
+import { insertInvocations, type NewInvocation, type Settlement, transactions as settling } from './invocations.ts';
 import type { Channel } from './organisations.ts';
 import { type Charge, recordCharge } from './usage-ledger.ts';
 
@@ -18,6 +18,8 @@ export interface TurnRow {
   readonly deviceId: string;
   /** JSON of what the turn was asked with. */
   readonly request: string;
+  /** Null for continuations. */
+  readonly userMessageId: string | null;
   readonly assistantMessageId: string;
   readonly state: TurnState;
   /** JSON of the machine's context. */
@@ -40,6 +42,7 @@ function readTurnRow(row: Row): TurnRow {
     fingerprint: row.fingerprint as string,
     deviceId: row.device_id as string,
     request: row.request as string,
+    userMessageId: row.user_message_id as string | null,
     assistantMessageId: row.assistant_message_id as string,
     state: row.state as TurnState,
     snapshot: row.snapshot as string,
@@ -122,7 +125,10 @@ export const transactions = {
     if (!passFence(db, conversationId, input.expectedEpoch, input.epoch, nowMs)) return false;
     if (input.replacesAttempt) {
       db.statement('DELETE FROM blocks WHERE message_id = :messageId').run({ messageId: input.messageId });
-      db.statement('DELETE FROM invocations WHERE turn = :turn AND settled_at_ms IS NULL').run({ turn });
+      // Reads that the service ran itself went with the answer that they were made for.
+      db.statement(`DELETE FROM invocations WHERE turn = :turn AND (settled_at_ms IS NULL OR (risk = 'read' AND executor = 'server'))`).run(
+        { turn },
+      );
     }
     insertBlocks(db, conversationId, input.messageId, input.blocks);
     insertInvocations(db, { appId: input.appId, conversationId, turn, messageId: input.messageId, nowMs }, input.invocations);
@@ -140,6 +146,23 @@ export const transactions = {
       endedAtMs: input.ended ? nowMs : null,
     });
     if (input.charge !== null) recordCharge(db, { turn, appId: input.appId, channel: input.channel, nowMs }, input.charge);
+    return true;
+  },
+
+  /** Behind the fence: what became of writes that a crash cut off. False when the fence refused. */
+  loseExecutions(
+    db: Connection,
+    input: {
+      conversationId: string;
+      expectedEpoch: number;
+      epoch: number;
+      settlements: readonly Settlement[];
+      nowMs: number;
+    },
+  ): boolean {
+    // The epoch stays for the commit that takes the conversation over: this one alone does not.
+    if (!passFence(db, input.conversationId, input.expectedEpoch, input.expectedEpoch, input.nowMs)) return false;
+    settling.settleInvocations(db, input);
     return true;
   },
 };

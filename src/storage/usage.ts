@@ -194,6 +194,16 @@ export function creditState(control: Connection, db: Connection, organisationId:
   };
 }
 
+/** What is left of all kinds of credit, in millionths of a dollar; below zero when more was used than there was. */
+export function creditLeft(credit: CreditState): number {
+  return credit.planLeftMicroUsd + credit.purchasedLeftMicroUsd - credit.overdrawnMicroUsd;
+}
+
+/** When plan credit comes next: the first of the next month (UTC). */
+export function creditResetsAtMs(nowMs: number): number {
+  return monthStartMs(nextMonth(utcMonth(nowMs)));
+}
+
 /** Whether new live conversations are to be refused; `hard_cap` is the app's and is the caller's to look at. */
 export function isCreditExhausted(control: Connection, db: Connection, organisationId: string, nowMs: number): boolean {
   return creditState(control, db, organisationId, nowMs).exhausted;
@@ -222,27 +232,61 @@ export function usageByApp(db: Connection, month: string): AppUsage[] {
     }));
 }
 
-/** Devices with a live conversation in the last 90 days, once per person when identified (service.md "Limits" rule 7). */
+/**
+ * Devices that opened the app with a live key in the last 90 days, once per person when identified (service.md "Limits"
+ * rule 7). A device counts as its person's when it is bound to one, or when that person talked on it in this time.
+ */
 export function countUsers(db: Connection, nowMs: number): number {
   const row = db
     .statement(
-      `SELECT count(DISTINCT coalesce(end_user_id, app_id || '/' || device_id)) AS users FROM conversations
-       WHERE channel = 'live' AND updated_at_ms >= :sinceMs AND (device_id <> '' OR end_user_id IS NOT NULL)`,
+      `WITH seen AS (
+         SELECT app_id, device_id, end_user_id FROM devices WHERE channel = 'live' AND seen_at_ms >= :sinceMs
+         UNION
+         SELECT app_id, device_id, end_user_id FROM conversations WHERE channel = 'live' AND updated_at_ms >= :sinceMs
+       )
+       SELECT (SELECT count(DISTINCT end_user_id) FROM seen) + (SELECT count(*) FROM (
+         SELECT app_id, device_id FROM seen WHERE device_id <> ''
+         EXCEPT SELECT app_id, device_id FROM seen WHERE end_user_id IS NOT NULL
+       )) AS users`,
     )
     .get({ sinceMs: nowMs - USERS_WINDOW_DAYS * DAY_MS });
   return row?.users as number;
 }
 
-/** Working credit out costs more than admitting a turn; a second late is within what open turns overdraw anyway. */
+/** Working credit out costs more than admitting a turn; credit that was added counts a second later at most. */
 const CREDIT_KEPT_MS = 1_000;
+/** One small object per organisation that is talked to. */
+const CREDIT_KEPT_MAX = 2_000;
 
-const lately = new WeakMap<Connection, { readonly atMs: number; readonly exhausted: boolean }>();
+interface KnownCredit {
+  readonly atMs: number;
+  /** Less what was charged since; zero and less: exhausted. */
+  leftMicroUsd: number;
+}
 
-/** As isCreditExhausted, as it was at most a second ago. */
+/** By file: an organisation's reader is another object each time it is asked for. */
+const known = new LRUCache<string, KnownCredit>({ max: CREDIT_KEPT_MAX });
+
+/** As isCreditExhausted; exact about what was spent (see noteCharged), at most a second late about what was added. */
 export function isCreditExhaustedLately(control: Connection, db: Connection, organisationId: string, nowMs: number): boolean {
-  const known = lately.get(db);
-  if (known !== undefined && Math.abs(nowMs - known.atMs) < CREDIT_KEPT_MS) return known.exhausted;
-  const exhausted = isCreditExhausted(control, db, organisationId, nowMs);
-  lately.set(db, { atMs: nowMs, exhausted });
-  return exhausted;
+  let credit = known.get(db.path);
+  if (credit === undefined || Math.abs(nowMs - credit.atMs) >= CREDIT_KEPT_MS) {
+    credit = { atMs: nowMs, leftMicroUsd: creditLeft(creditState(control, db, organisationId, nowMs)) };
+    known.set(db.path, credit);
+  }
+  return credit.leftMicroUsd <= 0;
+}
+
+/** A live charge was committed: what is known of the credit is less by it, and is worked out afresh near the edge. */
+export function noteCharged(db: Connection, costMicroUsd: number): void {
+  const credit = known.get(db.path);
+  if (credit === undefined || credit.leftMicroUsd <= 0) return;
+  credit.leftMicroUsd -= costMicroUsd;
+  // It may have been read after the commit and before this; rows decide.
+  if (credit.leftMicroUsd <= 0) known.delete(db.path);
+}
+
+/** Credit was bought: a refusal must not outlive it. */
+export function noteBought(db: Connection): void {
+  known.delete(db.path);
 }

@@ -1,5 +1,5 @@
 /** Seals secrets at rest with AES-256-GCM under the master key, and mints what nobody should choose by hand. */
-import { createCipheriv, createDecipheriv, randomBytes } from 'node:crypto';
+import { createCipheriv, createDecipheriv, createHmac, hkdfSync, randomBytes } from 'node:crypto';
 import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 
 const KEY_BYTES = 32;
@@ -11,6 +11,8 @@ export interface Vault {
   seal(purpose: string, plain: Uint8Array): Buffer;
   /** @throws Error when the bytes were changed, sealed for something else or under another master key. */
   open(purpose: string, sealed: Uint8Array): Buffer;
+  /** HMAC-SHA256 (32 bytes): recognises what was seen before for the same use, and tells nobody without the master key what it was. */
+  digest(purpose: string, plain: Uint8Array): Buffer;
 }
 
 function masterKeyBytes(file: string, given: string | undefined): Buffer {
@@ -24,6 +26,8 @@ function masterKeyBytes(file: string, given: string | undefined): Buffer {
 /** Opens the vault with the given master key (base64), or with the one kept in `file`, minted there when missing. */
 export function openVault(file: string, given: string | undefined): Vault {
   const key = masterKeyBytes(file, given);
+  // A key of its own: the master key itself only ever seals.
+  const digestKey = Buffer.from(hkdfSync('sha256', key, '', 'digest', KEY_BYTES));
   return {
     seal(purpose, plain) {
       const nonce = randomBytes(NONCE_BYTES);
@@ -38,5 +42,7 @@ export function openVault(file: string, given: string | undefined): Vault {
       decipher.setAuthTag(bytes.subarray(bytes.length - TAG_BYTES));
       return Buffer.concat([decipher.update(bytes.subarray(NONCE_BYTES, bytes.length - TAG_BYTES)), decipher.final()]);
     },
+    // The NUL ends the purpose: no longer purpose with shorter bytes comes to the same.
+    digest: (purpose, plain) => createHmac('sha256', digestKey).update(`${purpose}\0`).update(plain).digest(),
   };
 }

@@ -1,9 +1,10 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import fc from 'fast-check';
-import { confirmCardBody, fillTemplate, localised } from '../../src/actors/confirm-card.ts';
+import { askedCall, confirmCardBody, definitionOf, fillTemplate, localised } from '../../src/actors/confirm-card.ts';
 import { validateBody } from '../../src/protocol/catalog/catalog.ts';
 import { completeManifest, type ManifestAction, type PostedManifest } from '../../src/protocol/runtime/manifest.ts';
+import type { InvocationRow } from '../../src/storage/invocations.ts';
 
 function declared(fields: Partial<PostedManifest['actions'][number]>): ManifestAction {
   const posted = { name: 'cancel_order', description: 'Cancels an order.', risk: 'write' as const, confirm_template: 'Cancel {order_id}?' };
@@ -58,6 +59,16 @@ describe('the confirmation card is drawn from what the app declared (decisions �
   });
 });
 
+test('decisions §9: a long value is not cut within a placeholder, half of which could not be restored', () => {
+  const action = declared({ params: { order_id: { type: 'string' } } });
+  const at = (length: number) => card(action, { order_id: `${'x'.repeat(length)}⟦email_1⟧ and more` }).fields[0]?.display;
+  assert.equal(at(10), `${'x'.repeat(10)}⟦email_1⟧ and more`);
+  for (let length = 180; length <= 200; length += 1) {
+    assert.doesNotMatch(at(length) ?? '', /⟦(?!email_1⟧)/, String(length));
+    assert.ok((at(length) ?? '').startsWith('x'.repeat(Math.min(length, 199))));
+  }
+});
+
 describe('templates take values, not instructions (decisions §8)', () => {
   test('values stand where they are marked; a marker without a value becomes nothing', () => {
     assert.equal(fillTemplate('Send {count} to {name}{rest}?', { count: 2, name: 'Ada' }), 'Send 2 to Ada?');
@@ -86,5 +97,33 @@ describe('the text nearest to the device\u2019s language is taken (decisions §8
     }
     assert.equal(localised({ fr: 'fr', it: 'it' }, 'de'), 'fr');
     assert.equal(localised({}, 'de'), undefined);
+  });
+});
+
+describe('the model\u2019s own call stays what it was when a person changes its values (decisions §8)', () => {
+  const action = declared({ params: { day: { type: 'string', editable: true } } });
+  const asked = { order_id: 'A-1', day: 'monday', note: 'x' };
+  const row = (revision: number, params: Record<string, unknown>, more: object = {}) =>
+    ({ revision, params, definition: JSON.stringify({ action, locale: 'de', http: null, ...more }) }) as unknown as InvocationRow;
+
+  test('a call that nobody changed is its own', () => {
+    assert.deepEqual(askedCall(row(1, asked)), { params: asked, edits: null });
+    assert.deepEqual(askedCall({ ...row(1, asked), definition: null }), { params: asked, edits: null });
+  });
+
+  test('of a changed one both are known: what was asked, and what the person made of it', () => {
+    assert.deepEqual(askedCall(row(2, { order_id: 'A-1', day: 'tuesday', gift: true }, { asked })), {
+      params: asked,
+      edits: { day: 'tuesday', note: null, gift: true },
+    });
+  });
+
+  test('a value that was changed and changed back is the model\u2019s own again', () => {
+    assert.deepEqual(askedCall(row(3, asked, { asked })), { params: asked, edits: null });
+  });
+
+  test('the action is read back as it was when the person was asked', () => {
+    assert.deepEqual(definitionOf(row(1, asked)), { action, locale: 'de', http: null });
+    assert.equal(definitionOf({ definition: null }), null);
   });
 });

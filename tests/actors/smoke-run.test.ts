@@ -30,7 +30,7 @@ class Stage {
   readonly stopped: string[] = [];
   refusal: Error | null = null;
   /** Asked right after a turn was opened. */
-  onTurn: (log: TurnLog) => void = () => {};
+  onTurn: (log: TurnLog, command: TurnCommand) => void = () => {};
 
   readonly actors: Pick<ActorSystem, 'openTurn' | 'stopTurn'> = {
     openTurn: async (command) => {
@@ -39,7 +39,7 @@ class Stage {
       const log = new TurnLog(0, null);
       this.logs.push(log);
       log.say({ type: 'turn.start', conversation_id: 'cnv', message_id: 'msg', model: 'm', request_id: 'r' });
-      this.onTurn(log);
+      this.onTurn(log, command);
       return { source: log, fromSeq: 0 };
     },
     stopTurn: async (_, turnId) => {
@@ -49,7 +49,8 @@ class Stage {
   };
 }
 
-function act(log: TurnLog): void {
+function act(log: TurnLog, command: TurnCommand): void {
+  command.onAction?.('find_order');
   log.say({ type: 'action.execute', invocation_id: 'inv', name: 'find_order', params: {}, timeout_ms: 1 });
   log.say({ type: 'turn.end', status: 'awaiting_tool_results', pending: [], billable: false });
   log.end();
@@ -89,7 +90,9 @@ test('POST /smoke: one run at a time per app, a second call gets the running one
   const second = smoke.run(app.organisationId, app.appId);
   assert.equal(stage.commands.length, 2, 'two questions at a time');
   stage.onTurn = act;
-  for (const log of [...stage.logs]) act(log);
+  stage.logs.forEach((log, index) => {
+    act(log, stage.commands[index] as TurnCommand);
+  });
   assert.deepEqual((await first).id, (await second).id);
   assert.equal(stage.commands.length, 3);
   const third = await smoke.run(app.organisationId, app.appId);

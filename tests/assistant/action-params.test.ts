@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import fc from 'fast-check';
-import { checkParams, paramsSchema } from '../../src/assistant/action-params.ts';
+import { checkParams, checkValues, paramsSchema } from '../../src/assistant/action-params.ts';
 import type { ActionParam } from '../../src/protocol/runtime/manifest.ts';
 
 function param(fields: Partial<ActionParam>): ActionParam {
@@ -49,6 +49,17 @@ describe('parameters of an action call are checked against what the action decla
   test('null stands for "left out", except for what is required', () => {
     assert.deepEqual(checkParams(DECLARED, '{"order_id":"A-1","size":null}'), { ok: true, params: { order_id: 'A-1' } });
     assert.deepEqual(problems({ order_id: null }), ['order_id must be a string']);
+  });
+
+  test('values at hand are held to the same rules as the JSON text of a call', () => {
+    for (const given of [
+      { order_id: 'A-1', size: null, tags: ['new'] },
+      { order_id: 7, colour: 'red' },
+      {},
+      { order_id: 'x'.repeat(17_000) },
+    ]) {
+      assert.deepEqual(checkValues(DECLARED, given), checkParams(DECLARED, JSON.stringify(given)));
+    }
   });
 
   test('names that every object has are no parameters', () => {

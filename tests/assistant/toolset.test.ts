@@ -8,7 +8,7 @@ function manifest(hash: string, ...names: string[]) {
   return { hash, document: completeManifest({ version: '1', actions, routes: [{ name: 'orders', title: 'Orders' }] }) };
 }
 
-const BARE: ToolsetInput = { components: [], manifest: undefined, hasKnowledge: false };
+const BARE: ToolsetInput = { components: [], manifest: undefined, http: undefined, hasKnowledge: false };
 
 function offered(input: Partial<ToolsetInput>): string[] {
   return createToolsets()({ ...BARE, ...input }).definitions.map(({ kind, name }) => `${kind} ${name}`);
@@ -36,7 +36,7 @@ describe('the model is offered what the client draws, what the app can do, and k
   });
 
   test('actions and routes come from the manifest, knowledge only when there is some', () => {
-    assert.deepEqual(offered({ manifest: manifest('h1', 'find_order'), hasKnowledge: true }), [
+    assert.deepEqual(offered({ manifest: manifest('h1', 'find_order'), http: undefined, hasKnowledge: true }), [
       'action find_order',
       `knowledge ${SEARCH_KNOWLEDGE}`,
     ]);
@@ -61,7 +61,12 @@ describe('the model is offered what the client draws, what the app can do, and k
   });
 
   test('every definition is an object schema with a description', () => {
-    const toolset = createToolsets()({ components: ['choice', 'form'], manifest: manifest('h1', 'find_order'), hasKnowledge: true });
+    const toolset = createToolsets()({
+      components: ['choice', 'form'],
+      manifest: manifest('h1', 'find_order'),
+      http: undefined,
+      hasKnowledge: true,
+    });
     assert.equal(toolset.definitions.length, 4);
     for (const { description, parameters } of toolset.definitions) {
       assert.notEqual(description, '');

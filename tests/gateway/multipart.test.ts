@@ -209,3 +209,30 @@ test('POST /logo over HTTP: too large a body is refused before it has arrived, b
   const counted = [`${head}Transfer-Encoding: chunked\r\n\r\n${chunk.length.toString(16)}\r\n`, chunk, '\r\n'];
   assert.match(await answerTo(counted), /^HTTP\/1\.1 413 .*"too_large"/s);
 });
+
+test('POST /v1/uploads: a body that takes too long is refused, and its place is given back once', { timeout: 20_000 }, async (t) => {
+  const late = () => new Refusal('uploads_unavailable', 'Too late.');
+  let inside = 0;
+  const enter = () => {
+    inside += 1;
+    return () => {
+      inside -= 1;
+    };
+  };
+  const route = defineRoute({
+    method: 'POST',
+    path: '/console/upload/:id',
+    caller: 'anyone',
+    limits: [],
+    body: null,
+    upload: { ...RULE, enter, arrival: { withinMs: 50, late } },
+    handle: () => json({}),
+  });
+  const server = await serve(t, [route]);
+  const socket = connect(server.port, '127.0.0.1');
+  const answered = new Promise<string>((resolve) => socket.once('data', (data) => resolve(data.toString())));
+  socket.write(`POST /console/upload/a HTTP/1.1\r\nHost: x\r\nContent-Type: ${TYPE}\r\nContent-Length: 500\r\n\r\n--${BOUNDARY}\r\n`);
+  assert.match(await answered, /^HTTP\/1\.1 503 .*"uploads_unavailable"/s);
+  assert.equal(inside, 0);
+  socket.destroy();
+});

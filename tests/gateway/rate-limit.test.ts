@@ -74,6 +74,26 @@ test('Limits rule 2: the app-wide bucket holds when the device header changes on
   assert.equal(count, 600);
 });
 
+test('Limits rule 1: what is said to be left in a minute is what then passes, whatever came before', () => {
+  fc.assert(
+    fc.property(fc.integer({ min: 1, max: 60 }), fc.array(fc.integer({ min: 0, max: 20_000 }), { maxLength: 30 }), (rate, pausesMs) => {
+      let nowMs = 1_000_000;
+      const buckets = new RateBuckets(() => nowMs);
+      for (const scope of ['device', 'app'] as const) {
+        const limit = perMinute('p', scope, rate);
+        for (const pauseMs of pausesMs) {
+          nowMs += pauseMs;
+          passed(buckets, [limit], caller('d'), 2);
+        }
+        const left = buckets.left(limit, caller('d'));
+        assert.equal(buckets.left(limit, caller('d')), left, 'asking counts nothing');
+        assert.equal(passed(buckets, [limit], caller('d'), rate + 5), left);
+        assert.equal(buckets.left(limit, caller('d')), 0);
+      }
+    }),
+  );
+});
+
 test('Limits rule 1: over any pattern of arrivals a bucket passes at most its capacity and its rate', () => {
   fc.assert(
     fc.property(fc.integer({ min: 1, max: 60 }), fc.array(fc.integer({ min: -500, max: 20_000 }), { maxLength: 60 }), (rate, pausesMs) => {

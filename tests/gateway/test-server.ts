@@ -28,7 +28,8 @@ export async function serve(
   const actors = { stats: () => ({ conversations: 0, runningTurns: 0, waitingTurns: 0, readers: 0 }) };
   const config = { publicUrl: undefined, operatorToken: undefined, allowPrivateAddresses: false };
   const setup = { settled: () => Promise.resolve() };
-  const defaults = { config, log, storage, actors, setup, nowMs: () => performance.now(), draining: () => false };
+  const billing = { seen: () => {} };
+  const defaults = { config, log, storage, actors, billing, setup, nowMs: () => performance.now(), draining: () => false };
   const server = await startServer({
     host: '127.0.0.1',
     port: 0,

@@ -31,7 +31,8 @@ const END_COMPLETED: ChatTurnEffect = { type: 'endTurn', status: 'completed', st
 const END_STOPPED: ChatTurnEffect = { type: 'endTurn', status: 'completed', stopped: true };
 const END_FAILED: ChatTurnEffect = { type: 'endTurn', status: 'error', stopped: false };
 
-const open = (waiting: ChatTurnContext['waiting']): ChatTurnEvent => ({ type: 'turn.open', waiting });
+const open = (waiting: ChatTurnContext['waiting'], serverCalls = 0): ChatTurnEvent => ({ type: 'turn.open', serverCalls, waiting });
+const WORKS: readonly ChatTurnEffect[] = [{ type: 'sendStart' }, { type: 'runCalls' }];
 const finished = (serverCalls: number, waiting: ChatTurnContext['waiting']): ChatTurnEvent => ({
   type: 'round.finished',
   serverCalls,
@@ -109,6 +110,10 @@ const TABLE: Record<TurnState, Record<EventType, Cell>> = {
         effects: [{ type: 'sendStart' }, END_CONFIRMATION],
         changes: { waiting: A_PERSON },
       },
+      { on: [open(NOBODY, 1)], to: 'working', effects: WORKS },
+      { on: [open(A_READ, 1)], to: 'working', effects: WORKS, changes: { waiting: A_READ } },
+      { on: [open(A_PERSON, 1)], to: 'working', effects: WORKS, changes: { waiting: A_PERSON } },
+      { on: [open(BOTH, 1)], to: 'working', effects: WORKS, changes: { waiting: BOTH } },
     ],
     'block.completed': null,
     'round.finished': null,
@@ -136,6 +141,8 @@ const TABLE: Record<TurnState, Record<EventType, Cell>> = {
     'round.finished': null,
     'round.failed': FAILED,
     'calls.settled': [
+      { on: [SETTLED], given: { round: 0, waiting: A_READ }, to: 'awaiting_tool_results', effects: [END_RESULTS] },
+      { on: [SETTLED], given: { round: 0, waiting: BOTH }, to: 'awaiting_tool_results', effects: [END_RESULTS] },
       { on: [SETTLED], given: { waiting: A_READ }, to: 'awaiting_tool_results', effects: [{ type: 'executeActions' }, END_RESULTS] },
       { on: [SETTLED], given: { waiting: BOTH }, to: 'awaiting_tool_results', effects: [{ type: 'executeActions' }, END_RESULTS] },
       { on: [SETTLED], given: { waiting: A_PERSON }, to: 'awaiting_confirmation', effects: [END_CONFIRMATION] },

@@ -181,8 +181,9 @@ const TABLE: Record<InvocationState, Record<EventType, Cell>> = {
   executing: {
     ...IGNORES_ALL,
     'execution.settled': [
-      { on: [{ type: 'execution.settled', ok: true }], to: 'succeeded' },
-      { on: [{ type: 'execution.settled', ok: false }], to: 'failed' },
+      { on: [{ type: 'execution.settled', outcome: 'succeeded' }], to: 'succeeded' },
+      { on: [{ type: 'execution.settled', outcome: 'failed' }], to: 'failed' },
+      { on: [{ type: 'execution.settled', outcome: 'unknown' }], to: 'unknown' },
     ],
     'process.lost': [{ on: [{ type: 'process.lost' }], to: 'unknown' }],
   },

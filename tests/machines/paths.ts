@@ -25,7 +25,7 @@ const WAITINGS = [
 
 /** Every payload of a chat turn's events that a guard tells apart. */
 export const CHAT_TURN_EVENTS: ByType<ChatTurnEvent> = {
-  'turn.open': WAITINGS.map((waiting) => ({ type: 'turn.open', waiting })),
+  'turn.open': [0, 1].flatMap((serverCalls) => WAITINGS.map((waiting) => ({ type: 'turn.open', serverCalls, waiting }) as const)),
   'block.completed': [{ type: 'block.completed', blockId: 'blk_1' }],
   'round.finished': [0, 1].flatMap((serverCalls) => WAITINGS.map((waiting) => ({ type: 'round.finished', serverCalls, waiting }) as const)),
   'round.failed': [BUSY, BROKEN].map((failure) => ({ type: 'round.failed', failure })),
@@ -55,7 +55,7 @@ export const INVOCATION_EVENTS: ByType<InvocationEvent> = {
     ),
   ),
   'execution.started': [{ type: 'execution.started' }],
-  'execution.settled': [true, false].map((ok) => ({ type: 'execution.settled', ok })),
+  'execution.settled': (['succeeded', 'failed', 'unknown'] as const).map((outcome) => ({ type: 'execution.settled', outcome })),
   'process.lost': [{ type: 'process.lost' }],
 };
 

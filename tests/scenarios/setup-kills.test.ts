@@ -1,64 +1,15 @@
 /** house.md "commit, then perform", over the setup interface: an agent whose service is killed goes on from where it was. */
 import assert from 'node:assert/strict';
-import { randomInt } from 'node:crypto';
-import { type TestContext, test } from 'node:test';
+import { test } from 'node:test';
 import { createOperator } from '../support/client.ts';
-import { isBrokenConnection } from '../support/partial.ts';
-import { type RunningService, startService } from '../support/service.ts';
+import { Mortal } from '../support/mortal.ts';
+import type { RunningService } from '../support/service.ts';
 import { type Agent, createAgent, fetchFile, type Operator, openSession, tokenIn } from '../support/setup-agent.ts';
 import { SETUP_WORK, type StatusSteps, SUMMARY, stepsIn } from '../support/setup-work.ts';
-import { temporaryDir } from '../support/temporary-dir.ts';
 
 const KILLS = 100;
 /** A whole setup takes about this long; a kill comes somewhere within. */
 const LIFE_MAX_MS = 600;
-
-/** A service that is killed at random moments and started again on the same data, until it has died often enough. */
-class Mortal {
-  readonly #t: TestContext;
-  readonly #dataDir: string;
-  #service: RunningService | null = null;
-  #timer: NodeJS.Timeout | null = null;
-  kills = 0;
-
-  constructor(t: TestContext) {
-    this.#t = t;
-    this.#dataDir = temporaryDir(t);
-  }
-
-  async up(): Promise<RunningService> {
-    if (this.#service === null) {
-      this.#service = await startService(this.#t, { dataDir: this.#dataDir, env: { DEMO: 'off', LOG_LEVEL: 'silent' } });
-      if (this.kills < KILLS) this.#timer = setTimeout(() => void this.#kill(), randomInt(5, LIFE_MAX_MS));
-    }
-    return this.#service;
-  }
-
-  async #kill(): Promise<void> {
-    const service = this.#service;
-    if (service === null) return;
-    this.kills += 1;
-    await service.stop('SIGKILL');
-    this.#service = null;
-  }
-
-  /** Runs `work` until it comes through; a connection that breaks is a kill, and everything else is a failure. */
-  async through<T>(work: (service: RunningService) => Promise<T>): Promise<T> {
-    for (;;) {
-      const service = await this.up();
-      try {
-        return await work(service);
-      } catch (error) {
-        if (!isBrokenConnection(error)) throw error;
-        while (this.#service === service) await new Promise((resolve) => setImmediate(resolve));
-      }
-    }
-  }
-
-  rest(): void {
-    if (this.#timer !== null) clearTimeout(this.#timer);
-  }
-}
 
 async function newApp(service: RunningService): Promise<{ operator: Operator; appId: string }> {
   const operator = createOperator(service.baseUrl, service.operatorToken);
@@ -103,7 +54,7 @@ async function setUp(mortal: Mortal, agent: Agent, check: (name: string) => Prom
 }
 
 test(`Setup session: kill -9 at ${KILLS} random moments loses no step and ticks none that nothing observed`, async (t) => {
-  const mortal = new Mortal(t);
+  const mortal = new Mortal(t, { kills: KILLS, lifeMs: [5, LIFE_MAX_MS] });
   let setups = 0;
   while (mortal.kills < KILLS) {
     setups += 1;

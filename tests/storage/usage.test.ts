@@ -3,7 +3,15 @@ import { test } from 'node:test';
 import fc from 'fast-check';
 import { addMonths, transactions } from '../../src/storage/credit-purchases.ts';
 import { transactions as organisations } from '../../src/storage/organisations.ts';
-import { countUsers, creditState, isCreditExhausted, usageByApp } from '../../src/storage/usage.ts';
+import {
+  countUsers,
+  creditState,
+  isCreditExhausted,
+  isCreditExhaustedLately,
+  noteBought,
+  noteCharged,
+  usageByApp,
+} from '../../src/storage/usage.ts';
 import { addApp, type Files, openFiles } from './migrated-files.ts';
 
 const USD = 1_000_000;
@@ -82,6 +90,34 @@ test('Limits 5: credit is exhausted at zero, not before', (t) => {
   assert.equal(isCreditExhausted(files.control, files.db, files.organisationId, at('2026-01-11')), true);
 });
 
+test('Limits 5: what is remembered of the credit is exact about what was spent and bought, and a second old about all else', (t) => {
+  const files = openFiles(t, at('2026-01-05'));
+  const nowMs = at('2026-01-10');
+  const exhausted = (atMs = nowMs) => isCreditExhaustedLately(files.control, files.db, files.organisationId, atMs);
+  const charge = (usd: number) => {
+    spend(files, '2026-01-10', usd);
+    noteCharged(files.db, usd * USD);
+  };
+  assert.equal(exhausted(), false);
+  charge(4.999999);
+  assert.equal(exhausted(), false);
+  charge(0.000001);
+  assert.equal(exhausted(), true);
+  buy(files, '2026-01-10', 10);
+  assert.equal(exhausted(), true);
+  assert.equal(exhausted(nowMs + 1_000), false);
+  charge(10);
+  assert.equal(exhausted(nowMs + 1_000), true);
+  buy(files, '2026-01-10', 10);
+  noteBought(files.db);
+  assert.equal(exhausted(nowMs + 1_000), false);
+  // A charge that was read from its row already, and is heard of only then, must not use credit up twice.
+  spend(files, '2026-01-10', 6);
+  assert.equal(exhausted(nowMs + 2_000), false);
+  noteCharged(files.db, 6 * USD);
+  assert.equal(exhausted(nowMs + 2_000), false);
+});
+
 test('Limits 4: a change of plan counts for its month on and leaves the months before as they were', (t) => {
   const files = openFiles(t, at('2026-01-05'));
   const { control, organisationId } = files;
@@ -129,20 +165,65 @@ test('Console: usage is told by app and channel, for one month', (t) => {
   ]);
 });
 
+/** An app, and devices and conversations in it as the test states them. */
+function population(files: Files, nowMs: number) {
+  const appId = addApp(files, 'Shop', nowMs);
+  let conversations = 0;
+  return {
+    person: (id: string) =>
+      files.db
+        .statement(
+          `INSERT INTO end_users (id, app_id, channel, external_user_id, verified, created_at_ms, updated_at_ms)
+           VALUES (:id, :appId, 'live', :id, 1, 0, 0)`,
+        )
+        .run({ appId, id }),
+    talk(device: string, user: string | null, updated: number, channel = 'live') {
+      conversations += 1;
+      files.db
+        .statement(
+          `INSERT INTO conversations (id, app_id, channel, device_id, end_user_id, epoch, created_at_ms, updated_at_ms)
+           VALUES (:id, :appId, :channel, :device, :user, 1, 0, :updated)`,
+        )
+        .run({ id: String(conversations), appId, channel, device, user, updated });
+    },
+    device: (device: string, user: string | null, seen: number | null, channel = 'live') =>
+      files.db
+        .statement(
+          `INSERT INTO devices (app_id, channel, device_id, seen_at_ms, end_user_id) VALUES (:appId, :channel, :device, :seen, :user)`,
+        )
+        .run({ appId, channel, device, seen, user }),
+  };
+}
+
 test('Limits 7: users are live devices of the last 90 days, a person on two devices is one', (t) => {
   const nowMs = at('2026-06-30');
   const files = openFiles(t, nowMs);
-  const appId = addApp(files, 'Shop', nowMs);
-  files.db.statement(`INSERT INTO end_users VALUES ('usr_1', :appId, 'live', 'ada', 1, NULL, 0, 0)`).run({ appId });
-  const talk = (id: string, channel: string, device: string, user: string | null, updated: number) =>
-    files.db
-      .statement('INSERT INTO conversations VALUES (:id, :appId, :channel, :device, :user, 1, 0, :updated)')
-      .run({ id, appId, channel, device, user, updated });
-  talk('1', 'live', 'd1', 'usr_1', nowMs);
-  talk('2', 'live', 'd2', 'usr_1', nowMs);
-  talk('3', 'live', 'd3', null, nowMs);
-  talk('4', 'live', 'd3', null, nowMs);
-  talk('5', 'live', 'd4', null, at('2026-03-01'));
-  talk('6', 'sandbox', 'd5', null, nowMs);
+  const { person, talk } = population(files, nowMs);
+  person('usr_1');
+  talk('d1', 'usr_1', nowMs);
+  talk('d2', 'usr_1', nowMs);
+  talk('d3', null, nowMs);
+  talk('d3', null, nowMs);
+  talk('d4', null, at('2026-03-01'));
+  talk('d5', null, nowMs, 'sandbox');
+  talk('', null, nowMs);
   assert.equal(countUsers(files.db, nowMs), 2);
+});
+
+test('Limits 7: devices that only opened the app count, as their person where they are bound to one or one talked on them', (t) => {
+  const nowMs = at('2026-06-30');
+  const files = openFiles(t, nowMs);
+  const { person, talk, device } = population(files, nowMs);
+  for (const id of ['usr_1', 'usr_2', 'usr_3']) person(id);
+  device('d1', 'usr_1', nowMs);
+  device('d2', 'usr_1', nowMs);
+  device('d3', null, nowMs);
+  talk('d3', 'usr_2', nowMs);
+  talk('d3', null, nowMs);
+  device('d4', null, nowMs);
+  device('d5', 'usr_3', at('2026-03-01'));
+  device('d6', 'usr_3', null);
+  device('d7', null, nowMs, 'sandbox');
+  // usr_1 on two devices, usr_2 on d3, and d4 of nobody that is known.
+  assert.equal(countUsers(files.db, nowMs), 3);
 });

@@ -130,8 +130,12 @@ type Hop = { readonly redirect: string } | { readonly document: FetchedLink };
 /** One request on a connection of its own, which ends with it. */
 async function fetchHop(url: URL, guard: AddressGuard, signal: AbortSignal, maxBytes: number): Promise<Hop> {
   const client = new Client(url.origin, { connect: guard.connect, pipelining: 1, headersTimeout: 0, bodyTimeout: 0 });
+  // Not the request's own signal: that is not heard before there is a connection.
+  const end = () => void client.destroy(signal.reason as Error).catch(() => {});
+  signal.addEventListener('abort', end, { once: true });
   try {
-    const answer = await client.request({ method: 'GET', path: `${url.pathname}${url.search}`, headers: HEADERS, signal });
+    signal.throwIfAborted();
+    const answer = await client.request({ method: 'GET', path: `${url.pathname}${url.search}`, headers: HEADERS });
     // The connection is destroyed while a body may still be on its way: that is not an error to anybody.
     answer.body.on('error', () => {});
     if (REDIRECTS.has(answer.statusCode)) {
@@ -143,6 +147,7 @@ async function fetchHop(url: URL, guard: AddressGuard, signal: AbortSignal, maxB
     const type = typeOf(header(answer, 'content-type'));
     return { document: { ...type, bytes: await readBody(answer, maxBytes) } };
   } finally {
+    signal.removeEventListener('abort', end);
     void client.destroy().catch(() => {});
   }
 }

@@ -32,9 +32,9 @@ const RASTER_TYPES: Readonly<Record<string, RasterType>> = {
 };
 
 /** Refuses sizes that a client would run out of memory over. @throws Refusal too_large. */
-export function checkSize(width: number, height: number): void {
-  if (width <= SIDE_MAX_PX && height <= SIDE_MAX_PX) return;
-  throw new Refusal('too_large', `The image is ${width} x ${height} pixels. It may be ${SIDE_MAX_PX} x ${SIDE_MAX_PX} at most.`);
+export function checkSize(width: number, height: number, sideMaxPx = SIDE_MAX_PX): void {
+  if (width <= sideMaxPx && height <= sideMaxPx) return;
+  throw new Refusal('too_large', `The image is ${width} x ${height} pixels. It may be ${sideMaxPx} x ${sideMaxPx} at most.`);
 }
 
 /** Chunks or segments of a file. An encoder that writes 4 KB at a time makes 512 of the largest logo. */
@@ -191,9 +191,9 @@ export async function sniff(bytes: Uint8Array): Promise<{ raster: RasterType | u
 
 /**
  * Examines an image of this type. @throws Refusal unsupported_type when it is cut off or damaged, too_large when it measures
- * more than a client can decode.
+ * more than whoever is to decode it can.
  */
-export function examineRaster(bytes: Uint8Array, mediaType: RasterType): RasterImage {
+export function examineRaster(bytes: Uint8Array, mediaType: RasterType, sideMaxPx = SIDE_MAX_PX): RasterImage {
   let whole: Uint8Array | undefined;
   let size: { width: number; height: number } | undefined;
   try {
@@ -209,6 +209,6 @@ export function examineRaster(bytes: Uint8Array, mediaType: RasterType): RasterI
   if (whole === undefined || size === undefined || !(size.width > 0 && size.height > 0)) {
     throw new Refusal('unsupported_type', `The ${NAMES[mediaType]} is cut off or damaged. Export it again.`);
   }
-  checkSize(size.width, size.height);
+  checkSize(size.width, size.height, sideMaxPx);
   return { mediaType, ...size, bytes: whole };
 }

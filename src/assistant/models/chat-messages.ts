@@ -1,5 +1,6 @@
 /** Owns how a round's request is written for a chat-completions server (decisions §7: untrusted data is fenced and labelled). */
 import type {
+  ChatCompletionContentPart,
   ChatCompletionCreateParamsStreaming,
   ChatCompletionMessageParam,
   ChatCompletionTool,
@@ -20,10 +21,22 @@ function passagesMessage(passages: readonly Passage[]): ChatCompletionMessagePar
   return { role: 'user', content: [PASSAGES_NOTE, ...passages.map(passageBlock)].join('\n\n') };
 }
 
+/** Words alone stay a string: not every server takes parts. */
+function userContent({ content, images = [] }: Extract<ChatMessage, { role: 'user' }>): string | ChatCompletionContentPart[] {
+  if (images.length === 0) return content;
+  const pictures = images.map(
+    ({ mediaType, base64 }): ChatCompletionContentPart => ({
+      type: 'image_url',
+      image_url: { url: `data:${mediaType};base64,${base64}` },
+    }),
+  );
+  return [{ type: 'text', text: content }, ...pictures];
+}
+
 function messageParam(message: ChatMessage): ChatCompletionMessageParam {
   switch (message.role) {
     case 'user':
-      return { role: 'user', content: message.content };
+      return { role: 'user', content: userContent(message) };
     case 'tool':
       return { role: 'tool', tool_call_id: message.toolCallId, content: message.content };
     case 'assistant': {

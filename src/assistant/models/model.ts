@@ -19,8 +19,14 @@ export interface ToolCall {
   readonly arguments: string;
 }
 
+/** A picture that goes with a message. Untrusted data. */
+export interface ImagePart {
+  readonly mediaType: string;
+  readonly base64: string;
+}
+
 export type ChatMessage =
-  | { readonly role: 'user'; readonly content: string }
+  | { readonly role: 'user'; readonly content: string; readonly images?: readonly ImagePart[] }
   | { readonly role: 'assistant'; readonly content: string; readonly toolCalls?: readonly ToolCall[] }
   | { readonly role: 'tool'; readonly toolCallId: string; readonly name: string; readonly content: string };
 

@@ -26,9 +26,19 @@ const THANKS = /^(?:thanks|thank|thx|ty|cheers|danke|merci|gracias|grazie|obriga
 const FILLER =
   /^(?:there|good|guten|buenos|días|you|u|a|so|very|much|lot|for|the|your|that|this|is|was|it|help|all|everyone|and|again|ok|okay|well|schön|vielen|dank|muchas|beaucoup|now|assistant|team|my|dear|how|are|doing|today)$/;
 
-/** What the person wrote, without the fenced data that came with it. */
+/** The lines that stand for attached images. */
+const IMAGE_LINES = /^\[image: [^\]\n]*\]$/gm;
+const BLIND = 'I cannot look at pictures.';
+
+/** What the person wrote, without the data that came with it. */
 function questionOf(message: ChatMessage): string {
-  return message.content.replace(FENCED, ' ').slice(0, QUESTION_MAX_CHARS).trim();
+  return message.content.replace(FENCED, ' ').replace(IMAGE_LINES, ' ').slice(0, QUESTION_MAX_CHARS).trim();
+}
+
+/** Whether pictures came with what the person said last: in the same message or right before it. */
+function showsPictures(messages: readonly ChatMessage[]): boolean {
+  const said = messages.slice(messages.findLastIndex(({ role }) => role === 'assistant') + 1);
+  return said.some((message) => message.role === 'user' && (message.images?.length ?? 0) > 0);
 }
 
 function greetingKind(question: string): 'hello' | 'thanks' | undefined {
@@ -85,6 +95,7 @@ function answerQuestion(request: ModelRequest, question: string): Round {
   const answer = answerFromPassages(question, passages);
   if (answer === undefined) {
     const offered = offer(tools, false);
+    if (showsPictures(request.messages)) return spokenAs([BLIND, offered].join(' ').trim());
     const refusal = "I don't know anything about that.";
     return spokenAs(offered === '' ? `${refusal} Nothing was found that answers it.` : `${refusal} ${offered}`);
   }

@@ -6,6 +6,8 @@ import { timestamp } from '../../protocol/timestamp.ts';
 import { createApp } from '../../storage/app-creation.ts';
 import { type AppRecord, listApps } from '../../storage/apps.ts';
 import { organisationOfApp } from '../../storage/organisations.ts';
+import { deleteUploadFiles } from '../../storage/upload-files.ts';
+import { uploadIdsOfApp } from '../../storage/uploads.ts';
 import { defineRoute, json } from '../route.ts';
 import { requireApp, requireOrganisation } from './lookup.ts';
 
@@ -89,10 +91,14 @@ export const deleteAppRoute = defineRoute({
   limits: [],
   body: null,
   async handle({ params }, services) {
-    const { id: appId, organisationId } = requireApp(services, params.app).app;
-    // The app is gone with its row; the directory only follows.
-    await services.storage.write(organisationId, 'deleteApp', { appId });
-    await services.storage.writeControl('unregisterApp', { appId });
+    const { app, db } = requireApp(services, params.app);
+    const { id: appId, organisationId } = app;
+    const { storage } = services;
+    const uploadIds = uploadIdsOfApp(db, appId);
+    // The app is gone with its row; the directory and the files only follow.
+    await storage.write(organisationId, 'deleteApp', { appId });
+    await storage.writeControl('unregisterApp', { appId });
+    await deleteUploadFiles(storage.layout, organisationId, uploadIds);
     return json({ deleted: true, id: appId });
   },
 });

@@ -8,7 +8,8 @@ import { PLANS } from '../../protocol/plans.ts';
 import { timestamp } from '../../protocol/timestamp.ts';
 import { listApps } from '../../storage/apps.ts';
 import { listOrganisations, type OrganisationRecord } from '../../storage/organisations.ts';
-import { type CreditState, countUsers, creditState, usageByApp, utcMonth } from '../../storage/usage.ts';
+import { listTopUps, type TopUp } from '../../storage/top-ups.ts';
+import { type CreditState, countUsers, creditState, noteBought, usageByApp, utcMonth } from '../../storage/usage.ts';
 import { defineRoute, json } from '../route.ts';
 import { pageOf, requireOrganisation } from './lookup.ts';
 
@@ -31,6 +32,22 @@ function creditToWire(credit: CreditState) {
     overdrawn_usd: toUsd(credit.overdrawnMicroUsd),
     exhausted: credit.exhausted,
     resets_at: timestamp(credit.resetsAtMs),
+  };
+}
+
+/** Top-ups shown with the usage, newest first. */
+const TOP_UPS_SHOWN = 20;
+
+function topUpToWire(topUp: TopUp) {
+  return {
+    id: topUp.id,
+    amount_usd: toUsd(topUp.amountMicroUsd),
+    state: topUp.state,
+    payment_id: topUp.paymentId,
+    // Why it failed, or why it still waits.
+    reason: topUp.error,
+    created_at: timestamp(topUp.createdAtMs),
+    settled_at: topUp.settledAtMs === null ? null : timestamp(topUp.settledAtMs),
   };
 }
 
@@ -124,6 +141,7 @@ export const usageRoute = defineRoute({
         count: usage.reduce((sum, app) => sum + app.sandboxConversations, 0),
         limit: SANDBOX_CONVERSATIONS_PER_MONTH,
       },
+      top_ups: listTopUps(db, TOP_UPS_SHOWN).map(topUpToWire),
     });
   },
 });
@@ -139,6 +157,7 @@ export const creditRoute = defineRoute({
     const { storage } = services;
     const nowMs = services.nowMs();
     const { expiresAtMs } = await storage.write(id, 'addCredit', { amountMicroUsd: toMicroUsd(body.amount_usd), nowMs });
+    noteBought(storage.organisation(id));
     const credit = creditToWire(creditState(storage.control, storage.organisation(id), id, nowMs));
     return json({ added_usd: body.amount_usd, expires_at: timestamp(expiresAtMs), credit }, 201);
   },

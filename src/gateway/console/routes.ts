@@ -3,7 +3,10 @@ import type { Route } from '../route.ts';
 import { deleteActionKeyRoute, listActionsRoute, putActionKeyRoute } from './actions.ts';
 import { readAppearanceRoute } from './appearance.ts';
 import { createAppRoute, deleteAppRoute, goLiveRoute, listAppsRoute, patchAppRoute, readAppRoute } from './apps.ts';
+import { listConversationsRoute, readConversationRoute } from './conversations.ts';
+import { eraseEndUserRoute, exportEndUserRoute, listEndUsersRoute } from './end-users.ts';
 import { readExperienceRoute } from './experience.ts';
+import { listFeedbackRoute } from './feedback.ts';
 import { readIdentitySecretRoute, rotateIdentitySecretRoute } from './identity-secret.ts';
 import { createKeyRoute, deleteKeyRoute, listKeysRoute } from './keys.ts';
 import { listKnowledgeRoute } from './knowledge.ts';
@@ -16,6 +19,7 @@ import {
   usageRoute,
 } from './organisations.ts';
 import { consolePageRoutes } from './page.ts';
+import { openPairingRoute, pairingStreamRoute, readPairingRoute } from './pairings.ts';
 import { approveProposalRoute, listProposalsRoute, readProposalRoute, rejectProposalRoute } from './proposals.ts';
 import { publishRoute } from './publish.ts';
 import { listScreensRoute } from './screens.ts';
@@ -48,6 +52,9 @@ const interfaceRoutes: readonly Route[] = [
   deleteKeyRoute,
   readIdentitySecretRoute,
   rotateIdentitySecretRoute,
+  listEndUsersRoute,
+  exportEndUserRoute,
+  eraseEndUserRoute,
 
   readAppearanceRoute,
   consoleWrites.appearance,
@@ -73,6 +80,13 @@ const interfaceRoutes: readonly Route[] = [
   readProposalRoute,
   approveProposalRoute,
   rejectProposalRoute,
+
+  openPairingRoute,
+  readPairingRoute,
+  pairingStreamRoute,
+  listConversationsRoute,
+  readConversationRoute,
+  listFeedbackRoute,
 
   appStatusRoute,
   postSmokeRoute,

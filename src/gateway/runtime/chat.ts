@@ -1,6 +1,8 @@
 /** POST /v1/chat, and re-attaching to and stopping a turn: the routes; what a turn is lives behind the actors' door. */
 import { createHash, randomUUID } from 'node:crypto';
+import type { TurnCommand } from '../../actors/turn-command.ts';
 import { Refusal } from '../../protocol/errors.ts';
+import { runtimeHeader } from '../../protocol/headers.ts';
 import { type ChatRequest, chatRequest } from '../../protocol/runtime/chat.ts';
 import { seqAfter } from '../request-headers.ts';
 import { defineRoute, json, type Route, type RouteInput, type RuntimeCaller } from '../route.ts';
@@ -10,9 +12,9 @@ import { messagesPool } from './pools.ts';
 const TURN_ID = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/i;
 
 /** What a retry must repeat: the body, the device, the channel and the person (decisions §4). */
-function fingerprint(body: ChatRequest, caller: RuntimeCaller): string {
+function fingerprint(body: ChatRequest, caller: RuntimeCaller, person: TurnCommand['person']): string {
   return createHash('sha256')
-    .update(JSON.stringify([caller.channel, caller.deviceId, { ...body, turn_id: body.turn_id?.toLowerCase() }]))
+    .update(JSON.stringify([caller.channel, caller.deviceId, person?.externalUserId, { ...body, turn_id: body.turn_id?.toLowerCase() }]))
     .digest('hex');
 }
 
@@ -40,7 +42,7 @@ export const chatRoutes: readonly Route[] = [
     caller: 'runtime',
     limits: [messagesPool('chat')],
     body: chatRequest,
-    async handle({ caller, body, requestId }, services) {
+    async handle({ caller, body, requestId, header }, services) {
       const person = turnPerson(body.user, caller, services);
       const source = services.actors.openTurn({
         app: caller.app,
@@ -49,10 +51,12 @@ export const chatRoutes: readonly Route[] = [
         deviceId: caller.deviceId,
         person,
         turnId: body.turn_id?.toLowerCase() ?? randomUUID(),
-        fingerprint: fingerprint(body, caller),
+        fingerprint: fingerprint(body, caller, person),
         requestId,
         purpose: 'person',
         body,
+        userToken: runtimeHeader(header, 'userToken'),
+        minuteLeft: caller.minuteLeft,
       });
       return { kind: 'stream', source };
     },

@@ -6,9 +6,8 @@ import { CONFIG_PER_MINUTE_PER_APP, CONFIG_PER_MINUTE_PER_DEVICE } from '../../p
 import type { AppConfigReply } from '../../protocol/runtime/config.ts';
 import { timestamp } from '../../protocol/timestamp.ts';
 import type { Connection } from '../../storage/connection.ts';
-import { dataVersion } from '../../storage/data-version.ts';
 import { type PublishedConfig, readPublishedConfig } from '../../storage/drafts.ts';
-import { isCreditExhausted } from '../../storage/usage.ts';
+import { isCreditExhaustedLately } from '../../storage/usage.ts';
 import { etagOf, noneMatch } from '../etag.ts';
 import { perMinute } from '../rate-limit.ts';
 import { defineRoute, type Reply, type RuntimeCaller } from '../route.ts';
@@ -58,36 +57,14 @@ function renderOnce(published: PublishedConfig, caller: RuntimeCaller, available
   return answer;
 }
 
-/** What was found out about an organisation's credit, and of which state of the files and at what time it is true. */
-interface KnownCredit {
-  readonly controlVersion: number;
-  readonly version: number;
-  readonly atMs: number;
-  readonly exhausted: boolean;
-}
-
-/** Credit also comes and goes with the calendar; a second late does not matter to a launcher. */
-const CREDIT_KEPT_MS = 1_000;
-
-const knownCredit = new WeakMap<Connection, KnownCredit>();
-
-/** Working credit out takes longer than all the rest, so it is done again only once a file was written to, or after a second. */
-function isExhausted(organisationId: string, db: Connection, { storage, nowMs }: Services): boolean {
-  const atMs = nowMs();
-  const controlVersion = dataVersion(storage.control);
-  const version = dataVersion(db);
-  const known = knownCredit.get(db);
-  const stillTrue = known?.controlVersion === controlVersion && known.version === version && Math.abs(atMs - known.atMs) < CREDIT_KEPT_MS;
-  if (stillTrue) return known.exhausted;
-  const exhausted = isCreditExhausted(storage.control, db, organisationId, atMs);
-  knownCredit.set(db, { controlVersion, version, atMs, exhausted });
-  return exhausted;
-}
-
-/** Whether the assistant would answer a new conversation (service.md "Limits" rule 5). Test keys never spend credit. */
-function isAvailable({ app, channel, organisationId }: RuntimeCaller, db: Connection, services: Services): boolean {
+/**
+ * Whether the launcher is to be shown: not once the credit is exhausted (service.md "Limits" rule 5). Caps that end with the
+ * day do not hide it: their notice says so calmly, and a launcher that came and went every day would not. Test keys never
+ * spend credit.
+ */
+function isAvailable({ app, channel, organisationId }: RuntimeCaller, db: Connection, { storage, nowMs }: Services): boolean {
   if (channel === 'sandbox' || !app.settings.hardCap) return true;
-  return !isExhausted(organisationId, db, services);
+  return !isCreditExhaustedLately(storage.control, db, organisationId, nowMs());
 }
 
 export const configRoute = defineRoute({

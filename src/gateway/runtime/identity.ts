@@ -3,6 +3,7 @@ import { createHmac, timingSafeEqual } from 'node:crypto';
 import type { TurnCommand } from '../../actors/turn-command.ts';
 import { Refusal } from '../../protocol/errors.ts';
 import type { SignedUser } from '../../protocol/runtime/chat.ts';
+import { readBinding } from '../../storage/devices.ts';
 import { readEndUser } from '../../storage/end-users.ts';
 import { readIdentitySecrets } from '../../storage/identity-secrets.ts';
 import type { RuntimeCaller } from '../route.ts';
@@ -15,7 +16,11 @@ function isSignature(secret: string, userId: string, hmac: string): boolean {
 }
 
 /** Whether `hmac` is lowercase hex HMAC-SHA256 of the user id with the app's identity secret, or the one before it. */
-export function isSignedBy(user: { id: string; hmac?: string | null | undefined }, caller: RuntimeCaller, services: Services): boolean {
+export function isSignedBy(
+  user: { id: string; hmac?: string | null | undefined },
+  caller: Pick<RuntimeCaller, 'organisationId' | 'app'>,
+  services: Pick<Services, 'storage' | 'nowMs'>,
+): boolean {
   const { hmac } = user;
   if (hmac == null || !SIGNATURE.test(hmac)) return false;
   const { storage } = services;
@@ -24,9 +29,16 @@ export function isSignedBy(user: { id: string; hmac?: string | null | undefined 
   return isSignature(secrets.current, user.id, hmac) || (secrets.previous !== null && isSignature(secrets.previous.secret, user.id, hmac));
 }
 
+/** Whom the device stands for where the turn does not say: the person of its POST /v1/identify; null: nobody. */
+function boundPerson({ organisationId, app, channel, deviceId }: RuntimeCaller, { storage }: Services): TurnCommand['person'] {
+  if (deviceId === '') return null;
+  const binding = readBinding(storage.organisation(organisationId), app.id, channel, deviceId);
+  return binding === undefined ? null : { externalUserId: binding.externalUserId, verified: binding.proven };
+}
+
 /**
- * The person of a turn; null: the device's anonymous record. Somebody whose record was signed for is served as
- * anonymous when the turn is not signed.
+ * The person of a turn; null: the device's anonymous record. `user` given: that person, whatever device sent it; one whose
+ * record was signed for is served as anonymous when the turn is not signed. Null: nobody. Undefined: as the device is bound.
  * @throws Refusal 403 `invalid_request` when the app requires a verified person and the turn shows none.
  */
 export function turnPerson(user: SignedUser | null | undefined, caller: RuntimeCaller, services: Services): TurnCommand['person'] {
@@ -38,7 +50,8 @@ export function turnPerson(user: SignedUser | null | undefined, caller: RuntimeC
       { status: 403 },
     );
   }
-  if (user == null) return null;
+  if (user === undefined) return boundPerson(caller, services);
+  if (user === null) return null;
   if (!verified) {
     const db = services.storage.organisation(caller.organisationId);
     if (readEndUser(db, caller.app.id, caller.channel, user.id)?.verified === true) return null;

@@ -1,17 +1,45 @@
-/** GET /v1/conversations/:id/messages (service.md): a page of what was said, to the device it was said to. */
-import type { MessagesReply } from '../../protocol/runtime/messages.ts';
-import { messagesQuery } from '../../protocol/runtime/messages.ts';
+/** GET /v1/conversations/:id/messages (service.md): a page of what was said, to the device it was said to, and what is still open. */
+import { readerRestore } from '../../actors/concealment.ts';
+import { ownConversation } from '../../actors/ownership.ts';
+import { waitingCalls } from '../../actors/pending-call.ts';
+import { type MessageReply, type MessagesReply, messagesQuery, type OpenReply } from '../../protocol/runtime/messages.ts';
 import { timestamp } from '../../protocol/timestamp.ts';
-import { type ConversationRow, readConversation, readMessages } from '../../storage/conversations.ts';
+import { readAttachments } from '../../storage/attachments.ts';
+import type { Connection } from '../../storage/connection.ts';
+import { type MessagesPage, readMessages } from '../../storage/conversations.ts';
+import { readOpenTurns } from '../../storage/turns.ts';
 import { checkQuery } from '../query.ts';
 import { perMinute } from '../rate-limit.ts';
-import { defineRoute, json, type RuntimeCaller } from '../route.ts';
+import { defineRoute, json } from '../route.ts';
 
 /** A page is read on the event loop; ten a second is more than any person scrolls. */
 const PAGES_PER_MINUTE_PER_DEVICE = 600;
 
-function isCallers(conversation: ConversationRow | undefined, { app, channel, deviceId }: RuntimeCaller): boolean {
-  return conversation?.appId === app.id && conversation.channel === channel && conversation.deviceId === deviceId;
+function messagesOf(db: Connection, conversationId: string, page: Omit<MessagesPage, 'wordless'>): MessageReply[] {
+  const messages = readMessages(db, conversationId, { ...page, wordless: false });
+  const attachments = readAttachments(
+    db,
+    messages.map(({ id }) => id),
+  );
+  return messages.map(({ id, role, blocks, createdAtMs }) => {
+    const attached = attachments.get(id)?.map(({ uploadId, name, mediaType, size }) => ({
+      upload_id: uploadId,
+      name,
+      media_type: mediaType,
+      size,
+    }));
+    return { id, role, blocks, ...(attached === undefined ? {} : { attachments: attached }), created_at: timestamp(createdAtMs) };
+  });
+}
+
+function openOf(db: Connection, conversationId: string, deviceId: string, nowMs: number): OpenReply {
+  const running = readOpenTurns(db, conversationId).findLast((turn) => turn.deviceId === deviceId);
+  return {
+    ...(running === undefined
+      ? {}
+      : { turn: { turn_id: running.turnId, message_id: running.assistantMessageId, status: 'running' as const } }),
+    pending: waitingCalls(db, conversationId, nowMs),
+  };
 }
 
 export const messagesRoute = defineRoute({
@@ -20,16 +48,24 @@ export const messagesRoute = defineRoute({
   caller: 'runtime',
   limits: [perMinute('messages', 'device', PAGES_PER_MINUTE_PER_DEVICE)],
   body: null,
-  handle({ caller, params, query }, { storage }) {
+  handle({ caller, params, query }, { storage, nowMs }) {
     const { limit, before } = checkQuery(messagesQuery, query);
     const id = params.id ?? '';
     const db = storage.organisation(caller.organisationId);
+    const conversation = ownConversation(db, id, { appId: caller.app.id, channel: caller.channel, deviceId: caller.deviceId });
     // Missing or a stranger's: one answer for both, so that nobody learns which ids exist (decisions §4).
-    const page = isCallers(readConversation(db, id), caller) ? readMessages(db, id, { limit, before, wordless: false }) : [];
+    if (conversation === undefined) {
+      const nothing: MessagesReply = { conversation_id: id, messages: [], open: { pending: [] } };
+      return json(nothing);
+    }
     const reply: MessagesReply = {
       conversation_id: id,
-      messages: page.map(({ id, role, blocks, createdAtMs }) => ({ id, role, blocks, created_at: timestamp(createdAtMs) })),
+      messages: messagesOf(db, id, { limit, before }),
+      open: openOf(db, id, caller.deviceId, nowMs()),
     };
-    return json(reply);
+    const { placeholders: count } = conversation;
+    if (count === 0) return json(reply);
+    // What was said lies in placeholder form; the device that it was said to gets the words (decisions §9).
+    return json(readerRestore(storage, { organisationId: caller.organisationId, conversationId: id, count }).restore(reply));
   },
 });

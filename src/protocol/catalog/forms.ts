@@ -128,13 +128,18 @@ function valueProblem(value: unknown, item: FormField): string | undefined {
     case 'date':
       return isDay(value) ? rangeProblem(value, item) : 'must be a date, as 2026-11-20';
     case 'email':
-      return fits(value, FORM_VALUE_MAX_CHARS) && isEmail(value) ? undefined : 'must be an e-mail address';
+      return isMailValue(value) ? undefined : 'must be an e-mail address';
     case 'phone':
-      return fits(value, FORM_VALUE_MAX_CHARS) && isPhone(value) ? undefined : 'must be a phone number';
+      return isPhoneValue(value) ? undefined : 'must be a phone number';
     case 'select':
       return item.options?.includes(value) ? undefined : 'must be an option of this field';
   }
 }
+
+/** What stands where the person's own address or number was (decisions §9): a value is judged as if one were there. */
+const PLACEHOLDER = /⟦[a-z]+_\d+⟧/g;
+const isMailValue = (value: string) => fits(value, FORM_VALUE_MAX_CHARS) && isEmail(value.replaceAll(PLACEHOLDER, 'a@b'));
+const isPhoneValue = (value: string) => fits(value, FORM_VALUE_MAX_CHARS) && isPhone(value.replaceAll(PLACEHOLDER, '0'));
 
 /** Nothing was given: left out, an empty text, or an empty list. */
 function isBlank(value: unknown): boolean {

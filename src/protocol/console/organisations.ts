@@ -31,9 +31,17 @@ const members = v.pipe(
   v.check((list) => new Set(list.map(({ email }) => email.toLowerCase())).size === list.length, 'must list each e-mail address once'),
 );
 
+/** Cards are charged in cents; a fraction of one would be credit that nobody paid. */
+const chargeableUsd = v.pipe(
+  amountUsd,
+  v.check((usd) => Math.round(usd * 100) / 100 === usd, 'must be a whole number of cents'),
+);
+
 const autoTopUp = v.strictObject({
   enabled: v.boolean('must be true or false'),
-  amount_usd: v.optional(amountUsd, CREDIT_PURCHASE_MIN_USD),
+  amount_usd: v.optional(chargeableUsd, CREDIT_PURCHASE_MIN_USD),
+  /** Whose default card is charged; the card itself is known to the card processor only. */
+  stripe_customer: v.exactOptional(v.pipe(v.string('must be text'), v.regex(/^cus_[A-Za-z0-9]{1,100}$/, 'must be a customer id, cus_…'))),
 });
 export type AutoTopUp = v.InferOutput<typeof autoTopUp>;
 

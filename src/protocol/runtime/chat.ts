@@ -21,7 +21,10 @@ import {
   TOOL_ERROR_MAX_CHARS,
   TOOL_RESULTS_MAX,
 } from '../limits.ts';
+import { rule } from '../setup/shapes.ts';
+import { stated, when } from '../stated.ts';
 import { text } from '../text.ts';
+import { openObject } from './shapes.ts';
 
 /** Ids are at most this long in any spelling of ours; anything longer is not one. */
 const ID_MAX_CHARS = 64;
@@ -30,6 +33,17 @@ const id = text(ID_MAX_CHARS, 1);
 
 function jsonBytes(value: unknown): number {
   return value === undefined ? 0 : Buffer.byteLength(JSON.stringify(value));
+}
+
+/** Any JSON of at most `maxBytes`. */
+function jsonOf(maxBytes: number) {
+  return v.pipe(
+    v.unknown(),
+    stated(
+      v.check((value: unknown) => jsonBytes(value) <= maxBytes, `must serialize to at most ${maxBytes} bytes`),
+      { description: `Any JSON that serializes to at most ${maxBytes} bytes.` },
+    ),
+  );
 }
 
 const formValue = v.union(
@@ -45,15 +59,10 @@ const formValue = v.union(
 const formValues = boundedMap(text(ID_MAX_CHARS), formValue, FORM_VALUES_MAX, `must name at most ${FORM_VALUES_MAX} fields`);
 
 export const toolResult = v.pipe(
-  v.object({
+  openObject({
     invocation_id: id,
     status: v.picklist(['ok', 'error', 'declined', 'timeout', 'unavailable']),
-    result: v.optional(
-      v.pipe(
-        v.unknown(),
-        v.check((value) => jsonBytes(value) <= ACTION_RESULT_MAX_BYTES, `must serialize to at most ${ACTION_RESULT_MAX_BYTES} bytes`),
-      ),
-    ),
+    result: v.optional(jsonOf(ACTION_RESULT_MAX_BYTES)),
     error: v.optional(text(TOOL_ERROR_MAX_CHARS)),
     confirmed: v.optional(v.boolean('must be true or false')),
   }),
@@ -69,7 +78,7 @@ const componentEntry = v.pipe(
 const handshakeNames = boundedList(text(ACTION_NAME_MAX_CHARS, 1), HANDSHAKE_NAMES_MAX, `must list at most ${HANDSHAKE_NAMES_MAX} names`);
 
 /** The client handshake (service.md "Client handshake"; capabilities and action kinds: decisions §4). */
-export const handshake = v.object({
+export const handshake = openObject({
   protocol: v.literal(PROTOCOL_VERSION, `must be ${PROTOCOL_VERSION}`),
   sdk: v.pipe(text(ID_MAX_CHARS), v.regex(/^[a-z][a-z0-9_-]*\/\d+\.\d+\.\d+(?:[-+][0-9A-Za-z.+-]*)?$/, 'must look like web/1.2.3')),
   catalog_version: text(32, 1),
@@ -82,16 +91,11 @@ export const handshake = v.object({
   action_kinds: v.optional(handshakeNames, []),
 });
 
-const context = v.object({
-  app_state: v.optional(
-    v.pipe(
-      v.unknown(),
-      v.check((value) => jsonBytes(value) <= APP_STATE_MAX_BYTES, `must serialize to at most ${APP_STATE_MAX_BYTES} bytes`),
-    ),
-  ),
+const context = openObject({
+  app_state: v.optional(jsonOf(APP_STATE_MAX_BYTES)),
   current_screen: v.optional(
     v.nullable(
-      v.object({
+      openObject({
         name: text(ID_MAX_CHARS, 1),
         title: v.optional(text(120)),
         params: v.optional(
@@ -106,12 +110,12 @@ const context = v.object({
     ),
   ),
   open_forms: v.optional(
-    boundedList(v.object({ form_id: id, values: formValues }), OPEN_FORMS_MAX, `must list at most ${OPEN_FORMS_MAX} forms`),
+    boundedList(openObject({ form_id: id, values: formValues }), OPEN_FORMS_MAX, `must list at most ${OPEN_FORMS_MAX} forms`),
   ),
 });
 export type TurnContext = v.InferOutput<typeof context>;
 
-export const signedUser = v.object({
+export const signedUser = openObject({
   id: text(EXTERNAL_USER_ID_MAX_CHARS, 1),
   hmac: v.optional(v.nullable(text(128))),
 });
@@ -119,47 +123,55 @@ export type SignedUser = v.InferOutput<typeof signedUser>;
 
 const PAYLOADS = ['message', 'form_submission', 'tool_results'] as const;
 
+const chatFields = openObject({
+  conversation_id: v.optional(v.nullable(id)),
+  turn_id: v.optional(v.nullable(v.pipe(v.string('must be a string'), v.uuid('must be a UUID')))),
+  message: v.optional(openObject({ text: text(MESSAGE_TEXT_MAX_CHARS, 1) })),
+  form_submission: v.optional(openObject({ form_id: id, values: formValues })),
+  tool_results: v.optional(
+    v.pipe(
+      boundedList(toolResult, TOOL_RESULTS_MAX, `must hold at most ${TOOL_RESULTS_MAX} results`),
+      v.minLength(1, 'must hold at least one result'),
+    ),
+  ),
+  selection: v.optional(
+    openObject({
+      block_id: id,
+      ids: boundedList(id, SELECTION_IDS_MAX, `must list at most ${SELECTION_IDS_MAX} ids`),
+      other_text: v.optional(text(SELECTION_OTHER_TEXT_MAX_CHARS)),
+    }),
+  ),
+  attachments: v.optional(
+    boundedList(openObject({ upload_id: id }), ATTACHMENTS_PER_TURN_MAX, `must list at most ${ATTACHMENTS_PER_TURN_MAX} uploads`),
+  ),
+  user: v.optional(v.nullable(signedUser)),
+  client: handshake,
+  context: v.optional(context),
+});
+type ChatFields = v.InferOutput<typeof chatFields>;
+
+/** Rule: what a person chose or attached comes with words. */
+function withMessage(field: 'selection' | 'attachments') {
+  return rule<ChatFields>(field, (body) => body[field] === undefined || body.message !== undefined, 'goes with message only', {
+    dependentRequired: { [field]: ['message'] },
+  });
+}
+
 export const chatRequest = v.pipe(
-  v.object({
-    conversation_id: v.optional(v.nullable(id)),
-    turn_id: v.optional(v.nullable(v.pipe(v.string('must be a string'), v.uuid('must be a UUID')))),
-    message: v.optional(v.object({ text: text(MESSAGE_TEXT_MAX_CHARS, 1) })),
-    form_submission: v.optional(v.object({ form_id: id, values: formValues })),
-    tool_results: v.optional(
-      v.pipe(
-        boundedList(toolResult, TOOL_RESULTS_MAX, `must hold at most ${TOOL_RESULTS_MAX} results`),
-        v.minLength(1, 'must hold at least one result'),
-      ),
-    ),
-    selection: v.optional(
-      v.object({
-        block_id: id,
-        ids: boundedList(id, SELECTION_IDS_MAX, `must list at most ${SELECTION_IDS_MAX} ids`),
-        other_text: v.optional(text(SELECTION_OTHER_TEXT_MAX_CHARS)),
-      }),
-    ),
-    attachments: v.optional(
-      boundedList(v.object({ upload_id: id }), ATTACHMENTS_PER_TURN_MAX, `must list at most ${ATTACHMENTS_PER_TURN_MAX} uploads`),
-    ),
-    user: v.optional(v.nullable(signedUser)),
-    client: handshake,
-    context: v.optional(context),
-  }),
-  v.check(
+  chatFields,
+  rule<ChatFields>(
+    '',
     (body) => PAYLOADS.filter((name) => body[name] !== undefined).length === 1,
     'must carry exactly one of message, form_submission and tool_results',
+    { oneOf: PAYLOADS.map((name) => ({ required: [name] })) },
   ),
-  v.forward(
-    v.check((body) => body.message !== undefined || body.conversation_id != null, 'is required with form_submission and tool_results'),
-    ['conversation_id'],
+  rule<ChatFields>(
+    'conversation_id',
+    (body) => body.message !== undefined || body.conversation_id != null,
+    'is required with form_submission and tool_results',
+    when({ not: { required: ['message'] } }, { required: ['conversation_id'], properties: { conversation_id: { type: 'string' } } }),
   ),
-  v.forward(
-    v.check((body) => body.selection === undefined || body.message !== undefined, 'goes with message only'),
-    ['selection'],
-  ),
-  v.forward(
-    v.check((body) => body.attachments === undefined || body.message !== undefined, 'goes with message only'),
-    ['attachments'],
-  ),
+  withMessage('selection'),
+  withMessage('attachments'),
 );
 export type ChatRequest = v.InferOutput<typeof chatRequest>;

@@ -31,7 +31,10 @@ import {
   MANIFEST_VERSION_MAX_CHARS,
   TYPE_TO_CONFIRM_MAX_CHARS,
 } from '../limits.ts';
+import { rule } from '../setup/shapes.ts';
+import { stated, when } from '../stated.ts';
 import { snakeCase, text } from '../text.ts';
+import { keepingObject, openObject } from './shapes.ts';
 import { RISKS, type Risk } from './stream-events.ts';
 
 /** As a declared screen's (service.md "Screen declaration"). */
@@ -60,19 +63,35 @@ const paramFields = {
   items: v.optional(v.picklist(ITEM_TYPES)),
 };
 
-/** `looseObject` everywhere: what a newer SDK adds is kept, so the hash is that of the document as it was posted. */
+type PostedParam = v.InferOutput<v.ObjectSchema<typeof paramFields, undefined>> & { editable?: boolean | undefined };
+
+/** Where the values of a parameter are of this type, those to choose from are too. A list holds strings unless it says otherwise. */
+function enumRules(value: ParamItemType): object[] {
+  const list = { type: { const: 'array' }, items: { const: value } };
+  const consequence = { properties: { enum: { items: { type: value } } } };
+  return [
+    when({ required: ['enum', 'type'], properties: { type: { const: value } } }, consequence),
+    when({ required: ['enum', 'type', ...(value === 'string' ? [] : ['items'])], properties: list }, consequence),
+  ];
+}
+
+/** `keepingObject` everywhere: what a newer SDK adds is kept, so the hash is that of the document as it was posted. */
 const actionParam = v.pipe(
-  v.looseObject({ ...paramFields, editable: v.optional(flag) }),
-  v.forward(
-    v.check((param) => param.items === undefined || param.type === 'array', 'goes with type array only'),
-    ['items'],
+  keepingObject({ ...paramFields, editable: v.optional(flag) }),
+  rule<PostedParam>(
+    'items',
+    (param) => param.items === undefined || param.type === 'array',
+    'goes with type array only',
+    when({ required: ['items'] }, { properties: { type: { const: 'array' } } }),
   ),
-  v.forward(
-    v.check((param) => {
+  rule<PostedParam>(
+    'enum',
+    (param) => {
       const valueType = valueTypeOf(param);
       return param.enum === undefined || param.enum.every((value) => typeof value === valueType);
-    }, 'must hold values of the type of the parameter'),
-    ['enum'],
+    },
+    'must hold values of the type of the parameter',
+    { allOf: ITEM_TYPES.flatMap(enumRules) },
   ),
 );
 
@@ -95,55 +114,59 @@ function strayMarker(templates: readonly string[], params: Readonly<Record<strin
   return templates.flatMap(confirmMarkers).find((name) => !Object.hasOwn(params, name));
 }
 
-const action = v.pipe(
-  v.looseObject({
-    name: snakeCase(ACTION_NAME_MAX_CHARS),
-    description: text(ACTION_DESCRIPTION_MAX_CHARS, 1),
-    risk: v.optional(v.picklist(RISKS)),
-    params: v.optional(boundedMap(paramName, actionParam, ACTION_PARAMS_MAX, `must have at most ${ACTION_PARAMS_MAX} parameters`)),
-    confirm_template: v.optional(confirmTemplate),
-    confirm_labels: v.optional(
-      boundedMap(
-        locale,
-        v.looseObject({ confirm: label, cancel: label }),
-        CONFIRM_TEMPLATE_LOCALES_MAX,
-        `must have at most ${CONFIRM_TEMPLATE_LOCALES_MAX} locales`,
-      ),
+const actionFields = keepingObject({
+  name: snakeCase(ACTION_NAME_MAX_CHARS),
+  description: text(ACTION_DESCRIPTION_MAX_CHARS, 1),
+  risk: v.optional(v.picklist(RISKS)),
+  params: v.optional(boundedMap(paramName, actionParam, ACTION_PARAMS_MAX, `must have at most ${ACTION_PARAMS_MAX} parameters`)),
+  confirm_template: v.optional(confirmTemplate),
+  confirm_labels: v.optional(
+    boundedMap(
+      locale,
+      keepingObject({ confirm: label, cancel: label }),
+      CONFIRM_TEMPLATE_LOCALES_MAX,
+      `must have at most ${CONFIRM_TEMPLATE_LOCALES_MAX} locales`,
     ),
-    type_to_confirm: v.optional(text(TYPE_TO_CONFIRM_MAX_CHARS, 1)),
-    timeoutMs: v.optional(
-      v.pipe(
-        v.number('must be a number'),
-        v.integer('must be a whole number'),
-        v.minValue(ACTION_TIMEOUT_MIN_MS, `must be at least ${ACTION_TIMEOUT_MIN_MS}`),
-        v.maxValue(ACTION_TIMEOUT_MAX_MS, `must be at most ${ACTION_TIMEOUT_MAX_MS}`),
-      ),
-    ),
-  }),
-  v.forward(
-    v.check(
-      ({ risk = 'read', confirm_template }) => risk === 'read' || templatesOf(confirm_template).length > 0,
-      'is required for a write or destructive action',
-    ),
-    ['confirm_template'],
   ),
-  v.forward(
-    v.check(
-      ({ params = {}, confirm_template }) => strayMarker(templatesOf(confirm_template), params) === undefined,
-      'must mark with {name} only what is a parameter of the action',
+  type_to_confirm: v.optional(text(TYPE_TO_CONFIRM_MAX_CHARS, 1)),
+  timeoutMs: v.optional(
+    v.pipe(
+      v.number('must be a number'),
+      v.integer('must be a whole number'),
+      v.minValue(ACTION_TIMEOUT_MIN_MS, `must be at least ${ACTION_TIMEOUT_MIN_MS}`),
+      v.maxValue(ACTION_TIMEOUT_MAX_MS, `must be at most ${ACTION_TIMEOUT_MAX_MS}`),
     ),
-    ['confirm_template'],
+  ),
+});
+type ActionFields = v.InferOutput<typeof actionFields>;
+
+const action = v.pipe(
+  actionFields,
+  rule<ActionFields>(
+    'confirm_template',
+    ({ risk = 'read', confirm_template }) => risk === 'read' || templatesOf(confirm_template).length > 0,
+    'is required for a write or destructive action',
+    when(
+      { required: ['risk'], properties: { risk: { enum: RISKS.filter((risk) => risk !== 'read') } } },
+      { required: ['confirm_template'], properties: { confirm_template: { minProperties: 1 } } },
+    ),
+  ),
+  rule<ActionFields>(
+    'confirm_template',
+    ({ params = {}, confirm_template }) => strayMarker(templatesOf(confirm_template), params) === undefined,
+    'must mark with {name} only what is a parameter of the action',
+    {},
   ),
 );
 
-const route = v.looseObject({
+const route = keepingObject({
   name: snakeCase(ACTION_NAME_MAX_CHARS),
   title: text(ROUTE_TITLE_MAX_CHARS, 1),
   description: v.optional(text(ROUTE_DESCRIPTION_MAX_CHARS)),
   params: v.optional(
     boundedMap(
       paramName,
-      v.looseObject(paramFields),
+      keepingObject(paramFields),
       MANIFEST_ROUTE_PARAMS_MAX,
       `must have at most ${MANIFEST_ROUTE_PARAMS_MAX} parameters`,
     ),
@@ -152,7 +175,7 @@ const route = v.looseObject({
 
 /** Refuses a second item of the same name, at the place where it stands. */
 function distinctNames<Item extends { name: string }>(list: string) {
-  return v.rawCheck<Item[]>(({ dataset, addIssue }) => {
+  const check = v.rawCheck<Item[]>(({ dataset, addIssue }) => {
     if (!dataset.typed) return;
     const items = dataset.value;
     const first = new Map<string, number>();
@@ -172,9 +195,10 @@ function distinctNames<Item extends { name: string }>(list: string) {
       });
     });
   });
+  return stated(check, { description: 'Names are unique.' });
 }
 
-const manifest = v.looseObject({
+const manifest = keepingObject({
   version: text(MANIFEST_VERSION_MAX_CHARS, 1),
   actions: v.pipe(boundedList(action, MANIFEST_ACTIONS_MAX, `must list at most ${MANIFEST_ACTIONS_MAX} actions`), distinctNames('actions')),
   routes: v.optional(
@@ -184,7 +208,7 @@ const manifest = v.looseObject({
 /** The document as it was posted, defaults not filled in: this is what is hashed and stored. */
 export type PostedManifest = v.InferOutput<typeof manifest>;
 
-export const manifestRequest = v.object({ manifest, sdk: text(SDK_MAX_CHARS, 1) });
+export const manifestRequest = openObject({ manifest, sdk: text(SDK_MAX_CHARS, 1) });
 
 /** A parameter of an action or a route. */
 export interface ActionParam {
@@ -222,8 +246,6 @@ export interface Manifest {
   readonly actions: readonly ManifestAction[];
   readonly routes: readonly ManifestRoute[];
 }
-
-type PostedParam = v.InferOutput<v.ObjectSchema<typeof paramFields, undefined>> & { editable?: boolean | undefined };
 
 function completeParams(posted: Readonly<Record<string, PostedParam>> = {}): Record<string, ActionParam> {
   const completed = Object.entries(posted).map(([name, param]): [string, ActionParam] => [

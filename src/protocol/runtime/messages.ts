@@ -3,6 +3,7 @@ import * as v from 'valibot';
 import type { Block } from '../catalog/block.ts';
 import { MESSAGES_PAGE_DEFAULT, MESSAGES_PAGE_MAX } from '../limits.ts';
 import { text } from '../text.ts';
+import type { PendingInvocation } from './stream-events.ts';
 
 /** Ids are at most this long in any spelling of ours; anything longer is not one. */
 const ID_MAX_CHARS = 64;
@@ -20,15 +21,34 @@ export const messagesQuery = v.object({
   before: v.optional(text(ID_MAX_CHARS, 1)),
 });
 
+export interface AttachmentReply {
+  readonly upload_id: string;
+  readonly name: string;
+  readonly media_type: string;
+  /** Bytes. */
+  readonly size: number;
+}
+
 export interface MessageReply {
   readonly id: string;
   readonly role: 'user' | 'assistant';
   readonly blocks: readonly Block[];
+  /** There when the person attached something. */
+  readonly attachments?: readonly AttachmentReply[];
   readonly created_at: string;
+}
+
+/** What an app that was restarted goes on with. */
+export interface OpenReply {
+  /** The turn that runs, there for the device that opened it: GET /v1/chat/:turn_id follows it. */
+  readonly turn?: { readonly turn_id: string; readonly message_id: string; readonly status: 'running' };
+  /** Calls that can still be answered, as `turn.end.pending`, oldest first; `status` says what each waits for. */
+  readonly pending: readonly (PendingInvocation & { readonly status: 'dispatched' | 'pending' | 'confirmed' })[];
 }
 
 export interface MessagesReply {
   readonly conversation_id: string;
   /** Oldest first. */
   readonly messages: readonly MessageReply[];
+  readonly open: OpenReply;
 }

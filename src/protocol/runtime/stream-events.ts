@@ -1,6 +1,7 @@
 /** The events of a turn's stream (service.md "Stream events", decisions §4) and the one way they are written. */
 import type { Block } from '../catalog/block.ts';
-import type { ErrorCode } from '../errors.ts';
+import type { ErrorCode, Refusal } from '../errors.ts';
+import type { Detail } from '../issues.ts';
 import { PROTOCOL_VERSION } from '../limits.ts';
 
 /** What an action can do: look, change, or change for good. */
@@ -20,6 +21,27 @@ export interface PendingInvocation {
 
 export type TurnEndStatus = 'completed' | 'awaiting_tool_results' | 'awaiting_confirmation' | 'error';
 
+/** Capability of builds that show a notice (service.md "Client behaviours tied to versions", 0.47.0 / 0.24.0). */
+export const NOTICES_CAPABILITY = 'notices';
+
+/** Why the assistant deliberately does not answer (service.md "Events" rule 4): shown calmly and without Retry. */
+export const NOTICE_REASONS = ['user_limit', 'spend_paused', 'credit_exhausted', 'daily_ceiling'] as const;
+export type NoticeReason = (typeof NOTICE_REASONS)[number];
+
+export interface Notice {
+  readonly reason: NoticeReason;
+  /** RFC 3339: from when on the assistant answers again. */
+  readonly resets_at?: string;
+}
+
+/** What the caller has left after this turn, so that a client can warn before a limit is reached. */
+export interface TurnUsage {
+  /** Chat requests of this device that fit into the minute now. */
+  readonly minute_left: number;
+  /** Turns that are left today (UTC): of the app on a live key, of the organisation on a test key. */
+  readonly day_left: number;
+}
+
 export type StreamEvent =
   | {
       readonly type: 'turn.start';
@@ -27,6 +49,8 @@ export type StreamEvent =
       readonly message_id: string;
       readonly model: string;
       readonly request_id: string;
+      /** Of the calls that this turn brings the person's agreement to (decisions §8). */
+      readonly receipts?: readonly { readonly invocation_id: string; readonly receipt: string }[];
     }
   | { readonly type: 'block.start'; readonly index: number; readonly id: string; readonly block_type: string }
   | { readonly type: 'block.delta'; readonly index: number; readonly text_delta: string }
@@ -44,8 +68,17 @@ export type StreamEvent =
       readonly pending?: readonly PendingInvocation[];
       readonly billable?: boolean;
       readonly stopped?: boolean;
+      readonly usage?: TurnUsage;
     }
-  | { readonly type: 'error'; readonly code: ErrorCode; readonly message: string; readonly retryable: boolean }
+  | { readonly type: 'notice'; readonly reason: Notice['reason']; readonly message: string; readonly resets_at?: string }
+  | {
+      readonly type: 'error';
+      readonly code: ErrorCode;
+      readonly message: string;
+      readonly retryable: boolean;
+      /** What is wrong with the request, field by field; twelve at most. */
+      readonly details?: readonly Detail[];
+    }
   | { readonly type: 'ping' };
 
 /** One server-sent frame. `fieldsJson` is the event's own fields as JSON without the braces, or ''. */
@@ -58,6 +91,21 @@ export function renderFrame(seq: number, type: StreamEvent['type'], fieldsJson: 
 export function renderEvent(seq: number, event: StreamEvent): string {
   const { type, ...fields } = event;
   return renderFrame(seq, type, JSON.stringify(fields).slice(1, -1));
+}
+
+/** What a stream says that is refused before its turn starts (decisions §4): a notice where the refusal is one, else an error. */
+export function refusalEvents({ code, message, retryable, details, notice }: Refusal): readonly [StreamEvent, StreamEvent] {
+  if (notice === undefined) {
+    return [
+      { type: 'error', code, message, retryable, ...(details === undefined ? {} : { details }) },
+      { type: 'turn.end', status: 'error' },
+    ];
+  }
+  const { reason, resets_at } = notice;
+  return [
+    { type: 'notice', reason, message, ...(resets_at === undefined ? {} : { resets_at }) },
+    { type: 'turn.end', status: 'completed', billable: false },
+  ];
 }
 
 /** The hot path: a `block.delta` frame. */

@@ -9,6 +9,8 @@ import { fields, rule } from './shapes.ts';
 const action = fields(actionEntries(false));
 /** An HTTP action with every default filled in, in the names it travels with. */
 export type HttpAction = Readonly<v.InferOutput<typeof action>>;
+/** What is kept of an item: all but its reason, which stands beside it. */
+export type ActionDefinition = Omit<HttpAction, 'reason'>;
 
 /** The parameters that `template` marks with `{{param.x}}`, each once, in their order. */
 export function templateParams(template: string): string[] {

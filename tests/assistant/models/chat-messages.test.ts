@@ -38,6 +38,32 @@ describe('the request as a chat-completions server reads it', () => {
     ]);
   });
 
+  test('a message with pictures has parts: its words, then each picture as a data URL; without, it stays a string', () => {
+    const images = [
+      { mediaType: 'image/png', base64: 'AAEC' },
+      { mediaType: 'image/jpeg', base64: '/9j/' },
+    ];
+    const messages = chatMessages(
+      request({
+        messages: [
+          { role: 'user', content: 'What is it?', images },
+          { role: 'user', content: 'And this?', images: [] },
+        ],
+      }),
+    );
+    assert.deepEqual(messages.slice(1), [
+      {
+        role: 'user',
+        content: [
+          { type: 'text', text: 'What is it?' },
+          { type: 'image_url', image_url: { url: 'data:image/png;base64,AAEC' } },
+          { type: 'image_url', image_url: { url: 'data:image/jpeg;base64,/9j/' } },
+        ],
+      },
+      { role: 'user', content: 'And this?' },
+    ]);
+  });
+
   test('passages are fenced, in a message of their own right before the last user message (decisions §7)', () => {
     const messages = chatMessages(
       request({

@@ -216,3 +216,18 @@ test('offline: a request that cannot be read fails through the sink, without its
   await turns(3);
   assert.deepEqual(heard, ['failed offline model: TypeError']);
 });
+
+test('offline: a picture that nothing else answers is said not to be seen; one beside a question is no hindrance', async () => {
+  const images = [{ mediaType: 'image/png', base64: 'AAEC' }];
+  const asked = (words: string, passages = [RETURNS]) =>
+    request('', { passages, messages: [{ role: 'user', content: `${words}\n\n[image: cat.png]`, images }] });
+  assert.match((await hear(asked('What is in this photo?'))).text, /^I cannot look at pictures\./);
+  const before = [
+    { role: 'user', content: '[image: cat.png]', images },
+    { role: 'user', content: 'What is in it?' },
+  ] as const;
+  assert.match((await hear(request('', { messages: before }))).text, /^I cannot look at pictures\./);
+  const answered = [...before, { role: 'assistant', content: 'I cannot.' }, { role: 'user', content: 'What is in it?' }] as const;
+  assert.match((await hear(request('', { messages: answered }))).text, /^I don't know anything about that\./);
+  assert.match((await hear(asked('How long do refunds take?'))).text, /Refunds are paid within five working days/);
+});

@@ -42,7 +42,7 @@ const MALFORMED: readonly (readonly [string, Record<string, unknown>, path: stri
   ['4,001 characters', { message: { text: 'a'.repeat(4_001) } }, 'message.text'],
   ['4,001 emoji', { message: { text: '😀'.repeat(4_001) } }, 'message.text'],
   ['no handshake', { ...HELLO, client: undefined }, 'client'],
-  ['handshake of another type', { ...HELLO, client: [] }, 'client.protocol'],
+  ['handshake of another type', { ...HELLO, client: [] }, 'client'],
   ['another protocol', withClient({ protocol: 2 }), 'client.protocol'],
   ['sdk without a version', withClient({ sdk: 'web' }), 'client.sdk'],
   ['97 components', withClient({ components: times(97, (n) => `c${n}`) }), 'client.components'],

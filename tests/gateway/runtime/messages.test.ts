@@ -1,16 +1,22 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { openConcealment } from '../../../src/actors/concealment.ts';
 import { messagesRoute } from '../../../src/gateway/runtime/messages.ts';
+import type { InvocationState } from '../../../src/protocol/runtime/states.ts';
 import { insertBlocks, insertMessage } from '../../../src/storage/conversations.ts';
 import { openWriter } from '../../../src/storage/database.ts';
+import { insertInvocations } from '../../../src/storage/invocations.ts';
 import { type RuntimeApp, serveApp } from './runtime-app.ts';
 
 const OWNER = 'a'.repeat(32);
 
 interface Page {
   conversation_id: string;
-  messages: { id: string; role: string; created_at: string; blocks: { block_type: string }[] }[];
+  messages: { id: string; role: string; created_at: string; blocks: { block_type: string; body: unknown }[]; attachments?: unknown }[];
+  open: { turn?: unknown; pending: { invocation_id: string; status: string; params: unknown }[] };
 }
+
+const nothing = (id: string): Page => ({ conversation_id: id, messages: [], open: { pending: [] } });
 
 /** A sandbox conversation `cnv_1` of OWNER with messages m1 … m250. */
 function converse(app: RuntimeApp): void {
@@ -56,10 +62,10 @@ test('decisions §4: anything not the caller’s is the same empty list', async 
   const app = await serveApp(t, [messagesRoute]);
   converse(app);
   await app.storage.write(app.organisationId, 'goLive', { appId: app.appId, organisationId: app.organisationId, nowMs: 1 });
-  assert.deepEqual(await page(app, '', { 'X-Service-Device': 'b'.repeat(32) }), { conversation_id: 'cnv_1', messages: [] });
-  assert.deepEqual(await page(app, '', { 'X-Service-Device': '' }), { conversation_id: 'cnv_1', messages: [] });
-  assert.deepEqual(await page(app, '', { 'X-Service-Key': app.live }), { conversation_id: 'cnv_1', messages: [] });
-  assert.deepEqual(await page(app, '', {}, 'cnv_missing'), { conversation_id: 'cnv_missing', messages: [] });
+  assert.deepEqual(await page(app, '', { 'X-Service-Device': 'b'.repeat(32) }), nothing('cnv_1'));
+  assert.deepEqual(await page(app, '', { 'X-Service-Device': '' }), nothing('cnv_1'));
+  assert.deepEqual(await page(app, '', { 'X-Service-Key': app.live }), nothing('cnv_1'));
+  assert.deepEqual(await page(app, '', {}, 'cnv_missing'), nothing('cnv_missing'));
 });
 
 test('GET /v1/conversations/:id/messages: a limit that is no number is 400 naming it', async (t) => {
@@ -71,4 +77,122 @@ test('GET /v1/conversations/:id/messages: a limit that is no number is 400 namin
     assert.equal(error.code, 'invalid_request');
     assert.match(error.message, /^limit /);
   }
+});
+
+/** A turn of `cnv_1` that made one call in each of these states. */
+function call(
+  app: RuntimeApp,
+  device: string,
+  endedAtMs: number | null,
+  states: Readonly<Record<string, [InvocationState, number | null]>>,
+): void {
+  const db = openWriter(app.storage.layout.organisation(app.organisationId));
+  const { lastInsertRowid } = db
+    .statement(
+      `INSERT INTO turns (app_id, turn_id, conversation_id, kind, fingerprint, device_id, request, request_id, assistant_message_id, state,
+         attempt, snapshot, model, attempt_seq, next_seq, opened_at_ms, ended_at_ms)
+       VALUES (:appId, :turnId, 'cnv_1', 'message', '', :device, '{}', '', 'm250', 'answering', 1, '{}', 'm', 0, 1, 0, :endedAtMs)`,
+    )
+    .run({ appId: app.appId, turnId: `turn of ${device}`, device, endedAtMs });
+  const made = Object.entries(states).map(([id, [state, expiresAtMs]]) => ({
+    id,
+    callId: id,
+    name: 'cancel_order',
+    params: '{"id":"7"}',
+    risk: state === 'dispatched' ? ('read' as const) : ('write' as const),
+    executor: 'client' as const,
+    timeoutMs: 5_000,
+    state,
+    blockId: state === 'dispatched' ? null : 'b250',
+    expiresAtMs,
+  }));
+  const owner = { appId: app.appId, conversationId: 'cnv_1', turn: Number(lastInsertRowid), messageId: 'm250', nowMs: 0 };
+  insertInvocations(db, owner, made);
+  db.close();
+}
+
+test('GET /v1/conversations/:id/messages: open names the running turn to the device that opened it, and to no other', async (t) => {
+  const app = await serveApp(t, [messagesRoute]);
+  converse(app);
+  call(app, 'b'.repeat(32), null, {});
+  assert.deepEqual((await page(app, '')).open, { pending: [] });
+  call(app, OWNER, null, {});
+  assert.deepEqual((await page(app, '')).open, {
+    turn: { turn_id: `turn of ${OWNER}`, message_id: 'm250', status: 'running' },
+    pending: [],
+  });
+});
+
+test('GET /v1/conversations/:id/messages: open lists the calls that can still be answered, by the clock, as turn.end.pending does', async (t) => {
+  let nowMs = 1_000;
+  const app = await serveApp(t, [messagesRoute], () => nowMs);
+  converse(app);
+  call(app, OWNER, 5, {
+    inv_read: ['dispatched', 2_000],
+    inv_write: ['pending.clean', 3_000],
+    inv_edited: ['pending.rejected', 3_000],
+    inv_agreed: ['confirmed', null],
+    inv_runs: ['executing', null],
+    inv_done: ['succeeded', null],
+    inv_no: ['declined', null],
+  });
+  const open = async () => (await page(app, '')).open.pending.map(({ invocation_id, status }) => [invocation_id, status]);
+  const cards = [
+    ['inv_write', 'pending'],
+    ['inv_edited', 'pending'],
+  ];
+  const agreed = [['inv_agreed', 'confirmed']];
+  assert.deepEqual(await open(), [['inv_read', 'dispatched'], ...cards, ...agreed]);
+  const [read, write] = (await page(app, '')).open.pending;
+  const told = { name: 'cancel_order', params: { id: '7' }, timeout_ms: 5_000, executor: 'client' };
+  assert.deepEqual(read, { ...told, invocation_id: 'inv_read', risk: 'read', status: 'dispatched' });
+  assert.deepEqual(write, { ...told, invocation_id: 'inv_write', risk: 'write', block_id: 'b250', status: 'pending' });
+  nowMs = 2_000;
+  assert.deepEqual(await open(), [...cards, ...agreed]);
+  nowMs = 3_000;
+  assert.deepEqual(await open(), agreed);
+});
+
+test('GET /v1/conversations/:id/messages: a message shows what was attached to it, in order', async (t) => {
+  const app = await serveApp(t, [messagesRoute]);
+  converse(app);
+  const db = openWriter(app.storage.layout.organisation(app.organisationId));
+  const attach = (id: string, messageId: string | null, position: number | null) =>
+    db
+      .statement(
+        `INSERT INTO uploads (id, app_id, channel, device_id, name, media_type, size, created_at_ms, message_id, position)
+         VALUES (:id, :appId, 'sandbox', :device, :id || '.pdf', 'application/pdf', 9, 0, :messageId, :position)`,
+      )
+      .run({ id, appId: app.appId, device: OWNER, messageId, position });
+  attach('upl_second', 'm249', 1);
+  attach('upl_first', 'm249', 0);
+  attach('upl_unused', null, null);
+  db.close();
+  const { messages } = await page(app, '?limit=3');
+  const shown = (id: string) => ({ upload_id: id, name: `${id}.pdf`, media_type: 'application/pdf', size: 9 });
+  assert.deepEqual(
+    messages.map(({ id, attachments }) => [id, attachments]),
+    [
+      ['m248', undefined],
+      ['m249', [shown('upl_first'), shown('upl_second')]],
+      ['m250', undefined],
+    ],
+  );
+});
+
+test('decisions §9: words and pending calls are given back to the owning device, whole', async (t) => {
+  const app = await serveApp(t, [messagesRoute], () => 1_000);
+  converse(app);
+  call(app, OWNER, 5, { inv_write: ['pending.clean', 3_000] });
+  const options = { storage: app.storage, organisationId: app.organisationId, conversationId: 'cnv_1' };
+  const address = 'ada@example.org';
+  const concealed = await openConcealment({ ...options, isNew: false, count: 0, region: undefined }).conceal({ md: `I am ${address}` });
+  assert.doesNotMatch(concealed.md, /@/);
+  const db = openWriter(app.storage.layout.organisation(app.organisationId));
+  db.statement("UPDATE blocks SET body = :body WHERE id = 'b250'").run({ body: JSON.stringify(concealed) });
+  db.statement("UPDATE invocations SET params = :params WHERE id = 'inv_write'").run({ params: JSON.stringify({ to: concealed.md }) });
+  db.close();
+  const { messages, open } = await page(app, '?limit=1');
+  assert.deepEqual(messages[0]?.blocks[0]?.body, { md: `I am ${address}` });
+  assert.deepEqual(open.pending[0]?.params, { to: `I am ${address}` });
 });

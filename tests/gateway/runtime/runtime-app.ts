@@ -1,6 +1,7 @@
 /** An organisation with one app in real storage, and a server that serves it. */
 import type { TestContext } from 'node:test';
 import type { Route } from '../../../src/gateway/route.ts';
+import type { Services } from '../../../src/gateway/services.ts';
 import type { AppSettingsPatch } from '../../../src/protocol/console/app-settings.ts';
 import { mintId } from '../../../src/protocol/ids.ts';
 import { mintKeyToken } from '../../../src/storage/organisations.ts';
@@ -19,7 +20,13 @@ export interface RuntimeApp extends TestServer {
 
 const DAY = Date.UTC(2026, 10, 20);
 
-export async function serveApp(t: TestContext, routes: readonly Route[], nowMs = () => DAY): Promise<RuntimeApp> {
+/** `more`: services that the routes need beside storage and clock. */
+export async function serveApp(
+  t: TestContext,
+  routes: readonly Route[],
+  nowMs = () => DAY,
+  more: (storage: Storage) => Partial<Services> = () => ({}),
+): Promise<RuntimeApp> {
   const storage = openStorage({ dataDir: temporaryDir(t), masterKey: undefined, onFatal: () => {} });
   t.after(() => storage.close());
   const organisationId = mintId('org', DAY);
@@ -48,7 +55,7 @@ export async function serveApp(t: TestContext, routes: readonly Route[], nowMs =
     { keyId: mintId('key', DAY), token: test, channel: 'sandbox' as const },
   ];
   await storage.writeControl('registerApp', { appId, organisationId, keys, nowMs: DAY });
-  const server = await serve(t, routes, { storage, nowMs });
+  const server = await serve(t, routes, { storage, nowMs, ...more(storage) });
   const patch = async (settings: AppSettingsPatch) => {
     await storage.write(organisationId, 'patchApp', { appId, organisationId, patch: settings, nowMs: DAY });
   };

@@ -90,12 +90,16 @@ export function assertGrammar({ status, events, text }: StreamAnswer): void {
   }
 }
 
-export async function startScriptedChat(t: TestContext): Promise<ScriptedChat> {
+/** `settings` of the app, and more environment of the service. */
+export async function startScriptedChat(
+  t: TestContext,
+  { env = {}, settings = {} }: { env?: Readonly<Record<string, string>>; settings?: Record<string, unknown> } = {},
+): Promise<ScriptedChat> {
   let rounds: readonly (readonly Play[])[] = [];
   let playedBefore = 0;
   const upstream = await startUpstream(t, (_, n) => rounds[n - playedBefore] ?? [{ text: 'Asked too often.' }]);
-  const service = await startService(t, { env: { ...upstreamEnv(upstream), DEMO: 'off', LOG_LEVEL: 'silent' } });
-  const app = await createTestApp(service.baseUrl, service.operatorToken);
+  const service = await startService(t, { env: { ...upstreamEnv(upstream), DEMO: 'off', LOG_LEVEL: 'silent', ...env } });
+  const app = await createTestApp(service.baseUrl, service.operatorToken, settings);
   const client = createClient(service.baseUrl, app.liveKey);
   const asked = () => upstream.requests.slice(playedBefore);
   const lastRequest = () => asked().at(-1) as UpstreamRequest;

@@ -4,7 +4,7 @@ import fc from 'fast-check';
 import * as v from 'valibot';
 import { DEFAULT_APP_SETTINGS, patchSettings, settingsFromWire, settingsToWire } from '../../../src/protocol/console/app-settings.ts';
 import { createAppBody, deriveSlug, patchAppBody, SLUG_MAX_CHARS } from '../../../src/protocol/console/apps.ts';
-import { createOrganisationBody, creditBody } from '../../../src/protocol/console/organisations.ts';
+import { createOrganisationBody, creditBody, patchOrganisationBody } from '../../../src/protocol/console/organisations.ts';
 import { explain } from '../../../src/protocol/issues.ts';
 
 function pathRefused(schema: v.GenericSchema, body: unknown): string | undefined {
@@ -90,4 +90,14 @@ test('Organisation: defaults, members and purchases of at least 10 USD', () => {
   assert.equal(pathRefused(createOrganisationBody, { name: 'Acme', members: twice }), 'members');
   assert.equal(pathRefused(creditBody, { amount_usd: 9.99 }), 'amount_usd');
   assert.equal(pathRefused(creditBody, { amount_usd: 10 }), undefined);
+});
+
+test('Automatic top-up: whole cents, 10 USD at least, and a Stripe customer by its id', () => {
+  const refused = (more: Record<string, unknown>) => pathRefused(patchOrganisationBody, { auto_top_up: { enabled: true, ...more } });
+  for (const amount_usd of [10, 10.01, 19.99, 0.07 + 25]) assert.equal(refused({ amount_usd }), undefined, String(amount_usd));
+  for (const amount_usd of [9.99, 10.001, 10.005]) assert.equal(refused({ amount_usd }), 'auto_top_up.amount_usd', String(amount_usd));
+  assert.equal(refused({ stripe_customer: 'cus_N1a2b3' }), undefined);
+  for (const stripe_customer of ['', 'cus_', 'pm_1', 'cus_1/../2', null]) {
+    assert.equal(refused({ stripe_customer }), 'auto_top_up.stripe_customer', String(stripe_customer));
+  }
 });

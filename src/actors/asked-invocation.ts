@@ -1,0 +1,66 @@
+/** A call that waits, or waited, for a person: whose it is, and the one write that moves it together with its card. */
+import { regionOfLocale } from '../assistant/privacy/phone-numbers.ts';
+import { Refusal } from '../protocol/errors.ts';
+import type { Connection } from '../storage/connection.ts';
+import type { ConversationRow } from '../storage/conversations.ts';
+import { type InvocationRow, readInvocationById, type Settlement } from '../storage/invocations.ts';
+import type { Storage } from '../storage/storage.ts';
+import { type Concealment, openConcealment } from './concealment.ts';
+import { type DeviceCaller, ownConversation } from './ownership.ts';
+
+export interface ConfirmationServices {
+  readonly storage: Storage;
+  nowMs(): number;
+}
+
+export interface InvocationCaller extends DeviceCaller {
+  readonly organisationId: string;
+}
+
+/**
+ * Tries for a call that others move at the same time. Who loses a race finds an answer, or a card that a person is
+ * changing by hand; this many in a row do not happen to one person.
+ */
+export const ATTEMPTS_MAX = 8;
+
+export interface AskedInvocation {
+  readonly db: Connection;
+  readonly row: InvocationRow;
+  readonly conversation: ConversationRow;
+}
+
+/**
+ * The call as its rows have it now.
+ * @throws Refusal 404 `invalid_request` when it is missing or not this caller's (one answer for both), 400 for a read.
+ */
+export function askedInvocation({ storage }: ConfirmationServices, caller: InvocationCaller, id: string): AskedInvocation {
+  const db = storage.organisation(caller.organisationId);
+  const row = readInvocationById(db, id);
+  // A missing call is looked for in a missing conversation, so that it takes as long as a stranger's.
+  const conversation = ownConversation(db, row?.conversationId ?? '', caller);
+  if (row === undefined || conversation === undefined) {
+    throw new Refusal('invalid_request', 'There is no such invocation for this device.', { status: 404 });
+  }
+  if (row.risk === 'read') throw new Refusal('invalid_request', 'This invocation is a read action: nobody is asked to confirm it.');
+  return { db, row, conversation };
+}
+
+/** Makes the change and redraws the card, both or neither: false when the call had moved on since it was read. */
+export function moveInvocation(
+  { storage }: ConfirmationServices,
+  organisationId: string,
+  settlement: Settlement,
+  nowMs: number,
+): Promise<boolean> {
+  return storage.write(organisationId, 'answerInvocation', { settlement, nowMs });
+}
+
+/** What stands for personal data in the call's conversation; `locale`: of whoever writes something new into it. */
+export function concealmentOf(
+  { storage }: ConfirmationServices,
+  { organisationId }: InvocationCaller,
+  { id: conversationId, placeholders: count }: ConversationRow,
+  locale: string | null = null,
+): Concealment {
+  return openConcealment({ storage, organisationId, conversationId, isNew: false, count, region: regionOfLocale(locale) });
+}

@@ -1,0 +1,138 @@
+/**
+ * What a message attaches (decisions §4 `attachments`): whether these uploads are the device's to use, and what a model is
+ * given of them: images as images, PDF and text as text.
+ */
+import { pdfFileText, plainFileText } from '../assistant/attachments/attachment-text.ts';
+import { createExtraction } from '../assistant/knowledge/extraction.ts';
+import type { ImagePart } from '../assistant/models/model.ts';
+import { Refusal } from '../protocol/errors.ts';
+import { ATTACHMENTS_PER_TURN_MAX } from '../protocol/limits.ts';
+import { isImage } from '../protocol/runtime/uploads.ts';
+import type { Storage } from '../storage/storage.ts';
+import { readUploadFile } from '../storage/upload-files.ts';
+import { readUploads, type UploadRow } from '../storage/uploads.ts';
+import type { DeviceCaller } from './ownership.ts';
+
+/** A person waits for the answer meanwhile; the largest honest PDFs are read in two seconds. */
+const PDF_TIMEOUT_MS = 15_000;
+/** PDFs of all turns that are read or wait for it: 160 MB at the most. */
+const PDFS_AT_ONCE_MAX = 8;
+const PDF_RETRY_AFTER_S = 5;
+
+/** Threads of their own: links that are read for knowledge keep nobody's message waiting. */
+const extraction = createExtraction();
+let pdfsAtOnce = 0;
+
+export interface Attachment {
+  readonly uploadId: string;
+  /** From 0, in the order of the message. */
+  readonly position: number;
+  readonly name: string;
+  readonly mediaType: string;
+  /** At most ATTACHMENT_TEXT_MAX_CHARS characters and a mark where more were cut off; null for an image. */
+  readonly text: string | null;
+  /** Null for anything else. */
+  readonly image: ImagePart | null;
+}
+
+export interface AttachmentRequest extends DeviceCaller {
+  readonly storage: Storage;
+  readonly organisationId: string;
+  readonly nowMs: number;
+  readonly uploadIds: readonly string[];
+}
+
+function refused(position: number, message: string): Refusal {
+  const path = `attachments[${position}].upload_id`;
+  return new Refusal('invalid_request', `${path} ${message}`, { details: [{ path, message }] });
+}
+
+/** One answer whatever the reason: nobody learns what another device has uploaded. */
+function unusable(position: number): Refusal {
+  return refused(position, 'names no upload of this device that can still be used; upload the file again');
+}
+
+function isUsable(row: UploadRow, { appId, channel, deviceId, nowMs }: AttachmentRequest): boolean {
+  if (row.appId !== appId || row.channel !== channel || row.deviceId !== deviceId) return false;
+  return row.messageId === null && row.expiresAtMs !== null && row.expiresAtMs > nowMs;
+}
+
+/** @throws Refusal invalid_request naming the first attachment that cannot be used. */
+function usableUploads(request: AttachmentRequest): UploadRow[] {
+  const { storage, organisationId, uploadIds } = request;
+  if (uploadIds.length > ATTACHMENTS_PER_TURN_MAX) {
+    throw refused(ATTACHMENTS_PER_TURN_MAX, `is one too many: a message attaches ${ATTACHMENTS_PER_TURN_MAX} uploads at most`);
+  }
+  const rows = new Map(readUploads(storage.organisation(organisationId), uploadIds).map((row) => [row.id, row]));
+  return uploadIds.map((id, position) => {
+    if (uploadIds.indexOf(id) < position) throw refused(position, 'names the same upload twice');
+    const row = rows.get(id);
+    if (row === undefined || !isUsable(row, request)) throw unusable(position);
+    return row;
+  });
+}
+
+function base64(bytes: Buffer): string {
+  return bytes.toString('base64');
+}
+
+/** Bounded in time whatever the document does, and however many wait before it. */
+async function pdfWords(bytes: Uint8Array): Promise<string> {
+  const signal = AbortSignal.timeout(PDF_TIMEOUT_MS);
+  const late = new Promise<never>((_, reject) => {
+    signal.addEventListener('abort', () => reject(signal.reason), { once: true });
+  });
+  try {
+    return await Promise.race([pdfFileText(bytes, extraction, signal), late]);
+  } catch (error) {
+    if (signal.aborted) return '[The text of this PDF is not here. Reading it took too long.]';
+    throw error;
+  }
+}
+
+/** Places are taken for the PDFs of one message together, before their files are read. @throws Refusal rate_limited. */
+async function withPdfPlaces<Value>(count: number, read: () => Promise<Value>): Promise<Value> {
+  if (count > 0 && pdfsAtOnce + count > PDFS_AT_ONCE_MAX) {
+    throw new Refusal('rate_limited', 'Too many PDFs are being read at once. Send the message again in some seconds.', {
+      retryAfterS: PDF_RETRY_AFTER_S,
+    });
+  }
+  pdfsAtOnce += count;
+  try {
+    return await read();
+  } finally {
+    pdfsAtOnce -= count;
+  }
+}
+
+async function load(storage: Storage, organisationId: string, row: UploadRow, position: number): Promise<Attachment> {
+  const { id: uploadId, name, mediaType } = row;
+  const bytes = await readUploadFile(storage, organisationId, uploadId);
+  // It ran out between the two reads.
+  if (bytes === undefined) throw unusable(position);
+  const attachment = { uploadId, position, name, mediaType };
+  if (isImage(mediaType)) return { ...attachment, text: null, image: { mediaType, base64: base64(bytes) } };
+  const text = mediaType === 'application/pdf' ? await pdfWords(bytes) : plainFileText(bytes);
+  return { ...attachment, text, image: null };
+}
+
+/**
+ * The attachments of a message that is about to be stored, in its order. They are not used up by this: `useUploads` does that,
+ * in the transaction that stores the message.
+ * @throws Refusal invalid_request naming an upload that is missing, another device's, used or expired; rate_limited when too
+ * many PDFs are being read. A PDF that cannot be read is no error: its text says so.
+ */
+export async function readAttachments(request: AttachmentRequest): Promise<Attachment[]> {
+  const { storage, organisationId } = request;
+  const rows = usableUploads(request);
+  const pdfs = rows.filter(({ mediaType }) => mediaType === 'application/pdf').length;
+  return withPdfPlaces(pdfs, () => Promise.all(rows.map((row, position) => load(storage, organisationId, row, position))));
+}
+
+/** An image of an earlier message as a model takes it; undefined when it is gone or no image. @throws Error when its file is damaged. */
+export async function loadImage(storage: Storage, organisationId: string, uploadId: string): Promise<ImagePart | undefined> {
+  const mediaType = readUploads(storage.organisation(organisationId), [uploadId])[0]?.mediaType;
+  if (mediaType === undefined || !isImage(mediaType)) return undefined;
+  const bytes = await readUploadFile(storage, organisationId, uploadId);
+  return bytes === undefined ? undefined : { mediaType, base64: base64(bytes) };
+}

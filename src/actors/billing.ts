@@ -1,0 +1,128 @@
+/**
+ * What follows from usage, off the path of every turn: the platform's ceiling, mails, top-ups, and who counts as a user. A
+ * committed charge is noted here; at most once a second an organisation's credit is then looked at, and what that asks for
+ * is written down as rows, which have deadlines of their own. So a crash loses nothing but the second's look, and the next
+ * start takes that too.
+ */
+import type { Logger } from 'pino';
+import type { Mailer } from '../billing/mail.ts';
+import type { Payments } from '../billing/payments.ts';
+import { type Channel, organisationIds, readOrganisation } from '../storage/organisations.ts';
+import type { Storage } from '../storage/storage.ts';
+import { creditState, noteCharged } from '../storage/usage.ts';
+import { createDeadlines } from './deadlines.ts';
+import { DeviceSightings, type SeenDevice } from './device-sightings.ts';
+import { PlatformSpend } from './platform-spend.ts';
+import { TopUps } from './top-ups.ts';
+import { UsageAlerts } from './usage-alerts.ts';
+
+export interface BillingServices {
+  readonly storage: Storage;
+  readonly mailer: Mailer;
+  /** Null: top-ups are recorded and nobody is charged. */
+  readonly payments: Payments | null;
+  /** Null: no ceiling. */
+  readonly platformBudgetMicroUsd: number | null;
+  readonly log: Logger;
+  nowMs(): number;
+}
+
+export interface CommittedCharge {
+  readonly channel: Channel;
+  readonly costMicroUsd: number;
+  /** What its row is dated. */
+  readonly atMs: number;
+}
+
+export interface Billing {
+  /** The platform-wide ceiling; asked before every turn. */
+  readonly platform: Pick<PlatformSpend, 'isReached'>;
+  /** A turn's charge was committed. */
+  charged(organisationId: string, charge: CommittedCharge): void;
+  /** A request of a device was admitted. */
+  seen(device: SeenDevice): void;
+  /** Looks at every organisation once, and takes up what was pending. Settles when what is owed is written down. */
+  resume(): Promise<void>;
+  /** Looks at one organisation now. */
+  evaluate(organisationId: string): Promise<void>;
+  /** Writes what waits; what is under way is taken up at the next start. */
+  close(): Promise<void>;
+}
+
+/** An organisation's credit is looked at this long after a charge, for all charges since. */
+const LOOK_MS = 1_000;
+
+class OpenBilling implements Billing {
+  readonly #services: BillingServices;
+  readonly #alerts: UsageAlerts;
+  readonly #topUps: TopUps;
+  readonly #sightings: DeviceSightings;
+  readonly platform: PlatformSpend;
+  // A mail server that does not answer must not hold up top-ups, nor these each other's deadlines.
+  readonly #mailDeadlines: ReturnType<typeof createDeadlines>;
+  readonly #topUpDeadlines: ReturnType<typeof createDeadlines>;
+  /** Organisations that wait for their look: each once, however many charges it had. */
+  readonly #looks = new Map<string, NodeJS.Timeout>();
+  #closed = false;
+
+  constructor(services: BillingServices) {
+    const { storage, log, nowMs, platformBudgetMicroUsd } = services;
+    this.#services = services;
+    this.#alerts = new UsageAlerts(services);
+    this.#topUps = new TopUps(services);
+    this.#sightings = new DeviceSightings(storage, log, nowMs);
+    this.platform = new PlatformSpend(storage, platformBudgetMicroUsd, nowMs());
+    this.#mailDeadlines = createDeadlines({ storage, log, nowMs });
+    this.#topUpDeadlines = createDeadlines({ storage, log, nowMs });
+  }
+
+  charged(organisationId: string, { channel, costMicroUsd, atMs }: CommittedCharge): void {
+    if (costMicroUsd === 0) return;
+    this.platform.add(costMicroUsd, atMs);
+    if (channel !== 'live') return;
+    noteCharged(this.#services.storage.organisation(organisationId), costMicroUsd);
+    if (this.#closed || this.#looks.has(organisationId)) return;
+    this.#looks.set(organisationId, setTimeout(() => this.#look(organisationId), LOOK_MS).unref());
+  }
+
+  #look(organisationId: string): void {
+    this.#looks.delete(organisationId);
+    this.evaluate(organisationId).catch((error: unknown) => {
+      // The next charge looks again, and so does the next start.
+      if (!this.#closed) this.#services.log.error({ err: error, organisation_id: organisationId }, 'usage could not be looked at');
+    });
+  }
+
+  async evaluate(organisationId: string): Promise<void> {
+    const { storage, nowMs } = this.#services;
+    const organisation = readOrganisation(storage.control, organisationId);
+    if (organisation === undefined) return;
+    // In this order: see TopUps.plan.
+    const newest = this.#topUps.newest(organisationId);
+    const credit = creditState(storage.control, storage.organisation(organisationId), organisationId, nowMs());
+    if (await this.#topUps.plan(organisation, credit, newest)) this.#topUpDeadlines.note(organisationId, nowMs());
+    if (await this.#alerts.plan(organisation, credit)) this.#mailDeadlines.note(organisationId, nowMs());
+  }
+
+  seen(device: SeenDevice): void {
+    this.#sightings.seen(device);
+  }
+
+  async resume(): Promise<void> {
+    for (const id of organisationIds(this.#services.storage.control)) await this.evaluate(id);
+    this.#mailDeadlines.watch([this.#alerts.deadlines()]);
+    this.#topUpDeadlines.watch([this.#topUps.deadlines()]);
+  }
+
+  async close(): Promise<void> {
+    this.#closed = true;
+    for (const timer of this.#looks.values()) clearTimeout(timer);
+    this.#mailDeadlines.close();
+    this.#topUpDeadlines.close();
+    await this.#sightings.flush();
+  }
+}
+
+export function createBilling(services: BillingServices): Billing {
+  return new OpenBilling(services);
+}

@@ -1,0 +1,115 @@
+/**
+ * A person's answer to a write or destructive call (service.md "Invocation confirmation", decisions §8). Whatever races, one
+ * answer is recorded and everybody is told that one. Needs no owner: each answer is a compare-and-set of the call's row.
+ */
+import { Refusal } from '../protocol/errors.ts';
+import type { ConfirmReply, ConfirmRequest, EditReply, EditRequest } from '../protocol/runtime/invocations.ts';
+import { type InvocationRow, readEditing } from '../storage/invocations.ts';
+import {
+  type AskedInvocation,
+  ATTEMPTS_MAX,
+  askedInvocation,
+  type ConfirmationServices,
+  type InvocationCaller,
+  moveInvocation,
+} from './asked-invocation.ts';
+import { editCard } from './card-edit.ts';
+import { definitionOf, editingCard, settledCard } from './confirm-card.ts';
+import { receiptOf } from './confirmation-receipt.ts';
+import { answerOf, changed, decisionChange, expireChange, lostChange } from './invocation-step.ts';
+
+/** Rows put right in one transaction at a start. */
+const ROWS_PER_ROUND = 200;
+
+/** Letters that look alike are the same letters, and a keyboard's space at the end is not meant. */
+function plain(words: string): string {
+  return words.normalize('NFC').trim();
+}
+
+/** @throws Refusal 400 when the card asks for words and these are others. */
+function requireTyped(row: InvocationRow, typed: string | undefined): void {
+  const wanted = definitionOf(row)?.action.type_to_confirm;
+  if (wanted === undefined || plain(typed ?? '') === plain(wanted)) return;
+  const message = `must be "${wanted}", as the card asks; nothing was confirmed`;
+  throw new Refusal('invalid_request', `typed ${message}.`, { details: [{ path: 'typed', message }] });
+}
+
+/** @throws Refusal 400 for a card that cannot be confirmed as it is. */
+function requireConfirmable(row: InvocationRow, seen: InvocationRow): void {
+  if (row.state === 'pending.editing') {
+    throw new Refusal('invalid_request', 'A change of this card is under way. Confirm it once that is answered.');
+  }
+  if (row.state === 'pending.rejected') {
+    throw new Refusal('invalid_request', 'The last change of this card was not accepted. Change it again or decline.');
+  }
+  if (row.revision !== seen.revision) {
+    throw new Refusal(
+      'invalid_request',
+      `The card was changed while this answer came. Show the person revision ${row.revision} and ask again.`,
+    );
+  }
+}
+
+export class Confirmations {
+  readonly #services: ConfirmationServices;
+
+  constructor(services: ConfirmationServices) {
+    this.#services = services;
+  }
+
+  /**
+   * Records the decision, or answers the one that is recorded.
+   * @throws Refusal `invalid_request`: 404 for a call that is missing or not the caller's; 400 for a read, for a confirmation
+   * while the card is being changed or was changed badly, and for other words than the card asks for.
+   */
+  async confirm(caller: InvocationCaller, id: string, request: ConfirmRequest): Promise<ConfirmReply> {
+    const { row: seen } = askedInvocation(this.#services, caller, id);
+    for (let attempt = 0; attempt < ATTEMPTS_MAX; attempt += 1) {
+      const asked = askedInvocation(this.#services, caller, id);
+      const { db, row } = asked;
+      if (answerOf(row) !== 'pending') return this.#reply(caller, asked, { already_answered: true });
+      const nowMs = this.#services.nowMs();
+      const change = expireChange(row, nowMs) ?? this.#decided(row, seen, request, nowMs);
+      const settlement = { change, card: settledCard(db, change) };
+      const tookEffect = await moveInvocation(this.#services, caller.organisationId, settlement, nowMs);
+      if (tookEffect) return this.#reply(caller, { ...asked, row: changed(row, change) });
+    }
+    throw new Refusal('internal', 'Others answer this card at the same time. Try again.');
+  }
+
+  #decided(row: InvocationRow, seen: InvocationRow, { decision, typed }: ConfirmRequest, nowMs: number) {
+    if (decision === 'confirm') {
+      requireConfirmable(row, seen);
+      requireTyped(row, typed);
+    }
+    const change = decisionChange(row, decision, nowMs);
+    if (change === null) throw new Error(`${decision} of a call in ${row.state} is ignored`);
+    return change;
+  }
+
+  #reply(caller: InvocationCaller, asked: AskedInvocation, already: Pick<ConfirmReply, 'already_answered'> = {}): ConfirmReply {
+    const answer = answerOf(asked.row);
+    if (answer === 'pending') throw new Error(`a call in ${asked.row.state} has no answer`);
+    const receipt = answer === 'confirmed' ? receiptOf(this.#services, caller, asked) : undefined;
+    return { status: answer, ...already, ...(receipt === undefined ? {} : { receipt }) };
+  }
+
+  /** Changes values of a card that waits; see card-edit.ts. */
+  edit(caller: InvocationCaller, id: string, request: EditRequest): Promise<EditReply> {
+    return editCard(this.#services, caller, id, request);
+  }
+
+  /** Cards whose change was under way when the process ended can be answered again. For the start, before requests come. */
+  async resume(organisationId: string): Promise<void> {
+    const { storage, nowMs } = this.#services;
+    const db = storage.organisation(organisationId);
+    for (;;) {
+      const settlements = readEditing(db, ROWS_PER_ROUND).flatMap((row) => {
+        const change = lostChange(row);
+        return change === null ? [] : [{ change, card: editingCard(db, row, 'idle') }];
+      });
+      if (settlements.length === 0) return;
+      await storage.write(organisationId, 'settleInvocations', { settlements, nowMs: nowMs() });
+    }
+  }
+}

@@ -1,0 +1,17 @@
+/** What state a pairing's row is in at a time: the machine decides, and deadlines are evaluated whenever a row is read. */
+import { type PairingState, pairing } from '../machines/pairing.ts';
+import type { PairingRow } from '../storage/pairings.ts';
+import { type Stepper, stepper } from './step.ts';
+
+export type { PairingState } from '../machines/pairing.ts';
+
+/** The machine as the row was left; its time may be up. */
+export function pairingMachine({ claimedAtMs, watchedUntilMs, codeExpiresAtMs }: PairingRow): Stepper<typeof pairing> {
+  const state: PairingState = claimedAtMs === null ? 'open' : 'claimed';
+  return stepper(pairing, { stored: { state, context: { dueAtMs: watchedUntilMs ?? codeExpiresAtMs } } });
+}
+
+/** The state at `nowMs`. */
+export function pairingState(row: PairingRow, nowMs: number): PairingState {
+  return pairingMachine(row).send({ type: 'pairing.expire', nowMs }).state as PairingState;
+}

@@ -1,0 +1,107 @@
+/**
+ * The door to pairings (service.md "POST /v1/pairings/claim", decisions §2, §4): opens them for the Test page, lets a test
+ * build claim one, and keeps the watches of those that somebody looks at, one for each in this process.
+ */
+import { randomInt } from 'node:crypto';
+import { Refusal } from '../protocol/errors.ts';
+import { mintId } from '../protocol/ids.ts';
+import { PAIRING_CODE_CHARS, PAIRING_CODE_MINUTES, PAIRING_WATCH_HOURS } from '../protocol/limits.ts';
+import { PAIRING_ALPHABET, pairingCodeOf } from '../protocol/runtime/pairings.ts';
+import { readPairingByCode } from '../storage/pairings.ts';
+import { hashSecret } from '../storage/setup-access.ts';
+import { pairingMachine } from './pairing-state.ts';
+import { type PairingRef, PairingWatch, type WatchServices } from './pairing-watch.ts';
+
+const CODE_MS = PAIRING_CODE_MINUTES * 60_000;
+const WATCH_MS = PAIRING_WATCH_HOURS * 3_600_000;
+/** Pairings that are looked at in this process; each keeps some 256 KB. */
+const WATCHES_MAX = 200;
+/** Pages that look at one pairing; a person has one open, or two. */
+const PAGES_PER_PAIRING_MAX = 8;
+/** Pages close when people leave; there is no telling when. */
+const PAGES_RETRY_AFTER_S = 60;
+
+export interface OpenedPairing {
+  readonly id: string;
+  /** Told once; the service keeps its hash. */
+  readonly code: string;
+  readonly codeExpiresAtMs: number;
+}
+
+/** The build that claims. */
+export interface PairingClaimant {
+  readonly organisationId: string;
+  readonly appId: string;
+  readonly deviceId: string;
+}
+
+function mintCode(): string {
+  return Array.from({ length: PAIRING_CODE_CHARS }, () => PAIRING_ALPHABET[randomInt(PAIRING_ALPHABET.length)]).join('');
+}
+
+function noSuchPairing(): Refusal {
+  return new Refusal('pairing_not_found', 'No pairing waits with this code. Codes work once and for 15 minutes: take a new one.');
+}
+
+export class Pairings {
+  readonly #services: WatchServices;
+  readonly #watches = new Map<string, PairingWatch>();
+
+  constructor(services: WatchServices) {
+    this.#services = services;
+  }
+
+  /** Opens a pairing of the app. @throws Refusal conflict when too many of its builds are watched. */
+  async open({ id: appId, organisationId }: { id: string; organisationId: string }): Promise<OpenedPairing> {
+    const { storage } = this.#services;
+    const nowMs = this.#services.nowMs();
+    const id = mintId('pai', nowMs);
+    const code = mintCode();
+    const codeExpiresAtMs = nowMs + CODE_MS;
+    await storage.writeControl('registerPairing', { id, organisationId, nowMs });
+    const replaced = await storage.write(organisationId, 'openPairing', { id, appId, codeHash: hashSecret(code), codeExpiresAtMs, nowMs });
+    for (const pairingId of replaced) this.#watches.get(pairingId)?.notice();
+    return { id, code, codeExpiresAtMs };
+  }
+
+  /**
+   * Gives the pairing with this code to the build, which is watched from now on.
+   * @throws Refusal 404 pairing_not_found: wrong, used and expired codes are answered alike.
+   */
+  async claim(
+    { organisationId, appId, deviceId }: PairingClaimant,
+    typed: string,
+  ): Promise<{ readonly pairingId: string; readonly watchedUntilMs: number }> {
+    const { storage } = this.#services;
+    const code = pairingCodeOf(typed);
+    const row = code === undefined ? undefined : readPairingByCode(storage.organisation(organisationId), appId, hashSecret(code));
+    if (row === undefined || row.claimedAtMs !== null) throw noSuchPairing();
+    const nowMs = this.#services.nowMs();
+    const watchedUntilMs = nowMs + WATCH_MS;
+    const { state } = pairingMachine(row).send({ type: 'pairing.claim', nowMs, watchedUntilMs });
+    if (state !== 'claimed') throw noSuchPairing();
+    const { id, codeExpiresAtMs } = row;
+    const claimed = await storage.write(organisationId, 'claimPairing', { id, codeExpiresAtMs, deviceId, watchedUntilMs, nowMs });
+    if (!claimed) throw noSuchPairing();
+    this.#watches.get(id)?.notice();
+    return { pairingId: id, watchedUntilMs };
+  }
+
+  /** The watch of a pairing, for one page more. @throws Refusal rate_limited when as many look as may. */
+  watch(ref: PairingRef): PairingWatch {
+    const active = this.#watches.get(ref.pairingId);
+    if ((active?.readers ?? 0) >= PAGES_PER_PAIRING_MAX || (active === undefined && this.#watches.size >= WATCHES_MAX)) {
+      throw new Refusal('rate_limited', 'Too many pages watch test builds at the moment. Close one of them.', {
+        retryAfterS: PAGES_RETRY_AFTER_S,
+      });
+    }
+    if (active !== undefined) return active;
+    const watch = new PairingWatch(ref, this.#services, () => this.#watches.delete(ref.pairingId));
+    this.#watches.set(ref.pairingId, watch);
+    return watch;
+  }
+
+  close(): void {
+    for (const watch of this.#watches.values()) watch.close();
+  }
+}

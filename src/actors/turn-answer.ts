@@ -1,0 +1,100 @@
+/**
+ * What a turn says, on its way from the model to the log: words and calls go in, blocks and events come out.
+ *
+ * Owns: the order of the answer (what follows the first whole block waits with it for the commit), and that no placeholder of
+ * personal data is said in two pieces. Does not own: when a commit is made, and what is done beside speaking.
+ */
+import { BlockAssembler, type Repair } from '../assistant/block-assembler.ts';
+import type { ToolCall } from '../assistant/models/model.ts';
+import { PlaceholderGate } from '../assistant/privacy/placeholder-gate.ts';
+import type { Block } from '../protocol/catalog/block.ts';
+import type { StreamEvent } from '../protocol/runtime/stream-events.ts';
+import type { TurnLog } from './turn-log.ts';
+import type { Outgoing } from './turn-outbox.ts';
+import type { TurnScope } from './turn-scope.ts';
+
+export class TurnAnswer {
+  readonly #log: TurnLog;
+  readonly #assembler: BlockAssembler;
+  readonly #gate = new PlaceholderGate();
+  /** From the first block of a step that is whole: what waits for the commit, in the order of the answer. */
+  #outbox: Outgoing[] = [];
+
+  constructor(scope: Pick<TurnScope, 'toolset' | 'actionKinds' | 'mint'>, log: TurnLog) {
+    this.#log = log;
+    this.#assembler = new BlockAssembler(
+      {
+        components: scope.toolset.components,
+        routes: scope.toolset.routes,
+        actionKinds: scope.actionKinds,
+        mintBlockId: () => scope.mint('blk'),
+      },
+      {
+        started: (index, id, blockType) => this.#say({ type: 'block.start', index, id, block_type: blockType }),
+        delta: (index, id, text) => this.#sayText(index, id, text),
+        completed: (block) => void this.#outbox.push({ block }),
+      },
+    );
+  }
+
+  #say(event: StreamEvent): void {
+    if (this.#outbox.length === 0) this.#log.say(event);
+    else this.#outbox.push({ event, speak: () => this.#log.say(event) });
+  }
+
+  #sayText(index: number, id: string, text: string): void {
+    if (this.#outbox.length === 0) this.#log.sayText(index, id, text);
+    else this.#outbox.push({ event: { type: 'block.delta', index, text_delta: text }, speak: () => this.#log.sayText(index, id, text) });
+  }
+
+  /** Blocks announced or finished so far. */
+  get count(): number {
+    return this.#assembler.count;
+  }
+
+  /** Whether something waits for a commit. */
+  get isWaiting(): boolean {
+    return this.#outbox.length > 0;
+  }
+
+  /** What waits for a commit; from now on the caller's. */
+  take(): Outgoing[] {
+    const items = this.#outbox;
+    this.#outbox = [];
+    return items;
+  }
+
+  text(delta: string): void {
+    const ready = this.#gate.push(delta);
+    if (ready !== '') this.#assembler.text(ready);
+  }
+
+  /** What looked like the beginning of a placeholder was none. */
+  #letGo(): void {
+    const rest = this.#gate.flush();
+    if (rest !== '') this.#assembler.text(rest);
+  }
+
+  componentStarted(call: { readonly id: string; readonly name: string }): void {
+    this.#letGo();
+    this.#assembler.componentStarted(call);
+  }
+
+  /** Ends a round; answers the calls of components that the model has to make again. */
+  finishRound(calls: readonly ToolCall[]): Repair[] {
+    this.#letGo();
+    return this.#assembler.finishRound(calls);
+  }
+
+  /** A block of the service's own; answers its id. */
+  place(blockType: string, body: Block['body']): string {
+    this.#letGo();
+    return this.#assembler.place(blockType, body);
+  }
+
+  /** Ends the answer wherever it is: nothing announced stays open. */
+  finish(): void {
+    this.#letGo();
+    this.#assembler.finish();
+  }
+}

@@ -1,0 +1,87 @@
+/**
+ * What a turn is asked with, made ready for storage and for the model: personal data in placeholder form (decisions §9), and
+ * the words of what is attached. Everything that comes from outside passes here before anything else sees it.
+ */
+import { attachmentWords } from '../assistant/attachments/attachment-words.ts';
+import type { ChatMessage } from '../assistant/models/model.ts';
+import type { ChatRequest } from '../protocol/runtime/chat.ts';
+import { traitsOf } from '../storage/end-users.ts';
+import type { Storage } from '../storage/storage.ts';
+import { attachmentsOfMessages } from '../storage/uploads.ts';
+import { type Attachment, loadImage, readAttachments } from './attachments.ts';
+import type { Concealment } from './concealment.ts';
+import type { TurnCommand } from './turn-command.ts';
+
+export interface TurnWords {
+  /** The request in placeholder form. */
+  readonly body: ChatRequest;
+  /** With their text in placeholder form. */
+  readonly attachments: readonly Attachment[];
+  /** JSON of what is known of the person, in placeholder form; null when nothing is. */
+  readonly traits: string | null;
+}
+
+function traits(storage: Storage, { app, channel, organisationId, person }: TurnCommand): object | null {
+  if (person === null) return null;
+  return traitsOf(storage.organisation(organisationId), storage.vault, app.id, channel, person.externalUserId);
+}
+
+function attachments(storage: Storage, command: TurnCommand, nowMs: number): Promise<Attachment[]> | [] {
+  const { app, body, channel, deviceId, organisationId } = command;
+  const uploadIds = (body.attachments ?? []).map(({ upload_id }) => upload_id);
+  return uploadIds.length === 0 ? [] : readAttachments({ storage, organisationId, appId: app.id, channel, deviceId, nowMs, uploadIds });
+}
+
+/** What a message that is stored already came with, pictures included. */
+async function storedAttachments(storage: Storage, { organisationId }: TurnCommand, messageId: string | null): Promise<Attachment[]> {
+  if (messageId === null) return [];
+  const stored = attachmentsOfMessages(storage.organisation(organisationId), [messageId]);
+  const load = async ({ uploadId, name, mediaType, text }: (typeof stored)[number], position: number): Promise<Attachment> => {
+    const image = text === null ? await loadImage(storage, organisationId, uploadId) : undefined;
+    return { uploadId, position, name, mediaType, text, image: image ?? null };
+  };
+  return Promise.all(stored.map(load));
+}
+
+/** What a turn that begins is asked with. @throws Refusal `invalid_request` naming the attachment that is not this device's to use. */
+export async function turnWords(storage: Storage, command: TurnCommand, concealment: Concealment, nowMs: number): Promise<TurnWords> {
+  return concealed(storage, command, concealment, await attachments(storage, command, nowMs));
+}
+
+/** What a new attempt of a turn is asked with; `messageId`: the person's stored message, null for a continuation. */
+export async function retriedWords(
+  storage: Storage,
+  command: TurnCommand,
+  concealment: Concealment,
+  messageId: string | null,
+): Promise<TurnWords> {
+  return concealed(storage, command, concealment, await storedAttachments(storage, command, messageId));
+}
+
+async function concealed(
+  storage: Storage,
+  command: TurnCommand,
+  concealment: Concealment,
+  attached: readonly Attachment[],
+): Promise<TurnWords> {
+  const { body } = command;
+  const { message, form_submission, tool_results, selection, context } = body;
+  const said = await concealment.conceal({
+    request: { message, form_submission, tool_results, selection, context },
+    texts: attached.map(({ text }) => text),
+    traits: traits(storage, command),
+  });
+  return {
+    body: { ...body, ...said.request },
+    attachments: attached.map((attachment, index) => ({ ...attachment, text: said.texts[index] ?? null })),
+    traits: said.traits === null ? null : JSON.stringify(said.traits),
+  };
+}
+
+/** What is attached, as the model is shown it: a message of its own before the person's words. */
+export function attachedMessage(attachments: readonly Attachment[]): ChatMessage[] {
+  if (attachments.length === 0) return [];
+  const images = attachments.flatMap(({ image }) => (image === null ? [] : [image]));
+  const content = attachments.map(attachmentWords).join('\n\n');
+  return [{ role: 'user', content, ...(images.length === 0 ? {} : { images }) }];
+}

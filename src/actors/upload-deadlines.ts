@@ -1,0 +1,59 @@
+/** Uploads that no message used in time, and files that a crash left without a row (service.md "POST /v1/uploads", decisions §4). */
+import type { Logger } from 'pino';
+import { mintId } from '../protocol/ids.ts';
+import { organisationIds } from '../storage/organisations.ts';
+import type { Storage } from '../storage/storage.ts';
+import { deleteUploadFiles, sweepUploadFiles } from '../storage/upload-files.ts';
+import { knownUploads, nextUploadDeadline } from '../storage/uploads.ts';
+import type { DeadlineKind } from './deadlines.ts';
+
+/** Deleted in one transaction; more wait for the next round, which comes at once. */
+const ROWS_PER_ROUND = 200;
+
+/** Deletes the unused uploads of every organisation whose time is up; `nowMs` in Unix time. */
+export function uploadDeadlines(storage: Storage, nowMs: () => number): DeadlineKind {
+  return {
+    next: nextUploadDeadline,
+    async settle(organisationId) {
+      const now = nowMs();
+      const next = nextUploadDeadline(storage.organisation(organisationId));
+      if (next === null || next > now) return;
+      // Rows first: a message may take an upload as long as it has one. Files that a crash leaves are swept away at a start.
+      const uploadIds = await storage.write(organisationId, 'expireUploads', { nowMs: now, limit: ROWS_PER_ROUND });
+      await deleteUploadFiles(storage.layout, organisationId, uploadIds);
+    },
+  };
+}
+
+async function sweep(storage: Storage, log: Logger, before: string, signal: AbortSignal): Promise<void> {
+  for (const organisationId of organisationIds(storage.control)) {
+    if (signal.aborted) return;
+    try {
+      const known = (ids: readonly string[]) => knownUploads(storage.organisation(organisationId), ids);
+      const swept = await sweepUploadFiles(storage.layout, organisationId, before, known);
+      if (swept > 0) log.info({ organisation_id: organisationId, files: swept }, 'files of no upload were deleted');
+    } catch (error) {
+      log.warn({ err: error, organisation_id: organisationId }, 'files of uploads could not be swept');
+    }
+  }
+}
+
+/**
+ * Begins to delete files that have no row, of uploads from before `startedAtMs`: those that a crash came between. Newer ones may
+ * be on their way, so a process that shares its directory has to leave time between the two. What cannot be swept is logged and
+ * left to the next start; `close` ends the sweep after the organisation it is at.
+ */
+export function startUploadSweep(
+  { storage, log }: { readonly storage: Storage; readonly log: Logger },
+  startedAtMs: number,
+): { readonly done: Promise<void>; close(): Promise<void> } {
+  const stop = new AbortController();
+  const done = sweep(storage, log, mintId('upl', startedAtMs), stop.signal);
+  return {
+    done,
+    close() {
+      stop.abort();
+      return done;
+    },
+  };
+}

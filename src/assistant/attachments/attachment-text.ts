@@ -1,0 +1,43 @@
+/** The words in an uploaded file, cut to what a model is given of one. Strangers' documents are read in threads of their own. */
+import { isUtf8 } from 'node:buffer';
+import { clip, fits } from '../../protocol/text.ts';
+import { decodeText } from '../knowledge/charset.ts';
+import type { Extraction } from '../knowledge/extraction.ts';
+import { LinkError } from '../knowledge/link-error.ts';
+
+/** Four of them fit beside the conversation in the smallest common context windows. */
+export const ATTACHMENT_TEXT_MAX_CHARS = 20_000;
+/** No charset takes more for a character. */
+const CHARACTER_MAX_BYTES = 4;
+/** One character beyond the bound, so that it shows that there is more. */
+const READ_MAX_BYTES = (ATTACHMENT_TEXT_MAX_CHARS + 1) * CHARACTER_MAX_BYTES;
+
+const CUT_MARK = `[The file goes on: only its first ${ATTACHMENT_TEXT_MAX_CHARS} characters are here.]`;
+const NO_WORDS = '[The file has no text.]';
+
+/** The text, of at most ATTACHMENT_TEXT_MAX_CHARS characters and a line that says so when more were cut off. */
+export function cutText(text: string): string {
+  if (fits(text, ATTACHMENT_TEXT_MAX_CHARS)) return text.trim() === '' ? NO_WORDS : text;
+  return `${clip(text, ATTACHMENT_TEXT_MAX_CHARS)}\n${CUT_MARK}`;
+}
+
+/** The words of a text file. */
+export function plainFileText(bytes: Uint8Array): string {
+  // Told from the whole: the cut may go through a character, and half of one is no UTF-8.
+  const charset = isUtf8(bytes) ? 'utf-8' : undefined;
+  return cutText(decodeText(bytes.subarray(0, READ_MAX_BYTES), charset, false).replace(/\r\n?/g, '\n'));
+}
+
+/**
+ * The words of a PDF; when it has none or they cannot be read, a line that says why: the person is to hear it from the
+ * assistant. @throws the reason of `signal` when it ended the reading.
+ */
+export async function pdfFileText(bytes: Uint8Array, extraction: Extraction, signal: AbortSignal): Promise<string> {
+  try {
+    const { text } = await extraction.extract({ mediaType: 'application/pdf', charset: undefined, bytes }, signal);
+    return cutText(text);
+  } catch (error) {
+    if (error instanceof LinkError) return `[The text of this PDF is not here. ${error.message}]`;
+    throw error;
+  }
+}

@@ -1,0 +1,88 @@
+/** What an uploaded file is, told from its bytes and never from its name (service.md "POST /v1/uploads"): a type that a model can read, and whole. */
+import { isUtf8 } from 'node:buffer';
+import { setImmediate } from 'node:timers/promises';
+import { Refusal } from '../../protocol/errors.ts';
+import type { UploadMediaType } from '../../protocol/runtime/uploads.ts';
+import { decodeText } from '../knowledge/charset.ts';
+import { checkSize, examineRaster, sniff } from '../logo/raster-image.ts';
+import { gifSize } from './gif.ts';
+
+/** The largest side that JPEG, WebP and GIF decoders agree on; a phone's camera makes 12,000 pixels. */
+export const IMAGE_SIDE_MAX_PX = 16_383;
+
+const ACCEPTED = 'PNG, JPEG, WebP, GIF, PDF or plain text';
+
+function unsupported(what: string): Refusal {
+  return new Refusal('unsupported_media_type', what);
+}
+
+/** What a text may have of the control characters: tab, line feed, form feed, carriage return, escape. */
+const SPACING: readonly number[] = [0x09, 0x0a, 0x0c, 0x0d, 0x1b];
+const DELETE = 0x7f;
+/** Bytes that windows-1252 gives no character to. */
+const UNASSIGNED: readonly number[] = [0x81, 0x8d, 0x8f, 0x90, 0x9d];
+/** Control characters but the spacing ones, and what stands for characters that could not be decoded. */
+const UNREADABLE = /[^\P{Cc}\t\n\f\r]|\ufffd/u;
+/** Looked through in some milliseconds; in between others have their turn. */
+const LOOKED_THROUGH_AT_ONCE_BYTES = 1024 * 1024;
+
+function binaryBytes(more: readonly number[]): Uint8Array {
+  return Uint8Array.from({ length: 256 }, (_, byte) => {
+    const isControl = (byte < 0x20 && !SPACING.includes(byte)) || byte === DELETE;
+    return isControl || more.includes(byte) ? 1 : 0;
+  });
+}
+
+const BINARY_IN_UTF8 = binaryBytes([]);
+const BINARY_IN_ONE_BYTE_CHARSETS = binaryBytes(UNASSIGNED);
+
+async function holdsAny(bytes: Uint8Array, wanted: Uint8Array): Promise<boolean> {
+  for (let from = 0; from < bytes.length; from += LOOKED_THROUGH_AT_ONCE_BYTES) {
+    if (from > 0) await setImmediate();
+    const end = Math.min(from + LOOKED_THROUGH_AT_ONCE_BYTES, bytes.length);
+    for (let at = from; at < end; at++) if (wanted[bytes[at] as number] === 1) return true;
+  }
+  return false;
+}
+
+function isUtf16(bytes: Uint8Array): boolean {
+  return bytes.length % 2 === 0 && ((bytes[0] === 0xff && bytes[1] === 0xfe) || (bytes[0] === 0xfe && bytes[1] === 0xff));
+}
+
+/** Whether people could read the bytes: UTF-8, UTF-16 that says so, or a charset of one byte, without control characters. */
+async function isText(bytes: Uint8Array): Promise<boolean> {
+  if (isUtf16(bytes)) return !UNREADABLE.test(decodeText(bytes, undefined, false));
+  return !(await holdsAny(bytes, isUtf8(bytes) ? BINARY_IN_UTF8 : BINARY_IN_ONE_BYTE_CHARSETS));
+}
+
+/** @throws Refusal unsupported_media_type in place of the codes that a logo is refused with. */
+function inWordsOfUploads<Value>(examine: () => Value): Value {
+  try {
+    return examine();
+  } catch (error) {
+    throw error instanceof Refusal ? unsupported(error.message) : error;
+  }
+}
+
+/**
+ * The media type of the file. Images are checked for their structure and size.
+ * @throws Refusal 415 unsupported_media_type: another type, a damaged image, or one of too many pixels.
+ */
+export async function uploadType(bytes: Uint8Array): Promise<UploadMediaType> {
+  const found = await sniff(bytes);
+  const raster = found?.raster;
+  if (raster !== undefined) {
+    inWordsOfUploads(() => examineRaster(bytes, raster, IMAGE_SIDE_MAX_PX));
+    return raster;
+  }
+  if (found?.name === 'gif') {
+    const size = gifSize(bytes);
+    if (size === undefined) throw unsupported('The GIF is cut off or damaged. Export it again.');
+    inWordsOfUploads(() => checkSize(size.width, size.height, IMAGE_SIDE_MAX_PX));
+    return 'image/gif';
+  }
+  if (found?.name === 'pdf') return 'application/pdf';
+  if (await isText(bytes)) return 'text/plain';
+  const what = found === undefined ? 'none of these' : `of type ${found.name}`;
+  throw unsupported(`An upload is a ${ACCEPTED} file; this one is ${what}.`);
+}

@@ -1,0 +1,105 @@
+/**
+ * Personal data in a text (decisions §9): e-mail addresses, phone numbers, card numbers, IBANs, and whatever looks like a
+ * placeholder already.
+ *
+ * Nearly every text holds nothing: one look decides that. What was found is hidden from the searches that follow, the surest
+ * kind first, so that no two findings overlap and the digits of a card are no phone number.
+ */
+import { findCards, findIbans } from './payment-numbers.ts';
+import { findPhones } from './phone-numbers.ts';
+import { LOOKALIKE, PLACEHOLDER_OPENS, type PlaceholderKind } from './placeholder.ts';
+
+export interface Finding {
+  readonly kind: PlaceholderKind;
+  /** UTF-16 code units from the beginning of the text, the end excluded. */
+  readonly start: number;
+  readonly end: number;
+  /** The text between them, as it was written. */
+  readonly value: string;
+}
+
+/** Arabic-Indic, Persian and full-width digits. */
+const OTHER_DIGITS = /[\u0660-\u0669\u06f0-\u06f9\uff10-\uff19]/;
+/** Without an @, a ⟦, or seven digits that belong together there is nothing to find. Each step is bounded: linear. */
+const SUSPICIOUS = /[@⟦\u0660-\u0669\u06f0-\u06f9\uff10-\uff19]|\d(?:[\s()./+\-\u2010-\u2015]{0,4}\d){6}/;
+const DIGITS = /\d(?:[\s()./+\-\u2010-\u2015]{0,4}\d){6}/;
+
+const NOTHING: readonly Finding[] = Object.freeze([]);
+
+/** RFC 5321: octets of what stands before the @. */
+const LOCAL_PART_MAX_CHARS = 64;
+/** Less than the standard allows: where others of its characters stand before an address, as in `to=`, they are no part of it. */
+const LOCAL_PART = /[\p{L}\p{M}\p{N}._%+'-]+$/u;
+const LOCAL_PART_EDGE = /^[.'-]+/;
+/** Labels and dots, at least two, the last one of letters (or punycode). */
+const DOMAIN = /(?:[\p{L}\p{N}](?:[\p{L}\p{N}-]{0,61}[\p{L}\p{N}])?\.)+(?:xn--[a-z0-9-]{2,59}|\p{L}{2,63})/iuy;
+
+/** Each address is read from its @ both ways, each way bounded. */
+function findEmails(text: string): Finding[] {
+  const findings: Finding[] = [];
+  let from = 0;
+  for (let at = text.indexOf('@'); at >= 0; at = text.indexOf('@', at + 1)) {
+    const before = text.slice(Math.max(from, at - LOCAL_PART_MAX_CHARS), at);
+    const local = LOCAL_PART.exec(before)?.[0].replace(LOCAL_PART_EDGE, '') ?? '';
+    DOMAIN.lastIndex = at + 1;
+    if (local === '' || !DOMAIN.test(text)) continue;
+    const end = DOMAIN.lastIndex;
+    const start = at - local.length;
+    findings.push({ kind: 'email', start, end, value: text.slice(start, end) });
+    from = end;
+  }
+  return findings;
+}
+
+function findLookalikes(text: string): Finding[] {
+  return Array.from(text.matchAll(LOOKALIKE), (match) => {
+    const [value] = match;
+    return { kind: 'text', start: match.index, end: match.index + value.length, value };
+  });
+}
+
+/** The text with line breaks where something was found: later searches neither see it nor reach across it. */
+function without(text: string, findings: readonly Finding[]): string {
+  let rest = '';
+  let from = 0;
+  for (const { start, end } of findings) {
+    rest += text.slice(from, start) + '\n'.repeat(end - start);
+    from = end;
+  }
+  return rest + text.slice(from);
+}
+
+function westernDigits(text: string): string {
+  // The zeros are U+0660, U+06F0 and U+FF10: the low four bits are the digit.
+  return text.replace(/[\u0660-\u0669\u06f0-\u06f9\uff10-\uff19]/g, (digit) => String(digit.charCodeAt(0) & 0xf));
+}
+
+function search(text: string, region: string | undefined, label: string): Finding[] {
+  const findings: Finding[] = [];
+  let rest = text;
+  const take = (found: readonly Finding[]) => {
+    if (found.length === 0) return;
+    findings.push(...found);
+    rest = without(rest, found);
+  };
+  if (rest.includes(PLACEHOLDER_OPENS)) take(findLookalikes(rest));
+  if (rest.includes('@')) take(findEmails(rest));
+  if (OTHER_DIGITS.test(rest)) rest = westernDigits(rest);
+  if (DIGITS.test(rest)) {
+    take(findIbans(rest));
+    take(findCards(rest));
+    take(findPhones(rest, region, label));
+  }
+  return findings
+    .sort((one, other) => one.start - other.start)
+    .map(({ kind, start, end }) => ({ kind, start, end, value: text.slice(start, end) }));
+}
+
+/**
+ * Personal data in `text`, in order, never overlapping.
+ * `region` is the country (`DE`) whose national phone numbers are read; see regionOfLocale. `label` is the name of the field
+ * that holds the text, '' when it has none: an `order_id` is no phone number, and seven digits under `phone` are one.
+ */
+export function findPersonalData(text: string, region: string | undefined, label = ''): readonly Finding[] {
+  return SUSPICIOUS.test(text) ? search(text, region, label) : NOTHING;
+}

@@ -1,0 +1,130 @@
+/**
+ * What stands for what in one conversation (decisions §9), in memory: values and their placeholders, and the texts and
+ * JSON-like values that are rewritten with them.
+ *
+ * It numbers nothing and stores nothing: who owns the numbers tells it of them. Values are held as private fields, so that
+ * printing a table shows none.
+ */
+import { JSON_DEPTH_MAX, PLACEHOLDERS_PER_CONVERSATION_MAX } from '../../protocol/limits.ts';
+import { findPersonalData } from './find.ts';
+import { PLACEHOLDER_OPENS, type PlaceholderKind, placeholderOf, RESTORABLE } from './placeholder.ts';
+
+/** Asked for a placeholder that the table does not know: its value, if there is one after all. */
+export type FindValue = (placeholder: string) => string | undefined;
+
+function inJson(value: string): string {
+  return JSON.stringify(value).slice(1, -1);
+}
+
+function asItIs(value: string): string {
+  return value;
+}
+
+export class PlaceholderTable {
+  readonly #values = new Map<string, string>();
+  readonly #placeholders = new Map<string, string>();
+  readonly #highest = new Map<PlaceholderKind, number>();
+
+  /** Values known. */
+  get size(): number {
+    return this.#values.size;
+  }
+
+  /** Beyond the bound values get no number and are not restored: a conversation of hundreds of addresses is a list of them. */
+  get isFull(): boolean {
+    return this.size >= PLACEHOLDERS_PER_CONVERSATION_MAX;
+  }
+
+  has(kind: PlaceholderKind, number: number): boolean {
+    return this.#values.has(placeholderOf(kind, number));
+  }
+
+  add(kind: PlaceholderKind, number: number, value: string): void {
+    const placeholder = placeholderOf(kind, number);
+    this.#values.set(placeholder, value);
+    this.#placeholders.set(`${kind} ${value}`, placeholder);
+    this.#highest.set(kind, Math.max(number, this.#highest.get(kind) ?? 0));
+  }
+
+  /** The number that the next value of this kind gets. */
+  nextNumber(kind: PlaceholderKind): number {
+    return (this.#highest.get(kind) ?? 0) + 1;
+  }
+
+  placeholderFor(kind: PlaceholderKind, value: string): string | undefined {
+    return this.#placeholders.get(`${kind} ${value}`);
+  }
+
+  valueOf(placeholder: string): string | undefined {
+    return this.#values.get(placeholder);
+  }
+
+  /** The text with every known placeholder's value in its place; unknown ones stay unless `find` knows them. */
+  restore(text: string, find?: FindValue): string {
+    return this.#restore(text, asItIs, find);
+  }
+
+  /** The same within text that is JSON, or frames of it: values are inserted as they stand in a JSON string. */
+  restoreJson(text: string, find?: FindValue): string {
+    return this.#restore(text, inJson, find);
+  }
+
+  #restore(text: string, write: (value: string) => string, find: FindValue | undefined): string {
+    if (!text.includes(PLACEHOLDER_OPENS)) return text;
+    return text.replace(RESTORABLE, (placeholder) => {
+      const value = this.#values.get(placeholder) ?? find?.(placeholder);
+      return value === undefined ? placeholder : write(value);
+    });
+  }
+}
+
+/** Where a text was found, as findPersonalData takes it. */
+export interface TextPlace {
+  readonly region: string | undefined;
+  readonly label: string;
+}
+
+/** The text with `nameOf` of everything personal in its place; the same string when there is nothing. */
+export function concealText(text: string, place: TextPlace, nameOf: (kind: PlaceholderKind, value: string) => string): string {
+  const findings = findPersonalData(text, place.region, place.label);
+  if (findings.length === 0) return text;
+  let concealed = '';
+  let from = 0;
+  for (const { kind, start, end, value } of findings) {
+    concealed += text.slice(from, start) + nameOf(kind, value);
+    from = end;
+  }
+  return concealed + text.slice(from);
+}
+
+/** Rewrites a text; `label` is the name of the field that holds it (for a list's items the list's), '' when there is none. */
+export type Rewrite = (text: string, label: string) => string;
+
+function rewriteObject(value: object, rewrite: Rewrite, depth: number): object {
+  const entries = Object.entries(value);
+  let isChanged = false;
+  for (const entry of entries) {
+    const rewritten = rewriteAt(entry[1], rewrite, entry[0], depth);
+    isChanged ||= rewritten !== entry[1];
+    entry[1] = rewritten;
+  }
+  return isChanged ? Object.fromEntries(entries) : value;
+}
+
+function rewriteAt(value: unknown, rewrite: Rewrite, label: string, depth: number): unknown {
+  if (typeof value === 'string') return rewrite(value, label);
+  if (typeof value !== 'object' || value === null) return value;
+  // Nothing of ours nests this deep; what cannot be looked through is not passed on.
+  if (depth >= JSON_DEPTH_MAX) return null;
+  if (!Array.isArray(value)) return rewriteObject(value, rewrite, depth + 1);
+  const items = value.map((item: unknown) => rewriteAt(item, rewrite, label, depth + 1));
+  return items.some((item, index) => item !== value[index]) ? items : value;
+}
+
+/**
+ * A JSON-like value with every string in it rewritten, names of fields excepted; the same value when nothing changed.
+ * Parts nested deeper than JSON_DEPTH_MAX become null.
+ */
+export function rewriteStrings<T>(value: T, rewrite: Rewrite): T {
+  return rewriteAt(value, rewrite, '', 0) as T;
+}

@@ -1,0 +1,50 @@
+/**
+ * The words that stand where personal data was (decisions §9): `⟦email_1⟧`, numbered per conversation and kind from 1.
+ *
+ * `text` stands for what only looks like a placeholder: who writes `⟦email_1⟧` is shown `⟦email_1⟧` again, and never somebody's
+ * address. Beyond the bound of a conversation a value becomes `⟦email⟧`, without a number: nobody is ever shown it again.
+ */
+
+export const PLACEHOLDER_KINDS = ['email', 'phone', 'card', 'iban', 'text'] as const;
+export type PlaceholderKind = (typeof PLACEHOLDER_KINDS)[number];
+
+/** A placeholder begins with this; text without it holds none. */
+export const PLACEHOLDER_OPENS = '⟦';
+const PLACEHOLDER_CLOSES = '⟧';
+
+/** Digits of a number: a conversation has hundreds of values, never ten thousand. */
+const NUMBER_MAX_DIGITS = 4;
+
+/** Placeholders that can be restored. */
+export const RESTORABLE = new RegExp(
+  `${PLACEHOLDER_OPENS}(?:${PLACEHOLDER_KINDS.join('|')})_[1-9]\\d{0,${NUMBER_MAX_DIGITS - 1}}${PLACEHOLDER_CLOSES}`,
+  'g',
+);
+
+/** Whatever anybody could take for a placeholder; everything restorable is among it. */
+export const LOOKALIKE = /⟦[a-z]+_\d+⟧/g;
+
+/** The longest text that a placeholder can begin with and not be complete. */
+const UNFINISHED = new RegExp(
+  `^${PLACEHOLDER_OPENS}(?:${PLACEHOLDER_KINDS.map(unfinishedKind).join('|')}|(?:${PLACEHOLDER_KINDS.join('|')})_(?:[1-9]\\d{0,${NUMBER_MAX_DIGITS - 1}})?)$`,
+);
+
+/** A pattern of every beginning of the word, the empty one and the whole one too: `(?:e(?:m(?:…)?)?)?`. */
+function unfinishedKind(kind: string): string {
+  return [...kind].reduceRight((rest, letter) => `(?:${letter}${rest})?`, '');
+}
+
+/** True of text that begins with `⟦` and could become a restorable placeholder with what follows. */
+export function isUnfinished(text: string): boolean {
+  return UNFINISHED.test(text);
+}
+
+/** `⟦email_1⟧`; without a number `⟦email⟧`, which is never restored. */
+export function placeholderOf(kind: PlaceholderKind, number: number | undefined): string {
+  return `${PLACEHOLDER_OPENS}${kind}${number === undefined ? '' : `_${number}`}${PLACEHOLDER_CLOSES}`;
+}
+
+/** True of a stored kind that this version knows. */
+export function isPlaceholderKind(kind: string): kind is PlaceholderKind {
+  return (PLACEHOLDER_KINDS as readonly string[]).includes(kind);
+}

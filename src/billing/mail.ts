@@ -1,0 +1,137 @@
+/**
+ * Outgoing mail, by SMTP or into a folder when no server is configured. Owns what became of a mail; whether and when one
+ * is sent is the caller's to decide and to remember.
+ */
+import { createHash } from 'node:crypto';
+import { rename, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { createTransport } from 'nodemailer';
+import type { Logger } from 'pino';
+
+export interface Mail {
+  /** The same mail has the same key for ever: its Message-ID and its file name come from it. */
+  readonly key: string;
+  readonly to: string;
+  readonly subject: string;
+  readonly text: string;
+}
+
+/**
+ * `sent`: a server took it. `refused`: a server said it never will. `not_taken`: it is certain that no server has it, so
+ * it may be sent again. `unknown`: it was on its way when the connection broke; only the server knows.
+ */
+export type MailOutcome = 'sent' | 'refused' | 'not_taken' | 'unknown';
+
+export interface Mailer {
+  /** Whether a server can be reached that lets us in; asked before a mail is claimed. */
+  ready(): Promise<boolean>;
+  /** Never rejects. */
+  send(mail: Mail): Promise<MailOutcome>;
+}
+
+export interface MailOptions {
+  /** `smtp://` or `smtps://`, with user and password; undefined: mails become files. */
+  readonly smtpUrl: string | undefined;
+  readonly from: string;
+  /** Folder for `*.eml` files. */
+  readonly outbox: string;
+  readonly log: Logger;
+  /** A server that is silent for longer is as good as down; 10 s unless told. */
+  readonly timeoutMs?: number;
+}
+
+const SMTP_TIMEOUT_MS = 10_000;
+/** Failures before the message itself: to resolve a name, to connect, to log in, to be let in by a proxy. */
+const BEFORE_THE_MESSAGE = new Set(['EDNS', 'EAUTH', 'ENOAUTH', 'EOAUTH2', 'EPROXY', 'EREQUIRETLS', 'ECONFIG', 'ETLS']);
+
+interface MailFault {
+  readonly code?: unknown;
+  readonly syscall?: unknown;
+  readonly responseCode?: unknown;
+}
+
+/** What a failed attempt says about where the mail is. */
+function outcomeOf(error: unknown): MailOutcome {
+  const { code, syscall, responseCode } = error as MailFault;
+  // A server that answered with a refusal did not take the mail: 4xx for now, 5xx for good.
+  if (typeof responseCode === 'number' && responseCode >= 400) return responseCode >= 500 && code !== 'EAUTH' ? 'refused' : 'not_taken';
+  if (syscall === 'connect' || BEFORE_THE_MESSAGE.has(String(code))) return 'not_taken';
+  return 'unknown';
+}
+
+function digestOf(key: string): string {
+  return createHash('sha256').update(key).digest('hex').slice(0, 32);
+}
+
+function envelope(mail: Mail, from: string) {
+  const domain = /@([^\s>]+)>?$/.exec(from)?.[1] ?? 'localhost';
+  return {
+    from,
+    to: mail.to,
+    subject: mail.subject,
+    text: mail.text,
+    messageId: `<${digestOf(mail.key)}@${domain}>`,
+    // Nobody is to answer a program with a program.
+    headers: { 'Auto-Submitted': 'auto-generated' },
+    // Text is text: a mail never makes the service read a file or an address.
+    disableFileAccess: true,
+    disableUrlAccess: true,
+  };
+}
+
+function outboxMailer({ from, outbox }: MailOptions): Mailer {
+  const transport = createTransport({ streamTransport: true, buffer: true, newline: 'windows' });
+  return {
+    ready: () => Promise.resolve(true),
+    async send(mail) {
+      const { message } = await transport.sendMail(envelope(mail, from));
+      const path = join(outbox, `${digestOf(mail.key)}.eml`);
+      try {
+        // Whoever reads the folder sees whole mails only.
+        await writeFile(`${path}.part`, message as Buffer, { mode: 0o600 });
+        await rename(`${path}.part`, path);
+        return 'sent';
+      } catch {
+        return 'not_taken';
+      }
+    },
+  };
+}
+
+function smtpMailer(smtpUrl: string, { from, log, timeoutMs = SMTP_TIMEOUT_MS }: MailOptions): Mailer {
+  const transport = createTransport({
+    url: smtpUrl,
+    connectionTimeout: timeoutMs,
+    greetingTimeout: timeoutMs,
+    socketTimeout: timeoutMs,
+    dnsTimeout: timeoutMs,
+  });
+  /** Codes only: what a server says may hold addresses. */
+  const warn = (error: unknown, text: string) => {
+    const { code, responseCode } = error as MailFault;
+    log.warn({ code, response_code: responseCode }, text);
+  };
+  return {
+    async ready() {
+      try {
+        return await transport.verify();
+      } catch (error) {
+        warn(error, 'the mail server cannot be reached');
+        return false;
+      }
+    },
+    async send(mail) {
+      try {
+        await transport.sendMail(envelope(mail, from));
+        return 'sent';
+      } catch (error) {
+        warn(error, 'a mail was not sent');
+        return outcomeOf(error);
+      }
+    },
+  };
+}
+
+export function createMailer(options: MailOptions): Mailer {
+  return options.smtpUrl === undefined ? outboxMailer(options) : smtpMailer(options.smtpUrl, options);
+}

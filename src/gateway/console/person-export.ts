@@ -1,0 +1,119 @@
+/** Everything kept of a person as JSON (decisions §2): put together page by page, letting other requests in between. */
+import { setImmediate as breathe } from 'node:timers/promises';
+import { timestamp } from '../../protocol/timestamp.ts';
+import { readAttachments } from '../../storage/attachments.ts';
+import type { Connection } from '../../storage/connection.ts';
+import { readMessages, type StoredMessage } from '../../storage/conversations.ts';
+import { listBoundDevices } from '../../storage/devices.ts';
+import { listConversationsOfPerson, type PersonConversation, readFeedbackOn, readRatingsIn } from '../../storage/person-export.ts';
+
+/** One answer holds these; some tens of megabytes in memory. A person who said more is told by `truncated`. */
+export const EXPORT_MESSAGES_MAX = 10_000;
+/** An app on this many devices of one person shares one login between people. */
+const EXPORT_DEVICES_MAX = 1_000;
+/** Read in one go, on the event loop. */
+const MESSAGES_PER_READ = 200;
+const CONVERSATIONS_PER_READ = 100;
+
+function messagesToWire(db: Connection, messages: readonly StoredMessage[]) {
+  const ids = messages.map(({ id }) => id);
+  const attachments = readAttachments(db, ids);
+  return {
+    messages: messages.map(({ id, role, blocks, createdAtMs }) => ({
+      id,
+      role,
+      blocks,
+      attachments: (attachments.get(id) ?? []).map(({ uploadId, name, mediaType, size }) => ({
+        upload_id: uploadId,
+        name,
+        media_type: mediaType,
+        size,
+      })),
+      created_at: timestamp(createdAtMs),
+    })),
+    feedback: readFeedbackOn(db, ids).map(({ messageId, deviceId, rating, reason, createdAtMs, updatedAtMs }) => ({
+      message_id: messageId,
+      device_id: deviceId,
+      rating,
+      reason,
+      created_at: timestamp(createdAtMs),
+      updated_at: timestamp(updatedAtMs),
+    })),
+    ratings: readRatingsIn(
+      db,
+      messages.flatMap(({ blocks }) => blocks.map(({ id }) => id)),
+    ).map(({ blockId, messageId, value, comment, createdAtMs }) => ({
+      message_id: messageId,
+      block_id: blockId,
+      value,
+      comment,
+      created_at: timestamp(createdAtMs),
+    })),
+  };
+}
+
+type Page = ReturnType<typeof messagesToWire>;
+
+/** The newest `room` messages of a conversation, one at least; `isCut` when it has more. */
+async function conversationToWire(db: Connection, { id, deviceId, createdAtMs, updatedAtMs }: PersonConversation, room: number) {
+  const pages: Page[] = [];
+  let count = 0;
+  let before: string | undefined;
+  let isCut = false;
+  for (;;) {
+    const messages = readMessages(db, id, { limit: MESSAGES_PER_READ, before, wordless: false });
+    if (messages.length === 0) break;
+    const kept = messages.slice(-Math.min(messages.length, room - count));
+    pages.unshift(messagesToWire(db, kept));
+    count += kept.length;
+    before = kept[0]?.id;
+    await breathe();
+    if (count < room) continue;
+    isCut = readMessages(db, id, { limit: 1, before, wordless: false }).length > 0;
+    break;
+  }
+  const conversation = {
+    conversation_id: id,
+    device_id: deviceId,
+    created_at: timestamp(createdAtMs),
+    updated_at: timestamp(updatedAtMs),
+    messages: pages.flatMap((page) => page.messages),
+    feedback: pages.flatMap((page) => page.feedback),
+    ratings: pages.flatMap((page) => page.ratings),
+  };
+  return { conversation, isCut };
+}
+
+async function conversationsToWire(db: Connection, endUserId: string) {
+  const conversations: Awaited<ReturnType<typeof conversationToWire>>['conversation'][] = [];
+  let room = EXPORT_MESSAGES_MAX;
+  let after = '';
+  for (;;) {
+    const page = listConversationsOfPerson(db, endUserId, after, CONVERSATIONS_PER_READ);
+    if (page.length === 0) return { conversations, truncated: false };
+    for (const each of page) {
+      if (room === 0) return { conversations, truncated: true };
+      const { conversation, isCut } = await conversationToWire(db, each, room);
+      conversations.push(conversation);
+      if (isCut) return { conversations, truncated: true };
+      room -= conversation.messages.length;
+      after = each.id;
+    }
+  }
+}
+
+/** Conversations oldest first; `truncated` when the person has more messages, or more devices, than one answer holds. */
+export async function exportPerson(db: Connection, endUserId: string) {
+  const devices = listBoundDevices(db, endUserId, EXPORT_DEVICES_MAX + 1);
+  const { conversations, truncated } = await conversationsToWire(db, endUserId);
+  return {
+    truncated: truncated || devices.length > EXPORT_DEVICES_MAX,
+    devices: devices.slice(0, EXPORT_DEVICES_MAX).map(({ deviceId, proven, boundAtMs, seenAtMs }) => ({
+      device_id: deviceId,
+      proven,
+      bound_at: timestamp(boundAtMs),
+      seen_at: timestamp(seenAtMs),
+    })),
+    conversations,
+  };
+}

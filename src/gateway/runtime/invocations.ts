@@ -1,0 +1,33 @@
+/** POST /v1/invocations/:id/confirm and …/edit (service.md): what a person answers to a confirmation card. */
+import { confirmRequest, editRequest } from '../../protocol/runtime/invocations.ts';
+import { defineRoute, json, type Route } from '../route.ts';
+import { requireDevice } from './device.ts';
+import { messagesPool } from './pools.ts';
+
+/** For the refusal of a caller without a device. */
+const WHY = 'a card is answered on the device that it was shown on';
+
+export const invocationRoutes: readonly Route[] = [
+  defineRoute({
+    method: 'POST',
+    path: '/v1/invocations/:id/confirm',
+    caller: 'runtime',
+    limits: [messagesPool('confirm')],
+    body: confirmRequest,
+    suspended: 'quota_exceeded',
+    async handle({ caller, params, body }, { confirmations }) {
+      return json(await confirmations.confirm(requireDevice(caller, WHY), params.id ?? '', body));
+    },
+  }),
+  defineRoute({
+    method: 'POST',
+    path: '/v1/invocations/:id/edit',
+    caller: 'runtime',
+    limits: [messagesPool('edit')],
+    body: editRequest,
+    suspended: 'quota_exceeded',
+    async handle({ caller, params, body }, { confirmations }) {
+      return json(await confirmations.edit(requireDevice(caller, WHY), params.id ?? '', body));
+    },
+  }),
+];

@@ -1,0 +1,48 @@
+/** POST /v1/uploads (service.md "POST /v1/uploads"): takes a file that a message of this device may attach. */
+import type { UploadCaller } from '../../actors/upload-intake.ts';
+import { Refusal } from '../../protocol/errors.ts';
+import { UPLOAD_MAX_BYTES, UPLOADS_PER_MINUTE_PER_DEVICE, UPLOADS_RETRY_AFTER_S } from '../../protocol/limits.ts';
+import { perMinute } from '../rate-limit.ts';
+import { defineRoute, json, type RuntimeCaller } from '../route.ts';
+import type { Services } from '../services.ts';
+
+/** 20 MB at 1 Mbit/s; nobody keeps a place for longer. */
+const ARRIVES_WITHIN_MS = 180_000;
+
+function uploadCaller({ app, organisationId, channel, deviceId }: RuntimeCaller): UploadCaller {
+  return { organisationId, appId: app.id, channel, deviceId };
+}
+
+/** Before the file is read. @throws Refusal 400 invalid_request, 503 uploads_unavailable. */
+function enter(caller: RuntimeCaller, services: Services): () => void {
+  if (caller.deviceId === '') {
+    const message = 'is required';
+    throw new Refusal('invalid_request', `X-Service-Device ${message} here: only the device that uploaded a file may attach it.`, {
+      details: [{ path: 'X-Service-Device', message }],
+    });
+  }
+  if (services.draining()) {
+    const message = 'The service is about to restart. Send the file again in some seconds.';
+    throw new Refusal('uploads_unavailable', message, { retryAfterS: UPLOADS_RETRY_AFTER_S });
+  }
+  return services.uploads.enter(uploadCaller(caller));
+}
+
+function late(): Refusal {
+  return new Refusal('uploads_unavailable', `The file took longer than ${ARRIVES_WITHIN_MS / 1000} s to arrive. Send it again.`, {
+    retryAfterS: UPLOADS_RETRY_AFTER_S,
+  });
+}
+
+export const uploadsRoute = defineRoute({
+  method: 'POST',
+  path: '/v1/uploads',
+  caller: 'runtime',
+  limits: [perMinute('uploads', 'device', UPLOADS_PER_MINUTE_PER_DEVICE, UPLOADS_RETRY_AFTER_S)],
+  body: null,
+  upload: { field: 'file', maxBytes: UPLOAD_MAX_BYTES, enter, arrival: { withinMs: ARRIVES_WITHIN_MS, late } },
+  suspended: 'app_suspended',
+  async handle({ caller, upload }, services) {
+    return json(await services.uploads.takeIn(uploadCaller(caller), upload));
+  },
+});

@@ -1,0 +1,140 @@
+/** Rows of what people uploaded (service.md "POST /v1/uploads"): whose it is, until when, and the message that uses it. */
+import { requireAppRow } from './apps.ts';
+import type { Connection, Row } from './connection.ts';
+import type { Channel } from './organisations.ts';
+
+export interface UploadRow {
+  readonly id: string;
+  readonly appId: string;
+  readonly channel: Channel;
+  readonly deviceId: string;
+  /** As the person's device calls the file. */
+  readonly name: string;
+  /** By its content. */
+  readonly mediaType: string;
+  /** Bytes. */
+  readonly size: number;
+  /** Null once a message uses it. */
+  readonly expiresAtMs: number | null;
+  readonly messageId: string | null;
+}
+
+export interface NewUpload extends Omit<UploadRow, 'messageId' | 'expiresAtMs'> {
+  readonly expiresAtMs: number;
+  readonly nowMs: number;
+}
+
+/** What a message shows of an upload, and the words in it as the model was given them. */
+export interface MessageAttachment {
+  readonly messageId: string;
+  readonly uploadId: string;
+  readonly name: string;
+  readonly mediaType: string;
+  readonly size: number;
+  /** In placeholder form; null for an image. */
+  readonly text: string | null;
+}
+
+/** The uploads with these ids, in no order; ids that name none are left out. At most a turn's worth of ids. */
+export function readUploads(db: Connection, uploadIds: readonly string[]): UploadRow[] {
+  const uploadOf = (row: Row): UploadRow => ({
+    id: row.id as string,
+    appId: row.app_id as string,
+    channel: row.channel as Channel,
+    deviceId: row.device_id as string,
+    name: row.name as string,
+    mediaType: row.media_type as string,
+    size: row.size as number,
+    expiresAtMs: row.expires_at_ms as number | null,
+    messageId: row.message_id as string | null,
+  });
+  return db
+    .statement(
+      `SELECT id, app_id, channel, device_id, name, media_type, size, expires_at_ms, message_id FROM uploads
+       WHERE id IN (SELECT value FROM json_each(:ids))`,
+    )
+    .all({ ids: JSON.stringify(uploadIds) })
+    .map(uploadOf);
+}
+
+/** Which of these uploads have a row. */
+export function knownUploads(db: Connection, uploadIds: readonly string[]): ReadonlySet<string> {
+  const rows = db
+    .statement('SELECT id FROM uploads WHERE id IN (SELECT value FROM json_each(:ids))')
+    .all({ ids: JSON.stringify(uploadIds) });
+  return new Set(rows.map((row) => row.id as string));
+}
+
+/** Every upload of an app, for whoever deletes the app: its rows go with it, their files do not. */
+export function uploadIdsOfApp(db: Connection, appId: string): string[] {
+  return db
+    .statement('SELECT id FROM uploads WHERE app_id = :appId')
+    .all({ appId })
+    .map((row) => row.id as string);
+}
+
+/** The attachments of these messages with their words, each message's in their order. */
+export function attachmentsOfMessages(db: Connection, messageIds: readonly string[]): MessageAttachment[] {
+  const rows = db
+    .statement(
+      `SELECT message_id, id, name, media_type, size, text FROM uploads
+       WHERE message_id IN (SELECT value FROM json_each(:ids)) ORDER BY message_id, position`,
+    )
+    .all({ ids: JSON.stringify(messageIds) });
+  return rows.map((row) => ({
+    messageId: row.message_id as string,
+    uploadId: row.id as string,
+    name: row.name as string,
+    mediaType: row.media_type as string,
+    size: row.size as number,
+    text: row.text as string | null,
+  }));
+}
+
+/** When the next unused upload runs out, null when there is none. */
+export function nextUploadDeadline(db: Connection): number | null {
+  const row = db.statement('SELECT min(expires_at_ms) AS at_ms FROM uploads WHERE expires_at_ms IS NOT NULL').get();
+  return (row?.at_ms ?? null) as number | null;
+}
+
+/** @throws Refusal not_found when the app was deleted meanwhile. */
+function saveUpload(db: Connection, upload: NewUpload): void {
+  requireAppRow(db, upload.appId);
+  db.statement(
+    `INSERT INTO uploads (id, app_id, channel, device_id, name, media_type, size, created_at_ms, expires_at_ms)
+     VALUES (:id, :appId, :channel, :deviceId, :name, :mediaType, :size, :nowMs, :expiresAtMs)`,
+  ).run({ ...upload });
+}
+
+/** Deletes the rows of uploads that nobody used in time, `limit` at most; answers their ids, whose files are to go. */
+function expireUploads(db: Connection, { nowMs, limit }: { nowMs: number; limit: number }): string[] {
+  return db
+    .statement(
+      `DELETE FROM uploads WHERE id IN
+         (SELECT id FROM uploads WHERE expires_at_ms <= :nowMs ORDER BY expires_at_ms LIMIT :limit) RETURNING id`,
+    )
+    .all({ nowMs, limit })
+    .map((row) => row.id as string);
+}
+
+export interface UploadUse {
+  readonly id: string;
+  /** From 0, in the order of the message. */
+  readonly position: number;
+  /** In placeholder form; null for an image. */
+  readonly text: string | null;
+}
+
+/**
+ * Gives uploads to a message, within the transaction that stores it: they stay as long as it does. False when one is gone or
+ * was used by another message meanwhile; then the caller has to take the transaction back.
+ */
+export function useUploads(db: Connection, { messageId, uploads }: { messageId: string; uploads: readonly UploadUse[] }): boolean {
+  const use = db.statement(
+    `UPDATE uploads SET message_id = :messageId, position = :position, text = :text, expires_at_ms = NULL
+     WHERE id = :id AND message_id IS NULL`,
+  );
+  return uploads.every(({ id, position, text }) => use.run({ messageId, id, position, text }).changes === 1);
+}
+
+export const transactions = { saveUpload, expireUploads };

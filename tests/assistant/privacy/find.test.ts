@@ -1,0 +1,185 @@
+import assert from 'node:assert/strict';
+import { describe, test } from 'node:test';
+import fc from 'fast-check';
+import { findPersonalData } from '../../../src/assistant/privacy/find.ts';
+
+/** `kind value` of everything found. */
+function found(text: string, region?: string, label?: string): string[] {
+  return findPersonalData(text, region, label).map(({ kind, value }) => `${kind} ${value}`);
+}
+
+describe('Privacy (decisions §9): e-mail addresses', () => {
+  const cases: [text: string, ...values: string[]][] = [
+    ['Write to anna@example.com.', 'anna@example.com'],
+    ["o'brien+x@mail.co.uk, 'a@b.de' <c@d.org>", "o'brien+x@mail.co.uk", 'a@b.de', 'c@d.org'],
+    ['mailto:Anna@Example.com?subject=x', 'Anna@Example.com'],
+    ['to=anna@example.com', 'anna@example.com'],
+    ['müller@straße.de', 'müller@straße.de'],
+    ['x@sub.domain.example.museum!', 'x@sub.domain.example.museum'],
+    ['a@xn--bcher-kva.xn--p1ai', 'a@xn--bcher-kva.xn--p1ai'],
+    ['...anna@example.com...', 'anna@example.com'],
+  ];
+  for (const [text, ...values] of cases) {
+    test(text, () =>
+      assert.deepEqual(
+        found(text),
+        values.map((value) => `email ${value}`),
+      ),
+    );
+  }
+
+  test('handles, packages and a lonely @ are none', () => {
+    for (const text of ['@anna', 'meet @ 5', 'pkg@1.2.3', 'user@host', 'a @ b.de', 'https://example.com/@anna/1', '@@@@']) {
+      assert.deepEqual(found(text), [], text);
+    }
+  });
+});
+
+describe('Privacy (decisions §9): phone numbers', () => {
+  const taken: [text: string, region: string | undefined, ...values: string[]][] = [
+    ['call me at 030 12345678', 'DE', '030 12345678'],
+    ['Meine Nummer ist 0176 1234 5678', 'DE', '0176 1234 5678'],
+    ['0171/2345678', 'DE', '0171/2345678'],
+    ['01712345678', 'DE', '01712345678'],
+    ['(030) 901820', 'DE', '(030) 901820'],
+    ['(0301234567)', 'DE', '0301234567'],
+    ['0049 30 901820', 'DE', '0049 30 901820'],
+    ['0049 30 901820', undefined, '0049 30 901820'],
+    ['+49 (0)30 901820', undefined, '+49 (0)30 901820'],
+    ['ring +442079460958 now', undefined, '+442079460958'],
+    ['+1 555 123 4567', undefined, '+1 555 123 4567'],
+    ['(555) 123-4567', undefined, '(555) 123-4567'],
+    ['415-555-2671.', undefined, '415-555-2671'],
+    ['4155552671', 'US', '4155552671'],
+    ['1-800-356-9377', 'US', '1-800-356-9377'],
+    ['My phone: 5551234', undefined, '5551234'],
+    ['020 7946 0958', 'GB', '020 7946 0958'],
+    ['06 12 34 56 78', 'FR', '06 12 34 56 78'],
+    ['06.12.34.56.78', undefined, '06.12.34.56.78'],
+    ['(11) 91234-5678', 'BR', '(11) 91234-5678'],
+    ['8 (912) 345-67-89', 'RU', '8 (912) 345-67-89'],
+    ['612 345 678', 'ES', '612 345 678'],
+    ['٠٥٥١٢٣٤٥٦٧', 'SA', '٠٥٥١٢٣٤٥٦٧'],
+    ['0171 2345678 oder 030 901820, danke', 'DE', '0171 2345678', '030 901820'],
+    ['0171 2345678 0172 3456789', 'DE', '0171 2345678', '0172 3456789'],
+    ['10115 Berlin, am 24.11.2026 0171 2345678', 'DE', '0171 2345678'],
+  ];
+  for (const [text, region, ...values] of taken) {
+    test(`${text} (${region ?? 'no region'})`, () =>
+      assert.deepEqual(
+        found(text, region),
+        values.map((value) => `phone ${value}`),
+      ));
+  }
+
+  const others = `
+    order 1234567890 | Order #100234567 | order number: 4155552671 | Bestellnummer 0301234567 | Bestellung 4711-0815-22
+    ORD-20261124-0042 | A-0171-2345678 | cnv_0123456789abcdefghjkmnpq | inv_01712345678 | sha 1234567890abcdef
+    550e8400-e29b-41d4-a716-446655440000 | 12345678-1234-1234-1234-123456789012
+    2026-11-24 | 24.11.2026 | 11/24/2026 | 24.11.2026 14:30 | 2026-11-24T14:30:00Z | 1.1.2026-31.12.2026 | 2026/2027 | 20261124 | 06:30-18:00
+    1763985600 | 1763985600000 | 1.234,56 € | 1,299.00 | 12 345 678 EUR | € 1 234 567 | $1234567890 | 10.000.000 | 2 000 000 users
+    GTIN 4006381333931 | 4006381333931 | 00340434161094042557 | 1Z999AA10123456784 | 12345678901234567890
+    192.168.100.200 | v1.2.3.4567 | 3.141592653589 | 52.520008, 13.404954 | 0.0001234567 | 123-45-6789 | 10115 Berlin
+    https://shop.example/orders/4155552671 | https://shop.example/?id=01712345678 | 1 2 3 4 5 6 7 8 9 10 | size 38-40, 2x`
+    .split(/[|\n]/)
+    .map((text) => text.trim())
+    .filter((text) => text !== '');
+
+  for (const region of ['DE', 'US', 'GB', 'FR', 'ES', 'NO', 'DK', undefined]) {
+    test(`orders, dates, prices and identifiers are none (${region ?? 'no region'})`, () => {
+      assert.deepEqual(
+        others.filter((text) => found(text, region).length > 0),
+        [],
+      );
+    });
+  }
+
+  test('the name of the field counts: seven digits under phone are one, an order_id is none', () => {
+    assert.deepEqual(found('5551234', undefined, 'phone'), ['phone 5551234']);
+    assert.deepEqual(found('5551234', undefined, 'homePhone'), ['phone 5551234']);
+    assert.deepEqual(found('612345678', 'ES', 'value'), ['phone 612345678']);
+    for (const label of ['order_id', 'orderId', 'id', 'sku', 'order_number', 'tracking']) {
+      assert.deepEqual(found('612345678', 'ES', label), [], label);
+    }
+  });
+
+  test('a text of hundreds of numbers hides each of them', () => {
+    const text = '01712345678 '.repeat(300);
+    assert.equal(findPersonalData(text, 'DE').length, 300);
+  });
+});
+
+describe('Privacy (decisions §9): cards and IBANs', () => {
+  test('cards by issuer, length, grouping and Luhn', () => {
+    const cards = `4111111111111111 | 4111 1111 1111 1111 | 4111-1111-1111-1111 | 378282246310005 | 3782 822463 10005 | 5555555555554444
+      2223003122003222 | 6011111111111117 | 30569309025904 | 3056 930902 5904 | 3530111333300000 | 6759649826438453 | 4222222222222`
+      .split(/[|\n]/)
+      .map((card) => card.trim());
+    for (const card of cards) assert.deepEqual(found(`Card: ${card}, exp 12/27`), [`card ${card}`]);
+  });
+
+  test('a card’s security number is not taken for its last digits', () => {
+    assert.deepEqual(found('4111 1111 1111 1111 123'), ['card 4111 1111 1111 1111']);
+  });
+
+  test('a wrong digit, another issuer, an article number, a device’s number and parts of identifiers are no cards', () => {
+    const none = [
+      '4111 1111 1111 1112',
+      '1234567812345670',
+      '4006381333931',
+      '356938035643809',
+      'ORD-4111111111111111',
+      'x4111111111111111',
+    ];
+    assert.deepEqual(
+      none.filter((text) => found(text, 'DE').some((finding) => finding.startsWith('card'))),
+      [],
+    );
+  });
+
+  test('IBANs of every grouping, cut at their country’s length', () => {
+    const ibans = `DE89 3704 0044 0532 0130 00 | DE89370400440532013000 | de89 3704 0044 0532 0130 00 | GB82 WEST 1234 5698 7654 32
+      NO93 8601 1117 947 | FR14 2004 1010 0505 0001 3M02 606 | MT84MALT011000012345MTLCAST001S`
+      .split(/[|\n]/)
+      .map((iban) => iban.trim());
+    for (const iban of ibans) assert.deepEqual(found(`IBAN ${iban} bitte 12`), [`iban ${iban}`]);
+  });
+
+  test('a wrong check digit, an unknown country and one digit too many are no IBANs', () => {
+    for (const text of ['DE88370400440532013000', 'XX89370400440532013000', 'DE893704004405320130001', 'XDE89370400440532013000']) {
+      assert.deepEqual(found(text), [], text);
+    }
+  });
+});
+
+describe('Privacy (decisions §9): what findings are', () => {
+  test('text that looks like a placeholder is found as text', () => {
+    assert.deepEqual(found('⟦email_1⟧ ⟦foo_99⟧ ⟦email⟧ ⟦⟦card_0⟧'), ['text ⟦email_1⟧', 'text ⟦foo_99⟧', 'text ⟦card_0⟧']);
+  });
+
+  const pieces = fc.constantFrom(
+    ...'a@b.de|+49 30 901820|4111 1111 1111 1111|DE89370400440532013000|⟦email_1⟧|⟦|⟧|@|.| |0|12|(|+|-|/|x|é|😀'.split('|'),
+  );
+  test('they are in order, never overlap, and their value is the text between start and end', () => {
+    fc.assert(
+      fc.property(fc.array(pieces, { maxLength: 30 }), (parts) => {
+        const text = parts.join('');
+        let from = 0;
+        for (const { start, end, value } of findPersonalData(text, 'DE')) {
+          assert.ok(start >= from && end > start);
+          assert.equal(text.slice(start, end), value);
+          from = end;
+        }
+      }),
+    );
+  });
+
+  test('hostile text of 16 KB is searched in time that grows with its length', () => {
+    for (const piece of ['00 ', '1 ', '+1(', '4111 ', 'DE89 ', 'a.1@', '1.', '(11) 9', '⟦email_']) {
+      const text = piece.repeat(16_384 / piece.length);
+      const startedAt = performance.now();
+      findPersonalData(text, 'NO');
+      assert.ok(performance.now() - startedAt < 2_000, piece);
+    }
+  });
+});

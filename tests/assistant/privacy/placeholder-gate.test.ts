@@ -1,0 +1,94 @@
+import assert from 'node:assert/strict';
+import { describe, test } from 'node:test';
+import fc from 'fast-check';
+import { RESTORABLE } from '../../../src/assistant/privacy/placeholder.ts';
+import { PlaceholderGate } from '../../../src/assistant/privacy/placeholder-gate.ts';
+
+const PARTS = [
+  '⟦email_1⟧',
+  '⟦phone_23⟧',
+  '⟦text_4⟧',
+  '⟦',
+  '⟧',
+  '⟦email',
+  '⟦card_',
+  '⟦iban_9',
+  '⟦foo_1⟧',
+  '_',
+  '1',
+  'email',
+  'a',
+  ' ',
+  '😀',
+  '\n',
+];
+const text = fc.array(fc.oneof(fc.constantFrom(...PARTS), fc.string()), { maxLength: 20 }).map((parts) => parts.join(''));
+
+/** The text in pieces, cut at any code units. */
+const split = fc.tuple(text, fc.array(fc.nat(), { maxLength: 12 })).map(([whole, cuts]) => {
+  const at = [0, ...cuts.map((cut) => cut % (whole.length + 1)).sort((one, other) => one - other), whole.length];
+  return { whole, deltas: at.slice(1).map((end, index) => whole.slice(at[index], end)) };
+});
+
+describe('PlaceholderGate (decisions §9: placeholders split across model chunks)', () => {
+  test('any split of any text says the same text', () => {
+    fc.assert(
+      fc.property(split, ({ whole, deltas }) => {
+        const gate = new PlaceholderGate();
+        assert.equal(deltas.map((delta) => gate.push(delta)).join('') + gate.flush(), whole);
+      }),
+    );
+  });
+
+  test('no piece said ends inside a placeholder', () => {
+    fc.assert(
+      fc.property(split, ({ whole, deltas }) => {
+        const gate = new PlaceholderGate();
+        const inside = [...whole.matchAll(RESTORABLE)].map((match) => [match.index, match.index + match[0].length] as const);
+        let said = 0;
+        for (const delta of deltas) {
+          said += gate.push(delta).length;
+          assert.ok(!inside.some(([start, end]) => start < said && said < end));
+        }
+      }),
+    );
+  });
+
+  test('split after every character, a placeholder is said whole and at once', () => {
+    const gate = new PlaceholderGate();
+    const said = [...'to ⟦email_12⟧!'].map((character) => gate.push(character)).filter((piece) => piece !== '');
+    assert.deepEqual(said, ['t', 'o', ' ', '⟦email_12⟧', '!']);
+  });
+
+  test('what cannot become a placeholder any more is let go at once', () => {
+    const cases: [held: string, delta: string][] = [
+      ['⟦em', 'x'],
+      ['⟦', ' '],
+      ['⟦email_', '0'],
+      ['⟦email_1234', '5'],
+      ['⟦email', '⟧'],
+      ['⟦email_', '⟧'],
+    ];
+    for (const [held, delta] of cases) {
+      const gate = new PlaceholderGate();
+      assert.equal(gate.push(held), '', held);
+      assert.equal(gate.push(delta), held + delta, held);
+      assert.equal(gate.flush(), '');
+    }
+  });
+
+  test('a second opening lets the first go and is held itself', () => {
+    const gate = new PlaceholderGate();
+    assert.equal(gate.push('a⟦email_1'), 'a');
+    assert.equal(gate.push('⟦email_1'), '⟦email_1');
+    assert.equal(gate.push('⟧'), '⟦email_1⟧');
+  });
+
+  test('the end of the text says what was held, once', () => {
+    const gate = new PlaceholderGate();
+    assert.equal(gate.push('see ⟦phone_'), 'see ');
+    assert.equal(gate.flush(), '⟦phone_');
+    assert.equal(gate.flush(), '');
+    assert.equal(gate.push('1⟧'), '1⟧');
+  });
+});

@@ -1,0 +1,149 @@
+import assert from 'node:assert/strict';
+import { describe, test } from 'node:test';
+import { inspect } from 'node:util';
+import fc from 'fast-check';
+import { regionOfLocale } from '../../../src/assistant/privacy/phone-numbers.ts';
+import type { PlaceholderKind } from '../../../src/assistant/privacy/placeholder.ts';
+import { concealText, PlaceholderTable, rewriteStrings } from '../../../src/assistant/privacy/placeholder-table.ts';
+import { JSON_DEPTH_MAX } from '../../../src/protocol/limits.ts';
+
+const PLACE = { region: 'DE', label: '' };
+
+/** Numbers values as a new conversation does. */
+function numbering(table: PlaceholderTable) {
+  return (kind: PlaceholderKind, value: string): string => {
+    if (table.placeholderFor(kind, value) === undefined) table.add(kind, table.nextNumber(kind), value);
+    return table.placeholderFor(kind, value) ?? '';
+  };
+}
+
+function conceal(table: PlaceholderTable, text: string): string {
+  return concealText(text, PLACE, numbering(table));
+}
+
+const VALUES = [
+  'anna@example.com',
+  "o'b@c.org",
+  '+49 30 901820',
+  '0176 1234 5678',
+  '4111 1111 1111 1111',
+  'DE89 3704 0044 0532 0130 00',
+  '⟦email_1⟧',
+  '⟦text_1⟧',
+  '⟦email⟧',
+  '⟦x_0⟧',
+];
+const writing = fc
+  .array(
+    fc.oneof(fc.constantFrom(...VALUES), fc.string({ unit: 'grapheme' }), fc.constantFrom('⟦', '⟧', '⟦email_', '1⟧', '"', '\\', '\n', ' ')),
+  )
+  .map((parts) => parts.join(''));
+
+describe('PlaceholderTable (decisions §9)', () => {
+  test('values are numbered per kind, and the same value keeps its number', () => {
+    const table = new PlaceholderTable();
+    const text = conceal(table, 'a@b.de, +49 30 901820, c@d.de, a@b.de, 4111111111111111, DE89370400440532013000');
+    assert.equal(text, '⟦email_1⟧, ⟦phone_1⟧, ⟦email_2⟧, ⟦email_1⟧, ⟦card_1⟧, ⟦iban_1⟧');
+    assert.equal(table.size, 5);
+  });
+
+  test('values that differ in case are two: restoring is exact', () => {
+    const table = new PlaceholderTable();
+    assert.equal(conceal(table, 'A@b.de a@b.de'), '⟦email_1⟧ ⟦email_2⟧');
+  });
+
+  test('whatever a person writes comes back as it was, lookalikes included, and no value is in what is kept', () => {
+    fc.assert(
+      fc.property(fc.array(writing, { maxLength: 4 }), (messages) => {
+        const table = new PlaceholderTable();
+        const kept = messages.map((message) => conceal(table, message));
+        assert.deepEqual(
+          kept.map((text) => table.restore(text)),
+          messages,
+        );
+        for (const text of kept) assert.equal(concealText(table.restore(text), PLACE, numbering(table)), text);
+      }),
+    );
+  });
+
+  test('a person’s own ⟦email_1⟧ is never shown as an address', () => {
+    const table = new PlaceholderTable();
+    const kept = conceal(table, 'a@b.de is not ⟦email_1⟧');
+    assert.equal(kept, '⟦email_1⟧ is not ⟦text_1⟧');
+    assert.equal(table.restore(kept), 'a@b.de is not ⟦email_1⟧');
+  });
+
+  test('within JSON values are inserted as JSON, and frames stay frames', () => {
+    fc.assert(
+      fc.property(fc.string(), writing, (value, message) => {
+        const table = new PlaceholderTable();
+        table.add('text', 1, value);
+        const kept = conceal(table, message);
+        const frames = `event: block\ndata: ${JSON.stringify({ text: kept, own: '⟦text_1⟧' })}\n\n`;
+        const restored = table.restoreJson(frames);
+        const [event, data, ...rest] = restored.split('\n');
+        assert.deepEqual([event, ...rest], ['event: block', '', '']);
+        assert.deepEqual(JSON.parse((data ?? '').slice('data: '.length)), { text: message, own: value });
+      }),
+    );
+  });
+
+  test('unknown placeholders stay, unless somebody knows them after all', () => {
+    const table = new PlaceholderTable();
+    table.add('email', 1, 'a@b.de');
+    const text = '⟦email_1⟧ ⟦email_2⟧ ⟦foo_1⟧ ⟦email_01⟧ ⟦email⟧';
+    assert.equal(table.restore(text), 'a@b.de ⟦email_2⟧ ⟦foo_1⟧ ⟦email_01⟧ ⟦email⟧');
+    const asked: string[] = [];
+    table.restore(text, (placeholder) => {
+      asked.push(placeholder);
+      return undefined;
+    });
+    assert.deepEqual(asked, ['⟦email_2⟧']);
+  });
+
+  test('printing a table shows no value', () => {
+    const table = new PlaceholderTable();
+    table.add('email', 1, 'anna@example.com');
+    assert.doesNotMatch(inspect(table, { depth: 9, showHidden: true }), /anna/);
+    assert.doesNotMatch(JSON.stringify(table), /anna/);
+  });
+});
+
+describe('rewriteStrings', () => {
+  const upper = (text: string) => text.toUpperCase();
+
+  test('strings at any depth are rewritten with the name of their field, names and everything else stay', () => {
+    const labels: string[] = [];
+    const value = { a: 'x', b: [1, null, 'y', { c: 'z' }], d: true };
+    const rewritten = rewriteStrings(value, (text, label) => {
+      labels.push(label);
+      return upper(text);
+    });
+    assert.deepEqual(rewritten, { a: 'X', b: [1, null, 'Y', { c: 'Z' }], d: true });
+    assert.deepEqual(labels, ['a', 'b', 'c']);
+    assert.deepEqual(value, { a: 'x', b: [1, null, 'y', { c: 'z' }], d: true });
+  });
+
+  test('what does not change is the same value', () => {
+    const value = { a: ['X', { b: 'Y' }], c: 1 };
+    assert.equal(rewriteStrings(value, upper), value);
+  });
+
+  test('a field named __proto__ stays a field', () => {
+    const value = JSON.parse('{"__proto__":{"a":"x"}}') as object;
+    assert.equal(JSON.stringify(rewriteStrings(value, upper)), '{"__proto__":{"a":"X"}}');
+  });
+
+  test('what nests too deep to be looked through is not passed on', () => {
+    const nested = (depth: number): unknown => (depth === 0 ? 'deep' : [nested(depth - 1)]);
+    assert.match(JSON.stringify(rewriteStrings(nested(JSON_DEPTH_MAX), upper)), /DEEP/);
+    assert.doesNotMatch(JSON.stringify(rewriteStrings(nested(JSON_DEPTH_MAX + 1), upper)), /deep/i);
+  });
+});
+
+test('regionOfLocale: the country of a locale, the likeliest when it names none', () => {
+  const cases = { 'de-AT': 'AT', de: 'DE', en: 'US', 'zh-Hant-TW': 'TW', 'xx_!': undefined, '': undefined };
+  for (const [locale, region] of Object.entries(cases)) assert.equal(regionOfLocale(locale), region, locale);
+  assert.equal(regionOfLocale(undefined), undefined);
+  assert.equal(regionOfLocale(null), undefined);
+});

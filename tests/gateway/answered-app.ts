@@ -1,0 +1,199 @@
+/** An app in real storage in which people were answered, served with the routes about that, a clock and watched devices. */
+import assert from 'node:assert/strict';
+import type { TestContext } from 'node:test';
+import pino from 'pino';
+import { Pairings } from '../../src/actors/pairings.ts';
+import type { WatchedTurn } from '../../src/actors/system.ts';
+import { listConversationsRoute, readConversationRoute } from '../../src/gateway/console/conversations.ts';
+import { listFeedbackRoute } from '../../src/gateway/console/feedback.ts';
+import { openPairingRoute, pairingStreamRoute, readPairingRoute } from '../../src/gateway/console/pairings.ts';
+import { feedbackRoute } from '../../src/gateway/runtime/feedback.ts';
+import { pairingClaimRoute } from '../../src/gateway/runtime/pairings.ts';
+import { ratingsRoute } from '../../src/gateway/runtime/ratings.ts';
+import type { AppSettingsPatch } from '../../src/protocol/console/app-settings.ts';
+import { createApp } from '../../src/storage/app-creation.ts';
+import type { Connection } from '../../src/storage/connection.ts';
+import { insertBlocks, insertMessage } from '../../src/storage/conversations.ts';
+import { openWriter } from '../../src/storage/database.ts';
+import type { Channel } from '../../src/storage/organisations.ts';
+import { openStorage, type Storage } from '../../src/storage/storage.ts';
+import { temporaryDir } from '../support/temporary-dir.ts';
+import { serve, type TestServer } from './test-server.ts';
+
+export const START = Date.UTC(2026, 10, 21, 10);
+export const DEVICE = 'a'.repeat(32);
+export const OTHER_DEVICE = 'b'.repeat(32);
+export const OPERATOR_TOKEN = 'operator-token-of-these-tests';
+
+export interface Told {
+  readonly status: number;
+  readonly text: string;
+  readonly headers: Headers;
+  readonly json: Record<string, unknown>;
+  /** Of an error answer, '' else. */
+  readonly code: string;
+  readonly message: string;
+}
+
+export interface TestKeys {
+  readonly appId: string;
+  readonly live: string;
+  readonly test: string;
+}
+
+export interface AnsweredApp extends TestServer, TestKeys {
+  readonly storage: Storage;
+  readonly organisationId: string;
+  /** Begins at START; tests set it. */
+  readonly clock: { nowMs: number };
+  /** Who watches which device, and how to tell them of a turn. */
+  readonly watchers: { readonly deviceId: string; readonly appId: string; tell(turn: WatchedTurn): void }[];
+  patch(patch: AppSettingsPatch): Promise<void>;
+  /** Another live app of the same organisation. */
+  otherApp(): Promise<TestKeys>;
+  /** Writes rows behind the service's back. */
+  rows<Result>(write: (db: Connection) => Result): Result;
+  /** A request of an SDK on DEVICE with the test key, unless the headers say otherwise ('' leaves one out). */
+  sdk(method: string, path: string, body?: unknown, headers?: Record<string, string>): Promise<Told>;
+  console(method: string, path: string, headers?: Record<string, string>): Promise<Told>;
+}
+
+async function told(response: Response): Promise<Told> {
+  const text = await response.text();
+  const json = text.startsWith('{') ? (JSON.parse(text) as Record<string, unknown>) : {};
+  const error = (json.error ?? {}) as { code?: string; message?: string };
+  return { status: response.status, text, headers: response.headers, json, code: error.code ?? '', message: error.message ?? '' };
+}
+
+async function liveApp(storage: Storage, organisationId: string, name: string): Promise<TestKeys> {
+  const { app, keys } = await createApp(storage, { organisationId, name, platformHint: 'web', settings: {}, nowMs: START });
+  await storage.write(organisationId, 'goLive', { appId: app.id, organisationId, nowMs: START });
+  return { appId: app.id, live: keys.live, test: keys.test };
+}
+
+export async function serveAnsweredApp(t: TestContext): Promise<AnsweredApp> {
+  const storage = openStorage({ dataDir: temporaryDir(t), masterKey: undefined, onFatal: () => {} });
+  t.after(() => storage.close());
+  const organisationId = 'org_000000000000000000000001';
+  const autoTopUp = { enabled: false, amount_usd: 10 };
+  await storage.writeControl('createOrganisation', {
+    id: organisationId,
+    name: 'Acme',
+    plan: 'free',
+    members: [],
+    autoTopUp,
+    nowMs: START,
+  });
+  const keys = await liveApp(storage, organisationId, 'Shop');
+  const clock = { nowMs: START };
+  const nowMs = () => clock.nowMs;
+  const watchers: AnsweredApp['watchers'] = [];
+  const actors = {
+    watchDevice(key: { appId: string; deviceId: string }, listener: (turn: WatchedTurn) => void) {
+      const watcher = { deviceId: key.deviceId, appId: key.appId, tell: listener };
+      watchers.push(watcher);
+      return () => void watchers.splice(watchers.indexOf(watcher), 1);
+    },
+  };
+  const pairings = new Pairings({ storage, actors, log: pino({ level: 'silent' }), nowMs });
+  t.after(() => pairings.close());
+  const routes = [
+    ...[feedbackRoute, ratingsRoute, pairingClaimRoute, openPairingRoute, readPairingRoute, pairingStreamRoute],
+    ...[listConversationsRoute, readConversationRoute, listFeedbackRoute],
+  ];
+  const config = { publicUrl: undefined, operatorToken: OPERATOR_TOKEN, allowPrivateAddresses: false };
+  const server = await serve(t, routes, { config, storage, nowMs, pairings });
+  const rows: AnsweredApp['rows'] = (write) => {
+    const db = openWriter(storage.layout.organisation(organisationId));
+    try {
+      return write(db);
+    } finally {
+      db.close();
+    }
+  };
+  return {
+    ...server,
+    ...keys,
+    storage,
+    organisationId,
+    clock,
+    watchers,
+    rows,
+    async patch(patch) {
+      await storage.write(organisationId, 'patchApp', { appId: keys.appId, organisationId, patch, nowMs: START });
+    },
+    otherApp: () => liveApp(storage, organisationId, 'Other'),
+    async sdk(method, path, body, headers = {}) {
+      const all = { 'X-Service-Key': keys.test, 'X-Service-Device': DEVICE, 'Content-Type': 'application/json', ...headers };
+      const sent = Object.fromEntries(Object.entries(all).filter(([, value]) => value !== ''));
+      const text = body === undefined ? null : typeof body === 'string' ? body : JSON.stringify(body);
+      return told(await fetch(server.base + path, { method, headers: sent, body: text }));
+    },
+    async console(method, path, headers = {}) {
+      const all = { Authorization: `Bearer ${OPERATOR_TOKEN}`, ...headers };
+      return told(await fetch(`${server.base}/console/api${path}`, { method, headers: all }));
+    },
+  };
+}
+
+export interface Conversed {
+  readonly conversationId: string;
+  readonly userMessageId: string;
+  readonly messageId: string;
+  readonly turnId: string;
+}
+
+let made = 0;
+
+/** A conversation with one question and one answer; `blocks` are those of the answer, [type, body]. */
+export function converse(
+  app: Pick<AnsweredApp, 'rows' | 'appId'>,
+  more: {
+    readonly channel?: Channel;
+    readonly deviceId?: string;
+    readonly appId?: string;
+    readonly atMs?: number;
+    readonly question?: string;
+    readonly blocks?: readonly (readonly [string, object])[];
+  } = {},
+): Conversed & { readonly blockIds: readonly string[] } {
+  const { channel = 'sandbox', deviceId = DEVICE, appId = app.appId, atMs = START, blocks = [['text', { md: 'Two days.' }]] } = more;
+  made += 1;
+  const n = String(made).padStart(24, '0');
+  const [conversationId, userMessageId, messageId] = [`cnv_${n}`, `msg_u${n.slice(1)}`, `msg_a${n.slice(1)}`];
+  const turnId = `00000000-0000-4000-8000-${n.slice(12)}`;
+  const newBlock = (id: string, position: number, blockType: string, body: object) => {
+    return { id, position, blockType, revision: 1, body: JSON.stringify(body), fallbackText: null };
+  };
+  const blockIds = blocks.map((_, at) => `blk_${at}${n.slice(1)}`);
+  app.rows((db) => {
+    db.statement(
+      `INSERT INTO conversations (id, app_id, channel, device_id, epoch, created_at_ms, updated_at_ms)
+       VALUES (:conversationId, :appId, :channel, :deviceId, 1, :atMs, :atMs)`,
+    ).run({ conversationId, appId, channel, deviceId, atMs });
+    insertMessage(db, { id: userMessageId, conversationId, role: 'user', createdAtMs: atMs });
+    insertBlocks(db, conversationId, userMessageId, [newBlock(`blk_u${n.slice(1)}`, 0, 'text', { md: more.question ?? 'How long?' })]);
+    insertMessage(db, { id: messageId, conversationId, role: 'assistant', createdAtMs: atMs });
+    insertBlocks(
+      db,
+      conversationId,
+      messageId,
+      blocks.map(([type, body], at) => newBlock(blockIds[at] as string, at, type, body)),
+    );
+    db.statement(
+      `INSERT INTO turns (app_id, turn_id, conversation_id, kind, fingerprint, device_id, request, request_id, user_message_id,
+         assistant_message_id, state, attempt, snapshot, model, attempt_seq, next_seq, opened_at_ms, ended_at_ms)
+       VALUES (:appId, :turnId, :conversationId, 'message', '', :deviceId, '{}', 'r', :userMessageId, :messageId, 'completed', 1, '{}',
+         'offline', 0, 5, :atMs, :atMs)`,
+    ).run({ appId, turnId, conversationId, deviceId, userMessageId, messageId, atMs });
+  });
+  return { conversationId, userMessageId, messageId, turnId, blockIds };
+}
+
+export const RATING = { prompt: 'How was it?', scale: 5, style: 'stars', comment: true, status: 'open' };
+
+/** The answer is this refusal, in words that say so. */
+export function assertRefused(answer: Told, status: number, code: string, message: RegExp): void {
+  assert.deepEqual([answer.status, answer.code], [status, code], answer.text);
+  assert.match(answer.message, message);
+}

@@ -1,0 +1,134 @@
+/** decisions §2: the people of an app in the console: found, exported, erased. */
+import assert from 'node:assert/strict';
+import { before, type TestContext, test } from 'node:test';
+import type { Client } from '../../support/client.ts';
+import { gate, type ScriptedChat, startScriptedChat } from '../runtime/scripted-chat.ts';
+import { conversationOf, type SignedApp, shown, signedApp } from '../runtime/signed-app.ts';
+
+let chat: ScriptedChat;
+let it: SignedApp;
+
+before(async (t) => {
+  chat = await startScriptedChat(t as TestContext);
+  it = await signedApp(chat.service, chat.app);
+});
+
+let devices = 0;
+const newDevice = (): Client => it.device((devices++).toString(16).padStart(32, '0'));
+
+async function identified(name: string, client: Client, traits?: Record<string, unknown>): Promise<string> {
+  const answer = await client.send('POST', '/v1/identify', { external_user_id: name, user_hmac: it.sign(name), traits });
+  assert.equal(answer.status, 200, answer.text);
+  return (answer.json as { end_user_id: string }).end_user_id;
+}
+
+async function say(client: Client, text: string, more: Record<string, unknown> = {}): Promise<string> {
+  chat.script([{ text: 'Yes.' }]);
+  return conversationOf(await client.say(text, more));
+}
+
+interface Listing {
+  readonly end_users: readonly {
+    readonly id: string;
+    readonly external_user_id: string;
+    readonly channel: string;
+    readonly verified: boolean;
+  }[];
+  readonly next: string | null;
+}
+
+test('GET …/end-users: pages of people, oldest first, found by external_user_id in both kinds of key', async () => {
+  const live = await identified('list-1', newDevice());
+  const other = await identified('list-2', newDevice());
+  const sandbox = await it.device('e'.repeat(32), it.app.testKey).send('POST', '/v1/identify', { external_user_id: 'list-1' });
+  const list = async (query: string) => (await it.operator('GET', `/end-users${query}`)).json as Listing;
+  const first = await list('?limit=2');
+  assert.deepEqual([first.end_users.map(({ id }) => id), first.next], [[live, other], other]);
+  assert.deepEqual((await list(`?limit=2&after=${first.next}`)).end_users.length, 1);
+  const found = (await list('?external_user_id=list-1')).end_users;
+  assert.deepEqual(
+    found.map(({ id, external_user_id, channel, verified }) => [id, external_user_id, channel, verified]),
+    [
+      [live, 'list-1', 'live', true],
+      [(sandbox.json as { end_user_id: string }).end_user_id, 'list-1', 'test', false],
+    ],
+  );
+  for (const query of ['?limit=0', '?external_user_id=', `?external_user_id=${'x'.repeat(129)}`]) {
+    assert.equal((await it.operator('GET', `/end-users${query}`)).status, 400, query);
+  }
+});
+
+test('GET …/end-users/:id/export: record, traits, devices and every conversation with its messages', async () => {
+  const [phone, tablet] = [newDevice(), newDevice()];
+  const id = await identified('export', phone, { plan: 'pro' });
+  await identified('export', tablet);
+  const first = await say(phone, 'One');
+  const second = await say(tablet, 'Two');
+  await say(tablet, 'Three', { conversation_id: second });
+  await say(newDevice(), 'Somebody else’s');
+  const person = await it.exported(id);
+  const { end_user: record, traits, truncated } = person;
+  assert.deepEqual([record.id, record.external_user_id, record.channel, record.verified], [id, 'export', 'live', true]);
+  assert.deepEqual([traits, truncated], [{ plan: 'pro' }, false]);
+  assert.deepEqual(
+    person.devices.map(({ device_id }) => device_id),
+    [phone, tablet].map((client) => client.headers['X-Service-Device']),
+  );
+  const words = person.conversations.map(({ conversation_id, messages }) => [
+    conversation_id,
+    ...messages.map(({ role, blocks }) => `${role}: ${blocks.map(({ body }) => body.md)}`),
+  ]);
+  const yes = 'assistant: Yes.';
+  assert.deepEqual(words, [
+    [first, 'user: One', yes],
+    [second, 'user: Two', yes, 'user: Three', yes],
+  ]);
+});
+
+test('DELETE …/end-users/:id: the person is gone from the console, from every device and from the next turn', async () => {
+  const client = newDevice();
+  const id = await identified('erase', client, { plan: 'pro' });
+  const conversation = await say(client, 'Forget me');
+  const answer = await it.operator('DELETE', `/end-users/${id}`);
+  assert.deepEqual([answer.status, answer.json], [200, { erased: true, id, conversations: 1 }]);
+  assert.deepEqual(await shown(client, conversation), []);
+  assert.equal((await it.operator('GET', `/end-users/${id}/export`)).status, 404);
+  assert.equal((await it.operator('DELETE', `/end-users/${id}`)).status, 404);
+  assert.notEqual(await say(client, 'Who am I?', { conversation_id: conversation }), conversation);
+  assert.notEqual(await identified('erase', client), id, 'whoever comes back is somebody new');
+});
+
+test('DELETE …/end-users/:id: a turn that runs meanwhile ends, and nothing of it is kept', async () => {
+  const client = newDevice();
+  const id = await identified('running', client);
+  const paused = gate();
+  const started = gate();
+  const pause = {
+    get wait() {
+      started.open();
+      return paused.wait;
+    },
+  };
+  chat.script([{ text: 'Half ' }, pause, { text: 'and half.' }]);
+  const turn = client.say('Slowly');
+  await started.wait;
+  assert.equal((await it.operator('DELETE', `/end-users/${id}`)).status, 200);
+  paused.open();
+  const { events } = await turn;
+  assert.equal(events[0]?.type, 'turn.start');
+  assert.notEqual(events.at(-1)?.status, 'completed');
+  const again = await identified('running', client);
+  assert.deepEqual((await it.exported(again)).conversations, []);
+});
+
+test('…/end-users/:id: a person of another app, and one that never was, are 404 not_found', async () => {
+  const id = await identified('elsewhere', newDevice());
+  const other = (await it.operator('GET', `/end-users/${id}x/export`)).json as { error: { code: string } };
+  assert.equal(other.error.code, 'not_found');
+  for (const [method, path] of [
+    ['GET', '/export'],
+    ['DELETE', ''],
+  ] as const) {
+    assert.equal((await it.operator(method, `/end-users/usr_${'0'.repeat(24)}${path}`)).status, 404);
+  }
+});

@@ -1,0 +1,213 @@
+/** service.md "POST /v1/invocations/:id/confirm", "Invocation confirmation"; decisions §8: what a person answers to a card. */
+import assert from 'node:assert/strict';
+import { createHash, createHmac } from 'node:crypto';
+import { before, type TestContext, test } from 'node:test';
+import { type Client, createClient, createOperator, createTestApp } from '../../support/client.ts';
+import { askWrite, confirm, edit, errorOf, handshake, storedCard } from './asked-write.ts';
+import { pendingOf, type ScriptedChat, startScriptedChat } from './scripted-chat.ts';
+
+let it: ScriptedChat;
+
+before(async (t) => {
+  it = await startScriptedChat(t as TestContext);
+});
+
+const CLOSE = { call: 'close_account', args: {}, id: 'call_close' };
+const MISSING = 'inv_000000000000000000000000';
+
+function operator() {
+  return createOperator(it.service.baseUrl, it.service.operatorToken);
+}
+
+async function setApp(settings: Record<string, unknown>): Promise<void> {
+  const { status, text } = await operator()('PATCH', `/apps/${it.app.appId}`, settings);
+  assert.equal(status, 200, text);
+}
+
+interface Recorded {
+  readonly status: string;
+  readonly already_answered?: boolean;
+  readonly receipt?: string;
+}
+
+async function recorded(id: string, decision: 'confirm' | 'decline'): Promise<Recorded> {
+  const { status, json, text } = await confirm(it.client, id, { decision });
+  assert.equal(status, 200, text);
+  return json as Recorded;
+}
+
+test('POST /v1/invocations/:id/confirm: a confirmation is recorded once, and a later decline does not overwrite it', async () => {
+  const write = await askWrite(it);
+  const first = await recorded(write.id, 'confirm');
+  assert.deepEqual([first.status, first.already_answered], ['confirmed', undefined]);
+  assert.ok(typeof first.receipt === 'string' && first.receipt.length > 64, 'a confirmed call comes with its receipt');
+  for (const decision of ['confirm', 'decline'] as const) {
+    assert.deepEqual(await recorded(write.id, decision), { ...first, already_answered: true });
+  }
+  const card = await storedCard(it, write);
+  assert.deepEqual([card.body.status, card.body.edit_state], ['confirmed', 'idle']);
+  assert.match(card.fallback_text ?? '', /^Confirmed\./);
+});
+
+test('POST /v1/invocations/:id/confirm: a decline is recorded once, and a later confirmation does not overwrite it', async () => {
+  const write = await askWrite(it);
+  assert.deepEqual(await recorded(write.id, 'decline'), { status: 'declined' });
+  for (const decision of ['confirm', 'decline'] as const) {
+    assert.deepEqual(await recorded(write.id, decision), { status: 'declined', already_answered: true });
+  }
+  const card = await storedCard(it, write);
+  assert.equal(card.body.status, 'declined');
+  assert.match(card.fallback_text ?? '', /^Declined; nothing was done\./);
+});
+
+test('Status codes: confirm without a device, with a malformed decision, or of a read is 400', async () => {
+  const write = await askWrite(it);
+  const nobody = createClient(it.service.baseUrl, it.app.liveKey, '');
+  const anonymous = await confirm(nobody, write.id);
+  assert.deepEqual([anonymous.status, errorOf(anonymous).details?.[0]?.path], [400, 'X-Service-Device']);
+  for (const body of [{}, { decision: 'yes' }, { decision: null }, { decision: 'confirm', typed: 7 }, [], '"confirm"', '{']) {
+    const answer = await confirm(it.client, write.id, body);
+    assert.deepEqual([answer.status, errorOf(answer).code], [400, 'invalid_request'], JSON.stringify(body));
+  }
+  it.script([{ call: 'find_order', args: { id: '7' } }]);
+  const [read] = pendingOf(await it.say('Where is it?', await handshake(it.client)));
+  const answer = await confirm(it.client, String(read?.invocation_id));
+  assert.deepEqual([answer.status, errorOf(answer).code], [400, 'invalid_request']);
+  assert.match(errorOf(answer).message, /read action/);
+  assert.equal((await storedCard(it, write)).body.status, 'pending', 'none of it answered the card');
+});
+
+test('Authentication 5: a missing call and one of another device, app or kind of key are the same 404, byte for byte', async () => {
+  const write = await askWrite(it);
+  const other = await createTestApp(it.service.baseUrl, it.service.operatorToken);
+  const foreign = (key: string, device?: string) => createClient(it.service.baseUrl, key, device);
+  const callers: [string, Client, string][] = [
+    ['missing', it.client, MISSING],
+    ['no id', it.client, 'x'],
+    ['other device', foreign(it.app.liveKey, 'b'.repeat(32)), write.id],
+    ['other key', foreign(it.app.testKey), write.id],
+    ['other app', foreign(other.liveKey), write.id],
+  ];
+  const texts = new Set<string>();
+  for (const [what, client, id] of callers) {
+    for (const path of ['confirm', 'edit']) {
+      const body = path === 'confirm' ? { decision: 'confirm' } : { revision: 1, params: {} };
+      const answer = await client.send('POST', `/v1/invocations/${id}/${path}`, body);
+      assert.deepEqual([answer.status, errorOf(answer).code], [404, 'invalid_request'], what);
+      texts.add(answer.text);
+    }
+  }
+  assert.equal(texts.size, 1);
+  assert.equal((await storedCard(it, write)).body.status, 'pending');
+});
+
+test('decisions §8: type_to_confirm must be typed; a mismatch is 400 and leaves the card pending', async () => {
+  const write = await askWrite(it, CLOSE);
+  assert.equal(write.card.body.type_to_confirm, 'Café zu');
+  for (const typed of [undefined, '', 'café zu', 'Café', 'Café  zu']) {
+    const answer = await confirm(it.client, write.id, { decision: 'confirm', ...(typed === undefined ? {} : { typed }) });
+    assert.deepEqual([answer.status, errorOf(answer).details?.[0]?.path], [400, 'typed'], String(typed));
+  }
+  assert.equal((await storedCard(it, write)).body.status, 'pending');
+  const answer = await confirm(it.client, write.id, { decision: 'confirm', typed: ' Cafe\u0301 zu\n' });
+  assert.deepEqual([answer.status, (answer.json as Recorded).status], [200, 'confirmed'], 'white space and composition do not matter');
+});
+
+test('decisions §8: a decline needs nothing typed', async () => {
+  const write = await askWrite(it, CLOSE);
+  assert.deepEqual(await recorded(write.id, 'decline'), { status: 'declined' });
+});
+
+test('decisions §6: the card speaks the language of the handshake, its labels too', async () => {
+  for (const [locale, summary, yes, no] of [
+    ['de-AT', '7 am monday liefern?', 'Verschieben', 'Lassen'],
+    ['fr', 'Deliver 7 on monday?', 'Move it', 'Leave it'],
+    [undefined, 'Deliver 7 on monday?', 'Move it', 'Leave it'],
+  ] as const) {
+    const { card } = await askWrite(it, undefined, locale);
+    assert.deepEqual([card.body.summary, card.body.confirm_label, card.body.decline_label], [summary, yes, no], String(locale));
+  }
+});
+
+/** What counts: the record, or where none is required the client's word (service.md POST /v1/chat rule 3). */
+const MATRIX = [false, true].flatMap((recordRequired) =>
+  [null, 'confirm', 'decline'].flatMap((answered) =>
+    [true, false, undefined].map((confirmed) => {
+      const onRecord = answered === 'confirm' && (recordRequired || confirmed === true);
+      const onTrust = answered === null && !recordRequired && confirmed === true;
+      return { recordRequired, answered, confirmed, isDone: onRecord || onTrust };
+    }),
+  ),
+);
+
+test('POST /v1/chat rule 3: a success counts only with a recorded confirmation, or confirmed: true where none is required', async () => {
+  for (const recordRequired of [false, true]) {
+    await setApp({ record_confirmations: recordRequired });
+    for (const { answered, confirmed, isDone } of MATRIX.filter((each) => each.recordRequired === recordRequired)) {
+      const write = await askWrite(it);
+      if (answered !== null) await recorded(write.id, answered as 'confirm' | 'decline');
+      it.script([{ text: 'Noted.' }]);
+      const result = { invocation_id: write.id, status: 'ok', result: { moved: true }, ...(confirmed === undefined ? {} : { confirmed }) };
+      const body = { ...write.more, conversation_id: write.conversationId, tool_results: [result] };
+      const answer = await it.client.chat(body);
+      const what = JSON.stringify({ recordRequired, answered, confirmed });
+      assert.equal(answer.events.at(-1)?.status, 'completed', what);
+      assert.match(it.toldOf('call_move'), isDone ? /"moved":true/ : /declined move_delivery\. It was not done/, what);
+      // Also what came as a result is answered by now: the endpoint says what was recorded.
+      const { status, already_answered } = await recorded(write.id, 'decline');
+      const shown = answered === 'confirm' || isDone ? 'confirmed' : 'declined';
+      assert.deepEqual([status, already_answered], [shown, true], what);
+      assert.equal((await storedCard(it, write)).body.status, shown, what);
+    }
+  }
+  await setApp({ record_confirmations: false });
+});
+
+/** The claims of a receipt, its signature checked as a backend does it. */
+async function claimsOf(receipt: string): Promise<Record<string, unknown>> {
+  const { json } = await operator()('GET', `/apps/${it.app.appId}/identity-secret`);
+  const [header = '', payload = '', signature] = receipt.split('.');
+  const wanted = createHmac('sha256', (json as { identity_secret: string }).identity_secret).update(`${header}.${payload}`);
+  assert.equal(signature, wanted.digest('base64url'));
+  return JSON.parse(Buffer.from(payload, 'base64url').toString('utf8'));
+}
+
+test('decisions §8: the receipt is over invocation, action, the values as they were changed, person and time', async () => {
+  const write = await askWrite(it, undefined, undefined, { user: { id: 'ada' } });
+  await edit(it.client, write.id, 1, { day: 'tuesday', note: 'Call +49 30 901820, mail ada@example.com' });
+  const before = Date.now();
+  const { receipt = '' } = await recorded(write.id, 'confirm');
+  const { confirmed_at, iat, ...claims } = await claimsOf(receipt);
+  const params = { day: 'tuesday', id: '7', note: 'Call +49 30 901820, mail ada@example.com' };
+  const params_sha256 = createHash('sha256').update(JSON.stringify(params)).digest('hex');
+  assert.deepEqual(claims, { jti: write.id, sub: 'ada', action: 'move_delivery', params_sha256 });
+  assert.ok(Math.abs(Date.parse(String(confirmed_at)) - before) < 60_000);
+  assert.equal(iat, Math.floor(Date.parse(String(confirmed_at)) / 1_000));
+  const anonymous = await askWrite(it);
+  const { sub } = await claimsOf((await recorded(anonymous.id, 'confirm')).receipt ?? '');
+  assert.equal(sub, undefined, 'somebody who is not signed in has no id');
+});
+
+test('Limits: confirmations and changes have pools of their own, as large as messages_per_minute', async () => {
+  const app = await createTestApp(it.service.baseUrl, it.service.operatorToken, { messages_per_minute: 2 });
+  const client = createClient(it.service.baseUrl, app.liveKey);
+  const edits = () => client.send('POST', `/v1/invocations/${MISSING}/edit`, { revision: 1, params: {} });
+  for (const call of [() => confirm(client, MISSING), edits]) {
+    assert.deepEqual([(await call()).status, (await call()).status], [404, 404]);
+    const third = await call();
+    assert.deepEqual([third.status, errorOf(third).code], [429, 'rate_limited']);
+    assert.ok(Number(third.headers['retry-after']) > 0);
+  }
+});
+
+test('Authentication 6: confirmation of a suspended app reports quota_exceeded, and the card stays', async () => {
+  const write = await askWrite(it);
+  await setApp({ suspended: true });
+  const calls = [
+    await confirm(it.client, write.id),
+    await it.client.send('POST', `/v1/invocations/${write.id}/edit`, { revision: 1, params: {} }),
+  ];
+  await setApp({ suspended: false });
+  for (const answer of calls) assert.deepEqual([answer.status, errorOf(answer).code], [403, 'quota_exceeded']);
+  assert.equal((await storedCard(it, write)).body.status, 'pending');
+});

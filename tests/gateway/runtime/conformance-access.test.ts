@@ -1,0 +1,163 @@
+/** service.md "Status codes", "Authentication", "Versioning" 5: what every endpoint of the runtime interface has in common. */
+import assert from 'node:assert/strict';
+import { randomUUID } from 'node:crypto';
+import { before, type TestContext, test } from 'node:test';
+import { runtimeRoutes } from '../../../src/gateway/runtime/routes.ts';
+import { type Answer, createClient, createOperator, DEVICE, HANDSHAKE } from '../../support/client.ts';
+import { type ScriptedChat, startScriptedChat, thread } from './scripted-chat.ts';
+
+let it: ScriptedChat;
+
+before(async (t) => {
+  it = await startScriptedChat(t as TestContext);
+});
+
+interface ErrorAnswer {
+  readonly error: { readonly code: string; readonly message: string };
+}
+
+const codeOf = (answer: Answer) => (answer.json as Partial<ErrorAnswer> | undefined)?.error?.code;
+
+/** Every endpoint that asks for a key, with ids of nothing in its path. */
+const ENDPOINTS = runtimeRoutes
+  .filter((route) => route.caller === 'runtime')
+  .map(({ method, path }) => ({ method, path: path.replace(':turn_id', randomUUID()).replace(':id', 'cnv_0') }));
+
+/** A request that says nothing but who is calling. */
+const ask = (method: string, path: string, headers: Record<string, string>) =>
+  createClient(it.service.baseUrl, '', '').send(method, path, method === 'POST' ? {} : undefined, { 'X-Service-Key': '', ...headers });
+
+for (const { method, path } of ENDPOINTS) {
+  const name = `${method} ${path.replace(/[0-9a-f-]{36}/, ':turn_id').replace('cnv_0', ':id')}`;
+
+  test(`Status codes: ${name} without a key is 400, with an unknown, malformed or foreign one 401, each with Vary`, async () => {
+    const missing = await ask(method, path, {});
+    assert.deepEqual([missing.status, codeOf(missing)], [400, 'invalid_request']);
+    for (const key of [`rd_pk_live_${'a'.repeat(24)}`, 'rd_pk_live_', 'sk_test_1', `${it.app.liveKey}x`]) {
+      const answer = await ask(method, path, { 'X-Service-Key': key });
+      assert.deepEqual([answer.status, codeOf(answer)], [401, 'invalid_key'], key);
+      assert.match(String(answer.headers.vary), /X-Service-Key/);
+    }
+  });
+
+  test(`Versioning 5: ${name} takes the earlier header spellings and key prefix`, async () => {
+    const present = { 'X-Service-Key': it.app.testKey, 'X-Service-Device': DEVICE };
+    const earlier = { 'X-RD-Key': it.app.testKey.replace('rd_pk_', 'rdui_pk_'), 'X-RD-Device': DEVICE };
+    const answers = [await ask(method, path, present), await ask(method, path, earlier)];
+    assert.notEqual(answers[0]?.status, 401);
+    assert.deepEqual([answers[1]?.status, codeOf(answers[1] as Answer)], [answers[0]?.status, codeOf(answers[0] as Answer)]);
+    const malformed = await ask(method, path, { ...earlier, 'X-RD-Device': 'not-hex' });
+    assert.deepEqual([malformed.status, codeOf(malformed)], [400, 'invalid_request']);
+  });
+
+  test(`decisions §4: ${name} answers a preflight without a key, and its refusals can be read by any page`, async () => {
+    const preflight = await ask('OPTIONS', path, { Origin: 'https://shop.example', 'Access-Control-Request-Method': method });
+    assert.equal(preflight.status, 204);
+    assert.ok(String(preflight.headers['access-control-allow-methods']).includes(method));
+    for (const header of ['X-Service-Key', 'X-Service-Device', 'X-Service-User-Token', 'X-RD-Key', 'If-None-Match'])
+      assert.ok(String(preflight.headers['access-control-allow-headers']).includes(header), header);
+    const answer = await ask(method, path, { 'X-Service-Key': it.app.liveKey, Origin: 'https://shop.example' });
+    assert.deepEqual([answer.status, codeOf(answer)], [403, 'origin_not_allowed']);
+    assert.equal(answer.headers['access-control-allow-origin'], 'https://shop.example');
+    assert.match(String(answer.headers.vary), /Origin/);
+  });
+
+  test(`X-Request-Id: ${name} gives the caller’s back, or mints one, on refusals too`, async () => {
+    const given = await ask(method, path, { 'X-Request-Id': 'trace-1' });
+    assert.equal(given.headers['x-request-id'], 'trace-1');
+    assert.match(String((await ask(method, path, {})).headers['x-request-id']), /^\S{8,}$/);
+  });
+
+  test(`Authentication 2: ${name} with a live key before the app is live is 403 app_not_live`, async () => {
+    const operator = createOperator(it.service.baseUrl, it.service.operatorToken);
+    const made = await operator('POST', `/orgs/${it.app.organisationId}/apps`, { name: 'Not live' });
+    const { keys } = made.json as { keys: { live: string } };
+    const answer = await ask(method, path, { 'X-Service-Key': keys.live });
+    assert.deepEqual([answer.status, codeOf(answer)], [403, 'app_not_live']);
+  });
+}
+
+test('Status codes: an unknown path is 404 invalid_request, another method of a known one 405', async () => {
+  const unknown = await it.client.send('GET', '/v1/nothing');
+  assert.deepEqual([unknown.status, codeOf(unknown)], [404, 'invalid_request']);
+  const method = await it.client.send('DELETE', '/v1/chat');
+  assert.deepEqual([method.status, method.headers.allow], [405, 'POST']);
+});
+
+test('Authentication 5: a live key reads no sandbox conversation and the reverse, nor a turn of it', async () => {
+  const live = it.client;
+  const sandbox = createClient(it.service.baseUrl, it.app.testKey);
+  for (const [owner, other] of [
+    [live, sandbox],
+    [sandbox, live],
+  ] as const) {
+    it.script([{ text: 'For you alone.' }], [{ text: 'A new thread.' }]);
+    const turn_id = randomUUID();
+    const conversation = thread(await owner.say('Hello', { turn_id }));
+    const page = (await other.send('GET', `/v1/conversations/${conversation}/messages`)).text;
+    const nothing = (await other.send('GET', '/v1/conversations/cnv_nobody/messages')).text;
+    assert.equal(page.replace(conversation, 'cnv_nobody'), nothing, 'as if there were no such conversation');
+    const attach = await other.send('GET', `/v1/chat/${turn_id}`);
+    const missing = await other.send('GET', `/v1/chat/${randomUUID()}`);
+    assert.deepEqual([attach.status, attach.text], [404, missing.text], 'the same bytes');
+    const turn = await other.say('And here?', { conversation_id: conversation });
+    assert.notEqual(thread(turn), conversation);
+    assert.ok(!JSON.stringify(it.lastRequest().messages).includes('For you alone.'));
+  }
+});
+
+test('Authentication 5: the turn of another device, app or kind of key is the same 404 as none, byte for byte', async () => {
+  it.script([{ text: 'Hello.' }]);
+  const turn_id = randomUUID();
+  await it.say('Hello', { turn_id });
+  const operator = createOperator(it.service.baseUrl, it.service.operatorToken);
+  const made = await operator('POST', `/orgs/${it.app.organisationId}/apps`, { name: 'Other' });
+  const { keys } = made.json as { keys: { test: string } };
+  const strangers = [
+    createClient(it.service.baseUrl, it.app.liveKey, 'e'.repeat(32)),
+    createClient(it.service.baseUrl, it.app.testKey),
+    createClient(it.service.baseUrl, keys.test),
+  ];
+  for (const stranger of strangers) {
+    for (const [method, suffix] of [
+      ['GET', ''],
+      ['POST', '/stop'],
+    ] as const) {
+      const foreign = await stranger.send(method, `/v1/chat/${turn_id}${suffix}`);
+      const missing = await stranger.send(method, `/v1/chat/${randomUUID()}${suffix}`);
+      assert.deepEqual([foreign.status, foreign.text], [404, missing.text]);
+    }
+  }
+});
+
+test('Versioning: a protocol other than 1 is 400 naming it; components and fields that nobody knows are no error', async () => {
+  const refused = await it.client.say('Hi', { client: { ...HANDSHAKE, protocol: 2 } });
+  assert.equal(refused.status, 400);
+  assert.match((refused.json as ErrorAnswer).error.message, /^client\.protocol /);
+  it.script([{ text: 'Hi.' }]);
+  const client = { ...HANDSHAKE, catalog_version: '2031-01.z', components: ['text', 'choice@2', 'hologram', 'hologram@3'], era: 'later' };
+  assert.equal((await it.say('Hi', { client })).events.at(-1)?.status, 'completed');
+  const tools = (it.lastRequest().tools ?? []).map((tool) => tool.function.name);
+  assert.deepEqual(tools, ['choice'], 'what both know is offered, in a version that the client has');
+});
+
+test('Client behaviours 0.45.0: a manifest without actions or screens is registered, and config takes the SDK and platform headers', async () => {
+  const posted = await it.client.send('POST', '/v1/apps/manifest', { manifest: { version: '1', actions: [] }, sdk: 'web/0.22.0' });
+  assert.equal(posted.status, 200);
+  for (const headers of [
+    { 'X-Service-SDK': 'web/0.22.0', 'X-Service-Platform': 'web' },
+    { 'X-RD-SDK': 'flutter/0.45.0', 'X-RD-Platform': 'ios' },
+  ])
+    assert.equal((await it.client.send('GET', '/v1/apps/config', undefined, headers)).status, 200);
+});
+
+test('Client behaviours 0.37.0: an action of a kind that the build does not run is asked for again, and never sent', async () => {
+  const args = (kind: string, target: string) => ({ buttons: [{ kind, label: 'Go', target }] });
+  const client = { ...HANDSHAKE, components: ['text', 'actions'], action_kinds: ['copy'] };
+  it.script([{ call: 'actions', args: args('open_url', 'https://example.com/') }], [{ call: 'actions', args: args('copy', 'ABC') }]);
+  const { events } = await it.say('Where do I go?', { client });
+  const sent = events.flatMap(({ block }) => (block === undefined ? [] : [JSON.stringify(block)]));
+  assert.equal(sent.length, 1);
+  assert.match(sent[0] ?? '', /"copy"/);
+  assert.ok(!sent.join().includes('open_url'));
+});

@@ -1,0 +1,126 @@
+/** service.md "Payload caps": each at its exact edge, n is taken and n + 1 refused, over HTTP. */
+import assert from 'node:assert/strict';
+import { before, type TestContext, test } from 'node:test';
+import { type Answer, createClient, HANDSHAKE } from '../../support/client.ts';
+import { type ScriptedChat, startScriptedChat, thread } from './scripted-chat.ts';
+
+let it: ScriptedChat;
+
+before(async (t) => {
+  it = await startScriptedChat(t as TestContext);
+  it.script(...Array.from({ length: 200 }, () => [{ text: 'Fine.' }]));
+});
+
+const times = <T>(count: number, item: (n: number) => T): T[] => Array.from({ length: count }, (_, n) => item(n));
+const chars = (count: number) => 'x'.repeat(count);
+/** JSON of exactly so many bytes. */
+const bytes = (count: number) => chars(count - 2);
+
+let devices = 0;
+const post = (path: string, body: unknown): Promise<Answer> =>
+  createClient(it.service.baseUrl, it.app.liveKey, (++devices).toString(16).padStart(32, '0')).send('POST', path, body);
+const chat = (body: Record<string, unknown>) => post('/v1/chat', { client: HANDSHAKE, ...body });
+const said = (more: Record<string, unknown>) => chat({ message: { text: 'Hi' }, ...more });
+const result = (more: Record<string, unknown> = {}) => ({ invocation_id: 'inv_0', status: 'ok', ...more });
+const results = (list: unknown[]) => chat({ conversation_id: 'cnv_0', tool_results: list });
+const register = (document: Record<string, unknown>) =>
+  post('/v1/apps/manifest', { manifest: { version: '1', actions: [], ...document }, sdk: 'web/0.50.0' });
+const action = (more: Record<string, unknown>) => register({ actions: [{ name: 'act', description: 'Acts.', ...more }] });
+const named = (count: number, item: object) => times(count, (n) => ({ ...item, name: `name_${n}` }));
+const map = (count: number, value: unknown) => Object.fromEntries(times(count, (n) => [`n${n}`, value]));
+
+/** What is capped, its limit, a request of that size, and the field that a refusal names. */
+const CAPS: readonly (readonly [item: string, limit: number, send: (size: number) => Promise<Answer>, field: string])[] = [
+  ['context.app_state, bytes serialized', 8 * 1024, (n) => said({ context: { app_state: bytes(n) } }), 'context.app_state'],
+  ['action result payload, bytes', 16 * 1024, (n) => results([result({ result: bytes(n) })]), 'tool_results[0].result'],
+  ['manifest actions', 100, (n) => register({ actions: named(n, { description: 'Acts.' }) }), 'manifest.actions'],
+  ['action timeoutMs', 120_000, (n) => action({ timeoutMs: n }), 'manifest.actions[0].timeoutMs'],
+  ['tool_results per continuation', 10, (n) => results(times(n, () => result())), 'tool_results'],
+  ['feedback reason', 500, (n) => post('/v1/feedback', { message_id: 'msg_0', rating: 1, reason: chars(n) }), 'reason'],
+  ['rating comment', 500, (n) => post('/v1/ratings', { message_id: 'msg_0', block_id: 'b', value: 1, comment: chars(n) }), 'comment'],
+  ['message text', 4_000, (n) => chat({ message: { text: chars(n) } }), 'message.text'],
+  ['attachments per turn', 4, (n) => said({ attachments: times(n, (at) => ({ upload_id: `upl_${at}` })) }), 'attachments'],
+  ['selection ids', 24, (n) => said({ selection: { block_id: 'b', ids: times(n, String) } }), 'selection.ids'],
+  ['selection other_text', 300, (n) => said({ selection: { block_id: 'b', ids: [], other_text: chars(n) } }), 'selection.other_text'],
+  [
+    'form list value, strings',
+    100,
+    (n) => chat({ conversation_id: 'cnv_0', form_submission: { form_id: 'b', values: { list: times(n, () => 'a') } } }),
+    'form_submission.values.list',
+  ],
+  [
+    'form list value, characters of a string',
+    500,
+    (n) => chat({ conversation_id: 'cnv_0', form_submission: { form_id: 'b', values: { list: [chars(n)] } } }),
+    'form_submission.values.list[0]',
+  ],
+  [
+    'open forms in context',
+    3,
+    (n) => said({ context: { open_forms: times(n, (at) => ({ form_id: `f${at}`, values: {} })) } }),
+    'context.open_forms',
+  ],
+  ['manifest routes', 50, (n) => register({ routes: named(n, { title: 'Screen' }) }), 'manifest.routes'],
+  [
+    'parameters of a manifest route',
+    8,
+    (n) => register({ routes: [{ name: 'home', title: 'Home', params: map(n, { type: 'string' }) }] }),
+    'manifest.routes[0].params',
+  ],
+  [
+    'confirmation template locales',
+    16,
+    (n) => action({ risk: 'write', confirm_template: map(n, 'Do it?') }),
+    'manifest.actions[0].confirm_template',
+  ],
+  [
+    'handshake components',
+    96,
+    (n) => said({ client: { ...HANDSHAKE, components: ['text', ...times(n - 1, (at) => `later_${at}`)] } }),
+    'client.components',
+  ],
+  ['identify external_user_id', 128, (n) => post('/v1/identify', { external_user_id: chars(n) }), 'external_user_id'],
+];
+
+for (const [item, limit, send, field] of CAPS) {
+  test(`Payload caps: ${item}: ${limit} is taken, ${limit + 1} is 400 naming ${field}`, async () => {
+    const taken = await send(limit);
+    assert.notEqual(taken.status, 400, taken.text);
+    assert.ok(taken.status < 500, taken.text);
+    const refused = await send(limit + 1);
+    assert.equal(refused.status, 400, refused.text);
+    const { error } = refused.json as { error: { code: string; details: readonly { path: string }[] } };
+    assert.deepEqual([error.code, error.details[0]?.path], ['invalid_request', field]);
+  });
+}
+
+test('Payload caps: an external_user_id has at least one character', async () => {
+  assert.equal((await post('/v1/identify', { external_user_id: '' })).status, 400);
+});
+
+test('Payload caps: an upload has 20 MB at most, the byte after is 413 payload_too_large', async () => {
+  const upload = async (size: number) => {
+    const form = new FormData();
+    form.set('file', new Blob(['a'.repeat(size)], { type: 'text/plain' }), 'long.txt');
+    const headers = { 'X-Service-Key': it.app.liveKey, 'X-Service-Device': 'f'.repeat(32) };
+    const answer = await fetch(`${it.service.baseUrl}/v1/uploads`, { method: 'POST', headers, body: form });
+    return [answer.status, ((await answer.json()) as { error?: { code: string } }).error?.code];
+  };
+  const limit = 20 * 1024 * 1024;
+  assert.deepEqual(await upload(limit), [200, undefined]);
+  assert.deepEqual(await upload(limit + 1), [413, 'payload_too_large']);
+});
+
+test('Payload caps: a page of messages has 50 unless asked for more, and never more than 200', async () => {
+  const first = await it.say('Message 0');
+  const conversation_id = thread(first);
+  for (let n = 1; n <= 101; n++) await it.say(`Message ${n}`, { conversation_id });
+  assert.deepEqual(
+    [
+      (await it.stored(conversation_id)).length,
+      (await it.stored(conversation_id, '?limit=200')).length,
+      (await it.stored(conversation_id, '?limit=204')).length,
+    ],
+    [50, 200, 200],
+  );
+});

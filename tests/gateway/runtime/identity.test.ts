@@ -1,0 +1,137 @@
+/** service.md POST /v1/chat rule 2, "Authentication" 4: who a turn is for, and which signatures count. */
+import assert from 'node:assert/strict';
+import { createHmac } from 'node:crypto';
+import { type TestContext, test } from 'node:test';
+import type { RuntimeCaller } from '../../../src/gateway/route.ts';
+import { isSignedBy, turnPerson } from '../../../src/gateway/runtime/identity.ts';
+import type { Services } from '../../../src/gateway/services.ts';
+import { mintId } from '../../../src/protocol/ids.ts';
+import { readApp } from '../../../src/storage/apps.ts';
+import { PREVIOUS_IDENTITY_SECRET_VALID_MS, sealIdentitySecret } from '../../../src/storage/identity-secrets.ts';
+import { serveApp } from './runtime-app.ts';
+
+const NOW = Date.UTC(2026, 10, 20);
+const DEVICE = 'a'.repeat(32);
+const ANN = 'ann';
+
+const sign = (secret: string, id = ANN) => createHmac('sha256', secret).update(id).digest('hex');
+
+/** An app whose identity secret is `two`, rotated from `one` at NOW. */
+async function open(t: TestContext) {
+  let nowMs = NOW;
+  const app = await serveApp(t, []);
+  const { storage, appId, organisationId } = app;
+  for (const secret of ['one', 'two']) {
+    const sealed = sealIdentitySecret(storage.vault, appId, secret);
+    await storage.write(organisationId, 'rotateIdentitySecret', { appId, sealed, nowMs });
+  }
+  const services = { storage, nowMs: () => nowMs } as unknown as Services;
+  const caller = (deviceId = DEVICE): RuntimeCaller => {
+    const record = readApp(storage.organisation(organisationId), appId, organisationId);
+    assert.ok(record !== undefined);
+    return { app: record, organisationId, channel: 'sandbox', deviceId };
+  };
+  const identify = (deviceId: string, externalUserId: string, proven: boolean, endUserId = mintId('usr', nowMs), isNew = true) =>
+    storage.write(organisationId, 'identify', {
+      appId,
+      channel: 'sandbox',
+      deviceId,
+      externalUserId,
+      endUserId,
+      isNew,
+      proven,
+      traits: undefined,
+      nowMs,
+    });
+  return {
+    ...app,
+    services,
+    caller,
+    identify,
+    setNow(atMs: number) {
+      nowMs = atMs;
+    },
+  };
+}
+
+test('Authentication rule 4: a signature is lowercase hex HMAC-SHA256 of the user id, made with the app’s secret', async (t) => {
+  const { services, caller } = await open(t);
+  const isSigned = (hmac: string | null | undefined, id = ANN) => isSignedBy({ id, hmac }, caller(), services);
+  const right = sign('two');
+  assert.equal(isSigned(right), true);
+  assert.equal(isSigned(sign('two', 'Änn 🙂'), 'Änn 🙂'), true);
+  const wrong = [right.toUpperCase(), right.slice(1), `${right}0`, ` ${right}`, '', null, undefined, sign('three'), sign('two', 'ben')];
+  for (const hmac of wrong) assert.equal(isSigned(hmac), false, String(hmac));
+});
+
+test('decisions §2: after a rotation both secrets sign for a day, then only the new one', async (t) => {
+  const { services, caller, setNow } = await open(t);
+  const isSigned = (secret: string) => isSignedBy({ id: ANN, hmac: sign(secret) }, caller(), services);
+  assert.deepEqual([isSigned('one'), isSigned('two')], [true, true]);
+  setNow(NOW + PREVIOUS_IDENTITY_SECRET_VALID_MS - 1);
+  assert.deepEqual([isSigned('one'), isSigned('two')], [true, true]);
+  setNow(NOW + PREVIOUS_IDENTITY_SECRET_VALID_MS);
+  assert.deepEqual([isSigned('one'), isSigned('two')], [false, true]);
+});
+
+test('POST /v1/chat rule 2: user given is that person on any device, and null is nobody whoever the device is bound to', async (t) => {
+  const { services, caller, identify } = await open(t);
+  await identify(DEVICE, 'ben', true);
+  const given = (user: { id: string; hmac?: string } | null) => turnPerson(user, caller(), services);
+  assert.deepEqual(given({ id: ANN }), { externalUserId: ANN, verified: false });
+  assert.deepEqual(given({ id: ANN, hmac: sign('two') }), { externalUserId: ANN, verified: true });
+  assert.deepEqual(given({ id: ANN, hmac: sign('three') }), { externalUserId: ANN, verified: false });
+  assert.equal(given({ id: 'ben' }), null, 'signed for once, so an unsigned turn is anonymous');
+  assert.deepEqual(given({ id: 'ben', hmac: sign('two', 'ben') }), { externalUserId: 'ben', verified: true });
+  assert.equal(given(null), null);
+});
+
+test('POST /v1/chat rule 2: user omitted is whom the device is bound to, verified only when that was proven', async (t) => {
+  const { services, caller, identify } = await open(t);
+  const omitted = (deviceId: string) => turnPerson(undefined, caller(deviceId), services);
+  const [proven, unproven, stranger] = ['b'.repeat(32), 'c'.repeat(32), 'e'.repeat(32)];
+  const usr = mintId('usr', NOW);
+  await identify(unproven, ANN, false, usr);
+  assert.deepEqual(omitted(unproven), { externalUserId: ANN, verified: false });
+  await identify(proven, ANN, true, usr, false);
+  assert.deepEqual(omitted(proven), { externalUserId: ANN, verified: true });
+  assert.equal(omitted(unproven), null, 'the record was signed for since: a binding without proof stands for nobody');
+  assert.equal(omitted(stranger), null);
+});
+
+test('POST /v1/chat rule 2: a turn without user reads its device once, and nothing when it names no device', async (t) => {
+  const { services, caller } = await open(t);
+  const home = caller();
+  let reads = 0;
+  const counted = {
+    ...services,
+    storage: {
+      ...services.storage,
+      organisation(id: string) {
+        const db = services.storage.organisation(id);
+        const statement = (sql: string) => {
+          reads += 1;
+          return db.statement(sql);
+        };
+        return { ...db, statement };
+      },
+    },
+  } as unknown as Services;
+  turnPerson(undefined, { ...home, deviceId: '' }, counted);
+  turnPerson(null, home, counted);
+  assert.equal(reads, 0);
+  turnPerson(undefined, home, counted);
+  assert.equal(reads, 1);
+});
+
+test('Authentication rule 4: an app that requires identity refuses a turn without a valid signature, also from a bound device', async (t) => {
+  const { services, caller, identify, patch } = await open(t);
+  await identify(DEVICE, ANN, true);
+  await patch({ require_identity: true });
+  const home = caller();
+  const refused = { code: 'invalid_request', status: 403, message: /hmac/ };
+  for (const user of [undefined, null, { id: ANN }, { id: ANN, hmac: sign('three') }]) {
+    assert.throws(() => turnPerson(user, home, services), refused);
+  }
+  assert.deepEqual(turnPerson({ id: ANN, hmac: sign('one') }, home, services), { externalUserId: ANN, verified: true });
+});

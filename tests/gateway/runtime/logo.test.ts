@@ -1,0 +1,118 @@
+/** service.md "GET /v1/apps/logo", decisions §4: which image whom is served, and as what. */
+import assert from 'node:assert/strict';
+import { type TestContext, test } from 'node:test';
+import { logoRoute } from '../../../src/gateway/runtime/logo.ts';
+import { mintId } from '../../../src/protocol/ids.ts';
+import { openWriter } from '../../../src/storage/database.ts';
+import { png, svg } from '../../assistant/logo/image-bytes.ts';
+import { DEVICE } from '../../support/client.ts';
+import { serveApp } from './runtime-app.ts';
+
+const THEME = { surface: '#ffffff', onSurface: '#111111', accent: '#0044cc', onAccent: '#ffffff' };
+
+async function openDesk(t: TestContext) {
+  let now = Date.UTC(2026, 10, 20);
+  const app = await serveApp(t, [logoRoute], () => now);
+  const { storage, organisationId, appId } = app;
+  await storage.write(organisationId, 'goLive', { appId, organisationId, nowMs: now });
+  return {
+    ...app,
+    async ask(key: string, headers: Record<string, string> = {}) {
+      // No answer here is about the limits but one.
+      now += 60_000;
+      const answer = await fetch(`${app.base}/v1/apps/logo`, { headers: { 'X-Service-Key': key, ...headers } });
+      return { status: answer.status, headers: answer.headers, bytes: Buffer.from(await answer.arrayBuffer()) };
+    },
+    draft: () => storage.write(organisationId, 'saveAppearanceDraft', { appId, body: { theme: THEME }, nowMs: now }),
+    publish: () => storage.write(organisationId, 'publishDrafts', { appId, nowMs: now }),
+    saveLogo: (content: Uint8Array, mediaType: string) =>
+      storage.write(organisationId, 'saveLogo', {
+        assetId: mintId('ast', now),
+        appId,
+        mediaType,
+        width: 3,
+        height: 2,
+        content,
+        nowMs: now,
+      }),
+  };
+}
+
+const codeOf = (bytes: Buffer) => (JSON.parse(bytes.toString()) as { error: { code: string } }).error.code;
+
+test('GET /v1/apps/logo', async (t) => {
+  const desk = await openDesk(t);
+  const { live, test: key } = desk;
+
+  await t.test('an app without a logo is 404 no_logo, with an appearance and without', async () => {
+    for (const prepare of [async () => {}, desk.draft]) {
+      await prepare();
+      const { status, bytes } = await desk.ask(key);
+      assert.deepEqual([status, codeOf(bytes)], [404, 'no_logo']);
+    }
+  });
+
+  await t.test('a test key gets the draft at once, a live key what was published', async () => {
+    await desk.saveLogo(png(), 'image/png');
+    const draft = await desk.ask(key);
+    assert.equal(draft.status, 200);
+    assert.deepEqual(draft.bytes, png());
+    assert.equal((await desk.ask(live)).status, 404);
+    await desk.publish();
+    assert.deepEqual((await desk.ask(live)).bytes, png());
+    await desk.saveLogo(Buffer.from(svg('<rect/>')), 'image/svg+xml');
+    const vector = await desk.ask(key);
+    assert.equal(vector.headers.get('content-type'), 'image/svg+xml');
+    assert.equal(vector.bytes.toString(), svg('<rect/>'));
+    assert.deepEqual((await desk.ask(live)).bytes, png());
+  });
+
+  await t.test('it is served as an image that can do nothing, with an ETag of its own', async () => {
+    const [published, draft] = [await desk.ask(live), await desk.ask(key)];
+    assert.equal(published.headers.get('content-type'), 'image/png');
+    assert.equal(published.headers.get('content-length'), String(png().length));
+    for (const { headers } of [published, draft]) {
+      assert.equal(headers.get('content-security-policy'), 'sandbox');
+      assert.equal(headers.get('x-content-type-options'), 'nosniff');
+      assert.equal(headers.get('cache-control'), 'private, no-cache');
+      assert.match(headers.get('vary') ?? '', /X-Service-Key/);
+      assert.match(headers.get('etag') ?? '', /^"[\w-]{22}"$/);
+    }
+    assert.notEqual(published.headers.get('etag'), draft.headers.get('etag'));
+    assert.equal((await desk.ask(live)).headers.get('etag'), published.headers.get('etag'));
+  });
+
+  await t.test('304 is for the configuration only: a logo is sent again', async () => {
+    const { headers } = await desk.ask(live);
+    const again = await desk.ask(live, { 'If-None-Match': headers.get('etag') ?? '' });
+    assert.deepEqual([again.status, again.bytes], [200, png()]);
+  });
+
+  await t.test('Authentication 6: a suspended app is 403 app_suspended', async () => {
+    await desk.patch({ suspended: true });
+    const { status, bytes } = await desk.ask(live);
+    await desk.patch({ suspended: false });
+    assert.deepEqual([status, codeOf(bytes)], [403, 'app_suspended']);
+  });
+
+  await t.test('an image that is gone is 503 logo_unavailable', async () => {
+    const writer = openWriter(desk.storage.layout.organisation(desk.organisationId));
+    writer.exec('DELETE FROM assets');
+    writer.close();
+    const { status, bytes, headers } = await desk.ask(live);
+    assert.deepEqual([status, codeOf(bytes), headers.get('retry-after')], [503, 'logo_unavailable', '30']);
+  });
+});
+
+test('Limits rule 2: logos have buckets of their own, 12 a minute per device and 600 per app', async (t) => {
+  const { base, test: key } = await serveApp(t, [logoRoute]);
+  const ask = async (device: string) => {
+    const answer = await fetch(`${base}/v1/apps/logo`, { headers: { 'X-Service-Key': key, 'X-Service-Device': device } });
+    await answer.arrayBuffer();
+    return answer.status;
+  };
+  for (let i = 0; i < 12; i++) assert.equal(await ask(DEVICE), 404);
+  assert.equal(await ask(DEVICE), 429);
+  for (let i = 0; i < 588; i++) assert.equal(await ask((100 + i).toString(16).padStart(32, '0')), 404);
+  assert.equal(await ask('f'.repeat(32)), 429);
+});

@@ -1,0 +1,88 @@
+/**
+ * What people do on their devices, and what follows from it for whoever asks later: worked out from the specification
+ * alone (service.md POST /v1/chat rule 2, POST /v1/identify, decisions §4), knowing nothing of the service's own rule.
+ */
+export const DEVICES = ['1'.repeat(32), '2'.repeat(32)] as const;
+export const CHANNELS = ['live', 'test'] as const;
+export const PEOPLE = ['ann', 'ben'] as const;
+export type Person = (typeof PEOPLE)[number];
+
+/** An installation of one app with one kind of key. */
+export interface Place {
+  readonly app: number;
+  readonly channel: (typeof CHANNELS)[number];
+  readonly device: string;
+}
+/** What a turn says of its person; omitted: nothing. */
+export type User = { readonly name: Person; readonly signed: boolean } | null | 'omitted';
+
+export interface Held {
+  readonly place: Place;
+  /** Null: nobody. Identifying moves it. */
+  owner: Person | null;
+  readonly id: string;
+  readonly turnId: string;
+  readonly messageId: string;
+  readonly invocationId: string;
+}
+
+const homeOf = ({ app, channel }: Place) => `${app} ${channel}`;
+export const nameOf = (place: Place) => `${homeOf(place)} ${place.device[0]}`;
+const sameHome = (one: Place, other: Place) => homeOf(one) === homeOf(other);
+
+/** What people did, and what follows from it. */
+export class World {
+  readonly held: Held[] = [];
+  /** People who were signed for, by app and kind of key. */
+  readonly #signedFor = new Set<string>();
+  readonly #bound = new Map<string, { readonly name: Person; readonly proven: boolean }>();
+
+  #isSignedFor(place: Place, name: Person): boolean {
+    return this.#signedFor.has(`${homeOf(place)} ${name}`);
+  }
+
+  bound(place: Place): Person | null {
+    const binding = this.#bound.get(nameOf(place));
+    if (binding === undefined || (this.#isSignedFor(place, binding.name) && !binding.proven)) return null;
+    return binding.name;
+  }
+
+  /** Whom a turn is for. */
+  acting(place: Place, user: User): Person | null {
+    if (user === 'omitted') return this.bound(place);
+    if (user === null) return null;
+    return user.signed || !this.#isSignedFor(place, user.name) ? user.name : null;
+  }
+
+  noteTurn(place: Place, user: User): void {
+    if (user !== null && user !== 'omitted' && user.signed) this.#signedFor.add(`${homeOf(place)} ${user.name}`);
+  }
+
+  noteIdentify(place: Place, name: Person, proven: boolean): void {
+    if (!proven && this.#isSignedFor(place, name)) {
+      if (this.#bound.get(nameOf(place))?.name !== name) this.#bound.delete(nameOf(place));
+      return;
+    }
+    if (proven) this.#signedFor.add(`${homeOf(place)} ${name}`);
+    this.#bound.set(nameOf(place), { name, proven });
+    for (const held of this.held) if (nameOf(held.place) === nameOf(place) && held.owner === null) held.owner = name;
+  }
+
+  /** Requests that name a device and no person. */
+  sees(place: Place, { place: at, owner }: Held): boolean {
+    if (!sameHome(place, at)) return false;
+    if (owner === null) return at.device === place.device;
+    const bound = this.bound(place);
+    return bound === null ? at.device === place.device : bound === owner;
+  }
+
+  continues(place: Place, user: User, { place: at, owner }: Held): boolean {
+    if (!sameHome(place, at) || this.acting(place, user) !== owner) return false;
+    return owner !== null || at.device === place.device;
+  }
+
+  /** A turn is its device's, whoever was signed in. */
+  attaches(place: Place, { place: at }: Held): boolean {
+    return sameHome(place, at) && at.device === place.device;
+  }
+}

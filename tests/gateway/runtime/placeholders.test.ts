@@ -1,0 +1,164 @@
+/** decisions §9: personal data is stored and told to the model as placeholders, and given back to the device that it came from. */
+import assert from 'node:assert/strict';
+import { randomUUID } from 'node:crypto';
+import { readdirSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { before, type TestContext, test } from 'node:test';
+import { type Backend, sendJson, startBackend } from '../../support/backend.ts';
+import { createOperator, HANDSHAKE, spoken } from '../../support/client.ts';
+import type { Play } from '../../support/upstream.ts';
+import { pendingOf, readies, type ScriptedChat, startScriptedChat, thread } from './scripted-chat.ts';
+
+const EMAIL = 'ada.lovelace@example.org';
+const OTHER = 'grace@example.net';
+const IBAN = 'DE89370400440532013000';
+const CARD = '4111 1111 1111 1111';
+const PHONE = '+44 20 7946 0958';
+
+let it: ScriptedChat;
+let backend: Backend;
+let operator: ReturnType<typeof createOperator>;
+
+before(async (t) => {
+  backend = await startBackend(t as TestContext);
+  it = await startScriptedChat(t as TestContext, { env: { ALLOW_PRIVATE_ADDRESSES: 'true', LOG_LEVEL: 'debug' } });
+  operator = createOperator(it.service.baseUrl, it.service.operatorToken);
+  const action = {
+    external_key: 'lookup',
+    name: 'look_up',
+    description: 'Looks somebody up.',
+    method: 'POST',
+    url_template: `${backend.url}/people`,
+    body_template: '{"email": "{{param.email}}"}',
+    params: [{ name: 'email', required: true }],
+  };
+  const saved = await operator('POST', `/apps/${it.app.appId}/actions`, { items: [action] });
+  assert.equal(saved.status, 200, saved.text);
+});
+
+const seen = () => JSON.stringify(it.asked().map(({ messages }) => messages));
+
+test('decisions §9: e-mail, phone, card and IBAN reach the model as numbered placeholders, the same value with the same number', async () => {
+  it.script([{ text: 'Noted.' }], [{ text: 'Again.' }]);
+  const first = await it.say(`I am ${EMAIL} (${PHONE}), card ${CARD}, account ${IBAN}, also ${OTHER}. Again: ${EMAIL}`);
+  assert.match(seen(), /I am ⟦email_1⟧ \(⟦phone_1⟧\), card ⟦card_1⟧, account ⟦iban_1⟧, also ⟦email_2⟧\. Again: ⟦email_1⟧/);
+  await it.say(`And ${OTHER}?`, { conversation_id: thread(first) });
+  assert.match(seen(), /And ⟦email_2⟧\?/);
+  for (const value of [EMAIL, OTHER, IBAN, CARD, PHONE]) assert.ok(!seen().includes(value), value);
+});
+
+test('decisions §9: a placeholder that the model says in pieces is put back for its device, in the stream and in history', async () => {
+  const pieces: Play[] = ['We wrote to ', '⟦', 'ema', 'il_', '1', '⟧', '. Not ⟦email_9⟧ and not ⟦', 'odd', ' text⟧.'].map((text) => ({
+    text,
+  }));
+  it.script(pieces);
+  const answer = await it.say(`Write to ${EMAIL}`);
+  const words = `We wrote to ${EMAIL}. Not ⟦email_9⟧ and not ⟦odd text⟧.`;
+  assert.equal(spoken(answer.events), words);
+  assert.equal(readies(answer.events)[0]?.body.md, words);
+  for (const event of answer.events) if (event.type === 'block.delta') assert.doesNotMatch(String(event.text_delta), /⟦email_1|ail_1⟧/);
+  const [mine, told] = await it.stored(thread(answer));
+  assert.equal(mine?.blocks[0]?.body.md, `Write to ${EMAIL}`);
+  assert.equal(told?.blocks[0]?.body.md, words);
+});
+
+test('decisions §9: a turn that is told again, live or from its rows, is told with the same words', async () => {
+  it.script([{ text: 'To ⟦email_1⟧.' }]);
+  const turn = { turn_id: randomUUID() };
+  const first = await it.say(`I am ${EMAIL}`, turn);
+  assert.deepEqual((await it.say(`I am ${EMAIL}`, turn)).events, first.events);
+  const again = await it.client.send('GET', `/v1/chat/${turn.turn_id}`);
+  assert.ok(again.text.includes(`To ${EMAIL}.`));
+});
+
+test('decisions §9: text of the person that looks like a placeholder stays what it is', async () => {
+  it.script([{ text: 'You said ⟦text_1⟧, and your address is ⟦email_1⟧.' }]);
+  const said = `My address is ${EMAIL}; what does ⟦email_1⟧ mean? And ⟦card_7⟧?`;
+  const answer = await it.say(said);
+  assert.match(seen(), /My address is ⟦email_1⟧; what does ⟦text_1⟧ mean\? And ⟦text_2⟧\?/);
+  assert.equal(spoken(answer.events), `You said ⟦email_1⟧, and your address is ${EMAIL}.`);
+  assert.equal((await it.stored(thread(answer)))[0]?.blocks[0]?.body.md, said);
+});
+
+test('decisions §9: params are restored before an action runs, on the client and on the server, and results are concealed', async () => {
+  const manifest = {
+    version: '1',
+    actions: [
+      { name: 'open_profile', description: 'Opens it.', params: { email: { type: 'string', required: true } } },
+      {
+        name: 'invite',
+        description: 'Invites.',
+        risk: 'write',
+        confirm_template: 'Invite {email}?',
+        params: { email: { type: 'string', required: true } },
+      },
+    ],
+  };
+  const { manifest_hash } = (await it.client.send('POST', '/v1/apps/manifest', { manifest, sdk: 'web/0.50.0' })).json as {
+    manifest_hash: string;
+  };
+  const client = { ...HANDSHAKE, manifest_hash };
+  backend.answer((_, response) => sendJson(response, { found: OTHER, manager: EMAIL }));
+  const args = { email: '⟦email_1⟧' };
+  it.script(
+    [{ call: 'look_up', args, id: 'call_look' }],
+    [
+      { call: 'open_profile', args, id: 'call_open' },
+      { call: 'invite', args, id: 'call_invite' },
+    ],
+  );
+  const first = await it.say(`Look up ${EMAIL}`, { client });
+  assert.deepEqual(JSON.parse(backend.requests.at(-1)?.body ?? ''), { email: EMAIL });
+  assert.match(it.toldOf('call_look'), /"found":"⟦email_2⟧","manager":"⟦email_1⟧"/);
+  const execute = first.events.find((event) => event.type === 'action.execute');
+  assert.deepEqual(execute?.params, { email: EMAIL });
+  assert.deepEqual(
+    (pendingOf(first) as readonly { params?: unknown }[]).map(({ params }) => params),
+    [{ email: EMAIL }, { email: EMAIL }],
+  );
+  const card = readies(first.events).find(({ block_type }) => block_type === 'confirm_card');
+  assert.equal(card?.body.summary, `Invite ${EMAIL}?`);
+  it.script([{ text: 'Done.' }]);
+  const [read, write] = pendingOf(first);
+  await it.chat({
+    client,
+    conversation_id: thread(first),
+    tool_results: [
+      { invocation_id: read?.invocation_id, status: 'ok', result: { owner: 'new.person@example.com' } },
+      { invocation_id: write?.invocation_id, status: 'declined' },
+    ],
+  });
+  assert.match(it.toldOf('call_open'), /"owner":"⟦email_3⟧"/);
+});
+
+test('decisions §9: context, forms and selections are concealed, too', async () => {
+  const fields = [{ name: 'mail', label: 'E-mail', type: 'email', required: true }];
+  it.script([{ call: 'form', args: { title: 'Contact', fields, submit_label: 'Send' } }], [{ text: 'Thanks, ⟦email_1⟧.' }]);
+  const first = await it.say('I want to leave my address', { context: { app_state: { account: OTHER } } });
+  assert.ok(!seen().includes(OTHER));
+  const [form] = readies(first.events);
+  const body = { conversation_id: thread(first), form_submission: { form_id: form?.id, values: { mail: EMAIL } } };
+  const second = await it.chat(body);
+  assert.match(spoken(second.events), /Thanks, (ada|grace)/);
+  assert.ok(!seen().includes(EMAIL));
+});
+
+test('decisions §9: everyone else sees placeholders, and neither files nor logs hold the values', async () => {
+  it.script([{ text: 'Hello ⟦email_1⟧.' }]);
+  const answer = await it.say(`I am ${EMAIL}`);
+  const shown = await operator('GET', `/conversations/${thread(answer)}?app=${it.app.appId}`);
+  assert.equal(shown.status, 200, shown.text);
+  assert.match(shown.text, /Hello ⟦email_1⟧/);
+  assert.ok(!shown.text.includes(EMAIL));
+  const visit = (dir: string): string[] =>
+    readdirSync(dir, { withFileTypes: true }).flatMap((entry) =>
+      entry.isDirectory() ? visit(join(dir, entry.name)) : [join(dir, entry.name)],
+    );
+  const values = [EMAIL, OTHER, IBAN, CARD, PHONE];
+  for (const file of visit(it.service.dataDir)) {
+    const bytes = readFileSync(file);
+    for (const value of values) assert.ok(!bytes.includes(value), `${file} holds ${value}`);
+  }
+  const { stdout, stderr } = it.service.output();
+  for (const value of [...values, '⟦']) assert.ok(!(stdout + stderr).includes(value), value);
+});

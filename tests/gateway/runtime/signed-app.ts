@@ -1,0 +1,61 @@
+/** People of an app under test: their signatures as its backend would make them, and what the console says of them. */
+import assert from 'node:assert/strict';
+import { createHmac } from 'node:crypto';
+import { type Client, createClient, createOperator, type StreamAnswer, type TestApp } from '../../support/client.ts';
+import type { RunningService } from '../../support/service.ts';
+
+export interface ExportedPerson {
+  readonly truncated: boolean;
+  readonly end_user: { readonly id: string; readonly external_user_id: string; readonly channel: string; readonly verified: boolean };
+  readonly traits: Readonly<Record<string, unknown>>;
+  readonly devices: readonly { readonly device_id: string; readonly proven: boolean }[];
+  readonly conversations: readonly {
+    readonly conversation_id: string;
+    readonly messages: readonly {
+      readonly role: string;
+      readonly blocks: readonly { readonly body: Readonly<Record<string, unknown>> }[];
+    }[];
+    readonly feedback: readonly unknown[];
+    readonly ratings: readonly unknown[];
+  }[];
+}
+
+export interface SignedApp {
+  readonly app: TestApp;
+  /** The app's backend: the signature of a user id. */
+  sign(userId: string): string;
+  /** An installation of the app, on a live key unless told. */
+  device(deviceId: string, key?: string): Client;
+  operator(method: string, path: string, body?: unknown): ReturnType<ReturnType<typeof createOperator>>;
+  /** What the console exports of a person. */
+  exported(endUserId: string): Promise<ExportedPerson>;
+}
+
+export async function signedApp(service: RunningService, app: TestApp): Promise<SignedApp> {
+  const call = createOperator(service.baseUrl, service.operatorToken);
+  const operator: SignedApp['operator'] = (method, path, body) => call(method, `/apps/${app.appId}${path}`, body);
+  const { identity_secret: secret } = (await operator('GET', '/identity-secret')).json as { identity_secret: string };
+  return {
+    app,
+    sign: (userId) => createHmac('sha256', secret).update(userId).digest('hex'),
+    device: (deviceId, key = app.liveKey) => createClient(service.baseUrl, key, deviceId),
+    operator,
+    async exported(endUserId) {
+      const answer = await operator('GET', `/end-users/${endUserId}/export`);
+      assert.equal(answer.status, 200, answer.text);
+      return answer.json as ExportedPerson;
+    },
+  };
+}
+
+export const conversationOf = ({ events, text }: StreamAnswer): string => {
+  assert.equal(events[0]?.type, 'turn.start', text);
+  return String(events[0]?.conversation_id);
+};
+
+/** Ids of the messages that a device is shown of a conversation. */
+export async function shown(client: Client, conversationId: string): Promise<readonly string[]> {
+  const answer = await client.send('GET', `/v1/conversations/${conversationId}/messages`);
+  assert.equal(answer.status, 200, answer.text);
+  return (answer.json as { messages: { id: string }[] }).messages.map(({ id }) => id);
+}

@@ -1,0 +1,282 @@
+/** service.md "POST /v1/uploads", "Limits" rule 2 and the runtime error table: what may be uploaded, by whom, and how long it stays. */
+import assert from 'node:assert/strict';
+import { existsSync, readdirSync, renameSync, writeFileSync } from 'node:fs';
+import { type ClientRequest, request } from 'node:http';
+import { type TestContext, test } from 'node:test';
+import pino from 'pino';
+import { startUploadSweep, uploadDeadlines } from '../../../src/actors/upload-deadlines.ts';
+import { createUploadIntake, UPLOADS_AT_ONCE_PER_DEVICE_MAX } from '../../../src/actors/upload-intake.ts';
+import { uploadsRoute } from '../../../src/gateway/runtime/uploads.ts';
+import { UPLOAD_MAX_BYTES } from '../../../src/protocol/limits.ts';
+import { openWriter } from '../../../src/storage/database.ts';
+import { makePdf } from '../../assistant/knowledge/documents.ts';
+import { gif, jpeg, png, svg, webp, zip } from '../../assistant/logo/image-bytes.ts';
+import { DEVICE } from '../../support/client.ts';
+import { until } from '../test-server.ts';
+import { type RuntimeApp, serveApp } from './runtime-app.ts';
+import { type Uploaded, upload } from './uploading.ts';
+
+const START = Date.UTC(2026, 10, 20);
+const HOUR_MS = 3_600_000;
+const log = pino({ level: 'silent' });
+
+interface UploadDesk extends RuntimeApp {
+  /** Every call is from a device of its own, so that no bucket fills. */
+  send(content: Uint8Array | string, name?: string): Promise<Uploaded>;
+  sendFrom(device: string, content?: Uint8Array | string): Promise<Uploaded>;
+  /** Files of the app's organisation. */
+  files(): string[];
+  passTime(ms: number): void;
+  setDraining(draining: boolean): void;
+  readonly noted: readonly number[];
+  nowMs(): number;
+  /** Uploads that have a place. */
+  inside(): number;
+}
+
+async function openDesk(t: TestContext): Promise<UploadDesk> {
+  let now = START;
+  let draining = false;
+  let devices = 0;
+  const noted: number[] = [];
+  const nowMs = () => now;
+  const inside = new Set<() => void>();
+  const app = await serveApp(t, [uploadsRoute], nowMs, (storage) => {
+    const intake = createUploadIntake({ storage, log, nowMs, noteDeadline: (_, atMs) => void noted.push(atMs) });
+    const enter: typeof intake.enter = (caller) => {
+      const giveBack = intake.enter(caller);
+      const leave = () => {
+        inside.delete(leave);
+        giveBack();
+      };
+      inside.add(leave);
+      return leave;
+    };
+    return { uploads: { ...intake, enter }, draining: () => draining };
+  });
+  const from = { baseUrl: app.base, key: app.test };
+  const folder = app.storage.layout.uploadsOf(app.organisationId);
+  return {
+    ...app,
+    send: (content, name) => upload({ ...from, device: (++devices).toString(16).padStart(32, '0') }, content, name),
+    sendFrom: (device, content = 'words') => upload({ ...from, device }, content),
+    files: () => (existsSync(folder) ? readdirSync(folder) : []),
+    passTime(ms) {
+      now += ms;
+    },
+    setDraining(value) {
+      draining = value;
+    },
+    noted,
+    nowMs,
+    inside: () => inside.size,
+  };
+}
+
+test('POST /v1/uploads', async (t) => {
+  const desk = await openDesk(t);
+
+  await t.test('each type is told from its bytes, keeps its file name, and is answered with when it goes', async () => {
+    const pdf = makePdf([['Hello']]);
+    const utf16 = Buffer.from('\ufeffHello', 'utf16le');
+    for (const [content, name, type] of [
+      [png(), 'Photo of a cat.txt', 'image/png'],
+      [jpeg(4_032, 3_024), 'größe ☂.jpg', 'image/jpeg'],
+      [jpeg(12_000, 9_000), 'large.jpg', 'image/jpeg'],
+      [webp(), 'a.webp', 'image/webp'],
+      [gif(), 'a.gif', 'image/gif'],
+      [pdf, 'report.pdf', 'application/pdf'],
+      ['Hello ☂\r\n\tthere', 'a.md', 'text/plain'],
+      [Buffer.from('Gr\xfc\xdfe', 'latin1'), 'old.txt', 'text/plain'],
+      [utf16, 'wide.txt', 'text/plain'],
+      [svg('<rect/>'), 'a.svg', 'text/plain'],
+    ] as const) {
+      const { status, json, id } = await desk.send(content, name);
+      assert.equal(status, 200, `${name}: ${JSON.stringify(json)}`);
+      assert.match(id, /^upl_[0-9a-z]{24}$/);
+      const expires_at = new Date(START + 24 * HOUR_MS).toISOString();
+      assert.deepEqual(json, { upload_id: id, name, media_type: type, size: Buffer.from(content as string).length, expires_at });
+    }
+    assert.deepEqual([...new Set(desk.noted)], [START + 24 * HOUR_MS]);
+  });
+
+  await t.test('a name loses folders, control characters and marks of direction; without one it is named by its type', async () => {
+    for (const [given, kept] of [
+      ['../../etc/passwd', 'passwd'],
+      ['C:\\secret\\notes.txt', 'notes.txt'],
+      ['a\u202etxt.exe', 'atxt.exe'],
+      ['..', 'text.txt'],
+      [' ', 'text.txt'],
+      ['x'.repeat(300), 'x'.repeat(255)],
+    ] as const) {
+      assert.equal((await desk.send('words', given)).json.name, kept, given);
+    }
+  });
+
+  await t.test('another type, or an image that is cut off, is 415 unsupported_media_type', async () => {
+    for (const content of [
+      zip('a.txt', 'words'),
+      Buffer.from('words\0words'),
+      Buffer.from([0x80, 0x81, 0x8d, 0x90]),
+      png().subarray(0, -8),
+      jpeg().subarray(0, -2),
+      webp().subarray(0, -3),
+      gif().subarray(0, -4),
+      jpeg(20_000, 10),
+      Buffer.from('GIF89a\0\0\0\0\0\0\0;', 'latin1'),
+    ]) {
+      const { status, code } = await desk.send(content);
+      assert.deepEqual([status, code], [415, 'unsupported_media_type'], content.toString('latin1').slice(0, 40));
+    }
+  });
+
+  await t.test('20 MB are taken, one byte more is 413 payload_too_large, none is 400 invalid_request', async () => {
+    const largest = Buffer.alloc(UPLOAD_MAX_BYTES, 'a');
+    const taken = await desk.send(largest);
+    assert.deepEqual([taken.status, taken.json.size], [200, UPLOAD_MAX_BYTES]);
+    const large = await desk.send(Buffer.concat([largest, Buffer.from('a')]));
+    assert.deepEqual([large.status, large.code], [413, 'payload_too_large']);
+    const empty = await desk.send('');
+    assert.deepEqual([empty.status, empty.code], [400, 'invalid_request']);
+  });
+
+  await t.test('without X-Service-Device it is 400 invalid_request, before the file is read', async () => {
+    const { status, code, json } = await desk.sendFrom('');
+    assert.deepEqual([status, code], [400, 'invalid_request']);
+    assert.match(JSON.stringify(json), /"path":"X-Service-Device"/);
+  });
+
+  await t.test('no form, no field `file`: 400 invalid_request', async () => {
+    const headers = { 'X-Service-Key': desk.test, 'X-Service-Device': 'e'.repeat(32) };
+    const plain = await fetch(`${desk.base}/v1/uploads`, { method: 'POST', headers, body: 'words' });
+    const body = new FormData();
+    body.append('photo', new Blob(['words']), 'a.txt');
+    const other = await fetch(`${desk.base}/v1/uploads`, { method: 'POST', headers, body });
+    for (const answer of [plain, other]) {
+      assert.equal(answer.status, 400);
+      assert.equal(((await answer.json()) as { error: { code: string } }).error.code, 'invalid_request');
+    }
+  });
+
+  await t.test('Limits rule 2: 20 a minute per device, then 429 with Retry-After: 5', async () => {
+    const device = 'a'.repeat(32);
+    for (let i = 0; i < 20; i++) assert.equal((await desk.sendFrom(device)).status, 200);
+    const refused = await desk.sendFrom(device);
+    assert.deepEqual([refused.status, refused.code, refused.headers['retry-after']], [429, 'rate_limited', '5']);
+    assert.equal((await desk.sendFrom('b'.repeat(32))).status, 200);
+  });
+
+  await t.test('Authentication 6: a suspended app is 403 app_suspended', async () => {
+    await desk.patch({ suspended: true });
+    const { status, code } = await desk.send('words');
+    await desk.patch({ suspended: false });
+    assert.deepEqual([status, code], [403, 'app_suspended']);
+  });
+});
+
+/** An upload that has begun and does not go on; answers the request once the service has taken its place. */
+async function halfSent({ base, test: key, inside }: UploadDesk, device: string): Promise<ClientRequest> {
+  const before = inside();
+  const call = request(`${base}/v1/uploads`, {
+    method: 'POST',
+    headers: {
+      'X-Service-Key': key,
+      'X-Service-Device': device,
+      'Content-Type': 'multipart/form-data; boundary=b',
+      'Content-Length': 1_000,
+    },
+  });
+  call.on('error', () => {});
+  call.write('--b\r\n');
+  await until(() => inside() > before);
+  return call;
+}
+
+test('POST /v1/uploads: what cannot be served now is 503 uploads_unavailable with Retry-After', async (t) => {
+  const desk = await openDesk(t);
+  const { layout } = desk.storage;
+  const isRefused = async () => {
+    const { status, code, headers } = await desk.send('words');
+    assert.deepEqual([status, code, headers['retry-after']], [503, 'uploads_unavailable', '5']);
+  };
+
+  await t.test('while the service drains', async () => {
+    desk.setDraining(true);
+    await isRefused();
+    desk.setDraining(false);
+  });
+
+  await t.test('when files cannot be stored', async () => {
+    renameSync(layout.uploads, `${layout.uploads}-away`);
+    await isRefused();
+    renameSync(`${layout.uploads}-away`, layout.uploads);
+    assert.equal((await desk.send('words')).status, 200);
+  });
+
+  await t.test('while a device has as many under way as a message may attach; a client that leaves gives its place back', async () => {
+    const calls: ClientRequest[] = [];
+    for (let i = 0; i < UPLOADS_AT_ONCE_PER_DEVICE_MAX; i++) calls.push(await halfSent(desk, DEVICE));
+    const refused = await desk.sendFrom(DEVICE);
+    assert.deepEqual([refused.status, refused.code, refused.headers['retry-after']], [503, 'uploads_unavailable', '5']);
+    assert.equal((await desk.send('words')).status, 200);
+    calls[0]?.destroy();
+    await until(() => desk.inside() < UPLOADS_AT_ONCE_PER_DEVICE_MAX);
+    assert.equal((await desk.sendFrom(DEVICE)).status, 200);
+    for (const call of calls) call.destroy();
+    await until(() => desk.inside() === 0);
+  });
+});
+
+test('POST /v1/uploads: storage that refuses is 502 upload_failed, and nothing stays', async (t) => {
+  const desk = await openDesk(t);
+  const { layout } = desk.storage;
+  const isRefused = async () => {
+    const { status, code } = await desk.send('words');
+    assert.deepEqual([status, code], [502, 'upload_failed']);
+  };
+  // The folder's name is taken by a file.
+  writeFileSync(layout.uploadsOf(desk.organisationId), '');
+  await isRefused();
+  renameSync(layout.uploadsOf(desk.organisationId), `${layout.uploads}-away`);
+  const writer = openWriter(layout.organisation(desk.organisationId));
+  writer.exec('ALTER TABLE uploads RENAME TO uploads_away');
+  await isRefused();
+  writer.exec('ALTER TABLE uploads_away RENAME TO uploads');
+  writer.close();
+  assert.deepEqual(desk.files(), []);
+  const taken = await desk.send('words');
+  assert.equal(taken.status, 200);
+  assert.deepEqual(desk.files(), [taken.id]);
+});
+
+test('POST /v1/uploads: an upload that nobody uses goes after 24 hours, with its file', async (t) => {
+  const desk = await openDesk(t);
+  const first = await desk.send('words');
+  desk.passTime(HOUR_MS);
+  const second = await desk.send('words');
+  const deadlines = uploadDeadlines(desk.storage, desk.nowMs);
+  const due = () => deadlines.next(desk.storage.organisation(desk.organisationId));
+  assert.equal(due(), START + 24 * HOUR_MS);
+  desk.passTime(23 * HOUR_MS - 1);
+  await deadlines.settle(desk.organisationId);
+  assert.deepEqual(desk.files().sort(), [first.id, second.id].sort());
+  desk.passTime(1);
+  await deadlines.settle(desk.organisationId);
+  assert.deepEqual(desk.files(), [second.id]);
+  assert.equal(due(), START + 25 * HOUR_MS);
+});
+
+test('POST /v1/uploads: a start sweeps files away that a crash left without a row', async (t) => {
+  const desk = await openDesk(t);
+  const { storage, organisationId } = desk;
+  const kept = await desk.send('words');
+  const stray = await desk.send('words');
+  const writer = openWriter(storage.layout.organisation(organisationId));
+  writer.statement('DELETE FROM uploads WHERE id = :id').run({ id: stray.id });
+  writer.close();
+  desk.passTime(1);
+  const newer = await desk.send('words');
+  await startUploadSweep({ storage, log }, desk.nowMs()).done;
+  await until(() => desk.files().length === 2);
+  assert.deepEqual(desk.files().sort(), [kept.id, newer.id].sort());
+});
