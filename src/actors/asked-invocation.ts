@@ -1,20 +1,14 @@
 /** A call that waits, or waited, for a person: whose it is, and the one write that moves it together with its card. */
-import { regionOfLocale } from '../assistant/privacy/phone-numbers.ts';
 import { Refusal } from '../protocol/errors.ts';
 import type { Connection } from '../storage/connection.ts';
 import type { ConversationRow } from '../storage/conversations.ts';
 import { type InvocationRow, readInvocationById, type Settlement } from '../storage/invocations.ts';
 import type { Storage } from '../storage/storage.ts';
-import { type Concealment, openConcealment } from './concealment.ts';
 import { type DeviceCaller, ownConversation } from './ownership.ts';
 
 export interface ConfirmationServices {
   readonly storage: Storage;
   nowMs(): number;
-}
-
-export interface InvocationCaller extends DeviceCaller {
-  readonly organisationId: string;
 }
 
 /**
@@ -33,7 +27,7 @@ export interface AskedInvocation {
  * The call as its rows have it now.
  * @throws Refusal 404 `invalid_request` when it is missing or not this caller's (one answer for both), 400 for a read.
  */
-export function askedInvocation({ storage }: ConfirmationServices, caller: InvocationCaller, id: string): AskedInvocation {
+export function askedInvocation({ storage }: ConfirmationServices, caller: DeviceCaller, id: string): AskedInvocation {
   const db = storage.organisation(caller.organisationId);
   const row = readInvocationById(db, id);
   // A missing call is looked for in a missing conversation, so that it takes as long as a stranger's.
@@ -53,14 +47,4 @@ export function moveInvocation(
   nowMs: number,
 ): Promise<boolean> {
   return storage.write(organisationId, 'answerInvocation', { settlement, nowMs });
-}
-
-/** What stands for personal data in the call's conversation; `locale`: of whoever writes something new into it. */
-export function concealmentOf(
-  { storage }: ConfirmationServices,
-  { organisationId }: InvocationCaller,
-  { id: conversationId, placeholders: count }: ConversationRow,
-  locale: string | null = null,
-): Concealment {
-  return openConcealment({ storage, organisationId, conversationId, isNew: false, count, region: regionOfLocale(locale) });
 }

@@ -9,7 +9,7 @@ import { Refusal } from '../protocol/errors.ts';
 import { ATTACHMENTS_PER_TURN_MAX } from '../protocol/limits.ts';
 import { isImage } from '../protocol/runtime/uploads.ts';
 import type { Storage } from '../storage/storage.ts';
-import { readUploadFile } from '../storage/upload-files.ts';
+import { openUploadName, readUploadFile } from '../storage/upload-files.ts';
 import { readUploads, type UploadRow } from '../storage/uploads.ts';
 import type { DeviceCaller } from './ownership.ts';
 
@@ -37,7 +37,6 @@ export interface Attachment {
 
 export interface AttachmentRequest extends DeviceCaller {
   readonly storage: Storage;
-  readonly organisationId: string;
   readonly nowMs: number;
   readonly uploadIds: readonly string[];
 }
@@ -106,11 +105,11 @@ async function withPdfPlaces<Value>(count: number, read: () => Promise<Value>): 
 }
 
 async function load(storage: Storage, organisationId: string, row: UploadRow, position: number): Promise<Attachment> {
-  const { id: uploadId, name, mediaType } = row;
+  const { id: uploadId, mediaType } = row;
   const bytes = await readUploadFile(storage, organisationId, uploadId);
   // It ran out between the two reads.
   if (bytes === undefined) throw unusable(position);
-  const attachment = { uploadId, position, name, mediaType };
+  const attachment = { uploadId, position, name: openUploadName(storage.vault, uploadId, row.name), mediaType };
   if (isImage(mediaType)) return { ...attachment, text: null, image: { mediaType, base64: base64(bytes) } };
   const text = mediaType === 'application/pdf' ? await pdfWords(bytes) : plainFileText(bytes);
   return { ...attachment, text, image: null };

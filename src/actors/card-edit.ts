@@ -13,17 +13,11 @@ import { ERROR_DETAILS_MAX } from '../protocol/limits.ts';
 import type { EditReply, EditRequest } from '../protocol/runtime/invocations.ts';
 import { type PickChange, readBlockById } from '../storage/conversations.ts';
 import type { InvocationChange, InvocationRow } from '../storage/invocations.ts';
-import {
-  type AskedInvocation,
-  ATTEMPTS_MAX,
-  askedInvocation,
-  type ConfirmationServices,
-  concealmentOf,
-  type InvocationCaller,
-  moveInvocation,
-} from './asked-invocation.ts';
+import { type AskedInvocation, ATTEMPTS_MAX, askedInvocation, type ConfirmationServices, moveInvocation } from './asked-invocation.ts';
+import { concealmentOf } from './concealment.ts';
 import { type CallDefinition, definitionOf, editedCard, editingCard, rejectedCard, settledCard } from './confirm-card.ts';
 import { acceptEdit, answerOf, beginEdit, changed, expireChange, lostChange, rejectEdit } from './invocation-step.ts';
+import type { DeviceCaller } from './ownership.ts';
 
 function refused(details: readonly Detail[]): Refusal {
   return new Refusal('invalid_request', `${summarise(details)}.`, { details });
@@ -64,12 +58,7 @@ interface BegunEdit extends AskedInvocation {
 }
 
 /** Checks the change and takes the card. @throws Refusal `invalid_request` for what cannot be changed like this. */
-async function beginCardEdit(
-  services: ConfirmationServices,
-  caller: InvocationCaller,
-  id: string,
-  request: EditRequest,
-): Promise<BegunEdit> {
+async function beginCardEdit(services: ConfirmationServices, caller: DeviceCaller, id: string, request: EditRequest): Promise<BegunEdit> {
   for (let attempt = 0; attempt < ATTEMPTS_MAX; attempt += 1) {
     const asked = askedInvocation(services, caller, id);
     const { db, row } = asked;
@@ -87,7 +76,7 @@ async function beginCardEdit(
     if (definition === null)
       throw new Refusal('invalid_request', 'This card was made before cards could be changed. Confirm or decline it.');
     requireEditable(definition, request.params);
-    const params = { ...concealmentOf(services, caller, asked.conversation).restore(row.params), ...request.params };
+    const params = { ...concealmentOf(services.storage, caller.organisationId, asked.conversation).restore(row.params), ...request.params };
     const checked = checkValues(definition.action.params, params);
     if (!checked.ok) {
       if (!(await move(rejectEdit(row), rejectedCard(db, row, checked.details)))) continue;
@@ -110,16 +99,11 @@ function storedParams(row: InvocationRow, params: InvocationRow['params'], conce
  * revision, for what is not editable, for a value that does not fit (the card then waits in `rejected`), and for a card that
  * is answered or being changed.
  */
-export async function editCard(
-  services: ConfirmationServices,
-  caller: InvocationCaller,
-  id: string,
-  request: EditRequest,
-): Promise<EditReply> {
+export async function editCard(services: ConfirmationServices, caller: DeviceCaller, id: string, request: EditRequest): Promise<EditReply> {
   const edit = await beginCardEdit(services, caller, id, request);
   const { db, row, definition } = edit;
   const { organisationId } = caller;
-  const concealment = concealmentOf(services, caller, edit.conversation, definition.locale);
+  const concealment = concealmentOf(services.storage, caller.organisationId, edit.conversation, definition.locale);
   let tookEffect: boolean;
   try {
     const params = storedParams(row, edit.params, await concealment.conceal(request.params));

@@ -5,8 +5,11 @@
  * One belongs to a running turn, or to a request. It touches rows only when a text holds personal data or a placeholder.
  * Values live in its memory and, sealed, in the rows beside the conversation; nothing here logs or throws one.
  */
-import { isPlaceholderKind, PLACEHOLDER_OPENS, type PlaceholderKind, placeholderOf } from '../assistant/privacy/placeholder.ts';
+import { regionOfLocale } from '../assistant/privacy/phone-numbers.ts';
+import { isPlaceholderKind, type PlaceholderKind, placeholderOf } from '../assistant/privacy/placeholder.ts';
 import { concealText, PlaceholderTable, rewriteStrings } from '../assistant/privacy/placeholder-table.ts';
+import { PLACEHOLDER_OPENS } from '../protocol/placeholder.ts';
+import type { ConversationRow } from '../storage/conversations.ts';
 import { countPlaceholders, type NewPlaceholder, type PlaceholderRow, readPlaceholders } from '../storage/placeholders.ts';
 import type { Storage } from '../storage/storage.ts';
 
@@ -42,24 +45,27 @@ export class Concealment {
 
   /**
    * The JSON-like value with placeholders for all personal data in it; the same value, at once, when there is none. A promise
-   * when new values have to be stored first. @throws StorageError (the promise) when they cannot be: nothing may be passed on then.
+   * when new values have to be stored first. `numbers`: whole numbers too, which become text; for data that nobody computes with.
+   * @throws StorageError (the promise) when they cannot be: nothing may be passed on then.
    */
-  conceal<T>(value: T): T | Promise<T> {
+  conceal<T>(value: T, numbers = false): T | Promise<T> {
     const unknown: PersonalValue[] = [];
-    const concealed = this.#rewrite(value, (kind, found) => {
+    const nameOf = (kind: PlaceholderKind, found: string) => {
       const placeholder = this.#known().placeholderFor(kind, found);
       if (placeholder !== undefined) return placeholder;
       if (this.#table.isFull) return placeholderOf(kind, undefined);
       if (this.#isNew) return this.#number(kind, found);
       unknown.push({ kind, value: found });
       return '';
-    });
-    return unknown.length === 0 ? concealed : this.#allocate(unknown).then(() => this.concealKnown(value));
+    };
+    const concealed = this.#rewrite(value, nameOf, numbers);
+    return unknown.length === 0 ? concealed : this.#allocate(unknown).then(() => this.concealKnown(value, numbers));
   }
 
   /** The same with what is known already; new values become `⟦email⟧`, for texts whose values nobody is ever shown again. */
-  concealKnown<T>(value: T): T {
-    return this.#rewrite(value, (kind, found) => this.#known().placeholderFor(kind, found) ?? placeholderOf(kind, undefined));
+  concealKnown<T>(value: T, numbers = false): T {
+    const nameOf = (kind: PlaceholderKind, found: string) => this.#known().placeholderFor(kind, found) ?? placeholderOf(kind, undefined);
+    return this.#rewrite(value, nameOf, numbers);
   }
 
   /** The JSON-like value with every known placeholder's value in its place; the same value when there is none. */
@@ -83,9 +89,9 @@ export class Concealment {
     this.#unstored = [];
   }
 
-  #rewrite<T>(value: T, nameOf: (kind: PlaceholderKind, value: string) => string): T {
+  #rewrite<T>(value: T, nameOf: (kind: PlaceholderKind, value: string) => string, numbers: boolean): T {
     const { region } = this.#options;
-    return rewriteStrings(value, (text, label) => concealText(text, { region, label }, nameOf));
+    return rewriteStrings(value, (text, label) => concealText(text, { region, label }, nameOf), numbers);
   }
 
   /** Opens the rows the first time that somebody asks. */
@@ -154,10 +160,12 @@ export function openConcealment(options: ConcealmentOptions): Concealment {
   return new Concealment(options);
 }
 
-/** Restores for the owning device from rows alone: history, re-attached streams. Nothing is kept beyond what is returned. */
-export function readerRestore(
+/** The same of a conversation as it was read; `locale`: of whoever writes something new into it. */
+export function concealmentOf(
   storage: ConcealmentOptions['storage'],
-  conversation: { readonly organisationId: string; readonly conversationId: string; readonly count: number },
-): Pick<Concealment, 'restore' | 'restoreJson'> {
-  return new Concealment({ storage, ...conversation, isNew: false, region: undefined });
+  organisationId: string,
+  { id: conversationId, placeholders: count }: Pick<ConversationRow, 'id' | 'placeholders'>,
+  locale: string | null = null,
+): Concealment {
+  return openConcealment({ storage, organisationId, conversationId, isNew: false, count, region: regionOfLocale(locale) });
 }

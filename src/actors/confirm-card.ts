@@ -4,6 +4,7 @@ import { fallbackText } from '../protocol/catalog/catalog.ts';
 import type { ConfirmCardBody } from '../protocol/catalog/confirm.ts';
 import type { Detail } from '../protocol/issues.ts';
 import { CONFIRM_TEMPLATE_MAX_CHARS } from '../protocol/limits.ts';
+import { clipWhole } from '../protocol/placeholder.ts';
 import type { ManifestAction } from '../protocol/runtime/manifest.ts';
 import type { ActionDefinition } from '../protocol/setup/action-rules.ts';
 import { clip } from '../protocol/text.ts';
@@ -59,13 +60,6 @@ function words(name: string): string {
 function display(value: unknown): string {
   if (value === undefined || value === null) return '';
   return typeof value === 'string' ? value : JSON.stringify(value);
-}
-
-/** `text` cut to `max` characters, never within a placeholder of personal data: half of one could not be restored. */
-function clipWhole(text: string, max: number): string {
-  const cut = clip(text, max);
-  const open = cut === text ? -1 : cut.lastIndexOf('⟦');
-  return open > cut.lastIndexOf('⟧') ? `${cut.slice(0, open)}…` : cut;
 }
 
 /** The best entry of a map from locale to text: the locale itself, its language, English, else the first. */

@@ -2,7 +2,10 @@
 import { readEndUserById } from '../storage/end-users.ts';
 import { readIdentitySecrets } from '../storage/identity-secrets.ts';
 import type { InvocationRow } from '../storage/invocations.ts';
-import { type AskedInvocation, type ConfirmationServices, concealmentOf, type InvocationCaller } from './asked-invocation.ts';
+import { wasSigned } from '../storage/turns.ts';
+import type { AskedInvocation, ConfirmationServices } from './asked-invocation.ts';
+import { concealmentOf } from './concealment.ts';
+import type { DeviceCaller } from './ownership.ts';
 import { signReceipt } from './receipt.ts';
 
 /**
@@ -16,17 +19,19 @@ export function confirmationReceipt(
   { params, externalUserId }: { readonly params: InvocationRow['params']; readonly externalUserId: string | null },
 ): string | undefined {
   if (row.confirmedAtMs === null) return undefined;
-  const secrets = readIdentitySecrets(storage.organisation(organisationId), storage.vault, row.appId, nowMs());
+  const db = storage.organisation(organisationId);
+  const secrets = readIdentitySecrets(db, storage.vault, row.appId, nowMs());
   if (secrets === undefined) return undefined;
   const { id: invocationId, name: action, confirmedAtMs } = row;
-  return signReceipt({ secret: secrets.current, invocationId, action, params, externalUserId, confirmedAtMs });
+  const personVerified = wasSigned(db, row.turn);
+  return signReceipt({ secret: secrets.current, invocationId, action, params, externalUserId, personVerified, confirmedAtMs });
 }
 
 /** The receipt as the confirm endpoint answers it. */
-export function receiptOf(services: ConfirmationServices, caller: InvocationCaller, asked: AskedInvocation): string | undefined {
+export function receiptOf(services: ConfirmationServices, caller: DeviceCaller, asked: AskedInvocation): string | undefined {
   const { db, row, conversation } = asked;
   if (row.confirmedAtMs === null) return undefined;
   const person = conversation.endUserId === null ? undefined : readEndUserById(db, caller.appId, conversation.endUserId);
-  const params = concealmentOf(services, caller, conversation).restore(row.params);
+  const params = concealmentOf(services.storage, caller.organisationId, conversation).restore(row.params);
   return confirmationReceipt(services, caller.organisationId, row, { params, externalUserId: person?.externalUserId ?? null });
 }

@@ -5,18 +5,12 @@
 import { Refusal } from '../protocol/errors.ts';
 import type { ConfirmReply, ConfirmRequest, EditReply, EditRequest } from '../protocol/runtime/invocations.ts';
 import { type InvocationRow, readEditing } from '../storage/invocations.ts';
-import {
-  type AskedInvocation,
-  ATTEMPTS_MAX,
-  askedInvocation,
-  type ConfirmationServices,
-  type InvocationCaller,
-  moveInvocation,
-} from './asked-invocation.ts';
+import { type AskedInvocation, ATTEMPTS_MAX, askedInvocation, type ConfirmationServices, moveInvocation } from './asked-invocation.ts';
 import { editCard } from './card-edit.ts';
 import { definitionOf, editingCard, settledCard } from './confirm-card.ts';
 import { receiptOf } from './confirmation-receipt.ts';
 import { answerOf, changed, decisionChange, expireChange, lostChange } from './invocation-step.ts';
+import type { DeviceCaller } from './ownership.ts';
 
 /** Rows put right in one transaction at a start. */
 const ROWS_PER_ROUND = 200;
@@ -62,7 +56,7 @@ export class Confirmations {
    * @throws Refusal `invalid_request`: 404 for a call that is missing or not the caller's; 400 for a read, for a confirmation
    * while the card is being changed or was changed badly, and for other words than the card asks for.
    */
-  async confirm(caller: InvocationCaller, id: string, request: ConfirmRequest): Promise<ConfirmReply> {
+  async confirm(caller: DeviceCaller, id: string, request: ConfirmRequest): Promise<ConfirmReply> {
     const { row: seen } = askedInvocation(this.#services, caller, id);
     for (let attempt = 0; attempt < ATTEMPTS_MAX; attempt += 1) {
       const asked = askedInvocation(this.#services, caller, id);
@@ -87,7 +81,7 @@ export class Confirmations {
     return change;
   }
 
-  #reply(caller: InvocationCaller, asked: AskedInvocation, already: Pick<ConfirmReply, 'already_answered'> = {}): ConfirmReply {
+  #reply(caller: DeviceCaller, asked: AskedInvocation, already: Pick<ConfirmReply, 'already_answered'> = {}): ConfirmReply {
     const answer = answerOf(asked.row);
     if (answer === 'pending') throw new Error(`a call in ${asked.row.state} has no answer`);
     const receipt = answer === 'confirmed' ? receiptOf(this.#services, caller, asked) : undefined;
@@ -95,7 +89,7 @@ export class Confirmations {
   }
 
   /** Changes values of a card that waits; see card-edit.ts. */
-  edit(caller: InvocationCaller, id: string, request: EditRequest): Promise<EditReply> {
+  edit(caller: DeviceCaller, id: string, request: EditRequest): Promise<EditReply> {
     return editCard(this.#services, caller, id, request);
   }
 

@@ -250,10 +250,7 @@ export class Conversation {
   /** Ends the turns that a crash left open, so that they can be retried: nobody is answering them any more. */
   async #recover(): Promise<void> {
     if (this.#epoch !== null) return;
-    const { expectedEpoch, epoch } = this.#fence();
-    if (expectedEpoch === null) return;
-    const { organisationId } = this.#home;
-    if (!(await this.#opening.loseExecutions(organisationId, this.id, { expectedEpoch, epoch }))) return;
+    if (!(await this.#opening.loseExecutions(this.#home.organisationId, this.id))) return;
     for (const row of readOpenTurns(this.#db, this.id)) {
       const committed = await this.#committer(row.turn, row.assistantMessageId)(interruption(row));
       if (!committed) return;

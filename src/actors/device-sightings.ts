@@ -5,7 +5,7 @@
  */
 import { LRUCache } from 'lru-cache';
 import type { Logger } from 'pino';
-import type { Sighting } from '../storage/device-sightings.ts';
+import type { Sighting } from '../storage/devices.ts';
 import type { Channel } from '../storage/organisations.ts';
 import type { Storage } from '../storage/storage.ts';
 

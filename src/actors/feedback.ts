@@ -1,8 +1,9 @@
 /** What a device thinks of an answer: thumbs, and why (service.md "POST /v1/feedback"). */
 import type { FeedbackRequest } from '../protocol/runtime/feedback.ts';
 import type { Storage } from '../storage/storage.ts';
-import { openConcealment } from './concealment.ts';
-import { type AnswerCaller, conversationOfAnswer, noSuchAnswer } from './own-message.ts';
+import { concealmentOf } from './concealment.ts';
+import { conversationOfAnswer, noSuchAnswer } from './own-message.ts';
+import type { DeviceCaller } from './ownership.ts';
 
 export interface FeedbackServices {
   readonly storage: Storage;
@@ -14,17 +15,9 @@ export interface FeedbackServices {
  * given for a thumb down says nothing of a thumb up. An empty one is taken back.
  * @throws Refusal 404 `invalid_request` when the message is no answer of this caller's.
  */
-export async function giveFeedback({ storage, nowMs }: FeedbackServices, caller: AnswerCaller, body: FeedbackRequest): Promise<void> {
+export async function giveFeedback({ storage, nowMs }: FeedbackServices, caller: DeviceCaller, body: FeedbackRequest): Promise<void> {
   const { organisationId, appId, channel, deviceId } = caller;
   const conversation = conversationOfAnswer(storage.organisation(organisationId), body.message_id, caller);
-  const concealment = openConcealment({
-    storage,
-    organisationId,
-    conversationId: conversation.id,
-    isNew: false,
-    count: conversation.placeholders,
-    region: undefined,
-  });
   const words = body.reason ?? undefined;
   const given = await storage.write(organisationId, 'giveFeedback', {
     messageId: body.message_id,
@@ -33,7 +26,12 @@ export async function giveFeedback({ storage, nowMs }: FeedbackServices, caller:
     appId,
     channel,
     rating: body.rating,
-    reason: words === undefined ? undefined : words.trim() === '' ? null : concealment.concealKnown(words),
+    reason:
+      words === undefined
+        ? undefined
+        : words.trim() === ''
+          ? null
+          : concealmentOf(storage, organisationId, conversation).concealKnown(words),
     nowMs: nowMs(),
   });
   if (!given) throw noSuchAnswer();

@@ -27,3 +27,11 @@ export function changedSource(source: FrameSource, change: (text: string) => str
     subscribe: (wake) => source.subscribe(wake),
   };
 }
+
+/** One server-sent frame of the console's and the setup interface's streams; `data` is JSON in one line. */
+export function frame(type: string, data: string, id?: number): string {
+  return `${id === undefined ? '' : `id: ${id}\n`}event: ${type}\ndata: ${data}\n\n`;
+}
+
+/** Says that the stream is alive, where nothing else was to be said. */
+export const PING_COMMENT = ': ping\n\n';

@@ -57,9 +57,20 @@ function sharedKeyOf(storage: Storage, { organisationId, appId, definition }: Ac
   }
 }
 
+/** Of a write these say nothing of whether it was done: a redirect often follows one that was, and a proxy gave up waiting. */
+function leavesOpen(status: number): boolean {
+  return (status >= 300 && status < 400) || status === 502 || status === 504;
+}
+
 function outcomeOf(called: CallOutcome, definition: ActionDefinition, secrets: readonly (string | undefined)[]): ActionOutcome {
   const hide = hiderOf(secrets);
   if (called.kind === 'ok') return { outcome: 'succeeded', result: shownResult(definition, called, hide) };
+  if (called.kind === 'failed' && definition.risk !== 'read' && leavesOpen(called.answer?.status ?? 0)) {
+    return {
+      outcome: 'unknown',
+      error: shownError(`${called.reason} Whether the action was carried out is not known.`, called.answer, hide),
+    };
+  }
   return { outcome: called.kind, error: shownError(called.reason, called.kind === 'failed' ? called.answer : undefined, hide) };
 }
 
@@ -77,7 +88,7 @@ export function createActionRunner({ storage, caller }: { readonly storage: Stor
         maxBytes: HTTP_ACTION_ANSWER_MAX_BYTES,
         ...(signal === undefined ? {} : { signal }),
       });
-      return outcomeOf(called, definition, [userToken, found.key]);
+      return outcomeOf(called, definition, [userToken, found.key, receipt]);
     },
   };
 }

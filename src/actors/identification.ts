@@ -1,17 +1,13 @@
 /** POST /v1/identify behind its signature: says who somebody is, on the device they are on (service.md "POST /v1/identify"). */
 import { mintId } from '../protocol/ids.ts';
 import { readEndUser, sealTraits, type Traits } from '../storage/end-users.ts';
-import type { Channel } from '../storage/organisations.ts';
 import type { Storage } from '../storage/storage.ts';
+import type { DeviceCaller } from './ownership.ts';
 
 /** The record comes or goes between reading and writing once, or twice; more than this is a bug, not a race. */
 const IDENTIFY_TRIES = 5;
 
-export interface Identification {
-  readonly organisationId: string;
-  readonly appId: string;
-  readonly channel: Channel;
-  readonly deviceId: string;
+export interface Identification extends DeviceCaller {
   readonly externalUserId: string;
   /** A signature was checked. */
   readonly proven: boolean;

@@ -5,6 +5,7 @@ import type { ToolResult } from '../protocol/runtime/chat.ts';
 import { type InvocationState, isUnsettled } from '../protocol/runtime/states.ts';
 import type { Executor, Risk } from '../protocol/runtime/stream-events.ts';
 import type { InvocationChange, InvocationEdit, InvocationRow } from '../storage/invocations.ts';
+import type { ActionOutcome } from './http-action-call.ts';
 import { stepper } from './step.ts';
 
 /**
@@ -132,13 +133,8 @@ export function lostChange(row: InvocationRow): InvocationChange | null {
   return change(row, { type: 'process.lost' }, NOTHING_SAID);
 }
 
-/** How a call that the server ran has ended; `result` is JSON. */
-export type ExecutionEnd =
-  | { readonly outcome: 'succeeded'; readonly result: string }
-  | { readonly outcome: 'failed' | 'unknown'; readonly error: string };
-
 /** The server has run a call. Null when it was not running. */
-export function settleExecution(row: InvocationRow, end: ExecutionEnd): InvocationChange | null {
+export function settleExecution(row: InvocationRow, end: ActionOutcome): InvocationChange | null {
   const said = end.outcome === 'succeeded' ? { result: end.result, error: null } : { result: null, error: end.error };
   return change(row, { type: 'execution.settled', outcome: end.outcome }, said);
 }
@@ -168,11 +164,6 @@ export function answerChange(row: InvocationRow, result: ToolResult, recordRequi
   const made = executes ? changeBy(row, [received, { type: 'execution.started' }], said) : changeBy(row, [received], said);
   const onTrust = made !== null && made.to !== 'declined' && row.state === 'pending.clean' && confirmed && !recordRequired;
   return { change: onTrust ? { ...made, confirmedAtMs: nowMs } : made, executes };
-}
-
-/** As `answerChange`, where nothing is run on the server. */
-export function resultChange(row: InvocationRow, result: ToolResult, recordRequired: boolean, nowMs: number): InvocationChange | null {
-  return answerChange(row, result, recordRequired, nowMs).change;
 }
 
 /** How many of these calls still wait, once `changes` are made: for the client, and for a person. */

@@ -5,17 +5,13 @@ import type { ConversationRow } from '../storage/conversations.ts';
 import { readMessagePlace } from '../storage/transcripts.ts';
 import { type DeviceCaller, ownConversation } from './ownership.ts';
 
-export interface AnswerCaller extends DeviceCaller {
-  readonly organisationId: string;
-}
-
 /** One answer for a message that is missing, for somebody else's and for a person's own words. */
 export function noSuchAnswer(): Refusal {
   return new Refusal('invalid_request', 'There is no such answer for this device: send the message_id of its turn.start.', { status: 404 });
 }
 
 /** The conversation that the answer `messageId` was given in. @throws Refusal 404 `invalid_request`, see noSuchAnswer. */
-export function conversationOfAnswer(db: Connection, messageId: string, caller: AnswerCaller): ConversationRow {
+export function conversationOfAnswer(db: Connection, messageId: string, caller: DeviceCaller): ConversationRow {
   const place = readMessagePlace(db, messageId);
   // A missing message is looked for in a missing conversation, so that it takes as long as a stranger's.
   const conversation = ownConversation(db, place?.conversationId ?? '', caller);

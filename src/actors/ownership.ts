@@ -7,7 +7,9 @@ import { type ConversationRow, readConversation } from '../storage/conversations
 import { readBinding } from '../storage/devices.ts';
 import type { Channel } from '../storage/organisations.ts';
 
+/** Who asks, where a request is its device's and names no person. */
 export interface DeviceCaller {
+  readonly organisationId: string;
   readonly appId: string;
   readonly channel: Channel;
   /** '' when the caller sent none. */

@@ -10,7 +10,7 @@ import { timestamp } from '../protocol/timestamp.ts';
 import { type PairingRow, readPairing } from '../storage/pairings.ts';
 import type { Storage } from '../storage/storage.ts';
 import { readOpeningWords } from '../storage/transcripts.ts';
-import type { FrameSlice, FrameSource } from './frame-source.ts';
+import { type FrameSlice, type FrameSource, frame, PING_COMMENT } from './frame-source.ts';
 import { type PairingState, pairingState } from './pairing-state.ts';
 import type { ActorSystem, WatchedTurn } from './system.ts';
 
@@ -200,7 +200,7 @@ export class PairingWatch {
 
   #keep(type: 'turn' | 'turn.opened', data: string): void {
     const id = this.#nextId++;
-    const text = `id: ${id}\nevent: ${type}\ndata: ${data}\n\n`;
+    const text = frame(type, data, id);
     this.#frames.push({ id, text });
     this.#keptChars += text.length;
     while (this.#keptChars > KEPT_CHARS && this.#frames.length > 1) this.#keptChars -= this.#frames.shift()?.text.length ?? 0;
@@ -240,10 +240,10 @@ export class PairingWatch {
         const isOver = this.#state === 'expired' || this.#state === 'over';
         if (!begun || (caughtUp && toldState !== this.#state)) {
           toldState = this.#state;
-          const told = `event: pairing\ndata: ${JSON.stringify(render(this.#row, this.#state))}\n\n`;
+          const told = frame('pairing', JSON.stringify(render(this.#row, this.#state)));
           text = begun ? text + told : told + text;
         }
-        if (text === '' && lookedAt !== this.#looks) text = ': ping\n\n';
+        if (text === '' && lookedAt !== this.#looks) text = PING_COMMENT;
         lookedAt = this.#looks;
         begun = true;
         return { text, nextSeq, ended: caughtUp && isOver };

@@ -9,6 +9,7 @@ import { PAIRING_CODE_CHARS, PAIRING_CODE_MINUTES, PAIRING_WATCH_HOURS } from '.
 import { PAIRING_ALPHABET, pairingCodeOf } from '../protocol/runtime/pairings.ts';
 import { readPairingByCode } from '../storage/pairings.ts';
 import { hashSecret } from '../storage/setup-access.ts';
+import type { DeviceCaller } from './ownership.ts';
 import { pairingMachine } from './pairing-state.ts';
 import { type PairingRef, PairingWatch, type WatchServices } from './pairing-watch.ts';
 
@@ -26,13 +27,6 @@ export interface OpenedPairing {
   /** Told once; the service keeps its hash. */
   readonly code: string;
   readonly codeExpiresAtMs: number;
-}
-
-/** The build that claims. */
-export interface PairingClaimant {
-  readonly organisationId: string;
-  readonly appId: string;
-  readonly deviceId: string;
 }
 
 function mintCode(): string {
@@ -69,7 +63,7 @@ export class Pairings {
    * @throws Refusal 404 pairing_not_found: wrong, used and expired codes are answered alike.
    */
   async claim(
-    { organisationId, appId, deviceId }: PairingClaimant,
+    { organisationId, appId, deviceId }: DeviceCaller,
     typed: string,
   ): Promise<{ readonly pairingId: string; readonly watchedUntilMs: number }> {
     const { storage } = this.#services;

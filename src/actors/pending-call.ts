@@ -1,8 +1,8 @@
 /** Action calls as clients are told that they wait: at the end of a turn, and when an app that was restarted asks. */
+import type { OpenReply } from '../protocol/runtime/messages.ts';
 import type { PendingInvocation } from '../protocol/runtime/stream-events.ts';
 import type { Connection } from '../storage/connection.ts';
-import type { InvocationRow } from '../storage/invocations.ts';
-import { readWaitingCalls } from '../storage/waiting-calls.ts';
+import { type InvocationRow, readWaitingCalls } from '../storage/invocations.ts';
 import { expireChange } from './invocation-step.ts';
 
 /** Twelve rounds of eight calls: more cards than anybody still has open. */
@@ -20,12 +20,10 @@ export function pendingOf(row: InvocationRow): PendingInvocation {
   };
 }
 
-/** What a waiting call waits for: the client's result, a person's answer, or the continuation that says it was confirmed. */
-export type WaitingStatus = 'dispatched' | 'pending' | 'confirmed';
+type WaitingCall = OpenReply['pending'][number];
 
-export type WaitingCall = PendingInvocation & { readonly status: WaitingStatus };
-
-function waitingStatus(state: InvocationRow['state']): WaitingStatus {
+/** What a call waits for: the client's result, a person's answer, or the continuation that says it was confirmed. */
+function waitingStatus(state: InvocationRow['state']): WaitingCall['status'] {
   if (state === 'dispatched' || state === 'confirmed') return state;
   return 'pending';
 }

@@ -8,8 +8,9 @@ import type { ConversationRow } from '../storage/conversations.ts';
 import { readRating } from '../storage/ratings.ts';
 import type { Storage } from '../storage/storage.ts';
 import { readBlockOfMessage } from '../storage/transcripts.ts';
-import { openConcealment } from './concealment.ts';
-import { type AnswerCaller, conversationOfAnswer, noSuchAnswer } from './own-message.ts';
+import { concealmentOf } from './concealment.ts';
+import { conversationOfAnswer, noSuchAnswer } from './own-message.ts';
+import type { DeviceCaller } from './ownership.ts';
 import { pick } from './turn-command.ts';
 
 export interface RatingServices {
@@ -39,11 +40,9 @@ function ratedBlock(db: Connection, body: RatingRequest): Block {
 }
 
 /** The comment as it is stored; null for none. */
-function commentOf({ storage }: RatingServices, { organisationId }: AnswerCaller, conversation: ConversationRow, body: RatingRequest) {
+function commentOf({ storage }: RatingServices, { organisationId }: DeviceCaller, conversation: ConversationRow, body: RatingRequest) {
   const words = body.comment ?? '';
-  if (words.trim() === '') return null;
-  const { id: conversationId, placeholders: count } = conversation;
-  return openConcealment({ storage, organisationId, conversationId, isNew: false, count, region: undefined }).concealKnown(words);
+  return words.trim() === '' ? null : concealmentOf(storage, organisationId, conversation).concealKnown(words);
 }
 
 /**
@@ -52,7 +51,7 @@ function commentOf({ storage }: RatingServices, { organisationId }: AnswerCaller
  * @throws Refusal `invalid_request`: 404 when the message is no answer of this caller's or the block not of that message,
  * 400 when the block is no rating, its scale is smaller, or it was answered otherwise or replaced.
  */
-export async function answerRating(services: RatingServices, caller: AnswerCaller, body: RatingRequest): Promise<void> {
+export async function answerRating(services: RatingServices, caller: DeviceCaller, body: RatingRequest): Promise<void> {
   const { storage, nowMs } = services;
   const { organisationId, appId, channel } = caller;
   const db = storage.organisation(organisationId);

@@ -18,6 +18,8 @@ export interface ReceiptInput {
   readonly params: Readonly<Record<string, unknown>>;
   /** Null for a person whom the app did not name. */
   readonly externalUserId: string | null;
+  /** A signature of the person's came with the turn that asked: without one, anybody could have named them. */
+  readonly personVerified: boolean;
   readonly confirmedAtMs: number;
 }
 
@@ -32,13 +34,13 @@ function paramsHash(params: ReceiptInput['params']): string {
 }
 
 /**
- * A JWT with the claims `jti` (the invocation's id), `sub` (the external user id; left out when null), `action`,
+ * A JWT with the claims `jti` (the invocation's id), `sub` (the external user id) and `sub_verified` (both left out when it is null), `action`,
  * `params_sha256`, `confirmed_at` (RFC 3339) and `iat` (the same time in seconds).
  */
-export function signReceipt({ secret, invocationId, action, params, externalUserId, confirmedAtMs }: ReceiptInput): string {
+export function signReceipt({ secret, invocationId, action, params, externalUserId, personVerified, confirmedAtMs }: ReceiptInput): string {
   const claims = {
     jti: invocationId,
-    ...(externalUserId === null ? {} : { sub: externalUserId }),
+    ...(externalUserId === null ? {} : { sub: externalUserId, sub_verified: personVerified }),
     action,
     params_sha256: paramsHash(params),
     confirmed_at: timestamp(confirmedAtMs),

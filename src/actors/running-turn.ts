@@ -1,8 +1,8 @@
 /**
  * One turn while it runs: steps the `chat-turn` machine, commits what it decided, then performs it.
  *
- * Owns: the order of things within the turn (one event at a time; text deltas run straight through while nothing is
- * being committed), the turn's log and its blocks. Does not own: which turn of the conversation may run, and the fence.
+ * Owns: the order of things within the turn (text deltas run straight through while nothing is being committed), the turn's
+ * log and its blocks. Does not own: which turn of the conversation may run, and the fence.
  * Invariant: `block.ready`, `action.execute` and `turn.end` reach the log only after their rows are committed.
  */
 import type { ModelFailure, ModelRun, RoundResult } from '../assistant/models/model.ts';
@@ -15,12 +15,11 @@ import type { Step, Stepper } from './step.ts';
 import { TurnAnswer } from './turn-answer.ts';
 import { errorEvent, FAILED_END, failureOf, INTERRUPTED } from './turn-events.ts';
 import { type JournalEntry, journalEvent, type TurnLog } from './turn-log.ts';
+import { TurnMailbox } from './turn-mailbox.ts';
 import { blockEvents, newBlock, type Outgoing } from './turn-outbox.ts';
 import { type RoundOutcome, TurnRounds } from './turn-rounds.ts';
 import type { TurnScope } from './turn-scope.ts';
 
-/** Model events held while a commit is under way; beyond this the upstream is asked to wait. */
-const HELD_EVENTS_PAUSE = 64;
 export interface TurnStart {
   /** The machine as it was when its opening was committed, and the effects that are still to be performed. */
   readonly machine: Stepper<typeof chatTurn>;
@@ -40,12 +39,8 @@ export class RunningTurn {
   /** Settles when the turn has ended: true when its end is committed, false when it can never be. */
   readonly done: Promise<boolean>;
   #settle: (endIsStored: boolean) => void = () => {};
-  #committing = false;
-  #ended = false;
-  /** What came in while a commit was under way, in order. */
-  readonly #held: (() => void)[] = [];
+  readonly #mailbox: TurnMailbox;
   #run: ModelRun | null = null;
-  #paused = false;
 
   constructor(scope: TurnScope, start: TurnStart) {
     this.#scope = scope;
@@ -55,10 +50,11 @@ export class RunningTurn {
     this.done = new Promise((resolve) => {
       this.#settle = resolve;
     });
+    this.#mailbox = new TurnMailbox({ upstream: () => this.#run, failed: (error) => this.#abandon(error) });
     this.#answer = new TurnAnswer(scope, this.log);
     this.#serverCalls = new ServerCalls(scope);
     this.#rounds = new TurnRounds(scope, this.#answer, this.#serverCalls);
-    this.#do(() => {
+    this.#mailbox.do(() => {
       this.#warn();
       this.#perform(start.effects);
     });
@@ -66,7 +62,7 @@ export class RunningTurn {
 
   /** The person asked to stop: what was said stays. False when the turn came to its own end first. */
   async stop(): Promise<boolean> {
-    this.#hold(() => {
+    this.#mailbox.do(() => {
       this.#answer.finish();
       this.#advance({ type: 'turn.stop' });
     });
@@ -75,7 +71,7 @@ export class RunningTurn {
 
   /** The service goes away before the turn could end. */
   interrupt(): void {
-    this.#hold(() => {
+    this.#mailbox.do(() => {
       this.#answer.finish();
       this.#advance({ type: 'turn.interrupted', failure: INTERRUPTED });
     });
@@ -83,61 +79,26 @@ export class RunningTurn {
 
   /** Keep-alive for readers; not while a commit has given out the next seqs. */
   ping(): void {
-    if (!this.#committing && !this.#ended) this.log.say({ type: 'ping' });
-  }
-
-  /** One thing at a time: runs now, or after the commit under way. */
-  #hold(task: () => void): void {
-    if (this.#ended) return;
-    if (!this.#committing) {
-      this.#do(task);
-      return;
-    }
-    this.#held.push(task);
-    if (this.#held.length > HELD_EVENTS_PAUSE && !this.#paused) {
-      this.#paused = true;
-      this.#run?.pause();
-    }
-  }
-
-  /** A bug met on the way ends this turn, and no other. */
-  #do(task: () => void): void {
-    try {
-      task();
-    } catch (error) {
-      this.#abandon(error);
-    }
-  }
-
-  #resumeHeld(): void {
-    while (!this.#committing && !this.#ended) {
-      const task = this.#held.shift();
-      if (task === undefined) break;
-      this.#do(task);
-    }
-    if (this.#paused && this.#held.length === 0) {
-      this.#paused = false;
-      this.#run?.resume();
-    }
+    if (this.#mailbox.isFree) this.log.say({ type: 'ping' });
   }
 
   /** Does `work`: at once, or when what it needs is ready and nothing has ended the turn meanwhile. */
   #once(ready: Promise<unknown> | undefined, work: () => void): void {
     if (ready === undefined) work();
-    else ready.then(() => this.#hold(work));
+    else ready.then(() => this.#mailbox.do(work));
   }
 
   #callModel(): void {
     this.#run = this.#scope.model.stream(this.#rounds.request(), {
-      text: (delta) => this.#hold(() => this.#text(delta)),
+      text: (delta) => this.#mailbox.do(() => this.#text(delta)),
       toolCallStarted: (call) =>
-        this.#hold(() => {
+        this.#mailbox.do(() => {
           if (!this.#rounds.drawsComponent(call.name)) return;
           this.#answer.componentStarted(call);
           if (this.#answer.isWaiting) this.#advance();
         }),
-      finished: (result) => this.#hold(() => this.#finishRound(result)),
-      failed: (failure) => this.#hold(() => this.#fail(failure)),
+      finished: (result) => this.#mailbox.do(() => this.#finishRound(result)),
+      failed: (failure) => this.#mailbox.do(() => this.#fail(failure)),
     });
   }
 
@@ -195,7 +156,7 @@ export class RunningTurn {
       this.#perform(effects);
       return;
     }
-    this.#committing = true;
+    this.#mailbox.hold();
     this.#commit(events, effects, blocks, after).then(
       (committed) => {
         if (!committed) this.#abandon(new Error('another node took the conversation over'));
@@ -258,10 +219,10 @@ export class RunningTurn {
     for (const event of events) this.log.say(event);
     this.log.journalledUpTo(nextSeq);
     this.#speak(after);
-    this.#committing = false;
+    this.#mailbox.release();
     this.#perform(effects);
     if (end !== undefined) this.#end(true);
-    this.#resumeHeld();
+    this.#mailbox.resume();
     return true;
   }
 
@@ -274,10 +235,9 @@ export class RunningTurn {
   }
 
   #end(isStored: boolean): void {
-    this.#ended = true;
+    this.#mailbox.close();
     this.#run?.abort();
     this.#serverCalls.abortReads();
-    this.#held.length = 0;
     this.log.end();
     // The conversation stays taken until it is known how a write ended that is still out.
     void this.#serverCalls.written.then(() => this.#settle(isStored));
@@ -286,7 +246,7 @@ export class RunningTurn {
   /** Nothing can be committed any more: readers are told to try again, and the rows stay as they were. */
   #abandon(error: unknown): void {
     this.#scope.log.error({ err: error }, 'turn abandoned: its step could not be committed');
-    if (this.#ended) return;
+    if (this.#mailbox.isClosed) return;
     this.log.say(errorEvent(INTERRUPTED));
     this.log.say(FAILED_END);
     this.#end(false);

@@ -10,7 +10,7 @@ import type { ToolCall } from '../assistant/models/model.ts';
 import type { ManifestAction } from '../protocol/runtime/manifest.ts';
 import type { ActionDefinition } from '../protocol/setup/action-rules.ts';
 import type { InvocationRow, NewInvocation } from '../storage/invocations.ts';
-import type { CallDefinition } from './confirm-card.ts';
+import { definitionOf } from './confirm-card.ts';
 import type { ActionOutcome } from './http-action-call.ts';
 import type { TurnScope } from './turn-scope.ts';
 
@@ -70,7 +70,7 @@ export class ServerCalls {
   async #write(row: InvocationRow): Promise<void> {
     const scope = this.#scope;
     try {
-      const outcome = await this.#call(row.id, row.name, definitionOf(row), row.params, scope.receipt(row));
+      const outcome = await this.#call(row.id, row.name, definitionOf(row)?.http ?? null, row.params, scope.receipt(row));
       if (outcome.outcome === 'unknown') this.#unknown = [...this.#unknown, row];
       await scope.settle(row, outcome);
     } catch (error) {
@@ -127,8 +127,4 @@ export class ServerCalls {
   abortReads(): void {
     this.#abort.abort();
   }
-}
-
-function definitionOf(row: InvocationRow): ActionDefinition | null {
-  return row.definition === null ? null : (JSON.parse(row.definition) as CallDefinition).http;
 }

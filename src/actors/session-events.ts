@@ -2,7 +2,7 @@
 import type { SessionRef } from '../storage/setup-access.ts';
 import { readSession, readSetupEvents, type SetupEvent, type SetupSessionRow } from '../storage/setup-sessions.ts';
 import type { Storage } from '../storage/storage.ts';
-import type { FrameSlice, FrameSource } from './frame-source.ts';
+import { type FrameSlice, type FrameSource, frame, PING_COMMENT } from './frame-source.ts';
 import { isClosed } from './setup-session.ts';
 import type { SetupSessions } from './setup-sessions.ts';
 
@@ -13,10 +13,6 @@ export interface SessionFrames {
   /** As they travel. */
   event(event: SetupEvent): object;
   session(row: SetupSessionRow): object;
-}
-
-function frame(type: string, body: object, id?: number): string {
-  return `${id === undefined ? '' : `id: ${id}\n`}event: ${type}\ndata: ${JSON.stringify(body)}\n\n`;
 }
 
 /** Lines from the id `seq` on, then whatever follows; it ends with the session. */
@@ -37,7 +33,7 @@ export function sessionSource(
       const events = readSetupEvents(db, ref.sessionId, seq, EVENTS_PER_READ);
       for (const event of events) {
         if (text.length >= maxChars) break;
-        text += frame('event', frames.event(event), event.id);
+        text += frame('event', JSON.stringify(frames.event(event)), event.id);
         nextSeq = event.id + 1;
       }
       // The app was deleted, and its sessions with it.
@@ -45,9 +41,9 @@ export function sessionSource(
       const caughtUp = nextSeq >= row.nextEvent;
       if (caughtUp && row.revision !== toldRevision) {
         toldRevision = row.revision;
-        text += frame('session', frames.session(row));
+        text += frame('session', JSON.stringify(frames.session(row)));
       }
-      if (text === '' && pingDue) text = ': ping\n\n';
+      if (text === '' && pingDue) text = PING_COMMENT;
       pingDue = false;
       return { text, nextSeq, ended: caughtUp && isClosed(row.state) };
     },

@@ -5,6 +5,7 @@
 import { Refusal } from '../protocol/errors.ts';
 import { mintId } from '../protocol/ids.ts';
 import { PING_INTERVAL_MS, WAITING_TURNS_MAX } from '../protocol/limits.ts';
+import { PLACEHOLDER_OPENS } from '../protocol/placeholder.ts';
 import { readConversation } from '../storage/conversations.ts';
 import { readEndUser } from '../storage/end-users.ts';
 import { readTurn, type TurnRow } from '../storage/turns.ts';
@@ -246,7 +247,7 @@ function watchKey(appId: string, deviceId: string): string {
 
 /** A position whose reader is the device that owns the conversation. */
 function restored(conversation: Conversation, { source, fromSeq }: Position): Position {
-  return { source: changedSource(source, (text) => (text.includes('⟦') ? conversation.restoreJson(text) : text)), fromSeq };
+  return { source: changedSource(source, (text) => (text.includes(PLACEHOLDER_OPENS) ? conversation.restoreJson(text) : text)), fromSeq };
 }
 
 export function createActorSystem(services: ActorServices): ActorSystem {

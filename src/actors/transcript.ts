@@ -37,7 +37,7 @@ function outcome(row: InvocationRow): string {
     case 'timed_out':
       return `${row.name} did not answer in time.`;
     case 'unknown':
-      return `It is not known whether ${row.name} was done: the service was interrupted while it ran. Say so, and do not call it again.`;
+      return `It is not known whether ${row.name} was done: its answer was lost. Say so, and do not call it again.`;
     case 'confirmed':
     case 'executing':
       return `${row.name} was confirmed and is being done; there is no result yet.`;

@@ -77,8 +77,8 @@ export function capRefusal(command: TurnCommand, cap: TurnCap, nowMs: number): R
   const { code, message, notice } = CAP_WORDINGS[cap];
   const options: RefusalOptions =
     notice !== null && showsNotice(command, cap)
-      ? { notice: { reason: notice.reason, resets_at: timestamp(notice.resetsAtMs(nowMs)) } }
-      : {};
+      ? { retryable: false, notice: { reason: notice.reason, resets_at: timestamp(notice.resetsAtMs(nowMs)) } }
+      : { retryable: false };
   return new Refusal(code, message, options);
 }
 

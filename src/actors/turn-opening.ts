@@ -10,7 +10,7 @@ import type { TurnState } from '../protocol/runtime/states.ts';
 import type { StreamEvent, TurnUsage } from '../protocol/runtime/stream-events.ts';
 import type { Connection } from '../storage/connection.ts';
 import { readConversation } from '../storage/conversations.ts';
-import { type InvocationRow, readExecutedBy, readExecuting } from '../storage/invocations.ts';
+import { type InvocationRow, readExecutedBy, readExecuting, readUntold } from '../storage/invocations.ts';
 import type { Storage } from '../storage/storage.ts';
 import type { OpenTurnInput, OpenTurnOutput } from '../storage/turn-openings.ts';
 import type { CommitTurnInput, TurnRow } from '../storage/turns.ts';
@@ -119,6 +119,8 @@ export class TurnOpening {
     const { effects } = machine.send({ type: 'turn.open', serverCalls: plan.executions.length, waiting: plan.waiting });
     const messageId = this.#mint('msg');
     const isNew = fence.expectedEpoch === null;
+    // Before this turn is one of them.
+    const lost = isNew ? [] : readUntold(db, thread.id);
     // A continuation is not counted, so that what is left is known before it is opened.
     const leftNow = plan.kind === 'continuation' ? this.#dayLeft(command, db, atMs) : undefined;
     const events = this.#openingEvents(effects, { command, thread, messageId, plan, usage: usageOf(command, leftNow) });
@@ -130,7 +132,7 @@ export class TurnOpening {
       fingerprint: command.fingerprint,
       deviceId: command.deviceId,
       requestId: command.requestId,
-      request: JSON.stringify({ client: command.body.client }),
+      request: JSON.stringify({ client: command.body.client, ...(command.person?.verified === true ? { signed: true } : {}) }),
       model: model.name,
       nowMs: atMs,
       conversation: { id: thread.id, ...fence },
@@ -157,7 +159,7 @@ export class TurnOpening {
         commit,
         isNew,
         executions: plan.executions,
-        lost: [],
+        lost,
         left: plan.left.map(pendingOf),
         usage: () => usageOf(command, leftNow ?? dayLeft ?? undefined),
       });
@@ -187,7 +189,7 @@ export class TurnOpening {
 
   #userMessage(plan: TurnPlan, { attachments }: TurnWords): OpenTurnInput['userMessage'] {
     if (plan.said === null) return null;
-    const uploads = attachments.map(({ uploadId, position, text }) => ({ id: uploadId, position, text }));
+    const uploads = attachments.map(({ uploadId, position, name, text }) => ({ id: uploadId, position, name, text }));
     return { id: this.#mint('msg'), blocks: plan.said.map((block) => ({ ...block, id: this.#mint('blk') })), uploads };
   }
 
@@ -264,12 +266,13 @@ export class TurnOpening {
   }
 
   /** Writes that a crash cut off: from now on it is said that nobody knows whether they were done. False when the fence refused. */
-  async loseExecutions(organisationId: string, conversationId: string, fence: { expectedEpoch: number; epoch: number }): Promise<boolean> {
+  async loseExecutions(organisationId: string, conversationId: string): Promise<boolean> {
     const { storage, nowMs } = this.#services;
     const db = storage.organisation(organisationId);
     const changes = readExecuting(db, conversationId).flatMap((row: InvocationRow) => lostChange(row) ?? []);
     if (changes.length === 0) return true;
+    const expectedEpoch = readConversation(db, conversationId)?.epoch ?? 0;
     const settlements = changes.map((change) => ({ change, card: settledCard(db, change) }));
-    return storage.write(organisationId, 'loseExecutions', { conversationId, ...fence, settlements, nowMs: nowMs() });
+    return storage.write(organisationId, 'loseExecutions', { conversationId, expectedEpoch, settlements, nowMs: nowMs() });
   }
 }

@@ -98,7 +98,8 @@ export class TurnScopes {
         return found;
       },
       ...(meanings !== undefined && hasKnowledge ? { prepareSearch: (text: string) => meanings.prepare(text) } : {}),
-      conceal: (value) => concealment.conceal(value),
+      // What it is used for is data of an endpoint's.
+      conceal: (value) => concealment.conceal(value, true),
       restore: (value) => concealment.restore(value),
       userToken: command.userToken,
       runAction,

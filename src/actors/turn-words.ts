@@ -15,7 +15,7 @@ import type { TurnCommand } from './turn-command.ts';
 export interface TurnWords {
   /** The request in placeholder form. */
   readonly body: ChatRequest;
-  /** With their text in placeholder form. */
+  /** With their names and text in placeholder form. */
   readonly attachments: readonly Attachment[];
   /** JSON of what is known of the person, in placeholder form; null when nothing is. */
   readonly traits: string | null;
@@ -45,7 +45,13 @@ async function storedAttachments(storage: Storage, { organisationId }: TurnComma
 
 /** What a turn that begins is asked with. @throws Refusal `invalid_request` naming the attachment that is not this device's to use. */
 export async function turnWords(storage: Storage, command: TurnCommand, concealment: Concealment, nowMs: number): Promise<TurnWords> {
-  return concealed(storage, command, concealment, await attachments(storage, command, nowMs));
+  const attached = await attachments(storage, command, nowMs);
+  const said = await concealed(storage, command, concealment);
+  const words = await concealment.conceal(attached.map(({ name, text }) => [name, text] as const));
+  return {
+    ...said,
+    attachments: attached.map((attachment, at) => ({ ...attachment, name: words[at]?.[0] ?? '', text: words[at]?.[1] ?? null })),
+  };
 }
 
 /** What a new attempt of a turn is asked with; `messageId`: the person's stored message, null for a continuation. */
@@ -55,27 +61,18 @@ export async function retriedWords(
   concealment: Concealment,
   messageId: string | null,
 ): Promise<TurnWords> {
-  return concealed(storage, command, concealment, await storedAttachments(storage, command, messageId));
+  const stored = await storedAttachments(storage, command, messageId);
+  // Those are in placeholder form: seen again, it would look like somebody's own words.
+  return { ...(await concealed(storage, command, concealment)), attachments: stored };
 }
 
-async function concealed(
-  storage: Storage,
-  command: TurnCommand,
-  concealment: Concealment,
-  attached: readonly Attachment[],
-): Promise<TurnWords> {
+async function concealed(storage: Storage, command: TurnCommand, concealment: Concealment): Promise<Omit<TurnWords, 'attachments'>> {
   const { body } = command;
   const { message, form_submission, tool_results, selection, context } = body;
-  const said = await concealment.conceal({
-    request: { message, form_submission, tool_results, selection, context },
-    texts: attached.map(({ text }) => text),
-    traits: traits(storage, command),
-  });
-  return {
-    body: { ...body, ...said.request },
-    attachments: attached.map((attachment, index) => ({ ...attachment, text: said.texts[index] ?? null })),
-    traits: said.traits === null ? null : JSON.stringify(said.traits),
-  };
+  // Values of a form are checked by their type afterwards: a number there stays one.
+  const said = await concealment.conceal({ message, form_submission, selection });
+  const data = await concealment.conceal({ request: { tool_results, context }, traits: traits(storage, command) }, true);
+  return { body: { ...body, ...said, ...data.request }, traits: data.traits === null ? null : JSON.stringify(data.traits) };
 }
 
 /** What is attached, as the model is shown it: a message of its own before the person's words. */

@@ -11,7 +11,7 @@ import { UPLOAD_MAX_BYTES, UPLOAD_UNUSED_HOURS, UPLOADS_RETRY_AFTER_S } from '..
 import { type UploadReply, uploadName } from '../protocol/runtime/uploads.ts';
 import { timestamp } from '../protocol/timestamp.ts';
 import type { Storage } from '../storage/storage.ts';
-import { deleteUploadFiles, writeUploadFile } from '../storage/upload-files.ts';
+import { deleteUploadFiles, sealUploadName, writeUploadFile } from '../storage/upload-files.ts';
 import type { DeviceCaller } from './ownership.ts';
 
 /** An upload is held in memory while it comes and, sealed, while it is written: 640 MB at the worst. */
@@ -25,21 +25,17 @@ const DISK_RESERVE_BYTES = 64 * 1024 * 1024;
 
 const HOUR_MS = 3_600_000;
 
-export interface UploadCaller extends DeviceCaller {
-  readonly organisationId: string;
-}
-
 export interface UploadIntake {
   /**
    * Takes a place before the file is read; the answer gives it back and may be called again.
    * @throws Refusal 503 uploads_unavailable: no place, or a disk that is full or cannot be written to.
    */
-  enter(caller: UploadCaller): () => void;
+  enter(caller: DeviceCaller): () => void;
   /**
    * Keeps the file for a message of this device. `bytes` are at least one and at most UPLOAD_MAX_BYTES.
    * @throws Refusal 415 unsupported_media_type, 502 upload_failed.
    */
-  takeIn(caller: UploadCaller, file: { readonly bytes: Uint8Array; readonly fileName: string }): Promise<UploadReply>;
+  takeIn(caller: DeviceCaller, file: { readonly bytes: Uint8Array; readonly fileName: string }): Promise<UploadReply>;
 }
 
 export interface UploadIntakeServices {
@@ -90,13 +86,23 @@ export function createUploadIntake({ storage, log, nowMs, noteDeadline }: Upload
   const places = new Places();
 
   /** @throws whatever the disk or the database refused with; then nothing is kept. */
-  async function keep(uploadId: string, caller: UploadCaller, bytes: Uint8Array, row: { name: string; mediaType: string; atMs: number }) {
+  async function keep(uploadId: string, caller: DeviceCaller, bytes: Uint8Array, row: { name: string; mediaType: string; atMs: number }) {
     const { organisationId, appId, channel, deviceId } = caller;
     const { atMs, name, mediaType } = row;
     const expiresAtMs = atMs + UPLOAD_UNUSED_HOURS * HOUR_MS;
     try {
       await writeUploadFile(storage, organisationId, uploadId, bytes);
-      const upload = { id: uploadId, appId, channel, deviceId, name, mediaType, size: bytes.length, expiresAtMs, nowMs: atMs };
+      const upload = {
+        id: uploadId,
+        appId,
+        channel,
+        deviceId,
+        name: sealUploadName(storage.vault, uploadId, name),
+        mediaType,
+        size: bytes.length,
+        expiresAtMs,
+        nowMs: atMs,
+      };
       await storage.write(organisationId, 'saveUpload', upload);
     } catch (error) {
       // A file that stays is one without a row, which the next start sweeps away.

@@ -7,7 +7,7 @@
 import type { Block } from '../protocol/catalog/block.ts';
 import { fallbackText, modelBody } from '../protocol/catalog/catalog.ts';
 import type { Detail } from '../protocol/issues.ts';
-import { clip } from '../protocol/text.ts';
+import { clipWhole } from '../protocol/placeholder.ts';
 import type { ToolCall } from './models/model.ts';
 
 /** catalog.md: a text block holds at most 8,000 characters. UTF-16 units are never fewer than characters. */
@@ -68,7 +68,7 @@ function wordsOf(value: unknown): string {
     else if (typeof node === 'object' && node !== null) for (const child of Object.values(node)) visit(child, depth + 1);
   };
   visit(value, 0);
-  return clip(words.join('\n\n'), FALLBACK_MAX_CHARS) || 'This part of the answer could not be shown.';
+  return clipWhole(words.join('\n\n'), FALLBACK_MAX_CHARS) || 'This part of the answer could not be shown.';
 }
 
 /** True when the text breaks off between the two halves of a character outside the basic plane. */

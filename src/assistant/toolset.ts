@@ -60,7 +60,7 @@ function build(input: ToolsetInput): Toolset {
   for (const entry of input.components) {
     const parsed = parseHandshakeEntry(entry);
     const component = parsed === undefined ? undefined : CATALOG.get(parsed.name);
-    // A client that draws a later version only cannot be trusted with ours.
+    // What draws an earlier version does not know all of ours; a later one draws ours, too.
     if (parsed === undefined || component === undefined || parsed.version < component.version || components.has(component.name)) continue;
     components.add(component.name);
     // An action keeps its name: the app chose it, and the model must not meet two tools of one name.

@@ -64,6 +64,8 @@ export interface RefusalOptions {
   readonly details?: readonly Detail[];
   /** Overrides the table's status: one code may travel with several (identity refusals are 403 `invalid_request`). */
   readonly status?: number;
+  /** Overrides the table's: the same request again would be refused again, for a long time. */
+  readonly retryable?: boolean;
   /** Seconds until another try makes sense; sent as `Retry-After`. */
   readonly retryAfterS?: number;
   /** In a stream it is told as this notice instead of as an error: the build can show one. */
@@ -84,7 +86,7 @@ export class Refusal extends Error {
     this.name = 'Refusal';
     this.code = code;
     this.status = options.status ?? ERROR_TABLE[code].status;
-    this.retryable = ERROR_TABLE[code].retryable;
+    this.retryable = options.retryable ?? ERROR_TABLE[code].retryable;
     this.details = options.details;
     this.retryAfterS = options.retryAfterS;
     this.notice = options.notice;

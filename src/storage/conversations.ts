@@ -70,8 +70,8 @@ export function readBlockById(db: Connection, id: string, conversationId?: strin
   return readBlock(row);
 }
 
-/** One query for the blocks of all of them: a page holds up to 200 messages. */
-function messagesOf(db: Connection, rows: readonly Row[]): StoredMessage[] {
+/** Messages of rows with `id`, `role` and `created_at_ms`. One query for the blocks of all of them: a page holds up to 200 messages. */
+export function messagesOf(db: Connection, rows: readonly Row[]): StoredMessage[] {
   const blocks = new Map<unknown, Block[]>(rows.map((row) => [row.id, []]));
   const found = db
     .statement('SELECT * FROM blocks WHERE message_id IN (SELECT value FROM json_each(:ids)) ORDER BY message_id, position')

@@ -105,6 +105,33 @@ export function readExecutedBy(db: Connection, turn: number): InvocationRow[] {
     .map(readInvocation);
 }
 
+/** Calls of which nobody knows whether they were done, run by turns that failed and after which none was answered: nobody was told. */
+export function readUntold(db: Connection, conversationId: string): InvocationRow[] {
+  return db
+    .statement(
+      `SELECT * FROM invocations WHERE state = 'unknown' AND executed_by IN
+         (SELECT id FROM turns WHERE conversation_id = :conversationId AND state = 'failed' AND id >
+           coalesce((SELECT id FROM turns WHERE conversation_id = :conversationId AND state <> 'failed' ORDER BY id DESC LIMIT 1), 0))
+       ORDER BY requested_at_ms, ordinal`,
+    )
+    .all({ conversationId })
+    .map(readInvocation);
+}
+
+/** The newest `limit` calls of a conversation that the client or a person may still answer, oldest first; the clock has not been asked yet. */
+export function readWaitingCalls(db: Connection, conversationId: string, limit: number): InvocationRow[] {
+  return db
+    .statement(
+      `SELECT * FROM invocations
+       WHERE conversation_id = :conversationId
+         AND state IN ('dispatched', 'pending.clean', 'pending.editing', 'pending.rejected', 'confirmed')
+       ORDER BY requested_at_ms DESC, ordinal DESC LIMIT :limit`,
+    )
+    .all({ conversationId, limit })
+    .map(readInvocation)
+    .reverse();
+}
+
 /** Calls whose card is being changed, at most `limit`. All of them run out one day, which is how they are found. */
 export function readEditing(db: Connection, limit: number): InvocationRow[] {
   return db

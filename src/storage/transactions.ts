@@ -2,7 +2,7 @@
 import * as apps from './apps.ts';
 import * as assets from './assets.ts';
 import { openWriter } from './database.ts';
-import * as deviceSightings from './device-sightings.ts';
+import * as devices from './devices.ts';
 import * as endUsers from './end-users.ts';
 import * as feedback from './feedback.ts';
 import * as httpActions from './http-actions.ts';
@@ -46,7 +46,7 @@ export const transactions = {
   ...setupAccess.transactions,
   ...setupSessions.transactions,
   ...smokeRuns.transactions,
-  ...deviceSightings.transactions,
+  ...devices.transactions,
   ...usageMails.transactions,
   ...topUps.transactions,
   ...turnOpenings.transactions,

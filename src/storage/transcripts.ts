@@ -1,7 +1,7 @@
 /** Conversations as the console reads them: lists of an app's, and what was said in one from its beginning. Read only. */
 import type { Block } from '../protocol/catalog/block.ts';
 import type { Connection, Row } from './connection.ts';
-import { readBlock, type StoredMessage } from './conversations.ts';
+import { messagesOf, readBlock, type StoredMessage } from './conversations.ts';
 import type { PageKey } from './feedback.ts';
 import type { Channel } from './organisations.ts';
 
@@ -70,6 +70,29 @@ export function listConversations(
   return { conversations, next: scanned === undefined ? null : { atMs: scanned.updated_at_ms as number, key: scanned.id as string } };
 }
 
+export interface PersonConversation {
+  readonly id: string;
+  readonly deviceId: string;
+  readonly createdAtMs: number;
+  readonly updatedAtMs: number;
+}
+
+/** Up to `limit` conversations of the person after the id `after` ('' for the first), oldest first. */
+export function listConversationsOfPerson(db: Connection, endUserId: string, after: string, limit: number): PersonConversation[] {
+  return db
+    .statement(
+      `SELECT id, device_id, created_at_ms, updated_at_ms FROM conversations
+       WHERE end_user_id = :endUserId AND id > :after ORDER BY id LIMIT :limit`,
+    )
+    .all({ endUserId, after, limit })
+    .map((row) => ({
+      id: row.id as string,
+      deviceId: row.device_id as string,
+      createdAtMs: row.created_at_ms as number,
+      updatedAtMs: row.updated_at_ms as number,
+    }));
+}
+
 /** One conversation as a list shows it. */
 export function readConversationHead(db: Connection, id: string): ConversationHead | undefined {
   const row = db.statement(`SELECT ${COLUMNS} FROM conversations WHERE id = :id`).get({ id });
@@ -87,17 +110,7 @@ export function readTranscriptPage(db: Connection, conversationId: string, after
        ORDER BY ordinal LIMIT :limit`,
     )
     .all({ conversationId, after, limit });
-  const blocks = new Map<unknown, Block[]>(rows.map((row) => [row.id, []]));
-  const found = db
-    .statement('SELECT * FROM blocks WHERE message_id IN (SELECT value FROM json_each(:ids)) ORDER BY message_id, position')
-    .all({ ids: JSON.stringify([...blocks.keys()]) });
-  for (const row of found) blocks.get(row.message_id)?.push(readBlock(row));
-  return rows.map((row) => ({
-    id: row.id as string,
-    role: row.role as 'user' | 'assistant',
-    createdAtMs: row.created_at_ms as number,
-    blocks: blocks.get(row.id) ?? [],
-  }));
+  return messagesOf(db, rows);
 }
 
 export interface MessageTurn {
@@ -156,12 +169,5 @@ export function readOpeningWords(db: Connection, appId: string, turnId: string):
        WHERE t.app_id = :appId AND t.turn_id = :turnId`,
     )
     .get({ appId, turnId });
-  if (row === undefined) return null;
-  const id = row.id as string;
-  return {
-    id,
-    role: row.role as 'user' | 'assistant',
-    createdAtMs: row.created_at_ms as number,
-    blocks: db.statement('SELECT * FROM blocks WHERE message_id = :id ORDER BY position').all({ id }).map(readBlock),
-  };
+  return row === undefined ? null : (messagesOf(db, [row])[0] ?? null);
 }

@@ -73,6 +73,12 @@ export function isContinued(db: Connection, turn: number): boolean {
   return db.statement('SELECT state FROM turns WHERE id = :turn').get({ turn })?.state === 'continued';
 }
 
+/** Whether a valid signature of the person came with the turn, or with the binding of its device. */
+export function wasSigned(db: Connection, turn: number): boolean {
+  const row = db.statement(`SELECT request ->> '$.signed' AS signed FROM turns WHERE id = :turn`).get({ turn });
+  return row?.signed === 1;
+}
+
 export interface JournalRow {
   readonly firstSeq: number;
   readonly entries: string;
@@ -155,7 +161,6 @@ export const transactions = {
     input: {
       conversationId: string;
       expectedEpoch: number;
-      epoch: number;
       settlements: readonly Settlement[];
       nowMs: number;
     },

@@ -76,6 +76,19 @@ export async function readUploadFile(
   return vault.open(purposeOf(uploadId), sealed);
 }
 
+function namePurposeOf(uploadId: string): string {
+  return `upload-name:${uploadId}`;
+}
+
+/** The name of a file as its row holds it until a message uses it: names tell as much of people as files do. */
+export function sealUploadName(vault: Vault, uploadId: string, name: string): string {
+  return vault.seal(namePurposeOf(uploadId), Buffer.from(name, 'utf8')).toString('base64');
+}
+
+export function openUploadName(vault: Vault, uploadId: string, sealed: string): string {
+  return vault.open(namePurposeOf(uploadId), Buffer.from(sealed, 'base64')).toString('utf8');
+}
+
 /** Deletes these uploads' files; one that is gone already is no error. */
 export async function deleteUploadFiles(layout: DataLayout, organisationId: string, uploadIds: readonly string[]): Promise<void> {
   for (const id of uploadIds) await rm(layout.upload(organisationId, id), { force: true });

@@ -8,7 +8,7 @@ export interface UploadRow {
   readonly appId: string;
   readonly channel: Channel;
   readonly deviceId: string;
-  /** As the person's device calls the file. */
+  /** As the person's device calls the file: sealed (upload-files.ts) until a message uses it, in placeholder form from then on. */
   readonly name: string;
   /** By its content. */
   readonly mediaType: string;
@@ -24,13 +24,18 @@ export interface NewUpload extends Omit<UploadRow, 'messageId' | 'expiresAtMs'> 
   readonly nowMs: number;
 }
 
-/** What a message shows of an upload, and the words in it as the model was given them. */
-export interface MessageAttachment {
+/** What a message shows of an upload. */
+export interface ShownAttachment {
   readonly messageId: string;
   readonly uploadId: string;
   readonly name: string;
   readonly mediaType: string;
+  /** Bytes. */
   readonly size: number;
+}
+
+/** With the words in it, as the model was given them. */
+export interface MessageAttachment extends ShownAttachment {
   /** In placeholder form; null for an image. */
   readonly text: string | null;
 }
@@ -73,22 +78,37 @@ export function uploadIdsOfApp(db: Connection, appId: string): string[] {
     .map((row) => row.id as string);
 }
 
-/** The attachments of these messages with their words, each message's in their order. */
-export function attachmentsOfMessages(db: Connection, messageIds: readonly string[]): MessageAttachment[] {
-  const rows = db
-    .statement(
-      `SELECT message_id, id, name, media_type, size, text FROM uploads
-       WHERE message_id IN (SELECT value FROM json_each(:ids)) ORDER BY message_id, position`,
-    )
-    .all({ ids: JSON.stringify(messageIds) });
-  return rows.map((row) => ({
+const SHOWN = 'message_id, id, name, media_type, size';
+const ATTACHED = 'WHERE message_id IN (SELECT value FROM json_each(:ids)) ORDER BY message_id, position';
+
+function shownOf(row: Row): ShownAttachment {
+  return {
     messageId: row.message_id as string,
     uploadId: row.id as string,
     name: row.name as string,
     mediaType: row.media_type as string,
     size: row.size as number,
-    text: row.text as string | null,
-  }));
+  };
+}
+
+/** The attachments of these messages in their order, by message; one that has none is missing. Their words, which are long, are not read. */
+export function shownAttachments(db: Connection, messageIds: readonly string[]): ReadonlyMap<string, readonly ShownAttachment[]> {
+  const attachments = new Map<string, ShownAttachment[]>();
+  for (const row of db.statement(`SELECT ${SHOWN} FROM uploads ${ATTACHED}`).all({ ids: JSON.stringify(messageIds) })) {
+    const shown = shownOf(row);
+    const ofMessage = attachments.get(shown.messageId);
+    if (ofMessage === undefined) attachments.set(shown.messageId, [shown]);
+    else ofMessage.push(shown);
+  }
+  return attachments;
+}
+
+/** The attachments of these messages with their words, each message's in their order. */
+export function attachmentsOfMessages(db: Connection, messageIds: readonly string[]): MessageAttachment[] {
+  return db
+    .statement(`SELECT ${SHOWN}, text FROM uploads ${ATTACHED}`)
+    .all({ ids: JSON.stringify(messageIds) })
+    .map((row) => ({ ...shownOf(row), text: row.text as string | null }));
 }
 
 /** When the next unused upload runs out, null when there is none. */
@@ -121,6 +141,8 @@ export interface UploadUse {
   readonly id: string;
   /** From 0, in the order of the message. */
   readonly position: number;
+  /** In placeholder form. */
+  readonly name: string;
   /** In placeholder form; null for an image. */
   readonly text: string | null;
 }
@@ -131,10 +153,10 @@ export interface UploadUse {
  */
 export function useUploads(db: Connection, { messageId, uploads }: { messageId: string; uploads: readonly UploadUse[] }): boolean {
   const use = db.statement(
-    `UPDATE uploads SET message_id = :messageId, position = :position, text = :text, expires_at_ms = NULL
+    `UPDATE uploads SET message_id = :messageId, position = :position, name = :name, text = :text, expires_at_ms = NULL
      WHERE id = :id AND message_id IS NULL`,
   );
-  return uploads.every(({ id, position, text }) => use.run({ messageId, id, position, text }).changes === 1);
+  return uploads.every((upload) => use.run({ ...upload, messageId }).changes === 1);
 }
 
 export const transactions = { saveUpload, expireUploads };

@@ -9,6 +9,7 @@ export interface StoredApp {
   readonly storage: Storage;
   readonly organisationId: string;
   readonly appId: string;
+  readonly keys: { readonly live: string; readonly test: string };
 }
 
 export async function storeApp(t: TestContext, nowMs: number, settings: AppSettingsPatch = {}): Promise<StoredApp> {
@@ -17,6 +18,6 @@ export async function storeApp(t: TestContext, nowMs: number, settings: AppSetti
   const organisationId = 'org_000000000000000000000001';
   const autoTopUp = { enabled: false, amount_usd: 10 };
   await storage.writeControl('createOrganisation', { id: organisationId, name: 'Acme', plan: 'free', members: [], autoTopUp, nowMs });
-  const { app } = await createApp(storage, { organisationId, name: 'Shop', platformHint: 'web', settings, nowMs });
-  return { storage, organisationId, appId: app.id };
+  const { app, keys } = await createApp(storage, { organisationId, name: 'Shop', platformHint: 'web', settings, nowMs });
+  return { storage, organisationId, appId: app.id, keys: { live: keys.live, test: keys.test } };
 }

@@ -4,7 +4,7 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, type TestContext, test } from 'node:test';
 import { inspect } from 'node:util';
-import { type Concealment, type ConcealmentOptions, openConcealment, readerRestore } from '../../src/actors/concealment.ts';
+import { type Concealment, type ConcealmentOptions, concealmentOf, openConcealment } from '../../src/actors/concealment.ts';
 import { PLACEHOLDERS_PER_CONVERSATION_MAX } from '../../src/protocol/limits.ts';
 import { openWriter } from '../../src/storage/database.ts';
 import { countPlaceholders, insertPlaceholders } from '../../src/storage/placeholders.ts';
@@ -109,7 +109,7 @@ describe('Concealment of a stored conversation', () => {
     desk.store([]);
     const { storage, organisationId } = desk;
     const running = desk.open();
-    const reader = readerRestore(storage, { organisationId, conversationId: CONVERSATION, count: 0 });
+    const reader = concealmentOf(storage, organisationId, { id: CONVERSATION, placeholders: 0 });
     assert.equal(reader.restore('⟦email_1⟧'), '⟦email_1⟧');
     await running.conceal('a@b.de');
     assert.equal(reader.restoreJson('data: {"text":"⟦email_1⟧ ⟦email_2⟧"}\n\n'), 'data: {"text":"a@b.de ⟦email_2⟧"}\n\n');

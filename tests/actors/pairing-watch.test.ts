@@ -25,7 +25,7 @@ async function claimed(t: TestContext) {
   const pairings = new Pairings({ storage, actors, log: pino({ level: 'silent' }), nowMs: () => nowMs });
   t.after(() => pairings.close());
   const { id, code } = await pairings.open({ id: appId, organisationId });
-  await pairings.claim({ organisationId, appId, deviceId: DEVICE }, code);
+  await pairings.claim({ organisationId, appId, channel: 'sandbox', deviceId: DEVICE }, code);
   t.mock.timers.enable({ apis: ['setTimeout', 'setImmediate'] });
   return {
     look: () => pairings.watch({ organisationId, pairingId: id }),

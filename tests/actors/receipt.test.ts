@@ -12,6 +12,7 @@ const INPUT = {
   action: 'cancel_order',
   params: { order_id: 'A-1', notify: true },
   externalUserId: 'user 7',
+  personVerified: true,
   confirmedAtMs: CONFIRMED,
 };
 
@@ -32,6 +33,7 @@ test('Confirmation: a receipt is a JWT over invocation, action, parameters, pers
   assert.deepEqual(verified(signReceipt(INPUT), SECRET), {
     jti: INPUT.invocationId,
     sub: 'user 7',
+    sub_verified: true,
     action: 'cancel_order',
     params_sha256: createHash('sha256').update(canonical).digest('hex'),
     confirmed_at: '2026-11-21T10:00:00.250Z',

@@ -16,8 +16,8 @@ import type { Connection } from '../../src/storage/connection.ts';
 import { insertBlocks, insertMessage } from '../../src/storage/conversations.ts';
 import { openWriter } from '../../src/storage/database.ts';
 import type { Channel } from '../../src/storage/organisations.ts';
-import { openStorage, type Storage } from '../../src/storage/storage.ts';
-import { temporaryDir } from '../support/temporary-dir.ts';
+import type { Storage } from '../../src/storage/storage.ts';
+import { storeApp } from '../actors/app-in-storage.ts';
 import { serve, type TestServer } from './test-server.ts';
 
 export const START = Date.UTC(2026, 10, 21, 10);
@@ -65,26 +65,13 @@ async function told(response: Response): Promise<Told> {
   return { status: response.status, text, headers: response.headers, json, code: error.code ?? '', message: error.message ?? '' };
 }
 
-async function liveApp(storage: Storage, organisationId: string, name: string): Promise<TestKeys> {
-  const { app, keys } = await createApp(storage, { organisationId, name, platformHint: 'web', settings: {}, nowMs: START });
-  await storage.write(organisationId, 'goLive', { appId: app.id, organisationId, nowMs: START });
-  return { appId: app.id, live: keys.live, test: keys.test };
+function goLive(storage: Storage, organisationId: string, appId: string): Promise<unknown> {
+  return storage.write(organisationId, 'goLive', { appId, organisationId, nowMs: START });
 }
 
 export async function serveAnsweredApp(t: TestContext): Promise<AnsweredApp> {
-  const storage = openStorage({ dataDir: temporaryDir(t), masterKey: undefined, onFatal: () => {} });
-  t.after(() => storage.close());
-  const organisationId = 'org_000000000000000000000001';
-  const autoTopUp = { enabled: false, amount_usd: 10 };
-  await storage.writeControl('createOrganisation', {
-    id: organisationId,
-    name: 'Acme',
-    plan: 'free',
-    members: [],
-    autoTopUp,
-    nowMs: START,
-  });
-  const keys = await liveApp(storage, organisationId, 'Shop');
+  const { storage, organisationId, appId, keys } = await storeApp(t, START);
+  await goLive(storage, organisationId, appId);
   const clock = { nowMs: START };
   const nowMs = () => clock.nowMs;
   const watchers: AnsweredApp['watchers'] = [];
@@ -114,15 +101,20 @@ export async function serveAnsweredApp(t: TestContext): Promise<AnsweredApp> {
   return {
     ...server,
     ...keys,
+    appId,
     storage,
     organisationId,
     clock,
     watchers,
     rows,
     async patch(patch) {
-      await storage.write(organisationId, 'patchApp', { appId: keys.appId, organisationId, patch, nowMs: START });
+      await storage.write(organisationId, 'patchApp', { appId, organisationId, patch, nowMs: START });
     },
-    otherApp: () => liveApp(storage, organisationId, 'Other'),
+    async otherApp() {
+      const other = await createApp(storage, { organisationId, name: 'Other', platformHint: 'web', settings: {}, nowMs: START });
+      await goLive(storage, organisationId, other.app.id);
+      return { appId: other.app.id, live: other.keys.live, test: other.keys.test };
+    },
     async sdk(method, path, body, headers = {}) {
       const all = { 'X-Service-Key': keys.test, 'X-Service-Device': DEVICE, 'Content-Type': 'application/json', ...headers };
       const sent = Object.fromEntries(Object.entries(all).filter(([, value]) => value !== ''));

@@ -48,7 +48,7 @@ test('POST /v1/uploads: unused uploads run out, the nearest first; used ones nev
   const { db, save } = desk(t);
   assert.equal(nextUploadDeadline(db), null);
   const [late, soon, used] = [save(NOW + 30), save(NOW + 10), save(NOW + 5)];
-  assert.ok(useUploads(db, { messageId: 'msg_1', uploads: [{ id: used, position: 0, text: 'words' }] }));
+  assert.ok(useUploads(db, { messageId: 'msg_1', uploads: [{ id: used, position: 0, name: 'a.txt', text: 'words' }] }));
   assert.equal(nextUploadDeadline(db), NOW + 10);
   assert.deepEqual(transactions.expireUploads(db, { nowMs: NOW + 9, limit: 10 }), []);
   assert.deepEqual(transactions.expireUploads(db, { nowMs: NOW + 99, limit: 1 }), [soon]);
@@ -60,31 +60,32 @@ test('POST /v1/uploads: unused uploads run out, the nearest first; used ones nev
 test('attachments: an upload is used by one message, and a missing one uses nothing', (t) => {
   const { db, save } = desk(t);
   const id = save(NOW + 10);
-  const use = (messageId: string, uploadId: string) => useUploads(db, { messageId, uploads: [{ id: uploadId, position: 0, text: null }] });
+  const use = (messageId: string, uploadId: string) =>
+    useUploads(db, { messageId, uploads: [{ id: uploadId, position: 0, name: 'a.txt', text: null }] });
   assert.equal(use('msg_1', mintId('upl', NOW)), false);
   assert.equal(use('msg_1', id), true);
   assert.equal(use('msg_2', id), false);
   assert.equal(readUploads(db, [id])[0]?.messageId, 'msg_1');
 });
 
-test('attachments: messages show theirs in the order of the message, with their words, until the message goes', (t) => {
+test('attachments: messages show theirs in the order of the message, with their words and the name they have there, until the message goes', (t) => {
   const { db, appId, save } = desk(t);
   const [first, second, other] = [save(NOW, 'one.txt'), save(NOW, 'two.txt'), save(NOW, 'three.txt')];
   useUploads(db, {
     messageId: 'msg_1',
     uploads: [
-      { id: second, position: 1, text: 'two' },
-      { id: first, position: 0, text: 'one' },
+      { id: second, position: 1, name: 'two.txt', text: 'two' },
+      { id: first, position: 0, name: 'one.txt', text: 'one' },
     ],
   });
-  useUploads(db, { messageId: 'msg_2', uploads: [{ id: other, position: 0, text: null }] });
+  useUploads(db, { messageId: 'msg_2', uploads: [{ id: other, position: 0, name: 'three of ⟦email_1⟧.txt', text: null }] });
   const shown = (...messageIds: string[]) => attachmentsOfMessages(db, messageIds).map(({ uploadId, text }) => [uploadId, text]);
   assert.deepEqual(shown('msg_1'), [
     [first, 'one'],
     [second, 'two'],
   ]);
   assert.deepEqual(shown('msg_1', 'msg_2').length, 3);
-  const row = { messageId: 'msg_2', uploadId: other, name: 'three.txt', mediaType: 'text/plain', size: 7, text: null };
+  const row = { messageId: 'msg_2', uploadId: other, name: 'three of ⟦email_1⟧.txt', mediaType: 'text/plain', size: 7, text: null };
   assert.deepEqual(attachmentsOfMessages(db, ['msg_2']), [row]);
   db.statement('DELETE FROM conversations').run();
   assert.deepEqual(uploadIdsOfApp(db, appId), []);

@@ -6,8 +6,8 @@
  * What may have arrived is never called failed: it is unknown unless the endpoint gave a definite answer.
  */
 import { type buildConnector, Client } from 'undici';
-import { type AddressGuard, AddressRefused } from '../address-guard.ts';
-import { readAnswer, UnreadableAnswer } from './answer-body.ts';
+import type { AddressGuard } from '../address-guard.ts';
+import { failureSentence, readAnswer } from '../http-answer.ts';
 import type { ActionRequest } from './request.ts';
 
 /** `reason` is a sentence for the model; it holds no address, no credential and nothing of the request. */
@@ -47,29 +47,10 @@ class CallEnded extends Error {}
 
 const STOPPED = 'The call was stopped before the endpoint answered.';
 
-/** Sentences for what goes wrong below HTTP; all the rest is "The connection failed". */
-const FAILURES: Readonly<Record<string, string>> = {
-  ENOTFOUND: 'The name of the endpoint could not be found.',
-  EAI_AGAIN: 'The name of the endpoint could not be found.',
-  ECONNREFUSED: 'The endpoint refused the connection.',
-  UND_ERR_CONNECT_TIMEOUT: 'The endpoint could not be reached in time.',
-  ETIMEDOUT: 'The endpoint could not be reached in time.',
-  UND_ERR_HEADERS_OVERFLOW: 'The endpoint answered with too many headers.',
-};
-
-/** Codes by families: TLS has some thirty for certificates, zlib and brotli as many for broken data. */
-const FAILURE_FAMILIES: readonly (readonly [RegExp, string])[] = [
-  [
-    /CERT|TLS|SSL|VERIFY|^EPROTO$/,
-    'No secure connection to the endpoint could be made: its certificate or its TLS settings are not accepted.',
-  ],
-  [/^Z_|^ERR__|^ERR_BROTLI/, 'The answer of the endpoint is compressed in a way that could not be read.'],
-];
+const UNASKED_ENCODING = 'The endpoint compresses its answer in a way that was not asked for.';
 
 function sentenceOf(error: unknown): string {
-  if (error instanceof AddressRefused || error instanceof CallEnded || error instanceof UnreadableAnswer) return error.message;
-  const code = String((error as { code?: unknown } | null)?.code ?? '');
-  return FAILURES[code] ?? FAILURE_FAMILIES.find(([family]) => family.test(code))?.[1] ?? 'The connection to the endpoint failed.';
+  return error instanceof CallEnded ? error.message : failureSentence(error, 'endpoint', 'The answer of the endpoint');
 }
 
 /** Opens one connection and no second: a client opens another one for a request that it thinks was not written yet. */
@@ -109,7 +90,7 @@ function brokenOff(error: unknown, { connected, status }: Progress): CallOutcome
 }
 
 async function exchange(guard: AddressGuard, request: ActionRequest, maxBytes: number, signal: AbortSignal): Promise<CallOutcome> {
-  const { url, method, headers, body = null } = request;
+  const { url, method, headers } = request;
   const progress: Progress = { connected: false, status: undefined };
   const client = new Client(url.origin, { connect: connectOnce(guard, progress), headersTimeout: 0, bodyTimeout: 0 });
   // Not the request's own signal: that is not heard before there is a connection.
@@ -118,11 +99,14 @@ async function exchange(guard: AddressGuard, request: ActionRequest, maxBytes: n
   try {
     const path = `${url.pathname}${url.search}`;
     // `reset`: the endpoint is told, too, that nothing follows on this connection.
-    const answer = await client.request({ method, path, headers, body, reset: true });
+    const answer = await client.request({ method, path, headers, body: request.body ?? null, reset: true });
     // The connection is destroyed while a body may still be on its way: that is not an error to anybody.
     answer.body.on('error', () => {});
     progress.status = answer.statusCode;
-    return answered(answer.statusCode, await readAnswer(answer, maxBytes));
+    const tooLong = `The answer of the endpoint is larger than ${Math.floor(maxBytes / 1024)} KB.`;
+    const body = await readAnswer(answer, maxBytes, { tooLong, encoding: UNASKED_ENCODING });
+    // UTF-8, without a byte order mark.
+    return answered(answer.statusCode, new TextDecoder().decode(body));
   } catch (error) {
     return brokenOff(signal.aborted ? signal.reason : error, progress);
   } finally {

@@ -2,11 +2,10 @@
  * Fetches the document behind a link (decisions §3 "Link guard"). Owns the bounds on what comes in: redirects, size, time
  * and type. Every hop goes through the address guard; nothing is sent that tells who asked: no cookies, no credentials.
  */
-import type { Readable } from 'node:stream';
-import { createBrotliDecompress, createGunzip, createInflate } from 'node:zlib';
-import { Client, type Dispatcher } from 'undici';
+import { Client } from 'undici';
 import { LINK_MAX_BYTES, LINK_REDIRECTS_MAX, LINK_TIMEOUT_MS } from '../../protocol/limits.ts';
-import { type AddressGuard, AddressRefused } from '../address-guard.ts';
+import type { AddressGuard } from '../address-guard.ts';
+import { failureSentence, headerOf, readAnswer } from '../http-answer.ts';
 import { linkAddress } from './link-address.ts';
 import { LinkError } from './link-error.ts';
 
@@ -41,33 +40,10 @@ const HEADERS = {
   'accept-encoding': 'gzip, deflate, br',
 };
 
-/** Sentences for what goes wrong below HTTP; all the rest is "The connection failed". */
-const FAILURES: Readonly<Record<string, string>> = {
-  ENOTFOUND: 'The name of the site could not be found.',
-  EAI_AGAIN: 'The name of the site could not be found.',
-  ECONNREFUSED: 'The site refused the connection.',
-  UND_ERR_CONNECT_TIMEOUT: 'The site could not be reached in time.',
-  ETIMEDOUT: 'The site could not be reached in time.',
-  UND_ERR_HEADERS_OVERFLOW: 'The site answered with too many headers.',
-};
+const UNREAD_ENCODING = 'The document is compressed in a way that is not read: gzip, deflate and br are.';
 
-/** Codes by families: TLS has some thirty for certificates, zlib and brotli as many for broken data. */
-const FAILURE_FAMILIES: readonly (readonly [RegExp, string])[] = [
-  [/CERT|TLS|SSL|VERIFY|^EPROTO$/, 'No secure connection to the site could be made: its certificate or its TLS settings are not accepted.'],
-  [/^Z_|^ERR__|^ERR_BROTLI/, 'The document is compressed in a way that could not be read.'],
-];
-
-function sentenceOf(error: unknown): LinkError {
-  if (error instanceof LinkError) return error;
-  if (error instanceof AddressRefused) return new LinkError(error.message, { cause: error });
-  const code = String((error as { code?: unknown }).code ?? '');
-  const known = FAILURES[code] ?? FAILURE_FAMILIES.find(([family]) => family.test(code))?.[1];
-  return new LinkError(known ?? 'The connection to the site failed.', { cause: error });
-}
-
-function header(answer: Dispatcher.ResponseData, name: string): string | undefined {
-  const value = answer.headers[name];
-  return Array.isArray(value) ? value[0] : value;
+function linkErrorOf(error: unknown): LinkError {
+  return error instanceof LinkError ? error : new LinkError(failureSentence(error, 'site', 'The document'), { cause: error });
 }
 
 /** The type and charset of a Content-Type. @throws LinkError when there is none or it is not read. */
@@ -84,47 +60,6 @@ function typeOf(contentType: string | undefined): { mediaType: LinkMediaType; ch
   return { mediaType, charset };
 }
 
-function decompressed(body: Readable, encoding: string | undefined): Readable {
-  const written = encoding?.trim().toLowerCase() ?? 'identity';
-  if (written === '' || written === 'identity') return body;
-  const decoders = { gzip: createGunzip, 'x-gzip': createGunzip, deflate: createInflate, br: createBrotliDecompress };
-  const make = Object.hasOwn(decoders, written) ? decoders[written as keyof typeof decoders] : undefined;
-  if (make === undefined) throw new LinkError('The document is compressed in a way that is not read: gzip, deflate and br are.');
-  const decoder = make();
-  // Not `pipeline`: an error on either side has to reach the one reader, and the body is destroyed with its connection.
-  body.on('error', (error) => decoder.destroy(error));
-  return body.pipe(decoder);
-}
-
-/** Reads to the end, or to the first byte too many: what a small compressed body grows to is counted, never held. */
-async function readBody(answer: Dispatcher.ResponseData, maxBytes: number): Promise<Uint8Array<ArrayBuffer>> {
-  const tooLong = () => new LinkError(`The document is larger than ${Math.floor(maxBytes / (1024 * 1024))} MB.`);
-  if (Number(header(answer, 'content-length') ?? 0) > maxBytes) throw tooLong();
-  const stream = decompressed(answer.body, header(answer, 'content-encoding'));
-  let received = 0;
-  if (stream !== answer.body) {
-    // A compressed stream may also be long and yield nothing.
-    answer.body.on('data', (chunk: Buffer) => {
-      received += chunk.length;
-      if (received > maxBytes) stream.destroy(tooLong());
-    });
-  }
-  const chunks: Buffer[] = [];
-  let size = 0;
-  for await (const chunk of stream as AsyncIterable<Buffer>) {
-    size += chunk.length;
-    if (size > maxBytes) throw tooLong();
-    chunks.push(chunk);
-  }
-  const bytes = new Uint8Array(size);
-  let at = 0;
-  for (const chunk of chunks) {
-    bytes.set(chunk, at);
-    at += chunk.length;
-  }
-  return bytes;
-}
-
 type Hop = { readonly redirect: string } | { readonly document: FetchedLink };
 
 /** One request on a connection of its own, which ends with it. */
@@ -139,13 +74,14 @@ async function fetchHop(url: URL, guard: AddressGuard, signal: AbortSignal, maxB
     // The connection is destroyed while a body may still be on its way: that is not an error to anybody.
     answer.body.on('error', () => {});
     if (REDIRECTS.has(answer.statusCode)) {
-      const location = header(answer, 'location');
+      const location = headerOf(answer, 'location');
       if (location === undefined) throw new LinkError('The site redirects without saying where to.');
       return { redirect: location };
     }
     if (answer.statusCode !== 200) throw new LinkError(`The site answered with status ${answer.statusCode}.`);
-    const type = typeOf(header(answer, 'content-type'));
-    return { document: { ...type, bytes: await readBody(answer, maxBytes) } };
+    const type = typeOf(headerOf(answer, 'content-type'));
+    const tooLong = `The document is larger than ${Math.floor(maxBytes / (1024 * 1024))} MB.`;
+    return { document: { ...type, bytes: await readAnswer(answer, maxBytes, { tooLong, encoding: UNREAD_ENCODING }) } };
   } finally {
     signal.removeEventListener('abort', end);
     void client.destroy().catch(() => {});
@@ -181,7 +117,7 @@ export async function fetchLink(uri: string, options: FetchOptions): Promise<Fet
   } catch (error) {
     signal?.throwIfAborted();
     if (ended.signal.aborted) throw ended.signal.reason;
-    throw sentenceOf(error);
+    throw linkErrorOf(error);
   } finally {
     clearTimeout(timer);
     signal?.removeEventListener('abort', stop);

@@ -1,8 +1,9 @@
 /** Owns how the offline model answers from passages: it quotes their most relevant sentences and says nothing of its own. */
+import { clipWhole } from '../../protocol/placeholder.ts';
 import { sentences } from '../knowledge/sentences.ts';
 import { contentStems, stemsFoundIn } from '../knowledge/terms.ts';
 import type { Passage } from './model.ts';
-import { cut, cutWords, escapeMarkdown, plainText, quotedMarkdown } from './offline-words.ts';
+import { cutWords, escapeMarkdown, plainText, quotedMarkdown } from './offline-words.ts';
 
 /** A sentence, list item or table row of a passage. */
 interface Unit {
@@ -208,7 +209,7 @@ function quickRepliesOf(chosen: readonly Unit[], passages: readonly Passage[], q
   }
   return labels.length === 0
     ? undefined
-    : { replies: labels.map((label, index) => ({ id: `ask_${index + 1}`, label: cut(label, LABEL_MAX_CHARS) })) };
+    : { replies: labels.map((label, index) => ({ id: `ask_${index + 1}`, label: clipWhole(label, LABEL_MAX_CHARS) })) };
 }
 
 /**

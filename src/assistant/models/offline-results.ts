@@ -1,6 +1,7 @@
 /** Owns how the offline model reports what an action returned: sentences, a table of values or a list, or why there is none. */
+import { clipWhole } from '../../protocol/placeholder.ts';
 import { type Outcome, readOutcome } from './offline-outcome.ts';
-import { capitalised, cut, cutWords, enumerated, escapeMarkdown, spokenName } from './offline-words.ts';
+import { capitalised, cutWords, enumerated, escapeMarkdown, spokenName } from './offline-words.ts';
 
 export interface ComponentCall {
   readonly name: string;
@@ -97,7 +98,7 @@ function reportList(spokenAction: string, values: readonly unknown[], offered: R
   const count = values.length === 1 ? 'one result' : `${values.length} results`;
   if (offered.has('item_list')) {
     const body = {
-      title: cut(spokenAction, TITLE_MAX_CHARS),
+      title: clipWhole(spokenAction, TITLE_MAX_CHARS),
       layout: 'list',
       items,
       ...(values.length > items.length ? { total: values.length } : {}),
@@ -119,10 +120,10 @@ function reportValues(spokenAction: string, rows: readonly Row[], offered: Reado
   const closed = /[.!?]$/.test(sentence) ? sentence : `${sentence}.`;
   if (offered.has('key_value')) {
     const shown = rows.slice(0, ROWS_MAX).map((row) => ({
-      label: cut(capitalised(row.label), LABEL_MAX_CHARS),
-      value: cut(row.value, VALUE_MAX_CHARS),
+      label: clipWhole(capitalised(row.label), LABEL_MAX_CHARS),
+      value: clipWhole(row.value, VALUE_MAX_CHARS),
     }));
-    return { text: closed, component: { name: 'key_value', body: { title: cut(spokenAction, TITLE_MAX_CHARS), rows: shown } } };
+    return { text: closed, component: { name: 'key_value', body: { title: clipWhole(spokenAction, TITLE_MAX_CHARS), rows: shown } } };
   }
   if (rows.length <= SENTENCE_ROWS_MAX) return { text: closed, component: undefined };
   const lines = rows

@@ -1,5 +1,5 @@
 /** Owns how the offline model writes: somebody else's words as plain text or safe Markdown, cut without harm. */
-import { clip } from '../../protocol/text.ts';
+import { clipWhole } from '../../protocol/placeholder.ts';
 
 /** What Markdown would read as markup. Underscores inside words (and in placeholders, ⟦email_1⟧) are none. */
 const MARKUP = /[\\`*[\]<>|~#]|(?<![\p{L}\p{N}])_|_(?![\p{L}\p{N}])/gu;
@@ -32,17 +32,9 @@ export function quotedMarkdown(md: string): string {
   return pairs(/\*\*/g) && pairs(/`+/g) && pairs(/(?<!\*)\*(?!\*)/g) ? line : escapeMarkdown(plainText(md));
 }
 
-/** At most `max` code points, never through a placeholder (⟦email_1⟧), which could not be restored then. */
-export function cut(text: string, max: number): string {
-  const short = clip(text, max);
-  if (short === text) return text;
-  const opened = short.lastIndexOf('⟦');
-  return opened > short.lastIndexOf('⟧') ? `${short.slice(0, opened)}…` : short;
-}
-
-/** `cut` at the end of a word when one ends in the second half. */
+/** `clipWhole` at the end of a word when one ends in the second half. */
 export function cutWords(text: string, max: number): string {
-  const short = cut(text, max);
+  const short = clipWhole(text, max);
   if (short === text) return text;
   const blank = short.lastIndexOf(' ');
   return blank >= max / 2 ? `${short.slice(0, blank).replace(/[\s,;:.–-]+$/, '')}…` : short;

@@ -5,9 +5,10 @@
  * Nearly every text holds nothing: one look decides that. What was found is hidden from the searches that follow, the surest
  * kind first, so that no two findings overlap and the digits of a card are no phone number.
  */
+import { LOOKALIKE, PLACEHOLDER_OPENS } from '../../protocol/placeholder.ts';
 import { findCards, findIbans } from './payment-numbers.ts';
 import { findPhones } from './phone-numbers.ts';
-import { LOOKALIKE, PLACEHOLDER_OPENS, type PlaceholderKind } from './placeholder.ts';
+import type { PlaceholderKind } from './placeholder.ts';
 
 export interface Finding {
   readonly kind: PlaceholderKind;

@@ -2,31 +2,46 @@
  * Keeps placeholders whole in text that comes in pieces (decisions §9): a model may split `⟦email_1⟧` anywhere, and what has
  * been said cannot be restored any more.
  *
- * It holds back at most an unfinished placeholder, a dozen characters; what cannot become one any more is let go at once.
+ * It holds back at most an unfinished placeholder, a dozen characters; what cannot become one any more is let go at once. A placeholder
+ * within a web address leaves it as one that is never restored.
  */
-import { isUnfinished, PLACEHOLDER_OPENS } from './placeholder.ts';
+import { PLACEHOLDER_OPENS } from '../../protocol/placeholder.ts';
+import { hideInAddresses, restOf } from './addresses.ts';
+import { isUnfinished } from './placeholder.ts';
 
 export class PlaceholderGate {
   #held = '';
+  /** What was said since the last boundary of an address. */
+  #rest = '';
 
   /** What can be said now that `delta` has come. Text without `⟦` passes as it is. */
   push(delta: string): string {
-    if (this.#held === '' && !delta.includes(PLACEHOLDER_OPENS)) return delta;
+    if (this.#held === '' && !delta.includes(PLACEHOLDER_OPENS)) {
+      this.#rest = restOf(this.#rest, delta);
+      return delta;
+    }
     const text = this.#held + delta;
     // A placeholder holds no other: only the last one can be unfinished.
     const opens = text.lastIndexOf(PLACEHOLDER_OPENS);
     if (!isUnfinished(text.slice(opens))) {
       this.#held = '';
-      return text;
+      return this.#said(text);
     }
     this.#held = text.slice(opens);
-    return text.slice(0, opens);
+    return this.#said(text.slice(0, opens));
+  }
+
+  #said(text: string): string {
+    const said = hideInAddresses(text, this.#rest);
+    this.#rest = restOf(this.#rest, said);
+    return said;
   }
 
   /** What was held back when no more will come; '' mostly. */
   flush(): string {
     const held = this.#held;
     this.#held = '';
+    this.#rest = restOf(this.#rest, held);
     return held;
   }
 }

@@ -6,8 +6,9 @@
  * printing a table shows none.
  */
 import { JSON_DEPTH_MAX, PLACEHOLDERS_PER_CONVERSATION_MAX } from '../../protocol/limits.ts';
+import { PLACEHOLDER_OPENS } from '../../protocol/placeholder.ts';
 import { findPersonalData } from './find.ts';
-import { PLACEHOLDER_OPENS, type PlaceholderKind, placeholderOf, RESTORABLE } from './placeholder.ts';
+import { type PlaceholderKind, placeholderOf, RESTORABLE } from './placeholder.ts';
 
 /** Asked for a placeholder that the table does not know: its value, if there is one after all. */
 export type FindValue = (placeholder: string) => string | undefined;
@@ -100,31 +101,45 @@ export function concealText(text: string, place: TextPlace, nameOf: (kind: Place
 /** Rewrites a text; `label` is the name of the field that holds it (for a list's items the list's), '' when there is none. */
 export type Rewrite = (text: string, label: string) => string;
 
-function rewriteObject(value: object, rewrite: Rewrite, depth: number): object {
-  const entries = Object.entries(value);
+interface Rewriting {
+  readonly rewrite: Rewrite;
+  readonly numbers: boolean;
+}
+
+function rewriteObject(value: object, rewriting: Rewriting, depth: number): object {
   let isChanged = false;
-  for (const entry of entries) {
-    const rewritten = rewriteAt(entry[1], rewrite, entry[0], depth);
-    isChanged ||= rewritten !== entry[1];
-    entry[1] = rewritten;
-  }
+  const entries = Object.entries(value).map(([name, member]): [string, unknown] => {
+    // Who keys a map by e-mail addresses writes them there.
+    const renamed = rewriting.rewrite(name, '');
+    const rewritten = rewriteAt(member, rewriting, name, depth);
+    isChanged ||= renamed !== name || rewritten !== member;
+    return [renamed, rewritten];
+  });
   return isChanged ? Object.fromEntries(entries) : value;
 }
 
-function rewriteAt(value: unknown, rewrite: Rewrite, label: string, depth: number): unknown {
-  if (typeof value === 'string') return rewrite(value, label);
+function rewriteNumber(value: number, { rewrite, numbers }: Rewriting, label: string): unknown {
+  if (!numbers || !Number.isSafeInteger(value)) return value;
+  const written = String(value);
+  const rewritten = rewrite(written, label);
+  return rewritten === written ? value : rewritten;
+}
+
+function rewriteAt(value: unknown, rewriting: Rewriting, label: string, depth: number): unknown {
+  if (typeof value === 'string') return rewriting.rewrite(value, label);
+  if (typeof value === 'number') return rewriteNumber(value, rewriting, label);
   if (typeof value !== 'object' || value === null) return value;
   // Nothing of ours nests this deep; what cannot be looked through is not passed on.
   if (depth >= JSON_DEPTH_MAX) return null;
-  if (!Array.isArray(value)) return rewriteObject(value, rewrite, depth + 1);
-  const items = value.map((item: unknown) => rewriteAt(item, rewrite, label, depth + 1));
+  if (!Array.isArray(value)) return rewriteObject(value, rewriting, depth + 1);
+  const items = value.map((item: unknown) => rewriteAt(item, rewriting, label, depth + 1));
   return items.some((item, index) => item !== value[index]) ? items : value;
 }
 
 /**
- * A JSON-like value with every string in it rewritten, names of fields excepted; the same value when nothing changed.
- * Parts nested deeper than JSON_DEPTH_MAX become null.
+ * A JSON-like value with every string in it rewritten, names of fields too; the same value when nothing changed. With `numbers`
+ * a whole number is rewritten as its digits are, and becomes text then. Parts nested deeper than JSON_DEPTH_MAX become null.
  */
-export function rewriteStrings<T>(value: T, rewrite: Rewrite): T {
-  return rewriteAt(value, rewrite, '', 0) as T;
+export function rewriteStrings<T>(value: T, rewrite: Rewrite, numbers = false): T {
+  return rewriteAt(value, { rewrite, numbers }, '', 0) as T;
 }

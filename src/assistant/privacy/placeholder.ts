@@ -4,13 +4,10 @@
  * `text` stands for what only looks like a placeholder: who writes `⟦email_1⟧` is shown `⟦email_1⟧` again, and never somebody's
  * address. Beyond the bound of a conversation a value becomes `⟦email⟧`, without a number: nobody is ever shown it again.
  */
+import { PLACEHOLDER_CLOSES, PLACEHOLDER_OPENS } from '../../protocol/placeholder.ts';
 
 export const PLACEHOLDER_KINDS = ['email', 'phone', 'card', 'iban', 'text'] as const;
 export type PlaceholderKind = (typeof PLACEHOLDER_KINDS)[number];
-
-/** A placeholder begins with this; text without it holds none. */
-export const PLACEHOLDER_OPENS = '⟦';
-const PLACEHOLDER_CLOSES = '⟧';
 
 /** Digits of a number: a conversation has hundreds of values, never ten thousand. */
 const NUMBER_MAX_DIGITS = 4;
@@ -20,9 +17,6 @@ export const RESTORABLE = new RegExp(
   `${PLACEHOLDER_OPENS}(?:${PLACEHOLDER_KINDS.join('|')})_[1-9]\\d{0,${NUMBER_MAX_DIGITS - 1}}${PLACEHOLDER_CLOSES}`,
   'g',
 );
-
-/** Whatever anybody could take for a placeholder; everything restorable is among it. */
-export const LOOKALIKE = /⟦[a-z]+_\d+⟧/g;
 
 /** The longest text that a placeholder can begin with and not be complete. */
 const UNFINISHED = new RegExp(

@@ -2,7 +2,6 @@
 import { expireChange } from '../../actors/invocation-step.ts';
 import { Refusal } from '../../protocol/errors.ts';
 import { timestamp } from '../../protocol/timestamp.ts';
-import { readAttachments } from '../../storage/attachments.ts';
 import type { Connection } from '../../storage/connection.ts';
 import type { StoredMessage } from '../../storage/conversations.ts';
 import { type FeedbackRow, readFeedback } from '../../storage/feedback.ts';
@@ -17,6 +16,7 @@ import {
   readTranscriptPage,
   readTurnsOfMessages,
 } from '../../storage/transcripts.ts';
+import { shownAttachments } from '../../storage/uploads.ts';
 import { defineRoute, json } from '../route.ts';
 import type { Services } from '../services.ts';
 import { pageLimit, requireApp } from './lookup.ts';
@@ -128,7 +128,7 @@ function turnToWire(turn: MessageTurn | undefined) {
 /** Messages with everything that hangs on them; what an assistant's message alone can have is missing on a person's. */
 function messagesToWire(db: Connection, conversationId: string, messages: readonly StoredMessage[], nowMs: number) {
   const ids = messages.map(({ id }) => id);
-  const attachments = readAttachments(db, ids);
+  const attachments = shownAttachments(db, ids);
   const turns = readTurnsOfMessages(db, ids);
   const feedback = readFeedback(db, ids);
   const blockIds = messages.flatMap(({ blocks }) => blocks.filter((block) => block.block_type === 'rating').map((block) => block.id));

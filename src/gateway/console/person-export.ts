@@ -1,11 +1,14 @@
 /** Everything kept of a person as JSON (decisions §2): put together page by page, letting other requests in between. */
 import { setImmediate as breathe } from 'node:timers/promises';
 import { timestamp } from '../../protocol/timestamp.ts';
-import { readAttachments } from '../../storage/attachments.ts';
 import type { Connection } from '../../storage/connection.ts';
 import { readMessages, type StoredMessage } from '../../storage/conversations.ts';
 import { listBoundDevices } from '../../storage/devices.ts';
-import { listConversationsOfPerson, type PersonConversation, readFeedbackOn, readRatingsIn } from '../../storage/person-export.ts';
+import { readFeedback } from '../../storage/feedback.ts';
+import { readRatings } from '../../storage/ratings.ts';
+import { listConversationsOfPerson, type PersonConversation } from '../../storage/transcripts.ts';
+import { shownAttachments } from '../../storage/uploads.ts';
+import { attachmentToWire } from '../wire.ts';
 
 /** One answer holds these; some tens of megabytes in memory. A person who said more is told by `truncated`. */
 export const EXPORT_MESSAGES_MAX = 10_000;
@@ -15,23 +18,18 @@ const EXPORT_DEVICES_MAX = 1_000;
 const MESSAGES_PER_READ = 200;
 const CONVERSATIONS_PER_READ = 100;
 
-function messagesToWire(db: Connection, messages: readonly StoredMessage[]) {
+function messagesToWire(db: Connection, conversationId: string, messages: readonly StoredMessage[]) {
   const ids = messages.map(({ id }) => id);
-  const attachments = readAttachments(db, ids);
+  const attachments = shownAttachments(db, ids);
   return {
     messages: messages.map(({ id, role, blocks, createdAtMs }) => ({
       id,
       role,
       blocks,
-      attachments: (attachments.get(id) ?? []).map(({ uploadId, name, mediaType, size }) => ({
-        upload_id: uploadId,
-        name,
-        media_type: mediaType,
-        size,
-      })),
+      attachments: (attachments.get(id) ?? []).map(attachmentToWire),
       created_at: timestamp(createdAtMs),
     })),
-    feedback: readFeedbackOn(db, ids).map(({ messageId, deviceId, rating, reason, createdAtMs, updatedAtMs }) => ({
+    feedback: readFeedback(db, ids).map(({ messageId, deviceId, rating, reason, createdAtMs, updatedAtMs }) => ({
       message_id: messageId,
       device_id: deviceId,
       rating,
@@ -39,8 +37,9 @@ function messagesToWire(db: Connection, messages: readonly StoredMessage[]) {
       created_at: timestamp(createdAtMs),
       updated_at: timestamp(updatedAtMs),
     })),
-    ratings: readRatingsIn(
+    ratings: readRatings(
       db,
+      conversationId,
       messages.flatMap(({ blocks }) => blocks.map(({ id }) => id)),
     ).map(({ blockId, messageId, value, comment, createdAtMs }) => ({
       message_id: messageId,
@@ -64,7 +63,7 @@ async function conversationToWire(db: Connection, { id, deviceId, createdAtMs, u
     const messages = readMessages(db, id, { limit: MESSAGES_PER_READ, before, wordless: false });
     if (messages.length === 0) break;
     const kept = messages.slice(-Math.min(messages.length, room - count));
-    pages.unshift(messagesToWire(db, kept));
+    pages.unshift(messagesToWire(db, id, kept));
     count += kept.length;
     before = kept[0]?.id;
     await breathe();

@@ -1,21 +1,22 @@
 /** POST /v1/chat, and re-attaching to and stopping a turn: the routes; what a turn is lives behind the actors' door. */
-import { createHash, randomUUID } from 'node:crypto';
+import { randomUUID } from 'node:crypto';
 import type { TurnCommand } from '../../actors/turn-command.ts';
 import { Refusal } from '../../protocol/errors.ts';
 import { runtimeHeader } from '../../protocol/headers.ts';
 import { type ChatRequest, chatRequest } from '../../protocol/runtime/chat.ts';
 import { seqAfter } from '../request-headers.ts';
 import { defineRoute, json, type Route, type RouteInput, type RuntimeCaller } from '../route.ts';
+import type { Services } from '../services.ts';
 import { turnPerson } from './identity.ts';
 import { messagesPool } from './pools.ts';
 
 const TURN_ID = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/i;
 
 /** What a retry must repeat: the body, the device, the channel and the person (decisions §4). */
-function fingerprint(body: ChatRequest, caller: RuntimeCaller, person: TurnCommand['person']): string {
-  return createHash('sha256')
-    .update(JSON.stringify([caller.channel, caller.deviceId, person?.externalUserId, { ...body, turn_id: body.turn_id?.toLowerCase() }]))
-    .digest('hex');
+function fingerprint(body: ChatRequest, caller: RuntimeCaller, person: TurnCommand['person'], { storage }: Services): string {
+  const repeated = [caller.channel, caller.deviceId, person?.externalUserId, { ...body, turn_id: body.turn_id?.toLowerCase() }];
+  // Keyed: of a short message one could guess what was in it otherwise.
+  return storage.vault.digest('turn', Buffer.from(JSON.stringify(repeated))).toString('hex');
 }
 
 function turnCaller({ caller, params }: RouteInput<null, RuntimeCaller>) {
@@ -51,7 +52,7 @@ export const chatRoutes: readonly Route[] = [
         deviceId: caller.deviceId,
         person,
         turnId: body.turn_id?.toLowerCase() ?? randomUUID(),
-        fingerprint: fingerprint(body, caller, person),
+        fingerprint: fingerprint(body, caller, person, services),
         requestId,
         purpose: 'person',
         body,

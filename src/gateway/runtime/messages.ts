@@ -1,33 +1,30 @@
 /** GET /v1/conversations/:id/messages (service.md): a page of what was said, to the device it was said to, and what is still open. */
-import { readerRestore } from '../../actors/concealment.ts';
+import { concealmentOf } from '../../actors/concealment.ts';
 import { ownConversation } from '../../actors/ownership.ts';
 import { waitingCalls } from '../../actors/pending-call.ts';
 import { type MessageReply, type MessagesReply, messagesQuery, type OpenReply } from '../../protocol/runtime/messages.ts';
 import { timestamp } from '../../protocol/timestamp.ts';
-import { readAttachments } from '../../storage/attachments.ts';
 import type { Connection } from '../../storage/connection.ts';
 import { type MessagesPage, readMessages } from '../../storage/conversations.ts';
 import { readOpenTurns } from '../../storage/turns.ts';
+import { shownAttachments } from '../../storage/uploads.ts';
 import { checkQuery } from '../query.ts';
 import { perMinute } from '../rate-limit.ts';
 import { defineRoute, json } from '../route.ts';
+import { attachmentToWire } from '../wire.ts';
+import { deviceOf } from './device.ts';
 
 /** A page is read on the event loop; ten a second is more than any person scrolls. */
 const PAGES_PER_MINUTE_PER_DEVICE = 600;
 
 function messagesOf(db: Connection, conversationId: string, page: Omit<MessagesPage, 'wordless'>): MessageReply[] {
   const messages = readMessages(db, conversationId, { ...page, wordless: false });
-  const attachments = readAttachments(
+  const attachments = shownAttachments(
     db,
     messages.map(({ id }) => id),
   );
   return messages.map(({ id, role, blocks, createdAtMs }) => {
-    const attached = attachments.get(id)?.map(({ uploadId, name, mediaType, size }) => ({
-      upload_id: uploadId,
-      name,
-      media_type: mediaType,
-      size,
-    }));
+    const attached = attachments.get(id)?.map(attachmentToWire);
     return { id, role, blocks, ...(attached === undefined ? {} : { attachments: attached }), created_at: timestamp(createdAtMs) };
   });
 }
@@ -52,7 +49,7 @@ export const messagesRoute = defineRoute({
     const { limit, before } = checkQuery(messagesQuery, query);
     const id = params.id ?? '';
     const db = storage.organisation(caller.organisationId);
-    const conversation = ownConversation(db, id, { appId: caller.app.id, channel: caller.channel, deviceId: caller.deviceId });
+    const conversation = ownConversation(db, id, deviceOf(caller));
     // Missing or a stranger's: one answer for both, so that nobody learns which ids exist (decisions §4).
     if (conversation === undefined) {
       const nothing: MessagesReply = { conversation_id: id, messages: [], open: { pending: [] } };
@@ -63,9 +60,7 @@ export const messagesRoute = defineRoute({
       messages: messagesOf(db, id, { limit, before }),
       open: openOf(db, id, caller.deviceId, nowMs()),
     };
-    const { placeholders: count } = conversation;
-    if (count === 0) return json(reply);
     // What was said lies in placeholder form; the device that it was said to gets the words (decisions §9).
-    return json(readerRestore(storage, { organisationId: caller.organisationId, conversationId: id, count }).restore(reply));
+    return json(concealmentOf(storage, caller.organisationId, conversation).restore(reply));
   },
 });

@@ -1,31 +1,25 @@
 /** POST /v1/uploads (service.md "POST /v1/uploads"): takes a file that a message of this device may attach. */
-import type { UploadCaller } from '../../actors/upload-intake.ts';
 import { Refusal } from '../../protocol/errors.ts';
 import { UPLOAD_MAX_BYTES, UPLOADS_PER_MINUTE_PER_DEVICE, UPLOADS_RETRY_AFTER_S } from '../../protocol/limits.ts';
 import { perMinute } from '../rate-limit.ts';
 import { defineRoute, json, type RuntimeCaller } from '../route.ts';
 import type { Services } from '../services.ts';
+import { requireDevice } from './device.ts';
 
 /** 20 MB at 1 Mbit/s; nobody keeps a place for longer. */
 const ARRIVES_WITHIN_MS = 180_000;
 
-function uploadCaller({ app, organisationId, channel, deviceId }: RuntimeCaller): UploadCaller {
-  return { organisationId, appId: app.id, channel, deviceId };
-}
+/** For the refusal of a caller without a device. */
+const WHY = 'only the device that uploaded a file may attach it';
 
 /** Before the file is read. @throws Refusal 400 invalid_request, 503 uploads_unavailable. */
 function enter(caller: RuntimeCaller, services: Services): () => void {
-  if (caller.deviceId === '') {
-    const message = 'is required';
-    throw new Refusal('invalid_request', `X-Service-Device ${message} here: only the device that uploaded a file may attach it.`, {
-      details: [{ path: 'X-Service-Device', message }],
-    });
-  }
+  const device = requireDevice(caller, WHY);
   if (services.draining()) {
     const message = 'The service is about to restart. Send the file again in some seconds.';
     throw new Refusal('uploads_unavailable', message, { retryAfterS: UPLOADS_RETRY_AFTER_S });
   }
-  return services.uploads.enter(uploadCaller(caller));
+  return services.uploads.enter(device);
 }
 
 function late(): Refusal {
@@ -43,6 +37,6 @@ export const uploadsRoute = defineRoute({
   upload: { field: 'file', maxBytes: UPLOAD_MAX_BYTES, enter, arrival: { withinMs: ARRIVES_WITHIN_MS, late } },
   suspended: 'app_suspended',
   async handle({ caller, upload }, services) {
-    return json(await services.uploads.takeIn(uploadCaller(caller), upload));
+    return json(await services.uploads.takeIn(requireDevice(caller, WHY), upload));
   },
 });

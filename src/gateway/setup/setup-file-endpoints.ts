@@ -123,7 +123,7 @@ const KNOWLEDGE: FileEndpoint = {
 
 const ACTIONS: FileEndpoint = {
   heading: 'POST /actions',
-  text: `HTTP endpoints of the app's backend, for a person to review. This version keeps them and calls none, in no turn and no test: what the assistant is to do goes into the manifest. Copy each from the code that calls it.
+  text: `HTTP endpoints of the app's backend, for a person to review. The assistant calls those that are switched on, in turns and in the smoke test (which never confirms a write and calls no action that needs a signed-in person); a build's own action of the same name goes before. Copy each from the code that calls it.
 
 - \`name\` snake_case ≤${ACTION_NAME_MAX_CHARS}, unique; \`description\` ≤${ACTION_DESCRIPTION_MAX_CHARS}: when to call it; \`method\` GET, POST, PUT, PATCH, DELETE; \`risk\` read (default), write, destructive.
 - \`url_template\`: the production https address; \`{{param.x}}\` marks a value in path or query. \`body_template\` (POST, PUT, PATCH): a JSON object as a string, marked likewise. Every mark is one of \`params\`.

@@ -6,7 +6,8 @@ import { toJsonSchema } from '@valibot/to-json-schema';
 import * as v from 'valibot';
 import { type Detail, explain, renderPath } from '../issues.ts';
 import { ERROR_DETAILS_MAX, SELECTION_IDS_MAX } from '../limits.ts';
-import { clip, text } from '../text.ts';
+import { clipWhole } from '../placeholder.ts';
+import { text } from '../text.ts';
 
 /** catalog.md: `fallback_text? ≤600`. */
 export const FALLBACK_TEXT_MAX_CHARS = 600;
@@ -126,12 +127,8 @@ function withRules<E extends v.ObjectEntries>(spec: ComponentSpec<E>, kept: v.Ob
   );
 }
 
-/** `text` cut to the fallback's bound, never through a privacy placeholder (⟦email_1⟧), which could not be restored then. */
 function boundedFallback(text: string): string {
-  const whole = text.trim();
-  const cut = clip(whole, FALLBACK_TEXT_MAX_CHARS);
-  const opened = cut.lastIndexOf('⟦');
-  return cut === whole || opened <= cut.lastIndexOf('⟧') ? cut : `${cut.slice(0, opened)}…`;
+  return clipWhole(text.trim(), FALLBACK_TEXT_MAX_CHARS);
 }
 
 function pickedWords(body: Body, pick: PickRules<Body>): string {
@@ -181,7 +178,7 @@ export function defineComponent<E extends v.ObjectEntries>(spec: ComponentSpec<E
       if (pick === undefined) return boundedFallback(said);
       // The answer is the news of an answered block: it must survive the cut.
       const answer = boundedFallback(pickedWords(body, pick));
-      return answer === '' ? boundedFallback(said) : boundedFallback(`${clip(said, FALLBACK_TEXT_MAX_CHARS / 2)} ${answer}`);
+      return answer === '' ? boundedFallback(said) : boundedFallback(`${clipWhole(said, FALLBACK_TEXT_MAX_CHARS / 2)} ${answer}`);
     },
     ...(pick === undefined ? {} : { pick }),
   };

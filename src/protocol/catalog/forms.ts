@@ -5,6 +5,7 @@
 import * as v from 'valibot';
 import { type Detail, renderPath } from '../issues.ts';
 import { ERROR_DETAILS_MAX, FORM_LIST_VALUE_MAX, FORM_VALUE_MAX_CHARS, FORM_VALUES_MAX } from '../limits.ts';
+import { LOOKALIKE } from '../placeholder.ts';
 import { codePoints, fits, text } from '../text.ts';
 import { type Body, defineComponent, type Report } from './component.ts';
 import { saidList } from './shapes.ts';
@@ -136,10 +137,9 @@ function valueProblem(value: unknown, item: FormField): string | undefined {
   }
 }
 
-/** What stands where the person's own address or number was (decisions §9): a value is judged as if one were there. */
-const PLACEHOLDER = /⟦[a-z]+_\d+⟧/g;
-const isMailValue = (value: string) => fits(value, FORM_VALUE_MAX_CHARS) && isEmail(value.replaceAll(PLACEHOLDER, 'a@b'));
-const isPhoneValue = (value: string) => fits(value, FORM_VALUE_MAX_CHARS) && isPhone(value.replaceAll(PLACEHOLDER, '0'));
+/** Where a placeholder stands for the person's own address or number, the value is judged as if one were there. */
+const isMailValue = (value: string) => fits(value, FORM_VALUE_MAX_CHARS) && isEmail(value.replaceAll(LOOKALIKE, 'a@b'));
+const isPhoneValue = (value: string) => fits(value, FORM_VALUE_MAX_CHARS) && isPhone(value.replaceAll(LOOKALIKE, '0'));
 
 /** Nothing was given: left out, an empty text, or an empty list. */
 function isBlank(value: unknown): boolean {

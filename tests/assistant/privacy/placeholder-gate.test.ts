@@ -92,3 +92,25 @@ describe('PlaceholderGate (decisions §9: placeholders split across model chunks
     assert.equal(gate.push('1⟧'), '1⟧');
   });
 });
+
+test('decisions §9: whatever an answer is split into, no restorable placeholder stands within a web address of it', () => {
+  const part = fc.constantFrom('https://a.example/', '⟦email_1⟧', '⟦iban_2⟧', 'x', ' ', '(', ')', '"', 'mailto:', '://', '⟦', '_');
+  fc.assert(
+    fc.property(fc.array(part, { maxLength: 30 }), fc.array(fc.nat(40), { maxLength: 12 }), (parts, cuts) => {
+      const text = parts.join('');
+      const gate = new PlaceholderGate();
+      let said = '';
+      let from = 0;
+      for (const at of [...cuts].sort((a, b) => a - b)) {
+        said += gate.push(text.slice(from, at));
+        from = Math.max(from, at);
+      }
+      said += gate.push(text.slice(from)) + gate.flush();
+      for (const run of said.split(/[\s"'<>()[\]]/)) {
+        const scheme = run.indexOf('://');
+        if (scheme >= 0) assert.doesNotMatch(run.slice(scheme), /⟦(?:email|iban)_\d⟧/, said);
+      }
+      assert.equal(said.replaceAll(/⟦(email|iban)(?:_\d)?⟧/g, '⟦$1⟧'), text.replaceAll(/⟦(email|iban)(?:_\d)?⟧/g, '⟦$1⟧'));
+    }),
+  );
+});

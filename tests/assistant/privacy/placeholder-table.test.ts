@@ -112,26 +112,35 @@ describe('PlaceholderTable (decisions §9)', () => {
 describe('rewriteStrings', () => {
   const upper = (text: string) => text.toUpperCase();
 
-  test('strings at any depth are rewritten with the name of their field, names and everything else stay', () => {
+  test('strings at any depth are rewritten with the name of their field, and everything else stays', () => {
     const labels: string[] = [];
-    const value = { a: 'x', b: [1, null, 'y', { c: 'z' }], d: true };
+    const value = { A: 'x', B: [1, null, 'y', { C: 'z' }], D: true };
     const rewritten = rewriteStrings(value, (text, label) => {
-      labels.push(label);
+      if (label !== '') labels.push(label);
       return upper(text);
     });
-    assert.deepEqual(rewritten, { a: 'X', b: [1, null, 'Y', { c: 'Z' }], d: true });
-    assert.deepEqual(labels, ['a', 'b', 'c']);
-    assert.deepEqual(value, { a: 'x', b: [1, null, 'y', { c: 'z' }], d: true });
+    assert.deepEqual(rewritten, { A: 'X', B: [1, null, 'Y', { C: 'Z' }], D: true });
+    assert.deepEqual(labels, ['A', 'B', 'C']);
+    assert.deepEqual(value, { A: 'x', B: [1, null, 'y', { C: 'z' }], D: true });
+  });
+
+  test('names of fields are rewritten, too: who keys a map by e-mail addresses writes them there', () => {
+    assert.deepEqual(
+      rewriteStrings({ owners: { 'a@b.example': 1 } }, (text) => text.replaceAll('a@b.example', '⟦email_1⟧')),
+      {
+        owners: { '⟦email_1⟧': 1 },
+      },
+    );
   });
 
   test('what does not change is the same value', () => {
-    const value = { a: ['X', { b: 'Y' }], c: 1 };
+    const value = { A: ['X', { B: 'Y' }], C: 1 };
     assert.equal(rewriteStrings(value, upper), value);
   });
 
   test('a field named __proto__ stays a field', () => {
-    const value = JSON.parse('{"__proto__":{"a":"x"}}') as object;
-    assert.equal(JSON.stringify(rewriteStrings(value, upper)), '{"__proto__":{"a":"X"}}');
+    const value = JSON.parse('{"__proto__":{"A":"x"}}') as object;
+    assert.equal(JSON.stringify(rewriteStrings(value, (text) => text.replaceAll('x', 'X'))), '{"__proto__":{"A":"X"}}');
   });
 
   test('what nests too deep to be looked through is not passed on', () => {

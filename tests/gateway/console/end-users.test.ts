@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import { before, type TestContext, test } from 'node:test';
 import type { Client } from '../../support/client.ts';
 import { gate, type ScriptedChat, startScriptedChat } from '../runtime/scripted-chat.ts';
-import { conversationOf, type SignedApp, shown, signedApp } from '../runtime/signed-app.ts';
+import { type SignedApp, say, shown, signedApp } from '../runtime/signed-app.ts';
 
 let chat: ScriptedChat;
 let it: SignedApp;
@@ -13,18 +13,10 @@ before(async (t) => {
   it = await signedApp(chat.service, chat.app);
 });
 
-let devices = 0;
-const newDevice = (): Client => it.device((devices++).toString(16).padStart(32, '0'));
-
 async function identified(name: string, client: Client, traits?: Record<string, unknown>): Promise<string> {
   const answer = await client.send('POST', '/v1/identify', { external_user_id: name, user_hmac: it.sign(name), traits });
   assert.equal(answer.status, 200, answer.text);
   return (answer.json as { end_user_id: string }).end_user_id;
-}
-
-async function say(client: Client, text: string, more: Record<string, unknown> = {}): Promise<string> {
-  chat.script([{ text: 'Yes.' }]);
-  return conversationOf(await client.say(text, more));
 }
 
 interface Listing {
@@ -38,8 +30,8 @@ interface Listing {
 }
 
 test('GET …/end-users: pages of people, oldest first, found by external_user_id in both kinds of key', async () => {
-  const live = await identified('list-1', newDevice());
-  const other = await identified('list-2', newDevice());
+  const live = await identified('list-1', it.newDevice());
+  const other = await identified('list-2', it.newDevice());
   const sandbox = await it.device('e'.repeat(32), it.app.testKey).send('POST', '/v1/identify', { external_user_id: 'list-1' });
   const list = async (query: string) => (await it.operator('GET', `/end-users${query}`)).json as Listing;
   const first = await list('?limit=2');
@@ -59,13 +51,13 @@ test('GET …/end-users: pages of people, oldest first, found by external_user_i
 });
 
 test('GET …/end-users/:id/export: record, traits, devices and every conversation with its messages', async () => {
-  const [phone, tablet] = [newDevice(), newDevice()];
+  const [phone, tablet] = [it.newDevice(), it.newDevice()];
   const id = await identified('export', phone, { plan: 'pro' });
   await identified('export', tablet);
-  const first = await say(phone, 'One');
-  const second = await say(tablet, 'Two');
-  await say(tablet, 'Three', { conversation_id: second });
-  await say(newDevice(), 'Somebody else’s');
+  const first = await say(chat, phone, 'One');
+  const second = await say(chat, tablet, 'Two');
+  await say(chat, tablet, 'Three', { conversation_id: second });
+  await say(chat, it.newDevice(), 'Somebody else’s');
   const person = await it.exported(id);
   const { end_user: record, traits, truncated } = person;
   assert.deepEqual([record.id, record.external_user_id, record.channel, record.verified], [id, 'export', 'live', true]);
@@ -86,20 +78,20 @@ test('GET …/end-users/:id/export: record, traits, devices and every conversati
 });
 
 test('DELETE …/end-users/:id: the person is gone from the console, from every device and from the next turn', async () => {
-  const client = newDevice();
+  const client = it.newDevice();
   const id = await identified('erase', client, { plan: 'pro' });
-  const conversation = await say(client, 'Forget me');
+  const conversation = await say(chat, client, 'Forget me');
   const answer = await it.operator('DELETE', `/end-users/${id}`);
   assert.deepEqual([answer.status, answer.json], [200, { erased: true, id, conversations: 1 }]);
   assert.deepEqual(await shown(client, conversation), []);
   assert.equal((await it.operator('GET', `/end-users/${id}/export`)).status, 404);
   assert.equal((await it.operator('DELETE', `/end-users/${id}`)).status, 404);
-  assert.notEqual(await say(client, 'Who am I?', { conversation_id: conversation }), conversation);
+  assert.notEqual(await say(chat, client, 'Who am I?', { conversation_id: conversation }), conversation);
   assert.notEqual(await identified('erase', client), id, 'whoever comes back is somebody new');
 });
 
 test('DELETE …/end-users/:id: a turn that runs meanwhile ends, and nothing of it is kept', async () => {
-  const client = newDevice();
+  const client = it.newDevice();
   const id = await identified('running', client);
   const paused = gate();
   const started = gate();
@@ -122,7 +114,7 @@ test('DELETE …/end-users/:id: a turn that runs meanwhile ends, and nothing of 
 });
 
 test('…/end-users/:id: a person of another app, and one that never was, are 404 not_found', async () => {
-  const id = await identified('elsewhere', newDevice());
+  const id = await identified('elsewhere', it.newDevice());
   const other = (await it.operator('GET', `/end-users/${id}x/export`)).json as { error: { code: string } };
   assert.equal(other.error.code, 'not_found');
   for (const [method, path] of [

@@ -180,7 +180,7 @@ test('decisions §8: the receipt is over invocation, action, the values as they 
   const { confirmed_at, iat, ...claims } = await claimsOf(receipt);
   const params = { day: 'tuesday', id: '7', note: 'Call +49 30 901820, mail ada@example.com' };
   const params_sha256 = createHash('sha256').update(JSON.stringify(params)).digest('hex');
-  assert.deepEqual(claims, { jti: write.id, sub: 'ada', action: 'move_delivery', params_sha256 });
+  assert.deepEqual(claims, { jti: write.id, sub: 'ada', sub_verified: false, action: 'move_delivery', params_sha256 });
   assert.ok(Math.abs(Date.parse(String(confirmed_at)) - before) < 60_000);
   assert.equal(iat, Math.floor(Date.parse(String(confirmed_at)) / 1_000));
   const anonymous = await askWrite(it);

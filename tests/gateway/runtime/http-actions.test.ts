@@ -5,8 +5,10 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { before, beforeEach, type TestContext, test } from 'node:test';
 import { type Backend, sendJson, startBackend } from '../../support/backend.ts';
-import { createOperator, HANDSHAKE, outline, type StreamAnswer, spoken } from '../../support/client.ts';
-import type { Play } from '../../support/upstream.ts';
+import { createClient, createOperator, createTestApp, HANDSHAKE, outline, type StreamAnswer, spoken } from '../../support/client.ts';
+import { startService } from '../../support/service.ts';
+import { temporaryDir } from '../../support/temporary-dir.ts';
+import { type Play, startUpstream, upstreamEnv } from '../../support/upstream.ts';
 import { DONE, gate, pendingOf, readies, type ScriptedChat, startScriptedChat, thread } from './scripted-chat.ts';
 
 const USER_TOKEN = 'person-token-4f1c9e';
@@ -159,9 +161,26 @@ test('Confirmation: X-Service-Confirmation is checked with the identity secret a
   const [header, payload, signature] = receipt.split('.') as [string, string, string];
   assert.equal(createHmac('sha256', secret).update(`${header}.${payload}`).digest('base64url'), signature);
   const claims = JSON.parse(Buffer.from(payload, 'base64url').toString('utf8')) as Record<string, unknown>;
-  assert.deepEqual([claims.jti, claims.action], [invocation_id, 'cancel_order']);
+  assert.deepEqual([claims.jti, claims.action, claims.sub], [invocation_id, 'cancel_order', undefined]);
   const hash = createHash('sha256').update('{"id":"7","note":"Too \\"late\\""}').digest('hex');
   assert.equal(claims.params_sha256, hash);
+});
+
+test('Confirmation: a receipt says whether the person it names had signed the turn that asked, also when they sign later', async () => {
+  const { identity_secret: secret } = (await operator('GET', `/apps/${it.app.appId}/identity-secret`)).json as { identity_secret: string };
+  const id = `person-${randomUUID()}`;
+  const hmac = createHmac('sha256', secret).update(id).digest('hex');
+  const claimsAfter = async (user: Record<string, string>) => {
+    it.script([CANCEL]);
+    const first = await it.client.chat({ message: { text: 'Cancel order 7' }, user });
+    // By now the record is one that was signed for.
+    assert.equal((await it.client.send('POST', '/v1/identify', { external_user_id: id, user_hmac: hmac })).status, 200);
+    const { receipt } = (await confirm(first)).json as { receipt: string };
+    const { sub, sub_verified } = JSON.parse(Buffer.from(receipt.split('.')[1] ?? '', 'base64url').toString('utf8'));
+    return { sub, sub_verified };
+  };
+  assert.deepEqual(await claimsAfter({ id }), { sub: id, sub_verified: false });
+  assert.deepEqual(await claimsAfter({ id, hmac }), { sub: id, sub_verified: true });
 });
 
 for (const [what, result] of [
@@ -201,6 +220,16 @@ test('Confirmation: a write that the app refuses is told to the model as failed'
   const second = await go(first, { status: 'ok', confirmed: true });
   assert.equal(spoken(second.events), 'It was shipped already.');
   assert.match(it.toldOf('call_cancel'), /cancel_order failed.*409.*already shipped/s);
+});
+
+test('Confirmation: of a write that is answered by a redirect or by a proxy that gave up nobody knows whether it was done', async () => {
+  for (const status of [303, 502, 504]) {
+    backend.answer((_, response) => sendJson(response, {}, status));
+    it.script([CANCEL], [{ text: 'I do not know.' }]);
+    const second = await go(await say('Cancel order 7'), { status: 'ok', confirmed: true });
+    assert.match(String(readies(second.events)[0]?.body.md), /could not be found out/, String(status));
+  }
+  assert.equal(backend.requests.length, 3);
 });
 
 test('Confirmation: a write that does not answer in time is unknown, and the service says so plainly to the person and the model', async () => {
@@ -288,4 +317,37 @@ test('Handshake: a build’s own action of the same name goes before the HTTP ac
   const { events } = await it.say('Who am I?', { client: { ...HANDSHAKE, manifest_hash } });
   assert.equal(events.find((event) => event.type === 'action.execute')?.name, 'my_profile');
   assert.equal(backend.requests.length, 0);
+});
+
+test('decisions §8: a person who writes on after a crash, and does not retry, is told once that nobody knows whether the write was done', async (t) => {
+  const app = await startBackend(t);
+  const upstream = await startUpstream(t, ({ messages }) =>
+    messages.at(-1)?.content === 'Pay' ? [{ call: 'pay_bill', args: {} }] : [{ text: 'Fine.' }],
+  );
+  const start = { dataDir: temporaryDir(t), env: { ...upstreamEnv(upstream), DEMO: 'off', ALLOW_PRIVATE_ADDRESSES: 'true' } };
+  const first = await startService(t, start);
+  const { appId, liveKey } = await createTestApp(first.baseUrl, first.operatorToken);
+  const item = { external_key: 'pay', name: 'pay_bill', description: 'Pays.', method: 'POST', risk: 'write', auth: 'user' };
+  const items = [{ ...item, confirm_template: 'Pay?', url_template: `${app.url}/pay`, params: [] }];
+  const saved = await createOperator(first.baseUrl, first.operatorToken)('POST', `/apps/${appId}/actions`, { items });
+  assert.equal(saved.status, 200, saved.text);
+  const asked = await createClient(first.baseUrl, liveKey).say('Pay');
+  const conversation_id = thread(asked);
+  const out = gate();
+  app.answer(() => {
+    out.open();
+    return new Promise(() => {});
+  });
+  const tool_results = [{ invocation_id: pendingOf(asked)[0]?.invocation_id, status: 'ok', confirmed: true }];
+  const cut = createClient(first.baseUrl, liveKey).chat({ conversation_id, tool_results }, { 'X-Service-User-Token': USER_TOKEN });
+  await Promise.race([out.wait, cut]);
+  await Promise.all([first.stop('SIGKILL'), cut.catch(() => undefined)]);
+  const client = createClient((await startService(t, start)).baseUrl, liveKey);
+  const words = async () =>
+    readies((await client.say('And?', { conversation_id })).events)
+      .map(({ body }) => body.md)
+      .join(' ');
+  assert.match(await words(), /could not be found out whether “pay bill” was done.*Fine\./s);
+  assert.equal(await words(), 'Fine.');
+  assert.equal(app.requests.length, 1);
 });

@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { before, type TestContext, test } from 'node:test';
 import { type Client, createTestApp } from '../../support/client.ts';
 import { gate, type ScriptedChat, startScriptedChat } from './scripted-chat.ts';
-import { conversationOf, type SignedApp, shown, signedApp } from './signed-app.ts';
+import { conversationOf, type SignedApp, say, shown, signedApp } from './signed-app.ts';
 
 let chat: ScriptedChat;
 let it: SignedApp;
@@ -15,10 +15,6 @@ before(async (t) => {
   it = await signedApp(chat.service, chat.app);
 });
 
-let devices = 0;
-/** An installation that nobody has used yet. */
-const newDevice = (): Client => it.device((devices++).toString(16).padStart(32, '0'));
-
 async function identify(client: Client, body: Record<string, unknown>): Promise<{ end_user_id: string; verified: boolean }> {
   const answer = await client.send('POST', '/v1/identify', body);
   assert.equal(answer.status, 200, answer.text);
@@ -27,17 +23,12 @@ async function identify(client: Client, body: Record<string, unknown>): Promise<
 
 const signed = (id: string) => ({ external_user_id: id, user_hmac: it.sign(id) });
 
-async function say(client: Client, text: string, more: Record<string, unknown> = {}): Promise<string> {
-  chat.script([{ text: 'Yes.' }]);
-  return conversationOf(await client.say(text, more));
-}
-
 test('POST /v1/identify: answers { end_user_id, verified }, one record per person whatever the device, one per kind of key', async () => {
-  const first = await identify(newDevice(), { external_user_id: 'one-record' });
+  const first = await identify(it.newDevice(), { external_user_id: 'one-record' });
   assert.match(first.end_user_id, /^usr_[0-9a-hjkmnp-tv-z]{24}$/);
   assert.deepEqual(first, { end_user_id: first.end_user_id, verified: false });
-  assert.deepEqual(await identify(newDevice(), { external_user_id: 'one-record', traits: null, user_hmac: null }), first);
-  assert.deepEqual(await identify(newDevice(), signed('one-record')), { ...first, verified: true });
+  assert.deepEqual(await identify(it.newDevice(), { external_user_id: 'one-record', traits: null, user_hmac: null }), first);
+  assert.deepEqual(await identify(it.newDevice(), signed('one-record')), { ...first, verified: true });
   const sandbox = await identify(it.device('f'.repeat(32), it.app.testKey), { external_user_id: 'one-record' });
   assert.notEqual(sandbox.end_user_id, first.end_user_id);
 });
@@ -54,27 +45,27 @@ test('POST /v1/identify: a malformed body or no device is 400 naming the field o
     [{ external_user_id: 'a', user_hmac: 7 }, 'user_hmac'],
   ];
   for (const [body, path] of wrong) {
-    const answer = await newDevice().send('POST', '/v1/identify', body);
+    const answer = await it.newDevice().send('POST', '/v1/identify', body);
     const { error } = answer.json as { error: { code: string; details: { path: string }[] } };
     assert.deepEqual([answer.status, error.code, error.details[0]?.path], [400, 'invalid_request', path], answer.text);
   }
   const answer = await it.device('').send('POST', '/v1/identify', { external_user_id: 'a' });
   assert.equal(answer.status, 400);
   assert.match(answer.text, /X-Service-Device/);
-  await identify(newDevice(), { external_user_id: '🙂'.repeat(128), traits: { note: 'x'.repeat(8_000) } });
+  await identify(it.newDevice(), { external_user_id: '🙂'.repeat(128), traits: { note: 'x'.repeat(8_000) } });
 });
 
 test('POST /v1/identify: a wrong signature, or none where the app requires one, is 403 and changes nothing', async () => {
-  const { end_user_id: id } = await identify(newDevice(), { external_user_id: 'careful', traits: { tier: 'gold' } });
+  const { end_user_id: id } = await identify(it.newDevice(), { external_user_id: 'careful', traits: { tier: 'gold' } });
   const refused = async (client: Client, body: Record<string, unknown>) => {
     const answer = await client.send('POST', '/v1/identify', { external_user_id: 'careful', traits: { tier: 'none' }, ...body });
     const { error } = answer.json as { error: { code: string; message: string } };
     assert.deepEqual([answer.status, error.code], [403, 'invalid_request'], answer.text);
     assert.match(error.message, /lowercase hex HMAC-SHA256/);
   };
-  await refused(newDevice(), { user_hmac: it.sign('somebody else') });
-  await refused(newDevice(), { user_hmac: it.sign('careful').toUpperCase() });
-  await refused(newDevice(), { user_hmac: '' });
+  await refused(it.newDevice(), { user_hmac: it.sign('somebody else') });
+  await refused(it.newDevice(), { user_hmac: it.sign('careful').toUpperCase() });
+  await refused(it.newDevice(), { user_hmac: '' });
   assert.deepEqual((await it.exported(id)).traits, { tier: 'gold' });
   const strict = await signedApp(
     chat.service,
@@ -88,9 +79,9 @@ test('POST /v1/identify: a wrong signature, or none where the app requires one, 
 });
 
 test('POST /v1/identify: the device’s anonymous history moves onto the user, who then has it on every bound device', async () => {
-  const [phone, tablet, stranger] = [newDevice(), newDevice(), newDevice()];
-  const anonymous = await say(phone, 'Before I signed in');
-  const elsewhere = await say(stranger, 'Somebody else');
+  const [phone, tablet, stranger] = [it.newDevice(), it.newDevice(), it.newDevice()];
+  const anonymous = await say(chat, phone, 'Before I signed in');
+  const elsewhere = await say(chat, stranger, 'Somebody else');
   await identify(tablet, signed('mover'));
   assert.deepEqual(await shown(tablet, anonymous), []);
   await identify(phone, signed('mover'));
@@ -98,19 +89,19 @@ test('POST /v1/identify: the device’s anonymous history moves onto the user, w
   assert.equal((await shown(phone, anonymous)).length, 2);
   assert.deepEqual(await shown(stranger, anonymous), []);
   assert.deepEqual(await shown(tablet, elsewhere), []);
-  assert.equal(await say(tablet, 'Going on', { conversation_id: anonymous }), anonymous, 'user omitted: as the device is bound');
-  assert.notEqual(await say(phone, 'Signed out', { conversation_id: anonymous, user: null }), anonymous);
+  assert.equal(await say(chat, tablet, 'Going on', { conversation_id: anonymous }), anonymous, 'user omitted: as the device is bound');
+  assert.notEqual(await say(chat, phone, 'Signed out', { conversation_id: anonymous, user: null }), anonymous);
 });
 
 test('POST /v1/identify: binding a device to another person leaves the first one’s conversations theirs', async () => {
-  const [shared, own] = [newDevice(), newDevice()];
+  const [shared, own] = [it.newDevice(), it.newDevice()];
   await identify(own, signed('first'));
   await identify(shared, signed('first'));
-  const firsts = await say(shared, 'Mine');
-  const nobodys = await say(shared, 'Nobody’s', { user: null });
+  const firsts = await say(chat, shared, 'Mine');
+  const nobodys = await say(chat, shared, 'Nobody’s', { user: null });
   const { end_user_id: second } = await identify(shared, signed('second'));
   assert.deepEqual(await shown(shared, firsts), []);
-  assert.notEqual(await say(shared, 'Whose is it?', { conversation_id: firsts }), firsts);
+  assert.notEqual(await say(chat, shared, 'Whose is it?', { conversation_id: firsts }), firsts);
   assert.equal((await shown(own, firsts)).length, 2);
   assert.deepEqual(await shown(own, nobodys), []);
   const { conversations, devices: bound } = await it.exported(second);
@@ -122,12 +113,12 @@ test('POST /v1/identify: binding a device to another person leaves the first one
 });
 
 test('POST /v1/identify: a record that was signed for is not touched without a signature, and its old device stands for nobody else', async () => {
-  const [proven, intruder] = [newDevice(), newDevice()];
+  const [proven, intruder] = [it.newDevice(), it.newDevice()];
   const { end_user_id: id } = await identify(proven, { ...signed('guarded'), traits: { tier: 'gold' } });
-  const guarded = await say(proven, 'Secret');
+  const guarded = await say(chat, proven, 'Secret');
   await identify(intruder, { external_user_id: 'intruder' });
-  const intruders = await say(intruder, 'As the intruder');
-  const anonymous = await say(intruder, 'As nobody', { user: null });
+  const intruders = await say(chat, intruder, 'As the intruder');
+  const anonymous = await say(chat, intruder, 'As nobody', { user: null });
   const claim = { external_user_id: 'guarded', traits: { tier: 'none' } };
   assert.deepEqual(await identify(intruder, claim), { end_user_id: id, verified: false });
   const { traits, devices: bound, conversations } = await it.exported(id);
@@ -142,29 +133,29 @@ test('POST /v1/identify: a record that was signed for is not touched without a s
   );
   assert.deepEqual(await shown(intruder, guarded), []);
   assert.notEqual(
-    await say(intruder, 'Who am I?', { conversation_id: intruders }),
+    await say(chat, intruder, 'Who am I?', { conversation_id: intruders }),
     intruders,
     'whoever claims to be another is not the one before',
   );
-  assert.equal(await say(intruder, 'Nobody', { conversation_id: anonymous }), anonymous);
+  assert.equal(await say(chat, intruder, 'Nobody', { conversation_id: anonymous }), anonymous);
   // The device that proved it may repeat itself without a signature: it stays bound.
   assert.deepEqual(await identify(proven, { external_user_id: 'guarded' }), { end_user_id: id, verified: false });
-  assert.equal(await say(proven, 'Still me', { conversation_id: guarded }), guarded);
+  assert.equal(await say(chat, proven, 'Still me', { conversation_id: guarded }), guarded);
 });
 
 test('POST /v1/identify: a binding without proof ends where the record is signed for on another device', async () => {
-  const [claimed, proven] = [newDevice(), newDevice()];
+  const [claimed, proven] = [it.newDevice(), it.newDevice()];
   await identify(claimed, { external_user_id: 'claimed' });
-  const before = await say(claimed, 'Unsigned');
+  const before = await say(chat, claimed, 'Unsigned');
   await identify(proven, signed('claimed'));
   assert.equal((await shown(proven, before)).length, 2, 'what was said in their name is theirs');
-  const after = await say(proven, 'Signed');
+  const after = await say(chat, proven, 'Signed');
   assert.deepEqual(await shown(claimed, after), []);
-  assert.notEqual(await say(claimed, 'Let me in', { conversation_id: after }), after);
+  assert.notEqual(await say(chat, claimed, 'Let me in', { conversation_id: after }), after);
 });
 
 test('POST /v1/identify: traits are replaced when sent, kept when not, cleared by {}, and lie sealed on the disk', async () => {
-  const client = newDevice();
+  const client = it.newDevice();
   const { end_user_id: id } = await identify(client, { external_user_id: 'trait', traits: { city: 'Zwolle-Zuid', age: 7, tags: ['a'] } });
   const traits = async () => (await it.exported(id)).traits;
   assert.deepEqual(await traits(), { city: 'Zwolle-Zuid', age: 7, tags: ['a'] });
@@ -179,7 +170,7 @@ test('POST /v1/identify: traits are replaced when sent, kept when not, cleared b
 });
 
 test('POST /v1/identify: the conversation moves while its turn runs, and the turn ends as if nothing had happened', async () => {
-  const [client, other] = [newDevice(), newDevice()];
+  const [client, other] = [it.newDevice(), it.newDevice()];
   const { wait, open } = gate();
   const started = gate();
   const pause = {
@@ -202,7 +193,7 @@ test('POST /v1/identify: the conversation moves while its turn runs, and the tur
 });
 
 test('POST /v1/identify: many first calls at once make one record, whose traits can be read', async () => {
-  const calls = Array.from({ length: 24 }, (_, n) => identify(newDevice(), { ...signed('at-once'), traits: { n } }));
+  const calls = Array.from({ length: 24 }, (_, n) => identify(it.newDevice(), { ...signed('at-once'), traits: { n } }));
   const ids = new Set((await Promise.all(calls)).map(({ end_user_id }) => end_user_id));
   assert.equal(ids.size, 1);
   const { traits, devices: bound } = await it.exported([...ids][0] ?? '');
@@ -221,6 +212,6 @@ test('Limits, messages per minute: identify counts in a pool of its own, by devi
   assert.equal(refused.status, 429);
   assert.match(refused.text, /"rate_limited"/);
   assert.ok(Number(refused.headers['retry-after']) >= 1);
-  assert.equal(await say(client, 'Chat has its own').then((id) => id.startsWith('cnv_')), true);
+  assert.equal(await say(chat, client, 'Chat has its own').then((id) => id.startsWith('cnv_')), true);
   assert.equal((await app.device('3'.repeat(32)).send('POST', '/v1/identify', { external_user_id: 'often' })).status, 200);
 });

@@ -8,6 +8,7 @@ import { type Backend, sendJson, startBackend } from '../../support/backend.ts';
 import { createOperator, HANDSHAKE, spoken } from '../../support/client.ts';
 import type { Play } from '../../support/upstream.ts';
 import { pendingOf, readies, type ScriptedChat, startScriptedChat, thread } from './scripted-chat.ts';
+import { upload } from './uploading.ts';
 
 const EMAIL = 'ada.lovelace@example.org';
 const OTHER = 'grace@example.net';
@@ -36,6 +37,14 @@ before(async (t) => {
   assert.equal(saved.status, 200, saved.text);
 });
 
+/** Files under `dir` that hold the value. */
+function holding(dir: string, value: string): string[] {
+  return readdirSync(dir, { recursive: true, withFileTypes: true })
+    .filter((entry) => entry.isFile())
+    .map((entry) => join(entry.parentPath, entry.name))
+    .filter((file) => readFileSync(file).includes(value));
+}
+
 const seen = () => JSON.stringify(it.asked().map(({ messages }) => messages));
 
 test('decisions §9: e-mail, phone, card and IBAN reach the model as numbered placeholders, the same value with the same number', async () => {
@@ -60,6 +69,21 @@ test('decisions §9: a placeholder that the model says in pieces is put back for
   const [mine, told] = await it.stored(thread(answer));
   assert.equal(mine?.blocks[0]?.body.md, `Write to ${EMAIL}`);
   assert.equal(told?.blocks[0]?.body.md, words);
+});
+
+test('decisions §9: a value is not put into a web address that the model writes, however it is split: a picture would send it away', async () => {
+  const pieces = ['![a](https://else', 'where.example/?q=', '⟦ema', 'il_1⟧) but (⟦email_1⟧) and mailto:⟦email_1⟧'].map((text) => ({
+    text,
+  }));
+  const card = { title: 'Hi', image: { url: 'https://elsewhere.example/⟦email_1⟧.png', alt: 'For ⟦email_1⟧' }, md: 'x', tone: 'info' };
+  it.script([...pieces, { call: 'info_card', args: card }]);
+  const client = { ...HANDSHAKE, components: ['text', 'info_card'] };
+  const answer = await it.say(`I am ${EMAIL}`, { client });
+  const words = `![a](https://elsewhere.example/?q=⟦email⟧) but (${EMAIL}) and mailto:${EMAIL}`;
+  assert.equal(spoken(answer.events), words);
+  const [text, shown] = readies(answer.events);
+  assert.equal(text?.body.md, words);
+  assert.deepEqual(shown?.body.image, { url: 'https://elsewhere.example/⟦email⟧.png', alt: `For ${EMAIL}` }, answer.text);
 });
 
 test('decisions §9: a turn that is told again, live or from its rows, is told with the same words', async () => {
@@ -143,6 +167,39 @@ test('decisions §9: context, forms and selections are concealed, too', async ()
   assert.ok(!seen().includes(EMAIL));
 });
 
+test('decisions §9: names of fields and whole numbers are concealed in data, whoever sends it', async () => {
+  const key = 'key.of.a.map@example.com';
+  const card = 5_555_555_555_554_444;
+  backend.answer((_, response) => sendJson(response, { [key]: { card, total: 1_042 } }));
+  it.script([{ call: 'look_up', args: { email: 'nobody' }, id: 'call_look' }], [{ text: 'For ⟦email_1⟧.' }]);
+  const answer = await it.say('Who?', { context: { app_state: { carts: { [key]: card } } } });
+  assert.match(it.toldOf('call_look'), /\{"⟦email_1⟧":\{"card":"⟦card_1⟧","total":1042\}\}/);
+  assert.ok(!seen().includes(key) && !seen().includes(String(card)));
+  assert.equal(spoken(answer.events), `For ${key}.`);
+  assert.deepEqual(holding(it.service.dataDir, key).concat(holding(it.service.dataDir, String(card))), [], 'files hold neither');
+});
+
+test('decisions §9: the name of a file that is attached is concealed like its text, and told to its device', async () => {
+  const name = `cv ${OTHER} +44 20 7946 0958.txt`;
+  const { id } = await upload({ baseUrl: it.service.baseUrl, key: it.app.liveKey }, 'Hello', name);
+  it.script([{ text: 'Read.' }], [{ text: 'Again.' }]);
+  const first = await it.say('Read this', { attachments: [{ upload_id: id }] });
+  await it.say('And?', { conversation_id: thread(first) });
+  assert.ok(!/7946 0958|grace/.test(seen()), seen());
+  const messages = (await it.stored(thread(first))) as readonly { attachments?: readonly { name: string }[] }[];
+  assert.equal(messages[0]?.attachments?.[0]?.name, name);
+});
+
+test('decisions §9: a retry shows the model an attachment with the placeholders it had, not as somebody’s own words', async () => {
+  const { id } = await upload({ baseUrl: it.service.baseUrl, key: it.app.liveKey }, `Write to ${EMAIL}`, 'letter.txt');
+  const turn = { turn_id: randomUUID(), attachments: [{ upload_id: id }] };
+  it.script([{ status: 500 }], [{ text: 'To ⟦email_1⟧.' }]);
+  assert.equal((await it.client.say('Read this', turn)).events.at(-1)?.status, 'error');
+  const again = await it.client.say('Read this', turn);
+  assert.match(JSON.stringify(it.lastRequest().messages), /Write to ⟦email_1⟧/);
+  assert.equal(spoken(again.events), `To ${EMAIL}.`);
+});
+
 test('decisions §9: everyone else sees placeholders, and neither files nor logs hold the values', async () => {
   it.script([{ text: 'Hello ⟦email_1⟧.' }]);
   const answer = await it.say(`I am ${EMAIL}`);
@@ -150,15 +207,8 @@ test('decisions §9: everyone else sees placeholders, and neither files nor logs
   assert.equal(shown.status, 200, shown.text);
   assert.match(shown.text, /Hello ⟦email_1⟧/);
   assert.ok(!shown.text.includes(EMAIL));
-  const visit = (dir: string): string[] =>
-    readdirSync(dir, { withFileTypes: true }).flatMap((entry) =>
-      entry.isDirectory() ? visit(join(dir, entry.name)) : [join(dir, entry.name)],
-    );
   const values = [EMAIL, OTHER, IBAN, CARD, PHONE];
-  for (const file of visit(it.service.dataDir)) {
-    const bytes = readFileSync(file);
-    for (const value of values) assert.ok(!bytes.includes(value), `${file} holds ${value}`);
-  }
+  for (const value of values) assert.deepEqual(holding(it.service.dataDir, value), [], value);
   const { stdout, stderr } = it.service.output();
   for (const value of [...values, '⟦']) assert.ok(!(stdout + stderr).includes(value), value);
 });

@@ -3,6 +3,7 @@ import assert from 'node:assert/strict';
 import { createHmac } from 'node:crypto';
 import { type Client, createClient, createOperator, type StreamAnswer, type TestApp } from '../../support/client.ts';
 import type { RunningService } from '../../support/service.ts';
+import type { ScriptedChat } from './scripted-chat.ts';
 
 export interface ExportedPerson {
   readonly truncated: boolean;
@@ -26,6 +27,8 @@ export interface SignedApp {
   sign(userId: string): string;
   /** An installation of the app, on a live key unless told. */
   device(deviceId: string, key?: string): Client;
+  /** One that nobody has used yet. */
+  newDevice(): Client;
   operator(method: string, path: string, body?: unknown): ReturnType<ReturnType<typeof createOperator>>;
   /** What the console exports of a person. */
   exported(endUserId: string): Promise<ExportedPerson>;
@@ -35,10 +38,13 @@ export async function signedApp(service: RunningService, app: TestApp): Promise<
   const call = createOperator(service.baseUrl, service.operatorToken);
   const operator: SignedApp['operator'] = (method, path, body) => call(method, `/apps/${app.appId}${path}`, body);
   const { identity_secret: secret } = (await operator('GET', '/identity-secret')).json as { identity_secret: string };
+  const device = (deviceId: string, key = app.liveKey) => createClient(service.baseUrl, key, deviceId);
+  let devices = 0;
   return {
     app,
     sign: (userId) => createHmac('sha256', secret).update(userId).digest('hex'),
-    device: (deviceId, key = app.liveKey) => createClient(service.baseUrl, key, deviceId),
+    device,
+    newDevice: () => device((devices++).toString(16).padStart(32, '0')),
     operator,
     async exported(endUserId) {
       const answer = await operator('GET', `/end-users/${endUserId}/export`);
@@ -52,6 +58,12 @@ export const conversationOf = ({ events, text }: StreamAnswer): string => {
   assert.equal(events[0]?.type, 'turn.start', text);
   return String(events[0]?.conversation_id);
 };
+
+/** A person says something and is answered `Yes.`; answers the conversation. */
+export async function say(chat: ScriptedChat, client: Client, text: string, more: Record<string, unknown> = {}): Promise<string> {
+  chat.script([{ text: 'Yes.' }]);
+  return conversationOf(await client.say(text, more));
+}
 
 /** Ids of the messages that a device is shown of a conversation. */
 export async function shown(client: Client, conversationId: string): Promise<readonly string[]> {

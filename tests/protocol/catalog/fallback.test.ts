@@ -89,6 +89,20 @@ test('decisions §9: a fallback is never cut inside a placeholder', () => {
   }
 });
 
+test('decisions §9: nor are the words before the answer of a block that was answered', () => {
+  for (let before = 1; before <= 40; before++) {
+    const labels = [
+      ...Array.from({ length: 9 }, () => 'x'.repeat(25)),
+      `${'y'.repeat(before)} ⟦email_12⟧`,
+      ...Array(9).fill('z'.repeat(25)),
+    ];
+    const options = labels.map((label, at) => ({ id: `o${at}`, label }));
+    const text = said('choice', { ...fullExample('choice'), options, status: 'answered', selected_ids: ['o0'] });
+    assert.match(text, /\(Answered: x{25}\.\)$/);
+    assert.doesNotMatch(text, /⟦(?!email_12⟧)/, String(before));
+  }
+});
+
 test('catalog.md Pick: the fallback of an answered block says the answer', () => {
   const answered = (name: string, ids: readonly string[]) => said(name, { ...fullExample(name), status: 'answered', selected_ids: ids });
   assert.match(answered('choice', ['a']), /\(Answered: Blue\.\)$/);
