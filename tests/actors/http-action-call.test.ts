@@ -91,7 +91,11 @@ test('HTTP action: each end of a call has its outcome', async (t) => {
   const outcomes: Record<string, ActionOutcome> = {
     PUT: { outcome: 'succeeded', result: '{"status":204}' },
     POST: { outcome: 'failed', error: 'The endpoint answered with status 422. It said: {"error":"already cancelled"}' },
-    PATCH: { outcome: 'failed', error: 'The endpoint answered with a redirect (status 302); redirects are not followed.' },
+    PATCH: {
+      outcome: 'unknown',
+      error:
+        'The endpoint answered with a redirect (status 302); redirects are not followed. Whether the action was carried out is not known.',
+    },
     DELETE: { outcome: 'unknown', error: 'The connection to the endpoint failed. Whether the action was carried out is not known.' },
     GET: {
       outcome: 'unknown',

@@ -7,11 +7,12 @@ import { test } from 'node:test';
 import Database from 'better-sqlite3';
 import { createClient, createOperator, createTestApp } from '../support/client.ts';
 import { follow } from '../support/partial.ts';
+import { scaled } from '../support/scale.ts';
 import { startService } from '../support/service.ts';
 import { temporaryDir } from '../support/temporary-dir.ts';
 import { startUpstream, upstreamEnv } from '../support/upstream.ts';
 
-const KILLS = 50;
+const KILLS = scaled(50, 15);
 const CLIENTS = 8;
 /** Pages that one device is given in a minute; a process that starts anew counts from nothing. */
 const PAGES_PER_MINUTE = 600;

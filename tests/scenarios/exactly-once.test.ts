@@ -5,10 +5,10 @@ import { type TestContext, test } from 'node:test';
 import { startBackend } from '../support/backend.ts';
 import { type Client, createClient, createOperator, createTestApp, HANDSHAKE, type StreamAnswer, type TestApp } from '../support/client.ts';
 import { Mortal } from '../support/mortal.ts';
+import { scaled } from '../support/scale.ts';
 import { startUpstream, upstreamEnv } from '../support/upstream.ts';
 
-/** `INVOCATIONS=1000` looks longer. */
-const INVOCATIONS = Number(process.env.INVOCATIONS ?? 200);
+const INVOCATIONS = scaled(1_000, 200);
 const CLIENTS = 8;
 /** The service dies about every two seconds. */
 const LIFE_MS = [1_500, 2_500] as const;

@@ -7,10 +7,11 @@ import { openStorage } from '../../src/storage/storage.ts';
 import { createOperator, createTestApp, HANDSHAKE, type TestApp } from '../support/client.ts';
 import { auditLedger } from '../support/ledger-audit.ts';
 import { isBrokenConnection } from '../support/partial.ts';
+import { scaled } from '../support/scale.ts';
 import { type RunningService, startService } from '../support/service.ts';
 import { temporaryDir } from '../support/temporary-dir.ts';
 
-const TURNS = 10_000;
+const TURNS = scaled(10_000, 2_000);
 /** As many at a time; each goes on with its conversation for some turns and then begins another. */
 const CLIENTS = 32;
 /** A quarter of the clients has a test key, which may begin 200 conversations a month. */
@@ -18,7 +19,7 @@ const TURNS_PER_CONVERSATION = 16;
 /** A kill comes this long after the start … */
 const KILL_EVERY_MS = 2_000;
 /** … and not before so many turns were answered: on a slow machine the service would do little else than start. */
-const TURNS_PER_LIFE_MIN = 1_000;
+const TURNS_PER_LIFE_MIN = scaled(1_000, 400);
 /** A turn costs some cents, so that all of them use up more than the plan's credit. */
 const ENV = { DEMO: 'off', LOG_LEVEL: 'silent', MODEL_PRICES: '{"offline":{"input":1000,"output":1000}}' };
 

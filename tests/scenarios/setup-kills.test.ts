@@ -3,11 +3,12 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { createOperator } from '../support/client.ts';
 import { Mortal } from '../support/mortal.ts';
+import { scaled } from '../support/scale.ts';
 import type { RunningService } from '../support/service.ts';
 import { type Agent, createAgent, fetchFile, type Operator, openSession, tokenIn } from '../support/setup-agent.ts';
 import { SETUP_WORK, type StatusSteps, SUMMARY, stepsIn } from '../support/setup-work.ts';
 
-const KILLS = 100;
+const KILLS = scaled(100, 30);
 /** A whole setup takes about this long; a kill comes somewhere within. */
 const LIFE_MAX_MS = 600;
 
