@@ -67,10 +67,11 @@ test('POST /knowledge 2: a slow link is answered as it stands and indexed later'
   const reader = playedReader();
   const desk = await openDesk(t, reader);
   const { results, note } = await desk.send([link('slow')], 20);
-  assert.deepEqual(
-    results.map((result) => result.ok && [result.op, result.status, result.chunks]),
-    [['created', 'indexing', 0]],
-  );
+  const [result] = results;
+  assert.ok(result?.ok);
+  assert.deepEqual([result.op, result.chunks], ['created', 0]);
+  // On a busy machine the answer may come before the reading has begun.
+  assert.match(result.status ?? '', /^(?:pending|indexing)$/);
   assert.match(note, /still being read/);
   assert.equal(desk.source('slow').title, 'https://shop.example/slow', 'until its title is known it goes by its address');
   assert.deepEqual(desk.found('zebra'), []);

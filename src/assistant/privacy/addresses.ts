@@ -5,24 +5,41 @@
 import { LOOKALIKE } from '../../protocol/placeholder.ts';
 import { isPlaceholderKind, placeholderOf } from './placeholder.ts';
 
+const SCHEME_ENDS = '://';
 /** What ends an address in running text, in Markdown and in a list. */
-const BOUNDARY = /[\s"'<>()[\]]/;
-/** As long as addresses may be; what is longer is none that anybody follows. */
+const BOUNDARIES = new Set(Array.from(' \t\n\r"\'<>()[]', (char) => char.charCodeAt(0)));
+/** As long as addresses may be: what goes on without a boundary for longer is looked at no further. */
 const RUN_MAX_CHARS = 2_048;
 
-/** The text since the last boundary, at most an address long. `before` is such a rest itself. */
-export function restOf(before: string, text: string): string {
-  for (let at = text.length - 1; at >= 0; at--) {
-    if (BOUNDARY.test(text[at] as string)) return text.slice(at + 1).slice(-RUN_MAX_CHARS);
-  }
-  return (before + text).slice(-RUN_MAX_CHARS);
+/** Where the last run without a boundary begins in `text`; 0 when all of it, as far as anybody looks, is one. */
+function runStart(text: string): number {
+  const from = Math.max(0, text.length - RUN_MAX_CHARS);
+  for (let at = text.length - 1; at >= from; at--) if (BOUNDARIES.has(text.charCodeAt(at))) return at + 1;
+  return 0;
 }
 
-/** `text` with every placeholder that stands within an address made one that is never restored; `before`: what was said since the last boundary. */
-export function hideInAddresses(text: string, before = ''): string {
+/** Knows whether what was said so far, in whatever pieces, ends within a web address. Keeps two characters of it. */
+export class AddressWatch {
+  #isInside = false;
+  #tail = '';
+
+  /** Whether `text`, said next, ends within an address. */
+  endsInside(text: string): boolean {
+    const start = runStart(text);
+    if (text.includes(SCHEME_ENDS, start)) return true;
+    return start === 0 && (this.#isInside || (this.#tail + text.slice(0, 2)).includes(SCHEME_ENDS));
+  }
+
+  said(text: string): void {
+    this.#isInside = this.endsInside(text);
+    this.#tail = text.length > 1 ? text.slice(-2) : (this.#tail + text).slice(-2);
+  }
+}
+
+/** `text` with every placeholder that stands within an address made one that is never restored; `watch` knows what was said before it. */
+export function hideInAddresses(text: string, watch = new AddressWatch()): string {
   return text.replace(LOOKALIKE, (placeholder, at: number) => {
     const kind = /^⟦([a-z]+)_/.exec(placeholder)?.[1] ?? '';
-    if (!isPlaceholderKind(kind) || !restOf(before, text.slice(0, at)).includes('://')) return placeholder;
-    return placeholderOf(kind, undefined);
+    return isPlaceholderKind(kind) && watch.endsInside(text.slice(0, at)) ? placeholderOf(kind, undefined) : placeholder;
   });
 }

@@ -6,18 +6,17 @@
  * within a web address leaves it as one that is never restored.
  */
 import { PLACEHOLDER_OPENS } from '../../protocol/placeholder.ts';
-import { hideInAddresses, restOf } from './addresses.ts';
+import { AddressWatch, hideInAddresses } from './addresses.ts';
 import { isUnfinished } from './placeholder.ts';
 
 export class PlaceholderGate {
   #held = '';
-  /** What was said since the last boundary of an address. */
-  #rest = '';
+  readonly #watch = new AddressWatch();
 
   /** What can be said now that `delta` has come. Text without `⟦` passes as it is. */
   push(delta: string): string {
     if (this.#held === '' && !delta.includes(PLACEHOLDER_OPENS)) {
-      this.#rest = restOf(this.#rest, delta);
+      this.#watch.said(delta);
       return delta;
     }
     const text = this.#held + delta;
@@ -32,8 +31,8 @@ export class PlaceholderGate {
   }
 
   #said(text: string): string {
-    const said = hideInAddresses(text, this.#rest);
-    this.#rest = restOf(this.#rest, said);
+    const said = hideInAddresses(text, this.#watch);
+    this.#watch.said(said);
     return said;
   }
 
@@ -41,7 +40,7 @@ export class PlaceholderGate {
   flush(): string {
     const held = this.#held;
     this.#held = '';
-    this.#rest = restOf(this.#rest, held);
+    this.#watch.said(held);
     return held;
   }
 }
