@@ -76,7 +76,8 @@ test(`Decisions §4: ${CLIENTS} clients that vanish in mid-stream leave no actor
   }
   const running = { assistant_conversations_active: CLIENTS, assistant_turns_running: CLIENTS };
   await becomes({ ...running, gateway_open_streams: CLIENTS, assistant_turn_readers: CLIENTS });
-  assert.ok(openDescriptors(service.pid) >= baseline.descriptors + 2 * CLIENTS, 'every stream holds two sockets');
+  // Idle connections of what was asked before may have been closed meanwhile.
+  assert.ok(openDescriptors(service.pid) >= baseline.descriptors + 2 * CLIENTS - DESCRIPTORS_SPARE, 'every stream holds two sockets');
 
   for (const socket of sockets) socket.destroy();
   await becomes({ ...running, gateway_open_streams: 0, assistant_turn_readers: 0 });
