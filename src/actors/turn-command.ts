@@ -4,10 +4,10 @@ import type { Waiting } from '../machines/chat-turn.ts';
 import type { Block } from '../protocol/catalog/block.ts';
 import { fallbackText } from '../protocol/catalog/catalog.ts';
 import { submissionProblems } from '../protocol/catalog/forms.ts';
-import { selectionProblem } from '../protocol/catalog/selection.ts';
+import { selectableIds, selectionProblem } from '../protocol/catalog/selection.ts';
 import { Refusal } from '../protocol/errors.ts';
 import { summarise } from '../protocol/issues.ts';
-import type { ChatRequest } from '../protocol/runtime/chat.ts';
+import type { ChatRequest, ToolResult } from '../protocol/runtime/chat.ts';
 import { isUnsettled } from '../protocol/runtime/states.ts';
 import type { AppRecord } from '../storage/apps.ts';
 import type { Connection } from '../storage/connection.ts';
@@ -99,29 +99,49 @@ export function pick(block: Block, selectedIds: readonly string[]): PickChange {
   };
 }
 
-/** @throws Refusal `invalid_request` when the selection does not fit the block that was shown (catalog.md "Rules"). */
-function planMessage(db: Connection, conversationId: string, body: ChatRequest, words: string): TurnPlan {
-  const { selection } = body;
-  if (selection === undefined) return { ...NOTHING, kind: 'message', said: [textBlock(0, words)] };
-  const block = answeredBlock(db, conversationId, selection.block_id, 'selection.block_id');
-  const problem = selectionProblem(block, { ids: selection.ids, otherText: selection.other_text });
-  if (problem !== undefined) throw new Refusal('invalid_request', `selection ${problem}`);
-  const ownWords = selection.other_text?.trim() ?? '';
-  const other = ownWords === '' ? [] : [textBlock(1, ownWords)];
-  return { ...NOTHING, kind: 'message', said: [textBlock(0, words), ...other], picks: [pick(block, selection.ids)] };
+/** What a turn is asked with: as it was sent, which is what rules judge, and in placeholder form, which is what is kept. */
+export interface Asked {
+  readonly sent: ChatRequest;
+  readonly kept: ChatRequest;
+  /** Placeholders back into what they stand for. */
+  restore<T>(value: T): T;
 }
 
+/** The ids of the block's row that were chosen, by what the device was shown of them. */
+function keptIds(block: Block, { ids }: NonNullable<ChatRequest['selection']>, { restore }: Asked): string[] {
+  const byShown = new Map(Array.from(selectableIds(block)?.keys() ?? [], (id) => [restore(id), id]));
+  return ids.map((id) => byShown.get(id) ?? id);
+}
+
+/** @throws Refusal `invalid_request` when the selection does not fit the block that was shown (catalog.md "Rules"). */
+function planMessage(db: Connection, conversationId: string, asked: Asked): TurnPlan {
+  const { sent, kept, restore } = asked;
+  const words = textBlock(0, kept.message?.text ?? '');
+  const { selection } = sent;
+  if (selection === undefined) return { ...NOTHING, kind: 'message', said: [words] };
+  const block = answeredBlock(db, conversationId, selection.block_id, 'selection.block_id');
+  const shown = { block_type: block.block_type, body: restore(block.body) };
+  const problem = selectionProblem(shown, { ids: selection.ids, otherText: selection.other_text });
+  if (problem !== undefined) throw new Refusal('invalid_request', `selection ${problem}`);
+  const ownWords = kept.selection?.other_text?.trim() ?? '';
+  const other = ownWords === '' ? [] : [textBlock(1, ownWords)];
+  return { ...NOTHING, kind: 'message', said: [words, ...other], picks: [pick(block, keptIds(block, selection, asked))] };
+}
+
+type Submission = NonNullable<ChatRequest['form_submission']>;
+
 /** @throws Refusal `invalid_request` naming the field of the form whose value does not fit. */
-function planForm(db: Connection, conversationId: string, submission: NonNullable<ChatRequest['form_submission']>): TurnPlan {
+function planForm(db: Connection, conversationId: string, submission: Submission, { kept, restore }: Asked): TurnPlan {
   const block = answeredBlock(db, conversationId, submission.form_id, 'form_submission.form_id');
   if (block.block_type !== 'form') throw new Refusal('invalid_request', 'form_submission.form_id names a block that is no form');
   if (block.body.status !== 'open') throw new Refusal('invalid_request', 'form_submission answers a form that is not open any more');
-  const problems = submissionProblems(block.body, submission.values).map(({ path, message }) => ({
+  const problems = submissionProblems(restore(block.body), submission.values).map(({ path, message }) => ({
     path: `form_submission.${path}`,
     message,
   }));
   if (problems.length > 0) throw new Refusal('invalid_request', summarise(problems), { details: problems });
-  const filled = Object.entries(submission.values).map(([name, value]) => `- ${name}: ${Array.isArray(value) ? value.join(', ') : value}`);
+  const values = Object.entries(kept.form_submission?.values ?? {});
+  const filled = values.map(([name, value]) => `- ${name}: ${Array.isArray(value) ? value.join(', ') : value}`);
   return { ...NOTHING, kind: 'form', said: [textBlock(0, filled.join('\n') || SENT_EMPTY)], picks: [pick(block, [])] };
 }
 
@@ -129,8 +149,7 @@ function planForm(db: Connection, conversationId: string, submission: NonNullabl
  * A continuation: each result moves its call, and the model is asked again once nothing of those turns waits.
  * @throws Refusal `invalid_request` when a result names no call of this conversation.
  */
-function planResults(db: Connection, conversationId: string, command: TurnCommand, nowMs: number): TurnPlan {
-  const { tool_results: results = [] } = command.body;
+function planResults(db: Connection, conversationId: string, app: AppRecord, results: readonly ToolResult[], nowMs: number): TurnPlan {
   const changes = new Map<string, InvocationChange>();
   const turns = new Set<number>();
   const executions: InvocationRow[] = [];
@@ -142,7 +161,7 @@ function planResults(db: Connection, conversationId: string, command: TurnComman
     }
     turns.add(row.turn);
     if (changes.has(row.id)) return;
-    const { change, executes } = answerChange(row, result, command.app.settings.recordConfirmations, nowMs);
+    const { change, executes } = answerChange(row, result, app.settings.recordConfirmations, nowMs);
     if (change === null) return;
     changes.set(row.id, change);
     const answered: InvocationRow = { ...row, state: change.to, confirmedAtMs: change.confirmedAtMs ?? row.confirmedAtMs };
@@ -174,9 +193,9 @@ function planResults(db: Connection, conversationId: string, command: TurnComman
  * Reads what the command needs of the conversation's rows.
  * @throws Refusal `invalid_request` naming the field that does not fit them.
  */
-export function planTurn(db: Connection, conversationId: string, command: TurnCommand, nowMs: number): TurnPlan {
-  const { body } = command;
-  if (body.message !== undefined) return planMessage(db, conversationId, body, body.message.text);
-  if (body.form_submission !== undefined) return planForm(db, conversationId, body.form_submission);
-  return planResults(db, conversationId, command, nowMs);
+export function planTurn(db: Connection, conversationId: string, app: AppRecord, asked: Asked, nowMs: number): TurnPlan {
+  const { sent, kept } = asked;
+  if (sent.message !== undefined) return planMessage(db, conversationId, asked);
+  if (sent.form_submission !== undefined) return planForm(db, conversationId, sent.form_submission, asked);
+  return planResults(db, conversationId, app, kept.tool_results ?? [], nowMs);
 }

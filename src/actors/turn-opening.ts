@@ -114,7 +114,8 @@ export class TurnOpening {
     this.#scopes.manifest(command);
     const words = await turnWords(storage, command, thread.concealment, nowMs());
     const atMs = nowMs();
-    const plan = planTurn(db, thread.id, { ...command, body: words.body }, atMs);
+    const restore = <T>(value: T) => thread.concealment.restore(value);
+    const plan = planTurn(db, thread.id, command.app, { sent: command.body, kept: words.body, restore }, atMs);
     const machine = turnMachine();
     const { effects } = machine.send({ type: 'turn.open', serverCalls: plan.executions.length, waiting: plan.waiting });
     const messageId = this.#mint('msg');

@@ -69,10 +69,9 @@ export async function retriedWords(
 async function concealed(storage: Storage, command: TurnCommand, concealment: Concealment): Promise<Omit<TurnWords, 'attachments'>> {
   const { body } = command;
   const { message, form_submission, tool_results, selection, context } = body;
-  // Values of a form are checked by their type afterwards: a number there stays one.
-  const said = await concealment.conceal({ message, form_submission, selection });
-  const data = await concealment.conceal({ request: { tool_results, context }, traits: traits(storage, command) }, true);
-  return { body: { ...body, ...said, ...data.request }, traits: data.traits === null ? null : JSON.stringify(data.traits) };
+  const request = { message, form_submission, selection, tool_results, context };
+  const kept = await concealment.conceal({ request, traits: traits(storage, command) }, true);
+  return { body: { ...body, ...kept.request }, traits: kept.traits === null ? null : JSON.stringify(kept.traits) };
 }
 
 /** What is attached, as the model is shown it: a message of its own before the person's words. */

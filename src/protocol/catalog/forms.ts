@@ -5,7 +5,6 @@
 import * as v from 'valibot';
 import { type Detail, renderPath } from '../issues.ts';
 import { ERROR_DETAILS_MAX, FORM_LIST_VALUE_MAX, FORM_VALUE_MAX_CHARS, FORM_VALUES_MAX } from '../limits.ts';
-import { LOOKALIKE } from '../placeholder.ts';
 import { codePoints, fits, text } from '../text.ts';
 import { type Body, defineComponent, type Report } from './component.ts';
 import { saidList } from './shapes.ts';
@@ -129,17 +128,13 @@ function valueProblem(value: unknown, item: FormField): string | undefined {
     case 'date':
       return isDay(value) ? rangeProblem(value, item) : 'must be a date, as 2026-11-20';
     case 'email':
-      return isMailValue(value) ? undefined : 'must be an e-mail address';
+      return fits(value, FORM_VALUE_MAX_CHARS) && isEmail(value) ? undefined : 'must be an e-mail address';
     case 'phone':
-      return isPhoneValue(value) ? undefined : 'must be a phone number';
+      return fits(value, FORM_VALUE_MAX_CHARS) && isPhone(value) ? undefined : 'must be a phone number';
     case 'select':
       return item.options?.includes(value) ? undefined : 'must be an option of this field';
   }
 }
-
-/** Where a placeholder stands for the person's own address or number, the value is judged as if one were there. */
-const isMailValue = (value: string) => fits(value, FORM_VALUE_MAX_CHARS) && isEmail(value.replaceAll(LOOKALIKE, 'a@b'));
-const isPhoneValue = (value: string) => fits(value, FORM_VALUE_MAX_CHARS) && isPhone(value.replaceAll(LOOKALIKE, '0'));
 
 /** Nothing was given: left out, an empty text, or an empty list. */
 function isBlank(value: unknown): boolean {

@@ -200,6 +200,40 @@ test('decisions §9: a retry shows the model an attachment with the placeholders
   assert.equal(spoken(again.events), `To ${EMAIL}.`);
 });
 
+test('decisions §9: a form is checked by what the person sent, and stored without it, numbers too', async () => {
+  const fields = [
+    { name: 'card', label: 'Card', type: 'number', required: true },
+    { name: 'nick', label: 'Nickname', type: 'text', max: 12 },
+  ];
+  it.script([{ call: 'form', args: { title: 'Pay', fields, submit_label: 'Send' } }], [{ text: 'Thanks for ⟦card_1⟧.' }]);
+  const first = await it.say('I want to pay');
+  const submit = (values: object) =>
+    it.client.chat({ conversation_id: thread(first), form_submission: { form_id: readies(first.events)[0]?.id, values } });
+  const long = await submit({ card: 4111111111111111, nick: EMAIL });
+  assert.match(long.text, /nick must be at most 12 characters/, 'its placeholder is shorter');
+  const sent = await submit({ card: 4111111111111111, nick: 'Ada' });
+  assert.equal(spoken(sent.events), 'Thanks for 4111111111111111.', sent.text);
+  assert.match(JSON.stringify(it.lastRequest().messages.at(-1)), /card: ⟦card_1⟧/);
+});
+
+test('decisions §9: an option is chosen by the id that was shown, also when the id looks like personal data', async () => {
+  // Of the model's own: it is stored as it wrote it.
+  const desk = '+44 20 7946 0123';
+  const options = [
+    { id: desk, label: 'By phone' },
+    { id: '⟦email_1⟧', label: 'By mail' },
+  ];
+  for (const id of [desk, EMAIL]) {
+    it.script([{ call: 'choice', args: { prompt: 'How?', mode: 'single', options } }], [{ text: 'Fine.' }]);
+    const first = await it.say(`I am ${EMAIL}`);
+    const [block] = readies(first.events);
+    const answer = await it.say('This one', { conversation_id: thread(first), selection: { block_id: block?.id, ids: [id] } });
+    assert.equal(spoken(answer.events), 'Fine.');
+    const shown = (await it.stored(thread(first))).flatMap(({ blocks }) => blocks).find((each) => each.id === block?.id);
+    assert.deepEqual(shown?.body.selected_ids, [id]);
+  }
+});
+
 test('decisions §9: everyone else sees placeholders, and neither files nor logs hold the values', async () => {
   it.script([{ text: 'Hello ⟦email_1⟧.' }]);
   const answer = await it.say(`I am ${EMAIL}`);
@@ -207,7 +241,7 @@ test('decisions §9: everyone else sees placeholders, and neither files nor logs
   assert.equal(shown.status, 200, shown.text);
   assert.match(shown.text, /Hello ⟦email_1⟧/);
   assert.ok(!shown.text.includes(EMAIL));
-  const values = [EMAIL, OTHER, IBAN, CARD, PHONE];
+  const values = [EMAIL, OTHER, IBAN, CARD, CARD.replaceAll(' ', ''), PHONE];
   for (const value of values) assert.deepEqual(holding(it.service.dataDir, value), [], value);
   const { stdout, stderr } = it.service.output();
   for (const value of [...values, '⟦']) assert.ok(!(stdout + stderr).includes(value), value);
