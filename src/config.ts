@@ -25,6 +25,24 @@ export interface Config {
   readonly stripe: { readonly secretKey: string; readonly baseUrl: string | undefined } | undefined;
   /** Null: there is no platform-wide daily ceiling. */
   readonly platformDailyBudgetUsd: number | null;
+  /** Undefined: this process is alone with its data directory. */
+  readonly cluster: ClusterConfig | undefined;
+  /** Processes that share the port; above 1 this one only looks after them. */
+  readonly workers: number;
+}
+
+export interface ClusterConfig {
+  readonly redisUrl: string;
+  /** What people call this node; undefined: the machine's name. */
+  readonly nodeId: string | undefined;
+  /** Undefined: there is one cell, which has no name. */
+  readonly cell: CellConfig | undefined;
+}
+
+export interface CellConfig {
+  readonly id: string;
+  /** How the other cells reach this one. */
+  readonly url: string;
 }
 
 export interface OpenAiConfig {
@@ -68,7 +86,11 @@ const SECRET = new Set([
 /** An address with a user and a password in it, whatever the variable: shown, it would end up in a log. */
 const HOLDS_PASSWORD = /:\/\/[^/]*@/;
 
-const ONE_PROCESS = 'this version runs as one process';
+/** Each is a process of some 150 MB; more than this on one host are a mistake in a configuration. */
+const WORKERS_MAX = 64;
+/** Names of nodes and cells: they show in paths, channels and tables. */
+const NAME = /^[0-9A-Za-z._-]{1,64}$/;
+const NAME_RULE = '1 to 64 letters, digits, dots, underscores or hyphens';
 const MODEL_NAME_MAX_CHARS = 200;
 const MAIL_FROM = 'Assistant Service <assistant@localhost>';
 
@@ -96,25 +118,30 @@ function json(text: string): unknown {
   }
 }
 
-/** What asks for several processes stops the start: nobody is to believe in a cluster that is not there. */
-const oneProcess = {
+/** What makes processes into nodes, and nodes into cells (decisions §10). */
+const cluster = {
   REDIS_URL: v.optional(
     v.pipe(
       v.string(),
-      v.check(() => false, `${ONE_PROCESS} and joins no cluster: leave it unset`),
+      v.check(
+        (text) => URL.canParse(text) && /^rediss?:\/\/[^/]/.test(text),
+        'it must be a redis or rediss address, such as redis://127.0.0.1:6379',
+      ),
     ),
   ),
-  WORKERS: v.optional(v.picklist(['1'], `${ONE_PROCESS}: it may be 1, or unset`)),
-};
-
-/**
- * Checked for their form and not part of Config, because nothing reads them yet: a value that is wrong should be found
- * at the start that brought it in, not on the day it begins to matter.
- */
-const formOnly = {
-  NODE_ID: v.optional(
-    v.pipe(v.string(), v.regex(/^[0-9A-Za-z._-]{1,64}$/, 'it must be 1 to 64 letters, digits, dots, underscores or hyphens')),
+  NODE_ID: v.optional(v.pipe(v.string(), v.regex(NAME, `it must be ${NAME_RULE}`))),
+  WORKERS: v.optional(
+    v.pipe(
+      v.string(),
+      v.regex(/^\d{1,2}$/, `it must be a number from 1 to ${WORKERS_MAX}`),
+      v.transform(Number),
+      v.minValue(1, `it must be a number from 1 to ${WORKERS_MAX}`),
+      v.maxValue(WORKERS_MAX, `it must be a number from 1 to ${WORKERS_MAX}`),
+    ),
+    '1',
   ),
+  CELL_ID: v.optional(v.pipe(v.string(), v.regex(NAME, `it must be ${NAME_RULE}`))),
+  CELL_URL: v.optional(httpUrl),
 };
 
 /** What goes out when usage asks for it: mails, charges, the ceiling. */
@@ -183,15 +210,29 @@ const environment = v.object({
   ),
   ALLOW_PRIVATE_ADDRESSES: v.optional(flag, 'false'),
   LOG_LEVEL: v.optional(v.picklist(LOG_LEVELS, `it may be ${LOG_LEVELS.join(', ')}`), 'info'),
-  ...oneProcess,
-  ...formOnly,
+  ...cluster,
   ...billing,
 });
 
 /** What a message may say that the variable holds, on one line. */
 function shown(variable: string, value: string): string {
-  if (variable === 'REDIS_URL') return 'set';
   return SECRET.has(variable) || HOLDS_PASSWORD.test(value) ? 'set to something else' : JSON.stringify(value);
+}
+
+/** @throws ConfigError for what makes no sense without the other. */
+function clusterOf(read: v.InferOutput<typeof environment>): ClusterConfig | undefined {
+  const { REDIS_URL: redisUrl, NODE_ID: nodeId, CELL_ID: id, CELL_URL, PUBLIC_URL, WORKERS: workers } = read;
+  if (redisUrl === undefined) {
+    const why = 'then REDIS_URL must be set: processes that share a data directory meet there';
+    if (workers > 1) throw new ConfigError('WORKERS', JSON.stringify(String(workers)), why);
+    if (id !== undefined) throw new ConfigError('CELL_ID', JSON.stringify(id), 'then REDIS_URL must be set: cells meet there');
+    return undefined;
+  }
+  const url = CELL_URL ?? PUBLIC_URL;
+  if (id !== undefined && url === undefined) {
+    throw new ConfigError('CELL_ID', JSON.stringify(id), 'then CELL_URL (or PUBLIC_URL) must say how the other cells reach this one');
+  }
+  return { redisUrl, nodeId, cell: id === undefined || url === undefined ? undefined : { id, url } };
 }
 
 /**
@@ -222,6 +263,7 @@ export function readConfig(env: Readonly<Record<string, string | undefined>>): C
       'then OPENAI_BASE_URL (or OPENAI_API_KEY) must be set: embeddings come from a server',
     );
   }
+  const cluster = clusterOf(read);
   const server = { apiKey: read.OPENAI_API_KEY, baseUrl: read.OPENAI_BASE_URL ?? OPENAI_BASE_URL };
   return Object.freeze({
     host: read.HOST,
@@ -239,5 +281,7 @@ export function readConfig(env: Readonly<Record<string, string | undefined>>): C
     mail: { url: read.SMTP_URL, from: read.MAIL_FROM },
     stripe: read.STRIPE_SECRET_KEY === undefined ? undefined : { secretKey: read.STRIPE_SECRET_KEY, baseUrl: read.STRIPE_BASE_URL },
     platformDailyBudgetUsd: read.PLATFORM_DAILY_BUDGET_USD ?? null,
+    cluster,
+    workers: read.WORKERS,
   });
 }

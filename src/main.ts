@@ -3,6 +3,7 @@ import pino from 'pino';
 import { type Billing, createBilling } from './actors/billing.ts';
 import { Confirmations } from './actors/confirmation.ts';
 import { createDeadlines } from './actors/deadlines.ts';
+import { SOLE_OWNER } from './actors/epochs.ts';
 import { createActionRunner } from './actors/http-action-call.ts';
 import { invocationDeadlines } from './actors/invocation-deadlines.ts';
 import { createKnowledgeEmbedding } from './actors/knowledge-embedding.ts';
@@ -120,6 +121,7 @@ async function compose(config: Config, log: pino.Logger) {
     meanings,
     runAction: runner.run,
     billing,
+    ownership: SOLE_OWNER,
     log,
     nowMs,
     noteDeadline,

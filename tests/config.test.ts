@@ -195,12 +195,35 @@ const CASES: readonly Case[] = [
     bad: ['-1', '1e3', '$5', '1,000'],
     allowed: /amount of US dollars/,
   },
-];
-
-/** Variables that are checked and change nothing yet: good values and bad ones. */
-const FORM_ONLY: readonly { variable: string; good: readonly string[]; bad: readonly string[]; allowed: RegExp; secret?: true }[] = [
-  { variable: 'NODE_ID', good: ['node-1.eu_west'], bad: ['node 1', 'n'.repeat(65)], allowed: /1 to 64 letters, digits/ },
-  { variable: 'WORKERS', good: ['1'], bad: ['2', '0', 'many', '1.0'], allowed: /runs as one process: it may be 1/ },
+  {
+    variable: 'REDIS_URL',
+    read: (config) => config.cluster,
+    unset: undefined,
+    good: {
+      'redis://127.0.0.1:6379': { redisUrl: 'redis://127.0.0.1:6379', nodeId: undefined, cell: undefined },
+      'rediss://user:pass@cache.example.com/1': { redisUrl: 'rediss://user:pass@cache.example.com/1', nodeId: undefined, cell: undefined },
+    },
+    bad: ['cache:6379', 'http://user:hunter2@cache:6379', 'redis:///0'],
+    allowed: /must be a redis or rediss address/,
+    secret: true,
+  },
+  {
+    // Without Redis there is nobody to tell it to.
+    variable: 'NODE_ID',
+    read: (config) => config.cluster,
+    unset: undefined,
+    good: { 'node-1.eu_west': undefined },
+    bad: ['node 1', 'n'.repeat(65)],
+    allowed: /1 to 64 letters, digits/,
+  },
+  {
+    variable: 'WORKERS',
+    read: (config) => config.workers,
+    unset: 1,
+    good: { 1: 1 },
+    bad: ['0', '65', 'many', '1.0'],
+    allowed: /must be a number from 1 to 64/,
+  },
 ];
 
 /** The refusal of a bad value, with the rules that hold for every one of them. */
@@ -227,13 +250,6 @@ describe('configuration (decisions §1): every variable, unset, good and bad', (
     });
   }
 
-  for (const { variable, good, bad, allowed, secret } of FORM_ONLY) {
-    test(`${variable} is checked at the start, and a good value changes nothing`, () => {
-      for (const value of good) assert.deepEqual(readConfig({ [variable]: value }), readConfig({}), value);
-      for (const value of bad) checkRefusal(variable, value, allowed, secret === true);
-    });
-  }
-
   test('EMBEDDING_MODEL is off when unset, and asks the same server with the same key as the model', () => {
     assert.equal(readConfig({}).embeddings, undefined);
     assert.equal(readConfig({ OPENAI_API_KEY: 'sk-1', EMBEDDING_MODEL: '' }).embeddings, undefined);
@@ -255,12 +271,18 @@ describe('configuration (decisions §1): every variable, unset, good and bad', (
     assert.match(refusal({ EMBEDDING_MODEL: 'e5', MODEL_PROVIDER: 'offline' }), /^EMBEDDING_MODEL is "e5", but then OPENAI_BASE_URL/);
   });
 
-  test('REDIS_URL stops the start, whatever it holds: there is no cluster to join', () => {
-    for (const value of ['redis://:hunter2@cache:6379', 'nonsense']) {
-      const message = refusal({ REDIS_URL: value });
-      assert.match(message, /^REDIS_URL is set, but this version runs as one process and joins no cluster: leave it unset\.$/);
-    }
-    assert.doesNotThrow(() => readConfig({ REDIS_URL: '' }));
+  test('several processes and cells need REDIS_URL, and a cell an address', () => {
+    const REDIS_URL = 'redis://127.0.0.1:6379';
+    assert.match(refusal({ WORKERS: '4' }), /^WORKERS is "4", but then REDIS_URL must be set/);
+    assert.match(refusal({ CELL_ID: 'eu' }), /^CELL_ID is "eu", but then REDIS_URL must be set/);
+    assert.match(refusal({ CELL_ID: 'eu', REDIS_URL }), /^CELL_ID is "eu", but then CELL_URL \(or PUBLIC_URL\) must say/);
+    assert.match(refusal({ CELL_ID: 'e u', REDIS_URL }), /^CELL_ID is "e u", but it must be 1 to 64 letters/);
+    assert.match(refusal({ CELL_URL: 'eu:8787' }), /^CELL_URL is "eu:8787", but it must be an http or https address/);
+    const cell = { id: 'eu', url: 'http://10.0.0.2:8787' };
+    assert.deepEqual(readConfig({ REDIS_URL, CELL_ID: 'eu', CELL_URL: `${cell.url}/` }).cluster?.cell, cell);
+    assert.deepEqual(readConfig({ REDIS_URL, CELL_ID: 'eu', PUBLIC_URL: cell.url }).cluster?.cell, cell);
+    assert.equal(readConfig({ REDIS_URL, NODE_ID: 'n1' }).cluster?.nodeId, 'n1');
+    assert.equal(readConfig({ REDIS_URL, WORKERS: '4' }).workers, 4);
   });
 
   test('a password inside an address is not shown either', () => {
@@ -302,7 +324,7 @@ describe('configuration (decisions §1): the whole', () => {
   test('a bad value stops the program with exit code 1 and exactly that line', async (t) => {
     for (const [env, line] of [
       [{ PORT: 'http' }, 'PORT is "http", but it must be a number from 0 to 65535.'],
-      [{ WORKERS: '4' }, 'WORKERS is "4", but this version runs as one process: it may be 1, or unset.'],
+      [{ WORKERS: '4' }, 'WORKERS is "4", but then REDIS_URL must be set: processes that share a data directory meet there.'],
     ] as const) {
       assert.deepEqual(await startAndFail(t, { env }), { code: 1, stderr: `${line}\n` });
     }

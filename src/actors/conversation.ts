@@ -2,21 +2,21 @@
  * The actor of one conversation: lets one turn run at a time, opens turns behind the fence, and finishes what a crash
  * left open. It exists while something runs or waits in it; its rows are the truth, so an idle one costs nothing.
  */
-
 import { Refusal } from '../protocol/errors.ts';
-import { WAITING_TURNS_MAX } from '../protocol/limits.ts';
 import type { Connection } from '../storage/connection.ts';
 import { readConversation } from '../storage/conversations.ts';
 import type { Channel } from '../storage/organisations.ts';
 import { readOpenTurns, readTurn, type TurnRow } from '../storage/turns.ts';
+import { type ConversationSnapshot, requireOwnership } from './epochs.ts';
 import type { FrameSource } from './frame-source.ts';
 import { RunningTurn, type TurnStart } from './running-turn.ts';
-import { capRefusal, reusedTurnId } from './turn-admission.ts';
+import { capRefusal } from './turn-admission.ts';
 import type { TurnCommand } from './turn-command.ts';
 import { journalSource } from './turn-journal.ts';
 import { TurnLog } from './turn-log.ts';
 import { turnMachine } from './turn-machine.ts';
-import type { Thread, TurnOpening } from './turn-opening.ts';
+import type { OpeningFence, Thread, TurnOpening } from './turn-opening.ts';
+import { TurnQueue } from './turn-queue.ts';
 import { interruption, newAttempt } from './turn-recovery.ts';
 import type { TurnScope } from './turn-scope.ts';
 
@@ -38,19 +38,27 @@ export interface Home {
   readonly channel: Channel;
 }
 
-interface Requested {
-  readonly fingerprint: string;
-  readonly opened: Promise<Opened>;
-}
-
 interface Live {
   readonly turn: number;
+  readonly turnId: string;
   readonly run: RunningTurn;
   readonly attemptSeq: number;
+  /** Settles when the turn has ended and its conversation may be used again. */
+  readonly over: Promise<void>;
+}
+
+/** What a conversation's actor begins with: at most one of the two. */
+export interface Beginning {
+  /** The id was minted just now, so there are no rows to look for. */
+  readonly isNew?: boolean;
+  /** Handed over by the node that owned it. */
+  readonly snapshot?: ConversationSnapshot | undefined;
 }
 
 export class Conversation {
   readonly id: string;
+  /** Since when it has been active here. */
+  readonly sinceMs: number;
   readonly #home: Home;
   readonly #opening: TurnOpening;
   readonly #db: Connection;
@@ -58,24 +66,31 @@ export class Conversation {
   #live: Live | null = null;
   /** The epoch this actor holds, once it has written. */
   #epoch: number | null = null;
-  #busy = false;
   #isNew: boolean;
+  /** As it was handed over, until the first write or until that was refused. */
+  #snapshot: ConversationSnapshot | null;
   /** With the personal data of the conversation, once somebody needed it. */
   #held: Thread | null = null;
-  readonly #waiting: (() => void)[] = [];
-  /** Turns that are being opened or wait for it, by their key: a second request for one shares its fate. */
-  readonly #requested = new Map<string, Requested>();
-  /** The opening that holds the conversation now, until its turn runs. */
-  #opened: Promise<Opened> | null = null;
+  readonly #queue: TurnQueue<Opened>;
 
-  /** `isNew`: the id was minted just now, so there are no rows to look for. */
-  constructor(id: string, isNew: boolean, home: Home, opening: TurnOpening, db: Connection, onIdle: () => void) {
+  constructor(id: string, { isNew = false, snapshot }: Beginning, home: Home, opening: TurnOpening, db: Connection, onIdle: () => void) {
     this.id = id;
+    this.sinceMs = opening.nowMs();
     this.#isNew = isNew;
+    this.#snapshot = snapshot ?? null;
     this.#home = home;
     this.#opening = opening;
     this.#db = db;
     this.#onIdle = onIdle;
+    this.#queue = new TurnQueue({ running: () => this.#live?.over ?? null, onIdle });
+  }
+
+  get home(): Home {
+    return this.#home;
+  }
+
+  get runningTurnId(): string | null {
+    return this.#live?.turnId ?? null;
   }
 
   get running(): RunningTurn | null {
@@ -93,27 +108,28 @@ export class Conversation {
   }
 
   #thread(command: TurnCommand | null): Thread {
-    this.#held ??= this.#opening.thread(this.#home.organisationId, this.id, this.#isNew, command?.body.client.locale ?? null);
+    const count = this.#isNew ? 0 : this.#snapshot?.placeholders;
+    this.#held ??= this.#opening.thread(this.#home.organisationId, this.id, this.#isNew, count, command?.body.client.locale ?? null);
     return this.#held;
   }
 
   /** Settles when the turn that is being opened, if there is one, runs or was refused. */
-  async opened(): Promise<void> {
-    await this.#opened?.catch(() => undefined);
+  opened(): Promise<void> {
+    return this.#queue.opened();
   }
 
   get waiting(): number {
-    return this.#waiting.length;
+    return this.#queue.waiting;
   }
 
   /** Opens a turn, behind those before it. @throws Refusal when too many wait or the rows refuse it. */
   open(command: TurnCommand): Promise<Opened> {
-    return this.#once(command, () => this.#open(command));
+    return this.#queue.once(command, () => this.#doing(() => this.#open(command)));
   }
 
   /** A retry of a turn that exists: live, from its rows, or as a new attempt when it failed and may be tried again. */
   retry(command: TurnCommand, row: TurnRow): Promise<Opened> {
-    return this.#readable(row, row.state === 'failed') ?? this.#once(command, () => this.#reopen(command, row));
+    return this.#readable(row, row.state === 'failed') ?? this.#queue.once(command, () => this.#doing(() => this.#reopen(command, row)));
   }
 
   /** Where a reader of a turn that exists finds it. Takes no waiting place: those are for turns. */
@@ -122,8 +138,8 @@ export class Conversation {
     if (readable !== null) return readable;
     // Open and not running: a crash left it, or its commit was seen before its run began. Whoever holds the conversation
     // ends the former first of all.
-    if (!this.#busy) return this.#inTurn(() => this.#reopen(null, row));
-    await this.opened();
+    if (!this.#queue.busy) return this.#queue.inTurn(() => this.#doing(() => this.#reopen(null, row)));
+    await this.#queue.opened();
     const now = this.#read(row);
     return this.#readable(now, false) ?? this.#stored(now);
   }
@@ -134,52 +150,17 @@ export class Conversation {
     if (live !== null && live.turn === row.turn) return Promise.resolve({ source: live.run.log, fromSeq: live.attemptSeq });
     if (row.endedAtMs === null || mayRunAgain) return null;
     // Nothing was taken: an actor made for this question alone must not stay.
-    if (!this.#busy) this.#onIdle();
+    if (!this.#queue.busy) this.#onIdle();
     return Promise.resolve(this.#stored(row));
   }
 
-  #once(command: TurnCommand, work: () => Promise<Opened>): Promise<Opened> {
-    const requested = this.#requested.get(command.turnId);
-    if (requested !== undefined) {
-      // Its row is not there yet, so nobody else has compared: a stranger who guessed the key must not share the stream.
-      return requested.fingerprint === command.fingerprint ? requested.opened : Promise.reject(reusedTurnId());
-    }
-    if (this.#busy && this.#waiting.length >= WAITING_TURNS_MAX) {
-      const message = `This conversation has ${WAITING_TURNS_MAX} messages waiting for an answer. Wait for one of them before sending more.`;
-      return Promise.reject(new Refusal('rate_limited', message));
-    }
-    const opened = this.#inTurn(work).finally(() => this.#requested.delete(command.turnId));
-    this.#requested.set(command.turnId, { fingerprint: command.fingerprint, opened });
-    return opened;
-  }
-
-  /** Runs `work` when the conversation is free; it stays taken until the turn that `work` started has ended. */
-  async #inTurn(work: () => Promise<Opened>): Promise<Opened> {
-    if (this.#busy) await new Promise<void>((resolve) => this.#waiting.push(resolve));
-    this.#busy = true;
+  /** What fails leaves nobody knowing what the rows say. */
+  async #doing(work: () => Promise<Opened>): Promise<Opened> {
     try {
-      this.#opened = work();
-      return await this.#opened;
+      return await work();
     } catch (error) {
       this.#epoch = null;
       throw error;
-    } finally {
-      this.#opened = null;
-      const live = this.#live;
-      if (live === null) this.#release();
-      else live.run.done.then((endIsStored) => this.#release(endIsStored));
-    }
-  }
-
-  #release(endIsStored = true): void {
-    this.#live = null;
-    // Without an epoch the next owner reads the rows again and ends what was left open.
-    if (!endIsStored) this.#epoch = null;
-    const next = this.#waiting.shift();
-    if (next !== undefined) next();
-    else {
-      this.#busy = false;
-      this.#onIdle();
     }
   }
 
@@ -193,18 +174,21 @@ export class Conversation {
       if (output.outcome === 'stale') {
         this.#epoch = null;
         this.#isNew = false;
+        this.#snapshot = null;
         this.#held = null;
         continue;
       }
       this.#epoch = input.conversation.epoch;
       this.#isNew = false;
+      this.#snapshot = null;
       this.#held?.concealment.opened();
       const older = journalSource(this.#db, output.turn, input.ended ? input.nextSeq : null);
       if (input.ended) return { source: older, fromSeq: 0 };
       const log = new TurnLog(0, older);
       for (const event of start.events) log.say(event);
       log.journalledUpTo(input.nextSeq);
-      return this.#run(output.turn, scope(this.#committer(output.turn, input.assistantMessageId), output.dayLeft), {
+      const { turn } = output;
+      return this.#run({ turn, turnId: command.turnId }, scope(this.#committer(turn, input.assistantMessageId), output.dayLeft), {
         machine: start.machine,
         effects: start.effects,
         attemptSeq: 0,
@@ -214,24 +198,35 @@ export class Conversation {
     throw new Error(`the conversation's rows kept changing: gave up after ${OPEN_TRIES} tries`);
   }
 
-  #run(turn: number, scope: TurnScope, start: TurnStart): Position {
+  #run({ turn, turnId }: Pick<TurnRow, 'turn' | 'turnId'>, scope: TurnScope, start: TurnStart): Position {
     const run = new RunningTurn(scope, start);
-    this.#live = { turn, run, attemptSeq: start.attemptSeq };
+    const over = run.done.then((endIsStored) => {
+      this.#live = null;
+      // Without an epoch the next owner reads the rows again and ends what was left open.
+      if (!endIsStored) this.#epoch = null;
+    });
+    this.#live = { turn, turnId, run, attemptSeq: start.attemptSeq, over };
     return { source: start.log, fromSeq: start.attemptSeq };
   }
 
-  /** Reads (or keeps) the epoch to expect, and the one to write. Null expected: the conversation is new. */
-  #fence(): { readonly expectedEpoch: number | null; readonly epoch: number } {
-    if (this.#epoch !== null) return { expectedEpoch: this.#epoch, epoch: this.#epoch };
+  /** Reads (or keeps) the epoch to expect, and the one to write. @throws OwnedElsewhere */
+  #fence(): OpeningFence {
+    const { ownership } = this.#opening;
+    const owner = ownership.self;
+    if (this.#epoch !== null) return { expectedEpoch: this.#epoch, epoch: this.#epoch, owner };
+    if (this.#snapshot !== null) return { expectedEpoch: this.#snapshot.epoch, epoch: this.#snapshot.epoch + 1, owner };
     const row = this.#isNew ? undefined : readConversation(this.#db, this.id);
-    return row === undefined ? { expectedEpoch: null, epoch: 1 } : { expectedEpoch: row.epoch, epoch: row.epoch + 1 };
+    if (row === undefined) return { expectedEpoch: null, epoch: 1, owner };
+    requireOwnership(ownership, row);
+    return { expectedEpoch: row.epoch, epoch: row.epoch + 1, owner };
   }
 
   #committer(turn: number, messageId: string): TurnScope['commit'] {
     return async (step) => {
-      const { expectedEpoch, epoch } = this.#fence();
+      const { expectedEpoch, epoch, owner } = this.#fence();
       // Until the answer is there, nobody knows what the rows say: a failure makes the next turn read them again.
       this.#epoch = null;
+      this.#snapshot = null;
       const committed = await this.#opening.commit(this.#home.organisationId, {
         ...step,
         turn,
@@ -239,8 +234,7 @@ export class Conversation {
         appId: this.#home.appId,
         channel: this.#home.channel,
         conversationId: this.id,
-        expectedEpoch: expectedEpoch ?? 0,
-        epoch,
+        fence: { expectedEpoch: expectedEpoch ?? 0, epoch, owner },
       });
       if (committed) this.#epoch = epoch;
       return committed;
@@ -249,8 +243,12 @@ export class Conversation {
 
   /** Ends the turns that a crash left open, so that they can be retried: nobody is answering them any more. */
   async #recover(): Promise<void> {
-    if (this.#epoch !== null) return;
-    if (!(await this.#opening.loseExecutions(this.#home.organisationId, this.id))) return;
+    if (this.#epoch !== null || this.#snapshot?.leftOpen === false) return;
+    const { expectedEpoch, ...fence } = this.#fence();
+    if (expectedEpoch === null) return;
+    const lost = await this.#opening.loseExecutions(this.#home.organisationId, this.id, { ...fence, expectedEpoch });
+    if (lost === 'refused') return;
+    if (lost === 'lost') this.#epoch = fence.epoch;
     for (const row of readOpenTurns(this.#db, this.id)) {
       const committed = await this.#committer(row.turn, row.assistantMessageId)(interruption(row));
       if (!committed) return;
@@ -290,6 +288,6 @@ export class Conversation {
     const log = new TurnLog(attemptSeq, journalSource(this.#db, row.turn, null));
     for (const event of events) log.say(event);
     log.journalledUpTo(nextSeq);
-    return this.#run(row.turn, scope, { ...step, attemptSeq, log });
+    return this.#run(row, scope, { ...step, attemptSeq, log });
   }
 }

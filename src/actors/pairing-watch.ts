@@ -10,9 +10,10 @@ import { timestamp } from '../protocol/timestamp.ts';
 import { type PairingRow, readPairing } from '../storage/pairings.ts';
 import type { Storage } from '../storage/storage.ts';
 import { readOpeningWords } from '../storage/transcripts.ts';
+import type { WatchedTurn } from './device-watchers.ts';
 import { type FrameSlice, type FrameSource, frame, PING_COMMENT } from './frame-source.ts';
 import { type PairingState, pairingState } from './pairing-state.ts';
-import type { ActorSystem, WatchedTurn } from './system.ts';
+import type { ActorSystem } from './system.ts';
 
 export interface WatchServices {
   readonly storage: Storage;

@@ -60,6 +60,10 @@ export class RunningTurn {
     });
   }
 
+  get state(): TurnState {
+    return this.#machine.state as TurnState;
+  }
+
   /** The person asked to stop: what was said stays. False when the turn came to its own end first. */
   async stop(): Promise<boolean> {
     this.#mailbox.do(() => {

@@ -9,7 +9,7 @@ import { toMicroUsd } from '../protocol/money.ts';
 import type { TurnState } from '../protocol/runtime/states.ts';
 import type { StreamEvent, TurnUsage } from '../protocol/runtime/stream-events.ts';
 import type { Connection } from '../storage/connection.ts';
-import { readConversation } from '../storage/conversations.ts';
+import { type Fence, readConversation } from '../storage/conversations.ts';
 import { type InvocationRow, readExecutedBy, readExecuting, readUntold } from '../storage/invocations.ts';
 import type { Storage } from '../storage/storage.ts';
 import type { OpenTurnInput, OpenTurnOutput } from '../storage/turn-openings.ts';
@@ -18,6 +18,7 @@ import { turnsLeft } from '../storage/usage-ledger.ts';
 import type { Billing } from './billing.ts';
 import { type Concealment, openConcealment } from './concealment.ts';
 import { settledCard } from './confirm-card.ts';
+import type { Ownership } from './epochs.ts';
 import type { ActionRunner } from './http-action-call.ts';
 import { lostChange } from './invocation-step.ts';
 import { pendingOf } from './pending-call.ts';
@@ -39,6 +40,7 @@ export interface TurnServices {
   readonly meanings?: QuestionMeanings | undefined;
   /** Calls an HTTP action of an app. */
   readonly runAction: ActionRunner['run'];
+  readonly ownership: Ownership;
   /** The platform's ceiling, and who hears of every charge. */
   readonly billing: Pick<Billing, 'platform' | 'charged'>;
   nowMs(): number;
@@ -46,10 +48,8 @@ export interface TurnServices {
   noteDeadline(organisationId: string, atMs: number): void;
 }
 
-export interface Fence {
-  readonly expectedEpoch: number | null;
-  readonly epoch: number;
-}
+/** As a Fence; null expected: the conversation is new. */
+export type OpeningFence = Omit<Fence, 'expectedEpoch'> & { readonly expectedEpoch: number | null };
 
 /** A conversation as its actor holds it. */
 export interface Thread {
@@ -95,10 +95,17 @@ export class TurnOpening {
     return this.#services.nowMs();
   }
 
-  /** A conversation with its personal data. `locale`: whose way of writing telephone numbers is looked for. */
-  thread(organisationId: string, conversationId: string, isNew: boolean, locale: string | null): Thread {
+  get ownership(): Ownership {
+    return this.#services.ownership;
+  }
+
+  /**
+   * A conversation with its personal data. `known`: how many placeholders it has, where somebody knows; `locale`: whose way of
+   * writing telephone numbers is looked for.
+   */
+  thread(organisationId: string, conversationId: string, isNew: boolean, known: number | undefined, locale: string | null): Thread {
     const { storage } = this.#services;
-    const count = isNew ? 0 : (readConversation(storage.organisation(organisationId), conversationId)?.placeholders ?? 0);
+    const count = known ?? readConversation(storage.organisation(organisationId), conversationId)?.placeholders ?? 0;
     const region = regionOfLocale(locale);
     return { id: conversationId, concealment: openConcealment({ storage, organisationId, conversationId, isNew, count, region }) };
   }
@@ -107,7 +114,7 @@ export class TurnOpening {
    * What `command` would write, and its run. Writes nothing but placeholders that the conversation did not have yet.
    * @throws Refusal `manifest_unknown`, or `invalid_request` when the command does not fit the conversation's rows.
    */
-  async prepare(command: TurnCommand, thread: Thread, fence: Fence): Promise<PreparedTurn> {
+  async prepare(command: TurnCommand, thread: Thread, fence: OpeningFence): Promise<PreparedTurn> {
     const { storage, model, nowMs } = this.#services;
     const db = storage.organisation(command.organisationId);
     // Refuses an unknown manifest before anything is written.
@@ -266,14 +273,17 @@ export class TurnOpening {
     return committed;
   }
 
-  /** Writes that a crash cut off: from now on it is said that nobody knows whether they were done. False when the fence refused. */
-  async loseExecutions(organisationId: string, conversationId: string): Promise<boolean> {
+  /**
+   * Writes that a crash cut off: from now on it is said that nobody knows whether they were done. `none`: there were none and
+   * nothing was written; `refused`: by the fence.
+   */
+  async loseExecutions(organisationId: string, conversationId: string, fence: Fence): Promise<'none' | 'lost' | 'refused'> {
     const { storage, nowMs } = this.#services;
     const db = storage.organisation(organisationId);
     const changes = readExecuting(db, conversationId).flatMap((row: InvocationRow) => lostChange(row) ?? []);
-    if (changes.length === 0) return true;
-    const expectedEpoch = readConversation(db, conversationId)?.epoch ?? 0;
+    if (changes.length === 0) return 'none';
     const settlements = changes.map((change) => ({ change, card: settledCard(db, change) }));
-    return storage.write(organisationId, 'loseExecutions', { conversationId, expectedEpoch, settlements, nowMs: nowMs() });
+    const input = { conversationId, fence, settlements, nowMs: nowMs() };
+    return (await storage.write(organisationId, 'loseExecutions', input)) ? 'lost' : 'refused';
   }
 }

@@ -1,6 +1,6 @@
 /** What /metrics tells (Prometheus text): requests by route and status, open streams, turns, the write queue, the process itself. */
 import { Counter, collectDefaultMetrics, Gauge, Registry } from 'prom-client';
-import type { ActorStats } from '../actors/system.ts';
+import type { ActorStats } from '../actors/turn-host.ts';
 import type { Services } from './services.ts';
 
 export interface GatewayMetrics {

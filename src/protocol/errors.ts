@@ -93,6 +93,27 @@ export class Refusal extends Error {
   }
 }
 
+/** A refusal as plain data, for where classes do not survive: threads, other nodes. */
+export type PlainRefusal = { readonly code: ErrorCode; readonly message: string } & Omit<RefusalOptions, 'status' | 'retryable'> &
+  Required<Pick<RefusalOptions, 'status' | 'retryable'>>;
+
+export function plainRefusal({ code, message, status, retryable, details, retryAfterS, notice }: Refusal): PlainRefusal {
+  return {
+    code,
+    message,
+    status,
+    retryable,
+    ...(details !== undefined && { details }),
+    ...(retryAfterS !== undefined && { retryAfterS }),
+    ...(notice !== undefined && { notice }),
+  };
+}
+
+/** The refusal that was taken apart. */
+export function refusalFrom({ code, message, ...options }: PlainRefusal): Refusal {
+  return new Refusal(code, message, options);
+}
+
 /** Body of every error answer: `{ error: { code, message, details? } }`. */
 export function errorBody(refusal: Refusal): { error: { code: ErrorCode; message: string; details?: readonly Detail[] } } {
   const { code, message, details } = refusal;

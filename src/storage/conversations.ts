@@ -11,6 +11,8 @@ export interface ConversationRow {
   readonly deviceId: string;
   readonly endUserId: string | null;
   readonly epoch: number;
+  /** The node that wrote the epoch; '' when it was the only one. */
+  readonly owner: string;
   /** Rows of placeholders it has. */
   readonly placeholders: number;
   readonly createdAtMs: number;
@@ -34,21 +36,30 @@ export function readConversation(db: Connection, id: string): ConversationRow | 
     deviceId: row.device_id as string,
     endUserId: row.end_user_id as string | null,
     epoch: row.epoch as number,
+    owner: row.owner as string,
     placeholders: row.placeholders as number,
     createdAtMs: row.created_at_ms as number,
     updatedAtMs: row.updated_at_ms as number,
   };
 }
 
-/**
- * Passes the fence: true when the caller still owns the conversation at `expected`, which then becomes `epoch`
- * (the same number for an owner that writes on, one more for one that takes over).
- */
-export function passFence(db: Connection, conversationId: string, expected: number, epoch: number, nowMs: number): boolean {
+/** What a write of an owner expects of the conversation's row, and what it makes of it. */
+export interface Fence {
+  readonly expectedEpoch: number;
+  /** The same number for an owner that writes on, one more for one that takes over. */
+  readonly epoch: number;
+  /** The node that writes; '' when there is only one. */
+  readonly owner: string;
+}
+
+/** Passes the fence: true when the caller still owns the conversation at the epoch it expects; the row then has its own. */
+export function passFence(db: Connection, conversationId: string, fence: Fence, nowMs: number): boolean {
   return (
     db
-      .statement('UPDATE conversations SET epoch = :epoch, updated_at_ms = :nowMs WHERE id = :conversationId AND epoch = :expected')
-      .run({ conversationId, expected, epoch, nowMs }).changes === 1
+      .statement(
+        'UPDATE conversations SET epoch = :epoch, owner = :owner, updated_at_ms = :nowMs WHERE id = :conversationId AND epoch = :expectedEpoch',
+      )
+      .run({ conversationId, ...fence, nowMs }).changes === 1
   );
 }
 

@@ -21,7 +21,7 @@ export interface OpenTurnInput {
   readonly model: string;
   readonly nowMs: number;
   /** `expectedEpoch` null: the conversation is new. */
-  readonly conversation: { readonly id: string; readonly expectedEpoch: number | null; readonly epoch: number };
+  readonly conversation: { readonly id: string; readonly expectedEpoch: number | null; readonly epoch: number; readonly owner: string };
   readonly person: { readonly newId: string; readonly externalUserId: string; readonly verified: boolean } | null;
   readonly userMessage: {
     readonly id: string;
@@ -78,19 +78,20 @@ function personId(db: Connection, input: OpenTurnInput): string | null {
 }
 
 function enterConversation(db: Connection, input: OpenTurnInput): void {
-  const { id, expectedEpoch, epoch } = input.conversation;
+  const { id, expectedEpoch, epoch, owner } = input.conversation;
   if (expectedEpoch !== null) {
-    if (!passFence(db, id, expectedEpoch, epoch, input.nowMs)) throw new Withdraw({ outcome: 'stale' });
+    if (!passFence(db, id, { expectedEpoch, epoch, owner }, input.nowMs)) throw new Withdraw({ outcome: 'stale' });
     // The person's record exists, or the thread would not be theirs; a signature on this turn is worth remembering.
     if (input.person?.verified === true) personId(db, input);
     return;
   }
   db.statement(
-    `INSERT INTO conversations (id, app_id, channel, device_id, end_user_id, epoch, created_at_ms, updated_at_ms)
-     VALUES (:id, :appId, :channel, :deviceId, :endUserId, :epoch, :nowMs, :nowMs)`,
+    `INSERT INTO conversations (id, app_id, channel, device_id, end_user_id, epoch, owner, created_at_ms, updated_at_ms)
+     VALUES (:id, :appId, :channel, :deviceId, :endUserId, :epoch, :owner, :nowMs, :nowMs)`,
   ).run({
     id,
     epoch,
+    owner,
     appId: input.appId,
     channel: input.channel,
     deviceId: input.deviceId,

@@ -1,7 +1,7 @@
 /** Turns: opened once per (app, turn_id), committed step by step behind the fence, and kept so that they can be told again. */
 import type { TurnState } from '../protocol/runtime/states.ts';
 import type { Connection, Row } from './connection.ts';
-import { insertBlocks, type NewBlock, passFence } from './conversations.ts';
+import { type Fence, insertBlocks, type NewBlock, passFence } from './conversations.ts';
 import { insertInvocations, type NewInvocation, type Settlement, transactions as settling } from './invocations.ts';
 import type { Channel } from './organisations.ts';
 import { type Charge, recordCharge } from './usage-ledger.ts';
@@ -106,8 +106,7 @@ export interface CommitTurnInput {
   readonly channel: Channel;
   readonly conversationId: string;
   readonly messageId: string;
-  readonly expectedEpoch: number;
-  readonly epoch: number;
+  readonly fence: Fence;
   readonly state: TurnState;
   readonly attempt: number;
   readonly snapshot: string;
@@ -128,7 +127,7 @@ export const transactions = {
   /** One step of a running turn: state, blocks, calls and charge together. False when the fence refused. */
   commitTurn(db: Connection, input: CommitTurnInput): boolean {
     const { conversationId, turn, nowMs } = input;
-    if (!passFence(db, conversationId, input.expectedEpoch, input.epoch, nowMs)) return false;
+    if (!passFence(db, conversationId, input.fence, nowMs)) return false;
     if (input.replacesAttempt) {
       db.statement('DELETE FROM blocks WHERE message_id = :messageId').run({ messageId: input.messageId });
       // Reads that the service ran itself went with the answer that they were made for.
@@ -160,13 +159,12 @@ export const transactions = {
     db: Connection,
     input: {
       conversationId: string;
-      expectedEpoch: number;
+      fence: Fence;
       settlements: readonly Settlement[];
       nowMs: number;
     },
   ): boolean {
-    // The epoch stays for the commit that takes the conversation over: this one alone does not.
-    if (!passFence(db, input.conversationId, input.expectedEpoch, input.expectedEpoch, input.nowMs)) return false;
+    if (!passFence(db, input.conversationId, input.fence, input.nowMs)) return false;
     settling.settleInvocations(db, input);
     return true;
   },

@@ -1,7 +1,6 @@
 /** What crosses between the writer and its thread: the messages, and errors taken apart and put together again. */
 
-import { type ErrorCode, Refusal } from '../protocol/errors.ts';
-import type { Detail } from '../protocol/issues.ts';
+import { type PlainRefusal, plainRefusal, Refusal, refusalFrom } from '../protocol/errors.ts';
 import { StorageError, type StorageErrorCode, sqliteCodeOf, storageErrorCodeOf } from './storage-error.ts';
 
 export interface ThreadSettings {
@@ -32,15 +31,7 @@ export interface FromThread {
 
 /** An error as plain data: classes do not survive the crossing. */
 export type Failure =
-  | {
-      readonly kind: 'refusal';
-      readonly code: ErrorCode;
-      readonly message: string;
-      readonly stack: string | undefined;
-      readonly status: number;
-      readonly details: readonly Detail[] | undefined;
-      readonly retryAfterS: number | undefined;
-    }
+  | { readonly kind: 'refusal'; readonly refusal: PlainRefusal; readonly stack: string | undefined }
   | {
       readonly kind: 'storage';
       readonly code: StorageErrorCode;
@@ -51,10 +42,7 @@ export type Failure =
 
 /** Takes an error apart. A Refusal stays one; everything else becomes a StorageError. */
 export function failureOf(error: unknown): Failure {
-  if (error instanceof Refusal) {
-    const { code, message, stack, status, details, retryAfterS } = error;
-    return { kind: 'refusal', code, message, stack, status, details, retryAfterS };
-  }
+  if (error instanceof Refusal) return { kind: 'refusal', refusal: plainRefusal(error), stack: error.stack };
   const message = error instanceof Error ? error.message : String(error);
   const stack = error instanceof Error ? error.stack : undefined;
   return { kind: 'storage', code: storageErrorCodeOf(error), message, stack, sqliteCode: sqliteCodeOf(error) };
@@ -63,13 +51,7 @@ export function failureOf(error: unknown): Failure {
 /** Puts an error together again, with the stack of where it was thrown. */
 export function errorOf(failure: Failure): Refusal | StorageError {
   const error =
-    failure.kind === 'refusal'
-      ? new Refusal(failure.code, failure.message, {
-          status: failure.status,
-          ...(failure.details !== undefined && { details: failure.details }),
-          ...(failure.retryAfterS !== undefined && { retryAfterS: failure.retryAfterS }),
-        })
-      : new StorageError(failure.code, failure.message, failure.sqliteCode);
+    failure.kind === 'refusal' ? refusalFrom(failure.refusal) : new StorageError(failure.code, failure.message, failure.sqliteCode);
   if (failure.stack !== undefined) error.stack = failure.stack;
   return error;
 }

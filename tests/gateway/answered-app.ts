@@ -2,8 +2,8 @@
 import assert from 'node:assert/strict';
 import type { TestContext } from 'node:test';
 import pino from 'pino';
+import type { WatchedTurn } from '../../src/actors/device-watchers.ts';
 import { Pairings } from '../../src/actors/pairings.ts';
-import type { WatchedTurn } from '../../src/actors/system.ts';
 import { listConversationsRoute, readConversationRoute } from '../../src/gateway/console/conversations.ts';
 import { listFeedbackRoute } from '../../src/gateway/console/feedback.ts';
 import { openPairingRoute, pairingStreamRoute, readPairingRoute } from '../../src/gateway/console/pairings.ts';

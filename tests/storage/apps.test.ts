@@ -224,7 +224,10 @@ test('Console: deleting an app takes everything it knew and said, and leaves the
     knowledge.replaceChunks(db, { sourceId, contentHash, nowMs: NOW, chunks: [{ ordinal: 0, headings: [], text: 'Text' }] });
     const conversationId = mintId('cnv', NOW);
     const messageId = mintId('msg', NOW);
-    db.statement(`INSERT INTO conversations VALUES (:conversationId, :appId, 'live', '', NULL, 1, 0, 0, 0)`).run({ conversationId, appId });
+    db.statement(`INSERT INTO conversations VALUES (:conversationId, :appId, 'live', '', NULL, 1, 0, 0, 0, '')`).run({
+      conversationId,
+      appId,
+    });
     db.statement(`INSERT INTO messages VALUES (:messageId, :conversationId, 1, 'assistant', 0)`).run({ messageId, conversationId });
     db.statement(
       `INSERT INTO turns (app_id, turn_id, conversation_id, kind, fingerprint, device_id, request, request_id, user_message_id,

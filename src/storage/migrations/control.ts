@@ -1,4 +1,5 @@
 /** Schema of `control.sqlite`: which organisations exist, and which file a key or an app belongs to. */
+import { cellsMigration } from './control-cells.ts';
 import type { Migration } from './migrate.ts';
 
 export const controlMigrations: readonly Migration[] = [
@@ -84,4 +85,5 @@ export const controlMigrations: readonly Migration[] = [
       ) STRICT, WITHOUT ROWID;
     `,
   },
+  cellsMigration,
 ];

@@ -1,5 +1,6 @@
 /** Schema of one organisation's file: its apps, what they know, their conversations and what they used. */
 import type { Migration } from './migrate.ts';
+import { clusterMigration } from './organisation-cluster.ts';
 import { retrievalMigration } from './organisation-retrieval.ts';
 import { runtimeMigration } from './organisation-runtime.ts';
 import { setupMigration } from './organisation-setup.ts';
@@ -237,4 +238,5 @@ export const organisationMigrations: readonly Migration[] = [
   setupMigration,
   retrievalMigration,
   runtimeMigration,
+  clusterMigration,
 ];

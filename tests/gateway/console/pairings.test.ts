@@ -80,8 +80,8 @@ async function lookAt(t: TestContext, base: string, id: string, headers: Record<
 }
 
 /** Tells those who watch DEVICE of the turn, as the actors do. */
-function tell(app: AnsweredApp, { turnId, conversationId, messageId }: Conversed, source: FrameSource, fromSeq = 0): void {
-  for (const watcher of [...app.watchers]) watcher.tell({ turnId, conversationId, messageId, position: { source, fromSeq } });
+function tell(app: AnsweredApp, { turnId, conversationId }: Conversed, source: FrameSource, fromSeq = 0): void {
+  for (const watcher of [...app.watchers]) watcher.tell({ turnId, conversationId, position: { source, fromSeq } });
 }
 
 const states = (page: Page) => page.frames.filter((frame) => frame.event === 'pairing').map((frame) => frame.data.state);

@@ -1,0 +1,39 @@
+/** Whose a turn is, and which conversation it goes on with (service.md POST /v1/chat rule 2, "Authentication" 5). */
+import { Refusal } from '../protocol/errors.ts';
+import type { Connection } from '../storage/connection.ts';
+import { readConversation } from '../storage/conversations.ts';
+import { readEndUser } from '../storage/end-users.ts';
+import { readTurn, type TurnRow } from '../storage/turns.ts';
+import type { TurnCommand } from './turn-command.ts';
+import type { TurnCaller } from './turn-host.ts';
+
+/**
+ * The conversation this turn goes on with, null for a new one. A thread that is not the caller's is not continued: a new one
+ * opens, and a missing one is answered alike.
+ * @throws Refusal `invalid_request` when there is nothing to answer in a new one.
+ */
+export function continuedConversation(db: Connection, command: TurnCommand): string | null {
+  const { app, body, channel, deviceId, person } = command;
+  const id = body.conversation_id ?? null;
+  if (id === null) return null;
+  const row = readConversation(db, id);
+  const endUserId = person === null ? null : readEndUser(db, app.id, channel, person.externalUserId)?.id;
+  const isTheirs =
+    row !== undefined &&
+    row.appId === app.id &&
+    row.channel === channel &&
+    (person === null ? row.endUserId === null && row.deviceId === deviceId : row.endUserId === endUserId);
+  if (isTheirs) return id;
+  if (body.message !== undefined) return null;
+  throw new Refusal('invalid_request', 'conversation_id names no conversation of this caller, so there is nothing to answer in it.');
+}
+
+/** The turn of this caller. @throws Refusal 404: one answer for a missing turn and for a stranger's. */
+export function theirTurn(db: Connection, { appId, channel, deviceId }: TurnCaller, turnId: string): TurnRow {
+  const row = readTurn(db, appId, turnId);
+  const channelOfTurn = row === undefined ? undefined : readConversation(db, row.conversationId)?.channel;
+  if (row === undefined || row.deviceId !== deviceId || channelOfTurn !== channel) {
+    throw new Refusal('invalid_request', 'There is no such turn of this device.', { status: 404 });
+  }
+  return row;
+}

@@ -1,0 +1,25 @@
+/** Schema of an organisation's file, continued: what several nodes, and several cells, need to stay out of each other's way. */
+import type { Migration } from './migrate.ts';
+
+export const clusterMigration: Migration = {
+  version: 5,
+  name: 'owners of conversations, the seal, turns of writes',
+  sql: `
+    -- The node that wrote the epoch; '' where nobody else can be. Whoever takes the conversation over writes both.
+    ALTER TABLE conversations ADD COLUMN owner TEXT NOT NULL DEFAULT '';
+
+    -- While this row is here nothing else of the file changes: the organisation is on its way to another cell.
+    CREATE TABLE seal (
+      id INTEGER PRIMARY KEY CHECK (id = 1),
+      move_id TEXT NOT NULL,
+      sealed_at_ms INTEGER NOT NULL
+    ) STRICT;
+
+    -- Which node is writing an app's configuration now.
+    CREATE TABLE write_leases (
+      app_id TEXT PRIMARY KEY,
+      holder TEXT NOT NULL,
+      expires_at_ms INTEGER NOT NULL
+    ) STRICT, WITHOUT ROWID;
+  `,
+};
