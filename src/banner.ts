@@ -15,6 +15,8 @@ export interface BannerFacts {
   readonly demo: DemoKeys | undefined;
   /** One-time link to the console. */
   readonly consoleLink: string;
+  /** Processes that share the port; undefined: this one is alone. */
+  readonly workers?: number | undefined;
 }
 
 /** Not a secret: any 32 hex characters name an installation of the app. */
@@ -26,13 +28,14 @@ function curlLine(publicUrl: string, key: string): string {
   return `curl -N ${publicUrl}/v1/chat -H 'X-Service-Key: ${key}' -H 'X-Service-Device: ${DEMO_DEVICE}' -H 'Content-Type: application/json' -d '${body}'`;
 }
 
-export function banner({ publicUrl, model, dataDir, allowPrivateAddresses, demo, consoleLink }: BannerFacts): string {
+export function banner({ publicUrl, model, dataDir, allowPrivateAddresses, demo, consoleLink, workers }: BannerFacts): string {
   const facts = [
     ['runtime', `${publicUrl}/v1`],
     ['console', `${consoleLink} (this link works once)`],
     ['interface', `${publicUrl}/console/api (token: ${dataDir}/operator-token)`],
     ['model', model],
     ['data', dataDir],
+    ...(workers === undefined ? [] : [['workers', String(workers)]]),
     ...(allowPrivateAddresses ? [['warning', 'ALLOW_PRIVATE_ADDRESSES is on: links may reach private addresses (development only)']] : []),
     ...(demo === undefined
       ? []

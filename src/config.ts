@@ -29,6 +29,10 @@ export interface Config {
   readonly cluster: ClusterConfig | undefined;
   /** Processes that share the port; above 1 this one only looks after them. */
   readonly workers: number;
+  /** Set by the process that looks after the workers: how many there are; undefined: nobody looks after this one. */
+  readonly supervised: number | undefined;
+  /** The start says on stdout where everything is. */
+  readonly banner: boolean;
 }
 
 export interface ClusterConfig {
@@ -142,6 +146,10 @@ const cluster = {
   ),
   CELL_ID: v.optional(v.pipe(v.string(), v.regex(NAME, `it must be ${NAME_RULE}`))),
   CELL_URL: v.optional(httpUrl),
+  SUPERVISED: v.optional(
+    v.pipe(v.string(), v.regex(/^\d{1,2}$/, 'only the process that looks after workers sets it'), v.transform(Number)),
+  ),
+  BANNER: v.optional(flag, 'on'),
 };
 
 /** What goes out when usage asks for it: mails, charges, the ceiling. */
@@ -283,5 +291,7 @@ export function readConfig(env: Readonly<Record<string, string | undefined>>): C
     platformDailyBudgetUsd: read.PLATFORM_DAILY_BUDGET_USD ?? null,
     cluster,
     workers: read.WORKERS,
+    supervised: read.SUPERVISED,
+    banner: read.BANNER,
   });
 }

@@ -83,7 +83,7 @@ function keysOf(storage: Storage, appId: string): DemoKeys | undefined {
   return live === undefined || test === undefined ? undefined : { live, test };
 }
 
-async function createDemo(services: KnowledgeServices): Promise<DemoKeys> {
+async function createDemo(services: KnowledgeServices): Promise<DemoKeys | undefined> {
   const { storage } = services;
   const nowMs = services.nowMs();
   const organisationId = mintId('org', nowMs);
@@ -110,8 +110,9 @@ async function createDemo(services: KnowledgeServices): Promise<DemoKeys> {
   await storage.write(organisationId, 'registerManifest', { ...hashed, appId: app.id, sdk: 'web/0.50.0', nowMs });
   await storage.write(organisationId, 'goLive', { appId: app.id, organisationId, nowMs });
   // Last: a start that was cut off before this makes a new demo, and the half one has no keys that anybody knows.
-  await storage.writeControl('noteInstallation', { name: INSTALLED, value: app.id });
-  return keys;
+  const settled = await storage.writeControl('settleInstallation', { name: INSTALLED, value: app.id });
+  // Nodes start one after the other. Should another one have made a demo all the same, its keys are told everywhere.
+  return settled === app.id ? keys : keysOf(storage, settled);
 }
 
 /** The keys of the demo app, which is created on the first start; undefined when a person has deleted it or its keys. */

@@ -59,13 +59,26 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
   web: ['protocol'],
   actors: ['machines', 'assistant', 'billing', 'storage', 'protocol'],
   gateway: ['actors', 'storage', 'protocol'],
+  cli: ['storage', 'protocol'],
+  supervisor: [],
 };
 
-const COMPOSITION_ROOT = ['src/banner.ts', 'src/config.ts', 'src/demo.ts', 'src/main.ts'];
+const COMPOSITION_ROOT = [
+  'src/banner.ts',
+  'src/cli.ts',
+  'src/cluster.ts',
+  'src/compose.ts',
+  'src/config.ts',
+  'src/demo.ts',
+  'src/main.ts',
+  'src/supervisor.ts',
+];
 
 /** Libraries that one room (or two) hides from all others. */
 const DRIVER_ROOMS: Readonly<Record<string, readonly string[]>> = {
   'uWebSockets.js': ['gateway'],
+  ioredis: ['actors'],
+  msgpackr: ['actors'],
   'better-sqlite3': ['storage'],
   'sqlite-vec': ['storage'],
   culori: ['protocol'],

@@ -2,6 +2,7 @@
  * A person's answer to a write or destructive call (service.md "Invocation confirmation", decisions §8). Whatever races, one
  * answer is recorded and everybody is told that one. Needs no owner: each answer is a compare-and-set of the call's row.
  */
+import { setTimeout as pause } from 'node:timers/promises';
 import { Refusal } from '../protocol/errors.ts';
 import type { ConfirmReply, ConfirmRequest, EditReply, EditRequest } from '../protocol/runtime/invocations.ts';
 import { type InvocationRow, readEditing } from '../storage/invocations.ts';
@@ -14,6 +15,13 @@ import type { DeviceCaller } from './ownership.ts';
 
 /** Rows put right in one transaction at a start. */
 const ROWS_PER_ROUND = 200;
+/** A change takes some milliseconds; one that takes this long is nobody's any more. */
+export const EDIT_ABANDONED_MS = 5_000;
+
+/** A card's change: an accepted one raises the revision. */
+function changeOf({ id, revision }: InvocationRow): string {
+  return `${id} ${revision}`;
+}
 
 /** Letters that look alike are the same letters, and a keyboard's space at the end is not meant. */
 function plain(words: string): string {
@@ -93,17 +101,29 @@ export class Confirmations {
     return editCard(this.#services, caller, id, request);
   }
 
-  /** Cards whose change was under way when the process ended can be answered again. For the start, before requests come. */
-  async resume(organisationId: string): Promise<void> {
+  /**
+   * Cards whose change was under way when its process ended can be answered again. With `patienceMs` 0 for a start before
+   * requests come; where others may be changing cards right now, only those are meant that are found in the same change after
+   * so long (EDIT_ABANDONED_MS).
+   */
+  async resume(organisationId: string, patienceMs = 0): Promise<void> {
     const { storage, nowMs } = this.#services;
     const db = storage.organisation(organisationId);
     for (;;) {
-      const settlements = readEditing(db, ROWS_PER_ROUND).flatMap((row) => {
+      let rows = readEditing(db, ROWS_PER_ROUND);
+      if (patienceMs > 0 && rows.length > 0) {
+        const before = new Set(rows.map(changeOf));
+        await pause(patienceMs);
+        rows = readEditing(db, ROWS_PER_ROUND).filter((row) => before.has(changeOf(row)));
+      }
+      const settlements = rows.flatMap((row) => {
         const change = lostChange(row);
         return change === null ? [] : [{ change, card: editingCard(db, row, 'idle') }];
       });
       if (settlements.length === 0) return;
       await storage.write(organisationId, 'settleInvocations', { settlements, nowMs: nowMs() });
+      // What is found now has begun in between, or is one of more than any node changes at once: those run out.
+      if (patienceMs > 0) return;
     }
   }
 }

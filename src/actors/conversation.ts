@@ -4,39 +4,26 @@
  */
 import { Refusal } from '../protocol/errors.ts';
 import type { Connection } from '../storage/connection.ts';
-import { readConversation } from '../storage/conversations.ts';
-import type { Channel } from '../storage/organisations.ts';
 import { readOpenTurns, readTurn, type TurnRow } from '../storage/turns.ts';
-import { type ConversationSnapshot, requireOwnership } from './epochs.ts';
-import type { FrameSource } from './frame-source.ts';
+import { type Beginning, HeldEpoch } from './epochs.ts';
+import type { Position } from './frame-source.ts';
 import { RunningTurn, type TurnStart } from './running-turn.ts';
 import { capRefusal } from './turn-admission.ts';
 import type { TurnCommand } from './turn-command.ts';
+import type { Home } from './turn-host.ts';
 import { journalSource } from './turn-journal.ts';
 import { TurnLog } from './turn-log.ts';
 import { turnMachine } from './turn-machine.ts';
-import type { OpeningFence, Thread, TurnOpening } from './turn-opening.ts';
+import type { PreparedTurn, Thread, TurnOpening } from './turn-opening.ts';
 import { TurnQueue } from './turn-queue.ts';
 import { interruption, newAttempt } from './turn-recovery.ts';
 import type { TurnScope } from './turn-scope.ts';
-
-export interface Position {
-  readonly source: FrameSource;
-  readonly fromSeq: number;
-}
 
 /** The turn that a key names already, or where the reader of a new one starts. */
 export type Opened = Position | 'exists';
 
 /** Opening is tried again when rows moved between reading and writing; more than this is a bug, not a race. */
 const OPEN_TRIES = 5;
-
-/** Where the conversation lives. */
-export interface Home {
-  readonly organisationId: string;
-  readonly appId: string;
-  readonly channel: Channel;
-}
 
 interface Live {
   readonly turn: number;
@@ -47,12 +34,8 @@ interface Live {
   readonly over: Promise<void>;
 }
 
-/** What a conversation's actor begins with: at most one of the two. */
-export interface Beginning {
-  /** The id was minted just now, so there are no rows to look for. */
-  readonly isNew?: boolean;
-  /** Handed over by the node that owned it. */
-  readonly snapshot?: ConversationSnapshot | undefined;
+function keptChanging(): Error {
+  return new Error(`the conversation's rows kept changing: gave up after ${OPEN_TRIES} tries`);
 }
 
 export class Conversation {
@@ -64,20 +47,15 @@ export class Conversation {
   readonly #db: Connection;
   readonly #onIdle: () => void;
   #live: Live | null = null;
-  /** The epoch this actor holds, once it has written. */
-  #epoch: number | null = null;
-  #isNew: boolean;
-  /** As it was handed over, until the first write or until that was refused. */
-  #snapshot: ConversationSnapshot | null;
+  readonly #epoch: HeldEpoch;
   /** With the personal data of the conversation, once somebody needed it. */
   #held: Thread | null = null;
   readonly #queue: TurnQueue<Opened>;
 
-  constructor(id: string, { isNew = false, snapshot }: Beginning, home: Home, opening: TurnOpening, db: Connection, onIdle: () => void) {
+  constructor(id: string, beginning: Beginning, home: Home, opening: TurnOpening, db: Connection, onIdle: () => void) {
     this.id = id;
     this.sinceMs = opening.nowMs();
-    this.#isNew = isNew;
-    this.#snapshot = snapshot ?? null;
+    this.#epoch = new HeldEpoch(id, beginning, db, opening.ownership);
     this.#home = home;
     this.#opening = opening;
     this.#db = db;
@@ -108,8 +86,8 @@ export class Conversation {
   }
 
   #thread(command: TurnCommand | null): Thread {
-    const count = this.#isNew ? 0 : this.#snapshot?.placeholders;
-    this.#held ??= this.#opening.thread(this.#home.organisationId, this.id, this.#isNew, count, command?.body.client.locale ?? null);
+    const { isNew, placeholders } = this.#epoch;
+    this.#held ??= this.#opening.thread(this.#home.organisationId, this.id, isNew, placeholders, command?.body.client.locale ?? null);
     return this.#held;
   }
 
@@ -159,28 +137,26 @@ export class Conversation {
     try {
       return await work();
     } catch (error) {
-      this.#epoch = null;
+      this.#epoch.lose();
       throw error;
     }
   }
 
   async #open(command: TurnCommand): Promise<Opened> {
-    if (!this.#isNew) await this.#recover();
+    await this.#recover();
     for (let attempt = 1; attempt <= OPEN_TRIES; attempt++) {
-      const { input, scope, start } = await this.#opening.prepare(command, this.#thread(command), this.#fence());
+      const prepared = await this.#prepare(command);
+      if (prepared === 'exists') return 'exists';
+      const { input, scope, start } = prepared;
       const output = await this.#opening.write(command, input);
       if (output.outcome === 'exists') return 'exists';
       if (output.outcome === 'refused') throw capRefusal(command, output.cap, this.#opening.nowMs());
       if (output.outcome === 'stale') {
-        this.#epoch = null;
-        this.#isNew = false;
-        this.#snapshot = null;
+        this.#epoch.overtaken();
         this.#held = null;
         continue;
       }
-      this.#epoch = input.conversation.epoch;
-      this.#isNew = false;
-      this.#snapshot = null;
+      this.#epoch.wrote(input.conversation.epoch);
       this.#held?.concealment.opened();
       const older = journalSource(this.#db, output.turn, input.ended ? input.nextSeq : null);
       if (input.ended) return { source: older, fromSeq: 0 };
@@ -195,7 +171,17 @@ export class Conversation {
         log,
       });
     }
-    throw new Error(`the conversation's rows kept changing: gave up after ${OPEN_TRIES} tries`);
+    throw keptChanging();
+  }
+
+  /** What rows refuse because another node opened the same turn just now is no refusal. @throws Refusal, OwnedElsewhere. */
+  async #prepare(command: TurnCommand): Promise<PreparedTurn | 'exists'> {
+    try {
+      return await this.#opening.prepare(command, this.#thread(command), this.#epoch.fence());
+    } catch (error) {
+      if (error instanceof Refusal && readTurn(this.#db, this.#home.appId, command.turnId) !== undefined) return 'exists';
+      throw error;
+    }
   }
 
   #run({ turn, turnId }: Pick<TurnRow, 'turn' | 'turnId'>, scope: TurnScope, start: TurnStart): Position {
@@ -203,30 +189,17 @@ export class Conversation {
     const over = run.done.then((endIsStored) => {
       this.#live = null;
       // Without an epoch the next owner reads the rows again and ends what was left open.
-      if (!endIsStored) this.#epoch = null;
+      if (!endIsStored) this.#epoch.lose();
     });
     this.#live = { turn, turnId, run, attemptSeq: start.attemptSeq, over };
     return { source: start.log, fromSeq: start.attemptSeq };
   }
 
-  /** Reads (or keeps) the epoch to expect, and the one to write. @throws OwnedElsewhere */
-  #fence(): OpeningFence {
-    const { ownership } = this.#opening;
-    const owner = ownership.self;
-    if (this.#epoch !== null) return { expectedEpoch: this.#epoch, epoch: this.#epoch, owner };
-    if (this.#snapshot !== null) return { expectedEpoch: this.#snapshot.epoch, epoch: this.#snapshot.epoch + 1, owner };
-    const row = this.#isNew ? undefined : readConversation(this.#db, this.id);
-    if (row === undefined) return { expectedEpoch: null, epoch: 1, owner };
-    requireOwnership(ownership, row);
-    return { expectedEpoch: row.epoch, epoch: row.epoch + 1, owner };
-  }
-
   #committer(turn: number, messageId: string): TurnScope['commit'] {
     return async (step) => {
-      const { expectedEpoch, epoch, owner } = this.#fence();
+      const { expectedEpoch, epoch, owner } = this.#epoch.fence();
       // Until the answer is there, nobody knows what the rows say: a failure makes the next turn read them again.
-      this.#epoch = null;
-      this.#snapshot = null;
+      this.#epoch.lose();
       const committed = await this.#opening.commit(this.#home.organisationId, {
         ...step,
         turn,
@@ -236,19 +209,19 @@ export class Conversation {
         conversationId: this.id,
         fence: { expectedEpoch: expectedEpoch ?? 0, epoch, owner },
       });
-      if (committed) this.#epoch = epoch;
+      if (committed) this.#epoch.wrote(epoch);
       return committed;
     };
   }
 
   /** Ends the turns that a crash left open, so that they can be retried: nobody is answering them any more. */
   async #recover(): Promise<void> {
-    if (this.#epoch !== null || this.#snapshot?.leftOpen === false) return;
-    const { expectedEpoch, ...fence } = this.#fence();
+    if (this.#epoch.isClean) return;
+    const { expectedEpoch, ...fence } = this.#epoch.fence();
     if (expectedEpoch === null) return;
     const lost = await this.#opening.loseExecutions(this.#home.organisationId, this.id, { ...fence, expectedEpoch });
     if (lost === 'refused') return;
-    if (lost === 'lost') this.#epoch = fence.epoch;
+    if (lost === 'lost') this.#epoch.wrote(fence.epoch);
     for (const row of readOpenTurns(this.#db, this.id)) {
       const committed = await this.#committer(row.turn, row.assistantMessageId)(interruption(row));
       if (!committed) return;
@@ -256,13 +229,19 @@ export class Conversation {
   }
 
   async #reopen(command: TurnCommand | null, stale: TurnRow): Promise<Opened> {
-    await this.#recover();
-    const row = this.#read(stale);
-    if (command === null || row.endedAtMs === null) return this.#stored(row);
-    const machine = turnMachine({ state: row.state, snapshot: row.snapshot });
-    const { effects } = machine.send({ type: 'turn.retry' });
-    if (effects.length === 0) return this.#stored(row);
-    return this.#retry(command, row, { machine, effects });
+    for (let attempt = 1; attempt <= OPEN_TRIES; attempt++) {
+      // The turn exists, so somebody may have taken the conversation since it was handed over.
+      this.#epoch.checkSnapshot();
+      await this.#recover();
+      const row = this.#read(stale);
+      if (command === null || row.endedAtMs === null) return this.#stored(row);
+      const machine = turnMachine({ state: row.state, snapshot: row.snapshot });
+      const { effects } = machine.send({ type: 'turn.retry' });
+      if (effects.length === 0) return this.#stored(row);
+      const retried = await this.#retry(command, row, { machine, effects });
+      if (retried !== null) return retried;
+    }
+    throw keptChanging();
   }
 
   #read(stale: TurnRow): TurnRow {
@@ -271,20 +250,23 @@ export class Conversation {
     return row;
   }
 
-  /** @throws Refusal `internal` when the turn is open and not ours to end: its stream would have no end. */
+  /** @throws OwnedElsewhere, or Refusal `internal`, when the turn is open and not ours to end: its stream would have no end. */
   #stored(row: TurnRow): Position {
-    if (row.endedAtMs === null) throw new Refusal('internal', 'The turn is being answered elsewhere. Try again.');
+    if (row.endedAtMs === null) {
+      this.#epoch.requireOwn();
+      throw new Refusal('internal', 'The turn is being taken over at this moment. Send it again.');
+    }
     return { source: journalSource(this.#db, row.turn, row.nextSeq), fromSeq: row.attemptSeq };
   }
 
-  /** A new attempt of a failed turn: same stored message, same message id, seq going on. */
-  async #retry(command: TurnCommand, row: TurnRow, step: Pick<TurnStart, 'machine' | 'effects'>): Promise<Opened> {
+  /** A new attempt of a failed turn: same stored message, same message id, seq going on. Null when the fence refused it. */
+  async #retry(command: TurnCommand, row: TurnRow, step: Pick<TurnStart, 'machine' | 'effects'>): Promise<Position | null> {
     const commit = this.#committer(row.turn, row.assistantMessageId);
     const { scope, events } = await this.#opening.prepareRetry(command, this.#thread(command), row, step.effects, commit);
     const attemptSeq = row.nextSeq;
     const nextSeq = attemptSeq + events.length;
     const committed = await scope.commit(newAttempt(step.machine, attemptSeq, events));
-    if (!committed) throw new Error('another node took the conversation over');
+    if (!committed) return null;
     const log = new TurnLog(attemptSeq, journalSource(this.#db, row.turn, null));
     for (const event of events) log.say(event);
     log.journalledUpTo(nextSeq);

@@ -1,5 +1,5 @@
 /** Who wants to know of the turns that a device opens on its app's test channel: the watches of pairings. */
-import type { Position } from './conversation.ts';
+import type { Position } from './frame-source.ts';
 
 /** A turn that a watched device has opened, or came back to. */
 export interface WatchedTurn {

@@ -3,7 +3,7 @@
  * take any; in a cell one may take what nobody owns, what its owner hands over, and what a node owns that does not answer.
  */
 import type { Connection } from '../storage/connection.ts';
-import type { ConversationRow } from '../storage/conversations.ts';
+import { type ConversationRow, type Fence, readConversation } from '../storage/conversations.ts';
 import { readExecuting } from '../storage/invocations.ts';
 import { readOpenTurns } from '../storage/turns.ts';
 
@@ -49,4 +49,89 @@ export class OwnedElsewhere extends Error {
 /** @throws OwnedElsewhere */
 export function requireOwnership(ownership: Ownership, row: Pick<ConversationRow, 'id' | 'epoch' | 'owner'>): void {
   if (row.owner !== ownership.self && !ownership.mayTake(row)) throw new OwnedElsewhere(row);
+}
+
+/** As a Fence; null expected: the conversation is new. */
+export type OpeningFence = Omit<Fence, 'expectedEpoch'> & { readonly expectedEpoch: number | null };
+
+/** What a conversation's actor begins with: at most one of the two. */
+export interface Beginning {
+  /** The id was minted just now, so there are no rows to look for. */
+  readonly isNew?: boolean;
+  /** Handed over by the node that owned it. */
+  readonly snapshot?: ConversationSnapshot | undefined;
+}
+
+/** The epoch at which an actor writes: none until it has written, or whenever it is not known how a write of its own ended. */
+export class HeldEpoch {
+  readonly #id: string;
+  readonly #db: Connection;
+  readonly #ownership: Ownership;
+  #epoch: number | null = null;
+  #isNew: boolean;
+  /** As it was handed over, until the first write. */
+  #snapshot: ConversationSnapshot | null;
+
+  constructor(id: string, { isNew = false, snapshot }: Beginning, db: Connection, ownership: Ownership) {
+    this.#id = id;
+    this.#isNew = isNew;
+    this.#snapshot = snapshot ?? null;
+    this.#db = db;
+    this.#ownership = ownership;
+  }
+
+  get isNew(): boolean {
+    return this.#isNew;
+  }
+
+  /** Rows of placeholders that the conversation has; undefined: its row knows. */
+  get placeholders(): number | undefined {
+    return this.#isNew ? 0 : this.#snapshot?.placeholders;
+  }
+
+  /** What was left open is ended already: by this actor, or by whoever handed the conversation over. */
+  get isClean(): boolean {
+    return this.#isNew || this.#epoch !== null || this.#snapshot?.leftOpen === false;
+  }
+
+  /** What the next write expects, and the epoch that it makes. @throws OwnedElsewhere */
+  fence(): OpeningFence {
+    const owner = this.#ownership.self;
+    if (this.#epoch !== null) return { expectedEpoch: this.#epoch, epoch: this.#epoch, owner };
+    if (this.#snapshot !== null) return { expectedEpoch: this.#snapshot.epoch, epoch: this.#snapshot.epoch + 1, owner };
+    const row = this.#isNew ? undefined : readConversation(this.#db, this.#id);
+    if (row === undefined) return { expectedEpoch: null, epoch: 1, owner };
+    requireOwnership(this.#ownership, row);
+    return { expectedEpoch: row.epoch, epoch: row.epoch + 1, owner };
+  }
+
+  /** A write of this actor is committed. */
+  wrote(epoch: number): void {
+    this.#epoch = epoch;
+    this.#isNew = false;
+    this.#snapshot = null;
+  }
+
+  /** Nobody knows what the rows say: the next write reads them. */
+  lose(): void {
+    this.#epoch = null;
+    this.#snapshot = null;
+  }
+
+  /** Another write was first. */
+  overtaken(): void {
+    this.lose();
+    this.#isNew = false;
+  }
+
+  /** Forgets what was handed over if somebody has taken the conversation since. */
+  checkSnapshot(): void {
+    if (this.#snapshot !== null && readConversation(this.#db, this.#id)?.epoch !== this.#snapshot.epoch) this.#snapshot = null;
+  }
+
+  /** @throws OwnedElsewhere when another node that lives owns the conversation. */
+  requireOwn(): void {
+    const row = readConversation(this.#db, this.#id);
+    if (row !== undefined) requireOwnership(this.#ownership, row);
+  }
 }

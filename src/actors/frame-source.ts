@@ -16,6 +16,12 @@ export interface FrameSource {
   subscribe(wake: () => void): () => void;
 }
 
+/** Where a reader of a turn begins. */
+export interface Position {
+  readonly source: FrameSource;
+  readonly fromSeq: number;
+}
+
 /** The same frames with `change` made to their text, for one kind of reader. */
 export function changedSource(source: FrameSource, change: (text: string) => string): FrameSource {
   return {

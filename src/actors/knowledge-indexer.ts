@@ -1,7 +1,7 @@
 /**
  * Takes knowledge sources from `pending` to `indexed` or `failed` (decisions §3): text at once, links in the background.
  * Owns no rows: every step is a transaction that names the content it is about, so two indexers of one source, or a crash
- * between steps, do no harm.
+ * between steps, do no harm. Nodes of a cell take the links that wait from the same rows, each link by a lease.
  */
 import { chunkText } from '../assistant/knowledge/chunk.ts';
 import { LinkError } from '../assistant/knowledge/link-error.ts';
@@ -15,6 +15,7 @@ import {
   sourcesToIndex,
 } from '../storage/knowledge.ts';
 import type { Storage } from '../storage/storage.ts';
+import type { Lease, Leases } from './cluster/write-lease.ts';
 import type { KnowledgeEmbedding } from './knowledge-embedding.ts';
 import { LinkQueue } from './link-queue.ts';
 
@@ -36,6 +37,8 @@ export interface IndexerServices {
   readonly embedding?: Pick<KnowledgeEmbedding, 'wake'> | undefined;
   readonly log: { error(fields: object, message: string): void; info(fields: object, message: string): void };
   nowMs(): number;
+  /** Where other nodes read links too. */
+  readonly leases?: Pick<Leases, 'take'> | undefined;
   /** A source of this app came to rest: it is indexed, or it failed. Called after the commit; what it throws is logged. */
   onSettled?(organisationId: string, appId: string): void;
 }
@@ -59,12 +62,21 @@ export class KnowledgeIndexer {
       log: services.log,
       next: (organisationId, running) =>
         sourcesToIndex(services.storage.organisation(organisationId), running.size + 1, 'url').find((id) => !running.has(id)),
-      work: async (organisationId, sourceId, signal) => {
-        const source = this.#waiting(organisationId, sourceId);
-        if (source !== undefined) await this.#indexLink(organisationId, source, signal);
-        return this.#waiting(organisationId, sourceId) === undefined;
-      },
+      work: (organisationId, sourceId, signal) => this.#work(organisationId, sourceId, signal),
+      ...(services.leases !== undefined && { atRest: (...link) => this.#waiting(...link) === undefined }),
     });
+  }
+
+  async #work(organisationId: string, sourceId: string, signal: AbortSignal): Promise<boolean | 'elsewhere'> {
+    const lease = await this.#services.leases?.take(organisationId, `link ${sourceId}`);
+    if (lease === null) return 'elsewhere';
+    try {
+      const source = this.#waiting(organisationId, sourceId);
+      if (source !== undefined) await this.#indexLink(organisationId, source, signal, lease);
+      return this.#waiting(organisationId, sourceId) === undefined;
+    } finally {
+      lease?.release();
+    }
   }
 
   /**
@@ -81,7 +93,10 @@ export class KnowledgeIndexer {
     return status === 'failed' && after !== undefined && after.error !== null ? { ...outcome, error: after.error } : outcome;
   }
 
-  /** Takes up what a crash left waiting: texts before it resolves, with their number; links in the background. */
+  /**
+   * Takes up what a crash left waiting: texts before it resolves, with their number; links in the background. A text that another
+   * node is indexing right now is indexed twice and saved once.
+   */
   async resume(organisationId: string): Promise<number> {
     const db = this.#services.storage.organisation(organisationId);
     const seen = new Set<string>();
@@ -147,10 +162,12 @@ export class KnowledgeIndexer {
     });
   }
 
-  #indexLink(organisationId: string, source: KnowledgeSource, signal: AbortSignal): Promise<void> {
+  #indexLink(organisationId: string, source: KnowledgeSource, signal: AbortSignal, lease: Lease | undefined): Promise<void> {
     const { storage, nowMs } = this.#services;
     return this.#settle(organisationId, source, async (about) => {
       const read = await this.#readLink(organisationId, source, signal);
+      // This node was stuck, and another one reads the link: what it finds is newer.
+      if (lease?.held() === false) return false;
       return typeof read === 'string'
         ? storage.write(organisationId, 'failSource', { ...about, nowMs: nowMs(), error: read })
         : storage.write(organisationId, 'indexFetched', { ...about, ...read, nowMs: nowMs() });

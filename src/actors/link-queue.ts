@@ -6,15 +6,22 @@
 
 /** Links read at once by one process: each may hold 10 MB for 20 s, and sites are slow rather than many. */
 export const LINKS_AT_ONCE = 4;
+/** How often a link that another node reads is asked after. */
+const LOOK_MS = 500;
 /** After a failed write or a bug; the next start would take the link up anyway. */
 const RETRY_MS = 30_000;
 
 export interface LinkQueueOptions {
   readonly log: { error(fields: object, message: string): void };
-  /** A link of the organisation that waits and is none of `running`; undefined when there is none. */
+  /** A link of the organisation that waits and is none of `running`, here or elsewhere; undefined when there is none. */
   next(organisationId: string, running: ReadonlySet<string>): string | undefined;
-  /** Reads one link; true when it is at rest afterwards, false when it changed meanwhile and has to be read again. */
-  work(organisationId: string, sourceId: string, signal: AbortSignal): Promise<boolean>;
+  /**
+   * Reads one link; true when it is at rest afterwards, false when it changed meanwhile and has to be read again, `elsewhere`
+   * when another node reads it.
+   */
+  work(organisationId: string, sourceId: string, signal: AbortSignal): Promise<boolean | 'elsewhere'>;
+  /** Where other nodes read links too: whether the link is at rest. */
+  atRest?(organisationId: string, sourceId: string): boolean;
 }
 
 /** The links of every organisation that wait to be read, `LINKS_AT_ONCE` of them at a time. */
@@ -24,6 +31,8 @@ export class LinkQueue {
   /** In the order of their turns. */
   readonly #awake = new Set<string>();
   readonly #running = new Map<string, Promise<void>>();
+  /** Links that other nodes read, until they are asked after again. */
+  readonly #elsewhere = new Map<string, NodeJS.Timeout>();
   readonly #waiters = new Map<string, Set<() => void>>();
   readonly #retries = new Set<NodeJS.Timeout>();
 
@@ -48,20 +57,39 @@ export class LinkQueue {
     const others = this.#waiters.get(sourceId) ?? new Set();
     this.#waiters.set(sourceId, others.add(resolve));
     const timer = setTimeout(resolve, waitMs);
+    const looks = this.#lookUntilRest(organisationId, sourceId, resolve);
     try {
       this.wake(organisationId);
       await rest;
     } finally {
       clearTimeout(timer);
+      clearInterval(looks);
       others.delete(resolve);
       if (others.size === 0) this.#waiters.delete(sourceId);
     }
   }
 
+  /** A link may come to rest at another node, which tells nobody. */
+  #lookUntilRest(organisationId: string, sourceId: string, resolve: () => void): NodeJS.Timeout | undefined {
+    const { atRest, log } = this.#options;
+    if (atRest === undefined) return undefined;
+    return setInterval(() => {
+      try {
+        if (atRest(organisationId, sourceId)) resolve();
+      } catch (error) {
+        log.error(
+          { err: error, organisation_id: organisationId, source_id: sourceId },
+          'a link that another node reads could not be looked up',
+        );
+        resolve();
+      }
+    }, LOOK_MS);
+  }
+
   /** Cuts off what is being read and waits for its end. Idempotent. */
   async close(): Promise<void> {
     this.#ended.abort(new Error('the service stops'));
-    for (const timer of this.#retries) clearTimeout(timer);
+    for (const timer of [...this.#retries, ...this.#elsewhere.values()]) clearTimeout(timer);
     this.#awake.clear();
     await Promise.all(this.#running.values());
     for (const sourceId of this.#waiters.keys()) this.#release(sourceId);
@@ -81,7 +109,7 @@ export class LinkQueue {
 
   #nextOf(organisationId: string): string | undefined {
     try {
-      return this.#options.next(organisationId, new Set(this.#running.keys()));
+      return this.#options.next(organisationId, new Set([...this.#running.keys(), ...this.#elsewhere.keys()]));
     } catch (error) {
       this.#options.log.error({ err: error, organisation_id: organisationId }, 'links that wait could not be looked up');
       return undefined;
@@ -90,7 +118,9 @@ export class LinkQueue {
 
   async #run(organisationId: string, sourceId: string): Promise<void> {
     try {
-      if (await this.#options.work(organisationId, sourceId, this.#ended.signal)) this.#release(sourceId);
+      const end = await this.#options.work(organisationId, sourceId, this.#ended.signal);
+      if (end === 'elsewhere') this.#askLater(organisationId, sourceId);
+      else if (end) this.#release(sourceId);
       // While it ran it was nobody's next, so its organisation may be asleep by now.
       else this.#awake.add(organisationId);
     } catch (error) {
@@ -106,6 +136,15 @@ export class LinkQueue {
 
   #release(sourceId: string): void {
     for (const resolve of this.#waiters.get(sourceId) ?? []) resolve();
+  }
+
+  #askLater(organisationId: string, sourceId: string): void {
+    if (this.#ended.signal.aborted) return;
+    const timer = setTimeout(() => {
+      this.#elsewhere.delete(sourceId);
+      this.wake(organisationId);
+    }, LOOK_MS);
+    this.#elsewhere.set(sourceId, timer.unref());
   }
 
   #retryLater(organisationId: string): void {

@@ -9,12 +9,12 @@ import type { Connection } from '../storage/connection.ts';
 import { readConversation } from '../storage/conversations.ts';
 import { readTurn, type TurnRow } from '../storage/turns.ts';
 import type { ActorRecord } from './cluster/messages.ts';
-import { Conversation, type Home, type Opened, type Position } from './conversation.ts';
+import { Conversation, type Opened } from './conversation.ts';
 import { type ConversationSnapshot, requireOwnership } from './epochs.ts';
 import type { RunningTurn } from './running-turn.ts';
 import { refuseTurn, reusedTurnId } from './turn-admission.ts';
 import type { TurnCommand } from './turn-command.ts';
-import type { ActorStats, HostedTurn, TurnCaller, TurnHost } from './turn-host.ts';
+import type { ActorStats, Home, HostedTurn, TurnCaller, TurnHost } from './turn-host.ts';
 import { TurnOpening, type TurnServices } from './turn-opening.ts';
 import { continuedConversation, theirTurn } from './turn-ownership.ts';
 
@@ -110,7 +110,10 @@ export class LocalTurns implements TurnHost {
       this.#refuseToBegin(id);
     }
     const conversation = this.#conversation(id, home, false, snapshot?.conversationId === id ? snapshot : undefined);
-    return hosted(conversation, await conversation.retry(command, row));
+    const opened = await conversation.retry(command, row);
+    if (opened !== 'exists') return hosted(conversation, opened);
+    // It shared the fate of a copy that was to open the turn and found it opened.
+    return this.#attach(home, command, readTurn(this.#db(home.organisationId), home.appId, command.turnId) ?? row);
   }
 
   /** As open. */
@@ -195,6 +198,5 @@ export class LocalTurns implements TurnHost {
 
 function hosted(conversation: Conversation, opened: Opened): HostedTurn {
   if (opened === 'exists') throw new Error('attaching never opens a turn');
-  const position: Position = opened;
-  return { conversationId: conversation.id, position, restoreJson: (json) => conversation.restoreJson(json) };
+  return { conversationId: conversation.id, position: opened, restoreJson: (json) => conversation.restoreJson(json) };
 }

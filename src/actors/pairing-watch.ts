@@ -10,6 +10,7 @@ import { timestamp } from '../protocol/timestamp.ts';
 import { type PairingRow, readPairing } from '../storage/pairings.ts';
 import type { Storage } from '../storage/storage.ts';
 import { readOpeningWords } from '../storage/transcripts.ts';
+import type { Bus } from './cluster/bus.ts';
 import type { WatchedTurn } from './device-watchers.ts';
 import { type FrameSlice, type FrameSource, frame, PING_COMMENT } from './frame-source.ts';
 import { type PairingState, pairingState } from './pairing-state.ts';
@@ -20,6 +21,8 @@ export interface WatchServices {
   readonly actors: Pick<ActorSystem, 'watchDevice'>;
   readonly log: Logger;
   nowMs(): number;
+  /** The other nodes of the cell, where there are any. */
+  readonly others?: Pick<Bus, 'announce' | 'listen'> | undefined;
 }
 
 /** Where a pairing lies. */

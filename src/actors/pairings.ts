@@ -1,6 +1,7 @@
 /**
  * The door to pairings (service.md "POST /v1/pairings/claim", decisions §2, §4): opens them for the Test page, lets a test
- * build claim one, and keeps the watches of those that somebody looks at, one for each in this process.
+ * build claim one, and keeps the watches of those that somebody looks at, one for each in this process. Nodes of a cell tell each
+ * other which pairing has changed; a watch that was not told looks at its row every 15 seconds.
  */
 import { randomInt } from 'node:crypto';
 import { Refusal } from '../protocol/errors.ts';
@@ -43,6 +44,13 @@ export class Pairings {
 
   constructor(services: WatchServices) {
     this.#services = services;
+    services.others?.listen('pairingChanged', ({ pairingId }) => this.#watches.get(pairingId)?.notice());
+  }
+
+  /** The row changed: whoever watches it looks at it again, here and at the other nodes. */
+  #changed(pairingId: string): void {
+    this.#watches.get(pairingId)?.notice();
+    this.#services.others?.announce('pairingChanged', { pairingId });
   }
 
   /** Opens a pairing of the app. @throws Refusal conflict when too many of its builds are watched. */
@@ -54,7 +62,7 @@ export class Pairings {
     const codeExpiresAtMs = nowMs + CODE_MS;
     await storage.writeControl('registerPairing', { id, organisationId, nowMs });
     const replaced = await storage.write(organisationId, 'openPairing', { id, appId, codeHash: hashSecret(code), codeExpiresAtMs, nowMs });
-    for (const pairingId of replaced) this.#watches.get(pairingId)?.notice();
+    for (const pairingId of replaced) this.#changed(pairingId);
     return { id, code, codeExpiresAtMs };
   }
 
@@ -77,7 +85,7 @@ export class Pairings {
     const { id, codeExpiresAtMs } = row;
     const claimed = await storage.write(organisationId, 'claimPairing', { id, codeExpiresAtMs, deviceId, watchedUntilMs, nowMs });
     if (!claimed) throw noSuchPairing();
-    this.#watches.get(id)?.notice();
+    this.#changed(id);
     return { pairingId: id, watchedUntilMs };
   }
 

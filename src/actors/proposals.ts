@@ -89,7 +89,7 @@ async function applyProposal(services: WriteServices, target: IntakeTarget, prop
 export async function approveProposal(services: WriteServices, organisationId: string, { id, appId }: Proposal): Promise<Written> {
   const { storage, nowMs } = services;
   const db = storage.organisation(organisationId);
-  const report = await inTurn(appId, async () => {
+  const work = async () => {
     const proposal = readProposal(db, id);
     const payload = readWrite(db, id);
     if (proposal === undefined || payload === undefined || proposal.decidedAtMs !== null) throw decidedBefore();
@@ -97,21 +97,23 @@ export async function approveProposal(services: WriteServices, organisationId: s
     const applied = await applyProposal(services, target, proposal, JSON.parse(payload) as SetupWrite);
     await storage.write(organisationId, 'decideProposal', { id, state: 'approved', reason: null, nowMs: nowMs() });
     return applied;
-  });
+  };
+  const report = await inTurn(appId, work, services.leases?.turn(organisationId, appId));
   return report();
 }
 
 /** @throws Refusal conflict when it was decided before or its approval has begun; rate_limited when too much waits. */
 export function rejectProposal(
-  { storage, nowMs }: WriteServices,
+  { storage, nowMs, leases }: WriteServices,
   organisationId: string,
   { id, appId }: Proposal,
   reason: string | null,
 ): Promise<void> {
-  return inTurn(appId, async () => {
+  const work = async () => {
     const decided = await storage.write(organisationId, 'decideProposal', { id, state: 'rejected', reason, nowMs: nowMs() });
     if (decided) return;
     if (readProposal(storage.organisation(organisationId), id)?.state !== 'applying') throw decidedBefore();
     throw new Refusal('conflict', 'The approval of this proposal was cut off, and a part of it may be applied. Approve it again.');
-  });
+  };
+  return inTurn(appId, work, leases?.turn(organisationId, appId));
 }

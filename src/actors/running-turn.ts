@@ -163,7 +163,9 @@ export class RunningTurn {
     this.#mailbox.hold();
     this.#commit(events, effects, blocks, after).then(
       (committed) => {
-        if (!committed) this.#abandon(new Error('another node took the conversation over'));
+        if (committed) return;
+        this.#scope.log.warn('turn abandoned: another node took the conversation over');
+        this.#leave();
       },
       (error: unknown) => this.#abandon(error),
     );
@@ -250,6 +252,10 @@ export class RunningTurn {
   /** Nothing can be committed any more: readers are told to try again, and the rows stay as they were. */
   #abandon(error: unknown): void {
     this.#scope.log.error({ err: error }, 'turn abandoned: its step could not be committed');
+    this.#leave();
+  }
+
+  #leave(): void {
     if (this.#mailbox.isClosed) return;
     this.log.say(errorEvent(INTERRUPTED));
     this.log.say(FAILED_END);

@@ -1,9 +1,10 @@
 /**
  * The actor of one setup session: takes what the agent, a person or the clock does to it one at a time, steps the
  * `setup-session` and `step-panel` machines, commits both together with the lines that tell of it, then wakes readers.
- * It exists while somebody works on it or watches it; its rows are the truth. What the server has observed of the app
+ * It exists while somebody works on it or watches it; its rows are the truth, and other nodes of a cell may change them too. What the server has observed of the app
  * (a handshake, an indexed source) is read from rows at every step, so a tick is never lost with a process.
  */
+import { setTimeout as pause } from 'node:timers/promises';
 import type { Logger } from 'pino';
 import { type AgentIdentity, type SetupSessionContext, type SetupSessionEffect, setupSession } from '../machines/setup-session.ts';
 import { type StepPanelContext, stepPanel } from '../machines/step-panel.ts';
@@ -15,6 +16,7 @@ import type { SessionRef } from '../storage/setup-access.ts';
 import { type NewSetupEvent, readSession, type SetupSessionRow } from '../storage/setup-sessions.ts';
 import type { Storage } from '../storage/storage.ts';
 import { observedSteps, readAppStatus } from './app-status.ts';
+import type { Bus } from './cluster/bus.ts';
 import { type Stepper, stepper } from './step.ts';
 
 export interface SetupServices {
@@ -23,10 +25,15 @@ export interface SetupServices {
   nowMs(): number;
   /** A row of this organisation runs out at `atMs`. */
   noteDeadline(organisationId: string, atMs: number): void;
+  /** The other nodes of the cell, where there are any. */
+  readonly others?: Pick<Bus, 'announce' | 'listen'> | undefined;
 }
 
 /** Stepping is tried again when somebody else committed in between; more than this is a bug, not a race. */
 const STEP_TRIES = 8;
+/** Other nodes work on the session at the same time, each one piece at a time: with pauses these are some two seconds. */
+const STEP_TRIES_SHARED = 60;
+const STEP_PAUSE_MAX_MS = 60;
 /**
  * What may wait for one session: an agent's 120 requests of a minute all at once, and as many again of what a person and
  * the service itself do to it. Work that was refused here would have been done already: its line would be missing.
@@ -144,6 +151,8 @@ export class SetupSession {
   readonly #watchers = new Set<() => void>();
   #tail: Promise<unknown> = Promise.resolve();
   #waiting = 0;
+  /** What watchers were told of last; null for a session that is not there. */
+  #toldRevision: number | null = 0;
 
   constructor(ref: SessionRef, services: SetupServices, onIdle: () => void) {
     this.#ref = ref;
@@ -153,6 +162,7 @@ export class SetupSession {
 
   /** Calls `wake` after every commit. Answers how to stop that. */
   watch(wake: () => void): () => void {
+    if (this.#watchers.size === 0 && this.#services.others !== undefined) this.#toldRevision = this.#revision();
     this.#watchers.add(wake);
     return () => {
       this.#watchers.delete(wake);
@@ -163,6 +173,19 @@ export class SetupSession {
   /** Wakes whoever watches, also when nothing was committed: for keep-alive. */
   wake(): void {
     for (const wake of this.#watchers) wake();
+  }
+
+  #revision(): number | null {
+    return readSession(this.#services.storage.organisation(this.#ref.organisationId), this.#ref.sessionId)?.revision ?? null;
+  }
+
+  /** Wakes watchers when another node changed the rows since they were last told. */
+  look(): void {
+    if (this.#watchers.size === 0) return;
+    const revision = this.#revision();
+    if (revision === this.#toldRevision) return;
+    this.#toldRevision = revision;
+    this.wake();
   }
 
   /**
@@ -190,7 +213,11 @@ export class SetupSession {
   async #change(work: (session: SessionWork) => SessionChange): Promise<Committed> {
     const { storage } = this.#services;
     const db = storage.organisation(this.#ref.organisationId);
-    for (let attempt = 1; attempt <= STEP_TRIES; attempt++) {
+    const shared = this.#services.others !== undefined;
+    const tries = shared ? STEP_TRIES_SHARED : STEP_TRIES;
+    for (let attempt = 1; attempt <= tries; attempt++) {
+      // Whoever lost a race with another node gives way, at random, so that they do not meet again.
+      if (shared && attempt > 1) await pause(Math.random() * Math.min(attempt * 4, STEP_PAUSE_MAX_MS));
       const row = sessionOrRefuse(db, this.#ref.sessionId);
       // Thirteen regions take a while to wake, and most work leaves the panel alone.
       let panel: Stepper<typeof stepPanel> | undefined;
@@ -225,10 +252,17 @@ export class SetupSession {
         nowMs: session.nowMs,
       });
       if (eventIds === null) continue;
-      this.wake();
+      this.#committed(row.revision + 1);
       return this.#told(change, { row: sessionOrRefuse(db, row.id), eventIds: eventIds.slice(0, change.events?.length ?? 0) });
     }
-    throw new Error(`the session's row kept changing: gave up after ${STEP_TRIES} tries`);
+    throw new Error(`the session's row kept changing: gave up after ${tries} tries`);
+  }
+
+  /** Tells whoever watches, here and at the other nodes. */
+  #committed(revision: number): void {
+    this.#toldRevision = revision;
+    this.wake();
+    this.#services.others?.announce('sessionChanged', this.#ref);
   }
 
   #told(change: SessionChange, committed: Committed): Committed {

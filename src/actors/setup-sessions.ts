@@ -27,6 +27,8 @@ import { stepper } from './step.ts';
 const SESSION_MS = SETUP_SESSION_HOURS * 3_600_000;
 /** Opening is tried again when another session was opened in between. */
 const OPEN_TRIES = 5;
+/** How late watchers hear of what another node did when its announcement is lost. */
+const LOOK_MS = 2_000;
 /** Sessions ended in one round; more wait for the next one, which comes at once. */
 const DUE_PER_ROUND = 200;
 
@@ -40,6 +42,7 @@ export class SetupSessions {
   readonly #services: SetupServices;
   readonly #active = new Map<string, SetupSession>();
   readonly #pings: NodeJS.Timeout;
+  readonly #looks: NodeJS.Timeout | undefined;
   /** To be told when a session no longer holds its app back from going live. */
   readonly #onEnded: (organisationId: string, appId: string) => Promise<void>;
 
@@ -51,6 +54,20 @@ export class SetupSessions {
       for (const session of this.#active.values()) session.wake();
     }, PING_INTERVAL_MS);
     this.#pings.unref();
+    if (services.others === undefined) return;
+    services.others.listen('sessionChanged', ({ sessionId }) => this.#look(this.#active.get(sessionId)));
+    this.#looks = setInterval(() => {
+      for (const session of this.#active.values()) this.#look(session);
+    }, LOOK_MS);
+    this.#looks.unref();
+  }
+
+  #look(session: SetupSession | undefined): void {
+    try {
+      session?.look();
+    } catch (error) {
+      this.#services.log.error({ err: error }, 'what another node did to a session could not be looked at');
+    }
   }
 
   /** The actor of a session, to be worked on or watched at once: it goes when neither is the case any more. */
@@ -145,5 +162,6 @@ export class SetupSessions {
 
   close(): void {
     clearInterval(this.#pings);
+    clearInterval(this.#looks);
   }
 }

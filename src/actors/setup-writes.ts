@@ -14,6 +14,7 @@ import type { SetupWrite } from '../protocol/setup/writes.ts';
 import { readAsset } from '../storage/assets.ts';
 import type { Connection } from '../storage/connection.ts';
 import { takeInActions } from './action-intake.ts';
+import type { Leases } from './cluster/write-lease.ts';
 import type { IntakeTarget } from './intake-target.ts';
 import { type KnowledgeServices, saveKnowledge } from './knowledge-intake.ts';
 import { takeInLogo } from './logo-intake.ts';
@@ -24,6 +25,8 @@ import { inTurn } from './write-turns.ts';
 export interface WriteServices extends KnowledgeServices {
   /** Which addresses HTTP actions may have (ALLOW_PRIVATE_ADDRESSES). */
   readonly surroundings: Surroundings;
+  /** Where other nodes write to the same apps. */
+  readonly leases?: Pick<Leases, 'turn'> | undefined;
 }
 
 export interface Written {
@@ -131,6 +134,7 @@ export async function carryOut(services: WriteServices, target: IntakeTarget, wr
  * too much waits; StorageError when the disk or the writer fails: sending the same again is safe.
  */
 export async function applyWrite(services: WriteServices, target: IntakeTarget, write: SetupWrite): Promise<Written> {
-  const report = await inTurn(target.appId, () => carryOut(services, target, write));
+  const lease = services.leases?.turn(target.organisationId, target.appId);
+  const report = await inTurn(target.appId, () => carryOut(services, target, write), lease);
   return report();
 }

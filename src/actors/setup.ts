@@ -13,7 +13,7 @@ export interface Setup extends SetupServices {
   readonly agent: SetupAgent;
   /** To be told when something of the app was observed or a session ended. Never throws: nobody waits for it. */
   settled(organisationId: string, appId: string): Promise<void>;
-  /** For the start of a node: what a process that died had observed, and not yet acted on. */
+  /** For the start of a node, and when another one was lost: what a process that died had observed, and not yet acted on. */
   resume(organisationId: string): Promise<void>;
   close(): void;
 }

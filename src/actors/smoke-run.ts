@@ -2,10 +2,12 @@
  * The smoke test of an app (service.md "POST /smoke rules", decisions §3 "Smoke"): asks what its configuration suggests
  * through the chat path that people use, on the test channel, and saves how the answers were judged.
  *
- * Owns: that one run of an app is under way at a time, its deadline, and the turns it opens. Does not own: the questions
+ * Owns: that one run of an app is under way at a time (in a cell by a lease), its deadline, and the turns it opens. Does not own: the questions
  * (smoke-questions.ts), the judgement (smoke-judge.ts), and what becomes of an app that passed.
  */
+
 import { randomUUID } from 'node:crypto';
+import { setTimeout as pause } from 'node:timers/promises';
 import type { Logger } from 'pino';
 import type { Passage } from '../assistant/models/model.ts';
 import { CATALOG } from '../protocol/catalog/catalog.ts';
@@ -22,9 +24,10 @@ import { readPersona } from '../storage/drafts.ts';
 import { enabledActions } from '../storage/http-actions.ts';
 import { readIndexedTitles } from '../storage/knowledge-overview.ts';
 import { latestManifest } from '../storage/manifests.ts';
-import { type SmokeAnswer, type SmokeRun, smokeDevice } from '../storage/smoke-runs.ts';
+import { readLatestSmokeRun, type SmokeAnswer, type SmokeRun, smokeDevice } from '../storage/smoke-runs.ts';
 import type { Storage } from '../storage/storage.ts';
-import type { Position } from './conversation.ts';
+import type { Leases } from './cluster/write-lease.ts';
+import type { Position } from './frame-source.ts';
 import { type Heard, judgeAnswer, judgeRun } from './smoke-judge.ts';
 import { type SmokeQuestion, smokeQuestions } from './smoke-questions.ts';
 import type { ActorSystem } from './system.ts';
@@ -37,10 +40,14 @@ export interface SmokeServices {
   nowMs(): number;
   /** For all questions together. */
   readonly timeoutMs?: number;
+  /** Where other nodes run smoke tests of the same apps. */
+  readonly leases?: Pick<Leases, 'take'> | undefined;
 }
 
 /** Of the time a run may take, what is left for stopping its turns and saving it. */
 const CLOSING_MS = 5_000;
+/** How often a node asks whether the run of another one has ended. */
+const LOOK_MS = 250;
 /** Five answers one after the other, each as slow as an upstream may be, would not fit into the time. */
 const ASKED_AT_ONCE = 2;
 /** Of a turn's frames at a time: most turns come in one read, and a long one is not held twice. */
@@ -124,9 +131,29 @@ export class SmokeRuns {
   run(organisationId: string, appId: string): Promise<SmokeRun> {
     const running = this.#running.get(appId);
     if (running !== undefined) return running;
-    const run = this.#run(organisationId, appId).finally(() => this.#running.delete(appId));
+    const { leases } = this.#services;
+    const asked = leases === undefined ? this.#run(organisationId, appId) : this.#runAlone(organisationId, appId, leases);
+    const run = asked.finally(() => this.#running.delete(appId));
     this.#running.set(appId, run);
     return run;
+  }
+
+  /** Runs it while no other node does, or answers the run that another node saved meanwhile. @throws also Refusal rate_limited. */
+  async #runAlone(organisationId: string, appId: string, leases: Pick<Leases, 'take'>): Promise<SmokeRun> {
+    const db = this.#services.storage.organisation(organisationId);
+    const before = readLatestSmokeRun(db, appId)?.id;
+    for (const endMs = performance.now() + SMOKE_TIMEOUT_MS; performance.now() < endMs; ) {
+      const lease = await leases.take(organisationId, `smoke ${appId}`);
+      try {
+        const latest = readLatestSmokeRun(db, appId);
+        if (latest !== undefined && latest.id !== before) return latest;
+        if (lease !== null) return await this.#run(organisationId, appId);
+      } finally {
+        lease?.release();
+      }
+      await pause(LOOK_MS);
+    }
+    throw new Refusal('rate_limited', 'The smoke test that runs already takes too long. Send the request again.', { retryAfterS: 5 });
   }
 
   async #run(organisationId: string, appId: string): Promise<SmokeRun> {

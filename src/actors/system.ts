@@ -4,13 +4,10 @@
  */
 import { PLACEHOLDER_OPENS } from '../protocol/placeholder.ts';
 import type { ActorRecord } from './cluster/messages.ts';
-import type { Position } from './conversation.ts';
 import { DeviceWatchers, type WatchedDevice, type WatchedTurn } from './device-watchers.ts';
-import { changedSource } from './frame-source.ts';
-import { LocalTurns } from './local-turns.ts';
+import { changedSource, type Position } from './frame-source.ts';
 import type { TurnCommand } from './turn-command.ts';
 import type { ActorStats, HostedTurn, TurnCaller, TurnHost } from './turn-host.ts';
-import type { TurnServices } from './turn-opening.ts';
 
 export interface ActorSystem {
   /** Opens a turn, or attaches to it when its turn_id was sent before. @throws Refusal, to be told in the stream. */
@@ -112,7 +109,7 @@ function restored({ position: { source, fromSeq }, restoreJson }: HostedTurn): P
   return { source: changedSource(source, (text) => (text.includes(PLACEHOLDER_OPENS) ? restoreJson(text) : text)), fromSeq };
 }
 
-/** The actors of a process; without `host` its turns run in it. */
-export function createActorSystem(options: ActorSystemOptions | TurnServices): ActorSystem {
-  return new Actors('host' in options ? options : { host: new LocalTurns(options) });
+/** The actors of a process, over whatever runs its turns. */
+export function createActorSystem(options: ActorSystemOptions): ActorSystem {
+  return new Actors(options);
 }

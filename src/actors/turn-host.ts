@@ -1,7 +1,16 @@
 /** Where turns run: in this process, or wherever in the cell their conversation is owned. */
+
+import type { Channel } from '../storage/organisations.ts';
 import type { ActorRecord } from './cluster/messages.ts';
-import type { Home, Position } from './conversation.ts';
+import type { Position } from './frame-source.ts';
 import type { TurnCommand } from './turn-command.ts';
+
+/** Where a conversation lives. */
+export interface Home {
+  readonly organisationId: string;
+  readonly appId: string;
+  readonly channel: Channel;
+}
 
 /** Who asks about a turn that exists. */
 export interface TurnCaller extends Home {

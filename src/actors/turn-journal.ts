@@ -42,7 +42,8 @@ export function journalSource(db: Connection, turn: number, endSeq: number | nul
       let next = seq;
       for (const row of readJournal(db, turn, seq, ROWS_PER_READ)) {
         for (const entry of JSON.parse(row.entries) as JournalEntry[]) {
-          if (lastSeq(entry) < next || text.length >= maxChars) continue;
+          // What a later attempt says is another answer.
+          if (lastSeq(entry) < next || text.length >= maxChars || (endSeq !== null && entry.seq >= endSeq)) continue;
           text += renderEntry(db, entry, next);
           next = lastSeq(entry) + 1;
         }

@@ -18,7 +18,7 @@ import { turnsLeft } from '../storage/usage-ledger.ts';
 import type { Billing } from './billing.ts';
 import { type Concealment, openConcealment } from './concealment.ts';
 import { settledCard } from './confirm-card.ts';
-import type { Ownership } from './epochs.ts';
+import type { OpeningFence, Ownership } from './epochs.ts';
 import type { ActionRunner } from './http-action-call.ts';
 import { lostChange } from './invocation-step.ts';
 import { pendingOf } from './pending-call.ts';
@@ -47,9 +47,6 @@ export interface TurnServices {
   /** A row of this organisation runs out at `atMs`. */
   noteDeadline(organisationId: string, atMs: number): void;
 }
-
-/** As a Fence; null expected: the conversation is new. */
-export type OpeningFence = Omit<Fence, 'expectedEpoch'> & { readonly expectedEpoch: number | null };
 
 /** A conversation as its actor holds it. */
 export interface Thread {

@@ -38,17 +38,20 @@ async function sweep(storage: Storage, log: Logger, before: string, signal: Abor
   }
 }
 
+/** Of a cell: between a file and its row lies one write; an hour is more than any node is stuck in between. */
+const ON_THEIR_WAY_MS = 3_600_000;
+
 /**
  * Begins to delete files that have no row, of uploads from before `startedAtMs`: those that a crash came between. Newer ones may
- * be on their way, so a process that shares its directory has to leave time between the two. What cannot be swept is logged and
- * left to the next start; `close` ends the sweep after the organisation it is at.
+ * be on their way; with `shared`, where other processes take uploads in, so may those of the hour before. What cannot be swept is
+ * logged and left to the next start; `close` ends the sweep after the organisation it is at.
  */
 export function startUploadSweep(
-  { storage, log }: { readonly storage: Storage; readonly log: Logger },
+  { storage, log, shared = false }: { readonly storage: Storage; readonly log: Logger; readonly shared?: boolean },
   startedAtMs: number,
 ): { readonly done: Promise<void>; close(): Promise<void> } {
   const stop = new AbortController();
-  const done = sweep(storage, log, mintId('upl', startedAtMs), stop.signal);
+  const done = sweep(storage, log, mintId('upl', shared ? startedAtMs - ON_THEIR_WAY_MS : startedAtMs), stop.signal);
   return {
     done,
     close() {

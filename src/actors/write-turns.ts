@@ -1,6 +1,7 @@
 /**
  * The order in which an app's configuration is written: one write, or one decision about a proposal, after the other.
- * What one changes the next one has to see, and some look at rows first and write after a while.
+ * What one changes the next one has to see, and some look at rows first and write after a while. Nodes of a cell take turns by
+ * leases (cluster/write-lease.ts), one write at a time.
  */
 import { Refusal } from '../protocol/errors.ts';
 
@@ -15,18 +16,24 @@ interface Turns {
   waiting: number;
 }
 
-/** By app, in this process, which alone writes to its data directory. An app is in it while something is under way. */
+/** Runs work while nobody else writes to the app, in any process. @throws Refusal rate_limited when another one is stuck. */
+export type TurnLease = <Value>(work: () => Promise<Value>) => Promise<Value>;
+
+/** By app, in this process. An app is in it while something is under way. */
 const turnsOf = new Map<string, Turns>();
 
-/** Runs `work` when what came before it in this app is done. @throws Refusal rate_limited when too much waits. */
-export function inTurn<Value>(appId: string, work: () => Promise<Value>): Promise<Value> {
+/**
+ * Runs `work` when what came before it in this app is done; with `lease`, where other processes write to the app too, also in
+ * those. @throws Refusal rate_limited when too much waits.
+ */
+export function inTurn<Value>(appId: string, work: () => Promise<Value>, lease?: TurnLease): Promise<Value> {
   const turns = turnsOf.get(appId) ?? { tail: Promise.resolve(), waiting: 0 };
   if (turns.waiting >= WAITING_MAX) {
     throw new Refusal('rate_limited', 'Too much is being written to this app at once. Send the request again.', { retryAfterS: 1 });
   }
   turnsOf.set(appId, turns);
   turns.waiting += 1;
-  const done = turns.tail.then(work);
+  const done = turns.tail.then(lease === undefined ? work : () => lease(work));
   turns.tail = done.catch(() => undefined);
   return done.finally(() => {
     turns.waiting -= 1;

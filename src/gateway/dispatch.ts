@@ -4,6 +4,8 @@
  */
 import { Refusal } from '../protocol/errors.ts';
 import { checkBody, checkContentType, collectBody, defaultBodyMaxBytes, parseJson } from './body.ts';
+import { authenticateCell } from './cells/access.ts';
+import { cross } from './cells/crossing.ts';
 import { authenticateOperator } from './console/session.ts';
 import { checkOrigin } from './cors.ts';
 import { authenticateRuntime } from './credentials.ts';
@@ -47,6 +49,7 @@ function admit(route: Route, exchange: Exchange, { services, buckets }: Gate): C
     buckets.passSession(ref.sessionId);
     return route.caller === 'setup' ? setupCallOf(exchange.header, services) : ref;
   }
+  if (route.caller === 'cell') return authenticateCell(exchange.header, services.cells);
   if (route.caller === 'operator') authenticateOperator(exchange.header, exchange.method, services);
   return null;
 }
@@ -57,9 +60,23 @@ function admitAgain(route: Route, exchange: Exchange, { services }: Gate): void 
   if (route.caller === 'setup') exchange.caller = setupCallOf(exchange.header, services);
 }
 
-/** Answers the exchange. Never throws: whatever goes wrong is rendered. */
+/** Answers the exchange, or has another cell answer it. Never throws: whatever goes wrong is rendered. */
 export function dispatch(route: Route, exchange: Exchange, gate: Gate): void {
-  const fail = (error: unknown) => sendRefusal(exchange, refusalOf(error, gate.services.log, exchange, routeName(route)));
+  const { services } = gate;
+  const { cells } = services;
+  const fail = (error: unknown) => sendRefusal(exchange, refusalOf(error, services.log, exchange, routeName(route)));
+  if (cells == null || route.caller === 'cell') {
+    serve(route, exchange, gate, fail);
+    return;
+  }
+  try {
+    cross({ route, exchange, services, cells, serve: () => serve(route, exchange, gate, fail), fail });
+  } catch (error) {
+    fail(error);
+  }
+}
+
+function serve(route: Route, exchange: Exchange, gate: Gate, fail: (error: unknown) => void): void {
   try {
     exchange.caller = admit(route, exchange, gate);
     if (route.upload != null) readUpload(route, route.upload, exchange, gate, fail);

@@ -5,6 +5,7 @@ import { defineRoute } from './route.ts';
 
 /** The files of docs/ that are served: a name from outside never becomes a path. */
 const DOCUMENTS: ReadonlySet<string> = new Set([
+  'backups.md',
   'architecture.md',
   'catalog.md',
   'conformance.md',

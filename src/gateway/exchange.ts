@@ -6,9 +6,10 @@
 
 import type { HttpRequest, HttpResponse } from 'uWebSockets.js';
 import { randomUUID } from 'node:crypto';
-import { STATUS_CODES } from 'node:http';
 import { CORS_EXPOSED_HEADERS, isSaneRequestId, REQUEST_ID_HEADER, RUNTIME_VARY } from '../protocol/headers.ts';
+import { PassedAnswer } from './passed-answer.ts';
 import type { CallerKind, Callers, UploadedFile } from './route.ts';
+import { statusLine } from './status-line.ts';
 
 /** Whose words errors are told in, and whether browsers of other origins are among the callers. */
 export type Interface = 'runtime' | 'console' | 'setup' | 'service';
@@ -25,6 +26,8 @@ export interface ExchangePlan {
 }
 
 export type Headers = Readonly<Record<string, string>>;
+/** As they are written, a name perhaps more than once. */
+export type HeaderLines = readonly (readonly [name: string, value: string])[];
 
 /** nginx's number for "client closed request": seen in metrics only. */
 const CLIENT_LEFT = 499;
@@ -61,6 +64,12 @@ export class Exchange {
   #query: string | undefined;
   #remoteAddress: string | undefined;
   #onAborted: (() => void) | undefined;
+  /** Set once the body's listener is attached: what it does with a chunk. */
+  #onChunk: ((chunk: ArrayBuffer, isLast: boolean) => void) | undefined;
+  #bodyPaused = false;
+  /** An answer that was made elsewhere, while it is passed on; it is finished when it is whole, so that a drain waits for it. */
+  #passed: PassedAnswer | undefined;
+  #finish: (() => void) | undefined;
 
   constructor(res: HttpResponse, req: HttpRequest, plan: ExchangePlan) {
     this.#res = res;
@@ -117,14 +126,54 @@ export class Exchange {
     this.#req = null;
   }
 
-  /** Hands over the request's body as it arrives; a chunk is valid during the call only. Detaches. */
+  /** Path and query, and every header line, for passing the request on. Before `detach` only. */
+  head(): { readonly target: string; readonly headers: HeaderLines } {
+    const headers: [string, string][] = [];
+    this.#req?.forEach((name, value) => {
+      headers.push([name, value]);
+    });
+    const query = this.#req?.getQuery() ?? '';
+    return { target: (this.#req?.getUrl() ?? '') + (query === '' ? '' : `?${query}`), headers };
+  }
+
+  /** Who sent the request and to which host, when another cell passed it on. Detaches. */
+  comesFrom(remoteAddress: string, host: string): void {
+    this.detach();
+    this.#remoteAddress = remoteAddress;
+    this.#headers?.set('host', host);
+  }
+
+  /** Hands over the request's body as it arrives; a chunk is valid during the call only. A later listener takes over. Detaches. */
   receive(onChunk: (chunk: ArrayBuffer, isLast: boolean) => void): void {
     this.detach();
     if (this.#state !== 'open') return;
-    this.#res.onData((chunk, isLast) => {
-      // What arrives after a refusal is let go by unread.
-      if (this.#state === 'open') onChunk(chunk, isLast);
-    });
+    const attached = this.#onChunk !== undefined;
+    this.#onChunk = onChunk;
+    if (!attached) this.#res.onData((chunk, isLast) => this.#take(chunk, isLast));
+  }
+
+  /** Gives chunks that were received to the present listener again, before those that are still to come. */
+  replay(chunks: readonly ArrayBuffer[], isWhole: boolean): void {
+    for (const [at, chunk] of chunks.entries()) this.#take(chunk, isWhole && at === chunks.length - 1);
+    this.resumeBody();
+  }
+
+  #take(chunk: ArrayBuffer, isLast: boolean): void {
+    // What arrives after a refusal is let go by unread.
+    if (this.#state === 'open') this.#onChunk?.(chunk, isLast);
+  }
+
+  /** Lets the client wait with the rest of its body; what has been received already, half a megabyte at most, still comes. */
+  pauseBody(): void {
+    if (this.#state !== 'open' || this.#bodyPaused) return;
+    this.#bodyPaused = true;
+    this.#res.pause();
+  }
+
+  resumeBody(): void {
+    if (this.#state === 'over' || !this.#bodyPaused) return;
+    this.#bodyPaused = false;
+    this.#res.resume();
   }
 
   /** Called at once when the client leaves before the answer has ended. One listener; the last one counts. */
@@ -135,6 +184,8 @@ export class Exchange {
   /** Answers and ends. Does nothing when the client has left or was answered. `null`: no body and no length. */
   respond(status: number, headers: Headers, body: string | Uint8Array | null): void {
     if (this.#state !== 'open') return;
+    // The connection goes on with what the client still sends of this request.
+    this.resumeBody();
     this.#state = 'over';
     const write = () => {
       this.#writeHead(status, headers);
@@ -174,6 +225,29 @@ export class Exchange {
     return this.#state === 'streaming' ? this.#res.write(text) : false;
   }
 
+  /** Opens an answer that was made elsewhere. `bytes`: of its body, null when nobody knows. Undefined: the client has left. */
+  beginPassing(status: number, headers: HeaderLines, bytes: number | null, onWritable: () => void): PassedAnswer | undefined {
+    if (this.#state !== 'open') return undefined;
+    this.detach();
+    this.resumeBody();
+    this.#state = 'streaming';
+    this.#finish = () => {
+      this.#state = 'over';
+      this.#finish = undefined;
+      this.#plan.finished(status);
+    };
+    this.#res.onWritable(() => {
+      onWritable();
+      return true;
+    });
+    this.#res.cork(() => {
+      this.#writeHead(status, {});
+      for (const [name, value] of headers) this.#res.writeHeader(name, value);
+    });
+    this.#passed = new PassedAnswer(this.#res, status, bytes, this.#finish);
+    return this.#passed;
+  }
+
   endStream(): void {
     if (this.#state !== 'streaming') return;
     this.#state = 'over';
@@ -188,6 +262,8 @@ export class Exchange {
 
   #abort(): void {
     if (this.#state === 'open') this.#plan.finished(CLIENT_LEFT);
+    this.#passed?.left();
+    this.#finish?.();
     this.#state = 'over';
     this.#onAborted?.();
   }
@@ -212,15 +288,4 @@ export class Exchange {
     res.writeHeader('Access-Control-Allow-Origin', this.origin);
     res.writeHeader('Access-Control-Expose-Headers', CORS_EXPOSED_HEADERS);
   }
-}
-
-const statusLines = new Map<number, string>();
-
-function statusLine(status: number): string {
-  let line = statusLines.get(status);
-  if (line === undefined) {
-    line = `${status} ${STATUS_CODES[status] ?? 'Unknown'}`;
-    statusLines.set(status, line);
-  }
-  return line;
 }

@@ -13,6 +13,8 @@ const JSON_HEADERS: Headers = {
 
 /** Long enough for a backlog of writes to clear, short enough for nobody to wait in vain. */
 const OVERLOAD_RETRY_AFTER_S = 1;
+/** A small organisation has moved by then; a large one takes more tries. */
+const SEALED_RETRY_AFTER_S = 2;
 
 /** Sends a complete reply. @throws when a JSON body cannot be serialized, which is a bug of its route. */
 export function sendReply(exchange: Exchange, reply: Exclude<Reply, { kind: 'stream' }>): void {
@@ -44,10 +46,13 @@ export function refusalOf(error: unknown, log: Logger, exchange: Exchange, route
   const context = { err: error, request_id: exchange.requestId, route };
   if (error instanceof StorageError && error.retryable) {
     log.warn(context, 'a write was refused');
+    const isSealed = error.code === 'sealed';
     // The setup interface knows 500 only (service.md "Errors"). Of a batch some items may be saved; none is half written.
     const status = exchange.interface === 'setup' ? 500 : 503;
-    const message = 'The service is busy. Send the request again: what it has done already it will not do twice.';
-    return new Refusal('internal', message, { status, retryAfterS: OVERLOAD_RETRY_AFTER_S });
+    const message = isSealed
+      ? 'The organisation is being moved to another cell. Send the request again in a few seconds.'
+      : 'The service is busy. Send the request again: what it has done already it will not do twice.';
+    return new Refusal('internal', message, { status, retryAfterS: isSealed ? SEALED_RETRY_AFTER_S : OVERLOAD_RETRY_AFTER_S });
   }
   log.error(context, 'a request failed');
   return new Refusal('internal', `Something went wrong on our side. Send the request again; its id is ${exchange.requestId}.`);

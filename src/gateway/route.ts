@@ -1,5 +1,6 @@
 /** A route is a value: who may call it, with what body, and what it answers. One file renders the answer. */
 import type * as v from 'valibot';
+import type { Cells } from '../actors/cells/cells.ts';
 import type { FrameSource } from '../actors/frame-source.ts';
 import type { SetupCall } from '../actors/setup-admission.ts';
 import type { Refusal } from '../protocol/errors.ts';
@@ -33,6 +34,8 @@ export interface Callers {
   setup_claimant: SessionRef;
   /** The agent of a running session. */
   setup: SetupCall;
+  /** Another cell of the installation. What it gets is this one. */
+  cell: Cells;
 }
 export type CallerKind = keyof Callers;
 
@@ -111,6 +114,8 @@ export interface Route<
   readonly upload?: Upload;
   /** What a suspended app is told here (service.md "Authentication" rule 6); absent: it is served. Runtime callers only. */
   readonly suspended?: 'app_suspended' | 'quota_exceeded';
+  /** Answered by whichever cell it reaches, although its path names something of an organisation (decisions §10). */
+  readonly anyCell?: true;
   handle(
     input: RouteInput<
       Schema extends v.GenericSchema ? v.InferOutput<Schema> : null,

@@ -1,5 +1,6 @@
 /** The HTTP server: registers the route tables with uWebSockets, answers for what is not in them, listens, drains. */
 import type { HttpRequest, HttpResponse, TemplatedApp, us_listen_socket } from 'uWebSockets.js';
+import type { SharedCounts } from '../actors/cluster/shared-counts.ts';
 import { Refusal } from '../protocol/errors.ts';
 import { preflightHeaders } from './cors.ts';
 import { dispatch, type Gate, routeName } from './dispatch.ts';
@@ -13,8 +14,9 @@ import { healthRoutes } from './runtime/health.ts';
 import type { Services } from './services.ts';
 import { EventStreams, type StreamTimes } from './sse.ts';
 
-/** A second process on the same address is told so, instead of sharing the port by chance. */
+/** uWebSockets' options of a listening socket: alone (a second process is told so), or shared with others that say the same. */
 const EXCLUSIVE_PORT = 1;
+const SHARED_PORT = 0;
 /** How often a drain looks whether it is done. */
 const DRAIN_LOOK_MS = 50;
 
@@ -22,6 +24,10 @@ export interface ServerOptions {
   readonly host: string;
   /** 0 takes a free one. */
   readonly port: number;
+  /** Other processes listen there, too: the kernel gives each connection to one of them. */
+  readonly sharesPort?: boolean;
+  /** What other nodes count in their rate buckets, where there are any. */
+  readonly counts?: SharedCounts | undefined;
   readonly services: Services;
   readonly routes: readonly Route[];
   /** Lets tests shorten what takes seconds. */
@@ -68,10 +74,10 @@ class Gateway {
   #exchanges = 0;
   closing = false;
 
-  constructor({ services, routes, streamTimes }: ServerOptions) {
+  constructor({ counts, services, routes, streamTimes }: ServerOptions) {
     this.streams = new EventStreams({ ...streamTimes, nowMs: services.nowMs });
     this.#metrics = createMetrics(services, () => this.streams.count);
-    this.#gate = { services, buckets: new RateBuckets(services.nowMs), streams: this.streams };
+    this.#gate = { services, buckets: new RateBuckets(services.nowMs, counts), streams: this.streams };
     const table = [...routes, ...healthRoutes(this.#metrics)];
     for (const route of table) this.#registerRoute(route);
     const methods = new Map<string, Method[]>();
@@ -146,7 +152,7 @@ class Gateway {
   }
 }
 
-function listen(app: TemplatedApp, host: string, port: number): Promise<us_listen_socket> {
+function listen(app: TemplatedApp, { host, port, sharesPort = false }: ServerOptions): Promise<us_listen_socket> {
   return new Promise((resolve, reject) => {
     const listened = (socket: us_listen_socket | false) => {
       if (socket !== false) resolve(socket);
@@ -157,7 +163,7 @@ function listen(app: TemplatedApp, host: string, port: number): Promise<us_liste
       app,
       host,
       port,
-      EXCLUSIVE_PORT,
+      sharesPort ? SHARED_PORT : EXCLUSIVE_PORT,
       listened,
     );
   });
@@ -166,8 +172,13 @@ function listen(app: TemplatedApp, host: string, port: number): Promise<us_liste
 /** Builds the gateway and listens. @throws Error when the address cannot be had. */
 export async function startServer(options: ServerOptions): Promise<Server> {
   const gateway = new Gateway(options);
-  const socket = await listen(gateway.app, options.host, options.port);
+  let socket = await listen(gateway.app, options);
   const port = uWS.us_socket_local_port(socket as unknown as Parameters<typeof uWS.us_socket_local_port>[0]);
+  if (options.sharesPort === true && options.port === 0) {
+    // A port that the kernel chose is not shared by uWebSockets: it is listened on once more, by its number.
+    uWS.us_listen_socket_close(socket);
+    socket = await listen(gateway.app, { ...options, port });
+  }
   let drained: Promise<void> | undefined;
 
   const drain = async (timeoutMs: number): Promise<void> => {

@@ -1,6 +1,8 @@
 /** What routes may use; put together once in main.ts. */
 import type { Logger } from 'pino';
 import type { Billing } from '../actors/billing.ts';
+import type { Cells } from '../actors/cells/cells.ts';
+import type { ClusterView } from '../actors/cluster/view.ts';
 import type { Confirmations } from '../actors/confirmation.ts';
 import type { Pairings } from '../actors/pairings.ts';
 import type { Setup } from '../actors/setup.ts';
@@ -24,6 +26,9 @@ export interface Services {
   readonly config: GatewayConfig;
   readonly storage: Storage;
   readonly actors: ActorSystem;
+  readonly cluster: ClusterView;
+  /** Null: this installation has one cell, which has no name. */
+  readonly cells?: Cells | null;
   readonly billing: Billing;
   readonly confirmations: Confirmations;
   readonly writes: WriteServices;

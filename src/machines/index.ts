@@ -4,6 +4,7 @@ import { appLifecycle } from './app-lifecycle.ts';
 import { chatTurn } from './chat-turn.ts';
 import { invocation } from './invocation.ts';
 import { knowledgeSource } from './knowledge-source.ts';
+import { organisationMove } from './organisation-move.ts';
 import { pairing } from './pairing.ts';
 import { setupSession } from './setup-session.ts';
 import { stepPanel } from './step-panel.ts';
@@ -24,5 +25,6 @@ export const MACHINES: readonly ListedMachine[] = [
   { name: 'step-panel', title: 'Step panel', source: 'service.md "Steps", "Step rules", decisions §3', machine: stepPanel },
   { name: 'knowledge-source', title: 'Knowledge source', source: 'service.md "Knowledge item", decisions §3', machine: knowledgeSource },
   { name: 'pairing', title: 'Pairing', source: 'service.md "POST /v1/pairings/claim", decisions §4', machine: pairing },
+  { name: 'organisation-move', title: 'Move of an organisation', source: 'decisions §10', machine: organisationMove },
   { name: 'app-lifecycle', title: 'App', source: 'service.md "Other states", decisions §2', machine: appLifecycle },
 ];

@@ -1,9 +1,11 @@
 /**
- * The lock on a data directory (decisions §10): without Redis one process alone may use it. The lock is an open SQLite
- * transaction on a file of its own: the kernel frees it when the process dies, however it dies.
+ * The lock on a data directory (decisions §10): without Redis one process alone may use it. Nodes of a cell
+ * take turns at starting. Each lock is an open SQLite transaction on a file of its own: the kernel frees it when the process
+ * dies, however it dies.
  */
 import { readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { setTimeout as pause } from 'node:timers/promises';
 import Database from 'better-sqlite3';
 import { storageErrorCodeOf } from './storage-error.ts';
 
@@ -14,6 +16,12 @@ export interface DataDirLock {
   /** Gives the directory free. Idempotent. */
   release(): void;
 }
+
+/** What a start does under its lock takes some seconds, the demo of a first start included; a node that needs longer hangs. */
+const START_WAIT_MS = 60_000;
+const START_PAUSE_MIN_MS = 20;
+/** Random, so that nodes that wait do not stay in step. */
+const START_PAUSE_SPREAD_MS = 40;
 
 /** A process id in the range Linux and macOS hand out; the file may hold anything after a torn write. */
 const PID = /^[1-9][0-9]{0,9}$/;
@@ -71,4 +79,36 @@ export function lockDataDir(dir: string, mode: LockMode = 'alone'): DataDirLock 
       database.close();
     },
   };
+}
+
+function tryBegin(database: Database.Database): boolean {
+  try {
+    database.exec('BEGIN EXCLUSIVE');
+    return true;
+  } catch (error) {
+    if (storageErrorCodeOf(error) === 'busy') return false;
+    throw error;
+  }
+}
+
+/**
+ * Runs `work` while no other node of the directory `dir` (which must exist) runs its own: what a start mints or takes up is
+ * minted and taken up once. Waits for the others, `waitMs` at most (60 s); the kernel frees the lock of one that dies.
+ * @throws Error when they take longer; whatever `work` rejects with.
+ */
+export async function withStartLock<Value>(dir: string, work: () => Promise<Value>, waitMs = START_WAIT_MS): Promise<Value> {
+  const database = new Database(join(dir, 'start.sqlite'), { timeout: 0 });
+  try {
+    for (const endMs = performance.now() + waitMs; !tryBegin(database); ) {
+      if (performance.now() >= endMs) {
+        throw new Error(
+          `Another node has been starting on ${dir} for ${Math.round(waitMs / 1000)} s: stop the one that hangs and start again.`,
+        );
+      }
+      await pause(START_PAUSE_MIN_MS + Math.random() * START_PAUSE_SPREAD_MS);
+    }
+    return await work();
+  } finally {
+    database.close();
+  }
 }

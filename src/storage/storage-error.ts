@@ -3,17 +3,19 @@
 /**
  * - `overloaded`: too many writes wait; nothing was tried.
  * - `busy`: another process kept the file's write lock; nothing was written.
+ * - `sealed`: the organisation is on its way to another cell; nothing was tried.
  * - `disk_full`, `io`: the medium refused. After an `io` error at COMMIT followed by a crash the write may still surface.
  * - `corrupt`: the file is damaged or not a database.
  * - `failed`: the transaction threw (a constraint, a bug); nothing was written.
  * - `closed`: the writer was closed before the call.
  * - `writer_dead`: the writer thread is gone; a write that was on its way may or may not have been committed.
  */
-export type StorageErrorCode = 'overloaded' | 'busy' | 'disk_full' | 'io' | 'corrupt' | 'failed' | 'closed' | 'writer_dead';
+export type StorageErrorCode = 'overloaded' | 'busy' | 'sealed' | 'disk_full' | 'io' | 'corrupt' | 'failed' | 'closed' | 'writer_dead';
 
 const RETRYABLE: Readonly<Record<StorageErrorCode, boolean>> = {
   overloaded: true,
   busy: true,
+  sealed: true,
   disk_full: true,
   io: true,
   corrupt: false,
@@ -21,6 +23,9 @@ const RETRYABLE: Readonly<Record<StorageErrorCode, boolean>> = {
   closed: false,
   writer_dead: false,
 };
+
+/** What is said of every write that a seal refuses (seal.ts, control-rows.ts). */
+export const SEALED_MESSAGE = 'the organisation is being moved to another cell';
 
 /** A write that did not happen (or, for `io` and `writer_dead`, one that nobody may rely on). */
 export class StorageError extends Error {
@@ -51,6 +56,8 @@ export function storageErrorCodeOf(error: unknown): StorageErrorCode {
   const code = sqliteCodeOf(error);
   if (code === undefined) return 'failed';
   // SQLITE_PROTOCOL is what a lost race for the WAL's own locks looks like.
+  // The rows of an organisation in the control file are kept still by triggers, which can only raise.
+  if (code === 'SQLITE_CONSTRAINT_TRIGGER' && (error as Error).message === SEALED_MESSAGE) return 'sealed';
   if (code.startsWith('SQLITE_BUSY') || code === 'SQLITE_PROTOCOL') return 'busy';
   if (code === 'SQLITE_FULL') return 'disk_full';
   if (code.startsWith('SQLITE_IOERR') || code.startsWith('SQLITE_CANTOPEN') || code.startsWith('SQLITE_READONLY')) return 'io';

@@ -25,7 +25,7 @@ export interface Storage {
   readonly vault: Vault;
   /** Read-only, `control.sqlite`. */
   readonly control: Connection;
-  /** The key with this token; kept in memory until this process writes `control.sqlite`, which it does alone. */
+  /** The key with this token; kept in memory until `control.sqlite` is written to, by whichever process. */
   key(token: string): Key | undefined;
   /** Read-only, the organisation's file; may be kept as long as the storage is open. @throws when the organisation has none. */
   organisation(organisationId: string): Connection;
@@ -41,6 +41,8 @@ export interface StorageOptions {
   readonly masterKey: string | undefined;
   /** Searches by meaning will be asked for. */
   readonly vectors?: boolean;
+  /** Other processes write to the directory too (decisions §10). */
+  readonly shared?: boolean;
   /** Read connections kept open; 512 unless told. */
   readonly openOrganisationsMax?: number;
   /** The writer thread died: nothing can be acknowledged any more. */
@@ -82,12 +84,39 @@ class OrganisationReader implements Connection {
 }
 
 /**
+ * Keys as they were read, until `forget`, or with `shared` until anybody has written to the control file: SQLite counts such
+ * commits for each connection, and asking it (2 µs) costs a third of reading a key.
+ */
+function keysOf(control: Connection, shared: boolean) {
+  const keys = new LRUCache<string, Key>({ max: KEYS_KEPT });
+  let version: unknown;
+  const noticeOthers = () => {
+    const now = control.statement('PRAGMA data_version').get()?.data_version;
+    if (now !== version) keys.clear();
+    version = now;
+  };
+  return {
+    read(token: string): Key | undefined {
+      // Before the row is read: what is written after this counts as unseen.
+      if (shared) noticeOthers();
+      let key = keys.get(token);
+      if (key === undefined) {
+        key = readKey(control, token);
+        if (key !== undefined) keys.set(token, key);
+      }
+      return key;
+    },
+    forget: () => keys.clear(),
+  };
+}
+
+/**
  * Opens (and creates or upgrades) the data directory.
  * @throws SchemaError when a file was written by a newer version; Error when the directory cannot be used, or vectors
  * cannot be compared.
  */
 export function openStorage(options: StorageOptions): Storage {
-  const { vectors = false } = options;
+  const { vectors = false, shared = false } = options;
   if (vectors) requireVectors();
   prepareDataDir(options.dataDir);
   const layout = dataLayout(options.dataDir);
@@ -102,7 +131,7 @@ export function openStorage(options: StorageOptions): Storage {
     max: options.openOrganisationsMax ?? OPEN_ORGANISATIONS_MAX,
     dispose: (connection) => connection.close(),
   });
-  const keys = new LRUCache<string, Key>({ max: KEYS_KEPT });
+  const keys = keysOf(control, shared);
   const prepared = new Set<string>();
 
   /** Creates or upgrades the file, once per process: neither the writer nor a reader may meet an older schema. */
@@ -130,19 +159,12 @@ export function openStorage(options: StorageOptions): Storage {
       readerOf(organisationId);
       return new OrganisationReader(layout.organisation(organisationId), () => readerOf(organisationId));
     },
-    key(token) {
-      let key = keys.get(token);
-      if (key === undefined) {
-        key = readKey(control, token);
-        if (key !== undefined) keys.set(token, key);
-      }
-      return key;
-    },
+    key: (token) => keys.read(token),
     async writeControl(name, input) {
       try {
         return await writer.write(layout.control, name, input);
       } finally {
-        keys.clear();
+        keys.forget();
       }
     },
     write(organisationId, name, input) {

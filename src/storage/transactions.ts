@@ -1,6 +1,10 @@
 /** The table of contents of every write: the writer thread runs these by name, one committed group at a time. */
 import * as apps from './apps.ts';
+import * as arrivals from './arrivals.ts';
 import * as assets from './assets.ts';
+import * as cells from './cells.ts';
+import type { Connection } from './connection.ts';
+import { keepMovingRowsStill } from './control-rows.ts';
 import { openWriter } from './database.ts';
 import * as devices from './devices.ts';
 import * as endUsers from './end-users.ts';
@@ -10,14 +14,18 @@ import * as installation from './installation.ts';
 import * as invocations from './invocations.ts';
 import * as knowledge from './knowledge.ts';
 import * as knowledgeVectors from './knowledge-vectors.ts';
+import * as leases from './leases.ts';
 import * as manifests from './manifests.ts';
+import * as moves from './moves.ts';
 import * as organisations from './organisations.ts';
 import * as pairings from './pairings.ts';
 import * as personErasure from './person-erasure.ts';
 import * as placeholders from './placeholders.ts';
+import * as placements from './placements.ts';
 import * as proposals from './proposals.ts';
 import * as ratings from './ratings.ts';
 import * as screens from './screens.ts';
+import * as seal from './seal.ts';
 import * as setupAccess from './setup-access.ts';
 import * as setupSessions from './setup-sessions.ts';
 import * as sharedKeys from './shared-keys.ts';
@@ -28,13 +36,25 @@ import * as turns from './turns.ts';
 import * as uploads from './uploads.ts';
 import * as usageMails from './usage-mails.ts';
 
-export const open = openWriter;
+export { sealing } from './seal.ts';
+
+export function open(path: string): Connection {
+  const connection = openWriter(path);
+  keepMovingRowsStill(connection);
+  return connection;
+}
 
 export const transactions = {
   ...installation.transactions,
   ...organisations.transactions,
+  ...cells.transactions,
+  ...placements.transactions,
+  ...moves.transactions,
+  ...arrivals.transactions,
+  ...seal.transactions,
   ...apps.transactions,
   ...assets.transactions,
+  ...leases.transactions,
   ...manifests.transactions,
   ...knowledge.transactions,
   ...knowledgeVectors.transactions,

@@ -277,8 +277,11 @@ export function isCreditExhaustedLately(control: Connection, db: Connection, org
   return credit.leftMicroUsd <= 0;
 }
 
-/** A live charge was committed: what is known of the credit is less by it, and is worked out afresh near the edge. */
-export function noteCharged(db: Connection, costMicroUsd: number): void {
+/**
+ * A live charge was committed, by this process or another one: what is known of the credit is less by it, and is worked out
+ * afresh near the edge.
+ */
+export function noteCharged(db: Pick<Connection, 'path'>, costMicroUsd: number): void {
   const credit = known.get(db.path);
   if (credit === undefined || credit.leftMicroUsd <= 0) return;
   credit.leftMicroUsd -= costMicroUsd;
@@ -286,7 +289,7 @@ export function noteCharged(db: Connection, costMicroUsd: number): void {
   if (credit.leftMicroUsd <= 0) known.delete(db.path);
 }
 
-/** Credit was bought: a refusal must not outlive it. */
-export function noteBought(db: Connection): void {
+/** Credit was bought, here or elsewhere: a refusal must not outlive it. */
+export function noteBought(db: Pick<Connection, 'path'>): void {
   known.delete(db.path);
 }

@@ -1,6 +1,6 @@
 /** Seals secrets at rest with AES-256-GCM under the master key, and mints what nobody should choose by hand. */
 import { createCipheriv, createDecipheriv, createHmac, hkdfSync, randomBytes } from 'node:crypto';
-import { existsSync, readFileSync, writeFileSync } from 'node:fs';
+import { readOrMint } from './minted-file.ts';
 
 const KEY_BYTES = 32;
 const NONCE_BYTES = 12;
@@ -17,8 +17,10 @@ export interface Vault {
 
 function masterKeyBytes(file: string, given: string | undefined): Buffer {
   if (given !== undefined) return Buffer.from(given, 'base64');
-  if (!existsSync(file)) writeFileSync(file, `${randomBytes(KEY_BYTES).toString('base64')}\n`, { mode: 0o600, flag: 'wx' });
-  const key = Buffer.from(readFileSync(file, 'utf8').trim(), 'base64');
+  const key = Buffer.from(
+    readOrMint(file, () => randomBytes(KEY_BYTES).toString('base64')),
+    'base64',
+  );
   if (key.length !== KEY_BYTES) throw new Error(`${file} must hold ${KEY_BYTES} bytes in base64, it holds ${key.length}.`);
   return key;
 }

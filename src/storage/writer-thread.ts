@@ -9,8 +9,8 @@ import { type MessagePort, parentPort, receiveMessageOnPort, workerData } from '
 import { LRUCache } from 'lru-cache';
 import type { Connection } from './connection.ts';
 import { blockThread, jitteredPauseMs } from './database.ts';
-import { StorageError, storageErrorCodeOf } from './storage-error.ts';
-import type { TransactionContext } from './writer.ts';
+import { SEALED_MESSAGE, StorageError, storageErrorCodeOf } from './storage-error.ts';
+import type { Sealing, TransactionContext } from './writer.ts';
 import {
   type Failure,
   type FromThread,
@@ -27,12 +27,23 @@ const OPEN_FILES_MAX = 128;
 const GROUP_WRITES_MAX = 256;
 /** Writes taken from the port before working on them, so that a flood cannot starve the first ones of their answer. */
 const DRAIN_WRITES_MAX = 1_024;
-/** Tries for a locked file. Each waits up to 50 ms inside SQLite and pauses up to 20 ms: under half a second in all. */
-const BUSY_TRIES_MAX = 6;
+/**
+ * Tries for a locked file. Each waits up to 50 ms inside SQLite and pauses up to 20 ms: under two seconds in all, which a busy
+ * disk and several nodes that write to one file in turn need at worst.
+ */
+const BUSY_TRIES_MAX = 30;
 
 interface Registry {
   readonly transactions: Readonly<Record<string, (db: Connection, input: unknown, context: TransactionContext) => unknown>>;
   open(path: string): Connection;
+  /** Absent: none of these files is ever sealed. */
+  readonly sealing?: Sealing;
+}
+
+interface OpenFile {
+  readonly connection: Connection;
+  /** Asked before each group; undefined: this kind of file has no seal. */
+  readonly sealing: Sealing | undefined;
 }
 
 /** The writes that wait for one file. */
@@ -49,7 +60,7 @@ class WriterThread {
   readonly #registry: Registry;
   readonly #syncDelayMs: number;
   readonly #queues = new Map<string, FileQueue>();
-  readonly #open = new LRUCache<string, Connection>({ max: OPEN_FILES_MAX, dispose: (connection) => connection.close() });
+  readonly #open = new LRUCache<string, OpenFile>({ max: OPEN_FILES_MAX, dispose: ({ connection }) => connection.close() });
   #rerunPlanned = false;
 
   constructor(port: MessagePort, registry: Registry, syncDelayMs: number) {
@@ -137,11 +148,14 @@ class WriterThread {
 
   /** Runs the group in one transaction; throws when the transaction as a whole could not be made or committed. */
   #commit(path: string, group: readonly WriteRequest[]): Settlement[] {
-    const connection = this.#connection(path);
+    const { connection, sealing } = this.#file(path);
     connection.statement('BEGIN IMMEDIATE').run();
     try {
       const context: TransactionContext = { nowMs: Date.now() };
-      const settlements = group.map((write) => this.#runWrite(connection, write, context));
+      const settlements =
+        sealing === undefined
+          ? group.map((write) => this.#runWrite(connection, write, context))
+          : this.#runUnderSeal(connection, sealing, group, context);
       connection.statement('COMMIT').run();
       blockThread(this.#syncDelayMs);
       return settlements;
@@ -149,6 +163,24 @@ class WriterThread {
       rollBack(connection);
       throw error;
     }
+  }
+
+  /** Refuses what the seal does not admit. It is read inside the transaction: no process can seal the file between the two. */
+  #runUnderSeal(connection: Connection, sealing: Sealing, group: readonly WriteRequest[], context: TransactionContext): Settlement[] {
+    let refuses = sealing.refusals(connection);
+    return group.map((write) => {
+      if (refuses?.(write.name) === true) {
+        return {
+          id: write.id,
+          ok: false,
+          failure: failureOf(new StorageError('sealed', `${SEALED_MESSAGE}; ${write.name} was not tried`)),
+        };
+      }
+      const settlement = this.#runWrite(connection, write, context);
+      // The rest of the group comes after it.
+      if (sealing.isChangedBy(write.name)) refuses = sealing.refusals(connection);
+      return settlement;
+    });
   }
 
   #runWrite(connection: Connection, write: WriteRequest, context: TransactionContext): Settlement {
@@ -179,12 +211,14 @@ class WriterThread {
     return value;
   }
 
-  #connection(path: string): Connection {
+  #file(path: string): OpenFile {
     const known = this.#open.get(path);
     if (known !== undefined) return known;
     const connection = this.#registry.open(path);
-    this.#open.set(path, connection);
-    return connection;
+    const { sealing } = this.#registry;
+    const file = { connection, sealing: sealing?.appliesTo(connection) === true ? sealing : undefined };
+    this.#open.set(path, file);
+    return file;
   }
 
   #answer(message: FromThread): void {
@@ -215,7 +249,7 @@ class WriterThread {
   }
 
   #close(): void {
-    for (const connection of this.#open.values()) {
+    for (const { connection } of this.#open.values()) {
       try {
         connection.statement('PRAGMA wal_checkpoint(TRUNCATE)').all();
       } catch {

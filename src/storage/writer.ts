@@ -26,6 +26,16 @@ export interface TransactionContext {
 export type Transaction = (db: Connection, input: never, context: TransactionContext) => unknown;
 export type Transactions = Readonly<Record<string, Transaction>>;
 
+/** How a file can refuse writes as a whole. The thread asks inside the transaction that the writes would commit in. */
+export interface Sealing {
+  /** Whether files of this kind can be sealed; asked once for each connection. */
+  appliesTo(db: Connection): boolean;
+  /** Which transactions the file refuses as it is now, by name; undefined: none. One indexed read. */
+  refusals(db: Connection): ((name: string) => boolean) | undefined;
+  /** Whether this transaction changes the answer. */
+  isChangedBy(name: string): boolean;
+}
+
 export interface WriterStats {
   /** Called and not yet settled. */
   readonly outstanding: number;
@@ -51,7 +61,7 @@ export interface Writer<Registry extends Transactions> {
 }
 
 export interface WriterOptions {
-  /** A module that exports `transactions` and `open(path): Connection`; the thread imports it. */
+  /** A module that exports `transactions`, `open(path): Connection` and perhaps `sealing`; the thread imports it. */
   readonly registryUrl: URL;
   /** The compiled thread module, where it does not lie beside this file (in a bundle). */
   readonly threadUrl?: URL;

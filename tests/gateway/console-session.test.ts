@@ -1,14 +1,7 @@
 import assert from 'node:assert/strict';
 import { readFileSync, statSync } from 'node:fs';
 import { type TestContext, test } from 'node:test';
-import {
-  authenticateOperator,
-  logIn,
-  mintConsoleLink,
-  readSession,
-  redeemConsoleLink,
-  sessionCookie,
-} from '../../src/gateway/console/session.ts';
+import { authenticateOperator, logIn, readSession, sessionCookie } from '../../src/gateway/console/session.ts';
 import type { Services } from '../../src/gateway/services.ts';
 import { Refusal } from '../../src/protocol/errors.ts';
 import { prepareDataDir } from '../../src/storage/files-layout.ts';
@@ -138,23 +131,4 @@ test('Console: failures that are spread over more than a minute, or followed by 
   assert.equal(attempt(TOKEN), 'passed');
   for (let i = 0; i < 4; i++) attempt('wrong');
   assert.equal(attempt(TOKEN), 'passed');
-});
-
-test('Console: a one-time link opens one session, within 15 minutes', (t) => {
-  const { services, clock } = service(t);
-  const codeIn = (link: string) => new URL(link, 'http://localhost').searchParams.get('once') ?? '';
-  const link = mintConsoleLink(services);
-  assert.match(link, /^\/console\?once=[\w-]{32}$/);
-  const session = redeemConsoleLink(codeIn(link), services);
-  assert.ok(session !== undefined);
-  const cookie = cookieHeader(sessionCookie(session, services));
-  assert.equal(
-    codeOf(() => authenticateOperator(headers({ cookie }), 'GET', services)),
-    'passed',
-  );
-  assert.equal(redeemConsoleLink(codeIn(link), services), undefined);
-  assert.equal(redeemConsoleLink('guess', services), undefined);
-  const late = mintConsoleLink(services);
-  clock.nowMs += 15 * 60_000;
-  assert.equal(redeemConsoleLink(codeIn(late), services), undefined);
 });

@@ -9,7 +9,7 @@ import { timestamp } from '../../protocol/timestamp.ts';
 import { listApps } from '../../storage/apps.ts';
 import { listOrganisations, type OrganisationRecord } from '../../storage/organisations.ts';
 import { listTopUps, type TopUp } from '../../storage/top-ups.ts';
-import { type CreditState, countUsers, creditState, noteBought, usageByApp, utcMonth } from '../../storage/usage.ts';
+import { type CreditState, countUsers, creditState, usageByApp, utcMonth } from '../../storage/usage.ts';
 import { defineRoute, json } from '../route.ts';
 import { pageOf, requireOrganisation } from './lookup.ts';
 
@@ -157,7 +157,7 @@ export const creditRoute = defineRoute({
     const { storage } = services;
     const nowMs = services.nowMs();
     const { expiresAtMs } = await storage.write(id, 'addCredit', { amountMicroUsd: toMicroUsd(body.amount_usd), nowMs });
-    noteBought(storage.organisation(id));
+    services.billing.bought(id);
     const credit = creditToWire(creditState(storage.control, storage.organisation(id), id, nowMs));
     return json({ added_usd: body.amount_usd, expires_at: timestamp(expiresAtMs), credit }, 201);
   },

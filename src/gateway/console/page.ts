@@ -6,7 +6,7 @@ import { listOrganisations, type OrganisationRecord, organisationOfApp } from '.
 import { creditState } from '../../storage/usage.ts';
 import { defineRoute, type Reply, type Route } from '../route.ts';
 import type { Services } from '../services.ts';
-import { type ConsoleSession, readSession, redeemConsoleLink, sessionCookie } from './session.ts';
+import { type ConsoleSession, followConsoleLink, readSession, sessionCookie } from './session.ts';
 
 /** The page shows the first ones; the interface pages through all. */
 const ORGANISATIONS_SHOWN = 50;
@@ -100,10 +100,10 @@ export function consolePageRoutes(routes: readonly Route[]): readonly Route[] {
     caller: 'anyone',
     limits: [],
     body: null,
-    handle({ query, header }, services) {
+    async handle({ query, header }, services) {
       const code = query.get('once');
       if (code !== null) {
-        const opened = redeemConsoleLink(code, services);
+        const opened = await followConsoleLink(code, services);
         if (opened === undefined) return signInPage(403, 'This link was used already, or is older than 15 minutes.');
         // Away from the address that carries the code, so that it stays out of the history.
         const headers = { Location: '/console', 'Set-Cookie': sessionCookie(opened, services), 'Cache-Control': 'no-store' };

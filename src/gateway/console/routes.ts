@@ -1,6 +1,7 @@
 /** The console interface's table of contents (decisions §2). */
 import type { Route } from '../route.ts';
 import { deleteActionKeyRoute, listActionsRoute, putActionKeyRoute } from './actions.ts';
+import { actorRoutes } from './actors.ts';
 import { readAppearanceRoute } from './appearance.ts';
 import { createAppRoute, deleteAppRoute, goLiveRoute, listAppsRoute, patchAppRoute, readAppRoute } from './apps.ts';
 import { listConversationsRoute, readConversationRoute } from './conversations.ts';
@@ -10,6 +11,7 @@ import { listFeedbackRoute } from './feedback.ts';
 import { readIdentitySecretRoute, rotateIdentitySecretRoute } from './identity-secret.ts';
 import { createKeyRoute, deleteKeyRoute, listKeysRoute } from './keys.ts';
 import { listKnowledgeRoute } from './knowledge.ts';
+import { nodeRoutes } from './nodes.ts';
 import {
   createOrganisationRoute,
   creditRoute,
@@ -90,6 +92,9 @@ const interfaceRoutes: readonly Route[] = [
 
   appStatusRoute,
   postSmokeRoute,
+
+  ...nodeRoutes,
+  ...actorRoutes,
 ];
 
 /** Everything below /console: the interface, the page and its documentation. */

@@ -1,13 +1,15 @@
 /**
  * Who may use the console: the operator's token as a bearer, or a session cookie made from it (decisions §2). Sessions
- * are stateless, signed with a key made of the token, so that a new token ends them all; failed logins and one-time
- * links are remembered in memory, per process.
+ * are stateless, signed with a key made of the token, so that a new token ends them all, and every node of a cell knows them.
+ * Failed logins are remembered in memory, and told to the other nodes of a cell; one-time links are rows.
  */
 import { createHash, createHmac, randomBytes, timingSafeEqual } from 'node:crypto';
 import { LRUCache } from 'lru-cache';
+import type { SharedCounts } from '../../actors/cluster/shared-counts.ts';
 import { loginBody } from '../../protocol/console/login.ts';
 import { Refusal } from '../../protocol/errors.ts';
 import { timestamp } from '../../protocol/timestamp.ts';
+import { hasConsoleLink } from '../../storage/installation.ts';
 import { openOperatorToken } from '../../storage/operator-token.ts';
 import { bearerOf } from '../request-headers.ts';
 import { defineRoute, json } from '../route.ts';
@@ -25,8 +27,6 @@ const LOGIN_LOCK_MS = 60_000;
 const LOGIN_ADDRESSES_MAX = 10_000;
 /** A link of the start banner: long enough to find the terminal, too short to lie around in a log. */
 const LINK_VALID_MS = 15 * 60 * 1000;
-/** Links that can wait to be opened; the oldest goes first. */
-const LINKS_MAX = 100;
 
 interface Failures {
   readonly count: number;
@@ -40,8 +40,8 @@ interface ConsoleState {
   /** Signs cookies and CSRF tokens. */
   readonly key: Buffer;
   readonly failures: LRUCache<string, Failures>;
-  /** Hash of a link's code → when it expires. */
-  readonly links: LRUCache<string, number>;
+  /** Where other nodes count them too. */
+  others: SharedCounts | null;
 }
 
 // Two services in one process (as in tests) keep apart what they remember.
@@ -55,11 +55,26 @@ function stateOf(services: Services): ConsoleState {
       token,
       key: createHmac('sha256', token).update('console session').digest(),
       failures: new LRUCache({ max: LOGIN_ADDRESSES_MAX }),
-      links: new LRUCache({ max: LINKS_MAX }),
+      others: null,
     };
     states.set(services, state);
   }
   return state;
+}
+
+/** Names of addresses among nodes; a count of 0 says that somebody signed in from there. */
+const SHARED_LOGIN = 'login ';
+
+/** For the start of a cell's node: failed logins at any node lock the address at all of them. */
+export function shareFailedLogins(services: Services, others: SharedCounts): void {
+  const state = stateOf(services);
+  state.others = others;
+  others.listen((name, count) => {
+    if (!name.startsWith(SHARED_LOGIN)) return;
+    const address = name.slice(SHARED_LOGIN.length);
+    if (count === 0) state.failures.delete(address);
+    for (let left = count; left > 0; left--) noteFailure(state, address, services.nowMs());
+  });
 }
 
 function sha256(text: string): Buffer {
@@ -168,26 +183,33 @@ export function logIn(token: string, remoteAddress: string, services: Services):
   refuseLocked(state, remoteAddress, nowMs);
   if (!same(token, state.token)) {
     noteFailure(state, remoteAddress, nowMs);
+    state.others?.tell(SHARED_LOGIN + remoteAddress, 1);
     throw new Refusal('invalid_token', 'token is not the operator token.');
   }
-  state.failures.delete(remoteAddress);
+  if (state.failures.delete(remoteAddress)) state.others?.tell(SHARED_LOGIN + remoteAddress, 0);
   return openSession(services);
 }
 
-/** Path and query of a link that signs in once, within 15 minutes; for the start banner. */
-export function mintConsoleLink(services: Services): string {
+function codeHashOf(code: string): string {
+  return sha256(code).toString('hex');
+}
+
+/** Path and query of a link that signs in once, within 15 minutes, at whichever node of the cell; for the start banner. */
+export async function issueConsoleLink(services: Services): Promise<string> {
+  // Of a first start: whoever reads the banner finds the token in its file.
+  stateOf(services);
+  const { storage, nowMs } = services;
   const code = randomBytes(24).toString('base64url');
-  stateOf(services).links.set(sha256(code).toString('hex'), services.nowMs() + LINK_VALID_MS);
+  await storage.writeControl('keepConsoleLink', { codeHash: codeHashOf(code), expiresAtMs: nowMs() + LINK_VALID_MS });
   return `/console?once=${code}`;
 }
 
 /** Uses a link's code up: the session it opens, or undefined when it is unknown, used or too old. */
-export function redeemConsoleLink(code: string, services: Services): ConsoleSession | undefined {
-  const { links } = stateOf(services);
-  const hash = sha256(code).toString('hex');
-  const expiresAtMs = links.get(hash);
-  links.delete(hash);
-  return expiresAtMs !== undefined && services.nowMs() < expiresAtMs ? openSession(services) : undefined;
+export async function followConsoleLink(code: string, services: Services): Promise<ConsoleSession | undefined> {
+  const { storage, nowMs } = services;
+  const codeHash = codeHashOf(code);
+  if (!hasConsoleLink(storage.control, codeHash)) return undefined;
+  return (await storage.writeControl('useConsoleLink', { codeHash, nowMs: nowMs() })) ? openSession(services) : undefined;
 }
 
 function sessionToWire(session: ConsoleSession): { csrf_token: string; expires_at: string } {

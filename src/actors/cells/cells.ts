@@ -1,0 +1,42 @@
+/** One cell among others (decisions §10): its directory, its way to the others, and the map that they keep together. */
+import type { Logger } from 'pino';
+import type { Storage } from '../../storage/storage.ts';
+import { type CellClient, createCellClient } from './cell-client.ts';
+import { type CellMap, createCellMap, type MapRedis } from './cell-map.ts';
+import { type CellDirectory, createCellDirectory } from './directory.ts';
+
+export interface Cells {
+  readonly self: { readonly id: string; readonly url: string };
+  readonly directory: CellDirectory;
+  readonly client: CellClient;
+  readonly map: CellMap;
+  close(): Promise<void>;
+}
+
+export interface CellsOptions {
+  /** CELL_ID and CELL_URL. */
+  readonly self: { readonly id: string; readonly url: string };
+  readonly storage: Storage;
+  /** A connection that this one may send commands on; closing it is the caller's. */
+  readonly redis: MapRedis;
+  readonly log: Logger;
+  nowMs(): number;
+  /** Placements of these organisations changed in the control file. */
+  readonly onPlaced?: (organisationIds: readonly string[]) => void;
+}
+
+export function createCells({ self, storage, redis, log, nowMs, onPlaced }: CellsOptions): Cells {
+  const client = createCellClient({ vault: storage.vault, control: storage.control });
+  const directory = createCellDirectory({ self: self.id, storage, client, nowMs });
+  const map = createCellMap({ redis, self, storage, log, nowMs, ...(onPlaced === undefined ? {} : { onPlaced }) });
+  return {
+    self,
+    directory,
+    client,
+    map,
+    async close() {
+      await map.close();
+      client.close();
+    },
+  };
+}

@@ -1,0 +1,247 @@
+/**
+ * Which nodes of the cell are alive (decisions §10): a unix socket for each on the host, and presence in Redis beside it. The sockets
+ * decide, and work without Redis. It owns who is known; node-socket.ts owns what this node says, neighbour.ts what one other does,
+ * heartbeat.ts when silence counts, presence.ts the keys in Redis.
+ *
+ * A node's id is never used again, so gone is for good: a socket that refuses, or that is not there, has no process behind it. Silent is
+ * a guess, right for a process that is paused or stuck; taking over from it is safe because its writes are fenced by row.
+ */
+import { chmodSync, type FSWatcher, mkdirSync, readdirSync, rmSync, watch } from 'node:fs';
+import type { Logger } from 'pino';
+import { HEARTBEAT_TIMES, type HeartbeatTimes, OwnClock } from './heartbeat.ts';
+import { Neighbour } from './neighbour.ts';
+import { markOf, markOfFile, nodesDir, socketPath, socketPathOfMark } from './node-id.ts';
+import type { NodeRecord } from './node-record.ts';
+import { NodeSocket } from './node-socket.ts';
+import { PRESENCE_EVERY_MS, Presence, type PresenceOptions } from './presence.ts';
+
+export { mintNodeId, socketPath } from './node-id.ts';
+export type { NodeRecord } from './node-record.ts';
+
+/** Watching the folder tells at once; looking as well finds what the kernel could not tell, such as on a full queue. */
+const SCAN_MS = 1_000;
+/** A probe is on a request's path. */
+const PROBE_MS = 250;
+/** A start is on nobody's path; only a node that is paused keeps it waiting for so long. */
+const MEET_MS = 1_000;
+/** Marks of nodes that are gone. Forgetting one only means to look at its socket again. */
+const GONE_MAX = 10_000;
+
+/** Alive: answers. Silent: its process is there and does not answer (paused, stuck). Gone: its socket is closed or refuses. */
+export type Liveness = 'alive' | 'silent' | 'gone';
+
+export interface Members {
+  readonly self: string;
+  /** Nodes that are alive, this one first. */
+  list(): NodeRecord[];
+  /** What is known now; a node that was never heard of is `gone` once it was probed, `alive` until then. */
+  liveness(node: string): Liveness;
+  /** Looks at the node's socket if nothing is known of it. Settles within 300 ms. */
+  probe(node: string): Promise<Liveness>;
+  /** What this node tells of itself from now on. */
+  update(changes: Partial<Pick<NodeRecord, 'url' | 'state' | 'actors'>>): void;
+  /** A node stopped being alive: it is silent or gone. Also called when a silent one goes. */
+  onLost(listener: (node: string, liveness: 'silent' | 'gone') => void): void;
+  /** Of all cells that share the Redis, from presence alone; rejects while Redis is away. */
+  everywhere(): Promise<NodeRecord[]>;
+  close(): Promise<void>;
+}
+
+export interface MembersOptions {
+  readonly dataDir: string;
+  /** What this node tells of itself at first. */
+  readonly self: NodeRecord;
+  /** Null: the nodes of the host alone. The connection stays the caller's to close. */
+  readonly presence: PresenceOptions | null;
+  readonly log: Logger;
+  /** Only ever rises; the time of day is of no use here. */
+  readonly nowMs?: () => number;
+  readonly times?: HeartbeatTimes;
+}
+
+class HostMembers implements Members {
+  readonly self: string;
+  readonly #options: MembersOptions;
+  readonly #times: HeartbeatTimes;
+  readonly #nowMs: () => number;
+  readonly #dir: string;
+  readonly #mark: string;
+  readonly #socket: NodeSocket;
+  readonly #presence: Presence | null;
+  readonly #clock: OwnClock;
+  /** By mark. */
+  readonly #neighbours = new Map<string, Neighbour>();
+  /** Marks, the first to go first. */
+  readonly #gone = new Set<string>();
+  readonly #listeners: ((node: string, liveness: 'silent' | 'gone') => void)[] = [];
+  readonly #timers: NodeJS.Timeout[] = [];
+  #watcher: FSWatcher | null = null;
+  #record: NodeRecord;
+
+  constructor(options: MembersOptions) {
+    const { dataDir, self, presence, nowMs = () => performance.now(), times = HEARTBEAT_TIMES } = options;
+    this.#options = options;
+    this.#times = times;
+    this.#nowMs = nowMs;
+    this.self = self.id;
+    this.#record = self;
+    this.#dir = nodesDir(dataDir);
+    this.#socket = new NodeSocket(socketPath(dataDir, self.id), () => this.#record);
+    this.#mark = markOf(self.id) ?? '';
+    this.#presence = presence === null ? null : new Presence(presence);
+    this.#clock = new OwnClock(times, nowMs());
+  }
+
+  async open(): Promise<void> {
+    mkdirSync(this.#dir, { recursive: true });
+    // Whoever connects is believed to be a node, so nobody else may.
+    chmodSync(this.#dir, 0o700);
+    await this.#socket.listen();
+    this.#watch();
+    this.#scan();
+    void this.#presence?.say(this.#record);
+    this.#every(this.#times.pingMs, () => this.#tick());
+    this.#every(SCAN_MS, () => this.#show());
+    this.#every(PRESENCE_EVERY_MS, () => void this.#presence?.say(this.#record));
+    await this.#known([...this.#neighbours.values()], MEET_MS);
+  }
+
+  list(): NodeRecord[] {
+    const alive = [...this.#neighbours.values()].filter(({ liveness }) => liveness === 'alive');
+    return [this.#record, ...alive.map(({ record }) => record).filter((record) => record !== null)];
+  }
+
+  liveness(node: string): Liveness {
+    const mark = markOf(node);
+    if (mark === this.#mark) return 'alive';
+    if (mark === null || this.#gone.has(mark)) return 'gone';
+    return this.#neighbours.get(mark)?.liveness ?? 'alive';
+  }
+
+  async probe(node: string): Promise<Liveness> {
+    const mark = markOf(node);
+    if (mark === null || mark === this.#mark || this.#gone.has(mark)) return this.liveness(node);
+    const neighbour = this.#neighbours.get(mark) ?? this.#meet(mark);
+    if (neighbour.record === null) await this.#known([neighbour], PROBE_MS);
+    return neighbour.record === null && neighbour.liveness === 'alive' ? 'silent' : neighbour.liveness;
+  }
+
+  update(changes: Partial<Pick<NodeRecord, 'url' | 'state' | 'actors'>>): void {
+    this.#record = { ...this.#record, ...changes };
+    // How many actors there are changes with every turn, and may wait for the next time that somebody asks.
+    if (changes.url === undefined && changes.state === undefined) return;
+    this.#socket.push();
+    void this.#presence?.say(this.#record);
+  }
+
+  onLost(listener: (node: string, liveness: 'silent' | 'gone') => void): void {
+    this.#listeners.push(listener);
+  }
+
+  everywhere(): Promise<NodeRecord[]> {
+    return (
+      this.#presence?.everywhere() ?? Promise.reject(new Error('This node has no Redis, so it knows of no other host: set REDIS_URL.'))
+    );
+  }
+
+  async close(): Promise<void> {
+    for (const timer of this.#timers) clearInterval(timer);
+    this.#watcher?.close();
+    for (const neighbour of this.#neighbours.values()) neighbour.close();
+    this.#socket.close();
+    await this.#presence?.leave(this.#record);
+  }
+
+  #every(ms: number, work: () => void): void {
+    const timer = setInterval(work, ms);
+    timer.unref();
+    this.#timers.push(timer);
+  }
+
+  /** Resolves when each answered or is gone, and after `timeoutMs` at the latest. */
+  async #known(neighbours: readonly Neighbour[], timeoutMs: number): Promise<void> {
+    let timer: NodeJS.Timeout | undefined;
+    const enough = new Promise<void>((resolve) => {
+      timer = setTimeout(resolve, timeoutMs);
+    });
+    await Promise.race([Promise.all(neighbours.map(({ known }) => known)), enough]);
+    clearTimeout(timer);
+  }
+
+  #watch(): void {
+    const { log } = this.#options;
+    const blind = (error: unknown) => log.info({ err: error }, 'the folder of nodes cannot be watched; it is looked at each second');
+    try {
+      this.#watcher = watch(this.#dir, { persistent: false }, () => this.#scan());
+      this.#watcher.on('error', blind);
+    } catch (error) {
+      blind(error);
+    }
+  }
+
+  /** Meets nodes that are new. Answers the marks of all that have a file. */
+  #scan(): (string | null)[] {
+    let marks: (string | null)[];
+    try {
+      marks = readdirSync(this.#dir).map(markOfFile);
+    } catch (error) {
+      this.#options.log.warn({ err: error }, 'the folder of nodes cannot be read: nodes that start now are not seen');
+      return [];
+    }
+    for (const mark of marks) if (mark !== null && mark !== this.#mark && !this.#neighbours.has(mark)) this.#meet(mark);
+    return marks;
+  }
+
+  /** Somebody may tidy up, and without the file a node that starts then would take this one for gone. */
+  #show(): void {
+    if (this.#scan().includes(this.#mark)) return;
+    this.#socket.listen().catch((err) => this.#options.log.warn({ err }, 'this node cannot be seen by nodes that start now'));
+  }
+
+  #meet(mark: string): Neighbour {
+    const neighbour = new Neighbour({
+      mark,
+      path: socketPathOfMark(this.#options.dataDir, mark),
+      times: this.#times,
+      nowMs: this.#nowMs,
+      onGone: (gone, wasThere) => this.#goes(gone, wasThere),
+    });
+    this.#gone.delete(mark);
+    this.#neighbours.set(mark, neighbour);
+    return neighbour;
+  }
+
+  #tick(): void {
+    const missedMs = this.#clock.tick(this.#nowMs());
+    for (const neighbour of [...this.#neighbours.values()]) if (neighbour.tick(missedMs)) this.#lose(neighbour, 'silent');
+  }
+
+  #goes(neighbour: Neighbour, wasThere: boolean): void {
+    this.#neighbours.delete(neighbour.mark);
+    this.#gone.add(neighbour.mark);
+    if (this.#gone.size > GONE_MAX) this.#gone.delete(this.#gone.values().next().value ?? '');
+    try {
+      rmSync(socketPathOfMark(this.#options.dataDir, neighbour.mark), { force: true });
+    } catch (err) {
+      this.#options.log.info({ err, other: neighbour.mark }, 'the socket of a node that is gone stays');
+    }
+    // A file that an earlier run left is no news.
+    if (wasThere) this.#lose(neighbour, 'gone');
+  }
+
+  #lose({ record, mark }: Neighbour, liveness: 'silent' | 'gone'): void {
+    const isExpected = liveness === 'gone' && record?.state === 'draining';
+    this.#options.log[isExpected ? 'info' : 'warn']({ other: record?.id ?? mark, liveness }, 'a node of this cell is no longer alive');
+    if (record !== null) for (const listener of this.#listeners) listener(record.id, liveness);
+  }
+}
+
+/**
+ * Listens on this node's socket and gets to know the others; resolves when those that are there have answered, within a second.
+ * @throws Error when DATA_DIR is too long for a socket, or cannot be written to.
+ */
+export async function createMembers(options: MembersOptions): Promise<Members> {
+  const members = new HostMembers(options);
+  await members.open();
+  return members;
+}

@@ -1,0 +1,86 @@
+/** Composition: joins this process to the nodes of its cell, when REDIS_URL says that there may be some (decisions §10). */
+import type { Logger } from 'pino';
+import { type CountingBus, createBus } from './actors/cluster/bus.ts';
+import { createMembers, type Members, mintNodeId, type NodeRecord } from './actors/cluster/members.ts';
+import { PlacedTurns } from './actors/cluster/placed-turns.ts';
+import { openRedis, type RedisConnection } from './actors/cluster/redis-connection.ts';
+import { Leases } from './actors/cluster/write-lease.ts';
+import { type Ownership, SOLE_OWNER } from './actors/epochs.ts';
+import { LocalTurns } from './actors/local-turns.ts';
+import { type ActorSystem, createActorSystem } from './actors/system.ts';
+import type { TurnServices } from './actors/turn-opening.ts';
+import type { ClusterConfig } from './config.ts';
+import type { Storage } from './storage/storage.ts';
+
+/** This process as a node among others. */
+export interface ClusterNode {
+  readonly self: string;
+  readonly bus: CountingBus;
+  readonly members: Members;
+  readonly redis: RedisConnection;
+  readonly leases: Leases;
+  readonly ownership: Ownership;
+  close(): Promise<void>;
+}
+
+export interface JoinOptions {
+  readonly config: ClusterConfig;
+  readonly dataDir: string;
+  readonly storage: Storage;
+  readonly log: Logger;
+  nowMs(): number;
+}
+
+/** What a process tells of itself before it listens. */
+export function nodeRecord(id: string, name: string | undefined, cell: string | null, startedAtMs: number): NodeRecord {
+  return {
+    id,
+    name: name ?? id.slice(0, id.lastIndexOf('~')),
+    pid: process.pid,
+    cell,
+    url: null,
+    startedAtMs,
+    state: 'serving',
+    actors: 0,
+  };
+}
+
+/** @throws Error when DATA_DIR is too long for the sockets of nodes. Does not wait for a Redis that is away. */
+export async function joinCell({ config, dataDir, storage, log, nowMs }: JoinOptions): Promise<ClusterNode> {
+  const { redisUrl, nodeId } = config;
+  const cell = config.cell?.id ?? null;
+  const self = mintNodeId(nodeId);
+  const redis = openRedis({ redisUrl, log });
+  const bus = await createBus({ redisUrl, cell, self, vault: storage.vault, log, nowMs });
+  const presence = { redis, vault: storage.vault };
+  const members = await createMembers({ dataDir, self: nodeRecord(self, nodeId, cell, nowMs()), presence, log });
+  const leases = new Leases({ storage, members, log, nowMs });
+  return {
+    self,
+    bus,
+    members,
+    redis,
+    leases,
+    ownership: { self, mayTake: ({ owner }) => owner === '' || members.liveness(owner) !== 'alive' },
+    async close() {
+      await members.close();
+      await bus.close();
+      redis.close();
+    },
+  };
+}
+
+/** The actors of this process, alone or as one node of several. */
+export function createActors(node: ClusterNode | undefined, services: Omit<TurnServices, 'ownership'>): ActorSystem {
+  const local = new LocalTurns({ ...services, ownership: node?.ownership ?? SOLE_OWNER });
+  if (node === undefined) return createActorSystem({ host: local });
+  const { bus, members } = node;
+  const host = new PlacedTurns({ ...services, bus, members, local });
+  return createActorSystem({
+    host,
+    others: {
+      announce: (turn) => bus.announce('turnOpened', turn),
+      listen: (handler) => bus.listen('turnOpened', handler),
+    },
+  });
+}

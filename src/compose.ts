@@ -1,0 +1,212 @@
+/** Composition: everything below the gateway, put together and ready for requests. */
+import type { Logger } from 'pino';
+import { type Billing, createBilling } from './actors/billing.ts';
+import { cellView, soleView } from './actors/cluster/census.ts';
+import { type Chores, createChores } from './actors/cluster/chores.ts';
+import { createSharedCounts } from './actors/cluster/shared-counts.ts';
+import { Confirmations, EDIT_ABANDONED_MS } from './actors/confirmation.ts';
+import { createDeadlines } from './actors/deadlines.ts';
+import { createActionRunner } from './actors/http-action-call.ts';
+import { invocationDeadlines } from './actors/invocation-deadlines.ts';
+import { createKnowledgeEmbedding } from './actors/knowledge-embedding.ts';
+import { KnowledgeIndexer } from './actors/knowledge-indexer.ts';
+import { Pairings } from './actors/pairings.ts';
+import { createQuestionMeanings } from './actors/question-meanings.ts';
+import { createSetup, type Setup } from './actors/setup.ts';
+import { SmokeRuns } from './actors/smoke-run.ts';
+import { startUploadSweep, uploadDeadlines } from './actors/upload-deadlines.ts';
+import { createUploadIntake } from './actors/upload-intake.ts';
+import { createAddressGuard } from './assistant/address-guard.ts';
+import { createEmbedder } from './assistant/embeddings.ts';
+import { createHttpActionCaller } from './assistant/http-action/call.ts';
+import { createLinkReader } from './assistant/knowledge/link-reader.ts';
+import type { Model } from './assistant/models/model.ts';
+import { createOfflineModel } from './assistant/models/offline.ts';
+import { createOpenAiModel } from './assistant/models/openai.ts';
+import { priceTable } from './assistant/prices.ts';
+import { createMailer } from './billing/mail.ts';
+import { createPayments } from './billing/payments.ts';
+import { type ClusterNode, createActors, joinCell, nodeRecord } from './cluster.ts';
+import type { Config } from './config.ts';
+import { prepareDemo } from './demo.ts';
+import { toMicroUsd } from './protocol/money.ts';
+import type { Surroundings } from './protocol/setup/actions.ts';
+import { prepareDataDir } from './storage/files-layout.ts';
+import { lockDataDir, withStartLock } from './storage/lock.ts';
+import { organisationIds } from './storage/organisations.ts';
+import { refuseCutOffRestore } from './storage/restore.ts';
+import { openStorage, type Storage } from './storage/storage.ts';
+
+function createModel(config: Config, log: Logger): Model {
+  const { model } = config;
+  if (model.provider === 'offline') return createOfflineModel();
+  return createOpenAiModel({ apiKey: model.apiKey, baseUrl: model.baseUrl, model: model.model, log });
+}
+
+function openData({ cluster, dataDir, embeddings, masterKey }: Config, log: Logger) {
+  const fatal = (error: Error) => {
+    log.fatal({ err: error }, 'storage cannot acknowledge writes any more: stopping');
+    log.flush();
+    process.exit(1);
+  };
+  const shared = cluster !== undefined;
+  const lock = lockDataDir(dataDir, shared ? 'shared' : 'alone');
+  return { lock, storage: openStorage({ dataDir, masterKey, shared, vectors: embeddings !== undefined, onFatal: fatal }) };
+}
+
+async function openBilling(config: Config, storage: Storage, log: Logger, node: ClusterNode | undefined): Promise<Billing> {
+  const { mail, stripe, platformDailyBudgetUsd } = config;
+  return createBilling({
+    storage,
+    mailer: createMailer({ smtpUrl: mail.url, from: mail.from, outbox: storage.layout.outbox, log }),
+    payments: stripe === undefined ? null : await createPayments(stripe),
+    platformBudgetMicroUsd: platformDailyBudgetUsd === null ? null : toMicroUsd(platformDailyBudgetUsd),
+    others: node?.bus,
+    log,
+    nowMs: Date.now,
+  });
+}
+
+/** What finds passages for a question, and what takes texts and links in. */
+function openKnowledge(config: Config, storage: Storage, log: Logger, setup: Setup, node: ClusterNode | undefined) {
+  const nowMs = Date.now;
+  const guard = createAddressGuard({ allowPrivate: config.allowPrivateAddresses });
+  const links = createLinkReader({ guard });
+  const embedder = config.embeddings === undefined ? undefined : createEmbedder(config.embeddings);
+  const embedding = embedder === undefined ? undefined : createKnowledgeEmbedding({ storage, embedder, log });
+  const meanings = embedder === undefined ? undefined : createQuestionMeanings({ embedder, log, nowMs });
+  const onSettled = (organisationId: string, appId: string) => void setup.settled(organisationId, appId);
+  const indexer = new KnowledgeIndexer({ storage, links, embedding, leases: node?.leases, log, nowMs, onSettled });
+  return {
+    guard,
+    indexer,
+    meanings,
+    async close() {
+      await indexer.close();
+      await embedding?.close();
+      await embedder?.close();
+    },
+  };
+}
+
+export type Composed = Awaited<ReturnType<typeof composeAlone>>;
+
+/** `drain`: does what SIGTERM does. @throws Error in one sentence for what the person who starts the service can mend. */
+export async function compose(config: Config, log: Logger, drain: () => void): Promise<Composed> {
+  // Everything in the data directory holds what people said, or keys to it.
+  process.umask(0o077);
+  prepareDataDir(config.dataDir);
+  refuseCutOffRestore(config.dataDir);
+  const work = () => composeAlone(config, log, drain);
+  // What a first start mints is minted once, however many nodes start.
+  return config.cluster === undefined ? work() : withStartLock(config.dataDir, work);
+}
+
+async function composeAlone(config: Config, log: Logger, drain: () => void) {
+  const { lock, storage } = openData(config, log);
+  const nowMs = Date.now;
+  const startedAtMs = nowMs();
+  const { dataDir } = config;
+  const node = config.cluster === undefined ? undefined : await joinCell({ config: config.cluster, dataDir, storage, log, nowMs });
+  const others = node?.bus;
+  const leases = node?.leases;
+  const deadlines = createDeadlines({ storage, log, nowMs, shared: node !== undefined });
+  const noteDeadline = deadlines.note;
+  const setup = createSetup({ storage, log, nowMs, noteDeadline, others });
+  deadlines.watch([invocationDeadlines(storage, nowMs), uploadDeadlines(storage, nowMs), setup.sessions.deadlines()]);
+  const knowledge = openKnowledge(config, storage, log, setup, node);
+  const { guard, indexer, meanings } = knowledge;
+  const surroundings: Surroundings = config.allowPrivateAddresses ? 'development' : 'production';
+  const writes = { storage, indexer, nowMs, surroundings, leases };
+  const demo = config.demo ? await prepareDemo(writes) : undefined;
+  const confirmations = new Confirmations({ storage, nowMs });
+  const billing = await openBilling(config, storage, log, node);
+  const chores = await takeUp({ storage, confirmations, indexer, setup, billing, deadlines, log, node });
+  const model = createModel(config, log);
+  const httpCaller = createHttpActionCaller({ guard });
+  const runner = createActionRunner({ storage, caller: httpCaller });
+  const prices = priceTable(config.prices);
+  const turnServices = { storage, model, prices, meanings, runAction: runner.run, billing, log, nowMs, noteDeadline };
+  const actors = createActors(node, turnServices);
+  const smoke = new SmokeRuns({ storage, actors, leases, log, nowMs });
+  const uploads = createUploadIntake({ storage, log, nowMs, noteDeadline });
+  const sweep = startUploadSweep({ storage, log, shared: node !== undefined }, startedAtMs);
+  const pairings = new Pairings({ storage, actors, others, log, nowMs });
+  let url: string | null = null;
+  const census = { actors: () => actors.actors(), drain };
+  const record = nodeRecord(`${config.cluster?.nodeId ?? 'node'}~alone`, undefined, null, startedAtMs);
+  const view = node === undefined ? soleView(() => ({ ...record, url }), census) : cellView(node.bus, node.members, census);
+  return {
+    model,
+    demo,
+    actors,
+    node,
+    counts: node === undefined ? undefined : createSharedCounts(node.bus),
+    services: { config, storage, actors, cluster: view, confirmations, billing, writes, setup, smoke, uploads, pairings, log, nowMs },
+    /** It takes requests there. */
+    listening(at: string): void {
+      url = at;
+      node?.members.update({ url: at });
+    },
+    /** After the last turn: what is under way in the background is taken up at the next start, or by another node. */
+    async close(): Promise<void> {
+      await chores?.close();
+      pairings.close();
+      actors.close();
+      setup.close();
+      deadlines.close();
+      await sweep.close();
+      await billing.close();
+      await httpCaller.close();
+      await model.close();
+      await knowledge.close();
+      await node?.close();
+      await storage.close();
+      lock.release();
+    },
+  };
+}
+
+interface UnderWay {
+  readonly storage: Storage;
+  readonly confirmations: Confirmations;
+  readonly indexer: KnowledgeIndexer;
+  readonly setup: Setup;
+  readonly billing: Billing;
+  readonly deadlines: ReturnType<typeof createDeadlines>;
+  readonly log: Logger;
+  readonly node: ClusterNode | undefined;
+}
+
+/** Takes up what was under way when a process ended: all of it for one that starts alone, what a lost node left for one of several. */
+async function takeUp({ storage, confirmations, indexer, setup, billing, deadlines, log, node }: UnderWay): Promise<Chores | undefined> {
+  const chores =
+    node === undefined
+      ? undefined
+      : createChores({
+          members: node.members,
+          organisationIds: () => organisationIds(storage.control),
+          async resume(organisationId) {
+            await confirmations.resume(organisationId, EDIT_ABANDONED_MS);
+            await indexer.resume(organisationId);
+            await setup.resume(organisationId);
+            await billing.evaluate(organisationId);
+          },
+          async lookAgain() {
+            await deadlines.lookAgain();
+            await billing.lookAgain();
+          },
+          log,
+        });
+  if (chores !== undefined && !chores.alone()) {
+    billing.watch();
+    return chores;
+  }
+  for (const id of organisationIds(storage.control)) {
+    await confirmations.resume(id);
+    await indexer.resume(id);
+    await setup.resume(id);
+  }
+  await billing.resume();
+  return chores;
+}

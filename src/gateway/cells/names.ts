@@ -1,0 +1,47 @@
+/** Whose a name is, as far as this cell's own rows say: a key, a token, a code or an id (decisions §10). */
+import type { Name } from '../../actors/cells/directory.ts';
+import type { Connection } from '../../storage/connection.ts';
+import { listOrganisations, organisationOfApp } from '../../storage/organisations.ts';
+import { organisationOfPairing } from '../../storage/pairings.ts';
+import { isOrganisationKnown, readPlacement } from '../../storage/placements.ts';
+import { organisationOfProposal } from '../../storage/proposals.ts';
+import { findSession, readCode, readToken } from '../../storage/setup-access.ts';
+import type { Storage } from '../../storage/storage.ts';
+import { readConversationHead } from '../../storage/transcripts.ts';
+
+/** As many files as the console opens to find a conversation whose app nobody names. */
+const ORGANISATIONS_SEARCHED = 100;
+
+function searchConversation(storage: Storage, self: string, id: string): string | undefined {
+  const livesHere = (organisationId: string) => (readPlacement(storage.control, organisationId)?.cell ?? self) === self;
+  const holds = (db: Connection) => readConversationHead(db, id) !== undefined;
+  return listOrganisations(storage.control, '', ORGANISATIONS_SEARCHED).find(
+    // One that lives elsewhere has no file here, and must not get one.
+    (organisation) => livesHere(organisation.id) && holds(storage.organisation(organisation.id)),
+  )?.id;
+}
+
+/** The organisation, wherever it lives now; undefined when no row of this cell knows the name. `self`: this cell. */
+export function organisationOfName(storage: Storage, self: string, { kind, name }: Name): string | undefined {
+  const { control } = storage;
+  switch (kind) {
+    case 'key':
+      return storage.key(name)?.organisationId;
+    case 'setup_token':
+      return readToken(control, name)?.organisationId;
+    case 'setup_code':
+      return readCode(control, name)?.organisationId;
+    case 'organisation':
+      return isOrganisationKnown(control, name) ? name : undefined;
+    case 'app':
+      return organisationOfApp(control, name);
+    case 'session':
+      return findSession(control, name)?.organisationId;
+    case 'pairing':
+      return organisationOfPairing(control, name);
+    case 'proposal':
+      return organisationOfProposal(control, name);
+    case 'conversation':
+      return searchConversation(storage, self, name);
+  }
+}

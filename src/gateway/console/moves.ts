@@ -1,0 +1,83 @@
+/** Console: moving an organisation to another cell (decisions §2, §10). */
+import { CellUnreachable } from '../../actors/cells/cell-client.ts';
+import { moveBody } from '../../protocol/console/moves.ts';
+import { Refusal } from '../../protocol/errors.ts';
+import { lastMove, leavingToWire, type Moves } from '../cells/shown-move.ts';
+import { defineRoute, json, type Route } from '../route.ts';
+import type { Services } from '../services.ts';
+
+/** A person waits for the answer. */
+const ASK_TIMEOUT_MS = 2_000;
+const ASK_RETRY_AFTER_S = 2;
+
+function movesOf({ moves }: Services): Moves {
+  if (moves == null) {
+    throw new Refusal('conflict', 'There is nowhere to move to: this installation has one cell. Give each cell a CELL_ID first.');
+  }
+  return moves;
+}
+
+/** What the cell says on which the organisation lives, for one that has nothing to do with the move. @throws Refusal internal, 503 */
+async function askItsCell(organisationId: string, { cells }: Services): Promise<unknown> {
+  const at = cells?.directory.whereabouts(organisationId);
+  if (cells == null || at === undefined || at.cell === cells.self.id) return { move: null };
+  try {
+    const options = { timeoutMs: ASK_TIMEOUT_MS };
+    const { status, json: said } = await cells.client.call(at.cell, 'GET', `/cell/v1/moves/${organisationId}`, undefined, options);
+    if (status === 200) return said;
+    throw new CellUnreachable(at.cell, `it answered ${status}`);
+  } catch (error) {
+    if (!(error instanceof CellUnreachable)) throw error;
+    const message = `The organisation's cell ${at.cell} cannot be asked how far its move is. Send the request again in a moment.`;
+    throw new Refusal('internal', message, { status: 503, retryAfterS: ASK_RETRY_AFTER_S });
+  }
+}
+
+const beginMoveRoute = defineRoute({
+  method: 'POST',
+  path: '/console/api/orgs/:org/move',
+  caller: 'operator',
+  limits: [],
+  body: moveBody,
+  async handle({ params, body }, services) {
+    const moves = movesOf(services);
+    const move = await moves.leaving.begin(params.org ?? '', body.cell);
+    services.log.info(
+      { organisation_id: move.organisationId, cell: body.cell, move_id: move.moveId },
+      'a move was asked for on the console',
+    );
+    return json({ move: leavingToWire(move, moves) }, 202);
+  },
+});
+
+const readMoveRoute = defineRoute({
+  method: 'GET',
+  path: '/console/api/orgs/:org/move',
+  caller: 'operator',
+  limits: [],
+  // The cell that it leaves knows best, to the end; requests of the organisation go to the other one before that.
+  anyCell: true,
+  body: null,
+  handle({ params }, services) {
+    const organisationId = params.org ?? '';
+    const move = lastMove(organisationId, movesOf(services));
+    return move === null ? askItsCell(organisationId, services).then((said) => json(said)) : json({ move });
+  },
+});
+
+const abortMoveRoute = defineRoute({
+  method: 'POST',
+  path: '/console/api/orgs/:org/move/abort',
+  caller: 'operator',
+  limits: [],
+  body: null,
+  async handle({ params }, services) {
+    const moves = movesOf(services);
+    const move = await moves.leaving.abort(params.org ?? '');
+    services.log.info({ organisation_id: move.organisationId, move_id: move.moveId }, 'a move was aborted on the console');
+    return json({ move: leavingToWire(move, moves) });
+  },
+});
+
+/** For the console's table of contents. */
+export const moveRoutes: readonly Route[] = [beginMoveRoute, readMoveRoute, abortMoveRoute];

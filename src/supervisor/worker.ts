@@ -1,0 +1,155 @@
+/** One worker of the supervisor: the process in its place, started again with back-off when it ends unasked; its lines are passed on. */
+import { type ChildProcess, fork } from 'node:child_process';
+import type { Readable, Writable } from 'node:stream';
+import type { Logger } from 'pino';
+
+/** All in milliseconds. */
+export interface WorkerTimes {
+  /** Before a crashed worker is started again: the first time, doubling up to the longest. */
+  readonly firstBackOffMs: number;
+  readonly longestBackOffMs: number;
+  /** A worker that lived this long had no trouble starting: the next back-off is the first one again. */
+  readonly settledMs: number;
+  /** A drain takes 32 s at most and the writer's last checkpoint a few more; what is there after this is stuck. */
+  readonly stopMs: number;
+}
+
+/** What a worker tells once it takes requests, over the channel that `fork` opens (`process.send`). */
+export interface ListeningMessage {
+  readonly kind: 'listening';
+  readonly port: number;
+  readonly publicUrl: string;
+}
+
+export interface WorkerOptions {
+  readonly name: string;
+  /** The program, a path. */
+  readonly entry: string;
+  /** Asked at each start. */
+  env(): NodeJS.ProcessEnv;
+  readonly log: Logger;
+  readonly times: WorkerTimes;
+}
+
+/** How a start went; `ended` has the exit code, null after a signal. */
+export type Start = { readonly outcome: 'listening'; readonly port: number } | { readonly outcome: 'ended'; readonly code: number | null };
+
+/** How long to wait before the start after `crashes` crashes in a row (1 and on), in ms. */
+export function backOffMs(crashes: number, { firstBackOffMs, longestBackOffMs }: WorkerTimes): number {
+  return Math.min(firstBackOffMs * 2 ** (crashes - 1), longestBackOffMs);
+}
+
+/** `done`, or `late` when that takes longer than `ms`. */
+export function within<T>(done: Promise<T>, ms: number): Promise<T | 'late'> {
+  let timer: NodeJS.Timeout;
+  const late = new Promise<'late'>((resolve) => {
+    timer = setTimeout(resolve, ms, 'late');
+  });
+  return Promise.race([done, late]).finally(() => clearTimeout(timer));
+}
+
+/** A process that writes this much without ending its line writes no log. */
+const LINE_MAX_CHARS = 1024 * 1024;
+
+/** Passes on whole lines, each in one write, so that lines of several processes never mix. */
+function passLines(from: Readable, to: Writable): void {
+  let begun = '';
+  from.setEncoding('utf8').on('data', (text: string) => {
+    begun += text;
+    const end = begun.length > LINE_MAX_CHARS ? begun.length : begun.lastIndexOf('\n') + 1;
+    if (end === 0) return;
+    to.write(begun.slice(0, end));
+    begun = begun.slice(end);
+  });
+  // A kill may cut the last line short.
+  from.on('end', () => begun !== '' && to.write(`${begun}\n`));
+}
+
+function isListening(message: unknown): message is ListeningMessage {
+  const { kind, port } = (message ?? {}) as Partial<Record<keyof ListeningMessage, unknown>>;
+  return kind === 'listening' && typeof port === 'number';
+}
+
+export class Worker {
+  readonly #options: WorkerOptions;
+  #child: ChildProcess | null = null;
+  #ended: Promise<unknown> = Promise.resolve();
+  #crashes = 0;
+  #again: NodeJS.Timeout | undefined;
+  /** Its end was asked for, or it has yet to come up at all: an end is no crash. */
+  #asked = false;
+  #trial = false;
+
+  constructor(options: WorkerOptions) {
+    this.#options = options;
+  }
+
+  get name(): string {
+    return this.#options.name;
+  }
+
+  /** Settles once it listens or has ended. A `trial` that ends before it listens is not started again. Its predecessor must be gone. */
+  start({ trial = false } = {}): Promise<Start> {
+    clearTimeout(this.#again);
+    this.#asked = false;
+    this.#trial = trial;
+    const { entry, env } = this.#options;
+    const child = fork(entry, process.argv.slice(2), { env: env(), stdio: ['ignore', 'pipe', 'pipe', 'ipc'] });
+    this.#child = child;
+    if (child.stdout !== null) passLines(child.stdout, process.stdout);
+    if (child.stderr !== null) passLines(child.stderr, process.stderr);
+    const ended = this.#endOf(child);
+    this.#ended = ended;
+    const listening = new Promise<Start>((resolve) => {
+      child.on('message', (message) => {
+        if (!isListening(message)) return;
+        this.#trial = false;
+        resolve({ outcome: 'listening', port: message.port });
+      });
+    });
+    return Promise.race([listening, ended]);
+  }
+
+  async #endOf(child: ChildProcess): Promise<Start> {
+    const { name, log } = this.#options;
+    const startedAtMs = performance.now();
+    const { code, signal } = await new Promise<{ code: number | null; signal: string | null }>((resolve) => {
+      // Not `exit`: its last lines are to be read first.
+      child.once('close', (code, signal) => resolve({ code, signal }));
+      child.on('error', (error) => {
+        // One that has no process will not close either; other errors are of a signal or message to one that is on its way out.
+        if (child.pid !== undefined) return;
+        log.error({ err: error, worker: name }, 'a worker could not be started');
+        resolve({ code: 1, signal: null });
+      });
+    });
+    this.#child = null;
+    if (!this.#asked && !this.#trial) this.#crashed(code, signal, performance.now() - startedAtMs);
+    return { outcome: 'ended', code };
+  }
+
+  #crashed(code: number | null, signal: string | null, livedMs: number): void {
+    const { name, log, times } = this.#options;
+    this.#crashes = livedMs >= times.settledMs ? 1 : this.#crashes + 1;
+    const retryInMs = backOffMs(this.#crashes, times);
+    log.warn({ worker: name, code, signal, retry_in_ms: retryInMs }, 'a worker ended and is started again');
+    this.#again = setTimeout(() => void this.start(), retryInMs);
+  }
+
+  /** Asks it to end and waits until it has; one that takes longer than `stopMs` is killed. */
+  async stop(signal: NodeJS.Signals): Promise<void> {
+    const { name, log, times } = this.#options;
+    clearTimeout(this.#again);
+    this.#asked = true;
+    this.#child?.kill(signal);
+    if ((await within(this.#ended, times.stopMs)) !== 'late') return;
+    log.error({ worker: name }, 'a worker did not end in time: killing it');
+    this.kill();
+    await this.#ended;
+  }
+
+  /** What it had under way is lost; rows are not. */
+  kill(): void {
+    this.#child?.kill('SIGKILL');
+  }
+}

@@ -1,0 +1,114 @@
+import assert from 'node:assert/strict';
+import { createHash, randomBytes } from 'node:crypto';
+import { once } from 'node:events';
+import http from 'node:http';
+import { Readable } from 'node:stream';
+import { type TestContext, test } from 'node:test';
+import { CellUnreachable, cellToken, createCellClient } from '../../../src/actors/cells/cell-client.ts';
+import { openStorage } from '../../../src/storage/storage.ts';
+import { temporaryDir } from '../../support/temporary-dir.ts';
+
+async function open(t: TestContext) {
+  const storage = openStorage({ dataDir: temporaryDir(t), masterKey: undefined, onFatal: () => {} });
+  const client = createCellClient({ vault: storage.vault, control: storage.control });
+  t.after(async () => {
+    client.close();
+    await storage.close();
+  });
+  const listen = async (cell: string, handle: http.RequestListener, path = '') => {
+    const server = http.createServer(handle);
+    server.listen(0, '127.0.0.1');
+    await once(server, 'listening');
+    t.after(() => {
+      server.closeAllConnections();
+      server.close();
+    });
+    const { port } = server.address() as { port: number };
+    await storage.writeControl('seeCells', { cells: [{ cell, url: `http://127.0.0.1:${port}${path}`, seenAtMs: 1 }] });
+  };
+  return { storage, client, listen };
+}
+
+async function hashOf(request: http.IncomingMessage): Promise<string> {
+  const hash = createHash('sha256');
+  for await (const chunk of request) hash.update(chunk as Buffer);
+  return hash.digest('hex');
+}
+
+test('decisions §10: a call proves that it comes from a cell, below the address that the cell has', async (t) => {
+  const { storage, client, listen } = await open(t);
+  await listen(
+    'b',
+    async (request, answer) => {
+      const { authorization, 'content-type': type } = request.headers;
+      const bytes = await hashOf(request);
+      answer.end(JSON.stringify({ url: request.url, method: request.method, authorization, type, bytes }));
+    },
+    '/prefix/',
+  );
+  const token = cellToken(storage.vault);
+  assert.equal(Buffer.from(token, 'base64url').length, 32);
+  const hash = (body: Buffer | string) => createHash('sha256').update(body).digest('hex');
+  const bytes = randomBytes(100_000);
+  const large = randomBytes(3_000_000);
+  const options = { timeoutMs: 5_000 };
+  const said = { url: '/prefix/cell/v1/x', authorization: `Bearer ${token}` };
+  assert.deepEqual(await client.call('b', 'POST', '/cell/v1/x', { one: 1 }, options), {
+    status: 200,
+    json: { ...said, method: 'POST', type: 'application/json', bytes: hash('{"one":1}') },
+  });
+  for (const body of [bytes, Readable.from([bytes])]) {
+    const { json } = await client.call('b', 'PUT', '/cell/v1/x', body, options);
+    assert.deepEqual(json, { ...said, method: 'PUT', type: 'application/octet-stream', bytes: hash(bytes) });
+  }
+  const parts = Array.from({ length: 30 }, (_, at) => large.subarray(at * 100_000, (at + 1) * 100_000));
+  const { json } = await client.call('b', 'PUT', '/cell/v1/x', Readable.from(parts), options);
+  assert.equal((json as { bytes: string }).bytes, hash(large));
+});
+
+test('decisions §10: a cell that is unknown, away, mute or speaks at length cannot be reached', async (t) => {
+  const { storage, client, listen } = await open(t);
+  await storage.writeControl('seeCells', { cells: [{ cell: 'away', url: 'http://127.0.0.1:1', seenAtMs: 1 }] });
+  await listen('mute', () => {});
+  await listen('long', (_, answer) => answer.end(Buffer.alloc(2 * 1024 * 1024)));
+  await listen('text', (_, answer) => answer.writeHead(502).end('<html>'));
+  const call = (cell: string, body?: object) => client.call(cell, 'GET', '/', body, { timeoutMs: 100 });
+  for (const [cell, reason] of [
+    ['nobody', /never seen/],
+    ['away', /ECONNREFUSED/],
+    ['mute', /nothing moved for 100 ms/],
+    ['long', /more than 1048576/],
+  ] as const) {
+    await assert.rejects(call(cell), (error) => error instanceof CellUnreachable && error.cell === cell && reason.test(error.message));
+  }
+  assert.deepEqual(await call('text'), { status: 502, json: undefined });
+});
+
+test('decisions §10: a streamed body may take its time as long as it moves; its own fault ends the call', async (t) => {
+  const { client, listen } = await open(t);
+  await listen('b', async (request, answer) => answer.end(JSON.stringify(await hashOf(request).catch(() => 'cut'))));
+  async function* slowly() {
+    for (let n = 0; n < 8; n++) {
+      yield Buffer.from('x');
+      await new Promise((resolve) => setTimeout(resolve, 40));
+    }
+  }
+  const options = { timeoutMs: 200 };
+  assert.equal((await client.call('b', 'PUT', '/', Readable.from(slowly()), options)).status, 200);
+  async function* broken() {
+    yield Buffer.from('x');
+    throw new Error('the disk is gone');
+  }
+  await assert.rejects(client.call('b', 'PUT', '/', Readable.from(broken()), options), /the disk is gone/);
+});
+
+test('decisions §10: an answer that comes before the body was read ends the sending', async (t) => {
+  const { client, listen } = await open(t);
+  await listen('b', (_, answer) => answer.writeHead(409).end('{"no":true}'));
+  async function* endless() {
+    for (;;) yield Buffer.alloc(64 * 1024);
+  }
+  const body = Readable.from(endless());
+  const told = await client.call('b', 'PUT', '/', body, { timeoutMs: 2_000 });
+  assert.deepEqual([told, body.destroyed], [{ status: 409, json: { no: true } }, true]);
+});

@@ -1,0 +1,128 @@
+import assert from 'node:assert/strict';
+import { randomBytes } from 'node:crypto';
+import { type TestContext, test } from 'node:test';
+import { Redis } from 'ioredis';
+import pino from 'pino';
+import { type CellMap, createCellMap } from '../../../src/actors/cells/cell-map.ts';
+import { openRedis, type RedisConnection } from '../../../src/actors/cluster/redis-connection.ts';
+import { listCells } from '../../../src/storage/cells.ts';
+import { readPlacement } from '../../../src/storage/placements.ts';
+import { openStorage, type Storage } from '../../../src/storage/storage.ts';
+import { eventually } from '../../support/process.ts';
+import { redisMissing, startRedis } from '../../support/redis.ts';
+import { temporaryDir } from '../../support/temporary-dir.ts';
+
+const skip = redisMissing();
+const [ORG, OTHER] = ['org_000000000000000000000001', 'org_000000000000000000000002'] as const;
+const silent = pino({ level: 'silent' });
+
+interface Member {
+  readonly storage: Storage;
+  readonly redis: RedisConnection;
+  readonly map: CellMap;
+  readonly placed: string[];
+}
+
+const masterKey = randomBytes(32).toString('base64');
+let nowMs = 1_000_000;
+
+function join(t: TestContext, id: string, redisUrl: string, key = masterKey): Member {
+  const storage = openStorage({ dataDir: temporaryDir(t), masterKey: key, onFatal: () => {} });
+  const redis = openRedis({ redisUrl, log: silent });
+  const placed: string[] = [];
+  const self = { id, url: `http://${id}.example` };
+  const map = createCellMap({ redis, self, storage, log: silent, nowMs: () => nowMs, onPlaced: (ids) => placed.push(...ids) });
+  t.after(async () => {
+    await map.close();
+    redis.close();
+    await storage.close();
+  });
+  return { storage, redis, map, placed };
+}
+
+const cellsOf = ({ storage }: Member) =>
+  listCells(storage.control)
+    .map(({ cell }) => cell)
+    .join();
+const placeOf = ({ storage }: Member, id: string) => {
+  const placement = readPlacement(storage.control, id);
+  return placement === undefined ? '' : `${placement.cell} ${placement.version}`;
+};
+const known = (members: readonly Member[], what: (member: Member) => string, expected: string) =>
+  eventually(
+    async () => {
+      for (const { map } of members) await map.sync();
+      return members.every((member) => what(member) === expected);
+    },
+    5_000,
+    () => `${members.map(what).join(' | ')} is not ${expected}`,
+  );
+
+test('decisions §10: cells find each other in Redis and take over the newer placement of each organisation', { skip }, async (t) => {
+  const redis = await startRedis(t);
+  const [a, b] = [join(t, 'a', redis.url), join(t, 'b', redis.url)];
+  await known([a, b], cellsOf, 'a,b');
+  await b.storage.writeControl('placeOrganisation', { organisationId: ORG, cell: 'b', version: 1, nowMs });
+  await b.map.publish(ORG);
+  await a.map.sync();
+  assert.deepEqual([placeOf(a, ORG), a.placed], ['b 1', [ORG]]);
+  // It moves to a, which is the one to say so; what b knew is no news to a.
+  await a.storage.writeControl('placeOrganisation', { organisationId: ORG, cell: 'a', version: 2, nowMs });
+  await b.map.sync();
+  assert.equal(placeOf(b, ORG), 'b 1');
+  await a.map.sync();
+  await b.map.sync();
+  assert.deepEqual([placeOf(a, ORG), placeOf(b, ORG), b.placed], ['a 2', 'a 2', [ORG]]);
+});
+
+test('decisions §10: a Redis that lost everything has the map again from the control files; without it they hold', { skip }, async (t) => {
+  const redis = await startRedis(t);
+  const [a, b] = [join(t, 'a', redis.url), join(t, 'b', redis.url)];
+  await b.storage.writeControl('placeOrganisation', { organisationId: ORG, cell: 'b', version: 3, nowMs });
+  await known([b, a], (member) => `${placeOf(member, ORG)} ${cellsOf(member)}`, 'b 3 a,b');
+  await redis.kill();
+  await eventually(
+    () => !a.redis.up && !b.redis.up,
+    5_000,
+    () => 'the connections are still up',
+  );
+  const before = a.map.syncedAtMs;
+  nowMs += 1;
+  await a.map.sync();
+  await b.map.publish(ORG);
+  assert.deepEqual([placeOf(a, ORG), cellsOf(a), a.map.syncedAtMs], ['b 3', 'a,b', before]);
+  await redis.restart();
+  // By themselves: each says again what it knows once its connection is back.
+  const looker = new Redis(redis.url);
+  t.after(() => looker.disconnect());
+  const there = async () => (await looker.hexists('assistant:placements', ORG)) + (await looker.hlen('assistant:cells'));
+  await eventually(
+    async () => (await there()) === 3,
+    5_000,
+    () => 'the map is not back',
+  );
+  const late = join(t, 'c', redis.url);
+  await known([late], (member) => `${placeOf(member, ORG)} ${cellsOf(member)}`, 'b 3 a,b,c');
+});
+
+test('decisions §10: Redis learns no address and forges nothing: what another key sealed, or moved about, is not believed', {
+  skip,
+}, async (t) => {
+  const redis = await startRedis(t);
+  const looker = new Redis(redis.url);
+  t.after(() => looker.disconnect());
+  const a = join(t, 'a', redis.url);
+  await a.storage.writeControl('placeOrganisation', { organisationId: ORG, cell: 'a', version: 1, nowMs });
+  await known([a], cellsOf, 'a');
+  const [cells, placements] = [await looker.hgetall('assistant:cells'), await looker.hgetall('assistant:placements')];
+  assert.doesNotMatch(JSON.stringify([cells, placements]), /example|http/);
+  // A stranger with its own key, a value under another name, a version that only says to be newer.
+  const stranger = join(t, 'stranger', redis.url, randomBytes(32).toString('base64'));
+  await stranger.storage.writeControl('placeOrganisation', { organisationId: OTHER, cell: 'stranger', version: 9, nowMs });
+  await known([stranger], cellsOf, 'stranger');
+  const value = placements[ORG] ?? '';
+  await looker.hset('assistant:placements', { [OTHER]: value, [ORG]: value.replace(/^\d+/, '99') });
+  await looker.hset('assistant:cells', { forged: cells.a ?? '', nonsense: 'x' });
+  await a.map.sync();
+  assert.deepEqual([cellsOf(a), placeOf(a, ORG), placeOf(a, OTHER), a.placed], ['a', 'a 1', '', []]);
+});

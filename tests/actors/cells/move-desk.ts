@@ -1,0 +1,253 @@
+/** Two cells in one process, each with its own data directory, and an organisation that moves between them over HTTP. */
+import { createHash, randomBytes } from 'node:crypto';
+import { existsSync } from 'node:fs';
+import type { TestContext } from 'node:test';
+import pino from 'pino';
+import { Arrivals } from '../../../src/actors/cells/arrival.ts';
+import { type CellClient, createCellClient } from '../../../src/actors/cells/cell-client.ts';
+import { OrganisationMoves } from '../../../src/actors/cells/move.ts';
+import type { MoveTimes } from '../../../src/actors/cells/move-drive.ts';
+import { arrivalRoutes } from '../../../src/gateway/cells/arrivals.ts';
+import type { Services } from '../../../src/gateway/services.ts';
+import { mintId } from '../../../src/protocol/ids.ts';
+import { createApp } from '../../../src/storage/app-creation.ts';
+import { openReader, openWriter } from '../../../src/storage/database.ts';
+import { migrate } from '../../../src/storage/migrations/migrate.ts';
+import { organisationMigrations } from '../../../src/storage/migrations/organisation.ts';
+import { copyOrganisation, listUploads, readManifest } from '../../../src/storage/move-copy.ts';
+import { createMoveFiles, type MoveFiles } from '../../../src/storage/move-files.ts';
+import { moveFolder } from '../../../src/storage/move-folders.ts';
+import { emptyOrganisation, placeOrganisation } from '../../../src/storage/move-place.ts';
+import { type MoveStep, readMove } from '../../../src/storage/moves.ts';
+import { readSeal } from '../../../src/storage/seal.ts';
+import { openStorage, type Storage } from '../../../src/storage/storage.ts';
+import { writeUploadFile } from '../../../src/storage/upload-files.ts';
+import { serve } from '../../gateway/test-server.ts';
+import { temporaryDir } from '../../support/temporary-dir.ts';
+
+export const log = pino({ level: process.env.MOVE_LOG ?? 'silent' });
+
+/** Short ones: nothing here is slow but what a test makes slow. */
+const TIMES: MoveTimes = { beatMs: 20, abandonedMs: 0, lookMs: 5, quietMs: 0, retryMs: [1, 4], giveUpMs: 20_000 };
+
+/** Wraps what a process does to the world: lets a test end it there. */
+export type Wrap = <T extends object>(world: T, operations: readonly string[]) => T;
+
+const asIs: Wrap = (world) => world;
+
+export interface TestCell {
+  readonly id: string;
+  readonly storage: Storage;
+  readonly client: CellClient;
+  /** What other cells are answered by; another one after a restart. */
+  arriving: Arrivals;
+  readonly arrived: string[];
+  readonly left: string[];
+  readonly stayed: string[];
+  /** Another node's worth of what sends organisations away; closed with the test. */
+  node(options?: {
+    readonly times?: Partial<MoveTimes>;
+    readonly wrap?: Wrap;
+    readonly isAlive?: (node: string) => boolean;
+  }): OrganisationMoves;
+  /** Another node's worth of what receives them. */
+  receive(wrap?: Wrap): Arrivals;
+}
+
+export const STORAGE_OPERATIONS = ['write', 'writeControl'];
+export const FILE_OPERATIONS = ['listUploads', 'copy', 'listCopy', 'place', 'empty', 'clear'];
+
+/** The work on files without a thread for each piece, which a loaded machine takes long to start. */
+function filesHere(storage: Storage): MoveFiles {
+  const { layout } = storage;
+  return {
+    ...createMoveFiles(layout),
+    listUploads: async (ref) => listUploads(layout, ref).uploads,
+    copy: async (ref) => copyOrganisation(layout, ref),
+    listCopy: async (ref) => readManifest(moveFolder(layout, 'leaving', ref.organisationId, ref.moveId), ref.manifest, ref),
+    place: (ref) => placeOrganisation(layout, ref),
+    empty: (input) => emptyOrganisation(layout, input),
+  };
+}
+
+export interface CellOptions {
+  readonly masterKey: string;
+  /** With threads for the work on files, as the program has them. */
+  readonly threads?: boolean;
+}
+
+export async function openCell(t: TestContext, id: string, { masterKey, threads = false }: CellOptions): Promise<TestCell> {
+  const storage = openStorage({ dataDir: temporaryDir(t), masterKey, shared: true, onFatal: () => {} });
+  const files = threads ? createMoveFiles(storage.layout) : filesHere(storage);
+  const client = createCellClient({ vault: storage.vault, control: storage.control });
+  const opened: OrganisationMoves[] = [];
+  const common = { storage, files, cell: id, log, nowMs: Date.now };
+  const cell: TestCell = {
+    id,
+    storage,
+    client,
+    arriving: undefined as unknown as Arrivals,
+    arrived: [],
+    left: [],
+    stayed: [],
+    node({ times = {}, wrap = asIs, isAlive = () => false } = {}) {
+      const moves = new OrganisationMoves({
+        ...common,
+        storage: wrap(storage, STORAGE_OPERATIONS),
+        files: wrap(files, FILE_OPERATIONS),
+        client: wrap(client, ['call']),
+        isAlive,
+        onLeft: (organisationId) => cell.left.push(organisationId),
+        onStayed: (organisationId) => cell.stayed.push(organisationId),
+        times: { ...TIMES, ...times },
+      });
+      opened.push(moves);
+      return moves;
+    },
+    receive(wrap = asIs) {
+      const onArrived = (organisationId: string) => cell.arrived.push(organisationId);
+      return new Arrivals({ ...common, storage: wrap(storage, STORAGE_OPERATIONS), files: wrap(files, FILE_OPERATIONS), onArrived });
+    },
+  };
+  cell.arriving = cell.receive();
+  const services = {
+    storage,
+    cells: { client },
+    moves: {
+      leaving: { cell: id, read: (organisationId: string) => readMove(storage.control, organisationId) },
+      get arriving() {
+        return cell.arriving;
+      },
+    },
+  } as unknown as Partial<Services>;
+  const { base } = await serve(t, arrivalRoutes, services);
+  await storage.writeControl('seeCells', { cells: [{ cell: id, url: base, seenAtMs: Date.now() }] });
+  t.after(async () => {
+    await Promise.all(opened.map((moves) => moves.close()));
+    client.close();
+    await storage.close();
+  });
+  return cell;
+}
+
+/** Lets each of the cells know the others. */
+export async function introduce(...cells: readonly TestCell[]): Promise<void> {
+  for (const one of cells) {
+    for (const other of cells) {
+      const url = other.client.url(other.id);
+      if (url !== undefined) await one.storage.writeControl('seeCells', { cells: [{ cell: other.id, url, seenAtMs: Date.now() }] });
+    }
+  }
+}
+
+export interface MoveDesk {
+  readonly a: TestCell;
+  readonly b: TestCell;
+  readonly organisationId: string;
+  readonly appId: string;
+  readonly keys: { readonly live: string; readonly test: string };
+}
+
+/** Cells `a` and `b`, and an organisation with an app on `a`. */
+export async function openDesk(t: TestContext, options: { readonly threads?: boolean } = {}): Promise<MoveDesk> {
+  const masterKey = randomBytes(32).toString('base64');
+  const a = await openCell(t, 'a', { masterKey, ...options });
+  const b = await openCell(t, 'b', { masterKey, ...options });
+  await introduce(a, b);
+  const nowMs = Date.now();
+  const organisationId = mintId('org', nowMs);
+  const autoTopUp = { enabled: false, amount_usd: 10 };
+  await a.storage.writeControl('createOrganisation', { id: organisationId, name: 'Acme', plan: 'free', members: [], autoTopUp, nowMs });
+  const { app, keys } = await createApp(a.storage, { organisationId, name: 'Shop', platformHint: 'web', settings: {}, nowMs });
+  return { a, b, organisationId, appId: app.id, keys: { live: keys.live, test: keys.test } };
+}
+
+/** The row of an upload, acknowledged. Answers its id. */
+export async function note({ storage }: TestCell, { organisationId, appId }: MoveDesk, id = mintId('upl', Date.now())): Promise<string> {
+  const nowMs = Date.now();
+  const about = { channel: 'sandbox', deviceId: 'd'.repeat(32), name: 'x', mediaType: 'text/plain', size: 1 } as const;
+  await storage.write(organisationId, 'saveUpload', { id, appId, ...about, expiresAtMs: nowMs + 3_600_000, nowMs });
+  return id;
+}
+
+/** An acknowledged upload: its file, then its row. Answers its id. */
+export async function upload(cell: TestCell, desk: MoveDesk, bytes: Uint8Array): Promise<string> {
+  const id = mintId('upl', Date.now());
+  await writeUploadFile(cell.storage, desk.organisationId, id, bytes);
+  return note(cell, desk, id);
+}
+
+/** An acknowledged row of the organisation in the control file. Answers what to look for. */
+export async function issueCode({ storage }: TestCell, { organisationId, appId }: MoveDesk, text: string): Promise<string> {
+  const codeHash = createHash('sha256').update(text).digest('hex');
+  await storage.writeControl('issueFileCode', { sessionId: `ses_${text}`, organisationId, appId, codeHash, nowMs: Date.now() });
+  return codeHash;
+}
+
+export function uploadIds({ storage }: TestCell, organisationId: string): string[] {
+  return storage
+    .organisation(organisationId)
+    .statement('SELECT id FROM uploads ORDER BY id')
+    .all()
+    .map((row) => row.id as string);
+}
+
+export function codeHashes({ storage }: TestCell, organisationId: string): string[] {
+  return storage.control
+    .statement('SELECT code_hash FROM setup_codes WHERE organisation_id = :organisationId')
+    .all({ organisationId })
+    .map((row) => row.code_hash as string);
+}
+
+/** Whether the cell has a file of the organisation that takes writes, read from disk with nobody's help. */
+export function takesWrites({ storage: { layout } }: TestCell, organisationId: string): boolean {
+  const path = layout.organisation(organisationId);
+  if (!existsSync(path)) return false;
+  const db = openReader(path);
+  try {
+    const seal = readSeal(db);
+    return seal === undefined || seal.sealedAtMs === null;
+  } finally {
+    db.close();
+  }
+}
+
+/** Waits, looking often, until the move is at one of these steps. */
+export async function arriveAt(moves: OrganisationMoves, organisationId: string, ...steps: MoveStep[]): Promise<void> {
+  const endMs = performance.now() + 15_000;
+  for (;;) {
+    const move = moves.read(organisationId);
+    if (move !== undefined && steps.includes(move.step)) return;
+    if (performance.now() > endMs) throw new Error(`the move stays at ${move?.step}: ${move?.error}`);
+    await new Promise((resolve) => setTimeout(resolve, 2));
+  }
+}
+
+/** A file of the organisation that takes writes, whoever made it. */
+export function makeFile({ storage: { layout } }: TestCell, organisationId: string): void {
+  const db = openWriter(layout.organisation(organisationId));
+  migrate(db, organisationMigrations, 'organisation');
+  db.close();
+}
+
+/** A turn that has no end in its rows, of a conversation that this node owns. */
+export function leaveTurnOpen({ storage: { layout } }: TestCell, { organisationId, appId }: MoveDesk, owner: string): void {
+  const db = openWriter(layout.organisation(organisationId));
+  const [cnv, msg, nowMs] = [mintId('cnv', Date.now()), mintId('msg', Date.now()), Date.now()];
+  try {
+    db.statement(
+      `INSERT INTO conversations (id, app_id, channel, device_id, epoch, owner, created_at_ms, updated_at_ms)
+       VALUES (:cnv, :appId, 'sandbox', '', 1, :owner, :nowMs, :nowMs)`,
+    ).run({ cnv, appId, owner, nowMs });
+    db.statement(
+      "INSERT INTO messages (id, conversation_id, ordinal, role, created_at_ms) VALUES (:msg, :cnv, 1, 'assistant', :nowMs)",
+    ).run({ msg, cnv, nowMs });
+    db.statement(
+      `INSERT INTO turns (app_id, turn_id, conversation_id, kind, fingerprint, device_id, request, request_id, assistant_message_id,
+         state, attempt, snapshot, model, attempt_seq, next_seq, opened_at_ms)
+       VALUES (:appId, :cnv, :cnv, 'message', '', '', '{}', '', :msg, 'answering', 1, '{}', '', 0, 0, :nowMs)`,
+    ).run({ appId, cnv, msg, nowMs });
+  } finally {
+    db.close();
+  }
+}

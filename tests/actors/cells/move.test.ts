@@ -1,0 +1,209 @@
+import assert from 'node:assert/strict';
+import { existsSync, readdirSync, statSync } from 'node:fs';
+import { join } from 'node:path';
+import { test } from 'node:test';
+import { Refusal } from '../../../src/protocol/errors.ts';
+import { readPlacement } from '../../../src/storage/placements.ts';
+import { readSeal } from '../../../src/storage/seal.ts';
+import { StorageError } from '../../../src/storage/storage-error.ts';
+import { readUploadFile } from '../../../src/storage/upload-files.ts';
+import {
+  arriveAt,
+  codeHashes,
+  introduce,
+  issueCode,
+  leaveTurnOpen,
+  makeFile,
+  note,
+  openCell,
+  openDesk,
+  takesWrites,
+  upload,
+  uploadIds,
+} from './move-desk.ts';
+
+const SEALED = (error: unknown): boolean => error instanceof StorageError && error.code === 'sealed' && error.retryable;
+
+test('decisions §10, move org: an organisation arrives with its file, its uploads and its keys, and is emptied where it was', async (t) => {
+  const desk = await openDesk(t, { threads: true });
+  const { a, b, organisationId, appId, keys } = desk;
+  // Larger than a piece, so that it travels in several.
+  const words = Buffer.alloc(5 * 1024 * 1024, 'personal words ');
+  const ids = [await upload(a, desk, words), await upload(a, desk, Buffer.from('small'))];
+  const codeHash = await issueCode(a, desk, 'one');
+  const moves = a.node();
+  const begun = await moves.begin(organisationId, 'b');
+  assert.equal(begun.step, 'begun');
+  await arriveAt(moves, organisationId, 'done');
+
+  assert.deepEqual(uploadIds(b, organisationId), ids);
+  assert.deepEqual(await readUploadFile(b.storage, organisationId, ids[0] as string), words);
+  assert.equal(b.storage.key(keys.live)?.appId, appId);
+  assert.deepEqual(codeHashes(b, organisationId), [codeHash]);
+  assert.deepEqual(
+    [readPlacement(a.storage.control, organisationId), readPlacement(b.storage.control, organisationId)].map((placed) => [
+      placed?.cell,
+      placed?.version,
+    ]),
+    [
+      ['b', 1],
+      ['b', 1],
+    ],
+  );
+  assert.deepEqual([a.left, a.stayed, b.arrived], [[organisationId], [], [organisationId]]);
+  assert.deepEqual([takesWrites(a, organisationId), takesWrites(b, organisationId)], [false, true]);
+  assert.deepEqual(uploadIds(a, organisationId), []);
+  assert.equal(existsSync(a.storage.layout.uploadsOf(organisationId)), false);
+  for (const { storage } of [a, b]) assert.deepEqual(readdirSync(join(storage.layout.dir, 'moves', organisationId)), ['lock.sqlite']);
+  // It is a file of some tables and no rows, and says no word of what it held.
+  assert.ok(statSync(a.storage.layout.organisation(organisationId)).size < 1024 * 1024);
+  await upload(b, desk, Buffer.from('goes on'));
+  await assert.rejects(note(a, desk), SEALED);
+  await assert.rejects(issueCode(a, desk, 'too late'), SEALED);
+});
+
+test('decisions §10, move org: an organisation that comes back is seen by connections from before it left', async (t) => {
+  const desk = await openDesk(t);
+  const { a, b, organisationId } = desk;
+  const reader = a.storage.organisation(organisationId);
+  const count = () => reader.statement('SELECT count(*) AS n FROM uploads').get()?.n;
+  await upload(a, desk, Buffer.from('one'));
+  assert.equal(count(), 1);
+  const [there, back] = [a.node(), b.node()];
+  await there.begin(organisationId, 'b');
+  await arriveAt(there, organisationId, 'done');
+  assert.equal(count(), 0);
+  await upload(b, desk, Buffer.from('two'));
+  await back.begin(organisationId, 'a');
+  await arriveAt(back, organisationId, 'done');
+  assert.equal(count(), 2);
+  await upload(a, desk, Buffer.from('three'));
+  assert.equal(count(), 3);
+  await issueCode(a, desk, 'keys are made again');
+  assert.deepEqual([takesWrites(a, organisationId), takesWrites(b, organisationId)], [true, false]);
+  assert.equal(readPlacement(b.storage.control, organisationId)?.version, 2);
+  // And once more from there.
+  await there.begin(organisationId, 'b');
+  await arriveAt(there, organisationId, 'done');
+  assert.equal(uploadIds(b, organisationId).length, 3);
+});
+
+test('decisions §10, move org: turns that run get to end, while no new one is opened', async (t) => {
+  const desk = await openDesk(t);
+  const { a, organisationId } = desk;
+  let alive = true;
+  const asked: string[] = [];
+  const moves = a.node({
+    times: { quietMs: 10_000 },
+    isAlive(node) {
+      asked.push(node);
+      return alive;
+    },
+  });
+  const db = a.storage.organisation(organisationId);
+  leaveTurnOpen(a, desk, 'node~12345678');
+  await moves.begin(organisationId, 'b');
+  while (asked.length < 2) await new Promise((resolve) => setTimeout(resolve, 2));
+  assert.equal(readSeal(db)?.sealedAtMs, null);
+  // What the running turn has to write is written; a turn is not opened.
+  await a.storage.write(organisationId, 'expireUploads', { nowMs: 0, limit: 1 });
+  await assert.rejects(a.storage.write(organisationId, 'openTurn', {} as never), SEALED);
+  assert.equal(moves.read(organisationId)?.step, 'begun');
+  alive = false;
+  await arriveAt(moves, organisationId, 'done');
+  assert.deepEqual(new Set(asked), new Set(['node~12345678']));
+});
+
+test('decisions §10, move org: what the other cell will not have stays, and is not sealed', async (t) => {
+  const desk = await openDesk(t);
+  const { a, b, organisationId } = desk;
+  const stranger = await openCell(t, 'c', { masterKey: Buffer.alloc(32, 7).toString('base64') });
+  await introduce(a, b, stranger);
+  const moves = a.node();
+  await moves.begin(organisationId, 'c');
+  await arriveAt(moves, organisationId, 'aborted');
+  assert.match(moves.read(organisationId)?.error ?? '', /MASTER_KEY/);
+  assert.equal(takesWrites(a, organisationId), true);
+
+  // A file that takes writes lies there, whoever made it.
+  makeFile(b, organisationId);
+  await moves.begin(organisationId, 'b');
+  await arriveAt(moves, organisationId, 'aborted');
+  assert.match(moves.read(organisationId)?.error ?? '', /takes writes/);
+  await upload(a, desk, Buffer.from('goes on'));
+  assert.deepEqual(uploadIds(b, organisationId), []);
+});
+
+test('decisions §10, move org: a move that cannot get on is given up, and the organisation takes writes again', async (t) => {
+  const desk = await openDesk(t);
+  const { a, b, organisationId } = desk;
+  // It lets the organisation come, and cannot take its files.
+  b.arriving.missing = () => Promise.reject(new Error('a full disk'));
+  const id = await upload(a, desk, Buffer.from('one'));
+  const moves = a.node({ times: { giveUpMs: 30 } });
+  await moves.begin(organisationId, 'b');
+  await arriveAt(moves, organisationId, 'aborted');
+  assert.match(moves.read(organisationId)?.error ?? '', /went wrong/);
+  while (a.stayed.length === 0) await new Promise((resolve) => setTimeout(resolve, 2));
+  await upload(a, desk, Buffer.from('two'));
+  assert.equal(b.arriving.read(organisationId)?.step, 'discarded');
+
+  b.arriving = b.receive();
+  await moves.begin(organisationId, 'b');
+  await arriveAt(moves, organisationId, 'done');
+  assert.equal(uploadIds(b, organisationId)[0], id);
+});
+
+test('POST /orgs/:org/move/abort: until the map is switched the move is undone on both cells; after that it is refused', async (t) => {
+  const desk = await openDesk(t);
+  const { a, b, organisationId } = desk;
+  await upload(a, desk, Buffer.from('one'));
+  let release = () => {};
+  const reached = new Promise<void>((resolve) => {
+    const held = new Promise<void>((go) => {
+      release = go;
+    });
+    // The copy is in place over there, and its driver does not know yet.
+    const { adopt } = b.arriving;
+    b.arriving.adopt = async (ref, manifest) => {
+      const step = await adopt.call(b.arriving, ref, manifest);
+      resolve();
+      await held;
+      return step;
+    };
+  });
+  const moves = a.node();
+  await moves.begin(organisationId, 'b');
+  await reached;
+  assert.equal(b.arriving.read(organisationId)?.step, 'adopted');
+  await assert.rejects(note(b, desk), SEALED);
+  const aborted = await a.node().abort(organisationId);
+  assert.equal(aborted.step, 'aborted');
+  await upload(a, desk, Buffer.from('at once'));
+  release();
+  while (b.arriving.read(organisationId)?.step !== 'discarded') await new Promise((resolve) => setTimeout(resolve, 2));
+  await assert.rejects(note(b, desk), SEALED);
+  assert.equal(readPlacement(b.storage.control, organisationId)?.cell, 'a');
+  await assert.rejects(b.arriving.unseal({ organisationId, moveId: aborted.moveId }), Refusal);
+
+  b.arriving = b.receive();
+  await moves.begin(organisationId, 'b');
+  await arriveAt(moves, organisationId, 'done');
+  assert.equal(uploadIds(b, organisationId).length, 2);
+  await assert.rejects(moves.abort(organisationId), (error) => error instanceof Refusal && error.code === 'conflict');
+});
+
+test('POST /orgs/:org/move: what is asked for twice is one move; what cannot be is said', async (t) => {
+  const { a, b, organisationId } = await openDesk(t);
+  b.arriving.offer = () => Promise.reject(new Error('later'));
+  const moves = a.node();
+  const [one, two] = [await moves.begin(organisationId, 'b'), await a.node().begin(organisationId, 'b')];
+  assert.equal(one.moveId, two.moveId);
+  const refused = (code: string) => (error: unknown) => error instanceof Refusal && error.code === code;
+  await assert.rejects(moves.begin(organisationId, 'a'), refused('conflict'));
+  await assert.rejects(moves.begin(organisationId, 'nowhere'), refused('not_found'));
+  await assert.rejects(moves.begin('org_000000000000000000000009', 'b'), refused('not_found'));
+  b.arriving = b.receive();
+  await arriveAt(moves, organisationId, 'done');
+  await assert.rejects(moves.begin(organisationId, 'b'), refused('conflict'));
+});

@@ -1,0 +1,119 @@
+/** Many people's answers to one card, over all nodes, at the moment when its time is up. */
+import assert from 'node:assert/strict';
+import { setTimeout as pause } from 'node:timers/promises';
+import { conversationOf, intendTurn, newDevice, sendTurn } from '../support/chaos-load.ts';
+import { type Answer, createClient, HANDSHAKE } from '../support/client.ts';
+import { eventsOf } from '../support/history.ts';
+import { ASKS_FOR_CARD, CARD_ACTION } from '../support/paced-model.ts';
+import { assertClean, begin, figures, type Ground, type Run } from './figures.ts';
+
+/** The least that an app may set. */
+const TTL_S = 30;
+/** Answers come from so long before the end of the time until so long after it. */
+const AROUND_MS = 60;
+/** Between the ends of two cards' times: one race is over when the next begins. */
+const APART_MS = 400;
+
+const MANIFEST = {
+  version: '1',
+  actions: [
+    {
+      name: CARD_ACTION,
+      description: 'Moves a delivery.',
+      risk: 'write',
+      confirm_template: 'Move the delivery?',
+    },
+  ],
+};
+
+interface Card {
+  readonly invocationId: string;
+  readonly deviceId: string;
+  readonly conversationId: string;
+  readonly expiresAtMs: number;
+}
+
+export interface WaitingCards {
+  readonly run: Awaited<ReturnType<typeof begin>>;
+  readonly cards: readonly Card[];
+  /** Fresh ones. */
+  again(): Promise<readonly Card[]>;
+}
+
+async function askCard(run: Run, more: Readonly<Record<string, unknown>>): Promise<Card> {
+  const deviceId = newDevice();
+  const answered = await sendTurn({ ...run, more }, intendTurn(run, { deviceId, conversationId: null, ordinal: 1 }, ASKS_FOR_CARD));
+  assert.ok(answered !== undefined);
+  const events = eventsOf(answered);
+  const pending = events.at(-1)?.pending as { invocation_id: string }[] | undefined;
+  const block = events.find(({ type }) => type === 'block.ready')?.block as { body: { expires_at?: string } } | undefined;
+  assert.ok(pending?.[0] !== undefined && block?.body.expires_at !== undefined, JSON.stringify(events));
+  const expiresAtMs = Date.parse(block.body.expires_at);
+  return { invocationId: pending[0].invocation_id, deviceId, conversationId: conversationOf(answered) ?? '', expiresAtMs };
+}
+
+/** Makes the cards; their time is up in half a minute, in which something else can be done. */
+export async function askCards(ground: Ground, rounds: number): Promise<WaitingCards> {
+  const run = await begin(ground, { confirmation_ttl_s: TTL_S });
+  const client = createClient(run.cluster.up()[0]?.baseUrl ?? '', run.app.liveKey);
+  const { json } = await client.send('POST', '/v1/apps/manifest', { manifest: MANIFEST, sdk: 'web/0.50.0' });
+  const { manifest_hash } = json as { manifest_hash: string };
+  const ask = async () => {
+    const cards: Card[] = [];
+    for (let n = 0; n < rounds; n++) {
+      if (n > 0) await pause(APART_MS);
+      cards.push(await askCard(run, { client: { ...HANDSHAKE, manifest_hash } }));
+    }
+    return cards;
+  };
+  return { run, cards: await ask(), again: ask };
+}
+
+async function answer(run: Run, card: Card, n: number): Promise<Answer> {
+  const nodes = run.cluster.up();
+  const client = createClient(nodes[n % nodes.length]?.baseUrl ?? '', run.app.liveKey, card.deviceId);
+  const decision = run.dice.below(2) === 0 ? 'confirm' : 'decline';
+  await pause(Math.max(0, card.expiresAtMs + run.dice.between(-AROUND_MS, AROUND_MS) - Date.now()));
+  return client.send('POST', `/v1/invocations/${card.invocationId}/confirm`, { decision });
+}
+
+/** What all who answered are told. */
+async function race(run: Run, card: Card, callers: number): Promise<string> {
+  const answers = await Promise.all(Array.from({ length: callers }, (_, n) => answer(run, card, n)));
+  const told = answers.map(({ status, json }) => ({
+    status,
+    ...(json as { status?: string; already_answered?: boolean; receipt?: string }),
+  }));
+  const texts = answers.map(({ status, text }) => `${status} ${text}`).join('\n');
+  assert.ok(
+    answers.every(({ status }) => status === 200),
+    texts,
+  );
+  const statuses = [...new Set(answers.map(({ json }) => (json as { status: string }).status))];
+  assert.equal(statuses.length, 1, `everybody is told the same: ${texts}`);
+  const first = told.filter(({ already_answered }) => already_answered !== true).length;
+  // None when the clock of a node was first.
+  assert.ok(first <= 1, `${first} were told that theirs is the answer: ${texts}`);
+  for (let n = 0; n < run.cluster.up().length; n++) {
+    const late = (await answer(run, card, n)).json as { status: string; already_answered: boolean };
+    assert.deepEqual([late.status, late.already_answered], [statuses[0], true], 'late ones on every node are told the same');
+  }
+  const row = run.cluster.rows(run.app.organisationId).prepare('SELECT state FROM invocations WHERE id = ?').get(card.invocationId);
+  assert.equal((row as { state: string }).state, statuses[0]);
+  return statuses[0] ?? '';
+}
+
+/** service.md "Invocation confirmation": one terminal answer, whichever nodes are asked. */
+export async function answerAtExpiry({ run, cards: waiting, again }: WaitingCards, callers: number): Promise<void> {
+  const outcomes = new Map<string, number>();
+  // On a slow machine their time was up before anybody came here.
+  const isLate = waiting.some(({ expiresAtMs }) => Date.now() > expiresAtMs - AROUND_MS);
+  const cards = isLate ? await again() : waiting;
+  for (const card of cards) {
+    const status = await race(run, card, callers);
+    outcomes.set(status, (outcomes.get(status) ?? 0) + 1);
+  }
+  await assertClean(run);
+  const shown = [...outcomes].map(([status, count]) => `${status} ${count}`).join(', ');
+  figures(run, 'h', `${cards.length} cards, ${callers} answers each, one terminal answer: ${shown}`);
+}

@@ -1,0 +1,107 @@
+/** What scenarios have in common: the part of a run after its load, and the line of figures that it ends with. */
+import assert from 'node:assert/strict';
+import type { TestContext } from 'node:test';
+import { watchEpochs } from '../support/chaos-load.ts';
+import type { TestApp } from '../support/client.ts';
+import type { Cluster } from '../support/cluster.ts';
+import { checkObservations, completedEnd, History, type Violation } from '../support/history.ts';
+import type { PacedModel } from '../support/paced-model.ts';
+import type { TestRedis } from '../support/redis.ts';
+import { createDice, type Dice } from '../support/seeded.ts';
+import { checkHeld, type Held, readHeld } from '../support/stored-history.ts';
+
+/** What every scenario is run on. */
+export interface Ground {
+  readonly t: TestContext;
+  readonly cluster: Cluster;
+  readonly model: PacedModel;
+}
+
+export interface RedisGround extends Ground {
+  readonly redis: TestRedis;
+}
+
+/** One scenario under way: an app of its own, and everything that its clients observe. */
+export interface Run extends Ground {
+  readonly app: TestApp;
+  readonly history: History;
+  readonly dice: Dice;
+}
+
+/** As many of a violation's kind as help; the rest is a number. */
+const SHOWN_OF_A_RULE = 3;
+
+/** The value below which the share `q` of all values lies; NaN without any. */
+export function quantile(values: readonly number[], q: number): number {
+  const sorted = [...values].sort((one, other) => one - other);
+  return sorted[Math.min(sorted.length - 1, Math.floor(q * sorted.length))] ?? Number.NaN;
+}
+
+/** `p50 1.2 ms, p99 3.4 ms, most 5.6 ms` */
+export function spread(values: readonly number[]): string {
+  const shown = ([name, q]: readonly [string, number]) => `${name} ${quantile(values, q).toFixed(1)} ms`;
+  return (
+    [
+      ['p50', 0.5],
+      ['p95', 0.95],
+      ['p99', 0.99],
+      ['most', 1],
+    ] as const
+  )
+    .map(shown)
+    .join(', ');
+}
+
+function shown(violations: readonly Violation[]): string {
+  const rules = new Map<string, Violation[]>();
+  for (const violation of violations) rules.set(violation.rule, [...(rules.get(violation.rule) ?? []), violation]);
+  return [...rules]
+    .map(([rule, found]) => {
+      const few = found.slice(0, SHOWN_OF_A_RULE).map(({ of, detail }) => `  ${of}: ${detail}`);
+      return [`${rule} (${found.length})`, ...few].join('\n');
+    })
+    .join('\n');
+}
+
+/** Begins a scenario; its seed is printed. */
+export async function begin(ground: Ground, settings: Readonly<Record<string, unknown>> = {}): Promise<Run & { stopWatching(): void }> {
+  const dice = createDice();
+  const run = { ...ground, app: await ground.cluster.app(settings), history: new History(), dice };
+  return { ...run, stopWatching: watchEpochs(run) };
+}
+
+/** Holds everything that was observed against what is held now. Nothing may run any more. @throws AssertionError */
+export async function assertClean(run: Run & { stopWatching(): void }, executions: readonly string[] = []): Promise<Held> {
+  const { cluster, app, history, model, t } = run;
+  run.stopWatching();
+  const held = await readHeld(cluster, app, history, { modelCalls: model.calls, executions });
+  const violations = [...checkObservations(history), ...checkHeld(history, held)];
+  assert.equal(violations.length, 0, `the history is not clean (SEED=${run.dice.seed}):\n${shown(violations)}`);
+  assert.deepEqual(cluster.unexpectedExits, [], 'no process ended by itself');
+  t.diagnostic(`clean: ${history.turns.size} turn ids, ${history.attempts.length} requests, ${history.epochs.length} epochs seen`);
+  return held;
+}
+
+/** Tries of the copies that needed the most. */
+export function mostTries({ attempts }: History): number {
+  return attempts.reduce((most, { number }) => Math.max(most, number), 0);
+}
+
+/** Requests by what became of them, such as `200 answered: 12, 200 broken: 3, 503 ended: 1`. */
+export function outcomes({ attempts }: History): string {
+  const counts = new Map<string, number>();
+  for (const attempt of attempts) {
+    const last = completedEnd(attempt) === undefined ? attempt.closing : 'answered';
+    const code = attempt.seen.find(({ event }) => event.type === 'error')?.event.code;
+    const key = [attempt.status ?? 'no answer', attempt.refusal ?? code, last]
+      .filter((part) => part !== undefined && part !== null)
+      .join(' ');
+    counts.set(key, (counts.get(key) ?? 0) + 1);
+  }
+  return [...counts].map(([key, count]) => `${key}: ${count}`).join(', ');
+}
+
+/** The one line that a scenario ends with. */
+export function figures({ t, dice }: Pick<Run, 't' | 'dice'>, scenario: string, line: string): void {
+  t.diagnostic(`chaos ${scenario}: ${line}; SEED=${dice.seed}`);
+}

@@ -1,0 +1,188 @@
+/** The owner of a turn is killed, or paused and woken, in the middle of its answer; the client tries again on another node. */
+import assert from 'node:assert/strict';
+import { conversationOf, intendTurn, newDevice, openReader, type Reader, sendTurn } from '../support/chaos-load.ts';
+import type { StreamedEvent } from '../support/client.ts';
+import type { ClusterNode } from '../support/cluster.ts';
+import { type Attempt, completedEnd, type IntendedTurn } from '../support/history.ts';
+import { eventually, readMetrics } from '../support/process.ts';
+import { assertClean, begin, figures, type Ground, outcomes, quantile, type Run, spread } from './figures.ts';
+
+/** About three seconds: what happens to the owner happens in the middle. */
+const SLOW = { words: 60, delayMs: 50 };
+const QUICK = { words: 2, delayMs: 0 };
+/** From the moment that the client knows of it. */
+const RETRY_STARTS_WITHIN_MS = 1_000;
+/** Decisions §10: noticed within 3 s, and then it has to be done. */
+const TAKEN_OVER_WITHIN_MS = 3_500;
+/** A woken owner reads what came meanwhile and finds that nothing of it is its own any more. */
+const WOKEN_SETTLES_WITHIN_MS = 10_000;
+/** Its reader waits for it however long it sleeps. */
+const PATIENT_MS = 60_000;
+
+interface MidStream {
+  readonly turn: IntendedTurn;
+  readonly owner: ClusterNode;
+  readonly conversationId: string;
+  /** At the owner. */
+  readonly reader: Reader;
+  /** At another node; undefined where there is none. */
+  readonly onlooker: Reader | undefined;
+}
+
+function hears(wanted: (event: StreamedEvent) => boolean): { heard: Promise<void>; onEvent: (event: StreamedEvent) => void } {
+  let tell = () => {};
+  const heard = new Promise<void>((resolve) => {
+    tell = resolve;
+  });
+  return { heard, onEvent: (event) => (wanted(event) ? tell() : undefined) };
+}
+
+const isDelta = ({ type }: StreamedEvent) => type === 'block.delta';
+
+/** A turn in the middle of its answer: in a new conversation, or (every other `n`) in one that another node may have owned. */
+async function answering(run: Run, n: number): Promise<MidStream> {
+  const { cluster, model, dice, app } = run;
+  const device = { deviceId: newDevice(), conversationId: null as string | null, ordinal: 1 };
+  if (n % 2 === 1) {
+    model.pace(QUICK);
+    const before = await sendTurn(run, intendTurn(run, device));
+    assert.ok(before !== undefined, `the conversation begins: ${outcomes(run.history)}`);
+    device.conversationId = conversationOf(before);
+    device.ordinal = 2;
+  }
+  model.pace(SLOW);
+  const owner = dice.pick(cluster.up());
+  const turn = intendTurn(run, device);
+  const { heard, onEvent } = hears(isDelta);
+  const reader = openReader({ ...run, silenceMs: PATIENT_MS }, { node: owner, turn, onEvent });
+  await Promise.race([heard, reader.closed]);
+  assert.equal(reader.attempt.closing, 'open', `${owner.name} answers: ${outcomes(run.history)}`);
+  const conversationId = conversationOf(reader.attempt) ?? '';
+  assert.equal(
+    cluster.ownerOf(app.organisationId, conversationId)?.name,
+    owner.name,
+    'an idle conversation comes to the node that is asked',
+  );
+  const others = cluster.up().filter((node) => node !== owner);
+  if (others.length === 0) return { turn, owner, conversationId, reader, onlooker: undefined };
+  const onlooking = hears(isDelta);
+  const onlooker = openReader(
+    { ...run, silenceMs: PATIENT_MS },
+    { node: dice.pick(others), turn, via: 'attach', onEvent: onlooking.onEvent },
+  );
+  await Promise.race([onlooking.heard, onlooker.closed]);
+  assert.equal(onlooker.attempt.closing, 'open', `a running turn can be read on any node: ${JSON.stringify(onlooker.attempt)}`);
+  return { turn, owner, conversationId, reader, onlooker };
+}
+
+/** When the turn was begun anew, after everything that `before` had heard. */
+function beganAnewAtMs(run: Run, before: Attempt, answered: Attempt | undefined): number {
+  assert.ok(answered !== undefined, `the retry is answered: ${outcomes(run.history)}`);
+  const lastSeq = before.seen.at(-1)?.event.seq ?? 0;
+  const starts = run.history.attempts
+    .filter(({ turnId, via, number }) => turnId === before.turnId && via === 'send' && number > 1)
+    .flatMap(({ seen }) => seen.filter(({ event }) => event.type === 'turn.start' && event.seq > lastSeq));
+  const [first] = starts.map(({ atMs }) => atMs).sort((one, other) => one - other);
+  assert.ok(first !== undefined, `a new attempt goes on after seq ${lastSeq}`);
+  return first;
+}
+
+/** Someone who reads elsewhere is told within the time, by the stream's end or by the new answer. Answers after how long. */
+async function onlookerToldAfterMs(mid: MidStream, sinceMs: number): Promise<number> {
+  if (mid.onlooker === undefined) return 0;
+  const { attempt, closed } = mid.onlooker;
+  await closed;
+  assert.notEqual(attempt.closing, 'silent', `a reader on ${attempt.node} is told that ${mid.owner.name} is gone`);
+  // It may go on with the new attempt: what it hears first of that counts.
+  const lastSeq = mid.reader.attempt.seen.at(-1)?.event.seq ?? 0;
+  const next = attempt.seen.find(({ event, atMs }) => atMs > sinceMs && event.seq > lastSeq);
+  return (next?.atMs ?? attempt.closedAtMs) - sinceMs;
+}
+
+/** Decisions §10: a turn that a dead node had open is answered again on the retry, under the same message id. */
+export async function ownerKilled(ground: Ground, rounds: number): Promise<void> {
+  const run = await begin(ground);
+  const startsAfterMs: number[] = [];
+  const toldAfterMs: number[] = [];
+  for (let n = 0; n < rounds; n++) {
+    const mid = await answering(run, n);
+    run.model.pace(QUICK);
+    const killedAtMs = performance.now();
+    await mid.owner.kill();
+    const noticed = await mid.reader.closed;
+    assert.equal(noticed.closing, 'broken');
+    if (run.cluster.nodes.length === 1) await mid.owner.start();
+    const answered = await sendTurn(run, mid.turn, { from: 2, avoid: mid.owner });
+    startsAfterMs.push(beganAnewAtMs(run, noticed, answered) - noticed.closedAtMs);
+    toldAfterMs.push(await onlookerToldAfterMs(mid, killedAtMs));
+    if (mid.owner.state === 'down') await mid.owner.start();
+  }
+  await assertClean(run);
+  const p95 = quantile(startsAfterMs, 0.95);
+  figures(
+    run,
+    'c',
+    `${rounds} kills of the owner, new turn.start after ${spread(startsAfterMs)}; readers elsewhere told after ${spread(toldAfterMs)}`,
+  );
+  if (run.cluster.nodes.length === 1) return;
+  assert.ok(p95 <= RETRY_STARTS_WITHIN_MS, `p95 ${p95} ms from notice to turn.start`);
+  assert.ok(quantile(toldAfterMs, 1) <= TAKEN_OVER_WITHIN_MS, `readers elsewhere told after ${toldAfterMs} ms`);
+}
+
+/** Everything that rows say of a conversation. */
+function rowsOf({ cluster, app }: Run, conversationId: string): string {
+  const db = cluster.rows(app.organisationId);
+  const turns = 'SELECT id FROM turns WHERE conversation_id = @id';
+  const queries = [
+    'SELECT * FROM conversations WHERE id = @id',
+    'SELECT * FROM turns WHERE conversation_id = @id ORDER BY id',
+    'SELECT * FROM messages WHERE conversation_id = @id ORDER BY ordinal',
+    'SELECT * FROM blocks WHERE conversation_id = @id ORDER BY id',
+    'SELECT * FROM invocations WHERE conversation_id = @id ORDER BY id',
+    `SELECT * FROM turn_journal WHERE turn IN (${turns}) ORDER BY turn, first_seq`,
+    `SELECT * FROM charges WHERE turn IN (${turns}) ORDER BY turn`,
+  ];
+  return JSON.stringify(queries.map((sql) => db.prepare(sql).all({ id: conversationId })));
+}
+
+/** A node that lost the conversation while it slept changes no row and acknowledges nothing when it wakes; then it serves again. */
+async function wake(run: Run, { owner, reader, conversationId, turn }: MidStream): Promise<void> {
+  const before = rowsOf(run, conversationId);
+  owner.resume();
+  const settled = Promise.race([reader.closed, new Promise((resolve) => setTimeout(resolve, WOKEN_SETTLES_WITHIN_MS).unref())]);
+  await settled;
+  assert.notEqual(reader.attempt.closing, 'open', `the reader of ${owner.name} is told`);
+  assert.equal(completedEnd(reader.attempt), undefined, `${owner.name} acknowledges nothing that is not its own`);
+  const isIdle = async () => (await readMetrics(owner.baseUrl)).get('assistant_turns_running') === 0;
+  await eventually(isIdle, WOKEN_SETTLES_WITHIN_MS, () => `${owner.name} runs no turn any more`);
+  assert.equal(rowsOf(run, conversationId), before, `${owner.name} changed nothing when it woke`);
+  const next = intendTurn(run, { deviceId: turn.deviceId, conversationId, ordinal: turn.ordinal + 1 });
+  const answered = await sendTurn(run, next, { first: owner });
+  assert.equal(answered?.number, 1, `${owner.name} serves again: ${outcomes(run.history)}`);
+}
+
+/** Decisions §10: every write of an owner checks the epoch, so a node that lost it while it slept cannot commit or acknowledge. */
+export async function ownerPaused(ground: Ground, rounds: number): Promise<void> {
+  const run = await begin(ground);
+  const takenAfterMs: number[] = [];
+  const toldAfterMs: number[] = [];
+  for (let n = 0; n < rounds; n++) {
+    const mid = await answering(run, n);
+    run.model.pace(QUICK);
+    mid.owner.pause();
+    const pausedAtMs = performance.now();
+    // What it has sent already is still to be read.
+    const answered = await sendTurn(run, mid.turn, { from: 2, avoid: mid.owner });
+    takenAfterMs.push(beganAnewAtMs(run, mid.reader.attempt, answered) - pausedAtMs);
+    toldAfterMs.push(await onlookerToldAfterMs(mid, pausedAtMs));
+    await wake(run, mid);
+  }
+  await assertClean(run);
+  figures(
+    run,
+    'd',
+    `${rounds} pauses of the owner, taken over after ${spread(takenAfterMs)}; readers elsewhere told after ${spread(toldAfterMs)}`,
+  );
+  assert.ok(quantile(takenAfterMs, 1) <= TAKEN_OVER_WITHIN_MS, `taken over after ${takenAfterMs} ms`);
+  assert.ok(quantile(toldAfterMs, 1) <= TAKEN_OVER_WITHIN_MS, `readers elsewhere told after ${toldAfterMs} ms`);
+}

@@ -1,0 +1,116 @@
+/** Redis is killed and comes back empty, or answers nothing for a while, under load. */
+import assert from 'node:assert/strict';
+import { setTimeout as pause } from 'node:timers/promises';
+import { newDevice, talk } from '../support/chaos-load.ts';
+import { type Attempt, completedEnd } from '../support/history.ts';
+import { assertClean, begin, figures, outcomes, quantile, type RedisGround, type Run, spread } from './figures.ts';
+
+export interface OutageSize {
+  readonly outageMs: number;
+  /** Devices that stay with one node. */
+  readonly staying: number;
+  /** Devices that send each turn to any two nodes. */
+  readonly roaming: number;
+}
+
+const BEFORE_MS = 1_000;
+/** A node that cannot ask another says so. */
+const REFUSED_WITHIN_MS = 1_000;
+const RECOVERED_WITHIN_MS = 5_000;
+/** Long enough to see that nothing is refused any more. */
+const AFTER_MS = RECOVERED_WITHIN_MS + 1_500;
+const TURNS_PER_CONVERSATION = 6;
+
+interface Outage {
+  readonly lostAtMs: number;
+  readonly backAtMs: number;
+  /** Requests of devices that stayed with a node. */
+  readonly stayed: readonly Attempt[];
+  readonly roamed: readonly Attempt[];
+}
+
+const firstEventAfterMs = ({ seen, sentAtMs }: Attempt) => (seen[0]?.atMs ?? Number.POSITIVE_INFINITY) - sentAtMs;
+const isWithin = ({ sentAtMs }: Attempt, fromMs: number, untilMs: number) => sentAtMs >= fromMs && sentAtMs < untilMs;
+/** It was told to try again, and nothing else. */
+const wasRefused = (attempt: Attempt) =>
+  attempt.closing === 'ended' && completedEnd(attempt) === undefined && !attempt.seen.some(({ event }) => event.type === 'turn.start');
+
+async function outage(run: Run, { outageMs, staying, roaming }: OutageSize, lose: () => unknown, restore: () => unknown): Promise<Outage> {
+  const { cluster, history } = run;
+  run.model.pace({ words: 6, delayMs: 20 });
+  let goesOn = true;
+  const talking = { turnsPerConversation: TURNS_PER_CONVERSATION, more: () => goesOn };
+  const stayers = new Set(Array.from({ length: staying }, newDevice));
+  const talks = [...stayers].map((deviceId, n) => {
+    const node = cluster.up()[n % cluster.up().length];
+    assert.ok(node !== undefined);
+    return talk({ ...run, route: () => node }, { ...talking, deviceId });
+  });
+  for (let n = 0; n < roaming; n++) talks.push(talk(run, { ...talking, copies: 2 }));
+  await pause(BEFORE_MS);
+  const lostAtMs = performance.now();
+  await lose();
+  await pause(outageMs);
+  await restore();
+  const backAtMs = performance.now();
+  await pause(AFTER_MS);
+  goesOn = false;
+  await Promise.all(talks);
+  const stays = ({ turnId }: Attempt) => stayers.has(history.turns.get(turnId)?.deviceId ?? '');
+  return { lostAtMs, backAtMs, stayed: history.attempts.filter(stays), roamed: history.attempts.filter((attempt) => !stays(attempt)) };
+}
+
+/** What has to hold, and the line that tells it. */
+function judge(run: Run, { lostAtMs, backAtMs, stayed, roamed }: Outage): string {
+  const meanwhile = stayed.filter((attempt) => isWithin(attempt, lostAtMs, backAtMs));
+  const failed = meanwhile.filter((attempt) => completedEnd(attempt) === undefined);
+  assert.ok(meanwhile.length > 0);
+  assert.deepEqual(failed, [], 'requests for actors on the node that they reach go on');
+  const refused = roamed.filter((attempt) => isWithin(attempt, lostAtMs, backAtMs) && wasRefused(attempt));
+  const refusedAfterMs = refused.map(({ closedAtMs, sentAtMs }) => closedAtMs - sentAtMs);
+  const silent = run.history.attempts.filter(({ closing }) => closing === 'silent');
+  assert.deepEqual(silent, [], 'nobody is left without an answer');
+  if (refused.length > 0) assert.ok(quantile(refusedAfterMs, 0.99) <= REFUSED_WITHIN_MS, `refused after ${spread(refusedAfterMs)}`);
+  const later = [...stayed, ...roamed].filter((attempt) => isWithin(attempt, backAtMs + RECOVERED_WITHIN_MS, Number.POSITIVE_INFINITY));
+  assert.ok(later.length > 0);
+  assert.deepEqual(
+    later.filter((attempt) => completedEnd(attempt) === undefined),
+    [],
+    `everything works ${RECOVERED_WITHIN_MS} ms after Redis is back`,
+  );
+  const lastRefusedAtMs = Math.max(backAtMs, ...roamed.filter(wasRefused).map(({ closedAtMs }) => closedAtMs));
+  return [
+    `${meanwhile.length} requests stayed with their node, first event after ${spread(meanwhile.map(firstEventAfterMs))}`,
+    `${refused.length} of ${roamed.filter((attempt) => isWithin(attempt, lostAtMs, backAtMs)).length} roaming ones refused after ${spread(refusedAfterMs)}`,
+    `last refusal ${(lastRefusedAtMs - backAtMs).toFixed(0)} ms after it was back`,
+    outcomes(run.history),
+  ].join('; ');
+}
+
+/** Decisions §10: Redis may lose everything that it holds. */
+export async function redisKilled(ground: RedisGround, size: OutageSize): Promise<void> {
+  const run = await begin(ground);
+  const { redis } = ground;
+  const seen = await outage(
+    run,
+    size,
+    () => redis.kill(),
+    () => redis.restart(),
+  );
+  await assertClean(run);
+  figures(run, 'e (killed)', `Redis gone for ${size.outageMs} ms: ${judge(run, seen)}`);
+}
+
+/** Decisions §10: Redis may answer nothing, with its connections open. */
+export async function redisStopped(ground: RedisGround, size: OutageSize): Promise<void> {
+  const run = await begin(ground);
+  const { redis } = ground;
+  const seen = await outage(
+    run,
+    size,
+    () => redis.pause(),
+    () => redis.resume(),
+  );
+  await assertClean(run);
+  figures(run, 'e (stopped)', `Redis stopped for ${size.outageMs} ms: ${judge(run, seen)}`);
+}

@@ -1,0 +1,48 @@
+/** All nodes are stopped and started again, one after the other, while many turns are being answered. */
+import assert from 'node:assert/strict';
+import { talk } from '../support/chaos-load.ts';
+import { eventually } from '../support/process.ts';
+import { assertClean, begin, figures, type Ground, mostTries, outcomes } from './figures.ts';
+
+export interface RollingSize {
+  /** That are open at the same time. */
+  readonly streams: number;
+  readonly pace: { readonly words: number; readonly delayMs: number };
+}
+
+/** All at once, on a machine with few cores. */
+const OPEN_WITHIN_MS = 30_000;
+/** A turn ends, or succeeds on one retry. */
+const TRIES_MAX = 2;
+
+/** Decisions §1 and §10: SIGTERM lets open turns end and hands over the rest. */
+export async function rollingRestart(ground: Ground, { streams, pace }: RollingSize): Promise<void> {
+  const run = await begin(ground);
+  run.model.pace(pace);
+  let goesOn = true;
+  const talks = Array.from({ length: streams }, () => talk(run, { turnsPerConversation: 4, more: () => goesOn }));
+  const answering = () => run.history.attempts.filter(({ closing, seen }) => closing === 'open' && seen.length > 0).length;
+  await eventually(
+    () => answering() >= streams / 2,
+    OPEN_WITHIN_MS,
+    () => `${answering()} of ${streams} streams are open`,
+  );
+  const drainsMs: number[] = [];
+  for (const node of run.cluster.nodes.filter(({ state }) => state === 'up')) {
+    const fromMs = performance.now();
+    assert.equal(await node.kill('SIGTERM'), 0, `${node.name} ends well: ${node.stderr}`);
+    drainsMs.push(performance.now() - fromMs);
+    await node.start();
+  }
+  goesOn = false;
+  await Promise.all(talks);
+  await assertClean(run);
+  const most = mostTries(run.history);
+  const drains = drainsMs.map((ms) => `${(ms / 1000).toFixed(1)} s`).join(', ');
+  figures(
+    run,
+    'g',
+    `${streams} streams, ${run.history.turns.size} turn ids, at most ${most} tries, drains of ${drains}; ${outcomes(run.history)}`,
+  );
+  assert.ok(most <= TRIES_MAX, `a turn ends or succeeds on one retry: ${outcomes(run.history)}`);
+}

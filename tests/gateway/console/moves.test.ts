@@ -1,0 +1,112 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import type { Cells } from '../../../src/actors/cells/cells.ts';
+import { moveRoutes } from '../../../src/gateway/console/moves.ts';
+import type { Route } from '../../../src/gateway/route.ts';
+import type { Services } from '../../../src/gateway/services.ts';
+import { timestamp } from '../../../src/protocol/timestamp.ts';
+import type { MoveRow } from '../../../src/storage/moves.ts';
+import { StorageError } from '../../../src/storage/storage-error.ts';
+import { arriveAt, openDesk } from '../../actors/cells/move-desk.ts';
+import { createOperator } from '../../support/client.ts';
+import { serve } from '../test-server.ts';
+
+const OPERATOR_TOKEN = 'operator-token-of-these-tests';
+const config = { publicUrl: undefined, operatorToken: OPERATOR_TOKEN, allowPrivateAddresses: false };
+
+interface Shown {
+  readonly move: {
+    readonly step: string;
+    readonly source_cell: string;
+    readonly target_cell: string;
+    readonly copy: { readonly rows: number } | null;
+  } | null;
+}
+
+test('POST and GET /orgs/:org/move: a move is asked for, and shown on both cells as far as it has come', async (t) => {
+  const { a, b, organisationId } = await openDesk(t);
+  const leaving = a.node();
+  const consoles = await Promise.all(
+    [
+      { storage: a.storage, moves: { leaving, arriving: a.arriving } },
+      { storage: b.storage, moves: { leaving: b.node(), arriving: b.arriving } },
+    ].map(async (services) =>
+      createOperator((await serve(t, moveRoutes, { ...services, config } as Partial<Services>)).base, OPERATOR_TOKEN),
+    ),
+  );
+  const [onA, onB] = consoles as [(typeof consoles)[0], (typeof consoles)[0]];
+  const path = `/orgs/${organisationId}/move`;
+  assert.deepEqual((await onA('GET', path)).json, { move: null });
+  assert.equal((await onA('POST', path, { cell: 'not a cell' })).status, 400);
+  assert.equal((await onA('POST', path, { cell: 'nowhere' })).status, 404);
+  assert.equal((await onA('POST', `${path}/abort`)).status, 404);
+  const begun = await onA('POST', path, { cell: 'b' });
+  assert.equal(begun.status, 202);
+  const { updatedAtMs, ...row } = leaving.read(organisationId) as MoveRow;
+  assert.ok(updatedAtMs > 0);
+  assert.deepEqual((begun.json as Shown).move, {
+    organisation_id: organisationId,
+    move_id: row.moveId,
+    source_cell: 'a',
+    target_cell: 'b',
+    step: 'begun',
+    error: null,
+    copy: null,
+    started_at: timestamp(row.startedAtMs),
+    updated_at: timestamp(row.startedAtMs),
+  });
+  await arriveAt(leaving, organisationId, 'done');
+  const [there, here] = [(await onA('GET', path)).json as Shown, (await onB('GET', path)).json as Shown];
+  assert.deepEqual([there.move?.step, there.move?.source_cell, there.move?.target_cell], ['done', 'a', 'b']);
+  assert.ok((there.move?.copy?.rows ?? 0) > 0);
+  assert.deepEqual([here.move?.step, here.move?.source_cell, here.move?.target_cell, here.move?.copy], ['done', 'a', 'b', null]);
+  const late = await onA('POST', `${path}/abort`);
+  assert.equal(late.status, 409);
+  assert.match(JSON.stringify(late.json), /Move it back/);
+});
+
+test('GET /orgs/:org/move: a cell that has nothing to do with the move asks the one on which the organisation lives', async (t) => {
+  const { a, organisationId } = await openDesk(t);
+  const leaving = a.node();
+  await leaving.begin(organisationId, 'b');
+  await arriveAt(leaving, organisationId, 'done');
+  const c = { leaving: { read: () => undefined }, arriving: { read: () => undefined } } as unknown as NonNullable<Services['moves']>;
+  const cellsOf = (at: string) =>
+    ({
+      self: { id: 'c' },
+      client: a.client,
+      directory: { whereabouts: () => ({ organisationId, cell: at, version: 1 }) },
+    }) as unknown as Cells;
+  const ask = async (at: string) => {
+    const { base } = await serve(t, [moveRoutes[1] as Route], {
+      storage: a.storage,
+      config,
+      moves: c,
+      cells: at === '' ? null : cellsOf(at),
+    });
+    return createOperator(base, OPERATOR_TOKEN)('GET', `/orgs/${organisationId}/move`);
+  };
+  assert.equal(((await ask('b')).json as Shown).move?.step, 'done');
+  assert.equal((await ask('nowhere')).status, 503);
+  assert.deepEqual((await ask('c')).json, { move: null });
+});
+
+test('POST /orgs/:org/move: an installation with one cell says that there is nowhere to move to', async (t) => {
+  const { storage } = (await openDesk(t)).a;
+  const { base } = await serve(t, moveRoutes, { storage, config, moves: null });
+  const answer = await createOperator(base, OPERATOR_TOKEN)('POST', '/orgs/org_000000000000000000000001/move', { cell: 'b' });
+  assert.equal(answer.status, 409);
+  assert.match(JSON.stringify(answer.json), /CELL_ID/);
+});
+
+test('decisions §10, move org: a write to an organisation that is being moved is told to come again, and why', async (t) => {
+  const route = { ...moveRoutes[0], method: 'POST', path: '/v1/x', caller: 'anyone', body: null } as unknown as (typeof moveRoutes)[0];
+  const sealed = { ...route, handle: () => Promise.reject(new StorageError('sealed', 'the writer’s own words')) };
+  const { base } = await serve(t, [sealed]);
+  const answer = await fetch(`${base}/v1/x`, { method: 'POST' });
+  assert.equal(answer.status, 503);
+  assert.equal(answer.headers.get('retry-after'), '2');
+  assert.deepEqual(await answer.json(), {
+    error: { code: 'internal', message: 'The organisation is being moved to another cell. Send the request again in a few seconds.' },
+  });
+});

@@ -1,0 +1,89 @@
+import assert from 'node:assert/strict';
+import test from 'node:test';
+import { getSimplePaths } from 'xstate/graph';
+import { stepper } from '../../src/actors/step.ts';
+import { machineGraph } from '../../src/machines/graph.ts';
+import {
+  type OrganisationMoveEffect,
+  type OrganisationMoveEvent,
+  type OrganisationMoveState,
+  organisationMove,
+} from '../../src/machines/organisation-move.ts';
+import { MOVE_STEPS } from '../../src/storage/moves.ts';
+
+type EventType = OrganisationMoveEvent['type'];
+type Effect = OrganisationMoveEffect['type'];
+
+interface Cell {
+  readonly to: OrganisationMoveState;
+  readonly does: Effect;
+}
+
+const TYPES: readonly EventType[] = [
+  'move.resumed',
+  'source.sealed',
+  'copy.verified',
+  'target.adopted',
+  'map.switched',
+  'target.unsealed',
+  'source.emptied',
+  'move.aborted',
+];
+
+const UNDONE: Cell = { to: 'aborted', does: 'undo' };
+
+/** Cells that are missing change nothing and do nothing. */
+const TABLE: Record<OrganisationMoveState, Partial<Record<EventType, Cell | OrganisationMoveState>>> = {
+  begun: {
+    'move.resumed': { to: 'begun', does: 'sealSource' },
+    'source.sealed': { to: 'sealed', does: 'copySource' },
+    'move.aborted': UNDONE,
+  },
+  sealed: {
+    'move.resumed': { to: 'sealed', does: 'copySource' },
+    'copy.verified': { to: 'copied', does: 'shipCopy' },
+    'move.aborted': UNDONE,
+  },
+  copied: {
+    'move.resumed': { to: 'copied', does: 'shipCopy' },
+    'copy.verified': { to: 'copied', does: 'shipCopy' },
+    'target.adopted': { to: 'shipped', does: 'switchMap' },
+    'move.aborted': UNDONE,
+  },
+  shipped: {
+    'move.resumed': { to: 'shipped', does: 'switchMap' },
+    'map.switched': { to: 'switched', does: 'unsealTarget' },
+    'move.aborted': UNDONE,
+  },
+  switched: { 'move.resumed': { to: 'switched', does: 'unsealTarget' }, 'target.unsealed': { to: 'unsealed', does: 'emptySource' } },
+  unsealed: { 'move.resumed': { to: 'unsealed', does: 'emptySource' }, 'source.emptied': 'done' },
+  done: {},
+  aborted: { 'move.resumed': { to: 'aborted', does: 'undo' } },
+};
+
+for (const state of Object.keys(TABLE) as OrganisationMoveState[]) {
+  for (const type of TYPES) {
+    test(`decisions §10, move org: ${state} × ${type}`, () => {
+      const cell = TABLE[state][type] ?? state;
+      const step = stepper(organisationMove, { stored: { state, context: {} } }).send({ type });
+      assert.equal(step.state, typeof cell === 'string' ? cell : cell.to);
+      assert.deepEqual(step.effects, typeof cell === 'string' ? [] : [{ type: cell.does }]);
+    });
+  }
+}
+
+test('decisions §10, move org: the steps that rows hold are the states of the machine', () => {
+  assert.deepEqual(new Set(machineGraph(organisationMove).nodes.map(({ id }) => id)), new Set(MOVE_STEPS));
+});
+
+test('decisions §10, move org: on no way through are both the other cell told to unseal and this one unsealed', () => {
+  const paths = getSimplePaths(organisationMove, { events: TYPES.map((type) => ({ type })) });
+  assert.ok(paths.length > 0);
+  for (const { steps } of paths) {
+    const machine = stepper(organisationMove);
+    const effects = steps.flatMap(({ event }) => machine.send(event).effects.map(({ type }) => type));
+    assert.ok(!(effects.includes('unsealTarget') && effects.includes('undo')), effects.join(' '));
+    // After the point of no return nothing leads back.
+    if (effects.includes('unsealTarget')) assert.equal(machine.send({ type: 'move.aborted' }).effects.length, 0);
+  }
+});
