@@ -2,7 +2,7 @@
 import type { Logger } from 'pino';
 import { type Billing, createBilling } from './actors/billing.ts';
 import { cellView, soleView } from './actors/cluster/census.ts';
-import { type Chores, createChores } from './actors/cluster/chores.ts';
+import { createChores } from './actors/cluster/chores.ts';
 import { createSharedCounts } from './actors/cluster/shared-counts.ts';
 import { Confirmations, EDIT_ABANDONED_MS } from './actors/confirmation.ts';
 import { createDeadlines } from './actors/deadlines.ts';
@@ -26,6 +26,7 @@ import { createOpenAiModel } from './assistant/models/openai.ts';
 import { priceTable } from './assistant/prices.ts';
 import { createMailer } from './billing/mail.ts';
 import { createPayments } from './billing/payments.ts';
+import { openCell } from './cells.ts';
 import { type ClusterNode, createActors, joinCell, nodeRecord } from './cluster.ts';
 import type { Config } from './config.ts';
 import { prepareDemo } from './demo.ts';
@@ -133,6 +134,11 @@ async function composeAlone(config: Config, log: Logger, drain: () => void) {
   const sweep = startUploadSweep({ storage, log, shared: node !== undefined }, startedAtMs);
   const pairings = new Pairings({ storage, actors, others, log, nowMs });
   let url: string | null = null;
+  const cell = config.cluster?.cell;
+  const open =
+    node === undefined || cell === undefined
+      ? undefined
+      : await openCell({ config: cell, node, storage, log, nowMs, takeUp: (organisationId) => chores.take(organisationId) });
   const census = { actors: () => actors.actors(), drain };
   const record = nodeRecord(`${config.cluster?.nodeId ?? 'node'}~alone`, undefined, null, startedAtMs);
   const view = node === undefined ? soleView(() => ({ ...record, url }), census) : cellView(node.bus, node.members, census);
@@ -142,7 +148,12 @@ async function composeAlone(config: Config, log: Logger, drain: () => void) {
     actors,
     node,
     counts: node === undefined ? undefined : createSharedCounts(node.bus),
-    services: { config, storage, actors, cluster: view, confirmations, billing, writes, setup, smoke, uploads, pairings, log, nowMs },
+    services: {
+      ...{ config, storage, actors, confirmations, billing, writes, setup, smoke, uploads, pairings, log, nowMs },
+      cluster: view,
+      cells: open?.cells ?? null,
+      moves: open?.moves ?? null,
+    },
     /** It takes requests there. */
     listening(at: string): void {
       url = at;
@@ -150,7 +161,8 @@ async function composeAlone(config: Config, log: Logger, drain: () => void) {
     },
     /** After the last turn: what is under way in the background is taken up at the next start, or by another node. */
     async close(): Promise<void> {
-      await chores?.close();
+      await open?.close();
+      await chores.close();
       pairings.close();
       actors.close();
       setup.close();
@@ -178,35 +190,36 @@ interface UnderWay {
   readonly node: ClusterNode | undefined;
 }
 
-/** Takes up what was under way when a process ended: all of it for one that starts alone, what a lost node left for one of several. */
-async function takeUp({ storage, confirmations, indexer, setup, billing, deadlines, log, node }: UnderWay): Promise<Chores | undefined> {
-  const chores =
-    node === undefined
-      ? undefined
-      : createChores({
-          members: node.members,
-          organisationIds: () => organisationIds(storage.control),
-          async resume(organisationId) {
-            await confirmations.resume(organisationId, EDIT_ABANDONED_MS);
-            await indexer.resume(organisationId);
-            await setup.resume(organisationId);
-            await billing.evaluate(organisationId);
-          },
-          async lookAgain() {
-            await deadlines.lookAgain();
-            await billing.lookAgain();
-          },
-          log,
-        });
-  if (chores !== undefined && !chores.alone()) {
-    billing.watch();
-    return chores;
-  }
-  for (const id of organisationIds(storage.control)) {
-    await confirmations.resume(id);
-    await indexer.resume(id);
-    await setup.resume(id);
-  }
-  await billing.resume();
-  return chores;
+/**
+ * Takes up what was under way when a process ended: all of it for one that starts alone, what a lost node left for one of several.
+ */
+async function takeUp({ storage, confirmations, indexer, setup, billing, deadlines, log, node }: UnderWay) {
+  const take = async (organisationId: string) => {
+    await confirmations.resume(organisationId, EDIT_ABANDONED_MS);
+    await indexer.resume(organisationId);
+    await setup.resume(organisationId);
+    await billing.evaluate(organisationId);
+  };
+  const lookAgain = async () => {
+    await deadlines.lookAgain();
+    await billing.lookAgain();
+  };
+  const ids = () => organisationIds(storage.control);
+  const chores = node && createChores({ members: node.members, organisationIds: ids, resume: take, lookAgain, log });
+  if (chores === undefined || chores.alone()) {
+    for (const id of ids()) {
+      await confirmations.resume(id);
+      await indexer.resume(id);
+      await setup.resume(id);
+    }
+    await billing.resume();
+  } else billing.watch();
+  return {
+    /** All that is due in one organisation. */
+    async take(organisationId: string): Promise<void> {
+      await take(organisationId);
+      await lookAgain();
+    },
+    close: async () => chores?.close(),
+  };
 }

@@ -1,6 +1,9 @@
 /** Environment → one frozen, validated Config (decisions §1). Nothing else reads `process.env`. */
 import * as v from 'valibot';
 import { type PriceTable, pricesSchema } from './assistant/prices.ts';
+import { ConfigError, flag, httpUrl, json, key, modelName, name } from './config-values.ts';
+
+export { ConfigError } from './config-values.ts';
 
 export interface Config {
   readonly host: string;
@@ -62,14 +65,6 @@ export interface EmbeddingsConfig {
   readonly model: string;
 }
 
-/** A variable that the service cannot start with: one line that names it, what it holds and what it may hold. */
-export class ConfigError extends Error {
-  constructor(variable: string, held: string, allowed: string) {
-    super(`${variable} is ${held}, but ${allowed}.`);
-    this.name = 'ConfigError';
-  }
-}
-
 const OPERATOR_TOKEN_MIN_CHARS = 24;
 const MASTER_KEY_BYTES = 32;
 const OPENAI_BASE_URL = 'https://api.openai.com/v1';
@@ -92,35 +87,7 @@ const HOLDS_PASSWORD = /:\/\/[^/]*@/;
 
 /** Each is a process of some 150 MB; more than this on one host are a mistake in a configuration. */
 const WORKERS_MAX = 64;
-/** Names of nodes and cells: they show in paths, channels and tables. */
-const NAME = /^[0-9A-Za-z._-]{1,64}$/;
-const NAME_RULE = '1 to 64 letters, digits, dots, underscores or hyphens';
-const MODEL_NAME_MAX_CHARS = 200;
 const MAIL_FROM = 'Assistant Service <assistant@localhost>';
-
-const httpUrl = v.pipe(
-  v.string(),
-  v.check((text) => URL.canParse(text) && /^https?:$/.test(new URL(text).protocol), 'it must be an http or https address'),
-  v.transform((text) => text.replace(/\/+$/, '')),
-);
-
-const modelName = v.pipe(v.string(), v.maxLength(MODEL_NAME_MAX_CHARS, `it may have at most ${MODEL_NAME_MAX_CHARS} characters`));
-
-/** Visible ASCII: what a key may hold that travels in a header. */
-const key = v.pipe(v.string(), v.regex(/^[\x21-\x7e]+$/, 'it must be visible ASCII without spaces'));
-
-const flag = v.pipe(
-  v.picklist(['true', 'false', 'on', 'off', '1', '0'], 'it may be true or false (also on, off, 1, 0)'),
-  v.transform((text) => text === 'true' || text === 'on' || text === '1'),
-);
-
-function json(text: string): unknown {
-  try {
-    return JSON.parse(text);
-  } catch {
-    return undefined;
-  }
-}
 
 /** What makes processes into nodes, and nodes into cells (decisions §10). */
 const cluster = {
@@ -133,7 +100,7 @@ const cluster = {
       ),
     ),
   ),
-  NODE_ID: v.optional(v.pipe(v.string(), v.regex(NAME, `it must be ${NAME_RULE}`))),
+  NODE_ID: v.optional(name),
   WORKERS: v.optional(
     v.pipe(
       v.string(),
@@ -144,7 +111,7 @@ const cluster = {
     ),
     '1',
   ),
-  CELL_ID: v.optional(v.pipe(v.string(), v.regex(NAME, `it must be ${NAME_RULE}`))),
+  CELL_ID: v.optional(name),
   CELL_URL: v.optional(httpUrl),
   SUPERVISED: v.optional(
     v.pipe(v.string(), v.regex(/^\d{1,2}$/, 'only the process that looks after workers sets it'), v.transform(Number)),
@@ -237,6 +204,13 @@ function clusterOf(read: v.InferOutput<typeof environment>): ClusterConfig | und
     return undefined;
   }
   const url = CELL_URL ?? PUBLIC_URL;
+  if (id !== undefined && read.MASTER_KEY === undefined) {
+    throw new ConfigError(
+      'CELL_ID',
+      JSON.stringify(id),
+      'then MASTER_KEY must be set, and be the same for all cells: what one sealed another has to open',
+    );
+  }
   if (id !== undefined && url === undefined) {
     throw new ConfigError('CELL_ID', JSON.stringify(id), 'then CELL_URL (or PUBLIC_URL) must say how the other cells reach this one');
   }

@@ -4,6 +4,8 @@ import pino from 'pino';
 import { banner } from './banner.ts';
 import { type Composed, compose } from './compose.ts';
 import { type Config, ConfigError, readConfig } from './config.ts';
+import { arrivalRoutes } from './gateway/cells/arrivals.ts';
+import { cellRoutes } from './gateway/cells/routes.ts';
 import { consoleRoutes } from './gateway/console/routes.ts';
 import { issueConsoleLink, shareFailedLogins } from './gateway/console/session.ts';
 import { documentRoute } from './gateway/docs.ts';
@@ -13,6 +15,8 @@ import type { Services } from './gateway/services.ts';
 import { setupRoutes } from './gateway/setup/routes.ts';
 import { supervise } from './supervisor.ts';
 
+/** What cells ask of each other. */
+const betweenCells = [...cellRoutes, ...arrivalRoutes];
 /** decisions §1: open turns get this long to end. */
 const DRAIN_MS = 30_000;
 /** What is left to write to sockets once every turn has ended. */
@@ -76,7 +80,7 @@ async function serve(config: Config, log: pino.Logger): Promise<void> {
     sharesPort: config.supervised !== undefined,
     counts,
     services,
-    routes: [...runtimeRoutes, ...setupRoutes, ...consoleRoutes, documentRoute],
+    routes: [...runtimeRoutes, ...setupRoutes, ...consoleRoutes, documentRoute, ...(services.cells === null ? [] : betweenCells)],
   });
   composed.listening(publicUrlOf({ ...config, publicUrl: undefined }, server.port));
   await announce(config, composed, services, server.port);

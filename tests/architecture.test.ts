@@ -65,9 +65,11 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
 
 const COMPOSITION_ROOT = [
   'src/banner.ts',
+  'src/cells.ts',
   'src/cli.ts',
   'src/cluster.ts',
   'src/compose.ts',
+  'src/config-values.ts',
   'src/config.ts',
   'src/demo.ts',
   'src/main.ts',

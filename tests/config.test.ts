@@ -275,12 +275,14 @@ describe('configuration (decisions §1): every variable, unset, good and bad', (
     const REDIS_URL = 'redis://127.0.0.1:6379';
     assert.match(refusal({ WORKERS: '4' }), /^WORKERS is "4", but then REDIS_URL must be set/);
     assert.match(refusal({ CELL_ID: 'eu' }), /^CELL_ID is "eu", but then REDIS_URL must be set/);
-    assert.match(refusal({ CELL_ID: 'eu', REDIS_URL }), /^CELL_ID is "eu", but then CELL_URL \(or PUBLIC_URL\) must say/);
+    const MASTER_KEY = Buffer.alloc(32, 1).toString('base64');
+    assert.match(refusal({ CELL_ID: 'eu', REDIS_URL }), /^CELL_ID is "eu", but then MASTER_KEY must be set/);
+    assert.match(refusal({ CELL_ID: 'eu', REDIS_URL, MASTER_KEY }), /^CELL_ID is "eu", but then CELL_URL \(or PUBLIC_URL\) must say/);
     assert.match(refusal({ CELL_ID: 'e u', REDIS_URL }), /^CELL_ID is "e u", but it must be 1 to 64 letters/);
     assert.match(refusal({ CELL_URL: 'eu:8787' }), /^CELL_URL is "eu:8787", but it must be an http or https address/);
     const cell = { id: 'eu', url: 'http://10.0.0.2:8787' };
-    assert.deepEqual(readConfig({ REDIS_URL, CELL_ID: 'eu', CELL_URL: `${cell.url}/` }).cluster?.cell, cell);
-    assert.deepEqual(readConfig({ REDIS_URL, CELL_ID: 'eu', PUBLIC_URL: cell.url }).cluster?.cell, cell);
+    assert.deepEqual(readConfig({ REDIS_URL, MASTER_KEY, CELL_ID: 'eu', CELL_URL: `${cell.url}/` }).cluster?.cell, cell);
+    assert.deepEqual(readConfig({ REDIS_URL, MASTER_KEY, CELL_ID: 'eu', PUBLIC_URL: cell.url }).cluster?.cell, cell);
     assert.equal(readConfig({ REDIS_URL, NODE_ID: 'n1' }).cluster?.nodeId, 'n1');
     assert.equal(readConfig({ REDIS_URL, WORKERS: '4' }).workers, 4);
   });

@@ -1,7 +1,9 @@
 /** What routes may use; put together once in main.ts. */
 import type { Logger } from 'pino';
 import type { Billing } from '../actors/billing.ts';
+import type { Arrivals } from '../actors/cells/arrival.ts';
 import type { Cells } from '../actors/cells/cells.ts';
+import type { OrganisationMoves } from '../actors/cells/move.ts';
 import type { ClusterView } from '../actors/cluster/view.ts';
 import type { Confirmations } from '../actors/confirmation.ts';
 import type { Pairings } from '../actors/pairings.ts';
@@ -29,6 +31,8 @@ export interface Services {
   readonly cluster: ClusterView;
   /** Null: this installation has one cell, which has no name. */
   readonly cells?: Cells | null;
+  /** Null likewise: there is nowhere to move to. */
+  readonly moves?: { readonly leaving: OrganisationMoves; readonly arriving: Arrivals } | null;
   readonly billing: Billing;
   readonly confirmations: Confirmations;
   readonly writes: WriteServices;

@@ -4,6 +4,7 @@ import { deleteActionKeyRoute, listActionsRoute, putActionKeyRoute } from './act
 import { actorRoutes } from './actors.ts';
 import { readAppearanceRoute } from './appearance.ts';
 import { createAppRoute, deleteAppRoute, goLiveRoute, listAppsRoute, patchAppRoute, readAppRoute } from './apps.ts';
+import { listCellsRoute } from './cells.ts';
 import { listConversationsRoute, readConversationRoute } from './conversations.ts';
 import { eraseEndUserRoute, exportEndUserRoute, listEndUsersRoute } from './end-users.ts';
 import { readExperienceRoute } from './experience.ts';
@@ -11,6 +12,7 @@ import { listFeedbackRoute } from './feedback.ts';
 import { readIdentitySecretRoute, rotateIdentitySecretRoute } from './identity-secret.ts';
 import { createKeyRoute, deleteKeyRoute, listKeysRoute } from './keys.ts';
 import { listKnowledgeRoute } from './knowledge.ts';
+import { moveRoutes } from './moves.ts';
 import { nodeRoutes } from './nodes.ts';
 import {
   createOrganisationRoute,
@@ -93,6 +95,8 @@ const interfaceRoutes: readonly Route[] = [
   appStatusRoute,
   postSmokeRoute,
 
+  listCellsRoute,
+  ...moveRoutes,
   ...nodeRoutes,
   ...actorRoutes,
 ];
