@@ -139,8 +139,9 @@ async function composeAlone(config: Config, log: Logger, drain: () => void) {
     node === undefined || cell === undefined
       ? undefined
       : await openCell({ config: cell, node, storage, log, nowMs, takeUp: (organisationId) => chores.take(organisationId) });
-  const census = { actors: () => actors.actors(), drain };
   const record = nodeRecord(`${config.cluster?.nodeId ?? 'node'}~alone`, undefined, null, startedAtMs);
+  const self = node?.self ?? record.id;
+  const census = { actors: () => [...actors.actors(self), ...setup.sessions.actors(self)], drain };
   const view = node === undefined ? soleView(() => ({ ...record, url }), census) : cellView(node.bus, node.members, census);
   return {
     model,

@@ -159,11 +159,11 @@ export class LocalTurns implements TurnHost {
     };
   }
 
-  actors(): ActorRecord[] {
+  actors(node: string): ActorRecord[] {
     return [...this.#conversations.values()].map(({ id, home, running, runningTurnId, waiting, sinceMs }) => ({
       kind: 'conversation',
       id,
-      node: this.#services.ownership.self,
+      node,
       organisationId: home.organisationId,
       appId: home.appId,
       state: running?.state ?? 'opening',

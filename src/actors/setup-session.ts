@@ -145,7 +145,9 @@ function closePanel(work: SessionWork, effects: readonly SetupSessionEffect[], f
 
 /** One session at work: `change` does things to it one at a time, `watch` tells of each commit, `onIdle` says that neither is under way. */
 export class SetupSession {
-  readonly #ref: SessionRef;
+  readonly ref: SessionRef;
+  /** Since when it has been active here. */
+  readonly sinceMs: number;
   readonly #services: SetupServices;
   readonly #onIdle: () => void;
   readonly #watchers = new Set<() => void>();
@@ -155,9 +157,15 @@ export class SetupSession {
   #toldRevision: number | null = 0;
 
   constructor(ref: SessionRef, services: SetupServices, onIdle: () => void) {
-    this.#ref = ref;
+    this.ref = ref;
+    this.sinceMs = services.nowMs();
     this.#services = services;
     this.#onIdle = onIdle;
+  }
+
+  /** Pieces of work that wait, with the one that is being done. */
+  get waiting(): number {
+    return this.#waiting;
   }
 
   /** Calls `wake` after every commit. Answers how to stop that. */
@@ -176,7 +184,7 @@ export class SetupSession {
   }
 
   #revision(): number | null {
-    return readSession(this.#services.storage.organisation(this.#ref.organisationId), this.#ref.sessionId)?.revision ?? null;
+    return readSession(this.#services.storage.organisation(this.ref.organisationId), this.ref.sessionId)?.revision ?? null;
   }
 
   /** Wakes watchers when another node changed the rows since they were last told. */
@@ -212,13 +220,13 @@ export class SetupSession {
 
   async #change(work: (session: SessionWork) => SessionChange): Promise<Committed> {
     const { storage } = this.#services;
-    const db = storage.organisation(this.#ref.organisationId);
+    const db = storage.organisation(this.ref.organisationId);
     const shared = this.#services.others !== undefined;
     const tries = shared ? STEP_TRIES_SHARED : STEP_TRIES;
     for (let attempt = 1; attempt <= tries; attempt++) {
       // Whoever lost a race with another node gives way, at random, so that they do not meet again.
       if (shared && attempt > 1) await pause(Math.random() * Math.min(attempt * 4, STEP_PAUSE_MAX_MS));
-      const row = sessionOrRefuse(db, this.#ref.sessionId);
+      const row = sessionOrRefuse(db, this.ref.sessionId);
       // Thirteen regions take a while to wake, and most work leaves the panel alone.
       let panel: Stepper<typeof stepPanel> | undefined;
       const effects: SetupSessionEffect[] = [];
@@ -239,7 +247,7 @@ export class SetupSession {
       const steps = panel === undefined ? row.panel : panelJson(panel);
       const isSame = state === row.state && steps === row.panel && events.length === 0 && change.detected === undefined;
       if (isSame) return this.#told(change, { row, eventIds: [] });
-      const eventIds = await storage.write(this.#ref.organisationId, 'commitSetupSession', {
+      const eventIds = await storage.write(this.ref.organisationId, 'commitSetupSession', {
         sessionId: row.id,
         revision: row.revision,
         state,
@@ -262,7 +270,7 @@ export class SetupSession {
   #committed(revision: number): void {
     this.#toldRevision = revision;
     this.wake();
-    this.#services.others?.announce('sessionChanged', this.#ref);
+    this.#services.others?.announce('sessionChanged', this.ref);
   }
 
   #told(change: SessionChange, committed: Committed): Committed {
@@ -273,7 +281,7 @@ export class SetupSession {
   /** Ticks what the app's rows show, and answers the lines that say so. */
   #observe(db: Connection, work: SessionWork, states: StoredPanel['state']): NewSetupEvent[] {
     if (work.session.state !== 'running') return [];
-    const app = readApp(db, this.#ref.appId, this.#ref.organisationId);
+    const app = readApp(db, this.ref.appId, this.ref.organisationId);
     if (app === undefined) throw noSuchApp();
     return observedSteps(readAppStatus(db, app)).flatMap((step) => {
       if (states[step] === 'done') return [];

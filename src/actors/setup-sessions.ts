@@ -9,7 +9,8 @@ import { mintId } from '../protocol/ids.ts';
 import { PING_INTERVAL_MS, SETUP_SESSION_HOURS } from '../protocol/limits.ts';
 import type { AppRecord } from '../storage/apps.ts';
 import type { SessionRef } from '../storage/setup-access.ts';
-import { nextSessionDeadline, readDueSessions, readOpenSession, type SetupSessionRow } from '../storage/setup-sessions.ts';
+import { nextSessionDeadline, readDueSessions, readOpenSession, readSession, type SetupSessionRow } from '../storage/setup-sessions.ts';
+import type { ActorRecord } from './cluster/messages.ts';
 import type { DeadlineKind } from './deadlines.ts';
 import { refuseLiveApp } from './setup-admission.ts';
 import { type IssuedCode, issueFileCode } from './setup-files.ts';
@@ -80,6 +81,14 @@ export class SetupSessions {
     });
     this.#active.set(ref.sessionId, session);
     return session;
+  }
+
+  /** Those that somebody works on or watches in this process, which is `node`. */
+  actors(node: string): ActorRecord[] {
+    return [...this.#active.values()].map(({ ref: { sessionId, organisationId, appId }, sinceMs, waiting }) => ({
+      ...{ kind: 'setup_session', id: sessionId, node, organisationId, appId, turnId: null, waiting, sinceMs },
+      state: readSession(this.#services.storage.organisation(organisationId), sessionId)?.state ?? 'gone',
+    }));
   }
 
   /** See SetupSession.change. */

@@ -19,8 +19,8 @@ export interface ActorSystem {
   /** Tells of each turn that the device opens on the app's test channel from now on. Answers how to stop that. */
   watchDevice(device: WatchedDevice, listener: (turn: WatchedTurn) => void): () => void;
   stats(): ActorStats;
-  /** Conversations that are active in this process. */
-  actors(): ActorRecord[];
+  /** Conversations that are active in this process, which is `node`. */
+  actors(node: string): ActorRecord[];
   /** Waits until no turn runs, at most `deadlineMs`; what runs then is interrupted (and can be retried). */
   drain(deadlineMs: number): Promise<void>;
   close(): void;
@@ -91,8 +91,8 @@ class Actors implements ActorSystem {
     return this.#host.stats();
   }
 
-  actors(): ActorRecord[] {
-    return this.#host.actors();
+  actors(node: string): ActorRecord[] {
+    return this.#host.actors(node);
   }
 
   drain(deadlineMs: number): Promise<void> {

@@ -41,8 +41,8 @@ export interface TurnHost {
   /** Stops a running turn; false when it had ended already. @throws Refusal 404. */
   stop(caller: TurnCaller, turnId: string): Promise<boolean>;
   stats(): ActorStats;
-  /** Conversations that are active in this process. */
-  actors(): ActorRecord[];
+  /** Conversations that are active in this process, which is `node`. */
+  actors(node: string): ActorRecord[];
   /** Waits until no turn runs, at most `deadlineMs`; what runs then is interrupted (and can be retried). */
   drain(deadlineMs: number): Promise<void>;
   close(): void;

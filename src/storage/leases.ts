@@ -11,7 +11,7 @@ export interface LeaseRow {
 
 /** The lease of this name as its row has it, run out or not. */
 export function readLease(db: Connection, name: string): LeaseRow | undefined {
-  const row = db.statement('SELECT holder, expires_at_ms FROM write_leases WHERE app_id = :name').get({ name });
+  const row = db.statement('SELECT holder, expires_at_ms FROM leases WHERE name = :name').get({ name });
   return row === undefined ? undefined : { holder: row.holder as string, expiresAtMs: row.expires_at_ms as number };
 }
 
@@ -22,8 +22,8 @@ function takeLease(
 ): boolean {
   const { changes } = db
     .statement(
-      `INSERT INTO write_leases (app_id, holder, expires_at_ms) VALUES (:name, :holder, :expiresAtMs)
-       ON CONFLICT (app_id) DO UPDATE SET holder = excluded.holder, expires_at_ms = excluded.expires_at_ms
+      `INSERT INTO leases (name, holder, expires_at_ms) VALUES (:name, :holder, :expiresAtMs)
+       ON CONFLICT (name) DO UPDATE SET holder = excluded.holder, expires_at_ms = excluded.expires_at_ms
          WHERE holder = :gone OR expires_at_ms <= :nowMs`,
     )
     .run(input);
@@ -32,15 +32,13 @@ function takeLease(
 
 /** The holder keeps the lease until then; false when it is no longer its own. */
 function renewLease(db: Connection, input: { name: string; holder: string; expiresAtMs: number }): boolean {
-  const { changes } = db
-    .statement('UPDATE write_leases SET expires_at_ms = :expiresAtMs WHERE app_id = :name AND holder = :holder')
-    .run(input);
+  const { changes } = db.statement('UPDATE leases SET expires_at_ms = :expiresAtMs WHERE name = :name AND holder = :holder').run(input);
   return changes === 1;
 }
 
 /** Nothing when the lease is another's by now. */
 function giveBackLease(db: Connection, input: { name: string; holder: string }): void {
-  db.statement('DELETE FROM write_leases WHERE app_id = :name AND holder = :holder').run(input);
+  db.statement('DELETE FROM leases WHERE name = :name AND holder = :holder').run(input);
 }
 
 export const transactions = { takeLease, renewLease, giveBackLease };

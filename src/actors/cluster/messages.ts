@@ -107,8 +107,6 @@ export interface Announcements {
   counted: { readonly counts: readonly (readonly [bucket: string, count: number])[] };
   /** A charge was committed, or credit was added (`costMicroUsd` 0). */
   charged: { readonly organisationId: string; readonly channel: Channel; readonly costMicroUsd: number; readonly atMs: number };
-  /** Texts or links of the organisation wait to be indexed. */
-  knowledgeWaits: { readonly organisationId: string };
   /** Where an organisation lives changed. */
   placed: { readonly organisationId: string };
 }

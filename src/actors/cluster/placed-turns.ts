@@ -223,8 +223,8 @@ export class PlacedTurns implements TurnHost {
     return this.#services.local.stats();
   }
 
-  actors(): ActorRecord[] {
-    return this.#services.local.actors();
+  actors(node: string): ActorRecord[] {
+    return this.#services.local.actors(node);
   }
 
   async drain(deadlineMs: number): Promise<void> {

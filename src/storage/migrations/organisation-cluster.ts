@@ -3,7 +3,7 @@ import type { Migration } from './migrate.ts';
 
 export const clusterMigration: Migration = {
   version: 5,
-  name: 'owners of conversations, the seal, turns of writes',
+  name: 'owners of conversations, the seal, leases',
   sql: `
     -- The node that wrote the epoch; '' where nobody else can be. Whoever takes the conversation over writes both.
     ALTER TABLE conversations ADD COLUMN owner TEXT NOT NULL DEFAULT '';
@@ -15,9 +15,9 @@ export const clusterMigration: Migration = {
       sealed_at_ms INTEGER NOT NULL
     ) STRICT;
 
-    -- Which node is writing an app's configuration now.
-    CREATE TABLE write_leases (
-      app_id TEXT PRIMARY KEY,
+    -- Which node does a piece of work now that one may do at a time: writes of an app, a link, a smoke test.
+    CREATE TABLE leases (
+      name TEXT PRIMARY KEY,
       holder TEXT NOT NULL,
       expires_at_ms INTEGER NOT NULL
     ) STRICT, WITHOUT ROWID;
