@@ -2,7 +2,7 @@
  * The action calls of one turn that the service runs itself: reads for the model's next round, and writes that a person
  * confirmed and a continuation handed over (decisions §8).
  *
- * Invariants: a write is sent only after its row says `executing`, which the opening of the turn committed; how it ended is
+ * Invariants: a write is sent only while its row says `executing`, which the opening of the turn committed; how it ended is
  * committed by a compare-and-set of its own as soon as it is known, so that it is kept whatever becomes of the turn.
  */
 import { fence } from '../assistant/fence.ts';
@@ -70,6 +70,8 @@ export class ServerCalls {
   async #write(row: InvocationRow): Promise<void> {
     const scope = this.#scope;
     try {
+      // A process that stood still may have been given up: then the person is told that nobody knows, and so it stays.
+      if (!scope.isExecuting(row)) return;
       const outcome = await this.#call(row.id, row.name, definitionOf(row)?.http ?? null, row.params, scope.receipt(row));
       if (outcome.outcome === 'unknown') this.#unknown = [...this.#unknown, row];
       await scope.settle(row, outcome);

@@ -70,6 +70,8 @@ export interface TurnScope {
   readonly left: readonly PendingInvocation[];
   /** The signed receipt of a confirmed call. */
   receipt(row: InvocationRow): string | undefined;
+  /** Whether the row of a write still says that it is being executed. */
+  isExecuting(row: InvocationRow): boolean;
   /** Stores how a write ended. */
   settle(row: InvocationRow, outcome: ActionOutcome): Promise<void>;
   /** Hears of each action the model calls, by name. */

@@ -8,7 +8,7 @@ import type { PendingInvocation, TurnUsage } from '../protocol/runtime/stream-ev
 import type { Connection } from '../storage/connection.ts';
 import { readPersona } from '../storage/drafts.ts';
 import { enabledActions } from '../storage/http-actions.ts';
-import type { InvocationRow } from '../storage/invocations.ts';
+import { type InvocationRow, readInvocationById } from '../storage/invocations.ts';
 import { hasIndexedKnowledge, searchKnowledge } from '../storage/knowledge-search.ts';
 import { readManifest } from '../storage/manifests.ts';
 import type { Concealment } from './concealment.ts';
@@ -107,6 +107,7 @@ export class TurnScopes {
       lost: run.lost,
       left: run.left,
       receipt: (row) => this.receipt(command, concealment, row),
+      isExecuting: (row) => readInvocationById(db, row.id)?.state === 'executing',
       settle: (row, outcome) => this.#settle(organisationId, row, outcome),
       onAction: (name) => command.onAction?.(name),
       usage: () => run.usage(),

@@ -1,0 +1,27 @@
+/** A write is sent only while its row says that it is being executed. */
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { ServerCalls } from '../../src/actors/server-calls.ts';
+import type { TurnScope } from '../../src/actors/turn-scope.ts';
+import type { InvocationRow } from '../../src/storage/invocations.ts';
+
+const ROW = { id: 'inv_1', name: 'refund_order', params: {}, state: 'executing' } as unknown as InvocationRow;
+
+for (const isExecuting of [true, false]) {
+  test(`decisions §8, §10: a write whose row ${isExecuting ? 'is executing is sent' : 'was given up by another node is not sent, and nothing is stored of it'}`, async () => {
+    const settled: string[] = [];
+    const scope = {
+      executions: [ROW],
+      lost: [],
+      log: { error: (fields: object) => assert.fail(JSON.stringify(fields)) },
+      isExecuting: (row: InvocationRow) => row.id === ROW.id && isExecuting,
+      receipt: () => undefined,
+      // Without a definition the call fails before anything is sent: how it ended is stored all the same.
+      settle: async (row: InvocationRow) => void settled.push(row.id),
+    };
+    const calls = new ServerCalls(scope as unknown as TurnScope);
+    await calls.runWrites();
+    assert.deepEqual(settled, isExecuting ? [ROW.id] : []);
+    assert.deepEqual(calls.takeWarnings(), []);
+  });
+}
