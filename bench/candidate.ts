@@ -13,6 +13,8 @@ export interface Scene {
 
 /** A server that is ready, and how the load client asks it. */
 export interface Target {
+  /** Names the files that the load client is given. */
+  readonly name: string;
   readonly process: Running;
   readonly port: number;
   readonly path: string;
@@ -31,6 +33,9 @@ export interface Candidate {
   start(scene: Scene): Promise<Target>;
 }
 
+/** The service of `--against`, as a candidate. */
+export const EARLIER = 'earlier';
+
 /** The raw relay: the limit the others are compared with. */
 export const relay: Candidate = {
   name: 'relay',
@@ -46,6 +51,7 @@ export const relay: Candidate = {
       readyUrl: `http://127.0.0.1:${port}/healthz`,
     });
     return {
+      name: 'relay',
       process,
       port,
       path: '/v1/chat',

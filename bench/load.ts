@@ -1,7 +1,7 @@
 /** The load client (`load.c`) from here: compiling it once per run, and one call of it. */
 import { execFile, spawnSync } from 'node:child_process';
-import { writeFileSync } from 'node:fs';
-import { join } from 'node:path';
+import { existsSync, writeFileSync } from 'node:fs';
+import { dirname, join } from 'node:path';
 import { promisify } from 'node:util';
 import type { Target } from './candidate.ts';
 import { CLIENT_CORE, pinned } from './processes.ts';
@@ -30,8 +30,19 @@ export interface LoadResult {
 
 const run = promisify(execFile);
 
+/** The folder that holds package.json, wherever the compiled files were put below it. */
+export function projectDir(): string {
+  let dir = import.meta.dirname;
+  while (!existsSync(join(dir, 'package.json'))) {
+    if (dir === dirname(dir)) throw new Error('package.json not found above the compiled benchmark');
+    dir = dirname(dir);
+  }
+  return dir;
+}
+
 /** Compiles the load client into `outDir` and returns its path. Throws when there is no C compiler or it refuses. */
-export function compileLoad(sourceFile: string, outDir: string): string {
+export function compileLoad(outDir: string): string {
+  const sourceFile = join(projectDir(), 'bench/load.c');
   const program = join(outDir, 'load');
   const compiler = ['gcc', 'cc', 'clang'].find((name) => spawnSync(name, ['--version']).status === 0);
   if (compiler === undefined) throw new Error('No C compiler found (gcc, cc or clang): the load client cannot be built.');
@@ -42,8 +53,9 @@ export function compileLoad(sourceFile: string, outDir: string): string {
 
 /** Sends `requests` turns to a target as the workload asks. What the load client says of broken streams goes to stderr. */
 export async function load(program: string, outDir: string, workload: Workload, target: Target, requests: number): Promise<LoadResult> {
-  const headersFile = join(outDir, `${target.mode}-headers.txt`);
-  const bodyFile = join(outDir, `${target.mode}-body.json`);
+  // Two may be asked at a time, each by a load client of its own.
+  const headersFile = join(outDir, `${target.name}-headers.txt`);
+  const bodyFile = join(outDir, `${target.name}-body.json`);
   writeFileSync(headersFile, `${target.headers.join('\n')}\n`);
   writeFileSync(bodyFile, target.body);
   const options = {

@@ -14,16 +14,26 @@ const READY_POLL_MS = 50;
 const STOP_TIMEOUT_MS = 10_000;
 const LOG_TAIL_CHARS = 2_000;
 
-export interface Program {
-  /** Shown in errors, and the name of its log. */
+interface Started {
+  /** Shown in errors. */
   readonly name: string;
   readonly core: number;
-  readonly file: string;
-  readonly args: readonly string[];
   readonly env: Readonly<Record<string, string>>;
   readonly logFile: string;
+}
+
+/** A program of ours. */
+export interface Program extends Started {
+  readonly file: string;
+  readonly args: readonly string[];
   /** Answers 200 once the program is ready. */
   readonly readyUrl: string;
+}
+
+/** Anything else that can be started. */
+export interface Command extends Started {
+  readonly command: readonly string[];
+  isReady(): Promise<boolean>;
 }
 
 export interface Running {
@@ -66,26 +76,32 @@ export function pinSelf(core: number): void {
 }
 
 /** Starts a compiled program on its core and waits until it answers. Throws, with the end of its log, when it does not. */
-export async function start(program: Program): Promise<Running> {
-  const log = openSync(program.logFile, 'w');
-  const [command, ...args] = pinned(program.core, [process.execPath, program.file, ...program.args]);
-  const env = { PATH: process.env.PATH ?? '', HOME: process.env.HOME ?? '', NODE_ENV: 'production', ...program.env };
-  const child = spawn(command, args, { env, stdio: ['ignore', log, log] });
+export function start(program: Program): Promise<Running> {
+  const command = [process.execPath, program.file, ...program.args];
+  return launch({ ...program, command, isReady: () => answers(program.readyUrl) });
+}
+
+/** As `start`, for any command. */
+export async function launch({ name, core, command, env: own, logFile, isReady }: Command): Promise<Running> {
+  const log = openSync(logFile, 'w');
+  const [file, ...args] = pinned(core, command);
+  const env = { PATH: process.env.PATH ?? '', HOME: process.env.HOME ?? '', NODE_ENV: 'production', ...own };
+  const child = spawn(file, args, { env, stdio: ['ignore', log, log] });
   running.add(child);
   child.once('exit', () => running.delete(child));
   const check = (): void => {
     if (child.exitCode === null && child.signalCode === null) return;
-    const tail = readFileSync(program.logFile, 'utf8').slice(-LOG_TAIL_CHARS);
-    throw new Error(`${program.name} ended (${child.exitCode ?? child.signalCode}):\n${tail}`);
+    const tail = readFileSync(logFile, 'utf8').slice(-LOG_TAIL_CHARS);
+    throw new Error(`${name} ended (${child.exitCode ?? child.signalCode}):\n${tail}`);
   };
   const { pid } = child;
-  if (pid === undefined) throw new Error(`${program.name} did not start: ${command}`);
+  if (pid === undefined) throw new Error(`${name} did not start: ${file}`);
   const giveUpAtMs = performance.now() + READY_TIMEOUT_MS;
-  while (!(await answers(program.readyUrl))) {
+  while (!(await isReady())) {
     check();
     if (performance.now() > giveUpAtMs) {
       child.kill('SIGKILL');
-      throw new Error(`${program.name} did not answer at ${program.readyUrl}; see ${program.logFile}`);
+      throw new Error(`${name} did not answer; see ${logFile}`);
     }
     await pause(READY_POLL_MS);
   }

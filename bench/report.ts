@@ -1,4 +1,6 @@
 /** From rounds to a table: medians, ratios to the raw relay, Markdown. */
+
+import { EARLIER } from './candidate.ts';
 import type { LoadResult } from './load.ts';
 import type { Workload } from './workloads.ts';
 
@@ -125,6 +127,49 @@ export function table(outcomes: readonly Outcome[]): string {
     ];
   });
   return markdownTable(COLUMNS, rows);
+}
+
+const EARLIER_COLUMNS = [
+  'workload',
+  'per',
+  'earlier µs',
+  'now µs',
+  'now ÷ earlier',
+  'by round',
+  'first delta p50 / p99 ms: earlier',
+  'now',
+];
+
+/**
+ * The service beside an earlier build of itself, a row per workload; none when no earlier one was measured. Each round's ratio is of
+ * two measurements that followed each other, so their median holds still where the machine does not.
+ */
+export function againstEarlier(outcomes: readonly Outcome[]): string[] {
+  const summaries = summarize(outcomes);
+  const rows = outcomes.flatMap((earlier, at) => {
+    if (earlier.candidate !== EARLIER) return [];
+    const { workload } = earlier;
+    const nowAt = outcomes.findIndex((other) => other.workload === workload && other.candidate === 'service');
+    const [now, before, after] = [outcomes[nowAt], summaries[at], summaries[nowAt]];
+    if (now === undefined || before === undefined || after === undefined) return [];
+    const cpuOf = (round: Round | undefined): number => (round === undefined ? Number.NaN : round.cpu_ns / units(workload, round));
+    const ratios = now.rounds.map((round, i) => cpuOf(round) / cpuOf(earlier.rounds[i]));
+    const latency = (s: Summary): string => `${s.ttfb_p50_ms.toFixed(2)} / ${s.ttfb_p99_ms.toFixed(2)}`;
+    const range = `${Math.min(...ratios).toFixed(2)} to ${Math.max(...ratios).toFixed(2)}`;
+    return [
+      [
+        workload.name,
+        workload.unit,
+        digits(before.cpu_us),
+        digits(after.cpu_us),
+        median(ratios).toFixed(2),
+        range,
+        latency(before),
+        latency(after),
+      ],
+    ];
+  });
+  return rows.length === 0 ? [] : [markdownTable(EARLIER_COLUMNS, rows)];
 }
 
 export function markdownTable(columns: readonly string[], rows: readonly (readonly string[])[]): string {

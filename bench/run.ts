@@ -1,25 +1,28 @@
 /**
  * The benchmark: runs the workloads against the candidates side by side, then the questions that bring a load of their
  * own, and writes what it found to `bench/out/`.
- * `node dist/bench/run.js [--only W1,K1] [--peer relay,service] [--rounds 5] [--seconds 60] [--quick]`; see bench/README.md.
+ * `node dist/bench/run.js [--only W1,K1] [--peer relay,service] [--against dist] [--rounds 5] [--seconds 60] [--quick]`; see bench/README.md.
  */
-import { existsSync, mkdirSync, writeFileSync } from 'node:fs';
+import { mkdirSync, writeFileSync } from 'node:fs';
 import { cpus, release } from 'node:os';
-import { dirname, join } from 'node:path';
+import { join, resolve } from 'node:path';
 import { parseArgs } from 'node:util';
 import { agents } from './agents.ts';
+import { betweenNodes } from './between-nodes.ts';
 import { type Candidate, relay, type Target } from './candidate.ts';
 import { cpuNs, peakRssBytes } from './cpu.ts';
 import { knowledge } from './knowledge.ts';
-import { compileLoad, load } from './load.ts';
-import { CLIENT_CORE, canPin, freePort, pause, pinSelf, type Running, start } from './processes.ts';
+import { compileLoad, load, projectDir } from './load.ts';
+import { startModel } from './model.ts';
+import { CLIENT_CORE, canPin, pause, pinSelf } from './processes.ts';
 import type { Finding, Question } from './question.ts';
-import { type Outcome, type Round, table } from './report.ts';
-import { service } from './service.ts';
+import { againstEarlier, type Outcome, type Round, table } from './report.ts';
+import { earlierService, service } from './service.ts';
+import { severalNodes } from './several-nodes.ts';
 import { WORKLOADS, type Workload } from './workloads.ts';
 
 const CANDIDATES: readonly Candidate[] = [relay, service];
-const QUESTIONS: readonly Question[] = [knowledge, agents];
+const QUESTIONS: readonly Question[] = [knowledge, agents, betweenNodes, severalNodes];
 const ROUNDS = 5;
 /** `--quick` runs one round of a quarter of the streams: to see that the rig works, not to quote. */
 const QUICK_DIVISOR = 4;
@@ -69,6 +72,7 @@ function readPlan(): Plan {
     options: {
       only: { type: 'string' },
       peer: { type: 'string' },
+      against: { type: 'string' },
       rounds: { type: 'string' },
       seconds: { type: 'string' },
       quick: { type: 'boolean' },
@@ -76,7 +80,8 @@ function readPlan(): Plan {
   });
   const quick = values.quick === true;
   const wanted = chosen([...WORKLOADS, ...QUESTIONS], values.only);
-  const candidates = chosen(CANDIDATES, values.peer);
+  const { against } = values;
+  const candidates = [...chosen(CANDIDATES, values.peer), ...(against === undefined ? [] : [earlierService(resolve(against))])];
   return {
     workloads: WORKLOADS.filter((workload) => wanted.includes(workload)),
     // They are asked of the service alone.
@@ -86,31 +91,6 @@ function readPlan(): Plan {
     seconds: numberOf('seconds', values.seconds),
     quick,
   };
-}
-
-/** The folder that holds package.json, wherever the compiled files were put below it. */
-function projectDir(): string {
-  let dir = import.meta.dirname;
-  while (!existsSync(join(dir, 'package.json'))) {
-    if (dir === dirname(dir)) throw new Error('package.json not found above the compiled benchmark');
-    dir = dirname(dir);
-  }
-  return dir;
-}
-
-async function startUpstream(outDir: string): Promise<{ process: Running; origin: string }> {
-  const port = await freePort();
-  const origin = `http://127.0.0.1:${port}`;
-  const process = await start({
-    name: 'upstream',
-    core: CLIENT_CORE,
-    file: join(import.meta.dirname, 'upstream.js'),
-    args: ['--port', String(port)],
-    env: {},
-    logFile: join(outDir, 'upstream.log'),
-    readyUrl: `${origin}/healthz`,
-  });
-  return { process, origin };
 }
 
 function scaled({ quick }: Plan, requests: number): number {
@@ -171,7 +151,7 @@ function heading(plan: Plan): string {
 /** Writes the report as far as it is: after every part, so that a run that is cut short leaves what it found. */
 function write(plan: Plan, outDir: string, outcomes: readonly Outcome[], findings: readonly Finding[]): string {
   const sections = findings.map(({ name, markdown }) => `## ${name}\n\n${markdown}`);
-  const report = `${[heading(plan), ...(outcomes.length === 0 ? [] : [table(outcomes)]), ...sections].join('\n\n')}\n`;
+  const report = `${[heading(plan), ...(outcomes.length === 0 ? [] : [table(outcomes), ...againstEarlier(outcomes)]), ...sections].join('\n\n')}\n`;
   const data = { heading: heading(plan), outcomes, findings: findings.map(({ name, data }) => ({ name, data })) };
   writeFileSync(join(outDir, 'latest.md'), report);
   writeFileSync(join(outDir, 'latest.json'), `${JSON.stringify(data, undefined, 2)}\n`);
@@ -179,10 +159,10 @@ function write(plan: Plan, outDir: string, outcomes: readonly Outcome[], finding
 }
 
 /** The workloads of the plan, with the fake model and the load client that they need. */
-async function playAll(plan: Plan, root: string, outDir: string): Promise<Outcome[]> {
+async function playAll(plan: Plan, outDir: string): Promise<Outcome[]> {
   if (plan.workloads.length === 0) return [];
-  const program = compileLoad(join(root, 'bench/load.c'), outDir);
-  const upstream = await startUpstream(outDir);
+  const program = compileLoad(outDir);
+  const upstream = await startModel(outDir);
   const outcomes: Outcome[] = [];
   try {
     for (const workload of plan.workloads) {
@@ -198,11 +178,10 @@ async function playAll(plan: Plan, root: string, outDir: string): Promise<Outcom
 
 async function main(): Promise<void> {
   const plan = readPlan();
-  const root = projectDir();
-  const outDir = join(root, 'bench/out');
+  const outDir = join(projectDir(), 'bench/out');
   mkdirSync(outDir, { recursive: true });
   pinSelf(CLIENT_CORE);
-  const outcomes = await playAll(plan, root, outDir);
+  const outcomes = await playAll(plan, outDir);
   const findings: Finding[] = [];
   for (const question of plan.questions) {
     findings.push(await question.measure({ outDir, quick: plan.quick, rounds: plan.rounds, seconds: plan.seconds }));

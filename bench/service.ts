@@ -1,18 +1,20 @@
 /**
  * The Assistant Service: starts it on an empty data directory and makes organizations and apps in it through the console
- * interface. As a candidate it has the fake model behind it and a live app with limits out of the way.
+ * interface. As a candidate it has the fake model behind it and a live app with limits out of the way; so has an earlier build.
  */
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import type { Candidate, Scene, Target } from './candidate.ts';
+import { type Candidate, EARLIER, type Scene, type Target } from './candidate.ts';
 import { freePort, type Running, SERVER_CORE, start } from './processes.ts';
 
 /** The most the console accepts. The caps are per device and every connection is a device of its own: a run stays below. */
 const MESSAGES_PER_MINUTE = 10_000;
 const MESSAGES_PER_DAY = 10_000_000;
 
-const CLIENT = { protocol: 1, sdk: 'web/0.50.0', catalog_version: '2026-11.a', components: ['text'] };
+const SERVICE = join(import.meta.dirname, '../src/main.js');
+
+export const CLIENT = { protocol: 1, sdk: 'web/0.50.0', catalog_version: '2026-11.a', components: ['text'] };
 
 /** The console interface as its operator. */
 export interface Console {
@@ -49,75 +51,116 @@ export async function createApp(operator: Console, organisationId: string): Prom
   return { appId: app.id, liveKey: keys.live };
 }
 
-/** Makes the app that the load client talks to; returns its live key. */
-async function createLiveApp(operator: Console): Promise<string> {
-  const { appId, liveKey } = await createApp(operator, await createOrganisation(operator));
+/** Makes the app that the load client talks to; returns its live key and whose it is. */
+export async function createLiveApp(operator: Console): Promise<{ readonly organisationId: string; readonly liveKey: string }> {
+  const organisationId = await createOrganisation(operator);
+  const { appId, liveKey } = await createApp(operator, organisationId);
   await operator.call('PATCH', `/apps/${appId}`, { messages_per_minute: MESSAGES_PER_MINUTE, messages_per_day: MESSAGES_PER_DAY });
   await operator.call('POST', `/apps/${appId}/go-live`);
-  return liveKey;
+  return { organisationId, liveKey };
 }
 
-/** The running program, without anything in it yet. */
+/** The running program. */
 export interface Server {
   readonly process: Running;
   readonly port: number;
   readonly origin: string;
   readonly operator: Console;
-  /** Ends it and removes what it stored. */
+  /** Ends it. */
   stop(): Promise<void>;
 }
 
-/** Starts the program on an empty data directory, on the server's core; `env` says which model it has (none: offline answers). */
-export async function startServer(outDir: string, env: Readonly<Record<string, string>>): Promise<Server> {
+export interface ServerPlace {
+  /** Of its log. */
+  readonly name: string;
+  readonly core: number;
+  readonly dataDir: string;
+  readonly outDir: string;
+  /** Says, among others, which model it has (none: offline answers). */
+  readonly env: Readonly<Record<string, string>>;
+  /** The compiled program; by default the one beside this benchmark. */
+  readonly file?: string | undefined;
+}
+
+/** Starts the program on a data directory. */
+export async function startProgram({ name, core, dataDir, outDir, env, file = SERVICE }: ServerPlace): Promise<Server> {
   const port = await freePort();
   const origin = `http://127.0.0.1:${port}`;
+  const process = await start({
+    name,
+    core,
+    file,
+    args: [],
+    env: { HOST: '127.0.0.1', PORT: String(port), DATA_DIR: dataDir, LOG_LEVEL: 'warn', ...env },
+    logFile: join(outDir, `${name}.log`),
+    readyUrl: `${origin}/readyz`,
+  });
+  const operator = consoleOf(origin, readFileSync(join(dataDir, 'operator-token'), 'utf8').trim());
+  return { process, port, origin, operator, stop: () => process.stop() };
+}
+
+/** A data directory for as long as `work` needs it: removed when `work` fails, or by whoever calls `remove`. */
+export async function withDataDir<T>(work: (dataDir: string, remove: () => void) => Promise<T>): Promise<T> {
   const dataDir = mkdtempSync(join(tmpdir(), 'assistant-bench-'));
-  const removeData = (): void => rmSync(dataDir, { recursive: true, force: true });
+  const remove = (): void => rmSync(dataDir, { recursive: true, force: true });
   try {
-    const process = await start({
-      name: 'service',
-      core: SERVER_CORE,
-      file: join(import.meta.dirname, '../src/main.js'),
-      args: [],
-      env: { HOST: '127.0.0.1', PORT: String(port), DATA_DIR: dataDir, LOG_LEVEL: 'warn', ...env },
-      logFile: join(outDir, 'service.log'),
-      readyUrl: `${origin}/readyz`,
-    });
-    const operator = consoleOf(origin, readFileSync(join(dataDir, 'operator-token'), 'utf8').trim());
-    const stop = async (): Promise<void> => {
-      await process.stop();
-      removeData();
-    };
-    return { process, port, origin, operator, stop };
+    return await work(dataDir, remove);
   } catch (error) {
-    removeData();
+    remove();
     throw error;
   }
 }
 
-async function startService(scene: Scene): Promise<Target> {
-  const server = await startServer(scene.outDir, {
-    OPENAI_BASE_URL: `${scene.upstream}/v1`,
-    OPENAI_API_KEY: 'x',
-    MODEL: scene.model,
-    // Free of charge: a run must not end in an exhausted usage credit.
-    MODEL_PRICES: JSON.stringify({ [scene.model]: { input: 0, output: 0 } }),
-  });
-  try {
-    const key = await createLiveApp(server.operator);
-    return {
-      process: server.process,
-      port: server.port,
-      path: '/v1/chat',
-      headers: ['Content-Type: application/json', `X-Service-Key: ${key}`, 'X-Service-Device: %DEVICE%'],
-      body: `{"turn_id":"%TURN%","message":{"text":"Hello"},"client":${JSON.stringify(CLIENT)}}`,
-      mode: 'service',
-      stop: server.stop,
+/** Starts the program on an empty data directory, on the server's core, and removes with it what it stored. */
+export function startServer(outDir: string, env: Readonly<Record<string, string>>, name = 'service', file?: string): Promise<Server> {
+  return withDataDir(async (dataDir, remove) => {
+    const server = await startProgram({ name, core: SERVER_CORE, dataDir, outDir, env, file });
+    const stop = async (): Promise<void> => {
+      await server.stop();
+      remove();
     };
+    return { ...server, stop };
+  });
+}
+
+/** The fake model behind a server. */
+export function modelEnv({ model, upstream }: Pick<Scene, 'model' | 'upstream'>): Record<string, string> {
+  return {
+    OPENAI_BASE_URL: `${upstream}/v1`,
+    OPENAI_API_KEY: 'x',
+    MODEL: model,
+    // Free of charge: a run must not end in an exhausted usage credit.
+    MODEL_PRICES: JSON.stringify({ [model]: { input: 0, output: 0 } }),
+  };
+}
+
+/** How the load client asks a server for turns of an app; ending the target ends the server. */
+export function targetOf(server: Server, liveKey: string, name: string): Target {
+  return {
+    name,
+    process: server.process,
+    port: server.port,
+    path: '/v1/chat',
+    headers: ['Content-Type: application/json', `X-Service-Key: ${liveKey}`, 'X-Service-Device: %DEVICE%'],
+    body: `{"turn_id":"%TURN%","message":{"text":"Hello"},"client":${JSON.stringify(CLIENT)}}`,
+    mode: 'service',
+    stop: server.stop,
+  };
+}
+
+async function startService(scene: Scene, name: string, file: string | undefined): Promise<Target> {
+  const server = await startServer(scene.outDir, modelEnv(scene), name, file);
+  try {
+    return targetOf(server, (await createLiveApp(server.operator)).liveKey, name);
   } catch (error) {
     await server.stop();
     throw error;
   }
 }
 
-export const service: Candidate = { name: 'service', start: startService };
+export const service: Candidate = { name: 'service', start: (scene) => startService(scene, 'service', undefined) };
+
+/** The same service as another build has it: `dist` is the folder that its compiler wrote. */
+export function earlierService(dist: string): Candidate {
+  return { name: EARLIER, start: (scene) => startService(scene, EARLIER, join(dist, 'src/main.js')) };
+}

@@ -1,4 +1,5 @@
 /** Composition: makes the nodes of a data directory one cell among others, when CELL_ID names it (decisions §10). */
+import { setTimeout as pause } from 'node:timers/promises';
 import type { Logger } from 'pino';
 import { Arrivals } from './actors/cells/arrival.ts';
 import { type Cells, createCells } from './actors/cells/cells.ts';
@@ -6,7 +7,11 @@ import { OrganisationMoves } from './actors/cells/move.ts';
 import type { ClusterNode } from './cluster.ts';
 import type { CellConfig } from './config.ts';
 import { createMoveFiles } from './storage/move-files.ts';
+import { listStranded } from './storage/moves.ts';
 import type { Storage } from './storage/storage.ts';
+
+/** How long a start waits for the map: Redis may be away. */
+const FIRST_MAP_MS = 2_000;
 
 export interface OpenCell {
   readonly cells: Cells;
@@ -24,14 +29,34 @@ export interface CellOptions {
   takeUp(organisationId: string): Promise<void>;
 }
 
+/** Before it serves, a cell that was away hears where its organisations live now; without Redis it goes by what it knew. */
+async function hearOfPlacements({ map }: Cells, redis: ClusterNode['redis']): Promise<void> {
+  const up = new Promise<void>((resolve) => {
+    if (redis.up) resolve();
+    else redis.onUp(resolve);
+  });
+  await Promise.race([up.then(() => map.sync()), pause(FIRST_MAP_MS, undefined, { ref: false })]);
+}
+
+/** A cell that was restored from a backup has files of organisations that moved away since: they must not take writes again. */
+async function sealStranded(self: string, storage: Storage, nowMs: number): Promise<void> {
+  for (const { organisationId, cell, version } of listStranded(storage.control, self)) {
+    const moveId = await storage.writeControl('noteGone', { organisationId, cell, version, nowMs });
+    await storage.write(organisationId, 'sealOrganisation', { moveId, nowMs });
+  }
+}
+
 export async function openCell({ config, node, storage, log, nowMs, takeUp }: CellOptions): Promise<OpenCell> {
-  const { bus, members, redis } = node;
-  const cells = createCells({ self: config, storage, redis, log, nowMs });
-  const files = createMoveFiles(storage.layout);
-  const placed = (organisationId: string) => {
-    void cells.map.publish(organisationId);
-    bus.announce('placed', { organisationId });
+  const { members, redis, self } = node;
+  const strand = () => sealStranded(config.id, storage, nowMs());
+  const onPlaced = () => {
+    strand().catch((error: unknown) => log.error({ err: error }, 'what lives on another cell could not be sealed here'));
   };
+  const cells = createCells({ self: config, storage, redis, log, nowMs, onPlaced });
+  await hearOfPlacements(cells, redis);
+  await strand();
+  const files = createMoveFiles(storage.layout);
+  const placed = (organisationId: string) => void cells.map.publish(organisationId);
   const goOn = (organisationId: string) => {
     takeUp(organisationId).catch((error: unknown) => {
       log.error({ err: error, organisation_id: organisationId }, 'what is due in the organisation could not be taken up');
@@ -42,7 +67,7 @@ export async function openCell({ config, node, storage, log, nowMs, takeUp }: Ce
     client: cells.client,
     files,
     cell: config.id,
-    isAlive: (owner) => owner === bus.self || (owner !== '' && members.liveness(owner) === 'alive'),
+    isAlive: async (owner) => owner === self || (owner !== '' && (await members.probe(owner)) === 'alive'),
     log,
     nowMs,
     onLeft: placed,
@@ -59,7 +84,8 @@ export async function openCell({ config, node, storage, log, nowMs, takeUp }: Ce
       goOn(organisationId);
     },
   });
-  await arriving.resume();
+  // Takes away what was called off: nobody waits for that.
+  void arriving.resume();
   leaving.watch();
   return {
     cells,

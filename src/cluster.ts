@@ -4,6 +4,7 @@ import { type CountingBus, createBus } from './actors/cluster/bus.ts';
 import { createMembers, type Members, mintNodeId, type NodeRecord } from './actors/cluster/members.ts';
 import { PlacedTurns } from './actors/cluster/placed-turns.ts';
 import { openRedis, type RedisConnection } from './actors/cluster/redis-connection.ts';
+import { watchStoppedWriters } from './actors/cluster/stopped-writer.ts';
 import { Leases } from './actors/cluster/write-lease.ts';
 import { type Ownership, SOLE_OWNER } from './actors/epochs.ts';
 import { LocalTurns } from './actors/local-turns.ts';
@@ -54,6 +55,7 @@ export async function joinCell({ config, dataDir, storage, log, nowMs }: JoinOpt
   const bus = await createBus({ redisUrl, cell, self, vault: storage.vault, log, nowMs });
   const presence = { redis, vault: storage.vault };
   const members = await createMembers({ dataDir, self: nodeRecord(self, nodeId, cell, nowMs()), presence, log });
+  const stopWatching = watchStoppedWriters(members, log);
   const leases = new Leases({ storage, members, log, nowMs });
   return {
     self,
@@ -63,6 +65,7 @@ export async function joinCell({ config, dataDir, storage, log, nowMs }: JoinOpt
     leases,
     ownership: { self, mayTake: ({ owner }) => owner === '' || members.liveness(owner) !== 'alive' },
     async close() {
+      stopWatching();
       await members.close();
       await bus.close();
       redis.close();

@@ -37,6 +37,7 @@ import { lockDataDir, withStartLock } from './storage/lock.ts';
 import { organisationIds } from './storage/organisations.ts';
 import { refuseCutOffRestore } from './storage/restore.ts';
 import { openStorage, type Storage } from './storage/storage.ts';
+import { isSealed } from './storage/storage-error.ts';
 
 function createModel(config: Config, log: Logger): Model {
   const { model } = config;
@@ -209,9 +210,14 @@ async function takeUp({ storage, confirmations, indexer, setup, billing, deadlin
   const chores = node && createChores({ members: node.members, organisationIds: ids, resume: take, lookAgain, log });
   if (chores === undefined || chores.alone()) {
     for (const id of ids()) {
-      await confirmations.resume(id);
-      await indexer.resume(id);
-      await setup.resume(id);
+      try {
+        await confirmations.resume(id);
+        await indexer.resume(id);
+        await setup.resume(id);
+      } catch (error) {
+        // On its way to another cell: it is taken up where it lands, or when it stays.
+        if (!isSealed(error)) throw error;
+      }
     }
     await billing.resume();
   } else billing.watch();

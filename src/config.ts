@@ -204,6 +204,13 @@ function clusterOf(read: v.InferOutput<typeof environment>): ClusterConfig | und
     return undefined;
   }
   const url = CELL_URL ?? PUBLIC_URL;
+  if (id !== undefined && read.OPERATOR_TOKEN === undefined) {
+    throw new ConfigError(
+      'CELL_ID',
+      JSON.stringify(id),
+      'then OPERATOR_TOKEN must be set, and be the same for all cells: one console speaks to all of them',
+    );
+  }
   if (id !== undefined && read.MASTER_KEY === undefined) {
     throw new ConfigError(
       'CELL_ID',

@@ -12,6 +12,7 @@ import type { Mailer } from '../billing/mail.ts';
 import type { Payments } from '../billing/payments.ts';
 import { type Channel, organisationIds, readOrganisation } from '../storage/organisations.ts';
 import type { Storage } from '../storage/storage.ts';
+import { isSealed } from '../storage/storage-error.ts';
 import { creditState, noteBought, noteCharged } from '../storage/usage.ts';
 import type { Bus } from './cluster/bus.ts';
 import { createDeadlines, type DeadlineKind } from './deadlines.ts';
@@ -157,7 +158,11 @@ class OpenBilling implements Billing {
   }
 
   async resume(): Promise<void> {
-    for (const id of organisationIds(this.#services.storage.control)) await this.evaluate(id);
+    for (const id of organisationIds(this.#services.storage.control)) {
+      await this.evaluate(id).catch((error: unknown) => {
+        if (!isSealed(error)) throw error;
+      });
+    }
     this.watch();
   }
 

@@ -91,6 +91,11 @@ export class Conversation {
     return this.#held;
   }
 
+  /** Ends a run that another node's has replaced: this process stood still, and was given up. */
+  leaveIfTaken(): void {
+    if (this.#live !== null && this.#epoch.isTaken) this.#live.run.abandon();
+  }
+
   /** Settles when the turn that is being opened, if there is one, runs or was refused. */
   opened(): Promise<void> {
     return this.#queue.opened();
@@ -143,8 +148,8 @@ export class Conversation {
   }
 
   async #open(command: TurnCommand): Promise<Opened> {
-    await this.#recover();
     for (let attempt = 1; attempt <= OPEN_TRIES; attempt++) {
+      await this.#recover();
       const prepared = await this.#prepare(command);
       if (prepared === 'exists') return 'exists';
       const { input, scope, start } = prepared;
@@ -177,7 +182,7 @@ export class Conversation {
   /** What rows refuse because another node opened the same turn just now is no refusal. @throws Refusal, OwnedElsewhere. */
   async #prepare(command: TurnCommand): Promise<PreparedTurn | 'exists'> {
     try {
-      return await this.#opening.prepare(command, this.#thread(command), this.#epoch.fence());
+      return await this.#opening.prepare(command, this.#thread(command), this.#epoch.openingFence());
     } catch (error) {
       if (error instanceof Refusal && readTurn(this.#db, this.#home.appId, command.turnId) !== undefined) return 'exists';
       throw error;
@@ -217,11 +222,9 @@ export class Conversation {
   /** Ends the turns that a crash left open, so that they can be retried: nobody is answering them any more. */
   async #recover(): Promise<void> {
     if (this.#epoch.isClean) return;
-    const { expectedEpoch, ...fence } = this.#epoch.fence();
-    if (expectedEpoch === null) return;
-    const lost = await this.#opening.loseExecutions(this.#home.organisationId, this.id, { ...fence, expectedEpoch });
+    const lost = await this.#opening.loseExecutions(this.#home.organisationId, this.id, () => this.#epoch.fence());
     if (lost === 'refused') return;
-    if (lost === 'lost') this.#epoch.wrote(fence.epoch);
+    if (lost !== 'none') this.#epoch.wrote(lost);
     for (const row of readOpenTurns(this.#db, this.id)) {
       const committed = await this.#committer(row.turn, row.assistantMessageId)(interruption(row));
       if (!committed) return;

@@ -10,6 +10,7 @@ import type { Logger } from 'pino';
 import type { Connection } from '../storage/connection.ts';
 import { listOrganisations, organisationIds } from '../storage/organisations.ts';
 import type { Storage } from '../storage/storage.ts';
+import { isSealed } from '../storage/storage-error.ts';
 
 /** One kind of rows that run out. */
 export interface DeadlineKind {
@@ -105,7 +106,7 @@ export function createDeadlines({ storage, log, nowMs, shared = false }: Deadlin
       } catch (error) {
         if (closed) return;
         nearest.set(organisationId, nowMs() + RETRY_MS);
-        log.error({ err: error, organisation_id: organisationId }, 'deadlines could not be settled');
+        if (!isSealed(error)) log.error({ err: error, organisation_id: organisationId }, 'deadlines could not be settled');
       }
     }
     arm();

@@ -94,6 +94,20 @@ export class HeldEpoch {
     return this.#isNew || this.#epoch !== null || this.#snapshot?.leftOpen === false;
   }
 
+  /** Another actor has written since; false while a write of this one is under way, which finds out by itself. */
+  get isTaken(): boolean {
+    return this.#epoch !== null && readConversation(this.#db, this.#id)?.epoch !== this.#epoch;
+  }
+
+  /**
+   * The same for a write that begins something: it always makes a new epoch, so that whoever read the conversation as idle at the one
+   * before cannot take it any more. @throws OwnedElsewhere
+   */
+  openingFence(): OpeningFence {
+    const fence = this.fence();
+    return fence.expectedEpoch === null ? fence : { ...fence, epoch: fence.expectedEpoch + 1 };
+  }
+
   /** What the next write expects, and the epoch that it makes. @throws OwnedElsewhere */
   fence(): OpeningFence {
     const owner = this.#ownership.self;

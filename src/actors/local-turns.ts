@@ -143,6 +143,11 @@ export class LocalTurns implements TurnHost {
     return this.#conversations.has(conversationId);
   }
 
+  /** Ends the runs that other nodes have replaced. */
+  leaveTaken(): void {
+    for (const conversation of this.#conversations.values()) conversation.leaveIfTaken();
+  }
+
   /** The run of a turn, if it runs here. */
   running(conversationId: string, turn: number): RunningTurn | undefined {
     return this.#conversations.get(conversationId)?.runningTurn(turn);

@@ -164,8 +164,7 @@ export class RunningTurn {
     this.#commit(events, effects, blocks, after).then(
       (committed) => {
         if (committed) return;
-        this.#scope.log.warn('turn abandoned: another node took the conversation over');
-        this.#leave();
+        this.abandon();
       },
       (error: unknown) => this.#abandon(error),
     );
@@ -252,6 +251,13 @@ export class RunningTurn {
   /** Nothing can be committed any more: readers are told to try again, and the rows stay as they were. */
   #abandon(error: unknown): void {
     this.#scope.log.error({ err: error }, 'turn abandoned: its step could not be committed');
+    this.#leave();
+  }
+
+  /** Another node answers the turn by now. */
+  abandon(): void {
+    if (this.#mailbox.isClosed) return;
+    this.#scope.log.warn('turn abandoned: another node took the conversation over');
     this.#leave();
   }
 

@@ -71,7 +71,10 @@ export class ServerCalls {
     const scope = this.#scope;
     try {
       // A process that stood still may have been given up: then the person is told that nobody knows, and so it stays.
-      if (!scope.isExecuting(row)) return;
+      if (!scope.isExecuting(row)) {
+        this.#unknown = [...this.#unknown, row];
+        return;
+      }
       const outcome = await this.#call(row.id, row.name, definitionOf(row)?.http ?? null, row.params, scope.receipt(row));
       if (outcome.outcome === 'unknown') this.#unknown = [...this.#unknown, row];
       await scope.settle(row, outcome);

@@ -40,14 +40,18 @@ export function journalSource(db: Connection, turn: number, endSeq: number | nul
     read(seq, maxChars): FrameSlice {
       let text = '';
       let next = seq;
-      for (const row of readJournal(db, turn, seq, ROWS_PER_READ)) {
-        for (const entry of JSON.parse(row.entries) as JournalEntry[]) {
-          // What a later attempt says is another answer.
-          if (lastSeq(entry) < next || text.length >= maxChars || (endSeq !== null && entry.seq >= endSeq)) continue;
-          text += renderEntry(db, entry, next);
-          next = lastSeq(entry) + 1;
+      // Rows that all tell of blocks which are gone say nothing, and more may follow them.
+      for (let before = -1; text === '' && next > before; ) {
+        before = next;
+        for (const row of readJournal(db, turn, next, ROWS_PER_READ)) {
+          for (const entry of JSON.parse(row.entries) as JournalEntry[]) {
+            // What a later attempt says is another answer.
+            if (lastSeq(entry) < next || text.length >= maxChars || (endSeq !== null && entry.seq >= endSeq)) continue;
+            text += renderEntry(db, entry, next);
+            next = lastSeq(entry) + 1;
+          }
+          if (text.length >= maxChars) break;
         }
-        if (text.length >= maxChars) break;
       }
       // Nothing more is stored: a gap at the end (an event that was never committed) must not keep the reader waiting.
       return { text, nextSeq: next, ended: endSeq !== null && (next >= endSeq || text === '') };

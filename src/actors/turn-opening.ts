@@ -9,7 +9,7 @@ import { toMicroUsd } from '../protocol/money.ts';
 import type { TurnState } from '../protocol/runtime/states.ts';
 import type { StreamEvent, TurnUsage } from '../protocol/runtime/stream-events.ts';
 import type { Connection } from '../storage/connection.ts';
-import { type Fence, readConversation } from '../storage/conversations.ts';
+import { readConversation } from '../storage/conversations.ts';
 import { type InvocationRow, readExecutedBy, readExecuting, readUntold } from '../storage/invocations.ts';
 import type { Storage } from '../storage/storage.ts';
 import type { OpenTurnInput, OpenTurnOutput } from '../storage/turn-openings.ts';
@@ -271,16 +271,17 @@ export class TurnOpening {
   }
 
   /**
-   * Writes that a crash cut off: from now on it is said that nobody knows whether they were done. `none`: there were none and
-   * nothing was written; `refused`: by the fence.
+   * Writes that a crash cut off: from now on it is said that nobody knows whether they were done. Answers the epoch at which that
+   * was written; `none`: there were none; `refused`: by the fence.
    */
-  async loseExecutions(organisationId: string, conversationId: string, fence: Fence): Promise<'none' | 'lost' | 'refused'> {
+  async loseExecutions(organisationId: string, conversationId: string, fence: () => OpeningFence): Promise<'none' | 'refused' | number> {
     const { storage, nowMs } = this.#services;
     const db = storage.organisation(organisationId);
     const changes = readExecuting(db, conversationId).flatMap((row: InvocationRow) => lostChange(row) ?? []);
     if (changes.length === 0) return 'none';
+    const { expectedEpoch, epoch, owner } = fence();
     const settlements = changes.map((change) => ({ change, card: settledCard(db, change) }));
-    const input = { conversationId, fence, settlements, nowMs: nowMs() };
-    return (await storage.write(organisationId, 'loseExecutions', input)) ? 'lost' : 'refused';
+    const input = { conversationId, fence: { expectedEpoch: expectedEpoch ?? 0, epoch, owner }, settlements, nowMs: nowMs() };
+    return (await storage.write(organisationId, 'loseExecutions', input)) ? epoch : 'refused';
   }
 }

@@ -2,7 +2,9 @@
  * From a matched route to its answer, in the order of decisions §7: key, origin, bucket, body, then the route's own work.
  * Stays synchronous where the route does: a small answer leaves within the callback that brought the request.
  */
+import type { Cells } from '../actors/cells/cells.ts';
 import { Refusal } from '../protocol/errors.ts';
+import type { SessionRef } from '../storage/setup-access.ts';
 import { checkBody, checkContentType, collectBody, defaultBodyMaxBytes, parseJson } from './body.ts';
 import { authenticateCell } from './cells/access.ts';
 import { cross } from './cells/crossing.ts';
@@ -56,8 +58,20 @@ function admit(route: Route, exchange: Exchange, { services, buckets }: Gate): C
 
 /** A body takes its time, and a setup token may stop working, or its app go live, while it comes. @throws Refusal */
 function admitAgain(route: Route, exchange: Exchange, { services }: Gate): void {
+  if (services.cells != null) refuseGone(route, exchange, services.cells);
   if (route.caller === 'setup_claimant') exchange.caller = setupSessionOf(exchange.header, services);
   if (route.caller === 'setup') exchange.caller = setupCallOf(exchange.header, services);
+}
+
+/** Its organisation may have moved to another cell while the body came. @throws Refusal 503 */
+function refuseGone(route: Route, { caller }: Exchange, { directory, self }: Cells): void {
+  if (route.caller !== 'runtime' && route.caller !== 'setup' && route.caller !== 'setup_claimant') return;
+  const { organisationId } = caller as RuntimeCaller | SessionRef;
+  if (directory.whereabouts(organisationId)?.cell === self.id) return;
+  throw new Refusal('internal', 'The organisation has just moved to another cell. Send the request again.', {
+    status: 503,
+    retryAfterS: 1,
+  });
 }
 
 /** Answers the exchange, or has another cell answer it. Never throws: whatever goes wrong is rendered. */

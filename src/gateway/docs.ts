@@ -13,6 +13,7 @@ const DOCUMENTS: ReadonlySet<string> = new Set([
   'machines.md',
   'operations.md',
   'runtime.md',
+  'scaling.md',
   'setup.md',
 ]);
 

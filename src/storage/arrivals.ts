@@ -110,6 +110,11 @@ function adoptArrival(db: Connection, input: ArrivalRef & { rows: ControlRows })
 
 /** The organisation is this cell's, and its file takes writes. True also when that was noted before. */
 function settleArrival(db: Connection, input: ArrivalRef): boolean {
+  const { organisationId, moveId } = input;
+  if (readArrival(db, organisationId)?.moveId === moveId) {
+    // A row that says that it has gone from here would keep its rows still for ever.
+    db.statement("DELETE FROM moves WHERE organisation_id = :organisationId AND step = 'done'").run({ organisationId });
+  }
   return setStep(db, input, ['adopted', 'unsealed'], 'unsealed');
 }
 

@@ -8,12 +8,13 @@
  */
 import { constants, copyFileSync, existsSync, linkSync, renameSync, rmSync, statSync } from 'node:fs';
 import { dirname, join } from 'node:path';
+import { setTimeout as pause } from 'node:timers/promises';
 import Database from 'better-sqlite3';
 import { Refusal } from '../protocol/errors.ts';
 import { readArrival } from './arrivals.ts';
 import type { Connection } from './connection.ts';
 import type { ControlRows } from './control-rows.ts';
-import { openReader, openWriter } from './database.ts';
+import { jitteredPauseMs, openReader, openWriter } from './database.ts';
 import { DamagedDatabase, sha256OfFile, syncPath, verifyDatabase } from './database-copy.ts';
 import type { DataLayout } from './files-layout.ts';
 import { migrate } from './migrations/migrate.ts';
@@ -26,6 +27,8 @@ import { StorageError, storageErrorCodeOf } from './storage-error.ts';
 
 /** All at once: nobody else is served by this thread. */
 const ALL_PAGES = 0x7fff_ffff;
+/** Writers of a sealed file let go of it at once, having written nothing. */
+const FILL_WAIT_MAX_MS = 2_000;
 
 function reading<T>(path: string, read: (db: Connection) => T): T {
   const db = openReader(path);
@@ -63,15 +66,31 @@ function checkpoint(path: string): void {
   }
 }
 
-/** Gives the file at `path` the content of `from`, in one transaction; connections to it stay good. */
+/** What tells one content of a file from another: both are written in one transaction with the rest. */
+function markOf(path: string): string {
+  return reading(path, (db) => JSON.stringify([readSeal(db), db.statement('PRAGMA page_count').get()]));
+}
+
+/**
+ * Gives the file at `path` the content of `from`, in one transaction; connections to it stay good.
+ * @throws StorageError busy when others kept writing to it.
+ */
 async function fill(path: string, from: string): Promise<void> {
   const source = new Database(from, { readonly: true, fileMustExist: true });
   try {
-    await source.backup(path, { progress: () => ALL_PAGES });
+    const endMs = performance.now() + FILL_WAIT_MAX_MS;
+    // The driver takes a file that is locked when it begins for one that is done: no page of it was counted then.
+    for (let pages = 0; pages === 0; ) {
+      pages = (await source.backup(path, { progress: () => ALL_PAGES })).totalPages;
+      if (pages > 0) break;
+      if (performance.now() > endMs) throw new StorageError('busy', `${path} is being written to`);
+      await pause(jitteredPauseMs());
+    }
   } finally {
     source.close();
   }
   checkpoint(path);
+  if (markOf(path) !== markOf(from)) throw new StorageError('busy', `${path} could not be filled`);
 }
 
 /** Whole under its own name, or not there; refuses to replace. */
@@ -171,7 +190,8 @@ function makeEmpty(path: string, { moveId, sealedAtMs }: Seal): void {
   const db = openWriter(path);
   try {
     migrate(db, organisationMigrations, 'organisation');
-    sealing.sealOrganisation(db, { moveId, nowMs: sealedAtMs ?? Date.now() });
+    // One later than it was: a file that was emptied is told from one that was not.
+    sealing.sealOrganisation(db, { moveId, nowMs: (sealedAtMs ?? 0) + 1 });
   } finally {
     db.close();
   }
@@ -190,7 +210,8 @@ export interface EmptyInput extends MoveRef {
 
 /**
  * Takes away what the organisation has here, and what the move left behind: its file stays, sealed and without rows. Does
- * nothing to a file with another seal, or when the rows say something else by now. May be repeated. @throws StorageError busy.
+ * nothing to a file with another seal, or when the rows say something else by now. May be repeated.
+ * @throws StorageError busy; Error when a file is to go that has not this move's seal.
  */
 export async function emptyOrganisation(layout: DataLayout, input: EmptyInput): Promise<void> {
   const { organisationId, moveId, because } = input;
@@ -198,8 +219,12 @@ export async function emptyOrganisation(layout: DataLayout, input: EmptyInput): 
   await locked(layout, organisationId, async () => {
     if (!reading(layout.control, (control) => isToGo(control, input))) return;
     const path = layout.organisation(organisationId);
-    const seal = existsSync(path) ? reading(path, readSeal) : undefined;
-    if (seal?.moveId !== moveId) return;
+    if (!existsSync(path)) return;
+    const seal = reading(path, readSeal);
+    if (seal?.moveId !== moveId) {
+      if (because === 'discarded') return;
+      throw new Error(`the file of ${organisationId} has the seal of ${seal?.moveId ?? 'nobody'} and not of ${moveId}`);
+    }
     makeFolder(folder);
     const empty = join(folder, 'empty.sqlite');
     makeEmpty(empty, seal);

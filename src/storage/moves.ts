@@ -76,9 +76,30 @@ export function readMove(control: Connection, organisationId: string): MoveRow |
   return row === undefined ? undefined : moveOf(row);
 }
 
-/** Those that may need somebody: an aborted one has a seal to take off. */
-export function listUnfinishedMoves(control: Connection): MoveRow[] {
-  return control.statement(`SELECT ${COLUMNS} FROM moves WHERE step <> 'done' ORDER BY started_at_ms`).all().map(moveOf);
+/** How long it is looked whether an aborted move has left its seal; whoever begins another one looks, too. */
+const ABORTED_LOOKED_AT_MS = 3_600_000;
+
+/** Those that may need somebody: one that was aborted lately has perhaps a seal to take off. */
+export function listUnfinishedMoves(control: Connection, nowMs: number): MoveRow[] {
+  return control
+    .statement(
+      `SELECT ${COLUMNS} FROM moves WHERE step <> 'done' AND (step <> 'aborted' OR updated_at_ms > :sinceMs) ORDER BY started_at_ms`,
+    )
+    .all({ sinceMs: nowMs - ABORTED_LOOKED_AT_MS })
+    .map(moveOf);
+}
+
+/** Organisations that have rows here and live elsewhere although nobody moved them from here. */
+export function listStranded(control: Connection, cell: string): { organisationId: string; cell: string; version: number }[] {
+  return control
+    .statement(
+      `SELECT organisation_id, cell, version FROM placements WHERE cell <> :cell
+         AND EXISTS (SELECT 1 FROM organisations WHERE id = organisation_id)
+         AND NOT EXISTS (SELECT 1 FROM moves WHERE moves.organisation_id = placements.organisation_id AND step IN ('switched', 'unsealed', 'done'))
+         AND NOT EXISTS (SELECT 1 FROM arrivals WHERE arrivals.organisation_id = placements.organisation_id AND step IN ('receiving', 'adopted'))`,
+    )
+    .all({ cell })
+    .map((row) => ({ organisationId: row.organisation_id as string, cell: row.cell as string, version: row.version as number }));
 }
 
 interface MoveRef {
@@ -191,5 +212,22 @@ function abortMove(db: Connection, { organisationId, moveId, nowMs, error }: Mov
   return move?.moveId === moveId ? move.step : undefined;
 }
 
+/**
+ * The organisation lives elsewhere although nobody moved it from here: this cell was restored from a backup of before its move.
+ * Answers the id under which its file is to be sealed.
+ */
+function noteGone(
+  db: Connection,
+  { organisationId, cell, version, nowMs }: { organisationId: string; cell: string; version: number; nowMs: number },
+): string {
+  const moveId = moveIdOf(Math.max(0, version - 1), nowMs, '0'.repeat(16));
+  db.statement('DELETE FROM moves WHERE organisation_id = :organisationId').run({ organisationId });
+  db.statement(
+    `INSERT INTO moves (organisation_id, move_id, target_cell, step, started_at_ms, updated_at_ms)
+     VALUES (:organisationId, :moveId, :cell, 'done', :nowMs, :nowMs)`,
+  ).run({ organisationId, moveId, cell, nowMs });
+  return moveId;
+}
+
 /** Writes of the control file. */
-export const transactions = { beginMove, claimMove, noteMove, advanceMove, switchMove, abortMove };
+export const transactions = { beginMove, claimMove, noteMove, advanceMove, switchMove, abortMove, noteGone };

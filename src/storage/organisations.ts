@@ -79,10 +79,14 @@ export function readOrganisation(control: Connection, id: string): OrganisationR
   return row === undefined ? undefined : organisationOf(row);
 }
 
-/** Up to `limit` organisations after the id `after` ('' for the first ones), oldest first. */
+/** Not those that moved away, nor those that have not arrived yet: their files take no writes (decisions §10). */
+const LIVES_HERE = `NOT EXISTS (SELECT 1 FROM moves WHERE moves.organisation_id = organisations.id AND step IN ('switched', 'unsealed', 'done'))
+  AND NOT EXISTS (SELECT 1 FROM arrivals WHERE arrivals.organisation_id = organisations.id AND step <> 'unsealed')`;
+
+/** Up to `limit` organisations that live here, after the id `after` ('' for the first ones), oldest first. */
 export function listOrganisations(control: Connection, after: string, limit: number): OrganisationRecord[] {
   return control
-    .statement('SELECT * FROM organisations WHERE id > :after ORDER BY id LIMIT :limit')
+    .statement(`SELECT * FROM organisations WHERE id > :after AND ${LIVES_HERE} ORDER BY id LIMIT :limit`)
     .all({ after, limit })
     .map(organisationOf);
 }

@@ -44,9 +44,12 @@ interface SealInput {
   readonly nowMs: number;
 }
 
-/** Whether the seal is this move's afterwards. */
+/** Whether the seal is this move's afterwards. What an earlier move left, whose driver came late, is taken over: ids of moves rise. */
 function putOn(db: Connection, moveId: string, sealedAtMs: number): boolean {
-  db.statement('INSERT INTO seal (id, move_id, sealed_at_ms) VALUES (1, :moveId, :sealedAtMs) ON CONFLICT (id) DO NOTHING').run({
+  db.statement(
+    `INSERT INTO seal (id, move_id, sealed_at_ms) VALUES (1, :moveId, :sealedAtMs)
+     ON CONFLICT (id) DO UPDATE SET move_id = excluded.move_id WHERE seal.move_id < excluded.move_id`,
+  ).run({
     moveId,
     sealedAtMs,
   });

@@ -44,6 +44,11 @@ export class StorageError extends Error {
   }
 }
 
+/** Whether a write was refused because its organisation is on its way to another cell; it is taken up where it lands, or when it stays. */
+export function isSealed(error: unknown): boolean {
+  return error instanceof StorageError && error.code === 'sealed';
+}
+
 /** SQLite's extended result code carried by `error`, if it came from the driver. */
 export function sqliteCodeOf(error: unknown): string | undefined {
   if (!(error instanceof Error) || !('code' in error)) return undefined;

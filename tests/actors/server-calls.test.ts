@@ -5,7 +5,7 @@ import { ServerCalls } from '../../src/actors/server-calls.ts';
 import type { TurnScope } from '../../src/actors/turn-scope.ts';
 import type { InvocationRow } from '../../src/storage/invocations.ts';
 
-const ROW = { id: 'inv_1', name: 'refund_order', params: {}, state: 'executing' } as unknown as InvocationRow;
+const ROW = { id: 'inv_1', name: 'refund_order', params: {}, state: 'executing', definition: null } as unknown as InvocationRow;
 
 for (const isExecuting of [true, false]) {
   test(`decisions §8, §10: a write whose row ${isExecuting ? 'is executing is sent' : 'was given up by another node is not sent, and nothing is stored of it'}`, async () => {
@@ -13,6 +13,7 @@ for (const isExecuting of [true, false]) {
     const scope = {
       executions: [ROW],
       lost: [],
+      conceal: (value: unknown) => value,
       log: { error: (fields: object) => assert.fail(JSON.stringify(fields)) },
       isExecuting: (row: InvocationRow) => row.id === ROW.id && isExecuting,
       receipt: () => undefined,
@@ -22,6 +23,6 @@ for (const isExecuting of [true, false]) {
     const calls = new ServerCalls(scope as unknown as TurnScope);
     await calls.runWrites();
     assert.deepEqual(settled, isExecuting ? [ROW.id] : []);
-    assert.deepEqual(calls.takeWarnings(), []);
+    assert.equal(calls.takeWarnings().length, isExecuting ? 0 : 1, 'whoever reads here is told what the others are told');
   });
 }

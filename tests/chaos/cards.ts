@@ -1,6 +1,8 @@
 /** Many people's answers to one card, over all nodes, at the moment when its time is up. */
 import assert from 'node:assert/strict';
+import { join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
+import Database from 'better-sqlite3';
 import { conversationOf, intendTurn, newDevice, sendTurn } from '../support/chaos-load.ts';
 import { type Answer, createClient, HANDSHAKE } from '../support/client.ts';
 import { eventsOf } from '../support/history.ts';
@@ -13,6 +15,9 @@ const TTL_S = 30;
 const AROUND_MS = 60;
 /** Between the ends of two cards' times: one race is over when the next begins. */
 const APART_MS = 400;
+/** Time to get the answers on their way. */
+const SOON_MS = 400;
+const BUSY_TIMEOUT_MS = 10_000;
 
 const MANIFEST = {
   version: '1',
@@ -33,11 +38,10 @@ interface Card {
   readonly expiresAtMs: number;
 }
 
-export interface WaitingCards {
-  readonly run: Awaited<ReturnType<typeof begin>>;
-  readonly cards: readonly Card[];
-  /** Fresh ones. */
-  again(): Promise<readonly Card[]>;
+export interface CardsSize {
+  readonly cards: number;
+  /** Answers to each card. */
+  readonly callers: number;
 }
 
 async function askCard(run: Run, more: Readonly<Record<string, unknown>>): Promise<Card> {
@@ -52,21 +56,13 @@ async function askCard(run: Run, more: Readonly<Record<string, unknown>>): Promi
   return { invocationId: pending[0].invocation_id, deviceId, conversationId: conversationOf(answered) ?? '', expiresAtMs };
 }
 
-/** Makes the cards; their time is up in half a minute, in which something else can be done. */
-export async function askCards(ground: Ground, rounds: number): Promise<WaitingCards> {
-  const run = await begin(ground, { confirmation_ttl_s: TTL_S });
-  const client = createClient(run.cluster.up()[0]?.baseUrl ?? '', run.app.liveKey);
-  const { json } = await client.send('POST', '/v1/apps/manifest', { manifest: MANIFEST, sdk: 'web/0.50.0' });
-  const { manifest_hash } = json as { manifest_hash: string };
-  const ask = async () => {
-    const cards: Card[] = [];
-    for (let n = 0; n < rounds; n++) {
-      if (n > 0) await pause(APART_MS);
-      cards.push(await askCard(run, { client: { ...HANDSHAKE, manifest_hash } }));
-    }
-    return cards;
-  };
-  return { run, cards: await ask(), again: ask };
+/** Nobody waits for half a minute where other tests wait too: the row's end is brought near. */
+function broughtNear({ cluster, app }: Run, card: Card): Card {
+  const db = new Database(join(cluster.dataDir, 'organisations', `${app.organisationId}.sqlite`), { timeout: BUSY_TIMEOUT_MS });
+  const expiresAtMs = Date.now() + SOON_MS;
+  db.prepare('UPDATE invocations SET expires_at_ms = ? WHERE id = ?').run(expiresAtMs, card.invocationId);
+  db.close();
+  return { ...card, expiresAtMs };
 }
 
 async function answer(run: Run, card: Card, n: number): Promise<Answer> {
@@ -103,17 +99,25 @@ async function race(run: Run, card: Card, callers: number): Promise<string> {
   return statuses[0] ?? '';
 }
 
+async function begun(ground: Ground): Promise<{ run: Awaited<ReturnType<typeof begin>>; manifestHash: string }> {
+  const run = await begin(ground, { confirmation_ttl_s: TTL_S });
+  const client = createClient(run.cluster.up()[0]?.baseUrl ?? '', run.app.liveKey);
+  const { json } = await client.send('POST', '/v1/apps/manifest', { manifest: MANIFEST, sdk: 'web/0.50.0' });
+  return { run, manifestHash: (json as { manifest_hash: string }).manifest_hash };
+}
+
 /** service.md "Invocation confirmation": one terminal answer, whichever nodes are asked. */
-export async function answerAtExpiry({ run, cards: waiting, again }: WaitingCards, callers: number): Promise<void> {
-  const outcomes = new Map<string, number>();
-  // On a slow machine their time was up before anybody came here.
-  const isLate = waiting.some(({ expiresAtMs }) => Date.now() > expiresAtMs - AROUND_MS);
-  const cards = isLate ? await again() : waiting;
-  for (const card of cards) {
-    const status = await race(run, card, callers);
-    outcomes.set(status, (outcomes.get(status) ?? 0) + 1);
+export async function answerAtExpiry(ground: Ground, { cards, callers }: CardsSize): Promise<void> {
+  const { run, manifestHash } = await begun(ground);
+  const races: Promise<string>[] = [];
+  for (let n = 0; n < cards; n++) {
+    if (n > 0) await pause(APART_MS);
+    const card = await askCard(run, { client: { ...HANDSHAKE, manifest_hash: manifestHash } });
+    races.push(race(run, run.timed ? card : broughtNear(run, card), callers));
   }
+  const outcomes = new Map<string, number>();
+  for (const status of await Promise.all(races)) outcomes.set(status, (outcomes.get(status) ?? 0) + 1);
   await assertClean(run);
   const shown = [...outcomes].map(([status, count]) => `${status} ${count}`).join(', ');
-  figures(run, 'h', `${cards.length} cards, ${callers} answers each, one terminal answer: ${shown}`);
+  figures(run, 'h', `${cards} cards, ${callers} answers each, one terminal answer: ${shown}`);
 }

@@ -9,6 +9,8 @@ const TURNS = scaled(10_000, 500);
 const COPIES = 5;
 const KILL_EVERY_MS = 2_000;
 const KILLS = scaled(150, 15);
+/** As many more as the time of the kills has room for. */
+const TURNS_UNDER_KILLS = scaled(1_000, 100);
 const WRITES = scaled(1_000, 100);
 
 test(`decisions §10: ${TURNS} turn ids, ${COPIES} copies of each to random nodes: one message, one charge, one answer each`, async (t) => {
@@ -18,7 +20,7 @@ test(`decisions §10: ${TURNS} turn ids, ${COPIES} copies of each to random node
 
 test(`decisions §10: the same with a SIGKILL of a random node every ${KILL_EVERY_MS} ms, ${KILLS} times: nothing twice, nothing lost`, async (t) => {
   const ground = await prepareGround(t);
-  await nothingTwiceUnderKills(ground, { turns: TURNS, copies: COPIES, devices: 8, kills: KILLS, everyMs: KILL_EVERY_MS });
+  await nothingTwiceUnderKills(ground, { turns: TURNS_UNDER_KILLS, copies: COPIES, devices: 8, kills: KILLS, everyMs: KILL_EVERY_MS });
 });
 
 test(`decisions §8: ${WRITES} confirmed writes while nodes are killed: none is sent twice`, async (t) => {

@@ -1,7 +1,7 @@
 /** What scenarios have in common: the part of a run after its load, and the line of figures that it ends with. */
 import assert from 'node:assert/strict';
 import type { TestContext } from 'node:test';
-import { watchEpochs } from '../support/chaos-load.ts';
+import { SILENCE_MS, watchEpochs } from '../support/chaos-load.ts';
 import type { TestApp } from '../support/client.ts';
 import type { Cluster } from '../support/cluster.ts';
 import { checkObservations, completedEnd, History, type Violation } from '../support/history.ts';
@@ -15,6 +15,8 @@ export interface Ground {
   readonly t: TestContext;
   readonly cluster: Cluster;
   readonly model: PacedModel;
+  /** Whether limits of time are held against it: not beside other tests, which take the machine for themselves now and then. */
+  readonly timed: boolean;
 }
 
 export interface RedisGround extends Ground {
@@ -26,10 +28,15 @@ export interface Run extends Ground {
   readonly app: TestApp;
   readonly history: History;
   readonly dice: Dice;
+  readonly silenceMs: number;
 }
 
+/** How long a stream may say nothing on a machine that other tests share. */
+const UNTIMED_SILENCE_MS = 60_000;
 /** As many of a violation's kind as help; the rest is a number. */
 const SHOWN_OF_A_RULE = 3;
+/** Tells one refusal from another. */
+const SHOWN_OF_A_MESSAGE_CHARS = 40;
 
 /** The value below which the share `q` of all values lies; NaN without any. */
 export function quantile(values: readonly number[], q: number): number {
@@ -66,7 +73,8 @@ function shown(violations: readonly Violation[]): string {
 /** Begins a scenario; its seed is printed. */
 export async function begin(ground: Ground, settings: Readonly<Record<string, unknown>> = {}): Promise<Run & { stopWatching(): void }> {
   const dice = createDice();
-  const run = { ...ground, app: await ground.cluster.app(settings), history: new History(), dice };
+  const silenceMs = ground.timed ? SILENCE_MS : UNTIMED_SILENCE_MS;
+  const run = { ...ground, app: await ground.cluster.app(settings), history: new History(), dice, silenceMs };
   return { ...run, stopWatching: watchEpochs(run) };
 }
 
@@ -92,8 +100,9 @@ export function outcomes({ attempts }: History): string {
   const counts = new Map<string, number>();
   for (const attempt of attempts) {
     const last = completedEnd(attempt) === undefined ? attempt.closing : 'answered';
-    const code = attempt.seen.find(({ event }) => event.type === 'error')?.event.code;
-    const key = [attempt.status ?? 'no answer', attempt.refusal ?? code, last]
+    const error = attempt.seen.find(({ event }) => event.type === 'error')?.event;
+    const told = error === undefined ? undefined : `${error.code} (${String(error.message).slice(0, SHOWN_OF_A_MESSAGE_CHARS)}…)`;
+    const key = [attempt.status ?? 'no answer', attempt.refusal ?? told, last]
       .filter((part) => part !== undefined && part !== null)
       .join(' ');
     counts.set(key, (counts.get(key) ?? 0) + 1);
@@ -104,4 +113,9 @@ export function outcomes({ attempts }: History): string {
 /** The one line that a scenario ends with. */
 export function figures({ t, dice }: Pick<Run, 't' | 'dice'>, scenario: string, line: string): void {
   t.diagnostic(`chaos ${scenario}: ${line}; SEED=${dice.seed}`);
+}
+
+/** A limit of time, where those are held against the run. @throws AssertionError */
+export function assertInTime({ timed }: Pick<Ground, 'timed'>, isInTime: boolean, what: string): void {
+  assert.ok(!timed || isInTime, what);
 }

@@ -5,19 +5,21 @@ import type { StreamedEvent } from '../support/client.ts';
 import type { ClusterNode } from '../support/cluster.ts';
 import { type Attempt, completedEnd, type IntendedTurn } from '../support/history.ts';
 import { eventually, readMetrics } from '../support/process.ts';
-import { assertClean, begin, figures, type Ground, outcomes, quantile, type Run, spread } from './figures.ts';
+import { assertClean, assertInTime, begin, figures, type Ground, outcomes, quantile, type Run, spread } from './figures.ts';
 
-/** About three seconds: what happens to the owner happens in the middle. */
-const SLOW = { words: 60, delayMs: 50 };
+/** About four seconds: what happens to the owner happens in the middle. */
+const SLOW = { words: 80, delayMs: 50 };
 const QUICK = { words: 2, delayMs: 0 };
 /** From the moment that the client knows of it. */
 const RETRY_STARTS_WITHIN_MS = 1_000;
 /** Decisions §10: noticed within 3 s, and then it has to be done. */
 const TAKEN_OVER_WITHIN_MS = 3_500;
 /** A woken owner reads what came meanwhile and finds that nothing of it is its own any more. */
-const WOKEN_SETTLES_WITHIN_MS = 10_000;
+const WOKEN_SETTLES_WITHIN_MS = 30_000;
 /** Its reader waits for it however long it sleeps. */
 const PATIENT_MS = 60_000;
+/** On a machine that is busy with other things an owner may be through with its answer before anything happens to it. */
+const MID_STREAM_TRIES = 5;
 
 interface MidStream {
   readonly turn: IntendedTurn;
@@ -39,8 +41,20 @@ function hears(wanted: (event: StreamedEvent) => boolean): { heard: Promise<void
 
 const isDelta = ({ type }: StreamedEvent) => type === 'block.delta';
 
-/** A turn in the middle of its answer: in a new conversation, or (every other `n`) in one that another node may have owned. */
+/** A turn in the middle of its answer. */
 async function answering(run: Run, n: number): Promise<MidStream> {
+  for (let attempt = 1; ; attempt++) {
+    const mid = await begun(run, n);
+    const isMidStream = [mid.reader, mid.onlooker].every((reader) => reader === undefined || reader.attempt.closing === 'open');
+    if (isMidStream) return mid;
+    const what = JSON.stringify([mid.reader.attempt, mid.onlooker?.attempt]);
+    assert.ok(!run.timed && attempt < MID_STREAM_TRIES, `a running turn can be read at ${mid.owner.name} and on any other node: ${what}`);
+    await sendTurn(run, mid.turn, { from: 2 });
+  }
+}
+
+/** A turn that was just begun: in a new conversation, or (every other `n`) in one that another node may have owned. */
+async function begun(run: Run, n: number): Promise<MidStream> {
   const { cluster, model, dice, app } = run;
   const device = { deviceId: newDevice(), conversationId: null as string | null, ordinal: 1 };
   if (n % 2 === 1) {
@@ -56,13 +70,11 @@ async function answering(run: Run, n: number): Promise<MidStream> {
   const { heard, onEvent } = hears(isDelta);
   const reader = openReader({ ...run, silenceMs: PATIENT_MS }, { node: owner, turn, onEvent });
   await Promise.race([heard, reader.closed]);
-  assert.equal(reader.attempt.closing, 'open', `${owner.name} answers: ${outcomes(run.history)}`);
   const conversationId = conversationOf(reader.attempt) ?? '';
-  assert.equal(
-    cluster.ownerOf(app.organisationId, conversationId)?.name,
-    owner.name,
-    'an idle conversation comes to the node that is asked',
-  );
+  if (conversationId !== '') {
+    const { name } = cluster.ownerOf(app.organisationId, conversationId) ?? {};
+    assert.equal(name, owner.name, 'an idle conversation comes to the node that is asked');
+  }
   const others = cluster.up().filter((node) => node !== owner);
   if (others.length === 0) return { turn, owner, conversationId, reader, onlooker: undefined };
   const onlooking = hears(isDelta);
@@ -71,7 +83,6 @@ async function answering(run: Run, n: number): Promise<MidStream> {
     { node: dice.pick(others), turn, via: 'attach', onEvent: onlooking.onEvent },
   );
   await Promise.race([onlooking.heard, onlooker.closed]);
-  assert.equal(onlooker.attempt.closing, 'open', `a running turn can be read on any node: ${JSON.stringify(onlooker.attempt)}`);
   return { turn, owner, conversationId, reader, onlooker };
 }
 
@@ -125,8 +136,8 @@ export async function ownerKilled(ground: Ground, rounds: number): Promise<void>
     `${rounds} kills of the owner, new turn.start after ${spread(startsAfterMs)}; readers elsewhere told after ${spread(toldAfterMs)}`,
   );
   if (run.cluster.nodes.length === 1) return;
-  assert.ok(p95 <= RETRY_STARTS_WITHIN_MS, `p95 ${p95} ms from notice to turn.start`);
-  assert.ok(quantile(toldAfterMs, 1) <= TAKEN_OVER_WITHIN_MS, `readers elsewhere told after ${toldAfterMs} ms`);
+  assertInTime(run, p95 <= RETRY_STARTS_WITHIN_MS, `p95 ${p95} ms from notice to turn.start`);
+  assertInTime(run, quantile(toldAfterMs, 1) <= TAKEN_OVER_WITHIN_MS, `readers elsewhere told after ${toldAfterMs} ms`);
 }
 
 /** Everything that rows say of a conversation. */
@@ -158,7 +169,8 @@ async function wake(run: Run, { owner, reader, conversationId, turn }: MidStream
   assert.equal(rowsOf(run, conversationId), before, `${owner.name} changed nothing when it woke`);
   const next = intendTurn(run, { deviceId: turn.deviceId, conversationId, ordinal: turn.ordinal + 1 });
   const answered = await sendTurn(run, next, { first: owner });
-  assert.equal(answered?.number, 1, `${owner.name} serves again: ${outcomes(run.history)}`);
+  assert.ok(answered !== undefined);
+  assertInTime(run, answered.number === 1, `${owner.name} serves again: ${outcomes(run.history)}`);
 }
 
 /** Decisions §10: every write of an owner checks the epoch, so a node that lost it while it slept cannot commit or acknowledge. */
@@ -183,6 +195,6 @@ export async function ownerPaused(ground: Ground, rounds: number): Promise<void>
     'd',
     `${rounds} pauses of the owner, taken over after ${spread(takenAfterMs)}; readers elsewhere told after ${spread(toldAfterMs)}`,
   );
-  assert.ok(quantile(takenAfterMs, 1) <= TAKEN_OVER_WITHIN_MS, `taken over after ${takenAfterMs} ms`);
-  assert.ok(quantile(toldAfterMs, 1) <= TAKEN_OVER_WITHIN_MS, `readers elsewhere told after ${toldAfterMs} ms`);
+  assertInTime(run, quantile(takenAfterMs, 1) <= TAKEN_OVER_WITHIN_MS, `taken over after ${takenAfterMs} ms`);
+  assertInTime(run, quantile(toldAfterMs, 1) <= TAKEN_OVER_WITHIN_MS, `readers elsewhere told after ${toldAfterMs} ms`);
 }

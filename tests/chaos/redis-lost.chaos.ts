@@ -17,5 +17,5 @@ test(`decisions §10: Redis stopped for ${STOPPED_MS} ms under load`, async (t) 
 });
 
 test(`decisions §10: a node's way to Redis cut and mended ${CUTS} times`, { skip: namespacesMissing() }, async (t) => {
-  await cutFromRedis(await prepareGround(t, 3), { cuts: CUTS, cutMs: [200, 5_000], mendedMs: [200, 3_000], devices: 8 });
+  await cutFromRedis(await prepareGround(t, { nodes: 3 }), { cuts: CUTS, cutMs: [200, 5_000], mendedMs: [200, 3_000], devices: 8 });
 });

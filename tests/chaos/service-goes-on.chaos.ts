@@ -1,7 +1,7 @@
 /** Decisions §10 at length: a rolling restart, answers to cards on all nodes, and what other nodes cost. THOROUGH=1 for the sizes that are promised. */
 import { test } from 'node:test';
 import { scaled } from '../support/scale.ts';
-import { answerAtExpiry, askCards } from './cards.ts';
+import { answerAtExpiry } from './cards.ts';
 import { prepareGround } from './ground.ts';
 import { forwardedDeltas, handOver } from './latency.ts';
 import { rollingRestart } from './rolling.ts';
@@ -14,12 +14,11 @@ test(`decisions §10: a rolling restart of four nodes under ${STREAMS} streams l
 });
 
 test(`Invocation confirmation: ${CALLERS} confirms and declines over four nodes when the time is up: one terminal answer`, async (t) => {
-  const waiting = await askCards(await prepareGround(t), scaled(50, 10));
-  await answerAtExpiry(waiting, CALLERS);
+  await answerAtExpiry(await prepareGround(t), { cards: scaled(50, 10), callers: CALLERS });
 });
 
 test('decisions §10: what a hand-over and a forwarded delta cost', async (t) => {
-  const ground = await prepareGround(t, 2);
+  const ground = await prepareGround(t, { nodes: 2 });
   await handOver(ground, scaled(500, 50));
   await forwardedDeltas(ground, scaled(30, 3), 400);
 });

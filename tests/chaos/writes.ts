@@ -90,7 +90,8 @@ export async function writesUnderKills(ground: Ground, size: WritesSize): Promis
     }
   };
   await Promise.all(Array.from({ length: size.devices }, device));
-  const kills = await killed;
+  const { killed: kills, up } = await killed;
+  await up;
   const calls = backend.requests.map(({ headers }) => String(headers['idempotency-key']));
   await assertClean(run, calls);
   const called = new Set(calls);

@@ -162,6 +162,19 @@ test('the history checker: a history that went well breaks no rule', () => {
   assert.deepEqual(brokenRules(wellAndAlive()), []);
 });
 
+test('the history checker: what one reader alone was told leaves no gap for the others', () => {
+  const patient = wellAndAlive();
+  const [, second] = [...patient.history.turns.values()] as [IntendedTurn, IntendedTurn];
+  // A ping at 1, which is not kept, and a copy that was refused before the turn began.
+  for (const { seen } of [patient.one, patient.other]) for (const { event } of seen.slice(1)) (event as Open<StreamedEvent>).seq += 1;
+  const refusal = [
+    { type: 'error', v: 1, seq: 0, code: 'internal', retryable: true },
+    { type: 'turn.end', v: 1, seq: 1, status: 'error' },
+  ];
+  patient.history.attempt(attempted(second, 'n1', refusal, { copy: 1 }));
+  assert.deepEqual(brokenRules(patient), []);
+});
+
 for (const rule of RULES) {
   test(`the history checker: “${rule}” can be broken, and it says so`, () => {
     const patient = wellAndAlive();

@@ -5,6 +5,7 @@ import { join } from 'node:path';
 import { type TestContext, test } from 'node:test';
 import Database from 'better-sqlite3';
 import { Refusal } from '../../src/protocol/errors.ts';
+import { openWriter } from '../../src/storage/database.ts';
 import { DamagedDatabase } from '../../src/storage/database-copy.ts';
 import { copyOrganisation, readManifest } from '../../src/storage/move-copy.ts';
 import { contentPath, holds, keepPiece, lockPath, makeFolder, moveFolder } from '../../src/storage/move-folders.ts';
@@ -133,6 +134,8 @@ test('decisions §10, move org: an empty file takes the place of what has left; 
   // It has come back, and takes writes: a process that slept since then does nothing.
   await a.storage.write(organisationId, 'unsealOrganisation', { moveId });
   await a.storage.write(organisationId, 'addCredit', { amountMicroUsd: 1, nowMs: 1 });
+  await assert.rejects(empty(), /not of/);
+  await a.storage.writeControl('advanceMove', { ...ref, from: 'unsealed', to: 'done', nowMs: 1 });
   await empty();
   assert.equal(a.storage.organisation(organisationId).statement('SELECT count(*) AS n FROM credit_purchases').get()?.n, 1);
 });
@@ -146,6 +149,34 @@ test('decisions §10, move org: one process at a time changes files in place, an
   // The kernel closes what a dead process has open.
   holder.close();
   await placeOrganisation(layout, { ...ref, manifest });
+});
+
+test('decisions §10, move org: a file that is being written to is filled and emptied once it is free, or not said to be', async (t) => {
+  const staged = await stage(t);
+  const { desk, ref, manifest } = staged;
+  const { a, b, organisationId } = desk;
+  // What is left of an earlier time here.
+  makeFile(b, organisationId);
+  const old = ref.moveId.replace('00000000_', '00000009_');
+  await b.storage.write(organisationId, 'sealOrganisation', { moveId: old, nowMs: 1 });
+  const isBusy = (error: unknown) => error instanceof StorageError && error.code === 'busy';
+  const held = async (path: string, forMs: number, work: () => Promise<unknown>) => {
+    const writer = openWriter(path);
+    writer.exec('BEGIN IMMEDIATE');
+    const freed = new Promise((resolve) => setTimeout(resolve, forMs)).then(() => writer.close());
+    await work().finally(() => freed);
+  };
+  const there = b.storage.layout.organisation(organisationId);
+  await held(there, 2_500, () => assert.rejects(placeOrganisation(b.storage.layout, { ...ref, manifest }), isBusy));
+  assert.equal(readSeal(b.storage.organisation(organisationId))?.moveId, old);
+  await held(there, 50, () => placeOrganisation(b.storage.layout, { ...ref, manifest }));
+  assert.equal(readSeal(b.storage.organisation(organisationId))?.moveId, ref.moveId);
+  const { layout } = a.storage;
+  const control = openWriter(layout.control);
+  control.exec("UPDATE moves SET step = 'unsealed'");
+  control.close();
+  await held(layout.organisation(organisationId), 50, () => emptyOrganisation(layout, { ...ref, because: 'moved' }));
+  assert.deepEqual(uploadIds(a, organisationId), []);
 });
 
 test('decisions §10, move org: what is damaged, missing or of another move is not put in place', async (t) => {

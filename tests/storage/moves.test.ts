@@ -112,7 +112,15 @@ test('decisions §10, move org: what has arrived is the other cell’s until it 
   assert.deepEqual(readControlRows(control, organisationId), rows);
   assert.deepEqual([readPlacement(control, organisationId)?.cell, readPlacement(control, organisationId)?.version], ['a', 0]);
   refuses('conflict', () => moving.beginMove(control, { organisationId, cell: 'b', targetCell: 'c', nonce: NONCE, nowMs: NOW }));
+  // Whatever noted meanwhile that it has gone from here.
+  control
+    .statement(
+      `INSERT INTO moves (organisation_id, move_id, target_cell, step, started_at_ms, updated_at_ms)
+       VALUES (:organisationId, 'mov_x', 'a', 'done', 1, 1)`,
+    )
+    .run({ organisationId });
   assert.equal(arriving.settleArrival(control, ref), true);
+  assert.equal(readMove(control, organisationId), undefined);
   assert.equal(arriving.discardArrival(control, ref), 'unsealed');
 });
 

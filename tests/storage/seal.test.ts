@@ -11,6 +11,7 @@ import { addApp, openFiles } from './migrated-files.ts';
 
 const NOW = Date.UTC(2026, 10, 21, 10);
 const MOVE = 'mov_0000000000_00000000000001_00000000000000aa';
+const EARLIER = 'mov_0000000000_00000000000000_00000000000000ff';
 const OTHER = 'mov_0000000000_00000000000002_00000000000000bb';
 
 const SEALED = (error: unknown): boolean => error instanceof StorageError && error.code === 'sealed' && error.retryable;
@@ -56,8 +57,8 @@ test('decisions §10, the seal: it belongs to one move, which alone can put it o
   assert.deepEqual(readSeal(db), { moveId: MOVE, sealedAtMs: null });
   assert.equal(sealing.refusals(db)?.('openTurn'), true);
   assert.equal(sealing.refusals(db)?.('commitTurn'), false);
-  assert.equal(transactions.closeOrganisation(db, { moveId: OTHER, nowMs: NOW }), false);
-  assert.equal(transactions.sealOrganisation(db, { moveId: OTHER, nowMs: NOW }), false);
+  assert.equal(transactions.closeOrganisation(db, { moveId: EARLIER, nowMs: NOW }), false);
+  assert.equal(transactions.sealOrganisation(db, { moveId: EARLIER, nowMs: NOW }), false);
   assert.equal(transactions.sealOrganisation(db, { moveId: MOVE, nowMs: NOW }), true);
   assert.equal(transactions.sealOrganisation(db, { moveId: MOVE, nowMs: NOW + 5 }), true);
   // A closing that comes late opens nothing.
@@ -67,7 +68,12 @@ test('decisions §10, the seal: it belongs to one move, which alone can put it o
   for (const name of Object.keys(transactions)) assert.equal(sealing.refusals(db)?.(name), false, name);
   transactions.unsealOrganisation(db, { moveId: OTHER });
   assert.equal(readSeal(db)?.moveId, MOVE);
+  // What a late driver of an earlier move has left is the next one's, and as tight as it was.
+  assert.equal(transactions.closeOrganisation(db, { moveId: OTHER, nowMs: NOW }), true);
+  assert.deepEqual(readSeal(db), { moveId: OTHER, sealedAtMs: NOW });
   transactions.unsealOrganisation(db, { moveId: MOVE });
+  assert.equal(readSeal(db)?.moveId, OTHER);
+  transactions.unsealOrganisation(db, { moveId: OTHER });
   assert.equal(sealing.refusals(db), undefined);
 });
 

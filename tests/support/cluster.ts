@@ -11,7 +11,7 @@ import { temporaryDir } from './temporary-dir.ts';
 
 const MAIN = fileURLToPath(new URL('../../src/main.js', import.meta.url));
 /** Several start at once on machines with few cores. */
-const START_TIMEOUT_MS = 60_000;
+const START_TIMEOUT_MS = 180_000;
 /** Of what a node wrote to stderr; enough to see why it went. */
 const STDERR_KEPT_CHARS = 64 * 1024;
 

@@ -142,9 +142,12 @@ export function answerOf(attempt: Attempt): string {
 
 type Report = (rule: Rule, detail: string) => void;
 
-/** Seqs of a turn at which somebody heard more than a ping. Pings are told to whoever reads then, and kept for nobody. */
+/** Pings are told to whoever reads then, and kept for nobody; a refusal, and the end after it, are told to one reader alone. */
+const TOLD_TO_SOME = ['ping', 'error', 'turn.end'];
+
+/** Seqs of a turn at which somebody heard what is told to everybody. */
 function spokenSeqs(attempts: readonly Attempt[]): Set<number> {
-  return new Set(attempts.flatMap((attempt) => eventsOf(attempt).flatMap(({ seq, type }) => (type === 'ping' ? [] : [seq]))));
+  return new Set(attempts.flatMap((attempt) => eventsOf(attempt).flatMap(({ seq, type }) => (TOLD_TO_SOME.includes(type) ? [] : [seq]))));
 }
 
 function checkSeq(attempt: Attempt, spoken: ReadonlySet<number>, report: Report): void {

@@ -118,6 +118,8 @@ export class Arrivals {
   async #adopt(ref: Ref, manifest: string): Promise<ArrivalStep> {
     const { storage, files, log, nowMs } = this.#options;
     const rows = await files.place({ ...ref, manifest });
+    const seal = readSeal(storage.organisation(ref.organisationId));
+    if (seal?.moveId !== ref.moveId) throw new Error(`the file of ${ref.organisationId} is not the one that came`);
     if (!(await storage.writeControl('adoptArrival', { ...ref, rows, nowMs: nowMs() }))) {
       // It was called off while the files were put in place: whoever did that may have come before them.
       await this.#empty(ref);
@@ -139,6 +141,9 @@ export class Arrivals {
     const version = placementVersionOf(moveId) + 1;
     await storage.writeControl('placeOrganisation', { organisationId, cell, version, nowMs: nowMs() });
     await storage.write(organisationId, 'unsealOrganisation', { moveId });
+    // The other cell empties its own file on this answer.
+    if (readSeal(storage.organisation(organisationId)) !== undefined)
+      throw new Error(`the file of ${organisationId} has another seal than its move's`);
     await storage.writeControl('settleArrival', { ...ref, nowMs: nowMs() });
     log.info({ organisation_id: organisationId, move_id: moveId }, 'an organisation has arrived');
     this.#options.onArrived(organisationId);

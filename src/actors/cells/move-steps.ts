@@ -7,7 +7,8 @@ import type { Logger } from 'pino';
 import type { OrganisationMoveEffect, OrganisationMoveEvent } from '../../machines/organisation-move.ts';
 import { SCHEMA_VERSIONS } from '../../storage/move-copy.ts';
 import type { MoveFiles } from '../../storage/move-files.ts';
-import type { CopyRecord, MoveRow } from '../../storage/moves.ts';
+import { type CopyRecord, type MoveRow, placementVersionOf } from '../../storage/moves.ts';
+import { readPlacement } from '../../storage/placements.ts';
 import { ownersOfOpenTurns } from '../../storage/seal.ts';
 import type { Storage } from '../../storage/storage.ts';
 import type { CellClient } from './cell-client.ts';
@@ -20,7 +21,7 @@ export interface MoveStepServices {
   /** This cell. */
   readonly cell: string;
   /** Whether the turns that this node has open may still come to their end; '' is a node from before there were several. */
-  isAlive(node: string): boolean;
+  isAlive(node: string): Promise<boolean>;
   readonly log: Logger;
   nowMs(): number;
   /** How long turns get to end before the file is sealed. */
@@ -60,6 +61,10 @@ export class MoveSteps {
         // The step itself changes the map, in one transaction.
         return { event: { type: 'map.switched' } };
       case 'unsealTarget':
+        // It went on from there while this cell was down, so it was unsealed long ago.
+        if ((readPlacement(this.#services.storage.control, move.organisationId)?.version ?? 0) > placementVersionOf(move.moveId) + 1) {
+          return { event: { type: 'target.unsealed' } };
+        }
         // Once more from the beginning: whatever has become of the other cell since, it has everything before it is unsealed.
         await this.#shipment.ship(move, copyOf(move));
         await this.#shipment.unseal(move);
@@ -93,7 +98,9 @@ export class MoveSteps {
   async #quiet({ organisationId }: MoveRow, signal: AbortSignal): Promise<void> {
     const { storage, isAlive, quietMs } = this.#services;
     const endMs = performance.now() + quietMs;
-    while (ownersOfOpenTurns(storage.organisation(organisationId)).some(isAlive) && performance.now() < endMs) {
+    while (performance.now() < endMs) {
+      const alive = await Promise.all(ownersOfOpenTurns(storage.organisation(organisationId)).map(isAlive));
+      if (!alive.includes(true)) return;
       await pause(QUIET_LOOK_MS, undefined, { signal });
     }
   }

@@ -101,7 +101,7 @@ export class OrganisationMoves {
   #look(): void {
     const { storage, nowMs, log } = this.#options;
     try {
-      for (const move of listUnfinishedMoves(storage.control)) {
+      for (const move of listUnfinishedMoves(storage.control, nowMs())) {
         const isDriven = this.#driven.has(move.moveId) || Math.abs(nowMs() - move.updatedAtMs) < this.#times.abandonedMs;
         if (isDriven || (move.step === 'aborted' && !this.#isSealedBy(move))) continue;
         void this.#claim(move).catch((error: unknown) => log.warn({ err: error, move_id: move.moveId }, 'a move could not be taken up'));

@@ -22,6 +22,7 @@ export interface CensusServices {
 export function soleView(record: () => NodeRecord, { actors, drain }: CensusServices): ClusterView {
   return {
     nodes: () => [{ ...record(), actors: actors().length }],
+    elsewhere: async () => [],
     redis: () => null,
     actors: async () => ({ actors: actors(), unreachable: [] }),
     async drain(node) {
@@ -45,6 +46,11 @@ export function cellView(bus: Bus, members: Members, { actors, drain }: CensusSe
   const others = () => members.list().filter(({ id }) => id !== bus.self);
   return {
     nodes: () => members.list(),
+    async elsewhere() {
+      const [self] = members.list();
+      const everywhere = await members.everywhere().catch(() => []);
+      return everywhere.filter(({ cell }) => cell !== (self?.cell ?? null));
+    },
     redis: () => (bus.connected ? 'connected' : 'away'),
     async actors() {
       const unreachable: string[] = [];

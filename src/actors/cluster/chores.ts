@@ -8,6 +8,7 @@
  */
 import { setImmediate as nextTick } from 'node:timers/promises';
 import type { Logger } from 'pino';
+import { isSealed } from '../../storage/storage-error.ts';
 import type { Members, NodeRecord } from './members.ts';
 
 export interface ChoreServices {
@@ -96,6 +97,8 @@ class Rounds implements Chores {
         await resume(id);
       } catch (error) {
         if (this.#closed) return;
+        // On its way to another cell: it is taken up where it lands, or when it stays.
+        if (isSealed(error)) continue;
         log.error({ err: error, organisation_id: id }, 'what a lost node had under way could not be taken up');
         failed.push(id);
       }

@@ -41,7 +41,7 @@ export interface Members {
   /** What this node tells of itself from now on. */
   update(changes: Partial<Pick<NodeRecord, 'url' | 'state' | 'actors'>>): void;
   /** A node stopped being alive: it is silent or gone. Also called when a silent one goes. */
-  onLost(listener: (node: string, liveness: 'silent' | 'gone') => void): void;
+  onLost(listener: (node: string, liveness: 'silent' | 'gone', pid: number) => void): void;
   /** Of all cells that share the Redis, from presence alone; rejects while Redis is away. */
   everywhere(): Promise<NodeRecord[]>;
   close(): Promise<void>;
@@ -73,7 +73,7 @@ class HostMembers implements Members {
   readonly #neighbours = new Map<string, Neighbour>();
   /** Marks, the first to go first. */
   readonly #gone = new Set<string>();
-  readonly #listeners: ((node: string, liveness: 'silent' | 'gone') => void)[] = [];
+  readonly #listeners: ((node: string, liveness: 'silent' | 'gone', pid: number) => void)[] = [];
   readonly #timers: NodeJS.Timeout[] = [];
   #watcher: FSWatcher | null = null;
   #record: NodeRecord;
@@ -134,7 +134,7 @@ class HostMembers implements Members {
     void this.#presence?.say(this.#record);
   }
 
-  onLost(listener: (node: string, liveness: 'silent' | 'gone') => void): void {
+  onLost(listener: (node: string, liveness: 'silent' | 'gone', pid: number) => void): void {
     this.#listeners.push(listener);
   }
 
@@ -232,7 +232,7 @@ class HostMembers implements Members {
   #lose({ record, mark }: Neighbour, liveness: 'silent' | 'gone'): void {
     const isExpected = liveness === 'gone' && record?.state === 'draining';
     this.#options.log[isExpected ? 'info' : 'warn']({ other: record?.id ?? mark, liveness }, 'a node of this cell is no longer alive');
-    if (record !== null) for (const listener of this.#listeners) listener(record.id, liveness);
+    if (record !== null) for (const listener of this.#listeners) listener(record.id, liveness, record.pid);
   }
 }
 

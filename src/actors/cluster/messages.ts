@@ -107,6 +107,4 @@ export interface Announcements {
   counted: { readonly counts: readonly (readonly [bucket: string, count: number])[] };
   /** A charge was committed, or credit was added (`costMicroUsd` 0). */
   charged: { readonly organisationId: string; readonly channel: Channel; readonly costMicroUsd: number; readonly atMs: number };
-  /** Where an organisation lives changed. */
-  placed: { readonly organisationId: string };
 }

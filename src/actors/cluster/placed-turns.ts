@@ -16,7 +16,7 @@ import type { Position } from '../frame-source.ts';
 import { type LocalTurns, NodeDraining } from '../local-turns.ts';
 import type { TurnCommand } from '../turn-command.ts';
 import type { ActorStats, HostedTurn, TurnCaller, TurnHost } from '../turn-host.ts';
-import { type Bus, NodeUnreachable } from './bus.ts';
+import { type Bus, NodeFailed, NodeUnreachable } from './bus.ts';
 import type { Members, NodeRecord } from './members.ts';
 import type { ActorRecord, WireCommand } from './messages.ts';
 import { type Placed, RemoteStreams, StreamLost } from './remote-streams.ts';
@@ -53,16 +53,29 @@ function packed({ app, minuteLeft, onAction: _a, onPassages: _p, ...command }: T
   return { ...command, appId: app.id, minuteLeft: minuteLeft?.() ?? null };
 }
 
+/** How often this process looks whether it stood still, and what counts as that: others give a node up after 2 s. */
+const STILL_LOOK_MS = 500;
+const STOOD_STILL_MS = 1_000;
+
 export class PlacedTurns implements TurnHost {
   readonly #services: PlacedTurnsServices;
   readonly #streams: RemoteStreams;
   readonly #desk: TurnDesk;
+  readonly #looks: NodeJS.Timeout;
 
   constructor(services: PlacedTurnsServices) {
     this.#services = services;
     const { bus, members } = services;
     this.#streams = new RemoteStreams(bus, members);
     this.#desk = new TurnDesk({ ...services, host: this });
+    let lookedAtMs = performance.now();
+    this.#looks = setInterval(() => {
+      const nowMs = performance.now();
+      // Others may have taken what runs here, and its rows say so.
+      if (nowMs - lookedAtMs > STILL_LOOK_MS + STOOD_STILL_MS) services.local.leaveTaken();
+      lookedAtMs = nowMs;
+    }, STILL_LOOK_MS);
+    this.#looks.unref();
   }
 
   async open(command: TurnCommand): Promise<HostedTurn> {
@@ -112,7 +125,7 @@ export class PlacedTurns implements TurnHost {
   /** Some other node that serves; this one is about to stop. */
   #peer(): NodeRecord | undefined {
     const { members } = this.#services;
-    const serving = members.list().filter(({ id, state }) => id !== members.self && state === 'serving');
+    const serving = members.list().filter(({ id, state, url }) => id !== members.self && state === 'serving' && url !== null);
     return serving[Math.floor(Math.random() * serving.length)];
   }
 
@@ -133,6 +146,7 @@ export class PlacedTurns implements TurnHost {
       return { turn: this.#hosted(organisationId, told.conversationId, { source: remote, fromSeq: told.fromSeq }) };
     } catch (error) {
       this.#streams.leave(stream);
+      if (conversationId === null && error instanceof NodeFailed) throw new NodeDraining();
       if (!(error instanceof NodeUnreachable || error instanceof StreamLost)) throw error;
       if (conversationId === null) throw new NodeDraining();
       return this.#withoutOwner(organisationId, conversationId, owner);
@@ -208,15 +222,26 @@ export class PlacedTurns implements TurnHost {
       return await local.stop(caller, turnId);
     } catch (error) {
       if (!(error instanceof OwnedElsewhere)) throw error;
-      // Of a node that is gone nothing runs any more: the turn is ended when it is next asked for.
-      if ((await members.probe(error.owner)) !== 'alive') return false;
+      if ((await members.probe(error.owner)) !== 'alive') {
+        // It may wake and go on: looking at the turn ends it behind the fence.
+        await this.attach(caller, turnId);
+        return false;
+      }
       try {
         const { organisationId, appId, channel, deviceId } = caller;
         return (await bus.ask(error.owner, 'stopTurn', { organisationId, appId, channel, deviceId, turnId })).stopped;
       } catch (failure) {
-        throw failure instanceof NodeUnreachable ? unreachable() : failure;
+        if (!(failure instanceof NodeUnreachable)) throw failure;
+        return this.#wasStopped(caller, turnId);
       }
     }
+  }
+
+  /** The turn of a stop that was not answered in time, perhaps because a write of its turn is still out. @throws Refusal 503 */
+  #wasStopped({ organisationId, appId }: TurnCaller, turnId: string): boolean {
+    const row = readTurn(this.#services.storage.organisation(organisationId), appId, turnId);
+    if (row === undefined || row.endedAtMs === null) throw unreachable();
+    return (JSON.parse(row.snapshot) as { stopped?: boolean }).stopped === true;
   }
 
   stats(): ActorStats {
@@ -233,6 +258,7 @@ export class PlacedTurns implements TurnHost {
   }
 
   close(): void {
+    clearInterval(this.#looks);
     this.#desk.close();
     this.#streams.close();
     this.#services.local.close();

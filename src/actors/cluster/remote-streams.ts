@@ -39,7 +39,12 @@ export class RemoteStreams {
     this.#bus = bus;
     bus.hear('turnPlaced', (placed) => this.#streams.get(placed.stream)?.place?.(placed));
     bus.hear('turnRefused', ({ stream, refusal }) => this.#streams.get(stream)?.refuse(refusalFrom(refusal)));
-    bus.hear('frames', (frames) => this.#streams.get(frames.stream)?.remote?.receive(frames));
+    bus.hear('frames', (frames, from) => {
+      const stream = this.#streams.get(frames.stream);
+      // Given up before it began, or what said so was lost.
+      if (stream === undefined) bus.tell(from, 'unfollow', { reader: bus.self, stream: frames.stream });
+      else stream.remote?.receive(frames);
+    });
     bus.onReconnected(() => this.#interrupted());
     members.onLost((node) => this.#ownerLost(node));
     this.#timer = setInterval(() => this.#look(), LOOK_MS);

@@ -49,8 +49,8 @@ const LOOK_MS = 1_000;
 const SOON_MS = 250;
 /** A running turn pings every 15 s, so an owner that is silent for longer has forgotten us. */
 const SILENCE_MS = 20_000;
-/** This process stood still for so long: others gave it up after 3 s, and stopped telling it anything. */
-const STOOD_STILL_MS = 3_000;
+/** The timer was late by so much, so this process stood still for up to a look longer: others gave it up after 2 s. */
+const STOOD_STILL_MS = 1_000;
 /** Its reader left before it came, so nobody would ever say that it can go. */
 const UNREAD_MS = 10_000;
 /** An owner that says twice that the turn does not run there, while its row is open, has lost it. */

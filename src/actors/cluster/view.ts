@@ -5,6 +5,8 @@ import type { ActorRecord } from './messages.ts';
 export interface ClusterView {
   /** Nodes that are alive, the one that answers first; a process without a cluster alone. */
   nodes(): readonly NodeRecord[];
+  /** Nodes of other cells, as Redis knows them; none while it is away. */
+  elsewhere(): Promise<readonly NodeRecord[]>;
   /** Null: this process needs no Redis. */
   redis(): 'connected' | 'away' | null;
   /** Live actors of all nodes; `unreachable` are ids of nodes that did not answer in time, whose actors are missing. Never rejects. */

@@ -14,9 +14,11 @@ const listNodesRoute = defineRoute({
   caller: 'operator',
   limits: [],
   body: null,
-  handle(_, { cluster }) {
+  async handle(_, { cluster }) {
     // The view lists the node that answers first.
-    return json({ nodes: cluster.nodes().map((node, index) => nodeToWire(node, index === 0)), redis: cluster.redis() });
+    const nodes = cluster.nodes().map((node, index) => nodeToWire(node, index === 0));
+    const elsewhere = (await cluster.elsewhere()).map((node) => nodeToWire(node, false));
+    return json({ nodes: [...nodes, ...elsewhere], redis: cluster.redis() });
   },
 });
 

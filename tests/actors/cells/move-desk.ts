@@ -96,7 +96,7 @@ export async function openCell(t: TestContext, id: string, { masterKey, threads 
         storage: wrap(storage, STORAGE_OPERATIONS),
         files: wrap(files, FILE_OPERATIONS),
         client: wrap(client, ['call']),
-        isAlive,
+        isAlive: async (node) => isAlive(node),
         onLeft: (organisationId) => cell.left.push(organisationId),
         onStayed: (organisationId) => cell.stayed.push(organisationId),
         times: { ...TIMES, ...times },

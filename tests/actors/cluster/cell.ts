@@ -52,7 +52,7 @@ export async function openCell(t: TestContext, { writeWaitMs }: { readonly write
   /** By node and kind: of a kind a bus has one listener. */
   const handlers = new Map<string, Handler>();
   const other = (id: string) => (id === ids[0] ? ids[1] : ids[0]);
-  const losses: ((node: string, how: 'silent' | 'gone') => void)[] = [];
+  const losses: ((node: string, how: 'silent' | 'gone', pid: number) => void)[] = [];
   const ids = ['a~00000001', 'b~00000002'] as const;
   const isAlive = (id: string) => (liveness.get(id) ?? 'alive') === 'alive';
   const records = ids.map((id, index) => ({ id, startedAtMs: START_MS + index }) as NodeRecord);
@@ -108,7 +108,7 @@ export async function openCell(t: TestContext, { writeWaitMs }: { readonly write
     liveness,
     lose(node, how) {
       liveness.set(node, how);
-      for (const listener of losses) listener(node, how);
+      for (const listener of losses) listener(node, how, 1);
     },
   };
   const autoTopUp = { enabled: false, amount_usd: 10 };

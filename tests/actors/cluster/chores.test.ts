@@ -13,7 +13,7 @@ function choresOf(t: TestContext, self: string, nodes: string[], times: { afterS
   const resumed: string[] = [];
   const trouble = { with: '' };
   let looks = 0;
-  let lost = (_node: string, _how: 'silent' | 'gone') => {};
+  let lost: (node: string, how: 'silent' | 'gone', pid: number) => void = () => {};
   const alive = nodes.map((id, index) => ({ id, startedAtMs: index }) as NodeRecord);
   const chores = createChores({
     members: {
@@ -44,7 +44,7 @@ function choresOf(t: TestContext, self: string, nodes: string[], times: { afterS
     lose(id: string, how: 'silent' | 'gone' = 'gone') {
       const index = alive.findIndex((node) => node.id === id);
       if (index >= 0) alive.splice(index, 1);
-      lost(id, how);
+      lost(id, how, 1);
     },
     join: (id: string) => alive.push({ id, startedAtMs: 1_000 } as NodeRecord),
   };

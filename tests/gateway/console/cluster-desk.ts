@@ -44,6 +44,7 @@ export async function serveCluster(t: TestContext, madeUp: MadeUp): Promise<Clus
   const drained: string[] = [];
   const cluster: ClusterView = {
     nodes: () => nodes,
+    elsewhere: async () => [],
     redis: () => redis,
     actors: () => Promise.resolve({ actors, unreachable }),
     drain(id) {

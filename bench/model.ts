@@ -1,0 +1,24 @@
+/** Starts the fake model (`upstream.ts`) for whoever measures. */
+import { join } from 'node:path';
+import { CLIENT_CORE, freePort, type Running, start } from './processes.ts';
+
+export interface Model {
+  readonly process: Running;
+  /** Without a path. */
+  readonly origin: string;
+}
+
+export async function startModel(outDir: string): Promise<Model> {
+  const port = await freePort();
+  const origin = `http://127.0.0.1:${port}`;
+  const process = await start({
+    name: 'upstream',
+    core: CLIENT_CORE,
+    file: join(import.meta.dirname, 'upstream.js'),
+    args: ['--port', String(port)],
+    env: {},
+    logFile: join(outDir, 'upstream.log'),
+    readyUrl: `${origin}/healthz`,
+  });
+  return { process, origin };
+}

@@ -1,0 +1,72 @@
+/** A process that was stopped in the middle of a commit is killed, because nobody can write behind its lock. */
+import assert from 'node:assert/strict';
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { type TestContext, test } from 'node:test';
+import { fileURLToPath } from 'node:url';
+import pino from 'pino';
+import { holdsWriteLock, watchStoppedWriters } from '../../../src/actors/cluster/stopped-writer.ts';
+import { openWriter } from '../../../src/storage/database.ts';
+import { temporaryDir } from '../../support/temporary-dir.ts';
+
+const WRITER = `
+  const { openWriter } = await import(process.argv[1]);
+  const db = openWriter(process.argv[2]);
+  db.exec('CREATE TABLE IF NOT EXISTS t (x)');
+  if (process.argv[3] === 'hold') db.exec('BEGIN IMMEDIATE; INSERT INTO t VALUES (1)');
+  process.stdout.write('ready');
+  setInterval(() => {}, 1_000);
+`;
+const DATABASE = fileURLToPath(new URL('../../../src/storage/database.js', import.meta.url));
+
+async function stoppedProcess(t: TestContext, path: string, mode: 'hold' | 'idle') {
+  const child = spawn(process.execPath, ['--input-type=module', '-e', WRITER, DATABASE, path, mode], {
+    stdio: ['ignore', 'pipe', 'inherit'],
+  });
+  const exited = once(child, 'exit');
+  t.after(async () => {
+    child.kill('SIGKILL');
+    await exited;
+  });
+  await once(child.stdout, 'data');
+  child.kill('SIGSTOP');
+  return { pid: child.pid as number, exited };
+}
+
+test('decisions §10: a stopped node that keeps a file locked is killed, and the others write again', {
+  skip: process.platform !== 'linux' && '/proc/locks is of Linux',
+}, async (t) => {
+  const path = join(temporaryDir(t), 'file.sqlite');
+  const { pid, exited } = await stoppedProcess(t, path, 'hold');
+  let lose: (node: string, liveness: 'silent' | 'gone', pid: number) => void = () => {};
+  const end = watchStoppedWriters(
+    {
+      onLost(listener) {
+        lose = listener;
+      },
+      liveness: () => 'silent',
+    },
+    pino({ level: 'silent' }),
+  );
+  t.after(end);
+  lose('n1~0123abcd', 'silent', pid);
+  const [, signal] = await exited;
+  assert.equal(signal, 'SIGKILL');
+  const db = openWriter(path);
+  db.exec('BEGIN IMMEDIATE; INSERT INTO t VALUES (2); COMMIT');
+  assert.deepEqual(db.statement('SELECT x FROM t').all(), [{ x: 2 }], 'what it had not committed is gone');
+  db.close();
+});
+
+test('decisions §10: a stopped node that holds nothing is no holder, and neither is a reader', {
+  skip: process.platform !== 'linux' && '/proc/locks is of Linux',
+}, async (t) => {
+  const { pid } = await stoppedProcess(t, join(temporaryDir(t), 'file.sqlite'), 'idle');
+  assert.equal(holdsWriteLock(readFileSync('/proc/locks', 'utf8'), pid), false);
+  const line = (kind: string, byte: number) => `7: POSIX  ADVISORY  ${kind} ${pid} fe:00:2410097 ${byte} ${byte}`;
+  assert.equal(holdsWriteLock([line('READ', 120), line('WRITE', 124)].join('\n'), pid), false);
+  assert.equal(holdsWriteLock([line('READ', 124), line('WRITE', 120)].join('\n'), pid), true);
+  assert.equal(holdsWriteLock(line('WRITE', 120), pid + 1), false);
+});
