@@ -30,7 +30,7 @@ async function stoppedProcess(t: TestContext, path: string, mode: 'hold' | 'idle
     child.kill('SIGKILL');
     await exited;
   });
-  await once(child.stdout, 'data');
+  for (let said = ''; !said.includes('ready'); ) said += String((await once(child.stdout, 'data'))[0]);
   child.kill('SIGSTOP');
   return { pid: child.pid as number, exited };
 }
