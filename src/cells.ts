@@ -7,7 +7,7 @@ import { OrganisationMoves } from './actors/cells/move.ts';
 import type { ClusterNode } from './cluster.ts';
 import type { CellConfig } from './config.ts';
 import { createMoveFiles } from './storage/move-files.ts';
-import { listStranded } from './storage/moves.ts';
+import { goneMoveId, listStranded } from './storage/moves.ts';
 import type { Storage } from './storage/storage.ts';
 
 /** How long a start waits for the map: Redis may be away. */
@@ -41,8 +41,10 @@ async function hearOfPlacements({ map }: Cells, redis: ClusterNode['redis']): Pr
 /** A cell that was restored from a backup has files of organisations that moved away since: they must not take writes again. */
 async function sealStranded(self: string, storage: Storage, nowMs: number): Promise<void> {
   for (const { organisationId, cell, version } of listStranded(storage.control, self)) {
-    const moveId = await storage.writeControl('noteGone', { organisationId, cell, version, nowMs });
+    const moveId = goneMoveId(version, nowMs);
+    // Once it is noted nobody looks at it again, so its file is sealed before.
     await storage.write(organisationId, 'sealOrganisation', { moveId, nowMs });
+    await storage.writeControl('noteGone', { organisationId, moveId, cell, nowMs });
   }
 }
 

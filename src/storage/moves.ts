@@ -212,21 +212,18 @@ function abortMove(db: Connection, { organisationId, moveId, nowMs, error }: Mov
   return move?.moveId === moveId ? move.step : undefined;
 }
 
-/**
- * The organisation lives elsewhere although nobody moved it from here: this cell was restored from a backup of before its move.
- * Answers the id under which its file is to be sealed.
- */
-function noteGone(
-  db: Connection,
-  { organisationId, cell, version, nowMs }: { organisationId: string; cell: string; version: number; nowMs: number },
-): string {
-  const moveId = moveIdOf(Math.max(0, version - 1), nowMs, '0'.repeat(16));
-  db.statement('DELETE FROM moves WHERE organisation_id = :organisationId').run({ organisationId });
+/** Under which the file of an organisation is sealed that nobody moved from here; `version`: of the placement that says where it lives. */
+export function goneMoveId(version: number, nowMs: number): string {
+  return moveIdOf(Math.max(0, version - 1), nowMs, '0'.repeat(16));
+}
+
+/** The organisation lives elsewhere although nobody moved it from here: this cell was restored from a backup of before its move. */
+function noteGone(db: Connection, input: { organisationId: string; moveId: string; cell: string; nowMs: number }): void {
+  db.statement('DELETE FROM moves WHERE organisation_id = :organisationId').run({ organisationId: input.organisationId });
   db.statement(
     `INSERT INTO moves (organisation_id, move_id, target_cell, step, started_at_ms, updated_at_ms)
      VALUES (:organisationId, :moveId, :cell, 'done', :nowMs, :nowMs)`,
-  ).run({ organisationId, moveId, cell, nowMs });
-  return moveId;
+  ).run(input);
 }
 
 /** Writes of the control file. */

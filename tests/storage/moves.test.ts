@@ -4,7 +4,9 @@ import { Refusal } from '../../src/protocol/errors.ts';
 import { transactions as arriving, readArrival } from '../../src/storage/arrivals.ts';
 import { readControlRows } from '../../src/storage/control-rows.ts';
 import {
+  goneMoveId,
   isMoveId,
+  listStranded,
   MOVE_STEPS,
   type MoveRow,
   type MoveStep,
@@ -12,6 +14,7 @@ import {
   placementVersionOf,
   readMove,
 } from '../../src/storage/moves.ts';
+import { organisationIds } from '../../src/storage/organisations.ts';
 import { transactions as placing, readPlacement } from '../../src/storage/placements.ts';
 import { openFiles } from './migrated-files.ts';
 
@@ -153,4 +156,37 @@ test('decisions §10, move org: nothing arrives where the organisation lives, or
   }
   placing.placeOrganisation(control, { organisationId, cell: 'b', version: 1, nowMs: NOW });
   assert.equal(arriving.offerArrival(control, here), 'receiving');
+});
+
+for (const step of MOVE_STEPS) {
+  test(`decisions §10, move org: what goes through all organisations ${['switched', 'unsealed', 'done'].includes(step) ? 'leaves out' : 'finds'} one whose move is at ${step}`, (t) => {
+    const { control, organisationId } = begin(t, step);
+    assert.equal([...organisationIds(control)].includes(organisationId), !['switched', 'unsealed', 'done'].includes(step));
+  });
+}
+
+test('decisions §10, move org: an organisation that lives elsewhere although nobody moved it from here is stranded until that is noted', (t) => {
+  const { control, organisationId } = openFiles(t, NOW);
+  assert.deepEqual(listStranded(control, 'a'), []);
+  placing.placeOrganisation(control, { organisationId, cell: 'b', version: 1, nowMs: NOW });
+  assert.deepEqual(listStranded(control, 'b'), [], 'at home');
+  assert.deepEqual(listStranded(control, 'a'), [{ organisationId, cell: 'b', version: 1 }]);
+  const moveId = goneMoveId(1, NOW);
+  assert.ok(isMoveId(moveId) && isMoveId(goneMoveId(0, NOW)));
+  moving.noteGone(control, { organisationId, moveId, cell: 'b', nowMs: NOW });
+  assert.deepEqual(listStranded(control, 'a'), []);
+  assert.deepEqual([...organisationIds(control)], []);
+  assert.equal(readMove(control, organisationId)?.step, 'done');
+});
+
+test('decisions §10, move org: one that is on its way here is not stranded', (t) => {
+  const { control, organisationId } = openFiles(t, NOW);
+  placing.placeOrganisation(control, { organisationId, cell: 'b', version: 1, nowMs: NOW });
+  control
+    .statement(
+      `INSERT INTO arrivals (organisation_id, move_id, source_cell, step, started_at_ms, updated_at_ms) VALUES (:organisationId, 'm', 'b', 'adopted', 0, 0)`,
+    )
+    .run({ organisationId });
+  assert.deepEqual(listStranded(control, 'a'), []);
+  assert.deepEqual([...organisationIds(control)], [], 'it takes no writes yet');
 });
