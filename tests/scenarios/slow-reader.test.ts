@@ -14,6 +14,8 @@ const MB = 1024 * 1024;
 const PIECE_CHARS = 8 * 1024;
 const PIECES = (50 * MB) / PIECE_CHARS;
 const GROWTH_MAX_BYTES = 64 * MB;
+/** The heap reaches its working size with the second such answer, whoever reads it; only then is growth somebody's doing. */
+const WARM_UPS = 2;
 /** Who takes nothing for 10 s is dropped; the timers of sockets are up to 4 s coarse. */
 const PATIENCE_MIN_MS = 6_000;
 const DROPPED_WITHIN_MS = 40_000;
@@ -72,7 +74,10 @@ test('Hot path: 50 MB to a client that reads nothing cost the process under 64 M
   }, 20);
   t.after(() => clearInterval(sampler));
   // The same to a client that reads: what is measured is what a slow one adds to that, not what 50 MB leave to the collector.
-  assert.ok(await follow(service.baseUrl, app.liveKey, { turn_id: randomUUID(), message: { text: 'Warm up' } }, () => {}));
+  for (let n = 0; n < WARM_UPS; n++) {
+    const warmUp = { turn_id: randomUUID(), message: { text: 'Warm up' } };
+    assert.ok(await follow(service.baseUrl, app.liveKey, warmUp, () => {}));
+  }
   const baseline = peak;
   const body = { client: HANDSHAKE, turn_id: randomUUID(), message: { text: 'Tell me everything' } };
   const sentAtMs = performance.now();
@@ -114,5 +119,5 @@ test('Hot path: 50 MB to a client that reads nothing cost the process under 64 M
   assert.equal(status, 'completed');
   assert.equal(chars, PIECES * PIECE_CHARS);
   assert.equal(told.digest('hex'), meant.digest('hex'));
-  assert.equal(upstream.requests.length, 2, 'the model is not asked twice');
+  assert.equal(upstream.requests.length, WARM_UPS + 1, 'the model is not asked twice');
 });
