@@ -1,4 +1,7 @@
-/** Where everything lies in the data directory. Nobody else joins a path below it. */
+/**
+ * Where everything lies in the data directory. Nobody else joins a path below it, but for the sockets of nodes
+ * (actors/cluster/node-id.ts): the kernel takes short paths only, so theirs stay as DATA_DIR was given.
+ */
 import { chmodSync, mkdirSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { isId } from '../protocol/ids.ts';
@@ -18,6 +21,8 @@ export interface DataLayout {
   /** One upload, sealed. Throws for anything but ids of both kinds. */
   upload(organisationId: string, uploadId: string): string;
   readonly outbox: string;
+  /** What lies between two cells while an organisation moves. Throws as `organisation` does. */
+  movesOf(organisationId: string): string;
 }
 
 const KINDS = { org: 'organisation', upl: 'upload' } as const;
@@ -53,6 +58,10 @@ export function dataLayout(dir: string): DataLayout {
       return join(uploadsOf(organisationId), uploadId);
     },
     outbox: join(root, 'outbox'),
+    movesOf(organisationId) {
+      requireId('org', organisationId);
+      return join(root, 'moves', organisationId);
+    },
   };
 }
 

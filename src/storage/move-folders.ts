@@ -26,16 +26,10 @@ export function isSha256(text: string): boolean {
   return SHA256.test(text);
 }
 
-function folderOf(layout: DataLayout, organisationId: string): string {
-  // Refuses what is no id: it would become a path.
-  layout.organisation(organisationId);
-  return join(layout.dir, 'moves', organisationId);
-}
-
 /** One move's folder. @throws Error for anything but ids. */
 export function moveFolder(layout: DataLayout, side: MoveSide, organisationId: string, moveId: string): string {
   if (!isMoveId(moveId)) throw new Error('not the id of a move');
-  return join(folderOf(layout, organisationId), `${side}-${moveId}`);
+  return join(layout.movesOf(organisationId), `${side}-${moveId}`);
 }
 
 export function contentPath(folder: string, sha256: string): string {
@@ -45,7 +39,7 @@ export function contentPath(folder: string, sha256: string): string {
 
 /** The lock under which the organisation's file is put in place, or emptied (move-files.ts). */
 export function lockPath(layout: DataLayout, organisationId: string): string {
-  return join(folderOf(layout, organisationId), 'lock.sqlite');
+  return join(layout.movesOf(organisationId), 'lock.sqlite');
 }
 
 /** Creates the folder, readable by its owner only. */

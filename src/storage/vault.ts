@@ -1,5 +1,5 @@
 /** Seals secrets at rest with AES-256-GCM under the master key, and mints what nobody should choose by hand. */
-import { createCipheriv, createDecipheriv, createHmac, hkdfSync, randomBytes } from 'node:crypto';
+import { createCipheriv, createDecipheriv, createHash, createHmac, hkdfSync, randomBytes, timingSafeEqual } from 'node:crypto';
 import { readOrMint } from './minted-file.ts';
 
 const KEY_BYTES = 32;
@@ -13,6 +13,12 @@ export interface Vault {
   open(purpose: string, sealed: Uint8Array): Buffer;
   /** HMAC-SHA256 (32 bytes): recognises what was seen before for the same use, and tells nobody without the master key what it was. */
   digest(purpose: string, plain: Uint8Array): Buffer;
+}
+
+/** Whether what was given is the secret, in constant time: hashing first makes the lengths equal, which the comparison needs. */
+export function isSecret(given: string, secret: string): boolean {
+  const hash = (text: string) => createHash('sha256').update(text).digest();
+  return timingSafeEqual(hash(given), hash(secret));
 }
 
 function masterKeyBytes(file: string, given: string | undefined): Buffer {

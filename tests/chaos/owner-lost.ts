@@ -21,7 +21,7 @@ const PATIENT_MS = 60_000;
 /** On a machine that is busy with other things an owner may be through with its answer before anything happens to it. */
 const MID_STREAM_TRIES = 5;
 
-interface MidStream {
+export interface MidStream {
   readonly turn: IntendedTurn;
   readonly owner: ClusterNode;
   readonly conversationId: string;
@@ -42,7 +42,7 @@ function hears(wanted: (event: StreamedEvent) => boolean): { heard: Promise<void
 const isDelta = ({ type }: StreamedEvent) => type === 'block.delta';
 
 /** A turn in the middle of its answer. */
-async function answering(run: Run, n: number): Promise<MidStream> {
+export async function answering(run: Run, n: number): Promise<MidStream> {
   for (let attempt = 1; ; attempt++) {
     const mid = await begun(run, n);
     const isMidStream = [mid.reader, mid.onlooker].every((reader) => reader === undefined || reader.attempt.closing === 'open');
@@ -157,7 +157,7 @@ function rowsOf({ cluster, app }: Run, conversationId: string): string {
 }
 
 /** A node that lost the conversation while it slept changes no row and acknowledges nothing when it wakes; then it serves again. */
-async function wake(run: Run, { owner, reader, conversationId, turn }: MidStream): Promise<void> {
+export async function wake(run: Run, { owner, reader, conversationId, turn }: MidStream): Promise<void> {
   const before = rowsOf(run, conversationId);
   owner.resume();
   const settled = Promise.race([reader.closed, new Promise((resolve) => setTimeout(resolve, WOKEN_SETTLES_WITHIN_MS).unref())]);

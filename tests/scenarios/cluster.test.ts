@@ -8,6 +8,7 @@ import { ownerKilled, ownerPaused } from '../chaos/owner-lost.ts';
 import { cutFromRedis, namespacesMissing } from '../chaos/partition.ts';
 import { redisKilled, redisStopped } from '../chaos/redis-lost.ts';
 import { rollingRestart } from '../chaos/rolling.ts';
+import { stopAtSilentOwner } from '../chaos/stops.ts';
 import { writesUnderKills } from '../chaos/writes.ts';
 import { redisMissing } from '../support/redis.ts';
 
@@ -30,6 +31,7 @@ test('decisions §10: a cell of four nodes', { skip: redisMissing() }, async (t)
   await scenario('a turn is read live on any node', (it) => forwardedDeltas(it, 1, 40));
   await scenario('a turn whose owner is killed is answered elsewhere', (it) => ownerKilled(it, 1));
   await scenario('an owner that slept writes and acknowledges nothing when it wakes', (it) => ownerPaused(it, 1));
+  await scenario('a stop ends a turn whose owner sleeps', (it) => stopAtSilentOwner(it));
   await scenario('kills lose nothing and repeat nothing, no write either', (it) =>
     Promise.all([
       nothingTwiceUnderKills(it, { turns: 12, copies: 3, devices: 4, ...ONE_KILL }),

@@ -5,7 +5,6 @@
  *
  * Invariant: nothing here is unsealed by itself, whatever happens and however long it takes.
  */
-import { timingSafeEqual } from 'node:crypto';
 import { existsSync } from 'node:fs';
 import type { Logger } from 'pino';
 import { Refusal } from '../../protocol/errors.ts';
@@ -16,6 +15,7 @@ import { type Content, holds, keepPiece, moveFolder } from '../../storage/move-f
 import { placementVersionOf } from '../../storage/moves.ts';
 import { readSeal } from '../../storage/seal.ts';
 import type { Storage } from '../../storage/storage.ts';
+import { isSecret } from '../../storage/vault.ts';
 import { keyCheck } from './shipment.ts';
 
 export interface ArrivalsOptions {
@@ -46,11 +46,6 @@ interface Ref {
 /** Long enough for a thread to have read some hundred megabytes. */
 const BUSY_RETRY_AFTER_S = 2;
 
-function sameText(one: string, other: string): boolean {
-  const [a, b] = [Buffer.from(one), Buffer.from(other)];
-  return a.length === b.length && timingSafeEqual(a, b);
-}
-
 export class Arrivals {
   readonly #options: ArrivalsOptions;
   /** By move: what is being put in place now. */
@@ -76,7 +71,7 @@ export class Arrivals {
    */
   async offer({ organisationId, moveId, sourceCell, keyCheck: given, schema }: Offer): Promise<ArrivalStep> {
     const { storage, cell, files, nowMs } = this.#options;
-    if (!sameText(given, keyCheck(storage.vault, moveId))) {
+    if (!isSecret(given, keyCheck(storage.vault, moveId))) {
       throw new Refusal('conflict', `Cell ${cell} has another MASTER_KEY: what is sealed in the organisation could not be opened there.`);
     }
     if (schema.control !== SCHEMA_VERSIONS.control || schema.organisation !== SCHEMA_VERSIONS.organisation) {

@@ -72,7 +72,7 @@ class Rounds implements Chores {
     if (this.#closed) return;
     const { log, lookAgain } = this.#services;
     const mine = this.#isOldest();
-    log.warn({ other: node, liveness, takes_up: mine }, 'a node was lost');
+    log.info({ other: node, liveness, takes_up: mine }, 'what a node had under way is looked at');
     lookAgain().catch((error: unknown) => log.error({ err: error }, 'deadlines could not be looked at again'));
     if (mine) void this.run();
   }

@@ -139,7 +139,7 @@ export class PlacedTurns implements TurnHost {
     try {
       const answer = await bus.ask(owner, 'openTurn', { command: packed(command), conversationId, reader: bus.self, stream });
       if (answer.outcome === 'released') {
-        this.#streams.leave(stream);
+        this.#streams.forget(stream);
         return answer;
       }
       const { placed: told, remote } = await placed;
@@ -169,7 +169,7 @@ export class PlacedTurns implements TurnHost {
       if (answer.outcome === 'following') {
         return { turn: this.#hosted(organisationId, conversationId, { source: remote, fromSeq: row.attemptSeq }) };
       }
-      this.#streams.leave(stream);
+      this.#streams.forget(stream);
       return { snapshot: answer.snapshot };
     } catch (error) {
       this.#streams.leave(stream);

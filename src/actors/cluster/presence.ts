@@ -3,8 +3,7 @@
  * The record lies there in plain JSON, for whoever looks with redis-cli, behind a digest under the master key: requests are relayed
  * to the URL in it, so nobody who merely reaches Redis may put one there.
  */
-import { timingSafeEqual } from 'node:crypto';
-import type { Vault } from '../../storage/vault.ts';
+import { isSecret, type Vault } from '../../storage/vault.ts';
 import { type NodeRecord, parseNodeRecord } from './node-record.ts';
 import type { RedisConnection } from './redis-connection.ts';
 
@@ -54,8 +53,6 @@ export class Presence {
 
   #read(key: string, value: string): NodeRecord | null {
     const json = value.slice(DIGEST_CHARS + 1);
-    const given = Buffer.from(value.slice(0, DIGEST_CHARS));
-    const due = Buffer.from(this.#digest(key, json));
-    return given.length === due.length && timingSafeEqual(given, due) ? parseNodeRecord(json) : null;
+    return isSecret(value.slice(0, DIGEST_CHARS), this.#digest(key, json)) ? parseNodeRecord(json) : null;
   }
 }

@@ -137,15 +137,12 @@ export function openLink({ redisUrl, log, prepare, onUp, onDown }: LinkOptions):
 /** Plain commands. Each rejects at once while Redis is away and after 500 ms without an answer. */
 export interface RedisConnection {
   readonly up: boolean;
-  get(key: string): Promise<string | null>;
   /** `ttlMs`: it is forgotten after so long; without it is kept until Redis loses it. */
   set(key: string, value: string, ttlMs?: number): Promise<void>;
   delete(key: string): Promise<void>;
   /** Values of all keys that begin with `prefix`, by key, as they were at some time during the call. */
   withPrefix(prefix: string): Promise<ReadonlyMap<string, string>>;
-  hashGet(key: string, field: string): Promise<string | null>;
   hashSet(key: string, fields: Readonly<Record<string, string>>): Promise<void>;
-  hashDelete(key: string, field: string): Promise<void>;
   hashGetAll(key: string): Promise<ReadonlyMap<string, string>>;
   /** Called each time Redis can be used: the first time and whenever it was away. It may have lost everything. */
   onUp(listener: () => void): void;
@@ -182,7 +179,6 @@ export function openRedis({ redisUrl, log }: Pick<LinkOptions, 'redisUrl' | 'log
     get up() {
       return link.up;
     },
-    get: (key) => redis.get(key),
     async set(key, value, ttlMs) {
       await (ttlMs === undefined ? redis.set(key, value) : redis.set(key, value, 'PX', ttlMs));
     },
@@ -190,12 +186,8 @@ export function openRedis({ redisUrl, log }: Pick<LinkOptions, 'redisUrl' | 'log
       await redis.del(key);
     },
     withPrefix: (prefix) => readPrefix(redis, prefix),
-    hashGet: (key, field) => redis.hget(key, field),
     async hashSet(key, fields) {
       await redis.hset(key, fields);
-    },
-    async hashDelete(key, field) {
-      await redis.hdel(key, field);
     },
     async hashGetAll(key) {
       return new Map(Object.entries(await redis.hgetall(key)));

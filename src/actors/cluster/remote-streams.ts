@@ -101,6 +101,11 @@ export class RemoteStreams {
     this.#bus.tell(entry.owner, 'unfollow', { reader: this.#bus.self, stream });
   }
 
+  /** It came to nothing: its owner never sent anything. */
+  forget(stream: number): void {
+    this.#streams.delete(stream);
+  }
+
   #interrupted(): void {
     for (const { remote, refuse } of [...this.#streams.values()]) {
       if (remote === null) refuse(new StreamLost('Redis was away while the turn was to be placed'));

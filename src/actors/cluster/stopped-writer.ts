@@ -1,14 +1,22 @@
 /**
- * A process that was stopped in the middle of a commit keeps SQLite's lock on that file, and nobody else can write to it: no fence
- * helps, because nothing can be written behind it. Such a process is killed; the kernel frees the lock, and what it had not
+ * A process that was stopped in the middle of a commit keeps SQLite's lock on that file, and nobody else can write to it; stopped while
+ * it opened or closed the file, it keeps the others from opening it. No fence helps, because nothing can be written behind the lock. Such a process is killed; the kernel frees the lock, and what it had not
  * committed is gone, as if it had crashed. A stopped process that holds nothing is left alone. Linux only: /proc tells who holds what.
  */
 import { readFileSync } from 'node:fs';
 import type { Logger } from 'pino';
 import type { Members } from './members.ts';
 
-/** The byte of a `-shm` file that SQLite locks for whoever writes (SQLite file format, "WAL-mode file locking": WAL_WRITE_LOCK). */
-const WRITE_LOCK_BYTE = '120';
+/**
+ * Ranges of bytes that SQLite locks for one connection alone. Of a `-shm` file: WAL_WRITE_LOCK and WAL_RECOVER_LOCK (SQLite, "WAL-mode
+ * file format", 2.3). Of the file itself: PENDING, RESERVED and SHARED ("File locking and concurrency", 3.0), which are held alone while
+ * it is opened for the first time, closed for the last time, or put in place.
+ */
+const LOCKS_OUT: readonly (readonly [from: number, to: number])[] = [
+  [120, 120],
+  [122, 122],
+  [0x4000_0000, 0x4000_01ff],
+];
 /** It may be stopped a moment after it fell silent for another reason; then it stays as it is. */
 const LOOKS = 3;
 const LOOK_AGAIN_MS = 700;
@@ -20,11 +28,12 @@ function isStopped(pid: number): boolean {
   return /^ [Tt] /.test(stat.slice(stat.lastIndexOf(')') + 1));
 }
 
-/** Whether `locks` (the text of /proc/locks) shows that the process holds a write lock of a WAL. */
-export function holdsWriteLock(locks: string, pid: number): boolean {
+/** Whether `locks` (the text of /proc/locks) shows that the process keeps others from opening a file of SQLite, or writing to it. */
+export function locksOthersOut(locks: string, pid: number): boolean {
   return locks.split('\n').some((line) => {
     const [, , , kind, holder, , from, to] = line.trim().split(/\s+/);
-    return kind === 'WRITE' && holder === String(pid) && from === WRITE_LOCK_BYTE && to === WRITE_LOCK_BYTE;
+    const isHeldAlone = kind === 'WRITE' && holder === String(pid);
+    return isHeldAlone && LOCKS_OUT.some(([first, last]) => Number(from) >= first && Number(to) <= last);
   });
 }
 
@@ -34,8 +43,8 @@ export function watchStoppedWriters(members: Pick<Members, 'onLost' | 'liveness'
   const look = (node: string, pid: number, left: number) => {
     if (members.liveness(node) !== 'silent') return;
     try {
-      if (isStopped(pid) && holdsWriteLock(readFileSync('/proc/locks', 'utf8'), pid)) {
-        log.error({ other: node, pid }, 'a node was stopped in the middle of a commit and kept a file locked: it is killed');
+      if (isStopped(pid) && locksOthersOut(readFileSync('/proc/locks', 'utf8'), pid)) {
+        log.error({ other: node, pid }, 'a node was stopped while it kept a file locked: it is killed');
         process.kill(pid, 'SIGKILL');
         return;
       }

@@ -1,8 +1,8 @@
 /** How a request proves that it comes from another cell, and what it may say then (decisions §10). */
-import { createHash, timingSafeEqual } from 'node:crypto';
 import type { Cells } from '../../actors/cells/cells.ts';
 import type { Whereabouts } from '../../actors/cells/directory.ts';
 import { Refusal } from '../../protocol/errors.ts';
+import { isSecret } from '../../storage/vault.ts';
 import { bearerOf } from '../request-headers.ts';
 
 /** Headers from cell to cell. A client's own are never passed on. */
@@ -22,12 +22,6 @@ export const CELL_HEADER_PREFIX = 'x-service-cell';
 
 type ReadHeader = (name: string) => string;
 
-/** Hashing first makes the lengths equal, which a comparison in constant time needs. */
-function isToken(given: string, { client }: Pick<Cells, 'client'>): boolean {
-  const hash = (text: string) => createHash('sha256').update(text).digest();
-  return timingSafeEqual(hash(given), hash(client.token));
-}
-
 function notOfThis(): Refusal {
   return new Refusal('invalid_token', 'This is no cell of this installation: do all cells have the same MASTER_KEY?');
 }
@@ -37,7 +31,7 @@ export function authenticateCell(header: ReadHeader, cells: Cells | null | undef
   if (cells == null) throw new Refusal('not_found', 'This installation has no cells.');
   const token = bearerOf(header('authorization'));
   if (token === undefined) throw new Refusal('missing_token', 'Only other cells call this interface, with a bearer made from MASTER_KEY.');
-  if (!isToken(token, cells)) throw notOfThis();
+  if (!isSecret(token, cells.client.token)) throw notOfThis();
   return cells;
 }
 
@@ -55,7 +49,7 @@ export interface Arrival {
 export function arrivalOf(header: ReadHeader, cells: Cells): Arrival | undefined {
   const token = header(CELL_HEADERS.token);
   if (token === '') return undefined;
-  if (!isToken(token, cells)) throw notOfThis();
+  if (!isSecret(token, cells.client.token)) throw notOfThis();
   const [from = '', to = ''] = header(CELL_HEADERS.relay).split(' ');
   return {
     from,

@@ -3,7 +3,7 @@
  * are stateless, signed with a key made of the token, so that a new token ends them all, and every node of a cell knows them.
  * Failed logins are remembered in memory, and told to the other nodes of a cell; one-time links are rows.
  */
-import { createHash, createHmac, randomBytes, timingSafeEqual } from 'node:crypto';
+import { createHmac, randomBytes } from 'node:crypto';
 import { LRUCache } from 'lru-cache';
 import type { SharedCounts } from '../../actors/cluster/shared-counts.ts';
 import { loginBody } from '../../protocol/console/login.ts';
@@ -11,6 +11,8 @@ import { Refusal } from '../../protocol/errors.ts';
 import { timestamp } from '../../protocol/timestamp.ts';
 import { hasConsoleLink } from '../../storage/installation.ts';
 import { openOperatorToken } from '../../storage/operator-token.ts';
+import { hashSecret } from '../../storage/setup-access.ts';
+import { isSecret } from '../../storage/vault.ts';
 import { bearerOf } from '../request-headers.ts';
 import { defineRoute, json } from '../route.ts';
 import type { Services } from '../services.ts';
@@ -77,15 +79,6 @@ export function shareFailedLogins(services: Services, others: SharedCounts): voi
   });
 }
 
-function sha256(text: string): Buffer {
-  return createHash('sha256').update(text).digest();
-}
-
-/** Hashing first makes the lengths equal, which a comparison in constant time needs. */
-function same(a: string, b: string): boolean {
-  return timingSafeEqual(sha256(a), sha256(b));
-}
-
 function sign(state: ConsoleState, purpose: string, text: string): string {
   return createHmac('sha256', state.key).update(`${purpose}\n${text}`).digest('base64url');
 }
@@ -118,7 +111,7 @@ export function readSession(header: (name: string) => string, services: Services
   if (value === '') return undefined;
   const state = stateOf(services);
   const claim = value.slice(0, value.lastIndexOf('.'));
-  if (!same(value, `${claim}.${sign(state, 'session', claim)}`)) return undefined;
+  if (!isSecret(value, `${claim}.${sign(state, 'session', claim)}`)) return undefined;
   const expiresAtMs = Number(claim.slice(0, claim.indexOf('.')));
   if (!(services.nowMs() < expiresAtMs)) return undefined;
   return { value, csrfToken: sign(state, 'csrf', claim), expiresAtMs };
@@ -140,7 +133,7 @@ export function authenticateOperator(header: (name: string) => string, method: s
   const authorization = header('authorization');
   if (authorization !== '') {
     const bearer = bearerOf(authorization);
-    if (bearer !== undefined && same(bearer, stateOf(services).token)) return;
+    if (bearer !== undefined && isSecret(bearer, stateOf(services).token)) return;
     throw new Refusal('invalid_token', 'This is not the operator token. Send it as Authorization: Bearer <OPERATOR_TOKEN>.');
   }
   if (cookieOf(header) === '') {
@@ -149,7 +142,7 @@ export function authenticateOperator(header: (name: string) => string, method: s
   const session = readSession(header, services);
   if (session === undefined) throw new Refusal('invalid_token', 'The console session is over. Sign in again with POST /console/api/login.');
   if (method === 'GET' || method === 'HEAD') return;
-  if (!same(header(CSRF_HEADER), session.csrfToken)) {
+  if (!isSecret(header(CSRF_HEADER), session.csrfToken)) {
     throw new Refusal(
       'invalid_csrf',
       'A write with the console cookie needs the X-CSRF-Token header that GET /console/api/session answers.',
@@ -181,7 +174,7 @@ export function logIn(token: string, remoteAddress: string, services: Services):
   const state = stateOf(services);
   const nowMs = services.nowMs();
   refuseLocked(state, remoteAddress, nowMs);
-  if (!same(token, state.token)) {
+  if (!isSecret(token, state.token)) {
     noteFailure(state, remoteAddress, nowMs);
     state.others?.tell(SHARED_LOGIN + remoteAddress, 1);
     throw new Refusal('invalid_token', 'token is not the operator token.');
@@ -190,24 +183,20 @@ export function logIn(token: string, remoteAddress: string, services: Services):
   return openSession(services);
 }
 
-function codeHashOf(code: string): string {
-  return sha256(code).toString('hex');
-}
-
 /** Path and query of a link that signs in once, within 15 minutes, at whichever node of the cell; for the start banner. */
 export async function issueConsoleLink(services: Services): Promise<string> {
   // Of a first start: whoever reads the banner finds the token in its file.
   stateOf(services);
   const { storage, nowMs } = services;
   const code = randomBytes(24).toString('base64url');
-  await storage.writeControl('keepConsoleLink', { codeHash: codeHashOf(code), expiresAtMs: nowMs() + LINK_VALID_MS });
+  await storage.writeControl('keepConsoleLink', { codeHash: hashSecret(code), expiresAtMs: nowMs() + LINK_VALID_MS });
   return `/console?once=${code}`;
 }
 
 /** Uses a link's code up: the session it opens, or undefined when it is unknown, used or too old. */
 export async function followConsoleLink(code: string, services: Services): Promise<ConsoleSession | undefined> {
   const { storage, nowMs } = services;
-  const codeHash = codeHashOf(code);
+  const codeHash = hashSecret(code);
   if (!hasConsoleLink(storage.control, codeHash)) return undefined;
   return (await storage.writeControl('useConsoleLink', { codeHash, nowMs: nowMs() })) ? openSession(services) : undefined;
 }

@@ -1,6 +1,5 @@
 import assert from 'node:assert/strict';
 import { existsSync, readdirSync, statSync } from 'node:fs';
-import { join } from 'node:path';
 import { test } from 'node:test';
 import { Refusal } from '../../../src/protocol/errors.ts';
 import { readPlacement } from '../../../src/storage/placements.ts';
@@ -54,7 +53,7 @@ test('decisions §10, move org: an organisation arrives with its file, its uploa
   assert.deepEqual([takesWrites(a, organisationId), takesWrites(b, organisationId)], [false, true]);
   assert.deepEqual(uploadIds(a, organisationId), []);
   assert.equal(existsSync(a.storage.layout.uploadsOf(organisationId)), false);
-  for (const { storage } of [a, b]) assert.deepEqual(readdirSync(join(storage.layout.dir, 'moves', organisationId)), ['lock.sqlite']);
+  for (const { storage } of [a, b]) assert.deepEqual(readdirSync(storage.layout.movesOf(organisationId)), ['lock.sqlite']);
   // It is a file of some tables and no rows, and says no word of what it held.
   assert.ok(statSync(a.storage.layout.organisation(organisationId)).size < 1024 * 1024);
   await upload(b, desk, Buffer.from('goes on'));

@@ -7,7 +7,7 @@ import { join } from 'node:path';
 import { type TestContext, test } from 'node:test';
 import { fileURLToPath } from 'node:url';
 import pino from 'pino';
-import { holdsWriteLock, watchStoppedWriters } from '../../../src/actors/cluster/stopped-writer.ts';
+import { locksOthersOut, watchStoppedWriters } from '../../../src/actors/cluster/stopped-writer.ts';
 import { openWriter } from '../../../src/storage/database.ts';
 import { temporaryDir } from '../../support/temporary-dir.ts';
 
@@ -17,7 +17,8 @@ const WRITER = `
   db.exec('CREATE TABLE IF NOT EXISTS t (x)');
   if (process.argv[3] === 'hold') db.exec('BEGIN IMMEDIATE; INSERT INTO t VALUES (1)');
   process.stdout.write('ready');
-  setInterval(() => {}, 1_000);
+  // What nobody refers to any more is collected, and closes its file.
+  setInterval(() => db, 1_000);
 `;
 const DATABASE = fileURLToPath(new URL('../../../src/storage/database.js', import.meta.url));
 
@@ -64,9 +65,12 @@ test('decisions §10: a stopped node that holds nothing is no holder, and neithe
   skip: process.platform !== 'linux' && '/proc/locks is of Linux',
 }, async (t) => {
   const { pid } = await stoppedProcess(t, join(temporaryDir(t), 'file.sqlite'), 'idle');
-  assert.equal(holdsWriteLock(readFileSync('/proc/locks', 'utf8'), pid), false);
+  assert.equal(locksOthersOut(readFileSync('/proc/locks', 'utf8'), pid), false);
   const line = (kind: string, byte: number) => `7: POSIX  ADVISORY  ${kind} ${pid} fe:00:2410097 ${byte} ${byte}`;
-  assert.equal(holdsWriteLock([line('READ', 120), line('WRITE', 124)].join('\n'), pid), false);
-  assert.equal(holdsWriteLock([line('READ', 124), line('WRITE', 120)].join('\n'), pid), true);
-  assert.equal(holdsWriteLock(line('WRITE', 120), pid + 1), false);
+  assert.equal(locksOthersOut([line('READ', 120), line('WRITE', 124)].join('\n'), pid), false);
+  assert.equal(locksOthersOut([line('READ', 124), line('WRITE', 120)].join('\n'), pid), true);
+  assert.equal(locksOthersOut(line('WRITE', 120), pid + 1), false);
+  const closing = `3: POSIX  ADVISORY  WRITE ${pid} fe:00:2351409 1073741826 1073742335`;
+  assert.equal(locksOthersOut(closing, pid), true, 'nobody can open a file that is being closed');
+  assert.equal(locksOthersOut(closing.replace('WRITE', 'READ'), pid), false, 'every node has a share of the lock of the directory');
 });
