@@ -8,7 +8,7 @@ import { Refusal } from '../protocol/errors.ts';
 import type { Connection } from './connection.ts';
 import { type ControlRows, replaceControlRows } from './control-rows.ts';
 import { placementVersionOf, readMove } from './moves.ts';
-import { transactions as placing, readPlacement } from './placements.ts';
+import { cellOf, transactions as placing } from './placements.ts';
 
 export type ArrivalStep = 'receiving' | 'adopted' | 'unsealed' | 'discarded';
 
@@ -56,9 +56,7 @@ function requireAway(db: Connection, organisationId: string, cell: string): void
     const message = `Cell ${cell} has not put the organisation away yet since it moved to ${move.targetCell}. Send the request again.`;
     throw new Refusal('internal', message, { status: 503, retryAfterS: 1 });
   }
-  const isKnown = db.statement('SELECT 1 AS found FROM organisations WHERE id = :organisationId').get({ organisationId }) !== undefined;
-  const placed = readPlacement(db, organisationId)?.cell ?? (isKnown ? cell : undefined);
-  if (placed === cell || move?.step === 'aborted') {
+  if (cellOf(db, cell, organisationId) === cell || move?.step === 'aborted') {
     throw new Refusal('conflict', `The organisation ${organisationId} lives on cell ${cell} already.`);
   }
 }

@@ -6,7 +6,7 @@
  */
 import { Refusal } from '../protocol/errors.ts';
 import type { Connection, Row } from './connection.ts';
-import { transactions as placing, readPlacement } from './placements.ts';
+import { cellOf, isOrganisationKnown, transactions as placing, readPlacement } from './placements.ts';
 
 /** In their order; the last one stands beside the others. What each means: src/machines/organisation-move.ts. */
 export const MOVE_STEPS = ['begun', 'sealed', 'copied', 'shipped', 'switched', 'unsealed', 'done', 'aborted'] as const;
@@ -119,10 +119,8 @@ interface BeginInput {
 }
 
 function requireHere(db: Connection, { organisationId, cell }: BeginInput): void {
-  if (db.statement('SELECT 1 AS found FROM organisations WHERE id = :organisationId').get({ organisationId }) === undefined) {
-    throw new Refusal('not_found', `There is no organisation ${organisationId}.`);
-  }
-  const placed = readPlacement(db, organisationId)?.cell ?? cell;
+  if (!isOrganisationKnown(db, organisationId)) throw new Refusal('not_found', `There is no organisation ${organisationId}.`);
+  const placed = cellOf(db, cell, organisationId);
   if (placed !== cell) throw new Refusal('conflict', `The organisation ${organisationId} lives on cell ${placed}. Move it from there.`);
 }
 

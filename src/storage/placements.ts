@@ -35,6 +35,11 @@ export function isOrganisationKnown(control: Connection, organisationId: string)
   return control.statement('SELECT 1 FROM organisations WHERE id = :organisationId').get({ organisationId }) !== undefined;
 }
 
+/** The cell on which the organisation lives, as far as the control file of cell `self` tells; undefined: it has never heard of it. */
+export function cellOf(control: Connection, self: string, organisationId: string): string | undefined {
+  return readPlacement(control, organisationId)?.cell ?? (isOrganisationKnown(control, organisationId) ? self : undefined);
+}
+
 function knownOf(row: Row): KnownPlacement {
   return { organisationId: row.organisation_id as string, cell: row.cell as string, version: row.version as number };
 }

@@ -3,7 +3,7 @@ import type { Name } from '../../actors/cells/directory.ts';
 import type { Connection } from '../../storage/connection.ts';
 import { listOrganisations, organisationOfApp } from '../../storage/organisations.ts';
 import { organisationOfPairing } from '../../storage/pairings.ts';
-import { isOrganisationKnown, readPlacement } from '../../storage/placements.ts';
+import { cellOf, isOrganisationKnown } from '../../storage/placements.ts';
 import { organisationOfProposal } from '../../storage/proposals.ts';
 import { findSession, readCode, readToken } from '../../storage/setup-access.ts';
 import type { Storage } from '../../storage/storage.ts';
@@ -13,7 +13,7 @@ import { readConversationHead } from '../../storage/transcripts.ts';
 const ORGANISATIONS_SEARCHED = 100;
 
 function searchConversation(storage: Storage, self: string, id: string): string | undefined {
-  const livesHere = (organisationId: string) => (readPlacement(storage.control, organisationId)?.cell ?? self) === self;
+  const livesHere = (organisationId: string) => cellOf(storage.control, self, organisationId) === self;
   const holds = (db: Connection) => readConversationHead(db, id) !== undefined;
   return listOrganisations(storage.control, '', ORGANISATIONS_SEARCHED).find(
     // One that lives elsewhere has no file here, and must not get one.
