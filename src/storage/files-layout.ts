@@ -1,6 +1,6 @@
 /**
- * Where everything lies in the data directory. Nobody else joins a path below it, but for the sockets of nodes
- * (actors/cluster/node-id.ts): the kernel takes short paths only, so theirs stay as DATA_DIR was given.
+ * Where everything lies in the data directory. Beside it: the locks of a directory that may not be one yet (lock.ts, restore.ts), and
+ * the sockets of nodes (actors/cluster/node-id.ts), whose paths stay as short as DATA_DIR was given, because the kernel's limit is low.
  */
 import { chmodSync, mkdirSync } from 'node:fs';
 import { join, resolve } from 'node:path';

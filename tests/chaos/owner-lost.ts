@@ -159,6 +159,8 @@ function rowsOf({ cluster, app }: Run, conversationId: string): string {
 /** A node that lost the conversation while it slept changes no row and acknowledges nothing when it wakes; then it serves again. */
 export async function wake(run: Run, { owner, reader, conversationId, turn }: MidStream): Promise<void> {
   const before = rowsOf(run, conversationId);
+  // Stopped inside a commit it was killed, because nobody could write behind its lock.
+  if (owner.state === 'down') return owner.start();
   owner.resume();
   const settled = Promise.race([reader.closed, new Promise((resolve) => setTimeout(resolve, WOKEN_SETTLES_WITHIN_MS).unref())]);
   await settled;

@@ -28,7 +28,7 @@ const PARALLEL = setup({ types: { events: {} as { type: 'flip' } | { type: 'leav
   },
 });
 
-test('GET /console/api/machines: states that run beside each other all start, and what holds them says so', () => {
+test('decisions §2, machines as graphs: states that run beside each other all start, and what holds them says so', () => {
   const graph = machineGraph(PARALLEL);
   assert.equal(graph.parallel, true);
   assert.deepEqual(graph.nodes, [
@@ -45,7 +45,7 @@ test('GET /console/api/machines: states that run beside each other all start, an
   ]);
 });
 
-test('GET /console/api/machines: Mermaid draws a line between states that run beside each other', () => {
+test('decisions §2, machines as graphs: Mermaid draws a line between states that run beside each other', () => {
   assert.equal(
     mermaid(machineGraph(PARALLEL)),
     [
@@ -74,7 +74,7 @@ test('GET /console/api/machines: Mermaid draws a line between states that run be
   );
 });
 
-test('GET /console/api/machines: nested states have a parent, and each level has one start', () => {
+test('decisions §2, machines as graphs: nested states have a parent, and each level has one start', () => {
   const { nodes } = machineGraph(NESTED);
   assert.deepEqual(nodes, [
     { id: 'outer', final: false, initial: true },
@@ -84,7 +84,7 @@ test('GET /console/api/machines: nested states have a parent, and each level has
   ]);
 });
 
-test('GET /console/api/machines: transitions of the whole machine and guarded branches are edges, in the order they are tried', () => {
+test('decisions §2, machines as graphs: transitions of the whole machine and guarded branches are edges, in the order they are tried', () => {
   assert.deepEqual(machineGraph(NESTED).edges, [
     { from: 'nested', to: 'end', event: 'end', actions: [] },
     { from: 'outer.first', to: 'outer.second', event: 'go: "now"; #1', guard: 'isReady', actions: [] },
@@ -92,7 +92,7 @@ test('GET /console/api/machines: transitions of the whole machine and guarded br
   ]);
 });
 
-test('GET /console/api/machines: Mermaid text escapes what Mermaid would read as its own', () => {
+test('decisions §2, machines as graphs: Mermaid text escapes what Mermaid would read as its own', () => {
   assert.equal(
     mermaid(machineGraph(NESTED)),
     [

@@ -77,7 +77,7 @@ function regionOf(graph: MachineGraph, region: string): MachineGraph {
 }
 
 for (const { name, machine } of MACHINES) {
-  test(`GET /console/api/machines: ${name} shows every state and transition of its definition`, () => {
+  test(`decisions §2, machines as graphs: ${name} shows every state and transition of its definition`, () => {
     const graph = machineGraph(machine);
     const written = writtenIn(machine.config.states as Record<string, WrittenState>, '');
     assert.equal(graph.id, machine.id);
@@ -93,7 +93,7 @@ for (const { name, machine } of MACHINES) {
     for (const edge of graph.edges) assert.ok(ids.has(edge.to), edge.to);
   });
 
-  test(`GET /console/api/machines: the Mermaid text of ${name} holds every edge once`, () => {
+  test(`decisions §2, machines as graphs: the Mermaid text of ${name} holds every edge once`, () => {
     const graph = machineGraph(machine);
     const lines = mermaid(graph).split('\n');
     assert.equal(lines[0], 'stateDiagram-v2');

@@ -101,7 +101,7 @@ export class RemoteStreams {
     this.#bus.tell(entry.owner, 'unfollow', { reader: this.#bus.self, stream });
   }
 
-  /** It came to nothing: its owner never sent anything. */
+  /** Its owner does not feed it. A frame that comes all the same is answered with `unfollow`. */
   forget(stream: number): void {
     this.#streams.delete(stream);
   }

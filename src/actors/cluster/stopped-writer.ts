@@ -1,20 +1,24 @@
 /**
- * A process that was stopped in the middle of a commit keeps SQLite's lock on that file, and nobody else can write to it; stopped while
- * it opened or closed the file, it keeps the others from opening it. No fence helps, because nothing can be written behind the lock. Such a process is killed; the kernel frees the lock, and what it had not
- * committed is gone, as if it had crashed. A stopped process that holds nothing is left alone. Linux only: /proc tells who holds what.
+ * A process that was stopped (SIGSTOP, a debugger) in the middle of a commit keeps SQLite's lock on that file, and nobody else can write
+ * to it; one that was stopped while it opened or closed a file keeps the others from opening it; one that was stopped at its start keeps
+ * the others from starting. No fence helps, because nothing can be done behind the lock. Such a process is killed; the kernel frees the
+ * lock, and what it had not committed is gone, as if it had crashed. One that holds nothing, or only the lock of a checkpoint, is left
+ * alone. Linux only: /proc tells who holds what.
  */
 import { readFileSync } from 'node:fs';
 import type { Logger } from 'pino';
 import type { Members } from './members.ts';
 
 /**
- * Ranges of bytes that SQLite locks for one connection alone. Of a `-shm` file: WAL_WRITE_LOCK and WAL_RECOVER_LOCK (SQLite, "WAL-mode
- * file format", 2.3). Of the file itself: PENDING, RESERVED and SHARED ("File locking and concurrency", 3.0), which are held alone while
- * it is opened for the first time, closed for the last time, or put in place.
+ * Ranges of bytes that SQLite locks for one connection alone. Of a `-shm` file: WAL_WRITE_LOCK, WAL_RECOVER_LOCK (SQLite, "WAL-mode file
+ * format", 2.3) and the byte behind these, taken while it is made. Of the file itself: PENDING, RESERVED and SHARED ("File locking and
+ * concurrency", 3.0): a last close, the start lock, the lock under which a file is put in place. The target of a VACUUM INTO, which
+ * concerns nobody else, looks the same: its move goes on in another process then.
  */
 const LOCKS_OUT: readonly (readonly [from: number, to: number])[] = [
   [120, 120],
   [122, 122],
+  [128, 128],
   [0x4000_0000, 0x4000_01ff],
 ];
 /** It may be stopped a moment after it fell silent for another reason; then it stays as it is. */
@@ -33,7 +37,8 @@ export function locksOthersOut(locks: string, pid: number): boolean {
   return locks.split('\n').some((line) => {
     const [, , , kind, holder, , from, to] = line.trim().split(/\s+/);
     const isHeldAlone = kind === 'WRITE' && holder === String(pid);
-    return isHeldAlone && LOCKS_OUT.some(([first, last]) => Number(from) >= first && Number(to) <= last);
+    // The kernel shows neighbouring locks of one holder as one.
+    return isHeldAlone && LOCKS_OUT.some(([first, last]) => Number(from) <= last && Number(to) >= first);
   });
 }
 

@@ -1,4 +1,4 @@
-/** A process that was stopped in the middle of a commit is killed, because nobody can write behind its lock. */
+/** A process that was stopped while it kept a file locked is killed, because nobody can do anything behind its lock. */
 import assert from 'node:assert/strict';
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
@@ -66,11 +66,15 @@ test('decisions §10: a stopped node that holds nothing is no holder, and neithe
 }, async (t) => {
   const { pid } = await stoppedProcess(t, join(temporaryDir(t), 'file.sqlite'), 'idle');
   assert.equal(locksOthersOut(readFileSync('/proc/locks', 'utf8'), pid), false);
-  const line = (kind: string, byte: number) => `7: POSIX  ADVISORY  ${kind} ${pid} fe:00:2410097 ${byte} ${byte}`;
+  const line = (kind: string, from: number, to = from) => `7: POSIX  ADVISORY  ${kind} ${pid} fe:00:2410097 ${from} ${to}`;
   assert.equal(locksOthersOut([line('READ', 120), line('WRITE', 124)].join('\n'), pid), false);
   assert.equal(locksOthersOut([line('READ', 124), line('WRITE', 120)].join('\n'), pid), true);
   assert.equal(locksOthersOut(line('WRITE', 120), pid + 1), false);
-  const closing = `3: POSIX  ADVISORY  WRITE ${pid} fe:00:2351409 1073741826 1073742335`;
+  assert.equal(locksOthersOut(line('WRITE', 120, 121), pid), true, 'a checkpoint that lets nobody write');
+  assert.equal(locksOthersOut(line('WRITE', 121), pid), false, 'a checkpoint beside which others write');
+  assert.equal(locksOthersOut(line('WRITE', 120, 122), pid), true, 'a log is recovered');
+  assert.equal(locksOthersOut(line('WRITE', 128), pid), true, 'a log is opened for the first time');
+  const closing = line('WRITE', 1_073_741_826, 1_073_742_335);
   assert.equal(locksOthersOut(closing, pid), true, 'nobody can open a file that is being closed');
   assert.equal(locksOthersOut(closing.replace('WRITE', 'READ'), pid), false, 'every node has a share of the lock of the directory');
 });
