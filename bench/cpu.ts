@@ -19,9 +19,18 @@ export function cpuNs(pid: number): number {
   return total;
 }
 
-/** Peak resident memory of a process since it started, in bytes (`VmHWM`). */
-export function peakRssBytes(pid: number): number {
-  const line = /^VmHWM:\s+(\d+) kB$/m.exec(readFileSync(`/proc/${pid}/status`, 'utf8'));
-  if (line === null) throw new Error(`/proc/${pid}/status has no VmHWM`);
+function statusBytes(pid: number, field: 'VmHWM' | 'VmRSS'): number {
+  const line = new RegExp(`^${field}:\\s+(\\d+) kB$`, 'm').exec(readFileSync(`/proc/${pid}/status`, 'utf8'));
+  if (line === null) throw new Error(`/proc/${pid}/status has no ${field}`);
   return Number(line[1]) * 1024;
+}
+
+/** Peak resident memory of a process since it started, in bytes. Throws when it is gone. */
+export function peakRssBytes(pid: number): number {
+  return statusBytes(pid, 'VmHWM');
+}
+
+/** Resident memory of a process now, in bytes. Throws when it is gone. */
+export function rssBytes(pid: number): number {
+  return statusBytes(pid, 'VmRSS');
 }

@@ -8,7 +8,7 @@ import { cpuNs } from './cpu.ts';
 import { type Model, startModel } from './model.ts';
 import { CLIENT_CORE, pause, SERVER_CORE } from './processes.ts';
 import type { QuestionScene } from './question.ts';
-import { digits, markdownTable, median, percentile } from './report.ts';
+import { digits, markdownTable, median, percentile, range } from './report.ts';
 import { createLiveApp, modelEnv } from './service.ts';
 import { attachRequest, mintDevice, StreamClient, type StreamEvent, turnRequest } from './stream-client.ts';
 
@@ -196,7 +196,6 @@ function perDelta(rounds: readonly Round[], who: keyof Spent): number[] {
 
 function rowOf({ count, alone, both }: Found): string[] {
   const added = (share: number): number[] => both.map(({ addedMs }) => percentile(addedMs, share));
-  const range = (values: readonly number[]): string => `${digits(Math.min(...values))} to ${digits(Math.max(...values))}`;
   const more = (who: keyof Spent): string => digits(median(perDelta(both, who)) - median(perDelta(alone, who)));
   return [
     `${count}`,

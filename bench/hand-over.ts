@@ -10,7 +10,7 @@ import { type Cell, startCell } from './cell.ts';
 import { type Model, startModel } from './model.ts';
 import { CLIENT_CORE, pause, SERVER_CORE } from './processes.ts';
 import type { QuestionScene } from './question.ts';
-import { digits, markdownTable, median, percentile } from './report.ts';
+import { digits, markdownTable, median, percentile, range } from './report.ts';
 import { createLiveApp, modelEnv } from './service.ts';
 import { mintDevice, StreamClient, turnRequest } from './stream-client.ts';
 
@@ -147,10 +147,6 @@ const COLUMNS = [
   'slowest ms',
   'added p50 / p99 ms',
 ];
-
-function range(values: readonly number[]): string {
-  return `${digits(Math.min(...values))} to ${digits(Math.max(...values))}`;
-}
 
 function rowsOf({ atATime, rounds }: Awaited<ReturnType<typeof measureLoad>>): string[][] {
   const at = (kind: Kind, share: number): number[] => rounds.map((round) => percentile(round[kind], share));

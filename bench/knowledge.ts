@@ -7,7 +7,7 @@ import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { pinned, SERVER_CORE } from './processes.ts';
 import type { Finding, Question, QuestionScene } from './question.ts';
-import { digits, markdownTable, median } from './report.ts';
+import { digits, markdownTable, median, range } from './report.ts';
 import type { SearchResult } from './search.ts';
 import { type Console, createApp, createOrganisation, startServer } from './service.ts';
 import { textSource } from './text.ts';
@@ -82,10 +82,6 @@ const COLUMNS = [
   'slowest ms',
   'target p99 ms',
 ];
-
-function range(values: readonly number[]): string {
-  return `${digits(Math.min(...values))} to ${digits(Math.max(...values))}`;
-}
 
 function rowOf(result: SearchResult, targetMs: number | undefined): string[] {
   const p99 = result.rounds.map((round) => round.p99_ms);

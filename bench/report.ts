@@ -180,3 +180,8 @@ export function markdownTable(columns: readonly string[], rows: readonly (readon
 export function digits(value: number): string {
   return value >= 100 ? value.toFixed(0) : value >= 10 ? value.toFixed(1) : value.toFixed(2);
 }
+
+/** Smallest and largest: `0.12 to 12.3`. */
+export function range(values: readonly number[]): string {
+  return `${digits(Math.min(...values))} to ${digits(Math.max(...values))}`;
+}

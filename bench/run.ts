@@ -14,6 +14,7 @@ import { cpuNs, peakRssBytes } from './cpu.ts';
 import { knowledge } from './knowledge.ts';
 import { compileLoad, load, projectDir } from './load.ts';
 import { startModel } from './model.ts';
+import { openStreams } from './open-streams.ts';
 import { CLIENT_CORE, canPin, pause, pinSelf } from './processes.ts';
 import type { Finding, Question } from './question.ts';
 import { againstEarlier, type Outcome, type Round, table } from './report.ts';
@@ -22,7 +23,7 @@ import { severalNodes } from './several-nodes.ts';
 import { WORKLOADS, type Workload } from './workloads.ts';
 
 const CANDIDATES: readonly Candidate[] = [relay, service];
-const QUESTIONS: readonly Question[] = [knowledge, agents, betweenNodes, severalNodes];
+const QUESTIONS: readonly Question[] = [openStreams, knowledge, agents, betweenNodes, severalNodes];
 const ROUNDS = 5;
 /** `--quick` runs one round of a quarter of the streams: to see that the rig works, not to quote. */
 const QUICK_DIVISOR = 4;

@@ -1,0 +1,121 @@
+/**
+ * W6: what an open stream takes of memory, and a delta of CPU, when answers are slow. Streams are opened in two parts, so that what a
+ * server takes for itself, warm-up included, is in both and drops out.
+ */
+import { type Candidate, relay, type Target } from './candidate.ts';
+import { cpuNs, rssBytes } from './cpu.ts';
+import { compileLoad, type LoadResult, load } from './load.ts';
+import { startModel } from './model.ts';
+import { pause } from './processes.ts';
+import type { Question, QuestionScene } from './question.ts';
+import { digits, markdownTable, median, range } from './report.ts';
+import { service } from './service.ts';
+import type { Workload } from './workloads.ts';
+
+const TARGET = '≤ 24 KB an open stream';
+/** A delta each second for a minute: as long as both parts are to be open beside each other. */
+const DELTAS = 60;
+const KIND = { what: 'a delta a second', model: `fake-${DELTAS}-1000`, tokens: DELTAS, warmUp: 0, gapMs: 0, unit: 'delta' } as const;
+/** Two sockets each at the server: together they stay below 20,000 open files. */
+const PARTS = [2_000, 6_000] as const;
+const OPENED_PER_S = 400;
+/** From the last opening until memory is read: what opening took for a moment is given back. */
+const SETTLE_MS = 5_000;
+const READ_FOR_MS = 15_000;
+const READ_EVERY_MS = 250;
+const QUICK_DIVISOR = 10;
+
+interface Round {
+  /** Of the server, with each part open. */
+  readonly rss: readonly number[];
+  readonly streams: readonly number[];
+  /** CPU of all threads, for each delta that was due. */
+  readonly cpuUsPerDelta: number;
+  readonly results: readonly LoadResult[];
+}
+
+/** Memory is collected in strides: the median of many looks is what is usually taken. */
+async function usualRss(pid: number, forMs: number): Promise<number> {
+  const seen: number[] = [];
+  for (const endMs = performance.now() + forMs; performance.now() < endMs; await pause(READ_EVERY_MS)) seen.push(rssBytes(pid));
+  return median(seen);
+}
+
+async function measureRound(candidate: Candidate, program: string, upstream: string, { outDir, quick }: QuestionScene): Promise<Round> {
+  const target: Target = await candidate.start({ model: KIND.model, upstream, outDir });
+  const { pid } = target.process;
+  const open = (streams: number): Promise<LoadResult> => {
+    const workload: Workload = {
+      ...KIND,
+      name: 'W6',
+      streams,
+      requests: streams,
+      rampMs: (streams / OPENED_PER_S) * 1_000,
+      target: TARGET,
+    };
+    return load(program, outDir, workload, target, streams);
+  };
+  try {
+    const rss: number[] = [];
+    const streams = PARTS.map((part) => (quick ? part / QUICK_DIVISOR : part));
+    const loads: Promise<LoadResult>[] = [];
+    let cpuUsPerDelta = Number.NaN;
+    for (const part of streams) {
+      loads.push(open(part));
+      await pause((part / OPENED_PER_S) * 1_000 + SETTLE_MS);
+      const [ns, atMs] = [cpuNs(pid), performance.now()];
+      // The first part only needs a look: the second one has to be open while it lasts.
+      rss.push(await usualRss(pid, loads.length < streams.length ? SETTLE_MS : READ_FOR_MS));
+      const openNow = streams.slice(0, loads.length).reduce((sum, count) => sum + count, 0);
+      cpuUsPerDelta = (cpuNs(pid) - ns) / 1e3 / (((performance.now() - atMs) / 1e3) * openNow);
+    }
+    const results = await Promise.all(loads);
+    target.process.check();
+    return { rss, streams, cpuUsPerDelta, results };
+  } finally {
+    await target.stop();
+  }
+}
+
+interface Found {
+  readonly server: string;
+  readonly rounds: readonly Round[];
+}
+
+const COLUMNS = ['server', 'streams', 'KB a stream', 'range', 'RSS MB', 'CPU µs a delta', 'range', 'broken', 'target'];
+
+function rowOf({ server, rounds }: Found): string[] {
+  const kb = rounds.map(({ rss: [few = 0, all = 0], streams: [, more = 1] }) => (all - few) / 1e3 / more);
+  const cpu = rounds.map(({ cpuUsPerDelta }) => cpuUsPerDelta);
+  const all = (rounds[0]?.streams ?? []).reduce((sum, count) => sum + count, 0);
+  return [
+    server,
+    all.toLocaleString('en-US'),
+    digits(median(kb)),
+    range(kb),
+    digits(median(rounds.map(({ rss }) => (rss.at(-1) ?? 0) / 1e6))),
+    digits(median(cpu)),
+    range(cpu),
+    `${rounds.flatMap(({ results }) => results).reduce((sum, { broken }) => sum + broken, 0)}`,
+    server === relay.name ? 'the limit' : TARGET,
+  ];
+}
+
+export const openStreams: Question = {
+  name: 'W6',
+  async measure(scene) {
+    const program = compileLoad(scene.outDir);
+    const model = await startModel(scene.outDir);
+    const found = [relay, service].map((candidate) => ({ candidate, server: candidate.name, rounds: [] as Round[] }));
+    try {
+      for (let round = 0; round < scene.rounds; round++) {
+        for (const { candidate, rounds } of found) rounds.push(await measureRound(candidate, program, model.origin, scene));
+        process.stderr.write(`W6: round ${round + 1} of ${scene.rounds}\n`);
+      }
+    } finally {
+      await model.process.stop();
+    }
+    const data = found.map(({ server, rounds }): Found => ({ server, rounds }));
+    return { name: 'W6', markdown: markdownTable(COLUMNS, data.map(rowOf)), data };
+  },
+};
