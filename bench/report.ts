@@ -181,6 +181,10 @@ export function digits(value: number): string {
   return value >= 100 ? value.toFixed(0) : value >= 10 ? value.toFixed(1) : value.toFixed(2);
 }
 
+export function sum(values: readonly number[]): number {
+  return values.reduce((total, value) => total + value, 0);
+}
+
 /** Smallest and largest: `0.12 to 12.3`. */
 export function range(values: readonly number[]): string {
   return `${digits(Math.min(...values))} to ${digits(Math.max(...values))}`;

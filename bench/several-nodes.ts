@@ -10,7 +10,7 @@ import { compileLoad, type LoadResult, load } from './load.ts';
 import { type Model, startModel } from './model.ts';
 import { CLIENT_CORE, pause, SERVER_CORE } from './processes.ts';
 import type { Question, QuestionScene } from './question.ts';
-import { digits, markdownTable, median } from './report.ts';
+import { digits, markdownTable, median, sum } from './report.ts';
 import { type Console, createLiveApp, modelEnv, type Server, startServer, targetOf } from './service.ts';
 import type { Workload } from './workloads.ts';
 
@@ -167,10 +167,6 @@ const COLUMNS = [
   'tokens an event',
   'broken',
 ];
-
-function sum(values: readonly number[]): number {
-  return values.reduce((total, value) => total + value, 0);
-}
 
 function rowOf({ kind, arrangement, rounds }: Found): string[] {
   const units = ({ results }: Round): number => sum(results.map(({ ok }) => ok)) * (kind.unit === 'delta' ? kind.tokens : 1);
