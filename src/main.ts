@@ -13,6 +13,7 @@ import { runtimeRoutes } from './gateway/runtime/routes.ts';
 import { type Server, startServer } from './gateway/server.ts';
 import type { Services } from './gateway/services.ts';
 import { setupRoutes } from './gateway/setup/routes.ts';
+import { ALIVE_EVERY_MS } from './supervisor/worker.ts';
 import { supervise } from './supervisor.ts';
 
 /** What cells ask of each other. */
@@ -93,8 +94,14 @@ function reportToSupervisor(listening: { readonly port: number; readonly publicU
   process.on('SIGHUP', () => {});
   // Whoever looked after this process is gone, and would start another one in its place.
   process.on('disconnect', () => drain('the supervisor is gone'));
-  if (process.connected) process.send?.({ kind: 'listening', ...listening });
-  else drain('the supervisor is gone');
+  if (!process.connected) {
+    drain('the supervisor is gone');
+    return;
+  }
+  // A channel that closes meanwhile says so by itself.
+  const say = (message: object) => process.send?.(message, undefined, undefined, () => {});
+  say({ kind: 'listening', ...listening });
+  setInterval(() => say({ kind: 'alive' }), ALIVE_EVERY_MS).unref();
 }
 
 function start(config: Config): Promise<unknown> {

@@ -25,6 +25,7 @@ export const SUPERVISOR_TIMES: SupervisorTimes = {
   longestBackOffMs: 30_000,
   settledMs: 60_000,
   stopMs: 45_000,
+  stuckMs: 20_000,
   startMs: 60_000,
   sameSignalMs: 1_000,
   portFreeMs: 5_000,

@@ -61,7 +61,7 @@ function work(): void {
     process.send?.({ kind: 'listening', port: Number(env.PORT) || FREE_PORT, publicUrl: 'http://127.0.0.1' });
     if (told('torn')) void tearLines();
   }, 10);
-  setInterval(() => {}, 60_000);
+  setInterval(() => process.send?.({ kind: 'alive' }), 50);
 }
 
 if (env.SUPERVISED === undefined) await superviseItself();

@@ -233,6 +233,17 @@ describe('supervisor', { concurrency: 4 }, () => {
     await again.seen({ msg: 'asked again: killing the workers' });
   });
 
+  test('decisions §1 WORKERS: a worker that stands still is killed and started again; one that lives is left alone', async (t) => {
+    const program = supervised(t, { times: { stuckMs: 2_000 } });
+    await program.seen(UP);
+    const [stuck = 0] = program.lives('n-2');
+    process.kill(stuck, 'SIGSTOP');
+    const [line] = await program.seen({ msg: 'a worker stands still: killing it' });
+    assert.equal(line?.worker, 'n-2');
+    await program.seen({ event: 'listening', node: 'n-2' }, 2);
+    assert.deepEqual([alive(stuck), program.lives('n-2').length, program.lives('n-1').length], [false, 2, 1]);
+  });
+
   test('decisions §1 WORKERS: SIGHUP restarts the workers in turn, one being away at a time', async (t) => {
     const program = supervised(t, { workers: 3 });
     await program.seen(UP);

@@ -1,4 +1,7 @@
-/** One worker of the supervisor: the process in its place, started again with back-off when it ends unasked; its lines are passed on. */
+/**
+ * One worker of the supervisor: the process in its place, started again with back-off when it ends unasked, killed when it stands still;
+ * its lines are passed on.
+ */
 import { type ChildProcess, fork } from 'node:child_process';
 import type { Readable, Writable } from 'node:stream';
 import type { Logger } from 'pino';
@@ -12,7 +15,14 @@ export interface WorkerTimes {
   readonly settledMs: number;
   /** A drain takes 32 s at most and the writer's last checkpoint a few more; what is there after this is stuck. */
   readonly stopMs: number;
+  /** One that listens and says nothing for so long stands still. Nothing that a worker does holds its loop up for more than a second or two. */
+  readonly stuckMs: number;
 }
+
+/** How often a worker that listens says `{ kind: 'alive' }` over the channel. */
+export const ALIVE_EVERY_MS = 1_000;
+/** Looks in `stuckMs`: they are counted, so that time in which the supervisor itself stood still does not count. */
+const STUCK_LOOKS = 10;
 
 /** What a worker tells once it takes requests, over the channel that `fork` opens (`process.send`). */
 export interface ListeningMessage {
@@ -104,10 +114,28 @@ export class Worker {
       child.on('message', (message) => {
         if (!isListening(message)) return;
         this.#trial = false;
+        this.#watch(child);
         resolve({ outcome: 'listening', port: message.port });
       });
     });
     return Promise.race([listening, ended]);
+  }
+
+  /** Others take over what a worker has that stands still, but the kernel goes on giving it connections, and nobody answers those. */
+  #watch(child: ChildProcess): void {
+    const { name, log, times } = this.#options;
+    let silentLooks = 0;
+    const looks = setInterval(() => {
+      silentLooks += 1;
+      if (silentLooks <= STUCK_LOOKS) return;
+      clearInterval(looks);
+      log.error({ worker: name }, 'a worker stands still: killing it');
+      child.kill('SIGKILL');
+    }, times.stuckMs / STUCK_LOOKS);
+    child.on('message', () => {
+      silentLooks = 0;
+    });
+    child.once('close', () => clearInterval(looks));
   }
 
   async #endOf(child: ChildProcess): Promise<Start> {
