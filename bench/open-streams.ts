@@ -64,7 +64,10 @@ async function measureRound(candidate: Candidate, program: string, upstream: str
     const loads: Promise<LoadResult>[] = [];
     let cpuUsPerDelta = Number.NaN;
     for (const part of streams) {
-      loads.push(open(part));
+      const opened = open(part);
+      // Whatever fails is thrown where all are waited for.
+      opened.catch(() => {});
+      loads.push(opened);
       await pause((part / OPENED_PER_S) * 1_000 + SETTLE_MS);
       const [ns, atMs] = [cpuNs(pid), performance.now()];
       // While some are still to come a look is enough: all have to be open while the last one lasts.

@@ -13,7 +13,7 @@ import { runtimeRoutes } from './gateway/runtime/routes.ts';
 import { type Server, startServer } from './gateway/server.ts';
 import type { Services } from './gateway/services.ts';
 import { setupRoutes } from './gateway/setup/routes.ts';
-import { ALIVE_EVERY_MS } from './supervisor/worker.ts';
+import { ALIVE_EVERY_MS, type AliveMessage, type ListeningMessage } from './supervisor/worker.ts';
 import { supervise } from './supervisor.ts';
 
 /** What cells ask of each other. */
@@ -99,8 +99,9 @@ function reportToSupervisor(listening: { readonly port: number; readonly publicU
     return;
   }
   // A channel that closes meanwhile says so by itself.
-  const say = (message: object) => process.send?.(message, undefined, undefined, () => {});
+  const say = (message: ListeningMessage | AliveMessage) => process.send?.(message, undefined, undefined, () => {});
   say({ kind: 'listening', ...listening });
+  say({ kind: 'alive' });
   setInterval(() => say({ kind: 'alive' }), ALIVE_EVERY_MS).unref();
 }
 

@@ -1,5 +1,5 @@
 /**
- * Looks after the processes of `WORKERS=n` (decisions §1, §10): starts them one after the other, starts again what crashed,
+ * Looks after the processes of `WORKERS=n` (decisions §1, §10): starts them one after the other, starts again what crashed or stands still,
  * forwards signals, restarts them in turn on SIGHUP, and passes on what they print, line by line. Serves nothing itself and
  * opens no data: when it is killed, its workers notice the closed channel and drain.
  */
@@ -25,7 +25,7 @@ export const SUPERVISOR_TIMES: SupervisorTimes = {
   longestBackOffMs: 30_000,
   settledMs: 60_000,
   stopMs: 45_000,
-  stuckMs: 20_000,
+  stuckMs: 40_000,
   startMs: 60_000,
   sameSignalMs: 1_000,
   portFreeMs: 5_000,

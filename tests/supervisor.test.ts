@@ -6,19 +6,15 @@ import { rmSync, writeFileSync } from 'node:fs';
 import { createServer } from 'node:net';
 import { join } from 'node:path';
 import { describe, type TestContext, test } from 'node:test';
+import { setTimeout as pause } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import { backOffMs } from '../src/supervisor/worker.ts';
 import { SUPERVISOR_TIMES, type SupervisorTimes } from '../src/supervisor.ts';
-import { createOperator } from './support/client.ts';
 import { eventually } from './support/process.ts';
-import { redisMissing, startRedis } from './support/redis.ts';
-import { startService } from './support/service.ts';
 import { temporaryDir } from './support/temporary-dir.ts';
 
 const PROGRAM = fileURLToPath(new URL('./supervisor-program.js', import.meta.url));
 const SOON_MS = 15_000;
-/** Starts of the program itself, several of them, beside other tests. */
-const STARTS_MS = 60_000;
 
 interface Line {
   readonly event?: string;
@@ -234,7 +230,9 @@ describe('supervisor', { concurrency: 4 }, () => {
   });
 
   test('decisions §1 WORKERS: a worker that stands still is killed and started again; one that lives is left alone', async (t) => {
-    const program = supervised(t, { times: { stuckMs: 2_000 } });
+    // Long enough for a stand-in that has to wait for a core.
+    const stuckMs = 4_000;
+    const program = supervised(t, { times: { stuckMs } });
     await program.seen(UP);
     const [stuck = 0] = program.lives('n-2');
     process.kill(stuck, 'SIGSTOP');
@@ -242,6 +240,15 @@ describe('supervisor', { concurrency: 4 }, () => {
     assert.equal(line?.worker, 'n-2');
     await program.seen({ event: 'listening', node: 'n-2' }, 2);
     assert.deepEqual([alive(stuck), program.lives('n-2').length, program.lives('n-1').length], [false, 2, 1]);
+
+    // Time in which the supervisor stood still itself does not count.
+    program.signal('SIGSTOP');
+    await pause(stuckMs * 1.25);
+    program.signal('SIGCONT');
+    const [again = 0] = program.lives('n-2').slice(-1);
+    process.kill(again, 'SIGUSR2');
+    await program.seen({ event: 'listening', node: 'n-2' }, 3);
+    assert.equal((await program.seen({ msg: 'a worker stands still: killing it' })).length, 1);
   });
 
   test('decisions §1 WORKERS: SIGHUP restarts the workers in turn, one being away at a time', async (t) => {
@@ -287,45 +294,4 @@ describe('supervisor', { concurrency: 4 }, () => {
       { text: `Cannot listen on 127.0.0.1:${port}: the address is taken or not this machine's (EADDRINUSE).` },
     ]);
   });
-});
-
-interface Listed {
-  readonly name: string;
-  readonly pid: number;
-  readonly url: string;
-}
-
-test('decisions §1 WORKERS: the program itself: one port, one banner, each worker a node; a killed one comes back, SIGTERM ends all', {
-  skip: redisMissing(),
-}, async (t) => {
-  const redis = await startRedis(t);
-  const service = await startService(t, { env: { WORKERS: '2', REDIS_URL: redis.url, NODE_ID: 'n', DEMO: 'off' } });
-  const operator = createOperator(service.baseUrl, service.operatorToken);
-  const listed = async () => {
-    const { json } = await operator('GET', '/nodes');
-    const { nodes } = json as { nodes: readonly Listed[] };
-    return [...nodes].sort((one, other) => (one.name < other.name ? -1 : 1));
-  };
-  const bothListed = (but: number) => async () => {
-    const nodes = await listed().catch(() => []);
-    return nodes.map(({ name }) => name).join() === 'n-1,n-2' && nodes.every(({ pid, url }) => pid !== but && url === service.baseUrl);
-  };
-  await eventually(bothListed(0), STARTS_MS, () => service.output().stderr);
-  const [first, second] = await listed();
-  assert.match(service.output().stdout, /^ {2}workers +2$/m);
-  process.kill(Number(first?.pid), 'SIGKILL');
-  await eventually(bothListed(Number(first?.pid)), STARTS_MS, () => service.output().stderr);
-  assert.equal((await listed())[1]?.pid, second?.pid, 'the other one went on');
-  const pids = (await listed()).map(({ pid }) => pid);
-  assert.equal(await service.stop(), 0);
-  assert.deepEqual(pids.filter(alive), []);
-  const { stdout, stderr } = service.output();
-  assert.equal(stdout.split('Assistant Service is up.').length, 2, 'one banner');
-  const logged = stderr.trimEnd().split('\n').map(parsed);
-  assert.deepEqual(
-    logged.filter((line) => 'text' in line),
-    [],
-  );
-  assert.deepEqual(logged.flatMap(({ msg, node }) => (msg === 'stopped' ? [node] : [])).sort(), ['n', 'n-1', 'n-2']);
-  assert.equal(logged.at(-1)?.node, 'n', 'the supervisor is the last');
 });

@@ -15,12 +15,10 @@ export interface WorkerTimes {
   readonly settledMs: number;
   /** A drain takes 32 s at most and the writer's last checkpoint a few more; what is there after this is stuck. */
   readonly stopMs: number;
-  /** One that listens and says nothing for so long stands still. Nothing that a worker does holds its loop up for more than a second or two. */
+  /** One that says nothing for so long stands still. Waiting for another process that upgrades a file holds its loop up the longest: 30 s. */
   readonly stuckMs: number;
 }
 
-/** How often a worker that listens says `{ kind: 'alive' }` over the channel. */
-export const ALIVE_EVERY_MS = 1_000;
 /** Looks in `stuckMs`: they are counted, so that time in which the supervisor itself stood still does not count. */
 const STUCK_LOOKS = 10;
 
@@ -30,6 +28,13 @@ export interface ListeningMessage {
   readonly port: number;
   readonly publicUrl: string;
 }
+
+/** What it tells from then on, at once and every second. */
+export interface AliveMessage {
+  readonly kind: 'alive';
+}
+
+export const ALIVE_EVERY_MS = 1_000;
 
 export interface WorkerOptions {
   readonly name: string;
@@ -80,6 +85,10 @@ function isListening(message: unknown): message is ListeningMessage {
   return kind === 'listening' && typeof port === 'number';
 }
 
+function isAlive(message: unknown): message is AliveMessage {
+  return ((message ?? {}) as Partial<Record<keyof AliveMessage, unknown>>).kind === 'alive';
+}
+
 export class Worker {
   readonly #options: WorkerOptions;
   #child: ChildProcess | null = null;
@@ -106,6 +115,7 @@ export class Worker {
     const { entry, env } = this.#options;
     const child = fork(entry, process.argv.slice(2), { env: env(), stdio: ['ignore', 'pipe', 'pipe', 'ipc'] });
     this.#child = child;
+    this.#watch(child);
     if (child.stdout !== null) passLines(child.stdout, process.stdout);
     if (child.stderr !== null) passLines(child.stderr, process.stderr);
     const ended = this.#endOf(child);
@@ -114,28 +124,33 @@ export class Worker {
       child.on('message', (message) => {
         if (!isListening(message)) return;
         this.#trial = false;
-        this.#watch(child);
         resolve({ outcome: 'listening', port: message.port });
       });
     });
     return Promise.race([listening, ended]);
   }
 
-  /** Others take over what a worker has that stands still, but the kernel goes on giving it connections, and nobody answers those. */
+  /**
+   * Kills it when it stands still: others take over what it has, but the kernel goes on giving it connections, and nobody answers those.
+   * One that never said `alive`, because it is not up yet or of an earlier release, is left alone.
+   */
   #watch(child: ChildProcess): void {
     const { name, log, times } = this.#options;
+    let looks: NodeJS.Timeout | undefined;
     let silentLooks = 0;
-    const looks = setInterval(() => {
+    const look = () => {
       silentLooks += 1;
       if (silentLooks <= STUCK_LOOKS) return;
       clearInterval(looks);
       log.error({ worker: name }, 'a worker stands still: killing it');
       child.kill('SIGKILL');
-    }, times.stuckMs / STUCK_LOOKS);
-    child.on('message', () => {
+    };
+    child.on('message', (message) => {
+      if (!isAlive(message)) return;
       silentLooks = 0;
+      looks ??= setInterval(look, times.stuckMs / STUCK_LOOKS);
     });
-    child.once('close', () => clearInterval(looks));
+    child.once('exit', () => clearInterval(looks));
   }
 
   async #endOf(child: ChildProcess): Promise<Start> {
