@@ -12,7 +12,7 @@ import { startService } from '../support/service.ts';
 import { temporaryDir } from '../support/temporary-dir.ts';
 import { startUpstream, upstreamEnv } from '../support/upstream.ts';
 
-const KILLS = scaled(50, 15);
+const KILLS = scaled(50, 10);
 const CLIENTS = 8;
 /** Pages that one device is given in a minute; a process that starts anew counts from nothing. */
 const PAGES_PER_MINUTE = 600;

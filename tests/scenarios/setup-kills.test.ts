@@ -8,7 +8,7 @@ import type { RunningService } from '../support/service.ts';
 import { type Agent, createAgent, fetchFile, type Operator, openSession, tokenIn } from '../support/setup-agent.ts';
 import { SETUP_WORK, type StatusSteps, SUMMARY, stepsIn } from '../support/setup-work.ts';
 
-const KILLS = scaled(100, 15);
+const KILLS = scaled(100, 10);
 /** A whole setup takes about this long; a kill comes somewhere within. */
 const LIFE_MAX_MS = 600;
 
