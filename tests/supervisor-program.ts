@@ -59,9 +59,11 @@ function work(): void {
   setTimeout(() => {
     tell({ event: 'listening' });
     process.send?.({ kind: 'listening', port: Number(env.PORT) || FREE_PORT, publicUrl: 'http://127.0.0.1' });
+    const sayAlive = () => process.send?.({ kind: 'alive' });
+    sayAlive();
+    setInterval(sayAlive, 50);
     if (told('torn')) void tearLines();
   }, 10);
-  setInterval(() => process.send?.({ kind: 'alive' }), 50);
 }
 
 if (env.SUPERVISED === undefined) await superviseItself();
