@@ -14,6 +14,9 @@ export interface HeartbeatTimes {
 /** A paused node is to be noticed within 3 s (decisions §10); a loop that is held up for over 2 s is as good as paused. */
 export const HEARTBEAT_TIMES: HeartbeatTimes = { pingMs: 500, silentMs: 2_000 };
 
+/** A process that missed so much may have been given up: with the time between two looks it comes near `silentMs`. */
+export const STOOD_STILL_MS = 1_000;
+
 /** Tells how much of the time between two ticks was missed by this process. */
 export class OwnClock {
   readonly #pingMs: number;

@@ -17,6 +17,7 @@ import { type LocalTurns, NodeDraining } from '../local-turns.ts';
 import type { TurnCommand } from '../turn-command.ts';
 import type { ActorStats, HostedTurn, TurnCaller, TurnHost } from '../turn-host.ts';
 import { type Bus, NodeFailed, NodeUnreachable } from './bus.ts';
+import { HEARTBEAT_TIMES, OwnClock, STOOD_STILL_MS } from './heartbeat.ts';
 import type { Members, NodeRecord } from './members.ts';
 import type { ActorRecord, WireCommand } from './messages.ts';
 import { type Placed, RemoteStreams, StreamLost } from './remote-streams.ts';
@@ -53,10 +54,6 @@ function packed({ app, minuteLeft, onAction: _a, onPassages: _p, ...command }: T
   return { ...command, appId: app.id, minuteLeft: minuteLeft?.() ?? null };
 }
 
-/** How often this process looks whether it stood still, and what counts as that: others give a node up after 2 s. */
-const STILL_LOOK_MS = 500;
-const STOOD_STILL_MS = 1_000;
-
 export class PlacedTurns implements TurnHost {
   readonly #services: PlacedTurnsServices;
   readonly #streams: RemoteStreams;
@@ -68,13 +65,11 @@ export class PlacedTurns implements TurnHost {
     const { bus, members } = services;
     this.#streams = new RemoteStreams(bus, members);
     this.#desk = new TurnDesk({ ...services, host: this });
-    let lookedAtMs = performance.now();
+    const clock = new OwnClock(HEARTBEAT_TIMES, performance.now());
     this.#looks = setInterval(() => {
-      const nowMs = performance.now();
       // Others may have taken what runs here, and its rows say so.
-      if (nowMs - lookedAtMs > STILL_LOOK_MS + STOOD_STILL_MS) services.local.leaveTaken();
-      lookedAtMs = nowMs;
-    }, STILL_LOOK_MS);
+      if (clock.tick(performance.now()) > STOOD_STILL_MS) services.local.leaveTaken();
+    }, HEARTBEAT_TIMES.pingMs);
     this.#looks.unref();
   }
 

@@ -19,6 +19,7 @@ import type { Connection } from '../../storage/connection.ts';
 import { readTurn } from '../../storage/turns.ts';
 import type { FrameSlice, FrameSource, Position } from '../frame-source.ts';
 import { journalSource } from '../turn-journal.ts';
+import { STOOD_STILL_MS } from './heartbeat.ts';
 import { endingAt, RemoteFrames, type RemoteSlice } from './remote-frames.ts';
 import { RemoteReaders } from './remote-readers.ts';
 import { brokenOff, REAL_TIMERS, type RemoteTimers, takeOverInTime } from './remote-takeover.ts';
@@ -49,8 +50,6 @@ const LOOK_MS = 1_000;
 const SOON_MS = 250;
 /** A running turn pings every 15 s, so an owner that is silent for longer has forgotten us. */
 const SILENCE_MS = 20_000;
-/** The timer was late by so much, so this process stood still for up to a look longer: others gave it up after 2 s. */
-const STOOD_STILL_MS = 1_000;
 /** Its reader left before it came, so nobody would ever say that it can go. */
 const UNREAD_MS = 10_000;
 /** An owner that says twice that the turn does not run there, while its row is open, has lost it. */
