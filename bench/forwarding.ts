@@ -5,7 +5,7 @@
 import { randomUUID } from 'node:crypto';
 import { type Cell, startCell } from './cell.ts';
 import { cpuNs } from './cpu.ts';
-import { type Model, startModel } from './model.ts';
+import { type Model, withModel } from './model.ts';
 import { CLIENT_CORE, pause, SERVER_CORE } from './processes.ts';
 import type { QuestionScene } from './question.ts';
 import { digits, markdownTable, median, percentile, range } from './report.ts';
@@ -235,11 +235,6 @@ export interface Forwarding {
 }
 
 /** Added latency and cost of a delta that is read on another node. */
-export async function measureForwarding(scene: QuestionScene): Promise<Forwarding> {
-  const model = await startModel(scene.outDir);
-  try {
-    return await play(model, scene);
-  } finally {
-    await model.process.stop();
-  }
+export function measureForwarding(scene: QuestionScene): Promise<Forwarding> {
+  return withModel(scene.outDir, (model) => play(model, scene));
 }

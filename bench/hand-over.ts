@@ -7,7 +7,7 @@ import { readConversation } from '../src/storage/conversations.ts';
 import { openReader } from '../src/storage/database.ts';
 import { dataLayout } from '../src/storage/files-layout.ts';
 import { type Cell, startCell } from './cell.ts';
-import { type Model, startModel } from './model.ts';
+import { type Model, withModel } from './model.ts';
 import { CLIENT_CORE, pause, SERVER_CORE } from './processes.ts';
 import type { QuestionScene } from './question.ts';
 import { digits, markdownTable, median, percentile, range } from './report.ts';
@@ -190,11 +190,6 @@ async function play(model: Model, scene: QuestionScene): Promise<HandOver> {
 }
 
 /** Latency of messages to the node that has the conversation and to the other one, side by side. */
-export async function measureHandOver(scene: QuestionScene): Promise<HandOver> {
-  const model = await startModel(scene.outDir);
-  try {
-    return await play(model, scene);
-  } finally {
-    await model.process.stop();
-  }
+export function measureHandOver(scene: QuestionScene): Promise<HandOver> {
+  return withModel(scene.outDir, (model) => play(model, scene));
 }

@@ -8,7 +8,17 @@ export interface Model {
   readonly origin: string;
 }
 
-export async function startModel(outDir: string): Promise<Model> {
+/** The fake model for as long as `work` needs it. */
+export async function withModel<T>(outDir: string, work: (model: Model) => Promise<T>): Promise<T> {
+  const model = await startModel(outDir);
+  try {
+    return await work(model);
+  } finally {
+    await model.process.stop();
+  }
+}
+
+async function startModel(outDir: string): Promise<Model> {
   const port = await freePort();
   const origin = `http://127.0.0.1:${port}`;
   const process = await start({

@@ -5,7 +5,7 @@
 import { type Candidate, relay, type Target } from './candidate.ts';
 import { cpuNs, rssBytes } from './cpu.ts';
 import { compileLoad, type LoadResult, load } from './load.ts';
-import { startModel } from './model.ts';
+import { withModel } from './model.ts';
 import { pause } from './processes.ts';
 import type { Question, QuestionScene } from './question.ts';
 import { digits, markdownTable, median, range, sum } from './report.ts';
@@ -111,16 +111,13 @@ export const openStreams: Question = {
   name: 'W6',
   async measure(scene) {
     const program = compileLoad(scene.outDir);
-    const model = await startModel(scene.outDir);
     const found = [relay, service].map((candidate) => ({ candidate, server: candidate.name, rounds: [] as Round[] }));
-    try {
+    await withModel(scene.outDir, async ({ origin }) => {
       for (let round = 0; round < scene.rounds; round++) {
-        for (const { candidate, rounds } of found) rounds.push(await measureRound(candidate, program, model.origin, scene));
+        for (const { candidate, rounds } of found) rounds.push(await measureRound(candidate, program, origin, scene));
         process.stderr.write(`W6: round ${round + 1} of ${scene.rounds}\n`);
       }
-    } finally {
-      await model.process.stop();
-    }
+    });
     const data = found.map(({ server, rounds }): Found => ({ server, rounds }));
     return { name: 'W6', markdown: markdownTable(COLUMNS, data.map(rowOf)), data };
   },

@@ -13,7 +13,7 @@ import { type Candidate, relay, type Target } from './candidate.ts';
 import { cpuNs, peakRssBytes } from './cpu.ts';
 import { knowledge } from './knowledge.ts';
 import { compileLoad, load, projectDir } from './load.ts';
-import { startModel } from './model.ts';
+import { withModel } from './model.ts';
 import { openStreams } from './open-streams.ts';
 import { CLIENT_CORE, canPin, pause, pinSelf } from './processes.ts';
 import type { Finding, Question } from './question.ts';
@@ -163,17 +163,14 @@ function write(plan: Plan, outDir: string, outcomes: readonly Outcome[], finding
 async function playAll(plan: Plan, outDir: string): Promise<Outcome[]> {
   if (plan.workloads.length === 0) return [];
   const program = compileLoad(outDir);
-  const upstream = await startModel(outDir);
   const outcomes: Outcome[] = [];
-  try {
+  await withModel(outDir, async (model) => {
     for (const workload of plan.workloads) {
-      outcomes.push(...(await play({ plan, outDir, program, upstream: upstream.origin }, workload)));
-      upstream.process.check();
+      outcomes.push(...(await play({ plan, outDir, program, upstream: model.origin }, workload)));
+      model.process.check();
       write(plan, outDir, outcomes, []);
     }
-  } finally {
-    await upstream.process.stop();
-  }
+  });
   return outcomes;
 }
 

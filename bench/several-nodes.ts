@@ -7,12 +7,12 @@ import type { Target } from './candidate.ts';
 import { type Cell, startCell } from './cell.ts';
 import { cpuNs } from './cpu.ts';
 import { compileLoad, type LoadResult, load } from './load.ts';
-import { type Model, startModel } from './model.ts';
+import { type Model, withModel } from './model.ts';
 import { CLIENT_CORE, pause, SERVER_CORE } from './processes.ts';
 import type { Question, QuestionScene } from './question.ts';
 import { digits, markdownTable, median, sum } from './report.ts';
 import { type Console, createLiveApp, modelEnv, type Server, startServer, targetOf } from './service.ts';
-import type { Workload } from './workloads.ts';
+import { type Workload, workloadNamed } from './workloads.ts';
 
 const SETTLE_MS = 200;
 const QUICK_DIVISOR = 4;
@@ -30,38 +30,14 @@ const ONE: Arrangement = { label: 'a cell of one node', cores: [SERVER_CORE], or
 const TWO: Arrangement = { label: 'two nodes', cores: [SERVER_CORE, CLIENT_CORE], organisationEach: false };
 const TWO_APART: Arrangement = { ...TWO, label: 'two nodes, an organization each', organisationEach: true };
 
-type Kind = Omit<Workload, 'target' | 'name'>;
-
-const PACED: Kind = {
-  what: '100 deltas at 20 ms',
-  model: 'fake-100-20',
-  tokens: 100,
-  streams: 500,
-  requests: 2_000,
-  warmUp: 1_000,
-  rampMs: 2_000,
-  gapMs: 0,
-  unit: 'delta',
-};
+const PACED: Workload = { ...workloadNamed('W2'), what: '100 deltas at 20 ms' };
+const SHORT: Workload = { ...workloadNamed('W3'), what: '1-token turns' };
 
 /** `streams` and `requests` are those of all nodes together. */
-const SCENES: readonly { readonly kind: Kind; readonly arrangements: readonly Arrangement[] }[] = [
+const SCENES: readonly { readonly kind: Workload; readonly arrangements: readonly Arrangement[] }[] = [
   { kind: PACED, arrangements: [ALONE, ONE, TWO] },
   { kind: { ...PACED, streams: 1_500, requests: 6_000, warmUp: 1_500 }, arrangements: [ALONE, ONE, TWO] },
-  {
-    kind: {
-      what: '1-token turns',
-      model: 'fake-1-0',
-      tokens: 1,
-      streams: 64,
-      requests: 15_000,
-      warmUp: 10_000,
-      rampMs: 0,
-      gapMs: 0,
-      unit: 'turn',
-    },
-    arrangements: [ALONE, ONE, TWO, TWO_APART],
-  },
+  { kind: SHORT, arrangements: [ALONE, ONE, TWO, TWO_APART] },
 ];
 
 /** Processes that run, and what the load clients ask. */
@@ -88,7 +64,7 @@ async function targetsOf(
   return targets;
 }
 
-async function startSite(arrangement: Arrangement, at: number, kind: Kind, model: Model, outDir: string): Promise<Site> {
+async function startSite(arrangement: Arrangement, at: number, kind: Workload, model: Model, outDir: string): Promise<Site> {
   const env = modelEnv({ model: kind.model, upstream: model.origin });
   const name = `site-${at}`;
   if (arrangement.cores === null) {
@@ -107,13 +83,13 @@ interface Round {
 }
 
 /** The load, split among the nodes, by a load client for each. */
-async function loadAll(program: string, outDir: string, kind: Kind, { targets }: Site, requests: number): Promise<LoadResult[]> {
-  const share = { ...kind, name: 'WN', target: '', streams: Math.ceil(kind.streams / targets.length) };
+async function loadAll(program: string, outDir: string, kind: Workload, { targets }: Site, requests: number): Promise<LoadResult[]> {
+  const share = { ...kind, streams: Math.ceil(kind.streams / targets.length) };
   const each = Math.ceil(requests / targets.length);
   return Promise.all(targets.map((target) => load(program, outDir, share, target, each)));
 }
 
-async function measureRound(program: string, outDir: string, kind: Kind, site: Site, requests: number): Promise<Round> {
+async function measureRound(program: string, outDir: string, kind: Workload, site: Site, requests: number): Promise<Round> {
   const { targets, cell } = site;
   const nodes = (): number[] => targets.map(({ process }) => cpuNs(process.pid));
   const redis = (): number => (cell === null ? 0 : cpuNs(cell.redis.process.pid));
@@ -125,7 +101,7 @@ async function measureRound(program: string, outDir: string, kind: Kind, site: S
 }
 
 interface Found {
-  readonly kind: Kind;
+  readonly kind: Workload;
   readonly arrangement: Arrangement;
   readonly rounds: readonly Round[];
 }
@@ -197,13 +173,10 @@ export const severalNodes: Question = {
   name: 'WN',
   async measure(scene) {
     const program = compileLoad(scene.outDir);
-    const model = await startModel(scene.outDir);
-    try {
+    return withModel(scene.outDir, async (model) => {
       const found: Found[] = [];
       for (const each of SCENES) found.push(...(await playScene(each, program, model, scene)));
       return { name: 'WN', markdown: markdownTable(COLUMNS, found.map(rowOf)), data: found };
-    } finally {
-      await model.process.stop();
-    }
+    });
   },
 };

@@ -103,6 +103,13 @@ export const WORKLOADS: readonly Workload[] = [
   },
 ];
 
+/** @throws Error for a name that nobody has. */
+export function workloadNamed(name: string): Workload {
+  const found = WORKLOADS.find((workload) => workload.name === name);
+  if (found === undefined) throw new Error(`there is no workload ${name}`);
+  return found;
+}
+
 /** Characters of text that a whole stream of this workload brings. */
 export function charsPerStream(workload: Workload): number {
   return workload.tokens * TOKEN_CHARS;
