@@ -2,6 +2,7 @@
 import * as v from 'valibot';
 import { type PriceTable, pricesSchema } from './assistant/prices.ts';
 import { ConfigError, flag, httpUrl, json, key, modelName, name } from './config-values.ts';
+import { type ProxyTrust, proxyTrust } from './gateway/client-address.ts';
 
 export { ConfigError } from './config-values.ts';
 
@@ -11,6 +12,8 @@ export interface Config {
   readonly port: number;
   /** How clients reach the service; undefined: `http://HOST:PORT` with the port that was taken. */
   readonly publicUrl: string | undefined;
+  /** Whose word about a client's address counts; undefined: nobody's. */
+  readonly trustProxy: ProxyTrust | undefined;
   readonly dataDir: string;
   readonly demo: boolean;
   readonly operatorToken: string | undefined;
@@ -155,6 +158,7 @@ const environment = v.object({
     '8787',
   ),
   PUBLIC_URL: v.optional(httpUrl),
+  TRUST_PROXY: v.optional(proxyTrust),
   DATA_DIR: v.optional(v.pipe(v.string(), v.minLength(1, 'it must name a directory')), './data'),
   DEMO: v.optional(flag, 'on'),
   OPERATOR_TOKEN: v.optional(
@@ -258,6 +262,7 @@ export function readConfig(env: Readonly<Record<string, string | undefined>>): C
     host: read.HOST,
     port: read.PORT,
     publicUrl: read.PUBLIC_URL,
+    trustProxy: read.TRUST_PROXY,
     dataDir: read.DATA_DIR,
     demo: read.DEMO,
     operatorToken: read.OPERATOR_TOKEN,

@@ -2,6 +2,7 @@
 import { Refusal } from '../protocol/errors.ts';
 import { EARLIER_KEY_PREFIX, KEY_PREFIX, runtimeHeader } from '../protocol/headers.ts';
 import { readApp } from '../storage/apps.ts';
+import type { Exchange } from './exchange.ts';
 import type { RuntimeCaller } from './route.ts';
 import type { Services } from './services.ts';
 
@@ -26,7 +27,7 @@ function deviceOf(header: (name: string) => string): string {
  * @throws Refusal 400 `invalid_request` for a missing key or a malformed device id, 401 `invalid_key` for an unknown,
  * revoked or malformed key, 403 `app_not_live` for a live key of an app that is not.
  */
-export function authenticateRuntime(header: (name: string) => string, services: Services): RuntimeCaller {
+export function authenticateRuntime({ header, address }: Pick<Exchange, 'header' | 'address'>, services: Services): RuntimeCaller {
   const token = presentSpelling(runtimeHeader(header, 'key'));
   if (token === '') {
     const message = 'is required';
@@ -45,5 +46,5 @@ export function authenticateRuntime(header: (name: string) => string, services: 
   if (key.channel === 'live' && !app.live) {
     throw new Refusal('app_not_live', 'The app is not live yet. Use its test key until it is.');
   }
-  return { app, organisationId: key.organisationId, channel: key.channel, deviceId };
+  return { app, organisationId: key.organisationId, channel: key.channel, deviceId, address };
 }

@@ -39,7 +39,7 @@ function refuseWhileSuspended(route: Route, { app }: RuntimeCaller): void {
 /** Lets the caller in. @throws Refusal */
 function admit(route: Route, exchange: Exchange, { services, buckets }: Gate): Callers[CallerKind] {
   if (route.caller === 'runtime') {
-    const caller = authenticateRuntime(exchange.header, services);
+    const caller = authenticateRuntime(exchange, services);
     checkOrigin(exchange.origin, caller.app.settings.allowedDomains, caller.channel);
     refuseWhileSuspended(route, caller);
     buckets.pass(route.limits, caller);

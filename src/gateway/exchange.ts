@@ -7,7 +7,9 @@
 import type { HttpRequest, HttpResponse } from 'uWebSockets.js';
 import { randomUUID } from 'node:crypto';
 import { CORS_EXPOSED_HEADERS, isSaneRequestId, REQUEST_ID_HEADER, RUNTIME_VARY } from '../protocol/headers.ts';
+import { addressKey, type ProxyTrust, readClientAddress } from './client-address.ts';
 import { PassedAnswer } from './passed-answer.ts';
+import { readParameters } from './path-parameters.ts';
 import type { CallerKind, Callers, UploadedFile } from './route.ts';
 import { statusLine } from './status-line.ts';
 
@@ -19,6 +21,8 @@ export interface ExchangePlan {
   readonly interface: Interface;
   /** Names of the path's parameters in their order. */
   readonly parameters: readonly string[];
+  /** Undefined: no proxy is believed. */
+  readonly trustProxy: ProxyTrust | undefined;
   /** Connections are closed after their answer when this says true. */
   closing(): boolean;
   /** Called once per exchange: with its status, or 499 when the client left before it had one. */
@@ -33,15 +37,6 @@ export type HeaderLines = readonly (readonly [name: string, value: string])[];
 const CLIENT_LEFT = 499;
 
 type State = 'open' | 'streaming' | 'over';
-
-function decoded(part: string): string {
-  try {
-    return decodeURIComponent(part);
-  } catch {
-    // Malformed escapes name nothing that exists; the handler answers as for any unknown id.
-    return part;
-  }
-}
 
 export class Exchange {
   readonly requestId: string;
@@ -62,7 +57,7 @@ export class Exchange {
   #headers: Map<string, string> | undefined;
   #params: Record<string, string> | undefined;
   #query: string | undefined;
-  #remoteAddress: string | undefined;
+  #clientAddress: string | undefined;
   #onAborted: (() => void) | undefined;
   /** Set once the body's listener is attached: what it does with a chunk. */
   #onChunk: ((chunk: ArrayBuffer, isLast: boolean) => void) | undefined;
@@ -96,7 +91,7 @@ export class Exchange {
   };
 
   get params(): Readonly<Record<string, string>> {
-    this.#params ??= this.#readParams();
+    this.#params ??= readParameters(this.#req, this.#plan.parameters);
     return this.#params;
   }
 
@@ -105,9 +100,13 @@ export class Exchange {
     return new URLSearchParams(this.#query);
   }
 
-  get remoteAddress(): string {
-    this.#remoteAddress ??= this.#state === 'over' ? '' : Buffer.from(this.#res.getRemoteAddressAsText()).toString('latin1');
-    return this.#remoteAddress;
+  get clientAddress(): string {
+    this.#clientAddress ??= this.#state === 'over' ? '' : readClientAddress(this.#res, this.#req, this.#plan.trustProxy);
+    return this.#clientAddress;
+  }
+
+  get address(): string {
+    return addressKey(this.clientAddress);
   }
 
   /** To be called before the uWebSockets handler returns when the answer is still to come. Idempotent. */
@@ -120,9 +119,9 @@ export class Exchange {
       headers.set(name, value);
     });
     this.#headers = headers;
-    this.#params ??= this.#readParams();
+    this.#params ??= readParameters(this.#req, this.#plan.parameters);
     this.#query ??= this.#req?.getQuery() ?? '';
-    this.#remoteAddress = this.remoteAddress;
+    this.#clientAddress = this.clientAddress;
     this.#req = null;
   }
 
@@ -137,9 +136,9 @@ export class Exchange {
   }
 
   /** Who sent the request and to which host, when another cell passed it on. Detaches. */
-  comesFrom(remoteAddress: string, host: string): void {
+  comesFrom(clientAddress: string, host: string): void {
     this.detach();
-    this.#remoteAddress = remoteAddress;
+    this.#clientAddress = clientAddress;
     this.#headers?.set('host', host);
   }
 
@@ -266,14 +265,6 @@ export class Exchange {
     this.#finish?.();
     this.#state = 'over';
     this.#onAborted?.();
-  }
-
-  #readParams(): Record<string, string> {
-    const params: Record<string, string> = {};
-    this.#plan.parameters.forEach((name, index) => {
-      params[name] = decoded(this.#req?.getParameter(index) ?? '');
-    });
-    return params;
   }
 
   #writeHead(status: number, headers: Headers): void {

@@ -18,6 +18,8 @@ export interface RuntimeCaller {
   readonly channel: Channel;
   /** 32 lowercase hex characters, or '' when the caller sent none. */
   readonly deviceId: string;
+  /** What limits know the client's address by: of IPv4 the address, of IPv6 the network of 64 bits. */
+  readonly address: string;
 }
 
 /** One that passed the limits of its route. */
@@ -71,8 +73,10 @@ export interface RouteInput<Body, Caller, Upload = null> {
   /** Header by lowercase name, '' when absent. */
   header(name: string): string;
   readonly requestId: string;
-  /** The client's address as the socket sees it. */
-  readonly remoteAddress: string;
+  /** The client's address, behind proxies that are trusted; '' when nobody knows any more. */
+  readonly clientAddress: string;
+  /** What limits know that address by, see client-address.ts. */
+  readonly address: string;
 }
 
 export type Reply =

@@ -101,6 +101,7 @@ class Gateway {
     return {
       interface: face,
       parameters,
+      trustProxy: this.#gate.services.config.trustProxy,
       closing: () => this.closing,
       finished: (status) => {
         this.#exchanges -= 1;

@@ -13,6 +13,7 @@ import type { SmokeRuns } from '../actors/smoke-run.ts';
 import type { ActorSystem } from '../actors/system.ts';
 import type { UploadIntake } from '../actors/upload-intake.ts';
 import type { Storage } from '../storage/storage.ts';
+import type { ProxyTrust } from './client-address.ts';
 
 /** What the gateway needs of the configuration; the rest is none of its business. */
 export interface GatewayConfig {
@@ -22,6 +23,8 @@ export interface GatewayConfig {
   readonly operatorToken: string | undefined;
   /** Shown by `/readyz`; the guard that it opens is not the gateway's. */
   readonly allowPrivateAddresses: boolean;
+  /** Whose word about a client's address counts; absent: nobody's. */
+  readonly trustProxy?: ProxyTrust | undefined;
 }
 
 export interface Services {

@@ -14,9 +14,9 @@ const echo = defineRoute({
   limits: [],
   body: v.object({ text: v.string('must be a string') }),
   bodyMaxBytes: 1_000,
-  async handle({ body, params, query, header, remoteAddress }) {
+  async handle({ body, params, query, header, clientAddress }) {
     await new Promise((resolve) => setImmediate(resolve));
-    return json({ ...body, ...params, q: query.get('q'), x: header('x-thing'), remoteAddress });
+    return json({ ...body, ...params, q: query.get('q'), x: header('x-thing'), clientAddress });
   },
 });
 
@@ -70,7 +70,7 @@ test('a route gets its body, path, query, headers and address, also when it answ
   const { base } = await serve(t, routes);
   const response = await fetch(`${base}/v1/echo/a%20b?q=1%262`, post('{"text":"é"}', { 'X-Thing': 'y' }));
   assert.equal(response.status, 200);
-  assert.deepEqual(await response.json(), { text: 'é', id: 'a b', q: '1&2', x: 'y', remoteAddress: '127.0.0.1' });
+  assert.deepEqual(await response.json(), { text: 'é', id: 'a b', q: '1&2', x: 'y', clientAddress: '127.0.0.1' });
   const now = await fetch(`${base}/v1/small/%zz?q=2`, { headers: { 'x-thing': 'z' } });
   assert.equal(now.headers.get('x-more'), '1');
   assert.deepEqual(await now.json(), { id: '%zz', q: '2', x: 'z' });
@@ -279,7 +279,7 @@ test('a second server on the same address is told so', async (t) => {
   const { port } = await serve(t, routes);
   const { startServer } = await import('../../src/gateway/server.ts');
   await assert.rejects(
-    startServer({ host: '127.0.0.1', port, routes: [], services: { nowMs: () => 0 } as never }),
+    startServer({ host: '127.0.0.1', port, routes: [], services: { nowMs: () => 0, config: {} } as never }),
     new RegExp(`127\\.0\\.0\\.1:${port}`),
   );
 });

@@ -73,7 +73,7 @@ function requestHeaders({ exchange, headers, body }: Passage, to: Whereabouts, c
     [CELL_HEADERS.token]: cells.client.token,
     [CELL_HEADERS.relay]: `${cells.self.id} ${to.cell}`,
     [CELL_HEADERS.organisation]: to.organisationId,
-    [CELL_HEADERS.clientAddress]: exchange.remoteAddress,
+    [CELL_HEADERS.clientAddress]: exchange.clientAddress,
     [CELL_HEADERS.clientHost]: exchange.header('host'),
   };
 }

@@ -170,16 +170,16 @@ function noteFailure(state: ConsoleState, address: string, nowMs: number): void 
 }
 
 /** The session for this token. @throws Refusal 401 invalid_token; 429 rate_limited after five failures within a minute. */
-export function logIn(token: string, remoteAddress: string, services: Services): ConsoleSession {
+export function logIn(token: string, address: string, services: Services): ConsoleSession {
   const state = stateOf(services);
   const nowMs = services.nowMs();
-  refuseLocked(state, remoteAddress, nowMs);
+  refuseLocked(state, address, nowMs);
   if (!isSecret(token, state.token)) {
-    noteFailure(state, remoteAddress, nowMs);
-    state.others?.tell(SHARED_LOGIN + remoteAddress, 1);
+    noteFailure(state, address, nowMs);
+    state.others?.tell(SHARED_LOGIN + address, 1);
     throw new Refusal('invalid_token', 'token is not the operator token.');
   }
-  if (state.failures.delete(remoteAddress)) state.others?.tell(SHARED_LOGIN + remoteAddress, 0);
+  if (state.failures.delete(address)) state.others?.tell(SHARED_LOGIN + address, 0);
   return openSession(services);
 }
 
@@ -211,8 +211,8 @@ export const loginRoute = defineRoute({
   caller: 'anyone',
   limits: [],
   body: loginBody,
-  handle({ body, remoteAddress }, services) {
-    const session = logIn(body.token, remoteAddress, services);
+  handle({ body, address }, services) {
+    const session = logIn(body.token, address, services);
     return json(sessionToWire(session), 200, { 'Set-Cookie': sessionCookie(session, services) });
   },
 });
