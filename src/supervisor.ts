@@ -8,10 +8,11 @@ import { createServer } from 'node:net';
 import { hostname } from 'node:os';
 import { isatty } from 'node:tty';
 import type { Logger } from 'pino';
+import { Restarts, type RestartTimes } from './supervisor/restarts.ts';
 import { Worker, type WorkerTimes, within } from './supervisor/worker.ts';
 
 /** All in milliseconds; tests shorten them. */
-export interface SupervisorTimes extends WorkerTimes {
+export interface SupervisorTimes extends WorkerTimes, RestartTimes {
   /** A later worker that does not listen by then no longer holds up the others. */
   readonly startMs: number;
   /** Ctrl-C under npm arrives twice, from the terminal and from npm: within this time it is one wish. */
@@ -23,6 +24,8 @@ export interface SupervisorTimes extends WorkerTimes {
 export const SUPERVISOR_TIMES: SupervisorTimes = {
   firstBackOffMs: 500,
   longestBackOffMs: 30_000,
+  longestServedBackOffMs: 1_000,
+  longestOutageBackOffMs: 5_000,
   settledMs: 60_000,
   stopMs: 45_000,
   stuckMs: 40_000,
@@ -106,9 +109,10 @@ class Supervisor {
     });
     const { entry, log } = options;
     const nodeId = nodeName(options.nodeId);
+    const restarts = new Restarts(this.#times);
     this.#workers = Array.from({ length: options.workers }, (_, index) => {
       const name = `${nodeId}-${index + 1}`;
-      return new Worker({ name, entry, log, times: this.#times, env: () => this.#env(name) });
+      return new Worker({ name, entry, log, restarts, times: this.#times, env: () => this.#env(name) });
     });
   }
 

@@ -8,8 +8,7 @@ import { join } from 'node:path';
 import { describe, type TestContext, test } from 'node:test';
 import { setTimeout as pause } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
-import { backOffMs } from '../src/supervisor/worker.ts';
-import { SUPERVISOR_TIMES, type SupervisorTimes } from '../src/supervisor.ts';
+import type { SupervisorTimes } from '../src/supervisor.ts';
 import { eventually } from './support/process.ts';
 import { temporaryDir } from './support/temporary-dir.ts';
 
@@ -164,12 +163,7 @@ describe('supervisor', { concurrency: 4 }, () => {
     assert.equal(program.stdout(), 'Up with 2 workers.\n');
   });
 
-  test('decisions §1 WORKERS: the back-off is 0.5 s, doubles up to 30 s, and begins anew after a life of 60 s', async (t) => {
-    assert.deepEqual(
-      [1, 2, 3, 4, 5, 6, 7, 8, 2_000].map((crashes) => backOffMs(crashes, SUPERVISOR_TIMES)),
-      [500, 1_000, 2_000, 4_000, 8_000, 16_000, 30_000, 30_000, 30_000],
-    );
-    assert.equal(SUPERVISOR_TIMES.settledMs, 60_000);
+  test('decisions §1 WORKERS: the pause of a worker that does not come up doubles up to the longest, and begins anew after a long life', async (t) => {
     const again = { msg: 'a worker ended and is started again' };
     const program = supervised(t, { bound: [['fail', 'n-2']] });
     const waits = (await program.seen(again, 4)).slice(0, 4).map(({ retry_in_ms }) => retry_in_ms);
@@ -182,6 +176,16 @@ describe('supervisor', { concurrency: 4 }, () => {
       (await settled.seen(again, 3)).slice(0, 3).map(({ retry_in_ms }) => retry_in_ms),
       [20, 20, 20],
     );
+  });
+
+  test('decisions §1 WORKERS: when all workers are killed at once, one of them is started at once', async (t) => {
+    const program = supervised(t, { times: { firstBackOffMs: 2_000, longestServedBackOffMs: 2_000 } });
+    await program.seen(UP);
+    for (const node of ['n-1', 'n-2']) process.kill(program.lives(node)[0] as number, 'SIGKILL');
+    const ends = await program.seen({ msg: 'a worker ended and is started again' }, 2);
+    assert.deepEqual(ends.map(({ retry_in_ms }) => retry_in_ms).sort(), [0, 2_000]);
+    await program.seen({ event: 'listening', node: 'n-1' }, 2);
+    await program.seen({ event: 'listening', node: 'n-2' }, 2);
   });
 
   test('decisions §1 WORKERS: a first worker that does not come up ends the supervisor with its exit code and what it said', async (t) => {

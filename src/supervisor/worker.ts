@@ -1,18 +1,14 @@
 /**
- * One worker of the supervisor: the process in its place, started again with back-off when it ends unasked, killed when it stands still;
- * its lines are passed on.
+ * One worker of the supervisor: the process in its place, started again when it ends unasked (`restarts.ts` says when), killed when it
+ * stands still; its lines are passed on.
  */
 import { type ChildProcess, fork } from 'node:child_process';
 import type { Readable, Writable } from 'node:stream';
 import type { Logger } from 'pino';
+import type { Place, Restarts } from './restarts.ts';
 
 /** All in milliseconds. */
 export interface WorkerTimes {
-  /** Before a crashed worker is started again: the first time, doubling up to the longest. */
-  readonly firstBackOffMs: number;
-  readonly longestBackOffMs: number;
-  /** A worker that lived this long had no trouble starting: the next back-off is the first one again. */
-  readonly settledMs: number;
   /** A drain takes 32 s at most and the writer's last checkpoint a few more; what is there after this is stuck. */
   readonly stopMs: number;
   /** One that says nothing for so long stands still. Waiting for another process that upgrades a file holds its loop up the longest: 30 s. */
@@ -44,15 +40,11 @@ export interface WorkerOptions {
   env(): NodeJS.ProcessEnv;
   readonly log: Logger;
   readonly times: WorkerTimes;
+  readonly restarts: Restarts;
 }
 
 /** How a start went; `ended` has the exit code, null after a signal. */
 export type Start = { readonly outcome: 'listening'; readonly port: number } | { readonly outcome: 'ended'; readonly code: number | null };
-
-/** How long to wait before the start after `crashes` crashes in a row (1 and on), in ms. */
-export function backOffMs(crashes: number, { firstBackOffMs, longestBackOffMs }: WorkerTimes): number {
-  return Math.min(firstBackOffMs * 2 ** (crashes - 1), longestBackOffMs);
-}
 
 /** `done`, or `late` when that takes longer than `ms`. */
 export function within<T>(done: Promise<T>, ms: number): Promise<T | 'late'> {
@@ -93,14 +85,14 @@ export class Worker {
   readonly #options: WorkerOptions;
   #child: ChildProcess | null = null;
   #ended: Promise<unknown> = Promise.resolve();
-  #crashes = 0;
-  #again: NodeJS.Timeout | undefined;
+  readonly #place: Place;
   /** Its end was asked for, or it has yet to come up at all: an end is no crash. */
   #asked = false;
   #trial = false;
 
   constructor(options: WorkerOptions) {
     this.#options = options;
+    this.#place = options.restarts.place(() => void this.start());
   }
 
   get name(): string {
@@ -109,7 +101,7 @@ export class Worker {
 
   /** Settles once it listens or has ended. A `trial` that ends before it listens is not started again. Its predecessor must be gone. */
   start({ trial = false } = {}): Promise<Start> {
-    clearTimeout(this.#again);
+    this.#place.starting();
     this.#asked = false;
     this.#trial = trial;
     const { entry, env } = this.#options;
@@ -124,6 +116,7 @@ export class Worker {
       child.on('message', (message) => {
         if (!isListening(message)) return;
         this.#trial = false;
+        if (!this.#asked) this.#place.serving();
         resolve({ outcome: 'listening', port: message.port });
       });
     });
@@ -155,7 +148,6 @@ export class Worker {
 
   async #endOf(child: ChildProcess): Promise<Start> {
     const { name, log } = this.#options;
-    const startedAtMs = performance.now();
     const { code, signal } = await new Promise<{ code: number | null; signal: string | null }>((resolve) => {
       // Not `exit`: its last lines are to be read first.
       child.once('close', (code, signal) => resolve({ code, signal }));
@@ -167,22 +159,15 @@ export class Worker {
       });
     });
     this.#child = null;
-    if (!this.#asked && !this.#trial) this.#crashed(code, signal, performance.now() - startedAtMs);
+    if (this.#asked || this.#trial) this.#place.away();
+    else log.warn({ worker: name, code, signal, retry_in_ms: this.#place.ended() }, 'a worker ended and is started again');
     return { outcome: 'ended', code };
-  }
-
-  #crashed(code: number | null, signal: string | null, livedMs: number): void {
-    const { name, log, times } = this.#options;
-    this.#crashes = livedMs >= times.settledMs ? 1 : this.#crashes + 1;
-    const retryInMs = backOffMs(this.#crashes, times);
-    log.warn({ worker: name, code, signal, retry_in_ms: retryInMs }, 'a worker ended and is started again');
-    this.#again = setTimeout(() => void this.start(), retryInMs);
   }
 
   /** Asks it to end and waits until it has; one that takes longer than `stopMs` is killed. */
   async stop(signal: NodeJS.Signals): Promise<void> {
     const { name, log, times } = this.#options;
-    clearTimeout(this.#again);
+    this.#place.away();
     this.#asked = true;
     this.#child?.kill(signal);
     if ((await within(this.#ended, times.stopMs)) !== 'late') return;

@@ -4,6 +4,7 @@ import { fork } from 'node:child_process';
 import { once } from 'node:events';
 import { test } from 'node:test';
 import { fileURLToPath } from 'node:url';
+import { killWorkers } from '../chaos/dying-workers.ts';
 import { createOperator } from '../support/client.ts';
 import { eventually } from '../support/process.ts';
 import { redisMissing, startRedis } from '../support/redis.ts';
@@ -70,4 +71,11 @@ test('decisions §1 WORKERS: the program itself: one port, one banner, each work
     .map((line) => JSON.parse(line) as { readonly msg: string; readonly node?: string });
   assert.deepEqual(logged.flatMap(({ msg, node }) => (msg === 'stopped' ? [node] : [])).sort(), ['n', 'n-1', 'n-2']);
   assert.equal(logged.at(-1)?.node, 'n', 'the supervisor is the last');
+});
+
+test('decisions §1 WORKERS: while workers die one after the other, somebody serves', { skip: redisMissing() }, async (t) => {
+  const { connections, refused, kills } = await killWorkers(t, 6_000);
+  assert.ok(kills >= 1 && connections >= 50, `${kills} kills, ${connections} connections`);
+  // None on a quiet machine, where tests/chaos/dying-workers.chaos.ts holds it to less; a third it was when each worker waited for itself alone.
+  assert.ok(refused < connections / 3, `${refused} of ${connections} connections were refused`);
 });
