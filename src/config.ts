@@ -25,6 +25,8 @@ export interface Config {
   /** Development only: links and HTTP actions may lead to loopback and private addresses. */
   readonly allowPrivateAddresses: boolean;
   readonly logLevel: string;
+  /** From how late on a stretch of the event loop is logged. */
+  readonly stallMs: number;
   /** `url` undefined: mails are written to the outbox folder. */
   readonly mail: { readonly url: string | undefined; readonly from: string };
   /** Undefined: top-ups are recorded and no card is charged. */
@@ -90,6 +92,8 @@ const HOLDS_PASSWORD = /:\/\/[^/]*@/;
 
 /** Each is a process of some 150 MB; more than this on one host are a mistake in a configuration. */
 const WORKERS_MAX = 64;
+/** The watch tells 10 ms apart. */
+const STALL_MS = /^[1-9]\d{1,4}$/;
 const MAIL_FROM = 'Assistant Service <assistant@localhost>';
 
 /** What makes processes into nodes, and nodes into cells (decisions §10). */
@@ -189,6 +193,10 @@ const environment = v.object({
   ),
   ALLOW_PRIVATE_ADDRESSES: v.optional(flag, 'false'),
   LOG_LEVEL: v.optional(v.picklist(LOG_LEVELS, `it may be ${LOG_LEVELS.join(', ')}`), 'info'),
+  STALL_MS: v.optional(
+    v.pipe(v.string(), v.regex(STALL_MS, 'it must be a number of milliseconds from 10 to 99999'), v.transform(Number)),
+    '200',
+  ),
   ...cluster,
   ...billing,
 });
@@ -272,6 +280,7 @@ export function readConfig(env: Readonly<Record<string, string | undefined>>): C
     prices: read.MODEL_PRICES,
     allowPrivateAddresses: read.ALLOW_PRIVATE_ADDRESSES,
     logLevel: read.LOG_LEVEL,
+    stallMs: read.STALL_MS,
     mail: { url: read.SMTP_URL, from: read.MAIL_FROM },
     stripe: read.STRIPE_SECRET_KEY === undefined ? undefined : { secretKey: read.STRIPE_SECRET_KEY, baseUrl: read.STRIPE_BASE_URL },
     platformDailyBudgetUsd: read.PLATFORM_DAILY_BUDGET_USD ?? null,

@@ -15,6 +15,7 @@ import type { Services } from './gateway/services.ts';
 import { setupRoutes } from './gateway/setup/routes.ts';
 import { ALIVE_EVERY_MS, type AliveMessage, type ListeningMessage } from './supervisor/worker.ts';
 import { supervise } from './supervisor.ts';
+import { watchStalls } from './watch/stall-watch.ts';
 
 /** What cells ask of each other. */
 const betweenCells = [...cellRoutes, ...arrivalRoutes];
@@ -72,7 +73,9 @@ async function serve(config: Config, log: pino.Logger): Promise<void> {
     void stop(composed, server, log, reason);
   };
   const composed = await compose(config, log, () => drain('asked for by an operator'));
-  const services: Services = { ...composed.services, draining: () => draining };
+  // From here on: a start may take as long as it needs, nobody waits for it.
+  const stalls = watchStalls({ stallMs: config.stallMs, log });
+  const services: Services = { ...composed.services, stalls, draining: () => draining };
   const { counts } = composed;
   if (counts !== undefined) shareFailedLogins(services, counts);
   server = await startServer({

@@ -52,13 +52,14 @@ function roomOf(path: string): string {
 /** Rooms that a room may import beside itself. */
 const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
   protocol: [],
+  watch: [],
   machines: ['protocol'],
-  assistant: ['protocol'],
+  assistant: ['protocol', 'watch'],
   billing: ['protocol'],
-  storage: ['protocol'],
+  storage: ['protocol', 'watch'],
   web: ['protocol'],
-  actors: ['machines', 'assistant', 'billing', 'storage', 'protocol'],
-  gateway: ['actors', 'storage', 'protocol'],
+  actors: ['machines', 'assistant', 'billing', 'storage', 'protocol', 'watch'],
+  gateway: ['actors', 'storage', 'protocol', 'watch'],
   cli: ['storage', 'protocol'],
   supervisor: [],
 };

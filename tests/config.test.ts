@@ -175,6 +175,14 @@ const CASES: readonly Case[] = [
     allowed: /may be fatal, error, warn, info, debug, trace, silent/,
   },
   {
+    variable: 'STALL_MS',
+    read: (config) => config.stallMs,
+    unset: 200,
+    good: { '10': 10, '50': 50, '99999': 99_999 },
+    bad: ['9', '0.5', '100000', 'never'],
+    allowed: /milliseconds from 10 to 99999/,
+  },
+  {
     variable: 'SMTP_URL',
     read: (config) => config.mail.url,
     unset: undefined,

@@ -11,6 +11,7 @@ import type { Connection } from '../storage/connection.ts';
 import { listOrganisations, organisationIds } from '../storage/organisations.ts';
 import type { Storage } from '../storage/storage.ts';
 import { isSealed } from '../storage/storage-error.ts';
+import { section } from '../watch/sections.ts';
 
 /** One kind of rows that run out. */
 export interface DeadlineKind {
@@ -81,7 +82,7 @@ export function createDeadlines({ storage, log, nowMs, shared = false }: Deadlin
   /** One that cannot be read must not keep the others from being looked at. */
   const tryLook = (organisationId: string) => {
     try {
-      look(organisationId);
+      section('deadlines are looked at', organisationId, () => look(organisationId));
     } catch (error) {
       log.error({ err: error, organisation_id: organisationId }, 'deadlines could not be looked at');
     }

@@ -15,6 +15,7 @@ import {
   sourcesToIndex,
 } from '../storage/knowledge.ts';
 import type { Storage } from '../storage/storage.ts';
+import { section } from '../watch/sections.ts';
 import type { Lease, Leases } from './cluster/write-lease.ts';
 import type { KnowledgeEmbedding } from './knowledge-embedding.ts';
 import { LinkQueue } from './link-queue.ts';
@@ -153,7 +154,7 @@ export class KnowledgeIndexer {
     await this.#settle(organisationId, source, (about) => {
       let chunks: ReturnType<typeof chunkText>;
       try {
-        chunks = chunkText(content);
+        chunks = section('a knowledge text is cut into passages', source.id, () => chunkText(content));
       } catch (error) {
         const reason = `The text could not be indexed: ${reasonOf(error)}`;
         return storage.write(organisationId, 'failSource', { ...about, nowMs: nowMs(), error: reason });

@@ -10,6 +10,7 @@ import { asksAgain, type ChatTurnEffect, type ChatTurnEvent, type chatTurn } fro
 import type { Block } from '../protocol/catalog/block.ts';
 import type { TurnState } from '../protocol/runtime/states.ts';
 import type { StreamEvent } from '../protocol/runtime/stream-events.ts';
+import { section } from '../watch/sections.ts';
 import { ServerCalls } from './server-calls.ts';
 import type { Step, Stepper } from './step.ts';
 import { TurnAnswer } from './turn-answer.ts';
@@ -93,7 +94,9 @@ export class RunningTurn {
   }
 
   #callModel(): void {
-    this.#run = this.#scope.model.stream(this.#rounds.request(), {
+    const { requestId } = this.#scope;
+    const request = section('turn: the request to the model', requestId, () => this.#rounds.request());
+    this.#run = this.#scope.model.stream(request, {
       text: (delta) => this.#mailbox.do(() => this.#text(delta)),
       toolCallStarted: (call) =>
         this.#mailbox.do(() => {
@@ -101,7 +104,7 @@ export class RunningTurn {
           this.#answer.componentStarted(call);
           if (this.#answer.isWaiting) this.#advance();
         }),
-      finished: (result) => this.#mailbox.do(() => this.#finishRound(result)),
+      finished: (result) => this.#mailbox.do(() => section('turn: a round ends', requestId, () => this.#finishRound(result))),
       failed: (failure) => this.#mailbox.do(() => this.#fail(failure)),
     });
   }
@@ -234,7 +237,10 @@ export class RunningTurn {
   #perform(effects: readonly ChatTurnEffect[]): void {
     for (const effect of effects) {
       if (effect.type === 'callModel') this.#once(this.#rounds.preparation(), () => this.#callModel());
-      else if (effect.type === 'runCalls') this.#once(this.#rounds.callsPreparation(), () => this.#settleCalls());
+      else if (effect.type === 'runCalls')
+        this.#once(this.#rounds.callsPreparation(), () =>
+          section('turn: calls are settled', this.#scope.requestId, () => this.#settleCalls()),
+        );
       else if (effect.type === 'abortModel') this.#run?.abort();
     }
   }

@@ -5,6 +5,7 @@
 import type { Cells } from '../actors/cells/cells.ts';
 import { Refusal } from '../protocol/errors.ts';
 import type { SessionRef } from '../storage/setup-access.ts';
+import { section } from '../watch/sections.ts';
 import { checkBody, checkContentType, collectBody, defaultBodyMaxBytes, parseJson } from './body.ts';
 import { authenticateCell } from './cells/access.ts';
 import { cross } from './cells/crossing.ts';
@@ -76,6 +77,10 @@ function refuseGone(route: Route, { caller }: Exchange, { directory, self }: Cel
 
 /** Answers the exchange, or has another cell answer it. Never throws: whatever goes wrong is rendered. */
 export function dispatch(route: Route, exchange: Exchange, gate: Gate): void {
+  section(routeName(route), exchange.requestId, () => begin(route, exchange, gate));
+}
+
+function begin(route: Route, exchange: Exchange, gate: Gate): void {
   const { services } = gate;
   const { cells } = services;
   const fail = (error: unknown) => sendRefusal(exchange, refusalOf(error, services.log, exchange, routeName(route)));
@@ -105,7 +110,7 @@ function readBody(route: Route, exchange: Exchange, gate: Gate, fail: (error: un
   const face = exchange.interface;
   const { body: schema } = route;
   const maxBytes = route.bodyMaxBytes ?? defaultBodyMaxBytes(face);
-  const done = (bytes: Uint8Array) => {
+  const read = (bytes: Uint8Array) => {
     try {
       // A missing body is told as such, also when nobody announced its type.
       if (bytes.length > 0) checkContentType(exchange.header('content-type'), face);
@@ -117,6 +122,7 @@ function readBody(route: Route, exchange: Exchange, gate: Gate, fail: (error: un
       fail(error);
     }
   };
+  const done = (bytes: Uint8Array) => section(routeName(route), exchange.requestId, () => read(bytes));
   collectBody(exchange, maxBytes, done, fail);
 }
 
@@ -129,7 +135,7 @@ function readUpload(route: Route, rule: UploadRule, exchange: Exchange, gate: Ga
     leave();
     fail(error);
   };
-  const done = (upload: UploadedFile) => {
+  const take = (upload: UploadedFile) => {
     try {
       exchange.upload = upload;
       admitAgain(route, exchange, gate);
@@ -140,6 +146,7 @@ function readUpload(route: Route, rule: UploadRule, exchange: Exchange, gate: Ga
       refuse(error);
     }
   };
+  const done = (upload: UploadedFile) => section(routeName(route), exchange.requestId, () => take(upload));
   try {
     collectUpload(exchange, rule, done, refuse);
   } catch (error) {
@@ -156,7 +163,7 @@ function run(route: Route, exchange: Exchange, gate: Gate, fail: (error: unknown
     return undefined;
   }
   exchange.detach();
-  return outcome.then((reply) => send(route, exchange, gate, reply)).catch(fail);
+  return outcome.then((reply) => section(routeName(route), exchange.requestId, () => send(route, exchange, gate, reply))).catch(fail);
 }
 
 function send(route: Route, exchange: Exchange, gate: Gate, reply: Reply): void {

@@ -1,6 +1,7 @@
 /** What /metrics tells (Prometheus text): requests by route and status, open streams, turns, the write queue, the process itself. */
 import { Counter, collectDefaultMetrics, Gauge, Registry } from 'prom-client';
 import type { ActorStats } from '../actors/turn-host.ts';
+import type { StallStats, StallWatch } from '../watch/stall-watch.ts';
 import type { Services } from './services.ts';
 
 export interface GatewayMetrics {
@@ -41,6 +42,7 @@ export function createMetrics(services: Services, openStreams: () => number): Ga
   });
   addActorMetrics(registry, services);
   addWriterMetrics(registry, services);
+  if (services.stalls !== undefined) addLoopMetrics(registry, services.stalls);
   return {
     countRequest(route, status) {
       let statuses = counts.get(route);
@@ -105,6 +107,48 @@ function addWriterMetrics(registry: Registry, services: Services): void {
     collect() {
       this.reset();
       this.inc(services.storage.stats().commits);
+    },
+  });
+}
+
+/** How late the event loop was, and how often it stood still. */
+function addLoopMetrics(registry: Registry, watch: Pick<StallWatch, 'stats'>): void {
+  const gauges: readonly (readonly [string, string, (stats: StallStats) => number])[] = [
+    ['assistant_loop_late_p99_seconds', 'How late the event loop was: 99 of 100 looks of the last one to two minutes.', (s) => s.lateP99S],
+    ['assistant_loop_late_max_seconds', 'How late the event loop was at worst in the last one to two minutes.', (s) => s.lateMaxS],
+    ['assistant_loop_longest_cpu_seconds', 'Longest stretch of the loop in its own processor time, likewise.', (s) => s.longestCpuS],
+  ];
+  for (const [name, help, value] of gauges) {
+    new Gauge({
+      name,
+      help,
+      registers: [registry],
+      collect() {
+        this.set(value(watch.stats()));
+      },
+    });
+  }
+  new Counter({
+    name: 'assistant_loop_stalls_total',
+    help: 'Stretches over the bound: by the clock (wall), and by processor time of the loop (cpu), which a busy machine does not add to.',
+    labelNames: ['by'],
+    registers: [registry],
+    collect() {
+      const { stalls } = watch.stats();
+      this.reset();
+      this.inc({ by: 'wall' }, stalls.wall);
+      this.inc({ by: 'cpu' }, stalls.cpu);
+    },
+  });
+  new Gauge({
+    name: 'assistant_loop_last_stall_cpu_seconds',
+    help: 'The last stretch over the bound by processor time, and what of it took longest. No series before there was one.',
+    labelNames: ['what'],
+    registers: [registry],
+    collect() {
+      const { lastStall } = watch.stats();
+      this.reset();
+      if (lastStall !== null) this.set({ what: lastStall.what }, lastStall.cpuS);
     },
   });
 }

@@ -13,6 +13,7 @@ import type { SmokeRuns } from '../actors/smoke-run.ts';
 import type { ActorSystem } from '../actors/system.ts';
 import type { UploadIntake } from '../actors/upload-intake.ts';
 import type { Storage } from '../storage/storage.ts';
+import type { StallWatch } from '../watch/stall-watch.ts';
 import type { ProxyTrust } from './client-address.ts';
 
 /** What the gateway needs of the configuration; the rest is none of its business. */
@@ -44,6 +45,8 @@ export interface Services {
   readonly pairings: Pairings;
   readonly uploads: UploadIntake;
   readonly log: Logger;
+  /** Measures the event loop; absent where nobody asks. */
+  readonly stalls?: Pick<StallWatch, 'stats'>;
   nowMs(): number;
   /** True once SIGTERM was received: `/readyz` says so and no new stream is opened. */
   draining(): boolean;

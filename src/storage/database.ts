@@ -4,6 +4,7 @@
  */
 import Database from 'better-sqlite3';
 import * as sqliteVec from 'sqlite-vec';
+import { note } from '../watch/sections.ts';
 import type { Connection, Row, Statement } from './connection.ts';
 import { storageErrorCodeOf } from './storage-error.ts';
 
@@ -22,18 +23,31 @@ const RETRY_PAUSE_MAX_MS = 20;
 
 class SqliteStatement implements Statement {
   readonly #prepared: Database.Statement<unknown[], Row>;
+  readonly #sql: string;
 
-  constructor(prepared: Database.Statement<unknown[], Row>) {
+  constructor(prepared: Database.Statement<unknown[], Row>, sql: string) {
     this.#prepared = prepared;
+    this.#sql = sql;
   }
 
   // The driver takes an explicit `undefined` for a parameter to bind; hence the two calls.
   get(parameters?: Row): Row | undefined {
-    return parameters === undefined ? this.#prepared.get() : this.#prepared.get(parameters);
+    const startedMs = performance.now();
+    const row = parameters === undefined ? this.#prepared.get() : this.#prepared.get(parameters);
+    this.#timed(startedMs);
+    return row;
   }
 
   all(parameters?: Row): Row[] {
-    return parameters === undefined ? this.#prepared.all() : this.#prepared.all(parameters);
+    const startedMs = performance.now();
+    const rows = parameters === undefined ? this.#prepared.all() : this.#prepared.all(parameters);
+    this.#timed(startedMs);
+    return rows;
+  }
+
+  /** A long read stands in the stall watch by its SQL, which holds nobody's values. */
+  #timed(startedMs: number): void {
+    note(this.#sql, '', performance.now() - startedMs);
   }
 
   run(parameters?: Row): { changes: number; lastInsertRowid: number | bigint } {
@@ -55,7 +69,7 @@ class SqliteConnection implements Connection {
   statement(sql: string): Statement {
     const known = this.#statements.get(sql);
     if (known !== undefined) return known;
-    const statement = new SqliteStatement(this.#database.prepare<unknown[], Row>(sql));
+    const statement = new SqliteStatement(this.#database.prepare<unknown[], Row>(sql), sql);
     this.#statements.set(sql, statement);
     return statement;
   }

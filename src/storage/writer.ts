@@ -6,6 +6,7 @@
  * the order of the calls; every promise settles, also when the thread dies.
  */
 import { Worker } from 'node:worker_threads';
+import { passing } from '../watch/sections.ts';
 import type { Connection } from './connection.ts';
 import { StorageError } from './storage-error.ts';
 import { errorOf, type FromThread, type ThreadSettings, type ToThread, type WriteRequest } from './writer-messages.ts';
@@ -175,6 +176,7 @@ class ThreadWriter {
   }
 
   #settle({ settlements, committed, busyRetries }: FromThread): void {
+    passing('writes were answered');
     this.#counts.busyRetries += busyRetries;
     if (committed) this.#counts.commits += 1;
     this.#counts.largestGroup = Math.max(this.#counts.largestGroup, settlements.length);

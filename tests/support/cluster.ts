@@ -7,6 +7,7 @@ import type { TestContext } from 'node:test';
 import { fileURLToPath } from 'node:url';
 import Database from 'better-sqlite3';
 import { createTestApp, type TestApp } from './client.ts';
+import { judgeLoop } from './stall-judge.ts';
 import { temporaryDir } from './temporary-dir.ts';
 
 const MAIN = fileURLToPath(new URL('../../src/main.js', import.meta.url));
@@ -148,6 +149,12 @@ export class ClusterNode {
     this.state = 'up';
   }
 
+  /** @throws AssertionError when its event loop stood still in the present start, or in the last one. */
+  async judge(): Promise<void> {
+    const running = this.state === 'up';
+    await judgeLoop({ baseUrl: this.baseUrl, pid: this.#child?.pid ?? 0, running, stderr: this.#stderr, mayStall: undefined });
+  }
+
   /** The same NODE_ID on the same data; kills what runs. */
   async restart(): Promise<void> {
     await this.kill();
@@ -193,7 +200,11 @@ export async function startCluster(t: TestContext, { redisUrl, nodes: count = 4,
   const common = { LOG_LEVEL: 'warn', ...(redisUrl === undefined ? {} : { REDIS_URL: redisUrl }), ...env };
   t.after(async () => {
     for (const db of open.values()) db.close();
-    await Promise.all(nodes.map((node) => node.kill()));
+    try {
+      await Promise.all(nodes.map((node) => node.judge()));
+    } finally {
+      await Promise.all(nodes.map((node) => node.kill()));
+    }
   });
   const add = async (plan: Partial<NodePlan> = {}) => {
     const name = plan.name ?? `n${nodes.length + 1}`;

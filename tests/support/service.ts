@@ -5,6 +5,7 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { TestContext } from 'node:test';
 import { fileURLToPath } from 'node:url';
+import { judgeLoop } from './stall-judge.ts';
 import { temporaryDir } from './temporary-dir.ts';
 
 const MAIN = fileURLToPath(new URL('../../src/main.js', import.meta.url));
@@ -29,6 +30,8 @@ export interface StartOptions {
   /** Kept by the caller when given, else removed with the test. */
   readonly dataDir?: string;
   readonly env?: Readonly<Record<string, string>>;
+  /** Why the event loop of this program may work over 200 ms at one stretch; without it the test fails then. */
+  readonly mayStall?: string;
 }
 
 function exited(child: ChildProcess): Promise<number | null> {
@@ -42,7 +45,10 @@ function environment(dataDir: string, env: Readonly<Record<string, string>>): No
 }
 
 /** Starts the program and waits for its banner. @throws Error with what it printed when it does not come up. */
-export async function startService(t: TestContext, { dataDir = temporaryDir(t), env = {} }: StartOptions = {}): Promise<RunningService> {
+export async function startService(
+  t: TestContext,
+  { dataDir = temporaryDir(t), env = {}, mayStall }: StartOptions = {},
+): Promise<RunningService> {
   const child = spawn(process.execPath, ['--enable-source-maps', MAIN], {
     env: environment(dataDir, env),
     stdio: ['ignore', 'pipe', 'pipe'],
@@ -65,14 +71,20 @@ export async function startService(t: TestContext, { dataDir = temporaryDir(t), 
       reject(new Error(`ended with ${code} before it was up: ${stdout}${stderr}`));
     });
   });
+  const found = (pattern: RegExp) => pattern.exec(stdout)?.[1] ?? '';
+  const address = () => found(/runtime +(http\S+)\/v1/);
   t.after(async () => {
-    if (child.exitCode === null && child.signalCode === null) child.kill('SIGKILL');
-    await exited(child);
+    const running = child.exitCode === null && child.signalCode === null;
+    try {
+      await judgeLoop({ baseUrl: address(), pid: child.pid as number, running, stderr, mayStall });
+    } finally {
+      if (running) child.kill('SIGKILL');
+      await exited(child);
+    }
   });
   await up;
-  const found = (pattern: RegExp) => pattern.exec(stdout)?.[1] ?? '';
   return {
-    baseUrl: found(/runtime +(http\S+)\/v1/),
+    baseUrl: address(),
     dataDir,
     pid: child.pid as number,
     liveKey: found(/live key +(\S+)/),

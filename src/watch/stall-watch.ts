@@ -1,0 +1,115 @@
+/**
+ * The stall watch: measures how late this process's event loop is, says what ran when it stood still, and keeps what /metrics shows.
+ * A timer that should ring every 10 ms and rings late was held up by everything that ran in between: one stretch.
+ * Wall time, the thread's own processor time and its wait for a processor are told apart: on a busy machine a stretch need not be ours.
+ */
+import { createHistogram, type RecordableHistogram } from 'node:perf_hooks';
+import { takeSections } from './sections.ts';
+import { type ThreadTime, threadClock } from './thread-time.ts';
+
+/** How finely lateness is told; a look costs some 6 µs, less than a thousandth of a processor at this pace. */
+const LOOK_EVERY_MS = 10;
+/** What is shown is of the last window and of the present one: of one to two minutes. */
+const WINDOW_MS = 60_000;
+const US_PER_MS = 1e3;
+const MS_PER_S = 1e3;
+const P99 = 99;
+
+export interface StallWatchOptions {
+  /** From how late on a stretch is logged and counted. */
+  readonly stallMs: number;
+  readonly log: { warn(fields: object, message: string): void };
+  /** Tests give their own. */
+  readonly nowMs?: () => number;
+  readonly threadTime?: () => ThreadTime;
+}
+
+export interface StallStats {
+  /** Of the last one to two minutes. */
+  readonly lateP99S: number;
+  readonly lateMaxS: number;
+  /** Of one stretch, in processor time of the thread. */
+  readonly longestCpuS: number;
+  /** Stretches over the bound since the start: by the clock, and by the thread's own processor time. */
+  readonly stalls: { readonly wall: number; readonly cpu: number };
+  /** The last one of them by processor time: how long, and what of it took longest; null: there was none. */
+  readonly lastStall: { readonly cpuS: number; readonly what: string } | null;
+}
+
+export interface StallWatch {
+  stats(): StallStats;
+  /** Measures now instead of at the next ring. */
+  look(): void;
+  close(): void;
+}
+
+class Window {
+  readonly late: RecordableHistogram = createHistogram();
+  longestCpuMs = 0;
+}
+
+/** Begins to watch the loop of the thread that calls this. */
+export function watchStalls({ stallMs, log, nowMs = () => performance.now(), threadTime = threadClock() }: StallWatchOptions): StallWatch {
+  let lookedAtMs = nowMs();
+  let before = threadTime();
+  let windowFromMs = lookedAtMs;
+  let earlier = new Window();
+  let present = new Window();
+  const stalls = { wall: 0, cpu: 0 };
+
+  let lastStall: StallStats['lastStall'] = null;
+
+  const tell = (lateMs: number, now: ThreadTime, ranMs: number) => {
+    const waitedMs = now.waitedMs === null || before.waitedMs === null ? null : now.waitedMs - before.waitedMs;
+    const { ran, last } = takeSections();
+    if (ranMs >= stallMs) lastStall = { cpuS: ranMs / MS_PER_S, what: ran[0]?.what ?? `after ${last.what}` };
+    const fields = {
+      late_ms: Math.round(lateMs),
+      cpu_ms: Math.round(ranMs),
+      waited_for_cpu_ms: waitedMs === null ? undefined : Math.round(waitedMs),
+      ran,
+      last,
+    };
+    log.warn(fields, ranMs >= stallMs ? 'the event loop stood still' : 'the event loop was held up');
+  };
+
+  const look = () => {
+    const atMs = nowMs();
+    const now = threadTime();
+    const lateMs = Math.max(0, atMs - lookedAtMs - LOOK_EVERY_MS);
+    const ranMs = now.ranMs - before.ranMs;
+    present.late.record(Math.max(1, Math.round(lateMs * US_PER_MS)));
+    present.longestCpuMs = Math.max(present.longestCpuMs, ranMs);
+    if (ranMs >= stallMs) stalls.cpu += 1;
+    if (lateMs >= stallMs) {
+      stalls.wall += 1;
+      tell(lateMs, now, ranMs);
+    } else takeSections();
+    if (atMs - windowFromMs >= WINDOW_MS) {
+      windowFromMs = atMs;
+      earlier = present;
+      present = new Window();
+    }
+    lookedAtMs = atMs;
+    before = now;
+  };
+
+  const timer = setInterval(look, LOOK_EVERY_MS).unref();
+  return {
+    look,
+    stats() {
+      const late = createHistogram();
+      late.add(earlier.late);
+      late.add(present.late);
+      const seconds = (us: number) => us / US_PER_MS / MS_PER_S;
+      return {
+        lateP99S: late.count === 0 ? 0 : seconds(late.percentile(P99)),
+        lateMaxS: late.count === 0 ? 0 : seconds(late.max),
+        longestCpuS: Math.max(earlier.longestCpuMs, present.longestCpuMs) / MS_PER_S,
+        stalls: { ...stalls },
+        lastStall,
+      };
+    },
+    close: () => clearInterval(timer),
+  };
+}
