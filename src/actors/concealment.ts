@@ -8,6 +8,7 @@
 import { regionOfLocale } from '../assistant/privacy/phone-numbers.ts';
 import { isPlaceholderKind, type PlaceholderKind, placeholderOf } from '../assistant/privacy/placeholder.ts';
 import { concealText, PlaceholderTable, rewriteStrings } from '../assistant/privacy/placeholder-table.ts';
+import { RedactionWork } from '../assistant/privacy/redaction-work.ts';
 import { PLACEHOLDER_OPENS } from '../protocol/placeholder.ts';
 import type { ConversationRow } from '../storage/conversations.ts';
 import { countPlaceholders, type NewPlaceholder, type PlaceholderRow, readPlaceholders } from '../storage/placeholders.ts';
@@ -91,7 +92,9 @@ export class Concealment {
 
   #rewrite<T>(value: T, nameOf: (kind: PlaceholderKind, value: string) => string, numbers: boolean): T {
     const { region } = this.#options;
-    return rewriteStrings(value, (text, label) => concealText(text, { region, label }, nameOf), numbers);
+    // A value's own, so that it is read alike when it is read again with the numbers of what was found.
+    const work = new RedactionWork();
+    return rewriteStrings(value, (text, label) => concealText(text, { region, label, work }, nameOf), numbers);
   }
 
   /** Opens the rows the first time that somebody asks. */

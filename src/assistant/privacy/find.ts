@@ -7,8 +7,9 @@
  */
 import { LOOKALIKE, PLACEHOLDER_OPENS } from '../../protocol/placeholder.ts';
 import { findCards, findIbans } from './payment-numbers.ts';
-import { findPhones } from './phone-numbers.ts';
+import { findPhones, type PhonePlace } from './phone-numbers.ts';
 import type { PlaceholderKind } from './placeholder.ts';
+import { RedactionWork } from './redaction-work.ts';
 
 export interface Finding {
   readonly kind: PlaceholderKind;
@@ -25,26 +26,35 @@ const OTHER_DIGITS = /[\u0660-\u0669\u06f0-\u06f9\uff10-\uff19]/;
 const SUSPICIOUS = /[@⟦\u0660-\u0669\u06f0-\u06f9\uff10-\uff19]|\d(?:[\s()./+\-\u2010-\u2015]{0,4}\d){6}/;
 const DIGITS = /\d(?:[\s()./+\-\u2010-\u2015]{0,4}\d){6}/;
 
+/** IBANs, cards and phone numbers. */
+const DIGIT_RULES = 3;
 const NOTHING: readonly Finding[] = Object.freeze([]);
 
 /** RFC 5321: octets of what stands before the @. */
 const LOCAL_PART_MAX_CHARS = 64;
 /** Less than the standard allows: where others of its characters stand before an address, as in `to=`, they are no part of it. */
-const LOCAL_PART = /[\p{L}\p{M}\p{N}._%+'-]+$/u;
+const LOCAL_PART_CHAR = /^[\p{L}\p{M}\p{N}._%+'-]$/u;
 const LOCAL_PART_EDGE = /^[.'-]+/;
 /** Labels and dots, at least two, the last one of letters (or punycode). */
 const DOMAIN = /(?:[\p{L}\p{N}](?:[\p{L}\p{N}-]{0,61}[\p{L}\p{N}])?\.)+(?:xn--[a-z0-9-]{2,59}|\p{L}{2,63})/iuy;
+
+/** What may stand before the @ that follows `before`, read from its end. */
+function localPart(before: string): string {
+  const chars = Array.from(before);
+  const first = chars.findLastIndex((char) => !LOCAL_PART_CHAR.test(char)) + 1;
+  return chars.slice(first).join('').replace(LOCAL_PART_EDGE, '');
+}
 
 /** Each address is read from its @ both ways, each way bounded. */
 function findEmails(text: string): Finding[] {
   const findings: Finding[] = [];
   let from = 0;
   for (let at = text.indexOf('@'); at >= 0; at = text.indexOf('@', at + 1)) {
-    const before = text.slice(Math.max(from, at - LOCAL_PART_MAX_CHARS), at);
-    const local = LOCAL_PART.exec(before)?.[0].replace(LOCAL_PART_EDGE, '') ?? '';
     DOMAIN.lastIndex = at + 1;
-    if (local === '' || !DOMAIN.test(text)) continue;
+    if (at === from || !DOMAIN.test(text)) continue;
     const end = DOMAIN.lastIndex;
+    const local = localPart(text.slice(Math.max(from, at - LOCAL_PART_MAX_CHARS), at));
+    if (local === '') continue;
     const start = at - local.length;
     findings.push({ kind: 'email', start, end, value: text.slice(start, end) });
     from = end;
@@ -75,12 +85,12 @@ function westernDigits(text: string): string {
   return text.replace(/[\u0660-\u0669\u06f0-\u06f9\uff10-\uff19]/g, (digit) => String(digit.charCodeAt(0) & 0xf));
 }
 
-function search(text: string, region: string | undefined, label: string): Finding[] {
+function search(text: string, place: PhonePlace): Finding[] {
   const findings: Finding[] = [];
   let rest = text;
   const take = (found: readonly Finding[]) => {
     if (found.length === 0) return;
-    findings.push(...found);
+    for (const finding of found) findings.push(finding);
     rest = without(rest, found);
   };
   if (rest.includes(PLACEHOLDER_OPENS)) take(findLookalikes(rest));
@@ -89,18 +99,31 @@ function search(text: string, region: string | undefined, label: string): Findin
   if (DIGITS.test(rest)) {
     take(findIbans(rest));
     take(findCards(rest));
-    take(findPhones(rest, region, label));
+    take(findPhones(rest, place));
   }
   return findings
     .sort((one, other) => one.start - other.start)
     .map(({ kind, start, end }) => ({ kind, start, end, value: text.slice(start, end) }));
 }
 
+/** How many rules are run over `text`: 0 when there is nothing to find in it. */
+export function rulesFor(text: string): number {
+  if (!SUSPICIOUS.test(text)) return 0;
+  const hasDigits = OTHER_DIGITS.test(text) || DIGITS.test(text);
+  return Number(text.includes(PLACEHOLDER_OPENS)) + Number(text.includes('@')) + (hasDigits ? DIGIT_RULES : 0);
+}
+
 /**
  * Personal data in `text`, in order, never overlapping.
  * `region` is the country (`DE`) whose national phone numbers are read; see regionOfLocale. `label` is the name of the field
  * that holds the text, '' when it has none: an `order_id` is no phone number, and seven digits under `phone` are one.
+ * `work` is what the request has left for the looking up of numbers; without it a text has as much as a request.
  */
-export function findPersonalData(text: string, region: string | undefined, label = ''): readonly Finding[] {
-  return SUSPICIOUS.test(text) ? search(text, region, label) : NOTHING;
+export function findPersonalData(
+  text: string,
+  region: string | undefined,
+  label = '',
+  work: RedactionWork = new RedactionWork(),
+): readonly Finding[] {
+  return SUSPICIOUS.test(text) ? search(text, { region, label, work }) : NOTHING;
 }

@@ -5,6 +5,7 @@
  */
 import parsePhoneNumber, { type CountryCode, isSupportedCountry } from 'libphonenumber-js/max';
 import type { Finding } from './find.ts';
+import type { RedactionWork } from './redaction-work.ts';
 
 const DIGITS_MIN = 7;
 /** E.164 allows 15; an international prefix or a trunk zero may stand before or within. */
@@ -21,6 +22,8 @@ const BARE_DIGITS_MIN = 9;
 const PARSES_MAX = 32;
 /** A word that says what a number is stands right before it. */
 const CONTEXT_CHARS = 40;
+/** The end of a field's name says what it holds; a longer one is cut, because it is searched again for each value of a list. */
+const LABEL_MAX_CHARS = 64;
 /** Locales that apps are translated to; each entry is a few bytes. */
 const LOCALES_KEPT = 256;
 
@@ -41,12 +44,12 @@ const OTHER_NUMBER = /^(?:(?:0|[1-9]\d*)\.\d+|\d{1,3}(?:\.\d{1,3}){3}|(?:19|20)\
 /** `12 345 678`: numbers that are dialled do not begin with one or two digits and go on in threes. */
 const THOUSANDS = new RegExp(`^\\d{1,2}(?:[.${SPACES}]\\d{3})+$`);
 
-/** Words of what else has a number; then perhaps `no.`, `is`, a colon, and the number. */
+/** Words of what else has a number; then perhaps `no.`, `is`, a colon, and the number. Every repetition is bounded: linear. */
 const ID_BEFORE =
-  /(?:^|[^\p{L}])(?:(?:order|bestell|auftrag|rechnung|invoice|ticket|case|tracking|sendung|paket|parcel|kunde|customer|account|konto|article|artikel|product|produkt|sku|ean|gtin|isbn|upc|imei|serial|serie|reference|referenz|commande|facture|pedido|ordine|fattura|factura|transaction|booking|buchung|vertrag|contract)\p{L}*|(?:ref|id|blz|version)(?!\p{L}))[\s_-]?(?:no|nr|num(?:ber|mer|ero)?|num[eé]ro|n[uú]mero|id|code)?[.:#\s-]*(?:is|ist|lautet|war|was|=)?[\s:"'#№]*$/iu;
+  /(?:^|[^\p{L}])(?:(?:order|bestell|auftrag|rechnung|invoice|ticket|case|tracking|sendung|paket|parcel|kunde|customer|account|konto|article|artikel|product|produkt|sku|ean|gtin|isbn|upc|imei|serial|serie|reference|referenz|commande|facture|pedido|ordine|fattura|factura|transaction|booking|buchung|vertrag|contract)\p{L}{0,24}|(?:ref|id|blz|version)(?!\p{L}))[\s_-]?(?:no|nr|num(?:ber|mer|ero)?|num[eé]ro|n[uú]mero|id|code)?[.:#\s-]{0,4}(?:is|ist|lautet|war|was|=)?[\s:"'#№]{0,4}$/iu;
 const ID_LABEL = /(?:^id|_id|[a-z]I[dD]): $/;
 const PHONE_BEFORE =
-  /(?:(?<!\p{L})(?:tel|phone|call|cell|fax|mobil|handy|whatsapp|sms|r[uü]ckruf|anruf|erreich|t[eé]l[eé]phon|m[oó]vil|llam|portable|appel)\p{L}*|telef\p{L}*|(?:_|\p{L})(?:phone|Phone|Tel)|[☎📞📱])[^\d\n]{0,16}$/iu;
+  /(?:(?<!\p{L})(?:tel|phone|call|cell|fax|mobil|handy|whatsapp|sms|r[uü]ckruf|anruf|erreich|t[eé]l[eé]phon|m[oó]vil|llam|portable|appel)\p{L}{0,24}|telef\p{L}{0,24}|(?:_|\p{L})(?:phone|Phone|Tel)|[☎📞📱])[^\d\n]{0,16}$/iu;
 
 /** Area code and number as North America writes them, whoever writes: with brackets, hyphens or dots. */
 const NORTH_AMERICAN = /^(?:1[-. ])?(?:\([2-9]\d{2}\)[ -]?|[2-9]\d{2}[-.])\d{3}[-. ]\d{4}$/;
@@ -67,18 +70,27 @@ function saidBy(before: string): Said {
   return PHONE_BEFORE.test(before) ? 'phone' : 'nothing';
 }
 
+/** Where the text stands, and what its search may cost; see findPersonalData. */
+export interface PhonePlace {
+  readonly region: string | undefined;
+  readonly label: string;
+  readonly work: RedactionWork;
+}
+
 /** One text's search: how often it may still parse belongs to it. */
 class PhoneSearch {
   readonly #text: string;
   readonly #country: CountryCode | undefined;
   readonly #label: string;
+  readonly #work: RedactionWork;
   #parsesLeft = PARSES_MAX;
   #said: { readonly start: number; readonly says: Said } | undefined;
 
-  constructor(text: string, region: string | undefined, label: string) {
+  constructor(text: string, { region, label, work }: PhonePlace) {
     this.#text = text;
+    this.#work = work;
     this.#country = region !== undefined && isSupportedCountry(region) ? region : undefined;
-    this.#label = label === '' ? '' : `${label}: `;
+    this.#label = label === '' ? '' : `${label.slice(-LABEL_MAX_CHARS)}: `;
   }
 
   /** The groups from the `first` on that are a phone number, as many as possible; 0 when none are. */
@@ -149,7 +161,7 @@ class PhoneSearch {
     accepts: (number: NonNullable<ReturnType<typeof parsePhoneNumber>>) => boolean,
   ): boolean {
     // Rather hidden than told: it looked like one up to here.
-    if (this.#parsesLeft === 0) return true;
+    if (this.#parsesLeft === 0 || !this.#work.takeLookup()) return true;
     this.#parsesLeft--;
     const number = parsePhoneNumber(written, { ...(country === undefined ? {} : { defaultCountry: country }), extract: false });
     return number !== undefined && accepts(number);
@@ -179,9 +191,9 @@ function findingOf(text: string, from: number, end: number): Finding {
 }
 
 /** Phone numbers: international ones, national ones of `region`, and what can hardly be anything else; see findPersonalData. */
-export function findPhones(text: string, region: string | undefined, label: string): Finding[] {
+export function findPhones(text: string, place: PhonePlace): Finding[] {
   const undated = text.replace(DATE, (date) => '\n'.repeat(date.length));
-  const search = new PhoneSearch(undated, region, label);
+  const search = new PhoneSearch(undated, place);
   const findings: Finding[] = [];
   for (const groups of groupsOf(undated)) {
     for (let first = 0; first < groups.length; ) {

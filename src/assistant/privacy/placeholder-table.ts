@@ -7,8 +7,10 @@
  */
 import { JSON_DEPTH_MAX, PLACEHOLDERS_PER_CONVERSATION_MAX } from '../../protocol/limits.ts';
 import { PLACEHOLDER_OPENS } from '../../protocol/placeholder.ts';
-import { findPersonalData } from './find.ts';
+import { concealCoarsely } from './coarse.ts';
+import { findPersonalData, rulesFor } from './find.ts';
 import { type PlaceholderKind, placeholderOf, RESTORABLE } from './placeholder.ts';
+import { RedactionWork } from './redaction-work.ts';
 
 /** Asked for a placeholder that the table does not know: its value, if there is one after all. */
 export type FindValue = (placeholder: string) => string | undefined;
@@ -83,11 +85,20 @@ export class PlaceholderTable {
 export interface TextPlace {
   readonly region: string | undefined;
   readonly label: string;
+  /** What the request has left; without it a text has as much as a request. */
+  readonly work?: RedactionWork;
 }
 
-/** The text with `nameOf` of everything personal in its place; the same string when there is nothing. */
+/**
+ * The text with `nameOf` of everything personal in its place; the same string when there is nothing. When the request's work is
+ * spent, every word that could be personal becomes `⟦text⟧` instead.
+ */
 export function concealText(text: string, place: TextPlace, nameOf: (kind: PlaceholderKind, value: string) => string): string {
-  const findings = findPersonalData(text, place.region, place.label);
+  const rules = rulesFor(text);
+  if (rules === 0) return text;
+  const work = place.work ?? new RedactionWork();
+  if (!work.take(text, rules)) return concealCoarsely(text);
+  const findings = findPersonalData(text, place.region, place.label, work);
   if (findings.length === 0) return text;
   let concealed = '';
   let from = 0;

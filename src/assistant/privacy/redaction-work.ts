@@ -1,0 +1,46 @@
+/**
+ * How much searching for personal data one request may cause (decisions §9). The search is linear, yet whoever sends thousands
+ * of numbers makes it long, and it runs on the event loop. What comes after the work is spent is hidden more coarsely.
+ */
+
+/**
+ * Characters that a rule stops at, times rules: 50 ms at the worst. Forty thousand digits are thousands of telephone numbers,
+ * more than any request has that is not made to be slow.
+ */
+const WORK_MAX_CHARS = 120_000;
+/** What a rule costs on any text, in characters. */
+const TEXT_CHARS = 4;
+/** Reading an address both ways from its @, or the word behind a bracket, in characters. */
+const MARK_CHARS = 8;
+/** Numbers that are looked up in a country's numbering plan, at some 40 µs each. */
+const LOOKUPS_MAX = 500;
+
+const LOOKED_AT = /[\d@⟦\u0660-\u0669\u06f0-\u06f9\uff10-\uff19]+/g;
+const MARK = /[@⟦]/g;
+
+/** The characters of `text` that rules stop at: digits, and more for marks. */
+function charsToLookAt(text: string): number {
+  let chars = (text.match(MARK)?.length ?? 0) * MARK_CHARS;
+  for (const [run] of text.matchAll(LOOKED_AT)) chars += run.length;
+  return chars;
+}
+
+export class RedactionWork {
+  #charsLeft = WORK_MAX_CHARS;
+  #lookupsLeft = LOOKUPS_MAX;
+
+  /** Takes what `rules` cost on `text`; false, and nothing is taken, when that much is not left. */
+  take(text: string, rules: number): boolean {
+    const cost = (charsToLookAt(text) + TEXT_CHARS) * rules;
+    if (cost > this.#charsLeft) return false;
+    this.#charsLeft -= cost;
+    return true;
+  }
+
+  /** Takes the looking up of one number; false when none is left. */
+  takeLookup(): boolean {
+    if (this.#lookupsLeft === 0) return false;
+    this.#lookupsLeft--;
+    return true;
+  }
+}
