@@ -9,8 +9,8 @@ import { Refusal } from '../protocol/errors.ts';
 import { ATTACHMENTS_PER_TURN_MAX } from '../protocol/limits.ts';
 import { isImage } from '../protocol/runtime/uploads.ts';
 import type { Storage } from '../storage/storage.ts';
-import { openUploadName, readUploadFile } from '../storage/upload-files.ts';
-import { readUploads, type UploadRow } from '../storage/uploads.ts';
+import { hasUploadFile, openUploadName, readUploadFile, readUploadHead, uploadPieces } from '../storage/upload-files.ts';
+import { attachmentsOfMessages, readUploads, type UploadRow } from '../storage/uploads.ts';
 import type { DeviceCaller } from './ownership.ts';
 
 /** A person waits for the answer meanwhile; the largest honest PDFs are read in two seconds. */
@@ -71,8 +71,13 @@ function usableUploads(request: AttachmentRequest): UploadRow[] {
   });
 }
 
-function base64(bytes: Buffer): string {
-  return bytes.toString('base64');
+/** Stays on the disk until it is sent to the model. */
+function imagePart(
+  storage: Storage,
+  organisationId: string,
+  { id, mediaType, size }: Pick<UploadRow, 'id' | 'mediaType' | 'size'>,
+): ImagePart {
+  return { mediaType, bytes: size, pieces: () => uploadPieces(storage, organisationId, id) };
 }
 
 /** Bounded in time whatever the document does, and however many wait before it. */
@@ -106,11 +111,16 @@ async function withPdfPlaces<Value>(count: number, read: () => Promise<Value>): 
 
 async function load(storage: Storage, organisationId: string, row: UploadRow, position: number): Promise<Attachment> {
   const { id: uploadId, mediaType } = row;
-  const bytes = await readUploadFile(storage, organisationId, uploadId);
+  const attachment = { uploadId, position, name: openUploadName(storage.vault, uploadId, row.name), mediaType };
+  if (isImage(mediaType)) {
+    if (!(await hasUploadFile(storage.layout, organisationId, uploadId))) throw unusable(position);
+    return { ...attachment, text: null, image: imagePart(storage, organisationId, row) };
+  }
+  // Of a text no more is shown than its first piece holds.
+  const read = mediaType === 'application/pdf' ? readUploadFile : readUploadHead;
+  const bytes = await read(storage, organisationId, uploadId);
   // It ran out between the two reads.
   if (bytes === undefined) throw unusable(position);
-  const attachment = { uploadId, position, name: openUploadName(storage.vault, uploadId, row.name), mediaType };
-  if (isImage(mediaType)) return { ...attachment, text: null, image: { mediaType, base64: base64(bytes) } };
   const text = mediaType === 'application/pdf' ? await pdfWords(bytes) : plainFileText(bytes);
   return { ...attachment, text, image: null };
 }
@@ -128,10 +138,11 @@ export async function readAttachments(request: AttachmentRequest): Promise<Attac
   return withPdfPlaces(pdfs, () => Promise.all(rows.map((row, position) => load(storage, organisationId, row, position))));
 }
 
-/** An image of an earlier message as a model takes it; undefined when it is gone or no image. @throws Error when its file is damaged. */
-export async function loadImage(storage: Storage, organisationId: string, uploadId: string): Promise<ImagePart | undefined> {
-  const mediaType = readUploads(storage.organisation(organisationId), [uploadId])[0]?.mediaType;
-  if (mediaType === undefined || !isImage(mediaType)) return undefined;
-  const bytes = await readUploadFile(storage, organisationId, uploadId);
-  return bytes === undefined ? undefined : { mediaType, base64: base64(bytes) };
+/** What a message that is stored already shows: of pictures where they lie, of anything else the words that it was stored with. */
+export function storedAttachments(storage: Storage, organisationId: string, messageId: string): Attachment[] {
+  const stored = attachmentsOfMessages(storage.organisation(organisationId), [messageId]);
+  return stored.map(({ uploadId, name, mediaType, size, text }, position) => {
+    const image = text === null && isImage(mediaType) ? imagePart(storage, organisationId, { id: uploadId, mediaType, size }) : null;
+    return { uploadId, position, name, mediaType, text, image };
+  });
 }

@@ -112,6 +112,7 @@ export class TurnRounds {
       traits: scope.traits,
       tools: scope.toolset.definitions,
       requestId: scope.requestId,
+      sender: scope.sender,
     });
     this.#askedChars = request.messages.reduce((sum, message) => sum + message.content.length, request.system.length);
     return request;

@@ -1,6 +1,7 @@
 /** What one turn knows of its surroundings: fixed when it opens, handed to whoever works on it. */
 import type { Logger } from 'pino';
 import type { ChatMessage, Model, Passage } from '../assistant/models/model.ts';
+import type { Sender } from '../assistant/models/sending-budget.ts';
 import type { PriceTable } from '../assistant/prices.ts';
 import type { Toolset } from '../assistant/toolset.ts';
 import type { IdPrefix } from '../protocol/ids.ts';
@@ -36,6 +37,8 @@ export interface TurnScope {
   readonly conversationId: string;
   readonly messageId: string;
   readonly requestId: string;
+  /** For whom the model is asked. */
+  readonly sender: Sender;
   readonly locale: string | null;
   readonly context: TurnContext | undefined;
   readonly toolset: Toolset;

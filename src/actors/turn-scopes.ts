@@ -75,6 +75,7 @@ export class TurnScopes {
       conversationId,
       messageId: run.messageId,
       requestId,
+      sender: { app: app.id, device: command.deviceId },
       locale,
       context: run.words.body.context,
       toolset: this.#toolset({

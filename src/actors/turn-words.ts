@@ -7,8 +7,7 @@ import type { ChatMessage } from '../assistant/models/model.ts';
 import type { ChatRequest } from '../protocol/runtime/chat.ts';
 import { traitsOf } from '../storage/end-users.ts';
 import type { Storage } from '../storage/storage.ts';
-import { attachmentsOfMessages } from '../storage/uploads.ts';
-import { type Attachment, loadImage, readAttachments } from './attachments.ts';
+import { type Attachment, readAttachments, storedAttachments } from './attachments.ts';
 import type { Concealment } from './concealment.ts';
 import type { TurnCommand } from './turn-command.ts';
 
@@ -32,17 +31,6 @@ function attachments(storage: Storage, command: TurnCommand, nowMs: number): Pro
   return uploadIds.length === 0 ? [] : readAttachments({ storage, organisationId, appId: app.id, channel, deviceId, nowMs, uploadIds });
 }
 
-/** What a message that is stored already came with, pictures included. */
-async function storedAttachments(storage: Storage, { organisationId }: TurnCommand, messageId: string | null): Promise<Attachment[]> {
-  if (messageId === null) return [];
-  const stored = attachmentsOfMessages(storage.organisation(organisationId), [messageId]);
-  const load = async ({ uploadId, name, mediaType, text }: (typeof stored)[number], position: number): Promise<Attachment> => {
-    const image = text === null ? await loadImage(storage, organisationId, uploadId) : undefined;
-    return { uploadId, position, name, mediaType, text, image: image ?? null };
-  };
-  return Promise.all(stored.map(load));
-}
-
 /** What a turn that begins is asked with. @throws Refusal `invalid_request` naming the attachment that is not this device's to use. */
 export async function turnWords(storage: Storage, command: TurnCommand, concealment: Concealment, nowMs: number): Promise<TurnWords> {
   const attached = await attachments(storage, command, nowMs);
@@ -61,7 +49,7 @@ export async function retriedWords(
   concealment: Concealment,
   messageId: string | null,
 ): Promise<TurnWords> {
-  const stored = await storedAttachments(storage, command, messageId);
+  const stored = messageId === null ? [] : storedAttachments(storage, command.organisationId, messageId);
   // Those are in placeholder form: seen again, it would look like somebody's own words.
   return { ...(await concealed(storage, command, concealment)), attachments: stored };
 }

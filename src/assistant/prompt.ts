@@ -3,6 +3,7 @@ import type { TurnContext } from '../protocol/runtime/chat.ts';
 import type { Persona } from '../protocol/setup/persona.ts';
 import { FENCE_RULE, fence } from './fence.ts';
 import type { ChatMessage, ModelRequest, Passage, ToolDefinition } from './models/model.ts';
+import type { Sender } from './models/sending-budget.ts';
 
 const RULES = `How you answer:
 - Answer from the passages of the app's documentation when you are given some, and name what you used. When neither they nor a tool answers the question, say so plainly; never make facts up.
@@ -43,6 +44,7 @@ export interface PromptInput {
   readonly traits: string | null;
   readonly tools: readonly ToolDefinition[];
   readonly requestId: string;
+  readonly sender: Sender;
 }
 
 function contextMessage(input: PromptInput): ChatMessage | null {
@@ -60,9 +62,9 @@ function contextMessage(input: PromptInput): ChatMessage | null {
 /** One round's request. The data about the turn stands right before the message it belongs to. */
 export function modelRequest(input: PromptInput): ModelRequest {
   const about = contextMessage(input);
-  const { system, passages, tools, requestId } = input;
-  if (about === null) return { system, messages: input.messages, passages, tools, requestId };
+  const { system, passages, tools, requestId, sender } = input;
+  if (about === null) return { system, messages: input.messages, passages, tools, requestId, sender };
   const last = input.messages.findLastIndex((message) => message.role === 'user');
   const messages = [...input.messages.slice(0, Math.max(0, last)), about, ...input.messages.slice(Math.max(0, last))];
-  return { system, messages, passages, tools, requestId };
+  return { system, messages, passages, tools, requestId, sender };
 }

@@ -3,10 +3,11 @@
  * they are. A file is whole or not there; one without a row is nobody's and is swept away at a start.
  */
 import { randomBytes } from 'node:crypto';
-import { mkdir, open, opendir, readFile, rename, rm } from 'node:fs/promises';
+import { access, constants, type FileHandle, mkdir, open, opendir, rename, rm } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { isId } from '../protocol/ids.ts';
 import type { DataLayout } from './files-layout.ts';
+import { readSealed, writeSealed } from './sealed-file.ts';
 import type { Vault } from './vault.ts';
 
 /** Of a file that is still being written. */
@@ -28,12 +29,12 @@ async function syncFolder(path: string): Promise<void> {
 }
 
 /** Writes under a name of its own first: a crash leaves either the whole file or one that nobody takes for it. */
-async function writeWhole(path: string, bytes: Uint8Array): Promise<void> {
+async function writeWhole(path: string, write: (file: FileHandle) => Promise<void>): Promise<void> {
   const unfinished = `${path}.${randomBytes(4).toString('hex')}${UNFINISHED}`;
   try {
     const file = await open(unfinished, 'wx', 0o600);
     try {
-      await file.writeFile(bytes);
+      await write(file);
       await file.sync();
     } finally {
       await file.close();
@@ -56,24 +57,63 @@ export async function writeUploadFile(
   const folder = dirname(path);
   const made = await mkdir(folder, { recursive: true, mode: 0o700 });
   if (made !== undefined) await syncFolder(dirname(folder));
-  await writeWhole(path, vault.seal(purposeOf(uploadId), bytes));
+  await writeWhole(path, (file) => writeSealed(file, vault, purposeOf(uploadId), bytes));
   await syncFolder(folder);
 }
 
-/** What was uploaded; undefined when the file is gone. @throws Error when it was changed or cannot be read. */
-export async function readUploadFile(
+/** Whether there is a file that can be read. */
+export function hasUploadFile(layout: DataLayout, organisationId: string, uploadId: string): Promise<boolean> {
+  return access(layout.upload(organisationId, uploadId), constants.R_OK).then(
+    () => true,
+    () => false,
+  );
+}
+
+/**
+ * What was uploaded, in pieces of at most PIECE_BYTES, so that nobody holds the whole. The file is open while it is read.
+ * @throws the system's error when the file is gone (code ENOENT), Error when it was changed or cannot be read.
+ */
+export async function* uploadPieces(
   { layout, vault }: { layout: DataLayout; vault: Vault },
   organisationId: string,
   uploadId: string,
-): Promise<Buffer | undefined> {
-  let sealed: Buffer;
+): AsyncGenerator<Buffer, void, undefined> {
+  const file = await open(layout.upload(organisationId, uploadId), 'r');
   try {
-    sealed = await readFile(layout.upload(organisationId, uploadId));
+    yield* readSealed(file, vault, purposeOf(uploadId));
+  } finally {
+    await file.close();
+  }
+}
+
+/** What was uploaded, whole; undefined when the file is gone. @throws Error when it was changed or cannot be read. */
+export async function readUploadFile(
+  storage: { layout: DataLayout; vault: Vault },
+  organisationId: string,
+  uploadId: string,
+): Promise<Buffer | undefined> {
+  const pieces: Buffer[] = [];
+  try {
+    for await (const piece of uploadPieces(storage, organisationId, uploadId)) pieces.push(piece);
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code === 'ENOENT') return undefined;
     throw error;
   }
-  return vault.open(purposeOf(uploadId), sealed);
+  return Buffer.concat(pieces);
+}
+
+/** Its first piece, PIECE_BYTES unless it is shorter; else as `readUploadFile`. */
+export async function readUploadHead(
+  storage: { layout: DataLayout; vault: Vault },
+  organisationId: string,
+  uploadId: string,
+): Promise<Buffer | undefined> {
+  try {
+    for await (const piece of uploadPieces(storage, organisationId, uploadId)) return piece;
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code !== 'ENOENT') throw error;
+  }
+  return undefined;
 }
 
 function namePurposeOf(uploadId: string): string {

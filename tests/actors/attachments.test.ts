@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import { rmSync } from 'node:fs';
 import { type TestContext, test } from 'node:test';
 import pino from 'pino';
-import { loadImage, readAttachments } from '../../src/actors/attachments.ts';
+import { type Attachment, readAttachments } from '../../src/actors/attachments.ts';
 import { createUploadIntake } from '../../src/actors/upload-intake.ts';
 import { Refusal } from '../../src/protocol/errors.ts';
 import { mintId } from '../../src/protocol/ids.ts';
@@ -42,17 +42,25 @@ async function refusalOf(reading: Promise<unknown>): Promise<Refusal> {
   return outcome;
 }
 
+async function shown(attachment: Attachment | undefined): Promise<Buffer> {
+  const pieces: Uint8Array[] = [];
+  for await (const piece of attachment?.image?.pieces() ?? []) pieces.push(piece);
+  return Buffer.concat(pieces);
+}
+
 test('attachments: images come as images, PDF and text as text, in the order of the message', async (t) => {
-  const { send, read, storage, organisationId } = await desk(t);
+  const { send, read } = await desk(t);
   const ids = [await send(makePdf([['Invoice 17']]), 'bill.pdf'), await send(png(), 'cat.png'), await send('words')];
-  const image = { mediaType: 'image/png', base64: png().toString('base64') };
-  assert.deepEqual(await read(ids), [
-    { uploadId: ids[0], position: 0, name: 'bill.pdf', mediaType: 'application/pdf', text: 'Invoice 17', image: null },
-    { uploadId: ids[1], position: 1, name: 'cat.png', mediaType: 'image/png', text: null, image },
-    { uploadId: ids[2], position: 2, name: 'a.txt', mediaType: 'text/plain', text: 'words', image: null },
-  ]);
-  assert.deepEqual(await loadImage(storage, organisationId, ids[1] ?? ''), image);
-  assert.equal(await loadImage(storage, organisationId, ids[2] ?? ''), undefined);
+  const [bill, cat, words] = await read(ids);
+  assert.deepEqual(
+    [bill, { ...cat, image: null }, words],
+    [
+      { uploadId: ids[0], position: 0, name: 'bill.pdf', mediaType: 'application/pdf', text: 'Invoice 17', image: null },
+      { uploadId: ids[1], position: 1, name: 'cat.png', mediaType: 'image/png', text: null, image: null },
+      { uploadId: ids[2], position: 2, name: 'a.txt', mediaType: 'text/plain', text: 'words', image: null },
+    ],
+  );
+  assert.deepEqual([cat?.image?.mediaType, cat?.image?.bytes, await shown(cat)], ['image/png', png().length, png()]);
   assert.deepEqual(await read([]), []);
 });
 
@@ -85,6 +93,13 @@ test('attachments: missing, foreign, used, expired and lost uploads get one and 
     assert.equal((await refusalOf(read([whole], more))).message, `attachments[0].upload_id ${message}`);
   }
   assert.equal((await read([whole], { nowMs: NOW + DAY_MS - 1 })).length, 1);
+});
+
+test('attachments: of a long text only the beginning is read, and it is told as the whole is', async (t) => {
+  const { send, read } = await desk(t);
+  const long = `a${'☂'.repeat(400_000)}`;
+  const [read1] = await read([await send(long)]);
+  assert.match(read1?.text ?? '', /^a☂{19998}…\n\[The file goes on/);
 });
 
 test('attachments: one upload is attached once, and four at most', async (t) => {

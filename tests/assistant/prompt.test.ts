@@ -15,6 +15,7 @@ const INPUT: PromptInput = {
   traits: null,
   tools: [],
   requestId: 'req_1',
+  sender: { app: 'app_1', device: 'd' },
 };
 
 describe('trusted instructions are made of the persona (decisions §7)', () => {

@@ -5,7 +5,15 @@ import { join } from 'node:path';
 import { type TestContext, test } from 'node:test';
 import { mintId } from '../../src/protocol/ids.ts';
 import { prepareDataDir } from '../../src/storage/files-layout.ts';
-import { deleteUploadFiles, readUploadFile, sweepUploadFiles, writeUploadFile } from '../../src/storage/upload-files.ts';
+import { PIECE_BYTES } from '../../src/storage/sealed-file.ts';
+import {
+  deleteUploadFiles,
+  readUploadFile,
+  readUploadHead,
+  sweepUploadFiles,
+  uploadPieces,
+  writeUploadFile,
+} from '../../src/storage/upload-files.ts';
 import { openVault } from '../../src/storage/vault.ts';
 import { temporaryDir } from '../support/temporary-dir.ts';
 
@@ -28,6 +36,36 @@ test('POST /v1/uploads: a file comes back as it was, lies sealed on the disk and
   assert.equal(readFileSync(path).includes('passport'), false);
   writeFileSync(storage.layout.upload(ORGANISATION, other), readFileSync(path));
   await assert.rejects(readUploadFile(storage, ORGANISATION, other));
+});
+
+test('POST /v1/uploads: a large file is sealed in pieces, which come back one by one; cut off, shuffled or from another file they do not open', async (t) => {
+  const storage = files(t);
+  const [one, other] = [mintId('upl', NOW), mintId('upl', NOW)];
+  const bytes = Buffer.from(Array.from({ length: 3 * PIECE_BYTES + 1 }, (_, at) => at % 251));
+  await writeUploadFile(storage, ORGANISATION, one, bytes);
+  await writeUploadFile(storage, ORGANISATION, other, bytes);
+  const read = async () => {
+    const pieces: Buffer[] = [];
+    for await (const piece of uploadPieces(storage, ORGANISATION, one)) pieces.push(piece);
+    return pieces;
+  };
+  const pieces = await read();
+  assert.deepEqual(
+    pieces.map(({ length }) => length),
+    [PIECE_BYTES, PIECE_BYTES, PIECE_BYTES, 1],
+  );
+  assert.ok(Buffer.concat(pieces).equals(bytes));
+  assert.ok((await readUploadHead(storage, ORGANISATION, one))?.equals(bytes.subarray(0, PIECE_BYTES)));
+  const path = storage.layout.upload(ORGANISATION, one);
+  const sealed = readFileSync(path);
+  const frame = PIECE_BYTES + 28;
+  const frames = [0, 1, 2, 3].map((at) => sealed.subarray(at * frame, (at + 1) * frame));
+  const [a, b, c, d] = frames as [Buffer, Buffer, Buffer, Buffer];
+  const stranger = readFileSync(storage.layout.upload(ORGANISATION, other)).subarray(0, frame);
+  for (const changed of [[a, b, c], [a], [], [b, a, c, d], [a, b, c, d, d], [stranger, b, c, d], [a, b, c, d.subarray(1)]]) {
+    writeFileSync(path, Buffer.concat(changed));
+    await assert.rejects(read());
+  }
 });
 
 test('POST /v1/uploads: what is deleted is gone, and deleting it again is no error', async (t) => {

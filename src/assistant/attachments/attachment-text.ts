@@ -21,11 +21,21 @@ export function cutText(text: string): string {
   return `${clip(text, ATTACHMENT_TEXT_MAX_CHARS)}\n${CUT_MARK}`;
 }
 
-/** The words of a text file. */
+/** Whether this may be the beginning of a text in UTF-8: its end may go through a character. */
+function beginsInUtf8(bytes: Uint8Array): boolean {
+  try {
+    new TextDecoder('utf-8', { fatal: true }).decode(bytes, { stream: true });
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+/** The words of a text file, of which the first READ_MAX_BYTES are enough. */
 export function plainFileText(bytes: Uint8Array): string {
-  // Told from the whole: the cut may go through a character, and half of one is no UTF-8.
-  const charset = isUtf8(bytes) ? 'utf-8' : undefined;
-  return cutText(decodeText(bytes.subarray(0, READ_MAX_BYTES), charset, false).replace(/\r\n?/g, '\n'));
+  const read = bytes.subarray(0, READ_MAX_BYTES);
+  const isInUtf8 = read.length < bytes.length ? beginsInUtf8(read) : isUtf8(read);
+  return cutText(decodeText(read, isInUtf8 ? 'utf-8' : undefined, false).replace(/\r\n?/g, '\n'));
 }
 
 /**

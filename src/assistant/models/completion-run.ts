@@ -65,6 +65,7 @@ export class CompletionRun implements ModelRun, Watched, Dispatcher.DispatchHand
   private contentType = '';
   private answer: Buffer[] = [];
   private answerBytes = 0;
+  private onClosed: (() => void) | undefined;
 
   /** The run is watched from here on; it has to be dispatched next. */
   constructor(sink: ModelSink, setting: RunSetting) {
@@ -95,6 +96,12 @@ export class CompletionRun implements ModelRun, Watched, Dispatcher.DispatchHand
 
   abort(): void {
     if (!this.isOver()) this.close();
+  }
+
+  /** `listener` hears when nothing more is sent or read; at once when that is so. The last one given counts. */
+  whenClosed(listener: () => void): void {
+    if (this.phase === 'closed') listener();
+    else this.onClosed = listener;
   }
 
   /** Ends the round as failed, from outside the stream (it could not be dispatched, or the model closes). */
@@ -234,6 +241,7 @@ export class CompletionRun implements ModelRun, Watched, Dispatcher.DispatchHand
     this.answer = [];
     this.setting.watch.remove(this);
     this.controller?.abort(ENDED);
+    this.onClosed?.();
   }
 
   private tell(call: () => void): void {

@@ -1,5 +1,7 @@
 /** What the rest of the service asks of a language model: one streamed round, told through callbacks. */
 
+import type { Sender } from './sending-budget.ts';
+
 /** One passage of the app's knowledge that may answer the message, best first. Untrusted data. */
 export interface Passage {
   readonly sourceId: string;
@@ -19,10 +21,13 @@ export interface ToolCall {
   readonly arguments: string;
 }
 
-/** A picture that goes with a message. Untrusted data. */
+/** A picture that goes with a message. Untrusted data, which stays on the disk until it is sent. */
 export interface ImagePart {
   readonly mediaType: string;
-  readonly base64: string;
+  /** Its size. */
+  readonly bytes: number;
+  /** The picture from its beginning; may be asked for again. @throws Error when it is gone or cannot be read. */
+  pieces(): AsyncIterable<Uint8Array>;
 }
 
 export type ChatMessage =
@@ -47,6 +52,8 @@ export interface ModelRequest {
   readonly passages: readonly Passage[];
   readonly tools: readonly ToolDefinition[];
   readonly requestId: string;
+  /** For whom it is asked: pictures wait until their share of what is sent at once has room. */
+  readonly sender: Sender;
 }
 
 export interface Usage {
@@ -63,7 +70,7 @@ export interface RoundResult {
 }
 
 /**
- * `busy`: 429, 503 or 529 before any output. `silent`: nothing for MODEL_SILENCE_MS. `broken`: the stream broke off.
+ * `busy`: 429, 503 or 529 before any output, or pictures that had to wait for too long before they were sent. `silent`: nothing for MODEL_SILENCE_MS. `broken`: the stream broke off.
  * `refused`: the upstream does not accept the request (a wrong key, an unknown model): an operator has to act.
  */
 export type ModelFailureKind = 'busy' | 'silent' | 'broken' | 'refused';

@@ -2,11 +2,14 @@
  * Owns the model that is reached over the network: any server that speaks OpenAI's chat-completions stream (OpenAI, vLLM,
  * Ollama, llama.cpp). Requests go through undici's dispatch, which costs a fraction of fetch and of an SDK's stream loop.
  */
+import { Readable } from 'node:stream';
 import { Pool } from 'undici';
 import { MODEL_SILENCE_MS } from '../../protocol/limits.ts';
 import { completionBody } from './chat-messages.ts';
 import { CompletionRun, type ModelLog } from './completion-run.ts';
 import type { Model, ModelRequest, ModelRun, ModelSink } from './model.ts';
+import type { StreamedBody } from './request-body.ts';
+import { SendingBudget } from './sending-budget.ts';
 import { SilenceWatch } from './silence-watch.ts';
 
 /**
@@ -28,8 +31,22 @@ export interface OpenAiModelOptions {
   readonly silenceMs?: number;
   readonly connections?: number;
   readonly log?: ModelLog | undefined;
+  /** How many bytes of pictures are sent at once. */
+  readonly sending?: SendingBudget;
   /** A monotonic clock in milliseconds. */
   readonly nowMs?: () => number;
+}
+
+/** The body as it goes out: the run is not silent while its pictures are on their way, and gives its room back behind the last. */
+async function* sent(body: StreamedBody, run: CompletionRun, leave: () => void): AsyncGenerator<Buffer, void, undefined> {
+  try {
+    for await (const piece of body.stream()) {
+      run.heard = true;
+      yield piece;
+    }
+  } finally {
+    leave();
+  }
 }
 
 /**
@@ -37,7 +54,7 @@ export interface OpenAiModelOptions {
  * and destroys the connections.
  */
 export function createOpenAiModel(options: OpenAiModelOptions): Model {
-  const { apiKey, model, log, silenceMs = MODEL_SILENCE_MS, connections = MODEL_CONNECTIONS_MAX } = options;
+  const { apiKey, model, log, silenceMs = MODEL_SILENCE_MS, connections = MODEL_CONNECTIONS_MAX, sending = new SendingBudget() } = options;
   const base = new URL(options.baseUrl);
   if (base.protocol !== 'http:' && base.protocol !== 'https:') throw new TypeError('baseUrl must be an http or https URL');
   const path = `${base.pathname.replace(/\/+$/, '')}/chat/completions${base.search}`;
@@ -57,7 +74,7 @@ export function createOpenAiModel(options: OpenAiModelOptions): Model {
 
   function dispatch(request: ModelRequest, run: CompletionRun): void {
     if (run.isOver()) return;
-    let body: string;
+    let body: string | StreamedBody;
     try {
       body = completionBody(model, request);
     } catch {
@@ -65,7 +82,21 @@ export function createOpenAiModel(options: OpenAiModelOptions): Model {
       return;
     }
     const headers = REQUEST_ID.test(request.requestId) ? { ...fixedHeaders, 'x-request-id': request.requestId } : fixedHeaders;
-    pool.dispatch({ path, method: 'POST', headers, body }, run);
+    if (typeof body === 'string') pool.dispatch({ path, method: 'POST', headers, body }, run);
+    else dispatchPictures(request, headers, body, run);
+  }
+
+  function dispatchPictures({ sender }: ModelRequest, headers: Record<string, string>, body: StreamedBody, run: CompletionRun): void {
+    const leave = sending.enter(sender, body.pictureBytes, {
+      admitted(leaveEarly) {
+        // Its time of silence begins now, when it can be answered.
+        run.heard = true;
+        const stream = Readable.from(sent(body, run, leaveEarly), { objectMode: false });
+        pool.dispatch({ path, method: 'POST', headers: { ...headers, 'content-length': String(body.bytes) }, body: stream }, run);
+      },
+      refused: () => run.fail({ kind: 'busy', detail: 'too many pictures are being sent at once' }),
+    });
+    run.whenClosed(leave);
   }
 
   return {

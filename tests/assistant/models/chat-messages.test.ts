@@ -1,8 +1,16 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { chatMessages, completionBody } from '../../../src/assistant/models/chat-messages.ts';
-import type { Passage } from '../../../src/assistant/models/model.ts';
-import { request } from './recorded-sink.ts';
+import type { ModelRequest, Passage } from '../../../src/assistant/models/model.ts';
+import { picture, request } from './recorded-sink.ts';
+
+const messagesOf = (asked: ModelRequest) => chatMessages(asked, ({ bytes }) => `${bytes} bytes`);
+
+function textBody(model: string, asked: ModelRequest): string {
+  const body = completionBody(model, asked);
+  assert.ok(typeof body === 'string');
+  return body;
+}
 
 const PASSAGE: Passage = {
   sourceId: 'kno_1',
@@ -15,7 +23,7 @@ const PASSAGE: Passage = {
 
 describe('the request as a chat-completions server reads it', () => {
   test('system comes first, the conversation follows in order with calls and results', () => {
-    const messages = chatMessages(
+    const messages = messagesOf(
       request({
         messages: [
           { role: 'user', content: 'Where is it?' },
@@ -39,11 +47,8 @@ describe('the request as a chat-completions server reads it', () => {
   });
 
   test('a message with pictures has parts: its words, then each picture as a data URL; without, it stays a string', () => {
-    const images = [
-      { mediaType: 'image/png', base64: 'AAEC' },
-      { mediaType: 'image/jpeg', base64: '/9j/' },
-    ];
-    const messages = chatMessages(
+    const images = [picture('image/png', Buffer.from('AAEC', 'base64')), picture('image/jpeg', Buffer.from('/9j/', 'base64'))];
+    const messages = messagesOf(
       request({
         messages: [
           { role: 'user', content: 'What is it?', images },
@@ -56,8 +61,8 @@ describe('the request as a chat-completions server reads it', () => {
         role: 'user',
         content: [
           { type: 'text', text: 'What is it?' },
-          { type: 'image_url', image_url: { url: 'data:image/png;base64,AAEC' } },
-          { type: 'image_url', image_url: { url: 'data:image/jpeg;base64,/9j/' } },
+          { type: 'image_url', image_url: { url: 'data:image/png;base64,3 bytes' } },
+          { type: 'image_url', image_url: { url: 'data:image/jpeg;base64,3 bytes' } },
         ],
       },
       { role: 'user', content: 'And this?' },
@@ -65,7 +70,7 @@ describe('the request as a chat-completions server reads it', () => {
   });
 
   test('passages are fenced, in a message of their own right before the last user message (decisions §7)', () => {
-    const messages = chatMessages(
+    const messages = messagesOf(
       request({
         passages: [PASSAGE, { ...PASSAGE, text: 'Second.', title: '', headings: [] }],
         messages: [
@@ -88,7 +93,7 @@ describe('the request as a chat-completions server reads it', () => {
   });
 
   test('passages without a user message come last', () => {
-    const messages = chatMessages(request({ passages: [PASSAGE], messages: [{ role: 'assistant', content: 'Hi' }] }));
+    const messages = messagesOf(request({ passages: [PASSAGE], messages: [{ role: 'assistant', content: 'Hi' }] }));
     assert.deepEqual(
       messages.map((message) => message.role),
       ['system', 'assistant', 'user'],
@@ -98,7 +103,7 @@ describe('the request as a chat-completions server reads it', () => {
   test('the body streams with usage; tools of every kind are functions, and none leave no trace', () => {
     const tool = { description: 'd', parameters: { type: 'object', properties: {} } };
     const body = JSON.parse(
-      completionBody(
+      textBody(
         'm',
         request({
           tools: [
@@ -117,6 +122,6 @@ describe('the request as a chat-completions server reads it', () => {
       body.tools,
       ['a', 'b', 'c'].map((name) => ({ type: 'function', function: { name, ...tool } })),
     );
-    assert.deepEqual(Object.keys(JSON.parse(completionBody('m', request()))), ['model', 'messages', 'stream', 'stream_options']);
+    assert.deepEqual(Object.keys(JSON.parse(textBody('m', request()))), ['model', 'messages', 'stream', 'stream_options']);
   });
 });

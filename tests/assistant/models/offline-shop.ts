@@ -49,7 +49,8 @@ export const DELIVERY: Passage = {
 };
 
 export function request(content: string, parts: Partial<ModelRequest> = {}): ModelRequest {
-  return { system: 'You are Ada.', messages: [{ role: 'user', content }], passages: [], tools: [], requestId: 'req-1', ...parts };
+  const sender = { app: 'app_1', device: 'd' };
+  return { system: 'You are Ada.', messages: [{ role: 'user', content }], passages: [], tools: [], requestId: 'req-1', sender, ...parts };
 }
 
 export interface Heard {

@@ -5,6 +5,7 @@ import { fence } from '../../../src/assistant/fence.ts';
 import type { ModelRequest, ModelSink } from '../../../src/assistant/models/model.ts';
 import { createOfflineModel } from '../../../src/assistant/models/offline.ts';
 import { action, bodyOf, CANCEL, COMPONENTS, calledFor, DELIVERY, hear, LIST, RETURNS, request, TRACK } from './offline-shop.ts';
+import { picture } from './recorded-sink.ts';
 
 test('offline: the same request gives the same stream', async () => {
   const asked = request('How long do refunds take?', { passages: [RETURNS, DELIVERY], tools: COMPONENTS });
@@ -218,7 +219,7 @@ test('offline: a request that cannot be read fails through the sink, without its
 });
 
 test('offline: a picture that nothing else answers is said not to be seen; one beside a question is no hindrance', async () => {
-  const images = [{ mediaType: 'image/png', base64: 'AAEC' }];
+  const images = [picture('image/png', Buffer.from('AAEC', 'base64'))];
   const asked = (words: string, passages = [RETURNS]) =>
     request('', { passages, messages: [{ role: 'user', content: `${words}\n\n[image: cat.png]`, images }] });
   assert.match((await hear(asked('What is in this photo?'))).text, /^I cannot look at pictures\./);

@@ -2,7 +2,7 @@
 import { once } from 'node:events';
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import type { Model, ModelFailure, ModelRequest, ModelSink, RoundResult } from '../../../src/assistant/models/model.ts';
+import type { ImagePart, Model, ModelFailure, ModelRequest, ModelSink, RoundResult } from '../../../src/assistant/models/model.ts';
 
 export type Heard =
   | { readonly text: string }
@@ -59,6 +59,7 @@ export function request(parts: Partial<ModelRequest> = {}): ModelRequest {
     passages: [],
     tools: [],
     requestId: 'req-1',
+    sender: { app: 'app_1', device: 'd' },
     ...parts,
   };
 }
@@ -121,3 +122,15 @@ export function contentLine(content: string): string {
 
 export const STOP_LINE = dataLine(chunkOf({}, 'stop'));
 export const DONE_LINE = 'data: [DONE]\n\n';
+
+/** A picture that comes in pieces of this size; `opened` hears each time it is read. */
+export function picture(mediaType: string, bytes: Uint8Array, pieceBytes = 64 * 1024, opened = () => {}): ImagePart {
+  return {
+    mediaType,
+    bytes: bytes.length,
+    async *pieces() {
+      opened();
+      for (let at = 0; at < bytes.length; at += pieceBytes) yield bytes.subarray(at, at + pieceBytes);
+    },
+  };
+}

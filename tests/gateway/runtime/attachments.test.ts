@@ -103,6 +103,17 @@ test('attachments', async (t) => {
     assert.deepEqual([error?.type, error?.code, error?.message], ['error', 'invalid_request', `attachments[0].upload_id ${UNUSABLE}`]);
   });
 
+  await t.test('decisions §4: a new attempt of a turn shows its picture again', async () => {
+    const id = await send(png(), 'cat.png');
+    const body = { message: { text: 'What is this?' }, turn_id: randomUUID(), ...attach(id) };
+    chat.script([{ status: 503 }], [{ text: 'A cat.' }]);
+    const first = await chat.chat(body);
+    assert.equal(first.events.find(({ type }) => type === 'error')?.code, 'model_busy');
+    await chat.chat(body);
+    assert.equal(chat.asked().length, 2);
+    assert.deepEqual(lastAsked(chat.lastRequest()).pictures, [`data:image/png;base64,${png().toString('base64')}`]);
+  });
+
   await t.test('missing, foreign, expired: one answer in the stream, and nothing is stored', async () => {
     const device = 'e'.repeat(32);
     const other = await createTestApp(service.baseUrl, service.operatorToken);
