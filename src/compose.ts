@@ -24,6 +24,7 @@ import type { Model } from './assistant/models/model.ts';
 import { createOfflineModel } from './assistant/models/offline.ts';
 import { createOpenAiModel } from './assistant/models/openai.ts';
 import { priceTable } from './assistant/prices.ts';
+import { isLimitedBySystem, readers } from './assistant/readers/readers.ts';
 import { createMailer } from './billing/mail.ts';
 import { createPayments } from './billing/payments.ts';
 import { openCell } from './cells.ts';
@@ -38,6 +39,9 @@ import { organisationIds } from './storage/organisations.ts';
 import { refuseCutOffRestore } from './storage/restore.ts';
 import { openStorage, type Storage } from './storage/storage.ts';
 import { isSealed } from './storage/storage-error.ts';
+
+const READERS_WITHOUT_LIMITS =
+  'prlimit (util-linux) was not found: the memory of processes that read documents is bounded by V8 and by a watch only. Install it';
 
 function createModel(config: Config, log: Logger): Model {
   const { model } = config;
@@ -105,6 +109,7 @@ export async function compose(config: Config, log: Logger, drain: () => void): P
 }
 
 async function composeAlone(config: Config, log: Logger, drain: () => void) {
+  if (!isLimitedBySystem) log.warn(READERS_WITHOUT_LIMITS);
   const { lock, storage } = openData(config, log);
   const nowMs = Date.now;
   const startedAtMs = nowMs();
@@ -174,6 +179,7 @@ async function composeAlone(config: Config, log: Logger, drain: () => void) {
       await httpCaller.close();
       await model.close();
       await knowledge.close();
+      await readers.close();
       await node?.close();
       await storage.close();
       lock.release();

@@ -3,8 +3,8 @@
  * given of them: images as images, PDF and text as text.
  */
 import { pdfFileText, plainFileText } from '../assistant/attachments/attachment-text.ts';
-import { createExtraction } from '../assistant/knowledge/extraction.ts';
 import type { ImagePart } from '../assistant/models/model.ts';
+import { ReadersBusy, readers } from '../assistant/readers/readers.ts';
 import { Refusal } from '../protocol/errors.ts';
 import { ATTACHMENTS_PER_TURN_MAX } from '../protocol/limits.ts';
 import { isImage } from '../protocol/runtime/uploads.ts';
@@ -15,13 +15,7 @@ import type { DeviceCaller } from './ownership.ts';
 
 /** A person waits for the answer meanwhile; the largest honest PDFs are read in two seconds. */
 const PDF_TIMEOUT_MS = 15_000;
-/** PDFs of all turns that are read or wait for it: 160 MB at the most. */
-const PDFS_AT_ONCE_MAX = 8;
 const PDF_RETRY_AFTER_S = 5;
-
-/** Threads of their own: links that are read for knowledge keep nobody's message waiting. */
-const extraction = createExtraction();
-let pdfsAtOnce = 0;
 
 export interface Attachment {
   readonly uploadId: string;
@@ -81,47 +75,41 @@ function imagePart(
 }
 
 /** Bounded in time whatever the document does, and however many wait before it. */
-async function pdfWords(bytes: Uint8Array): Promise<string> {
-  const signal = AbortSignal.timeout(PDF_TIMEOUT_MS);
-  const late = new Promise<never>((_, reject) => {
-    signal.addEventListener('abort', () => reject(signal.reason), { once: true });
-  });
+async function pdfWords(load: () => Promise<Uint8Array>, asker: string, givenUp: AbortSignal): Promise<string> {
+  const late = AbortSignal.timeout(PDF_TIMEOUT_MS);
   try {
-    return await Promise.race([pdfFileText(bytes, extraction, signal), late]);
+    return await pdfFileText(load, { readers, asker, signal: AbortSignal.any([late, givenUp]) });
   } catch (error) {
-    if (signal.aborted) return '[The text of this PDF is not here. Reading it took too long.]';
+    if (late.aborted && !givenUp.aborted) return '[The text of this PDF is not here. Reading it took too long.]';
     throw error;
   }
 }
 
-/** Places are taken for the PDFs of one message together, before their files are read. @throws Refusal rate_limited. */
-async function withPdfPlaces<Value>(count: number, read: () => Promise<Value>): Promise<Value> {
-  if (count > 0 && pdfsAtOnce + count > PDFS_AT_ONCE_MAX) {
-    throw new Refusal('rate_limited', 'Too many PDFs are being read at once. Send the message again in some seconds.', {
-      retryAfterS: PDF_RETRY_AFTER_S,
-    });
-  }
-  pdfsAtOnce += count;
-  try {
-    return await read();
-  } finally {
-    pdfsAtOnce -= count;
-  }
+function tooManyPdfs(): Refusal {
+  return new Refusal('rate_limited', 'Too many PDFs are being read at once. Send the message again in some seconds.', {
+    retryAfterS: PDF_RETRY_AFTER_S,
+  });
 }
 
-async function load(storage: Storage, organisationId: string, row: UploadRow, position: number): Promise<Attachment> {
+async function load(request: AttachmentRequest, row: UploadRow, position: number, givenUp: AbortSignal): Promise<Attachment> {
+  const { storage, organisationId } = request;
   const { id: uploadId, mediaType } = row;
   const attachment = { uploadId, position, name: openUploadName(storage.vault, uploadId, row.name), mediaType };
   if (isImage(mediaType)) {
     if (!(await hasUploadFile(storage.layout, organisationId, uploadId))) throw unusable(position);
     return { ...attachment, text: null, image: imagePart(storage, organisationId, row) };
   }
-  // Of a text no more is shown than its first piece holds.
-  const read = mediaType === 'application/pdf' ? readUploadFile : readUploadHead;
-  const bytes = await read(storage, organisationId, uploadId);
-  // It ran out between the two reads.
-  if (bytes === undefined) throw unusable(position);
-  const text = mediaType === 'application/pdf' ? await pdfWords(bytes) : plainFileText(bytes);
+  const read = async (from: typeof readUploadFile) => {
+    const bytes = await from(storage, organisationId, uploadId);
+    // It ran out between the two reads.
+    if (bytes === undefined) throw unusable(position);
+    return bytes;
+  };
+  // A PDF is brought when a reader is free for it. Of a text no more is shown than its first piece holds.
+  const text =
+    mediaType === 'application/pdf'
+      ? await pdfWords(() => read(readUploadFile), organisationId, givenUp)
+      : plainFileText(await read(readUploadHead));
   return { ...attachment, text, image: null };
 }
 
@@ -132,10 +120,17 @@ async function load(storage: Storage, organisationId: string, row: UploadRow, po
  * many PDFs are being read. A PDF that cannot be read is no error: its text says so.
  */
 export async function readAttachments(request: AttachmentRequest): Promise<Attachment[]> {
-  const { storage, organisationId } = request;
   const rows = usableUploads(request);
   const pdfs = rows.filter(({ mediaType }) => mediaType === 'application/pdf').length;
-  return withPdfPlaces(pdfs, () => Promise.all(rows.map((row, position) => load(storage, organisationId, row, position))));
+  if (!readers.hasRoom({ asker: request.organisationId, inBackground: false }, pdfs)) throw tooManyPdfs();
+  // One that fails ends the others: nobody will have their words.
+  const givenUp = new AbortController();
+  try {
+    return await Promise.all(rows.map((row, position) => load(request, row, position, givenUp.signal)));
+  } catch (error) {
+    givenUp.abort(error);
+    throw error instanceof ReadersBusy ? tooManyPdfs() : error;
+  }
 }
 
 /** What a message that is stored already shows: of pictures where they lie, of anything else the words that it was stored with. */

@@ -179,7 +179,7 @@ export class KnowledgeIndexer {
   async #readLink(organisationId: string, source: KnowledgeSource, signal: AbortSignal): Promise<FetchedContent | string> {
     const { links, log } = this.#services;
     try {
-      const { title, text } = await links.read(source.uri ?? '', signal);
+      const { title, text } = await links.read(source.uri ?? '', organisationId, signal);
       return { title, content: text, chunks: chunkText(text) };
     } catch (error) {
       // Cut off by the end of this process: the next one reads it again.

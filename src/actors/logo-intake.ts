@@ -18,11 +18,11 @@ export interface LogoReport {
  */
 export async function takeInLogo(storage: Storage, target: IntakeTarget, bytes: Uint8Array, nowMs: number): Promise<LogoReport> {
   const { organisationId, appId } = target;
-  const { mediaType, width, height, bytes: content } = await examineLogo(bytes);
+  const { mediaType, width, height, bytes: content } = await examineLogo(bytes, organisationId);
   return storage.write(organisationId, 'saveLogo', { assetId: mintId('ast', nowMs), appId, mediaType, width, height, content, nowMs });
 }
 
-/** Judges an image as takeInLogo does and keeps nothing. `content` is base64, as a proposal holds it. @throws Refusal 415, 413, 429. */
-export async function examineLogoContent(content: string): Promise<void> {
-  await examineLogo(Buffer.from(content, 'base64'));
+/** Judges an image as takeInLogo does and keeps nothing. `content` is base64, as a proposal holds it; `asker` the organisation. @throws Refusal 415, 413, 429. */
+export async function examineLogoContent(content: string, asker: string): Promise<void> {
+  await examineLogo(Buffer.from(content, 'base64'), asker);
 }

@@ -17,6 +17,7 @@ import { readDraft } from '../storage/drafts.ts';
 import { ACTIONS_PER_APP_MAX, countActions, readAction, readActionByKey } from '../storage/http-actions.ts';
 import { countSources, NO_ROOM_FOR_SOURCES, readSourceByKey, SOURCES_PER_APP_MAX } from '../storage/knowledge.ts';
 import { countScreens, readScreen, SCREENS_PER_APP_MAX } from '../storage/screens.ts';
+import type { IntakeTarget } from './intake-target.ts';
 import { examineLogoContent } from './logo-intake.ts';
 import { counted } from './phrases.ts';
 import { requireKnownLogo, type WriteServices } from './setup-writes.ts';
@@ -137,7 +138,12 @@ function refuseTooManyScreens(db: Connection, appId: string, { screens = [], arc
  * Checks the write as applying it would, and changes nothing; items of a batch that would not be saved are left out.
  * @throws Refusal as applying it would.
  */
-export async function checkWrite(services: WriteServices, db: Connection, appId: string, write: SetupWrite): Promise<CheckedWrite> {
+export async function checkWrite(
+  services: WriteServices,
+  { organisationId, appId }: IntakeTarget,
+  write: SetupWrite,
+): Promise<CheckedWrite> {
+  const db = services.storage.organisation(organisationId);
   switch (write.kind) {
     case 'appearance': {
       requireKnownLogo(db, appId, write.body);
@@ -146,7 +152,7 @@ export async function checkWrite(services: WriteServices, db: Connection, appId:
     }
     case 'logo':
       requireAppearanceDraft(db, appId);
-      await examineLogoContent(write.content);
+      await examineLogoContent(write.content, organisationId);
       return { write, summary: 'A new logo.', extra: {} };
     case 'experience': {
       const fields = Object.keys(write.patch).filter((field) => field !== 'reason');

@@ -33,7 +33,7 @@ async function keep(
 export async function proposeWrite(services: WriteServices, target: IntakeTarget, sessionId: string, asked: SetupWrite): Promise<Written> {
   const { organisationId, appId } = target;
   const db = services.storage.organisation(organisationId);
-  const { write, summary, extra } = await checkWrite(services, db, appId, asked);
+  const { write, summary, extra } = await checkWrite(services, target, asked);
   if ('items' in write && write.items.length === 0) {
     return { reply: { proposed: false, kind: write.kind, ...extra, note: 'No item could be proposed.' }, line: '', savedNothing: true };
   }

@@ -41,7 +41,7 @@ export function playedReader(): PlayedReader {
       while (open.length === 0) await new Promise<void>((resolve) => waiting.push(resolve));
       return open[0] as Reading;
     },
-    read(uri, signal) {
+    read(uri, _asker, signal) {
       asked.push(uri);
       return new Promise<ExtractedText>((resolve, reject) => {
         const end = (settle: () => void) => {

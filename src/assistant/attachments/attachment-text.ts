@@ -1,9 +1,10 @@
-/** The words in an uploaded file, cut to what a model is given of one. Strangers' documents are read in threads of their own. */
+/** The words in an uploaded file, cut to what a model is given of one. Strangers' documents are read in processes of their own. */
 import { isUtf8 } from 'node:buffer';
 import { clip, fits } from '../../protocol/text.ts';
 import { decodeText } from '../knowledge/charset.ts';
-import type { Extraction } from '../knowledge/extraction.ts';
+import { extractDocument } from '../knowledge/extraction.ts';
 import { LinkError } from '../knowledge/link-error.ts';
+import type { Readers } from '../readers/readers.ts';
 
 /** Four of them fit beside the conversation in the smallest common context windows. */
 export const ATTACHMENT_TEXT_MAX_CHARS = 20_000;
@@ -38,13 +39,22 @@ export function plainFileText(bytes: Uint8Array): string {
   return cutText(decodeText(read, isInUtf8 ? 'utf-8' : undefined, false).replace(/\r\n?/g, '\n'));
 }
 
+/** Who reads a PDF, for whom, and until when. */
+export interface PdfReading {
+  readonly readers: Readers;
+  /** The organisation. */
+  readonly asker: string;
+  readonly signal: AbortSignal;
+}
+
 /**
- * The words of a PDF; when it has none or they cannot be read, a line that says why: the person is to hear it from the
- * assistant. @throws the reason of `signal` when it ended the reading.
+ * The words of the PDF that `load` brings when a reader is free; when it has none or they cannot be read, a line that says why: the
+ * person is to hear it from the assistant. @throws ReadersBusy; what `load` threw; the reason of `signal` when it ended the reading.
  */
-export async function pdfFileText(bytes: Uint8Array, extraction: Extraction, signal: AbortSignal): Promise<string> {
+export async function pdfFileText(load: () => Promise<Uint8Array>, { readers, ...options }: PdfReading): Promise<string> {
   try {
-    const { text } = await extraction.extract({ mediaType: 'application/pdf', charset: undefined, bytes }, signal);
+    const type = { mediaType: 'application/pdf', charset: undefined } as const;
+    const { text } = await extractDocument(readers, type, load, { ...options, inBackground: false });
     return cutText(text);
   } catch (error) {
     if (error instanceof LinkError) return `[The text of this PDF is not here. ${error.message}]`;

@@ -35,7 +35,7 @@ function firstHeading(markdown: string): string {
 async function read({ mediaType, charset, bytes }: DocumentBytes): Promise<ReadablePage> {
   switch (mediaType) {
     case 'text/html': {
-      // Loaded where they are needed: a thread that reads plain text starts in a tenth of the time.
+      // Loaded where they are needed: a process that reads plain text starts in a tenth of the time.
       const { readableHtml } = await import('./readable-html.ts');
       return readableHtml(decodeText(bytes, charset, true), KNOWLEDGE_TEXT_MAX_CHARS);
     }

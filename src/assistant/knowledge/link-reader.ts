@@ -1,25 +1,32 @@
-/** A link → what its document says: fetched through the address guard, read in a thread of its own. */
+/** A link → what its document says: fetched through the address guard, read in a process where it can do no harm. */
 import type { AddressGuard } from '../address-guard.ts';
+import { readers as ownReaders, type Readers } from '../readers/readers.ts';
 import type { ExtractedText } from './extract-text.ts';
-import { createExtraction, type ExtractionOptions } from './extraction.ts';
+import { extractDocument } from './extraction.ts';
 import { fetchLink } from './fetch-link.ts';
 
 export interface LinkReader {
-  /** @throws LinkError with a sentence for a person; the reason of `signal` when that ended it. */
-  read(uri: string, signal?: AbortSignal): Promise<ExtractedText>;
+  /**
+   * `asker`: the organisation; one does not keep all others waiting.
+   * @throws LinkError with a sentence for a person; the reason of `signal` when that ended it.
+   */
+  read(uri: string, asker: string, signal?: AbortSignal): Promise<ExtractedText>;
 }
 
-export interface LinkReaderOptions extends ExtractionOptions {
+export interface LinkReaderOptions {
   readonly guard: AddressGuard;
+  /** Those of the process unless given. */
+  readonly readers?: Readers;
+  readonly timeoutMs?: number;
 }
 
-/** A reader with extraction threads of its own; `guard` decides which addresses it connects to. */
-export function createLinkReader({ guard, ...options }: LinkReaderOptions): LinkReader {
-  const extraction = createExtraction(options);
+/** `guard` decides which addresses it connects to. */
+export function createLinkReader({ guard, readers = ownReaders, timeoutMs }: LinkReaderOptions): LinkReader {
   return {
-    async read(uri, signal) {
-      const document = await fetchLink(uri, signal === undefined ? { guard } : { guard, signal });
-      return extraction.extract(document, signal);
+    async read(uri, asker, signal) {
+      const { bytes, ...type } = await fetchLink(uri, signal === undefined ? { guard } : { guard, signal });
+      const options = { asker, inBackground: true, signal, ...(timeoutMs !== undefined && { timeoutMs }) };
+      return extractDocument(readers, type, () => bytes, options);
     },
   };
 }

@@ -85,7 +85,7 @@ function asDocument(html: string): string {
 
 /**
  * Reads a page; its text ends soon after `maxChars`. Runs as long as the page makes it: whoever reads pages of strangers does
- * it in a thread that can be ended.
+ * it in a process that can be ended.
  */
 export function readableHtml(source: string, maxChars: number): ReadablePage {
   const { document } = parseHTML(asDocument(source));

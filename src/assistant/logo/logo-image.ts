@@ -20,15 +20,15 @@ function looksLikeSvg(bytes: Uint8Array): boolean {
 }
 
 /**
- * The logo that these bytes are. The same bytes always give the same image.
+ * The logo that these bytes are. The same bytes always give the same image. `asker`: the organisation that sends them.
  * @throws Refusal 415 unsupported_type (another type, or broken), 413 too_large (pixels or elements), 429 rate_limited (too
  * many SVGs at once).
  */
-export async function examineLogo(bytes: Uint8Array): Promise<LogoImage> {
+export async function examineLogo(bytes: Uint8Array, asker: string): Promise<LogoImage> {
   const found = await sniff(bytes);
   if (found?.raster !== undefined) return examineRaster(bytes, found.raster);
   if ((found === undefined || found.name === 'xml') && looksLikeSvg(bytes)) {
-    const svg = await safeSvg(bytes);
+    const svg = await safeSvg(bytes, asker);
     checkSize(svg.width, svg.height);
     return { mediaType: 'image/svg+xml', width: svg.width, height: svg.height, bytes: Buffer.from(svg.text, 'utf8') };
   }

@@ -1,19 +1,13 @@
 /**
- * The door to SVG: looks at the text, then has it made safe in a thread of its own. The thread is what bounds a hostile
- * document in time and memory, and what keeps a second of DOM work off the event loop that streams answers.
+ * The door to SVG: looks at the text, then has it made safe by a reader process. That is what bounds a hostile document in time and
+ * memory, and what keeps a second of DOM work off the event loop that streams answers.
  */
 import { isUtf8 } from 'node:buffer';
-import { Worker } from 'node:worker_threads';
 import { Refusal } from '../../protocol/errors.ts';
-import type { SvgTask, SvgVerdict } from './svg-messages.ts';
+import { ReadingFailure } from '../readers/reader-process.ts';
+import { readers as ownReaders, type Readers, ReadersBusy } from '../readers/readers.ts';
 import type { SafeSvg } from './svg-purifier.ts';
 
-/** A thread is ready after a second and the largest SVG takes three more; a slow machine may need twice that. */
-const TIME_MAX_MS = 15_000;
-/** Five thousand elements take a tenth of it. */
-const HEAP_MAX_MB = 256;
-/** SVGs that may wait: one at a time is worked on. */
-const WAITING_MAX = 8;
 const RETRY_AFTER_S = 5;
 /** An element has two tags at most. Counted before a DOM is built, because building it is what costs memory. */
 const TAGS_MAX = 12_500;
@@ -53,47 +47,28 @@ function readText(bytes: Uint8Array): string {
   return withoutDoctype(text);
 }
 
-function runThread(task: SvgTask): Promise<SvgVerdict> {
-  const worker = new Worker(new URL('./svg-thread.js', import.meta.url), {
-    workerData: task,
-    name: 'svg',
-    resourceLimits: { maxOldGenerationSizeMb: HEAP_MAX_MB },
-  });
-  return new Promise<SvgVerdict>((resolve, reject) => {
-    const tooComplex = () => resolve({ kind: 'refused', code: 'too_large', message: TOO_COMPLEX });
-    const timer = setTimeout(tooComplex, TIME_MAX_MS);
-    worker.once('message', resolve);
-    worker.once('error', (error: NodeJS.ErrnoException) => {
-      if (error.code === 'ERR_WORKER_OUT_OF_MEMORY') tooComplex();
-      else reject(error);
-    });
-    worker.once('exit', (code) => {
-      clearTimeout(timer);
-      reject(new Error(`the svg thread ended with ${code} before it answered`));
-    });
-  }).finally(() => worker.terminate());
+/** @throws Refusal in place of what a reader failed with; anything else is a bug. */
+function refusalOf(error: unknown): unknown {
+  if (error instanceof ReadersBusy) {
+    return new Refusal('rate_limited', 'Too many SVGs are being examined. Send it again in a few seconds.', { retryAfterS: RETRY_AFTER_S });
+  }
+  if (!(error instanceof ReadingFailure) || error.kind === 'unavailable') return error;
+  return error.kind === 'broken'
+    ? unsupported('The SVG could not be read. Export it again, or send it as PNG.')
+    : new Refusal('too_large', TOO_COMPLEX);
 }
 
-let waiting = 0;
-let last: Promise<unknown> = Promise.resolve();
-
 /**
- * The SVG, made safe: what acts or reaches outside is gone, the rest looks the same.
+ * The SVG, made safe: what acts or reaches outside is gone, the rest looks the same. `asker`: the organisation.
  * @throws Refusal unsupported_type, too_large (see svg-purifier.ts), rate_limited while too many wait.
  */
-export async function safeSvg(bytes: Uint8Array): Promise<SafeSvg> {
-  const task = { text: readText(bytes) };
-  if (waiting >= WAITING_MAX) {
-    throw new Refusal('rate_limited', 'Too many SVGs are being examined. Send it again in a few seconds.', { retryAfterS: RETRY_AFTER_S });
-  }
-  waiting += 1;
-  const turn = last.then(() => runThread(task));
-  last = turn.catch(() => {});
-  try {
-    const verdict = await turn;
-    if (verdict.kind === 'safe') return verdict.svg;
-    throw new Refusal(verdict.code, verdict.message);
-  } finally {
-    waiting -= 1;
-  }
+export async function safeSvg(bytes: Uint8Array, asker: string, readers: Readers = ownReaders): Promise<SafeSvg> {
+  const text = Buffer.from(readText(bytes), 'utf8');
+  const verdict = await readers
+    .read('svg', {}, () => text, { asker, inBackground: false })
+    .catch((error: unknown) => {
+      throw refusalOf(error);
+    });
+  if (verdict.kind === 'safe') return verdict.svg;
+  throw new Refusal(verdict.code, verdict.message);
 }

@@ -1,11 +1,6 @@
-/** What the SVG thread is given and answers: plain data, because it crosses a thread boundary. */
+/** What is answered of an SVG: plain data, because it crosses to another process. */
 import type { ErrorCode } from '../../protocol/errors.ts';
 import type { SafeSvg } from './svg-purifier.ts';
-
-export interface SvgTask {
-  /** Without XML declaration and DOCTYPE. */
-  readonly text: string;
-}
 
 export type SvgVerdict =
   | { readonly kind: 'safe'; readonly svg: SafeSvg }

@@ -6,13 +6,11 @@ import { ATTACHMENT_TEXT_MAX_CHARS, cutText, pdfFileText, plainFileText } from '
 import { attachmentWords } from '../../../src/assistant/attachments/attachment-words.ts';
 import { gifSize } from '../../../src/assistant/attachments/gif.ts';
 import { uploadType } from '../../../src/assistant/attachments/upload-type.ts';
-import { createExtraction } from '../../../src/assistant/knowledge/extraction.ts';
+import { readers } from '../../../src/assistant/readers/readers.ts';
 import { Refusal } from '../../../src/protocol/errors.ts';
 import { codePoints } from '../../../src/protocol/text.ts';
 import { makePdf } from '../knowledge/documents.ts';
 import { gif, jpeg, png, webp } from '../logo/image-bytes.ts';
-
-const WITHIN = AbortSignal.timeout(60_000);
 
 test('POST /v1/uploads: whatever the bytes are, they get a type or a refusal with 415', async () => {
   const anything = fc.oneof(
@@ -68,10 +66,10 @@ test('attachments: text is read in the charset it is in, with one kind of line e
 });
 
 test('attachments: a PDF is read as text; one that has none or is broken says why', async () => {
-  const extraction = createExtraction();
-  assert.match(await pdfFileText(makePdf([['Invoice 17'], ['Total 9 EUR']]), extraction, WITHIN), /Invoice 17[\s\S]*Total 9 EUR/);
-  assert.match(await pdfFileText(makePdf([['']]), extraction, WITHIN), /^\[The text of this PDF is not here\. The document has no text/);
-  assert.match(await pdfFileText(Buffer.from('%PDF-1.4 nothing'), extraction, WITHIN), /^\[The text of this PDF is not here\. .+\]$/);
+  const words = (bytes: Uint8Array) => pdfFileText(async () => bytes, { readers, asker: 'org_1', signal: AbortSignal.timeout(60_000) });
+  assert.match(await words(makePdf([['Invoice 17'], ['Total 9 EUR']])), /Invoice 17[\s\S]*Total 9 EUR/);
+  assert.match(await words(makePdf([['']])), /^\[The text of this PDF is not here\. The document has no text/);
+  assert.match(await words(Buffer.from('%PDF-1.4 nothing')), /^\[The text of this PDF is not here\. .+\]$/);
 });
 
 test('decisions §7: the words of an attachment are fenced as data, labelled with its name; an image is a line', () => {

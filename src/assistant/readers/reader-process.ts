@@ -1,0 +1,195 @@
+/**
+ * One reader process: started with its limits, given one document at a time, ended when a document breaks it, keeps it too long or
+ * asks for too much. Holds the service up from ending only while it reads.
+ */
+import { type ChildProcess, spawn } from 'node:child_process';
+import { writeFile } from 'node:fs/promises';
+import type { Socket } from 'node:net';
+import { setPriority } from 'node:os';
+import { FrameReader, frameStart } from './frames.ts';
+import type { Launch } from './launch.ts';
+import type { ReadingAnswer, ReadingRequest } from './readings.ts';
+
+/** Text of 200,000 characters with its passages, or the largest logo, escaped. */
+const ANSWER_MAX_BYTES = 16 * 1024 * 1024;
+/** Of the scale to 19: a document takes the cores that turns leave. */
+const NICENESS = 5;
+/** A host that is out of memory ends readers first. */
+const OOM_SCORE = '1000';
+
+/** How a reading failed: the document asked for too much memory or time, broke its reader, or no reader could be started. */
+export type FailureKind = 'memory' | 'time' | 'broken' | 'unavailable';
+
+export class ReadingFailure extends Error {
+  readonly kind: FailureKind;
+
+  constructor(kind: FailureKind, message: string, options?: ErrorOptions) {
+    super(message, options);
+    this.name = 'ReadingFailure';
+    this.kind = kind;
+  }
+}
+
+export interface Document {
+  readonly request: ReadingRequest;
+  readonly bytes: Uint8Array;
+  readonly timeoutMs: number;
+  readonly signal?: AbortSignal | undefined;
+}
+
+/** V8 and the allocator end a process by these when they get no memory; the kernel and the watch thread by the last one. */
+const SIGNALS_OF_MEMORY: readonly string[] = ['SIGABRT', 'SIGTRAP', 'SIGILL', 'SIGKILL'];
+
+function failureOfEnd(code: number | null, signal: string | null): ReadingFailure {
+  const how = signal === null ? `with code ${code}` : `by ${signal}`;
+  if (signal === 'SIGXCPU') return new ReadingFailure('time', `the reader ended ${how}`);
+  return new ReadingFailure(signal !== null && SIGNALS_OF_MEMORY.includes(signal) ? 'memory' : 'broken', `the reader ended ${how}`);
+}
+
+export class ReaderProcess {
+  readonly #child: ChildProcess;
+  readonly #channel: Socket;
+  readonly #frames = new FrameReader(ANSWER_MAX_BYTES);
+  #settle: ((outcome: ReadingAnswer | ReadingFailure) => void) | undefined;
+  #failure: ReadingFailure | undefined;
+  #documents = 0;
+  #last: ReadingAnswer | undefined;
+  /** Resolves when it has ended. */
+  readonly ended: Promise<void>;
+
+  constructor({ command, args }: Launch) {
+    this.#child = spawn(command, args, { env: {}, stdio: ['ignore', 'ignore', 'ignore', 'pipe'], cwd: '/' });
+    this.#channel = this.#child.stdio[3] as Socket;
+    this.#channel.on('data', (piece: Buffer) => this.#hear(piece));
+    // Its end says more.
+    this.#channel.on('error', () => {});
+    this.ended = new Promise((resolve) => {
+      this.#child.once('exit', (code, signal) => {
+        this.#fail(failureOfEnd(code, signal));
+        resolve();
+      });
+      this.#child.once('error', (error) => {
+        this.#fail(new ReadingFailure('unavailable', 'a reader could not be started', { cause: error }));
+        if (this.#child.pid === undefined) resolve();
+      });
+    });
+    this.#yieldToOthers();
+    this.#hold(false);
+  }
+
+  /** Undefined when it could not be started. */
+  get pid(): number | undefined {
+    return this.#child.pid;
+  }
+
+  /** Documents that it was given. */
+  get documents(): number {
+    return this.#documents;
+  }
+
+  /** CPU milliseconds and resident megabytes, as of its last answer. */
+  get used(): { readonly cpuMs: number; readonly rssMb: number } {
+    return this.#last ?? { cpuMs: 0, rssMb: 0 };
+  }
+
+  get isAlive(): boolean {
+    return this.#failure === undefined;
+  }
+
+  /**
+   * What the reader answers. One at a time. @throws ReadingFailure, after which it is of no more use; the reason of the signal, when
+   * that ended it.
+   */
+  async read({ request, bytes, timeoutMs, signal }: Document): Promise<unknown> {
+    signal?.throwIfAborted();
+    this.#documents += 1;
+    this.#hold(true);
+    const stop = () => this.#kill('broken', 'its caller gave up');
+    const timer = setTimeout(() => this.#kill('time', `the reader did not answer within ${timeoutMs} ms`), timeoutMs);
+    signal?.addEventListener('abort', stop, { once: true });
+    try {
+      const outcome = await this.#exchange(request, bytes);
+      signal?.throwIfAborted();
+      if (outcome instanceof ReadingFailure) throw outcome;
+      if (outcome.ok) return outcome.value;
+      this.#kill('broken', 'its document broke it');
+      throw new ReadingFailure(outcome.outOfMemory ? 'memory' : 'broken', outcome.message);
+    } finally {
+      clearTimeout(timer);
+      signal?.removeEventListener('abort', stop);
+      this.#hold(false);
+    }
+  }
+
+  /** Idempotent. */
+  end(): void {
+    // Whoever waits for `ended` gets there: a killed process does not take long.
+    this.#child.ref();
+    this.#kill('broken', 'it was ended');
+  }
+
+  #exchange(request: ReadingRequest, bytes: Uint8Array): Promise<ReadingAnswer | ReadingFailure> {
+    return new Promise((resolve) => {
+      if (this.#failure !== undefined) {
+        resolve(this.#failure);
+        return;
+      }
+      this.#settle = resolve;
+      this.#channel.cork();
+      this.#channel.write(frameStart(request, bytes.byteLength));
+      this.#channel.write(bytes);
+      this.#channel.uncork();
+    });
+  }
+
+  #hear(piece: Buffer): void {
+    try {
+      const frame = this.#frames.push(piece);
+      if (frame === undefined) return;
+      const settle = this.#settle;
+      // It speaks when it is asked.
+      if (settle === undefined) throw new Error('the reader spoke unasked');
+      this.#settle = undefined;
+      this.#last = frame.head as ReadingAnswer;
+      settle(this.#last);
+    } catch (error) {
+      this.#kill('broken', error instanceof Error ? error.message : String(error));
+    }
+  }
+
+  #kill(kind: FailureKind, message: string): void {
+    this.#fail(new ReadingFailure(kind, message));
+    this.#child.kill('SIGKILL');
+    this.#channel.destroy();
+  }
+
+  /** The first failure is the reason of all that follow. */
+  #fail(failure: ReadingFailure): void {
+    this.#failure ??= failure;
+    const settle = this.#settle;
+    this.#settle = undefined;
+    settle?.(this.#failure);
+  }
+
+  #hold(isReading: boolean): void {
+    if (isReading) {
+      this.#child.ref();
+      this.#channel.ref();
+    } else {
+      this.#child.unref();
+      this.#channel.unref();
+    }
+  }
+
+  /** Where the system allows it: nothing depends on either. */
+  #yieldToOthers(): void {
+    const { pid } = this.#child;
+    if (pid === undefined) return;
+    try {
+      setPriority(pid, NICENESS);
+    } catch {
+      // It reads at the same pace as others then.
+    }
+    if (process.platform === 'linux') void writeFile(`/proc/${pid}/oom_score_adj`, OOM_SCORE).catch(() => {});
+  }
+}

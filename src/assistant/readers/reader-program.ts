@@ -1,0 +1,57 @@
+/**
+ * The program of a reader process: reads one document of a stranger after the other and answers each. Ends when its channel does,
+ * or, should it be stuck in a document then, by its watch thread.
+ */
+import { Socket } from 'node:net';
+import { Worker } from 'node:worker_threads';
+import { type Frame, FrameReader, frameStart } from './frames.ts';
+import type { Reading, ReadingAnswer, ReadingRequest } from './readings.ts';
+
+/** The descriptor that the channel comes by: it and the three usual ones, which lead nowhere, are all that a reader has. */
+const CHANNEL_FD = 3;
+/** An upload or a link has 20 MB at most. */
+const DOCUMENT_MAX_BYTES = 32 * 1024 * 1024;
+const MB = 1024 * 1024;
+
+/** Loaded when they are needed: a process that reads plain text starts in a tenth of the time. */
+const READINGS: Readonly<Record<Reading, (input: object, bytes: Frame['body']) => Promise<unknown>>> = {
+  document: async (input, bytes) => (await import('../knowledge/document-verdict.ts')).judgeDocument(input as never, bytes),
+  svg: async (_, bytes) => (await import('../logo/svg-verdict.ts')).judgeSvg(Buffer.from(bytes).toString('utf8')),
+};
+
+const OUT_OF_MEMORY =
+  /allocation failed|out of memory|Invalid (?:array buffer|string|typed array|array) length|Cannot create a string longer/i;
+
+async function outcomeOf({
+  head,
+  body,
+}: Frame): Promise<{ ok: true; value: unknown } | { ok: false; outOfMemory: boolean; message: string }> {
+  try {
+    const { reading, input } = head as ReadingRequest;
+    return { ok: true, value: await READINGS[reading](input, body) };
+  } catch (error) {
+    const message = error instanceof Error ? `${error.name}: ${error.message}` : String(error);
+    return { ok: false, outOfMemory: OUT_OF_MEMORY.test(message), message: message.slice(0, 1_000) };
+  }
+}
+
+const channel = new Socket({ fd: CHANNEL_FD });
+const frames = new FrameReader(DOCUMENT_MAX_BYTES);
+
+channel.on('data', async (piece) => {
+  const frame = frames.push(piece);
+  if (frame === undefined) return;
+  const outcome = await outcomeOf(frame);
+  const { user, system } = process.cpuUsage();
+  const answer: ReadingAnswer = { ...outcome, cpuMs: (user + system) / 1_000, rssMb: process.memoryUsage.rss() / MB };
+  channel.write(frameStart(answer, 0));
+});
+channel.on('error', () => process.exit(1));
+channel.on('close', () => process.exit(0));
+
+const [parentPid, watchMb] = process.argv.slice(2).map(Number);
+new Worker(new URL('./watch-thread.js', import.meta.url), {
+  name: 'watch',
+  workerData: { parentPid, watchMb },
+  resourceLimits: { maxOldGenerationSizeMb: 8, maxYoungGenerationSizeMb: 2, stackSizeMb: 1 },
+}).unref();

@@ -1,0 +1,26 @@
+/** What reader processes do, by name: what each reading is given beside bytes, and what it answers. Plain data, it crosses to another process. */
+import type { DocumentType, DocumentVerdict } from '../knowledge/document-verdict.ts';
+import type { SvgVerdict } from '../logo/svg-messages.ts';
+
+export interface Readings {
+  /** The bytes are a document. */
+  readonly document: { readonly input: DocumentType; readonly answer: DocumentVerdict };
+  /** The bytes are the text of an SVG in UTF-8, without XML declaration and DOCTYPE. */
+  readonly svg: { readonly input: Readonly<Record<never, never>>; readonly answer: SvgVerdict };
+}
+
+export type Reading = keyof Readings;
+
+/** The head of what a reader is sent. */
+export interface ReadingRequest {
+  readonly reading: Reading;
+  readonly input: object;
+}
+
+/** The head of what it answers. */
+export type ReadingAnswer = {
+  /** CPU time of its life so far. */
+  readonly cpuMs: number;
+  /** Its resident memory. */
+  readonly rssMb: number;
+} & ({ readonly ok: true; readonly value: unknown } | { readonly ok: false; readonly outOfMemory: boolean; readonly message: string });

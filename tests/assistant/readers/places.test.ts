@@ -1,0 +1,79 @@
+/** One organisation's documents do not keep another's waiting, and links do not keep people waiting. */
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import fc from 'fast-check';
+import { Places, WAITING_PER_ASKER_MAX, type Waiter } from '../../../src/assistant/readers/places.ts';
+
+const settle = () => new Promise<void>((resolve) => setImmediate(resolve));
+
+function desk(size: number) {
+  const places = new Places(size);
+  const order: string[] = [];
+  const held: (() => void)[] = [];
+  const take = (asker: string, inBackground = false) =>
+    void places.take({ asker, inBackground }).then((giveBack) => {
+      if (giveBack === undefined) return;
+      order.push(asker);
+      held.push(giveBack);
+    });
+  return { places, order, held, take };
+}
+
+test('an organisation that fills the places leaves the last one to others', async () => {
+  const { order, take } = desk(2);
+  for (let at = 0; at < 5; at += 1) take('a');
+  await settle();
+  assert.deepEqual(order, ['a']);
+  take('b');
+  await settle();
+  assert.deepEqual(order, ['a', 'b']);
+});
+
+test('links take no place of the last, and come after people', async () => {
+  const { order, held, take } = desk(2);
+  for (const asker of ['a', 'b', 'c']) take(asker, true);
+  await settle();
+  assert.deepEqual(order, ['a']);
+  take('d');
+  take('e');
+  await settle();
+  assert.deepEqual(order, ['a', 'd']);
+  held.shift()?.();
+  await settle();
+  assert.deepEqual(order, ['a', 'd', 'e']);
+});
+
+test('places: never more than there are, everybody gets one in the end, and a place is never lost', async () => {
+  const waiter = fc.record({ asker: fc.constantFrom('a', 'b', 'c'), inBackground: fc.boolean() });
+  const run = async (size: number, waiters: readonly Waiter[]) => {
+    const places = new Places(size);
+    let begun = 0;
+    const refused = (one: Waiter) => !one.inBackground && !places.hasRoom(one);
+    const all = waiters.map(async (one) => {
+      if (refused(one)) return;
+      const giveBack = await places.take(one);
+      begun += 1;
+      assert.ok(places.taken <= size);
+      await settle();
+      giveBack?.();
+    });
+    await Promise.all(all);
+    assert.equal(places.taken, 0);
+    assert.ok(begun >= Math.min(waiters.length, WAITING_PER_ASKER_MAX));
+  };
+  await fc.assert(fc.asyncProperty(fc.integer({ min: 1, max: 4 }), fc.array(waiter, { maxLength: 30 }), run), { numRuns: 50 });
+});
+
+test('whoever gives up waiting leaves its place to the next', async () => {
+  const { places, order, held, take } = desk(1);
+  take('a');
+  await settle();
+  const gaveUp = new AbortController();
+  const waiting = places.take({ asker: 'b', inBackground: false }, gaveUp.signal);
+  take('c');
+  gaveUp.abort(new Error('over'));
+  await assert.rejects(waiting, /^Error: over$/);
+  held.shift()?.();
+  await settle();
+  assert.deepEqual(order, ['a', 'c']);
+});

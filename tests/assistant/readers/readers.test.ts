@@ -1,0 +1,173 @@
+/** Strangers' documents must not stop the service: what a reader process may use, and what becomes of a document that wants more. */
+import assert from 'node:assert/strict';
+import { spawn } from 'node:child_process';
+import { readdirSync, readFileSync, readlinkSync } from 'node:fs';
+import { after, describe, test } from 'node:test';
+import { setTimeout as pause } from 'node:timers/promises';
+import { extractDocument } from '../../../src/assistant/knowledge/extraction.ts';
+import type { LinkMediaType } from '../../../src/assistant/knowledge/fetch-link.ts';
+import { launchOf } from '../../../src/assistant/readers/launch.ts';
+import { ReaderProcess } from '../../../src/assistant/readers/reader-process.ts';
+import { createReaders, isLimitedBySystem, ReadersBusy } from '../../../src/assistant/readers/readers.ts';
+import { htmlBomb, jsonBomb, PDF_BOMBS, PDF_LOOPS } from './bombs.ts';
+
+const MB = 1024 * 1024;
+/** Less than the service's own, so that a bomb is over sooner. */
+const LIMITS = { heapMaxMb: 96, dataMaxMb: 288, cpuMaxS: 20 };
+/** Some of them would take until their memory or their CPU time is used up. */
+const BOMB_TIMEOUT_MS = 1_500;
+const PERSON = { asker: 'org_1', inBackground: false };
+const TEXT = { mediaType: 'text/plain', charset: undefined } as const;
+const readers = createReaders({ limits: LIMITS });
+after(() => readers.close());
+
+function extract(mediaType: LinkMediaType, bytes: Uint8Array, timeoutMs = 60_000): Promise<string> {
+  const options = { ...PERSON, timeoutMs };
+  return extractDocument(readers, { mediaType, charset: undefined }, () => bytes, options).then(({ text }) => text);
+}
+
+/** Polled: there is no event for the end of a process that is not one's own child. */
+async function until(what: string, is: () => boolean): Promise<void> {
+  const deadline = Date.now() + 30_000;
+  while (!is()) {
+    assert.ok(Date.now() < deadline, `${what}: not after 30 s`);
+    await pause(20);
+  }
+}
+
+function isRunning(pid: number): boolean {
+  try {
+    process.kill(pid, 0);
+    // One that nobody has asked after yet is dead all the same.
+    return process.platform !== 'linux' || !/^State:\s+Z/m.test(readFileSync(`/proc/${pid}/status`, 'utf8'));
+  } catch {
+    return false;
+  }
+}
+
+const TOO_MUCH =
+  /^LinkError: The document (?:is too complicated: reading it took too (?:much memory|long)|could not be read|has no text that could be read)\.$/;
+
+describe('A document of 20 KB that unfolds to more than there is fails alone', () => {
+  const bombs: Readonly<Record<string, readonly [LinkMediaType, () => Uint8Array]>> = {
+    ...Object.fromEntries(Object.entries(PDF_BOMBS).map(([name, make]) => [`PDF: ${name}`, ['application/pdf', make] as const])),
+    'JSON: nested, with a long list inside': ['application/json', jsonBomb],
+  };
+  for (const [name, [mediaType, make]] of Object.entries(bombs)) {
+    test(name, async () => {
+      const bytes = make();
+      assert.ok(bytes.length < 64 * 1024, `${bytes.length} bytes`);
+      const before = process.memoryUsage.rss();
+      await assert.rejects(extract(mediaType, bytes, BOMB_TIMEOUT_MS), TOO_MUCH);
+      assert.ok(process.memoryUsage.rss() - before < 64 * MB, 'nothing of it was here');
+      assert.equal(await extract('text/plain', Buffer.from('Fine.')), 'Fine.');
+    });
+  }
+
+  test('for the reason that it took too much memory, when it is given the time', async () => {
+    const pool = createReaders({ limits: { heapMaxMb: 64, dataMaxMb: 224, cpuMaxS: 60 }, readers: 1 });
+    const unfolds = PDF_BOMBS['a page that unfolds to blanks'] as () => Uint8Array;
+    for (const [mediaType, bytes] of [
+      ['application/json', jsonBomb()],
+      ['application/pdf', unfolds()],
+    ] as const) {
+      const reading = pool.read('document', { mediaType, charset: undefined }, () => bytes, { ...PERSON, timeoutMs: 120_000 });
+      await assert.rejects(reading, { name: 'ReadingFailure', kind: 'memory' });
+    }
+    await pool.close();
+  });
+
+  test('a page of nine megabytes that makes a DOM of hundreds', async () => {
+    await assert.rejects(extract('text/html', htmlBomb(), BOMB_TIMEOUT_MS), TOO_MUCH);
+  });
+
+  for (const [name, make] of Object.entries(PDF_LOOPS)) {
+    test(`PDF: ${name} ends`, async () => {
+      const outcome = await extract('application/pdf', make()).catch(String);
+      assert.match(outcome, /^(?:abc?|One page\.|LinkError: The (?:document|PDF) .+)$/);
+    });
+  }
+});
+
+describe('A reader process', { skip: process.platform !== 'linux' && 'looks into /proc' }, () => {
+  const WATCH_MB = 512;
+  const document = {
+    request: { reading: 'document', input: { mediaType: 'text/plain' } },
+    bytes: Buffer.from('Hi.'),
+    timeoutMs: 60_000,
+  } as const;
+
+  test('has limits of the system’s, no environment, and no descriptor but its channel', async (t) => {
+    const reader = new ReaderProcess(launchOf(LIMITS, WATCH_MB));
+    t.after(() => reader.end());
+    assert.deepEqual(await reader.read(document), { kind: 'text', document: { title: '', text: 'Hi.' } });
+    const at = (file: string) => readFileSync(`/proc/${reader.pid}/${file}`, 'utf8');
+    assert.equal(at('environ'), '');
+    if (isLimitedBySystem) {
+      assert.match(at('limits'), new RegExp(`^Max data size +${LIMITS.dataMaxMb * MB} +${LIMITS.dataMaxMb * MB} `, 'm'));
+      assert.match(at('limits'), new RegExp(`^Max cpu time +${LIMITS.cpuMaxS} +${LIMITS.cpuMaxS + 1} `, 'm'));
+      assert.match(at('limits'), /^Max core file size +0 +0 /m);
+      assert.match(at('limits'), /^Max file size +0 +0 /m);
+    }
+    const opened = readdirSync(`/proc/${reader.pid}/fd`).map((fd) => [fd, readlinkSync(`/proc/${reader.pid}/fd/${fd}`)] as const);
+    const own = /^anon_inode:|^pipe:|^\/dev\/null$/;
+    assert.deepEqual(
+      opened.filter(([, leadsTo]) => !own.test(leadsTo)).map(([fd, leadsTo]) => [fd, leadsTo.replace(/\d+/, '…')]),
+      [['3', 'socket:[…]']],
+    );
+  });
+
+  test('that is killed in between is replaced, and its document is none the wiser', async () => {
+    const pool = createReaders({ readers: 1 });
+    const read = () => pool.read('document', TEXT, () => Buffer.from('Hi.'), PERSON);
+    await read();
+    await pool.close();
+    await until('the reader is gone', () => pool.processes === 0);
+    assert.equal((await read()).kind, 'text');
+    await pool.close();
+  });
+
+  test('that has nothing to read for a while ends', async () => {
+    const pool = createReaders({ idleMs: 1 });
+    await pool.read('document', TEXT, () => Buffer.from('Hi.'), {
+      asker: 'a',
+      inBackground: false,
+    });
+    await until('no process is left', () => pool.processes === 0);
+  });
+
+  for (const [how, signal] of [
+    ['is killed', 'SIGKILL'],
+    ['is asked to end', 'SIGTERM'],
+  ] as const) {
+    test(`ends with the service when that ${how}, also in the middle of a document that never ends`, async () => {
+      const owner = spawn(process.execPath, [new URL('./reader-owner.js', import.meta.url).pathname], {
+        stdio: ['ignore', 'pipe', 'inherit'],
+      });
+      const said = await new Promise<string>((resolve) => owner.stdout.setEncoding('utf8').once('data', resolve));
+      const pids = said.trim().split(' ').map(Number);
+      assert.equal(pids.length, 2);
+      assert.ok(pids.every(isRunning));
+      owner.kill(signal);
+      await until('its readers are gone', () => !pids.some(isRunning));
+    });
+  }
+});
+
+test('Documents beyond those that may wait are refused, and nobody else’s', async () => {
+  const pool = createReaders({ readers: 1 });
+  const gaveUp = new AbortController();
+  const read = (asker: string) =>
+    pool.read('document', TEXT, () => pause(60_000, Buffer.from('late')), {
+      asker,
+      inBackground: false,
+      signal: gaveUp.signal,
+    });
+  const kept = Array.from({ length: 9 }, () => read('org_1').catch((error: unknown) => error));
+  await assert.rejects(read('org_1'), ReadersBusy);
+  const other = read('org_2').catch((error: unknown) => error);
+  assert.ok(!pool.hasRoom({ asker: 'org_1', inBackground: false }, 1));
+  gaveUp.abort(new Error('over'));
+  assert.equal(String(await other), 'Error: over');
+  void kept;
+});
