@@ -56,6 +56,8 @@ export async function answerRating(services: RatingServices, caller: DeviceCalle
   const { organisationId, appId, channel } = caller;
   const db = storage.organisation(organisationId);
   const conversation = conversationOfAnswer(db, body.message_id, caller);
+  // Refuses before the comment is worked on.
+  ratedBlock(db, body);
   const comment = commentOf(services, caller, conversation, body);
   for (let attempt = 1; attempt <= TRIES; attempt++) {
     const block = ratedBlock(db, body);

@@ -7,9 +7,10 @@ import semver from 'semver';
 import { type ErrorCode, Refusal, type RefusalOptions } from '../protocol/errors.ts';
 import { NOTICES_CAPABILITY, type NoticeReason } from '../protocol/runtime/stream-events.ts';
 import { timestamp } from '../protocol/timestamp.ts';
+import type { Connection } from '../storage/connection.ts';
 import type { Storage } from '../storage/storage.ts';
 import { creditResetsAtMs, isCreditExhaustedLately } from '../storage/usage.ts';
-import { type Cap, nextUtcDayMs } from '../storage/usage-ledger.ts';
+import { type Admission, type Cap, nextUtcDayMs, passCaps } from '../storage/usage-ledger.ts';
 import type { PlatformSpend } from './platform-spend.ts';
 import type { TurnCommand } from './turn-command.ts';
 
@@ -114,6 +115,24 @@ export function refuseTurn(
   }
   // Behind all other caps, and in the way of everything that spends; the service's own questions are not charged.
   if (purpose === 'person' && platform?.isReached(nowMs) === true) throw capRefusal(command, 'platform_ceiling', nowMs);
+}
+
+/**
+ * Asks the caps that are counted in rows before anything of the turn is worked on: looking for personal data and reading documents
+ * cost far more than a refusal. They are asked again in the transaction that counts the turn. `admission` null: none holds.
+ * @throws Refusal as `capRefusal`.
+ */
+export function refuseCapped(
+  command: TurnCommand,
+  admission: Admission | null,
+  isNewConversation: boolean,
+  db: Connection,
+  nowMs: number,
+): void {
+  if (admission === null) return;
+  const { app, channel } = command;
+  const { cap } = passCaps(db, { appId: app.id, channel, isNewConversation, nowMs }, admission);
+  if (cap !== null) throw capRefusal(command, cap, nowMs);
 }
 
 /** What a turn_id gets that names another turn than the one it is sent with (decisions §4). */

@@ -189,6 +189,11 @@ function planResults(db: Connection, conversationId: string, app: AppRecord, res
   return { kind: 'continuation', said: null, picks, changes: made, resumedTurns, waiting, left, executions, confirmed };
 }
 
+/** Whether the request says nothing new and only brings results of calls. */
+export function isContinuation({ message, form_submission }: ChatRequest): boolean {
+  return message === undefined && form_submission === undefined;
+}
+
 /**
  * Reads what the command needs of the conversation's rows.
  * @throws Refusal `invalid_request` naming the field that does not fit them.

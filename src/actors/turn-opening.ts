@@ -24,7 +24,8 @@ import { lostChange } from './invocation-step.ts';
 import { pendingOf } from './pending-call.ts';
 import type { QuestionMeanings } from './question-meanings.ts';
 import type { Stepper } from './step.ts';
-import { planTurn, type TurnCommand, type TurnPlan } from './turn-command.ts';
+import { refuseCapped } from './turn-admission.ts';
+import { isContinuation, planTurn, type TurnCommand, type TurnPlan } from './turn-command.ts';
 import { journalEvent } from './turn-log.ts';
 import { turnMachine } from './turn-machine.ts';
 import type { TurnScope } from './turn-scope.ts';
@@ -109,11 +110,14 @@ export class TurnOpening {
 
   /**
    * What `command` would write, and its run. Writes nothing but placeholders that the conversation did not have yet.
-   * @throws Refusal `manifest_unknown`, or `invalid_request` when the command does not fit the conversation's rows.
+   * @throws Refusal of a cap, `manifest_unknown`, or `invalid_request` when the command does not fit the conversation's rows.
    */
   async prepare(command: TurnCommand, thread: Thread, fence: OpeningFence): Promise<PreparedTurn> {
     const { storage, model, nowMs } = this.#services;
     const db = storage.organisation(command.organisationId);
+    const admission = this.#admission(command);
+    const isNew = fence.expectedEpoch === null;
+    refuseCapped(command, admission, isNew, db, nowMs());
     // Refuses an unknown manifest before anything is written.
     this.#scopes.manifest(command);
     const words = await turnWords(storage, command, thread.concealment, nowMs());
@@ -123,7 +127,6 @@ export class TurnOpening {
     const machine = turnMachine();
     const { effects } = machine.send({ type: 'turn.open', serverCalls: plan.executions.length, waiting: plan.waiting });
     const messageId = this.#mint('msg');
-    const isNew = fence.expectedEpoch === null;
     // Before this turn is one of them.
     const lost = isNew ? [] : readUntold(db, thread.id);
     // A continuation is not counted, so that what is left is known before it is opened.
@@ -150,7 +153,7 @@ export class TurnOpening {
       nextSeq: events.length,
       journal: JSON.stringify(events.map((event, seq) => journalEvent(seq, event))),
       ended: effects.some((effect) => effect.type === 'endTurn'),
-      admission: this.#admission(command, plan),
+      admission,
       picks: plan.picks,
       invocationChanges: plan.changes,
       resumedTurns: plan.resumedTurns,
@@ -199,8 +202,8 @@ export class TurnOpening {
   }
 
   /** Continuations go on with work that was counted already (service.md "Limits" rule 3); the service's own questions never are. */
-  #admission(command: TurnCommand, plan: TurnPlan): OpenTurnInput['admission'] {
-    if (plan.kind === 'continuation' || command.purpose === 'smoke') return null;
+  #admission(command: TurnCommand): OpenTurnInput['admission'] {
+    if (isContinuation(command.body) || command.purpose === 'smoke') return null;
     const { messagesPerDay, dailyModelBudgetUsd } = command.app.settings;
     return {
       messagesPerDay,

@@ -1,6 +1,8 @@
 /** service.md "Limits" (the five caps and the platform's ceiling), "Events" rule 4, rules 5 and 9; decisions §4 `notice`: each cap at its edge, and how it is told. */
 import assert from 'node:assert/strict';
 import { before, type TestContext, test } from 'node:test';
+import { openReader } from '../../../src/storage/database.ts';
+import { dataLayout } from '../../../src/storage/files-layout.ts';
 import { createClient, createOperator, createTestApp, HANDSHAKE, outline, type StreamAnswer, type TestApp } from '../../support/client.ts';
 import { type RunningService, startService } from '../../support/service.ts';
 import { startUpstream, type Upstream, upstreamEnv } from '../../support/upstream.ts';
@@ -208,4 +210,23 @@ test('Limits rule 9: behind all caps stands the platform’s daily ceiling, for 
   await again.stop();
   const lifted = await startService(t, { dataDir: guarded.dataDir, env: env() });
   assertAnswered(await say(one.liveKey, NOTICES, {}, lifted));
+});
+
+test('decisions §7: caps are asked before anything of the turn is worked on: manifest, attachments, personal data', async () => {
+  const app = await makeApp({ messages_per_day: 1 });
+  const first = await say(app.liveKey);
+  assertAnswered(first);
+  const conversation_id = first.events[0]?.conversation_id as string;
+  const attachments = [{ upload_id: 'upl_000000000000000000000000' }];
+  const unknown = { ...HANDSHAKE, manifest_hash: 'a'.repeat(64) };
+  const told = { reason: 'user_limit', code: 'rate_limited', until: 'day' } as const;
+  for (const more of [{ attachments }, { client: unknown }, { conversation_id, message: { text: 'I am ada@example.org.' } }]) {
+    assertError(await createClient(service.baseUrl, app.liveKey).chat({ message: { text: 'Hello' }, ...more }), told);
+  }
+  const db = openReader(dataLayout(service.dataDir).organisation(app.organisationId));
+  assert.equal(
+    db.statement('SELECT placeholders FROM conversations WHERE id = :conversation_id').get({ conversation_id })?.placeholders,
+    0,
+  );
+  db.close();
 });
