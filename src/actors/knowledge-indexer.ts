@@ -18,7 +18,7 @@ import type { Storage } from '../storage/storage.ts';
 import { section } from '../watch/sections.ts';
 import type { Lease, Leases } from './cluster/write-lease.ts';
 import type { KnowledgeEmbedding } from './knowledge-embedding.ts';
-import { LinkQueue } from './link-queue.ts';
+import { LinkQueue, type NextLink } from './link-queue.ts';
 
 /** Texts read at once when indexing is resumed; the next ones are read when these are done. */
 const RESUME_BATCH = 50;
@@ -61,11 +61,17 @@ export class KnowledgeIndexer {
     this.#services = services;
     this.#queue = new LinkQueue({
       log: services.log,
-      next: (organisationId, running) =>
-        sourcesToIndex(services.storage.organisation(organisationId), running.size + 1, 'url').find((id) => !running.has(id)),
+      next: (organisationId, running) => this.#nextLink(organisationId, running),
       work: (organisationId, sourceId, signal) => this.#work(organisationId, sourceId, signal),
       ...(services.leases !== undefined && { atRest: (...link) => this.#waiting(...link) === undefined }),
     });
+  }
+
+  /** A process ended in a reading of it, or of one beside it: to tell which, it is read alone. */
+  #nextLink(organisationId: string, running: ReadonlySet<string>): NextLink | undefined {
+    const db = this.#services.storage.organisation(organisationId);
+    const id = sourcesToIndex(db, running.size + 1, 'url').find((each) => !running.has(each));
+    return id === undefined ? undefined : { id, alone: (readSource(db, id)?.attempts ?? 0) > 0 };
   }
 
   async #work(organisationId: string, sourceId: string, signal: AbortSignal): Promise<boolean | 'elsewhere'> {
@@ -144,8 +150,26 @@ export class KnowledgeIndexer {
   ): Promise<void> {
     const { storage, nowMs } = this.#services;
     const about = { sourceId: source.id, contentHash: source.contentHash };
-    if (!(await storage.write(organisationId, 'beginIndexing', { ...about, nowMs: nowMs() }))) return;
-    if (await work(about)) this.#noteSettled(organisationId, source);
+    const beginning = await storage.write(organisationId, 'beginIndexing', { ...about, nowMs: nowMs() });
+    if (beginning === 'settled') return;
+    if (beginning === 'failed') this.#noteGivenUp(organisationId, source);
+    if (beginning === 'failed' || (await this.#counted(organisationId, about, () => work(about))))
+      this.#noteSettled(organisationId, source);
+  }
+
+  /** What throws has not ended the process: the attempt is taken back, so that a disk that is full for long does not use them up. */
+  async #counted(organisationId: string, about: { sourceId: string; contentHash: string }, work: () => Promise<boolean>): Promise<boolean> {
+    try {
+      return await work();
+    } catch (error) {
+      await this.#services.storage.write(organisationId, 'stopIndexing', about).catch(() => {});
+      throw error;
+    }
+  }
+
+  #noteGivenUp(organisationId: string, source: KnowledgeSource): void {
+    const about = { organisation_id: organisationId, source_id: source.id };
+    this.#services.log.error(about, 'a knowledge source ended the service twice: it is not read again');
   }
 
   async #indexText(organisationId: string, source: KnowledgeSource): Promise<void> {

@@ -11,10 +11,16 @@ const LOOK_MS = 500;
 /** After a failed write or a bug; the next start would take the link up anyway. */
 const RETRY_MS = 30_000;
 
+export interface NextLink {
+  readonly id: string;
+  /** Nothing else is read meanwhile. */
+  readonly alone: boolean;
+}
+
 export interface LinkQueueOptions {
   readonly log: { error(fields: object, message: string): void };
   /** A link of the organisation that waits and is none of `running`, here or elsewhere; undefined when there is none. */
-  next(organisationId: string, running: ReadonlySet<string>): string | undefined;
+  next(organisationId: string, running: ReadonlySet<string>): NextLink | undefined;
   /**
    * Reads one link; true when it is at rest afterwards, false when it changed meanwhile and has to be read again, `elsewhere`
    * when another node reads it.
@@ -31,6 +37,8 @@ export class LinkQueue {
   /** In the order of their turns. */
   readonly #awake = new Set<string>();
   readonly #running = new Map<string, Promise<void>>();
+  /** The one that is being read is to be alone. */
+  #isAlone = false;
   /** Links that other nodes read, until they are asked after again. */
   readonly #elsewhere = new Map<string, NodeJS.Timeout>();
   readonly #waiters = new Map<string, Set<() => void>>();
@@ -96,18 +104,26 @@ export class LinkQueue {
   }
 
   #pump(): void {
+    /** Their next link is to be read alone, and others are being read. */
+    const deferred: string[] = [];
     for (const organisationId of this.#awake) {
-      if (this.#ended.signal.aborted || this.#running.size >= LINKS_AT_ONCE) return;
-      const sourceId = this.#nextOf(organisationId);
+      if (this.#ended.signal.aborted || this.#isAlone || this.#running.size >= LINKS_AT_ONCE) break;
+      const next = this.#nextOf(organisationId);
       // Deleted and added again it comes last; a Set's loop meets it once more, until nobody has a link that waits.
       this.#awake.delete(organisationId);
-      if (sourceId === undefined) continue;
+      if (next === undefined) continue;
+      if (next.alone && this.#running.size > 0) {
+        deferred.push(organisationId);
+        continue;
+      }
       this.#awake.add(organisationId);
-      this.#running.set(sourceId, this.#run(organisationId, sourceId));
+      this.#isAlone = next.alone;
+      this.#running.set(next.id, this.#run(organisationId, next.id));
     }
+    for (const organisationId of deferred) this.#awake.add(organisationId);
   }
 
-  #nextOf(organisationId: string): string | undefined {
+  #nextOf(organisationId: string): NextLink | undefined {
     try {
       return this.#options.next(organisationId, new Set([...this.#running.keys(), ...this.#elsewhere.keys()]));
     } catch (error) {
@@ -130,6 +146,7 @@ export class LinkQueue {
       this.#retryLater(organisationId);
     } finally {
       this.#running.delete(sourceId);
+      this.#isAlone = false;
       this.#pump();
     }
   }

@@ -28,6 +28,8 @@ export interface KnowledgeSource {
   /** A sentence, when the state is `failed`. */
   readonly error: string | null;
   readonly archivedAtMs: number | null;
+  /** Indexings that were begun and whose end nobody told: above 0 it waits because a process ended in one. */
+  readonly attempts: number;
   readonly origin: Origin;
   readonly reason: string | null;
   readonly chunks: number;
@@ -51,7 +53,7 @@ export const SOURCES_PER_APP_MAX = 10_000;
 export const NO_ROOM_FOR_SOURCES = `An app has at most ${SOURCES_PER_APP_MAX} knowledge sources.`;
 
 /** Of `knowledge_sources s`, what `sourceOf` takes. */
-export const SOURCE_COLUMNS = `s.id, s.app_id, s.external_key, s.kind, s.title, s.uri, s.content_hash, s.state, s.error, s.archived_at_ms, s.origin,
+export const SOURCE_COLUMNS = `s.id, s.app_id, s.external_key, s.kind, s.title, s.uri, s.content_hash, s.state, s.error, s.archived_at_ms, s.attempts, s.origin,
   s.reason, s.created_at_ms, s.updated_at_ms, (SELECT count(*) FROM knowledge_chunks c WHERE c.source_id = s.id) AS chunks`;
 
 /** A row of `SOURCE_COLUMNS`. */
@@ -67,6 +69,7 @@ export function sourceOf(row: Row): KnowledgeSource {
     state: row.state as SourceState,
     error: row.error as string | null,
     archivedAtMs: row.archived_at_ms as number | null,
+    attempts: row.attempts as number,
     origin: row.origin as Origin,
     reason: row.reason as string | null,
     chunks: row.chunks as number,
@@ -85,12 +88,12 @@ export function readSourceContent(db: Connection, sourceId: string): string | nu
   return db.statement('SELECT content FROM knowledge_sources WHERE id = :sourceId').get({ sourceId })?.content as string | null | undefined;
 }
 
-/** Sources (of one kind) that wait for indexing, or whose indexing a crash cut off; oldest change first. */
+/** Sources (of one kind) that wait for indexing, or whose indexing a crash cut off; those last, oldest change first. */
 export function sourcesToIndex(db: Connection, limit: number, kind: SourceKind | null = null): string[] {
   return db
     .statement(
       `SELECT id FROM knowledge_sources WHERE state IN ('pending', 'indexing') AND archived_at_ms IS NULL AND (:kind IS NULL OR kind = :kind)
-       ORDER BY updated_at_ms, id LIMIT :limit`,
+       ORDER BY attempts, updated_at_ms, id LIMIT :limit`,
     )
     .all({ limit, kind })
     .map((row) => row.id as string);
@@ -161,7 +164,7 @@ function upsertSource(db: Connection, input: SourceInput): { op: 'created' | 'up
   dropChunks(db, before.id);
   db.statement(
     `UPDATE knowledge_sources SET kind = :kind, title = :title, uri = :uri, content = :content, content_hash = :contentHash,
-       state = 'pending', error = NULL, archived_at_ms = NULL, origin = :origin, reason = :reason, updated_at_ms = :nowMs
+       state = 'pending', error = NULL, attempts = 0, archived_at_ms = NULL, origin = :origin, reason = :reason, updated_at_ms = :nowMs
      WHERE id = :id`,
   ).run({ ...input, title, contentHash, id: before.id });
   return { op: 'updated', id: before.id };
@@ -181,7 +184,7 @@ function archiveSource(
     dropChunks(db, source.id);
     // Brought back, it has to be indexed again.
     db.statement(
-      `UPDATE knowledge_sources SET state = 'pending', error = NULL, archived_at_ms = :nowMs, reason = coalesce(:reason, reason),
+      `UPDATE knowledge_sources SET state = 'pending', error = NULL, attempts = 0, archived_at_ms = :nowMs, reason = coalesce(:reason, reason),
          updated_at_ms = :nowMs
        WHERE id = :id`,
     ).run({ id: source.id, reason: input.reason ?? null, nowMs: input.nowMs });
@@ -196,15 +199,33 @@ interface IndexingInput {
   readonly nowMs: number;
 }
 
-/** pending → indexing (and indexing again after a crash); false when there is nothing to index any more. */
-function beginIndexing(db: Connection, input: IndexingInput): boolean {
+/** What ended a process may have been another document, or somebody who killed it: it is tried once more, and then no longer. */
+const ATTEMPTS_MAX = 2;
+const ENDED_THE_SERVICE =
+  'Reading this ended the service twice, so it is not tried again by itself. Send it again to have it tried once more, or send its text.';
+
+/** `begun`; `failed` when processes ended in it too often; `settled` when there is nothing to index any more. */
+export type Beginning = 'begun' | 'failed' | 'settled';
+
+/** pending → indexing (and indexing again after a crash): counted before anything is read, so that a process that ends in it has counted. */
+function beginIndexing(db: Connection, input: IndexingInput): Beginning {
   const { changes } = db
     .statement(
-      `UPDATE knowledge_sources SET state = 'indexing', updated_at_ms = :nowMs
-       WHERE id = :sourceId AND content_hash = :contentHash AND archived_at_ms IS NULL AND state IN ('pending', 'indexing')`,
+      `UPDATE knowledge_sources SET state = 'indexing', attempts = attempts + 1, updated_at_ms = :nowMs
+       WHERE id = :sourceId AND content_hash = :contentHash AND archived_at_ms IS NULL AND state IN ('pending', 'indexing')
+         AND attempts < :attemptsMax`,
     )
-    .run({ ...input });
-  return changes === 1;
+    .run({ ...input, attemptsMax: ATTEMPTS_MAX });
+  if (changes === 1) return 'begun';
+  return failSource(db, { ...input, error: ENDED_THE_SERVICE }) ? 'failed' : 'settled';
+}
+
+/** It was cut off by a process that lives, so that this attempt does not count. The row stays `indexing`: another node may have begun. */
+function stopIndexing(db: Connection, { sourceId, contentHash }: Omit<IndexingInput, 'nowMs'>): void {
+  db.statement(
+    `UPDATE knowledge_sources SET attempts = attempts - 1
+     WHERE id = :sourceId AND content_hash = :contentHash AND archived_at_ms IS NULL AND state = 'indexing' AND attempts > 0`,
+  ).run({ sourceId, contentHash });
 }
 
 /** Chunks, full-text rows and `indexed`, all at once; false when the content has changed or was archived meanwhile. */
@@ -212,7 +233,7 @@ function replaceChunks(db: Connection, input: IndexingInput & { chunks: readonly
   const { sourceId, contentHash, nowMs } = input;
   const { changes } = db
     .statement(
-      `UPDATE knowledge_sources SET state = 'indexed', error = NULL, updated_at_ms = :nowMs
+      `UPDATE knowledge_sources SET state = 'indexed', error = NULL, attempts = 0, updated_at_ms = :nowMs
        WHERE id = :sourceId AND content_hash = :contentHash AND archived_at_ms IS NULL AND state = 'indexing'`,
     )
     .run({ sourceId, contentHash, nowMs });
@@ -264,11 +285,11 @@ function indexFetched(db: Connection, input: IndexingInput & FetchedContent): bo
 function failSource(db: Connection, input: IndexingInput & { error: string }): boolean {
   const { changes } = db
     .statement(
-      `UPDATE knowledge_sources SET state = 'failed', error = :error, updated_at_ms = :nowMs
+      `UPDATE knowledge_sources SET state = 'failed', error = :error, attempts = 0, updated_at_ms = :nowMs
        WHERE id = :sourceId AND content_hash = :contentHash AND archived_at_ms IS NULL AND state IN ('pending', 'indexing')`,
     )
     .run({ ...input });
   return changes === 1;
 }
 
-export const transactions = { upsertSource, archiveSource, beginIndexing, replaceChunks, indexFetched, failSource };
+export const transactions = { upsertSource, archiveSource, beginIndexing, stopIndexing, replaceChunks, indexFetched, failSource };

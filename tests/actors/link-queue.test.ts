@@ -17,7 +17,8 @@ function playedQueue(links: Record<string, string[]>) {
     log: { error: (_fields, message) => void logged.push(message) },
     next(organisationId, running) {
       if (links[organisationId] === undefined) throw new Error('no such organisation');
-      return links[organisationId].find((id) => !running.has(id));
+      const id = links[organisationId].find((each) => !running.has(each));
+      return id === undefined ? undefined : { id, alone: id.endsWith('!') };
     },
     work: (organisationId, sourceId, signal) =>
       new Promise<boolean>((resolve, reject) => {
@@ -99,4 +100,23 @@ test('links: closing cuts off what is read, frees who waits and takes nothing ne
   queue.wake('org');
   await queue.settled('org', 'e', 60_000);
   assert.deepEqual([jobs.length, logged], [begun, []]);
+});
+
+test('links: one in whose reading a process ended is read alone, after those that wait in its organisation', async () => {
+  const { queue, jobs, at } = playedQueue({ org: ['a', 'b!', 'c!'], other: ['d', 'e'] });
+  queue.wake('org');
+  assert.deepEqual(at(), ['a']);
+  queue.wake('other');
+  assert.deepEqual(at(), ['a', 'd', 'e']);
+  await jobs[0]?.end(true);
+  await jobs[0]?.end(true);
+  assert.deepEqual(at(), ['e'], 'it waits until nothing else is read');
+  await jobs[0]?.end(true);
+  assert.deepEqual(at(), ['b!']);
+  queue.wake('other');
+  await jobs[0]?.end(true);
+  assert.deepEqual(at(), ['c!']);
+  await jobs[0]?.end(true);
+  assert.deepEqual(at(), []);
+  await queue.close();
 });

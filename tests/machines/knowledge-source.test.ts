@@ -15,6 +15,7 @@ const TABLE: Record<KnowledgeSourceState, Record<EventType, KnowledgeSourceState
     'indexing.began': 'indexing',
     'indexing.finished': 'pending',
     'indexing.failed': 'failed',
+    'indexing.stopped': 'pending',
     'process.lost': 'pending',
   },
   indexing: {
@@ -24,6 +25,7 @@ const TABLE: Record<KnowledgeSourceState, Record<EventType, KnowledgeSourceState
     'indexing.began': 'indexing',
     'indexing.finished': 'indexed',
     'indexing.failed': 'failed',
+    'indexing.stopped': 'indexing',
     'process.lost': 'indexing',
   },
   indexed: {
@@ -33,6 +35,7 @@ const TABLE: Record<KnowledgeSourceState, Record<EventType, KnowledgeSourceState
     'indexing.began': 'indexed',
     'indexing.finished': 'indexed',
     'indexing.failed': 'indexed',
+    'indexing.stopped': 'indexed',
     'process.lost': 'indexed',
   },
   failed: {
@@ -42,6 +45,7 @@ const TABLE: Record<KnowledgeSourceState, Record<EventType, KnowledgeSourceState
     'indexing.began': 'failed',
     'indexing.finished': 'failed',
     'indexing.failed': 'failed',
+    'indexing.stopped': 'failed',
     'process.lost': 'failed',
   },
   archived: {
@@ -51,6 +55,7 @@ const TABLE: Record<KnowledgeSourceState, Record<EventType, KnowledgeSourceState
     'indexing.began': 'archived',
     'indexing.finished': 'archived',
     'indexing.failed': 'archived',
+    'indexing.stopped': 'archived',
     'process.lost': 'archived',
   },
 };
@@ -59,7 +64,7 @@ for (const state of Object.keys(TABLE) as KnowledgeSourceState[]) {
   for (const type of Object.keys(TABLE[state]) as EventType[]) {
     test(`Knowledge source: ${state} × ${type}`, () => {
       for (const event of SOURCE_EVENTS[type]) {
-        const step = stepper(knowledgeSource, { stored: { state, context: {} } }).send(event);
+        const step = stepper(knowledgeSource, { stored: { state, context: { attempts: 1 } } }).send(event);
         assert.equal(step.state, TABLE[state][type]);
         assert.deepEqual(step.effects, []);
       }
@@ -76,7 +81,23 @@ test('Knowledge source: on every way a source is indexed only by an indexer that
     indexed += 1;
     const types = path.map((event) => event.type);
     const changed = types.findLastIndex((type) => type.startsWith('source.'));
-    assert.deepEqual(types.slice(changed + 1), ['indexing.began', 'indexing.finished'], JSON.stringify(path));
+    const since = types.slice(changed + 1);
+    assert.deepEqual([since[0], since.at(-1)], ['indexing.began', 'indexing.finished'], JSON.stringify(path));
   }
   assert.ok(indexed > 0);
+});
+
+test('Knowledge source: what two processes ended in is not begun a third time; what was stopped or is sent again is', () => {
+  const after = (...types: EventType[]) => {
+    const machine = stepper(knowledgeSource);
+    for (const type of types) for (const event of SOURCE_EVENTS[type]) machine.send(event);
+    return machine.state;
+  };
+  const lost = ['indexing.began', 'process.lost'] as const;
+  assert.equal(after(...lost, 'indexing.began'), 'indexing');
+  assert.equal(after(...lost, ...lost, 'indexing.began'), 'failed');
+  assert.equal(after(...lost, 'indexing.began', 'indexing.stopped', 'indexing.began'), 'indexing');
+  assert.equal(after(...lost, 'indexing.began', 'indexing.stopped', ...lost, 'indexing.began'), 'failed');
+  assert.equal(after(...lost, ...lost, 'source.updated', 'indexing.began'), 'indexing');
+  assert.equal(after(...lost, ...lost, 'indexing.began', 'source.restored', ...lost, 'indexing.began'), 'indexing');
 });

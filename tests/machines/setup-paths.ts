@@ -62,6 +62,7 @@ export const SOURCE_EVENTS: ByType<KnowledgeSourceEvent> = {
   'indexing.began': [{ type: 'indexing.began' }],
   'indexing.finished': [{ type: 'indexing.finished' }],
   'indexing.failed': [{ type: 'indexing.failed', error: 'The text could not be read.' }],
+  'indexing.stopped': [{ type: 'indexing.stopped' }],
   'process.lost': [{ type: 'process.lost' }],
 };
 

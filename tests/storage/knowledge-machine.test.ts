@@ -72,6 +72,9 @@ class StoredSource {
       case 'indexing.failed':
         transactions.failSource(this.#db, { ...about, error: event.error });
         break;
+      case 'indexing.stopped':
+        transactions.stopIndexing(this.#db, about);
+        break;
       case 'process.lost':
         // Nothing is written by a process that is gone.
         break;

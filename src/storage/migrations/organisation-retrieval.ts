@@ -21,8 +21,11 @@ export const retrievalMigration: Migration = {
     -- Holds all that the first pass of a search compares, so that it reads no vector.
     CREATE INDEX knowledge_vectors_by_app ON knowledge_vectors (app_id, model, signature);
 
+    -- Indexings that were begun, and of which nobody has said that they ended: what ended the process stands here at the next start.
+    ALTER TABLE knowledge_sources ADD COLUMN attempts INTEGER NOT NULL DEFAULT 0;
+
     -- A source's row holds its whole text, and most columns lie behind it: these hold all that is asked of many rows.
-    CREATE INDEX knowledge_sources_waiting ON knowledge_sources (updated_at_ms, id, kind, state, archived_at_ms)
+    CREATE INDEX knowledge_sources_waiting ON knowledge_sources (attempts, updated_at_ms, id, kind, state, archived_at_ms)
       WHERE state IN ('pending', 'indexing') AND archived_at_ms IS NULL;
     CREATE INDEX knowledge_sources_by_state ON knowledge_sources (app_id, state, archived_at_ms) WHERE archived_at_ms IS NULL;
   `,
