@@ -1,13 +1,18 @@
-/** Seals secrets at rest with AES-256-GCM under the master key, and mints what nobody should choose by hand. */
+/** Seals secrets at rest with AES-256-GCM under keys that are derived from the master key, and mints what nobody should choose by hand. */
 import { createCipheriv, createDecipheriv, createHash, createHmac, hkdfSync, randomBytes, timingSafeEqual } from 'node:crypto';
 import { readOrMint } from './minted-file.ts';
 
 const KEY_BYTES = 32;
 const NONCE_BYTES = 12;
 const TAG_BYTES = 16;
+/** Names this service and how keys are derived: another derivation is another version. */
+const DERIVATION = 'assistant-service v1';
 
 export interface Vault {
-  /** `purpose` is authenticated: what was sealed for one use does not open for another. */
+  /**
+   * `purpose` is authenticated: what was sealed for one purpose does not open for another. Its first word is the use (`identity`,
+   * `upload`, `bus`), a word of the program's own: each use has a key of its own.
+   */
   seal(purpose: string, plain: Uint8Array): Buffer;
   /** @throws Error when the bytes were changed, sealed for something else or under another master key. */
   open(purpose: string, sealed: Uint8Array): Buffer;
@@ -31,26 +36,47 @@ function masterKeyBytes(file: string, given: string | undefined): Buffer {
   return key;
 }
 
+/** The word that a purpose begins with. */
+function useOf(purpose: string): string {
+  return /^[a-z]*/.exec(purpose)?.[0] ?? '';
+}
+
+/**
+ * The keys of one kind, each use its own (HKDF-SHA256, RFC 5869): whoever gets hold of one, or gets one service to seal what another
+ * opens, gets no further. The master key itself neither seals nor signs. Uses are few and the program's own, so all are kept.
+ */
+function derivedKeys(master: Buffer, kind: 'seal' | 'digest'): (purpose: string) => Buffer {
+  const keys = new Map<string, Buffer>();
+  return (purpose) => {
+    const use = useOf(purpose);
+    const known = keys.get(use);
+    if (known !== undefined) return known;
+    const key = Buffer.from(hkdfSync('sha256', master, '', `${DERIVATION} ${kind} ${use}`, KEY_BYTES));
+    keys.set(use, key);
+    return key;
+  };
+}
+
 /** Opens the vault with the given master key (base64), or with the one kept in `file`, minted there when missing. */
 export function openVault(file: string, given: string | undefined): Vault {
-  const key = masterKeyBytes(file, given);
-  // A key of its own: the master key itself only ever seals.
-  const digestKey = Buffer.from(hkdfSync('sha256', key, '', 'digest', KEY_BYTES));
+  const master = masterKeyBytes(file, given);
+  const sealKey = derivedKeys(master, 'seal');
+  const digestKey = derivedKeys(master, 'digest');
   return {
     seal(purpose, plain) {
       const nonce = randomBytes(NONCE_BYTES);
-      const cipher = createCipheriv('aes-256-gcm', key, nonce);
+      const cipher = createCipheriv('aes-256-gcm', sealKey(purpose), nonce);
       cipher.setAAD(Buffer.from(purpose));
       return Buffer.concat([nonce, cipher.update(plain), cipher.final(), cipher.getAuthTag()]);
     },
     open(purpose, sealed) {
       const bytes = Buffer.from(sealed);
-      const decipher = createDecipheriv('aes-256-gcm', key, bytes.subarray(0, NONCE_BYTES));
+      const decipher = createDecipheriv('aes-256-gcm', sealKey(purpose), bytes.subarray(0, NONCE_BYTES));
       decipher.setAAD(Buffer.from(purpose));
       decipher.setAuthTag(bytes.subarray(bytes.length - TAG_BYTES));
       return Buffer.concat([decipher.update(bytes.subarray(NONCE_BYTES, bytes.length - TAG_BYTES)), decipher.final()]);
     },
     // The NUL ends the purpose: no longer purpose with shorter bytes comes to the same.
-    digest: (purpose, plain) => createHmac('sha256', digestKey).update(`${purpose}\0`).update(plain).digest(),
+    digest: (purpose, plain) => createHmac('sha256', digestKey(purpose)).update(`${purpose}\0`).update(plain).digest(),
   };
 }
