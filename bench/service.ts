@@ -55,7 +55,13 @@ export async function createApp(operator: Console, organisationId: string): Prom
 export async function createLiveApp(operator: Console): Promise<{ readonly organisationId: string; readonly liveKey: string }> {
   const organisationId = await createOrganisation(operator);
   const { appId, liveKey } = await createApp(operator, organisationId);
-  await operator.call('PATCH', `/apps/${appId}`, { messages_per_minute: MESSAGES_PER_MINUTE, messages_per_day: MESSAGES_PER_DAY });
+  await operator.call('PATCH', `/apps/${appId}`, {
+    messages_per_minute: MESSAGES_PER_MINUTE,
+    messages_per_day: MESSAGES_PER_DAY,
+    // All load comes from one address.
+    messages_per_minute_per_address: 0,
+    messages_per_day_per_address: 0,
+  });
   await operator.call('POST', `/apps/${appId}/go-live`);
   return { organisationId, liveKey };
 }

@@ -258,6 +258,7 @@ function turnCommand(question: SmokeQuestion, asking: Asking, ears: Required<Pic
     turnId,
     fingerprint: turnId,
     requestId: `${runId}-${turnId}`,
+    address: '',
     purpose: 'smoke',
     body,
     userToken: '',

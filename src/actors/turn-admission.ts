@@ -5,12 +5,13 @@
  */
 import semver from 'semver';
 import { type ErrorCode, Refusal, type RefusalOptions } from '../protocol/errors.ts';
+import { MESSAGES_PER_DAY_ADDRESS_SHARE } from '../protocol/limits.ts';
 import { NOTICES_CAPABILITY, type NoticeReason } from '../protocol/runtime/stream-events.ts';
 import { timestamp } from '../protocol/timestamp.ts';
 import type { Connection } from '../storage/connection.ts';
 import type { Storage } from '../storage/storage.ts';
 import { creditResetsAtMs, isCreditExhaustedLately } from '../storage/usage.ts';
-import { type Admission, type Cap, nextUtcDayMs, passCaps } from '../storage/usage-ledger.ts';
+import { type Admission, type Cap, nextUtcDayMs, passCaps, type Sender } from '../storage/usage-ledger.ts';
 import type { PlatformSpend } from './platform-spend.ts';
 import type { TurnCommand } from './turn-command.ts';
 
@@ -24,12 +25,16 @@ interface CapWording {
   readonly notice: { readonly reason: NoticeReason; resetsAtMs(nowMs: number): number } | null;
 }
 
+const LAST_MESSAGE: CapWording = {
+  code: 'rate_limited',
+  message: 'That was the last message for today. The assistant is back tomorrow.',
+  notice: { reason: 'user_limit', resetsAtMs: nextUtcDayMs },
+};
+
 const CAP_WORDINGS: Readonly<Record<TurnCap, CapWording>> = {
-  messages_per_day: {
-    code: 'rate_limited',
-    message: 'That was the last message for today. The assistant is back tomorrow.',
-    notice: { reason: 'user_limit', resetsAtMs: nextUtcDayMs },
-  },
+  messages_per_day: LAST_MESSAGE,
+  // People behind one address need not learn that they are counted together.
+  messages_per_day_per_address: LAST_MESSAGE,
   sandbox_conversations: {
     code: 'quota_exceeded',
     message:
@@ -133,6 +138,14 @@ export function refuseCapped(
   const { app, channel } = command;
   const { cap } = passCaps(db, { appId: app.id, channel, isNewConversation, nowMs }, admission);
   if (cap !== null) throw capRefusal(command, cap, nowMs);
+}
+
+/** The address that the turn is counted for. Null: a person signed for it, or the app does not count addresses. */
+export function senderOf({ address, app, person }: TurnCommand, { vault }: Storage): Sender | null {
+  const { messagesPerDay, messagesPerDayPerAddress } = app.settings;
+  const limit = messagesPerDayPerAddress ?? Math.ceil(messagesPerDay / MESSAGES_PER_DAY_ADDRESS_SHARE);
+  if (person?.verified === true || limit === 0) return null;
+  return { address: vault.digest('address', Buffer.from(address)).toString('base64url'), messagesPerDay: limit };
 }
 
 /** What a turn_id gets that names another turn than the one it is sent with (decisions §4). */

@@ -25,6 +25,8 @@ export interface TurnCommand {
   readonly channel: Channel;
   /** '' when the caller sent none. */
   readonly deviceId: string;
+  /** What limits know the client's address by; '' when the service itself asks. */
+  readonly address: string;
   /** Who is signed in on this turn; null: nobody. `verified`: the signature was checked. */
   readonly person: { readonly externalUserId: string; readonly verified: boolean } | null;
   /** The client's idempotency key, or one minted for it. */

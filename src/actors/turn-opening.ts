@@ -24,7 +24,7 @@ import { lostChange } from './invocation-step.ts';
 import { pendingOf } from './pending-call.ts';
 import type { QuestionMeanings } from './question-meanings.ts';
 import type { Stepper } from './step.ts';
-import { refuseCapped } from './turn-admission.ts';
+import { refuseCapped, senderOf } from './turn-admission.ts';
 import { isContinuation, planTurn, type TurnCommand, type TurnPlan } from './turn-command.ts';
 import { journalEvent } from './turn-log.ts';
 import { turnMachine } from './turn-machine.ts';
@@ -207,12 +207,15 @@ export class TurnOpening {
     const { messagesPerDay, dailyModelBudgetUsd } = command.app.settings;
     return {
       messagesPerDay,
+      sender: senderOf(command, this.#services.storage),
       dailyModelBudgetMicroUsd: dailyModelBudgetUsd === null ? null : toMicroUsd(dailyModelBudgetUsd),
     };
   }
 
-  #dayLeft({ app, channel }: TurnCommand, db: Connection, nowMs: number): number {
-    return turnsLeft(db, { appId: app.id, channel, nowMs }, app.settings.messagesPerDay);
+  #dayLeft(command: TurnCommand, db: Connection, nowMs: number): number {
+    const { app, channel } = command;
+    const { messagesPerDay } = app.settings;
+    return turnsLeft(db, { appId: app.id, channel, nowMs }, { messagesPerDay, sender: senderOf(command, this.#services.storage) });
   }
 
   #mint(prefix: IdPrefix): string {

@@ -16,7 +16,8 @@ import type { Exchange } from './exchange.ts';
 import { collectUpload } from './multipart.ts';
 import type { RateBuckets } from './rate-limit.ts';
 import { refusalOf, sendRefusal, sendReply } from './render.ts';
-import type { CallerKind, Callers, Reply, Route, RuntimeCaller, UploadedFile, UploadRule } from './route.ts';
+import type { AdmittedCaller, CallerKind, Callers, Reply, Route, RuntimeCaller, UploadedFile, UploadRule } from './route.ts';
+import { signedPersonOf } from './runtime/identity.ts';
 import type { Services } from './services.ts';
 import { setupCallOf, setupSessionOf } from './setup/access.ts';
 import type { EventStreams } from './sse.ts';
@@ -37,15 +38,32 @@ function refuseWhileSuspended(route: Route, { app }: RuntimeCaller): void {
   throw new Refusal(route.suspended, 'The app is suspended. Whoever runs the service can say why and lift it.');
 }
 
+/** Counts the request in the route's buckets. @throws Refusal `rate_limited` */
+function admitCounted(route: Route, caller: RuntimeCaller, services: Services, buckets: RateBuckets): AdmittedCaller {
+  const asksWho = route.limits.some(({ scope }) => scope === 'person');
+  let person = asksWho ? signedPersonOf(caller, services) : null;
+  let limits = route.limits;
+  buckets.pass(limits, { ...caller, person });
+  return {
+    ...caller,
+    pass(further, signed) {
+      buckets.pass(further, { ...caller, person: signed });
+      person = signed;
+      limits = [...limits, ...further];
+    },
+    minuteLeft: () => Math.min(...limits.map((limit) => buckets.left(limit, { ...caller, person }))),
+  };
+}
+
 /** Lets the caller in. @throws Refusal */
 function admit(route: Route, exchange: Exchange, { services, buckets }: Gate): Callers[CallerKind] {
   if (route.caller === 'runtime') {
     const caller = authenticateRuntime(exchange, services);
     checkOrigin(exchange.origin, caller.app.settings.allowedDomains, caller.channel);
     refuseWhileSuspended(route, caller);
-    buckets.pass(route.limits, caller);
+    const counted = admitCounted(route, caller, services, buckets);
     services.billing.seen(caller);
-    return { ...caller, minuteLeft: () => Math.min(...route.limits.map((limit) => buckets.left(limit, caller))) };
+    return counted;
   }
   if (route.caller === 'setup' || route.caller === 'setup_claimant') {
     const ref = setupSessionOf(exchange.header, services);

@@ -1,6 +1,6 @@
 /**
  * Per-minute limits, one bucket per (pool, app, device) in this process: a soft first line of defence (service.md "Limits,
- * the five caps", rules 1 and 2). A bucket fills by one with each request and leaks steadily, so a changed limit
+ * the five caps", rules 1 and 2); and per person who signed, or else per address, because device ids cost nothing (decisions §11.5). A bucket fills by one with each request and leaks steadily, so a changed limit
  * counts from the next request on: it is compared with the level and never stored.
  *
  * Of a cell each node tells the others what it let pass, and they fill their buckets with it, so a limit holds for the cell: a
@@ -11,7 +11,6 @@ import { LRUCache } from 'lru-cache';
 import type { SharedCounts } from '../actors/cluster/shared-counts.ts';
 import { Refusal } from '../protocol/errors.ts';
 import { SETUP_REQUESTS_PER_MINUTE } from '../protocol/limits.ts';
-import type { AppRecord } from '../storage/apps.ts';
 import type { RateLimit, RuntimeCaller } from './route.ts';
 
 const MINUTE_MS = 60_000;
@@ -23,6 +22,10 @@ const MINUTE_MS = 60_000;
 const DEVICE_BUCKETS_MAX = 100_000;
 /** Kept apart: invented device ids cannot push these out. */
 const APP_BUCKETS_MAX = 20_000;
+/** Kept apart likewise. Who holds more addresses than this is no single stranger; 20 MB at most, as for devices. */
+const ADDRESS_BUCKETS_MAX = 100_000;
+/** Nobody invents signed people; one bucket takes up to 500 bytes, with their id. */
+const PERSON_BUCKETS_MAX = 50_000;
 /** Open setup sessions of one process; each belongs to an app that somebody is configuring right now, and takes 1 KB. */
 const SESSIONS_MAX = 10_000;
 
@@ -38,8 +41,27 @@ function levelAt(bucket: Bucket, perMinute: number, nowMs: number): number {
 }
 
 /** Names of buckets among nodes: kind, the limit by which they leak, and their key here. */
-const SHARED_NAME = /^(device|app) (\d+(?:\.\d+)?) (.+)$/s;
+const SHARED_NAME = /^(device|app|address|person) (\d+(?:\.\d+)?) (.+)$/s;
 const SHARED_SESSION = 'session ';
+
+/** Who is counted: `person` is the id that somebody signed for; null, or absent: nobody did. */
+export type Counted = Pick<RuntimeCaller, 'app' | 'deviceId' | 'address'> & { readonly person?: string | null };
+type Scope = RateLimit['scope'];
+
+const WHO: Readonly<Record<Scope, string>> = {
+  device: 'this device',
+  app: 'this app',
+  address: 'this address',
+  person: 'this person',
+};
+
+/** The bucket's name after its app; undefined: the limit is not about this caller. */
+function bucketOf(scope: Scope, { deviceId, address, person = null }: Counted): string | undefined {
+  if (scope === 'app') return '';
+  if (scope === 'device') return ` ${deviceId}`;
+  if (scope === 'person') return person === null ? undefined : ` ${person}`;
+  return person === null ? ` ${address}` : undefined;
+}
 
 function tooMany(who: string, waitS: number): Refusal {
   return new Refusal('rate_limited', `Too many requests from ${who}. Try again in ${waitS} s.`, { retryAfterS: waitS });
@@ -47,8 +69,12 @@ function tooMany(who: string, waitS: number): Refusal {
 
 export class RateBuckets {
   readonly #nowMs: () => number;
-  readonly #devices = new LRUCache<string, Bucket>({ max: DEVICE_BUCKETS_MAX });
-  readonly #apps = new LRUCache<string, Bucket>({ max: APP_BUCKETS_MAX });
+  readonly #buckets: Readonly<Record<Scope, LRUCache<string, Bucket>>> = {
+    device: new LRUCache({ max: DEVICE_BUCKETS_MAX }),
+    app: new LRUCache({ max: APP_BUCKETS_MAX }),
+    address: new LRUCache({ max: ADDRESS_BUCKETS_MAX }),
+    person: new LRUCache({ max: PERSON_BUCKETS_MAX }),
+  };
   /** When the last requests of a session came, oldest first: at most as many as a minute may have. */
   readonly #sessions = new LRUCache<string, number[]>({ max: SESSIONS_MAX });
 
@@ -71,27 +97,36 @@ export class RateBuckets {
     }
     const [, kind, perMinute, key] = SHARED_NAME.exec(name) ?? [];
     if (key === undefined) return;
-    const bucket = this.#bucket(kind === 'device' ? this.#devices : this.#apps, key);
+    const bucket = this.#bucket(this.#buckets[kind as Scope], key);
     const nowMs = this.#nowMs();
     bucket.level = levelAt(bucket, Number(perMinute), nowMs) + count;
     bucket.atMs = nowMs;
   }
 
-  /** How many more requests of this caller would pass `limit` at once, now. Counts nothing. */
-  left({ pool, scope, perMinute: limitOf }: RateLimit, { app, deviceId }: RuntimeCaller): number {
-    const perMinute = limitOf(app);
-    const bucket = scope === 'device' ? this.#devices.peek(`${pool} ${app.id} ${deviceId}`) : this.#apps.peek(`${pool} ${app.id}`);
+  /** How many more requests of this caller would pass `limit` at once, now; Infinity when it does not count them. Counts nothing. */
+  left({ pool, scope, perMinute: limitOf }: RateLimit, caller: Counted): number {
+    const perMinute = limitOf(caller.app);
+    const name = bucketOf(scope, caller);
+    if (name === undefined || perMinute === Infinity) return Infinity;
+    const bucket = this.#buckets[scope].peek(`${pool} ${caller.app.id}${name}`);
     if (bucket === undefined) return perMinute;
     return Math.max(0, Math.floor(perMinute - levelAt(bucket, perMinute, this.#nowMs())));
   }
 
   /** Counts the request in every bucket. @throws Refusal `rate_limited` with Retry-After when one is full; then it counts no further. */
-  pass(limits: readonly RateLimit[], caller: RuntimeCaller): void {
+  pass(limits: readonly RateLimit[], caller: Counted): void {
     for (const limit of limits) {
-      const { app, deviceId } = caller;
-      if (limit.scope === 'device') this.#pass(this.#devices, `${limit.pool} ${app.id} ${deviceId}`, limit, app, 'this device');
-      else this.#pass(this.#apps, `${limit.pool} ${app.id}`, limit, app, 'this app');
+      const name = bucketOf(limit.scope, caller);
+      const perMinute = limit.perMinute(caller.app);
+      if (name === undefined || perMinute === Infinity) continue;
+      const isModest = limit.keptPerAddress !== undefined && this.#isModest(limit.pool, limit.keptPerAddress, caller);
+      this.#pass(limit, perMinute, `${limit.pool} ${caller.app.id}${name}`, isModest);
     }
+  }
+
+  /** Counts the request for its address, whatever becomes of it. True: the address sent few of them lately. */
+  #isModest(pool: string, keptPerMinute: number, { app, address }: Counted): boolean {
+    return this.#take(this.#buckets.address, `${pool} ${app.id} ${address}`, keptPerMinute) === 0;
   }
 
   /** When the requests of the last minute came. */
@@ -116,14 +151,12 @@ export class RateBuckets {
     this.#others?.tell(SHARED_SESSION + sessionId, 1);
   }
 
-  #pass(buckets: LRUCache<string, Bucket>, key: string, limit: RateLimit, app: AppRecord, who: string): void {
-    const perMinute = limit.perMinute(app);
-    const waitS = this.#take(buckets, key, perMinute);
-    if (waitS === 0) {
-      this.#others?.count(`${limit.scope} ${perMinute} ${key}`);
-      return;
-    }
-    throw tooMany(who, limit.retryAfterS ?? waitS);
+  /** `always`: it passes although the bucket is full. */
+  #pass({ scope, retryAfterS }: RateLimit, perMinute: number, key: string, always: boolean): void {
+    const waitS = this.#take(this.#buckets[scope], key, perMinute);
+    if (waitS > 0 && always) return;
+    if (waitS > 0) throw tooMany(WHO[scope], retryAfterS ?? waitS);
+    this.#others?.count(`${scope} ${perMinute} ${key}`);
   }
 
   /** Seconds until one request more fits; 0: it fitted and is counted. */

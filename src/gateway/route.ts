@@ -24,7 +24,12 @@ export interface RuntimeCaller {
 
 /** One that passed the limits of its route. */
 export interface AdmittedCaller extends RuntimeCaller {
-  /** How many more requests to this route fit into the minute now. */
+  /**
+   * Counts the request in buckets beside the route's, by what its body says: of the person who signed for it, or of the address.
+   * @throws Refusal `rate_limited`
+   */
+  pass(limits: readonly RateLimit[], person: string | null): void;
+  /** How many more requests like this one fit into the minute now. */
   minuteLeft(): number;
 }
 
@@ -95,8 +100,12 @@ export interface StreamPosition {
 export interface RateLimit {
   /** Requests of one pool share buckets; every pool has its own. */
   readonly pool: string;
-  readonly scope: 'device' | 'app';
+  /** `person`: counted when somebody has signed for the caller; `address`: when nobody has. */
+  readonly scope: 'device' | 'app' | 'person' | 'address';
+  /** Infinity: nobody counts. */
   perMinute(app: AppRecord): number;
+  /** Of an app's bucket: this many requests a minute of each address pass although others have filled it. */
+  readonly keptPerAddress?: number;
   /** Said as `Retry-After` instead of the time until one request more fits. */
   readonly retryAfterS?: number;
 }

@@ -163,7 +163,7 @@ function writeOpening(db: Connection, input: OpenTurnInput): OpenTurnOutput {
          AND NOT EXISTS (SELECT 1 FROM invocations WHERE invocations.turn = turns.id) AND id <> :turn`,
     ).run({ conversationId, turn });
   }
-  if (input.admission !== null) countTurn(db, { appId, channel, isNewConversation, nowMs });
+  if (input.admission !== null) countTurn(db, { appId, channel, isNewConversation, nowMs }, input.admission);
   return { outcome: 'opened', turn, dayLeft: passed?.dayLeft ?? null };
 }
 

@@ -10,6 +10,15 @@ export interface Admission {
   readonly messagesPerDay: number;
   /** Null: the operator set none. */
   readonly dailyModelBudgetMicroUsd: number | null;
+  /** Null: the turn is not counted by its address. */
+  readonly sender: Sender | null;
+}
+
+/** An address, and how many turns that nobody signed for it may send a day (decisions §11.5). */
+export interface Sender {
+  /** A keyed digest: who used the service is not to be read from the file. */
+  readonly address: string;
+  readonly messagesPerDay: number;
 }
 
 export interface Charge {
@@ -36,7 +45,7 @@ interface TurnToAdmit {
   readonly nowMs: number;
 }
 
-export type Cap = 'messages_per_day' | 'sandbox_conversations' | 'daily_model_budget';
+export type Cap = 'messages_per_day' | 'messages_per_day_per_address' | 'sandbox_conversations' | 'daily_model_budget';
 
 /** What the caps say of a turn: the first one that it would break, or how many turns are left today after it. */
 export type Passed = { readonly cap: Cap } | { readonly cap: null; readonly dayLeft: number };
@@ -53,9 +62,25 @@ function turnsToday(db: Connection, turn: CountedAs): number {
   return today?.turns as number;
 }
 
+function addressTurnsToday(db: Connection, turn: CountedAs, address: string): number {
+  const today = db
+    .statement(
+      `SELECT coalesce(sum(turns), 0) AS turns FROM address_days
+       WHERE day = :day AND channel = :channel AND address = :address AND (:channel = 'sandbox' OR app_id = :appId)`,
+    )
+    .get({ day: utcDay(turn.nowMs), channel: turn.channel, address, appId: turn.appId });
+  return today?.turns as number;
+}
+
 /** How many turns are left today, for a turn that is not counted itself. */
-export function turnsLeft(db: Connection, turn: CountedAs, messagesPerDay: number): number {
-  return Math.max(0, messagesPerDay - turnsToday(db, turn));
+export function turnsLeft(
+  db: Connection,
+  turn: CountedAs,
+  { messagesPerDay, sender }: Pick<Admission, 'messagesPerDay' | 'sender'>,
+): number {
+  const ofApp = messagesPerDay - turnsToday(db, turn);
+  const ofAddress = sender === null ? Infinity : sender.messagesPerDay - addressTurnsToday(db, turn, sender.address);
+  return Math.max(0, Math.min(ofApp, ofAddress));
 }
 
 /**
@@ -64,8 +89,9 @@ export function turnsLeft(db: Connection, turn: CountedAs, messagesPerDay: numbe
  */
 export function passCaps(db: Connection, turn: TurnToAdmit, admission: Admission): Passed {
   const day = utcDay(turn.nowMs);
-  const counted = turnsToday(db, turn);
-  if (counted >= admission.messagesPerDay) return { cap: 'messages_per_day' };
+  if (turnsToday(db, turn) >= admission.messagesPerDay) return { cap: 'messages_per_day' };
+  const left = turnsLeft(db, turn, admission);
+  if (left === 0) return { cap: 'messages_per_day_per_address' };
   if (turn.channel === 'sandbox' && turn.isNewConversation) {
     const month = db
       .statement(
@@ -80,14 +106,26 @@ export function passCaps(db: Connection, turn: TurnToAdmit, admission: Admission
       .get({ appId: turn.appId, day });
     if ((spent?.spent as number) >= admission.dailyModelBudgetMicroUsd) return { cap: 'daily_model_budget' };
   }
-  return { cap: null, dayLeft: admission.messagesPerDay - counted - 1 };
+  return { cap: null, dayLeft: left - 1 };
 }
 
-export function countTurn(db: Connection, turn: TurnToAdmit): void {
+/** Counts the turn for its app and, where that is asked for, its address. */
+export function countTurn(db: Connection, turn: TurnToAdmit, { sender }: Pick<Admission, 'sender'>): void {
+  if (sender !== null) countAddress(db, turn, sender.address);
   db.statement(
     `INSERT INTO usage_days (app_id, channel, day, turns, conversations) VALUES (:appId, :channel, :day, 1, :started)
      ON CONFLICT (app_id, channel, day) DO UPDATE SET turns = turns + 1, conversations = conversations + :started`,
   ).run({ appId: turn.appId, channel: turn.channel, day: utcDay(turn.nowMs), started: turn.isNewConversation ? 1 : 0 });
+}
+
+/** A day has at most as many of these rows as turns that were counted; those of earlier days go with the day's first. */
+function countAddress(db: Connection, turn: TurnToAdmit, address: string): void {
+  const day = utcDay(turn.nowMs);
+  db.statement('DELETE FROM address_days WHERE day < :day').run({ day });
+  db.statement(
+    `INSERT INTO address_days (day, channel, address, app_id, turns) VALUES (:day, :channel, :address, :appId, 1)
+     ON CONFLICT (day, channel, address, app_id) DO UPDATE SET turns = turns + 1`,
+  ).run({ day, channel: turn.channel, address, appId: turn.appId });
 }
 
 /** Writes what a turn cost, once: a second charge of the same turn changes nothing. */

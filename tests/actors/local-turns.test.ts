@@ -88,7 +88,15 @@ async function commands(app: StoredApp): Promise<(body: Record<string, unknown>)
   return (said) => {
     const turnId = randomUUID();
     const body = v.parse(chatRequest, { turn_id: turnId, client: { ...HANDSHAKE, manifest_hash: hashed.hash }, ...said });
-    const who = { app: record, organisationId, channel: 'sandbox', deviceId: 'device', person: null, userToken: '' } as const;
+    const who = {
+      app: record,
+      organisationId,
+      channel: 'sandbox',
+      deviceId: 'device',
+      address: '127.0.0.1',
+      person: null,
+      userToken: '',
+    } as const;
     return { ...who, turnId, fingerprint: JSON.stringify(said), requestId: 'r', purpose: 'person', body, minuteLeft: null };
   };
 }

@@ -132,6 +132,8 @@ async function makeKeys(mortal: Mortal): Promise<{ apps: readonly TestApp[]; key
     hard_cap: false,
     messages_per_minute: 10_000,
     messages_per_day: 1_000_000,
+    messages_per_minute_per_address: 0,
+    messages_per_day_per_address: 0,
   });
   const extra = made.json as { app: { id: string }; keys: { live: string } };
   await operator('POST', `/apps/${extra.app.id}/go-live`);

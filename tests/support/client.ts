@@ -128,6 +128,9 @@ export async function createTestApp(baseUrl: string, operatorToken: string, sett
     name: 'Test app',
     messages_per_minute: 10_000,
     messages_per_day: 1_000_000,
+    // All tests come from one address.
+    messages_per_minute_per_address: 0,
+    messages_per_day_per_address: 0,
     ...settings,
   });
   await made(`/apps/${app.id}/go-live`);

@@ -8,7 +8,7 @@ import { seqAfter } from '../request-headers.ts';
 import { defineRoute, json, type Route, type RouteInput, type RuntimeCaller } from '../route.ts';
 import type { Services } from '../services.ts';
 import { turnPerson } from './identity.ts';
-import { messagesPool } from './pools.ts';
+import { messagesPool, senderPools, writePools } from './pools.ts';
 
 const TURN_ID = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/i;
 
@@ -45,11 +45,13 @@ export const chatRoutes: readonly Route[] = [
     body: chatRequest,
     async handle({ caller, body, requestId, header }, services) {
       const person = turnPerson(body.user, caller, services);
+      caller.pass(senderPools('chat'), person?.verified === true ? person.externalUserId : null);
       const source = services.actors.openTurn({
         app: caller.app,
         organisationId: caller.organisationId,
         channel: caller.channel,
         deviceId: caller.deviceId,
+        address: caller.address,
         person,
         turnId: body.turn_id?.toLowerCase() ?? randomUUID(),
         fingerprint: fingerprint(body, caller, person, services),
@@ -66,7 +68,7 @@ export const chatRoutes: readonly Route[] = [
     method: 'GET',
     path: '/v1/chat/:turn_id',
     caller: 'runtime',
-    limits: [messagesPool('attach')],
+    limits: writePools('attach'),
     body: null,
     async handle(input, services) {
       const { caller, turnId } = turnCaller(input);
@@ -79,7 +81,7 @@ export const chatRoutes: readonly Route[] = [
     method: 'POST',
     path: '/v1/chat/:turn_id/stop',
     caller: 'runtime',
-    limits: [messagesPool('stop')],
+    limits: writePools('stop'),
     body: null,
     async handle(input, services) {
       const { caller, turnId } = turnCaller(input);

@@ -12,6 +12,7 @@ import { etagOf, noneMatch } from '../etag.ts';
 import { perMinute } from '../rate-limit.ts';
 import { defineRoute, type Reply, type RuntimeCaller } from '../route.ts';
 import type { Services } from '../services.ts';
+import { sharedPool } from './pools.ts';
 
 interface Rendered {
   readonly fresh: Reply;
@@ -71,7 +72,10 @@ export const configRoute = defineRoute({
   method: 'GET',
   path: '/v1/apps/config',
   caller: 'runtime',
-  limits: [perMinute('config', 'device', CONFIG_PER_MINUTE_PER_DEVICE), perMinute('config', 'app', CONFIG_PER_MINUTE_PER_APP)],
+  limits: [
+    perMinute('config', 'device', CONFIG_PER_MINUTE_PER_DEVICE),
+    sharedPool('config', CONFIG_PER_MINUTE_PER_APP, CONFIG_PER_MINUTE_PER_DEVICE),
+  ],
   body: null,
   suspended: 'app_suspended',
   handle({ caller, header }, services) {

@@ -3,13 +3,13 @@ import { giveFeedback } from '../../actors/feedback.ts';
 import { type FeedbackReply, feedbackRequest } from '../../protocol/runtime/feedback.ts';
 import { defineRoute, json } from '../route.ts';
 import { requireDevice } from './device.ts';
-import { messagesPool } from './pools.ts';
+import { writePools } from './pools.ts';
 
 export const feedbackRoute = defineRoute({
   method: 'POST',
   path: '/v1/feedback',
   caller: 'runtime',
-  limits: [messagesPool('feedback')],
+  limits: writePools('feedback'),
   body: feedbackRequest,
   async handle({ caller, body }, services) {
     await giveFeedback(services, requireDevice(caller, 'an answer has one rating for each device'), body);

@@ -6,7 +6,7 @@ import { defineRoute, json, type RuntimeCaller } from '../route.ts';
 import type { Services } from '../services.ts';
 import { requireDevice } from './device.ts';
 import { isSignedBy } from './identity.ts';
-import { messagesPool } from './pools.ts';
+import { messagesPool, senderPools } from './pools.ts';
 
 const HOW_TO_SIGN = 'the lowercase hex HMAC-SHA256 of external_user_id with the app identity secret, made on your backend';
 
@@ -30,6 +30,7 @@ export const identifyRoute = defineRoute({
   async handle({ caller, body }, services) {
     const device = requireDevice(caller, 'it is the device that the person is bound to');
     const proven = isProven(body, caller, services);
+    caller.pass(senderPools('identify'), proven ? body.external_user_id : null);
     const { endUserId, verified } = await identify(
       services.storage,
       { ...device, externalUserId: body.external_user_id, proven, traits: body.traits ?? undefined },

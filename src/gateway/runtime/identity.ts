@@ -36,6 +36,12 @@ function boundPerson({ organisationId, app, channel, deviceId }: RuntimeCaller, 
   return binding === undefined ? null : { externalUserId: binding.externalUserId, verified: binding.proven };
 }
 
+/** The id of the person that the device is bound to with a signature; null: nobody signed. */
+export function signedPersonOf(caller: RuntimeCaller, services: Services): string | null {
+  const person = boundPerson(caller, services);
+  return person?.verified === true ? person.externalUserId : null;
+}
+
 /**
  * The person of a turn; null: the device's anonymous record. `user` given: that person, whatever device sent it; one whose
  * record was signed for is served as anonymous when the turn is not signed. Null: nobody. Undefined: as the device is bound.

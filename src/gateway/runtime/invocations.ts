@@ -2,7 +2,7 @@
 import { confirmRequest, editRequest } from '../../protocol/runtime/invocations.ts';
 import { defineRoute, json, type Route } from '../route.ts';
 import { requireDevice } from './device.ts';
-import { messagesPool } from './pools.ts';
+import { writePools } from './pools.ts';
 
 /** For the refusal of a caller without a device. */
 const WHY = 'a card is answered on the device that it was shown on';
@@ -12,7 +12,7 @@ export const invocationRoutes: readonly Route[] = [
     method: 'POST',
     path: '/v1/invocations/:id/confirm',
     caller: 'runtime',
-    limits: [messagesPool('confirm')],
+    limits: writePools('confirm'),
     body: confirmRequest,
     suspended: 'quota_exceeded',
     async handle({ caller, params, body }, { confirmations }) {
@@ -23,7 +23,7 @@ export const invocationRoutes: readonly Route[] = [
     method: 'POST',
     path: '/v1/invocations/:id/edit',
     caller: 'runtime',
-    limits: [messagesPool('edit')],
+    limits: writePools('edit'),
     body: editRequest,
     suspended: 'quota_exceeded',
     async handle({ caller, params, body }, { confirmations }) {

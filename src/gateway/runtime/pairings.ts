@@ -6,6 +6,7 @@ import { timestamp } from '../../protocol/timestamp.ts';
 import { perMinute } from '../rate-limit.ts';
 import { defineRoute, json } from '../route.ts';
 import { requireDevice } from './device.ts';
+import { sharedPool } from './pools.ts';
 
 export const pairingClaimRoute = defineRoute({
   method: 'POST',
@@ -13,7 +14,8 @@ export const pairingClaimRoute = defineRoute({
   caller: 'runtime',
   limits: [
     perMinute('pairing', 'device', PAIRING_CLAIMS_PER_MINUTE_PER_DEVICE),
-    perMinute('pairing', 'app', PAIRING_CLAIMS_PER_MINUTE_PER_APP),
+    // A code cannot be guessed at this pace, from however many addresses.
+    sharedPool('pairing', PAIRING_CLAIMS_PER_MINUTE_PER_APP, PAIRING_CLAIMS_PER_MINUTE_PER_DEVICE),
   ],
   body: pairingClaimRequest,
   suspended: 'quota_exceeded',

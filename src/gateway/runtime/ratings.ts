@@ -3,13 +3,13 @@ import { answerRating } from '../../actors/ratings.ts';
 import { type RatingReply, ratingRequest } from '../../protocol/runtime/ratings.ts';
 import { defineRoute, json } from '../route.ts';
 import { requireDevice } from './device.ts';
-import { messagesPool } from './pools.ts';
+import { writePools } from './pools.ts';
 
 export const ratingsRoute = defineRoute({
   method: 'POST',
   path: '/v1/ratings',
   caller: 'runtime',
-  limits: [messagesPool('ratings')],
+  limits: writePools('ratings'),
   body: ratingRequest,
   async handle({ caller, body }, services) {
     await answerRating(services, requireDevice(caller, 'a block is answered on the device that it was shown on'), body);

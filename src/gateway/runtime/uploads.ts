@@ -5,9 +5,13 @@ import { perMinute } from '../rate-limit.ts';
 import { defineRoute, json, type RuntimeCaller } from '../route.ts';
 import type { Services } from '../services.ts';
 import { requireDevice } from './device.ts';
+import { addressPool } from './pools.ts';
 
 /** 20 MB at 1 Mbit/s; nobody keeps a place for longer. */
 const ARRIVES_WITHIN_MS = 180_000;
+
+/** Three devices that upload as fast as one may; every file is read in full. */
+const UPLOADS_PER_MINUTE_PER_ADDRESS = 60;
 
 /** For the refusal of a caller without a device. */
 const WHY = 'only the device that uploaded a file may attach it';
@@ -32,7 +36,10 @@ export const uploadsRoute = defineRoute({
   method: 'POST',
   path: '/v1/uploads',
   caller: 'runtime',
-  limits: [perMinute('uploads', 'device', UPLOADS_PER_MINUTE_PER_DEVICE, UPLOADS_RETRY_AFTER_S)],
+  limits: [
+    addressPool('uploads', UPLOADS_PER_MINUTE_PER_ADDRESS, UPLOADS_RETRY_AFTER_S),
+    perMinute('uploads', 'device', UPLOADS_PER_MINUTE_PER_DEVICE, UPLOADS_RETRY_AFTER_S),
+  ],
   body: null,
   upload: { field: 'file', maxBytes: UPLOAD_MAX_BYTES, enter, arrival: { withinMs: ARRIVES_WITHIN_MS, late } },
   suspended: 'app_suspended',

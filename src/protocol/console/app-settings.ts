@@ -4,7 +4,13 @@
  */
 import * as v from 'valibot';
 import { boundedList, boundedMap } from '../bounded.ts';
-import { ADDRESS_MAX_CHARS, CONFIRMATION_TTL_DEFAULT_S, MESSAGES_PER_DAY_DEFAULT, MESSAGES_PER_MINUTE_DEFAULT } from '../limits.ts';
+import {
+  ADDRESS_MAX_CHARS,
+  CONFIRMATION_TTL_DEFAULT_S,
+  MESSAGES_PER_DAY_DEFAULT,
+  MESSAGES_PER_MINUTE_DEFAULT,
+  MESSAGES_PER_MINUTE_PER_ADDRESS_DEFAULT,
+} from '../limits.ts';
 import { distinct } from '../setup/accept.ts';
 import { text } from '../text.ts';
 
@@ -21,6 +27,10 @@ export interface AppSettings {
   readonly recordConfirmations: boolean;
   readonly messagesPerMinute: number;
   readonly messagesPerDay: number;
+  /** 0: addresses are not counted. */
+  readonly messagesPerMinutePerAddress: number;
+  /** Null: a quarter of `messagesPerDay`. 0: addresses are not counted. */
+  readonly messagesPerDayPerAddress: number | null;
   /** Null: none. */
   readonly dailyModelBudgetUsd: number | null;
   readonly hardCap: boolean;
@@ -38,6 +48,8 @@ export const DEFAULT_APP_SETTINGS: AppSettings = {
   recordConfirmations: false,
   messagesPerMinute: MESSAGES_PER_MINUTE_DEFAULT,
   messagesPerDay: MESSAGES_PER_DAY_DEFAULT,
+  messagesPerMinutePerAddress: MESSAGES_PER_MINUTE_PER_ADDRESS_DEFAULT,
+  messagesPerDayPerAddress: null,
   dailyModelBudgetUsd: null,
   hardCap: true,
   suspended: false,
@@ -92,6 +104,8 @@ export const appSettingsEntries = {
   record_confirmations: v.optional(flag),
   messages_per_minute: v.optional(integer(1, MESSAGES_PER_MINUTE_MAX)),
   messages_per_day: v.optional(integer(1, MESSAGES_PER_DAY_MAX)),
+  messages_per_minute_per_address: v.optional(integer(0, MESSAGES_PER_MINUTE_MAX)),
+  messages_per_day_per_address: v.optional(v.nullable(integer(0, MESSAGES_PER_DAY_MAX))),
   daily_model_budget_usd: v.optional(
     v.nullable(
       v.pipe(
@@ -125,6 +139,11 @@ export const appSettingsEntries = {
 const appSettingsPatch = v.strictObject(appSettingsEntries);
 export type AppSettingsPatch = v.InferOutput<typeof appSettingsPatch>;
 
+/** What an address may send when a device may send `perMinute`: never less, for it would hold the device too. 0 stays 0. */
+function raisedWith(perMinute: number, { messagesPerMinutePerAddress: before }: AppSettings): number {
+  return before === 0 ? 0 : Math.max(before, perMinute);
+}
+
 /** The settings after a patch. */
 export function patchSettings(before: AppSettings, patch: AppSettingsPatch): AppSettings {
   return {
@@ -133,6 +152,9 @@ export function patchSettings(before: AppSettings, patch: AppSettingsPatch): App
     recordConfirmations: patch.record_confirmations ?? before.recordConfirmations,
     messagesPerMinute: patch.messages_per_minute ?? before.messagesPerMinute,
     messagesPerDay: patch.messages_per_day ?? before.messagesPerDay,
+    messagesPerMinutePerAddress: patch.messages_per_minute_per_address ?? raisedWith(patch.messages_per_minute ?? 0, before),
+    messagesPerDayPerAddress:
+      patch.messages_per_day_per_address === undefined ? before.messagesPerDayPerAddress : patch.messages_per_day_per_address,
     dailyModelBudgetUsd: patch.daily_model_budget_usd === undefined ? before.dailyModelBudgetUsd : patch.daily_model_budget_usd,
     hardCap: patch.hard_cap ?? before.hardCap,
     suspended: patch.suspended ?? before.suspended,
@@ -155,6 +177,8 @@ export function settingsToWire(settings: AppSettings): Required<AppSettingsPatch
     record_confirmations: settings.recordConfirmations,
     messages_per_minute: settings.messagesPerMinute,
     messages_per_day: settings.messagesPerDay,
+    messages_per_minute_per_address: settings.messagesPerMinutePerAddress,
+    messages_per_day_per_address: settings.messagesPerDayPerAddress,
     daily_model_budget_usd: settings.dailyModelBudgetUsd,
     hard_cap: settings.hardCap,
     suspended: settings.suspended,

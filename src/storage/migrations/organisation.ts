@@ -227,6 +227,16 @@ export const organisationMigrations: readonly Migration[] = [
       ) STRICT, WITHOUT ROWID;
       CREATE INDEX usage_days_by_day ON usage_days (day);
 
+      -- Turns of the day that nobody signed for, by where they came from: a keyed digest of the address. Gone with the day.
+      CREATE TABLE address_days (
+        day TEXT NOT NULL,
+        channel TEXT NOT NULL,
+        address TEXT NOT NULL,
+        app_id TEXT NOT NULL,
+        turns INTEGER NOT NULL,
+        PRIMARY KEY (day, channel, address, app_id)
+      ) STRICT, WITHOUT ROWID;
+
       CREATE TABLE credit_purchases (
         id INTEGER PRIMARY KEY,
         amount_microusd INTEGER NOT NULL,
