@@ -4,6 +4,7 @@ import type { Logger } from 'pino';
 import { Arrivals } from './actors/cells/arrival.ts';
 import { type Cells, createCells } from './actors/cells/cells.ts';
 import { OrganisationMoves } from './actors/cells/move.ts';
+import { eachOrganisation } from './actors/each-organisation.ts';
 import type { ClusterNode } from './cluster.ts';
 import type { CellConfig } from './config.ts';
 import { createMoveFiles } from './storage/move-files.ts';
@@ -39,18 +40,22 @@ async function hearOfPlacements({ map }: Cells, redis: ClusterNode['redis']): Pr
 }
 
 /** A cell that was restored from a backup has files of organisations that moved away since: they must not take writes again. */
-async function sealStranded(self: string, storage: Storage, nowMs: number): Promise<void> {
-  for (const { organisationId, cell, version } of listStranded(storage.control, self)) {
+async function sealStranded(self: string, storage: Storage, log: Logger, nowMs: number): Promise<void> {
+  const stranded = new Map(listStranded(storage.control, self).map((one) => [one.organisationId, one]));
+  const seal = async (organisationId: string) => {
+    const { cell = '', version = 0 } = stranded.get(organisationId) ?? {};
     const moveId = goneMoveId(version, nowMs);
     // Once it is noted nobody looks at it again, so its file is sealed before.
     await storage.write(organisationId, 'sealOrganisation', { moveId, nowMs });
     await storage.writeControl('noteGone', { organisationId, moveId, cell, nowMs });
-  }
+  };
+  // One whose file is away takes no writes anyhow: it is sealed at a later start.
+  await eachOrganisation({ storage, log }, 'sealing what lives on another cell', seal, { ids: stranded.keys() });
 }
 
 export async function openCell({ config, node, storage, log, nowMs, takeUp }: CellOptions): Promise<OpenCell> {
   const { members, redis, self } = node;
-  const strand = () => sealStranded(config.id, storage, nowMs());
+  const strand = () => sealStranded(config.id, storage, log, nowMs());
   const onPlaced = () => {
     strand().catch((error: unknown) => log.error({ err: error }, 'what lives on another cell could not be sealed here'));
   };

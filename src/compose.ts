@@ -6,12 +6,14 @@ import { createChores } from './actors/cluster/chores.ts';
 import { createSharedCounts } from './actors/cluster/shared-counts.ts';
 import { Confirmations, EDIT_ABANDONED_MS } from './actors/confirmation.ts';
 import { createDeadlines } from './actors/deadlines.ts';
+import { eachOrganisation } from './actors/each-organisation.ts';
 import { createActionRunner } from './actors/http-action-call.ts';
 import { invocationDeadlines } from './actors/invocation-deadlines.ts';
 import { createKnowledgeEmbedding } from './actors/knowledge-embedding.ts';
 import { KnowledgeIndexer } from './actors/knowledge-indexer.ts';
 import { Pairings } from './actors/pairings.ts';
 import { createQuestionMeanings } from './actors/question-meanings.ts';
+import { createSecondTries } from './actors/second-tries.ts';
 import { createSetup, type Setup } from './actors/setup.ts';
 import { SmokeRuns } from './actors/smoke-run.ts';
 import { startUploadSweep, uploadDeadlines } from './actors/upload-deadlines.ts';
@@ -33,12 +35,13 @@ import type { Config } from './config.ts';
 import { prepareDemo } from './demo.ts';
 import { toMicroUsd } from './protocol/money.ts';
 import type { Surroundings } from './protocol/setup/actions.ts';
+import { createConditions } from './storage/conditions.ts';
 import { prepareDataDir } from './storage/files-layout.ts';
 import { lockDataDir, withStartLock } from './storage/lock.ts';
 import { organisationIds } from './storage/organisations.ts';
 import { refuseCutOffRestore } from './storage/restore.ts';
 import { openStorage, type Storage } from './storage/storage.ts';
-import { isSealed } from './storage/storage-error.ts';
+import { isRefusedByDisk, isUnavailable } from './storage/storage-error.ts';
 
 const READERS_WITHOUT_LIMITS =
   'prlimit (util-linux) was not found: the memory of processes that read documents is bounded by V8 and by a watch only. Install it';
@@ -56,8 +59,9 @@ function openData({ cluster, dataDir, embeddings, masterKey }: Config, log: Logg
     process.exit(1);
   };
   const shared = cluster !== undefined;
+  const conditions = createConditions(log, Date.now);
   const lock = lockDataDir(dataDir, shared ? 'shared' : 'alone');
-  return { lock, storage: openStorage({ dataDir, masterKey, shared, vectors: embeddings !== undefined, onFatal: fatal }) };
+  return { lock, storage: openStorage({ dataDir, masterKey, shared, vectors: embeddings !== undefined, conditions, onFatal: fatal }) };
 }
 
 async function openBilling(config: Config, storage: Storage, log: Logger, node: ClusterNode | undefined): Promise<Billing> {
@@ -125,7 +129,7 @@ async function composeAlone(config: Config, log: Logger, drain: () => void) {
   const { guard, indexer, meanings } = knowledge;
   const surroundings: Surroundings = config.allowPrivateAddresses ? 'development' : 'production';
   const writes = { storage, indexer, nowMs, surroundings, leases };
-  const demo = config.demo ? await prepareDemo(writes) : undefined;
+  const demo = config.demo ? await tryDemo(writes, log) : undefined;
   const confirmations = new Confirmations({ storage, nowMs });
   const billing = await openBilling(config, storage, log, node);
   const chores = await takeUp({ storage, confirmations, indexer, setup, billing, deadlines, log, node });
@@ -187,6 +191,17 @@ async function composeAlone(config: Config, log: Logger, drain: () => void) {
   };
 }
 
+/** Without room for it the service starts without the demo, and the next start makes it. */
+async function tryDemo(writes: Parameters<typeof prepareDemo>[0], log: Logger): ReturnType<typeof prepareDemo> {
+  try {
+    return await prepareDemo(writes);
+  } catch (error) {
+    if (!isRefusedByDisk(error) && !isUnavailable(error)) throw error;
+    log.error({ err: error }, 'the demo app could not be made; the next start makes it');
+    return undefined;
+  }
+}
+
 interface UnderWay {
   readonly storage: Storage;
   readonly confirmations: Confirmations;
@@ -213,19 +228,16 @@ async function takeUp({ storage, confirmations, indexer, setup, billing, deadlin
     await billing.lookAgain();
   };
   const ids = () => organisationIds(storage.control);
-  const chores = node && createChores({ members: node.members, organisationIds: ids, resume: take, lookAgain, log });
+  const chores = node && createChores({ storage, members: node.members, organisationIds: ids, resume: take, lookAgain, log });
+  const secondTries = createSecondTries({ storage, log }, take, lookAgain);
   if (chores === undefined || chores.alone()) {
-    for (const id of ids()) {
-      try {
-        await confirmations.resume(id);
-        await indexer.resume(id);
-        await setup.resume(id);
-      } catch (error) {
-        // On its way to another cell: it is taken up where it lands, or when it stays.
-        if (!isSealed(error)) throw error;
-      }
-    }
-    await billing.resume();
+    const resume = async (id: string) => {
+      await confirmations.resume(id);
+      await indexer.resume(id);
+      await setup.resume(id);
+    };
+    secondTries.add(await eachOrganisation({ storage, log }, 'taking up what was under way', resume));
+    secondTries.add(await billing.resume());
   } else billing.watch();
   return {
     /** All that is due in one organisation. */
@@ -233,6 +245,9 @@ async function takeUp({ storage, confirmations, indexer, setup, billing, deadlin
       await take(organisationId);
       await lookAgain();
     },
-    close: async () => chores?.close(),
+    async close(): Promise<void> {
+      await chores?.close();
+      await secondTries.close();
+    },
   };
 }

@@ -13,6 +13,7 @@ import { runtimeRoutes } from './gateway/runtime/routes.ts';
 import { type Server, startServer } from './gateway/server.ts';
 import type { Services } from './gateway/services.ts';
 import { setupRoutes } from './gateway/setup/routes.ts';
+import { isRefusedByDisk } from './storage/storage-error.ts';
 import { ALIVE_EVERY_MS, type AliveMessage, type ListeningMessage } from './supervisor/worker.ts';
 import { supervise } from './supervisor.ts';
 import { watchStalls } from './watch/stall-watch.ts';
@@ -43,12 +44,22 @@ function publicUrlOf(config: Config, port: number): string {
   return config.publicUrl ?? `http://${config.host.includes(':') ? `[${config.host}]` : config.host}:${port}`;
 }
 
+/** A link that signs in; on a disk that takes no writes the plain page, where a person signs in with the token. */
+async function consolePath(services: Services): Promise<string> {
+  try {
+    return await issueConsoleLink(services);
+  } catch (error) {
+    if (!isRefusedByDisk(error)) throw error;
+    return '/console';
+  }
+}
+
 async function announce(config: Config, { model, demo }: Composed, services: Services, port: number): Promise<void> {
   const publicUrl = publicUrlOf(config, port);
   services.log.info({ port, model: model.name }, 'listening');
   if (!config.banner) return;
   const { dataDir, allowPrivateAddresses, supervised: workers } = config;
-  const consoleLink = publicUrl + (await issueConsoleLink(services));
+  const consoleLink = publicUrl + (await consolePath(services));
   process.stdout.write(banner({ publicUrl, model: model.name, dataDir, allowPrivateAddresses, demo, consoleLink, workers }));
 }
 

@@ -10,13 +10,13 @@
 import type { Logger } from 'pino';
 import type { Mailer } from '../billing/mail.ts';
 import type { Payments } from '../billing/payments.ts';
-import { type Channel, organisationIds, readOrganisation } from '../storage/organisations.ts';
+import { type Channel, readOrganisation } from '../storage/organisations.ts';
 import type { Storage } from '../storage/storage.ts';
-import { isSealed } from '../storage/storage-error.ts';
 import { creditState, noteBought, noteCharged } from '../storage/usage.ts';
 import type { Bus } from './cluster/bus.ts';
 import { createDeadlines, type DeadlineKind } from './deadlines.ts';
 import { DeviceSightings, type SeenDevice } from './device-sightings.ts';
+import { eachOrganisation } from './each-organisation.ts';
 import { PlatformSpend } from './platform-spend.ts';
 import { TopUps } from './top-ups.ts';
 import { UsageAlerts } from './usage-alerts.ts';
@@ -50,8 +50,11 @@ export interface Billing {
   bought(organisationId: string): void;
   /** A request of a device was admitted. */
   seen(device: SeenDevice): void;
-  /** Looks at every organisation once, and takes up what was pending. Settles when what is owed is written down. */
-  resume(): Promise<void>;
+  /**
+   * Looks at every organisation once, and takes up what was pending. Settles when what is owed is written down, with the ids of those
+   * that could not be looked at.
+   */
+  resume(): Promise<string[]>;
   /** For the start of a node that is not alone, instead of `resume`: takes up only what is due. */
   watch(): void;
   /** A node was lost: what only it knew to be due is looked up. */
@@ -88,7 +91,7 @@ class OpenBilling implements Billing {
     this.#alerts = new UsageAlerts(services);
     this.#topUps = new TopUps(services);
     this.#sightings = new DeviceSightings(storage, log, nowMs);
-    this.platform = new PlatformSpend(storage, platformBudgetMicroUsd, nowMs());
+    this.platform = new PlatformSpend({ storage, log }, platformBudgetMicroUsd, nowMs());
     this.#mailDeadlines = createDeadlines({ storage, log, nowMs, shared });
     this.#topUpDeadlines = createDeadlines({ storage, log, nowMs, shared });
     others?.listen('charged', ({ organisationId, ...charge }) => this.#heard(organisationId, charge));
@@ -157,13 +160,10 @@ class OpenBilling implements Billing {
     this.#sightings.seen(device);
   }
 
-  async resume(): Promise<void> {
-    for (const id of organisationIds(this.#services.storage.control)) {
-      await this.evaluate(id).catch((error: unknown) => {
-        if (!isSealed(error)) throw error;
-      });
-    }
+  async resume(): Promise<string[]> {
+    const failed = await eachOrganisation(this.#services, 'looking at usage', (id) => this.evaluate(id));
     this.watch();
+    return failed;
   }
 
   watch(): void {

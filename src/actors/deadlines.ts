@@ -10,8 +10,8 @@ import type { Logger } from 'pino';
 import type { Connection } from '../storage/connection.ts';
 import { listOrganisations, organisationIds } from '../storage/organisations.ts';
 import type { Storage } from '../storage/storage.ts';
-import { isSealed } from '../storage/storage-error.ts';
 import { section } from '../watch/sections.ts';
+import { attempt, type EachServices, eachOrganisationNow } from './each-organisation.ts';
 
 /** One kind of rows that run out. */
 export interface DeadlineKind {
@@ -79,36 +79,38 @@ export function createDeadlines({ storage, log, nowMs, shared = false }: Deadlin
     }
   };
 
-  /** One that cannot be read must not keep the others from being looked at. */
-  const tryLook = (organisationId: string) => {
-    try {
-      section('deadlines are looked at', organisationId, () => look(organisationId));
-    } catch (error) {
-      log.error({ err: error, organisation_id: organisationId }, 'deadlines could not be looked at');
-    }
+  /** One that cannot be read must not keep the others from being looked at; it is looked at again. */
+  const lookNamed = (organisationId: string) => section('deadlines are looked at', organisationId, () => look(organisationId));
+  const lookAt = (ids: Iterable<string>) => {
+    for (const id of eachOrganisationNow({ storage, log }, 'looking at deadlines', lookNamed, ids)) note(id, nowMs() + RETRY_MS);
   };
 
   let lookedAt = '';
   const lookOn = () => {
     const some = listOrganisations(storage.control, lookedAt, LOOKED_AT_PER_S);
-    for (const { id } of some) tryLook(id);
+    lookAt(some.map(({ id }) => id));
     lookedAt = some.length < LOOKED_AT_PER_S ? '' : (some.at(-1)?.id ?? '');
   };
   const looks = shared ? setInterval(lookOn, LOOK_EVERY_MS).unref() : undefined;
+
+  const quietWhenClosed: EachServices['log'] = {
+    error(facts: object, text?: string) {
+      if (!closed) log.error(facts, text);
+    },
+  };
 
   async function ring(): Promise<void> {
     timerAtMs = Number.POSITIVE_INFINITY;
     const due = [...nearest].filter(([, atMs]) => atMs <= nowMs()).map(([organisationId]) => organisationId);
     for (const organisationId of due) {
       nearest.delete(organisationId);
-      try {
+      const settled = async () => {
         for (const kind of kinds) await kind.settle(organisationId);
         look(organisationId);
-      } catch (error) {
-        if (closed) return;
-        nearest.set(organisationId, nowMs() + RETRY_MS);
-        if (!isSealed(error)) log.error({ err: error, organisation_id: organisationId }, 'deadlines could not be settled');
-      }
+      };
+      const outcome = await attempt({ storage, log: quietWhenClosed }, organisationId, 'settling deadlines', settled);
+      if (closed) return;
+      if (outcome !== 'done') nearest.set(organisationId, nowMs() + RETRY_MS);
     }
     arm();
   }
@@ -117,13 +119,13 @@ export function createDeadlines({ storage, log, nowMs, shared = false }: Deadlin
     note,
     watch(more) {
       kinds = [...kinds, ...more];
-      for (const id of organisationIds(storage.control)) look(id);
+      lookAt(organisationIds(storage.control));
     },
     async lookAgain() {
       let looked = 0;
       for (const id of organisationIds(storage.control)) {
         if (closed) return;
-        tryLook(id);
+        lookAt([id]);
         looked += 1;
         if (looked % LOOKED_AT_PER_S === 0) await nextTick();
       }

@@ -5,13 +5,20 @@
  * rows up again every minute, for what was lost on the way. Turns under way may go over it by what they cost.
  */
 import { setImmediate as nextTick } from 'node:timers/promises';
-import { organisationIds } from '../storage/organisations.ts';
 import { spentOn } from '../storage/platform-spend.ts';
 import type { Storage } from '../storage/storage.ts';
 import { utcDay } from '../storage/usage-ledger.ts';
+import { type EachServices, eachOrganisation, eachOrganisationNow } from './each-organisation.ts';
 
 /** Organisations added up in one go: a file that is not open takes up to a millisecond. */
 const SUMMED_AT_ONCE = 5;
+
+const ADDING_UP = 'adding up what was spent today';
+
+interface SpendServices {
+  readonly storage: Pick<Storage, 'control' | 'layout' | 'organisation'>;
+  readonly log: EachServices['log'];
+}
 
 /** A sum in the making: organisations up to `upTo` (ids sort) are in it. */
 interface Recount {
@@ -21,20 +28,22 @@ interface Recount {
 }
 
 export class PlatformSpend {
-  readonly #storage: Pick<Storage, 'control' | 'organisation'>;
+  readonly #services: SpendServices;
   readonly #budgetMicroUsd: number | null;
   #day: string;
   #spentMicroUsd: number;
   #recount: Recount | null = null;
 
   /** `budgetMicroUsd` null: no ceiling, and nothing is summed. */
-  constructor(storage: Pick<Storage, 'control' | 'organisation'>, budgetMicroUsd: number | null, nowMs: number) {
-    this.#storage = storage;
+  constructor(services: SpendServices, budgetMicroUsd: number | null, nowMs: number) {
+    this.#services = services;
     this.#budgetMicroUsd = budgetMicroUsd;
     this.#day = utcDay(nowMs);
     this.#spentMicroUsd = 0;
     if (budgetMicroUsd === null) return;
-    for (const id of organisationIds(storage.control)) this.#spentMicroUsd += spentOn(storage.organisation(id), nowMs);
+    eachOrganisationNow(services, ADDING_UP, (id) => {
+      this.#spentMicroUsd += spentOn(services.storage.organisation(id), nowMs);
+    });
   }
 
   /** Whether the day of `nowMs` is spent. */
@@ -64,13 +73,16 @@ export class PlatformSpend {
     this.#recount = recount;
     try {
       let summed = 0;
-      for (const id of organisationIds(this.#storage.control)) {
-        if (isClosed()) return;
-        recount.spentMicroUsd += spentOn(this.#storage.organisation(id), nowMs);
+      const addUp = async (id: string) => {
         recount.upTo = id;
+        recount.spentMicroUsd += spentOn(this.#services.storage.organisation(id), nowMs);
+      };
+      const breathe = () => {
         summed += 1;
-        if (summed % SUMMED_AT_ONCE === 0) await nextTick();
-      }
+        return summed % SUMMED_AT_ONCE === 0 ? nextTick() : undefined;
+      };
+      await eachOrganisation(this.#services, ADDING_UP, addUp, { isClosed, breathe });
+      if (isClosed()) return;
       // Across midnight it is the sum of yesterday.
       if (recount.day === this.#day) this.#spentMicroUsd = recount.spentMicroUsd;
     } finally {

@@ -1,11 +1,11 @@
 /** Uploads that no message used in time, and files that a crash left without a row (service.md "POST /v1/uploads", decisions §4). */
 import type { Logger } from 'pino';
 import { mintId } from '../protocol/ids.ts';
-import { organisationIds } from '../storage/organisations.ts';
 import type { Storage } from '../storage/storage.ts';
 import { deleteUploadFiles, sweepUploadFiles } from '../storage/upload-files.ts';
 import { knownUploads, nextUploadDeadline } from '../storage/uploads.ts';
 import type { DeadlineKind } from './deadlines.ts';
+import { eachOrganisation } from './each-organisation.ts';
 
 /** Deleted in one transaction; more wait for the next round, which comes at once. */
 const ROWS_PER_ROUND = 200;
@@ -25,17 +25,14 @@ export function uploadDeadlines(storage: Storage, nowMs: () => number): Deadline
   };
 }
 
+/** Only of organisations whose rows can be read: no row of one that is away says that a file is nobody's. */
 async function sweep(storage: Storage, log: Logger, before: string, signal: AbortSignal): Promise<void> {
-  for (const organisationId of organisationIds(storage.control)) {
-    if (signal.aborted) return;
-    try {
-      const known = (ids: readonly string[]) => knownUploads(storage.organisation(organisationId), ids);
-      const swept = await sweepUploadFiles(storage.layout, organisationId, before, known);
-      if (swept > 0) log.info({ organisation_id: organisationId, files: swept }, 'files of no upload were deleted');
-    } catch (error) {
-      log.warn({ err: error, organisation_id: organisationId }, 'files of uploads could not be swept');
-    }
-  }
+  const sweepOne = async (organisationId: string) => {
+    const known = (ids: readonly string[]) => knownUploads(storage.organisation(organisationId), ids);
+    const swept = await sweepUploadFiles(storage.layout, organisationId, before, known);
+    if (swept > 0) log.info({ organisation_id: organisationId, files: swept }, 'files of no upload were deleted');
+  };
+  await eachOrganisation({ storage, log }, 'sweeping the files of uploads', sweepOne, { isClosed: () => signal.aborted });
 }
 
 /** Of a cell: between a file and its row lies one write; an hour is more than any node is stuck in between. */

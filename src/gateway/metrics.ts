@@ -1,6 +1,7 @@
 /** What /metrics tells (Prometheus text): requests by route and status, open streams, turns, the write queue, the process itself. */
 import { Counter, collectDefaultMetrics, Gauge, Registry } from 'prom-client';
 import type { ActorStats } from '../actors/turn-host.ts';
+import { CONDITIONS } from '../storage/conditions.ts';
 import type { StallStats, StallWatch } from '../watch/stall-watch.ts';
 import type { Services } from './services.ts';
 
@@ -40,6 +41,7 @@ export function createMetrics(services: Services, openStreams: () => number): Ga
       this.set(openStreams());
     },
   });
+  addConditionMetrics(registry, services);
   addActorMetrics(registry, services);
   addWriterMetrics(registry, services);
   if (services.stalls !== undefined) addLoopMetrics(registry, services.stalls);
@@ -56,6 +58,20 @@ export function createMetrics(services: Services, openStreams: () => number): Ga
     contentType: registry.contentType,
     close: () => registry.clear(),
   };
+}
+
+/** What `GET /readyz` tells, each by its name; 0 while it does not hold. */
+function addConditionMetrics(registry: Registry, services: Services): void {
+  new Gauge({
+    name: 'assistant_conditions',
+    help: 'What is wrong with this node now, by condition: 1, or the number of organisations or cells that it is about.',
+    labelNames: ['condition'],
+    registers: [registry],
+    collect() {
+      const held = services.storage.conditions.list();
+      for (const condition of CONDITIONS) this.set({ condition }, held.filter(({ name }) => name === condition).length);
+    },
+  });
 }
 
 /** What is alive in this process; all of it is 0 when nothing runs. */

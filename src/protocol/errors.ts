@@ -56,6 +56,9 @@ export const ERROR_TABLE = {
   invalid_appearance: { status: 422, retryable: false },
   invalid_experience: { status: 422, retryable: false },
   method_not_allowed: { status: 405, retryable: false },
+  // Every interface: what the service stands on fails it
+  organisation_unavailable: { status: 503, retryable: true },
+  storage_unavailable: { status: 503, retryable: true },
 } as const satisfies Record<string, ErrorRow>;
 
 export type ErrorCode = keyof typeof ERROR_TABLE;

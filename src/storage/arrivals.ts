@@ -8,6 +8,7 @@ import { Refusal } from '../protocol/errors.ts';
 import type { Connection } from './connection.ts';
 import { type ControlRows, replaceControlRows } from './control-rows.ts';
 import { placementVersionOf, readMove } from './moves.ts';
+import { noteOrganisationFile } from './organisations.ts';
 import { cellOf, transactions as placing } from './placements.ts';
 
 export type ArrivalStep = 'receiving' | 'adopted' | 'unsealed' | 'discarded';
@@ -101,6 +102,8 @@ function adoptArrival(db: Connection, input: ArrivalRef & { rows: ControlRows })
   // From when it last left this cell: it would keep the rows as they were then.
   db.statement("DELETE FROM moves WHERE organisation_id = :organisationId AND step = 'done'").run({ organisationId });
   replaceControlRows(db, organisationId, rows);
+  // It is in place, under its seal.
+  noteOrganisationFile(db, { organisationId, nowMs });
   // Rows without a placement would say that it lives here.
   placing.placeOrganisation(db, { organisationId, cell: arrival.sourceCell, version: placementVersionOf(moveId), nowMs });
   return setStep(db, input, ['receiving'], 'adopted');

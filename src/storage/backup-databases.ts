@@ -14,10 +14,14 @@ import type { Connection } from './connection.ts';
 import { openReader } from './database.ts';
 import { copyDatabase } from './database-copy.ts';
 import type { DataLayout } from './files-layout.ts';
+import { isFileNoted } from './organisation-files.ts';
 import { organisationIds } from './organisations.ts';
 
 /** Rounds are short after the first one: so many apps in a row come and go only when a program makes them. */
 const ROUNDS_MAX = 6;
+
+/** Said of a file that a backup would lack, or hold in place of another. */
+const WHAT_TO_DO = 'No backup was made: see "A file is missing or damaged" in docs/backups.md.';
 
 export interface CopiedDatabases {
   /** Organisations whose file was copied. */
@@ -40,6 +44,12 @@ function organisationsIn(layout: DataLayout): string[] {
     .filter((id) => isId('org', id));
 }
 
+/** Control files of older releases note nothing. */
+function isNotedIn(control: Connection, id: string): boolean {
+  const notes = control.statement("SELECT 1 FROM sqlite_schema WHERE name = 'organisation_files'").get();
+  return notes !== undefined && isFileNoted(control, id);
+}
+
 function idsOf(connection: Connection, sql: string, parameters = {}): Set<string> {
   return new Set(
     connection
@@ -49,11 +59,22 @@ function idsOf(connection: Connection, sql: string, parameters = {}): Set<string
   );
 }
 
-/** The apps of a copy; undefined when its file had no schema yet: its organisation was being made. */
-function appsOf(path: string): Set<string> | undefined {
+/** Whose the file says that it is; undefined where it does not say so, being of an older release. */
+function ownerOf(db: Connection): string | undefined {
+  if (db.statement("SELECT 1 FROM sqlite_schema WHERE name = 'file_identity'").get() === undefined) return undefined;
+  return db.statement('SELECT organisation_id FROM file_identity WHERE id = 1').get()?.organisation_id as string | undefined;
+}
+
+/**
+ * The apps of a copy; undefined when its file had no schema yet: its organisation was being made, or it was emptied.
+ * @throws Error when the file is of another organisation, or of another program.
+ */
+function appsOf(path: string, source: string, id: string): Set<string> | undefined {
   const connection = openReader(path);
   try {
     if (connection.statement('PRAGMA user_version').get()?.user_version === 0) return undefined;
+    const owner = ownerOf(connection) ?? id;
+    if (owner !== id) throw new Error(`${source} is the file of ${owner}, not of ${id}. ${WHAT_TO_DO}`);
     return idsOf(connection, 'SELECT id FROM apps');
   } finally {
     connection.close();
@@ -74,6 +95,9 @@ class DatabaseCopies {
     this.#to = to;
     this.#copy = copy;
   }
+
+  /** Made, as the directory says, and not copied: made since the files were copied, or away. */
+  #lost: string[] = [];
 
   get organisations(): string[] {
     return [...this.#apps.keys()];
@@ -97,7 +121,7 @@ class DatabaseCopies {
     this.#apps.delete(id);
     // Gone: it moved to another cell since its name was read.
     if (!this.#copied(this.#from.organisation(id), target)) return;
-    const apps = appsOf(target);
+    const apps = appsOf(target, this.#from.organisation(id), id);
     if (apps === undefined) rmSync(target);
     else this.#apps.set(id, apps);
   }
@@ -108,7 +132,8 @@ class DatabaseCopies {
     const control = openReader(this.#to.control);
     try {
       const ids = new Set([...this.#apps.keys(), ...organisationIds(control)]);
-      return [...ids].filter((id) => this.#differsAnew(control, id));
+      this.#lost = [...organisationIds(control)].filter((id) => !this.#apps.has(id) && isNotedIn(control, id));
+      return [...ids].filter((id) => this.#differsAnew(control, id) || this.#lost.includes(id));
     } finally {
       control.close();
     }
@@ -128,6 +153,14 @@ class DatabaseCopies {
     return differs && JSON.stringify(difference) !== JSON.stringify(known);
   }
 
+  /** @throws Error naming the file of an organisation that was made, lives here and is not there. */
+  requireAll(): void {
+    const [id, ...more] = this.#lost;
+    if (id === undefined) return;
+    const others = more.length === 0 ? '' : ` So are those of ${more.length} more organisations.`;
+    throw new Error(`${this.#from.organisation(id)} is missing or empty.${others} ${WHAT_TO_DO}`);
+  }
+
   unlisted(): string[] {
     return [...this.#differences].filter(([, { unlisted }]) => unlisted.length > 0).map(([id]) => id);
   }
@@ -135,7 +168,7 @@ class DatabaseCopies {
 
 /**
  * Copies every database below `from` into the same places below `to`, whose folders are there. Blocks the thread. `copy` copies one.
- * @throws Error naming the file that is damaged or that the disk has no room for.
+ * @throws Error naming the file that is damaged, missing, empty or another's, or that the disk has no room for.
  */
 export function copyDatabases(from: DataLayout, to: DataLayout, copy = copyDatabase): CopiedDatabases {
   const copies = new DatabaseCopies(from, to, copy);
@@ -145,5 +178,6 @@ export function copyDatabases(from: DataLayout, to: DataLayout, copy = copyDatab
     toCopy = copies.copyControl();
     if (toCopy.length === 0) break;
   }
+  copies.requireAll();
   return { organisations: copies.organisations, unlisted: copies.unlisted() };
 }

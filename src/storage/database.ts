@@ -2,11 +2,12 @@
  * Opens SQLite files the two ways the service uses them: read-only on the event loop, read-write in the writer thread
  * (and at boot). Owns every pragma. Durability is spelled out here because the driver's default in WAL mode is weaker.
  */
+import { readFileSync, statSync } from 'node:fs';
 import Database from 'better-sqlite3';
 import * as sqliteVec from 'sqlite-vec';
 import { note } from '../watch/sections.ts';
 import type { Connection, Row, Statement } from './connection.ts';
-import { storageErrorCodeOf } from './storage-error.ts';
+import { StorageError, storageErrorCodeOf } from './storage-error.ts';
 
 /** SQLite's own wait for a lock. It blocks the calling thread, so it stays short; callers retry with jitter. */
 export const BUSY_TIMEOUT_MS = 50;
@@ -21,28 +22,41 @@ const WAL_SWITCH_MAX_MS = 2_000;
 const RETRY_PAUSE_MIN_MS = 2;
 const RETRY_PAUSE_MAX_MS = 20;
 
+/** What is thrown in place of an error of the driver. */
+type OnError = (error: unknown) => unknown;
+
 class SqliteStatement implements Statement {
   readonly #prepared: Database.Statement<unknown[], Row>;
   readonly #sql: string;
+  readonly #onError: OnError;
 
-  constructor(prepared: Database.Statement<unknown[], Row>, sql: string) {
+  constructor(prepared: Database.Statement<unknown[], Row>, sql: string, onError: OnError) {
     this.#prepared = prepared;
     this.#sql = sql;
+    this.#onError = onError;
   }
 
   // The driver takes an explicit `undefined` for a parameter to bind; hence the two calls.
   get(parameters?: Row): Row | undefined {
     const startedMs = performance.now();
-    const row = parameters === undefined ? this.#prepared.get() : this.#prepared.get(parameters);
-    this.#timed(startedMs);
-    return row;
+    try {
+      return parameters === undefined ? this.#prepared.get() : this.#prepared.get(parameters);
+    } catch (error) {
+      throw this.#onError(error);
+    } finally {
+      this.#timed(startedMs);
+    }
   }
 
   all(parameters?: Row): Row[] {
     const startedMs = performance.now();
-    const rows = parameters === undefined ? this.#prepared.all() : this.#prepared.all(parameters);
-    this.#timed(startedMs);
-    return rows;
+    try {
+      return parameters === undefined ? this.#prepared.all() : this.#prepared.all(parameters);
+    } catch (error) {
+      throw this.#onError(error);
+    } finally {
+      this.#timed(startedMs);
+    }
   }
 
   /** A long read stands in the stall watch by its SQL, which holds nobody's values. */
@@ -51,27 +65,43 @@ class SqliteStatement implements Statement {
   }
 
   run(parameters?: Row): { changes: number; lastInsertRowid: number | bigint } {
-    return parameters === undefined ? this.#prepared.run() : this.#prepared.run(parameters);
+    try {
+      return parameters === undefined ? this.#prepared.run() : this.#prepared.run(parameters);
+    } catch (error) {
+      throw this.#onError(error);
+    }
   }
 }
+
+const asItIs: OnError = (error) => error;
 
 class SqliteConnection implements Connection {
   readonly path: string;
   readonly #database: Database.Database;
+  readonly #onError: OnError;
   // Not bounded: SQL texts are constants of the source, so there are as many statements as the source has.
   readonly #statements = new Map<string, Statement>();
 
-  constructor(path: string, database: Database.Database) {
+  constructor(path: string, database: Database.Database, onError: OnError = asItIs) {
     this.path = path;
     this.#database = database;
+    this.#onError = onError;
   }
 
   statement(sql: string): Statement {
     const known = this.#statements.get(sql);
     if (known !== undefined) return known;
-    const statement = new SqliteStatement(this.#database.prepare<unknown[], Row>(sql), sql);
+    const statement = new SqliteStatement(this.#prepare(sql), sql, this.#onError);
     this.#statements.set(sql, statement);
     return statement;
+  }
+
+  #prepare(sql: string): Database.Statement<unknown[], Row> {
+    try {
+      return this.#database.prepare<unknown[], Row>(sql);
+    } catch (error) {
+      throw this.#onError(error);
+    }
   }
 
   exec(sql: string): void {
@@ -126,13 +156,15 @@ function useWal(database: Database.Database): void {
 export interface ReaderOptions {
   /** With sqlite-vec's functions, for searches by meaning. */
   readonly vectors?: boolean;
+  /** What is thrown in place of an error of a statement; absent: the error itself. */
+  readonly onError?: OnError;
 }
 
 /**
  * A connection that cannot write, for synchronous reads on the event loop. It sees a write as soon as the writer's
  * promise has resolved. Throws SQLite's SQLITE_CANTOPEN when the file does not exist.
  */
-export function openReader(path: string, { vectors = false }: ReaderOptions = {}): Connection {
+export function openReader(path: string, { vectors = false, onError }: ReaderOptions = {}): Connection {
   const database = new Database(path, { readonly: true, fileMustExist: true, timeout: BUSY_TIMEOUT_MS });
   try {
     harden(database);
@@ -141,7 +173,7 @@ export function openReader(path: string, { vectors = false }: ReaderOptions = {}
     database.close();
     throw error;
   }
-  return new SqliteConnection(path, database);
+  return new SqliteConnection(path, database, onError);
 }
 
 /** @throws Error with one sentence when this machine cannot compare vectors: sqlite-vec comes built for some systems only. */
@@ -157,12 +189,41 @@ export function requireVectors(): void {
   }
 }
 
+/** A copy in memory blocks the event loop while it is read, and is held as long as it is open. */
+const SNAPSHOT_MAX_BYTES = 64 * 1024 * 1024;
+/** Bytes 18 and 19 of a SQLite file say which journal it has: 2 is WAL, which a file in memory cannot have; 1 is none of it. */
+const JOURNAL_BYTES = [18, 19] as const;
+
 /**
- * A connection that writes, created if missing: WAL, `synchronous=FULL` (a COMMIT returns after fsync), foreign keys
+ * A connection to the file as it is now, in memory: for a disk that has no room for the index of a write-ahead log, or that is mounted
+ * read-only, where SQLite opens no file in WAL mode. Whoever uses it looks whether the file has changed since.
+ * @throws StorageError io when the file is too large, or a log beside it holds commits that the copy would lack.
+ */
+export function openSnapshot(path: string, { vectors = false, onError }: ReaderOptions = {}): Connection {
+  const size = statSync(path).size;
+  if (size > SNAPSHOT_MAX_BYTES) throw new StorageError('io', `${path} has ${size} bytes: too large to be read while the disk refuses`);
+  if ((statSync(`${path}-wal`, { throwIfNoEntry: false })?.size ?? 0) > 0) {
+    throw new StorageError('io', `${path} has a write-ahead log that cannot be read while the disk refuses`);
+  }
+  const bytes = readFileSync(path);
+  for (const at of JOURNAL_BYTES) bytes[at] = 1;
+  const database = new Database(bytes, { readonly: true });
+  try {
+    harden(database);
+    if (vectors) sqliteVec.load(database);
+  } catch (error) {
+    database.close();
+    throw error;
+  }
+  return new SqliteConnection(path, database, onError);
+}
+
+/**
+ * A connection that writes, created if missing unless `mustExist`: WAL, `synchronous=FULL` (a COMMIT returns after fsync), foreign keys
  * enforced. Its folder must exist. Throws SQLite's errors when the file is damaged or not a database.
  */
-export function openWriter(path: string): Connection {
-  const database = new Database(path, { timeout: BUSY_TIMEOUT_MS });
+export function openWriter(path: string, { mustExist = false }: { readonly mustExist?: boolean } = {}): Connection {
+  const database = new Database(path, { timeout: BUSY_TIMEOUT_MS, fileMustExist: mustExist });
   try {
     harden(database);
     useWal(database);

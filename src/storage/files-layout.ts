@@ -2,7 +2,7 @@
  * Where everything lies in the data directory. Beside it: the locks of a directory that may not be one yet (lock.ts, restore.ts), and
  * the sockets of nodes (actors/cluster/node-id.ts), whose paths stay as short as DATA_DIR was given, because the kernel's limit is low.
  */
-import { chmodSync, mkdirSync } from 'node:fs';
+import { chmodSync, mkdirSync, statSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { isId } from '../protocol/ids.ts';
 
@@ -70,8 +70,8 @@ export function prepareDataDir(dir: string): DataLayout {
   const layout = dataLayout(dir);
   for (const folder of [layout.dir, layout.organisations, layout.uploads, layout.outbox]) {
     mkdirSync(folder, { recursive: true, mode: 0o700 });
-    // mkdir leaves the mode of a folder that was there before.
-    chmodSync(folder, 0o700);
+    // mkdir leaves the mode of a folder that was there before; on a disk that is mounted read-only a right one needs no change.
+    if ((statSync(folder).mode & 0o777) !== 0o700) chmodSync(folder, 0o700);
   }
   return layout;
 }

@@ -3,7 +3,7 @@
  * take turns at starting. Each lock is an open SQLite transaction on a file of its own: the kernel frees it when the process
  * dies, however it dies.
  */
-import { readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { accessSync, constants, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
 import Database from 'better-sqlite3';
@@ -39,6 +39,25 @@ function runningPid(pidPath: string): number | undefined {
   }
 }
 
+/** Nobody can write there, so nobody needs to be kept away; SQLite could not lock a file either. */
+function isReadOnly(dir: string): boolean {
+  try {
+    accessSync(dir, constants.W_OK);
+    return false;
+  } catch (error) {
+    return (error as NodeJS.ErrnoException).code === 'EROFS';
+  }
+}
+
+/** Only shown to whoever comes in vain: a full disk keeps it from nothing but that. */
+function tellPid(path: string): void {
+  try {
+    writeFileSync(path, `${process.pid}\n`, { mode: 0o600 });
+  } catch (error) {
+    if (storageErrorCodeOf(error) !== 'disk_full') throw error;
+  }
+}
+
 function refusal(dir: string, pid: number | undefined, mode: LockMode): Error {
   const holder = pid === undefined ? 'another process' : `process ${pid}`;
   const why =
@@ -53,6 +72,7 @@ function refusal(dir: string, pid: number | undefined, mode: LockMode): Error {
  * known, and what to do. Never waits.
  */
 export function lockDataDir(dir: string, mode: LockMode = 'alone'): DataDirLock {
+  if (isReadOnly(dir)) return { release() {} };
   const pidPath = join(dir, 'lock.pid');
   const database = new Database(join(dir, 'lock.sqlite'), { timeout: 0 });
   try {
@@ -68,7 +88,7 @@ export function lockDataDir(dir: string, mode: LockMode = 'alone'): DataDirLock 
     if (storageErrorCodeOf(error) === 'busy') throw refusal(dir, runningPid(pidPath), mode);
     throw error;
   }
-  writeFileSync(pidPath, `${process.pid}\n`, { mode: 0o600 });
+  tellPid(pidPath);
   let held = true;
   return {
     release() {
@@ -97,6 +117,7 @@ function tryBegin(database: Database.Database): boolean {
  * @throws Error when they take longer; whatever `work` rejects with.
  */
 export async function withStartLock<Value>(dir: string, work: () => Promise<Value>, waitMs = START_WAIT_MS): Promise<Value> {
+  if (isReadOnly(dir)) return work();
   const database = new Database(join(dir, 'start.sqlite'), { timeout: 0 });
   try {
     for (const endMs = performance.now() + waitMs; !tryBegin(database); ) {

@@ -22,6 +22,7 @@ import { organisationMigrations } from './migrations/organisation.ts';
 import { type Manifest, type MoveRef, readManifest, SCHEMA_VERSIONS } from './move-copy.ts';
 import { type Content, contentPath, lockPath, makeFolder, moveFolder } from './move-folders.ts';
 import { readMove } from './moves.ts';
+import { writeIdentity } from './organisation-file.ts';
 import { readSeal, type Seal, transactions as sealing } from './seal.ts';
 import { StorageError, storageErrorCodeOf } from './storage-error.ts';
 
@@ -185,11 +186,12 @@ export async function placeOrganisation(
 }
 
 /** A file without rows that takes none: what is left of an organisation that is elsewhere. */
-function makeEmpty(path: string, { moveId, sealedAtMs }: Seal): void {
+function makeEmpty(path: string, organisationId: string, { moveId, sealedAtMs }: Seal): void {
   for (const ending of ['', '-wal', '-shm']) rmSync(path + ending, { force: true });
   const db = openWriter(path);
   try {
     migrate(db, organisationMigrations, 'organisation');
+    writeIdentity(db, organisationId);
     // One later than it was: a file that was emptied is told from one that was not.
     sealing.sealOrganisation(db, { moveId, nowMs: (sealedAtMs ?? 0) + 1 });
   } finally {
@@ -227,7 +229,7 @@ export async function emptyOrganisation(layout: DataLayout, input: EmptyInput): 
     }
     makeFolder(folder);
     const empty = join(folder, 'empty.sqlite');
-    makeEmpty(empty, seal);
+    makeEmpty(empty, organisationId, seal);
     await fill(path, empty);
     rmSync(layout.uploadsOf(organisationId), { recursive: true, force: true });
   });

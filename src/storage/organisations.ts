@@ -248,9 +248,18 @@ function revokeKey(db: Connection, input: { appId: string; keyId: string; nowMs:
   return changes === 1;
 }
 
+/** The organisation's file was made, or has arrived: it is never made anew. */
+export function noteOrganisationFile(db: Connection, { organisationId, nowMs }: { organisationId: string; nowMs: number }): void {
+  db.statement(
+    `INSERT INTO organisation_files (organisation_id, noted_at_ms) VALUES (:organisationId, :nowMs)
+     ON CONFLICT (organisation_id) DO NOTHING`,
+  ).run({ organisationId, nowMs });
+}
+
 /** Writes of the control file, and an organisation's purchases of credit (in its own file). */
 export const transactions = {
   createOrganisation,
+  noteOrganisationFile,
   patchOrganisation,
   registerApp,
   unregisterApp,

@@ -4,20 +4,34 @@
  * - `overloaded`: too many writes wait; nothing was tried.
  * - `busy`: another process kept the file's write lock; nothing was written.
  * - `sealed`: the organisation is on its way to another cell; nothing was tried.
- * - `disk_full`, `io`: the medium refused. After an `io` error at COMMIT followed by a crash the write may still surface.
+ * - `disk_full`, `read_only`, `io`: the medium refused. After an `io` error at COMMIT followed by a crash the write may still surface.
+ * - `unavailable`: the organisation's file is not there, or is not what it was; nothing was tried.
  * - `corrupt`: the file is damaged or not a database.
  * - `failed`: the transaction threw (a constraint, a bug); nothing was written.
  * - `closed`: the writer was closed before the call.
  * - `writer_dead`: the writer thread is gone; a write that was on its way may or may not have been committed.
  */
-export type StorageErrorCode = 'overloaded' | 'busy' | 'sealed' | 'disk_full' | 'io' | 'corrupt' | 'failed' | 'closed' | 'writer_dead';
+export type StorageErrorCode =
+  | 'overloaded'
+  | 'busy'
+  | 'sealed'
+  | 'disk_full'
+  | 'read_only'
+  | 'io'
+  | 'unavailable'
+  | 'corrupt'
+  | 'failed'
+  | 'closed'
+  | 'writer_dead';
 
 const RETRYABLE: Readonly<Record<StorageErrorCode, boolean>> = {
   overloaded: true,
   busy: true,
   sealed: true,
   disk_full: true,
+  read_only: true,
   io: true,
+  unavailable: true,
   corrupt: false,
   failed: false,
   closed: false,
@@ -49,6 +63,36 @@ export function isSealed(error: unknown): boolean {
   return error instanceof StorageError && error.code === 'sealed';
 }
 
+/** Whether the organisation's file is away or damaged; it is taken up when the file is back. */
+export function isUnavailable(error: unknown): boolean {
+  return error instanceof StorageError && error.code === 'unavailable';
+}
+
+/** What `read` answers, or `otherwise` of an organisation whose file is away: for those who look through several. */
+export function readIfThere<Value>(read: () => Value, otherwise: Value): Value {
+  try {
+    return read();
+  } catch (error) {
+    if (isUnavailable(error)) return otherwise;
+    throw error;
+  }
+}
+
+/** Whether the disk refused, whatever was asked of it: the same may succeed once there is room, or it can be written to. */
+export function isRefusedByDisk(error: unknown): boolean {
+  const code = storageErrorCodeOf(error);
+  return code === 'disk_full' || code === 'read_only' || code === 'io';
+}
+
+/** What the system says of a file that it does not write, beside SQLite's own codes. */
+const SYSTEM_CODES: Readonly<Record<string, StorageErrorCode>> = {
+  ENOSPC: 'disk_full',
+  EDQUOT: 'disk_full',
+  EROFS: 'read_only',
+  EIO: 'io',
+  EFBIG: 'io',
+};
+
 /** SQLite's extended result code carried by `error`, if it came from the driver. */
 export function sqliteCodeOf(error: unknown): string | undefined {
   if (!(error instanceof Error) || !('code' in error)) return undefined;
@@ -59,13 +103,15 @@ export function sqliteCodeOf(error: unknown): string | undefined {
 export function storageErrorCodeOf(error: unknown): StorageErrorCode {
   if (error instanceof StorageError) return error.code;
   const code = sqliteCodeOf(error);
-  if (code === undefined) return 'failed';
+  if (code === undefined) return SYSTEM_CODES[(error as NodeJS.ErrnoException | undefined)?.code ?? ''] ?? 'failed';
   // SQLITE_PROTOCOL is what a lost race for the WAL's own locks looks like.
   // The rows of an organisation in the control file are kept still by triggers, which can only raise.
   if (code === 'SQLITE_CONSTRAINT_TRIGGER' && (error as Error).message === SEALED_MESSAGE) return 'sealed';
   if (code.startsWith('SQLITE_BUSY') || code === 'SQLITE_PROTOCOL') return 'busy';
   if (code === 'SQLITE_FULL') return 'disk_full';
-  if (code.startsWith('SQLITE_IOERR') || code.startsWith('SQLITE_CANTOPEN') || code.startsWith('SQLITE_READONLY')) return 'io';
+  if (code.startsWith('SQLITE_READONLY')) return 'read_only';
+  // Room for the index of a log is made when it is opened: a disk without any says so here.
+  if (code.startsWith('SQLITE_IOERR') || code.startsWith('SQLITE_CANTOPEN')) return 'io';
   if (code.startsWith('SQLITE_CORRUPT') || code === 'SQLITE_NOTADB') return 'corrupt';
   return 'failed';
 }

@@ -1,14 +1,18 @@
 /** The door to storage: read-only connections, named write transactions in the writer thread, and the vault. */
 import { LRUCache } from 'lru-cache';
-import type { Connection, Statement } from './connection.ts';
-import { openReader, openWriter, requireVectors } from './database.ts';
+import { type Conditions, createConditions } from './conditions.ts';
+import type { Connection } from './connection.ts';
+import { openControl } from './control-file.ts';
+import { requireVectors } from './database.ts';
+import { createDiskWatch } from './disk-watch.ts';
 import { type DataLayout, dataLayout, prepareDataDir } from './files-layout.ts';
-import { controlMigrations } from './migrations/control.ts';
-import { migrate } from './migrations/migrate.ts';
-import { organisationMigrations } from './migrations/organisation.ts';
+import { OrganisationFiles } from './organisation-files.ts';
+import { CurrentReader, OrganisationReaders } from './organisation-readers.ts';
 import { type Key, readKey } from './organisations.ts';
+import { isRefusedByDisk, storageErrorCodeOf } from './storage-error.ts';
 import type { transactions } from './transactions.ts';
 import { openVault, type Vault } from './vault.ts';
+import { requireWhatWasThere } from './what-was-there.ts';
 import { createWriter, type Writer } from './writer.ts';
 
 type Registry = typeof transactions;
@@ -20,6 +24,11 @@ const OPEN_ORGANISATIONS_MAX = 512;
 /** Every request looks its key up; one takes some 300 bytes. */
 const KEYS_KEPT = 10_000;
 
+/** How soon it is noticed that a file was taken away, or is back. */
+const LOOK_AROUND_MS = 1_000;
+
+const SILENT = { error: () => {}, info: () => {} };
+
 export interface Storage {
   readonly layout: DataLayout;
   readonly vault: Vault;
@@ -27,7 +36,12 @@ export interface Storage {
   readonly control: Connection;
   /** The key with this token; kept in memory until `control.sqlite` is written to, by whichever process. */
   key(token: string): Key | undefined;
-  /** Read-only, the organisation's file; may be kept as long as the storage is open. @throws when the organisation has none. */
+  /** What is wrong with this node now. */
+  readonly conditions: Conditions;
+  /**
+   * Read-only, the organisation's file; may be kept as long as the storage is open.
+   * @throws StorageError unavailable when its file is away or not what it was; what the disk refuses with.
+   */
   organisation(organisationId: string): Connection;
   writeControl<N extends TransactionName>(name: N, input: Parameters<Registry[N]>[1]): Promise<ReturnType<Registry[N]>>;
   write<N extends TransactionName>(organisationId: string, name: N, input: Parameters<Registry[N]>[1]): Promise<ReturnType<Registry[N]>>;
@@ -45,42 +59,10 @@ export interface StorageOptions {
   readonly shared?: boolean;
   /** Read connections kept open; 512 unless told. */
   readonly openOrganisationsMax?: number;
+  /** Absent: nobody is told. */
+  readonly conditions?: Conditions;
   /** The writer thread died: nothing can be acknowledged any more. */
   onFatal(error: Error): void;
-}
-
-function upgrade(path: string, kind: 'control' | 'organisation'): void {
-  const connection = openWriter(path);
-  try {
-    migrate(connection, kind === 'control' ? controlMigrations : organisationMigrations, kind);
-  } finally {
-    connection.close();
-  }
-}
-
-/**
- * Reads of one organisation, whichever connection is open for it at the moment: whoever holds this across an await must
- * not be left with one that was closed because others were used more.
- */
-class OrganisationReader implements Connection {
-  readonly path: string;
-  readonly #open: () => Connection;
-
-  constructor(path: string, open: () => Connection) {
-    this.path = path;
-    this.#open = open;
-  }
-
-  statement(sql: string): Statement {
-    return this.#open().statement(sql);
-  }
-
-  exec(sql: string): void {
-    this.#open().exec(sql);
-  }
-
-  /** Connections are closed by the storage. */
-  close(): void {}
 }
 
 /**
@@ -111,71 +93,84 @@ function keysOf(control: Connection, shared: boolean) {
 }
 
 /**
- * Opens (and creates or upgrades) the data directory.
- * @throws SchemaError when a file was written by a newer version; Error when the directory cannot be used, or vectors
- * cannot be compared.
+ * Opens (and creates or upgrades) the data directory. One on a disk that takes no writes is opened for reading.
+ * @throws SchemaError when the control file was written by a newer version; Error when the directory cannot be used, what it once
+ * held is missing, or vectors cannot be compared.
  */
 export function openStorage(options: StorageOptions): Storage {
-  const { vectors = false, shared = false } = options;
+  const { vectors = false, shared = false, conditions = createConditions(SILENT, Date.now) } = options;
   if (vectors) requireVectors();
   prepareDataDir(options.dataDir);
   const layout = dataLayout(options.dataDir);
+  requireWhatWasThere(layout, options.masterKey);
   const vault = openVault(layout.masterKey, options.masterKey);
-  upgrade(layout.control, 'control');
-  const control = openReader(layout.control);
+  const disk = createDiskWatch({ dir: layout.dir, conditions, onOver: () => dropCopies() });
+  const { control, ...controlFile } = openControl(layout.control, disk.note);
   const writer: Writer<Registry> = createWriter({
     registryUrl: new URL('./transactions.js', import.meta.url),
     onFatal: options.onFatal,
   });
-  const readers = new LRUCache<string, Connection>({
-    max: options.openOrganisationsMax ?? OPEN_ORGANISATIONS_MAX,
-    dispose: (connection) => connection.close(),
+  const files = new OrganisationFiles({
+    ...{ layout, control, conditions },
+    note: (organisationId) => writer.write(layout.control, 'noteOrganisationFile', { organisationId, nowMs: Date.now() }),
+    forget(organisationId) {
+      readers.forget(organisationId);
+      writer.forget(layout.organisation(organisationId));
+    },
   });
+  const readers = new OrganisationReaders({
+    ...{ files, vectors, pathOf: layout.organisation, note: disk.note },
+    openMax: options.openOrganisationsMax ?? OPEN_ORGANISATIONS_MAX,
+  });
+  const dropCopies = () => {
+    readers.dropCopies();
+    controlFile.dropCopy();
+  };
   const keys = keysOf(control, shared);
-  const prepared = new Set<string>();
+  const looks = setInterval(() => files.lookAround(), LOOK_AROUND_MS).unref();
 
-  /** Creates or upgrades the file, once per process: neither the writer nor a reader may meet an older schema. */
-  const prepareOrganisation = (organisationId: string) => {
-    if (prepared.has(organisationId)) return;
-    upgrade(layout.organisation(organisationId), 'organisation');
-    prepared.add(organisationId);
+  /** What a write of the organisation failed with, as it is to be told. */
+  const failureOf = (organisationId: string, error: unknown): unknown => {
+    disk.note(error);
+    // The file may be gone or another one.
+    if (isRefusedByDisk(error) || storageErrorCodeOf(error) === 'corrupt') files.doubt(organisationId);
+    return files.refuse(organisationId, error);
   };
 
-  const readerOf = (organisationId: string): Connection => {
-    let reader = readers.get(organisationId);
-    if (reader === undefined) {
-      prepareOrganisation(organisationId);
-      reader = openReader(layout.organisation(organisationId), { vectors });
-      readers.set(organisationId, reader);
-    }
-    return reader;
-  };
-
-  return {
-    layout,
-    vault,
-    control,
+  const storage: Storage = {
+    ...{ layout, vault, control, conditions },
     organisation(organisationId) {
-      readerOf(organisationId);
-      return new OrganisationReader(layout.organisation(organisationId), () => readerOf(organisationId));
+      readers.get(organisationId);
+      return new CurrentReader(layout.organisation(organisationId), () => readers.get(organisationId));
     },
     key: (token) => keys.read(token),
     async writeControl(name, input) {
       try {
         return await writer.write(layout.control, name, input);
+      } catch (error) {
+        disk.note(error);
+        throw error;
       } finally {
         keys.forget();
       }
     },
-    write(organisationId, name, input) {
-      prepareOrganisation(organisationId);
-      return writer.write(layout.organisation(organisationId), name, input);
+    async write(organisationId, name, input) {
+      try {
+        files.prepare(organisationId);
+        if (!files.isNoted(organisationId)) await files.note(organisationId);
+        return await writer.write(layout.organisation(organisationId), name, input);
+      } catch (error) {
+        throw failureOf(organisationId, error);
+      }
     },
     stats: () => writer.stats(),
     async close() {
+      clearInterval(looks);
+      disk.close();
       await writer.close();
-      readers.clear();
-      control.close();
+      readers.close();
+      controlFile.close();
     },
   };
+  return storage;
 }

@@ -39,7 +39,8 @@ import * as usageMails from './usage-mails.ts';
 export { sealing } from './seal.ts';
 
 export function open(path: string): Connection {
-  const connection = openWriter(path);
+  // Files are made before the first write: one that is gone must not come back empty.
+  const connection = openWriter(path, { mustExist: true });
   keepMovingRowsStill(connection);
   return connection;
 }

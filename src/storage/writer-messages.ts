@@ -15,7 +15,11 @@ export interface WriteRequest {
   readonly input: unknown;
 }
 
-export type ToThread = { readonly kind: 'writes'; readonly writes: readonly WriteRequest[] } | { readonly kind: 'close' };
+export type ToThread =
+  | { readonly kind: 'writes'; readonly writes: readonly WriteRequest[] }
+  /** The file at this path is another one by now, or gone: it is opened afresh. */
+  | { readonly kind: 'forget'; readonly path: string }
+  | { readonly kind: 'close' };
 
 export type Settlement =
   | { readonly id: number; readonly ok: true; readonly value: unknown }

@@ -74,14 +74,20 @@ class WriterThread {
       this.#close();
       return;
     }
-    let received = this.#accept(message.writes);
+    let received = this.#take(message);
     while (received < DRAIN_WRITES_MAX) {
       // `close` cannot be among these: it is sent when nothing is outstanding.
       const next = receiveMessageOnPort(this.#port) as { message: ToThread } | undefined;
-      if (next?.message.kind !== 'writes') break;
-      received += this.#accept(next.message.writes);
+      if (next === undefined || next.message.kind === 'close') break;
+      received += this.#take(next.message);
     }
     this.#run();
+  }
+
+  #take(message: Exclude<ToThread, { kind: 'close' }>): number {
+    if (message.kind === 'writes') return this.#accept(message.writes);
+    this.#open.delete(message.path);
+    return 0;
   }
 
   #accept(writes: readonly WriteRequest[]): number {

@@ -57,6 +57,8 @@ export interface Writer<Registry extends Transactions> {
    */
   write<N extends keyof Registry & string>(path: string, name: N, input: Parameters<Registry[N]>[1]): Promise<ReturnType<Registry[N]>>;
   stats(): WriterStats;
+  /** The file at `path` was replaced or is gone: writes that come after this open it afresh. */
+  forget(path: string): void;
   /** Waits for what is outstanding, checkpoints the open files, ends the thread. Later writes reject. Idempotent. */
   close(): Promise<void>;
 }
@@ -120,6 +122,10 @@ class ThreadWriter {
     if (this.#batch.length === 0) this.#planFlush();
     this.#batch.push({ id, path, name, input });
     return new Promise((resolve, reject) => this.#waiters.set(id, { resolve, reject }));
+  }
+
+  forget(path: string): void {
+    if (this.#dead === undefined && this.#closing === undefined) this.#post({ kind: 'forget', path });
   }
 
   stats(): WriterStats {

@@ -71,7 +71,7 @@ function nodeOf(t: TestContext, { storage }: StoredApp, self: string, model: Mod
     runAction: () => Promise.reject(new Error('no action runs here')),
     // Each finds that the other does not answer.
     ownership: { self, mayTake: () => true },
-    billing: { platform: new PlatformSpend(storage, null, NOW), charged() {} },
+    billing: { platform: new PlatformSpend({ storage, log: pino({ level: 'silent' }) }, null, NOW), charged() {} },
     nowMs: () => NOW,
     noteDeadline() {},
   });

@@ -4,6 +4,7 @@ import pino from 'pino';
 import type { Route } from '../../src/gateway/route.ts';
 import { type ServerOptions, startServer } from '../../src/gateway/server.ts';
 import type { Services } from '../../src/gateway/services.ts';
+import { createConditions } from '../../src/storage/conditions.ts';
 
 export interface TestServer {
   readonly base: string;
@@ -23,6 +24,7 @@ export async function serve(
   const logged: Record<string, unknown>[] = [];
   const log = pino({ level: 'warn' }, { write: (line: string) => void logged.push(JSON.parse(line)) });
   const storage = {
+    conditions: createConditions(log, () => Date.now()),
     stats: () => ({ outstanding: 0, succeeded: 3, failed: 0, overloaded: 0, commits: 1, largestGroup: 3, busyRetries: 0 }),
   };
   const actors = { stats: () => ({ conversations: 0, runningTurns: 0, waitingTurns: 0, readers: 0 }) };

@@ -78,7 +78,7 @@ test('decisions §10, the seal: it belongs to one move, which alone can put it o
 });
 
 /** Tables of the control file that say something of an organisation and stay where they are. */
-const OF_THIS_CELL = ['arrivals', 'foreign_names', 'moves', 'placements'];
+const OF_THIS_CELL = ['organisation_files', 'arrivals', 'foreign_names', 'moves', 'placements'];
 
 test('decisions §10, move org: every table of the control file that names an organisation travels, or is known to stay', (t) => {
   const { control } = openFiles(t, NOW);

@@ -8,10 +8,12 @@
  */
 import { setImmediate as nextTick } from 'node:timers/promises';
 import type { Logger } from 'pino';
-import { isSealed } from '../../storage/storage-error.ts';
+import type { Storage } from '../../storage/storage.ts';
+import { eachOrganisation } from '../each-organisation.ts';
 import type { Members, NodeRecord } from './members.ts';
 
 export interface ChoreServices {
+  readonly storage: Pick<Storage, 'control' | 'layout'>;
   readonly members: Pick<Members, 'self' | 'list' | 'onLost'>;
   organisationIds(): Iterable<string>;
   /** Takes up what a lost node had under way in the organisation. */
@@ -89,23 +91,12 @@ class Rounds implements Chores {
   }
 
   async #round(organisationIds: Iterable<string>): Promise<void> {
-    const { resume, log, times } = this.#services;
-    const failed: string[] = [];
-    for (const id of organisationIds) {
-      if (this.#closed) return;
-      try {
-        await resume(id);
-      } catch (error) {
-        if (this.#closed) return;
-        // On its way to another cell: it is taken up where it lands, or when it stays.
-        if (isSealed(error)) continue;
-        log.error({ err: error, organisation_id: id }, 'what a lost node had under way could not be taken up');
-        failed.push(id);
-      }
-      // Whoever asks this node for something comes first.
-      await nextTick();
-    }
-    if (failed.length === 0) return;
+    const { resume, times } = this.#services;
+    const isClosed = () => this.#closed;
+    // Whoever asks this node for something comes first: it breathes after each.
+    const options = { ids: organisationIds, isClosed, breathe: nextTick };
+    const failed = await eachOrganisation(this.#services, 'taking up what a lost node had under way', resume, options);
+    if (failed.length === 0 || this.#closed) return;
     this.#later(times?.retryMs ?? RETRY_MS, () => {
       this.#tail = this.#tail.then(() => this.#round(failed));
     });

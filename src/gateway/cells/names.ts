@@ -7,6 +7,7 @@ import { cellOf, isOrganisationKnown } from '../../storage/placements.ts';
 import { organisationOfProposal } from '../../storage/proposals.ts';
 import { findSession, readCode, readToken } from '../../storage/setup-access.ts';
 import type { Storage } from '../../storage/storage.ts';
+import { readIfThere } from '../../storage/storage-error.ts';
 import { readConversationHead } from '../../storage/transcripts.ts';
 
 /** As many files as the console opens to find a conversation whose app nobody names. */
@@ -17,7 +18,7 @@ function searchConversation(storage: Storage, self: string, id: string): string 
   const holds = (db: Connection) => readConversationHead(db, id) !== undefined;
   return listOrganisations(storage.control, '', ORGANISATIONS_SEARCHED).find(
     // One that lives elsewhere has no file here, and must not get one.
-    (organisation) => livesHere(organisation.id) && holds(storage.organisation(organisation.id)),
+    (organisation) => livesHere(organisation.id) && readIfThere(() => holds(storage.organisation(organisation.id)), false),
   )?.id;
 }
 

@@ -8,6 +8,7 @@ import { type FeedbackRow, readFeedback } from '../../storage/feedback.ts';
 import { type InvocationRow, readTurnInvocations } from '../../storage/invocations.ts';
 import { type Channel, listOrganisations } from '../../storage/organisations.ts';
 import { type RatingRow, readRatings } from '../../storage/ratings.ts';
+import { readIfThere } from '../../storage/storage-error.ts';
 import {
   type ConversationHead,
   listConversations,
@@ -81,9 +82,11 @@ function requireConversation(services: Services, id: string, appId: string | nul
   }
   const organisations = listOrganisations(services.storage.control, '', ORGANISATIONS_SEARCHED + 1);
   for (const organisation of organisations.slice(0, ORGANISATIONS_SEARCHED)) {
-    const db = services.storage.organisation(organisation.id);
-    const head = readConversationHead(db, id);
-    if (head !== undefined) return { db, head };
+    const found = readIfThere(() => {
+      const db = services.storage.organisation(organisation.id);
+      return { db, head: readConversationHead(db, id) };
+    }, undefined);
+    if (found?.head !== undefined) return { db: found.db, head: found.head };
   }
   if (organisations.length <= ORGANISATIONS_SEARCHED) throw missing;
   throw new Refusal('invalid_request', 'app is required here: say which app the conversation belongs to, as ?app=<app id>.');

@@ -3,6 +3,7 @@ import { toUsd } from '../../protocol/money.ts';
 import { timestamp } from '../../protocol/timestamp.ts';
 import { type AppRecord, listApps } from '../../storage/apps.ts';
 import { listOrganisations, type OrganisationRecord, organisationOfApp } from '../../storage/organisations.ts';
+import { readIfThere } from '../../storage/storage-error.ts';
 import { creditState } from '../../storage/usage.ts';
 import { defineRoute, type Reply, type Route } from '../route.ts';
 import type { Services } from '../services.ts';
@@ -78,10 +79,17 @@ function organisationSection(organisation: OrganisationRecord, services: Service
 <a href="/console/api/orgs/${organisation.id}/usage">usage</a></p>${table}`;
 }
 
+/** Its file is away or damaged: the others are shown all the same. */
+function awaySection({ id, name }: OrganisationRecord): string {
+  return `<h2>${escaped(name)}</h2><p><code>${id}</code> · its data is not there at the moment: see <code>GET /readyz</code>, asked with the operator's token.</p>`;
+}
+
 function overview(session: ConsoleSession, routes: readonly Route[], services: Services): Reply {
   const organisations = listOrganisations(services.storage.control, '', ORGANISATIONS_SHOWN);
   const sections =
-    organisations.length === 0 ? '<p>No organisations yet.</p>' : organisations.map((one) => organisationSection(one, services)).join('');
+    organisations.length === 0
+      ? '<p>No organisations yet.</p>'
+      : organisations.map((one) => readIfThere(() => organisationSection(one, services), awaySection(one))).join('');
   const endpoints = routes.map(({ method, path }) => `<li><code>${method} ${escaped(path)}</code></li>`).join('');
   return html(
     200,

@@ -1,6 +1,14 @@
 /** GET /healthz, /readyz and /metrics (decisions §1): for whoever runs the process, not for SDKs. */
+import { Refusal } from '../../protocol/errors.ts';
+import { timestamp } from '../../protocol/timestamp.ts';
+import type { Condition, ConditionName } from '../../storage/conditions.ts';
+import { authenticateOperator } from '../console/session.ts';
 import type { GatewayMetrics } from '../metrics.ts';
 import { defineRoute, json, type Route } from '../route.ts';
+import type { Services } from '../services.ts';
+
+/** Named in one answer; `count` says how many there are. */
+const SUBJECTS_SHOWN = 100;
 
 /** The process is up. */
 const healthz = defineRoute({
@@ -12,9 +20,47 @@ const healthz = defineRoute({
   handle: () => json({ status: 'ok' }),
 });
 
+interface ShownCondition {
+  readonly condition: ConditionName;
+  /** Of the first one, where it holds for several. */
+  readonly since: string;
+  /** Organisations or cells that it holds for; absent where it is the node's. */
+  readonly count?: number;
+  readonly about?: readonly { readonly id: string; readonly since: string; readonly detail: string }[];
+  readonly detail?: string;
+}
+
+/** To strangers counts and no names: who is a customer is nobody's business. `isOperator`: with names, files and what to do. */
+function shown(conditions: readonly Condition[], isOperator: boolean): ShownCondition[] {
+  const names = [...new Set(conditions.map(({ name }) => name))];
+  return names.map((name) => {
+    const held = conditions.filter((condition) => condition.name === name);
+    const since = timestamp(Math.min(...held.map(({ sinceMs }) => sinceMs)));
+    const [first] = held;
+    if (first === undefined || first.subject === '') {
+      return { condition: name, since, ...(isOperator && first !== undefined && { detail: first.detail }) };
+    }
+    const about = held.slice(0, SUBJECTS_SHOWN).map(({ subject, sinceMs, detail }) => ({ id: subject, since: timestamp(sinceMs), detail }));
+    return { condition: name, since, count: held.length, ...(isOperator && { about }) };
+  });
+}
+
+/** A checker that brings another credential, as a proxy may make it, is a stranger and not turned away: it would take the node out. */
+function isOperator(header: (name: string) => string, services: Services): boolean {
+  if (header('authorization') === '') return false;
+  try {
+    authenticateOperator(header, 'GET', services);
+    return true;
+  } catch (error) {
+    if (error instanceof Refusal) return false;
+    throw error;
+  }
+}
+
 /**
- * Ready to serve; 503 while draining, so that a load balancer sends no more. Says when the address guard is open to private
- * addresses: nobody should run so without knowing.
+ * Whether a load balancer should send requests here: 200 `ready`, or `degraded` with what is wrong, because what can be served is; 503
+ * while draining. Before it listens it answers nobody. Says when the address guard is open to private addresses: nobody should run so
+ * without knowing. With the operator's bearer it says which organisations, cells and files it is about.
  */
 const readyz = defineRoute({
   method: 'GET',
@@ -22,9 +68,13 @@ const readyz = defineRoute({
   caller: 'anyone',
   limits: [],
   body: null,
-  handle: (_input, { config, draining }) => {
+  handle: ({ header }, services) => {
+    const { config, draining, storage } = services;
     const open = config.allowPrivateAddresses ? { allow_private_addresses: true } : {};
-    return draining() ? json({ status: 'draining', ...open }, 503) : json({ status: 'ready', ...open });
+    if (draining()) return json({ status: 'draining', ...open }, 503);
+    const conditions = storage.conditions.list();
+    if (conditions.length === 0) return json({ status: 'ready', ...open });
+    return json({ status: 'degraded', ...open, conditions: shown(conditions, isOperator(header, services)) });
   },
 });
 

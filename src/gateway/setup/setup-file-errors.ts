@@ -29,6 +29,11 @@ const ROWS: readonly ErrorRow[] = [
   { codes: ['invalid_appearance', 'invalid_experience'], meaning: 'a value that is not accepted', action: 'fix what `message` names' },
   { codes: ['rate_limited'], meaning: 'too many requests', action: 'wait `Retry-After` seconds; send batches' },
   { codes: ['not_found', 'method_not_allowed'], meaning: 'no such path or method', action: 'fix it' },
+  {
+    codes: ['organisation_unavailable', 'storage_unavailable'],
+    meaning: 'the service cannot read or store now, nothing was changed',
+    action: 'wait `Retry-After` seconds, send again; stop after some tries',
+  },
   { codes: ['internal'], meaning: "the service's fault, nothing was changed", action: 'send once more, then do another step' },
 ];
 

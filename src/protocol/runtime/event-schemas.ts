@@ -112,6 +112,8 @@ const STREAM_CODES = [
   'upgrade_required',
   'invalid_request',
   'internal',
+  'organisation_unavailable',
+  'storage_unavailable',
 ];
 const wireCode = stated(v.string(), { type: 'string', examples: STREAM_CODES, description: 'Codes may be added.' });
 

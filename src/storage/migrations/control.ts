@@ -16,6 +16,12 @@ export const controlMigrations: readonly Migration[] = [
         created_at_ms INTEGER NOT NULL
       ) STRICT;
 
+      -- Whose file was made or has arrived: one that is not there, although it is noted here, was lost and is never made anew.
+      CREATE TABLE organisation_files (
+        organisation_id TEXT PRIMARY KEY,
+        noted_at_ms INTEGER NOT NULL
+      ) STRICT, WITHOUT ROWID;
+
       -- Ids of apps are unique across organisations; the app itself lives in its organisation's file.
       CREATE TABLE app_directory (
         app_id TEXT PRIMARY KEY,

@@ -10,6 +10,12 @@ export const organisationMigrations: readonly Migration[] = [
     version: 1,
     name: 'apps, knowledge, conversations, turns, usage',
     sql: `
+      -- One row: whose file this is, whatever its name says.
+      CREATE TABLE file_identity (
+        id INTEGER PRIMARY KEY CHECK (id = 1),
+        organisation_id TEXT NOT NULL
+      ) STRICT;
+
       CREATE TABLE apps (
         id TEXT PRIMARY KEY,
         name TEXT NOT NULL,

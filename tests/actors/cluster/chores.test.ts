@@ -4,6 +4,7 @@ import { type TestContext, test } from 'node:test';
 import pino from 'pino';
 import { createChores } from '../../../src/actors/cluster/chores.ts';
 import type { NodeRecord } from '../../../src/actors/cluster/members.ts';
+import type { Storage } from '../../../src/storage/storage.ts';
 import { eventually } from '../../support/process.ts';
 
 const SILENT = pino({ level: 'silent' });
@@ -16,6 +17,7 @@ function choresOf(t: TestContext, self: string, nodes: string[], times: { afterS
   let lost: (node: string, how: 'silent' | 'gone', pid: number) => void = () => {};
   const alive = nodes.map((id, index) => ({ id, startedAtMs: index }) as NodeRecord);
   const chores = createChores({
+    storage: { layout: { organisation: (id: string) => id } } as unknown as Storage,
     members: {
       self,
       // This node first, as members list them.

@@ -1,6 +1,7 @@
 /** decisions §10: what one node charges counts at the others: for credit (service.md "Limits" rule 5) and the ceiling (rule 9). */
 import assert from 'node:assert/strict';
 import { type TestContext, test } from 'node:test';
+import pino from 'pino';
 import { type Billing, createBilling } from '../../../src/actors/billing.ts';
 import { PlatformSpend } from '../../../src/actors/platform-spend.ts';
 import { createMailer } from '../../../src/billing/mail.ts';
@@ -67,7 +68,7 @@ test('Cluster, Limits rule 9: charges that were not heard of are found by adding
     cell.a.storage.organisation(id);
   }
   const [first = '', last = ''] = [ids[0], ids.at(-1)];
-  const spend = new PlatformSpend(cell.b.storage, 10 * USD, nowMs());
+  const spend = new PlatformSpend({ storage: cell.b.storage, log: pino({ level: 'silent' }) }, 10 * USD, nowMs());
   charge(cell, 5);
   await spend.recount(nowMs());
   // Some organisations are read, then others have their turn: meanwhile both kinds are charged.

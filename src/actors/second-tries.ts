@@ -1,0 +1,69 @@
+/**
+ * Tries again, until it succeeds, what failed for single organisations: after a start that met a damaged file or a disk without room,
+ * what they had under way is taken up as soon as they can be read and written, without another start.
+ */
+import { setImmediate as nextTick } from 'node:timers/promises';
+import { type EachServices, eachOrganisation } from './each-organisation.ts';
+
+/** A person has to put a file back or make room: nobody waits for less. */
+const RETRY_MS = 5_000;
+/** Tried in one round; the others come in the next ones. */
+const TRIED_AT_ONCE = 50;
+
+export interface SecondTries {
+  /** These failed. */
+  add(organisationIds: readonly string[]): void;
+  close(): Promise<void>;
+}
+
+/** `work` takes the organisation up; `after` is called once for each round in which some were. */
+export function createSecondTries(
+  services: EachServices,
+  work: (organisationId: string) => Promise<void>,
+  after: () => Promise<void>,
+  retryMs = RETRY_MS,
+): SecondTries {
+  const waiting = new Set<string>();
+  /** Said already; a line for each try would fill the log while nobody is there. */
+  const told = new Set<string>();
+  let round: Promise<void> = Promise.resolve();
+  let closed = false;
+  const isClosed = () => closed;
+
+  const quiet: EachServices = {
+    storage: services.storage,
+    log: {
+      error(facts: object, text?: string) {
+        const id = (facts as { organisation_id?: string }).organisation_id ?? '';
+        if (!told.has(id)) services.log.error(facts, text);
+        told.add(id);
+      },
+    },
+  };
+
+  const tryAgain = async () => {
+    const ids = [...waiting].slice(0, TRIED_AT_ONCE);
+    const failed = new Set(await eachOrganisation(quiet, 'taking up what was under way', work, { ids, isClosed, breathe: nextTick }));
+    for (const id of ids) {
+      waiting.delete(id);
+      if (failed.has(id)) waiting.add(id);
+      else told.delete(id);
+    }
+    if (failed.size < ids.length && !closed) await after();
+  };
+
+  const timer = setInterval(() => {
+    if (waiting.size === 0) return;
+    round = round.then(tryAgain).catch((error: unknown) => services.log.error({ err: error }, 'what failed could not be tried again'));
+  }, retryMs).unref();
+  return {
+    add(organisationIds) {
+      for (const id of organisationIds) waiting.add(id);
+    },
+    async close() {
+      closed = true;
+      clearInterval(timer);
+      await round;
+    },
+  };
+}
