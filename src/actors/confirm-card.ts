@@ -1,6 +1,6 @@
 /** Draws the card on which a person confirms a write: from what the app declared, never from the model's words. */
+import { safeCard, safeFallback } from '../assistant/privacy/safe-block.ts';
 import { CONFIRM_MARKER } from '../protocol/action-params.ts';
-import { fallbackText } from '../protocol/catalog/catalog.ts';
 import type { ConfirmCardBody } from '../protocol/catalog/confirm.ts';
 import type { Detail } from '../protocol/issues.ts';
 import { CONFIRM_TEMPLATE_MAX_CHARS } from '../protocol/limits.ts';
@@ -114,12 +114,12 @@ export function confirmCardBody(
 function redrawn(db: Connection, blockId: string | null, redraw: (body: ConfirmCardBody) => ConfirmCardBody): PickChange | null {
   const block = blockId === null ? undefined : readBlockById(db, blockId);
   if (block === undefined) return null;
-  const body = redraw(block.body as unknown as ConfirmCardBody);
+  const body = safeCard(redraw(block.body as unknown as ConfirmCardBody));
   return {
     id: block.id,
     before: JSON.stringify(block.body),
     after: JSON.stringify(body),
-    fallbackText: fallbackText('confirm_card', body),
+    fallbackText: safeFallback('confirm_card', body),
   };
 }
 

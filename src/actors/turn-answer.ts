@@ -6,21 +6,13 @@
  */
 import { BlockAssembler, type Repair } from '../assistant/block-assembler.ts';
 import type { ToolCall } from '../assistant/models/model.ts';
-import { hideInAddresses } from '../assistant/privacy/addresses.ts';
 import { PlaceholderGate } from '../assistant/privacy/placeholder-gate.ts';
-import { rewriteStrings } from '../assistant/privacy/placeholder-table.ts';
+import { safeBlock } from '../assistant/privacy/safe-block.ts';
 import type { Block } from '../protocol/catalog/block.ts';
-import { PLACEHOLDER_OPENS } from '../protocol/placeholder.ts';
 import type { StreamEvent } from '../protocol/runtime/stream-events.ts';
 import type { TurnLog } from './turn-log.ts';
 import type { Outgoing } from './turn-outbox.ts';
 import type { TurnScope } from './turn-scope.ts';
-
-/** A block of the model's with no placeholder left inside an address of its body; a card's values are the call's own. */
-function withSafeAddresses(block: Block): Block {
-  if (block.block_type === 'text' || !JSON.stringify(block.body).includes(PLACEHOLDER_OPENS)) return block;
-  return { ...block, body: rewriteStrings(block.body, (text) => hideInAddresses(text)) };
-}
 
 export class TurnAnswer {
   readonly #log: TurnLog;
@@ -41,7 +33,7 @@ export class TurnAnswer {
       {
         started: (index, id, blockType) => this.#say({ type: 'block.start', index, id, block_type: blockType }),
         delta: (index, id, text) => this.#sayText(index, id, text),
-        completed: (block) => void this.#outbox.push({ block: block.block_type === 'confirm_card' ? block : withSafeAddresses(block) }),
+        completed: (block) => void this.#outbox.push({ block: safeBlock(block) }),
       },
     );
   }

@@ -1,9 +1,10 @@
 /** A client's request to open a turn, checked for form and not yet against any row, and what the rows make of it. */
 import type { Passage } from '../assistant/models/model.ts';
+import { hideInAddresses } from '../assistant/privacy/placeholder-gate.ts';
+import { safeFallback } from '../assistant/privacy/safe-block.ts';
 import type { Waiting } from '../machines/chat-turn.ts';
 import type { Block } from '../protocol/catalog/block.ts';
-import { fallbackText } from '../protocol/catalog/catalog.ts';
-import { submissionProblems } from '../protocol/catalog/forms.ts';
+import { type FormField, submissionProblems } from '../protocol/catalog/forms.ts';
 import { selectableIds, selectionProblem } from '../protocol/catalog/selection.ts';
 import { Refusal } from '../protocol/errors.ts';
 import { summarise } from '../protocol/issues.ts';
@@ -97,7 +98,7 @@ export function pick(block: Block, selectedIds: readonly string[]): PickChange {
     id: block.id,
     before: JSON.stringify(block.body),
     after: JSON.stringify(answered),
-    fallbackText: fallbackText(block.block_type, answered),
+    fallbackText: safeFallback(block.block_type, answered),
   };
 }
 
@@ -132,6 +133,19 @@ function planMessage(db: Connection, conversationId: string, asked: Asked): Turn
 
 type Submission = NonNullable<ChatRequest['form_submission']>;
 
+/** What a link, a definition or a tag needs; no name of a field and no option has it in earnest. */
+const ODD = /[<[\]\n]/;
+
+/**
+ * The submission as the person's own words. Names and options are the model's: where they could make an address of what the person
+ * filled in beside them, values in addresses are not put back. Otherwise the words are the person's, and come back to the letter.
+ */
+function filledWords(fields: readonly FormField[], values: readonly (readonly [string, unknown])[]): string {
+  const filled = values.map(([name, value]) => `- ${name}: ${Array.isArray(value) ? value.join(', ') : value}`).join('\n');
+  const isOdd = fields.some(({ name, options = [] }) => ODD.test(name) || options.some((option) => ODD.test(option)));
+  return isOdd ? hideInAddresses(filled) : filled;
+}
+
 /** @throws Refusal `invalid_request` naming the field of the form whose value does not fit. */
 function planForm(db: Connection, conversationId: string, submission: Submission, { kept, restore }: Asked): TurnPlan {
   const block = answeredBlock(db, conversationId, submission.form_id, 'form_submission.form_id');
@@ -143,8 +157,8 @@ function planForm(db: Connection, conversationId: string, submission: Submission
   }));
   if (problems.length > 0) throw new Refusal('invalid_request', summarise(problems), { details: problems });
   const values = Object.entries(kept.form_submission?.values ?? {});
-  const filled = values.map(([name, value]) => `- ${name}: ${Array.isArray(value) ? value.join(', ') : value}`);
-  return { ...NOTHING, kind: 'form', said: [textBlock(0, filled.join('\n') || SENT_EMPTY)], picks: [pick(block, [])] };
+  const filled = filledWords(block.body.fields as readonly FormField[], values);
+  return { ...NOTHING, kind: 'form', said: [textBlock(0, filled || SENT_EMPTY)], picks: [pick(block, [])] };
 }
 
 /**

@@ -1,46 +1,84 @@
 /**
  * Keeps placeholders whole in text that comes in pieces (decisions §9): a model may split `⟦email_1⟧` anywhere, and what has
- * been said cannot be restored any more.
+ * been said cannot be restored any more. And decides which of them stand within an address: those leave it as `⟦email⟧`, which is
+ * never restored, because a client fetches a picture's address without anybody's click.
  *
- * It holds back at most an unfinished placeholder, a dozen characters; what cannot become one any more is let go at once. A placeholder
- * within a web address leaves it as one that is never restored.
+ * It holds back an unfinished placeholder, and a whole one until it is known that no address goes on behind it: mostly one
+ * character, 64 at most.
  */
-import { PLACEHOLDER_OPENS } from '../../protocol/placeholder.ts';
-import { AddressWatch, hideInAddresses } from './addresses.ts';
-import { isUnfinished } from './placeholder.ts';
+import { LOOKALIKE, PLACEHOLDER_OPENS } from '../../protocol/placeholder.ts';
+import { AddressScan } from './address-scan.ts';
+import { isPlaceholderKind, isUnfinished, placeholderOf } from './placeholder.ts';
+
+/** What an address of mail or a host may go on with. */
+const GOES_ON = /^[\w.+-]*/;
+/** As long as what stands before an @ may be. */
+const GOES_ON_MAX_CHARS = 64;
+/** `⟦email_1⟧.evil.example` or `⟦email_1⟧x` would be a host that somebody else may own. */
+const HOST_GOES_ON = /^[._-]*[a-z0-9]/i;
+
+/** Whether `after`, which follows a placeholder, makes that a part of an address; undefined: more has to come. */
+function becomesAddress(after: string): boolean | undefined {
+  const goesOn = GOES_ON.exec(after.slice(0, GOES_ON_MAX_CHARS))?.[0] ?? '';
+  if (goesOn.length === GOES_ON_MAX_CHARS || HOST_GOES_ON.test(goesOn)) return true;
+  if (goesOn.length === after.length) return undefined;
+  // Two values side by side make one address of mail, at neither's host.
+  return after.charAt(goesOn.length) === '@' || after.charAt(goesOn.length) === PLACEHOLDER_OPENS;
+}
 
 export class PlaceholderGate {
   #held = '';
-  readonly #watch = new AddressWatch();
+  #scan = new AddressScan();
 
   /** What can be said now that `delta` has come. Text without `⟦` passes as it is. */
   push(delta: string): string {
     if (this.#held === '' && !delta.includes(PLACEHOLDER_OPENS)) {
-      this.#watch.said(delta);
+      this.#scan.said(delta);
       return delta;
     }
-    const text = this.#held + delta;
-    // A placeholder holds no other: only the last one can be unfinished.
-    const opens = text.lastIndexOf(PLACEHOLDER_OPENS);
-    if (!isUnfinished(text.slice(opens))) {
-      this.#held = '';
-      return this.#said(text);
-    }
-    this.#held = text.slice(opens);
-    return this.#said(text.slice(0, opens));
+    return this.#sift(this.#held + delta, false);
   }
 
-  #said(text: string): string {
-    const said = hideInAddresses(text, this.#watch);
-    this.#watch.said(said);
+  /** What was held back when no more will come, '' mostly; what comes after all begins a text of its own. */
+  flush(): string {
+    const rest = this.#held === '' ? '' : this.#sift(this.#held, true);
+    this.#scan = new AddressScan();
+    return rest;
+  }
+
+  #sift(text: string, isEnd: boolean): string {
+    let said = '';
+    let from = 0;
+    this.#held = '';
+    const say = (part: string) => {
+      this.#scan.said(part);
+      said += part;
+    };
+    for (const { 0: placeholder, index } of text.matchAll(LOOKALIKE)) {
+      const kind = /^⟦([a-z]+)_/.exec(placeholder)?.[1] ?? '';
+      if (!isPlaceholderKind(kind)) continue;
+      say(text.slice(from, index));
+      from = index;
+      const isInside = this.#scan.isInside() || becomesAddress(text.slice(index + placeholder.length));
+      if (isInside === undefined && !isEnd) {
+        this.#held = text.slice(index);
+        return said;
+      }
+      from += placeholder.length;
+      say(isInside === true ? placeholderOf(kind, undefined) : placeholder);
+    }
+    // A placeholder holds no other: only the last one can be unfinished.
+    const opens = isEnd ? -1 : text.lastIndexOf(PLACEHOLDER_OPENS);
+    const end = opens >= from && isUnfinished(text.slice(opens)) ? opens : text.length;
+    say(text.slice(from, end));
+    this.#held = text.slice(end);
     return said;
   }
+}
 
-  /** What was held back when no more will come; '' mostly. */
-  flush(): string {
-    const held = this.#held;
-    this.#held = '';
-    this.#watch.said(held);
-    return held;
-  }
+/** `text` with every placeholder that stands within an address made one that is never restored. */
+export function hideInAddresses(text: string): string {
+  if (!text.includes(PLACEHOLDER_OPENS)) return text;
+  const gate = new PlaceholderGate();
+  return gate.push(text) + gate.flush();
 }

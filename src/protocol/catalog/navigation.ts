@@ -4,6 +4,7 @@ import { MANIFEST_ROUTE_PARAMS_MAX } from '../limits.ts';
 import { text } from '../text.ts';
 import { defineComponent, ID_MAX_CHARS } from './component.ts';
 import { action, checkActions, checkRoute, saidAction, saidList } from './shapes.ts';
+import { usedAs } from './text-uses.ts';
 import { list, said, words } from './values.ts';
 
 /** A value that a screen is opened with is an id or a short word; 200 characters keep the largest list of screens small. */
@@ -38,7 +39,7 @@ export const screens = defineComponent({
   entries: {
     items: list(
       v.strictObject({
-        route: said(words(ID_MAX_CHARS), "Name of one of the app's screens, exactly as declared."),
+        route: usedAs(said(words(ID_MAX_CHARS), "Name of one of the app's screens, exactly as declared."), 'address'),
         title: words(60),
         description: v.optional(text(120)),
         params: v.optional(params),

@@ -3,6 +3,7 @@ import * as v from 'valibot';
 import { text } from '../text.ts';
 import { defineComponent } from './component.ts';
 import { action, checkActions, image, lines, saidAction, saidList } from './shapes.ts';
+import { type TextUse, usedAs } from './text-uses.ts';
 import {
   anyList,
   between,
@@ -37,7 +38,7 @@ export const placeCard = defineComponent({
     price_level: v.optional(said(whole(1, 4), '1 is cheap, 4 is expensive.')),
     open_now: v.optional(flag),
     hours: v.optional(said(list(words(60), 0, 7), 'Opening hours, a line for each day or group of days.')),
-    phone: v.optional(v.pipe(text(32, 1), v.check(isPhone, 'must be a phone number'))),
+    phone: v.optional(usedAs(v.pipe(text(32, 1), v.check(isPhone, 'must be a phone number')), 'phone')),
     image: v.optional(image),
     actions: anyList(action, 3),
   },
@@ -73,6 +74,9 @@ const CHANNEL_RULES = {
   chat: { fits: (value: string) => !hasForeignScheme(value), message: 'must be a name or an http or https address' },
 } as const;
 
+/** The name on a chat service is words. */
+const CHANNEL_USES: Readonly<Record<string, TextUse>> = { phone: 'phone', email: 'email', url: 'address' };
+
 export const contact = defineComponent({
   name: 'contact',
   description: 'A person or a team and how to reach them. Use it to hand over to people, with channels you know to be right.',
@@ -82,7 +86,10 @@ export const contact = defineComponent({
     channels: list(
       v.strictObject({
         kind: v.picklist(['phone', 'email', 'chat', 'url']),
-        value: said(words(254), 'The number, the address, or the name on the chat service.'),
+        value: usedAs(
+          said(words(254), 'The number, the address, or the name on the chat service.'),
+          ({ kind }) => CHANNEL_USES[String(kind)] ?? 'words',
+        ),
         label: v.optional(text(40)),
       }),
       1,

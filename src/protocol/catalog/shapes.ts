@@ -3,6 +3,7 @@ import * as v from 'valibot';
 import { ADDRESS_MAX_CHARS } from '../limits.ts';
 import { text } from '../text.ts';
 import type { ModelContext, Report } from './component.ts';
+import { type TextUse, usedAs } from './text-uses.ts';
 import { currency, decimal, flag, hasForeignScheme, httpsUrl, id, isEmail, isHttpsUrl, isPhone, said, words } from './values.ts';
 
 export const tone = v.picklist(['neutral', 'info', 'success', 'warning', 'danger']);
@@ -32,13 +33,19 @@ const TARGET_RULES: Partial<Record<ActionKind, { fits(target: string): boolean; 
   email: { fits: isEmail, message: 'must be an e-mail address' },
 };
 
+/** The others are words: what is sent for the person, or copied. */
+const TARGET_USES: Readonly<Record<string, TextUse>> = { open_url: 'address', open_screen: 'address', call: 'phone', email: 'email' };
+
 export const action = v.pipe(
   v.strictObject({
     kind: v.picklist(ACTION_KINDS),
     label: words(24),
-    target: said(
-      text(ADDRESS_MAX_CHARS, 1),
-      'send: the message to send for the person. open_screen: a route. open_url: an https address. copy: the text. call: a phone number. email: an address.',
+    target: usedAs(
+      said(
+        text(ADDRESS_MAX_CHARS, 1),
+        'send: the message to send for the person. open_screen: a route. open_url: an https address. copy: the text. call: a phone number. email: an address.',
+      ),
+      ({ kind }) => TARGET_USES[String(kind)] ?? 'words',
     ),
     style: v.optional(v.picklist(['primary', 'secondary', 'danger'])),
   }),

@@ -4,6 +4,7 @@ import { ADDRESS_MAX_CHARS } from '../limits.ts';
 import { fits, text } from '../text.ts';
 import { ID_MAX_CHARS, type Report } from './component.ts';
 import { defuseMarkdown } from './markdown.ts';
+import { usedAs } from './text-uses.ts';
 
 /** Twelve digits hold any price in any currency; four decimals hold every ISO 4217 minor unit. */
 const DECIMAL = /^-?(?:0|[1-9][0-9]{0,11})(?:\.[0-9]{1,4})?$/;
@@ -75,15 +76,13 @@ export const isPhone = (value: string) => PLACEHOLDER.test(value) || /^\+?[\d\s(
 /** True of `tel:`, `javascript:` and the like: a link in all but an http(s) scheme. */
 export const hasForeignScheme = (value: string) => /^\s*[a-z][a-z0-9+.-]*:/i.test(value) && !isWebUrl(value);
 
-export const webUrl = v.pipe(
-  text(ADDRESS_MAX_CHARS, 1),
-  v.check(isWebUrl, 'must be an http or https address'),
-  v.description('An http(s) address.'),
+export const webUrl = usedAs(
+  v.pipe(text(ADDRESS_MAX_CHARS, 1), v.check(isWebUrl, 'must be an http or https address'), v.description('An http(s) address.')),
+  'address',
 );
-export const httpsUrl = v.pipe(
-  text(ADDRESS_MAX_CHARS, 1),
-  v.check(isHttpsUrl, 'must be an https address'),
-  v.description('An https address.'),
+export const httpsUrl = usedAs(
+  v.pipe(text(ADDRESS_MAX_CHARS, 1), v.check(isHttpsUrl, 'must be an https address'), v.description('An https address.')),
+  'address',
 );
 
 function isCalendarDate(year: number, month: number, day: number): boolean {

@@ -30,34 +30,39 @@ const split = fc.tuple(text, fc.array(fc.nat(), { maxLength: 12 })).map(([whole,
   return { whole, deltas: at.slice(1).map((end, index) => whole.slice(at[index], end)) };
 });
 
+/** With every placeholder of a known kind as it is inside an address; which of them are is told in addresses.test.ts. */
+const numberless = (words: string) => words.replace(RESTORABLE, (placeholder) => placeholder.replace(/_\d+/, ''));
+
 describe('PlaceholderGate (decisions §9: placeholders split across model chunks)', () => {
-  test('any split of any text says the same text', () => {
+  test('any split of any text says the same text, but for placeholders inside addresses', () => {
     fc.assert(
       fc.property(split, ({ whole, deltas }) => {
         const gate = new PlaceholderGate();
-        assert.equal(deltas.map((delta) => gate.push(delta)).join('') + gate.flush(), whole);
+        assert.equal(numberless(deltas.map((delta) => gate.push(delta)).join('') + gate.flush()), numberless(whole));
       }),
     );
   });
 
   test('no piece said ends inside a placeholder', () => {
     fc.assert(
-      fc.property(split, ({ whole, deltas }) => {
+      fc.property(split, ({ deltas }) => {
         const gate = new PlaceholderGate();
-        const inside = [...whole.matchAll(RESTORABLE)].map((match) => [match.index, match.index + match[0].length] as const);
-        let said = 0;
-        for (const delta of deltas) {
-          said += gate.push(delta).length;
-          assert.ok(!inside.some(([start, end]) => start < said && said < end));
-        }
+        let said = '';
+        const ends = deltas.map((delta) => {
+          said += gate.push(delta);
+          return said.length;
+        });
+        said += gate.flush();
+        const inside = [...said.matchAll(RESTORABLE)].map((match) => [match.index, match.index + match[0].length] as const);
+        for (const at of ends) assert.ok(!inside.some(([start, end]) => start < at && at < end));
       }),
     );
   });
 
-  test('split after every character, a placeholder is said whole and at once', () => {
+  test('split after every character, a placeholder is said whole, with the character that shows that no address goes on', () => {
     const gate = new PlaceholderGate();
     const said = [...'to ⟦email_12⟧!'].map((character) => gate.push(character)).filter((piece) => piece !== '');
-    assert.deepEqual(said, ['t', 'o', ' ', '⟦email_12⟧', '!']);
+    assert.deepEqual(said, ['t', 'o', ' ', '⟦email_12⟧!']);
   });
 
   test('what cannot become a placeholder any more is let go at once', () => {
@@ -81,7 +86,7 @@ describe('PlaceholderGate (decisions §9: placeholders split across model chunks
     const gate = new PlaceholderGate();
     assert.equal(gate.push('a⟦email_1'), 'a');
     assert.equal(gate.push('⟦email_1'), '⟦email_1');
-    assert.equal(gate.push('⟧'), '⟦email_1⟧');
+    assert.equal(gate.push('⟧ '), '⟦email_1⟧ ');
   });
 
   test('the end of the text says what was held, once', () => {
@@ -91,26 +96,4 @@ describe('PlaceholderGate (decisions §9: placeholders split across model chunks
     assert.equal(gate.flush(), '');
     assert.equal(gate.push('1⟧'), '1⟧');
   });
-});
-
-test('decisions §9: whatever an answer is split into, no restorable placeholder stands within a web address of it', () => {
-  const part = fc.constantFrom('https://a.example/', '⟦email_1⟧', '⟦iban_2⟧', 'x', ' ', '(', ')', '"', 'mailto:', '://', '⟦', '_');
-  fc.assert(
-    fc.property(fc.array(part, { maxLength: 30 }), fc.array(fc.nat(40), { maxLength: 12 }), (parts, cuts) => {
-      const text = parts.join('');
-      const gate = new PlaceholderGate();
-      let said = '';
-      let from = 0;
-      for (const at of [...cuts].sort((a, b) => a - b)) {
-        said += gate.push(text.slice(from, at));
-        from = Math.max(from, at);
-      }
-      said += gate.push(text.slice(from)) + gate.flush();
-      for (const run of said.split(/[\s"'<>()[\]]/)) {
-        const scheme = run.indexOf('://');
-        if (scheme >= 0) assert.doesNotMatch(run.slice(scheme), /⟦(?:email|iban)_\d⟧/, said);
-      }
-      assert.equal(said.replaceAll(/⟦(email|iban)(?:_\d)?⟧/g, '⟦$1⟧'), text.replaceAll(/⟦(email|iban)(?:_\d)?⟧/g, '⟦$1⟧'));
-    }),
-  );
 });

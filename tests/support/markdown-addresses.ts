@@ -1,0 +1,40 @@
+/**
+ * What CommonMark itself takes for addresses in a text: an oracle that shares nothing with the service's own reading. GitHub's
+ * autolinks are read, too.
+ */
+import { fromMarkdown } from 'mdast-util-from-markdown';
+import { gfmAutolinkLiteralFromMarkdown } from 'mdast-util-gfm-autolink-literal';
+import { gfmAutolinkLiteral } from 'micromark-extension-gfm-autolink-literal';
+
+/** One place of a text that is, or is within, an address. */
+export interface MarkdownAddress {
+  readonly kind: string;
+  readonly text: string;
+  /** An address of mail that stands in the words as it is: it is the words. */
+  readonly isBareMail: boolean;
+}
+
+interface Node {
+  readonly type: string;
+  readonly url?: string;
+  readonly title?: string | null;
+  readonly value?: string;
+  readonly children?: readonly Node[];
+  readonly position?: { readonly start: { readonly offset?: number } };
+}
+
+/** Destinations and titles of links, images and definitions, and raw HTML, as they are once entities and escapes are read. */
+export function markdownAddresses(md: string): MarkdownAddress[] {
+  const found: MarkdownAddress[] = [];
+  const visit = (node: Node) => {
+    // What was found in the words has no place of its own, or one that begins with none of a link's brackets.
+    const opens = md.charAt(node.position?.start.offset ?? -1);
+    const isBareMail = node.type === 'link' && node.url?.startsWith('mailto:') === true && opens !== '[' && opens !== '<';
+    for (const text of [node.url, node.title, node.type === 'html' ? node.value : undefined]) {
+      if (typeof text === 'string') found.push({ kind: node.type, text, isBareMail });
+    }
+    for (const child of node.children ?? []) visit(child);
+  };
+  visit(fromMarkdown(md, { extensions: [gfmAutolinkLiteral()], mdastExtensions: [gfmAutolinkLiteralFromMarkdown()] }) as Node);
+  return found;
+}
