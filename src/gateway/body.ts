@@ -1,13 +1,14 @@
 /**
- * Reads a request's body and makes a checked value of it: bounded while it arrives, strict UTF-8, bounded depth, no keys
- * that reach for a prototype, then the route's schema. Each interface has its own codes for the same faults (service.md "Errors").
+ * Reads a request's body and makes a checked value of it: bounded while it arrives, strict UTF-8, bounded depth and count of
+ * keys and members, no keys that reach for a prototype, then the route's schema. Each interface has its own codes for the same faults (service.md "Errors").
  */
 import { isUtf8 } from 'node:buffer';
 import { MIMEType } from 'node:util';
 import secureJson from 'secure-json-parse';
 import type * as v from 'valibot';
 import { type ErrorCode, Refusal } from '../protocol/errors.ts';
-import { JSON_BODY_MAX_BYTES, JSON_DEPTH_MAX, RUNTIME_BODY_MAX_BYTES } from '../protocol/limits.ts';
+import { type ShapeBounds, shapeFault } from '../protocol/json-shape.ts';
+import { JSON_BODY_MAX_BYTES, JSON_DEPTH_MAX, JSON_KEYS_MAX, JSON_MEMBERS_MAX, RUNTIME_BODY_MAX_BYTES } from '../protocol/limits.ts';
 import { parseOrRefuse } from '../protocol/parse.ts';
 import type { Exchange, Interface } from './exchange.ts';
 
@@ -91,41 +92,30 @@ export function mediaType(header: string): MIMEType | undefined {
   }
 }
 
-const QUOTE = 0x22;
-const BACKSLASH = 0x5c;
-/** `[` and `{` differ from `]` and `}` by 2, and both from each other by 0x20. */
-const OPENING = 0x5b;
-const CLOSING = 0x5d;
-const CASE_BIT = 0x20;
+const BODY_BOUNDS: ShapeBounds = { depth: JSON_DEPTH_MAX, keys: JSON_KEYS_MAX, members: JSON_MEMBERS_MAX };
 
-/** Whether brackets nest deeper than `max`, told without parsing. Exact for JSON; for anything else JSON.parse has the word. */
-export function nestsDeeper(bytes: Uint8Array, max: number): boolean {
-  if (bytes.length <= max) return false;
-  let depth = 0;
-  let inString = false;
-  for (let i = 0; i < bytes.length; i++) {
-    const byte = bytes[i] as number;
-    if (inString) {
-      if (byte === BACKSLASH) i++;
-      else if (byte === QUOTE) inString = false;
-    } else if (byte === QUOTE) {
-      inString = true;
-    } else if ((byte & ~CASE_BIT) === OPENING) {
-      if (++depth > max) return true;
-    } else if ((byte & ~CASE_BIT) === CLOSING) {
-      depth--;
-    }
-  }
-  return false;
+function shapeRefused(fault: keyof ShapeBounds, face: Interface): Refusal {
+  const { notJson, tooLarge: tooMuch } = codesOf(face);
+  if (fault === 'depth') return new Refusal(notJson, `The body nests deeper than ${JSON_DEPTH_MAX} levels.`);
+  const said = fault === 'keys' ? `${JSON_KEYS_MAX} keys` : `${JSON_MEMBERS_MAX} members of lists and objects`;
+  return new Refusal(tooMuch, `The body has more than ${said}. Send less per request.`);
 }
 
 /** The escaped half of a surrogate pair, which no UTF-8 can carry on. Only escapes can smuggle one in. */
 const SURROGATE_ESCAPE = /\\u[dD][89a-fA-F]/;
-const LONE_SURROGATE = /(?:^|[^\\])(?:\\\\)*\\ud[89a-f]/;
+/** By code points, of which a whole pair is one. */
+const LONE_SURROGATE = /\p{Surrogate}/u;
+
+/** Whether a key or a text in it is no well-formed Unicode. As deep as bodies nest. */
+function holdsIllFormed(value: unknown): boolean {
+  if (typeof value === 'string') return LONE_SURROGATE.test(value);
+  if (typeof value !== 'object' || value === null) return false;
+  if (Array.isArray(value)) return value.some(holdsIllFormed);
+  return Object.entries(value).some(([key, member]) => LONE_SURROGATE.test(key) || holdsIllFormed(member));
+}
 
 function holdsLoneSurrogate(text: string, value: unknown): boolean {
-  // Well-formed JSON.stringify writes whole pairs as characters and leaves only lone halves escaped.
-  return SURROGATE_ESCAPE.test(text) && LONE_SURROGATE.test(JSON.stringify(value));
+  return SURROGATE_ESCAPE.test(text) && holdsIllFormed(value);
 }
 
 /** The key that secure-json-parse objected to; it does not say. */
@@ -143,7 +133,8 @@ export function parseJson(bytes: Uint8Array, face: Interface): unknown {
   const { notJson } = codesOf(face);
   if (bytes.length === 0) throw new Refusal(notJson, 'A JSON body is required.');
   if (!isUtf8(bytes)) throw new Refusal(notJson, 'The body is not valid UTF-8.');
-  if (nestsDeeper(bytes, JSON_DEPTH_MAX)) throw new Refusal(notJson, `The body nests deeper than ${JSON_DEPTH_MAX} levels.`);
+  const fault = shapeFault(bytes, BODY_BOUNDS);
+  if (fault !== null) throw shapeRefused(fault, face);
   const text = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).toString('utf8');
   let value: unknown;
   try {

@@ -166,6 +166,10 @@ export const RUNTIME_BODY_MAX_BYTES = 256 * 1024;
 export const MANIFEST_BODY_MAX_BYTES = 512 * 1024;
 /** No shape of ours nests deeper than 12; app_state and results may go on for some levels more. */
 export const JSON_DEPTH_MAX = 64;
+/** Keys of one body, all objects together: 100 actions with 20 parameters each have some 12,000; each costs a microsecond to parse. */
+export const JSON_KEYS_MAX = 20_000;
+/** Members of all lists and objects of one body: 100 actions with every description have some 30,000; four cost a microsecond. */
+export const JSON_MEMBERS_MAX = 60_000;
 /** Values that placeholders stand for in one conversation: nobody types hundreds of addresses, and each is a sealed row. */
 export const PLACEHOLDERS_PER_CONVERSATION_MAX = 500;
 

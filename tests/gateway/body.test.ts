@@ -2,8 +2,11 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
 import * as v from 'valibot';
-import { checkBody, checkContentType, nestsDeeper, parseJson } from '../../src/gateway/body.ts';
+import { checkBody, checkContentType, parseJson } from '../../src/gateway/body.ts';
 import { Refusal } from '../../src/protocol/errors.ts';
+import { shapeFault } from '../../src/protocol/json-shape.ts';
+import { JSON_KEYS_MAX, JSON_MEMBERS_MAX } from '../../src/protocol/limits.ts';
+import { threadClock } from '../../src/watch/thread-time.ts';
 
 const bytes = (text: string) => new TextEncoder().encode(text);
 
@@ -23,18 +26,61 @@ function depthOf(value: unknown): number {
   return 1 + Math.max(0, ...Object.values(value).map(depthOf));
 }
 
-test('Bodies: the depth scan agrees with the parser on every JSON document', () => {
+/** Keys of all objects, and members of all lists and objects with these themselves, as a parser sees them. */
+function countsOf(value: unknown): { keys: number; members: number } {
+  if (typeof value !== 'object' || value === null) return { keys: 0, members: 0 };
+  const own = Object.values(value);
+  const inner = own.map(countsOf);
+  const sum = (key: 'keys' | 'members') => inner.reduce((total, counts) => total + counts[key], 0);
+  // As commas and brackets: the first member of each comes without one.
+  return { keys: sum('keys') + (Array.isArray(value) ? 0 : own.length), members: sum('members') + Math.max(1, own.length) };
+}
+
+const WIDE = { depth: 1_000, keys: 1_000_000, members: 1_000_000 };
+
+test('Bodies: the scan of depth, keys and members agrees with the parser on every JSON document', () => {
   fc.assert(
     fc.property(fc.json({ maxDepth: 8 }), fc.integer({ min: 0, max: 9 }), (text, max) => {
-      assert.equal(nestsDeeper(bytes(text), max), text.length > max && depthOf(JSON.parse(text)) > max);
+      const value: unknown = JSON.parse(text);
+      const { keys, members } = countsOf(value);
+      assert.equal(shapeFault(bytes(text), { ...WIDE, depth: max }) === 'depth', depthOf(value) > max);
+      assert.equal(shapeFault(bytes(text), { ...WIDE, keys: max }) === 'keys', keys > max);
+      assert.equal(shapeFault(bytes(text), { ...WIDE, members: max }) === 'members', members > max);
     }),
   );
 });
 
-test('Bodies: brackets inside strings do not nest', () => {
-  assert.equal(nestsDeeper(bytes(`["${'['.repeat(200)}", "\\"[[[[[[", "\\\\", {}]`), 2), false);
+test('Bodies: brackets, commas and colons inside strings count for nothing', () => {
+  const text = `["${'[,:'.repeat(200)}", "\\"[[[[[[", "\\\\", {}]`;
+  assert.equal(shapeFault(bytes(text), { depth: 2, keys: 0, members: 5 }), null);
   assert.deepEqual(parseJson(bytes(`["${'{['.repeat(200)}"]`), 'runtime'), ['{['.repeat(200)]);
 });
+
+const filled = (item: (at: number) => string) => {
+  const items: string[] = [];
+  for (let size = 0; size < 2 * 1024 * 1024 - 100; size += (items.at(-1) as string).length + 1) items.push(item(items.length));
+  return items.join(',');
+};
+
+for (const [shape, text, said] of [
+  ['130,000 unknown keys', () => `{${filled((at) => `"unknown${at}":1`)}}`, `${JSON_KEYS_MAX} keys`],
+  ['130,000 unknown keys in objects of their own', () => `[${filled((at) => `{"u${at}":1}`)}]`, `${JSON_KEYS_MAX} keys`],
+  ['700,000 empty objects', () => `{"items":[${filled(() => '{}')}]}`, `${JSON_MEMBERS_MAX} members`],
+  ['a million numbers', () => `{"items":[${filled(() => '1')}]}`, `${JSON_MEMBERS_MAX} members`],
+  ['17,000 towers of 60 levels', () => `[${filled(() => '['.repeat(60) + ']'.repeat(60))}]`, `${JSON_MEMBERS_MAX} members`],
+] as const) {
+  test(`Bodies: two megabytes of ${shape} are refused before they are parsed`, () => {
+    const body = bytes(text());
+    const clock = threadClock();
+    const before = clock().ranMs;
+    const refused = refusal(() => parseJson(body, 'setup'));
+    const ranMs = clock().ranMs - before;
+    assert.equal(refused.code, 'too_large');
+    assert.ok(refused.message.includes(said), refused.message);
+    // Parsing takes 60 to 300 ms of the loop; half of the house's 200 ms leaves room for a slow machine.
+    assert.ok(ranMs < 100, `${ranMs} ms of processor time`);
+  });
+}
 
 test('Bodies: 100,000 levels are refused before they are parsed', () => {
   const refused = refusal(() => parseJson(bytes('['.repeat(100_000) + ']'.repeat(100_000)), 'runtime'));
