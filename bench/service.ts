@@ -101,7 +101,8 @@ export async function startProgram({ name, core, dataDir, outDir, env, file = SE
     logFile: join(outDir, `${name}.log`),
     readyUrl: `${origin}/readyz`,
   });
-  const operator = consoleOf(origin, readFileSync(join(dataDir, 'operator-token'), 'utf8').trim());
+  const token = env.OPERATOR_TOKEN ?? readFileSync(join(dataDir, 'operator-token'), 'utf8').trim();
+  const operator = consoleOf(origin, token);
   return { process, port, origin, operator, stop: () => process.stop() };
 }
 

@@ -181,6 +181,7 @@ async function composeAlone(config: Config, log: Logger, drain: () => void) {
       await sweep.close();
       await billing.close();
       await httpCaller.close();
+      await runner.close();
       await model.close();
       await knowledge.close();
       await readers.close();

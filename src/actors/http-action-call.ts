@@ -5,8 +5,9 @@
  * Invariant: the person's token and the shared key are in memory only, and in nothing that is answered.
  */
 import type { CallOutcome, HttpActionCaller } from '../assistant/http-action/call.ts';
+import { createResultCutter, type ResultCutter } from '../assistant/http-action/large-result.ts';
 import { renderRequest } from '../assistant/http-action/request.ts';
-import { hiderOf, shownError, shownResult } from '../assistant/http-action/result.ts';
+import { hiderOf, shownError } from '../assistant/http-action/result.ts';
 import { HTTP_ACTION_ANSWER_MAX_BYTES } from '../protocol/limits.ts';
 import type { ActionDefinition } from '../protocol/setup/action-rules.ts';
 import { hostOf, readActionByKey } from '../storage/http-actions.ts';
@@ -37,6 +38,8 @@ export type ActionOutcome =
 export interface ActionRunner {
   /** Never rejects for what an endpoint, a network or a person does. */
   run(call: ActionCall): Promise<ActionOutcome>;
+  /** After the last call. */
+  close(): Promise<void>;
 }
 
 type FoundKey = { readonly key: string | undefined } | { readonly error: string };
@@ -62,9 +65,16 @@ function leavesOpen(status: number): boolean {
   return (status >= 300 && status < 400) || status === 502 || status === 504;
 }
 
-function outcomeOf(called: CallOutcome, definition: ActionDefinition, secrets: readonly (string | undefined)[]): ActionOutcome {
+type Secrets = readonly (string | undefined)[];
+
+async function outcomeOf(
+  called: CallOutcome,
+  definition: ActionDefinition,
+  secrets: Secrets,
+  cutter: ResultCutter,
+): Promise<ActionOutcome> {
+  if (called.kind === 'ok') return { outcome: 'succeeded', result: await cutter.shown(definition, called, secrets) };
   const hide = hiderOf(secrets);
-  if (called.kind === 'ok') return { outcome: 'succeeded', result: shownResult(definition, called, hide) };
   if (called.kind === 'failed' && definition.risk !== 'read' && leavesOpen(called.answer?.status ?? 0)) {
     return {
       outcome: 'unknown',
@@ -75,7 +85,9 @@ function outcomeOf(called: CallOutcome, definition: ActionDefinition, secrets: r
 }
 
 export function createActionRunner({ storage, caller }: { readonly storage: Storage; readonly caller: HttpActionCaller }): ActionRunner {
+  const cutter = createResultCutter();
   return {
+    close: () => cutter.close(),
     async run(call) {
       const { definition, params, invocationId, userToken, receipt, signal } = call;
       const found = sharedKeyOf(storage, call);
@@ -88,7 +100,7 @@ export function createActionRunner({ storage, caller }: { readonly storage: Stor
         maxBytes: HTTP_ACTION_ANSWER_MAX_BYTES,
         ...(signal === undefined ? {} : { signal }),
       });
-      return outcomeOf(called, definition, [userToken, found.key, receipt]);
+      return outcomeOf(called, definition, [userToken, found.key, receipt], cutter);
     },
   };
 }

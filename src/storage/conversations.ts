@@ -104,18 +104,34 @@ export interface MessagesPage {
   readonly wordless: boolean;
 }
 
-/** The newest messages of a conversation, or those before another; oldest first. */
+/** Bodies of the blocks on one page: reading, restoring and rendering 4 MB takes the event loop some 20 ms. */
+export const PAGE_BYTES_MAX = 4 * 1024 * 1024;
+
+/** How many bytes a message's blocks have, without reading them. */
+export const BLOCK_BYTES = '(SELECT coalesce(sum(octet_length(body)), 0) FROM blocks WHERE message_id = messages.id) AS bytes';
+
+/** Of rows with `bytes`, as many from the beginning as a page holds; one at least. */
+export function withinPage(rows: readonly Row[]): Row[] {
+  let bytes = 0;
+  const beyond = rows.findIndex((row, at) => {
+    bytes += row.bytes as number;
+    return at > 0 && bytes > PAGE_BYTES_MAX;
+  });
+  return rows.slice(0, beyond < 0 ? rows.length : beyond);
+}
+
+/** The newest messages of a conversation, or those before another; oldest first. Fewer than `limit` when they are long. */
 export function readMessages(db: Connection, conversationId: string, { limit, before, wordless }: MessagesPage): StoredMessage[] {
   const rows = db
     .statement(
-      `SELECT id, role, created_at_ms FROM messages
+      `SELECT id, role, created_at_ms, ${BLOCK_BYTES} FROM messages
        WHERE conversation_id = :conversationId
          AND (:wordless OR role = 'user' OR EXISTS (SELECT 1 FROM blocks WHERE message_id = messages.id))
          AND (:before IS NULL OR ordinal < (SELECT ordinal FROM messages WHERE id = :before AND conversation_id = :conversationId))
        ORDER BY ordinal DESC LIMIT :limit`,
     )
     .all({ conversationId, limit, before: before ?? null, wordless: wordless ? 1 : 0 });
-  return messagesOf(db, rows.reverse());
+  return messagesOf(db, withinPage(rows).reverse());
 }
 
 export interface NewBlock {

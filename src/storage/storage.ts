@@ -6,6 +6,7 @@ import { openControl } from './control-file.ts';
 import { requireVectors } from './database.ts';
 import { createDiskWatch } from './disk-watch.ts';
 import { type DataLayout, dataLayout, prepareDataDir } from './files-layout.ts';
+import { createLongReader, type LongRead, type LongReadName, type LongReads } from './long-reads.ts';
 import { OrganisationFiles } from './organisation-files.ts';
 import { CurrentReader, OrganisationReaders } from './organisation-readers.ts';
 import { type Key, readKey } from './organisations.ts';
@@ -43,6 +44,16 @@ export interface Storage {
    * @throws StorageError unavailable when its file is away or not what it was; what the disk refuses with.
    */
   organisation(organisationId: string): Connection;
+  /**
+   * A named read that takes longer than the event loop may: made in a thread of its own. `key`: reads of one file and key that wait at
+   * the same time are made once. @throws StorageError `overloaded`.
+   */
+  longRead<N extends LongReadName>(
+    organisationId: string,
+    name: N,
+    input: LongRead<N>['input'],
+    key: string,
+  ): Promise<ReturnType<LongReads[N]>>;
   writeControl<N extends TransactionName>(name: N, input: Parameters<Registry[N]>[1]): Promise<ReturnType<Registry[N]>>;
   write<N extends TransactionName>(organisationId: string, name: N, input: Parameters<Registry[N]>[1]): Promise<ReturnType<Registry[N]>>;
   stats(): ReturnType<Writer<Registry>['stats']>;
@@ -126,6 +137,7 @@ export function openStorage(options: StorageOptions): Storage {
     readers.dropCopies();
     controlFile.dropCopy();
   };
+  const longReader = createLongReader();
   const keys = keysOf(control, shared);
   const looks = setInterval(() => files.lookAround(), LOOK_AROUND_MS).unref();
 
@@ -144,6 +156,10 @@ export function openStorage(options: StorageOptions): Storage {
       return new CurrentReader(layout.organisation(organisationId), () => readers.get(organisationId));
     },
     key: (token) => keys.read(token),
+    async longRead(organisationId, name, input, key) {
+      files.prepare(organisationId);
+      return longReader.read({ path: layout.organisation(organisationId), read: name, input }, key);
+    },
     async writeControl(name, input) {
       try {
         return await writer.write(layout.control, name, input);
@@ -167,6 +183,7 @@ export function openStorage(options: StorageOptions): Storage {
     async close() {
       clearInterval(looks);
       disk.close();
+      await longReader.close();
       await writer.close();
       readers.close();
       controlFile.close();

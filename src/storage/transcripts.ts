@@ -1,7 +1,7 @@
 /** Conversations as the console reads them: lists of an app's, and what was said in one from its beginning. Read only. */
 import type { Block } from '../protocol/catalog/block.ts';
 import type { Connection, Row } from './connection.ts';
-import { messagesOf, readBlock, type StoredMessage } from './conversations.ts';
+import { BLOCK_BYTES, messagesOf, readBlock, type StoredMessage, withinPage } from './conversations.ts';
 import type { PageKey } from './feedback.ts';
 import type { Channel } from './organisations.ts';
 
@@ -99,18 +99,26 @@ export function readConversationHead(db: Connection, id: string): ConversationHe
   return row === undefined ? undefined : headOf(row);
 }
 
+export interface TranscriptPage {
+  readonly messages: readonly StoredMessage[];
+  /** The message that the next page begins after; null on the last one. A page of long messages holds fewer than asked for. */
+  readonly next: string | null;
+}
+
 /** Up to `limit` messages after the one with the id `after` ('' for the first ones; unknown: none), oldest first. */
-export function readTranscriptPage(db: Connection, conversationId: string, after: string, limit: number): StoredMessage[] {
+export function readTranscriptPage(db: Connection, conversationId: string, after: string, limit: number): TranscriptPage {
   const rows = db
     .statement(
-      `SELECT id, role, created_at_ms FROM messages
+      `SELECT id, role, created_at_ms, ${BLOCK_BYTES} FROM messages
        WHERE conversation_id = :conversationId
          AND ordinal > CASE :after WHEN '' THEN 0
            ELSE (SELECT ordinal FROM messages WHERE id = :after AND conversation_id = :conversationId) END
        ORDER BY ordinal LIMIT :limit`,
     )
     .all({ conversationId, after, limit });
-  return messagesOf(db, rows);
+  const held = withinPage(rows);
+  const isLast = held.length === rows.length && rows.length < limit;
+  return { messages: messagesOf(db, held), next: isLast ? null : ((held.at(-1)?.id as string | undefined) ?? null) };
 }
 
 export interface MessageTurn {

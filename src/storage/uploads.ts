@@ -70,11 +70,11 @@ export function knownUploads(db: Connection, uploadIds: readonly string[]): Read
   return new Set(rows.map((row) => row.id as string));
 }
 
-/** Every upload of an app, for whoever deletes the app: its rows go with it, their files do not. */
-export function uploadIdsOfApp(db: Connection, appId: string): string[] {
+/** Up to `limit` uploads of an app after the id `after` ('' for the first), for whoever deletes it: its rows go with it, their files do not. */
+export function uploadIdsOfApp(db: Connection, appId: string, after: string, limit: number): string[] {
   return db
-    .statement('SELECT id FROM uploads WHERE app_id = :appId')
-    .all({ appId })
+    .statement('SELECT id FROM uploads WHERE app_id = :appId AND id > :after ORDER BY id LIMIT :limit')
+    .all({ appId, after, limit })
     .map((row) => row.id as string);
 }
 

@@ -88,7 +88,7 @@ test('attachments: messages show theirs in the order of the message, with their 
   const row = { messageId: 'msg_2', uploadId: other, name: 'three of ⟦email_1⟧.txt', mediaType: 'text/plain', size: 7, text: null };
   assert.deepEqual(attachmentsOfMessages(db, ['msg_2']), [row]);
   db.statement('DELETE FROM conversations').run();
-  assert.deepEqual(uploadIdsOfApp(db, appId), []);
+  assert.deepEqual(uploadIdsOfApp(db, appId, '', 100), []);
 });
 
 test('POST /v1/uploads: nothing is kept for an app that was deleted', (t) => {

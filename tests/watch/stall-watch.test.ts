@@ -41,7 +41,7 @@ test('a stretch over 200 ms of own work is logged with what ran, and counted by 
     {
       message: 'the event loop stood still',
       fields: {
-        late_ms: 290,
+        late_ms: 280,
         cpu_ms: 280,
         waited_for_cpu_ms: 0,
         ran: [
@@ -55,7 +55,7 @@ test('a stretch over 200 ms of own work is logged with what ran, and counted by 
   const { stalls, lastStall, lateMaxS, longestCpuS } = watch.stats();
   assert.deepEqual(stalls, { wall: 1, cpu: 1 });
   assert.deepEqual(lastStall, { cpuS: 0.28, what: 'POST /v1/chat' });
-  assert.ok(Math.abs(lateMaxS - 0.29) < 0.001, String(lateMaxS));
+  assert.ok(Math.abs(lateMaxS - 0.28) < 0.001, String(lateMaxS));
   assert.equal(longestCpuS, 0.28);
 });
 
@@ -75,7 +75,7 @@ test('what is short is not logged, and p99 and the longest are of the last one t
   for (let look = 0; look < 300; look++) stretch(12, 1);
   assert.equal(lines.length, 0);
   assert.ok(watch.stats().lateP99S < 0.01);
-  assert.ok(watch.stats().lateMaxS >= 0.149);
+  assert.ok(watch.stats().lateMaxS >= 0.139);
   for (let look = 0; look < 3; look++) stretch(60_000, 1, 60_000);
   for (let look = 0; look < 13_000; look++) stretch(10, 1);
   assert.ok(watch.stats().lateMaxS < 0.01, 'two windows later it is forgotten');

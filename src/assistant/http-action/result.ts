@@ -95,9 +95,14 @@ export function shownResult(definition: Shown, { status, body }: Answer, hide: H
 
 /** More of an error than this is not shown, however long the reason is: 500 characters, of which none has more than two units. */
 const SAID_MAX_UNITS = 2 * TOOL_ERROR_MAX_CHARS;
+/** An error page may be a megabyte of spaces: behind these nothing is looked for. */
+const SAID_LOOKED_AT_UNITS = 32 * 1024;
 
 /** Why a call failed, with what the endpoint said of it, in at most 500 characters. */
 export function shownError(reason: string, answer: Answer | undefined, hide: Hide): string {
-  const said = answer === undefined ? '' : hide(words(answer.body)).replaceAll(/\s+/g, ' ').trim().slice(0, SAID_MAX_UNITS);
+  const said =
+    answer === undefined
+      ? ''
+      : hide(words(answer.body)).slice(0, SAID_LOOKED_AT_UNITS).replaceAll(/\s+/g, ' ').trim().slice(0, SAID_MAX_UNITS);
   return clip(said === '' ? reason : `${reason} It said: ${said}`, TOOL_ERROR_MAX_CHARS);
 }

@@ -1,10 +1,12 @@
 /** Console: apps of an organisation and their settings (decisions §2). What GET answers can be sent back with PATCH, field by field. */
+import { setImmediate as breathe } from 'node:timers/promises';
 import { goLiveOnRequest } from '../../actors/go-live.ts';
 import { settingsToWire } from '../../protocol/console/app-settings.ts';
 import { createAppBody, patchAppBody } from '../../protocol/console/apps.ts';
 import { timestamp } from '../../protocol/timestamp.ts';
 import { createApp } from '../../storage/app-creation.ts';
 import { type AppRecord, listApps } from '../../storage/apps.ts';
+import type { Connection } from '../../storage/connection.ts';
 import { organisationOfApp } from '../../storage/organisations.ts';
 import { deleteUploadFiles } from '../../storage/upload-files.ts';
 import { uploadIdsOfApp } from '../../storage/uploads.ts';
@@ -84,6 +86,20 @@ export const patchAppRoute = defineRoute({
   },
 });
 
+/** Ids of uploads that are read in one go. */
+const UPLOADS_PER_READ = 1_000;
+
+/** There may be hundreds of thousands: other requests are let in between. */
+async function allUploadIds(db: Connection, appId: string): Promise<string[]> {
+  const ids: string[] = [];
+  for (;;) {
+    const page = uploadIdsOfApp(db, appId, ids.at(-1) ?? '', UPLOADS_PER_READ);
+    ids.push(...page);
+    if (page.length < UPLOADS_PER_READ) return ids;
+    await breathe();
+  }
+}
+
 export const deleteAppRoute = defineRoute({
   method: 'DELETE',
   path: '/console/api/apps/:app',
@@ -94,7 +110,7 @@ export const deleteAppRoute = defineRoute({
     const { app, db } = requireApp(services, params.app);
     const { id: appId, organisationId } = app;
     const { storage } = services;
-    const uploadIds = uploadIdsOfApp(db, appId);
+    const uploadIds = await allUploadIds(db, appId);
     // The app is gone with its row; the directory and the files only follow.
     await storage.write(organisationId, 'deleteApp', { appId });
     await storage.writeControl('unregisterApp', { appId });

@@ -161,8 +161,7 @@ export const readConversationRoute = defineRoute({
   handle({ params, query }, services) {
     const { db, head } = requireConversation(services, params.conversation ?? '', query.get('app'));
     const limit = pageLimit(query, PAGE_DEFAULT, PAGE_MAX);
-    const messages = readTranscriptPage(db, head.id, query.get('after') ?? '', limit);
-    const next = messages.length === limit ? (messages.at(-1)?.id ?? null) : null;
+    const { messages, next } = readTranscriptPage(db, head.id, query.get('after') ?? '', limit);
     return json({ conversation: headToWire(head), messages: messagesToWire(db, head.id, messages, services.nowMs()), next });
   },
 });

@@ -12,6 +12,8 @@ import { attachmentToWire } from '../wire.ts';
 
 /** One answer holds these; some tens of megabytes in memory. A person who said more is told by `truncated`. */
 export const EXPORT_MESSAGES_MAX = 10_000;
+/** And of their blocks: rendering an answer of 16 MB takes the event loop some 40 ms. */
+export const EXPORT_BYTES_MAX = 16 * 1024 * 1024;
 /** An app on this many devices of one person shares one login between people. */
 const EXPORT_DEVICES_MAX = 1_000;
 /** Read in one go, on the event loop. */
@@ -53,21 +55,28 @@ function messagesToWire(db: Connection, conversationId: string, messages: readon
 
 type Page = ReturnType<typeof messagesToWire>;
 
-/** The newest `room` messages of a conversation, one at least; `isCut` when it has more. */
-async function conversationToWire(db: Connection, { id, deviceId, createdAtMs, updatedAtMs }: PersonConversation, room: number) {
+/** What still goes into the answer. */
+interface Room {
+  messages: number;
+  bytes: number;
+}
+
+/** The newest messages of a conversation for which there is room, one page at least; `isCut` when it has more. */
+async function conversationToWire(db: Connection, { id, deviceId, createdAtMs, updatedAtMs }: PersonConversation, room: Room) {
   const pages: Page[] = [];
-  let count = 0;
   let before: string | undefined;
   let isCut = false;
   for (;;) {
     const messages = readMessages(db, id, { limit: MESSAGES_PER_READ, before, wordless: false });
     if (messages.length === 0) break;
-    const kept = messages.slice(-Math.min(messages.length, room - count));
-    pages.unshift(messagesToWire(db, id, kept));
-    count += kept.length;
+    const kept = messages.slice(-Math.min(messages.length, room.messages));
+    const page = messagesToWire(db, id, kept);
+    pages.unshift(page);
+    room.messages -= kept.length;
+    room.bytes -= JSON.stringify(page).length;
     before = kept[0]?.id;
     await breathe();
-    if (count < room) continue;
+    if (room.messages > 0 && room.bytes > 0) continue;
     isCut = readMessages(db, id, { limit: 1, before, wordless: false }).length > 0;
     break;
   }
@@ -85,17 +94,16 @@ async function conversationToWire(db: Connection, { id, deviceId, createdAtMs, u
 
 async function conversationsToWire(db: Connection, endUserId: string) {
   const conversations: Awaited<ReturnType<typeof conversationToWire>>['conversation'][] = [];
-  let room = EXPORT_MESSAGES_MAX;
+  const room: Room = { messages: EXPORT_MESSAGES_MAX, bytes: EXPORT_BYTES_MAX };
   let after = '';
   for (;;) {
     const page = listConversationsOfPerson(db, endUserId, after, CONVERSATIONS_PER_READ);
     if (page.length === 0) return { conversations, truncated: false };
     for (const each of page) {
-      if (room === 0) return { conversations, truncated: true };
+      if (room.messages <= 0 || room.bytes <= 0) return { conversations, truncated: true };
       const { conversation, isCut } = await conversationToWire(db, each, room);
       conversations.push(conversation);
       if (isCut) return { conversations, truncated: true };
-      room -= conversation.messages.length;
       after = each.id;
     }
   }

@@ -24,6 +24,10 @@ export const runtimeMigration: Migration = {
     CREATE INDEX devices_seen ON devices (seen_at_ms) WHERE seen_at_ms IS NOT NULL;
     CREATE INDEX devices_by_end_user ON devices (end_user_id) WHERE end_user_id IS NOT NULL;
 
+    -- A list of people or of one person's conversations begins anywhere in it, however many there are.
+    CREATE INDEX end_users_by_app ON end_users (app_id, id);
+    DROP INDEX conversations_by_end_user;
+    CREATE INDEX conversations_by_end_user ON conversations (end_user_id, id) WHERE end_user_id IS NOT NULL;
     CREATE INDEX conversations_by_device ON conversations (app_id, channel, device_id) WHERE end_user_id IS NULL;
 
     -- Personal data that a placeholder stands for in everything the conversation holds, e.g. email 1.
@@ -72,6 +76,7 @@ export const runtimeMigration: Migration = {
       text TEXT
     ) STRICT;
     CREATE INDEX uploads_by_message ON uploads (message_id, position) WHERE message_id IS NOT NULL;
+    CREATE INDEX uploads_by_app ON uploads (app_id, id);
     CREATE INDEX uploads_due ON uploads (expires_at_ms) WHERE expires_at_ms IS NOT NULL;
 
     CREATE TABLE feedback (

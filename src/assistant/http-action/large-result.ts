@@ -1,0 +1,31 @@
+/**
+ * Cuts an endpoint's answer to what the model sees, off the event loop when it is large: a megabyte of nested lists takes a fifth of a
+ * second to parse and cut. Owns the thread that does it.
+ */
+import { SideThread } from '../../watch/side-thread.ts';
+import { type Answer, hiderOf, type Shown, shownResult } from './result.ts';
+import type { ResultCalls } from './result-thread.ts';
+
+/** Of the worst shape, some 10 ms of work; handing it over takes a tenth of that. */
+const LARGE_CHARS = 32 * 1024;
+
+export interface ResultCutter {
+  /** As `shownResult`. Never rejects: what cannot be cut is answered as a sentence in JSON. */
+  shown(definition: Shown, answer: Answer, secrets: readonly (string | undefined)[]): string | Promise<string>;
+  close(): Promise<void>;
+}
+
+/** The call itself went well, and a model that is told so does not make it again. */
+const UNREAD = JSON.stringify({ note: 'The call was made and answered. The answer is large and could not be read.' });
+
+export function createResultCutter(): ResultCutter {
+  const thread = new SideThread<ResultCalls>(new URL('./result-thread.js', import.meta.url), 'results');
+  return {
+    shown({ result_path, result_fields, result_limit }, { status, body }, secrets) {
+      const definition = { result_path, result_fields, result_limit };
+      if (body.length <= LARGE_CHARS) return shownResult(definition, { status, body }, hiderOf(secrets));
+      return thread.call('shown', { definition, answer: { status, body }, secrets }).catch(() => UNREAD);
+    },
+    close: () => thread.close(),
+  };
+}

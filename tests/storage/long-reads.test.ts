@@ -1,0 +1,43 @@
+/** Reads in a thread of their own see what was committed before they were asked for, and keep the event loop for nobody. */
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { createLongReader } from '../../src/storage/long-reads.ts';
+import { StorageError } from '../../src/storage/storage-error.ts';
+import { threadClock } from '../../src/watch/thread-time.ts';
+import { addApp, openFiles } from './migrated-files.ts';
+
+test('Limits 7: users of an organisation as large as the scale plan are counted off the event loop', async (t) => {
+  const nowMs = Date.parse('2026-11-21T12:00:00.000Z');
+  const files = openFiles(t, nowMs);
+  const appId = addApp(files, 'Shop', nowMs);
+  const see = (from: number, to: number) =>
+    files.db
+      .statement(
+        `WITH RECURSIVE n (i) AS (SELECT :from UNION ALL SELECT i + 1 FROM n WHERE i < :to)
+         INSERT INTO devices (app_id, channel, device_id, seen_at_ms) SELECT :appId, 'live', printf('%032x', i), :nowMs FROM n`,
+      )
+      .run({ from, to, nowMs, appId });
+  const reader = createLongReader();
+  t.after(() => reader.close());
+  const count = () => reader.read({ path: files.db.path, read: 'countUsers', input: { nowMs } }, '');
+  see(1, 20_000);
+  // The thread is made at the first read.
+  assert.equal(await count(), 20_000);
+  see(20_001, 20_010);
+  const clock = threadClock();
+  const before = clock().ranMs;
+  const asked = Array.from({ length: 5 }, count);
+  assert.ok(clock().ranMs - before < 20, 'asking keeps the loop for no time worth naming');
+  assert.deepEqual(await Promise.all(asked), Array(5).fill(20_010));
+});
+
+test('a long read that cannot be made is told as overload, and a file that is none as itself', async (t) => {
+  const files = openFiles(t, 0);
+  const reader = createLongReader();
+  await assert.rejects(reader.read({ path: `${files.db.path}.gone`, read: 'countUsers', input: { nowMs: 0 } }, ''), /unable to open/);
+  await reader.close();
+  await assert.rejects(
+    reader.read({ path: files.db.path, read: 'countUsers', input: { nowMs: 0 } }, ''),
+    (error: unknown) => error instanceof StorageError && error.code === 'overloaded' && error.retryable,
+  );
+});
