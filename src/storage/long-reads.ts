@@ -22,7 +22,7 @@ export interface LongRead<N extends LongReadName = LongReadName> {
   readonly input: Parameters<LongReads[N]>[1];
 }
 
-/** What it answers, and how long that took it. */
+/** What it answers, and how much processor time that took: a busy machine makes no read a long one. */
 export interface LongAnswer {
   readonly value: ReturnType<LongReads[LongReadName]>;
   readonly tookMs: number;
