@@ -1,8 +1,8 @@
 /**
- * Takes in what people attach (service.md "POST /v1/uploads"). Owns how many uploads are received at once, what is checked of
- * a file, and the order in which it is kept: the file first, then its row, so that no row promises a file that is not there.
+ * Takes in what people attach (service.md "POST /v1/uploads"). Owns what is asked before a file is read, what is checked of it, and the
+ * order in which it is kept: the file first, then its row, so that no row promises a file that is not there.
  */
-import { accessSync, constants, statfsSync } from 'node:fs';
+import { accessSync, constants } from 'node:fs';
 import type { Logger } from 'pino';
 import { uploadType } from '../assistant/attachments/upload-type.ts';
 import { Refusal } from '../protocol/errors.ts';
@@ -10,32 +10,39 @@ import { mintId } from '../protocol/ids.ts';
 import { UPLOAD_MAX_BYTES, UPLOAD_UNUSED_HOURS, UPLOADS_RETRY_AFTER_S } from '../protocol/limits.ts';
 import { type UploadReply, uploadName } from '../protocol/runtime/uploads.ts';
 import { timestamp } from '../protocol/timestamp.ts';
+import { createDiskRoom, type DiskRoom } from '../storage/disk-room.ts';
 import type { Storage } from '../storage/storage.ts';
 import { deleteUploadFiles, sealUploadName, writeUploadFile } from '../storage/upload-files.ts';
+import {
+  appQuotaBytes,
+  hasRoomForUpload,
+  type QuotaFull,
+  type QuotaScope,
+  roomInQuotas,
+  type UploadOwner,
+} from '../storage/upload-quotas.ts';
 import type { DeviceCaller } from './ownership.ts';
-
-/** An upload is held in memory while it comes and, sealed, while it is written: 640 MB at the worst. */
-export const UPLOADS_AT_ONCE_MAX = 16;
-/** One app's slow or hostile clients leave half of the places to the others. */
-export const UPLOADS_AT_ONCE_PER_APP_MAX = 8;
-/** What one message may attach. */
-export const UPLOADS_AT_ONCE_PER_DEVICE_MAX = 4;
-/** The database must be able to write on: uploads never take the last of the disk. */
-const DISK_RESERVE_BYTES = 64 * 1024 * 1024;
+import { type UploadPlace, UploadPlaces } from './upload-places.ts';
 
 const HOUR_MS = 3_600_000;
 
+export interface UploadCaller extends DeviceCaller {
+  /** What limits know the client's address by. */
+  readonly address: string;
+}
+
 export interface UploadIntake {
   /**
-   * Takes a place before the file is read; the answer gives it back and may be called again.
-   * @throws Refusal 503 uploads_unavailable: no place, or a disk that is full or cannot be written to.
+   * Takes a place before the file is read.
+   * @throws Refusal 503 uploads_unavailable: no place, or a disk that is full or cannot be written to; 429 rate_limited: too much lies
+   * here already that no message uses; 502 upload_failed.
    */
-  enter(caller: DeviceCaller): () => void;
+  enter(caller: UploadCaller): UploadPlace;
   /**
    * Keeps the file for a message of this device. `bytes` are at least one and at most UPLOAD_MAX_BYTES.
-   * @throws Refusal 415 unsupported_media_type, 502 upload_failed.
+   * @throws Refusal 415 unsupported_media_type, 429 rate_limited, 502 upload_failed.
    */
-  takeIn(caller: DeviceCaller, file: { readonly bytes: Uint8Array; readonly fileName: string }): Promise<UploadReply>;
+  takeIn(caller: UploadCaller, file: { readonly bytes: Uint8Array; readonly fileName: string }): Promise<UploadReply>;
 }
 
 export interface UploadIntakeServices {
@@ -43,108 +50,126 @@ export interface UploadIntakeServices {
   readonly log: Logger;
   nowMs(): number;
   noteDeadline(organisationId: string, atMs: number): void;
+  /** How much room the disk has; absent: asked of the system. */
+  readonly diskRoom?: () => DiskRoom;
+  readonly places?: UploadPlaces;
 }
 
 function unavailable(why: string): Refusal {
   return new Refusal('uploads_unavailable', `${why} Send the file again in some seconds.`, { retryAfterS: UPLOADS_RETRY_AFTER_S });
 }
 
-/** How many are inside, by whom. */
-class Places {
-  readonly #taken = new Map<string, number>();
+const WHOSE: Readonly<Record<QuotaScope, string>> = {
+  device: 'This device has',
+  address: 'The devices of this network have',
+  app: 'People of this app have',
+};
 
-  /** Takes a place under every name, or under none. False: one of the names has all that it may have. */
-  take(names: readonly (readonly [name: string, max: number])[]): boolean {
-    if (names.some(([name, max]) => (this.#taken.get(name) ?? 0) >= max)) return false;
-    for (const [name] of names) this.#taken.set(name, (this.#taken.get(name) ?? 0) + 1);
-    return true;
-  }
-
-  giveBack(names: readonly (readonly [name: string, max: number])[]): void {
-    for (const [name] of names) {
-      const left = (this.#taken.get(name) ?? 0) - 1;
-      if (left > 0) this.#taken.set(name, left);
-      else this.#taken.delete(name);
-    }
-  }
+function quotaRefusal({ scope, atMs }: QuotaFull, nowMs: number): Refusal {
+  const message = `${WHOSE[scope]} uploaded more files than may wait for a message. Attach some of them, or send the file again later.`;
+  return new Refusal('rate_limited', message, { retryAfterS: Math.max(UPLOADS_RETRY_AFTER_S, Math.ceil((atMs - nowMs) / 1_000)) });
 }
 
-/** @throws Refusal uploads_unavailable. Two system calls, some microseconds. */
-function requireDisk(folder: string): void {
-  let freeBytes: number;
-  try {
-    accessSync(folder, constants.W_OK | constants.X_OK);
-    const { bavail, bsize } = statfsSync(folder);
-    freeBytes = bavail * bsize;
-  } catch {
-    throw unavailable('Files cannot be stored at the moment.');
-  }
-  if (freeBytes < DISK_RESERVE_BYTES + UPLOAD_MAX_BYTES) throw unavailable('There is no room for files at the moment.');
+interface Taken {
+  readonly uploadId: string;
+  readonly bytes: Uint8Array;
+  readonly name: string;
+  readonly mediaType: string;
+  readonly atMs: number;
 }
 
-export function createUploadIntake({ storage, log, nowMs, noteDeadline }: UploadIntakeServices): UploadIntake {
-  const places = new Places();
+export function createUploadIntake(services: UploadIntakeServices): UploadIntake {
+  const { storage, log, nowMs, noteDeadline, places = new UploadPlaces() } = services;
+  const diskRoom = services.diskRoom ?? createDiskRoom(storage.layout.uploads);
 
-  /** @throws whatever the disk or the database refused with; then nothing is kept. */
-  async function keep(uploadId: string, caller: DeviceCaller, bytes: Uint8Array, row: { name: string; mediaType: string; atMs: number }) {
-    const { organisationId, appId, channel, deviceId } = caller;
-    const { atMs, name, mediaType } = row;
-    const expiresAtMs = atMs + UPLOAD_UNUSED_HOURS * HOUR_MS;
+  /** @throws Refusal uploads_unavailable. */
+  function requireDisk(): DiskRoom {
+    let room: DiskRoom;
     try {
-      await writeUploadFile(storage, organisationId, uploadId, bytes);
-      const upload = {
-        id: uploadId,
-        appId,
-        channel,
-        deviceId,
-        name: sealUploadName(storage.vault, uploadId, name),
-        mediaType,
-        size: bytes.length,
-        expiresAtMs,
-        nowMs: atMs,
-      };
-      await storage.write(organisationId, 'saveUpload', upload);
+      accessSync(storage.layout.uploads, constants.W_OK | constants.X_OK);
+      room = diskRoom();
+    } catch {
+      throw unavailable('Files cannot be stored at the moment.');
+    }
+    if (!hasRoomForUpload(room, UPLOAD_MAX_BYTES)) throw unavailable('There is no room for files at the moment.');
+    return room;
+  }
+
+  /** What is known to be away, or full, says so itself; that an app is gone is no word for its people. */
+  function failed({ organisationId }: UploadCaller, error: unknown): Refusal {
+    if (error instanceof Refusal && error.code !== 'not_found') return error;
+    log.warn({ err: error, organisation_id: organisationId }, 'an upload could not be stored');
+    return new Refusal('upload_failed', 'The file could not be stored. Send it again.', { retryAfterS: UPLOADS_RETRY_AFTER_S });
+  }
+
+  function ownerOf({ appId, channel, deviceId, address }: UploadCaller): UploadOwner {
+    // Keyed: who has the file learns nobody's address from it.
+    return { appId, channel, deviceId, address: storage.vault.digest('upload-address', Buffer.from(address)).toString('base64') };
+  }
+
+  /** Before a byte is read, or written; the transaction that adds the row asks again. @throws Refusal uploads_unavailable, rate_limited. */
+  function requireRoom(caller: UploadCaller, bytes: number): void {
+    const wanted = { bytes, appMaxBytes: appQuotaBytes(requireDisk()), nowMs: nowMs() };
+    let room: ReturnType<typeof roomInQuotas>;
+    try {
+      room = roomInQuotas(storage.organisation(caller.organisationId), ownerOf(caller), wanted);
+    } catch (error) {
+      throw failed(caller, error);
+    }
+    if ('scope' in room) throw quotaRefusal(room, wanted.nowMs);
+  }
+
+  async function saveRow(caller: UploadCaller, { uploadId, bytes, name, mediaType, atMs }: Taken): Promise<number> {
+    const { organisationId } = caller;
+    const expiresAtMs = atMs + UPLOAD_UNUSED_HOURS * HOUR_MS;
+    const saved = await storage.write(organisationId, 'saveUpload', {
+      ...ownerOf(caller),
+      id: uploadId,
+      name: sealUploadName(storage.vault, uploadId, name),
+      mediaType,
+      size: bytes.length,
+      expiresAtMs,
+      nowMs: atMs,
+      appMaxBytes: appQuotaBytes(diskRoom()),
+    });
+    if (saved.full !== null) throw quotaRefusal(saved.full, atMs);
+    // Files that stay are some without a row, which the next start sweeps away.
+    await deleteUploadFiles(storage.layout, organisationId, saved.evicted).catch(() => {});
+    return expiresAtMs;
+  }
+
+  /** @throws whatever the disk or the database refused with, or Refusal rate_limited; then nothing is kept. */
+  async function keep(caller: UploadCaller, taken: Taken): Promise<number> {
+    const { organisationId } = caller;
+    const { uploadId } = taken;
+    try {
+      await writeUploadFile(storage, organisationId, uploadId, taken.bytes);
+      const expiresAtMs = await saveRow(caller, taken);
+      noteDeadline(organisationId, expiresAtMs);
+      return expiresAtMs;
     } catch (error) {
       // A file that stays is one without a row, which the next start sweeps away.
       await deleteUploadFiles(storage.layout, organisationId, [uploadId]).catch(() => {});
       throw error;
     }
-    noteDeadline(organisationId, expiresAtMs);
-    return expiresAtMs;
   }
 
   return {
-    enter({ appId, deviceId }) {
-      const names = [
-        ['', UPLOADS_AT_ONCE_MAX],
-        [appId, UPLOADS_AT_ONCE_PER_APP_MAX],
-        [`${appId} ${deviceId}`, UPLOADS_AT_ONCE_PER_DEVICE_MAX],
-      ] as const;
-      if (!places.take(names)) throw unavailable('Too many files are being uploaded at once.');
-      let inside = true;
-      const leave = () => {
-        if (inside) places.giveBack(names);
-        inside = false;
-      };
-      try {
-        requireDisk(storage.layout.uploads);
-      } catch (error) {
-        leave();
-        throw error;
-      }
-      return leave;
+    enter(caller) {
+      requireRoom(caller, 1);
+      return places.enter(caller);
     },
     async takeIn(caller, { bytes, fileName }) {
+      requireRoom(caller, bytes.length);
       const mediaType = await uploadType(bytes);
       const name = uploadName(fileName, mediaType);
       const atMs = nowMs();
       const uploadId = mintId('upl', atMs);
       try {
-        const expiresAtMs = await keep(uploadId, caller, bytes, { name, mediaType, atMs });
+        const expiresAtMs = await keep(caller, { uploadId, bytes, name, mediaType, atMs });
         return { upload_id: uploadId, name, media_type: mediaType, size: bytes.length, expires_at: timestamp(expiresAtMs) };
       } catch (error) {
-        log.warn({ err: error, organisation_id: caller.organisationId }, 'an upload could not be stored');
-        throw new Refusal('upload_failed', 'The file could not be stored. Send it again.', { retryAfterS: UPLOADS_RETRY_AFTER_S });
+        throw failed(caller, error);
       }
     },
   };

@@ -144,11 +144,10 @@ function readBody(route: Route, exchange: Exchange, gate: Gate, fail: (error: un
   collectBody(exchange, maxBytes, done, fail);
 }
 
-const noPlace = () => {};
-
 function readUpload(route: Route, rule: UploadRule, exchange: Exchange, gate: Gate, fail: (error: unknown) => void): void {
   // Only routes of runtime callers have an `enter`.
-  const leave = rule.enter?.(exchange.caller as RuntimeCaller, gate.services) ?? noPlace;
+  const place = rule.enter?.(exchange.caller as RuntimeCaller, gate.services);
+  const leave = () => place?.leave();
   const refuse = (error: unknown) => {
     leave();
     fail(error);
@@ -166,7 +165,7 @@ function readUpload(route: Route, rule: UploadRule, exchange: Exchange, gate: Ga
   };
   const done = (upload: UploadedFile) => section(routeName(route), exchange.requestId, () => take(upload));
   try {
-    collectUpload(exchange, rule, done, refuse);
+    collectUpload(exchange, rule, { place, done, refuse });
   } catch (error) {
     refuse(error);
   }

@@ -4,6 +4,7 @@
  * interface refuses unknown fields.
  */
 import { Busboy, type BusboyFileStream, type BusboyInstance } from '@fastify/busboy';
+import type { UploadPlace } from '../actors/upload-places.ts';
 import { Refusal } from '../protocol/errors.ts';
 import { codesOf, mediaType } from './body.ts';
 import type { Exchange, Interface } from './exchange.ts';
@@ -147,18 +148,18 @@ export function openUploadForm(contentType: string, rule: UploadRule, face: Inte
   };
 }
 
+export interface UploadReceiver {
+  /** Hears how much has come, and may end the upload. */
+  readonly place: UploadPlace | undefined;
+  done(upload: UploadedFile): void;
+  refuse(refusal: Refusal): void;
+}
+
 /** Collects the exchange's body and hands over its file, or the Refusal that says why there is none; one of them, once. */
-export function collectUpload(
-  exchange: Exchange,
-  rule: UploadRule,
-  done: (upload: UploadedFile) => void,
-  refuse: (refusal: Refusal) => void,
-): void {
+export function collectUpload(exchange: Exchange, rule: UploadRule, { place, done, refuse }: UploadReceiver): void {
   const face = exchange.interface;
   const bodyMaxBytes = rule.maxBytes + FRAMING_MAX_BYTES;
-  let timer: NodeJS.Timeout | undefined;
   const settle = (outcome: Outcome) => {
-    clearTimeout(timer);
     if (outcome instanceof Refusal) refuse(outcome);
     else done(outcome);
   };
@@ -167,13 +168,13 @@ export function collectUpload(
     form.refuse(tooLarge(face, rule));
     return;
   }
-  const { arrival } = rule;
-  if (arrival !== undefined) timer = setTimeout(() => form.refuse(arrival.late()), arrival.withinMs).unref();
+  place?.whenEnded((refusal) => form.refuse(refusal));
   // Nobody hears this refusal, but it lets go of what has come.
   exchange.whenAborted(() => form.refuse(mismatch(face, rule.field, 'is cut off: the client has left')));
   let received = 0;
   exchange.receive((chunk, isLast) => {
     received += chunk.byteLength;
+    place?.arrived(received, isLast);
     if (received > bodyMaxBytes) {
       form.refuse(tooLarge(face, rule));
       return;

@@ -3,7 +3,7 @@ import type * as v from 'valibot';
 import type { Cells } from '../actors/cells/cells.ts';
 import type { FrameSource } from '../actors/frame-source.ts';
 import type { SetupCall } from '../actors/setup-admission.ts';
-import type { Refusal } from '../protocol/errors.ts';
+import type { UploadPlace } from '../actors/upload-places.ts';
 import type { AppRecord } from '../storage/apps.ts';
 import type { Channel } from '../storage/organisations.ts';
 import type { SessionRef } from '../storage/setup-access.ts';
@@ -53,12 +53,10 @@ export interface UploadRule {
   /** Of the file itself, without the framing around it. */
   readonly maxBytes: number;
   /**
-   * What is asked of the caller before the file is read, and a place for it; the answer gives the place back and is called when
-   * the file is let go of, perhaps more than once. Runtime callers only. @throws Refusal
+   * What is asked of the caller before the file is read, and a place for it, which is left when the file is let go of; it may also end the
+   * upload. Runtime callers only; absent: anybody may, for as long as bytes keep coming. @throws Refusal
    */
-  readonly enter?: (caller: RuntimeCaller, services: Services) => () => void;
-  /** How long the body may take, and what is said when it took longer; absent: as long as bytes keep coming. */
-  readonly arrival?: { readonly withinMs: number; late(): Refusal };
+  readonly enter?: (caller: RuntimeCaller, services: Services) => UploadPlace;
 }
 
 export interface UploadedFile {

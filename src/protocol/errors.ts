@@ -28,6 +28,7 @@ export const ERROR_TABLE = {
   payload_too_large: { status: 413, retryable: false },
   upload_failed: { status: 502, retryable: true },
   uploads_unavailable: { status: 503, retryable: true },
+  upload_too_slow: { status: 408, retryable: true },
   no_logo: { status: 404, retryable: false },
   logo_unavailable: { status: 503, retryable: true },
   pairing_test_only: { status: 403, retryable: false },

@@ -2,6 +2,7 @@
 import { requireAppRow } from './apps.ts';
 import type { Connection, Row } from './connection.ts';
 import type { Channel } from './organisations.ts';
+import { type QuotaFull, roomInQuotas, type UploadOwner } from './upload-quotas.ts';
 
 export interface UploadRow {
   readonly id: string;
@@ -19,10 +20,15 @@ export interface UploadRow {
   readonly messageId: string | null;
 }
 
-export interface NewUpload extends Omit<UploadRow, 'messageId' | 'expiresAtMs'> {
+export interface NewUpload extends Omit<UploadRow, 'messageId' | 'expiresAtMs'>, UploadOwner {
   readonly expiresAtMs: number;
   readonly nowMs: number;
+  /** What the app may have here that no message uses. */
+  readonly appMaxBytes: number;
 }
+
+/** `evicted`: uploads whose rows made room; their files are to go. */
+export type SaveUploadOutput = { readonly full: QuotaFull } | { readonly full: null; readonly evicted: readonly string[] };
 
 /** What a message shows of an upload. */
 export interface ShownAttachment {
@@ -117,13 +123,19 @@ export function nextUploadDeadline(db: Connection): number | null {
   return (row?.at_ms ?? null) as number | null;
 }
 
-/** @throws Refusal not_found when the app was deleted meanwhile. */
-function saveUpload(db: Connection, upload: NewUpload): void {
+/** Keeps nothing when a quota is full. @throws Refusal not_found when the app was deleted meanwhile. */
+function saveUpload(db: Connection, upload: NewUpload): SaveUploadOutput {
   requireAppRow(db, upload.appId);
+  const { id, appId, channel, deviceId, address, name, mediaType, size, nowMs, expiresAtMs, appMaxBytes } = upload;
+  const room = roomInQuotas(db, { appId, channel, deviceId, address }, { bytes: size, appMaxBytes, nowMs });
+  if ('scope' in room) return { full: room };
+  const remove = db.statement('DELETE FROM uploads WHERE id = :id AND message_id IS NULL');
+  for (const old of room.evicted) remove.run({ id: old });
   db.statement(
-    `INSERT INTO uploads (id, app_id, channel, device_id, name, media_type, size, created_at_ms, expires_at_ms)
-     VALUES (:id, :appId, :channel, :deviceId, :name, :mediaType, :size, :nowMs, :expiresAtMs)`,
-  ).run({ ...upload });
+    `INSERT INTO uploads (id, app_id, channel, device_id, address, name, media_type, size, created_at_ms, expires_at_ms)
+     VALUES (:id, :appId, :channel, :deviceId, :address, :name, :mediaType, :size, :nowMs, :expiresAtMs)`,
+  ).run({ id, appId, channel, deviceId, address, name, mediaType, size, nowMs, expiresAtMs });
+  return { full: null, evicted: room.evicted };
 }
 
 /** Deletes the rows of uploads that nobody used in time, `limit` at most; answers their ids, whose files are to go. */
@@ -153,7 +165,8 @@ export interface UploadUse {
  */
 export function useUploads(db: Connection, { messageId, uploads }: { messageId: string; uploads: readonly UploadUse[] }): boolean {
   const use = db.statement(
-    `UPDATE uploads SET message_id = :messageId, position = :position, name = :name, text = :text, expires_at_ms = NULL
+    `UPDATE uploads SET message_id = :messageId, position = :position, name = :name, text = :text, expires_at_ms = NULL,
+       address = ''
      WHERE id = :id AND message_id IS NULL`,
   );
   return uploads.every((upload) => use.run({ ...upload, messageId }).changes === 1);

@@ -27,7 +27,7 @@ async function desk(t: TestContext) {
     organisationId,
     appId,
     send: async (content: Uint8Array | string, fileName = 'a.txt') =>
-      (await intake.takeIn(caller, { bytes: Buffer.from(content as string), fileName })).upload_id,
+      (await intake.takeIn({ ...caller, address: '203.0.113.7' }, { bytes: Buffer.from(content as string), fileName })).upload_id,
     read: (uploadIds: readonly string[], more: Partial<Parameters<typeof readAttachments>[0]> = {}) =>
       readAttachments({ ...caller, storage, nowMs: NOW, uploadIds, ...more }),
   };

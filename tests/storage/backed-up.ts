@@ -29,7 +29,8 @@ export interface Source {
 /** Stores an upload as the service does: the file, then its row. */
 export async function addUpload(storage: Storage, { organisationId, appId }: Place, words: string): Promise<string> {
   const id = mintId('upl', NOW_MS);
-  const row = { id, appId, channel: 'live', deviceId: DEVICE, name: 'sealed', mediaType: 'text/plain', size: words.length } as const;
+  const about = { channel: 'live', deviceId: DEVICE, address: '', name: 'sealed', mediaType: 'text/plain' } as const;
+  const row = { ...about, id, appId, size: words.length, appMaxBytes: 1_000_000 };
   await writeUploadFile(storage, organisationId, id, Buffer.from(words));
   await storage.write(organisationId, 'saveUpload', { ...row, nowMs: NOW_MS, expiresAtMs: NOW_MS + 1 });
   return id;

@@ -33,6 +33,8 @@ function desk(t: TestContext) {
       appId,
       channel: 'live',
       deviceId: DEVICE,
+      address: 'home',
+      appMaxBytes: 1_000,
       name,
       mediaType: 'text/plain',
       size: 7,

@@ -1,4 +1,6 @@
 /** POST /v1/uploads (service.md "POST /v1/uploads"): takes a file that a message of this device may attach. */
+import type { UploadCaller } from '../../actors/upload-intake.ts';
+import type { UploadPlace } from '../../actors/upload-places.ts';
 import { Refusal } from '../../protocol/errors.ts';
 import { UPLOAD_MAX_BYTES, UPLOADS_PER_MINUTE_PER_DEVICE, UPLOADS_RETRY_AFTER_S } from '../../protocol/limits.ts';
 import { perMinute } from '../rate-limit.ts';
@@ -7,29 +9,24 @@ import type { Services } from '../services.ts';
 import { requireDevice } from './device.ts';
 import { addressPool } from './pools.ts';
 
-/** 20 MB at 1 Mbit/s; nobody keeps a place for longer. */
-const ARRIVES_WITHIN_MS = 180_000;
-
 /** Three devices that upload as fast as one may; every file is read in full. */
 const UPLOADS_PER_MINUTE_PER_ADDRESS = 60;
 
 /** For the refusal of a caller without a device. */
 const WHY = 'only the device that uploaded a file may attach it';
 
-/** Before the file is read. @throws Refusal 400 invalid_request, 503 uploads_unavailable. */
-function enter(caller: RuntimeCaller, services: Services): () => void {
-  const device = requireDevice(caller, WHY);
+function uploaderOf(caller: RuntimeCaller): UploadCaller {
+  return { ...requireDevice(caller, WHY), address: caller.address };
+}
+
+/** Before the file is read. @throws Refusal 400 invalid_request, 429 rate_limited, 503 uploads_unavailable. */
+function enter(caller: RuntimeCaller, services: Services): UploadPlace {
+  const uploader = uploaderOf(caller);
   if (services.draining()) {
     const message = 'The service is about to restart. Send the file again in some seconds.';
     throw new Refusal('uploads_unavailable', message, { retryAfterS: UPLOADS_RETRY_AFTER_S });
   }
-  return services.uploads.enter(device);
-}
-
-function late(): Refusal {
-  return new Refusal('uploads_unavailable', `The file took longer than ${ARRIVES_WITHIN_MS / 1000} s to arrive. Send it again.`, {
-    retryAfterS: UPLOADS_RETRY_AFTER_S,
-  });
+  return services.uploads.enter(uploader);
 }
 
 export const uploadsRoute = defineRoute({
@@ -41,9 +38,9 @@ export const uploadsRoute = defineRoute({
     perMinute('uploads', 'device', UPLOADS_PER_MINUTE_PER_DEVICE, UPLOADS_RETRY_AFTER_S),
   ],
   body: null,
-  upload: { field: 'file', maxBytes: UPLOAD_MAX_BYTES, enter, arrival: { withinMs: ARRIVES_WITHIN_MS, late } },
+  upload: { field: 'file', maxBytes: UPLOAD_MAX_BYTES, enter },
   suspended: 'app_suspended',
   async handle({ caller, upload }, services) {
-    return json(await services.uploads.takeIn(requireDevice(caller, WHY), upload));
+    return json(await services.uploads.takeIn(uploaderOf(caller), upload));
   },
 });

@@ -64,6 +64,8 @@ export const runtimeMigration: Migration = {
       app_id TEXT NOT NULL REFERENCES apps (id) ON DELETE CASCADE,
       channel TEXT NOT NULL CHECK (channel IN ('live', 'sandbox')),
       device_id TEXT NOT NULL,
+      -- Keyed digest of the client's address: what addresses may keep here is counted. '' once a message uses it.
+      address TEXT NOT NULL DEFAULT '',
       name TEXT NOT NULL,
       media_type TEXT NOT NULL,
       size INTEGER NOT NULL,
@@ -77,6 +79,7 @@ export const runtimeMigration: Migration = {
     ) STRICT;
     CREATE INDEX uploads_by_message ON uploads (message_id, position) WHERE message_id IS NOT NULL;
     CREATE INDEX uploads_by_app ON uploads (app_id, id);
+    CREATE INDEX uploads_unused ON uploads (app_id, channel, created_at_ms, device_id, address, size) WHERE expires_at_ms IS NOT NULL;
     CREATE INDEX uploads_due ON uploads (expires_at_ms) WHERE expires_at_ms IS NOT NULL;
 
     CREATE TABLE feedback (

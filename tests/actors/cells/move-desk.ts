@@ -165,7 +165,15 @@ export async function openDesk(t: TestContext, options: { readonly threads?: boo
 /** The row of an upload, acknowledged. Answers its id. */
 export async function note({ storage }: TestCell, { organisationId, appId }: MoveDesk, id = mintId('upl', Date.now())): Promise<string> {
   const nowMs = Date.now();
-  const about = { channel: 'sandbox', deviceId: 'd'.repeat(32), name: 'x', mediaType: 'text/plain', size: 1 } as const;
+  const about = {
+    channel: 'sandbox',
+    deviceId: 'd'.repeat(32),
+    name: 'x',
+    mediaType: 'text/plain',
+    size: 1,
+    address: '',
+    appMaxBytes: 1_000,
+  } as const;
   await storage.write(organisationId, 'saveUpload', { id, appId, ...about, expiresAtMs: nowMs + 3_600_000, nowMs });
   return id;
 }

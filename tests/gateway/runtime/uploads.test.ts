@@ -5,7 +5,8 @@ import { type ClientRequest, request } from 'node:http';
 import { type TestContext, test } from 'node:test';
 import pino from 'pino';
 import { startUploadSweep, uploadDeadlines } from '../../../src/actors/upload-deadlines.ts';
-import { createUploadIntake, UPLOADS_AT_ONCE_PER_DEVICE_MAX } from '../../../src/actors/upload-intake.ts';
+import { createUploadIntake } from '../../../src/actors/upload-intake.ts';
+import { UPLOADS_AT_ONCE_PER_DEVICE_MAX, UploadPlaces } from '../../../src/actors/upload-places.ts';
 import { uploadsRoute } from '../../../src/gateway/runtime/uploads.ts';
 import { UPLOAD_MAX_BYTES } from '../../../src/protocol/limits.ts';
 import { openWriter } from '../../../src/storage/database.ts';
@@ -18,6 +19,7 @@ import { type Uploaded, upload } from './uploading.ts';
 
 const START = Date.UTC(2026, 10, 20);
 const HOUR_MS = 3_600_000;
+const GB = 1024 ** 3;
 const log = pino({ level: 'silent' });
 
 interface UploadDesk extends RuntimeApp {
@@ -28,6 +30,9 @@ interface UploadDesk extends RuntimeApp {
   files(): string[];
   passTime(ms: number): void;
   setDraining(draining: boolean): void;
+  /** Of the clock by which uploads are judged to be slow. */
+  passPace(ms: number): void;
+  readonly disk: { freeBytes: number; totalBytes: number };
   readonly noted: readonly number[];
   nowMs(): number;
   /** Uploads that have a place. */
@@ -38,19 +43,28 @@ async function openDesk(t: TestContext): Promise<UploadDesk> {
   let now = START;
   let draining = false;
   let devices = 0;
+  let paceMs = 0;
+  const disk = { freeBytes: 50 * GB, totalBytes: 100 * GB };
   const noted: number[] = [];
   const nowMs = () => now;
   const inside = new Set<() => void>();
   const app = await serveApp(t, [uploadsRoute], nowMs, (storage) => {
-    const intake = createUploadIntake({ storage, log, nowMs, noteDeadline: (_, atMs) => void noted.push(atMs) });
+    const intake = createUploadIntake({
+      storage,
+      log,
+      nowMs,
+      noteDeadline: (_, atMs) => void noted.push(atMs),
+      places: new UploadPlaces(() => paceMs),
+      diskRoom: () => disk,
+    });
     const enter: typeof intake.enter = (caller) => {
-      const giveBack = intake.enter(caller);
+      const place = intake.enter(caller);
       const leave = () => {
         inside.delete(leave);
-        giveBack();
+        place.leave();
       };
       inside.add(leave);
-      return leave;
+      return { ...place, leave };
     };
     return { uploads: { ...intake, enter }, draining: () => draining };
   });
@@ -67,6 +81,10 @@ async function openDesk(t: TestContext): Promise<UploadDesk> {
     setDraining(value) {
       draining = value;
     },
+    passPace(ms) {
+      paceMs += ms;
+    },
+    disk,
     noted,
     nowMs,
     inside: () => inside.size,
@@ -206,6 +224,22 @@ test('POST /v1/uploads: what cannot be served now is 503 uploads_unavailable wit
     desk.setDraining(false);
   });
 
+  await t.test(
+    'while the disk has no more room than the rest of it needs: 5 GB, a tenth of a small one, and what databases keep',
+    async () => {
+      for (const room of [
+        { freeBytes: 5.5 * GB, totalBytes: 100 * GB },
+        { freeBytes: 1.49 * GB, totalBytes: 10 * GB },
+      ]) {
+        Object.assign(desk.disk, room);
+        await isRefused();
+        desk.disk.freeBytes += 0.1 * GB;
+        assert.equal((await desk.send('words')).status, 200);
+      }
+      Object.assign(desk.disk, { freeBytes: 50 * GB, totalBytes: 100 * GB });
+    },
+  );
+
   await t.test('when files cannot be stored', async () => {
     renameSync(layout.uploads, `${layout.uploads}-away`);
     await isRefused();
@@ -218,13 +252,53 @@ test('POST /v1/uploads: what cannot be served now is 503 uploads_unavailable wit
     for (let i = 0; i < UPLOADS_AT_ONCE_PER_DEVICE_MAX; i++) calls.push(await halfSent(desk, DEVICE));
     const refused = await desk.sendFrom(DEVICE);
     assert.deepEqual([refused.status, refused.code, refused.headers['retry-after']], [503, 'uploads_unavailable', '5']);
-    assert.equal((await desk.send('words')).status, 200);
     calls[0]?.destroy();
     await until(() => desk.inside() < UPLOADS_AT_ONCE_PER_DEVICE_MAX);
     assert.equal((await desk.sendFrom(DEVICE)).status, 200);
     for (const call of calls) call.destroy();
     await until(() => desk.inside() === 0);
   });
+});
+
+test('decisions §11.5: slow uploads of one address leave room for others, and go when somebody else waits', async (t) => {
+  const desk = await openDesk(t);
+  const device = (n: number) => n.toString(16).padStart(32, 'f');
+  const ended: Promise<number>[] = [];
+  const calls: ClientRequest[] = [];
+  for (let n = 0; n < 4; n++) {
+    const call = await halfSent(desk, device(n));
+    calls.push(call);
+    ended.push(new Promise((resolve) => call.once('response', ({ statusCode = 0 }) => resolve(statusCode))));
+  }
+  const refused = await desk.sendFrom(device(9));
+  assert.deepEqual([refused.status, refused.code], [503, 'uploads_unavailable']);
+  // Too little came in ten seconds.
+  desk.passPace(10_000);
+  assert.deepEqual(await Promise.all(ended), [408, 408, 408, 408]);
+  assert.equal((await desk.sendFrom(device(9))).status, 200);
+  for (const call of calls) call.destroy();
+});
+
+test('POST /v1/uploads: a device that keeps more than it may is 429 before its file is read; old files make room', async (t) => {
+  const desk = await openDesk(t);
+  const device = 'a'.repeat(32);
+  const ids: string[] = [];
+  for (let n = 0; n < 40; n++) {
+    // Its bucket leaks meanwhile.
+    desk.passTime(5_000);
+    ids.push((await desk.sendFrom(device)).id);
+  }
+  desk.passTime(60_000);
+  const refused = await desk.sendFrom(device, Buffer.from([0x80, 0x81]));
+  assert.deepEqual([refused.status, refused.code], [429, 'rate_limited']);
+  // The first is 15 minutes old in as many.
+  assert.equal(refused.headers['retry-after'], String(15 * 60 - 60 - 39 * 5));
+  assert.equal(desk.files().length, 40);
+  assert.equal((await desk.send('words')).status, 200);
+  desk.passTime(15 * 60_000);
+  assert.equal((await desk.sendFrom(device)).status, 200);
+  assert.equal(desk.files().includes(ids[0] ?? ''), false);
+  assert.equal(desk.files().length, 41);
 });
 
 test('POST /v1/uploads: storage that refuses is 502 upload_failed, and nothing stays', async (t) => {
