@@ -104,8 +104,8 @@ export interface MessagesPage {
   readonly wordless: boolean;
 }
 
-/** Bodies of the blocks on one page: reading, restoring and rendering 4 MB takes the event loop some 20 ms. */
-export const PAGE_BYTES_MAX = 4 * 1024 * 1024;
+/** Bodies of the blocks on one page: reading, restoring and rendering 1 MB takes the event loop some 10 ms. */
+export const PAGE_BYTES_MAX = 1024 * 1024;
 
 /** How many bytes a message's blocks have, without reading them. */
 export const BLOCK_BYTES = '(SELECT coalesce(sum(octet_length(body)), 0) FROM blocks WHERE message_id = messages.id) AS bytes';
