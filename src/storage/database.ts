@@ -229,6 +229,8 @@ export function openWriter(path: string, { mustExist = false }: { readonly mustE
     useWal(database);
     database.pragma('synchronous = FULL');
     database.pragma('foreign_keys = ON');
+    // What is deleted is overwritten, in pages that are freed, too: erased words are in no file afterwards.
+    database.pragma('secure_delete = ON');
     database.pragma(`wal_autocheckpoint = ${AUTOCHECKPOINT_PAGES}`);
     database.pragma(`journal_size_limit = ${WAL_KEPT_BYTES}`);
   } catch (error) {

@@ -38,6 +38,9 @@ import * as usageMails from './usage-mails.ts';
 
 export { sealing } from './seal.ts';
 
+/** What people, or the law, want gone: nothing of it may be left in a write-ahead log either. */
+export const erasing: ReadonlySet<string> = new Set(['erasePerson', 'deleteApp']);
+
 export function open(path: string): Connection {
   // Files are made before the first write: one that is gone must not come back empty.
   const connection = openWriter(path, { mustExist: true });

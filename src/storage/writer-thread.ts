@@ -9,6 +9,7 @@ import { type MessagePort, parentPort, receiveMessageOnPort, workerData } from '
 import { LRUCache } from 'lru-cache';
 import type { Connection } from './connection.ts';
 import { blockThread, jitteredPauseMs } from './database.ts';
+import { emptiesLog, emptyLog } from './log-emptying.ts';
 import { SEALED_MESSAGE, StorageError, storageErrorCodeOf } from './storage-error.ts';
 import type { Sealing, TransactionContext } from './writer.ts';
 import {
@@ -38,6 +39,8 @@ interface Registry {
   open(path: string): Connection;
   /** Absent: none of these files is ever sealed. */
   readonly sealing?: Sealing;
+  /** Names of transactions after which nothing of what they deleted may be left in any file, the write-ahead log included. */
+  readonly erasing?: ReadonlySet<string>;
 }
 
 interface OpenFile {
@@ -139,7 +142,11 @@ class WriterThread {
     queue.busyTries = 0;
     queue.writes.splice(0, group.length);
     if (queue.writes.length === 0) this.#queues.delete(queue.path);
-    this.#answer({ settlements, committed, busyRetries: busyTries });
+    const answer = () => this.#answer({ settlements, committed, busyRetries: busyTries });
+    const { erasing } = this.#registry;
+    if (committed && erasing !== undefined && group.some(({ name }) => erasing.has(name)))
+      emptyLog(() => this.#open.peek(queue.path)?.connection, answer);
+    else answer();
   }
 
   #pause(queue: FileQueue): void {
@@ -255,13 +262,8 @@ class WriterThread {
   }
 
   #close(): void {
-    for (const { connection } of this.#open.values()) {
-      try {
-        connection.statement('PRAGMA wal_checkpoint(TRUNCATE)').all();
-      } catch {
-        // The rows are safe in the WAL; the next start checkpoints it.
-      }
-    }
+    // Where it fails the rows are safe in the WAL; the next start checkpoints it.
+    for (const { connection } of this.#open.values()) emptiesLog(connection);
     this.#open.clear();
     this.#port.close();
   }

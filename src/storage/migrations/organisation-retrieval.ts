@@ -21,6 +21,9 @@ export const retrievalMigration: Migration = {
     -- Holds all that the first pass of a search compares, so that it reads no vector.
     CREATE INDEX knowledge_vectors_by_app ON knowledge_vectors (app_id, model, signature);
 
+    -- Words of a text that is replaced, archived or deleted leave the index with it, not when its segments are merged one day.
+    INSERT INTO knowledge_index (knowledge_index, rank) VALUES ('secure-delete', 1);
+
     -- Indexings that were begun, and of which nobody has said that they ended: what ended the process stands here at the next start.
     ALTER TABLE knowledge_sources ADD COLUMN attempts INTEGER NOT NULL DEFAULT 0;
 
