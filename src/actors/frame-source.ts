@@ -14,6 +14,8 @@ export interface FrameSource {
   read(seq: number, maxChars: number): FrameSlice;
   /** Calls `wake`, at most once per loop tick, when there is more to read. Answers how to stop that. */
   subscribe(wake: () => void): () => void;
+  /** Tells that a reader that subscribed takes nothing for now, or takes again. */
+  slow?(reader: object, isSlow: boolean): void;
 }
 
 /** Where a reader of a turn begins. */
@@ -31,6 +33,7 @@ export function changedSource(source: FrameSource, change: (text: string) => str
       return text === slice.text ? slice : { ...slice, text };
     },
     subscribe: (wake) => source.subscribe(wake),
+    slow: (reader, isSlow) => source.slow?.(reader, isSlow),
   };
 }
 

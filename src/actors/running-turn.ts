@@ -21,6 +21,9 @@ import { blockEvents, newBlock, type Outgoing } from './turn-outbox.ts';
 import { type RoundOutcome, TurnRounds } from './turn-rounds.ts';
 import type { TurnScope } from './turn-scope.ts';
 
+/** Then the model is read on, however slow the readers are. */
+const PINGS_WAITED_MAX = 2;
+
 export interface TurnStart {
   /** The machine as it was when its opening was committed, and the effects that are still to be performed. */
   readonly machine: Stepper<typeof chatTurn>;
@@ -42,6 +45,10 @@ export class RunningTurn {
   #settle: (endIsStored: boolean) => void = () => {};
   readonly #mailbox: TurnMailbox;
   #run: ModelRun | null = null;
+  /** The answer grew beyond its bound, and was ended there. */
+  #isTruncated = false;
+  /** Pings since which nobody who reads takes anything. */
+  #pingsWaited = 0;
 
   constructor(scope: TurnScope, start: TurnStart) {
     this.#scope = scope;
@@ -52,6 +59,7 @@ export class RunningTurn {
       this.#settle = resolve;
     });
     this.#mailbox = new TurnMailbox({ upstream: () => this.#run, failed: (error) => this.#abandon(error) });
+    this.log.onLag = (isLagging) => this.#mailbox.readersLag(isLagging);
     this.#answer = new TurnAnswer(scope, this.log);
     this.#serverCalls = new ServerCalls(scope);
     this.#rounds = new TurnRounds(scope, this.#answer, this.#serverCalls);
@@ -84,6 +92,9 @@ export class RunningTurn {
 
   /** Keep-alive for readers; not while a commit has given out the next seqs. */
   ping(): void {
+    // A reader that takes nothing is dropped long before the second ping; who sips must not keep the model's connection for ever.
+    this.#pingsWaited = this.#mailbox.waitsForReaders ? this.#pingsWaited + 1 : 0;
+    if (this.#pingsWaited >= PINGS_WAITED_MAX) this.#mailbox.waitNoMore();
     if (this.#mailbox.isFree) this.log.say({ type: 'ping' });
   }
 
@@ -97,7 +108,7 @@ export class RunningTurn {
     const { requestId } = this.#scope;
     const request = section('turn: the request to the model', requestId, () => this.#rounds.request());
     this.#run = this.#scope.model.stream(request, {
-      text: (delta) => this.#mailbox.do(() => this.#text(delta)),
+      text: (delta) => this.#mailbox.do(() => this.#text(delta), delta.length),
       toolCallStarted: (call) =>
         this.#mailbox.do(() => {
           if (!this.#rounds.drawsComponent(call.name)) return;
@@ -107,12 +118,24 @@ export class RunningTurn {
       finished: (result) => this.#mailbox.do(() => section('turn: a round ends', requestId, () => this.#finishRound(result))),
       failed: (failure) => this.#mailbox.do(() => this.#fail(failure)),
     });
+    this.#mailbox.upstreamBegan();
   }
 
   #text(delta: string): void {
     this.#rounds.heard(delta);
     this.#answer.text(delta);
-    if (this.#answer.isWaiting) this.#advance();
+    if (this.#answer.isFull) this.#truncate();
+    else if (this.#answer.isWaiting) this.#advance();
+  }
+
+  /** The answer is as long as one may be: the model is stopped, what was said stays, and the turn ends as any other. */
+  #truncate(): void {
+    this.#scope.log.warn('the model was stopped: its answer is longer than one may be');
+    this.#run?.abort();
+    this.#run = null;
+    this.#isTruncated = true;
+    this.#answer.finish();
+    this.#advance({ type: 'round.finished', serverCalls: 0, waiting: { reads: 0, confirmations: 0 } });
   }
 
   #finishRound(result: RoundResult): void {
@@ -187,7 +210,7 @@ export class RunningTurn {
           return [errorEvent(effect.failure)];
         case 'endTurn': {
           const pending = effect.status.startsWith('awaiting') ? { pending: this.#rounds.pending() } : {};
-          const stopped = effect.stopped ? { stopped: true } : {};
+          const stopped = { ...(effect.stopped ? { stopped: true } : {}), ...(this.#isTruncated ? { truncated: true } : {}) };
           const billable = this.#scope.channel === 'live' && effect.status !== 'error';
           const left = this.#scope.usage();
           const usage = left === undefined ? {} : { usage: left };

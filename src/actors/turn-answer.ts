@@ -9,6 +9,7 @@ import type { ToolCall } from '../assistant/models/model.ts';
 import { PlaceholderGate } from '../assistant/privacy/placeholder-gate.ts';
 import { safeBlock } from '../assistant/privacy/safe-block.ts';
 import type { Block } from '../protocol/catalog/block.ts';
+import { ANSWER_BLOCKS_MAX, ANSWER_TEXT_MAX_CHARS } from '../protocol/limits.ts';
 import type { StreamEvent } from '../protocol/runtime/stream-events.ts';
 import type { TurnLog } from './turn-log.ts';
 import type { Outgoing } from './turn-outbox.ts';
@@ -18,6 +19,8 @@ export class TurnAnswer {
   readonly #log: TurnLog;
   readonly #assembler: BlockAssembler;
   readonly #gate = new PlaceholderGate();
+  /** Characters that the model wrote for the person so far. */
+  #chars = 0;
   /** From the first block of a step that is whole: what waits for the commit, in the order of the answer. */
   #outbox: Outgoing[] = [];
 
@@ -53,6 +56,11 @@ export class TurnAnswer {
     return this.#assembler.count;
   }
 
+  /** The answer is as long as one may be: whatever else the model says is too much. */
+  get isFull(): boolean {
+    return this.#chars >= ANSWER_TEXT_MAX_CHARS || this.#assembler.count >= ANSWER_BLOCKS_MAX;
+  }
+
   /** Whether something waits for a commit. */
   get isWaiting(): boolean {
     return this.#outbox.length > 0;
@@ -66,7 +74,9 @@ export class TurnAnswer {
   }
 
   text(delta: string): void {
-    const ready = this.#gate.push(delta);
+    const room = ANSWER_TEXT_MAX_CHARS - this.#chars;
+    this.#chars += delta.length;
+    const ready = this.#gate.push(delta.length <= room ? delta : delta.slice(0, Math.max(0, room)));
     if (ready !== '') this.#assembler.text(ready);
   }
 

@@ -35,8 +35,8 @@ export type JournalEntry =
   | { readonly seq: number; readonly ready: string; readonly index: number }
   | { readonly seq: number; readonly event: StreamEvent };
 
-/** Committed events beyond this much text leave memory: a turn may say megabytes, its readers are few and near the end. */
-const RETAINED_CHARS = 128 * 1024;
+/** Committed events beyond this much text leave memory: a turn may say a million characters, its readers are few and near the end. */
+const RETAINED_CHARS = 32 * 1024;
 
 /** Logs with something new, woken together at the end of the loop tick: one callback per node, not one per stream. */
 const dirty = new Set<TurnLog>();
@@ -59,6 +59,10 @@ export class TurnLog implements FrameSource {
   /** Serves seqs that have left memory. */
   readonly #older: FrameSource | null;
   readonly #wakes = new Set<() => void>();
+  readonly #slow = new Set<object>();
+  #isLagging = false;
+  /** Hears when none of the readers takes what is said, and when one does again or none is left. */
+  onLag: ((isLagging: boolean) => void) | null = null;
   #entries: Entry[] = [];
   #nextSeq: number;
   /** Everything before this seq is in the journal. */
@@ -153,7 +157,24 @@ export class TurnLog implements FrameSource {
 
   subscribe(wake: () => void): () => void {
     this.#wakes.add(wake);
-    return () => this.#wakes.delete(wake);
+    this.#lookForLag();
+    return () => {
+      this.#wakes.delete(wake);
+      this.#lookForLag();
+    };
+  }
+
+  slow(reader: object, isSlow: boolean): void {
+    if (isSlow) this.#slow.add(reader);
+    else this.#slow.delete(reader);
+    this.#lookForLag();
+  }
+
+  #lookForLag(): void {
+    const isLagging = this.#slow.size > 0 && this.#slow.size >= this.#wakes.size;
+    if (isLagging === this.#isLagging) return;
+    this.#isLagging = isLagging;
+    this.onLag?.(isLagging);
   }
 
   read(seq: number, maxChars: number): FrameSlice {

@@ -109,6 +109,7 @@ class EventStream {
         this.#blockedSinceMs = this.#streams.nowMs();
         if (!this.#exchange.write(PROBE)) return;
         this.#blockedSinceMs = 0;
+        this.#source?.slow?.(this, false);
       }
       this.#tryFill();
     });
@@ -161,12 +162,15 @@ class EventStream {
   }
 
   #write(text: string): void {
-    if (!this.#exchange.write(text)) this.#blockedSinceMs = this.#streams.nowMs();
+    if (this.#exchange.write(text)) return;
+    this.#blockedSinceMs = this.#streams.nowMs();
+    this.#source?.slow?.(this, true);
   }
 
   #close(): void {
     if (this.#closed) return;
     this.#closed = true;
+    this.#source?.slow?.(this, false);
     this.#unsubscribe?.();
     this.#unsubscribe = undefined;
     this.#source = undefined;

@@ -83,6 +83,10 @@ export const TURN_CALLS_PER_ROUND_MAX = 8;
 /** Turns of one conversation that may wait behind the running one. */
 export const WAITING_TURNS_MAX = 3;
 export const PING_INTERVAL_MS = 15_000;
+/** Of one turn's words, in UTF-16 units: a book's worth. A model that goes on is broken, or was told to fill the disk. */
+export const ANSWER_TEXT_MAX_CHARS = 1_000_000;
+/** Of one turn's blocks: a million characters make 143 of text, six rounds of eight calls 48, and as many texts between these. */
+export const ANSWER_BLOCKS_MAX = 256;
 /** An upstream that says nothing for this long has broken off. */
 export const MODEL_SILENCE_MS = 30_000;
 

@@ -139,6 +139,7 @@ function eventSchemas(): { readonly [Type in StreamEvent['type']]: v.GenericSche
       pending: v.optional(v.array(wirePending)),
       billable: v.optional(v.boolean()),
       stopped: v.optional(v.boolean()),
+      truncated: v.optional(v.boolean()),
       usage: v.optional(v.object({ minute_left: wireCount, day_left: wireCount })),
     }),
     error: event('error', { code: wireCode, message: v.string(), retryable: v.boolean(), details: v.optional(wireDetails) }),

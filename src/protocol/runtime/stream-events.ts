@@ -68,6 +68,8 @@ export type StreamEvent =
       readonly pending?: readonly PendingInvocation[];
       readonly billable?: boolean;
       readonly stopped?: boolean;
+      /** The answer reached its bound and was ended there (limits: ANSWER_TEXT_MAX_CHARS). */
+      readonly truncated?: boolean;
       readonly usage?: TurnUsage;
     }
   | { readonly type: 'notice'; readonly reason: Notice['reason']; readonly message: string; readonly resets_at?: string }
