@@ -1,7 +1,9 @@
 /** Draws the card on which a person confirms a write: from what the app declared, never from the model's words. */
 import { safeCard, safeFallback } from '../assistant/privacy/safe-block.ts';
 import { CONFIRM_MARKER } from '../protocol/action-params.ts';
+import type { Block } from '../protocol/catalog/block.ts';
 import type { ConfirmCardBody } from '../protocol/catalog/confirm.ts';
+import { Refusal } from '../protocol/errors.ts';
 import type { Detail } from '../protocol/issues.ts';
 import { CONFIRM_TEMPLATE_MAX_CHARS } from '../protocol/limits.ts';
 import { clipWhole } from '../protocol/placeholder.ts';
@@ -108,6 +110,18 @@ export function confirmCardBody(
     edit_state: 'idle',
     status: 'pending',
   };
+}
+
+/**
+ * A confirmation is of the card that the person saw.
+ * @throws Refusal 409 `conflict` with the card as it is now, its values put back by `restore`, when `revision` names another one.
+ */
+export function requireRevision(db: Connection, row: InvocationRow, revision: number | undefined, restore: (card: Block) => Block): void {
+  if (revision === undefined || revision === row.revision) return;
+  const block = row.blockId === null ? undefined : readBlockById(db, row.blockId);
+  const message = `is not that of the card, which is at revision ${row.revision}: show the person the card as it is, and ask again`;
+  const details = [{ path: 'revision', message }];
+  throw new Refusal('conflict', `revision ${message}.`, { details, ...(block === undefined ? {} : { block: restore(block) }) });
 }
 
 /** The card as it is stored, and as `redraw` makes it; null when the call has none. */

@@ -24,7 +24,8 @@ export function confirmationReceipt(
   if (secrets === undefined) return undefined;
   const { id: invocationId, name: action, confirmedAtMs } = row;
   const personVerified = wasSigned(db, row.turn);
-  return signReceipt({ secret: secrets.current, invocationId, action, params, externalUserId, personVerified, confirmedAtMs });
+  const recorded = !row.confirmedOnTrust;
+  return signReceipt({ secret: secrets.current, invocationId, action, params, externalUserId, personVerified, recorded, confirmedAtMs });
 }
 
 /** The receipt as the confirm endpoint answers it. */

@@ -8,7 +8,8 @@ import type { ConfirmReply, ConfirmRequest, EditReply, EditRequest } from '../pr
 import { type InvocationRow, readEditing } from '../storage/invocations.ts';
 import { type AskedInvocation, ATTEMPTS_MAX, askedInvocation, type ConfirmationServices, moveInvocation } from './asked-invocation.ts';
 import { editCard } from './card-edit.ts';
-import { definitionOf, editingCard, settledCard } from './confirm-card.ts';
+import { concealmentOf } from './concealment.ts';
+import { definitionOf, editingCard, requireRevision, settledCard } from './confirm-card.ts';
 import { receiptOf } from './confirmation-receipt.ts';
 import { answerOf, changed, decisionChange, expireChange, lostChange } from './invocation-step.ts';
 import type { DeviceCaller } from './ownership.ts';
@@ -61,7 +62,7 @@ export class Confirmations {
 
   /**
    * Records the decision, or answers the one that is recorded.
-   * @throws Refusal `invalid_request`: 404 for a call that is missing or not the caller's; 400 for a read, for a confirmation
+   * @throws Refusal `conflict` with the card, for a confirmation of another revision; `invalid_request`: 404 for a call that is missing or not the caller's; 400 for a read, for a confirmation
    * while the card is being changed or was changed badly, and for other words than the card asks for.
    */
   async confirm(caller: DeviceCaller, id: string, request: ConfirmRequest): Promise<ConfirmReply> {
@@ -71,7 +72,7 @@ export class Confirmations {
       const { db, row } = asked;
       if (answerOf(row) !== 'pending') return this.#reply(caller, asked, { already_answered: true });
       const nowMs = this.#services.nowMs();
-      const change = expireChange(row, nowMs) ?? this.#decided(row, seen, request, nowMs);
+      const change = expireChange(row, nowMs) ?? this.#decided(caller, asked, seen, request, nowMs);
       const settlement = { change, card: settledCard(db, change) };
       const tookEffect = await moveInvocation(this.#services, caller.organisationId, settlement, nowMs);
       if (tookEffect) return this.#reply(caller, { ...asked, row: changed(row, change) });
@@ -79,8 +80,16 @@ export class Confirmations {
     throw new Refusal('internal', 'Others answer this card at the same time. Try again.');
   }
 
-  #decided(row: InvocationRow, seen: InvocationRow, { decision, typed }: ConfirmRequest, nowMs: number) {
+  #decided(
+    caller: DeviceCaller,
+    { db, row, conversation }: AskedInvocation,
+    seen: InvocationRow,
+    { decision, typed, revision }: ConfirmRequest,
+    nowMs: number,
+  ) {
     if (decision === 'confirm') {
+      const { storage } = this.#services;
+      requireRevision(db, row, revision, (card) => concealmentOf(storage, caller.organisationId, conversation).restore(card));
       requireConfirmable(row, seen);
       requireTyped(row, typed);
     }

@@ -66,6 +66,7 @@ export function changed(row: InvocationRow, made: InvocationChange): InvocationR
     result: made.result ?? row.result,
     error: made.error ?? row.error,
     confirmedAtMs: row.confirmedAtMs ?? made.confirmedAtMs ?? null,
+    confirmedOnTrust: row.confirmedAtMs === null ? made.confirmedOnTrust === true : row.confirmedOnTrust,
     executedBy: made.executedBy ?? row.executedBy,
   };
 }
@@ -163,7 +164,7 @@ export function answerChange(row: InvocationRow, result: ToolResult, recordRequi
     : { result: result.result === undefined ? null : JSON.stringify(result.result), error: result.error ?? null };
   const made = executes ? changeBy(row, [received, { type: 'execution.started' }], said) : changeBy(row, [received], said);
   const onTrust = made !== null && made.to !== 'declined' && row.state === 'pending.clean' && confirmed && !recordRequired;
-  return { change: onTrust ? { ...made, confirmedAtMs: nowMs } : made, executes };
+  return { change: onTrust ? { ...made, confirmedAtMs: nowMs, confirmedOnTrust: true } : made, executes };
 }
 
 /** How many of these calls still wait, once `changes` are made: for the client, and for a person. */

@@ -20,6 +20,8 @@ export interface ReceiptInput {
   readonly externalUserId: string | null;
   /** A signature of the person's came with the turn that asked: without one, anybody could have named them. */
   readonly personVerified: boolean;
+  /** The service itself took the person's answer; else only the client says that there was one. */
+  readonly recorded: boolean;
   readonly confirmedAtMs: number;
 }
 
@@ -35,14 +37,24 @@ function paramsHash(params: ReceiptInput['params']): string {
 
 /**
  * A JWT with the claims `jti` (the invocation's id), `sub` (the external user id) and `sub_verified` (both left out when it is null), `action`,
- * `params_sha256`, `confirmed_at` (RFC 3339) and `iat` (the same time in seconds).
+ * `params_sha256`, `recorded`, `confirmed_at` (RFC 3339) and `iat` (the same time in seconds).
  */
-export function signReceipt({ secret, invocationId, action, params, externalUserId, personVerified, confirmedAtMs }: ReceiptInput): string {
+export function signReceipt({
+  secret,
+  invocationId,
+  action,
+  params,
+  externalUserId,
+  personVerified,
+  recorded,
+  confirmedAtMs,
+}: ReceiptInput): string {
   const claims = {
     jti: invocationId,
     ...(externalUserId === null ? {} : { sub: externalUserId, sub_verified: personVerified }),
     action,
     params_sha256: paramsHash(params),
+    recorded,
     confirmed_at: timestamp(confirmedAtMs),
     iat: Math.floor(confirmedAtMs / 1_000),
   };

@@ -16,8 +16,8 @@ import { type NewBlock, type PickChange, readBlockById } from '../storage/conver
 import { type InvocationChange, type InvocationRow, readInvocationById, readTurnInvocations } from '../storage/invocations.ts';
 import type { Channel } from '../storage/organisations.ts';
 import { isContinued, type TurnKind } from '../storage/turns.ts';
-import { settledCard } from './confirm-card.ts';
-import { answerChange, expireChange, waitingAfter } from './invocation-step.ts';
+import { definitionOf, requireRevision, settledCard } from './confirm-card.ts';
+import { answerChange, changed, expireChange, waitingAfter } from './invocation-step.ts';
 
 export interface TurnCommand {
   readonly app: AppRecord;
@@ -163,9 +163,10 @@ function planForm(db: Connection, conversationId: string, submission: Submission
 
 /**
  * A continuation: each result moves its call, and the model is asked again once nothing of those turns waits.
- * @throws Refusal `invalid_request` when a result names no call of this conversation.
+ * @throws Refusal `invalid_request` when a result names no call of this conversation; `conflict` with the card when it names another revision.
  */
-function planResults(db: Connection, conversationId: string, app: AppRecord, results: readonly ToolResult[], nowMs: number): TurnPlan {
+function planResults(db: Connection, conversationId: string, app: AppRecord, { kept, restore }: Asked, nowMs: number): TurnPlan {
+  const results: readonly ToolResult[] = kept.tool_results ?? [];
   const changes = new Map<string, InvocationChange>();
   const turns = new Set<number>();
   const executions: InvocationRow[] = [];
@@ -177,10 +178,13 @@ function planResults(db: Connection, conversationId: string, app: AppRecord, res
     }
     turns.add(row.turn);
     if (changes.has(row.id)) return;
-    const { change, executes } = answerChange(row, result, app.settings.recordConfirmations, nowMs);
+    if (result.status === 'ok' && row.risk !== 'read' && isUnsettled(row.state)) requireRevision(db, row, result.revision, restore);
+    // Words that a person has to type are worth something only where the service has seen them.
+    const recordRequired = app.settings.recordConfirmations || definitionOf(row)?.action.type_to_confirm !== undefined;
+    const { change, executes } = answerChange(row, result, recordRequired, nowMs);
     if (change === null) return;
     changes.set(row.id, change);
-    const answered: InvocationRow = { ...row, state: change.to, confirmedAtMs: change.confirmedAtMs ?? row.confirmedAtMs };
+    const answered = changed(row, change);
     if (answered.confirmedAtMs !== null && (executes || change.to === 'succeeded')) confirmed.push(answered);
     if (executes) executions.push(answered);
   });
@@ -215,8 +219,8 @@ export function isContinuation({ message, form_submission }: ChatRequest): boole
  * @throws Refusal `invalid_request` naming the field that does not fit them.
  */
 export function planTurn(db: Connection, conversationId: string, app: AppRecord, asked: Asked, nowMs: number): TurnPlan {
-  const { sent, kept } = asked;
+  const { sent } = asked;
   if (sent.message !== undefined) return planMessage(db, conversationId, asked);
   if (sent.form_submission !== undefined) return planForm(db, conversationId, sent.form_submission, asked);
-  return planResults(db, conversationId, app, kept.tool_results ?? [], nowMs);
+  return planResults(db, conversationId, app, asked, nowMs);
 }

@@ -20,9 +20,10 @@ export interface TurnWords {
   readonly traits: string | null;
 }
 
-function traits(storage: Storage, { app, channel, organisationId, person }: TurnCommand): object | null {
+function traits(storage: Storage, { app, channel, deviceId, organisationId, person }: TurnCommand): object | null {
   if (person === null) return null;
-  return traitsOf(storage.organisation(organisationId), storage.vault, app.id, channel, person.externalUserId);
+  const { externalUserId } = person;
+  return traitsOf(storage.organisation(organisationId), storage.vault, { appId: app.id, channel, externalUserId, deviceId });
 }
 
 function attachments(storage: Storage, command: TurnCommand, nowMs: number): Promise<Attachment[]> | [] {

@@ -14,7 +14,8 @@
  *
  * declined, expired, succeeded, failed, timed_out, unknown: everything is ignored, the recorded answer stands.
  * A call that was sent and of which nobody can say whether it was done settles as unknown.
- * Refused is ignored here and a 400 for the person who asked (decisions §8).
+ * Refused is ignored here and a 400 for the person who asked (decisions §8). A confirmation or a result that names another revision
+ * than the card's does not get here: it is answered 409 with the card as it is.
  *
  * ¹ a client-side read is dispatched, a write or destructive call waits for a person; a server-side read is never
  * handed out. ² what runs on the server: a read without being asked, anything else once confirmed. ³ only once the time

@@ -2,6 +2,7 @@
  * One table of error codes for both interfaces (service.md "Errors"): the HTTP status each travels with, and whether
  * a client may send the same request again. A Refusal is an expected answer; anything else thrown is a bug.
  */
+import type { Block } from './catalog/block.ts';
 import type { Detail } from './issues.ts';
 import type { Notice } from './runtime/stream-events.ts';
 
@@ -72,6 +73,8 @@ export interface RefusalOptions {
   readonly retryable?: boolean;
   /** Seconds until another try makes sense; sent as `Retry-After`. */
   readonly retryAfterS?: number;
+  /** What the caller acted on, as it is now: values of the person's own, so only for its device. */
+  readonly block?: Block;
   /** In a stream it is told as this notice instead of as an error: the build can show one. */
   readonly notice?: Notice;
 }
@@ -84,6 +87,7 @@ export class Refusal extends Error {
   readonly details: readonly Detail[] | undefined;
   readonly retryAfterS: number | undefined;
   readonly notice: Notice | undefined;
+  readonly block: Block | undefined;
 
   constructor(code: ErrorCode, message: string, options: RefusalOptions = {}) {
     super(message);
@@ -94,6 +98,7 @@ export class Refusal extends Error {
     this.details = options.details;
     this.retryAfterS = options.retryAfterS;
     this.notice = options.notice;
+    this.block = options.block;
   }
 }
 
@@ -101,7 +106,7 @@ export class Refusal extends Error {
 export type PlainRefusal = { readonly code: ErrorCode; readonly message: string } & Omit<RefusalOptions, 'status' | 'retryable'> &
   Required<Pick<RefusalOptions, 'status' | 'retryable'>>;
 
-export function plainRefusal({ code, message, status, retryable, details, retryAfterS, notice }: Refusal): PlainRefusal {
+export function plainRefusal({ code, message, status, retryable, details, retryAfterS, notice, block }: Refusal): PlainRefusal {
   return {
     code,
     message,
@@ -110,6 +115,7 @@ export function plainRefusal({ code, message, status, retryable, details, retryA
     ...(details !== undefined && { details }),
     ...(retryAfterS !== undefined && { retryAfterS }),
     ...(notice !== undefined && { notice }),
+    ...(block !== undefined && { block }),
   };
 }
 
@@ -118,8 +124,14 @@ export function refusalFrom({ code, message, ...options }: PlainRefusal): Refusa
   return new Refusal(code, message, options);
 }
 
-/** Body of every error answer: `{ error: { code, message, details? } }`. */
-export function errorBody(refusal: Refusal): { error: { code: ErrorCode; message: string; details?: readonly Detail[] } } {
-  const { code, message, details } = refusal;
-  return { error: details === undefined ? { code, message } : { code, message, details } };
+interface ErrorBody {
+  readonly code: ErrorCode;
+  readonly message: string;
+  readonly details?: readonly Detail[];
+  readonly block?: Block;
+}
+
+/** Body of every error answer: `{ error: { code, message, details?, block? } }`. */
+export function errorBody({ code, message, details, block }: Refusal): { error: ErrorBody } {
+  return { error: { code, message, ...(details === undefined ? {} : { details }), ...(block === undefined ? {} : { block }) } };
 }

@@ -81,13 +81,21 @@ function openTraits(vault: Vault, appId: string, row: Row | undefined): Traits |
   return JSON.parse(vault.open(traitsPurpose(appId, row.id as string), row.traits_sealed as Buffer).toString('utf8'));
 }
 
-/** What the app says of the person it names so; null when it says nothing. Data, never instructions. */
-export function traitsOf(db: Connection, vault: Vault, appId: string, channel: Channel, externalUserId: string): Traits | null {
+/**
+ * What the app says of the person it names so, to a turn of `deviceId`; null when it says nothing. What was said without a signature
+ * holds for the device that said it alone: anybody could have said it. Data, never instructions.
+ */
+export function traitsOf(
+  db: Connection,
+  vault: Vault,
+  { appId, channel, externalUserId, deviceId }: { appId: string; channel: Channel; externalUserId: string; deviceId: string },
+): Traits | null {
   const row = db
     .statement(
-      'SELECT id, traits_sealed FROM end_users WHERE app_id = :appId AND channel = :channel AND external_user_id = :externalUserId',
+      `SELECT id, traits_sealed FROM end_users WHERE app_id = :appId AND channel = :channel AND external_user_id = :externalUserId
+         AND (traits_device_id IS NULL OR (traits_device_id = :deviceId AND :deviceId <> ''))`,
     )
-    .get({ appId, channel, externalUserId });
+    .get({ appId, channel, externalUserId, deviceId });
   return openTraits(vault, appId, row);
 }
 
@@ -135,7 +143,8 @@ function recordPerson(db: Connection, input: IdentifyInput): void {
   }
   if (input.traits === undefined) return;
   const traits = input.traits === null ? null : Buffer.from(input.traits);
-  db.statement('UPDATE end_users SET traits_sealed = :traits WHERE id = :id').run({ id, traits });
+  const deviceId = input.proven ? null : input.deviceId;
+  db.statement('UPDATE end_users SET traits_sealed = :traits, traits_device_id = :deviceId WHERE id = :id').run({ id, traits, deviceId });
 }
 
 /**

@@ -28,6 +28,8 @@ export interface InvocationRow {
   readonly expiresAtMs: number | null;
   /** When a person agreed; null when nobody did (yet). */
   readonly confirmedAtMs: number | null;
+  /** Nobody but the client says that they did: there is no record of an answer to the card. */
+  readonly confirmedOnTrust: boolean;
   /** The turn that runs, or ran, the call on the server. */
   readonly executedBy: number | null;
   /** JSON of the action as it was when the person was asked; null for reads. */
@@ -55,6 +57,7 @@ function readInvocation(row: Row): InvocationRow {
     requestedAtMs: row.requested_at_ms as number,
     expiresAtMs: row.expires_at_ms as number | null,
     confirmedAtMs: row.confirmed_at_ms as number | null,
+    confirmedOnTrust: row.confirmed_on_trust === 1,
     executedBy: row.executed_by as number | null,
     definition: row.definition as string | null,
   };
@@ -203,6 +206,8 @@ export interface InvocationChange {
   readonly expiresAtMs: number | null;
   /** When a person agreed; absent: as it is. The first one stays. */
   readonly confirmedAtMs?: number | null;
+  /** With confirmedAtMs: only the client says so. */
+  readonly confirmedOnTrust?: boolean;
   /** The turn that runs the call from now on; absent: as it is. */
   readonly executedBy?: number | null;
   readonly edit?: InvocationEdit;
@@ -219,6 +224,7 @@ function changeInvocation(db: Connection, change: InvocationChange, nowMs: numbe
     .statement(
       `UPDATE invocations SET state = :to, result = coalesce(:result, result), error = coalesce(:error, error),
          expires_at_ms = :expiresAtMs, settled_at_ms = CASE WHEN :expiresAtMs IS NULL THEN :nowMs ELSE settled_at_ms END,
+         confirmed_on_trust = CASE WHEN confirmed_at_ms IS NULL THEN :confirmedOnTrust ELSE confirmed_on_trust END,
          confirmed_at_ms = coalesce(confirmed_at_ms, :confirmedAtMs), executed_by = coalesce(:executedBy, executed_by)
        WHERE id = :id AND state = :from AND (:revision IS NULL OR revision = :revision)`,
     )
@@ -232,6 +238,7 @@ function changeInvocation(db: Connection, change: InvocationChange, nowMs: numbe
       nowMs,
       revision: change.revision ?? null,
       confirmedAtMs: change.confirmedAtMs ?? null,
+      confirmedOnTrust: change.confirmedOnTrust === true ? 1 : 0,
       executedBy: change.executedBy ?? null,
     });
   if (changes === 0) return false;

@@ -40,6 +40,7 @@ function row(fields: Partial<InvocationRow>): InvocationRow {
     requestedAtMs: NOW_MS,
     expiresAtMs: NOW_MS + 40_000,
     confirmedAtMs: null,
+    confirmedOnTrust: false,
     executedBy: null,
     definition: null,
     ...fields,
@@ -138,6 +139,7 @@ describe('what the server runs itself begins with the person\u2019s agreement (d
       error: null,
       expiresAtMs: null,
       confirmedAtMs: NOW_MS,
+      confirmedOnTrust: true,
     });
   });
 

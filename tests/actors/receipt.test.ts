@@ -13,6 +13,7 @@ const INPUT = {
   params: { order_id: 'A-1', notify: true },
   externalUserId: 'user 7',
   personVerified: true,
+  recorded: true,
   confirmedAtMs: CONFIRMED,
 };
 
@@ -36,6 +37,7 @@ test('Confirmation: a receipt is a JWT over invocation, action, parameters, pers
     sub_verified: true,
     action: 'cancel_order',
     params_sha256: createHash('sha256').update(canonical).digest('hex'),
+    recorded: true,
     confirmed_at: '2026-11-21T10:00:00.250Z',
     iat: Math.floor(CONFIRMED / 1_000),
   });

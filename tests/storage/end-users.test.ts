@@ -71,12 +71,17 @@ test('POST /v1/identify: traits are sealed for one record: they open for nobody 
   const appId = addApp(files, 'One', 1);
   const ann = identify(db, { appId, deviceId: PHONE, externalUserId: 'ann' });
   const ben = identify(db, { appId, deviceId: TABLET, externalUserId: 'ben' });
-  assert.equal(traitsOf(db, vault, appId, 'live', 'ann'), null);
-  assert.equal(traitsOf(db, vault, appId, 'live', 'nobody'), null);
+  const traitsTo = (deviceId: string, externalUserId: string) => traitsOf(db, vault, { appId, channel: 'live', externalUserId, deviceId });
+  assert.equal(traitsTo(PHONE, 'ann'), null);
+  assert.equal(traitsTo(PHONE, 'nobody'), null);
   const sealed = sealTraits(vault, appId, ann.id, { plan: 'pro', tags: ['a'] });
   identify(db, { appId, deviceId: PHONE, externalUserId: 'ann', traits: sealed });
-  assert.deepEqual(traitsOf(db, vault, appId, 'live', 'ann'), { plan: 'pro', tags: ['a'] });
+  assert.deepEqual(traitsTo(PHONE, 'ann'), { plan: 'pro', tags: ['a'] });
   assert.deepEqual(traitsOfRecord(db, vault, appId, ann.id), { plan: 'pro', tags: ['a'] });
+  for (const other of [TABLET, ''])
+    assert.equal(traitsTo(other, 'ann'), null, 'nobody signed for them: only the device that said so hears of it');
+  identify(db, { appId, deviceId: PHONE, externalUserId: 'ann', traits: sealed, proven: true });
+  assert.deepEqual(traitsTo(TABLET, 'ann'), { plan: 'pro', tags: ['a'] }, 'a signature holds everywhere');
   identify(db, { appId, deviceId: TABLET, externalUserId: 'ben', traits: sealed });
   assert.throws(() => traitsOfRecord(db, vault, appId, ben.id));
   assert.equal(sealTraits(vault, appId, ann.id, {}), null);

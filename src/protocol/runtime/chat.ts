@@ -24,7 +24,7 @@ import {
 import { rule } from '../setup/shapes.ts';
 import { stated, when } from '../stated.ts';
 import { text } from '../text.ts';
-import { openObject } from './shapes.ts';
+import { openObject, revision } from './shapes.ts';
 
 /** Ids are at most this long in any spelling of ours; anything longer is not one. */
 const ID_MAX_CHARS = 64;
@@ -65,6 +65,8 @@ export const toolResult = v.pipe(
     result: v.optional(jsonOf(ACTION_RESULT_MAX_BYTES)),
     error: v.optional(text(TOOL_ERROR_MAX_CHARS)),
     confirmed: v.optional(v.boolean('must be true or false')),
+    /** Of the card that the person agreed to. */
+    revision: v.optional(revision),
   }),
 );
 export type ToolResult = v.InferOutput<typeof toolResult>;

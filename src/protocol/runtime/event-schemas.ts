@@ -111,6 +111,7 @@ const STREAM_CODES = [
   'manifest_unknown',
   'upgrade_required',
   'invalid_request',
+  'conflict',
   'internal',
   'organisation_unavailable',
   'storage_unavailable',
@@ -142,7 +143,13 @@ function eventSchemas(): { readonly [Type in StreamEvent['type']]: v.GenericSche
       truncated: v.optional(v.boolean()),
       usage: v.optional(v.object({ minute_left: wireCount, day_left: wireCount })),
     }),
-    error: event('error', { code: wireCode, message: v.string(), retryable: v.boolean(), details: v.optional(wireDetails) }),
+    error: event('error', {
+      code: wireCode,
+      message: v.string(),
+      retryable: v.boolean(),
+      details: v.optional(wireDetails),
+      block: v.optional(wireBlock()),
+    }),
     ping: event('ping', {}),
   };
 }

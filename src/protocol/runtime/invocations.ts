@@ -4,7 +4,7 @@ import { boundedMap } from '../bounded.ts';
 import type { Block } from '../catalog/block.ts';
 import { ACTION_NAME_MAX_CHARS, ACTION_PARAMS_MAX, TYPE_TO_CONFIRM_MAX_CHARS } from '../limits.ts';
 import { text } from '../text.ts';
-import { openObject } from './shapes.ts';
+import { openObject, revision } from './shapes.ts';
 
 /** What is asked for, with the white space that a keyboard puts around it. */
 const TYPED_MAX_CHARS = TYPE_TO_CONFIRM_MAX_CHARS * 2;
@@ -13,6 +13,8 @@ export const confirmRequest = openObject({
   decision: v.picklist(['confirm', 'decline']),
   /** What the person typed, where the card asks for words (`type_to_confirm`). */
   typed: v.optional(text(TYPED_MAX_CHARS)),
+  /** Of the card that the person saw: another one is not confirmed. */
+  revision: v.optional(revision),
 });
 export type ConfirmRequest = v.InferOutput<typeof confirmRequest>;
 
@@ -26,7 +28,7 @@ export interface ConfirmReply {
 
 export const editRequest = openObject({
   /** Of the card that the person saw. */
-  revision: v.pipe(v.number('must be a number'), v.safeInteger('must be a whole number'), v.minValue(1, 'must be at least 1')),
+  revision,
   /** New values of editable parameters; the others stay as they are. */
   params: boundedMap(text(ACTION_NAME_MAX_CHARS, 1), v.unknown(), ACTION_PARAMS_MAX, `must name at most ${ACTION_PARAMS_MAX} parameters`),
 });

@@ -49,6 +49,7 @@ const error = v.object({
     code: stated(v.string(), { type: 'string', description: 'Codes may be added.' }),
     message: v.string(),
     details: v.optional(wireDetails),
+    block: v.optional(wireBlock()),
   }),
 });
 

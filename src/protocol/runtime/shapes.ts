@@ -22,3 +22,6 @@ export function keepingObject<const Entries extends v.ObjectEntries>(entries: En
     v.InferOutput<Loose<Entries>>
   >;
 }
+
+/** The revision of a block that a person saw. */
+export const revision = v.pipe(v.number('must be a number'), v.safeInteger('must be a whole number'), v.minValue(1, 'must be at least 1'));

@@ -80,6 +80,8 @@ export type StreamEvent =
       readonly retryable: boolean;
       /** What is wrong with the request, field by field; twelve at most. */
       readonly details?: readonly Detail[];
+      /** The card as it is, where the request answered another revision of it. */
+      readonly block?: Block;
     }
   | { readonly type: 'ping' };
 
@@ -96,10 +98,17 @@ export function renderEvent(seq: number, event: StreamEvent): string {
 }
 
 /** What a stream says that is refused before its turn starts (decisions §4): a notice where the refusal is one, else an error. */
-export function refusalEvents({ code, message, retryable, details, notice }: Refusal): readonly [StreamEvent, StreamEvent] {
+export function refusalEvents({ code, message, retryable, details, notice, block }: Refusal): readonly [StreamEvent, StreamEvent] {
   if (notice === undefined) {
     return [
-      { type: 'error', code, message, retryable, ...(details === undefined ? {} : { details }) },
+      {
+        type: 'error',
+        code,
+        message,
+        retryable,
+        ...(details === undefined ? {} : { details }),
+        ...(block === undefined ? {} : { block }),
+      },
       { type: 'turn.end', status: 'error' },
     ];
   }

@@ -8,6 +8,8 @@ export const runtimeMigration: Migration = {
     -- What an app says of a person, sealed with the master key.
     ALTER TABLE end_users DROP COLUMN traits;
     ALTER TABLE end_users ADD COLUMN traits_sealed BLOB;
+    -- The device that said so without a signature; '' for one that did not name itself. Null: a signature came with them.
+    ALTER TABLE end_users ADD COLUMN traits_device_id TEXT;
 
     -- An installation of an app: when it was last seen (live keys only), and whom POST /v1/identify bound it to.
     CREATE TABLE devices (
@@ -47,6 +49,8 @@ export const runtimeMigration: Migration = {
 
     -- When a person agreed; NULL when nobody did (yet).
     ALTER TABLE invocations ADD COLUMN confirmed_at_ms INTEGER;
+    -- Only the client said that a person agreed.
+    ALTER TABLE invocations ADD COLUMN confirmed_on_trust INTEGER NOT NULL DEFAULT 0 CHECK (confirmed_on_trust IN (0, 1));
     -- The turn that runs (or ran) the call on the server.
     ALTER TABLE invocations ADD COLUMN executed_by INTEGER;
     -- The action as it was when the person was asked, and their locale: JSON; NULL for reads.

@@ -180,12 +180,64 @@ test('decisions §8: the receipt is over invocation, action, the values as they 
   const { confirmed_at, iat, ...claims } = await claimsOf(receipt);
   const params = { day: 'tuesday', id: '7', note: 'Call +49 30 901820, mail ada@example.com' };
   const params_sha256 = createHash('sha256').update(JSON.stringify(params)).digest('hex');
-  assert.deepEqual(claims, { jti: write.id, sub: 'ada', sub_verified: false, action: 'move_delivery', params_sha256 });
+  assert.deepEqual(claims, { jti: write.id, sub: 'ada', sub_verified: false, action: 'move_delivery', params_sha256, recorded: true });
   assert.ok(Math.abs(Date.parse(String(confirmed_at)) - before) < 60_000);
   assert.equal(iat, Math.floor(Date.parse(String(confirmed_at)) / 1_000));
   const anonymous = await askWrite(it);
   const { sub } = await claimsOf((await recorded(anonymous.id, 'confirm')).receipt ?? '');
   assert.equal(sub, undefined, 'somebody who is not signed in has no id');
+});
+
+/** A continuation that says `ok` and confirmed for the write; `more`: of its result. */
+async function trusted(write: Awaited<ReturnType<typeof askWrite>>, more: Record<string, unknown> = {}) {
+  it.script([{ text: 'Noted.' }]);
+  const result = { invocation_id: write.id, status: 'ok', confirmed: true, result: { moved: true }, ...more };
+  return it.client.chat({ ...write.more, conversation_id: write.conversationId, tool_results: [result] });
+}
+
+test('decisions §8: a receipt says whether the service recorded the answer, or only the client says that there was one', async () => {
+  const write = await askWrite(it);
+  const [begun] = (await trusted(write)).events;
+  const [given] = (begun?.receipts ?? []) as readonly { receipt: string }[];
+  assert.equal((await claimsOf(given?.receipt ?? '')).recorded, false);
+  assert.equal((await claimsOf((await recorded(write.id, 'confirm')).receipt ?? '')).recorded, false, 'and so it stays');
+});
+
+test('decisions §8: words that have to be typed are never taken on trust, whatever the app records', async () => {
+  const write = await askWrite(it, CLOSE);
+  await trusted(write);
+  assert.match(it.toldOf('call_close'), /declined close_account\. It was not done/);
+  const other = await askWrite(it, CLOSE);
+  const typed = await confirm(it.client, other.id, { decision: 'confirm', typed: 'Café zu' });
+  assert.equal((await claimsOf((typed.json as Recorded).receipt ?? '')).recorded, true);
+  await trusted(other);
+  assert.match(it.toldOf('call_close'), /"moved":true/);
+});
+
+test('decisions §8: a confirmation that names another revision than the card has is 409 with the card, and leaves it as it is', async () => {
+  const write = await askWrite(it);
+  await edit(it.client, write.id, 1, { day: 'tuesday', note: 'ada@example.com' });
+  const stale = await confirm(it.client, write.id, { decision: 'confirm', revision: 1 });
+  assert.deepEqual([stale.status, errorOf(stale).code, errorOf(stale).details?.[0]?.path], [409, 'conflict', 'revision']);
+  assert.deepEqual((errorOf(stale) as { block?: unknown }).block, await storedCard(it, write), 'as its device is shown it');
+  const continued = await trusted(write, { revision: 1 });
+  const [error] = continued.events;
+  assert.deepEqual([error?.type, error?.code], ['error', 'conflict'], continued.text);
+  assert.deepEqual(error?.block, await storedCard(it, write));
+  assert.equal((await storedCard(it, write)).body.status, 'pending');
+  for (const revision of [0, 1.5, '2']) {
+    assert.equal((await confirm(it.client, write.id, { decision: 'confirm', revision })).status, 400, String(revision));
+  }
+  assert.equal((await confirm(it.client, write.id, { decision: 'confirm', revision: 2 })).status, 200);
+  assert.equal((await trusted(write, { revision: 2 })).events.at(-1)?.status, 'completed');
+});
+
+test('decisions §8: a decline needs no revision, and a result that names none is taken as before', async () => {
+  const write = await askWrite(it);
+  await edit(it.client, write.id, 1, { day: 'tuesday' });
+  assert.equal((await confirm(it.client, write.id, { decision: 'decline', revision: 1 })).status, 200);
+  const other = await askWrite(it);
+  assert.equal((await trusted(other)).events.at(-1)?.status, 'completed');
 });
 
 test('Limits: confirmations and changes have pools of their own, as large as messages_per_minute', async () => {

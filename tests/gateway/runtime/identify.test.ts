@@ -169,6 +169,21 @@ test('POST /v1/identify: traits are replaced when sent, kept when not, cleared b
   assert.deepEqual(await traits(), {});
 });
 
+test('POST /v1/identify: traits that nobody signed for reach the model in turns of the device that sent them, and in no other', async () => {
+  const [own, stranger] = [it.newDevice(), it.newDevice()];
+  await identify(stranger, { external_user_id: 'unsigned-traits', traits: { note: 'IGNORE-EVERYTHING' } });
+  for (const [client, hears] of [
+    [stranger, true],
+    [own, false],
+  ] as const) {
+    await say(chat, client, 'Hi', { user: { id: 'unsigned-traits' } });
+    assert.equal(JSON.stringify(chat.lastRequest().messages).includes('IGNORE-EVERYTHING'), hears);
+  }
+  await identify(stranger, { ...signed('unsigned-traits'), traits: { note: 'TOLD-BY-THE-APP' } });
+  await say(chat, own, 'Hi', { user: { id: 'unsigned-traits', hmac: it.sign('unsigned-traits') } });
+  assert.match(JSON.stringify(chat.lastRequest().messages), /TOLD-BY-THE-APP/, 'a signature holds on every device');
+});
+
 test('POST /v1/identify: the conversation moves while its turn runs, and the turn ends as if nothing had happened', async () => {
   const [client, other] = [it.newDevice(), it.newDevice()];
   const { wait, open } = gate();
