@@ -3,7 +3,7 @@
  * Owns no rows: every step is a transaction that names the content it is about, so two indexers of one source, or a crash
  * between steps, do no harm. Nodes of a cell take the links that wait from the same rows, each link by a lease.
  */
-import { chunkText } from '../assistant/knowledge/chunk.ts';
+import { Chunker } from '../assistant/knowledge/chunker.ts';
 import { LinkError } from '../assistant/knowledge/link-error.ts';
 import type { LinkReader } from '../assistant/knowledge/link-reader.ts';
 import {
@@ -15,7 +15,6 @@ import {
   sourcesToIndex,
 } from '../storage/knowledge.ts';
 import type { Storage } from '../storage/storage.ts';
-import { section } from '../watch/sections.ts';
 import type { Lease, Leases } from './cluster/write-lease.ts';
 import type { KnowledgeEmbedding } from './knowledge-embedding.ts';
 import { LinkQueue, type NextLink } from './link-queue.ts';
@@ -56,6 +55,7 @@ function reasonOf(error: unknown): string {
 export class KnowledgeIndexer {
   readonly #services: IndexerServices;
   readonly #queue: LinkQueue;
+  readonly #chunker = new Chunker();
 
   constructor(services: IndexerServices) {
     this.#services = services;
@@ -123,8 +123,9 @@ export class KnowledgeIndexer {
   }
 
   /** Ends what runs; it is taken up at the next start. Idempotent. */
-  close(): Promise<void> {
-    return this.#queue.close();
+  async close(): Promise<void> {
+    await this.#queue.close();
+    await this.#chunker.close();
   }
 
   #waiting(organisationId: string, sourceId: string): KnowledgeSource | undefined {
@@ -175,10 +176,10 @@ export class KnowledgeIndexer {
   async #indexText(organisationId: string, source: KnowledgeSource): Promise<void> {
     const { storage, nowMs } = this.#services;
     const content = readSourceContent(storage.organisation(organisationId), source.id) ?? '';
-    await this.#settle(organisationId, source, (about) => {
-      let chunks: ReturnType<typeof chunkText>;
+    await this.#settle(organisationId, source, async (about) => {
+      let chunks: Awaited<ReturnType<Chunker['chunk']>>;
       try {
-        chunks = section('a knowledge text is cut into passages', source.id, () => chunkText(content));
+        chunks = await this.#chunker.chunk(content);
       } catch (error) {
         const reason = `The text could not be indexed: ${reasonOf(error)}`;
         return storage.write(organisationId, 'failSource', { ...about, nowMs: nowMs(), error: reason });
@@ -204,7 +205,7 @@ export class KnowledgeIndexer {
     const { links, log } = this.#services;
     try {
       const { title, text } = await links.read(source.uri ?? '', organisationId, signal);
-      return { title, content: text, chunks: chunkText(text) };
+      return { title, content: text, chunks: await this.#chunker.chunk(text) };
     } catch (error) {
       // Cut off by the end of this process: the next one reads it again.
       signal.throwIfAborted();

@@ -1,0 +1,7 @@
+/** The thread in which long knowledge texts are cut into passages. */
+import { serveCalls } from '../../watch/side-calls.ts';
+import { chunkText } from './chunk.ts';
+
+export type ChunkCalls = { chunk(text: string): ReturnType<typeof chunkText> };
+
+serveCalls({ chunk: (text: string) => chunkText(text) });

@@ -1,0 +1,26 @@
+/** Long knowledge texts are cut beside the event loop, to the passages that they would be cut to there. */
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { chunkText } from '../../../src/assistant/knowledge/chunk.ts';
+import { Chunker } from '../../../src/assistant/knowledge/chunker.ts';
+import { threadClock } from '../../../src/watch/thread-time.ts';
+
+const LONG = '. '.repeat(100_000);
+
+test('decisions §3: 200,000 characters of the worst shape keep the event loop for no time worth naming', async (t) => {
+  const chunker = new Chunker();
+  t.after(() => chunker.close());
+  await chunker.chunk(`${LONG} first`);
+  const clock = threadClock();
+  const before = clock().ranMs;
+  const pending = chunker.chunk(LONG);
+  assert.ok(clock().ranMs - before < 50);
+  assert.deepEqual(await pending, chunkText(LONG));
+});
+
+test('decisions §3: a text is cut also where the thread is gone', async () => {
+  const chunker = new Chunker();
+  await chunker.close();
+  assert.deepEqual(await chunker.chunk(LONG), chunkText(LONG));
+  assert.deepEqual(await chunker.chunk('Short.'), chunkText('Short.'));
+});
