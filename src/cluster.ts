@@ -6,7 +6,7 @@ import { PlacedTurns } from './actors/cluster/placed-turns.ts';
 import { openRedis, type RedisConnection } from './actors/cluster/redis-connection.ts';
 import { watchStoppedWriters } from './actors/cluster/stopped-writer.ts';
 import { Leases } from './actors/cluster/write-lease.ts';
-import { type Ownership, SOLE_OWNER } from './actors/epochs.ts';
+import { type Ownership, soleOwner } from './actors/epochs.ts';
 import { LocalTurns } from './actors/local-turns.ts';
 import { type ActorSystem, createActorSystem } from './actors/system.ts';
 import type { TurnServices } from './actors/turn-opening.ts';
@@ -63,7 +63,12 @@ export async function joinCell({ config, dataDir, storage, log, nowMs }: JoinOpt
     members,
     redis,
     leases,
-    ownership: { self, mayTake: ({ owner }) => owner === '' || members.liveness(owner) !== 'alive' },
+    ownership: {
+      self,
+      process: self,
+      isLost: (process) => members.liveness(process) !== 'alive',
+      mayTake: ({ owner }) => owner === '' || members.liveness(owner) !== 'alive',
+    },
     async close() {
       stopWatching();
       await members.close();
@@ -75,7 +80,7 @@ export async function joinCell({ config, dataDir, storage, log, nowMs }: JoinOpt
 
 /** The actors of this process, alone or as one node of several. */
 export function createActors(node: ClusterNode | undefined, services: Omit<TurnServices, 'ownership'>): ActorSystem {
-  const local = new LocalTurns({ ...services, ownership: node?.ownership ?? SOLE_OWNER });
+  const local = new LocalTurns({ ...services, ownership: node?.ownership ?? soleOwner() });
   if (node === undefined) return createActorSystem({ host: local });
   const { bus, members } = node;
   const host = new PlacedTurns({ ...services, bus, members, local });

@@ -2,6 +2,7 @@
  * Who may write to a conversation (decisions §10): its row says which node owns it and at which epoch. A node that is alone may
  * take any; in a cell one may take what nobody owns, what its owner hands over, and what a node owns that does not answer.
  */
+import { randomUUID } from 'node:crypto';
 import type { Connection } from '../storage/connection.ts';
 import { type ConversationRow, type Fence, readConversation } from '../storage/conversations.ts';
 import { readExecuting } from '../storage/invocations.ts';
@@ -26,12 +27,19 @@ export function snapshotOf(db: Connection, { id, epoch, placeholders }: Conversa
 export interface Ownership {
   /** This node, as rows name it; '' when it is the only one. */
   readonly self: string;
+  /** This process, as turns name who runs them: another one after each start. */
+  readonly process: string;
+  /** Whether that process ended, or has stood still for so long that others do its work. */
+  isLost(process: string): boolean;
   /** Whether this node may take over a conversation that another one owns. */
   mayTake(row: Pick<ConversationRow, 'id' | 'epoch' | 'owner'>): boolean;
 }
 
 /** Of a process that has its data directory for itself: whoever wrote a row before is gone. */
-export const SOLE_OWNER: Ownership = { self: '', mayTake: () => true };
+export function soleOwner(): Ownership {
+  const process = randomUUID();
+  return { self: '', process, isLost: (other) => other !== process, mayTake: () => true };
+}
 
 /** Another node that lives owns the conversation: what was asked for has to be asked there. */
 export class OwnedElsewhere extends Error {

@@ -10,6 +10,13 @@ export const INTERRUPTED: TurnFailure = {
   retryable: true,
 };
 
+/** What a turn ends with that is not tried again, because the processes that answered it were lost. */
+export const GIVEN_UP: TurnFailure = {
+  code: 'internal',
+  message: 'The service was interrupted twice while it answered this message, and does not try again. Send another message instead.',
+  retryable: false,
+};
+
 export function errorEvent({ code, message, retryable }: TurnFailure): StreamEvent {
   return { type: 'error', code, message, retryable };
 }

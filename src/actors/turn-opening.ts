@@ -93,6 +93,10 @@ export class TurnOpening {
     return this.#services.nowMs();
   }
 
+  get log(): Logger {
+    return this.#services.log;
+  }
+
   get ownership(): Ownership {
     return this.#services.ownership;
   }
@@ -142,6 +146,7 @@ export class TurnOpening {
       requestId: command.requestId,
       request: JSON.stringify({ client: command.body.client, ...(command.person?.verified === true ? { signed: true } : {}) }),
       model: model.name,
+      runBy: this.#services.ownership.process,
       nowMs: atMs,
       conversation: { id: thread.id, ...fence },
       person: command.person === null ? null : { newId: this.#mint('usr'), ...command.person },
@@ -262,10 +267,10 @@ export class TurnOpening {
     return this.#services.storage.write(command.organisationId, 'openTurn', input);
   }
 
-  async commit(organisationId: string, input: Omit<CommitTurnInput, 'nowMs'>): Promise<boolean> {
+  async commit(organisationId: string, input: Omit<CommitTurnInput, 'nowMs' | 'runBy'>): Promise<boolean> {
     const { billing, storage } = this.#services;
     const nowMs = this.#services.nowMs();
-    const committed = await storage.write(organisationId, 'commitTurn', { ...input, nowMs });
+    const committed = await storage.write(organisationId, 'commitTurn', { ...input, nowMs, runBy: this.ownership.process });
     if (committed && input.charge !== null) {
       const { costMicroUsd } = input.charge;
       billing.charged(organisationId, { channel: input.channel, costMicroUsd, atMs: nowMs });

@@ -1,10 +1,12 @@
 /** The commits that a turn gets beside its run: the end of one that a crash left open, and the start of a new attempt. */
+import type { Logger } from 'pino';
 import type { chatTurn } from '../machines/chat-turn.ts';
 import type { TurnState } from '../protocol/runtime/states.ts';
 import type { StreamEvent } from '../protocol/runtime/stream-events.ts';
 import type { TurnRow } from '../storage/turns.ts';
+import type { Ownership } from './epochs.ts';
 import type { Stepper } from './step.ts';
-import { failureEvents, INTERRUPTED } from './turn-events.ts';
+import { failureEvents, GIVEN_UP, INTERRUPTED } from './turn-events.ts';
 import { journalEvent } from './turn-log.ts';
 import { turnMachine } from './turn-machine.ts';
 import type { TurnCommit } from './turn-scope.ts';
@@ -33,12 +35,27 @@ function telling(
   };
 }
 
-/** Ends a turn that nobody answers any more, so that it can be retried. */
-export function interruption(row: TurnRow): TurnCommit {
+/**
+ * A turn whose process was lost so often is not tried again: it may be what ends them, and would end the next one. Once is nobody's
+ * fault; the same turn twice is a reason.
+ */
+const CUT_OFF_MAX = 2;
+
+/**
+ * Ends a turn that nobody answers any more: so that it can be retried, or for good when it was cut off too often.
+ * An attempt that its own process could not end (the disk was full) was not cut off.
+ */
+export function interruption(row: TurnRow, ownership: Pick<Ownership, 'process' | 'isLost'>, log: Pick<Logger, 'error'>): TurnCommit {
   const machine = turnMachine({ state: row.state, snapshot: row.snapshot });
-  const { effects } = machine.send({ type: 'turn.interrupted', failure: INTERRUPTED });
+  const cutOff = row.runBy !== ownership.process && ownership.isLost(row.runBy);
+  const isGivenUp = row.cutOff + (cutOff ? 1 : 0) >= CUT_OFF_MAX;
+  if (isGivenUp && cutOff) {
+    const about = { conversation_id: row.conversationId, turn_id: row.turnId, app_id: row.appId };
+    log.error(about, `${CUT_OFF_MAX} processes were lost while they answered this turn: it is not tried again`);
+  }
+  const { effects } = machine.send({ type: 'turn.interrupted', failure: isGivenUp ? GIVEN_UP : INTERRUPTED });
   const firstSeq = (Math.floor(row.nextSeq / RECOVERY_SEQ_STRIDE) + 1) * RECOVERY_SEQ_STRIDE;
-  return { ...telling(machine, firstSeq, failureEvents(effects)), attemptSeq: row.attemptSeq, replacesAttempt: false, ended: true };
+  return { ...telling(machine, firstSeq, failureEvents(effects)), attemptSeq: row.attemptSeq, replacesAttempt: false, cutOff, ended: true };
 }
 
 /** Begins a new attempt: what the failed one said is forgotten, and `seq` goes on. */

@@ -23,6 +23,7 @@ export type TurnCommit = Pick<
   | 'nextSeq'
   | 'journal'
   | 'replacesAttempt'
+  | 'cutOff'
   | 'blocks'
   | 'invocations'
   | 'ended'

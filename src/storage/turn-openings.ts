@@ -19,6 +19,8 @@ export interface OpenTurnInput {
   readonly requestId: string;
   readonly request: string;
   readonly model: string;
+  /** The process that will run it. */
+  readonly runBy: string;
   readonly nowMs: number;
   /** `expectedEpoch` null: the conversation is new. */
   readonly conversation: { readonly id: string; readonly expectedEpoch: number | null; readonly epoch: number; readonly owner: string };
@@ -104,12 +106,13 @@ function insertTurn(db: Connection, input: OpenTurnInput): number {
   const { lastInsertRowid } = db
     .statement(
       `INSERT INTO turns (app_id, turn_id, conversation_id, kind, fingerprint, device_id, request, request_id, user_message_id,
-         assistant_message_id, state, attempt, snapshot, model, attempt_seq, next_seq, opened_at_ms, ended_at_ms)
+         assistant_message_id, state, attempt, snapshot, model, attempt_seq, next_seq, opened_at_ms, ended_at_ms, run_by)
        VALUES (:appId, :turnId, :conversationId, :kind, :fingerprint, :deviceId, :request, :requestId, :userMessageId,
-         :assistantMessageId, :state, 1, :snapshot, :model, 0, :nextSeq, :nowMs, :endedAtMs)`,
+         :assistantMessageId, :state, 1, :snapshot, :model, 0, :nextSeq, :nowMs, :endedAtMs, :runBy)`,
     )
     .run({
       appId: input.appId,
+      runBy: input.runBy,
       turnId: input.turnId,
       conversationId: input.conversation.id,
       kind: input.kind,

@@ -30,6 +30,10 @@ export interface TurnRow {
   readonly nextSeq: number;
   readonly openedAtMs: number;
   readonly endedAtMs: number | null;
+  /** The process that runs the newest attempt, or ran it. */
+  readonly runBy: string;
+  /** Attempts that ended because their process did. */
+  readonly cutOff: number;
 }
 
 function readTurnRow(row: Row): TurnRow {
@@ -51,6 +55,8 @@ function readTurnRow(row: Row): TurnRow {
     nextSeq: row.next_seq as number,
     openedAtMs: row.opened_at_ms as number,
     endedAtMs: row.ended_at_ms as number | null,
+    runBy: row.run_by as string,
+    cutOff: row.cut_off as number,
   };
 }
 
@@ -113,6 +119,10 @@ export interface CommitTurnInput {
   readonly attemptSeq: number;
   readonly nextSeq: number;
   readonly nowMs: number;
+  /** The process that writes this. */
+  readonly runBy: string;
+  /** Ends an attempt whose process was lost. */
+  readonly cutOff?: boolean;
   /** Entries since the last commit; null when nothing was said. */
   readonly journal: { readonly firstSeq: number; readonly entries: string } | null;
   /** A new attempt: what the failed one said, and called without an answer, is forgotten. */
@@ -140,7 +150,7 @@ export const transactions = {
     if (input.journal !== null) insertJournal(db, turn, input.journal.firstSeq, input.journal.entries);
     db.statement(
       `UPDATE turns SET state = :state, attempt = :attempt, snapshot = :snapshot, attempt_seq = :attemptSeq, next_seq = :nextSeq,
-         ended_at_ms = :endedAtMs WHERE id = :turn`,
+         run_by = :runBy, cut_off = cut_off + :cutOff, ended_at_ms = :endedAtMs WHERE id = :turn`,
     ).run({
       turn,
       state: input.state,
@@ -148,6 +158,8 @@ export const transactions = {
       snapshot: input.snapshot,
       attemptSeq: input.attemptSeq,
       nextSeq: input.nextSeq,
+      runBy: input.runBy,
+      cutOff: input.cutOff === true ? 1 : 0,
       endedAtMs: input.ended ? nowMs : null,
     });
     if (input.charge !== null) recordCharge(db, { turn, appId: input.appId, channel: input.channel, nowMs }, input.charge);

@@ -8,6 +8,10 @@ export const clusterMigration: Migration = {
     -- The node that wrote the epoch; '' where nobody else can be. Whoever takes the conversation over writes both.
     ALTER TABLE conversations ADD COLUMN owner TEXT NOT NULL DEFAULT '';
 
+    -- The process that runs the newest attempt, or ran it, and how many attempts ended with their process.
+    ALTER TABLE turns ADD COLUMN run_by TEXT NOT NULL DEFAULT '';
+    ALTER TABLE turns ADD COLUMN cut_off INTEGER NOT NULL DEFAULT 0;
+
     -- While this row is here nothing else of the file changes: the organisation is on its way to another cell.
     CREATE TABLE seal (
       id INTEGER PRIMARY KEY CHECK (id = 1),

@@ -75,7 +75,7 @@ export class OwnedTurn {
     const output = this.#write(() =>
       openings.openTurn(rows.writer, {
         ...{ appId: rows.appId, channel: HOME.channel, turnId: this.turnId, kind: 'message', nowMs: NOW, nextSeq: 1, ended: false },
-        ...{ fingerprint: 'f', deviceId: 'd', requestId: 'r', request: '{}', model: 'm', person: null, userMessage: null },
+        ...{ fingerprint: 'f', deviceId: 'd', requestId: 'r', request: '{}', model: 'm', runBy: 'a', person: null, userMessage: null },
         conversation: { id: this.conversationId, expectedEpoch: null, epoch: 1, owner: 'a' },
         ...{ placeholders: [], assistantMessageId: `msg_${last}`, admission: null, picks: [], invocationChanges: [], resumedTurns: [] },
         state: 'answering',
@@ -183,14 +183,14 @@ export class OwnedTurn {
       ...{ ...HOME, appId: this.rows.appId, conversationId: this.conversationId, turn: this.turn, messageId: row.assistantMessageId },
       fence: { expectedEpoch, epoch: this.#epoch, owner: takesOver ? 'b' : 'a' },
       ...{ state: row.state, attempt: 1, snapshot: row.snapshot, attemptSeq: row.attemptSeq, nextSeq: row.nextSeq, journal: null },
-      ...{ replacesAttempt: false, blocks: [], invocations: [], ended: false, charge: null, ...step },
+      ...{ replacesAttempt: false, runBy: takesOver ? 'b' : 'a', blocks: [], invocations: [], ended: false, charge: null, ...step },
     };
     if (!this.#write(() => turns.commitTurn(this.rows.writer, input))) throw new Error('the fence refused');
   }
 
   /** What another node does with a turn whose owner is gone; nothing when it has ended. */
   recover(): { source: ReturnType<typeof journalSource>; fromSeq: number } {
-    if (this.row.endedAtMs === null) this.commit(interruption(this.row), true);
+    if (this.row.endedAtMs === null) this.commit(interruption(this.row, { process: 'b', isLost: () => false }, { error() {} }), true);
     const { attemptSeq, nextSeq } = this.row;
     return { source: journalSource(this.rows.db, this.turn, nextSeq), fromSeq: attemptSeq };
   }
