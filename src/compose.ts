@@ -117,7 +117,7 @@ async function composeAlone(config: Config, log: Logger, drain: () => void) {
   const { lock, storage } = openData(config, log);
   const nowMs = Date.now;
   const startedAtMs = nowMs();
-  const { dataDir } = config;
+  const { dataDir, turnLossesMax } = config;
   const node = config.cluster === undefined ? undefined : await joinCell({ config: config.cluster, dataDir, storage, log, nowMs });
   const others = node?.bus;
   const leases = node?.leases;
@@ -137,7 +137,7 @@ async function composeAlone(config: Config, log: Logger, drain: () => void) {
   const httpCaller = createHttpActionCaller({ guard });
   const runner = createActionRunner({ storage, caller: httpCaller });
   const prices = priceTable(config.prices);
-  const turnServices = { storage, model, prices, meanings, runAction: runner.run, billing, log, nowMs, noteDeadline };
+  const turnServices = { storage, model, prices, meanings, runAction: runner.run, billing, log, nowMs, noteDeadline, turnLossesMax };
   const actors = createActors(node, turnServices);
   const smoke = new SmokeRuns({ storage, actors, leases, log, nowMs });
   const uploads = createUploadIntake({ storage, log, nowMs, noteDeadline });

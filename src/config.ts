@@ -27,6 +27,8 @@ export interface Config {
   readonly logLevel: string;
   /** From how late on a stretch of the event loop is logged. */
   readonly stallMs: number;
+  /** Processes that may be lost while they answer one turn; then it is not tried again. */
+  readonly turnLossesMax: number;
   /** `url` undefined: mails are written to the outbox folder. */
   readonly mail: { readonly url: string | undefined; readonly from: string };
   /** Undefined: top-ups are recorded and no card is charged. */
@@ -94,6 +96,8 @@ const HOLDS_PASSWORD = /:\/\/[^/]*@/;
 const WORKERS_MAX = 64;
 /** The watch tells 10 ms apart. */
 const STALL_MS = /^[1-9]\d{1,4}$/;
+const LOSSES = /^[1-9]\d{0,2}$/;
+const numberAs = (pattern: RegExp, must: string) => v.pipe(v.string(), v.regex(pattern, `it must be ${must}`), v.transform(Number));
 const MAIL_FROM = 'Assistant Service <assistant@localhost>';
 
 /** What makes processes into nodes, and nodes into cells (decisions §10). */
@@ -193,10 +197,8 @@ const environment = v.object({
   ),
   ALLOW_PRIVATE_ADDRESSES: v.optional(flag, 'false'),
   LOG_LEVEL: v.optional(v.picklist(LOG_LEVELS, `it may be ${LOG_LEVELS.join(', ')}`), 'info'),
-  STALL_MS: v.optional(
-    v.pipe(v.string(), v.regex(STALL_MS, 'it must be a number of milliseconds from 10 to 99999'), v.transform(Number)),
-    '200',
-  ),
+  STALL_MS: v.optional(numberAs(STALL_MS, 'a number of milliseconds from 10 to 99999'), '200'),
+  TURN_LOSSES_MAX: v.optional(numberAs(LOSSES, 'a number from 1 to 999'), '2'),
   ...cluster,
   ...billing,
 });
@@ -281,6 +283,7 @@ export function readConfig(env: Readonly<Record<string, string | undefined>>): C
     allowPrivateAddresses: read.ALLOW_PRIVATE_ADDRESSES,
     logLevel: read.LOG_LEVEL,
     stallMs: read.STALL_MS,
+    turnLossesMax: read.TURN_LOSSES_MAX,
     mail: { url: read.SMTP_URL, from: read.MAIL_FROM },
     stripe: read.STRIPE_SECRET_KEY === undefined ? undefined : { secretKey: read.STRIPE_SECRET_KEY, baseUrl: read.STRIPE_BASE_URL },
     platformDailyBudgetUsd: read.PLATFORM_DAILY_BUDGET_USD ?? null,

@@ -16,6 +16,7 @@ import { setupRoutes } from './gateway/setup/routes.ts';
 import { isRefusedByDisk } from './storage/storage-error.ts';
 import { ALIVE_EVERY_MS, type AliveMessage, type ListeningMessage } from './supervisor/worker.ts';
 import { supervise } from './supervisor.ts';
+import { watchLoad } from './watch/load-watch.ts';
 import { watchStalls } from './watch/stall-watch.ts';
 
 /** What cells ask of each other. */
@@ -85,8 +86,9 @@ async function serve(config: Config, log: pino.Logger): Promise<void> {
   };
   const composed = await compose(config, log, () => drain('asked for by an operator'));
   // From here on: a start may take as long as it needs, nobody waits for it.
-  const stalls = watchStalls({ stallMs: config.stallMs, log });
-  const services: Services = { ...composed.services, stalls, draining: () => draining };
+  const load = watchLoad({ writes: () => composed.services.storage.stats(), log });
+  const stalls = watchStalls({ stallMs: config.stallMs, log, onLook: (look) => load.looked(look) });
+  const services: Services = { ...composed.services, stalls, load, draining: () => draining };
   const { counts } = composed;
   if (counts !== undefined) shareFailedLogins(services, counts);
   server = await startServer({

@@ -183,6 +183,14 @@ const CASES: readonly Case[] = [
     allowed: /milliseconds from 10 to 99999/,
   },
   {
+    variable: 'TURN_LOSSES_MAX',
+    read: (config) => config.turnLossesMax,
+    unset: 2,
+    good: { '1': 1, '999': 999 },
+    bad: ['0', '1000', '1.5', 'never'],
+    allowed: /number from 1 to 999/,
+  },
+  {
     variable: 'SMTP_URL',
     read: (config) => config.mail.url,
     unset: undefined,

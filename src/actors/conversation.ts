@@ -226,10 +226,7 @@ export class Conversation {
     if (lost === 'refused') return;
     if (lost !== 'none') this.#epoch.wrote(lost);
     for (const row of readOpenTurns(this.#db, this.id)) {
-      const committed = await this.#committer(
-        row.turn,
-        row.assistantMessageId,
-      )(interruption(row, this.#opening.ownership, this.#opening.log));
+      const committed = await this.#committer(row.turn, row.assistantMessageId)(interruption(row, this.#opening.recoverer));
       if (!committed) return;
     }
   }

@@ -13,7 +13,8 @@ export const INTERRUPTED: TurnFailure = {
 /** What a turn ends with that is not tried again, because the processes that answered it were lost. */
 export const GIVEN_UP: TurnFailure = {
   code: 'internal',
-  message: 'The service was interrupted twice while it answered this message, and does not try again. Send another message instead.',
+  message:
+    'The service was interrupted again and again while it answered this message, and does not try again. Send another message instead.',
   retryable: false,
 };
 

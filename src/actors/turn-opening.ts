@@ -28,6 +28,7 @@ import { refuseCapped, senderOf } from './turn-admission.ts';
 import { isContinuation, planTurn, type TurnCommand, type TurnPlan } from './turn-command.ts';
 import { journalEvent } from './turn-log.ts';
 import { turnMachine } from './turn-machine.ts';
+import type { Recoverer } from './turn-recovery.ts';
 import type { TurnScope } from './turn-scope.ts';
 import { TurnScopes } from './turn-scopes.ts';
 import { retriedWords, type TurnWords, turnWords } from './turn-words.ts';
@@ -42,6 +43,7 @@ export interface TurnServices {
   /** Calls an HTTP action of an app. */
   readonly runAction: ActionRunner['run'];
   readonly ownership: Ownership;
+  readonly turnLossesMax: number;
   /** The platform's ceiling, and who hears of every charge. */
   readonly billing: Pick<Billing, 'platform' | 'charged'>;
   nowMs(): number;
@@ -93,8 +95,8 @@ export class TurnOpening {
     return this.#services.nowMs();
   }
 
-  get log(): Logger {
-    return this.#services.log;
+  get recoverer(): Recoverer {
+    return this.#services;
   }
 
   get ownership(): Ownership {

@@ -35,23 +35,25 @@ function telling(
   };
 }
 
-/**
- * A turn whose process was lost so often is not tried again: it may be what ends them, and would end the next one. Once is nobody's
- * fault; the same turn twice is a reason.
- */
-const CUT_OFF_MAX = 2;
+export interface Recoverer {
+  readonly ownership: Pick<Ownership, 'process' | 'isLost'>;
+  /** A turn whose process was lost so often is not tried again: it may be what ends them, and would end the next one. */
+  readonly turnLossesMax: number;
+  readonly log: Pick<Logger, 'error'>;
+}
 
 /**
- * Ends a turn that nobody answers any more: so that it can be retried, or for good when it was cut off too often.
+ * Ends a turn that nobody answers any more: so that it can be retried, or for good when its process was lost too often.
  * An attempt that its own process could not end (the disk was full) was not cut off.
  */
-export function interruption(row: TurnRow, ownership: Pick<Ownership, 'process' | 'isLost'>, log: Pick<Logger, 'error'>): TurnCommit {
+export function interruption(row: TurnRow, { ownership, turnLossesMax, log }: Recoverer): TurnCommit {
   const machine = turnMachine({ state: row.state, snapshot: row.snapshot });
   const cutOff = row.runBy !== ownership.process && ownership.isLost(row.runBy);
-  const isGivenUp = row.cutOff + (cutOff ? 1 : 0) >= CUT_OFF_MAX;
+  const lost = row.cutOff + (cutOff ? 1 : 0);
+  const isGivenUp = lost >= turnLossesMax;
   if (isGivenUp && cutOff) {
-    const about = { conversation_id: row.conversationId, turn_id: row.turnId, app_id: row.appId };
-    log.error(about, `${CUT_OFF_MAX} processes were lost while they answered this turn: it is not tried again`);
+    const about = { lost, conversation_id: row.conversationId, turn_id: row.turnId, app_id: row.appId };
+    log.error(about, 'processes were lost while they answered this turn: it is not tried again');
   }
   const { effects } = machine.send({ type: 'turn.interrupted', failure: isGivenUp ? GIVEN_UP : INTERRUPTED });
   const firstSeq = (Math.floor(row.nextSeq / RECOVERY_SEQ_STRIDE) + 1) * RECOVERY_SEQ_STRIDE;

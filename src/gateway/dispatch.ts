@@ -14,6 +14,7 @@ import { checkOrigin } from './cors.ts';
 import { authenticateRuntime } from './credentials.ts';
 import type { Exchange } from './exchange.ts';
 import { collectUpload } from './multipart.ts';
+import { refuseNewWork, refuseUnread } from './overload.ts';
 import type { RateBuckets } from './rate-limit.ts';
 import { refusalOf, sendRefusal, sendReply } from './render.ts';
 import type { AdmittedCaller, CallerKind, Callers, Reply, Route, RuntimeCaller, UploadedFile, UploadRule } from './route.ts';
@@ -115,6 +116,7 @@ function begin(route: Route, exchange: Exchange, gate: Gate): void {
 
 function serve(route: Route, exchange: Exchange, gate: Gate, fail: (error: unknown) => void): void {
   try {
+    refuseUnread(route, exchange, gate.services);
     exchange.caller = admit(route, exchange, gate);
     if (route.upload != null) readUpload(route, route.upload, exchange, gate, fail);
     else if (route.body === null) run(route, exchange, gate, fail);
@@ -133,6 +135,7 @@ function readBody(route: Route, exchange: Exchange, gate: Gate, fail: (error: un
       // A missing body is told as such, also when nobody announced its type.
       if (bytes.length > 0) checkContentType(exchange.header('content-type'), face);
       const value = parseJson(bytes, face);
+      refuseNewWork(route, value, gate.services);
       if (schema !== null) exchange.body = checkBody(schema, value, face);
       admitAgain(route, exchange, gate);
       run(route, exchange, gate, fail);
@@ -188,6 +191,10 @@ function send(route: Route, exchange: Exchange, gate: Gate, reply: Reply): void 
     sendReply(exchange, reply);
     return;
   }
-  const { log } = gate.services;
+  const { log, load } = gate.services;
+  if (route.newWork !== undefined && load !== undefined) {
+    const begun = load.opening();
+    reply.source.then(begun, begun);
+  }
   gate.streams.open(exchange, reply.source, (error) => refusalOf(error, log, exchange, routeName(route)));
 }

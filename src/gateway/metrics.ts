@@ -2,6 +2,7 @@
 import { Counter, collectDefaultMetrics, Gauge, Registry } from 'prom-client';
 import type { ActorStats } from '../actors/turn-host.ts';
 import { CONDITIONS } from '../storage/conditions.ts';
+import type { LoadStats, LoadWatch } from '../watch/load-watch.ts';
 import type { StallStats, StallWatch } from '../watch/stall-watch.ts';
 import type { Services } from './services.ts';
 
@@ -44,6 +45,7 @@ export function createMetrics(services: Services, openStreams: () => number): Ga
   addConditionMetrics(registry, services);
   addActorMetrics(registry, services);
   addWriterMetrics(registry, services);
+  if (services.load !== undefined) addLoadMetrics(registry, services.load);
   if (services.stalls !== undefined) addLoopMetrics(registry, services.stalls);
   return {
     countRequest(route, status) {
@@ -128,6 +130,39 @@ function addWriterMetrics(registry: Registry, services: Services): void {
 }
 
 /** How late the event loop was, and how often it stood still. */
+/** What decides whether new turns are taken. */
+function addLoadMetrics(registry: Registry, load: LoadWatch): void {
+  const gauges: readonly (readonly [string, string, (stats: LoadStats) => number])[] = [
+    ['assistant_overloaded', '1 while new turns are refused, because too much waits to be done.', (s) => Number(s.overloaded)],
+    [
+      'assistant_loop_late_median_seconds',
+      'How late the event loop is by its own work, at the median moment of the last second.',
+      (s) => s.lateMs / 1e3,
+    ],
+    ['assistant_turns_opening', 'Turns that were let in within the last second and have not begun.', (s) => s.turnsOpening],
+    ['storage_oldest_write_seconds', 'How long the oldest write waits for its commit.', (s) => s.writeAgeMs / 1e3],
+  ];
+  for (const [name, help, value] of gauges) {
+    new Gauge({
+      name,
+      help,
+      registers: [registry],
+      collect() {
+        this.set(value(load.stats()));
+      },
+    });
+  }
+  new Counter({
+    name: 'assistant_overloads_total',
+    help: 'Times that the process began to refuse new turns.',
+    registers: [registry],
+    collect() {
+      this.reset();
+      this.inc(load.stats().overloads);
+    },
+  });
+}
+
 function addLoopMetrics(registry: Registry, watch: Pick<StallWatch, 'stats'>): void {
   const gauges: readonly (readonly [string, string, (stats: StallStats) => number])[] = [
     ['assistant_loop_late_p99_seconds', 'How late the event loop was: 99 of 100 looks of the last one to two minutes.', (s) => s.lateP99S],

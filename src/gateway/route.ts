@@ -125,6 +125,11 @@ export interface Route<
   readonly upload?: Upload;
   /** What a suspended app is told here (service.md "Authentication" rule 6); absent: it is served. Runtime callers only. */
   readonly suspended?: 'app_suspended' | 'quota_exceeded';
+  /**
+   * It begins new work, which an overloaded process refuses. `true`: before the body is read. A function: by what the body says, which
+   * is not checked yet; one that is announced as large is refused unread. Runtime callers only.
+   */
+  readonly newWork?: true | ((body: unknown) => boolean);
   /** Answered by whichever cell it reaches, although its path names something of an organisation (decisions §10). */
   readonly anyCell?: true;
   handle(

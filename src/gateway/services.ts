@@ -13,6 +13,7 @@ import type { SmokeRuns } from '../actors/smoke-run.ts';
 import type { ActorSystem } from '../actors/system.ts';
 import type { UploadIntake } from '../actors/upload-intake.ts';
 import type { Storage } from '../storage/storage.ts';
+import type { LoadWatch } from '../watch/load-watch.ts';
 import type { StallWatch } from '../watch/stall-watch.ts';
 import type { ProxyTrust } from './client-address.ts';
 
@@ -46,6 +47,8 @@ export interface Services {
   readonly uploads: UploadIntake;
   readonly log: Logger;
   /** Measures the event loop; absent where nobody asks. */
+  /** Whether something new is to be refused; absent: never. */
+  readonly load?: LoadWatch;
   readonly stalls?: Pick<StallWatch, 'stats'>;
   nowMs(): number;
   /** True once SIGTERM was received: `/readyz` says so and no new stream is opened. */

@@ -40,6 +40,8 @@ export interface Sealing {
 export interface WriterStats {
   /** Called and not yet settled. */
   readonly outstanding: number;
+  /** How long the oldest of them waits; 0 without any. */
+  readonly oldestMs: number;
   readonly succeeded: number;
   readonly failed: number;
   /** Refused because `maxQueued` were outstanding. */
@@ -76,6 +78,7 @@ export interface WriterOptions {
 }
 
 interface Waiter {
+  readonly sinceMs: number;
   resolve(value: unknown): void;
   reject(error: Error): void;
 }
@@ -121,7 +124,7 @@ class ThreadWriter {
     const id = this.#lastId;
     if (this.#batch.length === 0) this.#planFlush();
     this.#batch.push({ id, path, name, input });
-    return new Promise((resolve, reject) => this.#waiters.set(id, { resolve, reject }));
+    return new Promise((resolve, reject) => this.#waiters.set(id, { resolve, reject, sinceMs: performance.now() }));
   }
 
   forget(path: string): void {
@@ -129,7 +132,10 @@ class ThreadWriter {
   }
 
   stats(): WriterStats {
-    return { outstanding: this.#waiters.size, ...this.#counts };
+    // Ids rise, so the first one waits the longest.
+    const [oldest] = this.#waiters.values();
+    const oldestMs = oldest === undefined ? 0 : performance.now() - oldest.sinceMs;
+    return { outstanding: this.#waiters.size, oldestMs, ...this.#counts };
   }
 
   close(): Promise<void> {

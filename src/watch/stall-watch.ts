@@ -21,9 +21,19 @@ export interface StallWatchOptions {
   /** From how late on a stretch is logged and counted. */
   readonly stallMs: number;
   readonly log: { warn(fields: object, message: string): void };
+  /** Hears of every look. */
+  readonly onLook?: (look: Look) => void;
   /** Tests give their own. */
   readonly nowMs?: () => number;
   readonly threadTime?: () => ThreadTime;
+}
+
+/** One stretch of the loop, without what a busy machine adds to it. */
+export interface Look {
+  /** By how much own work made it late. */
+  readonly lateMs: number;
+  /** How long the thread ran or had nothing to do: its own time, less than the clock's while others have the processors. */
+  readonly hadMs: number;
 }
 
 export interface StallStats {
@@ -51,7 +61,13 @@ class Window {
 }
 
 /** Begins to watch the loop of the thread that calls this. */
-export function watchStalls({ stallMs, log, nowMs = () => performance.now(), threadTime = threadClock() }: StallWatchOptions): StallWatch {
+export function watchStalls({
+  stallMs,
+  log,
+  onLook,
+  nowMs = () => performance.now(),
+  threadTime = threadClock(),
+}: StallWatchOptions): StallWatch {
   const lookEveryMs = Math.min(LOOK_EVERY_MAX_MS, Math.max(LOOK_EVERY_MIN_MS, stallMs / LOOKS_PER_STALL));
   let lookedAtMs = nowMs();
   let before = threadTime();
@@ -81,6 +97,7 @@ export function watchStalls({ stallMs, log, nowMs = () => performance.now(), thr
     const now = threadTime();
     const lateMs = Math.max(0, atMs - lookedAtMs - lookEveryMs);
     const ranMs = now.ranMs - before.ranMs;
+    const ownMs = atMs - lookedAtMs - ((now.waitedMs ?? 0) - (before.waitedMs ?? 0));
     present.late.record(Math.max(1, Math.round(lateMs * US_PER_MS)));
     present.longestCpuMs = Math.max(present.longestCpuMs, ranMs);
     if (ranMs >= stallMs) stalls.cpu += 1;
@@ -95,6 +112,7 @@ export function watchStalls({ stallMs, log, nowMs = () => performance.now(), thr
     }
     lookedAtMs = atMs;
     before = now;
+    onLook?.({ lateMs: Math.min(lateMs, ranMs), hadMs: ownMs });
   };
 
   const timer = setInterval(look, lookEveryMs).unref();

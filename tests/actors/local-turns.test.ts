@@ -70,6 +70,7 @@ function nodeOf(t: TestContext, { storage }: StoredApp, self: string, model: Mod
     log: pino({ level: 'silent' }),
     runAction: () => Promise.reject(new Error('no action runs here')),
     // Each finds that the other does not answer.
+    turnLossesMax: 2,
     ownership: { self, process: self, isLost: () => true, mayTake: () => true },
     billing: { platform: new PlatformSpend({ storage, log: pino({ level: 'silent' }) }, null, NOW), charged() {} },
     nowMs: () => NOW,

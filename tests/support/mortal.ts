@@ -5,6 +5,9 @@ import { isBrokenConnection } from './partial.ts';
 import { type RunningService, startService } from './service.ts';
 import { temporaryDir } from './temporary-dir.ts';
 
+/** These are killed for another reason than what they answer. */
+const TURN_LOSSES_MAX = '999';
+
 export interface Mortality {
   /** Kills in all; then it lives on. */
   readonly kills: number;
@@ -35,7 +38,10 @@ export class Mortal {
 
   async #start(): Promise<RunningService> {
     const { kills, lifeMs, env } = this.#mortality;
-    const service = await startService(this.#t, { dataDir: this.#dataDir, env: { DEMO: 'off', LOG_LEVEL: 'silent', ...env } });
+    const service = await startService(this.#t, {
+      dataDir: this.#dataDir,
+      env: { DEMO: 'off', LOG_LEVEL: 'silent', TURN_LOSSES_MAX, ...env },
+    });
     if (this.kills < kills) this.#timer = setTimeout(() => void this.#kill(service), randomInt(...lifeMs));
     return service;
   }

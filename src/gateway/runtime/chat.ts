@@ -19,6 +19,12 @@ function fingerprint(body: ChatRequest, caller: RuntimeCaller, person: TurnComma
   return storage.vault.digest('turn', Buffer.from(JSON.stringify(repeated))).toString('hex');
 }
 
+/** A continuation goes on with what a turn began: its person waits for it. */
+function beginsSomething(body: unknown): boolean {
+  const { tool_results: results } = (body ?? {}) as { readonly tool_results?: unknown };
+  return !Array.isArray(results) || results.length === 0;
+}
+
 function turnCaller({ caller, params }: RouteInput<null, RuntimeCaller>) {
   const turnId = params.turn_id ?? '';
   if (!TURN_ID.test(turnId)) throw new Refusal('invalid_request', 'turn_id in the path must be a UUID.');
@@ -43,6 +49,7 @@ export const chatRoutes: readonly Route[] = [
     caller: 'runtime',
     limits: [messagesPool('chat')],
     body: chatRequest,
+    newWork: beginsSomething,
     async handle({ caller, body, requestId, header }, services) {
       const person = turnPerson(body.user, caller, services);
       caller.pass(senderPools('chat'), person?.verified === true ? person.externalUserId : null);

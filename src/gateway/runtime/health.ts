@@ -69,8 +69,11 @@ const readyz = defineRoute({
   limits: [],
   body: null,
   handle: ({ header }, services) => {
-    const { config, draining, storage } = services;
-    const open = config.allowPrivateAddresses ? { allow_private_addresses: true } : {};
+    const { config, draining, load, storage } = services;
+    const open = {
+      ...(config.allowPrivateAddresses && { allow_private_addresses: true }),
+      ...(load?.overloaded === true && { overloaded: true }),
+    };
     if (draining()) return json({ status: 'draining', ...open }, 503);
     const conditions = storage.conditions.list();
     if (conditions.length === 0) return json({ status: 'ready', ...open });

@@ -40,6 +40,7 @@ export const uploadsRoute = defineRoute({
   body: null,
   upload: { field: 'file', maxBytes: UPLOAD_MAX_BYTES, enter },
   suspended: 'app_suspended',
+  newWork: true,
   async handle({ caller, upload }, services) {
     return json(await services.uploads.takeIn(uploaderOf(caller), upload));
   },

@@ -190,7 +190,11 @@ export class OwnedTurn {
 
   /** What another node does with a turn whose owner is gone; nothing when it has ended. */
   recover(): { source: ReturnType<typeof journalSource>; fromSeq: number } {
-    if (this.row.endedAtMs === null) this.commit(interruption(this.row, { process: 'b', isLost: () => false }, { error() {} }), true);
+    if (this.row.endedAtMs === null)
+      this.commit(
+        interruption(this.row, { ownership: { process: 'b', isLost: () => false }, turnLossesMax: 2, log: { error() {} } }),
+        true,
+      );
     const { attemptSeq, nextSeq } = this.row;
     return { source: journalSource(this.rows.db, this.turn, nextSeq), fromSeq: attemptSeq };
   }

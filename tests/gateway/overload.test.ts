@@ -1,0 +1,117 @@
+/** What an overloaded server refuses, what it goes on taking, and how it says so. */
+import assert from 'node:assert/strict';
+import { request } from 'node:http';
+import { type TestContext, test } from 'node:test';
+import * as v from 'valibot';
+import { defineRoute, json } from '../../src/gateway/route.ts';
+import { chatRoutes } from '../../src/gateway/runtime/chat.ts';
+import { uploadsRoute } from '../../src/gateway/runtime/uploads.ts';
+import type { LoadWatch } from '../../src/watch/load-watch.ts';
+import { serve } from './test-server.ts';
+
+const LARGE = 100 * 1024;
+
+const [chatRoute] = chatRoutes;
+const begins = chatRoute?.newWork;
+
+const chat = defineRoute({
+  method: 'POST',
+  path: '/v1/chat',
+  caller: 'anyone',
+  limits: [],
+  body: v.looseObject({}),
+  newWork: typeof begins === 'function' ? begins : true,
+  handle: () => json({ taken: true }),
+});
+
+const other = defineRoute({
+  method: 'POST',
+  path: '/v1/chat/stop',
+  caller: 'anyone',
+  limits: [],
+  body: v.looseObject({}),
+  handle: () => json({}),
+});
+const consoleCall = defineRoute({
+  method: 'GET',
+  path: '/console/api/x',
+  caller: 'anyone',
+  limits: [],
+  body: null,
+  handle: () => json({}),
+});
+
+async function overloaded(t: TestContext) {
+  const state = { overloaded: true };
+  const stats = () => ({ overloaded: state.overloaded, lateMs: 60, writeAgeMs: 0, turnsOpening: 3, overloads: 2 });
+  const load: LoadWatch = {
+    get overloaded() {
+      return state.overloaded;
+    },
+    stats,
+    opening: () => () => {},
+    looked() {},
+  };
+  const server = await serve(t, [chat, other, consoleCall], { load });
+  const post = async (path: string, body: unknown) => {
+    const answer = await fetch(server.base + path, {
+      method: 'POST',
+      headers: { 'content-type': 'application/json' },
+      body: JSON.stringify(body),
+    });
+    return {
+      status: answer.status,
+      retryAfter: Number(answer.headers.get('retry-after')),
+      error: ((await answer.json()) as { error?: { code: string } }).error?.code,
+    };
+  };
+  return { ...server, state, post };
+}
+
+test('service.md "Errors": an overloaded server refuses a new turn with 503 and Retry-After, and takes it again when it is over', async (t) => {
+  const { post, state } = await overloaded(t);
+  for (const body of [{ message: { text: 'Hello' } }, { form_submission: {} }, { tool_results: [] }, {}]) {
+    const { status, retryAfter, error } = await post('/v1/chat', body);
+    assert.deepEqual([status, error], [503, 'internal']);
+    assert.ok(retryAfter >= 1 && retryAfter <= 4, String(retryAfter));
+  }
+  state.overloaded = false;
+  assert.equal((await post('/v1/chat', { message: { text: 'Hello' } })).status, 200);
+});
+
+test('what was begun goes on while the server is overloaded: continuations, stops, the console', async (t) => {
+  const { post, base } = await overloaded(t);
+  assert.equal((await post('/v1/chat', { tool_results: [{ invocation_id: 'i', status: 'ok' }] })).status, 200);
+  assert.equal((await post('/v1/chat/stop', {})).status, 200);
+  assert.equal((await fetch(`${base}/console/api/x`)).status, 200);
+});
+
+test('a large body is refused before it is sent', async (t) => {
+  const { port } = await overloaded(t);
+  const headers = { 'content-type': 'application/json', 'content-length': String(LARGE) };
+  const status = await new Promise((resolve, reject) => {
+    const sending = request({ port, host: '127.0.0.1', path: '/v1/chat', method: 'POST', headers }, (answer) => resolve(answer.statusCode));
+    sending.on('error', reject);
+    // No byte of it.
+    sending.flushHeaders();
+  });
+  assert.equal(status, 503);
+  assert.equal(uploadsRoute.newWork, true, 'a file is refused unread');
+});
+
+test('/readyz and /metrics say that the server is overloaded', async (t) => {
+  const { base, state } = await overloaded(t);
+  const ready = await fetch(`${base}/readyz`);
+  assert.deepEqual([ready.status, ((await ready.json()) as { overloaded: boolean }).overloaded], [200, true]);
+  const metrics = await (await fetch(`${base}/metrics`)).text();
+  for (const line of [
+    'assistant_overloaded 1',
+    'assistant_loop_late_median_seconds 0.06',
+    'assistant_turns_opening 3',
+    'assistant_overloads_total 2',
+  ]) {
+    assert.ok(metrics.includes(`\n${line}\n`), line);
+  }
+  state.overloaded = false;
+  assert.equal(((await (await fetch(`${base}/readyz`)).json()) as { overloaded?: boolean }).overloaded, undefined);
+});
