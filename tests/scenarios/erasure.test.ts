@@ -56,7 +56,8 @@ test('DELETE …/end-users/:id and …/knowledge: what was erased is in no byte 
     const text = `${words.said} ${words[turn % 2 === 0 ? 'later' : 'said']} ${turn} Write to ${words.mail}@example.com. ${'Lorem ipsum. '.repeat(turn * 7)}`;
     const context = { screen: { name: 'cart', data: { note: words.context } } };
     const answer = await client.chat({
-      message: { text, ...(attachments.length > 0 && { attachments }) },
+      message: { text },
+      ...(attachments.length > 0 && { attachments }),
       context,
       ...(conversationId !== undefined && { conversation_id: conversationId }),
     });
