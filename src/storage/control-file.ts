@@ -27,8 +27,8 @@ function requireUpgraded(db: Connection, path: string, cause: unknown): void {
 export interface ControlFile {
   /** Read-only. */
   readonly control: Connection;
-  /** Reads the file itself again. */
-  dropCopy(): void;
+  /** Opens the file afresh: what was opened on a disk that took no writes is a copy, or keeps this process from writing. */
+  reopen(): void;
   close(): void;
 }
 
@@ -60,9 +60,7 @@ export function openControl(path: string, note: (error: unknown) => void): Contr
       if (file.isStale()) reopen();
       return file.connection;
     }),
-    dropCopy() {
-      if (file.bytes > 0) reopen();
-    },
+    reopen,
     close: () => file.connection.close(),
   };
 }

@@ -78,6 +78,8 @@ export function lockDataDir(dir: string, mode: LockMode = 'alone'): DataDirLock 
   try {
     if (mode === 'alone') {
       database.pragma('locking_mode = EXCLUSIVE');
+      // Nothing is ever committed here, and a journal on disk needs room that a full one has not.
+      database.pragma('journal_mode = MEMORY');
       database.exec('BEGIN EXCLUSIVE');
     } else {
       // The read takes SQLite's shared lock; the open transaction keeps it.
@@ -120,6 +122,7 @@ export async function withStartLock<Value>(dir: string, work: () => Promise<Valu
   if (isReadOnly(dir)) return work();
   const database = new Database(join(dir, 'start.sqlite'), { timeout: 0 });
   try {
+    database.pragma('journal_mode = MEMORY');
     for (const endMs = performance.now() + waitMs; !tryBegin(database); ) {
       if (performance.now() >= endMs) {
         throw new Error(

@@ -145,11 +145,7 @@ export class OrganisationReaders {
     this.#open.delete(organisationId);
   }
 
-  /** The disk takes writes again: copies are given up. */
-  dropCopies(): void {
-    for (const [organisationId, { bytes }] of this.#open.entries()) if (bytes > 0) this.#open.delete(organisationId);
-  }
-
+  /** Closes all; the next read of each opens it anew. Also for a disk that takes writes again: what was open before is a copy, or cannot lock. */
   close(): void {
     this.#open.clear();
   }

@@ -115,7 +115,7 @@ export function openStorage(options: StorageOptions): Storage {
   const layout = dataLayout(options.dataDir);
   requireWhatWasThere(layout, options.masterKey);
   const vault = openVault(layout.masterKey, options.masterKey);
-  const disk = createDiskWatch({ dir: layout.dir, conditions, onOver: () => dropCopies() });
+  const disk = createDiskWatch({ dir: layout.dir, conditions, onOver: () => openAfresh() });
   const { control, ...controlFile } = openControl(layout.control, disk.note);
   const writer: Writer<Registry> = createWriter({
     registryUrl: new URL('./transactions.js', import.meta.url),
@@ -133,9 +133,9 @@ export function openStorage(options: StorageOptions): Storage {
     ...{ files, vectors, pathOf: layout.organisation, note: disk.note },
     openMax: options.openOrganisationsMax ?? OPEN_ORGANISATIONS_MAX,
   });
-  const dropCopies = () => {
-    readers.dropCopies();
-    controlFile.dropCopy();
+  const openAfresh = () => {
+    readers.close();
+    controlFile.reopen();
   };
   const longReader = createLongReader();
   const keys = keysOf(control, shared);

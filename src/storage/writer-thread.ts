@@ -202,6 +202,8 @@ class WriterThread {
     try {
       value = this.#call(connection, write, context);
     } catch (error) {
+      // A connection that was opened while nothing could be written stays so: with the group it is given up.
+      if (storageErrorCodeOf(error) === 'read_only') throw error;
       try {
         connection.statement('ROLLBACK TO write').run();
         connection.statement('RELEASE write').run();

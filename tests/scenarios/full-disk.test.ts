@@ -1,0 +1,103 @@
+/** A disk that takes no writes: full, or mounted read-only. The program starts, serves what it can, says so, and goes on by itself. */
+import assert from 'node:assert/strict';
+import { execFileSync } from 'node:child_process';
+import { rmSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { type TestContext, test } from 'node:test';
+import { eventually } from '../support/process.ts';
+import { type RunningService, startService } from '../support/service.ts';
+import { temporaryDir } from '../support/temporary-dir.ts';
+
+/** A log of 4 MB is full after fewer. */
+const WRITES_MAX = 1_000;
+
+/** A small disk of its own, in memory; undefined where this user may not mount one. */
+function smallDisk(t: TestContext): string | undefined {
+  let mounted = false;
+  // Before the folder's own end: it cannot be removed while something is mounted on it.
+  t.after(() => mounted && execFileSync('umount', ['-l', dir]));
+  const dir = temporaryDir(t);
+  try {
+    execFileSync('mount', ['-t', 'tmpfs', '-o', 'size=24m,mode=700', 'tmpfs', dir], { stdio: 'ignore' });
+  } catch {
+    return undefined;
+  }
+  mounted = true;
+  return dir;
+}
+
+function fill(dir: string): string {
+  const path = join(dir, 'filler');
+  for (const size of [1024 * 1024, 64 * 1024, 4 * 1024]) {
+    try {
+      for (;;) writeFileSync(path, Buffer.alloc(size), { flag: 'a' });
+    } catch (error) {
+      assert.equal((error as NodeJS.ErrnoException).code, 'ENOSPC');
+    }
+  }
+  return path;
+}
+
+async function read(service: RunningService, path: string, headers: Record<string, string> = {}) {
+  const answer = await fetch(service.baseUrl + path, { headers });
+  return { status: answer.status, body: (await answer.json()) as { status?: string; conditions?: { condition: string }[] } };
+}
+
+async function write(service: RunningService): Promise<{ status: number; code: string | undefined }> {
+  const answer = await fetch(`${service.baseUrl}/console/api/orgs`, {
+    method: 'POST',
+    headers: { Authorization: `Bearer ${service.operatorToken}`, 'Content-Type': 'application/json' },
+    body: JSON.stringify({ name: 'Acme', plan: 'free' }),
+  });
+  const body = (await answer.json()) as { error?: { code: string } };
+  return { status: answer.status, code: body.error?.code };
+}
+
+/** What it says and serves while it can store nothing. */
+async function requireReadsOnly(service: RunningService, liveKey: string, condition: string): Promise<void> {
+  assert.equal((await read(service, '/v1/apps/config', { 'X-Service-Key': liveKey })).status, 200, 'reads are served');
+  // A log that was checkpointed has room of its own for some writes: these are stored, and answered so.
+  let answer = await write(service);
+  for (let n = 0; answer.status === 201 && n < WRITES_MAX; n++) answer = await write(service);
+  assert.deepEqual(answer, { status: 503, code: 'storage_unavailable' });
+  for (let n = 0; n < 3; n++) await write(service);
+  const { status, body } = await read(service, '/readyz');
+  assert.deepEqual([status, body.status], [200, 'degraded']);
+  assert.ok(
+    body.conditions?.some((held) => held.condition === condition),
+    JSON.stringify(body),
+  );
+  const said = service.output().stderr.match(new RegExp(`"condition":"${condition}"`, 'g')) ?? [];
+  assert.equal(said.length, 1, 'it is said once, and not at every write');
+}
+
+async function requireWrites(service: RunningService): Promise<void> {
+  await eventually(
+    async () => (await read(service, '/readyz')).body.status === 'ready',
+    15_000,
+    () => service.output().stderr,
+  );
+  assert.equal((await write(service)).status, 201);
+}
+
+test('Durability: on a full disk the service starts, serves reads, refuses writes with 503, and goes on when there is room', async (t) => {
+  const dataDir = smallDisk(t);
+  if (dataDir === undefined) return t.skip('this user may not mount a disk');
+  const first = await startService(t, { dataDir });
+  const filler = fill(dataDir);
+  await requireReadsOnly(first, first.liveKey, 'disk_full');
+  assert.equal(await first.stop(), 0);
+
+  fill(dataDir);
+  const service = await startService(t, { dataDir });
+  await requireReadsOnly(service, first.liveKey, 'disk_full');
+  rmSync(filler);
+  await requireWrites(service);
+  assert.equal(await service.stop(), 0);
+
+  execFileSync('mount', ['-o', 'remount,ro', dataDir]);
+  const mounted = await startService(t, { dataDir });
+  await requireReadsOnly(mounted, first.liveKey, 'read_only');
+  execFileSync('mount', ['-o', 'remount,rw', dataDir]);
+  await requireWrites(mounted);
+});
