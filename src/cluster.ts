@@ -46,6 +46,14 @@ export function nodeRecord(id: string, name: string | undefined, cell: string | 
   };
 }
 
+/** A connection that breaks is there again within this, as a rule: nobody needs to hear of it. */
+const REDIS_LOOK_MS = 1_000;
+
+function noteRedis({ conditions }: Storage, isUp: boolean): void {
+  if (isUp) conditions.close('redis_away');
+  else conditions.open('redis_away', 'Redis is away: see REDIS_URL. Work that needs another node is refused until it is back.');
+}
+
 /** @throws Error when DATA_DIR is too long for the sockets of nodes. Does not wait for a Redis that is away. */
 export async function joinCell({ config, dataDir, storage, log, nowMs }: JoinOptions): Promise<ClusterNode> {
   const { redisUrl, nodeId } = config;
@@ -56,6 +64,7 @@ export async function joinCell({ config, dataDir, storage, log, nowMs }: JoinOpt
   const presence = { redis, vault: storage.vault };
   const members = await createMembers({ dataDir, self: nodeRecord(self, nodeId, cell, nowMs()), presence, log });
   const stopWatching = watchStoppedWriters(members, log);
+  const looks = setInterval(() => noteRedis(storage, redis.up), REDIS_LOOK_MS).unref();
   const leases = new Leases({ storage, members, log, nowMs });
   return {
     self,
@@ -71,6 +80,7 @@ export async function joinCell({ config, dataDir, storage, log, nowMs }: JoinOpt
     },
     async close() {
       stopWatching();
+      clearInterval(looks);
       await members.close();
       await bus.close();
       redis.close();

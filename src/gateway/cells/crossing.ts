@@ -106,9 +106,12 @@ async function passOn({ exchange, services, cells }: Crossing, passage: Passage,
   const context = { request_id: exchange.requestId, cell: at.cell, organisation_id: at.organisationId };
   services.log.debug(context, 'passed on to another cell');
   try {
-    return await relay(passage, at, cells);
+    const passed = await relay(passage, at, cells);
+    services.storage.conditions.close('cell_away', at.cell);
+    return passed;
   } catch (error) {
     if (!(error instanceof CellUnreachable)) throw error;
+    services.storage.conditions.open('cell_away', `Cell ${at.cell} cannot be reached: its organisations are answered 503 here.`, at.cell);
     services.log.warn({ ...context, err: error }, 'a cell cannot be reached');
     const message = `The organisation's cell ${at.cell} cannot be reached. Send the request again in a moment.`;
     throw new Refusal('internal', message, { status: 503, retryAfterS: UNREACHABLE_RETRY_AFTER_S });

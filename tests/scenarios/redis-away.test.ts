@@ -1,0 +1,21 @@
+/** A node without Redis is worth having, and says that it is without. */
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { eventually } from '../support/process.ts';
+import { startService } from '../support/service.ts';
+
+test('Cluster: a node whose Redis is away answers readyz with 200, degraded, and says so', async (t) => {
+  // Nobody listens on port 1.
+  const service = await startService(t, { env: { REDIS_URL: 'redis://127.0.0.1:1', DEMO: 'off' } });
+  const ask = async () => {
+    const answer = await fetch(`${service.baseUrl}/readyz`);
+    return { status: answer.status, ...((await answer.json()) as { conditions?: { condition: string }[] }) };
+  };
+  await eventually(
+    async () => (await ask()).conditions !== undefined,
+    10_000,
+    () => service.output().stderr,
+  );
+  const { status, conditions } = await ask();
+  assert.deepEqual([status, conditions?.map(({ condition }) => condition)], [200, ['redis_away']]);
+});
