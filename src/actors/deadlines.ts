@@ -35,6 +35,8 @@ export interface DeadlineServices {
   readonly storage: Storage;
   readonly log: Logger;
   nowMs(): number;
+  /** Time that passes, whatever the time of day is set to. */
+  monotonicMs?(): number;
   /** Other processes note deadlines of the same rows. */
   readonly shared?: boolean;
 }
@@ -48,8 +50,18 @@ const LOOKED_AT_PER_S = 20;
 const LOOK_EVERY_MS = 1_000;
 /** Shared: whoever noted a deadline ends it first. */
 const LEAD_MS = 500;
+/** A timer counts time that passes; one of these looks whether the time of day went with it. */
+const CLOCK_LOOK_MS = 500;
+/** The time of day is corrected by less than that all the time. */
+const CLOCK_JUMP_MS = 250;
 
-export function createDeadlines({ storage, log, nowMs, shared = false }: DeadlineServices): Deadlines {
+export function createDeadlines({
+  storage,
+  log,
+  nowMs,
+  monotonicMs = () => performance.now(),
+  shared = false,
+}: DeadlineServices): Deadlines {
   /** Nearest deadline by organisation; those without one are not in it. */
   const nearest = new Map<string, number>();
   let kinds: readonly DeadlineKind[] = [];
@@ -93,6 +105,18 @@ export function createDeadlines({ storage, log, nowMs, shared = false }: Deadlin
   };
   const looks = shared ? setInterval(lookOn, LOOK_EVERY_MS).unref() : undefined;
 
+  // What ran out while the clock was ahead is ended in rows at once: somebody may have been told, and it is to stay when the clock is put right.
+  let aheadMs = nowMs() - monotonicMs();
+  const lookAtClock = () => {
+    const nowAheadMs = nowMs() - monotonicMs();
+    if (Math.abs(nowAheadMs - aheadMs) < CLOCK_JUMP_MS) return;
+    log.info({ by_ms: Math.round(nowAheadMs - aheadMs) }, 'the clock was set: deadlines are looked at again');
+    aheadMs = nowAheadMs;
+    timerAtMs = Number.POSITIVE_INFINITY;
+    arm();
+  };
+  const clockLooks = setInterval(lookAtClock, CLOCK_LOOK_MS).unref();
+
   const quietWhenClosed: EachServices['log'] = {
     error(facts: object, text?: string) {
       if (!closed) log.error(facts, text);
@@ -133,6 +157,7 @@ export function createDeadlines({ storage, log, nowMs, shared = false }: Deadlin
     close() {
       closed = true;
       clearInterval(looks);
+      clearInterval(clockLooks);
       if (timer !== null) clearTimeout(timer);
     },
   };

@@ -6,9 +6,11 @@ import { type Stepper, stepper } from './step.ts';
 export type { PairingState } from '../machines/pairing.ts';
 
 /** The machine as the row was left; its time may be up. */
-export function pairingMachine({ claimedAtMs, watchedUntilMs, codeExpiresAtMs }: PairingRow): Stepper<typeof pairing> {
+export function pairingMachine({ claimedAtMs, watchedUntilMs, codeExpiresAtMs, endedAtMs }: PairingRow): Stepper<typeof pairing> {
   const state: PairingState = claimedAtMs === null ? 'open' : 'claimed';
-  return stepper(pairing, { stored: { state, context: { dueAtMs: watchedUntilMs ?? codeExpiresAtMs } } });
+  return stepper(pairing, {
+    stored: { state, context: { dueAtMs: endedAtMs === null ? (watchedUntilMs ?? codeExpiresAtMs) : Number.NEGATIVE_INFINITY } },
+  });
 }
 
 /** The state at `nowMs`. */

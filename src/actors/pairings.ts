@@ -81,8 +81,11 @@ export class Pairings {
     const nowMs = this.#services.nowMs();
     const watchedUntilMs = nowMs + WATCH_MS;
     const { state } = pairingMachine(row).send({ type: 'pairing.claim', nowMs, watchedUntilMs });
-    if (state !== 'claimed') throw noSuchPairing();
     const { id, codeExpiresAtMs } = row;
+    if (state !== 'claimed') {
+      if (row.endedAtMs === null) await storage.write(organisationId, 'endPairing', { id, nowMs });
+      throw noSuchPairing();
+    }
     const claimed = await storage.write(organisationId, 'claimPairing', { id, codeExpiresAtMs, deviceId, watchedUntilMs, nowMs });
     if (!claimed) throw noSuchPairing();
     this.#changed(id);

@@ -14,6 +14,8 @@ export interface PairingRow {
   readonly claimedAtMs: number | null;
   readonly deviceId: string | null;
   readonly watchedUntilMs: number | null;
+  /** When it was replaced, or somebody was told that its code is too old; it is over then, whatever the clock says. */
+  readonly endedAtMs: number | null;
 }
 
 /** Codes of an app that wait for a build; a person looks at one page at a time. */
@@ -25,7 +27,7 @@ const ENDED_KEPT = 50;
 /** A pairing lasts two hours and a quarter; after this its id is as good as never minted. */
 const LISTED_MS = 30 * 24 * 3_600_000;
 
-const COLUMNS = 'id, app_id, created_at_ms, code_expires_at_ms, claimed_at_ms, device_id, watched_until_ms';
+const COLUMNS = 'id, app_id, created_at_ms, code_expires_at_ms, claimed_at_ms, device_id, watched_until_ms, ended_at_ms';
 
 function pairingOf(row: Row): PairingRow {
   return {
@@ -36,6 +38,7 @@ function pairingOf(row: Row): PairingRow {
     claimedAtMs: row.claimed_at_ms as number | null,
     deviceId: row.device_id as string | null,
     watchedUntilMs: row.watched_until_ms as number | null,
+    endedAtMs: row.ended_at_ms as number | null,
   };
 }
 
@@ -96,12 +99,13 @@ export const transactions = {
     refuseWithoutRoom(db, appId, nowMs);
     const replaced = db
       .statement(
-        `SELECT id FROM pairings WHERE app_id = :appId AND claimed_at_ms IS NULL AND code_expires_at_ms > :nowMs
+        `SELECT id FROM pairings WHERE app_id = :appId AND claimed_at_ms IS NULL AND ended_at_ms IS NULL AND code_expires_at_ms > :nowMs
          ORDER BY created_at_ms DESC, id DESC LIMIT -1 OFFSET :others`,
       )
       .all({ appId, nowMs, others: OPEN_PAIRINGS_MAX - 1 })
       .map((row) => row.id as string);
-    for (const id of replaced) db.statement('UPDATE pairings SET code_expires_at_ms = :nowMs WHERE id = :id').run({ id, nowMs });
+    for (const id of replaced)
+      db.statement('UPDATE pairings SET code_expires_at_ms = :nowMs, ended_at_ms = :nowMs WHERE id = :id').run({ id, nowMs });
     forgetEnded(db, appId, nowMs);
     db.statement(
       `INSERT INTO pairings (id, app_id, code_hash, created_at_ms, code_expires_at_ms)
@@ -118,9 +122,16 @@ export const transactions = {
     const { changes } = db
       .statement(
         `UPDATE pairings SET claimed_at_ms = :nowMs, device_id = :deviceId, watched_until_ms = :watchedUntilMs
-         WHERE id = :id AND claimed_at_ms IS NULL AND code_expires_at_ms = :codeExpiresAtMs`,
+         WHERE id = :id AND claimed_at_ms IS NULL AND ended_at_ms IS NULL AND code_expires_at_ms = :codeExpiresAtMs`,
       )
       .run({ ...input });
     return changes === 1;
+  },
+
+  /** Somebody was told that its code is too old. */
+  endPairing(db: Connection, input: { id: string; nowMs: number }): void {
+    db.statement('UPDATE pairings SET ended_at_ms = :nowMs WHERE id = :id AND ended_at_ms IS NULL AND claimed_at_ms IS NULL').run({
+      ...input,
+    });
   },
 };

@@ -91,7 +91,12 @@ export const transactions = {
     const row = control.statement('SELECT * FROM setup_codes WHERE code_hash = :codeHash').get({ codeHash });
     if (row === undefined) return 'unknown';
     if (row.used_at_ms !== null) return 'used';
-    if (nowMs >= (row.expires_at_ms as number)) return 'expired';
+    if (row.told_expired_at_ms !== null) return 'expired';
+    if (nowMs >= (row.expires_at_ms as number)) {
+      // Somebody is told so now: it stays so, whatever the clock says next.
+      control.statement('UPDATE setup_codes SET told_expired_at_ms = :nowMs WHERE code_hash = :codeHash').run({ codeHash, nowMs });
+      return 'expired';
+    }
     control.statement('UPDATE setup_codes SET used_at_ms = :nowMs WHERE code_hash = :codeHash').run({ codeHash, nowMs });
     control
       .statement(

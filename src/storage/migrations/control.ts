@@ -60,7 +60,9 @@ export const controlMigrations: readonly Migration[] = [
         organisation_id TEXT NOT NULL,
         app_id TEXT NOT NULL,
         expires_at_ms INTEGER NOT NULL,
-        used_at_ms INTEGER
+        used_at_ms INTEGER,
+        -- When somebody was told that it is too old: it stays so, whatever the clock says later.
+        told_expired_at_ms INTEGER
       ) STRICT, WITHOUT ROWID;
       CREATE INDEX setup_codes_by_session ON setup_codes (session_id);
 

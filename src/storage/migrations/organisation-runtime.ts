@@ -124,7 +124,9 @@ export const runtimeMigration: Migration = {
       code_expires_at_ms INTEGER NOT NULL,
       claimed_at_ms INTEGER,
       device_id TEXT,
-      watched_until_ms INTEGER
+      watched_until_ms INTEGER,
+      -- When it was replaced, or somebody was told that its code is too old: it stays so, whatever the clock says later.
+      ended_at_ms INTEGER
     ) STRICT;
     CREATE INDEX pairings_by_app ON pairings (app_id, created_at_ms);
 
