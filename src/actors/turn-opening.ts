@@ -145,6 +145,7 @@ export class TurnOpening {
       kind: plan.kind,
       fingerprint: command.fingerprint,
       deviceId: command.deviceId,
+      manifestHash: command.body.client.manifest_hash ?? null,
       requestId: command.requestId,
       request: JSON.stringify({ client: command.body.client, ...(command.person?.verified === true ? { signed: true } : {}) }),
       model: model.name,
@@ -220,9 +221,8 @@ export class TurnOpening {
   }
 
   #dayLeft(command: TurnCommand, db: Connection, nowMs: number): number {
-    const { app, channel } = command;
-    const { messagesPerDay } = app.settings;
-    return turnsLeft(db, { appId: app.id, channel, nowMs }, { messagesPerDay, sender: senderOf(command, this.#services.storage) });
+    const sender = senderOf(command, this.#services.storage);
+    return turnsLeft(db, { appId: command.app.id, channel: command.channel, nowMs }, { ...command.app.settings, sender });
   }
 
   #mint(prefix: IdPrefix): string {

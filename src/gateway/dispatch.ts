@@ -99,10 +99,25 @@ export function dispatch(route: Route, exchange: Exchange, gate: Gate): void {
   section(routeName(route), exchange.requestId, () => begin(route, exchange, gate));
 }
 
+/** A wrong bearer or cookie is counted for its address; of too many it is said instead of what was wrong. */
+function throttled(error: unknown, { caller }: Route, { address }: Exchange, { buckets }: Gate): unknown {
+  // A publishable key is public: nothing is learnt by guessing one.
+  if (caller === 'anyone' || caller === 'runtime' || !(error instanceof Refusal) || error.code !== 'invalid_token') return error;
+  try {
+    buckets.failed(address);
+    return error;
+  } catch (tooMany) {
+    return tooMany;
+  }
+}
+
 function begin(route: Route, exchange: Exchange, gate: Gate): void {
   const { services } = gate;
   const { cells } = services;
-  const fail = (error: unknown) => sendRefusal(exchange, refusalOf(error, services.log, exchange, routeName(route)));
+  const fail = (error: unknown) => {
+    const told = throttled(error, route, exchange, gate);
+    sendRefusal(exchange, refusalOf(told, services.log, exchange, routeName(route)));
+  };
   if (cells == null || route.caller === 'cell') {
     serve(route, exchange, gate, fail);
     return;

@@ -116,7 +116,8 @@ export class Exchange {
     this.#res.onAborted(() => this.#abort());
     const headers = new Map<string, string>();
     this.#req?.forEach((name, value) => {
-      headers.set(name, value);
+      // As `getHeader` does: of several lines the first.
+      if (!headers.has(name)) headers.set(name, value);
     });
     this.#headers = headers;
     this.#params ??= readParameters(this.#req, this.#plan.parameters);

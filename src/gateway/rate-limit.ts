@@ -29,6 +29,9 @@ const PERSON_BUCKETS_MAX = 50_000;
 /** Open setup sessions of one process; each belongs to an app that somebody is configuring right now, and takes 1 KB. */
 const SESSIONS_MAX = 10_000;
 
+/** Bearers are 24 characters and more, so this is about noise: enough for agents of one office that hold on to old tokens. */
+const WRONG_CREDENTIALS_PER_MINUTE = 20;
+
 interface Bucket {
   level: number;
   atMs: number;
@@ -127,6 +130,17 @@ export class RateBuckets {
   /** Counts the request for its address, whatever becomes of it. True: the address sent few of them lately. */
   #isModest(pool: string, keptPerMinute: number, { app, address }: Counted): boolean {
     return this.#take(this.#buckets.address, `${pool} ${app.id} ${address}`, keptPerMinute) === 0;
+  }
+
+  /** Counts a wrong credential of the address. @throws Refusal `rate_limited` when there were too many; a right one is never held. */
+  failed(address: string): void {
+    const key = `wrong ${address}`;
+    const waitS = this.#take(this.#buckets.address, key, WRONG_CREDENTIALS_PER_MINUTE);
+    if (waitS > 0) {
+      const message = `Too many wrong credentials from this address. Try again in ${waitS} s.`;
+      throw new Refusal('rate_limited', message, { retryAfterS: waitS });
+    }
+    this.#others?.count(`address ${WRONG_CREDENTIALS_PER_MINUTE} ${key}`);
   }
 
   /** When the requests of the last minute came. */

@@ -6,6 +6,7 @@ import { preflightHeaders } from './cors.ts';
 import { dispatch, type Gate, routeName } from './dispatch.ts';
 import { uWS } from './driver.ts';
 import { Exchange, type ExchangePlan, type Interface } from './exchange.ts';
+import { framingProblem } from './framing.ts';
 import { createMetrics, type GatewayMetrics } from './metrics.ts';
 import { RateBuckets } from './rate-limit.ts';
 import { sendRefusal } from './render.ts';
@@ -115,9 +116,26 @@ class Gateway {
     return new Exchange(res, req, plan);
   }
 
+  /** Begins an exchange and hands it on; a request that can be read in two ways is refused, with the connection that brought it. */
+  #accept(plan: ExchangePlan, work: (exchange: Exchange) => void): Handler {
+    const closing = { ...plan, closing: () => true };
+    return (res, req) => {
+      const problem = framingProblem(req);
+      if (problem === undefined) {
+        work(this.#begin(res, req, plan));
+        return;
+      }
+      const exchange = this.#begin(res, req, closing);
+      exchange.detach();
+      // Not yet: while an answer is due, uWebSockets cuts the connection rather than take what lies behind for the next request.
+      setImmediate(() => sendRefusal(exchange, new Refusal('invalid_request', problem)));
+    };
+  }
+
   #registerRoute(route: Route): void {
     const plan = this.#plan(routeName(route), interfaceOf(route.path), parametersOf(route.path));
-    REGISTER[route.method](this.app, route.path, (res, req) => dispatch(route, this.#begin(res, req, plan), this.#gate));
+    const handler = this.#accept(plan, (exchange) => dispatch(route, exchange, this.#gate));
+    REGISTER[route.method](this.app, route.path, handler);
   }
 
   /** Preflights, and the methods that a known path does not have. */
@@ -125,16 +143,16 @@ class Gateway {
     const face = interfaceOf(path);
     const allow = methods.join(', ');
     const refused = this.#plan(`* ${path}`, face, []);
-    this.app.any(path, (res, req) => {
-      const message = `${path} takes ${allow}.`;
-      sendRefusal(this.#begin(res, req, refused), new Refusal('method_not_allowed', message), { Allow: allow });
+    const refuse = this.#accept(refused, (exchange) => {
+      sendRefusal(exchange, new Refusal('method_not_allowed', `${path} takes ${allow}.`), { Allow: allow });
     });
+    this.app.any(path, refuse);
     if (face !== 'runtime') return;
     const preflight = this.#plan(`OPTIONS ${path}`, face, []);
-    this.app.options(path, (res, req) => {
-      const exchange = this.#begin(res, req, preflight);
+    const allowed = this.#accept(preflight, (exchange) => {
       exchange.respond(204, preflightHeaders(exchange.origin, `${allow}, OPTIONS`), null);
     });
+    this.app.options(path, allowed);
   }
 
   #registerUnknown(): void {

@@ -8,10 +8,18 @@ export function readInstallation(control: Connection, name: string): string | un
 /** Links that can wait to be opened; each start makes one. */
 const CONSOLE_LINKS_MAX = 100;
 const LINK = 'console_link:';
+const ENDED = 'console_session_ended ';
+/** A week beyond the session's own time. */
+const ENDED_KEPT_MS = 7 * 24 * 60 * 60 * 1000;
 
 /** Whether the link is there: guesses are turned away without a write. */
 export function hasConsoleLink(control: Connection, codeHash: string): boolean {
   return readInstallation(control, LINK + codeHash) !== undefined;
+}
+
+/** Whether the console's session was ended before it ran out. `hash`: SHA-256 of its cookie. */
+export function isConsoleSessionEnded(control: Connection, hash: string): boolean {
+  return readInstallation(control, ENDED + hash) !== undefined;
 }
 
 export const transactions = {
@@ -34,6 +42,18 @@ export const transactions = {
          SELECT name FROM installation WHERE name GLOB '${LINK}*' ORDER BY CAST(value AS INTEGER) DESC LIMIT -1 OFFSET :others)`,
     ).run({ others: CONSOLE_LINKS_MAX - 1 });
     db.statement('INSERT INTO installation (name, value) VALUES (:name, :value)').run({ name: LINK + codeHash, value: `${expiresAtMs}` });
+  },
+
+  /** Ends a session of the console for good; rows of sessions that have run out since are let go of. */
+  endConsoleSession(db: Connection, { hash, expiresAtMs, nowMs }: { hash: string; expiresAtMs: number; nowMs: number }): void {
+    db.statement(`DELETE FROM installation WHERE name GLOB '${ENDED}*' AND CAST(value AS INTEGER) <= :before`).run({
+      // Not at once: a clock that is set back must not revive them.
+      before: nowMs - ENDED_KEPT_MS,
+    });
+    db.statement('INSERT OR REPLACE INTO installation (name, value) VALUES (:name, :value)').run({
+      name: ENDED + hash,
+      value: `${expiresAtMs}`,
+    });
   },
 
   /** Uses a link up: whoever is first is answered true, if it is not too old; everybody else false. */

@@ -1,6 +1,9 @@
 /**
  * The manifests that an app's builds registered: immutable documents keyed by (app, hash) (service.md "Action manifest").
- * Owns the table `manifests` and the moment of an app's first handshake.
+ * Owns the tables `manifests` and `manifest_uses`, and the moment of an app's first handshake.
+ *
+ * The key that registers manifests is public. So one that a stranger may have posted (with a live key, when the app has others) is the
+ * app's only from the first turn on that names it: until then it is never "the latest", and it pushes none of the app's out.
  */
 import { createHash } from 'node:crypto';
 import canonicalize from 'canonicalize';
@@ -10,10 +13,14 @@ import { completeManifest, type Manifest, type PostedManifest } from '../protoco
 import type { Connection } from './connection.ts';
 
 /**
- * An app has a manifest per build in use. The key that registers them is public, so the number is bounded: the least
- * recently posted goes, and a build that still uses it is told `manifest_unknown` and posts it again.
+ * An app has a manifest per build in use. The number is bounded: the one used or posted longest ago goes, and a build that
+ * still uses it is told `manifest_unknown` and posts it again.
  */
 export const MANIFESTS_PER_APP_MAX = 200;
+/** Beside them, those that no turn has used yet: a build's first turn follows its post within seconds. */
+const UNUSED_MANIFESTS_MAX = 50;
+/** A use is written at most this often: it only has to tell builds in use from builds that are gone. */
+const USE_NOTED_EVERY_MS = 60 * 60 * 1000;
 /** Parsed documents kept: every turn reads one, and the builds in use at once are few. */
 const PARSED_KEPT = 500;
 
@@ -60,9 +67,19 @@ export function readManifest(db: Connection, appId: string, hash: string): Manif
   return row === undefined ? undefined : parse(db, appId, hash, row.document as string);
 }
 
-/** The manifest posted last, whichever build it came from. */
+/** Whether the app has registered the manifest. */
+export function hasManifest(db: Connection, appId: string, hash: string): boolean {
+  return db.statement('SELECT 1 FROM manifests WHERE app_id = :appId AND hash = :hash').get({ appId, hash }) !== undefined;
+}
+
+/** The manifest posted last of those that are known to be the app's, whichever build it came from. */
 export function latestManifest(db: Connection, appId: string): ManifestRecord | undefined {
-  const row = db.statement('SELECT * FROM manifests WHERE app_id = :appId ORDER BY last_seen_at_ms DESC LIMIT 1').get({ appId });
+  const row = db
+    .statement(
+      `SELECT * FROM manifests WHERE app_id = :appId AND hash IN (SELECT hash FROM manifest_uses WHERE app_id = :appId)
+       ORDER BY last_seen_at_ms DESC LIMIT 1`,
+    )
+    .get({ appId });
   if (row === undefined) return undefined;
   const hash = row.hash as string;
   return {
@@ -78,6 +95,30 @@ export interface RegisterManifest extends HashedManifest {
   readonly appId: string;
   readonly sdk: string;
   readonly nowMs: number;
+  /** It came with a live key, which anybody has: it is the app's once a turn names it, or when the app has no other. */
+  readonly unsolicited?: boolean;
+}
+
+/** Notes that a turn named the manifest; called in the transaction that opens the turn. */
+export function noteManifestUse(db: Connection, appId: string, hash: string, nowMs: number): void {
+  db.statement(
+    `INSERT INTO manifest_uses (app_id, hash, used_at_ms) SELECT app_id, hash, :nowMs FROM manifests WHERE app_id = :appId AND hash = :hash
+     ON CONFLICT (app_id, hash) DO UPDATE SET used_at_ms = :nowMs WHERE used_at_ms < :nowMs - :every`,
+  ).run({ appId, hash, nowMs, every: USE_NOTED_EVERY_MS });
+}
+
+/** Lets go of what is beyond the two bounds, each by itself. */
+function evict(db: Connection, appId: string): void {
+  db.statement(
+    `DELETE FROM manifests WHERE app_id = :appId AND hash IN
+       (SELECT u.hash FROM manifest_uses u JOIN manifests m ON m.app_id = u.app_id AND m.hash = u.hash WHERE u.app_id = :appId
+        ORDER BY max(u.used_at_ms, m.last_seen_at_ms) DESC LIMIT -1 OFFSET :kept)`,
+  ).run({ appId, kept: MANIFESTS_PER_APP_MAX });
+  db.statement(
+    `DELETE FROM manifests WHERE app_id = :appId AND hash IN
+       (SELECT hash FROM manifests WHERE app_id = :appId AND hash NOT IN (SELECT hash FROM manifest_uses WHERE app_id = :appId)
+        ORDER BY last_seen_at_ms DESC LIMIT -1 OFFSET :kept)`,
+  ).run({ appId, kept: UNUSED_MANIFESTS_MAX });
 }
 
 export const transactions = {
@@ -96,10 +137,9 @@ export const transactions = {
          max(:nowMs, 1 + coalesce((SELECT max(last_seen_at_ms) FROM manifests WHERE app_id = :appId), 0)))
        ON CONFLICT (app_id, hash) DO UPDATE SET sdk = excluded.sdk, last_seen_at_ms = excluded.last_seen_at_ms`,
     ).run({ appId, hash, document, sdk, nowMs });
-    db.statement(
-      `DELETE FROM manifests WHERE app_id = :appId AND hash IN
-         (SELECT hash FROM manifests WHERE app_id = :appId ORDER BY last_seen_at_ms DESC LIMIT -1 OFFSET :kept)`,
-    ).run({ appId, kept: MANIFESTS_PER_APP_MAX });
+    const isFirst = db.statement('SELECT 1 FROM manifest_uses WHERE app_id = :appId LIMIT 1').get({ appId }) === undefined;
+    if (input.unsolicited !== true || isFirst) noteManifestUse(db, appId, hash, nowMs);
+    evict(db, appId);
     if (app.handshake_at_ms !== null) return { firstHandshake: false };
     db.statement('UPDATE apps SET handshake_at_ms = :nowMs, revision = revision + 1 WHERE id = :appId').run({ appId, nowMs });
     return { firstHandshake: true };

@@ -3,6 +3,7 @@ import type { TurnState } from '../protocol/runtime/states.ts';
 import type { Connection } from './connection.ts';
 import { insertBlocks, insertMessage, type NewBlock, type PickChange, passFence, setPicks } from './conversations.ts';
 import { changeInvocations, type InvocationChange } from './invocations.ts';
+import { noteManifestUse } from './manifests.ts';
 import type { Channel } from './organisations.ts';
 import { insertPlaceholders, type PlaceholderRow } from './placeholders.ts';
 import { insertJournal, readTurn, type TurnKind } from './turns.ts';
@@ -16,6 +17,8 @@ export interface OpenTurnInput {
   readonly kind: TurnKind;
   readonly fingerprint: string;
   readonly deviceId: string;
+  /** Of the build that sent it, registered; null or absent: it named none. */
+  readonly manifestHash?: string | null;
   readonly requestId: string;
   readonly request: string;
   readonly model: string;
@@ -166,6 +169,7 @@ function writeOpening(db: Connection, input: OpenTurnInput): OpenTurnOutput {
          AND NOT EXISTS (SELECT 1 FROM invocations WHERE invocations.turn = turns.id) AND id <> :turn`,
     ).run({ conversationId, turn });
   }
+  if (input.manifestHash != null) noteManifestUse(db, appId, input.manifestHash, nowMs);
   if (input.admission !== null) countTurn(db, { appId, channel, isNewConversation, nowMs }, input.admission);
   return { outcome: 'opened', turn, dayLeft: passed?.dayLeft ?? null };
 }

@@ -13,7 +13,9 @@ const TOKEN = 'operator-token-of-this-test';
 function service(t: TestContext, operatorToken: string | undefined = TOKEN, publicUrl?: string) {
   const clock = { nowMs: Date.parse('2026-11-21T10:00:00.000Z') };
   const layout = prepareDataDir(temporaryDir(t));
-  const services = { config: { operatorToken, publicUrl }, storage: { layout }, nowMs: () => clock.nowMs } as unknown as Services;
+  // Nobody has signed out.
+  const control = { statement: () => ({ get: () => undefined }) };
+  const services = { config: { operatorToken, publicUrl }, storage: { layout, control }, nowMs: () => clock.nowMs } as unknown as Services;
   return { services, clock, layout };
 }
 

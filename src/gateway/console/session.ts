@@ -1,6 +1,7 @@
 /**
  * Who may use the console: the operator's token as a bearer, or a session cookie made from it (decisions §2). Sessions
- * are stateless, signed with a key made of the token, so that a new token ends them all, and every node of a cell knows them.
+ * are signed with a key made of the token, so that a new token ends them all, and every node of a cell knows them; one that was
+ * signed out of is a row, known to all nodes of the cell.
  * Failed logins are remembered in memory, and told to the other nodes of a cell; one-time links are rows.
  */
 import { createHmac, randomBytes } from 'node:crypto';
@@ -9,7 +10,7 @@ import type { SharedCounts } from '../../actors/cluster/shared-counts.ts';
 import { loginBody } from '../../protocol/console/login.ts';
 import { Refusal } from '../../protocol/errors.ts';
 import { timestamp } from '../../protocol/timestamp.ts';
-import { hasConsoleLink } from '../../storage/installation.ts';
+import { hasConsoleLink, isConsoleSessionEnded } from '../../storage/installation.ts';
 import { openOperatorToken } from '../../storage/operator-token.ts';
 import { hashSecret } from '../../storage/setup-access.ts';
 import { isSecret } from '../../storage/vault.ts';
@@ -105,7 +106,7 @@ function cookieOf(header: (name: string) => string): string {
   return '';
 }
 
-/** The session of the request's cookie; undefined when there is none, it was tampered with, or it has run out. */
+/** The session of the request's cookie; undefined when there is none, it was tampered with, has run out or was ended. */
 export function readSession(header: (name: string) => string, services: Services): ConsoleSession | undefined {
   const value = cookieOf(header);
   if (value === '') return undefined;
@@ -113,7 +114,7 @@ export function readSession(header: (name: string) => string, services: Services
   const claim = value.slice(0, value.lastIndexOf('.'));
   if (!isSecret(value, `${claim}.${sign(state, 'session', claim)}`)) return undefined;
   const expiresAtMs = Number(claim.slice(0, claim.indexOf('.')));
-  if (!(services.nowMs() < expiresAtMs)) return undefined;
+  if (!(services.nowMs() < expiresAtMs) || isConsoleSessionEnded(services.storage.control, hashSecret(value))) return undefined;
   return { value, csrfToken: sign(state, 'csrf', claim), expiresAtMs };
 }
 
@@ -235,7 +236,12 @@ export const logoutRoute = defineRoute({
   caller: 'operator',
   limits: [],
   body: null,
-  handle(_, services) {
+  async handle({ header }, services) {
+    const session = readSession(header, services);
+    if (session !== undefined) {
+      const hash = hashSecret(session.value);
+      await services.storage.writeControl('endConsoleSession', { hash, expiresAtMs: session.expiresAtMs, nowMs: services.nowMs() });
+    }
     return json({ ok: true }, 200, { 'Set-Cookie': sessionCookie(null, services) });
   },
 });

@@ -2,13 +2,36 @@
 import { Refusal } from '../../protocol/errors.ts';
 import { MANIFEST_BODY_MAX_BYTES } from '../../protocol/limits.ts';
 import { manifestRequest, type PostedManifest } from '../../protocol/runtime/manifest.ts';
-import { type HashedManifest, hashManifest } from '../../storage/manifests.ts';
+import { type HashedManifest, hashManifest, hasManifest } from '../../storage/manifests.ts';
 import { perMinute } from '../rate-limit.ts';
-import { defineRoute, json } from '../route.ts';
+import { type AdmittedCaller, defineRoute, json } from '../route.ts';
+import { addressPool, sharedPool } from './pools.ts';
 
-/** An SDK posts once per start; every post is a write, and the key that allows it is public. */
-const POSTS_PER_MINUTE_PER_DEVICE = 60;
-const POSTS_PER_MINUTE_PER_APP = 600;
+/** An SDK posts once per start; reading and hashing a document takes some milliseconds, and the key that allows it is public. */
+const POSTS_PER_MINUTE_PER_ADDRESS = 600;
+/** Posts that are written: each is a commit. A known document that comes beyond them is answered without one. */
+const WRITES_PER_MINUTE_PER_DEVICE = 60;
+const WRITES_PER_MINUTE_PER_APP = 600;
+/** Documents that the app has not registered yet: a build brings one, and an office may start some builds at once. */
+const NEW_PER_MINUTE_PER_ADDRESS = 20;
+
+const newPools = [addressPool('manifest_new', NEW_PER_MINUTE_PER_ADDRESS)];
+const writePools = [
+  perMinute('manifest', 'device', WRITES_PER_MINUTE_PER_DEVICE),
+  sharedPool('manifest', WRITES_PER_MINUTE_PER_APP, NEW_PER_MINUTE_PER_ADDRESS),
+];
+
+/** Whether the post is to be written: a known document may be answered without that. @throws Refusal `rate_limited` for a new one. */
+function isWritten(caller: AdmittedCaller, isKnown: boolean): boolean {
+  try {
+    if (!isKnown) caller.pass(newPools, null);
+    caller.pass(writePools, null);
+    return true;
+  } catch (error) {
+    if (isKnown && error instanceof Refusal) return false;
+    throw error;
+  }
+}
 
 function hash(manifest: PostedManifest): HashedManifest {
   try {
@@ -24,13 +47,17 @@ export const manifestRoute = defineRoute({
   method: 'POST',
   path: '/v1/apps/manifest',
   caller: 'runtime',
-  limits: [perMinute('manifest', 'device', POSTS_PER_MINUTE_PER_DEVICE), perMinute('manifest', 'app', POSTS_PER_MINUTE_PER_APP)],
+  limits: [addressPool('manifest_posts', POSTS_PER_MINUTE_PER_ADDRESS)],
   body: manifestRequest,
   bodyMaxBytes: MANIFEST_BODY_MAX_BYTES,
   async handle({ caller, body }, { storage, setup, nowMs }) {
     const hashed = hash(body.manifest);
-    await storage.write(caller.organisationId, 'registerManifest', { ...hashed, appId: caller.app.id, sdk: body.sdk, nowMs: nowMs() });
-    await setup.settled(caller.organisationId, caller.app.id);
+    const { organisationId, app, channel } = caller;
+    if (isWritten(caller, hasManifest(storage.organisation(organisationId), app.id, hashed.hash))) {
+      const unsolicited = channel === 'live';
+      await storage.write(organisationId, 'registerManifest', { ...hashed, appId: app.id, sdk: body.sdk, unsolicited, nowMs: nowMs() });
+      await setup.settled(organisationId, app.id);
+    }
     return json({ manifest_hash: hashed.hash });
   },
 });

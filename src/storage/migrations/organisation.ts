@@ -59,6 +59,15 @@ export const organisationMigrations: readonly Migration[] = [
         PRIMARY KEY (app_id, hash)
       ) STRICT, WITHOUT ROWID;
 
+      -- Which of them are known to be the app's: turns used them, or they came with a test key, or first of all.
+      CREATE TABLE manifest_uses (
+        app_id TEXT NOT NULL,
+        hash TEXT NOT NULL,
+        used_at_ms INTEGER NOT NULL,
+        PRIMARY KEY (app_id, hash),
+        FOREIGN KEY (app_id, hash) REFERENCES manifests (app_id, hash) ON DELETE CASCADE
+      ) STRICT, WITHOUT ROWID;
+
       CREATE TABLE knowledge_sources (
         id TEXT PRIMARY KEY,
         app_id TEXT NOT NULL REFERENCES apps (id) ON DELETE CASCADE,

@@ -81,3 +81,35 @@ test('the manifests of an app are bounded: the one posted longest ago goes first
   const kept = (n: number) => readManifest(db, appId, n.toString(16).padStart(64, '0')) !== undefined;
   assert.deepEqual([kept(0), kept(1), kept(2), kept(9_999)], [true, false, true, true]);
 });
+
+test('POST /v1/apps/manifest: strangers push out none of the app’s, are never the latest, and keep nobody from posting again', async (t) => {
+  let nowMs = 1_000;
+  const { base, storage, organisationId, appId, live, test: testKey } = await serveApp(t, [manifestRoute], () => nowMs);
+  const db = storage.organisation(organisationId);
+  const post = async (version: string, key: string) =>
+    (
+      await fetch(`${base}/v1/apps/manifest`, {
+        method: 'POST',
+        headers: { 'X-Service-Key': key, 'X-Service-Device': version.padStart(32, '0'), 'Content-Type': 'application/json' },
+        body: JSON.stringify({ manifest: manifest(version), sdk: 'web/0.27.0' }),
+      })
+    ).status;
+  assert.equal(await post('1', testKey), 200);
+  await storage.write(organisationId, 'goLive', { appId, organisationId, nowMs });
+  const own = latestManifest(db, appId)?.hash;
+  const flood = await Promise.all(Array.from({ length: 230 }, (_, n) => post(String(1_000 + n), live)));
+  assert.equal(flood.filter((status) => status === 200).length, 19, 'an address brings 20 new ones a minute, the app’s own among them');
+  for (let minute = 1; minute <= 12; minute++) {
+    nowMs += 60_000;
+    await Promise.all(Array.from({ length: 25 }, (_, n) => post(String(minute * 10_000 + n), live)));
+  }
+  assert.ok((db.statement('SELECT count(*) AS n FROM manifests').get()?.n as number) <= 51);
+  assert.equal(latestManifest(db, appId)?.hash, own);
+  assert.equal(await post('1', live), 200, 'a known one comes again, whatever is full');
+  assert.equal(latestManifest(db, appId)?.hash, own);
+  const stranger = db.statement('SELECT hash FROM manifests WHERE hash <> :own LIMIT 1').get({ own: own ?? '' })?.hash as string;
+  await storage.write(organisationId, 'registerManifest', {
+    ...{ appId, hash: stranger, document: '{}', sdk: 'web/1.0.0', unsolicited: true, nowMs },
+  });
+  assert.equal(latestManifest(db, appId)?.hash, own, 'posted again is not used');
+});

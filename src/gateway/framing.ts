@@ -1,0 +1,26 @@
+/**
+ * Requests whose length or host can be read in two ways (RFC 9112 §6.3, §3.2): a proxy in front and this service would disagree on
+ * where one ends, and the rest of it would be taken for the next person's request. uWebSockets.js refuses a Content-Length that is
+ * no number, and one beside Transfer-Encoding; it takes the first of several lines, so what is left is refused here.
+ */
+import type { HttpRequest } from 'uWebSockets.js';
+
+/** What is wrong with the lines of the request's head, in a sentence; undefined: nothing. */
+export function framingProblem(req: HttpRequest): string | undefined {
+  const lengths: string[] = [];
+  const encodings: string[] = [];
+  let hosts = 0;
+  req.forEach((name, value) => {
+    if (name === 'content-length') lengths.push(value);
+    else if (name === 'transfer-encoding') encodings.push(value);
+    else if (name === 'host') hosts += 1;
+  });
+  if (hosts > 1) return 'The request has several Host headers. Send one.';
+  if (lengths.length > 1) return 'The request has several Content-Length headers. Send one.';
+  if (lengths[0] !== undefined && !/^\d+$/.test(lengths[0])) return 'Content-Length must be a number of bytes.';
+  if (lengths.length > 0 && encodings.length > 0) return 'The request has Content-Length and Transfer-Encoding. Send one of them.';
+  if (encodings.length > 1 || (encodings[0] !== undefined && encodings[0].toLowerCase() !== 'chunked')) {
+    return 'Transfer-Encoding may only be chunked, once.';
+  }
+  return undefined;
+}

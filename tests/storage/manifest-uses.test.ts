@@ -1,0 +1,41 @@
+/** service.md "Action manifest": which of an app's manifests count as its own, when strangers may post some, too. */
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import {
+  hashManifest,
+  hasManifest,
+  latestManifest,
+  MANIFESTS_PER_APP_MAX,
+  noteManifestUse,
+  transactions,
+} from '../../src/storage/manifests.ts';
+import { addApp, openFiles } from './migrated-files.ts';
+
+const NOW = Date.parse('2026-11-21T10:00:00.000Z');
+const HOUR_MS = 60 * 60 * 1000;
+
+test('an unsolicited manifest is the latest from its first turn on, and the first of an app at once', (t) => {
+  const files = openFiles(t, NOW);
+  const { db } = files;
+  const appId = addApp(files, 'Shop', NOW);
+  const post = (version: string, unsolicited: boolean, nowMs = NOW) => {
+    const hashed = hashManifest({ version, actions: [] });
+    transactions.registerManifest(db, { ...hashed, appId, sdk: 'web/1.0.0', unsolicited, nowMs });
+    return hashed.hash;
+  };
+  const first = post('1', true);
+  assert.equal(latestManifest(db, appId)?.hash, first);
+  const second = post('2', true);
+  assert.equal(latestManifest(db, appId)?.hash, first);
+  noteManifestUse(db, appId, second, NOW);
+  assert.equal(latestManifest(db, appId)?.hash, second);
+  const third = post('3', false);
+  assert.equal(latestManifest(db, appId)?.hash, third);
+  noteManifestUse(db, appId, 'f'.repeat(64), NOW);
+  // One in use outlives those that were posted after it and are not used any more.
+  for (let n = 0; n < MANIFESTS_PER_APP_MAX - 3; n++) post(`old ${n}`, false, NOW + 1_000);
+  noteManifestUse(db, appId, second, NOW + 2 * HOUR_MS);
+  for (let n = 0; n < 20; n++) post(`new ${n}`, false, NOW + 2_000);
+  assert.equal(hasManifest(db, appId, second), true);
+  assert.equal(db.statement('SELECT count(*) AS n FROM manifests').get()?.n, MANIFESTS_PER_APP_MAX);
+});
