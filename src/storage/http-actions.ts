@@ -3,6 +3,8 @@
  *
  * Invariant: an action that declares `needs_key` is switched on exactly while its host has a shared key (see
  * shared-keys.ts); nothing stores that twice.
+ * Invariant: where the token of the signed-in person goes is moved to another host by people only (`token_host`): who holds
+ * a setup token must not be able to send people's tokens to a host of their own.
  */
 import canonicalize from 'canonicalize';
 import { LRUCache } from 'lru-cache';
@@ -134,6 +136,27 @@ function refuseTakenName(db: Connection, appId: string, { name, external_key }: 
   }
 }
 
+/**
+ * @throws Refusal conflict when the action, or one of its name, sent people's tokens to another host and no person agreed to this one.
+ * Archived ones count, and those whose auth was taken away in between.
+ */
+function refuseMovedToken(db: Connection, { appId, action, origin }: UpsertAction, host: string): void {
+  // The console writes what a person enters, and a proposal is written when a person approved it.
+  if (action.auth !== 'user' || origin === 'console' || origin === 'proposal') return;
+  const row = db
+    .statement(
+      `SELECT token_host FROM http_actions
+       WHERE app_id = :appId AND (external_key = :externalKey OR name = :name) AND token_host <> :host
+         AND NOT EXISTS (SELECT 1 FROM http_actions WHERE app_id = :appId AND external_key = :externalKey AND token_host = :host)`,
+    )
+    .get({ appId, externalKey: action.external_key, name: action.name, host });
+  if (row === undefined) return;
+  throw new Refusal(
+    'conflict',
+    `url_template would send the signed-in person's token, which goes to ${row.token_host}, to ${host}: a person has to make this change in the console; list it in human_todos`,
+  );
+}
+
 function refuseWithoutRoom(db: Connection, appId: string): void {
   const row = db.statement('SELECT count(*) AS n FROM http_actions WHERE app_id = :appId AND archived_at_ms IS NULL').get({ appId });
   if ((row?.n as number) >= ACTIONS_PER_APP_MAX) {
@@ -178,19 +201,21 @@ function upsertAction(db: Connection, input: UpsertAction): UpsertedAction {
   });
   if (before !== undefined && before.archivedAtMs === null && canonicalize(before.definition) === document) return result('unchanged');
   refuseTakenName(db, appId, action);
+  refuseMovedToken(db, input, host);
   if (before === undefined || before.archivedAtMs !== null) refuseWithoutRoom(db, appId);
-  const columns = { id, name: action.name, host, document, origin, reason: reason ?? null, nowMs };
+  const tokenHost = action.auth === 'user' ? host : null;
+  const columns = { id, name: action.name, host, tokenHost, document, origin, reason: reason ?? null, nowMs };
   if (before === undefined) {
     requireAppRow(db, appId);
     db.statement(
-      `INSERT INTO http_actions (id, app_id, external_key, name, host, definition, origin, reason, created_at_ms, updated_at_ms)
-       VALUES (:id, :appId, :externalKey, :name, :host, :document, :origin, :reason, :nowMs, :nowMs)`,
+      `INSERT INTO http_actions (id, app_id, external_key, name, host, token_host, definition, origin, reason, created_at_ms, updated_at_ms)
+       VALUES (:id, :appId, :externalKey, :name, :host, :tokenHost, :document, :origin, :reason, :nowMs, :nowMs)`,
     ).run({ ...columns, appId, externalKey: action.external_key });
     touchActions(db, appId);
     return result('created');
   }
   db.statement(
-    `UPDATE http_actions SET name = :name, host = :host, definition = :document, origin = :origin, reason = :reason,
+    `UPDATE http_actions SET name = :name, host = :host, token_host = coalesce(:tokenHost, token_host), definition = :document, origin = :origin, reason = :reason,
        archived_at_ms = NULL, updated_at_ms = :nowMs
      WHERE id = :id`,
   ).run(columns);

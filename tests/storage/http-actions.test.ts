@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { join } from 'node:path';
-import { type TestContext, test } from 'node:test';
+import { describe, type TestContext, test } from 'node:test';
 import { mintId } from '../../src/protocol/ids.ts';
 import type { HttpAction } from '../../src/protocol/setup/action-rules.ts';
 import { transactions as apps } from '../../src/storage/apps.ts';
@@ -238,4 +238,35 @@ test('GET …/actions: pages follow each other by id and hold every action once'
     [...first, ...rest].map(({ name }) => name),
     [0, 1, 2, 3, 4].map((n) => `action_${n}`),
   );
+});
+
+describe('HTTP actions: where the token of the signed-in person goes', () => {
+  const mine = (url: string, more: Partial<HttpAction> = {}) => item('orders', { auth: 'user', url_template: url, ...more });
+  const OURS = 'https://api.shop.example/orders';
+  const THEIRS = 'https://stranger.example/orders';
+  const refused = { name: 'Refusal', code: 'conflict', message: /token, which goes to api\.shop\.example, to stranger\.example/ };
+
+  test('a setup token moves it to no other host: not by an update, in steps, from the archive, or under another key', (t) => {
+    const desk = oneApp(t);
+    desk.upsert(mine(OURS));
+    assert.throws(() => desk.upsert(mine(THEIRS)), refused);
+    desk.upsert(mine(OURS, { auth: 'none' }));
+    desk.upsert(mine(THEIRS, { auth: 'none' }));
+    assert.throws(() => desk.upsert(mine(THEIRS)), refused);
+    desk.archive('orders');
+    assert.throws(() => desk.upsert(mine(THEIRS)), refused);
+    assert.throws(() => desk.upsert(mine(THEIRS, { external_key: 'another' })), refused);
+    desk.upsert(mine(`${OURS}/new-path`));
+    assert.equal(readAction(desk.db, desk.appId, 'orders')?.host, 'api.shop.example');
+  });
+
+  test('a person does, in the console or by approving a proposal, and from then on it goes there', (t) => {
+    for (const origin of ['console', 'proposal']) {
+      const desk = oneApp(t);
+      desk.upsert(mine(OURS));
+      transactions.upsertAction(desk.db, { actionId: mintId('act', NOW), appId: desk.appId, action: mine(THEIRS), origin, nowMs: NOW });
+      assert.equal(desk.upsert(mine(THEIRS, { description: 'Says more.' })).op, 'updated');
+      assert.throws(() => desk.upsert(mine(OURS)), { code: 'conflict' });
+    }
+  });
 });

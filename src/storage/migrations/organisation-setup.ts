@@ -50,6 +50,8 @@ export const setupMigration: Migration = {
       name TEXT NOT NULL,
       -- Host of url_template: what a shared key belongs to.
       host TEXT NOT NULL,
+      -- The host that people's tokens go to, or last went to: moved by people only. NULL: to none yet.
+      token_host TEXT,
       -- The item as it was accepted, without its reason: JSON.
       definition TEXT NOT NULL,
       origin TEXT NOT NULL,
