@@ -1,5 +1,7 @@
 /** The kinds of values that environment variables hold, and how a wrong one is told. */
+
 import * as v from 'valibot';
+import { withoutEnd } from './protocol/text.ts';
 
 /** A variable that the service cannot start with: one line that names it, what it holds and what it may hold. */
 export class ConfigError extends Error {
@@ -17,7 +19,7 @@ const MODEL_NAME_MAX_CHARS = 200;
 export const httpUrl = v.pipe(
   v.string(),
   v.check((text) => URL.canParse(text) && /^https?:$/.test(new URL(text).protocol), 'it must be an http or https address'),
-  v.transform((text) => text.replace(/\/+$/, '')),
+  v.transform((text) => withoutEnd(text, '/')),
 );
 
 export const modelName = v.pipe(v.string(), v.maxLength(MODEL_NAME_MAX_CHARS, `it may have at most ${MODEL_NAME_MAX_CHARS} characters`));

@@ -2,9 +2,11 @@
  * What a smoke run asks (service.md "POST /smoke rules"): three to five questions made of an app's configuration. Pure:
  * the same configuration gives the same questions, so that a run can be repeated after a change.
  */
+
 import type { ParamValue } from '../protocol/action-params.ts';
 import { SMOKE_QUESTIONS_MAX, SMOKE_QUESTIONS_MIN } from '../protocol/limits.ts';
 import type { ActionParam, ManifestAction } from '../protocol/runtime/manifest.ts';
+import { withoutEnd } from '../protocol/text.ts';
 import type { QuestionOrigin } from '../storage/smoke-runs.ts';
 
 export interface SmokeQuestion {
@@ -61,8 +63,9 @@ function spoken(name: string): string {
 
 function exampleText(name: string, param: ActionParam): string {
   // A sentence may end right behind its example.
-  const given = GIVEN_EXAMPLE.exec(param.description ?? '')?.[1]?.replace(/[._:/-]+$/, '');
-  return given ?? EXAMPLES.find(([pattern]) => pattern.test(spoken(name)))?.[1] ?? 'example';
+  const given = GIVEN_EXAMPLE.exec(param.description ?? '')?.[1];
+  if (given !== undefined) return withoutEnd(given, '._:/-');
+  return EXAMPLES.find(([pattern]) => pattern.test(spoken(name)))?.[1] ?? 'example';
 }
 
 function exampleItem(name: string, param: ActionParam, type: 'string' | 'number' | 'boolean'): ParamValue {
@@ -83,7 +86,7 @@ export function exampleValue(name: string, param: ActionParam): ParamValue | rea
 
 /** Quoted where it would run into the sentence otherwise. */
 function written(value: ParamValue): string {
-  return typeof value !== 'string' || /^[^\s"]*[\d@:][^\s"]*$/.test(value) ? String(value) : `"${value}"`;
+  return typeof value !== 'string' || /^[^\s"\d@:]*[\d@:][^\s"]*$/.test(value) ? String(value) : `"${value}"`;
 }
 
 function actionQuestion(action: ManifestAction): string {

@@ -2,8 +2,10 @@
  * Owns the way to a server that turns texts into vectors: any that speaks OpenAI's `POST /embeddings`. Bounds what is sent
  * and read at once, tries again what the server asks to have later, and answers vectors of one dimension or none.
  */
+
 import { setTimeout as pause } from 'node:timers/promises';
 import { type Dispatcher, Pool } from 'undici';
+import { withoutEnd } from '../protocol/text.ts';
 import { readVectors } from './embedding-answer.ts';
 import { EmbeddingError } from './embedding-error.ts';
 import { answerFailure, connectionFailure } from './models/upstream-failure.ts';
@@ -91,7 +93,7 @@ export function createEmbedder(options: EmbedderOptions): Embedder {
   const { apiKey, model, retryMs = RETRY_MS, timeoutMs = REQUEST_TIMEOUT_MS } = options;
   const base = new URL(options.baseUrl);
   if (base.protocol !== 'http:' && base.protocol !== 'https:') throw new TypeError('baseUrl must be an http or https URL');
-  const path = `${base.pathname.replace(/\/+$/, '')}/embeddings${base.search}`;
+  const path = `${withoutEnd(base.pathname, '/')}/embeddings${base.search}`;
   const pool = new Pool(base.origin, { connections: CONNECTIONS_MAX, headersTimeout: timeoutMs, bodyTimeout: timeoutMs });
   const headers: Record<string, string> = { 'content-type': 'application/json', accept: 'application/json' };
   if (apiKey !== undefined && apiKey !== '') headers.authorization = `Bearer ${apiKey}`;

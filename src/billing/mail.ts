@@ -64,7 +64,7 @@ function digestOf(key: string): string {
 }
 
 function envelope(mail: Mail, from: string) {
-  const domain = /@([^\s>]+)>?$/.exec(from)?.[1] ?? 'localhost';
+  const domain = /@([^\s@>]+)>?$/.exec(from)?.[1] ?? 'localhost';
   return {
     from,
     to: mail.to,

@@ -1,6 +1,8 @@
 /** Speaks to a running node over the console interface, as the operator (decisions §2). */
+
 import { readFileSync } from 'node:fs';
 import * as v from 'valibot';
+import { withoutEnd } from '../protocol/text.ts';
 import { dataLayout } from '../storage/files-layout.ts';
 import { type CliConfig, CommandFailed } from './command.ts';
 
@@ -33,7 +35,7 @@ export function serviceUrl(given: string | undefined, config: () => CliConfig): 
   if (!URL.canParse(url) || !/^https?:$/.test(new URL(url).protocol)) {
     throw new CommandFailed(`${url} is no http or https address. Give --url the address of a node, such as http://127.0.0.1:8787.`);
   }
-  return url.replace(/\/+$/, '');
+  return withoutEnd(url, '/');
 }
 
 /** OPERATOR_TOKEN, or what DATA_DIR holds; never mints one. @throws CommandFailed when there is none. */

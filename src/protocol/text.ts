@@ -22,6 +22,13 @@ export function clip(text: string, max: number): string {
     .join('')}…`;
 }
 
+/** `text` without those of `chars` that it ends in. In a time that grows with their number: `/[…]+$/` begins anew at each of them. */
+export function withoutEnd(text: string, chars: string): string {
+  let end = text.length;
+  while (end > 0 && chars.includes(text.charAt(end - 1))) end--;
+  return text.slice(0, end);
+}
+
 /** Schema of a string of `min` to `max` code points. */
 export function text(max: number, min = 0) {
   return v.pipe(

@@ -2,6 +2,7 @@
  * An app's row in its organisation's file: who it is and its settings. Owns `revision`, which rises with every change
  * that a cached copy must notice: drafts, publications and the identity secret raise it too.
  */
+
 import { basename } from 'node:path';
 import { LRUCache } from 'lru-cache';
 import {
@@ -13,6 +14,7 @@ import {
 } from '../protocol/console/app-settings.ts';
 import { deriveSlug, type PatchAppBody, SLUG_MAX_CHARS } from '../protocol/console/apps.ts';
 import { Refusal } from '../protocol/errors.ts';
+import { withoutEnd } from '../protocol/text.ts';
 import type { Connection, Row } from './connection.ts';
 import { transactions as draftTransactions } from './drafts.ts';
 import { transactions as identityTransactions } from './identity-secrets.ts';
@@ -108,7 +110,7 @@ function freeSlug(db: Connection, name: string): string {
   const base = deriveSlug(name);
   for (let count = 1; ; count++) {
     const suffix = count === 1 ? '' : `-${count}`;
-    const slug = `${base.slice(0, SLUG_MAX_CHARS - suffix.length).replace(/-+$/, '')}${suffix}`;
+    const slug = `${withoutEnd(base.slice(0, SLUG_MAX_CHARS - suffix.length), '-')}${suffix}`;
     if (!slugTaken(db, slug, '')) return slug;
   }
 }

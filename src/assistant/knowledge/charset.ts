@@ -23,7 +23,7 @@ function canonical(label: string | undefined): string | undefined {
 
 function metaCharset(bytes: Buffer): string | undefined {
   const head = bytes.toString('latin1', 0, PRESCAN_BYTES);
-  const found = canonical(/<meta[^>]{0,200}?charset\s*=\s*["']?\s*([^\s"'/>;]{1,40})/i.exec(head)?.[1]);
+  const found = canonical(/<meta[^<>]{0,200}?charset\s{0,9}=\s{0,9}["']?\s{0,9}([^\s"'/>;]{1,40})/i.exec(head)?.[1]);
   // A <meta> that could be read as ASCII is not in UTF-16, whatever it says.
   return found?.startsWith('utf-16') ? 'utf-8' : found;
 }

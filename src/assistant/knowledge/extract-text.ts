@@ -1,6 +1,6 @@
 /** A fetched document of any accepted type → a title and text that fits a knowledge source. */
 import { KNOWLEDGE_TEXT_MAX_CHARS, KNOWLEDGE_TITLE_MAX_CHARS } from '../../protocol/limits.ts';
-import { clip } from '../../protocol/text.ts';
+import { clip, withoutEnd } from '../../protocol/text.ts';
 import { decodeText } from './charset.ts';
 import type { LinkMediaType } from './fetch-link.ts';
 import { LinkError } from './link-error.ts';
@@ -29,7 +29,9 @@ function jsonText(source: string): string {
 }
 
 function firstHeading(markdown: string): string {
-  return /^# +(.+?)[ #]*$/m.exec(markdown.slice(0, 10_000))?.[1] ?? '';
+  const heading = /^# +(\S.*)$/m.exec(markdown.slice(0, 10_000))?.[1] ?? '';
+  // A line of blanks and hashes only is named by its first.
+  return withoutEnd(heading, ' #') || heading.charAt(0);
 }
 
 async function read({ mediaType, charset, bytes }: DocumentBytes): Promise<ReadablePage> {

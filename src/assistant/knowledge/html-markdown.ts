@@ -164,7 +164,7 @@ class Renderer {
   }
 
   #fence(code: string): void {
-    const body = code.replace(/^\n+|\s+$/g, '');
+    const body = code.replace(/^\n+/, '').trimEnd();
     let longest = 2;
     for (const [run] of body.matchAll(/`{3,}/g)) longest = Math.max(longest, run.length);
     const fence = '`'.repeat(longest + 1);

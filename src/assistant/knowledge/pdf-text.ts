@@ -37,7 +37,7 @@ function pageText(items: readonly object[]): string {
     text += item.hasEOL ? `${item.str}\n` : item.str;
   }
   return text
-    .replace(/[ \t]+\n/g, '\n')
+    .replace(/(?<![ \t])[ \t]+\n/g, '\n')
     .replace(/\n{3,}/g, '\n\n')
     .trim();
 }

@@ -16,6 +16,9 @@ const ABBREVIATIONS: ReadonlySet<string> = new Set(
 /** Longer words are no abbreviation; looking back no further keeps the scan linear. */
 const ABBREVIATION_MAX_CHARS = 6;
 
+/** Of what is looked back at, the end. */
+const LAST_WORD = /[\p{L}\p{N}.]{1,7}$/u;
+
 function isBlankAt(text: string, at: number): boolean {
   const code = text.charCodeAt(at);
   // Everything from "!" to "~" is told apart without a pattern; beyond the end there is no code.
@@ -25,7 +28,7 @@ function isBlankAt(text: string, at: number): boolean {
 /** Whether the full stop at `at` closes an abbreviation ("e.g."), an initial ("J. Smith") or a list number ("1."). */
 function closesWord(text: string, at: number, from: number): boolean {
   const before = text.slice(Math.max(from, at - ABBREVIATION_MAX_CHARS - 1), at);
-  const word = /[\p{L}\p{N}.]+$/u.exec(before)?.[0];
+  const word = LAST_WORD.exec(before)?.[0];
   if (word === undefined || word.length > ABBREVIATION_MAX_CHARS) return false;
   if (ABBREVIATIONS.has(word.toLowerCase())) {
     // "No." and "etc." end sentences too; then a capital follows. The others hardly ever do.

@@ -41,7 +41,7 @@ export function fragmentsIn(css: string): string[] {
 export function isSafeCss(css: string): boolean {
   if (/[\\<]|@(?!media\b)/i.test(css)) return false;
   const rest = css.replaceAll(URL_OF_FRAGMENT, ' ');
-  for (const [, name = ''] of rest.matchAll(/([^\s:;,(){}'"/*+]*)\(/g)) {
+  for (const [, name = ''] of rest.matchAll(/(?<![^\s:;,(){}'"/*+])([^\s:;,(){}'"/*+]*)\(/g)) {
     if (name !== '' && !CSS_FUNCTIONS.has(name.toLowerCase())) return false;
   }
   return true;

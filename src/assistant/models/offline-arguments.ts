@@ -32,14 +32,18 @@ const TOKENS_MAX = 32;
 const WORDS_MAX = 400;
 
 const TOKEN_PATTERNS: readonly (readonly [Token['kind'], RegExp])[] = [
-  ['quote', /"([^"\n]{1,300})"|“([^”\n]{1,300})”|«([^»\n]{1,300})»|(?<![\p{L}\p{N}])'([^'\n]{1,300})'(?![\p{L}\p{N}])/gu],
+  ['quote', /"([^"\n]{1,300})"|“([^“”\n]{1,300})”|«([^«»\n]{1,300})»|(?<![\p{L}\p{N}])'([^'\n]{1,300})'(?![\p{L}\p{N}])/gu],
   ['placeholder', /⟦[a-z]+_\d+⟧/g],
-  ['email', /[\p{L}\p{N}._%+-]{1,64}@[\p{L}\p{N}-]{1,63}(?:\.[\p{L}\p{N}-]{1,63})+/gu],
+  ['email', /(?<![\p{L}\p{N}._%+-])[\p{L}\p{N}._%+-]{1,64}@[\p{L}\p{N}-]{1,63}(?:\.[\p{L}\p{N}-]{1,63})+/gu],
   ['date', /(?<![\p{L}\p{N}-])\d{4}-\d{2}-\d{2}(?:T[\d:.]+(?:Z|[+-]\d{2}:\d{2})?)?(?![\p{L}\p{N}])/gu],
-  ['id', /(?<![\p{L}\p{N}])(?=[\p{L}_-]{0,24}\d)(?=\d*[\p{L}_-])[\p{L}\p{N}]+(?:[-_][\p{L}\p{N}]+)*(?![\p{L}\p{N}])/gu],
+  ['id', /(?<![\p{L}\p{N}])[\p{L}\p{N}]+(?:[-_][\p{L}\p{N}]+)*/gu],
   ['number', /(?<![\p{L}\p{N}_.,-])-?\d+(?:\.\d+)?(?![\p{L}\p{N}_])/gu],
   ['name', /(?<=(?:^|\s)(?:in|for|at|to|from|of|about|called|named)\s)\p{Lu}[\p{L}\p{M}'’-]*(?:\s\p{Lu}[\p{L}\p{M}'’-]*){0,3}/gu],
 ];
+
+/** An identifier has a digit not too far from its beginning, and something else. */
+const IDENTIFIES = /^[\p{L}_-]{0,24}\d/u;
+const NOT_A_NUMBER = /[\p{L}_-]/u;
 
 /** Words that say a parameter wants an identifier, in the last place of its name. */
 const ID_WORDS = new Set([
@@ -65,6 +69,7 @@ function tokensOf(message: string): Token[] {
   const found: (Token & { end: number })[] = [];
   for (const [kind, pattern] of TOKEN_PATTERNS) {
     for (const match of message.matchAll(pattern)) {
+      if (kind === 'id' && !(IDENTIFIES.test(match[0]) && NOT_A_NUMBER.test(match[0]))) continue;
       const [at, end] = [match.index, match.index + match[0].length];
       if (found.length >= TOKENS_MAX) break;
       if (found.some((other) => at < other.end && other.at < end)) continue;

@@ -1,4 +1,5 @@
 /** Owns how the offline model reads a tool message: how the call ended, and the data inside its fence. */
+import { fencesOf } from './offline-fence.ts';
 
 export type Outcome =
   | { readonly kind: 'ok'; readonly value: unknown }
@@ -9,8 +10,6 @@ export type Outcome =
 const JSON_STARTS_MAX = 32;
 /** The shape of `tool_results[]` (decisions §4): anything beside these keys is the action's own data. */
 const ENVELOPE_KEYS = new Set(['invocation_id', 'name', 'status', 'result', 'error', 'confirmed']);
-
-const FENCED = /<<data:([0-9a-f]+)[^\n>]*>>\n([\s\S]*?)\n?<<end:\1>>/;
 
 /** Where the object or array that begins at `start` ends, or -1. Brackets inside strings do not count. */
 function closingBracket(text: string, start: number): number {
@@ -93,18 +92,18 @@ function outcomeOf(kind: Exclude<Outcome['kind'], 'ok'>, reason: string): Outcom
 
 /** How a call ended, from the content of its tool message: words of the service around a fence, an envelope, or bare data. */
 export function readOutcome(content: string): Outcome {
-  const fenced = FENCED.exec(content);
-  const body = fenced?.[2] ?? content;
+  const [fenced] = fencesOf(content);
+  const body = fenced?.body ?? content;
   const found = firstJson(body);
   // Words are the service's own only outside the fence and before the data.
   const label =
-    fenced === null
+    fenced === undefined
       ? found === undefined
         ? content
         : content.slice(0, Math.max(0, content.search(/[[{]/)))
-      : content.replace(fenced[0], '');
-  const labelled = fenced === null && found === undefined ? kindOf(label) : kindOf(label.replace(/^.*result of.*$/gim, ''));
-  if (labelled !== undefined) return outcomeOf(labelled, found === undefined ? (fenced === null ? '' : body) : reasonOf(found.value));
+      : content.slice(0, fenced.start) + content.slice(fenced.end);
+  const labelled = fenced === undefined && found === undefined ? kindOf(label) : kindOf(label.replace(/^.*result of.*$/gim, ''));
+  if (labelled !== undefined) return outcomeOf(labelled, found === undefined ? (fenced === undefined ? '' : body) : reasonOf(found.value));
   if (found === undefined) return body.trim() === '' ? { kind: 'ok', value: {} } : { kind: 'ok', value: body.trim() };
   const { value } = found;
   if (!isObject(value)) return { kind: 'ok', value };

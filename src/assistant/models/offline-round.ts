@@ -2,6 +2,7 @@
 import type { ChatMessage, ModelRequest, ToolDefinition } from './model.ts';
 import { callKey, matchAction } from './offline-actions.ts';
 import { answerFromPassages } from './offline-answer.ts';
+import { withoutFences } from './offline-fence.ts';
 import { type ComponentCall, reportResult } from './offline-results.ts';
 import { enumerated, escapeMarkdown, spokenName } from './offline-words.ts';
 
@@ -20,19 +21,18 @@ const QUESTION_MAX_CHARS = 4_000;
 /** "Hello there, thanks a lot for your help": longer messages ask something. */
 const GREETING_WORDS_MAX = 8;
 
-const FENCED = /<<data:([0-9a-f]+)[^\n>]*>>\n[\s\S]*?<<end:\1>>/g;
 const HELLO = /^(?:hi|hello|hey|hiya|greetings|hallo|hola|bonjour|salut|ciao|servus|moin|olá|ola|hej|morning|afternoon|evening|tag)$/;
 const THANKS = /^(?:thanks|thank|thx|ty|cheers|danke|merci|gracias|grazie|obrigado|obrigada|bye|goodbye|perfect|great|awesome)$/;
 const FILLER =
   /^(?:there|good|guten|buenos|días|you|u|a|so|very|much|lot|for|the|your|that|this|is|was|it|help|all|everyone|and|again|ok|okay|well|schön|vielen|dank|muchas|beaucoup|now|assistant|team|my|dear|how|are|doing|today)$/;
 
 /** The lines that stand for attached images. */
-const IMAGE_LINES = /^\[image: [^\]\n]*\]$/gm;
+const IMAGE_LINES = /^\[image: [^\]\n\r\u2028\u2029]*\]$/gm;
 const BLIND = 'I cannot look at pictures.';
 
 /** What the person wrote, without the data that came with it. */
 function questionOf(message: ChatMessage): string {
-  return message.content.replace(FENCED, ' ').replace(IMAGE_LINES, ' ').slice(0, QUESTION_MAX_CHARS).trim();
+  return withoutFences(message.content).replace(IMAGE_LINES, ' ').slice(0, QUESTION_MAX_CHARS).trim();
 }
 
 /** Whether pictures came with what the person said last: in the same message or right before it. */

@@ -1,5 +1,6 @@
 /** Owns how the offline model writes: somebody else's words as plain text or safe Markdown, cut without harm. */
 import { clipWhole } from '../../protocol/placeholder.ts';
+import { withoutEnd } from '../../protocol/text.ts';
 
 /** What Markdown would read as markup. Underscores inside words (and in placeholders, ⟦email_1⟧) are none. */
 const MARKUP = /[\\`*[\]<>|~#]|(?<![\p{L}\p{N}])_|_(?![\p{L}\p{N}])/gu;
@@ -37,7 +38,7 @@ export function cutWords(text: string, max: number): string {
   const short = clipWhole(text, max);
   if (short === text) return text;
   const blank = short.lastIndexOf(' ');
-  return blank >= max / 2 ? `${short.slice(0, blank).replace(/[\s,;:.–-]+$/, '')}…` : short;
+  return blank >= max / 2 ? `${withoutEnd(short.slice(0, blank), ' \n\t,;:.–-')}…` : short;
 }
 
 /** `track_order`, `orderId` → `track order`, `order id`. */

@@ -48,7 +48,7 @@ function callId(request: ModelRequest, index: number): string {
 
 /** Groups of whole words; together they are `text`, character for character. */
 function deltasOf(text: string): string[] {
-  const words = text.match(/\s*\S+\s*/g) ?? [];
+  const words = text.match(/^\s+|\S+\s*/g) ?? [];
   const deltas: string[] = [];
   for (let i = 0; i < words.length; i += DELTA_WORDS) deltas.push(words.slice(i, i + DELTA_WORDS).join(''));
   return deltas;

@@ -5,6 +5,7 @@
 import { Readable } from 'node:stream';
 import { Pool } from 'undici';
 import { MODEL_SILENCE_MS } from '../../protocol/limits.ts';
+import { withoutEnd } from '../../protocol/text.ts';
 import { completionBody } from './chat-messages.ts';
 import { CompletionRun, type ModelLog } from './completion-run.ts';
 import type { Model, ModelRequest, ModelRun, ModelSink } from './model.ts';
@@ -57,7 +58,7 @@ export function createOpenAiModel(options: OpenAiModelOptions): Model {
   const { apiKey, model, log, silenceMs = MODEL_SILENCE_MS, connections = MODEL_CONNECTIONS_MAX, sending = new SendingBudget() } = options;
   const base = new URL(options.baseUrl);
   if (base.protocol !== 'http:' && base.protocol !== 'https:') throw new TypeError('baseUrl must be an http or https URL');
-  const path = `${base.pathname.replace(/\/+$/, '')}/chat/completions${base.search}`;
+  const path = `${withoutEnd(base.pathname, '/')}/chat/completions${base.search}`;
   const watch = new SilenceWatch<CompletionRun>(silenceMs, options.nowMs ?? (() => performance.now()));
   const pool = new Pool(base.origin, {
     connections,

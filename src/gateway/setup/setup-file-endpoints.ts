@@ -81,7 +81,7 @@ const START: FileEndpoint = {
 
 const CONTEXT: FileEndpoint = {
   heading: 'GET /context',
-  text: 'All that is known: `profile` (what the person said, the last `detected`), `intake` (what was read from their links), `config` (what is configured, with `origin` and `external_key`), `schemas` (JSON Schema of every request body).',
+  text: 'All that is known: `profile` (what the person said, the last `detected`), `intake` (read from their links), `config` (what is configured, with `origin` and `external_key`), `schemas` (JSON Schema of every request body).',
   example: get('/context'),
   answer: '`{ app, session, profile, intake, config, keys, sdk, api, steps, facts, schemas }`',
 };
@@ -109,7 +109,7 @@ const LOGO: FileEndpoint = {
 
 const EXPERIENCE: FileEndpoint = {
   heading: 'PUT /experience',
-  text: `A patch: what is left out stays, \`""\` and \`[]\` take back. assistantName ≤${PERSONA_NAME_MAX_CHARS}; tone, instructions, guardrails ≤${grouped(PERSONA_TEXT_MAX_CHARS)}; guardrails: a rule a line, each starting \`Always\` or \`Never\`; topics it will not discuss (≤${PERSONA_TOPICS_MAX} of ${PERSONA_TOPIC_MAX_CHARS}); languages (≤${PERSONA_LANGUAGES_MAX}, the default first); welcomeTitle ≤${WELCOME_TITLE_MAX_CHARS}, welcomeBody ≤${WELCOME_BODY_MAX_CHARS}; suggestions (≤${SUGGESTIONS_MAX} of ${SUGGESTION_MAX_CHARS}). Offer what the knowledge answers: the smoke test asks the first two.`,
+  text: `A patch: what is left out stays, \`""\` and \`[]\` take back. assistantName ≤${PERSONA_NAME_MAX_CHARS}; tone, instructions, guardrails ≤${grouped(PERSONA_TEXT_MAX_CHARS)}; guardrails: a rule a line, each starting \`Always\` or \`Never\`; topics it will not discuss (≤${PERSONA_TOPICS_MAX} of ${PERSONA_TOPIC_MAX_CHARS}); languages (≤${PERSONA_LANGUAGES_MAX}, default first); welcomeTitle ≤${WELCOME_TITLE_MAX_CHARS}, welcomeBody ≤${WELCOME_BODY_MAX_CHARS}; suggestions (≤${SUGGESTIONS_MAX} of ${SUGGESTION_MAX_CHARS}). Offer what the knowledge answers: the smoke test asks the first two.`,
   example: [setupCurl(WORKED_EXPERIENCE)],
   answer: '`{ saved, draft, personaVersion, changed[] }`',
 };
@@ -123,14 +123,14 @@ const KNOWLEDGE: FileEndpoint = {
 
 const ACTIONS: FileEndpoint = {
   heading: 'POST /actions',
-  text: `HTTP endpoints of the app's backend, for a person to review. The assistant calls those that are switched on, in turns and in the smoke test (which never confirms a write and calls no action that needs a signed-in person); a build's own action of the same name goes before. Copy each from the code that calls it.
+  text: `HTTP endpoints of the app's backend, copied from the code that calls them. They are called when on, also in the smoke test (no writes, none with \`auth\` \`user\`); a build's own action of the same name goes before.
 
 - \`name\` snake_case ≤${ACTION_NAME_MAX_CHARS}, unique; \`description\` ≤${ACTION_DESCRIPTION_MAX_CHARS}: when to call it; \`method\` GET, POST, PUT, PATCH, DELETE; \`risk\` read (default), write, destructive.
 - \`url_template\`: the production https address; \`{{param.x}}\` marks a value in path or query. \`body_template\` (POST, PUT, PATCH): a JSON object as a string, marked likewise. Every mark is one of \`params\`.
 - \`params\` ≤${ACTION_PARAMS_MAX}: name, description?, required?, example?, type? (string, number, boolean, array), items? (type of a list's items), enum? ≤${ACTION_ENUM_MAX}.
 - \`confirm_template\` ≤${CONFIRM_TEMPLATE_MAX_CHARS}, required for write and destructive: what the person is asked; \`{x}\` marks a value.
-- \`auth\` \`none\` (default) may only read. \`user\` is the signed-in person's own token; whatever changes data needs it. \`auth_name\` places that token as \`header:<name>\`, \`query:<name>\` or \`cookie:<name>\` in place of Bearer. Once saved, its address keeps its host: moving people's tokens to another one is a person's change (the item fails; \`human_todos\`).
-- \`needs_key { kind, name?, note? }\`, kind bearer, header or query: the endpoint wants a shared key. It never holds the key: the action is off until a person enters it in the console (\`human_todos\`). Key and token must not share a place: with auth \`user\`, kind bearer needs \`auth_name\` \`header:<name>\`.
+- \`auth\` \`none\` (default) may only read. \`user\`: the signed-in person's own token; whatever changes data needs it. \`auth_name\` places that token as \`header:<name>\`, \`query:<name>\` or \`cookie:<name>\` in place of Bearer. Only a person moves a saved one to another host.
+- \`needs_key { kind, name?, note? }\`, kind bearer, header or query: a shared key, which a person enters in the console (\`human_todos\`), never you; off until then. Key and token share no place: with auth \`user\`, kind bearer needs \`auth_name\` \`header:<name>\`.
 - \`result_path\`, \`result_fields\`, \`result_limit\` 1 to ${RESULT_LIMIT_MAX} (${RESULT_LIMIT_DEFAULT}): what of the answer matters. \`timeout_ms\` ${grouped(HTTP_ACTION_TIMEOUT_MIN_MS)} to ${grouped(HTTP_ACTION_TIMEOUT_MAX_MS)} (${grouped(HTTP_ACTION_TIMEOUT_DEFAULT_MS)}). Out of service: \`op\` \`archive\`, as above.`,
   example: [setupCurl(WORKED_ACTIONS)],
   answer: '`{ failed, needs_key[], results[] { external_key, ok, name, needs_key, error? } }`; `needs_key` names those that wait for a key',

@@ -31,10 +31,10 @@ const ROWS: readonly ErrorRow[] = [
   { codes: ['not_found', 'method_not_allowed'], meaning: 'no such path or method', action: 'fix it' },
   {
     codes: ['organisation_unavailable', 'storage_unavailable'],
-    meaning: 'the service cannot read or store now, nothing was changed',
-    action: 'wait `Retry-After` seconds, send again; stop after some tries',
+    meaning: 'cannot read or store now, nothing was changed',
+    action: 'wait `Retry-After` seconds, send again, some times',
   },
-  { codes: ['internal'], meaning: "the service's fault, nothing was changed", action: 'send once more, then do another step' },
+  { codes: ['internal'], meaning: 'our fault, nothing was changed', action: 'send once more, then do another step' },
 ];
 
 const WITHOUT_CODE = '| 422 | none | no item of the batch was saved | fix each `results[i].error`, send those again |';

@@ -132,5 +132,6 @@ export function renderSetupFile(input: SetupFileInput): string {
     '',
   ]
     .join('\n\n')
-    .replace(/\n+$/, '\n');
+    .trimEnd()
+    .concat('\n');
 }

@@ -7,7 +7,7 @@
 /** A line that opens or closes fenced code: up to three blanks, then the fence. */
 const FENCE = /^ {0,3}(`{3,}|~{3,})/;
 /** `](destination "title")`, the destination with or without angle brackets; bounded, so that reading stays linear. */
-const LINK = /\]\(\s{0,9}(?:<([^<>\n]*)>|([^\s()<>]*(?:\([^\s()]*\)[^\s()<>]*)*))[^()]{0,300}\)/g;
+const LINK = /\]\(\s{0,9}(?:<([^<>\n]*)>|([^\s()<>]*(?:\([^\s()]*\)[^\s()<>]*)*)(?=[\s<>)]))[^()]{0,300}\)/g;
 /** What still begins a link after that: in anything but http(s), with a destination or a neighbour too odd for LINK. */
 const ODD_LINK = /\]\((?!\s*(?:https?:\/\/|<https?:\/\/[^\s<>[\]]*>))/gi;
 /** `[label]: destination`, the definition of a reference, also inside lists and quotes. */

@@ -72,7 +72,7 @@ export const isHttpsUrl = (value: string) => isUrl(value, /^https:\/\//i);
 /** True of a mail address, or of a text that holds a placeholder for one. */
 export const isEmail = (value: string) => PLACEHOLDER.test(value) || /^[^\s@<>]+@[^\s@<>]+$/.test(value);
 /** True of what a telephone can dial, or of a text that holds a placeholder for it. */
-export const isPhone = (value: string) => PLACEHOLDER.test(value) || /^\+?[\d\s().*#/-]*\d[\d\s().*#/-]*$/.test(value);
+export const isPhone = (value: string) => PLACEHOLDER.test(value) || /^\+?[\s().*#/-]*\d[\d\s().*#/-]*$/.test(value);
 /** True of `tel:`, `javascript:` and the like: a link in all but an http(s) scheme. */
 export const hasForeignScheme = (value: string) => /^\s*[a-z][a-z0-9+.-]*:/i.test(value) && !isWebUrl(value);
 

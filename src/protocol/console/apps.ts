@@ -47,7 +47,8 @@ export function deriveSlug(appName: string): string {
     .replaceAll(/\p{M}/gu, '')
     .toLowerCase()
     .replaceAll(/[^a-z0-9]+/g, '-')
+    .replace(/^-/, '')
     .slice(0, SLUG_MAX_CHARS)
-    .replaceAll(/^-+|-+$/g, '');
+    .replace(/-$/, '');
   return words === '' ? 'app' : words;
 }

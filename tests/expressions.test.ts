@@ -1,0 +1,58 @@
+/**
+ * No regular expression of the program takes a time that grows faster than its input. The automaton of each is judged by recheck; those
+ * that it cannot judge, because they look around, refer back or count far, are attacked with hostile text.
+ */
+import assert from 'node:assert/strict';
+import { describe, test } from 'node:test';
+import { attack, constructAll, judge, programExpressions } from './support/expressions.ts';
+
+const ATTACK_CHARS = 16_000;
+/** Linear ones take up to a tenth of it; 16,000 characters squared take several times as long. */
+const ATTACK_MAX_MS = 400;
+
+const { expressions, unmade } = await programExpressions(constructAll);
+
+describe('Regular expressions take a time that grows with their input at most', () => {
+  test('every one of the program is known: those that are constructed were', () => {
+    assert.deepEqual([...unmade], []);
+    assert.ok(expressions.size > 250);
+  });
+
+  test('each is linear by its automaton, or holds against hostile text', () => {
+    const faults: string[] = [];
+    for (const [text, expression] of expressions) {
+      const verdict = judge(expression);
+      if (verdict === 'linear') continue;
+      if (verdict !== 'undecided') {
+        faults.push(`${expression.place} ${text}: ${verdict.attack}`);
+        continue;
+      }
+      const { ms, pump } = attack(expression, ATTACK_CHARS, ATTACK_MAX_MS);
+      if (ms > ATTACK_MAX_MS) faults.push(`${expression.place} ${text}: ${ms} ms, by ${JSON.stringify(pump)}`);
+    }
+    assert.deepEqual(faults, []);
+  });
+
+  test('the attack finds what is quadratic', () => {
+    for (const source of ['(?<=a?)\\s+x', '(?<!x)#+$']) {
+      const { ms } = attack({ source, flags: '', place: '' }, ATTACK_CHARS, ATTACK_MAX_MS);
+      assert.ok(ms > ATTACK_MAX_MS, `${source}: ${ms} ms`);
+    }
+  });
+
+  test('the words before a number are few, however long a name and a text are', async () => {
+    const { findPersonalData } = await import('../src/assistant/privacy/find.ts');
+    const exec = RegExp.prototype.exec;
+    let longest = 0;
+    RegExp.prototype.exec = function (text) {
+      if (this.source.includes('bestell') || this.source.includes('telef')) longest = Math.max(longest, text.length);
+      return exec.call(this, text);
+    };
+    try {
+      findPersonalData(`${'id '.repeat(13)}5551234 ${'x '.repeat(5_000)}5551234`, 'DE', 'order '.repeat(1_000));
+    } finally {
+      RegExp.prototype.exec = exec;
+    }
+    assert.ok(longest > 0 && longest <= 106, `${longest} characters`);
+  });
+});
