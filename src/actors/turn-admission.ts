@@ -5,7 +5,7 @@
  */
 import semver from 'semver';
 import { type ErrorCode, Refusal, type RefusalOptions } from '../protocol/errors.ts';
-import { MESSAGES_PER_DAY_ADDRESS_SHARE } from '../protocol/limits.ts';
+import { MESSAGES_PER_DAY_ADDRESS_MIN, MESSAGES_PER_DAY_ADDRESS_SHARE } from '../protocol/limits.ts';
 import { NOTICES_CAPABILITY, type NoticeReason } from '../protocol/runtime/stream-events.ts';
 import { timestamp } from '../protocol/timestamp.ts';
 import type { Connection } from '../storage/connection.ts';
@@ -143,7 +143,8 @@ export function refuseCapped(
 /** The address that the turn is counted for. Null: a person signed for it, or the app does not count addresses. */
 export function senderOf({ address, app, person }: TurnCommand, { vault }: Storage): Sender | null {
   const { messagesPerDay, messagesPerDayPerAddress } = app.settings;
-  const limit = messagesPerDayPerAddress ?? Math.ceil(messagesPerDay / MESSAGES_PER_DAY_ADDRESS_SHARE);
+  const share = Math.max(MESSAGES_PER_DAY_ADDRESS_MIN, Math.ceil(messagesPerDay / MESSAGES_PER_DAY_ADDRESS_SHARE));
+  const limit = messagesPerDayPerAddress ?? share;
   if (person?.verified === true || limit === 0) return null;
   return { address: vault.digest('address', Buffer.from(address)).toString('base64url'), messagesPerDay: limit };
 }

@@ -59,6 +59,8 @@ export const MESSAGES_PER_DAY_DEFAULT = 400;
 export const MESSAGES_PER_MINUTE_PER_ADDRESS_DEFAULT = 120;
 /** One address may use the app's daily messages divided by this, unless the app says how many. */
 export const MESSAGES_PER_DAY_ADDRESS_SHARE = 4;
+/** And at least so many, where the app has them: an app with a handful of messages a day is one that its maker tries alone. */
+export const MESSAGES_PER_DAY_ADDRESS_MIN = 10;
 export const SANDBOX_CONVERSATIONS_PER_MONTH = 200;
 export const CONFIG_PER_MINUTE_PER_DEVICE = 12;
 export const CONFIG_PER_MINUTE_PER_APP = 600;

@@ -61,13 +61,21 @@ test('Flooding: of 400 messages a day an address gets 100, whatever devices it n
 });
 
 test('Flooding: an IPv6 address is its network of 64 bits; turn.end says what is left for the address', async () => {
-  const app = await makeApp({ messages_per_day: 10 });
+  const app = await makeApp({ messages_per_day: 10_000, messages_per_day_per_address: 3 });
   const left = async (address: string) => (await stranger(app, address).say()).events.at(-1)?.usage;
   assert.deepEqual(await left('2001:db8:0:7::1'), { minute_left: 119, day_left: 2 });
   assert.deepEqual(await left('2001:db8:0:7:ffff::2'), { minute_left: 118, day_left: 1 });
   assert.deepEqual(await left('2001:db8:0:7::3'), { minute_left: 117, day_left: 0 });
   assert.equal(isAnswered(await stranger(app, '2001:db8:0:7::4').say()), false);
   assert.deepEqual(await left('2001:db8:0:8::1'), { minute_left: 119, day_left: 2 });
+});
+
+test('Flooding: an app of few messages a day lets one address use ten of them, or all', async () => {
+  const tiny = await makeApp({ messages_per_day: 3 });
+  assert.equal(count(await times(5, () => stranger(tiny, '203.0.113.7').say()), isAnswered), 3);
+  const small = await makeApp({ messages_per_day: 20 });
+  assert.equal(count(await times(12, () => stranger(small, '203.0.113.7').say()), isAnswered), 10);
+  assert.ok(isAnswered(await stranger(small, '203.0.113.8').say()));
 });
 
 test('Flooding: an address sends 120 messages a minute, then 429; the app can say how many, and 0 counts none', async () => {
