@@ -1,6 +1,6 @@
 /** docs/conformance.md maps every rule of the runtime interface to its tests: here it is held against the tests that there are. */
 import assert from 'node:assert/strict';
-import { readFileSync } from 'node:fs';
+import { existsSync, readFileSync } from 'node:fs';
 import { test } from 'node:test';
 import { ERROR_TABLE } from '../src/protocol/errors.ts';
 
@@ -34,6 +34,7 @@ function titlesOf(file: string): string[] {
   return Array.from(found, ([, single, double, template]) => (single ?? double ?? template ?? '').replaceAll("\\'", "'"));
 }
 
+const THREATS = readFileSync(new URL('docs/threat-model.md', PROJECT), 'utf8');
 const PAGE = readFileSync(new URL('docs/conformance.md', PROJECT), 'utf8');
 const ROWS = rowsOf(PAGE);
 
@@ -90,4 +91,16 @@ test('docs/conformance.md: every numbered rule has a row', () => {
   }
   const caps = ROWS.filter(({ section, rule }) => section === 'The five caps' && rule.startsWith('Rule ')).map(({ rule }) => rule.slice(5));
   assert.deepEqual(caps.map(Number), [1, 2, 3, 4, 5, 6, 7, 8, 9, 10]);
+});
+
+test('docs/threat-model.md: every threat names a test, and every test that is named exists', () => {
+  const threats = THREATS.slice(THREATS.indexOf('## Threats and defences'), THREATS.indexOf('## What is left to you'))
+    .split('\n')
+    .filter((line) => line.startsWith('| ') && !line.startsWith('| threat '));
+  assert.ok(threats.length > 20);
+  const missing = threats.flatMap((line) => {
+    const named = Array.from(line.matchAll(/`([a-z/-]+\.test\.ts)`/g), ([, file = '']) => file);
+    return named.length === 0 ? [line] : named.filter((file) => !existsSync(new URL(`tests/${file}`, PROJECT)));
+  });
+  assert.deepEqual(missing, []);
 });
