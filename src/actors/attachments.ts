@@ -9,7 +9,7 @@ import { Refusal } from '../protocol/errors.ts';
 import { ATTACHMENTS_PER_TURN_MAX } from '../protocol/limits.ts';
 import { isImage } from '../protocol/runtime/uploads.ts';
 import type { Storage } from '../storage/storage.ts';
-import { hasUploadFile, openUploadName, readUploadFile, readUploadHead, uploadPieces } from '../storage/upload-files.ts';
+import { deleteUploadFiles, hasUploadFile, openUploadName, readUploadFile, readUploadHead, uploadPieces } from '../storage/upload-files.ts';
 import { attachmentsOfMessages, readUploads, type UploadRow } from '../storage/uploads.ts';
 import type { DeviceCaller } from './ownership.ts';
 
@@ -45,9 +45,12 @@ function unusable(position: number): Refusal {
   return refused(position, 'names no upload of this device that can still be used; upload the file again');
 }
 
-function isUsable(row: UploadRow, { appId, channel, deviceId, nowMs }: AttachmentRequest): boolean {
-  if (row.appId !== appId || row.channel !== channel || row.deviceId !== deviceId) return false;
-  return row.messageId === null && row.expiresAtMs !== null && row.expiresAtMs > nowMs;
+function isOwn(row: UploadRow, { appId, channel, deviceId }: AttachmentRequest): boolean {
+  return row.appId === appId && row.channel === channel && row.deviceId === deviceId;
+}
+
+function isUsable(row: UploadRow, request: AttachmentRequest): boolean {
+  return isOwn(row, request) && row.messageId === null && row.expiresAtMs !== null && row.expiresAtMs > request.nowMs;
 }
 
 /** @throws Refusal invalid_request naming the first attachment that cannot be used. */
@@ -63,6 +66,26 @@ function usableUploads(request: AttachmentRequest): UploadRow[] {
     if (row === undefined || !isUsable(row, request)) throw unusable(position);
     return row;
   });
+}
+
+/** Somebody is about to be told that they cannot be used: those that ran out go now, and stay gone when the clock is set back. */
+async function dropExpired(request: AttachmentRequest): Promise<void> {
+  const { storage, organisationId, nowMs } = request;
+  const named = readUploads(storage.organisation(organisationId), request.uploadIds.slice(0, ATTACHMENTS_PER_TURN_MAX));
+  const expired = named.filter((row) => isOwn(row, request) && row.expiresAtMs !== null && row.expiresAtMs <= nowMs);
+  if (expired.length === 0) return;
+  const uploadIds = await storage.write(organisationId, 'dropExpiredUploads', { uploadIds: expired.map(({ id }) => id), nowMs });
+  await deleteUploadFiles(storage.layout, organisationId, uploadIds);
+}
+
+/** See `usableUploads`. */
+async function usableOrDropped(request: AttachmentRequest): Promise<UploadRow[]> {
+  try {
+    return usableUploads(request);
+  } catch (error) {
+    await dropExpired(request);
+    throw error;
+  }
 }
 
 /** Stays on the disk until it is sent to the model. */
@@ -120,7 +143,7 @@ async function load(request: AttachmentRequest, row: UploadRow, position: number
  * many PDFs are being read. A PDF that cannot be read is no error: its text says so.
  */
 export async function readAttachments(request: AttachmentRequest): Promise<Attachment[]> {
-  const rows = usableUploads(request);
+  const rows = await usableOrDropped(request);
   const pdfs = rows.filter(({ mediaType }) => mediaType === 'application/pdf').length;
   if (!readers.hasRoom({ asker: request.organisationId, inBackground: false }, pdfs)) throw tooManyPdfs();
   // One that fails ends the others: nobody will have their words.

@@ -17,3 +17,8 @@ export function pairingMachine({ claimedAtMs, watchedUntilMs, codeExpiresAtMs, e
 export function pairingState(row: PairingRow, nowMs: number): PairingState {
   return pairingMachine(row).send({ type: 'pairing.expire', nowMs }).state as PairingState;
 }
+
+/** Whether the row does not say yet that it is over, in this state. */
+export function isToBeEnded({ endedAtMs }: PairingRow, state: PairingState): boolean {
+  return endedAtMs === null && (state === 'expired' || state === 'over');
+}

@@ -13,7 +13,7 @@ import { readOpeningWords } from '../storage/transcripts.ts';
 import type { Bus } from './cluster/bus.ts';
 import type { WatchedTurn } from './device-watchers.ts';
 import { type FrameSlice, type FrameSource, frame, PING_COMMENT } from './frame-source.ts';
-import { type PairingState, pairingState } from './pairing-state.ts';
+import { isToBeEnded, type PairingState, pairingState } from './pairing-state.ts';
 import type { ActorSystem } from './system.ts';
 
 export interface WatchServices {
@@ -77,13 +77,15 @@ export class PairingWatch {
   #wakePlanned = false;
   #unwatchedSinceMs: number;
   #closed = false;
+  /** That it is over was written, or could not be. */
+  #isEndWritten = false;
 
   constructor(ref: PairingRef, services: WatchServices, onIdle: () => void) {
     this.#ref = ref;
     this.#services = services;
     this.#onIdle = onIdle;
     this.#unwatchedSinceMs = services.nowMs();
-    this.#refresh();
+    this.#refresh(true);
   }
 
   get readers(): number {
@@ -91,11 +93,17 @@ export class PairingWatch {
   }
 
   /** Reads the row again: a build claimed the pairing, or its time is up. */
-  #refresh(): void {
+  #refresh(isFirst = false): void {
     if (this.#closed) return;
     const { storage, nowMs } = this.#services;
     this.#row = readPairing(storage.organisation(this.#ref.organisationId), this.#ref.pairingId);
-    this.#state = this.#row === undefined ? 'over' : pairingState(this.#row, nowMs());
+    const state = this.#row === undefined ? 'over' : pairingState(this.#row, nowMs());
+    if (!isFirst && !this.#isEndWritten && this.#row !== undefined && isToBeEnded(this.#row, state)) {
+      void this.#writeEnd(this.#row);
+      return;
+    }
+    this.#state = state;
+    if (state === 'claimed') this.#isEndWritten = false;
     if (this.#row !== undefined && this.#state === 'claimed') this.#watch(this.#row);
     else this.#leaveTurns();
     this.#arm();
@@ -110,6 +118,18 @@ export class PairingWatch {
       this.#fail(error);
       this.#arm();
     }
+  }
+
+  /** Pages are told once it is written: it stays over when the clock is set back. */
+  async #writeEnd({ id, claimedAtMs }: PairingRow): Promise<void> {
+    this.#isEndWritten = true;
+    const { storage, nowMs } = this.#services;
+    try {
+      await storage.write(this.#ref.organisationId, 'endPairing', { id, claimedAtMs, nowMs: nowMs() });
+    } catch (error) {
+      this.#services.log.warn({ err: error, pairing_id: id }, 'what ran out could not be noted as such');
+    }
+    this.notice();
   }
 
   #arm(): void {

@@ -8,10 +8,10 @@ import { Refusal } from '../protocol/errors.ts';
 import { mintId } from '../protocol/ids.ts';
 import { PAIRING_CODE_CHARS, PAIRING_CODE_MINUTES, PAIRING_WATCH_HOURS } from '../protocol/limits.ts';
 import { PAIRING_ALPHABET, pairingCodeOf } from '../protocol/runtime/pairings.ts';
-import { readPairingByCode } from '../storage/pairings.ts';
+import { type PairingRow, readPairingByCode } from '../storage/pairings.ts';
 import { hashSecret } from '../storage/setup-access.ts';
 import type { DeviceCaller } from './ownership.ts';
-import { pairingMachine } from './pairing-state.ts';
+import { isToBeEnded, type PairingState, pairingMachine, pairingState } from './pairing-state.ts';
 import { type PairingRef, PairingWatch, type WatchServices } from './pairing-watch.ts';
 
 const CODE_MS = PAIRING_CODE_MINUTES * 60_000;
@@ -83,13 +83,29 @@ export class Pairings {
     const { state } = pairingMachine(row).send({ type: 'pairing.claim', nowMs, watchedUntilMs });
     const { id, codeExpiresAtMs } = row;
     if (state !== 'claimed') {
-      if (row.endedAtMs === null) await storage.write(organisationId, 'endPairing', { id, nowMs });
+      if (row.endedAtMs === null) await storage.write(organisationId, 'endPairing', { id, claimedAtMs: null, nowMs });
       throw noSuchPairing();
     }
     const claimed = await storage.write(organisationId, 'claimPairing', { id, codeExpiresAtMs, deviceId, watchedUntilMs, nowMs });
     if (!claimed) throw noSuchPairing();
     this.#changed(id);
     return { pairingId: id, watchedUntilMs };
+  }
+
+  /** The state that somebody is about to be told: one that is over is written first, so that it stays so when the clock is set back. */
+  async toldState(organisationId: string, row: PairingRow): Promise<PairingState> {
+    const { storage, log } = this.#services;
+    const nowMs = this.#services.nowMs();
+    const state = pairingState(row, nowMs);
+    if (!isToBeEnded(row, state)) return state;
+    const { id, claimedAtMs } = row;
+    try {
+      await storage.write(organisationId, 'endPairing', { id, claimedAtMs, nowMs });
+    } catch (error) {
+      // Whoever only reads is told on a disk that takes no writes, too.
+      log.warn({ err: error, pairing_id: id }, 'what ran out could not be noted as such');
+    }
+    return state;
   }
 
   /** The watch of a pairing, for one page more. @throws Refusal rate_limited when as many look as may. */

@@ -31,6 +31,11 @@ function refusalOf(outcome: Exclude<Redeemed, 'redeemed'>): Refusal {
   }
 }
 
+/** What redeeming a code needs; `expire`: see SetupSessions. */
+interface FileServices extends SetupServices {
+  readonly sessions: { expire(ref: SessionRef): Promise<void> };
+}
+
 /** A fresh code for the session's file; those that were not used stop working. */
 export async function issueFileCode({ storage, nowMs }: SetupServices, ref: SessionRef): Promise<IssuedCode> {
   const code = mintFileCode();
@@ -42,12 +47,13 @@ export async function issueFileCode({ storage, nowMs }: SetupServices, ref: Sess
  * Uses a file code up and mints the session's token; the token of the file before stops working.
  * @throws Refusal unknown_code, code_used, code_expired, app_not_found, session_closed, app_live.
  */
-export async function redeemFileCode({ storage, nowMs }: SetupServices, code: string): Promise<RedeemedFile> {
+export async function redeemFileCode({ storage, nowMs, sessions }: FileServices, code: string): Promise<RedeemedFile> {
   const ref = CODE.test(code) ? readCode(storage.control, code) : undefined;
   if (ref === undefined) throw refusalOf('unknown');
   const { row, app } = sessionRows(storage, ref);
   const refusal = refusalOfCall(row, app, nowMs());
   // A file is what a session is started with.
+  if (refusal?.code === 'session_closed') await sessions.expire(ref);
   if (refusal !== undefined && refusal.code !== 'not_started') throw refusal;
   const token = mintSetupToken();
   const input = { codeHash: hashSecret(code), tokenHash: hashSecret(token), nowMs: nowMs() };

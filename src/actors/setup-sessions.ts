@@ -16,6 +16,7 @@ import { refuseLiveApp } from './setup-admission.ts';
 import { type IssuedCode, issueFileCode } from './setup-files.ts';
 import {
   type Committed,
+  isClosed,
   panelJson,
   type SessionChange,
   type SessionWork,
@@ -141,6 +142,14 @@ export class SetupSessions {
       session.send(event);
       return {};
     });
+  }
+
+  /** To be waited for before somebody is told that the session is closed: one that ran out stays so when the clock is set back. */
+  async expire({ sessionId, organisationId, appId }: SessionRef): Promise<void> {
+    const row = readSession(this.#services.storage.organisation(organisationId), sessionId);
+    if (row === undefined || isClosed(row.state)) return;
+    const ended = await this.#end(organisationId, row, { type: 'session.expire', nowMs: this.#services.nowMs() });
+    if (isClosed(ended.row.state)) await this.#onEnded(organisationId, appId);
   }
 
   /** The app went live: its open setup session ends, a sync session goes on (service.md "Authentication" 9). */

@@ -22,6 +22,7 @@ import { signedPersonOf } from './runtime/identity.ts';
 import type { Services } from './services.ts';
 import { setupCallOf, setupSessionOf } from './setup/access.ts';
 import type { EventStreams } from './sse.ts';
+import { keepExpired } from './told-expired.ts';
 
 export interface Gate {
   readonly services: Services;
@@ -116,7 +117,14 @@ function begin(route: Route, exchange: Exchange, gate: Gate): void {
   const { cells } = services;
   const fail = (error: unknown) => {
     const told = throttled(error, route, exchange, gate);
-    sendRefusal(exchange, refusalOf(told, services.log, exchange, routeName(route)));
+    const tell = () => sendRefusal(exchange, refusalOf(told, services.log, exchange, routeName(route)));
+    const kept = keepExpired(route, error, exchange.header, services);
+    if (kept === undefined) {
+      tell();
+      return;
+    }
+    exchange.detach();
+    void kept.then(() => section(routeName(route), exchange.requestId, tell));
   };
   if (cells == null || route.caller === 'cell') {
     serve(route, exchange, gate, fail);

@@ -11,13 +11,15 @@ const LINK = 'console_link:';
 const ENDED = 'console_session_ended ';
 /** A week beyond the session's own time. */
 const ENDED_KEPT_MS = 7 * 24 * 60 * 60 * 1000;
+/** Kept however old: a clock that is far ahead must not have them forgotten. An operator signs in a few times a day; these are 0.2 MB. */
+const ENDED_KEPT = 1_000;
 
 /** Whether the link is there: guesses are turned away without a write. */
 export function hasConsoleLink(control: Connection, codeHash: string): boolean {
   return readInstallation(control, LINK + codeHash) !== undefined;
 }
 
-/** Whether the console's session was ended before it ran out. `hash`: SHA-256 of its cookie. */
+/** Whether the console's session was ended, or its operator was told that it has run out. `hash`: SHA-256 of its cookie. */
 export function isConsoleSessionEnded(control: Connection, hash: string): boolean {
   return readInstallation(control, ENDED + hash) !== undefined;
 }
@@ -46,9 +48,13 @@ export const transactions = {
 
   /** Ends a session of the console for good; rows of sessions that have run out since are let go of. */
   endConsoleSession(db: Connection, { hash, expiresAtMs, nowMs }: { hash: string; expiresAtMs: number; nowMs: number }): void {
-    db.statement(`DELETE FROM installation WHERE name GLOB '${ENDED}*' AND CAST(value AS INTEGER) <= :before`).run({
+    db.statement(
+      `DELETE FROM installation WHERE CAST(value AS INTEGER) <= :before AND name IN (
+         SELECT name FROM installation WHERE name GLOB '${ENDED}*' ORDER BY CAST(value AS INTEGER) DESC LIMIT -1 OFFSET :kept)`,
+    ).run({
       // Not at once: a clock that is set back must not revive them.
       before: nowMs - ENDED_KEPT_MS,
+      kept: ENDED_KEPT,
     });
     db.statement('INSERT OR REPLACE INTO installation (name, value) VALUES (:name, :value)').run({
       name: ENDED + hash,

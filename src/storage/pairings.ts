@@ -14,7 +14,7 @@ export interface PairingRow {
   readonly claimedAtMs: number | null;
   readonly deviceId: string | null;
   readonly watchedUntilMs: number | null;
-  /** When it was replaced, or somebody was told that its code is too old; it is over then, whatever the clock says. */
+  /** When it was replaced, or somebody was told that its code is too old or its watching over; it is over then, whatever the clock says. */
   readonly endedAtMs: number | null;
 }
 
@@ -62,7 +62,9 @@ export function organisationOfPairing(control: Connection, id: string): string |
 
 /** @throws Refusal conflict when as many builds of the app are watched as may be. */
 function refuseWithoutRoom(db: Connection, appId: string, nowMs: number): void {
-  const row = db.statement('SELECT count(*) AS n FROM pairings WHERE app_id = :appId AND watched_until_ms > :nowMs').get({ appId, nowMs });
+  const row = db
+    .statement('SELECT count(*) AS n FROM pairings WHERE app_id = :appId AND ended_at_ms IS NULL AND watched_until_ms > :nowMs')
+    .get({ appId, nowMs });
   if ((row?.n as number) < WATCHED_PAIRINGS_MAX) return;
   throw new Refusal(
     'conflict',
@@ -128,9 +130,9 @@ export const transactions = {
     return changes === 1;
   },
 
-  /** Somebody was told that its code is too old. */
-  endPairing(db: Connection, input: { id: string; nowMs: number }): void {
-    db.statement('UPDATE pairings SET ended_at_ms = :nowMs WHERE id = :id AND ended_at_ms IS NULL AND claimed_at_ms IS NULL').run({
+  /** Somebody is told that its code is too old, or that its watching is over. Not when it was claimed since `claimedAtMs` was read. */
+  endPairing(db: Connection, input: { id: string; claimedAtMs: number | null; nowMs: number }): void {
+    db.statement('UPDATE pairings SET ended_at_ms = :nowMs WHERE id = :id AND ended_at_ms IS NULL AND claimed_at_ms IS :claimedAtMs').run({
       ...input,
     });
   },

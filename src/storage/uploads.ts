@@ -149,6 +149,14 @@ function expireUploads(db: Connection, { nowMs, limit }: { nowMs: number; limit:
     .map((row) => row.id as string);
 }
 
+/** Deletes the rows of those of these uploads that nobody used in time; answers their ids, whose files are to go. At most a turn's worth. */
+function dropExpiredUploads(db: Connection, { uploadIds, nowMs }: { uploadIds: readonly string[]; nowMs: number }): string[] {
+  return db
+    .statement('DELETE FROM uploads WHERE id IN (SELECT value FROM json_each(:ids)) AND expires_at_ms <= :nowMs RETURNING id')
+    .all({ ids: JSON.stringify(uploadIds), nowMs })
+    .map((row) => row.id as string);
+}
+
 export interface UploadUse {
   readonly id: string;
   /** From 0, in the order of the message. */
@@ -172,4 +180,4 @@ export function useUploads(db: Connection, { messageId, uploads }: { messageId: 
   return uploads.every((upload) => use.run({ ...upload, messageId }).changes === 1);
 }
 
-export const transactions = { saveUpload, expireUploads };
+export const transactions = { saveUpload, expireUploads, dropExpiredUploads };

@@ -83,6 +83,7 @@ test('attachments: missing, foreign, used, expired and lost uploads get one and 
     const refusal = await refusalOf(reading);
     assert.deepEqual([refusal.code, refusal.message, refusal.details], ['invalid_request', `${path} ${message}`, [{ path, message }]]);
   }
+  assert.equal((await read([whole], { nowMs: NOW + DAY_MS - 1 })).length, 1);
   for (const more of [
     { deviceId: 'e'.repeat(32) },
     { deviceId: '' },
@@ -92,7 +93,6 @@ test('attachments: missing, foreign, used, expired and lost uploads get one and 
   ] as const) {
     assert.equal((await refusalOf(read([whole], more))).message, `attachments[0].upload_id ${message}`);
   }
-  assert.equal((await read([whole], { nowMs: NOW + DAY_MS - 1 })).length, 1);
 });
 
 test('attachments: of a long text only the beginning is read, and it is told as the whole is', async (t) => {

@@ -7,7 +7,7 @@ import { readIfThere } from '../../storage/storage-error.ts';
 import { creditState } from '../../storage/usage.ts';
 import { defineRoute, type Reply, type Route } from '../route.ts';
 import type { Services } from '../services.ts';
-import { type ConsoleSession, followConsoleLink, readSession, sessionCookie } from './session.ts';
+import { type ConsoleSession, endSessionThatRanOut, followConsoleLink, readSession, sessionCookie } from './session.ts';
 
 /** The page shows the first ones; the interface pages through all. */
 const ORGANISATIONS_SHOWN = 50;
@@ -118,7 +118,9 @@ export function consolePageRoutes(routes: readonly Route[]): readonly Route[] {
         return { kind: 'text', status: 303, body: '', headers };
       }
       const session = readSession(header, services);
-      return session === undefined ? signInPage(401, 'You are not signed in.') : overview(session, routes, services);
+      if (session !== undefined) return overview(session, routes, services);
+      await endSessionThatRanOut(header, services);
+      return signInPage(401, 'You are not signed in.');
     },
   });
   return [pageRoute];

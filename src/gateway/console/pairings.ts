@@ -1,5 +1,5 @@
 /** Console: the Test page, on which a person watches what a test build does (decisions §2). */
-import { type PairingState, pairingState } from '../../actors/pairing-state.ts';
+import type { PairingState } from '../../actors/pairing-state.ts';
 import { Refusal } from '../../protocol/errors.ts';
 import { timestamp } from '../../protocol/timestamp.ts';
 import { organisationOfPairing, type PairingRow, readPairing } from '../../storage/pairings.ts';
@@ -48,9 +48,9 @@ export const readPairingRoute = defineRoute({
   caller: 'operator',
   limits: [],
   body: null,
-  handle({ params }, services) {
-    const { row } = requirePairing(services, params.pairing);
-    return json({ pairing: pairingToWire(row, pairingState(row, services.nowMs())) });
+  async handle({ params }, services) {
+    const { organisationId, row } = requirePairing(services, params.pairing);
+    return json({ pairing: pairingToWire(row, await services.pairings.toldState(organisationId, row)) });
   },
 });
 
@@ -60,8 +60,9 @@ export const pairingStreamRoute = defineRoute({
   caller: 'operator',
   limits: [],
   body: null,
-  handle({ params, header }, services) {
+  async handle({ params, header }, services) {
     const { organisationId, row } = requirePairing(services, params.pairing);
+    await services.pairings.toldState(organisationId, row);
     const source = services.pairings.watch({ organisationId, pairingId: row.id }).source(pairingToWire);
     return { kind: 'stream', source: Promise.resolve({ source, fromSeq: seqAfter(header('last-event-id'), 0) }) };
   },

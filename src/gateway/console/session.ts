@@ -106,16 +106,40 @@ function cookieOf(header: (name: string) => string): string {
   return '';
 }
 
-/** The session of the request's cookie; undefined when there is none, it was tampered with, has run out or was ended. */
-export function readSession(header: (name: string) => string, services: Services): ConsoleSession | undefined {
+/** The session of the request's cookie, whether or not it is over; undefined when there is none, or it was tampered with. */
+function signedSession(header: (name: string) => string, services: Services): ConsoleSession | undefined {
   const value = cookieOf(header);
   if (value === '') return undefined;
   const state = stateOf(services);
   const claim = value.slice(0, value.lastIndexOf('.'));
   if (!isSecret(value, `${claim}.${sign(state, 'session', claim)}`)) return undefined;
   const expiresAtMs = Number(claim.slice(0, claim.indexOf('.')));
-  if (!(services.nowMs() < expiresAtMs) || isConsoleSessionEnded(services.storage.control, hashSecret(value))) return undefined;
   return { value, csrfToken: sign(state, 'csrf', claim), expiresAtMs };
+}
+
+function isEnded({ value }: ConsoleSession, { storage }: Services): boolean {
+  return isConsoleSessionEnded(storage.control, hashSecret(value));
+}
+
+/** The session of the request's cookie; undefined when there is none, it was tampered with, has run out or was ended. */
+export function readSession(header: (name: string) => string, services: Services): ConsoleSession | undefined {
+  const session = signedSession(header, services);
+  return session === undefined || !(services.nowMs() < session.expiresAtMs) || isEnded(session, services) ? undefined : session;
+}
+
+function endSession({ value, expiresAtMs }: ConsoleSession, { storage, nowMs }: Services): Promise<void> {
+  return storage.writeControl('endConsoleSession', { hash: hashSecret(value), expiresAtMs, nowMs: nowMs() });
+}
+
+/**
+ * To be waited for before somebody is told that the request's session is over: one that has run out stays so, when the clock is set
+ * back. Undefined when there is nothing to write: it has not run out, or that is written. Never rejects: what cannot be written is told
+ * all the same.
+ */
+export function endSessionThatRanOut(header: (name: string) => string, services: Services): Promise<void> | undefined {
+  const session = signedSession(header, services);
+  if (session === undefined || services.nowMs() < session.expiresAtMs || isEnded(session, services)) return undefined;
+  return endSession(session, services).catch((error) => services.log.warn({ err: error }, 'what ran out could not be noted as such'));
 }
 
 /** `Set-Cookie` for the session, or one that takes the cookie away. */
@@ -224,8 +248,9 @@ export const sessionRoute = defineRoute({
   caller: 'operator',
   limits: [],
   body: null,
-  handle({ header }, services) {
+  async handle({ header }, services) {
     const session = readSession(header, services);
+    if (session === undefined) await endSessionThatRanOut(header, services);
     return json({ session: session === undefined ? null : sessionToWire(session) });
   },
 });
@@ -238,10 +263,7 @@ export const logoutRoute = defineRoute({
   body: null,
   async handle({ header }, services) {
     const session = readSession(header, services);
-    if (session !== undefined) {
-      const hash = hashSecret(session.value);
-      await services.storage.writeControl('endConsoleSession', { hash, expiresAtMs: session.expiresAtMs, nowMs: services.nowMs() });
-    }
+    if (session !== undefined) await endSession(session, services);
     return json({ ok: true }, 200, { 'Set-Cookie': sessionCookie(null, services) });
   },
 });
