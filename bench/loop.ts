@@ -1,8 +1,9 @@
-/** How long single requests keep the event loop: `npm run bench:loop -- reads [--people 200000 --conversations 1000000]`. */
+/** How long single requests keep the event loop: `npm run bench:loop -- [reads] [bodies] [--people 200000 --conversations 1000000]`. */
 import { join } from 'node:path';
 import { parseArgs } from 'node:util';
 import { SCALE_PLAN } from './large-organisation.ts';
 import { projectDir } from './load.ts';
+import { loopBodies } from './loop-bodies.ts';
 import { loopReads } from './loop-reads.ts';
 
 const { values, positionals } = parseArgs({
@@ -16,3 +17,4 @@ const plan = {
   conversationsOfOne: Number(values['of-one'] ?? SCALE_PLAN.conversationsOfOne),
 };
 if (positionals.length === 0 || positionals.includes('reads')) await loopReads(outDir, plan);
+if (positionals.length === 0 || positionals.includes('bodies')) await loopBodies(outDir);

@@ -2,6 +2,7 @@
  * Takes in a batch of HTTP actions (service.md "POST /actions rules"): one set of rules for the setup interface and the
  * console. Each item is saved on its own; one that fails does not fail the others.
  */
+import { setImmediate as breathe } from 'node:timers/promises';
 import { Refusal } from '../protocol/errors.ts';
 import { mintId } from '../protocol/ids.ts';
 import { type HttpActionShape, type JudgedAction, judgeHttpAction, type Surroundings } from '../protocol/setup/actions.ts';
@@ -65,6 +66,8 @@ export async function takeInActions(
 ): Promise<ActionReport> {
   const results: ActionResult[] = [];
   for (const item of items) {
+    // Judging fifty of the worst takes 50 ms.
+    await breathe();
     try {
       results.push(await save(storage, target, judgeHttpAction(item, surroundings), nowMs));
     } catch (error) {

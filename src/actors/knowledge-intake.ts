@@ -2,6 +2,7 @@
  * Takes in a batch of knowledge items (service.md "POST /knowledge rules"): one set of rules for the setup interface
  * and the console. Each item is saved and indexed on its own; one that fails does not fail the others.
  */
+import { setImmediate as breathe } from 'node:timers/promises';
 import { Refusal } from '../protocol/errors.ts';
 import { mintId } from '../protocol/ids.ts';
 import { type JudgedItem, judgeKnowledgeItem, type KnowledgeItemShape } from '../protocol/setup/knowledge.ts';
@@ -126,6 +127,8 @@ export async function saveKnowledge(
 ): Promise<() => Promise<KnowledgeReport>> {
   const outcomes: ({ result: KnowledgeResult } | { waiting: Upserted })[] = [];
   for (const item of items) {
+    // What is refused waits for no write.
+    await breathe();
     try {
       const outcome = await save(services, target, judgeKnowledgeItem(item));
       outcomes.push('saved' in outcome ? { result: outcome.saved } : outcome);

@@ -29,6 +29,9 @@ export function sendReply(exchange: Exchange, reply: Exclude<Reply, { kind: 'str
       exchange.respond(reply.status, headers, JSON.stringify(reply.body));
       break;
     }
+    case 'rendered-json':
+      exchange.respond(reply.status, JSON_HEADERS, reply.body);
+      break;
     case 'text':
     case 'bytes':
       exchange.respond(reply.status, reply.headers, reply.body);

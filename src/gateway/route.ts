@@ -84,6 +84,7 @@ export interface RouteInput<Body, Caller, Upload = null> {
 
 export type Reply =
   | { readonly kind: 'json'; readonly status: number; readonly body: unknown; readonly headers?: Readonly<Record<string, string>> }
+  | { readonly kind: 'rendered-json'; readonly status: number; readonly body: Uint8Array }
   | { readonly kind: 'text'; readonly status: number; readonly body: string; readonly headers: Readonly<Record<string, string>> }
   | { readonly kind: 'bytes'; readonly status: number; readonly body: Uint8Array; readonly headers: Readonly<Record<string, string>> }
   | { readonly kind: 'empty'; readonly status: number; readonly headers?: Readonly<Record<string, string>> }

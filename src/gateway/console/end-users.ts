@@ -5,10 +5,11 @@ import { fits } from '../../protocol/text.ts';
 import { timestamp } from '../../protocol/timestamp.ts';
 import { type EndUserRecord, listEndUsers, readEndUserById, traitsOfRecord } from '../../storage/end-users.ts';
 import { deleteUploadFiles } from '../../storage/upload-files.ts';
+import { renderInPieces } from '../json-pieces.ts';
 import { defineRoute, json } from '../route.ts';
 import type { Services } from '../services.ts';
 import { type FoundApp, pageOf, requireApp } from './lookup.ts';
-import { exportPerson } from './person-export.ts';
+import { EXPORT_DEPTH, exportPerson } from './person-export.ts';
 
 function personToWire(person: EndUserRecord) {
   return {
@@ -60,7 +61,8 @@ export const exportEndUserRoute = defineRoute({
     const { app, db, person } = requirePerson(services, params);
     const traits = traitsOfRecord(db, services.storage.vault, app.id, person.id) ?? {};
     const exported = await exportPerson(db, person.id);
-    return json({ exported_at: timestamp(services.nowMs()), end_user: personToWire(person), traits, ...exported });
+    const body = { exported_at: timestamp(services.nowMs()), end_user: personToWire(person), traits, ...exported };
+    return { kind: 'rendered-json', status: 200, body: await renderInPieces(body, EXPORT_DEPTH) };
   },
 });
 

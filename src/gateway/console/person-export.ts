@@ -8,12 +8,15 @@ import { readFeedback } from '../../storage/feedback.ts';
 import { readRatings } from '../../storage/ratings.ts';
 import { listConversationsOfPerson, type PersonConversation } from '../../storage/transcripts.ts';
 import { shownAttachments } from '../../storage/uploads.ts';
+import { RenderedItems } from '../json-pieces.ts';
 import { attachmentToWire } from '../wire.ts';
 
 /** One answer holds these; some tens of megabytes in memory. A person who said more is told by `truncated`. */
 export const EXPORT_MESSAGES_MAX = 10_000;
-/** And of their blocks: rendering an answer of 16 MB takes the event loop some 40 ms. */
+/** And of what is written of them. */
 export const EXPORT_BYTES_MAX = 16 * 1024 * 1024;
+/** Conversations are rendered one by one, and their messages page by page. */
+export const EXPORT_DEPTH = 3;
 /** An app on this many devices of one person shares one login between people. */
 const EXPORT_DEVICES_MAX = 1_000;
 /** Read in one go, on the event loop. */
@@ -53,8 +56,6 @@ function messagesToWire(db: Connection, conversationId: string, messages: readon
   };
 }
 
-type Page = ReturnType<typeof messagesToWire>;
-
 /** What still goes into the answer. */
 interface Room {
   messages: number;
@@ -63,7 +64,8 @@ interface Room {
 
 /** The newest messages of a conversation for which there is room, one page at least; `isCut` when it has more. */
 async function conversationToWire(db: Connection, { id, deviceId, createdAtMs, updatedAtMs }: PersonConversation, room: Room) {
-  const pages: Page[] = [];
+  const written = { messages: new RenderedItems(), feedback: new RenderedItems(), ratings: new RenderedItems() };
+  const bytes = () => written.messages.bytes + written.feedback.bytes + written.ratings.bytes;
   let before: string | undefined;
   let isCut = false;
   for (;;) {
@@ -71,9 +73,12 @@ async function conversationToWire(db: Connection, { id, deviceId, createdAtMs, u
     if (messages.length === 0) break;
     const kept = messages.slice(-Math.min(messages.length, room.messages));
     const page = messagesToWire(db, id, kept);
-    pages.unshift(page);
+    const had = bytes();
+    written.messages.add(page.messages, 'first');
+    written.feedback.add(page.feedback, 'first');
+    written.ratings.add(page.ratings, 'first');
     room.messages -= kept.length;
-    room.bytes -= JSON.stringify(page).length;
+    room.bytes -= bytes() - had;
     before = kept[0]?.id;
     await breathe();
     if (room.messages > 0 && room.bytes > 0) continue;
@@ -85,9 +90,7 @@ async function conversationToWire(db: Connection, { id, deviceId, createdAtMs, u
     device_id: deviceId,
     created_at: timestamp(createdAtMs),
     updated_at: timestamp(updatedAtMs),
-    messages: pages.flatMap((page) => page.messages),
-    feedback: pages.flatMap((page) => page.feedback),
-    ratings: pages.flatMap((page) => page.ratings),
+    ...written,
   };
   return { conversation, isCut };
 }

@@ -1,19 +1,25 @@
 /** What is configured of an app, as GET /context shows it: key `config`, and what intake read (service.md "GET /context keys"). */
+
+import { setImmediate as breathe } from 'node:timers/promises';
 import { INTAKE_ORIGIN } from '../../actors/intake-links.ts';
 import { timestamp } from '../../protocol/timestamp.ts';
 import type { AppRecord } from '../../storage/apps.ts';
 import type { Connection } from '../../storage/connection.ts';
 import { readDraft, readPersona, readPublishedConfig } from '../../storage/drafts.ts';
-import { ACTIONS_PER_APP_MAX, ARCHIVED_ACTIONS_KEPT, type HttpActionRecord, listActions } from '../../storage/http-actions.ts';
+import { type HttpActionRecord, listActions } from '../../storage/http-actions.ts';
 import { readSourceContent } from '../../storage/knowledge.ts';
 import { countKnowledge, listSourcesInService } from '../../storage/knowledge-overview.ts';
 import { latestManifest } from '../../storage/manifests.ts';
-import { ARCHIVED_SCREENS_KEPT, listScreens, registeredScreens, SCREENS_PER_APP_MAX, type ScreenRecord } from '../../storage/screens.ts';
+import { listScreens, registeredScreens, type ScreenRecord } from '../../storage/screens.ts';
+import { RenderedItems } from '../json-pieces.ts';
 
 /** Sources listed, the oldest ones. An agent that has written more knows its own keys; `total` says how many there are. */
 const SOURCES_LISTED_MAX = 200;
 /** Pages that intake reads are few; more links than an app's intake can name are never told. */
 const INTAKE_LISTED_MAX = 20;
+/** Read and rendered in one go: the largest action has some 25 KB, a screen 3. */
+const ACTIONS_PER_READ = 20;
+const SCREENS_PER_READ = 100;
 /** What shows an agent whether a page is worth having. */
 const EXCERPT_MAX_CHARS = 300;
 
@@ -88,11 +94,24 @@ function actionToWire({ definition, hasKey, enabled, origin, reason, updatedAtMs
   };
 }
 
+/** Renders what is in service of a list, page by page: an app's actions may have some megabytes. */
+async function renderPages<Item extends { readonly archivedAtMs: number | null }>(
+  pageAfter: (last: Item | undefined) => readonly Item[],
+  toWire: (item: Item) => unknown,
+) {
+  const items = new RenderedItems();
+  let total = 0;
+  for (let page = pageAfter(undefined); page.length > 0; page = pageAfter(page.at(-1))) {
+    const inService = page.filter(({ archivedAtMs }) => archivedAtMs === null);
+    items.add(inService.map(toWire));
+    total += inService.length;
+    await breathe();
+  }
+  return { total, items };
+}
+
 function readActions(db: Connection, appId: string) {
-  const items = listActions(db, appId, '', ACTIONS_PER_APP_MAX + ARCHIVED_ACTIONS_KEPT)
-    .filter((action) => action.archivedAtMs === null)
-    .map(actionToWire);
-  return { total: items.length, items };
+  return renderPages<HttpActionRecord>((last) => listActions(db, appId, last?.id ?? '', ACTIONS_PER_READ), actionToWire);
 }
 
 function screenToWire({ name, definition, origin, updatedAtMs }: ScreenRecord, registered: ReadonlySet<string>) {
@@ -101,10 +120,10 @@ function screenToWire({ name, definition, origin, updatedAtMs }: ScreenRecord, r
 
 function readScreens(db: Connection, appId: string) {
   const registered = registeredScreens(db, appId);
-  const items = listScreens(db, appId, '', SCREENS_PER_APP_MAX + ARCHIVED_SCREENS_KEPT)
-    .filter((screen) => screen.archivedAtMs === null)
-    .map((screen) => screenToWire(screen, registered));
-  return { total: items.length, items };
+  return renderPages<ScreenRecord>(
+    (last) => listScreens(db, appId, last?.name ?? '', SCREENS_PER_READ),
+    (screen) => screenToWire(screen, registered),
+  );
 }
 
 function readManifestNames(db: Connection, appId: string) {
@@ -115,13 +134,13 @@ function readManifestNames(db: Connection, appId: string) {
 }
 
 /** Key `config`; what was archived is left out. Items are listed up to the bounds above, `total` says how many there are. */
-export function readConfiguration(db: Connection, app: AppRecord) {
+export async function readConfiguration(db: Connection, app: AppRecord) {
   return {
     appearance: readAppearance(db, app),
     experience: readExperience(db, app),
     knowledge: readKnowledge(db, app.id),
-    actions: readActions(db, app.id),
-    screens: readScreens(db, app.id),
+    actions: await readActions(db, app.id),
+    screens: await readScreens(db, app.id),
     manifest: readManifestNames(db, app.id),
   };
 }

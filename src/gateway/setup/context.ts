@@ -50,15 +50,18 @@ function keysOf(control: Connection, appId: string): { test: string | null; live
   return { test: newest('sandbox'), live: newest('live') };
 }
 
-/** The body of GET /context. Fields in their wire spelling. */
-export function readContext({ db, control, app, session, writes, publicUrl, surroundings }: ContextSources) {
+/** Of GET /context: members down to the parts of `config` are rendered one by one. */
+export const CONTEXT_DEPTH = 3;
+
+/** The body of GET /context, for `renderInPieces`. Fields in their wire spelling. */
+export async function readContext({ db, control, app, session, writes, publicUrl, surroundings }: ContextSources) {
   const keys = keysOf(control, app.id);
   return {
     app: { id: app.id, name: app.name, slug: app.slug, platform_hint: app.platformHint, live: app.live },
     session: { id: session.id, kind: session.kind, expires_at: timestamp(session.expiresAtMs), writes },
     profile: profileOf(db, app),
     intake: { knowledge: readIntake(db, app.id) },
-    config: readConfiguration(db, app),
+    config: await readConfiguration(db, app),
     keys,
     sdk: sdkSection(publicUrl, keys.test, `${publicUrl}${RUNTIME_DOCS_PATH}`),
     api: { base: `${publicUrl}/setup`, runtime: publicUrl },

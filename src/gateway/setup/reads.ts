@@ -2,10 +2,11 @@
 import { readAppStatus, smokeFacts } from '../../actors/app-status.ts';
 import { readSession } from '../../storage/setup-sessions.ts';
 import { readLatestSmokeRun } from '../../storage/smoke-runs.ts';
+import { renderInPieces } from '../json-pieces.ts';
 import { defineRoute, json } from '../route.ts';
 import { smokeRunToWire } from '../wire.ts';
 import { publicUrlOf } from './addresses.ts';
-import { readContext } from './context.ts';
+import { CONTEXT_DEPTH, readContext } from './context.ts';
 import { panelSteps } from './panel.ts';
 
 export const contextRoute = defineRoute({
@@ -14,14 +15,15 @@ export const contextRoute = defineRoute({
   caller: 'setup',
   limits: [],
   body: null,
-  handle({ caller: { app, row, writes }, header }, services) {
+  async handle({ caller: { app, row, writes }, header }, services) {
     const {
       storage,
       writes: { surroundings },
     } = services;
     const db = storage.organisation(app.organisationId);
     const publicUrl = publicUrlOf(services, header);
-    return json(readContext({ db, control: storage.control, app, session: row, writes, publicUrl, surroundings }));
+    const context = await readContext({ db, control: storage.control, app, session: row, writes, publicUrl, surroundings });
+    return { kind: 'rendered-json', status: 200, body: await renderInPieces(context, CONTEXT_DEPTH) };
   },
 });
 

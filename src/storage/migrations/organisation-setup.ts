@@ -62,6 +62,8 @@ export const setupMigration: Migration = {
       UNIQUE (app_id, external_key)
     ) STRICT;
     CREATE UNIQUE INDEX http_actions_by_name ON http_actions (app_id, name) WHERE archived_at_ms IS NULL;
+    CREATE INDEX http_actions_needing_key ON http_actions (app_id, host)
+      WHERE archived_at_ms IS NULL AND json_extract(definition, '$.needs_key') IS NOT NULL;
 
     -- Keys that a person entered, one per host, sealed with the master key.
     CREATE TABLE shared_keys (

@@ -2,7 +2,8 @@ import assert from 'node:assert/strict';
 import { type TestContext, test } from 'node:test';
 import { panelJson } from '../../../src/actors/setup-session.ts';
 import { stepper } from '../../../src/actors/step.ts';
-import { readContext } from '../../../src/gateway/setup/context.ts';
+import { renderInPieces } from '../../../src/gateway/json-pieces.ts';
+import { CONTEXT_DEPTH, readContext } from '../../../src/gateway/setup/context.ts';
 import { panelSteps } from '../../../src/gateway/setup/panel.ts';
 import { setupSession } from '../../../src/machines/setup-session.ts';
 import { stepPanel } from '../../../src/machines/step-panel.ts';
@@ -29,7 +30,7 @@ interface Desk extends Files {
   readonly appId: string;
   readonly sessionId: string;
   /** What GET /context answers, as JSON carries it. */
-  context(writes?: 'apply' | 'propose'): ContextShape;
+  context(writes?: 'apply' | 'propose'): Promise<ContextShape>;
 }
 
 /** As far as these tests look. */
@@ -80,12 +81,13 @@ function oneApp(t: TestContext, settings: AppSettingsPatch = {}): Desk {
     ...files,
     appId,
     sessionId,
-    context(writes = 'apply') {
+    async context(writes = 'apply') {
       const app = readApp(db, appId, organisationId);
       const session = readSession(db, sessionId);
       assert.ok(app !== undefined && session !== undefined);
       const publicUrl = 'https://assistant.invalid';
-      return JSON.parse(JSON.stringify(readContext({ db, control, app, session, writes, publicUrl, surroundings: 'production' })));
+      const context = await readContext({ db, control, app, session, writes, publicUrl, surroundings: 'production' });
+      return JSON.parse((await renderInPieces(context, CONTEXT_DEPTH)).toString());
     },
   };
 }
@@ -106,9 +108,9 @@ function addSource({ db, appId }: Desk, externalKey: string, more: Said = {}): v
   knowledge.upsertSource(db, { ...source, origin, reason: 'README.md', nowMs: NOW });
 }
 
-test('GET /context keys: exactly those of the table, and an app with nothing configured says so', (t) => {
+test('GET /context keys: exactly those of the table, and an app with nothing configured says so', async (t) => {
   const { appId, sessionId, context } = oneApp(t);
-  const body = context('propose');
+  const body = await context('propose');
   assert.deepEqual(
     Object.keys(body).toSorted(),
     ['api', 'app', 'config', 'facts', 'intake', 'keys', 'profile', 'schemas', 'sdk', 'session', 'steps'].toSorted(),
@@ -130,7 +132,7 @@ test('GET /context keys: exactly those of the table, and an app with nothing con
   assert.equal(body.facts.liveAt, null);
 });
 
-test('GET /context profile and intake.knowledge: what the person entered, what was detected, and what was read of the links', (t) => {
+test('GET /context profile and intake.knowledge: what the person entered, what was detected, and what was read of the links', async (t) => {
   const intake = { links: ['https://shop.example/about', 'https://shop.example/help'], description: 'Sells shoes.', is_live: true };
   const desk = oneApp(t, { intake });
   const long = `${'👟'.repeat(299)}xyz`;
@@ -140,7 +142,7 @@ test('GET /context profile and intake.knowledge: what the person entered, what w
   addSource(desk, 'Gone', { origin: 'intake', uri: 'https://shop.example/gone' });
   knowledge.archiveSource(desk.db, { appId: desk.appId, externalKey: 'Gone', nowMs: NOW });
   desk.db.statement('UPDATE apps SET detected = :json').run({ json: '{"framework":"next"}' });
-  const body = desk.context();
+  const body = await desk.context();
   assert.deepEqual(body.profile, {
     ...intake,
     brand_hints: { name: 'Shop', sites: ['https://shop.example'] },
@@ -152,7 +154,7 @@ test('GET /context profile and intake.knowledge: what the person entered, what w
   ]);
 });
 
-test('GET /context config: drafts, what is published, and every item with its origin and external_key', (t) => {
+test('GET /context config: drafts, what is published, and every item with its origin and external_key', async (t) => {
   const desk = oneApp(t);
   const { db, appId, context } = desk;
   const theme = { surface: '#ffffff', onSurface: '#111111', accent: '#0044cc', onAccent: '#ffffff' };
@@ -170,7 +172,7 @@ test('GET /context config: drafts, what is published, and every item with its or
   screens.declareScreens(db, { appId, screens: [], archive: [{ name: 'attic' }], origin: 'setup', nowMs: NOW });
   const manifest = { version: '1', actions: [{ name: 'list_orders', description: 'Lists.' }], routes: [{ name: 'cart', title: 'Cart' }] };
   manifests.registerManifest(db, { appId, ...hashManifest(manifest), sdk: 'web/1.0.0', nowMs: NOW });
-  const { config, facts } = context();
+  const { config, facts } = await context();
   assert.deepEqual(config.appearance.draft, { theme: { ...theme, accent: '#112233' } });
   assert.equal(config.appearance.published?.version, 1);
   // As it is served: with what was derived.
@@ -205,14 +207,14 @@ test('GET /context config: drafts, what is published, and every item with its or
   assert.equal(facts.handshakeAt, '2026-11-21T10:00:00.000Z');
 });
 
-test('GET /context config.knowledge: the list is bounded, the total is not', (t) => {
+test('GET /context config.knowledge: the list is bounded, the total is not', async (t) => {
   const desk = oneApp(t);
   for (let n = 0; n < 205; n++) addSource(desk, `help/${n}`);
-  const { knowledge: listed } = desk.context().config;
+  const { knowledge: listed } = (await desk.context()).config;
   assert.deepEqual([listed.total, listed.items.length], [205, 200]);
 });
 
-test('GET /context config.actions: needs_key is told, and no secret of the app is anywhere in the answer', (t) => {
+test('GET /context config.actions: needs_key is told, and no secret of the app is anywhere in the answer', async (t) => {
   const { db, appId, context } = oneApp(t);
   for (const [name, host] of [
     ['search_products', 'api.shop.example'],
@@ -233,7 +235,7 @@ test('GET /context config.actions: needs_key is told, and no secret of the app i
   }
   sharedKeys.setSharedKey(db, { appId, name: 'search_products', host: 'api.shop.example', sealed: Buffer.from(SHARED_KEY), nowMs: NOW });
   actions.archiveAction(db, { appId, externalKey: 'api/old_search', reason: undefined, nowMs: NOW });
-  const body = context();
+  const body = await context();
   assert.equal(body.config.actions.total, 2);
   const told = body.config.actions.items.map(({ external_key, enabled, has_key, needs_key, origin }) => ({
     external_key,
@@ -254,24 +256,24 @@ test('GET /context config.actions: needs_key is told, and no secret of the app i
   assert.doesNotMatch(json, /sealed|"data":\[\d/);
 });
 
-test('GET /context keys: the newest key of each channel that was not revoked, null where none is left', (t) => {
+test('GET /context keys: the newest key of each channel that was not revoked, null where none is left', async (t) => {
   const { control, organisationId, appId, context } = oneApp(t);
   const newest = key('sandbox');
   const revoked = key('sandbox');
   organisations.addKey(control, { organisationId, appId, key: newest, nowMs: NOW + 1 });
   organisations.addKey(control, { organisationId, appId, key: revoked, nowMs: NOW + 2 });
   organisations.revokeKey(control, { appId, keyId: revoked.keyId, nowMs: NOW + 3 });
-  const { keys } = context();
+  const { keys } = await context();
   assert.equal(keys.test, newest.token);
   assert.match(keys.live ?? '', /^rd_pk_live_/);
-  assert.ok(JSON.stringify(context().sdk).includes(newest.token), 'the snippets carry it');
+  assert.ok(JSON.stringify((await context()).sdk).includes(newest.token), 'the snippets carry it');
   control.statement("UPDATE app_keys SET revoked_at_ms = 1 WHERE channel = 'live'").run();
-  assert.equal(context().keys.live, null);
+  assert.equal((await context()).keys.live, null);
 });
 
-test('GET /context steps: every step with its state, and the ones an agent may report', (t) => {
+test('GET /context steps: every step with its state, and the ones an agent may report', async (t) => {
   const { db, sessionId, context } = oneApp(t);
-  const { steps } = context();
+  const { steps } = await context();
   assert.deepEqual(
     steps.all.map(({ id, state, closed_by }) => `${id} ${state} ${closed_by}`),
     [
