@@ -158,7 +158,7 @@ function readBody(route: Route, exchange: Exchange, gate: Gate, fail: (error: un
       // A missing body is told as such, also when nobody announced its type.
       if (bytes.length > 0) checkContentType(exchange.header('content-type'), face);
       const value = parseJson(bytes, face);
-      refuseNewWork(route, value, gate.services);
+      refuseNewWork(route, value, exchange.caller, gate.services);
       if (schema !== null) exchange.body = checkBody(schema, value, face);
       admitAgain(route, exchange, gate);
       run(route, exchange, gate, fail);

@@ -1,12 +1,13 @@
 /**
  * Says no to new work while the process has more than it can do in time (`watch/load-watch.ts` judges that): early, before a body is read
- * where that can be told, and before anything costly. What was begun goes on: streams, their readers, continuations, stops and answers to
- * cards are taken, and so is everything of the console and of setup, for which the turns that are refused leave room.
+ * where that can be told, and before anything costly. What was begun goes on: streams, their readers, retries of turns that
+ * are there, continuations, stops and answers to cards are taken, and so is everything of the console and of setup, for which the turns that are refused leave room.
  */
 import { randomInt } from 'node:crypto';
 import { Refusal } from '../protocol/errors.ts';
+import { readTurn } from '../storage/turns.ts';
 import type { Exchange } from './exchange.ts';
-import type { Route } from './route.ts';
+import type { Route, RuntimeCaller } from './route.ts';
 import type { Services } from './services.ts';
 
 /** An overload lasts a second at least; who was refused comes back spread over a few, or all would come back at once. */
@@ -28,6 +29,18 @@ export function refuseUnread({ newWork }: Route, { header }: Pick<Exchange, 'hea
 }
 
 /** By the parsed body. @throws Refusal 503 */
-export function refuseNewWork({ newWork }: Route, body: unknown, { load }: Services): void {
-  if (typeof newWork === 'function' && load?.overloaded === true && newWork(body)) throw busy();
+export function refuseNewWork(
+  { newWork }: Pick<Route, 'newWork'>,
+  body: unknown,
+  caller: Exchange['caller'],
+  { load, storage }: Pick<Services, 'load' | 'storage'>,
+): void {
+  if (typeof newWork !== 'function' || load?.overloaded !== true) return;
+  const hasTurn = (turnId: string) => {
+    const { organisationId, app } = caller as RuntimeCaller;
+    const turn = readTurn(storage.organisation(organisationId), app.id, turnId);
+    // One that failed would be tried again.
+    return turn !== undefined && turn.state !== 'failed';
+  };
+  if (newWork(body, hasTurn)) throw busy();
 }

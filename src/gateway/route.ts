@@ -128,9 +128,10 @@ export interface Route<
   readonly suspended?: 'app_suspended' | 'quota_exceeded';
   /**
    * It begins new work, which an overloaded process refuses. `true`: before the body is read. A function: by what the body says, which
-   * is not checked yet; one that is announced as large is refused unread. Runtime callers only.
+   * is not checked yet, and whether the turn with an id is there and did not fail; one that is announced as large is refused unread.
+   * Runtime callers only.
    */
-  readonly newWork?: true | ((body: unknown) => boolean);
+  readonly newWork?: true | ((body: unknown, hasTurn: (turnId: string) => boolean) => boolean);
   /** Answered by whichever cell it reaches, although its path names something of an organisation (decisions §10). */
   readonly anyCell?: true;
   handle(

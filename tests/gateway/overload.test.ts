@@ -3,10 +3,12 @@ import assert from 'node:assert/strict';
 import { request } from 'node:http';
 import { type TestContext, test } from 'node:test';
 import * as v from 'valibot';
-import { defineRoute, json } from '../../src/gateway/route.ts';
+import { refuseNewWork } from '../../src/gateway/overload.ts';
+import { type AdmittedCaller, defineRoute, json } from '../../src/gateway/route.ts';
 import { chatRoutes } from '../../src/gateway/runtime/chat.ts';
 import { uploadsRoute } from '../../src/gateway/runtime/uploads.ts';
 import type { LoadWatch } from '../../src/watch/load-watch.ts';
+import { converse, serveAnsweredApp } from './answered-app.ts';
 import { serve } from './test-server.ts';
 
 const LARGE = 100 * 1024;
@@ -84,6 +86,19 @@ test('what was begun goes on while the server is overloaded: continuations, stop
   assert.equal((await post('/v1/chat', { tool_results: [{ invocation_id: 'i', status: 'ok' }] })).status, 200);
   assert.equal((await post('/v1/chat/stop', {})).status, 200);
   assert.equal((await fetch(`${base}/console/api/x`)).status, 200);
+});
+
+test('a retry of a turn that is there is taken while the server is overloaded, and no other is', async (t) => {
+  const app = await serveAnsweredApp(t);
+  const { turnId } = converse(app);
+  const load = { overloaded: true } as LoadWatch;
+  const caller = { organisationId: app.organisationId, app: { id: app.appId } } as AdmittedCaller;
+  const send = (body: unknown) => refuseNewWork({ newWork: begins ?? true }, body, caller, { load, storage: app.storage });
+  const message = { text: 'How long?' };
+  send({ message, turn_id: turnId.toUpperCase() });
+  for (const other of [undefined, 7, 'x', turnId.replace(/^0/, '1')]) assert.throws(() => send({ message, turn_id: other }), /more to do/);
+  app.rows((db) => db.statement(`UPDATE turns SET state = 'failed' WHERE turn_id = :turnId`).run({ turnId }));
+  assert.throws(() => send({ message, turn_id: turnId }), /more to do/, 'it would be tried again');
 });
 
 test('a large body is refused before it is sent', async (t) => {

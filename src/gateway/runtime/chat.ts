@@ -19,10 +19,11 @@ function fingerprint(body: ChatRequest, caller: RuntimeCaller, person: TurnComma
   return storage.vault.digest('turn', Buffer.from(JSON.stringify(repeated))).toString('hex');
 }
 
-/** A continuation goes on with what a turn began: its person waits for it. */
-function beginsSomething(body: unknown): boolean {
-  const { tool_results: results } = (body ?? {}) as { readonly tool_results?: unknown };
-  return !Array.isArray(results) || results.length === 0;
+/** A continuation goes on with what a turn began: its person waits for it. A retry of a turn that is there reads it. */
+function beginsSomething(body: unknown, hasTurn: (turnId: string) => boolean): boolean {
+  const { tool_results: results, turn_id: turnId } = (body ?? {}) as { readonly tool_results?: unknown; readonly turn_id?: unknown };
+  if (Array.isArray(results) && results.length > 0) return false;
+  return typeof turnId !== 'string' || !TURN_ID.test(turnId) || !hasTurn(turnId.toLowerCase());
 }
 
 function turnCaller({ caller, params }: RouteInput<null, RuntimeCaller>) {
