@@ -117,15 +117,15 @@ class Gateway {
   }
 
   /** Begins an exchange and hands it on; a request that can be read in two ways is refused, with the connection that brought it. */
-  #accept(plan: ExchangePlan, work: (exchange: Exchange) => void): Handler {
-    const closing = { ...plan, closing: () => true };
+  #accept(planOf: (req: HttpRequest) => ExchangePlan, work: (exchange: Exchange, plan: ExchangePlan) => void): Handler {
     return (res, req) => {
+      const plan = planOf(req);
       const problem = framingProblem(req);
       if (problem === undefined) {
-        work(this.#begin(res, req, plan));
+        work(this.#begin(res, req, plan), plan);
         return;
       }
-      const exchange = this.#begin(res, req, closing);
+      const exchange = this.#begin(res, req, { ...plan, closing: () => true });
       exchange.detach();
       // Not yet: while an answer is due, uWebSockets cuts the connection rather than take what lies behind for the next request.
       setImmediate(() => sendRefusal(exchange, new Refusal('invalid_request', problem)));
@@ -134,7 +134,10 @@ class Gateway {
 
   #registerRoute(route: Route): void {
     const plan = this.#plan(routeName(route), interfaceOf(route.path), parametersOf(route.path));
-    const handler = this.#accept(plan, (exchange) => dispatch(route, exchange, this.#gate));
+    const handler = this.#accept(
+      () => plan,
+      (exchange) => dispatch(route, exchange, this.#gate),
+    );
     REGISTER[route.method](this.app, route.path, handler);
   }
 
@@ -143,15 +146,21 @@ class Gateway {
     const face = interfaceOf(path);
     const allow = methods.join(', ');
     const refused = this.#plan(`* ${path}`, face, []);
-    const refuse = this.#accept(refused, (exchange) => {
-      sendRefusal(exchange, new Refusal('method_not_allowed', `${path} takes ${allow}.`), { Allow: allow });
-    });
+    const refuse = this.#accept(
+      () => refused,
+      (exchange) => {
+        sendRefusal(exchange, new Refusal('method_not_allowed', `${path} takes ${allow}.`), { Allow: allow });
+      },
+    );
     this.app.any(path, refuse);
     if (face !== 'runtime') return;
     const preflight = this.#plan(`OPTIONS ${path}`, face, []);
-    const allowed = this.#accept(preflight, (exchange) => {
-      exchange.respond(204, preflightHeaders(exchange.origin, `${allow}, OPTIONS`), null);
-    });
+    const allowed = this.#accept(
+      () => preflight,
+      (exchange) => {
+        exchange.respond(204, preflightHeaders(exchange.origin, `${allow}, OPTIONS`), null);
+      },
+    );
     this.app.options(path, allowed);
   }
 
@@ -162,12 +171,13 @@ class Gateway {
       setup: this.#plan('unknown /setup', 'setup', []),
       service: this.#plan('unknown', 'service', []),
     };
-    this.app.any('/*', (res, req) => {
-      const face = interfaceOf(req.getUrl());
+    const planOf = (req: HttpRequest) => plans[interfaceOf(req.getUrl())];
+    const answer = this.#accept(planOf, (exchange, { interface: face }) => {
       const message = 'There is nothing at this path.';
       const refusal = face === 'runtime' ? new Refusal('invalid_request', message, { status: 404 }) : new Refusal('not_found', message);
-      sendRefusal(this.#begin(res, req, plans[face]), refusal);
+      sendRefusal(exchange, refusal);
     });
+    this.app.any('/*', answer);
   }
 }
 

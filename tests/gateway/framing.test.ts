@@ -27,10 +27,14 @@ const secret = defineRoute({
   },
 });
 
+/** Much longer than any answer takes: a connection that is left open fails its test instead of keeping it. */
+const LEFT_OPEN_MS = 10_000;
+
 /** All that the server says until it closes the connection, or has answered `until`. */
 function exchange(port: number, raw: string, until?: string): Promise<string> {
   return new Promise((resolve, reject) => {
     const socket = connect(port, '127.0.0.1', () => socket.write(raw));
+    socket.setTimeout(LEFT_OPEN_MS, () => socket.destroy(new Error(`the connection was left open after: ${answer}`)));
     let answer = '';
     socket.on('data', (chunk) => {
       answer += String(chunk);
@@ -67,6 +71,19 @@ test('a request whose length or host can be read in two ways is 400, and nothing
     // With another request behind it in the same packet, the connection is cut before the answer.
     assert.doesNotMatch(await exchange(port, raw), /echoed|smuggled| 200 /, name);
     assert.match(await exchange(port, raw.replace(BEHIND, '')), /^HTTP\/1\.1 (?:400|505) (?![\s\S]*echoed)/, name);
+  }
+  assert.deepEqual(seen, []);
+});
+
+test('that holds on every path: one that nobody has, a method that a path does not have, and a preflight', async (t) => {
+  const { port } = await serve(t, [echo, secret]);
+  const places = ['POST /nothing', 'OPTIONS /nothing', 'POST /v1/nothing', 'GET /console/nothing', 'PUT /v1/echo', 'OPTIONS /v1/echo'];
+  for (const place of places) {
+    for (const shape of ['two lengths that differ, the first short', 'a length, then chunks', 'two hosts']) {
+      const raw = (SHAPES[shape] as string).replace('POST /v1/echo', place);
+      assert.doesNotMatch(await exchange(port, raw), /smuggled| 20\d /, `${place}: ${shape}`);
+      assert.match(await exchange(port, raw.replace(BEHIND, '')), /^HTTP\/1\.1 400 /, `${place}: ${shape}`);
+    }
   }
   assert.deepEqual(seen, []);
 });
