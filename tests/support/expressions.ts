@@ -119,7 +119,7 @@ const OF_CLASSES = ['a', 'Z', 'ü', '0', ' ', '\t', '\n', '.', '-', '_', '/', '@
 const PUMPS_MAX = 48;
 
 /** Strings to repeat: characters and words of the expression, what its classes stand for, and pairs of these. */
-function pumpsOf(source: string): string[] {
+export function pumpsOf(source: string): string[] {
   const words = source.match(/[a-z]{2,}/gi) ?? [];
   const literal = source.match(/[^\w\s\\^$*+?{}|]/gu) ?? [];
   const pieces = [...new Set([...literal, ...words.slice(0, 12), ...OF_CLASSES])];
@@ -164,4 +164,16 @@ export async function constructAll(): Promise<void> {
   const body = { url_template: 'https://api.example.com/a', method: 'POST', body_template: '{"a":"{{param.id}}"}', needs_key: needsKey };
   const action = { external_key: 'a', name: 'a', description: 'a', risk: 'read', params: [], ...body };
   v.safeParse(publishedActionsBody.production, { items: [action, { ...action, needs_key: { kind: 'query', name: 'k' } }] });
+}
+
+/** What may be repeated against the program's expressions: the pumps of all that are written as literals. */
+export function programPumps(): string[] {
+  const pumps = new Set<string>();
+  for (const file of readdirSync(PROGRAM, { recursive: true, encoding: 'utf8' }).filter((name) => name.endsWith('.js'))) {
+    const tree = parse(readFileSync(join(PROGRAM, file), 'utf8'), { ecmaVersion: 'latest', sourceType: 'module' }) as Node as Tree;
+    visit(tree, ({ regex }) => {
+      if (regex !== undefined) for (const pump of pumpsOf((regex as { pattern: string }).pattern)) pumps.add(pump);
+    });
+  }
+  return [...pumps];
 }

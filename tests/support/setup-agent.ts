@@ -13,6 +13,7 @@ export interface OpenedSession {
 }
 
 export interface Agent {
+  readonly token: string;
   /** A call of the setup interface with the token; `path` as in `/start`. */
   send(method: string, path: string, body?: unknown, headers?: Record<string, string>): Promise<Answer>;
   /** The same, which has to answer 200. */
@@ -51,6 +52,7 @@ export function tokenIn(file: string): string {
 /** `baseUrl` is asked anew for every call: the service may come back at another port. */
 export function createAgent(baseUrl: () => string, token: string): Agent {
   const agent: Agent = {
+    token,
     async send(method, path, body, more = {}) {
       const type: Record<string, string> = body === undefined ? {} : { 'Content-Type': 'application/json' };
       const answer = await request(`${baseUrl()}/setup${path}`, {

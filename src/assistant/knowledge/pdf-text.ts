@@ -52,19 +52,10 @@ async function open(bytes: Uint8Array) {
     useSystemFonts: false,
     stopAtErrors: false,
   };
-  try {
-    return await getDocument(options).promise;
-  } catch (error) {
-    const locked = (error as { name?: unknown }).name === 'PasswordException';
-    throw new LinkError(locked ? 'The PDF is protected by a password.' : 'The PDF is damaged and could not be read.', { cause: error });
-  }
+  return await getDocument(options).promise;
 }
 
-/**
- * The text of the first pages, until `maxChars` or 500 pages are reached; each page below a heading when there are several.
- * @throws LinkError when it is locked or damaged.
- */
-export async function pdfText(bytes: Uint8Array, maxChars: number): Promise<ReadablePage> {
+async function read(bytes: Uint8Array, maxChars: number): Promise<ReadablePage> {
   const document = await open(bytes);
   const { info } = await document.getMetadata();
   const title = (info as { Title?: unknown }).Title;
@@ -80,4 +71,23 @@ export async function pdfText(bytes: Uint8Array, maxChars: number): Promise<Read
     length += text.length;
   }
   return { title: typeof title === 'string' ? title.trim() : '', text: pages.join('\n\n') };
+}
+
+/** What there is no memory for is no damage: its reader says so itself. */
+function isOfMemory(error: unknown): boolean {
+  return error instanceof RangeError || (error instanceof Error && /allocation failed|out of memory/i.test(error.message));
+}
+
+/**
+ * The text of the first pages, until `maxChars` or 500 pages are reached; each page below a heading when there are several.
+ * @throws LinkError when it is locked or damaged, wherever the damage is.
+ */
+export async function pdfText(bytes: Uint8Array, maxChars: number): Promise<ReadablePage> {
+  try {
+    return await read(bytes, maxChars);
+  } catch (error) {
+    if (isOfMemory(error)) throw error;
+    const locked = (error as { name?: unknown }).name === 'PasswordException';
+    throw new LinkError(locked ? 'The PDF is protected by a password.' : 'The PDF is damaged and could not be read.', { cause: error });
+  }
 }

@@ -166,6 +166,11 @@ test('Knowledge: a document without text, or one that is damaged or locked, says
   await assert.rejects(extract('text/plain', ' \n\t '), nothing);
   await assert.rejects(extract('application/pdf', makePdf([[]])), nothing);
   await assert.rejects(extract('application/pdf', Buffer.from('not a pdf')), /^LinkError: The PDF is damaged/);
+  // Its catalogue can be read, and none of its pages.
+  const pageless = Buffer.from(makePdf([['Page.']]))
+    .toString('latin1')
+    .replace('/Kids [4 0 R]', '/Kids [9 0 R]');
+  await assert.rejects(extract('application/pdf', Buffer.from(pageless, 'latin1')), /^LinkError: The PDF is damaged/);
   const key = '/Encrypt << /Filter /Standard /V 1 /R 2 /Length 40 /P -4';
   const locked = `${key} /O <${'ab'.repeat(32)}> /U <${'cd'.repeat(32)}> >> /ID [<${'12'.repeat(16)}> <${'12'.repeat(16)}>]`;
   await assert.rejects(
