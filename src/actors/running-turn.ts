@@ -17,7 +17,7 @@ import { TurnAnswer } from './turn-answer.ts';
 import { errorEvent, FAILED_END, failureOf, INTERRUPTED } from './turn-events.ts';
 import { type JournalEntry, journalEvent, type TurnLog } from './turn-log.ts';
 import { TurnMailbox } from './turn-mailbox.ts';
-import { blockEvents, newBlock, type Outgoing } from './turn-outbox.ts';
+import { blockEvents, charsOf, newBlock, type Outgoing } from './turn-outbox.ts';
 import { type RoundOutcome, TurnRounds } from './turn-rounds.ts';
 import type { TurnScope } from './turn-scope.ts';
 
@@ -187,13 +187,14 @@ export class RunningTurn {
       return;
     }
     this.#mailbox.hold();
-    this.#commit(events, effects, blocks, after).then(
-      (committed) => {
-        if (committed) return;
-        this.abandon();
-      },
-      (error: unknown) => this.#abandon(error),
-    );
+    this.#scope.room
+      .within(charsOf(blocks), () => this.#commit(events, effects, blocks, after))
+      .then(
+        (committed) => {
+          if (!committed) this.abandon();
+        },
+        (error: unknown) => this.#abandon(error),
+      );
   }
 
   #speak(items: readonly Outgoing[]): void {

@@ -36,7 +36,7 @@ export type JournalEntry =
   | { readonly seq: number; readonly event: StreamEvent };
 
 /** Committed events beyond this much text leave memory: a turn may say a million characters, its readers are few and near the end. */
-const RETAINED_CHARS = 32 * 1024;
+const RETAINED_CHARS = 16 * 1024;
 
 /** Logs with something new, woken together at the end of the loop tick: one callback per node, not one per stream. */
 const dirty = new Set<TurnLog>();

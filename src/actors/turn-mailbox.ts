@@ -7,8 +7,8 @@ import type { ModelRun } from '../assistant/models/model.ts';
 
 /** Model events held while a commit is under way; beyond this the upstream is asked to wait. */
 const HELD_EVENTS_PAUSE = 64;
-/** The same for the words in them: what one read of a socket may bring. */
-const HELD_CHARS_PAUSE = 64 * 1024;
+/** The same for the words in them: about what is said between two commits. */
+const HELD_CHARS_PAUSE = 8 * 1024;
 
 export interface MailboxOwner {
   /** The model's answer that comes in, if one does. */

@@ -17,6 +17,11 @@ export function blockEvents(items: readonly Outgoing[], effects: readonly ChatTu
   });
 }
 
+/** About how long these blocks are; what is no text is short. */
+export function charsOf(blocks: readonly Block[]): number {
+  return blocks.reduce((sum, { body }) => sum + (typeof body.md === 'string' ? body.md.length : 0), 0);
+}
+
 /** The row of a block. */
 export function newBlock(block: Block): NewBlock {
   return {

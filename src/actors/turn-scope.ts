@@ -11,6 +11,7 @@ import type { AppRecord } from '../storage/apps.ts';
 import type { InvocationRow } from '../storage/invocations.ts';
 import type { Channel } from '../storage/organisations.ts';
 import type { CommitTurnInput } from '../storage/turns.ts';
+import type { AnswerRoom } from './answer-room.ts';
 import type { ActionOutcome, ActionRunner } from './http-action-call.ts';
 
 /** What a step writes; the conversation adds whose turn it is and the fence. */
@@ -46,6 +47,8 @@ export interface TurnScope {
   /** Action kinds the client runs; empty: all. */
   readonly actionKinds: ReadonlySet<string>;
   readonly model: Model;
+  /** For what waits for commits; shared by all turns of the process. */
+  readonly room: AnswerRoom;
   readonly prices: PriceTable;
   readonly log: Logger;
   /** Trusted instructions. */

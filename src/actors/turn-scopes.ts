@@ -11,6 +11,7 @@ import { enabledActions } from '../storage/http-actions.ts';
 import { type InvocationRow, readInvocationById } from '../storage/invocations.ts';
 import { hasIndexedKnowledge, searchKnowledge } from '../storage/knowledge-search.ts';
 import { readManifest } from '../storage/manifests.ts';
+import { AnswerRoom } from './answer-room.ts';
 import type { Concealment } from './concealment.ts';
 import { settledCard } from './confirm-card.ts';
 import { confirmationReceipt } from './confirmation-receipt.ts';
@@ -44,6 +45,7 @@ export interface RunOf {
 export class TurnScopes {
   readonly #services: TurnServices;
   readonly #toolset = createToolsets();
+  readonly #room = new AnswerRoom();
 
   constructor(services: TurnServices) {
     this.#services = services;
@@ -86,6 +88,7 @@ export class TurnScopes {
       }),
       actionKinds: new Set(body.client.action_kinds),
       model,
+      room: this.#room,
       prices,
       log: log.child({ request_id: requestId, conversation_id: conversationId }),
       system: systemPrompt(app.name, readPersona(db, app, channel), locale),
