@@ -28,7 +28,7 @@ test('EMBEDDING_MODEL: a question’s meaning is known once it is prepared, and 
 });
 
 test('EMBEDDING_MODEL: a server that does not answer in time costs the question its meaning, and the next ones no time', async (t) => {
-  const { server, meanings, clock, warned } = await open(t, 50);
+  const { server, meanings, clock, warned } = await open(t, 1_000);
   server.answer = () => {};
   await meanings.prepare('slow');
   assert.equal(meanings.get('slow'), undefined);

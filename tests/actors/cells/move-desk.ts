@@ -1,4 +1,5 @@
 /** Two cells in one process, each with its own data directory, and an organisation that moves between them over HTTP. */
+import assert from 'node:assert/strict';
 import { createHash, randomBytes } from 'node:crypto';
 import { existsSync } from 'node:fs';
 import type { TestContext } from 'node:test';
@@ -167,14 +168,16 @@ export async function note({ storage }: TestCell, { organisationId, appId }: Mov
   const nowMs = Date.now();
   const about = {
     channel: 'sandbox',
-    deviceId: 'd'.repeat(32),
+    // A device and an address of its own: what one may leave unused is bounded.
+    deviceId: id.slice(-8).repeat(4),
     name: 'x',
     mediaType: 'text/plain',
     size: 1,
-    address: '',
-    appMaxBytes: 1_000,
+    address: id,
+    appMaxBytes: 1_000_000,
   } as const;
-  await storage.write(organisationId, 'saveUpload', { id, appId, ...about, expiresAtMs: nowMs + 3_600_000, nowMs });
+  const { full } = await storage.write(organisationId, 'saveUpload', { id, appId, ...about, expiresAtMs: nowMs + 3_600_000, nowMs });
+  assert.equal(full, null);
   return id;
 }
 
