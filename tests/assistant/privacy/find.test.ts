@@ -177,9 +177,11 @@ describe('Privacy (decisions §9): what findings are', () => {
   test('hostile text of 16 KB is searched in time that grows with its length', () => {
     for (const piece of ['00 ', '1 ', '+1(', '4111 ', 'DE89 ', 'a.1@', '1.', '(11) 9', '⟦email_']) {
       const text = piece.repeat(16_384 / piece.length);
-      const startedAt = performance.now();
+      // Processor time: the machine may be busy with other things.
+      const before = process.cpuUsage();
       findPersonalData(text, 'NO');
-      assert.ok(performance.now() - startedAt < 2_000, piece);
+      const { user, system } = process.cpuUsage(before);
+      assert.ok(user + system < 1_000_000, piece);
     }
   });
 });
