@@ -3,7 +3,6 @@ import { isUtf8 } from 'node:buffer';
 import { setImmediate } from 'node:timers/promises';
 import { Refusal } from '../../protocol/errors.ts';
 import type { UploadMediaType } from '../../protocol/runtime/uploads.ts';
-import { decodeText } from '../knowledge/charset.ts';
 import { checkSize, examineRaster, sniff } from '../logo/raster-image.ts';
 import { gifSize } from './gif.ts';
 
@@ -21,8 +20,10 @@ const SPACING: readonly number[] = [0x09, 0x0a, 0x0c, 0x0d, 0x1b];
 const DELETE = 0x7f;
 /** Bytes that windows-1252 gives no character to. */
 const UNASSIGNED: readonly number[] = [0x81, 0x8d, 0x8f, 0x90, 0x9d];
-/** Control characters but the spacing ones, and what stands for characters that could not be decoded. */
-const UNREADABLE = /[^\P{Cc}\t\n\f\r]|\ufffd/u;
+/** Of UTF-16: what stands for a character that could not be decoded. */
+const REPLACEMENT_UNIT = 0xfffd;
+/** Of UTF-16, no reason for a refusal: a NUL is dropped by whoever reads the text. */
+const HARMLESS_UNITS: readonly number[] = [0x00, 0x09, 0x0a, 0x0c, 0x0d];
 /** Looked through in some milliseconds; in between others have their turn. */
 const LOOKED_THROUGH_AT_ONCE_BYTES = 1024 * 1024;
 
@@ -36,13 +37,38 @@ function binaryBytes(more: readonly number[]): Uint8Array {
 const BINARY_IN_UTF8 = binaryBytes([]);
 const BINARY_IN_ONE_BYTE_CHARSETS = binaryBytes(UNASSIGNED);
 
-async function holdsAny(bytes: Uint8Array, wanted: Uint8Array): Promise<boolean> {
+/** By unit below 0x100, 1: a control character of either set, but for the harmless ones. No pair of surrogates makes one. */
+const BINARY_UNITS = Uint8Array.from({ length: 0x100 }, (_, unit) => {
+  const isControl = unit < 0x20 || (unit >= DELETE && unit < 0xa0);
+  return isControl && !HARMLESS_UNITS.includes(unit) ? 1 : 0;
+});
+
+/** Whether `holdsIn` finds it in any of the steps through `bytes`, each of an even length but the last. */
+async function holdsAnywhere(bytes: Uint8Array, holdsIn: (from: number, end: number) => boolean): Promise<boolean> {
   for (let from = 0; from < bytes.length; from += LOOKED_THROUGH_AT_ONCE_BYTES) {
     if (from > 0) await setImmediate();
-    const end = Math.min(from + LOOKED_THROUGH_AT_ONCE_BYTES, bytes.length);
-    for (let at = from; at < end; at++) if (wanted[bytes[at] as number] === 1) return true;
+    if (holdsIn(from, Math.min(from + LOOKED_THROUGH_AT_ONCE_BYTES, bytes.length))) return true;
   }
   return false;
+}
+
+function holdsAny(bytes: Uint8Array, wanted: Uint8Array): Promise<boolean> {
+  return holdsAnywhere(bytes, (from, end) => {
+    for (let at = from; at < end; at++) if (wanted[bytes[at] as number] === 1) return true;
+    return false;
+  });
+}
+
+/** Of UTF-16 that begins with its mark. Unit by unit and never decoded: the text of 20 MB in one piece would keep the loop for long. */
+function holdsBinaryUnits(bytes: Uint8Array): Promise<boolean> {
+  const [high, low] = bytes[0] === 0xfe ? [0, 1] : [1, 0];
+  return holdsAnywhere(bytes, (from, end) => {
+    for (let at = from; at < end; at += 2) {
+      const unit = ((bytes[at + high] as number) << 8) | (bytes[at + low] as number);
+      if (unit < BINARY_UNITS.length ? BINARY_UNITS[unit] === 1 : unit === REPLACEMENT_UNIT) return true;
+    }
+    return false;
+  });
 }
 
 function isUtf16(bytes: Uint8Array): boolean {
@@ -51,7 +77,7 @@ function isUtf16(bytes: Uint8Array): boolean {
 
 /** Whether people could read the bytes: UTF-8, UTF-16 that says so, or a charset of one byte, without control characters. */
 async function isText(bytes: Uint8Array): Promise<boolean> {
-  if (isUtf16(bytes)) return !UNREADABLE.test(decodeText(bytes, undefined, false));
+  if (isUtf16(bytes)) return !(await holdsBinaryUnits(bytes));
   return !(await holdsAny(bytes, isUtf8(bytes) ? BINARY_IN_UTF8 : BINARY_IN_ONE_BYTE_CHARSETS));
 }
 

@@ -1,6 +1,7 @@
 /** decisions §4 `POST /v1/uploads` and §7: what an attached file is, and the words of it that a model is given. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { setImmediate } from 'node:timers/promises';
 import fc from 'fast-check';
 import { ATTACHMENT_TEXT_MAX_CHARS, cutText, pdfFileText, plainFileText } from '../../../src/assistant/attachments/attachment-text.ts';
 import { attachmentWords } from '../../../src/assistant/attachments/attachment-words.ts';
@@ -8,7 +9,9 @@ import { gifSize } from '../../../src/assistant/attachments/gif.ts';
 import { uploadType } from '../../../src/assistant/attachments/upload-type.ts';
 import { readers } from '../../../src/assistant/readers/readers.ts';
 import { Refusal } from '../../../src/protocol/errors.ts';
+import { UPLOAD_MAX_BYTES } from '../../../src/protocol/limits.ts';
 import { codePoints } from '../../../src/protocol/text.ts';
+import { threadClock } from '../../../src/watch/thread-time.ts';
 import { makePdf } from '../knowledge/documents.ts';
 import { gif, jpeg, png, webp } from '../logo/image-bytes.ts';
 
@@ -45,6 +48,58 @@ test('POST /v1/uploads: every text that is valid UTF-8 without control character
   await fc.assert(
     fc.asyncProperty(plain, async (text) => {
       assert.equal(await uploadType(Buffer.from(`> ${text}`)), 'text/plain');
+    }),
+  );
+});
+
+/** Several times what one step takes, and less than half of what UTF-16 took in one piece. */
+const LOOP_KEPT_MAX_MS = 40;
+
+/** The longest that the thread ran without a turn for others, in milliseconds of processor time, while `work` went on. */
+async function longestStretchMs(work: () => Promise<unknown>): Promise<number> {
+  const clock = threadClock();
+  let longest = 0;
+  let isDone = false;
+  let before = clock().ranMs;
+  const working = work().finally(() => {
+    isDone = true;
+  });
+  while (!isDone) {
+    await setImmediate();
+    const now = clock().ranMs;
+    longest = Math.max(longest, now - before);
+    before = now;
+  }
+  await working;
+  return longest;
+}
+
+test('POST /v1/uploads: text of 20 MB keeps the event loop for no time worth naming, in whichever charset it is', async () => {
+  const inUtf16 = Buffer.alloc(UPLOAD_MAX_BYTES, Buffer.from('ä ☂word\n', 'utf16le'));
+  inUtf16.write('\ufeff', 'utf16le');
+  const files = {
+    'UTF-16, little end first': inUtf16,
+    'UTF-16, big end first': Buffer.from(inUtf16).swap16(),
+    'UTF-8': Buffer.alloc(UPLOAD_MAX_BYTES, 'ä word\n'.repeat(4)),
+    'windows-1252': Buffer.alloc(UPLOAD_MAX_BYTES, Buffer.from('ä word\n', 'latin1')),
+  };
+  for (const [charset, bytes] of Object.entries(files)) {
+    // Once before it is timed: the code is compiled by then.
+    await uploadType(bytes.subarray(0, UPLOAD_MAX_BYTES / 4));
+    const longest = await longestStretchMs(async () => assert.equal(await uploadType(bytes), 'text/plain'));
+    assert.ok(longest < LOOP_KEPT_MAX_MS, `${charset}: ${longest} ms`);
+  }
+});
+
+test('POST /v1/uploads: UTF-16 is text unless it holds a control character or what stands for an unreadable one, wherever that is', async () => {
+  const unit = fc.oneof(fc.nat(0x2ff), fc.nat(0xffff), fc.constantFrom(0xfffd, 0xd83d, 0xde00, 0xfeff));
+  await fc.assert(
+    fc.asyncProperty(fc.array(unit, { minLength: 1, maxLength: 6 }), fc.boolean(), fc.boolean(), async (units, isBig, isLate) => {
+      const text = String.fromCharCode(...units);
+      // Late: where the second step over the bytes begins, and just before.
+      const bytes = Buffer.from(`\ufeff${'x'.repeat(isLate ? 512 * 1024 - 3 : 0)}${text}`, 'utf16le');
+      const type = await uploadType(isBig ? bytes.swap16() : bytes).catch((error: Refusal) => error.status);
+      assert.equal(type, /[^\P{Cc}\0\t\n\f\r]|\ufffd/u.test(text) ? 415 : 'text/plain');
     }),
   );
 });
