@@ -6,7 +6,7 @@ import { accessSync, constants } from 'node:fs';
 import { open, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { ConditionName, Conditions } from './conditions.ts';
-import { createDiskRoom, isFull, isShortOfRoom, keptForDatabases } from './disk-room.ts';
+import { createDiskRoom, type DiskRoom, isFull, isShortOfRoom, keptForDatabases } from './disk-room.ts';
 import { isRefusedByDisk, storageErrorCodeOf } from './storage-error.ts';
 
 export interface DiskWatch {
@@ -24,6 +24,8 @@ export interface DiskWatchOptions {
   onOver(): void;
   /** Lets tests shorten what takes seconds. */
   readonly lookMs?: number;
+  /** Lets tests say how much room there is; absent: the disk says. */
+  readonly room?: () => DiskRoom;
 }
 
 /** How often the room is looked at, and a disk that refused is tried. */
@@ -68,11 +70,20 @@ async function probe(dir: string): Promise<void> {
 }
 
 /** Begins to watch; looks once before it returns. */
-export function createDiskWatch({ dir, conditions, onOver, lookMs = LOOK_MS }: DiskWatchOptions): DiskWatch {
-  const room = createDiskRoom(dir, undefined, () => performance.now());
+export function createDiskWatch(options: DiskWatchOptions): DiskWatch {
+  const { dir, conditions, onOver, lookMs = LOOK_MS, room = createDiskRoom(dir) } = options;
   let refusedAtMs = Number.NEGATIVE_INFINITY;
   let probing = false;
   let closed = false;
+
+  /** Also asked when something was refused just now: a disk that does not say has not said that it is full. */
+  const isKnownFull = () => {
+    try {
+      return isFull(room());
+    } catch {
+      return false;
+    }
+  };
 
   const refuses = () => REFUSING.some((name) => conditions.holds(name));
   const holds = (name: Refusing) => {
@@ -85,7 +96,7 @@ export function createDiskWatch({ dir, conditions, onOver, lookMs = LOOK_MS }: D
     if (!isRefusedByDisk(error)) return;
     const code = storageErrorCodeOf(error);
     if (code === 'read_only' || isReadOnly(dir)) holds('read_only');
-    else if (code === 'disk_full' || isFull(room())) holds('disk_full');
+    else if (code === 'disk_full' || isKnownFull()) holds('disk_full');
     else holds('disk_failing');
   };
 

@@ -2,15 +2,15 @@
  * One organisation's file: made once, and later taken only for what it was. A file that is away, empty, another's or damaged is left
  * exactly as it is, because what lies there, or lay there, is all that the organisation has.
  */
-import { statSync } from 'node:fs';
+import { accessSync, constants, type Stats, statSync } from 'node:fs';
 import type { Connection } from './connection.ts';
 import { openReader, openWriter } from './database.ts';
 import { APPLICATION_IDS, migrate, SchemaError } from './migrations/migrate.ts';
 import { organisationMigrations } from './migrations/organisation.ts';
-import { storageErrorCodeOf } from './storage-error.ts';
+import { isRefusedByDisk, storageErrorCodeOf } from './storage-error.ts';
 
 /** Why a file is not the one that was made. */
-export type FileProblem = 'missing' | 'empty' | 'foreign' | 'damaged';
+export type FileProblem = 'missing' | 'empty' | 'foreign' | 'damaged' | 'unreadable';
 
 /** The file is not what it was; `message` names it and says what is wrong, in one sentence. */
 export class FileProblemError extends Error {
@@ -23,15 +23,49 @@ export class FileProblemError extends Error {
   }
 }
 
-/** Tells one file from another that has its name later; undefined when there is none. */
+function unreadable(path: string, error: unknown): FileProblemError {
+  const reason = error instanceof Error ? error.message : String(error);
+  const what = `cannot be read: ${reason}. Look at the owner and the mode of the file and its folder, and at the system’s log.`;
+  return new FileProblemError('unreadable', path, what, error);
+}
+
+/** @throws FileProblemError when the system does not say: a folder of somebody else, a mount that went stale, a disk that fails. */
+function stateOf(path: string): Stats | undefined {
+  try {
+    return statSync(path, { throwIfNoEntry: false });
+  } catch (error) {
+    throw unreadable(path, error);
+  }
+}
+
+/** Tells one file from another that has its name later; undefined when there is none, or the system does not say. Never throws. */
 export function markOfFile(path: string): string | undefined {
-  const found = statSync(path, { throwIfNoEntry: false });
-  return found?.isFile() === true ? `${found.dev} ${found.ino}` : undefined;
+  try {
+    const found = stateOf(path);
+    return found?.isFile() === true ? `${found.dev} ${found.ino}` : undefined;
+  } catch {
+    return undefined;
+  }
+}
+
+/**
+ * What SQLite says of a file that this user may not read is what it says of a disk without room: looks which one it is.
+ * @throws FileProblemError when the file, or what SQLite keeps beside it, may not be read.
+ */
+export function requireReadable(path: string): void {
+  for (const each of [path, `${path}-wal`, `${path}-shm`]) {
+    try {
+      // Not opened: to close a file again would let go of the locks that SQLite holds on it.
+      accessSync(each, constants.R_OK);
+    } catch (error) {
+      if ((error as NodeJS.ErrnoException).code !== 'ENOENT') throw unreadable(each, error);
+    }
+  }
 }
 
 /** @throws FileProblemError unless there is a file with something in it. Before SQLite: it deletes the log of an empty file. */
 function requireFile(path: string): void {
-  const found = statSync(path, { throwIfNoEntry: false });
+  const found = stateOf(path);
   if (found === undefined) throw new FileProblemError('missing', path, 'is missing.');
   if (!found.isFile()) throw new FileProblemError('foreign', path, 'is not a file.');
   if (found.size === 0) throw new FileProblemError('empty', path, 'is empty: it has 0 bytes.');
@@ -109,6 +143,7 @@ export function openOrganisationFile(path: string, organisationId: string, isNot
   try {
     if (!isNoted || !isCurrent(path, organisationId)) upgrade(path, organisationId, isNoted);
   } catch (error) {
+    if (isRefusedByDisk(error)) requireReadable(path);
     throw problemOf(error, path);
   }
 }

@@ -121,8 +121,13 @@ export class OrganisationFiles {
     const refusal = new StorageError('unavailable', what);
     this.#options.conditions.open('organisation_unavailable', `${what} ${WHAT_TO_DO}`, organisationId);
     // What can be read of a damaged file is read on; one that is not there is not asked for at every request.
-    if (isDamage) this.#damaged.set(organisationId, markOfFile(path));
-    else this.#refused.set(organisationId, { error: refusal, atMs: performance.now() });
+    if (isDamage) {
+      this.#damaged.set(organisationId, markOfFile(path));
+      return refusal;
+    }
+    this.#refused.set(organisationId, { error: refusal, atMs: performance.now() });
+    // It may have been looked through before.
+    this.doubt(organisationId);
     return refusal;
   }
 
@@ -133,14 +138,12 @@ export class OrganisationFiles {
 
   /**
    * Looks whether files that are in use are still the files they were, and whether those that could not be used can be: some of them at
-   * each call. A file that was replaced while it was open would take writes that nobody finds again.
+   * each call. A file that was replaced while it was open would take writes that nobody finds again. Never throws: it is called by a timer.
    */
   lookAround(): void {
     const { layout } = this.#options;
     for (const organisationId of this.#some('prepared', this.#prepared.keys(), LOOKED_AT_ONCE)) {
-      if (markOfFile(layout.organisation(organisationId)) === this.#prepared.get(organisationId)) continue;
-      this.doubt(organisationId);
-      this.#look(organisationId);
+      if (markOfFile(layout.organisation(organisationId)) !== this.#prepared.get(organisationId)) this.#look(organisationId);
     }
     for (const organisationId of this.#some('refused', this.#refused.keys(), OPENED_AT_ONCE)) this.#look(organisationId);
   }
@@ -154,11 +157,20 @@ export class OrganisationFiles {
     return some;
   }
 
+  /** What one file meets must not keep the others from being looked at. */
   #look(organisationId: string): void {
     try {
+      this.doubt(organisationId);
       this.prepare(organisationId);
     } catch (error) {
-      if (!isRefusedByDisk(error) && storageErrorCodeOf(error) !== 'unavailable') throw error;
+      const code = storageErrorCodeOf(error);
+      // A disk that refuses has a condition of its own; the next request for the file looks at it, too.
+      if (isRefusedByDisk(error) || code === 'busy' || code === 'unavailable') return;
+      const reason = error instanceof Error ? error.message : String(error);
+      this.refuse(
+        organisationId,
+        new FileProblemError('unreadable', this.#options.layout.organisation(organisationId), `cannot be used: ${reason}.`),
+      );
     }
   }
 }

@@ -3,7 +3,7 @@ import { statSync } from 'node:fs';
 import { LRUCache } from 'lru-cache';
 import type { Connection, Statement } from './connection.ts';
 import { openReader, openSnapshot, type ReaderOptions } from './database.ts';
-import { requireOrganisationFile } from './organisation-file.ts';
+import { requireOrganisationFile, requireReadable } from './organisation-file.ts';
 import type { OrganisationFiles } from './organisation-files.ts';
 import { isRefusedByDisk } from './storage-error.ts';
 
@@ -34,7 +34,7 @@ function openCopy(path: string, options: ReaderOptions): OpenFile {
 
 /**
  * Opens the file for reading; where the disk refuses what SQLite needs for that, a copy of it in memory. `note` is told of the refusal.
- * @throws SQLite's error; StorageError io when there can be no copy either.
+ * @throws FileProblemError when this user may not read it; SQLite's error; StorageError io when there can be no copy either.
  */
 export function openReadable(path: string, options: ReaderOptions, note: (error: unknown) => void): OpenFile {
   try {
@@ -49,6 +49,7 @@ export function openReadable(path: string, options: ReaderOptions, note: (error:
     return { connection, bytes: 0, isStale: () => false };
   } catch (error) {
     if (!isRefusedByDisk(error)) throw error;
+    requireReadable(path);
     note(error);
     return openCopy(path, options);
   }

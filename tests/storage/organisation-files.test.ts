@@ -7,6 +7,8 @@ import Database from 'better-sqlite3';
 import { startUploadSweep } from '../../src/actors/upload-deadlines.ts';
 import { mintId } from '../../src/protocol/ids.ts';
 import { backUp } from '../../src/storage/backup.ts';
+import { createConditions } from '../../src/storage/conditions.ts';
+import { OrganisationFiles } from '../../src/storage/organisation-files.ts';
 import { openStorage, type Storage } from '../../src/storage/storage.ts';
 import { isUnavailable } from '../../src/storage/storage-error.ts';
 import { writeUploadFile } from '../../src/storage/upload-files.ts';
@@ -127,6 +129,32 @@ test('Durability: a file that is taken away while it is in use gets no more writ
   await assert.rejects(storage.write(first, 'expireUploads', { nowMs: 0, limit: 1 }), isUnavailable);
   assert.throws(() => storage.organisation(first), isUnavailable);
   assert.equal(existsSync(path), false);
+});
+
+test('Durability: looking around never throws: what one file meets keeps no other from being looked at', async (t) => {
+  const { dataDir, first, second } = await twoOrganisations(t);
+  const { control, layout } = reopen(t, dataDir);
+  const conditions = createConditions(SILENT, Date.now);
+  const files = new OrganisationFiles({
+    ...{ layout, control, conditions },
+    note: async () => {},
+    forget(organisationId) {
+      if (organisationId === first) throw new Error('nobody thought of this');
+    },
+  });
+  for (const id of [first, second]) {
+    files.prepare(id);
+    renameSync(layout.organisation(id), `${layout.organisation(id)}.away`);
+  }
+  files.lookAround();
+  assert.deepEqual(
+    conditions.list().map(({ subject }) => subject),
+    [first, second],
+  );
+  for (const id of [first, second]) renameSync(`${layout.organisation(id)}.away`, layout.organisation(id));
+  await new Promise((resolve) => setTimeout(resolve, 1_100));
+  files.lookAround();
+  assert.deepEqual(conditions.list(), []);
 });
 
 test('Durability: a data directory that lost its control file or its master key is not made anew', async (t) => {
