@@ -140,12 +140,15 @@ export function refuseCapped(
   if (cap !== null) throw capRefusal(command, cap, nowMs);
 }
 
-/** The address that the turn is counted for. Null: a person signed for it, or the app does not count addresses. */
-export function senderOf({ address, app, person }: TurnCommand, { vault }: Storage): Sender | null {
+/**
+ * The address that the turn is counted for. Null: a person signed for it, the app does not count addresses, or it came with a test key:
+ * developers and their CI share an address.
+ */
+export function senderOf({ address, app, channel, person }: TurnCommand, { vault }: Storage): Sender | null {
   const { messagesPerDay, messagesPerDayPerAddress } = app.settings;
   const share = Math.max(MESSAGES_PER_DAY_ADDRESS_MIN, Math.ceil(messagesPerDay / MESSAGES_PER_DAY_ADDRESS_SHARE));
   const limit = messagesPerDayPerAddress ?? share;
-  if (person?.verified === true || limit === 0) return null;
+  if (person?.verified === true || limit === 0 || channel === 'sandbox') return null;
   return { address: vault.digest('address', Buffer.from(address)).toString('base64url'), messagesPerDay: limit };
 }
 

@@ -9,7 +9,7 @@ import { section } from '../watch/sections.ts';
 import { checkBody, checkContentType, collectBody, defaultBodyMaxBytes, parseJson } from './body.ts';
 import { authenticateCell } from './cells/access.ts';
 import { cross } from './cells/crossing.ts';
-import { authenticateOperator } from './console/session.ts';
+import { authenticateOperator, isCookieOfOurs } from './console/session.ts';
 import { checkOrigin } from './cors.ts';
 import { authenticateRuntime } from './credentials.ts';
 import type { Exchange } from './exchange.ts';
@@ -73,7 +73,11 @@ function admit(route: Route, exchange: Exchange, { services, buckets }: Gate): C
     return route.caller === 'setup' ? setupCallOf(exchange.header, services) : ref;
   }
   if (route.caller === 'cell') return authenticateCell(exchange.header, services.cells);
-  if (route.caller === 'operator') authenticateOperator(exchange.header, exchange.method, services);
+  if (route.caller === 'operator') {
+    // Before it is compared: otherwise the answer would go on telling a right token from a wrong one.
+    if (exchange.header('authorization') !== '') buckets.refuseGuesses('operator', exchange.address);
+    authenticateOperator(exchange.header, exchange.method, services);
+  }
   return null;
 }
 
@@ -101,11 +105,12 @@ export function dispatch(route: Route, exchange: Exchange, gate: Gate): void {
 }
 
 /** A wrong bearer or cookie is counted for its address; of too many it is said instead of what was wrong. */
-function throttled(error: unknown, { caller }: Route, { address }: Exchange, { buckets }: Gate): unknown {
+function throttled(error: unknown, { caller }: Route, { address, header }: Exchange, { buckets, services }: Gate): unknown {
   // A publishable key is public: nothing is learnt by guessing one.
   if (caller === 'anyone' || caller === 'runtime' || !(error instanceof Refusal) || error.code !== 'invalid_token') return error;
+  if (caller === 'operator' && isCookieOfOurs(header, services)) return error;
   try {
-    buckets.failed(address);
+    buckets.failed(caller === 'setup_claimant' ? 'setup' : caller, address);
     return error;
   } catch (tooMany) {
     return tooMany;

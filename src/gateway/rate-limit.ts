@@ -29,8 +29,12 @@ const PERSON_BUCKETS_MAX = 50_000;
 /** Open setup sessions of one process; each belongs to an app that somebody is configuring right now, and takes 1 KB. */
 const SESSIONS_MAX = 10_000;
 
-/** Bearers are 24 characters and more, so this is about noise: enough for agents of one office that hold on to old tokens. */
-const WRONG_CREDENTIALS_PER_MINUTE = 20;
+/**
+ * Wrong credentials of an address a minute, each kind by itself. Of setup tokens as many as a session has requests: they cannot be
+ * guessed, this is about noise. An operator's token may be one that a person chose.
+ */
+const WRONG_PER_MINUTE = { operator: 60, readyz: 60, setup: SETUP_REQUESTS_PER_MINUTE, cell: 60 } as const;
+export type CredentialKind = keyof typeof WRONG_PER_MINUTE;
 
 interface Bucket {
   level: number;
@@ -41,6 +45,13 @@ interface Bucket {
 function levelAt(bucket: Bucket, perMinute: number, nowMs: number): number {
   const elapsedMs = Math.max(0, nowMs - bucket.atMs);
   return Math.max(0, bucket.level - (elapsedMs * perMinute) / MINUTE_MS);
+}
+
+/** Seconds until one request more fits into a bucket that holds so many; 0: it fits now. */
+function waitUntilFits(level: number, perMinute: number): number {
+  if (level + 1 <= perMinute) return 0;
+  if (perMinute <= 0) return MINUTE_MS / 1000;
+  return Math.max(1, Math.ceil(((level + 1 - perMinute) * MINUTE_MS) / perMinute / 1000));
 }
 
 /** Names of buckets among nodes: kind, the limit by which they leak, and their key here. */
@@ -68,6 +79,10 @@ function bucketOf(scope: Scope, { deviceId, address, person = null }: Counted): 
 
 function tooMany(who: string, waitS: number): Refusal {
   return new Refusal('rate_limited', `Too many requests from ${who}. Try again in ${waitS} s.`, { retryAfterS: waitS });
+}
+
+function tooManyWrong(waitS: number): Refusal {
+  return new Refusal('rate_limited', `Too many wrong credentials from this address. Try again in ${waitS} s.`, { retryAfterS: waitS });
 }
 
 export class RateBuckets {
@@ -132,15 +147,21 @@ export class RateBuckets {
     return this.#take(this.#buckets.address, `${pool} ${app.id} ${address}`, keptPerMinute) === 0;
   }
 
-  /** Counts a wrong credential of the address. @throws Refusal `rate_limited` when there were too many; a right one is never held. */
-  failed(address: string): void {
-    const key = `wrong ${address}`;
-    const waitS = this.#take(this.#buckets.address, key, WRONG_CREDENTIALS_PER_MINUTE);
-    if (waitS > 0) {
-      const message = `Too many wrong credentials from this address. Try again in ${waitS} s.`;
-      throw new Refusal('rate_limited', message, { retryAfterS: waitS });
-    }
-    this.#others?.count(`address ${WRONG_CREDENTIALS_PER_MINUTE} ${key}`);
+  /** Counts a wrong credential of the address. @throws Refusal `rate_limited` with Retry-After when there were too many. */
+  failed(kind: CredentialKind, address: string): void {
+    const key = `wrong ${kind} ${address}`;
+    const perMinute = WRONG_PER_MINUTE[kind];
+    const waitS = this.#take(this.#buckets.address, key, perMinute);
+    if (waitS > 0) throw tooManyWrong(waitS);
+    this.#others?.count(`address ${perMinute} ${key}`);
+  }
+
+  /** To be asked before a credential is compared. @throws Refusal `rate_limited` with Retry-After while there were too many wrong ones. */
+  refuseGuesses(kind: CredentialKind, address: string): void {
+    const bucket = this.#buckets.address.peek(`wrong ${kind} ${address}`);
+    const perMinute = WRONG_PER_MINUTE[kind];
+    const waitS = bucket === undefined ? 0 : waitUntilFits(levelAt(bucket, perMinute, this.#nowMs()), perMinute);
+    if (waitS > 0) throw tooManyWrong(waitS);
   }
 
   /** When the requests of the last minute came. */
@@ -179,12 +200,9 @@ export class RateBuckets {
     const nowMs = this.#nowMs();
     bucket.level = levelAt(bucket, perMinute, nowMs);
     bucket.atMs = nowMs;
-    if (bucket.level + 1 <= perMinute) {
-      bucket.level += 1;
-      return 0;
-    }
-    if (perMinute <= 0) return MINUTE_MS / 1000;
-    return Math.max(1, Math.ceil(((bucket.level + 1 - perMinute) * MINUTE_MS) / perMinute / 1000));
+    const waitS = waitUntilFits(bucket.level, perMinute);
+    if (waitS === 0) bucket.level += 1;
+    return waitS;
   }
 
   #bucket(buckets: LRUCache<string, Bucket>, key: string): Bucket {

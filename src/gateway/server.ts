@@ -79,7 +79,7 @@ class Gateway {
     this.streams = new EventStreams({ ...streamTimes, nowMs: services.nowMs });
     this.#metrics = createMetrics(services, () => this.streams.count);
     this.#gate = { services, buckets: new RateBuckets(services.nowMs, counts), streams: this.streams };
-    const table = [...routes, ...healthRoutes(this.#metrics)];
+    const table = [...routes, ...healthRoutes(this.#metrics, this.#gate.buckets)];
     for (const route of table) this.#registerRoute(route);
     const methods = new Map<string, Method[]>();
     for (const { path, method } of table) methods.set(path, [...(methods.get(path) ?? []), method].sort());

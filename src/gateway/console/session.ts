@@ -117,6 +117,11 @@ function signedSession(header: (name: string) => string, services: Services): Co
   return { value, csrfToken: sign(state, 'csrf', claim), expiresAtMs };
 }
 
+/** Whether the request came with no bearer and with a cookie that was signed here, whatever became of its session: it is no guess. */
+export function isCookieOfOurs(header: (name: string) => string, services: Services): boolean {
+  return header('authorization') === '' && signedSession(header, services) !== undefined;
+}
+
 function isEnded({ value }: ConsoleSession, { storage }: Services): boolean {
   return isConsoleSessionEnded(storage.control, hashSecret(value));
 }

@@ -12,7 +12,6 @@ import { etagOf, noneMatch } from '../etag.ts';
 import { perMinute } from '../rate-limit.ts';
 import { defineRoute, type Reply, type RuntimeCaller } from '../route.ts';
 import type { Services } from '../services.ts';
-import { sharedPool } from './pools.ts';
 
 interface Rendered {
   readonly fresh: Reply;
@@ -72,10 +71,7 @@ export const configRoute = defineRoute({
   method: 'GET',
   path: '/v1/apps/config',
   caller: 'runtime',
-  limits: [
-    perMinute('config', 'device', CONFIG_PER_MINUTE_PER_DEVICE),
-    sharedPool('config', CONFIG_PER_MINUTE_PER_APP, CONFIG_PER_MINUTE_PER_DEVICE),
-  ],
+  limits: [perMinute('config', 'device', CONFIG_PER_MINUTE_PER_DEVICE), perMinute('config', 'app', CONFIG_PER_MINUTE_PER_APP)],
   body: null,
   suspended: 'app_suspended',
   handle({ caller, header }, services) {

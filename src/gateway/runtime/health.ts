@@ -4,7 +4,8 @@ import { timestamp } from '../../protocol/timestamp.ts';
 import type { Condition, ConditionName } from '../../storage/conditions.ts';
 import { authenticateOperator } from '../console/session.ts';
 import type { GatewayMetrics } from '../metrics.ts';
-import { defineRoute, json, type Route } from '../route.ts';
+import type { RateBuckets } from '../rate-limit.ts';
+import { defineRoute, json, type Reply, type Route } from '../route.ts';
 import type { Services } from '../services.ts';
 
 /** Named in one answer; `count` says how many there are. */
@@ -19,6 +20,11 @@ const healthz = defineRoute({
   body: null,
   handle: () => json({ status: 'ok' }),
 });
+
+interface Asker {
+  header(name: string): string;
+  readonly address: string;
+}
 
 interface ShownCondition {
   readonly condition: ConditionName;
@@ -45,12 +51,21 @@ function shown(conditions: readonly Condition[], isOperator: boolean): ShownCond
   });
 }
 
-/** A checker that brings another credential, as a proxy may make it, is a stranger and not turned away: it would take the node out. */
-function isOperator(header: (name: string) => string, services: Services): boolean {
+/**
+ * A checker that brings another credential, as a proxy may make it, is a stranger and not turned away: it would take the node out.
+ * Its wrong ones are counted all the same: beyond the bound nothing is compared.
+ */
+function isOperator({ header, address }: Asker, services: Services, buckets: RateBuckets): boolean {
   if (header('authorization') === '') return false;
   try {
-    authenticateOperator(header, 'GET', services);
-    return true;
+    buckets.refuseGuesses('readyz', address);
+    try {
+      authenticateOperator(header, 'GET', services);
+      return true;
+    } catch (error) {
+      if (error instanceof Refusal) buckets.failed('readyz', address);
+      throw error;
+    }
   } catch (error) {
     if (error instanceof Refusal) return false;
     throw error;
@@ -62,26 +77,28 @@ function isOperator(header: (name: string) => string, services: Services): boole
  * while draining. Before it listens it answers nobody. Says when the address guard is open to private addresses: nobody should run so
  * without knowing. With the operator's bearer it says which organisations, cells and files it is about.
  */
-const readyz = defineRoute({
-  method: 'GET',
-  path: '/readyz',
-  caller: 'anyone',
-  limits: [],
-  body: null,
-  handle: ({ header }, services) => {
-    const { config, draining, load, storage } = services;
-    const open = {
-      ...(config.allowPrivateAddresses && { allow_private_addresses: true }),
-      ...(load?.overloaded === true && { overloaded: true }),
-    };
-    if (draining()) return json({ status: 'draining', ...open }, 503);
-    const conditions = storage.conditions.list();
-    if (conditions.length === 0) return json({ status: 'ready', ...open });
-    return json({ status: 'degraded', ...open, conditions: shown(conditions, isOperator(header, services)) });
-  },
-});
+function readiness(asker: Asker, services: Services, buckets: RateBuckets): Reply {
+  const { config, draining, load, storage } = services;
+  const open = {
+    ...(config.allowPrivateAddresses && { allow_private_addresses: true }),
+    ...(load?.overloaded === true && { overloaded: true }),
+  };
+  if (draining()) return json({ status: 'draining', ...open }, 503);
+  const conditions = storage.conditions.list();
+  if (conditions.length === 0) return json({ status: 'ready', ...open });
+  return json({ status: 'degraded', ...open, conditions: shown(conditions, isOperator(asker, services, buckets)) });
+}
 
-export function healthRoutes(metrics: GatewayMetrics): readonly Route[] {
+/** `buckets` count the wrong bearers of /readyz. */
+export function healthRoutes(metrics: GatewayMetrics, buckets: RateBuckets): readonly Route[] {
+  const readyz = defineRoute({
+    method: 'GET',
+    path: '/readyz',
+    caller: 'anyone',
+    limits: [],
+    body: null,
+    handle: (asker, services) => readiness(asker, services, buckets),
+  });
   const prometheus = defineRoute({
     method: 'GET',
     path: '/metrics',

@@ -8,7 +8,6 @@ import { etagOf } from '../etag.ts';
 import { perMinute } from '../rate-limit.ts';
 import { defineRoute } from '../route.ts';
 import type { Services } from '../services.ts';
-import { sharedPool } from './pools.ts';
 
 /** An image is not mended in less. */
 const RETRY_AFTER_S = 30;
@@ -36,10 +35,7 @@ export const logoRoute = defineRoute({
   method: 'GET',
   path: '/v1/apps/logo',
   caller: 'runtime',
-  limits: [
-    perMinute('logo', 'device', CONFIG_PER_MINUTE_PER_DEVICE),
-    sharedPool('logo', CONFIG_PER_MINUTE_PER_APP, CONFIG_PER_MINUTE_PER_DEVICE),
-  ],
+  limits: [perMinute('logo', 'device', CONFIG_PER_MINUTE_PER_DEVICE), perMinute('logo', 'app', CONFIG_PER_MINUTE_PER_APP)],
   body: null,
   suspended: 'app_suspended',
   handle({ caller }, services) {

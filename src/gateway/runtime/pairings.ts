@@ -6,7 +6,6 @@ import { timestamp } from '../../protocol/timestamp.ts';
 import { perMinute } from '../rate-limit.ts';
 import { defineRoute, json } from '../route.ts';
 import { requireDevice } from './device.ts';
-import { sharedPool } from './pools.ts';
 
 export const pairingClaimRoute = defineRoute({
   method: 'POST',
@@ -15,7 +14,7 @@ export const pairingClaimRoute = defineRoute({
   limits: [
     perMinute('pairing', 'device', PAIRING_CLAIMS_PER_MINUTE_PER_DEVICE),
     // A code cannot be guessed at this pace, from however many addresses.
-    sharedPool('pairing', PAIRING_CLAIMS_PER_MINUTE_PER_APP, PAIRING_CLAIMS_PER_MINUTE_PER_DEVICE),
+    perMinute('pairing', 'app', PAIRING_CLAIMS_PER_MINUTE_PER_APP),
   ],
   body: pairingClaimRequest,
   suspended: 'quota_exceeded',

@@ -29,7 +29,10 @@ export function senderPools(pool: string): readonly RateLimit[] {
   ];
 }
 
-/** Of requests that name no person: who the device is bound to decides. */
+/**
+ * Of requests that name no person: who the device is bound to decides. The device comes first: one in a loop over its own bound uses
+ * up nothing of its address.
+ */
 export function writePools(pool: string): readonly RateLimit[] {
-  return [...senderPools(pool), messagesPool(pool)];
+  return [messagesPool(pool), ...senderPools(pool)];
 }

@@ -13,7 +13,7 @@ export const telemetryRoute = defineRoute({
   method: 'POST',
   path: '/v1/events',
   caller: 'runtime',
-  limits: [addressPool('events', BATCHES_PER_MINUTE_PER_ADDRESS), perMinute('events', 'device', BATCHES_PER_MINUTE_PER_DEVICE)],
+  limits: [perMinute('events', 'device', BATCHES_PER_MINUTE_PER_DEVICE), addressPool('events', BATCHES_PER_MINUTE_PER_ADDRESS)],
   body: v.unknown(),
   handle: () => ({ kind: 'empty', status: 204 }),
 });

@@ -34,8 +34,8 @@ export const uploadsRoute = defineRoute({
   path: '/v1/uploads',
   caller: 'runtime',
   limits: [
-    addressPool('uploads', UPLOADS_PER_MINUTE_PER_ADDRESS, UPLOADS_RETRY_AFTER_S),
     perMinute('uploads', 'device', UPLOADS_PER_MINUTE_PER_DEVICE, UPLOADS_RETRY_AFTER_S),
+    addressPool('uploads', UPLOADS_PER_MINUTE_PER_ADDRESS, UPLOADS_RETRY_AFTER_S),
   ],
   body: null,
   upload: { field: 'file', maxBytes: UPLOAD_MAX_BYTES, enter },
