@@ -1,7 +1,7 @@
 /**
  * Who may upload at the moment, and how fast they have to: an upload takes a place from before its file is read until it is stored.
  * Owns the places and their pace. A place is only good for somebody who uses it: what comes too slowly is ended, and when all places of
- * an app or of the process are taken, the slowest one makes room.
+ * an address, an app or the process are taken, the slowest one makes room.
  */
 import { Refusal } from '../protocol/errors.ts';
 import { UPLOADS_RETRY_AFTER_S } from '../protocol/limits.ts';
@@ -76,14 +76,16 @@ export class UploadPlaces {
     this.#nowMs = nowMs;
   }
 
-  /** @throws Refusal 503 uploads_unavailable when this device or address has all it may have, or nobody slower can make room. */
+  /** @throws Refusal 503 uploads_unavailable when this device has all it may have, or nobody slower can make room. */
   enter(uploader: Uploader): UploadPlace {
     const { appId, address, deviceId } = uploader;
     const ofApp = this.#those((other) => other.appId === appId);
     const ofAddress = ofApp.filter((each) => each.uploader.address === address);
     const ofDevice = ofApp.filter((each) => each.uploader.deviceId === deviceId);
-    if (ofAddress.length >= UPLOADS_AT_ONCE_PER_ADDRESS_MAX || ofDevice.length >= UPLOADS_AT_ONCE_PER_DEVICE_MAX) throw noPlace();
-    if (ofApp.length >= UPLOADS_AT_ONCE_PER_APP_MAX) this.#passOver(ofApp);
+    if (ofDevice.length >= UPLOADS_AT_ONCE_PER_DEVICE_MAX) throw noPlace();
+    // Whoever makes room is of the same app, so that the app has room then, too.
+    if (ofAddress.length >= UPLOADS_AT_ONCE_PER_ADDRESS_MAX) this.#passOver(ofAddress);
+    else if (ofApp.length >= UPLOADS_AT_ONCE_PER_APP_MAX) this.#passOver(ofApp);
     else if (this.#inside.size >= UPLOADS_AT_ONCE_MAX) this.#passOver([...this.#inside]);
     return this.#take(uploader);
   }

@@ -47,6 +47,17 @@ test('four at once of a device, and of an address whatever devices it names; the
   assert.equal(enter('same'), 'uploads_unavailable');
 });
 
+test('four slow uploads of an address keep no other device of it out; a device makes no room for itself', () => {
+  const { ended, enter, inside, pass } = desk();
+  for (let n = 0; n < 4; n++) inside(`d${n}`, 'office').arrived(n === 2 ? 10 : 20_000, false);
+  assert.equal(enter('early', 'office'), 'uploads_unavailable', 'those have just begun');
+  for (let n = 0; n < 4; n++) inside('same', 'home').arrived(10, false);
+  pass(2_000);
+  assert.equal(enter('same', 'home'), 'uploads_unavailable');
+  inside('late', 'office').arrived(1_000_000, false);
+  assert.deepEqual(ended, ['d2 upload_too_slow']);
+});
+
 test('what comes with less than 8 KB a second over ten seconds is ended, also when it was quick before; what is whole is left alone', () => {
   const { ended, inside, pass } = desk();
   const [quick, slow, whole] = [inside('quick'), inside('slow'), inside('whole')];
