@@ -140,7 +140,7 @@ function refuseTakenName(db: Connection, appId: string, { name, external_key }: 
 
 /**
  * @throws Refusal conflict when the action, or one of its name, sent people's tokens to another host and no person agreed to this one.
- * Archived ones count, and those whose auth was taken away in between.
+ * Archived ones count, and those whose auth was taken away in between. What goes there already under this name may go on.
  */
 function refuseMovedToken(db: Connection, { appId, action, origin }: UpsertAction, host: string): void {
   // The console writes what a person enters, and a proposal is written when a person approved it.
@@ -149,7 +149,8 @@ function refuseMovedToken(db: Connection, { appId, action, origin }: UpsertActio
     .statement(
       `SELECT token_host FROM http_actions
        WHERE app_id = :appId AND (external_key = :externalKey OR name = :name) AND token_host <> :host
-         AND NOT EXISTS (SELECT 1 FROM http_actions WHERE app_id = :appId AND external_key = :externalKey AND token_host = :host)`,
+         AND NOT EXISTS (SELECT 1 FROM http_actions WHERE app_id = :appId AND external_key = :externalKey AND name = :name AND token_host = :host
+           AND json_extract(definition, '$.auth') = 'user')`,
     )
     .get({ appId, externalKey: action.external_key, name: action.name, host });
   if (row === undefined) return;

@@ -260,6 +260,19 @@ describe('HTTP actions: where the token of the signed-in person goes', () => {
     assert.equal(readAction(desk.db, desk.appId, 'orders')?.host, 'api.shop.example');
   });
 
+  test('a setup token gives the name to no action that sends the token elsewhere; one that keeps its name stays changeable', (t) => {
+    const desk = oneApp(t);
+    desk.upsert(mine(OURS));
+    const other = { external_key: 'another', name: 'parcels' };
+    desk.upsert(mine(THEIRS, other));
+    desk.archive('orders');
+    assert.throws(() => desk.upsert(mine(THEIRS, { ...other, name: 'orders' })), refused);
+    assert.equal(desk.upsert(mine(`${THEIRS}/new-path`, other)).op, 'updated');
+    // Nor in steps: without the token it may have the name, and with the name it may not have the token.
+    desk.upsert(mine(THEIRS, { ...other, name: 'orders', auth: 'none' }));
+    assert.throws(() => desk.upsert(mine(THEIRS, { ...other, name: 'orders' })), refused);
+  });
+
   test('a person does, in the console or by approving a proposal, and from then on it goes there', (t) => {
     for (const origin of ['console', 'proposal']) {
       const desk = oneApp(t);
