@@ -104,23 +104,18 @@ export class LinkQueue {
   }
 
   #pump(): void {
-    /** Their next link is to be read alone, and others are being read. */
-    const deferred: string[] = [];
     for (const organisationId of this.#awake) {
       if (this.#ended.signal.aborted || this.#isAlone || this.#running.size >= LINKS_AT_ONCE) break;
       const next = this.#nextOf(organisationId);
+      // It stays the first, and nothing is begun before it: else those that keep coming would keep it waiting for ever.
+      if (next?.alone === true && this.#running.size > 0) break;
       // Deleted and added again it comes last; a Set's loop meets it once more, until nobody has a link that waits.
       this.#awake.delete(organisationId);
       if (next === undefined) continue;
-      if (next.alone && this.#running.size > 0) {
-        deferred.push(organisationId);
-        continue;
-      }
       this.#awake.add(organisationId);
       this.#isAlone = next.alone;
       this.#running.set(next.id, this.#run(organisationId, next.id));
     }
-    for (const organisationId of deferred) this.#awake.add(organisationId);
   }
 
   #nextOf(organisationId: string): NextLink | undefined {
