@@ -176,7 +176,9 @@ export class BlockAssembler {
   closeText(): void {
     const current = this.#text;
     if (current === null) return;
-    this.#append(current, this.#held);
+    // Half of a pair that ends here is no character: it is left out, or told as such where it is the whole block.
+    if (!endsInHalfPair(this.#held)) this.#append(current, this.#held);
+    else if (current.content === '') this.#append(current, '\ufffd');
     this.#held = '';
     this.#text = null;
     this.#output.completed({ index: current.index, id: current.id, block_type: 'text', revision: 1, body: { md: current.content } });

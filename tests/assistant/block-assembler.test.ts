@@ -90,6 +90,13 @@ const longText = fc
 const shares = fc.array(fc.double({ min: 0, max: 1, noNaN: true, maxExcluded: true }), { maxLength: 30 });
 
 describe('text becomes text blocks (decisions §7)', () => {
+  test('an answer that ends within a character, because it was cut or stopped there, does not say half of it', () => {
+    assert.deepEqual(spoken(['Crab 🦀'.slice(0, -1)]).markdown(), ['Crab ']);
+    assert.deepEqual(spoken(['Crab ', '🦀'.slice(0, 1)]).markdown(), ['Crab ']);
+    // A block is not empty.
+    assert.deepEqual(spoken(['🦀'.slice(0, 1)]).markdown(), ['\ufffd']);
+  });
+
   test('any split of a text into deltas gives the same blocks', () => {
     fc.assert(
       fc.property(longText, shares, (text, at) => {
