@@ -33,6 +33,7 @@ import { openCell } from './cells.ts';
 import { type ClusterNode, createActors, joinCell, nodeRecord } from './cluster.ts';
 import type { Config } from './config.ts';
 import { prepareDemo } from './demo.ts';
+import { createLargeBodies } from './gateway/large-body.ts';
 import { toMicroUsd } from './protocol/money.ts';
 import type { Surroundings } from './protocol/setup/actions.ts';
 import { createConditions } from './storage/conditions.ts';
@@ -141,6 +142,7 @@ async function composeAlone(config: Config, log: Logger, drain: () => void) {
   const actors = createActors(node, turnServices);
   const smoke = new SmokeRuns({ storage, actors, leases, log, nowMs });
   const uploads = createUploadIntake({ storage, log, nowMs, noteDeadline });
+  const largeBodies = createLargeBodies();
   const sweep = startUploadSweep({ storage, log, shared: node !== undefined }, startedAtMs);
   const pairings = new Pairings({ storage, actors, others, log, nowMs });
   let url: string | null = null;
@@ -160,7 +162,7 @@ async function composeAlone(config: Config, log: Logger, drain: () => void) {
     node,
     counts: node === undefined ? undefined : createSharedCounts(node.bus),
     services: {
-      ...{ config, storage, actors, confirmations, billing, writes, setup, smoke, uploads, pairings, log, nowMs },
+      ...{ config, storage, actors, confirmations, billing, writes, setup, smoke, uploads, largeBodies, pairings, log, nowMs },
       cluster: view,
       cells: open?.cells ?? null,
       moves: open?.moves ?? null,
@@ -185,6 +187,7 @@ async function composeAlone(config: Config, log: Logger, drain: () => void) {
       await model.close();
       await knowledge.close();
       await readers.close();
+      await largeBodies.close();
       await node?.close();
       await storage.close();
       lock.release();

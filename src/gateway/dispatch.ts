@@ -13,6 +13,7 @@ import { authenticateOperator, isCookieOfOurs } from './console/session.ts';
 import { checkOrigin } from './cors.ts';
 import { authenticateRuntime } from './credentials.ts';
 import type { Exchange } from './exchange.ts';
+import { LARGE_BODY_BYTES } from './large-body.ts';
 import { collectUpload } from './multipart.ts';
 import { refuseNewWork, refuseUnread } from './overload.ts';
 import type { RateBuckets } from './rate-limit.ts';
@@ -154,19 +155,33 @@ function serve(route: Route, exchange: Exchange, gate: Gate, fail: (error: unkno
   }
 }
 
+/** The checked body, where the route has large ones read beside the event loop and this is one. */
+function readLarge({ largeBody }: Route, bytes: Uint8Array, { largeBodies }: Services): Promise<unknown> | undefined {
+  if (largeBody === undefined || bytes.byteLength <= LARGE_BODY_BYTES) return undefined;
+  return largeBodies?.read(largeBody, bytes);
+}
+
 function readBody(route: Route, exchange: Exchange, gate: Gate, fail: (error: unknown) => void): void {
   const face = exchange.interface;
   const { body: schema } = route;
   const maxBytes = route.bodyMaxBytes ?? defaultBodyMaxBytes(face);
+  const proceed = (body: unknown) => {
+    exchange.body = body;
+    admitAgain(route, exchange, gate);
+    run(route, exchange, gate, fail);
+  };
   const read = (bytes: Uint8Array) => {
     try {
       // A missing body is told as such, also when nobody announced its type.
       if (bytes.length > 0) checkContentType(exchange.header('content-type'), face);
+      const large = readLarge(route, bytes, gate.services);
+      if (large !== undefined) {
+        large.then((body) => section(routeName(route), exchange.requestId, () => proceed(body))).catch(fail);
+        return;
+      }
       const value = parseJson(bytes, face);
       refuseNewWork(route, value, exchange.caller, gate.services);
-      if (schema !== null) exchange.body = checkBody(schema, value, face);
-      admitAgain(route, exchange, gate);
-      run(route, exchange, gate, fail);
+      proceed(schema === null ? null : checkBody(schema, value, face));
     } catch (error) {
       fail(error);
     }

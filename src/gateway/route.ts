@@ -7,6 +7,7 @@ import type { UploadPlace } from '../actors/upload-places.ts';
 import type { AppRecord } from '../storage/apps.ts';
 import type { Channel } from '../storage/organisations.ts';
 import type { SessionRef } from '../storage/setup-access.ts';
+import type { LargeBodyKind } from './large-body.ts';
 import type { Services } from './services.ts';
 
 export type Method = 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
@@ -122,6 +123,8 @@ export interface Route<
   /** Null: no JSON body is read. */
   readonly body: Schema;
   readonly bodyMaxBytes?: number;
+  /** A large body is read beside the event loop as this kind, by the schema in `body`. Runtime routes only, and none with a `newWork` that is a function. */
+  readonly largeBody?: LargeBodyKind;
   /** Instead of `body`, which is null then. */
   readonly upload?: Upload;
   /** What a suspended app is told here (service.md "Authentication" rule 6); absent: it is served. Runtime callers only. */

@@ -16,6 +16,7 @@ import type { Storage } from '../storage/storage.ts';
 import type { LoadWatch } from '../watch/load-watch.ts';
 import type { StallWatch } from '../watch/stall-watch.ts';
 import type { ProxyTrust } from './client-address.ts';
+import type { LargeBodies } from './large-body.ts';
 
 /** What the gateway needs of the configuration; the rest is none of its business. */
 export interface GatewayConfig {
@@ -45,6 +46,8 @@ export interface Services {
   readonly smoke: SmokeRuns;
   readonly pairings: Pairings;
   readonly uploads: UploadIntake;
+  /** Absent: large bodies are read on the event loop as small ones are. */
+  readonly largeBodies?: LargeBodies;
   readonly log: Logger;
   /** Measures the event loop; absent where nobody asks. */
   /** Whether something new is to be refused; absent: never. */

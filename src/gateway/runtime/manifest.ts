@@ -1,11 +1,10 @@
 /** POST /v1/apps/manifest (service.md): registers what a build of the app can do; the first one is the app's handshake. */
-import { setImmediate as breathe } from 'node:timers/promises';
 import { Refusal } from '../../protocol/errors.ts';
 import { MANIFEST_BODY_MAX_BYTES } from '../../protocol/limits.ts';
-import { manifestRequest, type PostedManifest } from '../../protocol/runtime/manifest.ts';
-import { type HashedManifest, hashManifest, hasManifest } from '../../storage/manifests.ts';
+import { hasManifest } from '../../storage/manifests.ts';
 import { perMinute } from '../rate-limit.ts';
 import { type AdmittedCaller, defineRoute, json } from '../route.ts';
+import { manifestBody } from './manifest-body.ts';
 import { addressPool, sharedPool } from './pools.ts';
 
 /** An SDK posts once per start; reading and hashing a document takes some milliseconds, and the key that allows it is public. */
@@ -34,33 +33,21 @@ function isWritten(caller: AdmittedCaller, isKnown: boolean): boolean {
   }
 }
 
-function hash(manifest: PostedManifest): HashedManifest {
-  try {
-    return hashManifest(manifest);
-  } catch {
-    throw new Refusal('invalid_request', 'manifest holds a number that is too large for JSON', {
-      details: [{ path: 'manifest', message: 'holds a number that is too large for JSON' }],
-    });
-  }
-}
-
 export const manifestRoute = defineRoute({
   method: 'POST',
   path: '/v1/apps/manifest',
   caller: 'runtime',
   limits: [addressPool('manifest_posts', POSTS_PER_MINUTE_PER_ADDRESS)],
-  body: manifestRequest,
+  body: manifestBody,
   bodyMaxBytes: MANIFEST_BODY_MAX_BYTES,
+  largeBody: 'manifest',
   async handle({ caller, body }, { storage, setup, nowMs }) {
-    // Checking the largest takes some 25 ms, and hashing it as many.
-    await breathe();
-    const hashed = hash(body.manifest);
     const { organisationId, app, channel } = caller;
-    if (isWritten(caller, hasManifest(storage.organisation(organisationId), app.id, hashed.hash))) {
+    if (isWritten(caller, hasManifest(storage.organisation(organisationId), app.id, body.hash))) {
       const unsolicited = channel === 'live';
-      await storage.write(organisationId, 'registerManifest', { ...hashed, appId: app.id, sdk: body.sdk, unsolicited, nowMs: nowMs() });
+      await storage.write(organisationId, 'registerManifest', { ...body, appId: app.id, unsolicited, nowMs: nowMs() });
       await setup.settled(organisationId, app.id);
     }
-    return json({ manifest_hash: hashed.hash });
+    return json({ manifest_hash: body.hash });
   },
 });
