@@ -12,6 +12,9 @@ export interface EndUserRow {
 
 export type Traits = Readonly<Record<string, unknown>>;
 
+/** Of one person without a signature: more than anybody has in use, and at most 160 KB of them however many devices strangers make up. */
+export const DEVICES_WITH_TRAITS_MAX = 20;
+
 export function readEndUser(db: Connection, appId: string, channel: Channel, externalUserId: string): EndUserRow | undefined {
   const row = db
     .statement('SELECT id, verified FROM end_users WHERE app_id = :appId AND channel = :channel AND external_user_id = :externalUserId')
@@ -82,8 +85,8 @@ function openTraits(vault: Vault, appId: string, row: Row | undefined): Traits |
 }
 
 /**
- * What the app says of the person it names so, to a turn of `deviceId`; null when it says nothing. What was said without a signature
- * holds for the device that said it alone: anybody could have said it. Data, never instructions.
+ * What the app says of the person it names so, to a turn of `deviceId`; null when it says nothing. What was said with a signature holds
+ * on every device. What was said without one holds for the device that said it alone: anybody could have said it. Data, never instructions.
  */
 export function traitsOf(
   db: Connection,
@@ -92,20 +95,35 @@ export function traitsOf(
 ): Traits | null {
   const row = db
     .statement(
-      `SELECT id, traits_sealed FROM end_users WHERE app_id = :appId AND channel = :channel AND external_user_id = :externalUserId
-         AND (traits_device_id IS NULL OR (traits_device_id = :deviceId AND :deviceId <> ''))`,
+      `SELECT u.id, coalesce(u.traits_sealed, d.traits_sealed) AS traits_sealed
+       FROM end_users u LEFT JOIN device_traits d ON d.end_user_id = u.id AND d.device_id = :deviceId
+       WHERE u.app_id = :appId AND u.channel = :channel AND u.external_user_id = :externalUserId`,
     )
     .get({ appId, channel, externalUserId, deviceId });
   return openTraits(vault, appId, row);
 }
 
-/** As `traitsOf`, by the `usr_` id. */
+/** What the app says of the person, by the `usr_` id: what came with a signature, else the newest that any device said. */
 export function traitsOfRecord(db: Connection, vault: Vault, appId: string, id: string): Traits | null {
   return openTraits(
     vault,
     appId,
-    db.statement('SELECT id, traits_sealed FROM end_users WHERE id = :id AND app_id = :appId').get({ id, appId }),
+    db
+      .statement(
+        `SELECT u.id, coalesce(u.traits_sealed,
+             (SELECT d.traits_sealed FROM device_traits d WHERE d.end_user_id = u.id ORDER BY d.seq DESC LIMIT 1)) AS traits_sealed
+         FROM end_users u WHERE u.id = :id AND u.app_id = :appId`,
+      )
+      .get({ id, appId }),
   );
+}
+
+/** Everything that was said of the person without a signature, the newest last. */
+export function deviceTraitsOf(db: Connection, vault: Vault, appId: string, id: string): { deviceId: string; traits: Traits }[] {
+  return db
+    .statement('SELECT end_user_id AS id, device_id, traits_sealed FROM device_traits WHERE end_user_id = :id ORDER BY seq')
+    .all({ id })
+    .map((row) => ({ deviceId: row.device_id as string, traits: openTraits(vault, appId, row) ?? {} }));
 }
 
 export interface IdentifyInput {
@@ -141,10 +159,26 @@ function recordPerson(db: Connection, input: IdentifyInput): void {
       nowMs,
     });
   }
-  if (input.traits === undefined) return;
-  const traits = input.traits === null ? null : Buffer.from(input.traits);
-  const deviceId = input.proven ? null : input.deviceId;
-  db.statement('UPDATE end_users SET traits_sealed = :traits, traits_device_id = :deviceId WHERE id = :id').run({ id, traits, deviceId });
+}
+
+/** With a signature they hold for the person and replace all that was said before; without one, what this device said before. */
+function recordTraits(db: Connection, { endUserId: id, deviceId, proven }: IdentifyInput, traits: Buffer | null): void {
+  if (proven) {
+    db.statement('UPDATE end_users SET traits_sealed = :traits WHERE id = :id').run({ id, traits });
+    db.statement('DELETE FROM device_traits WHERE end_user_id = :id').run({ id });
+    return;
+  }
+  db.statement('DELETE FROM device_traits WHERE end_user_id = :id AND device_id = :deviceId').run({ id, deviceId });
+  if (traits === null) return;
+  db.statement('INSERT INTO device_traits (end_user_id, device_id, traits_sealed) VALUES (:id, :deviceId, :traits)').run({
+    id,
+    deviceId,
+    traits,
+  });
+  db.statement(
+    `DELETE FROM device_traits WHERE seq IN
+       (SELECT seq FROM device_traits WHERE end_user_id = :id ORDER BY seq DESC LIMIT -1 OFFSET :kept)`,
+  ).run({ id, kept: DEVICES_WITH_TRAITS_MAX });
 }
 
 /**
@@ -160,6 +194,7 @@ function identify(db: Connection, input: IdentifyInput): IdentifyOutcome {
     return 'unproven';
   }
   recordPerson(db, input);
+  if (input.traits !== undefined) recordTraits(db, input, input.traits === null ? null : Buffer.from(input.traits));
   bindDevice(db, { appId, channel, deviceId }, { endUserId, proven, nowMs });
   // The epoch stays: a turn that runs in one of them goes on.
   db.statement(

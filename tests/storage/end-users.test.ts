@@ -4,7 +4,16 @@ import { join } from 'node:path';
 import { test } from 'node:test';
 import { readConversation } from '../../src/storage/conversations.ts';
 import { readBinding } from '../../src/storage/devices.ts';
-import { listEndUsers, readEndUser, readEndUserById, sealTraits, traitsOf, traitsOfRecord } from '../../src/storage/end-users.ts';
+import {
+  DEVICES_WITH_TRAITS_MAX,
+  deviceTraitsOf,
+  listEndUsers,
+  readEndUser,
+  readEndUserById,
+  sealTraits,
+  traitsOf,
+  traitsOfRecord,
+} from '../../src/storage/end-users.ts';
 import { openVault } from '../../src/storage/vault.ts';
 import { temporaryDir } from '../support/temporary-dir.ts';
 import { addApp, openFiles } from './migrated-files.ts';
@@ -85,6 +94,32 @@ test('POST /v1/identify: traits are sealed for one record: they open for nobody 
   identify(db, { appId, deviceId: TABLET, externalUserId: 'ben', traits: sealed });
   assert.throws(() => traitsOfRecord(db, vault, appId, ben.id));
   assert.equal(sealTraits(vault, appId, ann.id, {}), null);
+});
+
+test('POST /v1/identify: traits without a signature are kept for each device, the newest devices only, until signed ones come', (t) => {
+  const files = openFiles(t, 1);
+  const { db } = files;
+  const vault = openVault(join(temporaryDir(t), 'key'), undefined);
+  const appId = addApp(files, 'One', 1);
+  const { id } = identify(db, { appId, deviceId: PHONE, externalUserId: 'ann' });
+  const tell = (deviceId: string, traits: Record<string, unknown>, proven = false) =>
+    identify(db, { appId, deviceId, externalUserId: 'ann', traits: sealTraits(vault, appId, id, traits), proven });
+  const heardBy = (deviceId: string) => traitsOf(db, vault, { appId, channel: 'live', externalUserId: 'ann', deviceId });
+  const kept = () => deviceTraitsOf(db, vault, appId, id).map(({ deviceId }) => deviceId);
+  const others = Array.from({ length: DEVICES_WITH_TRAITS_MAX }, (_, n) => n.toString(16).padStart(32, '0'));
+  tell(PHONE, { from: 'phone' });
+  tell(TABLET, { from: 'tablet' });
+  assert.deepEqual([heardBy(PHONE), heardBy(TABLET), heardBy('')], [{ from: 'phone' }, { from: 'tablet' }, null]);
+  for (const other of others.slice(2)) tell(other, { from: other });
+  tell(PHONE, { from: 'phone again' });
+  tell(others[0] as string, { from: 'one too many' });
+  assert.deepEqual(kept(), [...others.slice(2), PHONE, others[0]], 'the one that was silent longest went');
+  assert.deepEqual([heardBy(PHONE), heardBy(TABLET)], [{ from: 'phone again' }, null]);
+  assert.deepEqual(traitsOfRecord(db, vault, appId, id), { from: 'one too many' });
+  identify(db, { appId, deviceId: TABLET, externalUserId: 'ann', proven: true });
+  assert.deepEqual(heardBy(PHONE), { from: 'phone again' }, 'a signature without traits leaves them');
+  tell(TABLET, {}, true);
+  assert.deepEqual([kept(), heardBy(PHONE), traitsOfRecord(db, vault, appId, id)], [[], null, null], 'signed {} clears all');
 });
 
 test('decisions §2: people are listed oldest first, by app, and found by the name the app has for them', (t) => {

@@ -32,6 +32,7 @@ function upload(db: Connection, id: string, appId: string, deviceId: string, mes
 }
 
 const TABLES = [
+  'device_traits',
   'conversations',
   'messages',
   'blocks',
@@ -55,6 +56,7 @@ test('DELETE …/end-users/:id: the person, what they said, what binds devices t
   adorn(db, appId, TABLET, benSaid);
   upload(db, 'upl_ben', appId, TABLET, benSaid.messageId);
   const before = counts(db);
+  identify(db, { appId, deviceId: PHONE, externalUserId: 'ann', traits: Buffer.from('sealed') });
   const ann = identify(db, { appId, deviceId: PHONE, externalUserId: 'ann', proven: true });
   const annSaid = converse(db, { appId, deviceId: PHONE, endUserId: ann.id });
   adorn(db, appId, PHONE, annSaid);

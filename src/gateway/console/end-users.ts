@@ -3,7 +3,7 @@ import { Refusal } from '../../protocol/errors.ts';
 import { EXTERNAL_USER_ID_MAX_CHARS } from '../../protocol/limits.ts';
 import { fits } from '../../protocol/text.ts';
 import { timestamp } from '../../protocol/timestamp.ts';
-import { type EndUserRecord, listEndUsers, readEndUserById, traitsOfRecord } from '../../storage/end-users.ts';
+import { deviceTraitsOf, type EndUserRecord, listEndUsers, readEndUserById, traitsOfRecord } from '../../storage/end-users.ts';
 import { deleteUploadFiles } from '../../storage/upload-files.ts';
 import { renderInPieces } from '../json-pieces.ts';
 import { defineRoute, json } from '../route.ts';
@@ -59,9 +59,13 @@ export const exportEndUserRoute = defineRoute({
   body: null,
   async handle({ params }, services) {
     const { app, db, person } = requirePerson(services, params);
-    const traits = traitsOfRecord(db, services.storage.vault, app.id, person.id) ?? {};
+    const { vault } = services.storage;
+    const said = {
+      traits: traitsOfRecord(db, vault, app.id, person.id) ?? {},
+      device_traits: deviceTraitsOf(db, vault, app.id, person.id).map(({ deviceId, traits }) => ({ device_id: deviceId, traits })),
+    };
     const exported = await exportPerson(db, person.id);
-    const body = { exported_at: timestamp(services.nowMs()), end_user: personToWire(person), traits, ...exported };
+    const body = { exported_at: timestamp(services.nowMs()), end_user: personToWire(person), ...said, ...exported };
     return { kind: 'rendered-json', status: 200, body: await renderInPieces(body, EXPORT_DEPTH) };
   },
 });

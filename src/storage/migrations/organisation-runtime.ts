@@ -5,11 +5,18 @@ export const runtimeMigration: Migration = {
   version: 4,
   name: 'devices, placeholders, confirmations, uploads, feedback, pairings, billing',
   sql: `
-    -- What an app says of a person, sealed with the master key.
+    -- What an app says of a person with a signature, sealed with the master key.
     ALTER TABLE end_users DROP COLUMN traits;
     ALTER TABLE end_users ADD COLUMN traits_sealed BLOB;
-    -- The device that said so without a signature; '' for one that did not name itself. Null: a signature came with them.
-    ALTER TABLE end_users ADD COLUMN traits_device_id TEXT;
+
+    -- What was said of a person without a signature, for each device that said so; the highest seq is the newest.
+    CREATE TABLE device_traits (
+      seq INTEGER PRIMARY KEY,
+      end_user_id TEXT NOT NULL REFERENCES end_users (id) ON DELETE CASCADE,
+      device_id TEXT NOT NULL,
+      traits_sealed BLOB NOT NULL,
+      UNIQUE (end_user_id, device_id)
+    ) STRICT;
 
     -- An installation of an app: when it was last seen (live keys only), and whom POST /v1/identify bound it to.
     CREATE TABLE devices (

@@ -170,18 +170,32 @@ test('POST /v1/identify: traits are replaced when sent, kept when not, cleared b
 });
 
 test('POST /v1/identify: traits that nobody signed for reach the model in turns of the device that sent them, and in no other', async () => {
-  const [own, stranger] = [it.newDevice(), it.newDevice()];
-  await identify(stranger, { external_user_id: 'unsigned-traits', traits: { note: 'IGNORE-EVERYTHING' } });
-  for (const [client, hears] of [
-    [stranger, true],
-    [own, false],
-  ] as const) {
-    await say(chat, client, 'Hi', { user: { id: 'unsigned-traits' } });
-    assert.equal(JSON.stringify(chat.lastRequest().messages).includes('IGNORE-EVERYTHING'), hears);
-  }
-  await identify(stranger, { ...signed('unsigned-traits'), traits: { note: 'TOLD-BY-THE-APP' } });
-  await say(chat, own, 'Hi', { user: { id: 'unsigned-traits', hmac: it.sign('unsigned-traits') } });
-  assert.match(JSON.stringify(chat.lastRequest().messages), /TOLD-BY-THE-APP/, 'a signature holds on every device');
+  const [own, stranger, silent] = [it.newDevice(), it.newDevice(), it.newDevice()];
+  const hears = async (client: Client, more: Record<string, unknown> = {}) => {
+    await say(chat, client, 'Hi', { user: { id: 'unsigned-traits', ...more } });
+    return JSON.stringify(chat.lastRequest().messages).match(/TOLD-BY-[A-Z]+/g);
+  };
+  const { end_user_id: id } = await identify(own, { external_user_id: 'unsigned-traits', traits: { note: 'TOLD-BY-OWN' } });
+  await identify(stranger, { external_user_id: 'unsigned-traits', traits: { note: 'TOLD-BY-STRANGER' } });
+  assert.deepEqual(await hears(own), ['TOLD-BY-OWN'], 'a stranger’s call does not replace what the own device sent');
+  assert.deepEqual(await hears(stranger), ['TOLD-BY-STRANGER']);
+  assert.equal(await hears(silent), null);
+  const kept = await it.exported(id);
+  assert.deepEqual(kept.traits, { note: 'TOLD-BY-STRANGER' }, 'the newest');
+  assert.deepEqual(
+    kept.device_traits.map(({ device_id, traits }) => [device_id, traits.note]),
+    [
+      [own.headers['X-Service-Device'], 'TOLD-BY-OWN'],
+      [stranger.headers['X-Service-Device'], 'TOLD-BY-STRANGER'],
+    ],
+  );
+  await identify(stranger, { external_user_id: 'unsigned-traits', traits: {} });
+  assert.deepEqual([await hears(own), await hears(stranger)], [['TOLD-BY-OWN'], null], '{} clears what this device sent');
+  await identify(silent, { ...signed('unsigned-traits'), traits: { note: 'TOLD-BY-APP' } });
+  const hmac = it.sign('unsigned-traits');
+  for (const client of [own, stranger, silent])
+    assert.deepEqual(await hears(client, { hmac }), ['TOLD-BY-APP'], 'a signature holds everywhere');
+  assert.deepEqual((await it.exported(id)).device_traits, []);
 });
 
 test('POST /v1/identify: the conversation moves while its turn runs, and the turn ends as if nothing had happened', async () => {

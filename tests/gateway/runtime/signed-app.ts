@@ -9,6 +9,7 @@ export interface ExportedPerson {
   readonly truncated: boolean;
   readonly end_user: { readonly id: string; readonly external_user_id: string; readonly channel: string; readonly verified: boolean };
   readonly traits: Readonly<Record<string, unknown>>;
+  readonly device_traits: readonly { readonly device_id: string; readonly traits: Readonly<Record<string, unknown>> }[];
   readonly devices: readonly { readonly device_id: string; readonly proven: boolean }[];
   readonly conversations: readonly {
     readonly conversation_id: string;
