@@ -30,10 +30,10 @@ export const UPLOAD_KEPT_MS = 15 * 60_000;
 /** Of the room that a write needs more files than this would have to go: then it is refused instead. */
 const EVICTED_AT_ONCE_MAX = 500;
 
-/** Room that uploads leave on a disk beside what databases keep: what grows without them, such as backups, needs some too. */
-const LEFT_BYTES = 5 * 1024 * MB;
+/** Room that uploads leave on a disk beside what databases keep: logs and a backup of a small installation need some too. */
+const LEFT_BYTES = 1024 * MB;
 /** On a small disk they leave this share of it. */
-const LEFT_SHARE = 0.1;
+const LEFT_SHARE = 0.05;
 
 /** Whether a disk with this much room takes an upload of so many bytes. */
 export function hasRoomForUpload({ freeBytes, totalBytes }: DiskRoom, bytes: number): boolean {
@@ -41,9 +41,9 @@ export function hasRoomForUpload({ freeBytes, totalBytes }: DiskRoom, bytes: num
   return !isShortOfRoom({ freeBytes: left, totalBytes });
 }
 
-/** Bytes of files without a message that an app may have on a disk of this size. */
+/** Bytes of files without a message that an app may have on a disk of this size; never less than one device may. */
 export function appQuotaBytes({ totalBytes }: DiskRoom): number {
-  return Math.min(APP_BOUNDS.bytes, Math.floor(totalBytes * APP_DISK_SHARE));
+  return Math.max(DEVICE_BOUNDS.bytes, Math.min(APP_BOUNDS.bytes, Math.floor(totalBytes * APP_DISK_SHARE)));
 }
 
 export interface UploadOwner {

@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import { type TestContext, test } from 'node:test';
 import { mintId } from '../../src/protocol/ids.ts';
 import { insertMessage } from '../../src/storage/conversations.ts';
-import { hasRoomForUpload, UPLOAD_KEPT_MS } from '../../src/storage/upload-quotas.ts';
+import { appQuotaBytes, hasRoomForUpload, UPLOAD_KEPT_MS } from '../../src/storage/upload-quotas.ts';
 import { transactions, useUploads } from '../../src/storage/uploads.ts';
 import { addApp, openFiles } from './migrated-files.ts';
 
@@ -86,12 +86,22 @@ test('nothing goes for an upload that another quota refuses', (t) => {
   assert.equal(kept(), 9);
 });
 
-test('uploads leave 5 GB of a disk beside what databases keep, of a small one a tenth', () => {
+test('an app may have 2 GB, 5 % of a small disk, and what one device may in any case', () => {
+  for (const [totalBytes, quota] of [
+    [250 * GB, 2 * GB],
+    [20 * GB, GB],
+    [GB, 160 * MB],
+  ] as const) {
+    assert.equal(appQuotaBytes({ freeBytes: 0, totalBytes }), quota);
+  }
+});
+
+test('uploads leave 1 GB of a disk beside what databases keep, 5 % of a small one', () => {
   for (const [freeBytes, totalBytes, fits] of [
-    [5.6 * GB, 250 * GB, true],
-    [5.4 * GB, 250 * GB, false],
-    [0.16 * GB, GB, true],
-    [0.14 * GB, GB, false],
+    [1.51 * GB, 250 * GB, true],
+    [1.49 * GB, 250 * GB, false],
+    [0.11 * GB, GB, true],
+    [0.09 * GB, GB, false],
     [0, GB, false],
   ] as const) {
     assert.equal(hasRoomForUpload({ freeBytes, totalBytes }, 1), fits, `${freeBytes / GB} of ${totalBytes / GB}`);
