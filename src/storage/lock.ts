@@ -105,6 +105,8 @@ export function lockDataDir(dir: string, mode: LockMode = 'alone'): DataDirLock 
 
 function tryBegin(database: Database.Database): boolean {
   try {
+    // Each time: while another process holds the lock, even this is refused as busy.
+    database.pragma('journal_mode = MEMORY');
     database.exec('BEGIN EXCLUSIVE');
     return true;
   } catch (error) {
@@ -122,7 +124,6 @@ export async function withStartLock<Value>(dir: string, work: () => Promise<Valu
   if (isReadOnly(dir)) return work();
   const database = new Database(join(dir, 'start.sqlite'), { timeout: 0 });
   try {
-    database.pragma('journal_mode = MEMORY');
     for (const endMs = performance.now() + waitMs; !tryBegin(database); ) {
       if (performance.now() >= endMs) {
         throw new Error(

@@ -48,7 +48,10 @@ test(`Decisions §4: ${CLIENTS} clients that vanish in mid-stream leave no actor
     release = resolve;
   });
   const upstream = await startUpstream(t, () => [{ text: 'Half of ' }, { wait }, { text: 'the answer.' }]);
-  const service = await startService(t, { env: { ...upstreamEnv(upstream), DEMO: 'off' } });
+  const service = await startService(t, {
+    env: { ...upstreamEnv(upstream), DEMO: 'off' },
+    mayStall: 'a thousand clients come, and go, in one turn of the loop',
+  });
   const app = await createTestApp(service.baseUrl, service.operatorToken);
   let metrics = await readMetrics(service.baseUrl);
   const value = (name: string) => {

@@ -134,7 +134,7 @@ for (const step of MOVE_STEPS) {
       `UPDATE organisations SET name = 'x' WHERE id = '${id}'`,
       `INSERT INTO installation VALUES ('plans:${id}', '[]') ON CONFLICT (name) DO UPDATE SET value = '[]'`,
       `INSERT INTO app_directory VALUES ('app_${id}', '${id}', 1)`,
-      `INSERT INTO setup_codes VALUES ('h${id}', 'ses', '${id}', 'app', 1, NULL)`,
+      `INSERT INTO setup_codes VALUES ('h${id}', 'ses', '${id}', 'app', 1, NULL, NULL)`,
       `INSERT INTO pairing_directory VALUES ('p${id}', '${id}', 1)`,
     ];
     const expected = STILL.includes(step) ? 'sealed' : 'written';
