@@ -145,7 +145,9 @@ class Filling {
         .slice(Math.max(0, token.at - label.length - 8), token.at)
         .toLowerCase()
         .replace(/[_-]/g, ' ');
-      return new RegExp(`(?:^|[^\\p{L}])${label.replace(/[^\p{L}\p{N} ]/gu, '.')}\\s{0,4}(?:[:=#]|is|of)?\\s{0,4}["“'#]?$`, 'u').test(before);
+      return new RegExp(`(?:^|[^\\p{L}])${label.replace(/[^\p{L}\p{N} ]/gu, '.')}\\s{0,4}(?:[:=#]|is|of)?\\s{0,4}["“'#]?$`, 'u').test(
+        before,
+      );
     });
     const taken = labelled ?? (onlyLabelled ? undefined : candidates[0]);
     if (taken === undefined) return undefined;
