@@ -160,12 +160,12 @@ export interface ReaderOptions {
   readonly onError?: OnError;
 }
 
-/**
- * A connection that cannot write, for synchronous reads on the event loop. It sees a write as soon as the writer's
- * promise has resolved. Throws SQLite's SQLITE_CANTOPEN when the file does not exist.
- */
-export function openReader(path: string, { vectors = false, onError }: ReaderOptions = {}): Connection {
-  const database = new Database(path, { readonly: true, fileMustExist: true, timeout: BUSY_TIMEOUT_MS });
+/** The connection to what was opened for reading at `path`; closes it when it cannot be made ready. */
+function readerOf(
+  path: string,
+  database: Database.Database,
+  { vectors, onError }: { vectors: boolean; onError: OnError | undefined },
+): Connection {
   try {
     harden(database);
     if (vectors) sqliteVec.load(database);
@@ -174,6 +174,15 @@ export function openReader(path: string, { vectors = false, onError }: ReaderOpt
     throw error;
   }
   return new SqliteConnection(path, database, onError);
+}
+
+/**
+ * A connection that cannot write, for synchronous reads on the event loop. It sees a write as soon as the writer's
+ * promise has resolved. Throws SQLite's SQLITE_CANTOPEN when the file does not exist.
+ */
+export function openReader(path: string, { vectors = false, onError }: ReaderOptions = {}): Connection {
+  const database = new Database(path, { readonly: true, fileMustExist: true, timeout: BUSY_TIMEOUT_MS });
+  return readerOf(path, database, { vectors, onError });
 }
 
 /** @throws Error with one sentence when this machine cannot compare vectors: sqlite-vec comes built for some systems only. */
@@ -208,14 +217,7 @@ export function openSnapshot(path: string, { vectors = false, onError }: ReaderO
   const bytes = readFileSync(path);
   for (const at of JOURNAL_BYTES) bytes[at] = 1;
   const database = new Database(bytes, { readonly: true });
-  try {
-    harden(database);
-    if (vectors) sqliteVec.load(database);
-  } catch (error) {
-    database.close();
-    throw error;
-  }
-  return new SqliteConnection(path, database, onError);
+  return readerOf(path, database, { vectors, onError });
 }
 
 /**

@@ -12,8 +12,7 @@ const WAITING_MAX = 64;
 /** Too much waits, the thread died, or it was closed. The same call may succeed later. */
 export class SideThreadBusy extends Error {}
 
-// biome-ignore lint/suspicious/noExplicitAny: a call's input is its own.
-type Calls = Readonly<Record<string, (input: any) => unknown>>;
+type Calls = Readonly<Record<string, (input: never) => unknown>>;
 
 interface Waiting {
   readonly name: string;
