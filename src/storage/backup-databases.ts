@@ -59,21 +59,23 @@ function idsOf(connection: Connection, sql: string, parameters = {}): Set<string
   );
 }
 
-/** Whose the file says that it is; undefined where it does not say so, being of an older release. */
-function ownerOf(db: Connection): string | undefined {
-  if (db.statement("SELECT 1 FROM sqlite_schema WHERE name = 'file_identity'").get() === undefined) return undefined;
+/** Whose the file of `id` says that it is; undefined where it was being made and does not say so yet. One of an older release never does. */
+function ownerOf(db: Connection, id: string): string | undefined {
+  if (db.statement("SELECT 1 FROM sqlite_schema WHERE name = 'file_identity'").get() === undefined) return id;
   return db.statement('SELECT organisation_id FROM file_identity WHERE id = 1').get()?.organisation_id as string | undefined;
 }
 
 /**
- * The apps of a copy; undefined when its file had no schema yet: its organisation was being made, or it was emptied.
+ * The apps of a copy; undefined when its file had no schema yet, or did not say whose it is: its organisation was being made, or the
+ * file was emptied. The service refuses such a file once the directory notes that it was made.
  * @throws Error when the file is of another organisation, or of another program.
  */
 function appsOf(path: string, source: string, id: string): Set<string> | undefined {
   const connection = openReader(path);
   try {
     if (connection.statement('PRAGMA user_version').get()?.user_version === 0) return undefined;
-    const owner = ownerOf(connection) ?? id;
+    const owner = ownerOf(connection, id);
+    if (owner === undefined) return undefined;
     if (owner !== id) throw new Error(`${source} is the file of ${owner}, not of ${id}. ${WHAT_TO_DO}`);
     return idsOf(connection, 'SELECT id FROM apps');
   } finally {

@@ -111,13 +111,16 @@ interface ErrorShape {
 }
 
 /** What is wrong with an answer; undefined: nothing. */
-function fault({ status, headers, text, json }: Answer, method: string): string | undefined {
+function fault({ status, headers, text, json }: Answer, { method, path }: FuzzRequest): string | undefined {
   if (String(headers['content-type']).startsWith('text/event-stream')) {
     const bug = parseEvents(text).find((event) => event.type === 'error' && event.code === 'internal');
     return bug === undefined ? undefined : `a stream told of a bug: ${JSON.stringify(bug)}`;
   }
   if (status === 500) return `${status} ${text.slice(0, 500)}`;
   if (status < 400 || method === 'HEAD') return undefined;
+  // The console's page says it to a person.
+  if (String(headers['content-type']).startsWith('text/html'))
+    return path.startsWith('/console') ? undefined : `${status} a page: ${text.slice(0, 500)}`;
   const { error, results } = (json ?? {}) as ErrorShape;
   // Every item says for itself why it was not taken.
   if (status === 422 && Array.isArray(results)) return undefined;
@@ -178,7 +181,7 @@ async function fuzz(service: RunningService, ground: Ground, known: Known): Prom
         return;
       }
       const answer = await send(service.baseUrl, agent, request, number);
-      const wrong = fault(answer, request.method);
+      const wrong = fault(answer, request);
       if (wrong !== undefined) throw new FuzzFailure(number, wrong, told(request));
       known.learn(answer.text);
       count(answer.status < 400 ? String(answer.status) : `${answer.status} ${(answer.json as ErrorShape)?.error?.code ?? ''}`);

@@ -143,11 +143,13 @@ async function checkTurns(service: RunningService, turns: readonly Turn[]): Prom
 async function checkApps(service: RunningService, history: History, before: Taken['before']): Promise<void> {
   const operator = createOperator(service.baseUrl, service.operatorToken);
   for (const app of history.made) {
-    const { status } = await operator('GET', `/apps/${app.appId}`);
+    const { status, text } = await operator('GET', `/apps/${app.appId}`);
+    assert.ok(status === 200 || status === 404, `${app.appId}: ${status} ${text}`);
     const opened = await createClient(service.baseUrl, app.liveKey).say('Hello');
     if (before.made.includes(app)) assert.equal(status, 200, `${app.appId} had been made`);
-    if (status === 200) assert.ok(opened.status === 200 || opened.status === 403, `${app.appId} has its key: ${opened.status}`);
-    else assert.equal(opened.status, 401, `${app.appId} is not there in part`);
+    if (status === 200)
+      assert.ok(opened.status === 200 || opened.status === 403, `${app.appId} has its key: ${opened.status} ${opened.text}`);
+    else assert.equal(opened.status, 401, `${app.appId} is not there in part: ${opened.text}`);
   }
   for (const id of before.deleted) assert.equal((await operator('GET', `/apps/${id}`)).status, 404, `${id} had been deleted`);
 }

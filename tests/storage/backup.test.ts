@@ -12,6 +12,7 @@ import { openReader, openWriter } from '../../src/storage/database.ts';
 import { copyDatabase, verifyDatabase } from '../../src/storage/database-copy.ts';
 import { prepareDataDir } from '../../src/storage/files-layout.ts';
 import { lockDataDir } from '../../src/storage/lock.ts';
+import { writeIdentity } from '../../src/storage/organisation-file.ts';
 import { transactions as organisations } from '../../src/storage/organisations.ts';
 import { temporaryDir } from '../support/temporary-dir.ts';
 import { addUpload, makeSource, type Source, testLog } from './backed-up.ts';
@@ -72,7 +73,7 @@ async function copyAround(
   t: TestContext,
   source: Source,
   meanwhile: () => void,
-): Promise<{ apps(): string[]; listed(): string[]; copies: number; unlisted: readonly string[] }> {
+): Promise<{ apps(): string[]; owners(): string[]; listed(): string[]; copies: number; unlisted: readonly string[] }> {
   const to = prepareDataDir(join(temporaryDir(t), 'copy'));
   const { organisationId } = source.places[0];
   let copies = 0;
@@ -92,6 +93,7 @@ async function copyAround(
   };
   return {
     apps: () => ids(to.organisation(organisationId), 'SELECT id FROM apps ORDER BY id'),
+    owners: () => ids(to.organisation(organisationId), 'SELECT organisation_id AS id FROM file_identity'),
     listed: () => ids(to.control, 'SELECT app_id AS id FROM app_directory WHERE organisation_id = :organisationId ORDER BY id'),
     copies,
     unlisted,
@@ -137,6 +139,17 @@ test('Backups: an app that is created after its organisation was copied comes ou
   });
   const both = [source.places[0].appId, appId].sort();
   assert.deepEqual([copied.apps(), copied.listed(), copied.copies], [both, both, 2]);
+});
+
+test('Backups: a file that did not say yet whose it is when it was copied is copied again, since the service would refuse it', async (t) => {
+  const source = await makeSource(t);
+  const { control, db, organisationId } = openBoth(t, source);
+  const { appId } = source.places[0];
+  apps.deleteApp(db, { appId });
+  organisations.unregisterApp(control, { appId });
+  db.statement('DELETE FROM file_identity').run();
+  const copied = await copyAround(t, source, () => writeIdentity(db, organisationId));
+  assert.deepEqual([copied.owners(), copied.copies], [[organisationId], 2]);
 });
 
 test('Backups: a directory that names no app since a crash is copied as it is, and is not waited for', async (t) => {
