@@ -6,8 +6,8 @@ import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { attack, constructAll, judge, programExpressions } from './support/expressions.ts';
 
-const ATTACK_CHARS = 16_000;
-/** Linear ones take up to a tenth of it; 16,000 characters squared take several times as long. */
+const ATTACK_CHARS = 32_000;
+/** Linear ones take up to a fifth of it; 32,000 characters squared take twice as long on a fast machine. */
 const ATTACK_MAX_MS = 400;
 
 const { expressions, unmade } = await programExpressions(constructAll);
