@@ -82,6 +82,7 @@ export class TurnScopes {
       context: run.words.body.context,
       toolset: this.#toolset({
         components: body.client.components,
+        actionKinds: body.client.action_kinds,
         manifest: this.manifest(command),
         http: enabledActions(db, app),
         hasKnowledge,

@@ -1,4 +1,5 @@
 /** Checks the parameters of an action call against what the action declared, and describes them to the model. */
+import { valueProblem } from '../protocol/action-params.ts';
 import type { Detail } from '../protocol/issues.ts';
 import { ACTION_RESULT_MAX_BYTES, ERROR_DETAILS_MAX } from '../protocol/limits.ts';
 import type { ActionParam } from '../protocol/runtime/manifest.ts';
@@ -8,26 +9,6 @@ type Params = Readonly<Record<string, ActionParam>>;
 export type CheckedParams =
   | { readonly ok: true; readonly params: Readonly<Record<string, unknown>> }
   | { readonly ok: false; readonly details: readonly Detail[] };
-
-function typeProblem(type: string, value: unknown): string | null {
-  if (type === 'array') return Array.isArray(value) ? null : 'must be a list';
-  if (type === 'number') return typeof value === 'number' && Number.isFinite(value) ? null : 'must be a number';
-  if (type === 'boolean') return typeof value === 'boolean' ? null : 'must be true or false';
-  return typeof value === 'string' ? null : 'must be a string';
-}
-
-function valueProblem(param: ActionParam, value: unknown): string | null {
-  const wrongType = typeProblem(param.type, value);
-  if (wrongType !== null) return wrongType;
-  const values = Array.isArray(value) ? value : [value];
-  if (param.type === 'array') {
-    const items = param.items ?? 'string';
-    if (values.some((item) => typeProblem(items, item) !== null)) return `must be a list of ${items} values`;
-  }
-  const allowed = param.enum;
-  if (allowed !== undefined && values.some((item) => !allowed.includes(item as never))) return `must be one of ${allowed.join(', ')}`;
-  return null;
-}
 
 /** The JSON text the model wrote, checked: unknown, missing and ill-typed parameters are named. */
 export function checkParams(declared: Params, argumentsJson: string): CheckedParams {

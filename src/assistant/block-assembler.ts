@@ -6,6 +6,7 @@
 
 import type { Block } from '../protocol/catalog/block.ts';
 import { fallbackText, modelBody } from '../protocol/catalog/catalog.ts';
+import type { Routes } from '../protocol/catalog/component.ts';
 import type { Detail } from '../protocol/issues.ts';
 import { clipWhole } from '../protocol/placeholder.ts';
 import type { ToolCall } from './models/model.ts';
@@ -26,7 +27,7 @@ export interface AssemblerOutput {
 export interface AssemblerOptions {
   /** Components that this client draws; `text` among them or its words are not sent. */
   readonly components: ReadonlySet<string>;
-  readonly routes: ReadonlySet<string>;
+  readonly routes: Routes;
   /** Empty: every kind. */
   readonly actionKinds: ReadonlySet<string>;
   readonly mintBlockId: () => string;

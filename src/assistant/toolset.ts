@@ -3,10 +3,11 @@ import { LRUCache } from 'lru-cache';
 import { CATALOG, parseHandshakeEntry, toolDefinition } from '../protocol/catalog/catalog.ts';
 import { CATALOG_VERSION } from '../protocol/limits.ts';
 import { asAction } from '../protocol/runtime/http-action.ts';
-import type { Manifest, ManifestAction } from '../protocol/runtime/manifest.ts';
+import type { Manifest, ManifestAction, ManifestRoute } from '../protocol/runtime/manifest.ts';
 import type { ActionDefinition } from '../protocol/setup/action-rules.ts';
 import { paramsSchema } from './action-params.ts';
 import type { ToolDefinition } from './models/model.ts';
+import { reachOf, withinReach } from './screen-tools.ts';
 
 export const SEARCH_KNOWLEDGE = 'search_knowledge';
 
@@ -17,12 +18,14 @@ export interface Toolset {
   readonly actions: ReadonlyMap<string, ManifestAction>;
   /** Those of `actions` that the service runs itself, by name: HTTP actions of the app. */
   readonly httpActions: ReadonlyMap<string, ActionDefinition>;
-  readonly routes: ReadonlySet<string>;
+  readonly routes: ReadonlyMap<string, ManifestRoute>;
 }
 
 export interface ToolsetInput {
   /** `client.components` of the handshake. */
   readonly components: readonly string[];
+  /** `client.action_kinds` of the handshake; none means all. */
+  readonly actionKinds: readonly string[];
   /** Undefined when the client named no manifest. */
   readonly manifest: { readonly hash: string; readonly document: Manifest } | undefined;
   /** HTTP actions that are switched on; `key` is another one whenever they are others. */
@@ -55,6 +58,8 @@ function build(input: ToolsetInput): Toolset {
     ...Array.from(http.values(), (definition): [string, ManifestAction] => [definition.name, asAction(definition)]),
     ...(input.manifest?.document.actions ?? []).map((action): [string, ManifestAction] => [action.name, action]),
   ]);
+  const declared = input.manifest?.document.routes ?? [];
+  const reach = reachOf(declared, input.actionKinds);
   const components = new Set<string>();
   const definitions: ToolDefinition[] = [];
   for (const entry of input.components) {
@@ -65,14 +70,14 @@ function build(input: ToolsetInput): Toolset {
     components.add(component.name);
     // An action keeps its name: the app chose it, and the model must not meet two tools of one name.
     if (!component.offered || actions.has(component.name)) continue;
-    const { name, description, parameters } = toolDefinition(component).function;
-    definitions.push({ kind: 'component', name, description, parameters });
+    const definition = withinReach(toolDefinition(component).function, reach);
+    if (definition !== undefined) definitions.push({ kind: 'component', ...definition });
   }
   for (const action of actions.values()) {
     definitions.push({ kind: 'action', name: action.name, description: action.description, parameters: paramsSchema(action.params) });
   }
   if (input.hasKnowledge && !actions.has(SEARCH_KNOWLEDGE)) definitions.push(knowledgeTool());
-  const routes = new Set((input.manifest?.document.routes ?? []).map((route) => route.name));
+  const routes = new Map(declared.map((route) => [route.name, route]));
   return { definitions, components, actions, httpActions: http, routes };
 }
 
@@ -80,7 +85,7 @@ function build(input: ToolsetInput): Toolset {
 export function createToolsets(): (input: ToolsetInput) => Toolset {
   const kept = new LRUCache<string, Toolset>({ max: TOOLSETS_KEPT });
   return (input) => {
-    const key = `${CATALOG_VERSION} ${input.manifest?.hash ?? ''} ${input.http?.key ?? ''} ${input.hasKnowledge} ${input.components.join(' ')}`;
+    const key = `${CATALOG_VERSION} ${input.manifest?.hash ?? ''} ${input.http?.key ?? ''} ${input.hasKnowledge} ${input.actionKinds.join(',')} ${input.components.join(' ')}`;
     let toolset = kept.get(key);
     if (toolset === undefined) {
       toolset = build(input);

@@ -27,3 +27,31 @@ export const CONFIRM_MARKER = /\{([A-Za-z_][A-Za-z0-9_]*)\}/g;
 export function confirmMarkers(template: string): string[] {
   return Array.from(template.matchAll(CONFIRM_MARKER), ([, name = '']) => name);
 }
+
+/** What a value of a parameter has to be. */
+export interface ParamRule {
+  readonly type: ParamType;
+  readonly items?: ParamItemType | undefined;
+  readonly enum?: readonly ParamValue[] | undefined;
+}
+
+function typeProblem(type: ParamType, value: unknown): string | null {
+  if (type === 'array') return Array.isArray(value) ? null : 'must be a list';
+  if (type === 'number') return typeof value === 'number' && Number.isFinite(value) ? null : 'must be a number';
+  if (type === 'boolean') return typeof value === 'boolean' ? null : 'must be true or false';
+  return typeof value === 'string' ? null : 'must be a string';
+}
+
+/** What is wrong with a value, in the words that follow the parameter's name; null when nothing is. */
+export function valueProblem(param: ParamRule, value: unknown): string | null {
+  const wrongType = typeProblem(param.type, value);
+  if (wrongType !== null) return wrongType;
+  const values = Array.isArray(value) ? value : [value];
+  if (param.type === 'array') {
+    const items = param.items ?? 'string';
+    if (values.some((item) => typeProblem(items, item) !== null)) return `must be a list of ${items} values`;
+  }
+  const allowed = param.enum;
+  if (allowed !== undefined && values.some((item) => !allowed.includes(item as never))) return `must be one of ${allowed.join(', ')}`;
+  return null;
+}

@@ -9,6 +9,7 @@ import { ANSWER_BLOCKS_MAX } from '../../src/protocol/limits.ts';
 test('an answer is full with its 256th block, though its words are few', () => {
   const toolset = createToolsets()({
     components: ['text', 'key_points'],
+    actionKinds: [],
     manifest: undefined,
     http: { key: '', actions: [] },
     hasKnowledge: false,

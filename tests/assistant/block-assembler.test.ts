@@ -18,7 +18,7 @@ class Answer {
     this.assembler = new BlockAssembler(
       {
         components: new Set(['text', 'key_points', 'tags', 'confirm_card']),
-        routes: new Set(),
+        routes: new Map(),
         actionKinds: new Set(),
         mintBlockId: () => `blk_${minted++}`,
         ...options,
@@ -148,7 +148,7 @@ describe('text becomes text blocks (decisions §7)', () => {
   test('a delta never ends between the halves of a pair, even when the model\u2019s own did', () => {
     const deltas: string[] = [];
     const assembler = new BlockAssembler(
-      { components: new Set(['text']), routes: new Set(), actionKinds: new Set(), mintBlockId: () => 'blk' },
+      { components: new Set(['text']), routes: new Map(), actionKinds: new Set(), mintBlockId: () => 'blk' },
       { started() {}, delta: (_index, _id, text) => deltas.push(text), completed() {} },
     );
     for (const unit of 'a🦀b'.split('')) assembler.text(unit);

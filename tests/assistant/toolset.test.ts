@@ -8,7 +8,7 @@ function manifest(hash: string, ...names: string[]) {
   return { hash, document: completeManifest({ version: '1', actions, routes: [{ name: 'orders', title: 'Orders' }] }) };
 }
 
-const BARE: ToolsetInput = { components: [], manifest: undefined, http: undefined, hasKnowledge: false };
+const BARE: ToolsetInput = { components: [], actionKinds: [], manifest: undefined, http: undefined, hasKnowledge: false };
 
 function offered(input: Partial<ToolsetInput>): string[] {
   return createToolsets()({ ...BARE, ...input }).definitions.map(({ kind, name }) => `${kind} ${name}`);
@@ -41,7 +41,7 @@ describe('the model is offered what the client draws, what the app can do, and k
       `knowledge ${SEARCH_KNOWLEDGE}`,
     ]);
     const toolset = createToolsets()({ ...BARE, manifest: manifest('h1', 'find_order') });
-    assert.deepEqual([...toolset.routes], ['orders']);
+    assert.deepEqual([...toolset.routes.keys()], ['orders']);
     assert.equal(toolset.actions.get('find_order')?.risk, 'read');
   });
 
@@ -63,6 +63,7 @@ describe('the model is offered what the client draws, what the app can do, and k
   test('every definition is an object schema with a description', () => {
     const toolset = createToolsets()({
       components: ['choice', 'form'],
+      actionKinds: [],
       manifest: manifest('h1', 'find_order'),
       http: undefined,
       hasKnowledge: true,

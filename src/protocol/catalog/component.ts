@@ -4,6 +4,7 @@
  */
 import { toJsonSchema } from '@valibot/to-json-schema';
 import * as v from 'valibot';
+import type { ParamRule } from '../action-params.ts';
 import { type Detail, explain, renderPath } from '../issues.ts';
 import { ERROR_DETAILS_MAX, SELECTION_IDS_MAX } from '../limits.ts';
 import { clipWhole } from '../placeholder.ts';
@@ -22,12 +23,15 @@ export type JsonSchema = Readonly<Record<string, unknown>>;
 /** Says what is wrong at a place inside the body, in the words that follow the field's name. */
 export type Report = (path: readonly (string | number)[], message: string) => void;
 
+/** Screens that a turn may open, by name, with the parameters that each declares. */
+export type Routes = ReadonlyMap<string, { readonly params: Readonly<Record<string, ParamRule & { readonly required: boolean }>> }>;
+
 /** What a turn knows and a schema cannot. */
 export interface ModelContext {
   /** Id of the block being made; becomes a form's `form_id`. */
   readonly blockId: string;
-  /** Route names of the turn's manifest (empty: no screens). Absent: routes are not checked. */
-  readonly routes?: ReadonlySet<string>;
+  /** Routes of the turn's manifest by name (empty: no screens). Absent: routes are not checked. */
+  readonly routes?: Routes;
   /** The handshake's `action_kinds`; absent or empty means every kind. */
   readonly actionKinds?: ReadonlySet<string>;
 }

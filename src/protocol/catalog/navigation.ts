@@ -1,8 +1,9 @@
 /** Components that lead somewhere: actions, screens. */
 import * as v from 'valibot';
+import { type ParamRule, valueProblem } from '../action-params.ts';
 import { MANIFEST_ROUTE_PARAMS_MAX } from '../limits.ts';
 import { text } from '../text.ts';
-import { defineComponent, ID_MAX_CHARS } from './component.ts';
+import { defineComponent, ID_MAX_CHARS, type Report } from './component.ts';
 import { action, checkActions, checkRoute, saidAction, saidList } from './shapes.ts';
 import { usedAs } from './text-uses.ts';
 import { list, said, words } from './values.ts';
@@ -33,6 +34,26 @@ const params = v.pipe(
   v.description('Values the screen opens with, by the names it declares.'),
 );
 
+type Declared = Readonly<Record<string, ParamRule & { readonly required: boolean }>>;
+
+/** Rule of a turn: a screen is opened with parameters that it declares, and with all that it needs (decisions §11.1). */
+function checkParams(
+  given: Readonly<Record<string, unknown>>,
+  declared: Declared,
+  path: readonly (string | number)[],
+  report: Report,
+): void {
+  for (const [name, value] of Object.entries(given)) {
+    const param = Object.hasOwn(declared, name) ? declared[name] : undefined;
+    const problem = param === undefined ? 'is not a parameter of this screen' : valueProblem(param, value);
+    if (problem !== null) report([...path, name], problem);
+  }
+  for (const [name, { required, type }] of Object.entries(declared)) {
+    // A list is no value that a screen of the catalog is opened with: what nobody can give is not asked for.
+    if (required && type !== 'array' && !Object.hasOwn(given, name)) report([...path, name], 'is required');
+  }
+}
+
 export const screens = defineComponent({
   name: 'screens',
   description: "Screens of the app to go to. Use it when the person asks where to do something in the app; only the app's own screens.",
@@ -49,7 +70,11 @@ export const screens = defineComponent({
     ),
   },
   inContext({ items }, { routes }, report) {
-    for (const [index, { route }] of items.entries()) checkRoute(route, ['items', index, 'route'], routes, report);
+    for (const [index, { route, params = {} }] of items.entries()) {
+      checkRoute(route, ['items', index, 'route'], routes, report);
+      const declared = routes?.get(route)?.params;
+      if (declared !== undefined) checkParams(params, declared, ['items', index, 'params'], report);
+    }
   },
   fallback: ({ items }) =>
     saidList(

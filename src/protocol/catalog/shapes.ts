@@ -2,7 +2,7 @@
 import * as v from 'valibot';
 import { ADDRESS_MAX_CHARS } from '../limits.ts';
 import { text } from '../text.ts';
-import type { ModelContext, Report } from './component.ts';
+import type { ModelContext, Report, Routes } from './component.ts';
 import { type TextUse, usedAs } from './text-uses.ts';
 import { currency, decimal, flag, hasForeignScheme, httpsUrl, id, isEmail, isHttpsUrl, isPhone, said, words } from './values.ts';
 
@@ -73,15 +73,10 @@ export function checkActions(actions: readonly Action[], path: string, context: 
   for (const [index, action] of actions.entries()) checkAction(action, [path, index], context, report);
 }
 
-/** Rule of a turn: `route` is one of the manifest's. Without a set of routes there is nothing to check against. */
-export function checkRoute(
-  route: string,
-  path: readonly (string | number)[],
-  routes: ReadonlySet<string> | undefined,
-  report: Report,
-): void {
+/** Rule of a turn: `route` is one of the manifest's. Without routes there is nothing to check against. */
+export function checkRoute(route: string, path: readonly (string | number)[], routes: Routes | undefined, report: Report): void {
   if (routes === undefined || routes.has(route)) return;
-  const known = routes.size === 0 ? 'this app has no screens' : `use one of ${[...routes].join(', ')}`;
+  const known = routes.size === 0 ? 'this app has no screens' : `use one of ${[...routes.keys()].join(', ')}`;
   report(path, `"${route}" is not a screen of this app: ${known}`);
 }
 

@@ -80,7 +80,7 @@ const MANIFEST = {
       params: { id: { type: 'string', required: true, editable: true } },
     },
   ],
-  routes: [{ name: 'orders', title: 'Orders' }],
+  routes: [{ name: 'orders', title: 'Orders', params: { page: { type: 'number' }, open: { type: 'boolean' }, sort: { type: 'string' } } }],
 };
 
 /** A build that draws the whole catalog and has actions. */

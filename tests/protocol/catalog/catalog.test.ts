@@ -3,6 +3,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
 import { CATALOG, modelBody, parseHandshakeEntry, toolDefinition, validateBody } from '../../../src/protocol/catalog/catalog.ts';
+import type { Routes } from '../../../src/protocol/catalog/component.ts';
 import { EXAMPLE_ROUTES, fullExample, MODEL_EXAMPLES, serverFields } from './examples.ts';
 import { accepts } from './json-schema.ts';
 
@@ -130,15 +131,38 @@ test('catalog.md Pick: status, selected_ids and form_id are kept by the server, 
 test('catalog.md screens: only routes of the turn; open_screen opens only those too', () => {
   const screen = { items: [{ route: 'profile', title: 'Profile' }] };
   const button = { buttons: [{ kind: 'open_screen', label: 'Profile', target: 'profile' }] };
-  const routes = new Set(['orders']);
+  const routes: Routes = new Map([['orders', { params: {} }]]);
   assert.deepEqual(modelBody('screens', screen, { blockId: 'b', routes }), {
     ok: false,
     details: [{ path: 'items[0].route', message: '"profile" is not a screen of this app: use one of orders' }],
   });
-  const refused = modelBody('actions', button, { blockId: 'b', routes: new Set() });
+  const refused = modelBody('actions', button, { blockId: 'b', routes: new Map() });
   assert.ok(!refused.ok && refused.details[0]?.path === 'buttons[0].target');
-  assert.equal(modelBody('screens', screen, { blockId: 'b', routes: new Set(['profile']) }).ok, true);
+  assert.equal(modelBody('screens', screen, { blockId: 'b', routes: new Map([['profile', { params: {} }]]) }).ok, true);
   assert.equal(modelBody('actions', button, { blockId: 'b' }).ok, true);
+});
+
+test('decisions §11.1: a screen is opened with parameters that it declares, of their types, and with all that it needs', () => {
+  const params = {
+    order_id: { type: 'string', required: true },
+    tab: { type: 'string', required: false, enum: ['items', 'payment'] },
+    page: { type: 'number', required: false },
+    marked: { type: 'array', required: true },
+  } as const;
+  const routes: Routes = new Map([['order', { params }]]);
+  const problems = (given?: Record<string, unknown>) => {
+    const item = { route: 'order', title: 'Order', ...(given === undefined ? {} : { params: given }) };
+    const made = modelBody('screens', { items: [item] }, { blockId: 'b', routes });
+    return made.ok ? [] : made.details.map(({ path, message }) => `${path} ${message}`);
+  };
+  assert.deepEqual(problems({ order_id: 'A-1', tab: 'items', page: 2 }), []);
+  assert.deepEqual(problems(), ['items[0].params.order_id is required']);
+  assert.deepEqual(problems({ order_id: 7, tab: 'notes', page: '2', sort: 'date' }), [
+    'items[0].params.order_id must be a string',
+    'items[0].params.tab must be one of items, payment',
+    'items[0].params.page must be a number',
+    'items[0].params.sort is not a parameter of this screen',
+  ]);
 });
 
 test('catalog.md Action: only kinds the handshake lists, wherever an action stands; all when it lists none', () => {

@@ -1,4 +1,5 @@
 /** Valid bodies as a model writes them, one or more for every component: shared by the tests of whoever makes or draws blocks. */
+import type { Routes } from '../../../src/protocol/catalog/component.ts';
 
 type Json = null | boolean | number | string | readonly Json[] | { readonly [key: string]: Json };
 export type Example = { readonly [key: string]: Json };
@@ -284,7 +285,13 @@ export const MODEL_EXAMPLES: Readonly<Record<string, readonly [Example, ...Examp
   ],
 };
 
-export const EXAMPLE_ROUTES: ReadonlySet<string> = new Set(['orders']);
+/** What EXAMPLE_ROUTES' screen is opened with in the example. */
+const EXAMPLE_PARAMS = {
+  page: { type: 'number', required: false },
+  open: { type: 'boolean', required: false },
+  sort: { type: 'string', required: false, enum: ['date', 'price'] },
+} as const;
+export const EXAMPLE_ROUTES: Routes = new Map([['orders', { params: EXAMPLE_PARAMS }]]);
 
 /** The fields a server adds to a new block of each component that it completes. */
 export function serverFields(name: string, blockId: string): Example {
