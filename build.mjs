@@ -1,26 +1,52 @@
 /**
- * Compiles the project into dist/: only what changed since the last time, and takes away what was made of sources that are gone, so
- * that nothing of an earlier tree can run or be tested.
+ * Compiles the project into dist/ when something changed since the last time, and says so; takes away what was made of sources that are
+ * gone, so that nothing of an earlier tree can run or be tested.
  */
 import { spawnSync } from 'node:child_process';
-import { existsSync, readdirSync, rmSync } from 'node:fs';
+import { createHash } from 'node:crypto';
+import { existsSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { dirname, join, relative } from 'node:path';
 import { fileURLToPath } from 'node:url';
 
 const root = dirname(fileURLToPath(import.meta.url));
 const dist = join(root, 'dist');
+/** What the last build that went well was made of. */
+const stamp = join(dist, '.built-from');
 const compiler = join(dirname(createRequire(import.meta.url).resolve('typescript/package.json')), 'bin', 'tsc');
 
-/** Compiled files, and their maps, without a source. */
-function orphans() {
-  if (!existsSync(dist)) return [];
-  return readdirSync(dist, { recursive: true, withFileTypes: true })
-    .filter((entry) => entry.isFile() && /\.js(?:\.map)?$/.test(entry.name))
+/** Files below `folder` that `matches`, as paths, sorted. */
+function filesIn(folder, matches) {
+  if (!existsSync(folder)) return [];
+  return readdirSync(folder, { recursive: true, withFileTypes: true })
+    .filter((entry) => entry.isFile() && matches.test(entry.name))
     .map((entry) => join(entry.parentPath, entry.name))
-    .filter((path) => !existsSync(join(root, relative(dist, path).replace(/\.js(?:\.map)?$/, '.ts'))));
+    .sort();
 }
 
-for (const path of orphans()) rmSync(path);
+const sources = ['src', 'tests', 'bench'].flatMap((folder) => filesIn(join(root, folder), /\.(?:ts|json)$/));
+
+/** Contents, not times: a checkout or a copy sets those anew. Dependencies count by what the lock file names. */
+function fingerprint() {
+  const hash = createHash('sha256').update(process.version);
+  for (const path of [...['package-lock.json', 'tsconfig.json', 'build.mjs'].map((name) => join(root, name)), ...sources]) {
+    hash.update(`\n${relative(root, path)}\n`).update(readFileSync(path));
+  }
+  return hash.digest('hex');
+}
+
+const made = new Set(filesIn(dist, /\.js(?:\.map)?$/));
+for (const path of made) {
+  if (!existsSync(join(root, relative(dist, path).replace(/\.js(?:\.map)?$/, '.ts')))) rmSync(path);
+}
+const isWhole = sources
+  .filter((path) => /(?<!\.d)\.ts$/.test(path))
+  .every((path) => made.has(join(dist, relative(root, path)).replace(/\.ts$/, '.js')));
+const now = fingerprint();
+if (isWhole && existsSync(stamp) && readFileSync(stamp, 'utf8') === now) process.exit(0);
+
+process.stderr.write('Compiling what changed: this takes some seconds, the first time up to a minute …\n');
+rmSync(stamp, { force: true });
 const { status } = spawnSync(process.execPath, [compiler, '-p', join(root, 'tsconfig.json')], { stdio: 'inherit' });
+if (status === 0) writeFileSync(stamp, now);
 process.exit(status ?? 1);
