@@ -4,7 +4,8 @@ import type { Connection } from '../storage/connection.ts';
 import type { ConversationRow } from '../storage/conversations.ts';
 import { type InvocationRow, readInvocationById, type Settlement } from '../storage/invocations.ts';
 import type { Storage } from '../storage/storage.ts';
-import { type DeviceCaller, ownConversation } from './ownership.ts';
+import { readTurnSender } from '../storage/turns.ts';
+import { actedConversation, type DeviceCaller } from './ownership.ts';
 
 export interface ConfirmationServices {
   readonly storage: Storage;
@@ -16,6 +17,9 @@ export interface ConfirmationServices {
  * changing by hand; this many in a row do not happen to one person.
  */
 export const ATTEMPTS_MAX = 8;
+
+/** Rows of turns are numbered from 1. */
+const NO_TURN = 0;
 
 export interface AskedInvocation {
   readonly db: Connection;
@@ -31,7 +35,7 @@ export function askedInvocation({ storage }: ConfirmationServices, caller: Devic
   const db = storage.organisation(caller.organisationId);
   const row = readInvocationById(db, id);
   // A missing call is looked for in a missing conversation, so that it takes as long as a stranger's.
-  const conversation = ownConversation(db, row?.conversationId ?? '', caller);
+  const conversation = actedConversation(db, row?.conversationId ?? '', readTurnSender(db, row?.turn ?? NO_TURN), caller);
   if (row === undefined || conversation === undefined) {
     throw new Refusal('invalid_request', 'There is no such invocation for this device.', { status: 404 });
   }

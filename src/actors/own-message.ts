@@ -3,7 +3,8 @@ import { Refusal } from '../protocol/errors.ts';
 import type { Connection } from '../storage/connection.ts';
 import type { ConversationRow } from '../storage/conversations.ts';
 import { readMessagePlace } from '../storage/transcripts.ts';
-import { type DeviceCaller, ownConversation } from './ownership.ts';
+import { readAnswerSender } from '../storage/turns.ts';
+import { actedConversation, type DeviceCaller } from './ownership.ts';
 
 /** One answer for a message that is missing, for somebody else's and for a person's own words. */
 export function noSuchAnswer(): Refusal {
@@ -14,7 +15,7 @@ export function noSuchAnswer(): Refusal {
 export function conversationOfAnswer(db: Connection, messageId: string, caller: DeviceCaller): ConversationRow {
   const place = readMessagePlace(db, messageId);
   // A missing message is looked for in a missing conversation, so that it takes as long as a stranger's.
-  const conversation = ownConversation(db, place?.conversationId ?? '', caller);
+  const conversation = actedConversation(db, place?.conversationId ?? '', readAnswerSender(db, messageId), caller);
   if (place?.role !== 'assistant' || conversation === undefined) throw noSuchAnswer();
   return conversation;
 }

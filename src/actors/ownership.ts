@@ -1,34 +1,67 @@
 /**
- * Whose a conversation is: the one rule behind history, confirmations, feedback and ratings, for requests that name a device
- * and no person (service.md "Authentication" rule 5). A turn, which may name a person, has its own rule in system.ts.
+ * Whose a conversation is, and what of a turn a caller may act on: the rules behind history, confirmations, feedback and ratings
+ * (service.md "Authentication" rule 5, decisions §11.4). Which conversation a turn goes on with has a rule of its own, in turn-ownership.ts.
  */
 import type { Connection } from '../storage/connection.ts';
 import { type ConversationRow, readConversation } from '../storage/conversations.ts';
-import { readBinding } from '../storage/devices.ts';
+import { type DeviceBinding, readBinding } from '../storage/devices.ts';
+import { readEndUser } from '../storage/end-users.ts';
 import type { Channel } from '../storage/organisations.ts';
+import type { TurnSender } from '../storage/turns.ts';
 
-/** Who asks, where a request is its device's and names no person. */
+/** Who asks: a device, and whoever signed the request. */
 export interface DeviceCaller {
   readonly organisationId: string;
   readonly appId: string;
   readonly channel: Channel;
   /** '' when the caller sent none. */
   readonly deviceId: string;
+  /** The id of the person whose valid signature came with the request; null or absent: nobody signed. */
+  readonly person?: string | null;
+}
+
+/** A conversation, and how it looks from a caller. */
+interface Seen {
+  readonly conversation: ConversationRow | undefined;
+  readonly binding: DeviceBinding | undefined;
+  readonly isOwn: boolean;
+}
+
+function see(db: Connection, id: string, { appId, channel, deviceId, person = null }: DeviceCaller): Seen {
+  // All is read whatever the rest says: how long the answer takes must not tell a missing id from a stranger's.
+  const row = readConversation(db, id);
+  const binding = readBinding(db, appId, channel, deviceId);
+  const signer = person === null ? undefined : readEndUser(db, appId, channel, person)?.id;
+  if (row?.appId !== appId || row.channel !== channel) return { conversation: undefined, binding, isOwn: false };
+  const isHeldHere = row.deviceId === deviceId;
+  if (row.endUserId === null) return { conversation: row, binding, isOwn: isHeldHere };
+  const isTheirs = binding === undefined ? isHeldHere && deviceId !== '' : binding.endUserId === row.endUserId;
+  return { conversation: row, binding, isOwn: isTheirs || signer === row.endUserId };
 }
 
 /**
  * The conversation with this id if it is the caller's; undefined when it is missing, and when it is somebody else's: of another
- * app, the other kind of key, another device or another person. An anonymous one is its device's. A person's is seen from
- * every device that is bound to the person, and from the device it was held on as long as that is bound to nobody else.
- * Callers without a device share one, so a person's is never shown to them.
+ * app, the other kind of key, another device or another person. An anonymous one is its device's. A person's is seen by whoever signs
+ * as that person, from every device that is bound to the person, and from the device it was held on as long as that is bound to nobody
+ * else. Callers without a device share one, so a person's is never shown to them unsigned.
  */
-export function ownConversation(db: Connection, id: string, { appId, channel, deviceId }: DeviceCaller): ConversationRow | undefined {
-  // Both are read whatever the other says: how long the answer takes must not tell a missing id from a stranger's.
-  const conversation = readConversation(db, id);
-  const person = readBinding(db, appId, channel, deviceId);
-  if (conversation?.appId !== appId || conversation.channel !== channel) return undefined;
-  const isHeldHere = conversation.deviceId === deviceId;
-  if (conversation.endUserId === null) return isHeldHere ? conversation : undefined;
-  const isTheirs = person === undefined ? isHeldHere && deviceId !== '' : person.endUserId === conversation.endUserId;
-  return isTheirs ? conversation : undefined;
+export function ownConversation(db: Connection, id: string, caller: DeviceCaller): ConversationRow | undefined {
+  const { conversation, isOwn } = see(db, id, caller);
+  return isOwn ? conversation : undefined;
+}
+
+/**
+ * The conversation of a turn if the caller may act on what that turn showed: its owner, as above, and the device that sent the turn,
+ * until somebody else is identified on that device. `sender` undefined: there is no such turn.
+ */
+export function actedConversation(
+  db: Connection,
+  id: string,
+  sender: TurnSender | undefined,
+  caller: DeviceCaller,
+): ConversationRow | undefined {
+  const { conversation, binding, isOwn } = see(db, id, caller);
+  if (isOwn || conversation === undefined) return conversation;
+  if (sender === undefined || caller.deviceId === '' || sender.deviceId !== caller.deviceId) return undefined;
+  return binding === undefined || binding.sinceMs <= sender.openedAtMs ? conversation : undefined;
 }

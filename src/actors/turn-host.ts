@@ -3,6 +3,7 @@
 import type { Channel } from '../storage/organisations.ts';
 import type { ActorRecord } from './cluster/messages.ts';
 import type { Position } from './frame-source.ts';
+import type { DeviceCaller } from './ownership.ts';
 import type { TurnCommand } from './turn-command.ts';
 
 /** Where a conversation lives. */
@@ -13,9 +14,7 @@ export interface Home {
 }
 
 /** Who asks about a turn that exists. */
-export interface TurnCaller extends Home {
-  readonly deviceId: string;
-}
+export type TurnCaller = DeviceCaller;
 
 export interface ActorStats {
   readonly conversations: number;

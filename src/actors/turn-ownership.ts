@@ -4,6 +4,7 @@ import type { Connection } from '../storage/connection.ts';
 import { readConversation } from '../storage/conversations.ts';
 import { readEndUser } from '../storage/end-users.ts';
 import { readTurn, type TurnRow } from '../storage/turns.ts';
+import { ownConversation } from './ownership.ts';
 import type { TurnCommand } from './turn-command.ts';
 import type { TurnCaller } from './turn-host.ts';
 
@@ -28,11 +29,18 @@ export function continuedConversation(db: Connection, command: TurnCommand): str
   throw new Refusal('invalid_request', 'conversation_id names no conversation of this caller, so there is nothing to answer in it.');
 }
 
-/** The turn of this caller. @throws Refusal 404: one answer for a missing turn and for a stranger's. */
-export function theirTurn(db: Connection, { appId, channel, deviceId }: TurnCaller, turnId: string): TurnRow {
-  const row = readTurn(db, appId, turnId);
-  const channelOfTurn = row === undefined ? undefined : readConversation(db, row.conversationId)?.channel;
-  if (row === undefined || row.deviceId !== deviceId || channelOfTurn !== channel) {
+/**
+ * The turn, for the device that sent it and for whoever its conversation is (decisions §4, §11.4).
+ * @throws Refusal 404: one answer for a missing turn and for a stranger's.
+ */
+export function theirTurn(db: Connection, caller: TurnCaller, turnId: string): TurnRow {
+  const row = readTurn(db, caller.appId, turnId);
+  const conversationId = row?.conversationId ?? '';
+  // Both are asked whatever the other says, see ownership.ts.
+  const isOwn = ownConversation(db, conversationId, caller) !== undefined;
+  const channelOfTurn = readConversation(db, conversationId)?.channel;
+  const isSender = row?.deviceId === caller.deviceId && channelOfTurn === caller.channel;
+  if (row === undefined || !(isOwn || isSender)) {
     throw new Refusal('invalid_request', 'There is no such turn of this device.', { status: 404 });
   }
   return row;

@@ -42,9 +42,9 @@ function refuseWhileSuspended(route: Route, { app }: RuntimeCaller): void {
 }
 
 /** Counts the request in the route's buckets. @throws Refusal `rate_limited` */
-function admitCounted(route: Route, caller: RuntimeCaller, services: Services, buckets: RateBuckets): AdmittedCaller {
+function admitCounted(route: Route, caller: RuntimeCaller, { header }: Exchange, { services, buckets }: Gate): AdmittedCaller {
   const asksWho = route.limits.some(({ scope }) => scope === 'person');
-  let person = asksWho ? signedPersonOf(caller, services) : null;
+  let person = asksWho ? signedPersonOf(caller, header, services) : null;
   let limits = route.limits;
   buckets.pass(limits, { ...caller, person });
   return {
@@ -59,12 +59,13 @@ function admitCounted(route: Route, caller: RuntimeCaller, services: Services, b
 }
 
 /** Lets the caller in. @throws Refusal */
-function admit(route: Route, exchange: Exchange, { services, buckets }: Gate): Callers[CallerKind] {
+function admit(route: Route, exchange: Exchange, gate: Gate): Callers[CallerKind] {
+  const { services, buckets } = gate;
   if (route.caller === 'runtime') {
     const caller = authenticateRuntime(exchange, services);
     checkOrigin(exchange.origin, caller.app.settings.allowedDomains, caller.channel);
     refuseWhileSuspended(route, caller);
-    const counted = admitCounted(route, caller, services, buckets);
+    const counted = admitCounted(route, caller, exchange, gate);
     services.billing.seen(caller);
     return counted;
   }

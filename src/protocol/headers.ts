@@ -14,6 +14,9 @@ export const RUNTIME_HEADERS = {
 
 export type RuntimeHeader = keyof typeof RUNTIME_HEADERS;
 
+/** Who is signed in, where a request has no body that could say so (decisions §11.4). It has no earlier spelling. */
+export const USER_HEADER = 'x-service-user';
+
 export const REQUEST_ID_HEADER = 'x-request-id';
 
 /** A publishable key's beginning as the console mints it, and as it was once minted. */
@@ -28,6 +31,7 @@ export const CORS_REQUEST_HEADERS = [
   'X-Request-Id',
   'X-Service-Key',
   'X-Service-Device',
+  'X-Service-User',
   'X-Service-User-Token',
   'X-Service-SDK',
   'X-Service-Platform',

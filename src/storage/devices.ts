@@ -7,6 +7,8 @@ export interface DeviceBinding {
   readonly externalUserId: string;
   /** A signature came with the binding. */
   readonly proven: boolean;
+  /** Since when the device stands for this person, and for nobody else. */
+  readonly sinceMs: number;
 }
 
 /**
@@ -16,12 +18,17 @@ export interface DeviceBinding {
 export function readBinding(db: Connection, appId: string, channel: Channel, deviceId: string): DeviceBinding | undefined {
   const row = db
     .statement(
-      `SELECT u.id, u.external_user_id, d.proven FROM devices d JOIN end_users u ON u.id = d.end_user_id
+      `SELECT u.id, u.external_user_id, d.proven, d.bound_at_ms FROM devices d JOIN end_users u ON u.id = d.end_user_id
        WHERE d.app_id = :appId AND d.channel = :channel AND d.device_id = :deviceId AND d.proven >= u.verified`,
     )
     .get({ appId, channel, deviceId });
   if (row === undefined) return undefined;
-  return { endUserId: row.id as string, externalUserId: row.external_user_id as string, proven: row.proven === 1 };
+  return {
+    endUserId: row.id as string,
+    externalUserId: row.external_user_id as string,
+    proven: row.proven === 1,
+    sinceMs: (row.bound_at_ms as number | null) ?? 0,
+  };
 }
 
 interface Device {
@@ -30,7 +37,7 @@ interface Device {
   readonly deviceId: string;
 }
 
-/** The device stands for this person from now on, and for nobody else. */
+/** The device stands for this person from now on, and for nobody else; for one that it stands for already, since when it does. */
 export function bindDevice(
   db: Connection,
   { appId, channel, deviceId }: Device,
@@ -40,7 +47,8 @@ export function bindDevice(
     `INSERT INTO devices (app_id, channel, device_id, end_user_id, proven, bound_at_ms)
      VALUES (:appId, :channel, :deviceId, :endUserId, :proven, :nowMs)
      ON CONFLICT (app_id, channel, device_id)
-       DO UPDATE SET end_user_id = :endUserId, proven = :proven, bound_at_ms = :nowMs`,
+       DO UPDATE SET end_user_id = :endUserId, proven = :proven,
+         bound_at_ms = CASE WHEN end_user_id = :endUserId THEN bound_at_ms ELSE :nowMs END`,
   ).run({ appId, channel, deviceId, endUserId: binding.endUserId, proven: binding.proven ? 1 : 0, nowMs: binding.nowMs });
 }
 

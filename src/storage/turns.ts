@@ -74,6 +74,26 @@ export function readOpenTurns(db: Connection, conversationId: string): TurnRow[]
     .map(readTurnRow);
 }
 
+/** Who sent a turn, and when. */
+export interface TurnSender {
+  /** '' when the caller sent no device header. */
+  readonly deviceId: string;
+  readonly openedAtMs: number;
+}
+
+function senderOf(row: Row | undefined): TurnSender | undefined {
+  return row === undefined ? undefined : { deviceId: row.device_id as string, openedAtMs: row.opened_at_ms as number };
+}
+
+export function readTurnSender(db: Connection, turn: number): TurnSender | undefined {
+  return senderOf(db.statement('SELECT device_id, opened_at_ms FROM turns WHERE id = :turn').get({ turn }));
+}
+
+/** The same of the turn that was answered with this message of the assistant's. */
+export function readAnswerSender(db: Connection, messageId: string): TurnSender | undefined {
+  return senderOf(db.statement('SELECT device_id, opened_at_ms FROM turns WHERE assistant_message_id = :messageId').get({ messageId }));
+}
+
 /** Whether a continuation has gone on from this turn already. */
 export function isContinued(db: Connection, turn: number): boolean {
   return db.statement('SELECT state FROM turns WHERE id = :turn').get({ turn })?.state === 'continued';

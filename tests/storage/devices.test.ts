@@ -12,7 +12,9 @@ test('POST /v1/identify: a device is bound within its app and kind of key, to th
   const { db } = files;
   const [one, other] = [addApp(files, 'One', 1), addApp(files, 'Other', 1)];
   const ann = identify(db, { appId: one, deviceId: PHONE, externalUserId: 'ann' });
-  assert.deepEqual(readBinding(db, one, 'live', PHONE), { endUserId: ann.id, externalUserId: 'ann', proven: false });
+  assert.deepEqual(readBinding(db, one, 'live', PHONE), { endUserId: ann.id, externalUserId: 'ann', proven: false, sinceMs: 1 });
+  identify(db, { appId: one, deviceId: PHONE, externalUserId: 'ann', nowMs: 7 });
+  assert.equal(readBinding(db, one, 'live', PHONE)?.sinceMs, 1, 'who says again that it is them is there since the first time');
   for (const [appId, channel, deviceId] of [
     [other, 'live', PHONE],
     [one, 'sandbox', PHONE],
@@ -21,8 +23,8 @@ test('POST /v1/identify: a device is bound within its app and kind of key, to th
   ] as const) {
     assert.equal(readBinding(db, appId, channel, deviceId), undefined);
   }
-  const ben = identify(db, { appId: one, deviceId: PHONE, externalUserId: 'ben', proven: true });
-  assert.deepEqual(readBinding(db, one, 'live', PHONE), { endUserId: ben.id, externalUserId: 'ben', proven: true });
+  const ben = identify(db, { appId: one, deviceId: PHONE, externalUserId: 'ben', proven: true, nowMs: 9 });
+  assert.deepEqual(readBinding(db, one, 'live', PHONE), { endUserId: ben.id, externalUserId: 'ben', proven: true, sinceMs: 9 });
   assert.deepEqual(listBoundDevices(db, ann.id, 9), []);
 });
 

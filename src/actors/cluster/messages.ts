@@ -5,6 +5,7 @@
 import type { PlainRefusal } from '../../protocol/errors.ts';
 import type { Channel } from '../../storage/organisations.ts';
 import type { ConversationSnapshot } from '../epochs.ts';
+import type { DeviceCaller } from '../ownership.ts';
 import type { TurnCommand } from '../turn-command.ts';
 
 /** A turn's command as it travels: the app by its id, and what it listens with stays where it arrived. */
@@ -58,13 +59,7 @@ export interface Asks {
     answer: { readonly outcome: 'following' } | { readonly outcome: 'idle'; readonly snapshot: ConversationSnapshot | null };
   };
   stopTurn: {
-    ask: {
-      readonly organisationId: string;
-      readonly appId: string;
-      readonly channel: Channel;
-      readonly deviceId: string;
-      readonly turnId: string;
-    };
+    ask: DeviceCaller & { readonly turnId: string };
     answer: { readonly stopped: boolean };
   };
   actors: { ask: Record<string, never>; answer: { readonly actors: readonly ActorRecord[] } };

@@ -223,8 +223,7 @@ export class PlacedTurns implements TurnHost {
         return false;
       }
       try {
-        const { organisationId, appId, channel, deviceId } = caller;
-        return (await bus.ask(error.owner, 'stopTurn', { organisationId, appId, channel, deviceId, turnId })).stopped;
+        return (await bus.ask(error.owner, 'stopTurn', { ...caller, turnId })).stopped;
       } catch (failure) {
         if (!(failure instanceof NodeUnreachable)) throw failure;
         return this.#wasStopped(caller, turnId);

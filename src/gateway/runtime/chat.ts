@@ -7,6 +7,7 @@ import { type ChatRequest, chatRequest } from '../../protocol/runtime/chat.ts';
 import { seqAfter } from '../request-headers.ts';
 import { defineRoute, json, type Route, type RouteInput, type RuntimeCaller } from '../route.ts';
 import type { Services } from '../services.ts';
+import { actingCaller } from './device.ts';
 import { turnPerson } from './identity.ts';
 import { messagesPool, senderPools, writePools } from './pools.ts';
 
@@ -26,21 +27,13 @@ function beginsSomething(body: unknown, hasTurn: (turnId: string) => boolean): b
   return typeof turnId !== 'string' || !TURN_ID.test(turnId) || !hasTurn(turnId.toLowerCase());
 }
 
-function turnCaller({ caller, params }: RouteInput<null, RuntimeCaller>) {
-  const turnId = params.turn_id ?? '';
+/** For the refusal of a caller without a device. */
+const WHY = 'a turn is given only to the device that opened it, and to whoever its conversation is';
+
+function turnCaller(input: RouteInput<null, RuntimeCaller>, services: Services) {
+  const turnId = input.params.turn_id ?? '';
   if (!TURN_ID.test(turnId)) throw new Refusal('invalid_request', 'turn_id in the path must be a UUID.');
-  if (caller.deviceId === '') {
-    throw new Refusal('invalid_request', 'X-Service-Device is required here: a turn is given only to the device that opened it.');
-  }
-  return {
-    turnId: turnId.toLowerCase(),
-    caller: {
-      organisationId: caller.organisationId,
-      appId: caller.app.id,
-      channel: caller.channel,
-      deviceId: caller.deviceId,
-    },
-  };
+  return { turnId: turnId.toLowerCase(), caller: actingCaller(input, services, WHY) };
 }
 
 export const chatRoutes: readonly Route[] = [
@@ -79,7 +72,7 @@ export const chatRoutes: readonly Route[] = [
     limits: writePools('attach'),
     body: null,
     async handle(input, services) {
-      const { caller, turnId } = turnCaller(input);
+      const { caller, turnId } = turnCaller(input, services);
       const { source, fromSeq } = await services.actors.attachTurn(caller, turnId);
       const wanted = seqAfter(input.header('last-event-id'), 0);
       return { kind: 'stream', source: Promise.resolve({ source, fromSeq: Math.max(fromSeq, wanted) }) };
@@ -92,7 +85,7 @@ export const chatRoutes: readonly Route[] = [
     limits: writePools('stop'),
     body: null,
     async handle(input, services) {
-      const { caller, turnId } = turnCaller(input);
+      const { caller, turnId } = turnCaller(input, services);
       return json({ ok: true, stopped: await services.actors.stopTurn(caller, turnId) });
     },
   }),

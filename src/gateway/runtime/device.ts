@@ -1,7 +1,9 @@
-/** The device header, where the specification asks for it (service.md "Authentication", Runtime interface). */
+/** The device header, where the specification asks for it (service.md "Authentication", Runtime interface), and who acts on the device. */
 import type { DeviceCaller } from '../../actors/ownership.ts';
 import { Refusal } from '../../protocol/errors.ts';
 import type { RuntimeCaller } from '../route.ts';
+import type { Services } from '../services.ts';
+import { type SignedRequest, signerOf } from './identity.ts';
 
 /** The caller as actors know it; `deviceId` is '' when it sent no header. */
 export function deviceOf({ app, organisationId, channel, deviceId }: RuntimeCaller): DeviceCaller {
@@ -15,4 +17,15 @@ export function requireDevice(caller: RuntimeCaller, why: string): DeviceCaller 
     throw new Refusal('invalid_request', `X-Service-Device ${message} here: ${why}.`, { details: [{ path: 'X-Service-Device', message }] });
   }
   return deviceOf(caller);
+}
+
+/** Who asks: the device, if one was named, and the person who signed. @throws Refusal 400 `invalid_request`, see signerOf. */
+export function callerOf(input: SignedRequest, services: Services): DeviceCaller {
+  return { ...deviceOf(input.caller), person: signerOf(input, services) };
+}
+
+/** The same where a device is required. @throws Refusal 400 `invalid_request`, see requireDevice. */
+export function actingCaller(input: SignedRequest, services: Services, why: string): DeviceCaller {
+  requireDevice(input.caller, why);
+  return callerOf(input, services);
 }

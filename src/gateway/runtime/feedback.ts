@@ -2,7 +2,7 @@
 import { giveFeedback } from '../../actors/feedback.ts';
 import { type FeedbackReply, feedbackRequest } from '../../protocol/runtime/feedback.ts';
 import { defineRoute, json } from '../route.ts';
-import { requireDevice } from './device.ts';
+import { actingCaller } from './device.ts';
 import { writePools } from './pools.ts';
 
 export const feedbackRoute = defineRoute({
@@ -11,8 +11,8 @@ export const feedbackRoute = defineRoute({
   caller: 'runtime',
   limits: writePools('feedback'),
   body: feedbackRequest,
-  async handle({ caller, body }, services) {
-    await giveFeedback(services, requireDevice(caller, 'an answer has one rating for each device'), body);
+  async handle(input, services) {
+    await giveFeedback(services, actingCaller(input, services, 'an answer has one rating for each device'), input.body);
     const reply: FeedbackReply = { ok: true };
     return json(reply);
   },

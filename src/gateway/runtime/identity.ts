@@ -2,11 +2,12 @@
 import { createHmac, timingSafeEqual } from 'node:crypto';
 import type { TurnCommand } from '../../actors/turn-command.ts';
 import { Refusal } from '../../protocol/errors.ts';
-import type { SignedUser } from '../../protocol/runtime/chat.ts';
+import { USER_HEADER } from '../../protocol/headers.ts';
+import { parseUserHeader, type SignedUser } from '../../protocol/runtime/signed-user.ts';
 import { readBinding } from '../../storage/devices.ts';
 import { readEndUser } from '../../storage/end-users.ts';
 import { readIdentitySecrets } from '../../storage/identity-secrets.ts';
-import type { RuntimeCaller } from '../route.ts';
+import type { RouteInput, RuntimeCaller } from '../route.ts';
 import type { Services } from '../services.ts';
 
 const SIGNATURE = /^[0-9a-f]{64}$/;
@@ -36,8 +37,23 @@ function boundPerson({ organisationId, app, channel, deviceId }: RuntimeCaller, 
   return binding === undefined ? null : { externalUserId: binding.externalUserId, verified: binding.proven };
 }
 
-/** The id of the person that the device is bound to with a signature; null: nobody signed. */
-export function signedPersonOf(caller: RuntimeCaller, services: Services): string | null {
+/** A request that may carry a signature of the person: in its body, or in a header. */
+export type SignedRequest = Pick<RouteInput<unknown, RuntimeCaller>, 'caller' | 'header' | 'body'>;
+
+/**
+ * The id of the person who signed the request, in `user` of its body or else in X-Service-User; null: nobody did. A signature that is
+ * missing or wrong is as if none had been sent, as on a turn. @throws Refusal 400 `invalid_request` for a malformed header.
+ */
+export function signerOf({ caller, header, body }: SignedRequest, services: Services): string | null {
+  const { user } = (body ?? {}) as { readonly user?: SignedUser | null };
+  const named = user === undefined ? parseUserHeader(header(USER_HEADER)) : user;
+  return named != null && isSignedBy(named, caller, services) ? named.id : null;
+}
+
+/** The id of the person who is counted for a request: who signed its header, or else whom the device is bound to with a signature; null: nobody. */
+export function signedPersonOf(caller: RuntimeCaller, header: SignedRequest['header'], services: Services): string | null {
+  const signer = signerOf({ caller, header, body: null }, services);
+  if (signer !== null) return signer;
   const person = boundPerson(caller, services);
   return person?.verified === true ? person.externalUserId : null;
 }

@@ -1,7 +1,7 @@
 /** POST /v1/invocations/:id/confirm and …/edit (service.md): what a person answers to a confirmation card. */
 import { confirmRequest, editRequest } from '../../protocol/runtime/invocations.ts';
 import { defineRoute, json, type Route } from '../route.ts';
-import { requireDevice } from './device.ts';
+import { actingCaller } from './device.ts';
 import { writePools } from './pools.ts';
 
 /** For the refusal of a caller without a device. */
@@ -15,8 +15,9 @@ export const invocationRoutes: readonly Route[] = [
     limits: writePools('confirm'),
     body: confirmRequest,
     suspended: 'quota_exceeded',
-    async handle({ caller, params, body }, { confirmations }) {
-      return json(await confirmations.confirm(requireDevice(caller, WHY), params.id ?? '', body));
+    async handle(input, services) {
+      const caller = actingCaller(input, services, WHY);
+      return json(await services.confirmations.confirm(caller, input.params.id ?? '', input.body));
     },
   }),
   defineRoute({
@@ -26,8 +27,9 @@ export const invocationRoutes: readonly Route[] = [
     limits: writePools('edit'),
     body: editRequest,
     suspended: 'quota_exceeded',
-    async handle({ caller, params, body }, { confirmations }) {
-      return json(await confirmations.edit(requireDevice(caller, WHY), params.id ?? '', body));
+    async handle(input, services) {
+      const caller = actingCaller(input, services, WHY);
+      return json(await services.confirmations.edit(caller, input.params.id ?? '', input.body));
     },
   }),
 ];

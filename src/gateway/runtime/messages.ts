@@ -12,7 +12,7 @@ import { checkQuery } from '../query.ts';
 import { perMinute } from '../rate-limit.ts';
 import { defineRoute, json } from '../route.ts';
 import { attachmentToWire } from '../wire.ts';
-import { deviceOf } from './device.ts';
+import { callerOf } from './device.ts';
 
 /** A page is read on the event loop; ten a second is more than any person scrolls. */
 const PAGES_PER_MINUTE_PER_DEVICE = 600;
@@ -30,7 +30,8 @@ function messagesOf(db: Connection, conversationId: string, page: Omit<MessagesP
 }
 
 function openOf(db: Connection, conversationId: string, deviceId: string, nowMs: number): OpenReply {
-  const running = readOpenTurns(db, conversationId).findLast((turn) => turn.deviceId === deviceId);
+  // Whoever is shown the conversation may follow its turn, but for that a device has to be named.
+  const running = deviceId === '' ? undefined : readOpenTurns(db, conversationId).at(-1);
   return {
     ...(running === undefined
       ? {}
@@ -45,11 +46,13 @@ export const messagesRoute = defineRoute({
   caller: 'runtime',
   limits: [perMinute('messages', 'device', PAGES_PER_MINUTE_PER_DEVICE)],
   body: null,
-  handle({ caller, params, query }, { storage, nowMs }) {
+  handle(input, services) {
+    const { caller, params, query } = input;
+    const { storage, nowMs } = services;
     const { limit, before } = checkQuery(messagesQuery, query);
     const id = params.id ?? '';
     const db = storage.organisation(caller.organisationId);
-    const conversation = ownConversation(db, id, deviceOf(caller));
+    const conversation = ownConversation(db, id, callerOf(input, services));
     // Missing or a stranger's: one answer for both, so that nobody learns which ids exist (decisions §4).
     if (conversation === undefined) {
       const nothing: MessagesReply = { conversation_id: id, messages: [], open: { pending: [] } };

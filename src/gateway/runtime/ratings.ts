@@ -2,8 +2,11 @@
 import { answerRating } from '../../actors/ratings.ts';
 import { type RatingReply, ratingRequest } from '../../protocol/runtime/ratings.ts';
 import { defineRoute, json } from '../route.ts';
-import { requireDevice } from './device.ts';
+import { actingCaller } from './device.ts';
 import { writePools } from './pools.ts';
+
+/** For the refusal of a caller without a device. */
+const WHY = 'a block is answered on the device that it was shown on, or by the person who signs';
 
 export const ratingsRoute = defineRoute({
   method: 'POST',
@@ -11,8 +14,8 @@ export const ratingsRoute = defineRoute({
   caller: 'runtime',
   limits: writePools('ratings'),
   body: ratingRequest,
-  async handle({ caller, body }, services) {
-    await answerRating(services, requireDevice(caller, 'a block is answered on the device that it was shown on'), body);
+  async handle(input, services) {
+    await answerRating(services, actingCaller(input, services, WHY), input.body);
     const reply: RatingReply = { ok: true };
     return json(reply);
   },

@@ -6,7 +6,6 @@ import {
   ACTION_RESULT_MAX_BYTES,
   APP_STATE_MAX_BYTES,
   ATTACHMENTS_PER_TURN_MAX,
-  EXTERNAL_USER_ID_MAX_CHARS,
   FORM_LIST_VALUE_MAX,
   FORM_VALUE_MAX_CHARS,
   FORM_VALUES_MAX,
@@ -25,6 +24,7 @@ import { rule } from '../setup/shapes.ts';
 import { stated, when } from '../stated.ts';
 import { text } from '../text.ts';
 import { openObject, revision } from './shapes.ts';
+import { signedUser } from './signed-user.ts';
 
 /** Ids are at most this long in any spelling of ours; anything longer is not one. */
 const ID_MAX_CHARS = 64;
@@ -116,12 +116,6 @@ const context = openObject({
   ),
 });
 export type TurnContext = v.InferOutput<typeof context>;
-
-export const signedUser = openObject({
-  id: text(EXTERNAL_USER_ID_MAX_CHARS, 1),
-  hmac: v.optional(v.nullable(text(128))),
-});
-export type SignedUser = v.InferOutput<typeof signedUser>;
 
 const PAYLOADS = ['message', 'form_submission', 'tool_results'] as const;
 

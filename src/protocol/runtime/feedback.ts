@@ -3,6 +3,7 @@ import * as v from 'valibot';
 import { FEEDBACK_REASON_MAX_CHARS } from '../limits.ts';
 import { text } from '../text.ts';
 import { openObject } from './shapes.ts';
+import { answeringUser } from './signed-user.ts';
 
 /** Ids are at most this long in any spelling of ours; anything longer is not one. */
 const ID_MAX_CHARS = 64;
@@ -12,6 +13,7 @@ export const feedbackRequest = openObject({
   rating: v.picklist([1, -1], 'must be 1 or -1'),
   /** Absent or null: the one given before stays as long as the rating does. Empty: taken back. */
   reason: v.optional(v.nullable(text(FEEDBACK_REASON_MAX_CHARS))),
+  user: answeringUser,
 });
 export type FeedbackRequest = v.InferOutput<typeof feedbackRequest>;
 

@@ -5,6 +5,7 @@ import type { Block } from '../catalog/block.ts';
 import { ACTION_NAME_MAX_CHARS, ACTION_PARAMS_MAX, TYPE_TO_CONFIRM_MAX_CHARS } from '../limits.ts';
 import { text } from '../text.ts';
 import { openObject, revision } from './shapes.ts';
+import { answeringUser } from './signed-user.ts';
 
 /** What is asked for, with the white space that a keyboard puts around it. */
 const TYPED_MAX_CHARS = TYPE_TO_CONFIRM_MAX_CHARS * 2;
@@ -15,6 +16,7 @@ export const confirmRequest = openObject({
   typed: v.optional(text(TYPED_MAX_CHARS)),
   /** Of the card that the person saw: another one is not confirmed. */
   revision: v.optional(revision),
+  user: answeringUser,
 });
 export type ConfirmRequest = v.InferOutput<typeof confirmRequest>;
 
@@ -31,6 +33,7 @@ export const editRequest = openObject({
   revision,
   /** New values of editable parameters; the others stay as they are. */
   params: boundedMap(text(ACTION_NAME_MAX_CHARS, 1), v.unknown(), ACTION_PARAMS_MAX, `must name at most ${ACTION_PARAMS_MAX} parameters`),
+  user: answeringUser,
 });
 export type EditRequest = v.InferOutput<typeof editRequest>;
 

@@ -40,7 +40,7 @@ export interface MessageReply {
 
 /** What an app that was restarted goes on with. */
 export interface OpenReply {
-  /** The turn that runs, there for the device that opened it: GET /v1/chat/:turn_id follows it. */
+  /** The turn that runs: GET /v1/chat/:turn_id follows it. */
   readonly turn?: { readonly turn_id: string; readonly message_id: string; readonly status: 'running' };
   /** Calls that can still be answered, as `turn.end.pending`, oldest first; `status` says what each waits for. */
   readonly pending: readonly (PendingInvocation & { readonly status: 'dispatched' | 'pending' | 'confirmed' })[];

@@ -3,6 +3,7 @@ import * as v from 'valibot';
 import { RATING_COMMENT_MAX_CHARS, RATING_VALUE_MAX } from '../limits.ts';
 import { text } from '../text.ts';
 import { openObject } from './shapes.ts';
+import { answeringUser } from './signed-user.ts';
 
 /** Ids are at most this long in any spelling of ours; anything longer is not one. */
 const ID_MAX_CHARS = 64;
@@ -16,6 +17,7 @@ export const ratingRequest = openObject({
   value: v.pipe(v.number(OUT_OF_RANGE), v.integer(OUT_OF_RANGE), v.minValue(1, OUT_OF_RANGE), v.maxValue(RATING_VALUE_MAX, OUT_OF_RANGE)),
   /** Null and empty count as left out. */
   comment: v.optional(v.nullable(text(RATING_COMMENT_MAX_CHARS))),
+  user: answeringUser,
 });
 export type RatingRequest = v.InferOutput<typeof ratingRequest>;
 

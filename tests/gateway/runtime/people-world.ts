@@ -24,6 +24,8 @@ export interface Held {
   readonly turnId: string;
   readonly messageId: string;
   readonly invocationId: string;
+  /** When its turn was sent, in steps of the world. */
+  readonly step: number;
 }
 
 const homeOf = ({ app, channel }: Place) => `${app} ${channel}`;
@@ -35,7 +37,13 @@ export class World {
   readonly held: Held[] = [];
   /** People who were signed for, by app and kind of key. */
   readonly #signedFor = new Set<string>();
-  readonly #bound = new Map<string, { readonly name: Person; readonly proven: boolean }>();
+  readonly #bound = new Map<string, { readonly name: Person; readonly proven: boolean; readonly step: number }>();
+  /** What was done so far. */
+  #step = 0;
+
+  get step(): number {
+    return this.#step;
+  }
 
   #isSignedFor(place: Place, name: Person): boolean {
     return this.#signedFor.has(`${homeOf(place)} ${name}`);
@@ -55,23 +63,27 @@ export class World {
   }
 
   noteTurn(place: Place, user: User): void {
+    this.#step += 1;
     if (user !== null && user !== 'omitted' && user.signed) this.#signedFor.add(`${homeOf(place)} ${user.name}`);
   }
 
   noteIdentify(place: Place, name: Person, proven: boolean): void {
+    this.#step += 1;
     if (!proven && this.#isSignedFor(place, name)) {
       if (this.#bound.get(nameOf(place))?.name !== name) this.#bound.delete(nameOf(place));
       return;
     }
     if (proven) this.#signedFor.add(`${homeOf(place)} ${name}`);
-    this.#bound.set(nameOf(place), { name, proven });
+    const before = this.#bound.get(nameOf(place));
+    this.#bound.set(nameOf(place), { name, proven, step: before?.name === name ? before.step : this.#step });
     for (const held of this.held) if (nameOf(held.place) === nameOf(place) && held.owner === null) held.owner = name;
   }
 
-  /** Requests that name a device and no person. */
-  sees(place: Place, { place: at, owner }: Held): boolean {
+  /** Requests of a device, which `signer` may have signed in their header or body. */
+  sees(place: Place, { place: at, owner }: Held, signer: Person | null = null): boolean {
     if (!sameHome(place, at)) return false;
     if (owner === null) return at.device === place.device;
+    if (signer === owner) return true;
     const bound = this.bound(place);
     return bound === null ? at.device === place.device : bound === owner;
   }
@@ -81,8 +93,15 @@ export class World {
     return owner !== null || at.device === place.device;
   }
 
-  /** A turn is its device's, whoever was signed in. */
-  attaches(place: Place, { place: at }: Held): boolean {
-    return sameHome(place, at) && at.device === place.device;
+  /** A turn is its device's, whoever was signed in, and that of whoever its conversation is. */
+  attaches(place: Place, held: Held, signer: Person | null = null): boolean {
+    return (sameHome(place, held.place) && held.place.device === place.device) || this.sees(place, held, signer);
+  }
+
+  /** What a turn showed is answered by whoever reads it, and by the device that sent it until somebody else is identified there. */
+  answers(place: Place, held: Held, signer: Person | null = null): boolean {
+    if (this.sees(place, held, signer)) return true;
+    if (!sameHome(place, held.place) || held.place.device !== place.device) return false;
+    return this.bound(place) === null || (this.#bound.get(nameOf(place))?.step ?? 0) <= held.step;
   }
 }

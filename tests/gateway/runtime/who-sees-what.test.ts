@@ -28,9 +28,14 @@ let apps: readonly SignedApp[];
 let manifestHash: string;
 const world = new World();
 
-const clientOf = ({ app: index, channel, device }: Place): Client => {
+/** The device of a place, whose requests `signer` signs in their header. */
+const clientOf = ({ app: index, channel, device }: Place, signer: Person | null = null): Client => {
   const it = apps[index] as SignedApp;
-  return it.device(device, channel === 'live' ? it.app.liveKey : it.app.testKey);
+  const client = it.device(device, channel === 'live' ? it.app.liveKey : it.app.testKey);
+  if (signer === null) return client;
+  const send: Client['send'] = (method, path, body) =>
+    client.send(method, path, body, { 'X-Service-User': `${signer}:${it.sign(signer)}` });
+  return { ...client, send };
 };
 
 function userField({ app }: Place, user: User): Record<string, unknown> {
@@ -59,6 +64,7 @@ async function hold(place: Place, user: User): Promise<void> {
     turnId,
     messageId: String(answer.events[0]?.message_id),
     invocationId: String(end.pending[0]?.invocation_id),
+    step: world.step,
   });
 }
 
@@ -86,15 +92,12 @@ async function found(client: Client, method: string, path: string, body?: unknow
 }
 const refusals = new Set<string>();
 
-const sees: Column['expected'] = (place, held) => world.sees(place, held);
-const attaches: Column['expected'] = (place, held) => world.attaches(place, held);
-
-const READS: readonly Column[] = [
+const reads = (signer: Person | null): readonly Column[] => [
   {
-    name: 'GET messages',
-    expected: sees,
+    name: `GET messages signed by ${signer}`,
+    expected: (place, held) => world.sees(place, held, signer),
     async actual(place, { id, messageId, invocationId }) {
-      const { text, json } = await clientOf(place).send('GET', `/v1/conversations/${id}/messages`);
+      const { text, json } = await clientOf(place, signer).send('GET', `/v1/conversations/${id}/messages`);
       if (text === `{"conversation_id":"${id}","messages":[],"open":{"pending":[]}}`) return false;
       const { messages, open } = json as { messages: { id: string }[]; open: { pending: { invocation_id: string }[] } };
       assert.equal(messages.at(-1)?.id, messageId);
@@ -106,30 +109,37 @@ const READS: readonly Column[] = [
     },
   },
   {
-    name: 'GET /v1/chat/:turn_id',
-    expected: attaches,
-    actual: (place, { turnId }) => found(clientOf(place), 'GET', `/v1/chat/${turnId}`),
+    name: `GET /v1/chat/:turn_id signed by ${signer}`,
+    expected: (place, held) => world.attaches(place, held, signer),
+    actual: (place, { turnId }) => found(clientOf(place, signer), 'GET', `/v1/chat/${turnId}`),
   },
   {
-    name: 'POST stop',
-    expected: attaches,
-    actual: (place, { turnId }) => found(clientOf(place), 'POST', `/v1/chat/${turnId}/stop`),
+    name: `POST stop signed by ${signer}`,
+    expected: (place, held) => world.attaches(place, held, signer),
+    actual: (place, { turnId }) => found(clientOf(place, signer), 'POST', `/v1/chat/${turnId}/stop`),
   },
 ];
 
 /** Declining settles the call, so these come last. A repeated decline is answered like the first one. */
-const ANSWERS: readonly Column[] = [
-  {
-    name: 'POST feedback',
-    expected: sees,
-    actual: (place, { messageId }) => found(clientOf(place), 'POST', '/v1/feedback', { message_id: messageId, rating: 1 }),
-  },
-  {
-    name: 'POST confirm',
-    expected: sees,
-    actual: (place, { invocationId }) => found(clientOf(place), 'POST', `/v1/invocations/${invocationId}/confirm`, { decision: 'decline' }),
-  },
-];
+const answers = (signer: Person | null): readonly Column[] => {
+  const expected: Column['expected'] = (place, held) => world.answers(place, held, signer);
+  return [
+    {
+      name: `POST feedback signed by ${signer}`,
+      expected,
+      actual: (place, { messageId }) => found(clientOf(place, signer), 'POST', '/v1/feedback', { message_id: messageId, rating: 1 }),
+    },
+    {
+      name: `POST confirm signed by ${signer} in its body`,
+      expected,
+      actual(place, { invocationId }) {
+        const body = { decision: 'decline', ...(signer === null ? {} : userField(place, { name: signer, signed: true })) };
+        return found(clientOf(place), 'POST', `/v1/invocations/${invocationId}/confirm`, body);
+      },
+    },
+  ];
+};
+const READS = reads(null);
 
 /** Answering a call of the conversation is told apart by the reason of its refusal: nothing is opened, and no model is asked. */
 function continuing(user: User): Column {
@@ -200,17 +210,22 @@ test('who sees what 3: both people were signed for, so a name alone is nobody', 
 
 test('who sees what 4: devices are bound with a signature, to a person and then to another', async () => {
   for (const place of PLACES) await identify(place, place.device === DEVICES[0] ? 'ann' : 'ben', true);
-  await check([...READS, ...SIGNED.map(continuing), continuing(null), continuing('omitted')]);
+  await check([...READS, ...reads('ann'), ...SIGNED.map(continuing), continuing(null), continuing('omitted')]);
   const turned: Place = { app: 0, channel: 'live', device: DEVICES[0] };
   await identify(turned, 'ben', true);
-  await check([...READS, continuing('omitted')]);
+  await check([...READS, ...reads('ben'), continuing('omitted')]);
+  // A turn that names somebody else than the device stands for is answered where it was sent.
+  for (const user of SIGNED) await hold(turned, user);
+  await identify(turned, 'ben', true);
+  // A thumb settles nothing, so the cards are still there to be read.
+  await check([...READS, ...answers(null).slice(0, 1)]);
   await identify(turned, 'ann', false);
   assert.equal(world.bound(turned), null);
   await check([...READS, continuing('omitted')]);
 });
 
-test('who sees what 5: who reads a conversation may answer its cards and rate its answers, and nobody else', async () => {
-  await check(ANSWERS);
+test('who sees what 5: who reads a conversation or sent a turn may answer its cards and rate its answers, and nobody else', async () => {
+  await check([...answers(null), ...answers('ann'), ...answers('ben')]);
 });
 
 test('who sees what 6: what is not there and what is somebody else’s are told in the same bytes', async () => {

@@ -1,0 +1,165 @@
+/**
+ * decisions §11.4: besides the conversation's owner, the device that sent a turn may act on what it showed, and so may a signed
+ * person on any device. Who else may not is in who-sees-what.test.ts.
+ */
+import assert from 'node:assert/strict';
+import { randomUUID } from 'node:crypto';
+import { type TestContext, test } from 'node:test';
+import type { Client } from '../../support/client.ts';
+import { MANIFEST, MOVE } from './asked-write.ts';
+import { gate, pendingOf, readies, startScriptedChat, thread } from './scripted-chat.ts';
+import { conversationOf, type SignedApp, signedApp } from './signed-app.ts';
+
+const RATING = { call: 'rating', args: { prompt: 'How was it?', scale: 5, style: 'stars' }, id: 'call_rating' };
+
+/** Ann holds a conversation on her first device, and her second one sends a turn in it that shows a card and a rating. */
+async function twoDevices(t: TestContext, settings: Record<string, unknown> = {}) {
+  const chat = await startScriptedChat(t, { settings });
+  const it = await signedApp(chat.service, chat.app);
+  const [first, second] = [it.newDevice(), it.newDevice()];
+  const { json } = await first.send('POST', '/v1/apps/manifest', { manifest: MANIFEST, sdk: 'web/0.50.0' });
+  const { manifest_hash } = json as { manifest_hash: string };
+  const client = {
+    protocol: 1,
+    sdk: 'web/0.50.0',
+    catalog_version: '2026-11.a',
+    components: ['text', 'confirm_card', 'rating'],
+    manifest_hash,
+  };
+  const user = { id: 'ann', hmac: it.sign('ann') };
+  chat.script([{ text: 'Hello.' }]);
+  const conversationId = conversationOf(await first.say('Hi', { client, user }));
+  const ask = async (device: Client) => {
+    chat.script([RATING, MOVE]);
+    const turnId = randomUUID();
+    const turn = await device.say('Move it', { client, user, conversation_id: conversationId, turn_id: turnId });
+    assert.equal(thread(turn), conversationId, turn.text);
+    const rating = readies(turn.events).find(({ block_type }) => block_type === 'rating');
+    assert.ok(rating !== undefined, turn.text);
+    const messageId = String(turn.events[0]?.message_id);
+    return { turnId, messageId, ratingId: rating.id, invocationId: String(pendingOf(turn)[0]?.invocation_id) };
+  };
+  return { chat, it, first, second, user, client, conversationId, ask };
+}
+
+type Asked = Awaited<ReturnType<Awaited<ReturnType<typeof twoDevices>>['ask']>>;
+
+const header = (it: SignedApp, id: string, signed = id) => ({ 'X-Service-User': `${encodeURIComponent(id)}:${it.sign(signed)}` });
+
+/** Every way to act on what a turn showed, the card last: what each is answered with. */
+async function actAll(device: Client, { turnId, messageId, ratingId, invocationId }: Asked, headers: Record<string, string> = {}) {
+  const send = async (method: string, path: string, body?: unknown) => (await device.send(method, path, body, headers)).status;
+  return {
+    attach: await send('GET', `/v1/chat/${turnId}`),
+    stop: await send('POST', `/v1/chat/${turnId}/stop`),
+    feedback: await send('POST', '/v1/feedback', { message_id: messageId, rating: 1 }),
+    rating: await send('POST', '/v1/ratings', { message_id: messageId, block_id: ratingId, value: 4 }),
+    edit: await send('POST', `/v1/invocations/${invocationId}/edit`, { revision: 1, params: { day: 'tuesday' } }),
+    confirm: await send('POST', `/v1/invocations/${invocationId}/confirm`, { decision: 'confirm' }),
+  };
+}
+
+const everything = (status: number) => ({ attach: status, stop: status, feedback: status, rating: status, edit: status, confirm: status });
+
+test('decisions §11.4: the device that sent a turn acts on what it showed, whoever the conversation’s first device is', async (t) => {
+  const { chat, second, ask, user, client, conversationId } = await twoDevices(t, { record_confirmations: true });
+  const asked = await ask(second);
+  assert.deepEqual(await actAll(second, asked), everything(200));
+  // The write is possible from there, also where only the service's own record counts.
+  chat.script([{ text: 'Moved.' }]);
+  const results = [{ invocation_id: asked.invocationId, status: 'ok', confirmed: true }];
+  const turn = await second.chat({ tool_results: results, client, user, conversation_id: conversationId });
+  assert.equal(turn.events.at(-1)?.status, 'completed', turn.text);
+  assert.doesNotMatch(chat.toldOf('call_move'), /declined/);
+});
+
+test('decisions §11.4: a device that is identified as one person acts on turns that it sends for another', async (t) => {
+  const { it, second, ask } = await twoDevices(t);
+  const identified = await second.send('POST', '/v1/identify', { external_user_id: 'ben', user_hmac: it.sign('ben') });
+  assert.equal(identified.status, 200);
+  const asked = await ask(second);
+  // The app starts again and says once more who is signed in.
+  await second.send('POST', '/v1/identify', { external_user_id: 'ben', user_hmac: it.sign('ben') });
+  assert.deepEqual(await actAll(second, asked), everything(200));
+});
+
+test('decisions §11.4: whoever is identified on the device later answers nothing in the name of the one before', async (t) => {
+  const { it, second, ask } = await twoDevices(t);
+  const asked = await ask(second);
+  await second.send('POST', '/v1/identify', { external_user_id: 'ben', user_hmac: it.sign('ben') });
+  const { attach, stop, ...answers } = await actAll(second, asked);
+  assert.deepEqual([attach, stop], [200, 200], 'a turn stays its device’s, as it was');
+  assert.deepEqual(answers, { feedback: 404, rating: 404, edit: 404, confirm: 404 });
+});
+
+test('decisions §11.4: a signed person acts on their own turns from any device, with X-Service-User or user in the body', async (t) => {
+  const { it, second, ask, conversationId, user } = await twoDevices(t);
+  const third = it.newDevice();
+  const shown = async (headers: Record<string, string>) => {
+    const { json } = await third.send('GET', `/v1/conversations/${conversationId}/messages`, undefined, headers);
+    return (json as { messages: unknown[] }).messages.length;
+  };
+  const asked = await ask(second);
+  assert.deepEqual(await actAll(third, asked), everything(404));
+  assert.deepEqual(await actAll(third, asked, header(it, 'ben')), everything(404));
+  assert.deepEqual(await actAll(third, asked, header(it, 'ann', 'ben')), everything(404));
+  assert.deepEqual([await shown({}), await shown(header(it, 'ben')), await shown(header(it, 'ann'))], [0, 0, 4]);
+  assert.deepEqual(await actAll(third, asked, header(it, 'ann')), everything(200));
+  const other = await ask(second);
+  const confirm = (body: object) => third.send('POST', `/v1/invocations/${other.invocationId}/confirm`, { decision: 'confirm', ...body });
+  const statuses = [
+    (await confirm({ user: { id: 'ann' } })).status,
+    (await confirm({ user: null })).status,
+    (await confirm({ user })).status,
+  ];
+  assert.deepEqual(statuses, [404, 404, 200]);
+});
+
+test('decisions §11.4: the conversation’s owner stops and follows a turn that runs on another device', async (t) => {
+  const { chat, it, first, second, conversationId, user, client } = await twoDevices(t);
+  await first.send('POST', '/v1/identify', { external_user_id: 'ann', user_hmac: it.sign('ann') });
+  const { wait, open } = gate();
+  t.after(open);
+  chat.script([{ text: 'Let me see. ' }, { wait }]);
+  const turnId = randomUUID();
+  const running = second.say('And then?', { client, user, conversation_id: conversationId, turn_id: turnId });
+  while (chat.asked().length === 0) await new Promise((resolve) => setTimeout(resolve, 5));
+  const { json } = await first.send('GET', `/v1/conversations/${conversationId}/messages`);
+  assert.equal((json as { open: { turn?: { turn_id: string } } }).open.turn?.turn_id, turnId);
+  const stopped = await first.send('POST', `/v1/chat/${turnId}/stop`);
+  assert.deepEqual([stopped.status, stopped.json], [200, { ok: true, stopped: true }]);
+  assert.equal((await running).events.at(-1)?.stopped, true);
+  assert.equal((await first.send('GET', `/v1/chat/${turnId}`)).status, 200);
+});
+
+test('decisions §11.4: what was erased is gone for the device that sent it and for the person', async (t) => {
+  const { it, second, ask } = await twoDevices(t);
+  const asked = await ask(second);
+  const { json } = await it.operator('GET', '/end-users?external_user_id=ann');
+  const [person] = (json as { end_users: { id: string }[] }).end_users;
+  assert.equal((await it.operator('DELETE', `/end-users/${person?.id}`)).status < 300, true);
+  assert.deepEqual(await actAll(second, asked), everything(404));
+  assert.deepEqual(await actAll(second, asked, header(it, 'ann')), everything(404));
+});
+
+test('decisions §11.4: X-Service-User is the percent-encoded id, a colon and the hmac; anything else is 400 naming the header', async (t) => {
+  const { chat, it, second, client } = await twoDevices(t);
+  const id = 'Zoë: 100 %/ünïcode 😀';
+  chat.script([MOVE]);
+  const turn = await second.say('Move it', { client, user: { id, hmac: it.sign(id) } });
+  const path = `/v1/invocations/${pendingOf(turn)[0]?.invocation_id}/confirm`;
+  const third = it.newDevice();
+  const confirm = (value: string) => third.send('POST', path, { decision: 'decline' }, { 'X-Service-User': value });
+  for (const value of [
+    'ann',
+    'ann:',
+    `ann:${'A'.repeat(64)}`,
+    `:${it.sign(id)}`,
+    `%:${it.sign(id)}`,
+    `${'x'.repeat(129)}:${it.sign(id)}`,
+  ]) {
+    const { status, text } = await confirm(value);
+    assert.deepEqual([status, /"path":"X-Service-User"/.test(text)], [400, true], value);
+  }
+  assert.equal((await confirm(`${encodeURIComponent(id)}:${it.sign(id)}`)).status, 200);
+});
