@@ -25,6 +25,11 @@ const betweenCells = [...cellRoutes, ...arrivalRoutes];
 const DRAIN_MS = 30_000;
 /** What is left to write to sockets once every turn has ended. */
 const LAST_BYTES_MS = 2_000;
+/**
+ * A drain that takes longer than this ends where it is: rows are safe at any moment, and whoever asked for it must not wait for ever, least
+ * of all when the supervisor is gone, which would have killed it. What is beyond the two above is for the writer's last checkpoint.
+ */
+const STOP_MS = DRAIN_MS + LAST_BYTES_MS + 10_000;
 
 /**
  * The banner is for a person and goes to stdout; the log is for programs, one JSON object a line, on stderr.
@@ -66,6 +71,11 @@ async function announce(config: Config, { model, demo }: Composed, services: Ser
 
 async function stop({ actors, close }: Composed, server: Server, log: pino.Logger, reason: string): Promise<void> {
   log.info({ signal: reason, open_streams: server.openStreams() }, 'draining');
+  setTimeout(() => {
+    log.error({ after_ms: STOP_MS }, 'the drain did not end in time: ending without it');
+    log.flush();
+    process.exit(1);
+  }, STOP_MS);
   const closing = server.drain(DRAIN_MS + LAST_BYTES_MS);
   await actors.drain(DRAIN_MS);
   await closing;
@@ -84,6 +94,7 @@ async function serve(config: Config, log: pino.Logger): Promise<void> {
     draining = true;
     void stop(composed, server, log, reason);
   };
+  if (config.supervised !== undefined) endWithSupervisor(log, drain, () => server !== undefined);
   const composed = await compose(config, log, () => drain('asked for by an operator'));
   // From here on: a start may take as long as it needs, nobody waits for it.
   const load = watchLoad({ writes: () => composed.services.storage.stats(), log });
@@ -102,18 +113,28 @@ async function serve(config: Config, log: pino.Logger): Promise<void> {
   composed.listening(publicUrlOf({ ...config, publicUrl: undefined }, server.port));
   await announce(config, composed, services, server.port);
   for (const signal of ['SIGTERM', 'SIGINT'] as const) process.on(signal, () => drain(signal));
-  if (config.supervised !== undefined) reportToSupervisor({ port: server.port, publicUrl: publicUrlOf(config, server.port) }, drain);
+  if (config.supervised !== undefined) reportToSupervisor({ port: server.port, publicUrl: publicUrlOf(config, server.port) });
 }
 
-function reportToSupervisor(listening: { readonly port: number; readonly publicUrl: string }, drain: (reason: string) => void): void {
+/** Whoever looked after this process is gone: another one would be started in its place, and nobody would kill this one when it stands still. */
+function endWithSupervisor(log: pino.Logger, drain: (reason: string) => void, listens: () => boolean): void {
+  const end = () => {
+    if (listens()) {
+      drain('the supervisor is gone');
+      return;
+    }
+    // A start has nothing to bring to an end, and may wait for others for a minute: the next one finds what it left.
+    log.warn('the supervisor is gone before this worker listened: ending');
+    log.flush();
+    process.exit(1);
+  };
+  process.on('disconnect', end);
+  if (!process.connected) end();
+}
+
+function reportToSupervisor(listening: { readonly port: number; readonly publicUrl: string }): void {
   // A terminal that closes tells the whole group; what it means is the supervisor's business.
   process.on('SIGHUP', () => {});
-  // Whoever looked after this process is gone, and would start another one in its place.
-  process.on('disconnect', () => drain('the supervisor is gone'));
-  if (!process.connected) {
-    drain('the supervisor is gone');
-    return;
-  }
   // A channel that closes meanwhile says so by itself.
   const say = (message: ListeningMessage | AliveMessage) => process.send?.(message, undefined, undefined, () => {});
   say({ kind: 'listening', ...listening });

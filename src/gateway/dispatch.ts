@@ -54,6 +54,7 @@ function admitCounted(route: Route, caller: RuntimeCaller, { header }: Exchange,
       person = signed;
       limits = [...limits, ...further];
     },
+    giveBack: () => buckets.giveBack(limits, { ...caller, person }),
     minuteLeft: () => Math.min(...limits.map((limit) => buckets.left(limit, { ...caller, person }))),
   };
 }

@@ -7,7 +7,7 @@ import { randomInt } from 'node:crypto';
 import { Refusal } from '../protocol/errors.ts';
 import { readTurn } from '../storage/turns.ts';
 import type { Exchange } from './exchange.ts';
-import type { Route, RuntimeCaller } from './route.ts';
+import type { AdmittedCaller, Route } from './route.ts';
 import type { Services } from './services.ts';
 
 /** An overload lasts a second at least; who was refused comes back spread over a few, or all would come back at once. */
@@ -37,10 +37,13 @@ export function refuseNewWork(
 ): void {
   if (typeof newWork !== 'function' || load?.overloaded !== true) return;
   const hasTurn = (turnId: string) => {
-    const { organisationId, app } = caller as RuntimeCaller;
+    const { organisationId, app } = caller as AdmittedCaller;
     const turn = readTurn(storage.organisation(organisationId), app.id, turnId);
     // One that failed would be tried again.
     return turn !== undefined && turn.state !== 'failed';
   };
-  if (newWork(body, hasTurn)) throw busy();
+  if (!newWork(body, hasTurn)) return;
+  // Who was told to come again must not find the minute used up by that.
+  (caller as AdmittedCaller | null)?.giveBack();
+  throw busy();
 }

@@ -117,7 +117,7 @@ export class RateBuckets {
     if (key === undefined) return;
     const bucket = this.#bucket(this.#buckets[kind as Scope], key);
     const nowMs = this.#nowMs();
-    bucket.level = levelAt(bucket, Number(perMinute), nowMs) + count;
+    bucket.level = Math.max(0, levelAt(bucket, Number(perMinute), nowMs) + count);
     bucket.atMs = nowMs;
   }
 
@@ -139,6 +139,19 @@ export class RateBuckets {
       if (name === undefined || perMinute === Infinity) continue;
       const isModest = limit.keptPerAddress !== undefined && this.#isModest(limit.pool, limit.keptPerAddress, caller);
       this.#pass(limit, perMinute, `${limit.pool} ${caller.app.id}${name}`, isModest);
+    }
+  }
+
+  /** Takes back what `pass` counted: nothing was done for the request, and its client is asked to send it again. */
+  giveBack(limits: readonly RateLimit[], caller: Counted): void {
+    for (const { pool, scope, perMinute: limitOf } of limits) {
+      const name = bucketOf(scope, caller);
+      const perMinute = limitOf(caller.app);
+      if (name === undefined || perMinute === Infinity) continue;
+      const key = `${pool} ${caller.app.id}${name}`;
+      const bucket = this.#buckets[scope].peek(key);
+      if (bucket !== undefined) bucket.level = Math.max(0, bucket.level - 1);
+      this.#others?.count(`${scope} ${perMinute} ${key}`, -1);
     }
   }
 

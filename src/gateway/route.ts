@@ -30,6 +30,8 @@ export interface AdmittedCaller extends RuntimeCaller {
    * @throws Refusal `rate_limited`
    */
   pass(limits: readonly RateLimit[], person: string | null): void;
+  /** Takes the request out of all these buckets again: nothing was done for it, and it is to be sent again. */
+  giveBack(): void;
   /** How many more requests like this one fit into the minute now. */
   minuteLeft(): number;
 }

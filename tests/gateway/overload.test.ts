@@ -9,6 +9,7 @@ import { chatRoutes } from '../../src/gateway/runtime/chat.ts';
 import { uploadsRoute } from '../../src/gateway/runtime/uploads.ts';
 import type { LoadWatch } from '../../src/watch/load-watch.ts';
 import { converse, serveAnsweredApp } from './answered-app.ts';
+import { serveApp } from './runtime/runtime-app.ts';
 import { serve } from './test-server.ts';
 
 const LARGE = 100 * 1024;
@@ -92,13 +93,49 @@ test('a retry of a turn that is there is taken while the server is overloaded, a
   const app = await serveAnsweredApp(t);
   const { turnId } = converse(app);
   const load = { overloaded: true } as LoadWatch;
-  const caller = { organisationId: app.organisationId, app: { id: app.appId } } as AdmittedCaller;
+  const caller = { organisationId: app.organisationId, app: { id: app.appId }, giveBack() {} } as unknown as AdmittedCaller;
   const send = (body: unknown) => refuseNewWork({ newWork: begins ?? true }, body, caller, { load, storage: app.storage });
   const message = { text: 'How long?' };
   send({ message, turn_id: turnId.toUpperCase() });
   for (const other of [undefined, 7, 'x', turnId.replace(/^0/, '1')]) assert.throws(() => send({ message, turn_id: other }), /more to do/);
   app.rows((db) => db.statement(`UPDATE turns SET state = 'failed' WHERE turn_id = :turnId`).run({ turnId }));
   assert.throws(() => send({ message, turn_id: turnId }), /more to do/, 'it would be tried again');
+});
+
+test('decisions §7: a turn that an overloaded server refused uses up nothing of its device’s minute, here or at other nodes', async (t) => {
+  const state = { overloaded: true } as LoadWatch & { overloaded: boolean };
+  const route = defineRoute({
+    method: 'POST',
+    path: '/v1/chat',
+    caller: 'runtime',
+    limits: chatRoute?.limits ?? [],
+    body: v.looseObject({}),
+    newWork: begins ?? true,
+    handle: ({ caller }) => json({ left: caller.minuteLeft() }),
+  });
+  const told = new Map<string, number>();
+  const counts = {
+    count: (bucket: string, by = 1) => void told.set(bucket, (told.get(bucket) ?? 0) + by),
+    tell() {},
+    listen() {},
+  };
+  const { base, test: key, patch } = await serveApp(t, [route], undefined, () => ({ load: state }), counts);
+  await patch({ messages_per_minute: 3 });
+  const send = async () => {
+    const headers = { 'X-Service-Key': key, 'X-Service-Device': 'd'.repeat(32), 'Content-Type': 'application/json' };
+    const answer = await fetch(`${base}/v1/chat`, { method: 'POST', headers, body: '{"message":{"text":"Hello"}}' });
+    return { status: answer.status, left: ((await answer.json()) as { left?: number }).left };
+  };
+  for (let n = 0; n < 10; n++) assert.equal((await send()).status, 503);
+  assert.deepEqual([...told.values()], [0], 'what is told to the other nodes adds up to nothing');
+  state.overloaded = false;
+  assert.deepEqual(
+    [await send(), await send()],
+    [
+      { status: 200, left: 2 },
+      { status: 200, left: 1 },
+    ],
+  );
 });
 
 test('a large body is refused before it is sent', async (t) => {

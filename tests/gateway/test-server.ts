@@ -20,6 +20,7 @@ export async function serve(
   routes: readonly Route[],
   services: Partial<Services> = {},
   streamTimes: ServerOptions['streamTimes'] = {},
+  counts?: ServerOptions['counts'],
 ): Promise<TestServer> {
   const logged: Record<string, unknown>[] = [];
   const log = pino({ level: 'warn' }, { write: (line: string) => void logged.push(JSON.parse(line)) });
@@ -37,6 +38,7 @@ export async function serve(
     port: 0,
     services: { ...defaults, ...services } as unknown as Services,
     routes,
+    counts,
     streamTimes: streamTimes ?? {},
   });
   t.after(() => server.close());

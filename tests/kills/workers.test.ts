@@ -2,8 +2,11 @@
 import assert from 'node:assert/strict';
 import { fork } from 'node:child_process';
 import { once } from 'node:events';
+import { readdirSync, readlinkSync } from 'node:fs';
+import { join } from 'node:path';
 import { test } from 'node:test';
 import { fileURLToPath } from 'node:url';
+import Database from 'better-sqlite3';
 import { killWorkers } from '../chaos/dying-workers.ts';
 import { createOperator } from '../support/client.ts';
 import { eventually } from '../support/process.ts';
@@ -14,6 +17,15 @@ import { temporaryDir } from '../support/temporary-dir.ts';
 const MAIN = fileURLToPath(new URL('../../src/main.js', import.meta.url));
 /** Starts of the program itself, several of them, beside other tests. */
 const STARTS_MS = 60_000;
+
+function isLinkTo(path: string, name: string): boolean {
+  try {
+    return readlinkSync(path).endsWith(name);
+  } catch {
+    // Closed meanwhile.
+    return false;
+  }
+}
 
 interface Listed {
   readonly name: string;
@@ -37,6 +49,33 @@ test('decisions §1 WORKERS: the program itself says that it lives, once it list
     () => said.join(),
   );
   assert.deepEqual(said.slice(0, 3), ['listening', 'alive', 'alive']);
+});
+
+test('decisions §1 WORKERS: a worker whose supervisor is gone before it listens does not go on with its start', {
+  skip: redisMissing(),
+}, async (t) => {
+  const redis = await startRedis(t);
+  const dir = temporaryDir(t);
+  // As a node that is starting: the worker waits for it, a minute at most.
+  const lock = new Database(join(dir, 'start.sqlite'));
+  t.after(() => lock.close());
+  lock.exec('BEGIN EXCLUSIVE');
+  const env = { PATH: process.env.PATH, SUPERVISED: '1', BANNER: 'off', DEMO: 'off', PORT: '0', DATA_DIR: dir, REDIS_URL: redis.url };
+  const child = fork(MAIN, { env, stdio: ['ignore', 'ignore', 'pipe', 'ipc'] });
+  t.after(() => child.kill('SIGKILL'));
+  const ended = once(child, 'exit');
+  let said = '';
+  child.stderr?.on('data', (chunk) => {
+    said += chunk;
+  });
+  await eventually(
+    () => readdirSync(`/proc/${child.pid}/fd`).some((fd) => isLinkTo(`/proc/${child.pid}/fd/${fd}`, 'start.sqlite')),
+    STARTS_MS,
+    () => said,
+  );
+  child.disconnect();
+  assert.deepEqual(await ended, [1, null]);
+  assert.match(said, /the supervisor is gone before this worker listened/);
 });
 
 test('decisions §1 WORKERS: the program itself: one port, one banner, each worker a node; a killed one comes back, SIGTERM ends all', {

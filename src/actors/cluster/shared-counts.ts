@@ -15,8 +15,8 @@ const BUCKETS_PER_MESSAGE = 1_000;
 const WAITING_MAX = 20_000;
 
 export interface SharedCounts {
-  /** Counts one in the bucket at the other nodes, soon. */
-  count(bucket: string): void;
+  /** Counts one in the bucket at the other nodes, soon; -1 takes one back. */
+  count(bucket: string, by?: 1 | -1): void;
   /** Tells `count` of the bucket to the other nodes at once; what 0 means is up to who listens. */
   tell(bucket: string, count: number): void;
   /** Hears of every count of the other nodes. */
@@ -41,11 +41,11 @@ export function createSharedCounts(bus: Pick<Bus, 'announce' | 'listen'>): Share
   };
 
   return {
-    count(bucket) {
+    count(bucket, by = 1) {
       const before = waiting.get(bucket);
       if (before === undefined && waiting.size >= WAITING_MAX) return;
       if (waiting.size === 0) setTimeout(flush, BATCH_MS).unref();
-      waiting.set(bucket, (before ?? 0) + 1);
+      waiting.set(bucket, (before ?? 0) + by);
     },
     tell: (bucket, count) => bus.announce('counted', { counts: [[bucket, count]] }),
     listen: (handler) => void handlers.push(handler),

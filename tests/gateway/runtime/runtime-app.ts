@@ -1,6 +1,7 @@
 /** An organisation with one app in real storage, and a server that serves it. */
 import type { TestContext } from 'node:test';
 import type { Route } from '../../../src/gateway/route.ts';
+import type { ServerOptions } from '../../../src/gateway/server.ts';
 import type { Services } from '../../../src/gateway/services.ts';
 import type { AppSettingsPatch } from '../../../src/protocol/console/app-settings.ts';
 import type { Storage } from '../../../src/storage/storage.ts';
@@ -18,15 +19,16 @@ export interface RuntimeApp extends TestServer {
 
 const DAY = Date.UTC(2026, 10, 20);
 
-/** `more`: services that the routes need beside storage and clock. */
+/** `more`: services that the routes need beside storage and clock; `counts`: what hears of limits at other nodes. */
 export async function serveApp(
   t: TestContext,
   routes: readonly Route[],
   nowMs = () => DAY,
   more: (storage: Storage) => Partial<Services> = () => ({}),
+  counts?: ServerOptions['counts'],
 ): Promise<RuntimeApp> {
   const { storage, organisationId, appId, keys } = await storeApp(t, DAY);
-  const server = await serve(t, routes, { storage, nowMs, ...more(storage) });
+  const server = await serve(t, routes, { storage, nowMs, ...more(storage) }, {}, counts);
   const patch = async (settings: AppSettingsPatch) => {
     await storage.write(organisationId, 'patchApp', { appId, organisationId, patch: settings, nowMs: DAY });
   };
