@@ -3,8 +3,8 @@
  * turn that are not rows yet (search results, repairs). Decides nothing about states; the machine does.
  */
 import { checkParams } from '../assistant/action-params.ts';
-import { fence } from '../assistant/fence.ts';
 import type { ChatMessage, ModelRequest, Passage, RoundResult, ToolCall, Usage } from '../assistant/models/model.ts';
+import { passageWords } from '../assistant/passage-words.ts';
 import { costMicroUsd } from '../assistant/prices.ts';
 import { modelRequest } from '../assistant/prompt.ts';
 import { SEARCH_KNOWLEDGE } from '../assistant/toolset.ts';
@@ -47,7 +47,7 @@ function refusal(details: readonly Detail[]): string {
 
 function passagesText(passages: readonly Passage[]): string {
   if (passages.length === 0) return 'Nothing was found.';
-  return passages.map((passage) => fence(passage.title, [...passage.headings, passage.text].join('\n'))).join('\n\n');
+  return passages.map(passageWords).join('\n\n');
 }
 
 export class TurnRounds {

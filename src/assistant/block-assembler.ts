@@ -5,7 +5,7 @@
  */
 
 import type { Block } from '../protocol/catalog/block.ts';
-import { fallbackText, modelBody } from '../protocol/catalog/catalog.ts';
+import { fallbackText, modelBody, validateBody } from '../protocol/catalog/catalog.ts';
 import type { Routes } from '../protocol/catalog/component.ts';
 import type { Detail } from '../protocol/issues.ts';
 import { clipWhole } from '../protocol/placeholder.ts';
@@ -59,6 +59,14 @@ interface Announced {
 /** Follow-up questions close the page, whenever the model makes them (catalog.md "Rules"). */
 const CLOSING_BLOCK = 'quick_replies';
 
+const NOT_SHOWN = 'This part of the answer could not be shown.';
+
+/** Body of a text block, by the component's own schema (decisions §11.8): without HTML, and with no links but http(s). */
+function textBody(md: string): Block['body'] {
+  const made = validateBody('text', { md });
+  return made.ok ? made.body : { md: NOT_SHOWN };
+}
+
 /** The first words of a body that could not be drawn, so that what it said is not lost. */
 function wordsOf(value: unknown): string {
   const words: string[] = [];
@@ -69,7 +77,7 @@ function wordsOf(value: unknown): string {
     else if (typeof node === 'object' && node !== null) for (const child of Object.values(node)) visit(child, depth + 1);
   };
   visit(value, 0);
-  return clipWhole(words.join('\n\n'), FALLBACK_MAX_CHARS) || 'This part of the answer could not be shown.';
+  return clipWhole(words.join('\n\n'), FALLBACK_MAX_CHARS) || NOT_SHOWN;
 }
 
 /** True when the text breaks off between the two halves of a character outside the basic plane. */
@@ -182,7 +190,7 @@ export class BlockAssembler {
     else if (current.content === '') this.#append(current, '\ufffd');
     this.#held = '';
     this.#text = null;
-    this.#output.completed({ index: current.index, id: current.id, block_type: 'text', revision: 1, body: { md: current.content } });
+    this.#output.completed({ index: current.index, id: current.id, block_type: 'text', revision: 1, body: textBody(current.content) });
   }
 
   /** The model began to write a component: its place is announced as soon as the name is known. */
@@ -279,7 +287,7 @@ export class BlockAssembler {
   }
 
   #fallBack(block: Announced): void {
-    const body = { md: wordsOf(block.attempt) };
+    const body = textBody(wordsOf(block.attempt));
     this.#output.completed({ index: this.#announce(block), id: block.id, block_type: 'text', revision: 1, body });
   }
 }

@@ -6,7 +6,7 @@ import { createHmac, randomBytes } from 'node:crypto';
 
 /** 48 bits: not to be guessed by whoever wrote the text, and short enough to cost the model few tokens. */
 const MARK_HEX_CHARS = 12;
-/** Labels are ours or made of titles; a long one would only cost tokens. */
+/** Labels are ours; a long one would only cost tokens. */
 const LABEL_MAX_CHARS = 80;
 
 // Keyed by the process, not drawn for each fence: the same text gets the same block again, so that the upstream's
@@ -27,8 +27,8 @@ function markOf(label: string, text: string): string {
 
 /**
  * `text` as a block that it cannot close: the closing line carries a mark that does not occur in the text.
- * `label` says what the data is ("knowledge", "result of find_orders"); characters outside letters, digits, space and `_.:/-`
- * are left out of it, so that a label made of somebody's words cannot open or close anything either.
+ * `label` says what the data is ("knowledge 1", "result of find_orders"), in words of ours: titles and names of files are data and stand
+ * inside (decisions §11.8). Characters outside letters, digits, space and `_.:/-` are left out of it all the same.
  */
 export function fence(label: string, text: string): string {
   const safe = label

@@ -1,4 +1,5 @@
 /** What the model is told: who it is (trusted), what was said, and data it may use but never obey (fenced). */
+import { registeredTag } from '../protocol/language-tag.ts';
 import type { TurnContext } from '../protocol/runtime/chat.ts';
 import type { Persona } from '../protocol/setup/persona.ts';
 import { FENCE_RULE, fence } from './fence.ts';
@@ -15,9 +16,10 @@ function lines(title: string, text: string): string {
   return text === '' ? '' : `\n\n${title}:\n${text}`;
 }
 
-/** The trusted instructions; the same for every turn of an app until its persona changes. */
+/** The trusted instructions; the same for every turn of an app until its persona changes. `locale`: a language tag, or null. */
 export function systemPrompt(appName: string, persona: Persona, locale: string | null): string {
   const { languages } = persona;
+  const device = locale === null ? null : registeredTag(locale);
   const language =
     languages.length > 0
       ? `\n\nAnswer in the language of the person when it is one of ${languages.join(', ')}, else in ${languages[0]}.`
@@ -29,7 +31,7 @@ export function systemPrompt(appName: string, persona: Persona, locale: string |
     lines('Rules you keep', persona.guardrails),
     lines('Topics you do not discuss', persona.topics.map((topic) => `- ${topic}`).join('\n')),
     language,
-    locale === null ? '' : ` The device is set to ${locale}.`,
+    device === null ? '' : ` The device is set to ${device}.`,
     `\n\n${RULES}`,
   ].join('');
 }

@@ -9,7 +9,7 @@ export interface AttachedWords {
   readonly text: string | null;
 }
 
-/** A name is somebody's words: it must not open or close anything, nor be a story. */
+/** A name is somebody's words: one line of them, and no story. */
 const NAME_MAX_CHARS = 80;
 
 function plainName(name: string): string {
@@ -17,12 +17,10 @@ function plainName(name: string): string {
   return [...plain.trim()].slice(0, NAME_MAX_CHARS).join('') || 'unnamed';
 }
 
-/** The line that stands for an image, whose pixels go beside the words or are not shown again. */
-export function imageLine(name: string): string {
-  return `[image: ${plainName(name)}]`;
-}
-
-/** An image: a line with its name. Anything else: its text as a fenced block, labelled with its name. */
+/**
+ * What was attached as a fenced block that begins with its name. Of an image the name is all: its pixels go beside the words, or are not
+ * shown again.
+ */
 export function attachmentWords({ name, mediaType, text }: AttachedWords): string {
-  return isImage(mediaType) ? imageLine(name) : fence(`attachment ${plainName(name)}`, text ?? '');
+  return isImage(mediaType) ? fence('image', plainName(name)) : fence('attachment', `${plainName(name)}\n\n${text ?? ''}`);
 }

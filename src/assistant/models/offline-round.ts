@@ -26,13 +26,11 @@ const THANKS = /^(?:thanks|thank|thx|ty|cheers|danke|merci|gracias|grazie|obriga
 const FILLER =
   /^(?:there|good|guten|buenos|días|you|u|a|so|very|much|lot|for|the|your|that|this|is|was|it|help|all|everyone|and|again|ok|okay|well|schön|vielen|dank|muchas|beaucoup|now|assistant|team|my|dear|how|are|doing|today)$/;
 
-/** The lines that stand for attached images. */
-const IMAGE_LINES = /^\[image: [^\]\n\r\u2028\u2029]*\]$/gm;
 const BLIND = 'I cannot look at pictures.';
 
 /** What the person wrote, without the data that came with it. */
 function questionOf(message: ChatMessage): string {
-  return withoutFences(message.content).replace(IMAGE_LINES, ' ').slice(0, QUESTION_MAX_CHARS).trim();
+  return withoutFences(message.content).slice(0, QUESTION_MAX_CHARS).trim();
 }
 
 /** Whether pictures came with what the person said last: in the same message or right before it. */

@@ -1,6 +1,7 @@
 /** The body of POST /v1/chat (service.md "POST /v1/chat", decisions §4): the same schema validates and documents it. */
 import * as v from 'valibot';
 import { boundedList, boundedMap } from '../bounded.ts';
+import { LOCALE_MAX_CHARS, languageTag } from '../language-tag.ts';
 import {
   ACTION_NAME_MAX_CHARS,
   ACTION_RESULT_MAX_BYTES,
@@ -79,6 +80,15 @@ const componentEntry = v.pipe(
 
 const handshakeNames = boundedList(text(ACTION_NAME_MAX_CHARS, 1), HANDSHAKE_NAMES_MAX, `must list at most ${HANDSHAKE_NAMES_MAX} names`);
 
+/** A hint, and so never a reason to refuse a turn: what is no language tag counts as none (decisions §11.8). */
+const locale = v.pipe(
+  text(LOCALE_MAX_CHARS),
+  stated(
+    v.transform((given: string) => languageTag(given)),
+    { description: 'A language tag (BCP 47), as de-AT. Anything else is ignored.' },
+  ),
+);
+
 /** The client handshake (service.md "Client handshake"; capabilities and action kinds: decisions §4). */
 export const handshake = openObject({
   protocol: v.literal(PROTOCOL_VERSION, `must be ${PROTOCOL_VERSION}`),
@@ -88,7 +98,7 @@ export const handshake = openObject({
   manifest_hash: v.optional(
     v.nullable(v.pipe(v.string('must be a string'), v.regex(/^[0-9a-f]{64}$/, 'must be the hash that POST /v1/apps/manifest answered'))),
   ),
-  locale: v.optional(v.nullable(text(35))),
+  locale: v.optional(v.nullable(locale)),
   capabilities: v.optional(handshakeNames, []),
   action_kinds: v.optional(handshakeNames, []),
 });

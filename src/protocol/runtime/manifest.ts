@@ -14,6 +14,7 @@ import {
   valueTypeOf,
 } from '../action-params.ts';
 import { boundedList, boundedMap } from '../bounded.ts';
+import { LOCALE_MAX_CHARS } from '../language-tag.ts';
 import {
   ACTION_DESCRIPTION_MAX_CHARS,
   ACTION_ENUM_MAX,
@@ -40,8 +41,6 @@ import { RISKS, type Risk } from './stream-events.ts';
 /** As a declared screen's (service.md "Screen declaration"). */
 const ROUTE_TITLE_MAX_CHARS = 60;
 const ROUTE_DESCRIPTION_MAX_CHARS = 300;
-/** The longest registered BCP 47 tags stay below this. */
-const LOCALE_MAX_CHARS = 35;
 const SDK_MAX_CHARS = 64;
 
 const flag = v.boolean('must be true or false');

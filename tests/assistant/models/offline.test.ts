@@ -1,6 +1,7 @@
 /** Proves what the offline model does with a message: passages, actions, and the stream it answers with. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { attachmentWords } from '../../../src/assistant/attachments/attachment-words.ts';
 import { fence } from '../../../src/assistant/fence.ts';
 import type { ModelRequest, ModelSink } from '../../../src/assistant/models/model.ts';
 import { createOfflineModel } from '../../../src/assistant/models/offline.ts';
@@ -218,13 +219,15 @@ test('offline: a request that cannot be read fails through the sink, without its
   assert.deepEqual(heard, ['failed offline model: TypeError']);
 });
 
+const PICTURED = attachmentWords({ name: 'cat.png', mediaType: 'image/png', text: null });
+
 test('offline: a picture that nothing else answers is said not to be seen; one beside a question is no hindrance', async () => {
   const images = [picture('image/png', Buffer.from('AAEC', 'base64'))];
   const asked = (words: string, passages = [RETURNS]) =>
-    request('', { passages, messages: [{ role: 'user', content: `${words}\n\n[image: cat.png]`, images }] });
+    request('', { passages, messages: [{ role: 'user', content: `${words}\n\n${PICTURED}`, images }] });
   assert.match((await hear(asked('What is in this photo?'))).text, /^I cannot look at pictures\./);
   const before = [
-    { role: 'user', content: '[image: cat.png]', images },
+    { role: 'user', content: PICTURED, images },
     { role: 'user', content: 'What is in it?' },
   ] as const;
   assert.match((await hear(request('', { messages: before }))).text, /^I cannot look at pictures\./);

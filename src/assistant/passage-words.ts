@@ -1,0 +1,10 @@
+/** How a passage of the app's knowledge is put before a model (decisions §7, §11.8): all of its author's words are data. */
+import { fence } from './fence.ts';
+import type { Passage } from './models/model.ts';
+
+/** The passage as a fenced block, the `index`-th (from 0) of those that are shown together. */
+export function passageWords(passage: Passage, index: number): string {
+  // Title and headings are the knowledge author's words: they belong inside.
+  const where = [passage.title, ...passage.headings].filter((part) => part !== '').join(' › ');
+  return fence(`knowledge ${index + 1}`, where === '' ? passage.text : `${where}\n\n${passage.text}`);
+}
