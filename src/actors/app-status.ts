@@ -8,7 +8,7 @@ import { timestamp } from '../protocol/timestamp.ts';
 import type { AppRecord } from '../storage/apps.ts';
 import type { Connection } from '../storage/connection.ts';
 import { countActions } from '../storage/http-actions.ts';
-import { countKnowledge, type KnowledgeCounts } from '../storage/knowledge-overview.ts';
+import { countKnowledge, type KnowledgeCounts, lastIndexedAtMs } from '../storage/knowledge-overview.ts';
 import { latestManifest } from '../storage/manifests.ts';
 import { countScreens, screensMissing } from '../storage/screens.ts';
 import { readLatestSmokeRun, type SmokeRun } from '../storage/smoke-runs.ts';
@@ -140,13 +140,19 @@ export function readAppStatus(db: Connection, app: AppRecord): AppStatus {
   };
 }
 
-/** The steps that the facts confirm (service.md "Steps"): only such a tick closes `verify` and `test`. */
-export function observedSteps({ facts }: AppStatus): StepId[] {
-  const confirmed: Partial<Record<StepId, boolean>> = {
-    knowledge: facts.knowledge.indexed > 0,
-    screens: (facts.manifest?.routeCount ?? 0) > 0,
-    verify: facts.handshakeAt !== null,
-    test: facts.smoke?.passed === true,
+/** When each step was last confirmed by what the service saw; absent: never. Milliseconds. */
+export type Observations = Readonly<Partial<Record<StepId, number>>>;
+
+/** What confirms a step (service.md "Steps"): only such a tick closes `verify` and `test`. Read at every step of a session. */
+export function readObservations(db: Connection, app: Pick<AppRecord, 'id' | 'handshakeAtMs'>): Observations {
+  const manifest = latestManifest(db, app.id);
+  const run = readLatestSmokeRun(db, app.id);
+  const indexedAtMs = lastIndexedAtMs(db, app.id);
+  return {
+    ...(indexedAtMs !== null && { knowledge: indexedAtMs }),
+    ...(manifest !== undefined && manifest.document.routes.length > 0 && { screens: manifest.lastSeenAtMs }),
+    // A build that calls in again is seen again.
+    ...(app.handshakeAtMs !== null && { verify: Math.max(app.handshakeAtMs, manifest?.lastSeenAtMs ?? 0) }),
+    ...(run?.passed === true && { test: run.createdAtMs }),
   };
-  return (Object.keys(confirmed) as StepId[]).filter((step) => confirmed[step]);
 }

@@ -1,9 +1,10 @@
 /**
- * An app going live, by itself or because a person asks for it (service.md "Other states", decisions §2): the
+ * An app going live, by itself or because a person asks for it (service.md "Other states", decisions §2 and §11): the
  * `app-lifecycle` machine fed with the app's rows, and its effects performed.
  */
 import { type AppLifecycleEffect, appLifecycle } from '../machines/app-lifecycle.ts';
 import { type AppRecord, readApp } from '../storage/apps.ts';
+import type { Connection } from '../storage/connection.ts';
 import { readOpenSession } from '../storage/setup-sessions.ts';
 import type { Storage } from '../storage/storage.ts';
 import { readAppStatus } from './app-status.ts';
@@ -12,8 +13,8 @@ import { stepper } from './step.ts';
 
 export interface GoLiveServices {
   readonly storage: Storage;
-  /** Of which the app's setup session ends. */
-  readonly sessions: Pick<SetupSessions, 'appWentLive'>;
+  /** Of which the app's setup session ends, and whoever watches one is told. */
+  readonly sessions: Pick<SetupSessions, 'appWentLive' | 'tell'>;
   nowMs(): number;
 }
 
@@ -23,14 +24,31 @@ async function perform(
   effects: readonly AppLifecycleEffect[],
 ): Promise<void> {
   for (const { type } of effects) {
-    // Of two that come here at once both see the app live afterwards; the first time stays (storage/apps.ts).
+    // Of two that come here at once both see the app live afterwards; the first time stays (storage/going-live.ts).
     if (type === 'goLive') await storage.write(organisationId, 'goLive', { appId, organisationId, nowMs: nowMs() });
+    if (type === 'goLive') sessions.tell(organisationId, appId);
     if (type === 'endSetupSession') await sessions.appWentLive(organisationId, appId);
   }
 }
 
 function lifecycleOf(app: AppRecord) {
   return stepper(appLifecycle, { stored: { state: app.live ? 'live' : 'building', context: {} } });
+}
+
+function evaluate(db: Connection, app: AppRecord, setupSessionOpen: boolean): readonly AppLifecycleEffect[] {
+  const { autoGoLive } = app.settings;
+  return lifecycleOf(app).send({
+    type: 'checks.evaluated',
+    // They would be read with every source that is indexed: not where they decide nothing.
+    passed: !app.live && autoGoLive && !setupSessionOpen && readAppStatus(db, app).go_live.every((check) => check.ok),
+    autoGoLive,
+    setupSessionOpen,
+  }).effects;
+}
+
+/** Whether the app goes live by itself as soon as its open session has come to its end. */
+export function goesLiveWithoutSession(db: Connection, app: AppRecord): boolean {
+  return evaluate(db, app, false).some((effect) => effect.type === 'goLive');
 }
 
 /**
@@ -42,13 +60,7 @@ export async function goLiveIfReady(services: GoLiveServices, organisationId: st
   const db = services.storage.organisation(organisationId);
   const app = readApp(db, appId, organisationId);
   if (app === undefined) return false;
-  const { effects } = lifecycleOf(app).send({
-    type: 'checks.evaluated',
-    // Those of a live app decide nothing, and would be read with every source that is indexed.
-    passed: !app.live && readAppStatus(db, app).go_live.every((check) => check.ok),
-    autoGoLive: app.settings.autoGoLive,
-    setupSessionOpen: readOpenSession(db, appId)?.kind === 'setup',
-  });
+  const effects = evaluate(db, app, readOpenSession(db, appId)?.kind === 'setup');
   await perform(services, app, effects);
   return effects.some((effect) => effect.type === 'goLive');
 }

@@ -8,6 +8,8 @@ import type { AppRecord } from '../storage/apps.ts';
 import type { SessionRef } from '../storage/setup-access.ts';
 import { type NewSetupEvent, readDetected, type SetupSessionRow } from '../storage/setup-sessions.ts';
 import type { Storage } from '../storage/storage.ts';
+import { goesLiveWithoutSession } from './go-live.ts';
+import { releaseOf } from './release.ts';
 import { refusalIn, sessionRows } from './setup-admission.ts';
 import type { Committed, SessionChange, SessionWork } from './setup-session.ts';
 import type { SetupSessions } from './setup-sessions.ts';
@@ -91,11 +93,14 @@ export class SetupAgent {
     });
   }
 
-  /** POST /complete. */
+  /** POST /complete: the app goes live in the same transaction, if the session was all that it waited for. */
   complete(ref: SessionRef, body: CompleteBody): Promise<Committed> {
     return this.#call(ref, ({ session }) => {
       session.send({ type: 'session.complete' });
-      return { outcome: body, events: [line('done', 'done', 'The agent finished.')] };
+      const { app } = sessionRows(this.#storage, ref);
+      const goesLive = goesLiveWithoutSession(this.#storage.organisation(ref.organisationId), app);
+      const detail = app.live || goesLive ? null : releaseOf(this.#storage.organisation(ref.organisationId), app).note;
+      return { outcome: body, goesLive, events: [line('done', 'done', 'The agent finished.', detail)] };
     });
   }
 

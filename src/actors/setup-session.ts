@@ -7,16 +7,17 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import type { Logger } from 'pino';
 import { type AgentIdentity, type SetupSessionContext, type SetupSessionEffect, setupSession } from '../machines/setup-session.ts';
-import { type StepPanelContext, stepPanel } from '../machines/step-panel.ts';
+import type { stepPanel } from '../machines/step-panel.ts';
 import { Refusal } from '../protocol/errors.ts';
-import type { AgentStepId, StepId, StepState } from '../protocol/setup/steps.ts';
+import type { AgentStepId } from '../protocol/setup/steps.ts';
 import { readApp } from '../storage/apps.ts';
 import type { Connection } from '../storage/connection.ts';
 import type { SessionRef } from '../storage/setup-access.ts';
-import { type NewSetupEvent, readSession, type SetupSessionRow } from '../storage/setup-sessions.ts';
+import { type CommitSessionInput, type NewSetupEvent, readSession, type SetupSessionRow } from '../storage/setup-sessions.ts';
 import type { Storage } from '../storage/storage.ts';
-import { observedSteps, readAppStatus } from './app-status.ts';
+import { readObservations } from './app-status.ts';
 import type { Bus } from './cluster/bus.ts';
+import { SessionPanel } from './session-panel.ts';
 import { type Stepper, stepper } from './step.ts';
 
 export interface SetupServices {
@@ -57,6 +58,8 @@ export interface SessionChange {
   readonly outcome?: unknown;
   /** The step at which the session failed; null: the one that the agent was at last. */
   readonly failedStep?: AgentStepId | null;
+  /** True: the app goes live in the same transaction. */
+  readonly goesLive?: boolean;
   /** Thrown once the change is committed: an expired session says so and is closed, too. */
   readonly refusal?: Refusal;
 }
@@ -66,14 +69,6 @@ export interface Committed {
   /** Of the events of the change, in their order. */
   readonly eventIds: readonly number[];
 }
-
-/** Lines of what the server saw by itself. */
-const OBSERVED_TITLES: Partial<Record<StepId, string>> = {
-  verify: 'The app called in.',
-  test: 'The smoke test passed.',
-  knowledge: 'A knowledge source is indexed.',
-  screens: 'A build registered its screens.',
-};
 
 /** Whether a session in this state is at its end: nothing happens to it any more (service.md "Setup session"). */
 export function isClosed(state: string): boolean {
@@ -93,21 +88,6 @@ export function sessionMachine(row: SetupSessionRow): Stepper<typeof setupSessio
 /** Who claimed the session; null before the claim. */
 export function agentOf(row: SetupSessionRow): AgentIdentity | null {
   return (JSON.parse(row.snapshot) as SetupSessionContext).agent;
-}
-
-interface StoredPanel {
-  readonly state: Readonly<Record<StepId, StepState>>;
-  readonly context: StepPanelContext;
-}
-
-/** A panel as its row keeps it. */
-export function storedPanel(row: SetupSessionRow): StoredPanel {
-  return JSON.parse(row.panel) as StoredPanel;
-}
-
-/** JSON of a panel as its row keeps it. */
-export function panelJson(panel: Stepper<typeof stepPanel>): string {
-  return JSON.stringify({ state: panel.snapshot.value, context: panel.snapshot.context });
 }
 
 /** @throws Refusal app_not_found. */
@@ -227,27 +207,24 @@ export class SetupSession {
       // Whoever lost a race with another node gives way, at random, so that they do not meet again.
       if (shared && attempt > 1) await pause(Math.random() * Math.min(attempt * 4, STEP_PAUSE_MAX_MS));
       const row = sessionOrRefuse(db, this.ref.sessionId);
-      // Thirteen regions take a while to wake, and most work leaves the panel alone.
-      let panel: Stepper<typeof stepPanel> | undefined;
       const effects: SetupSessionEffect[] = [];
+      const panel = new SessionPanel(row);
       const session: SessionWork = {
         row,
         session: noting(sessionMachine(row), effects),
         get panel() {
-          panel ??= stepper(stepPanel, { stored: storedPanel(row) });
-          return panel;
+          return panel.machine;
         },
         nowMs: this.#services.nowMs(),
       };
       const change = work(session);
       closePanel(session, effects, change.failedStep ?? null);
-      const states = panel === undefined ? storedPanel(row).state : panel.snapshot.value;
-      const events = [...(change.events ?? []), ...this.#observe(db, session, states)];
+      const events = [...(change.events ?? []), ...this.#observe(db, session, panel)];
       const state = session.session.state;
-      const steps = panel === undefined ? row.panel : panelJson(panel);
+      const steps = panel.toJson();
       const isSame = state === row.state && steps === row.panel && events.length === 0 && change.detected === undefined;
       if (isSame) return this.#told(change, { row, eventIds: [] });
-      const eventIds = await storage.write(this.ref.organisationId, 'commitSetupSession', {
+      const input = {
         sessionId: row.id,
         revision: row.revision,
         state,
@@ -258,12 +235,21 @@ export class SetupSession {
         events,
         detected: change.detected ?? null,
         nowMs: session.nowMs,
-      });
+      };
+      const eventIds = await this.#commit(input, change.goesLive ?? false);
       if (eventIds === null) continue;
       this.#committed(row.revision + 1);
       return this.#told(change, { row: sessionOrRefuse(db, row.id), eventIds: eventIds.slice(0, change.events?.length ?? 0) });
     }
     throw new Error(`the session's row kept changing: gave up after ${tries} tries`);
+  }
+
+  #commit(input: CommitSessionInput, goesLive: boolean): Promise<number[] | null> {
+    const { storage } = this.#services;
+    const { organisationId, appId } = this.ref;
+    if (!goesLive) return storage.write(organisationId, 'commitSetupSession', input);
+    const goLive = { appId, organisationId, nowMs: input.nowMs };
+    return storage.write(organisationId, 'commitSessionAndGoLive', { ...input, goLive });
   }
 
   /** Tells whoever watches, here and at the other nodes. */
@@ -279,14 +265,10 @@ export class SetupSession {
   }
 
   /** Ticks what the app's rows show, and answers the lines that say so. */
-  #observe(db: Connection, work: SessionWork, states: StoredPanel['state']): NewSetupEvent[] {
+  #observe(db: Connection, work: SessionWork, panel: SessionPanel): NewSetupEvent[] {
     if (work.session.state !== 'running') return [];
     const app = readApp(db, this.ref.appId, this.ref.organisationId);
     if (app === undefined) throw noSuchApp();
-    return observedSteps(readAppStatus(db, app)).flatMap((step) => {
-      if (states[step] === 'done') return [];
-      work.panel.send({ type: 'step.observed', step });
-      return [{ step, status: 'done', title: OBSERVED_TITLES[step] ?? null, detail: null, data: null, origin: 'server' } as const];
-    });
+    return panel.observe(readObservations(db, app));
   }
 }

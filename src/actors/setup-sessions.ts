@@ -9,15 +9,22 @@ import { mintId } from '../protocol/ids.ts';
 import { PING_INTERVAL_MS, SETUP_SESSION_HOURS } from '../protocol/limits.ts';
 import type { AppRecord } from '../storage/apps.ts';
 import type { SessionRef } from '../storage/setup-access.ts';
-import { nextSessionDeadline, readDueSessions, readOpenSession, readSession, type SetupSessionRow } from '../storage/setup-sessions.ts';
+import {
+  nextSessionDeadline,
+  readDueSessions,
+  readLatestSession,
+  readOpenSession,
+  readSession,
+  type SetupSessionRow,
+} from '../storage/setup-sessions.ts';
 import type { ActorRecord } from './cluster/messages.ts';
 import type { DeadlineKind } from './deadlines.ts';
+import { panelJson } from './session-panel.ts';
 import { refuseLiveApp } from './setup-admission.ts';
 import { type IssuedCode, issueFileCode } from './setup-files.ts';
 import {
   type Committed,
   isClosed,
-  panelJson,
   type SessionChange,
   type SessionWork,
   type SetupServices,
@@ -39,18 +46,15 @@ export interface OpenedSession {
   readonly issued: IssuedCode;
 }
 
-/** The sessions of every app, one open at most of each; `onEnded` hears of those that are replaced or run out. */
+/** The sessions of every app, one open at most of each. */
 export class SetupSessions {
   readonly #services: SetupServices;
   readonly #active = new Map<string, SetupSession>();
   readonly #pings: NodeJS.Timeout;
   readonly #looks: NodeJS.Timeout | undefined;
-  /** To be told when a session no longer holds its app back from going live. */
-  readonly #onEnded: (organisationId: string, appId: string) => Promise<void>;
 
-  constructor(services: SetupServices, onEnded: (organisationId: string, appId: string) => Promise<void>) {
+  constructor(services: SetupServices) {
     this.#services = services;
-    this.#onEnded = onEnded;
     // Whoever watches a session in which nothing happens still has to hear that the connection lives.
     this.#pings = setInterval(() => {
       for (const session of this.#active.values()) session.wake();
@@ -125,8 +129,6 @@ export class SetupSessions {
       if (!opened) continue;
       this.#services.noteDeadline(app.organisationId, expiresAtMs);
       const issued = await issueFileCode(this.#services, { sessionId: id, organisationId: app.organisationId, appId: app.id });
-      // A setup session was perhaps all that the app was waiting for.
-      if (kind === 'sync') await this.#onEnded(app.organisationId, app.id);
       return { row: sessionOrRefuse(db, id), issued };
     }
     throw new Error(`sessions of the app kept being opened: gave up after ${OPEN_TRIES} tries`);
@@ -145,17 +147,24 @@ export class SetupSessions {
   }
 
   /** To be waited for before somebody is told that the session is closed: one that ran out stays so when the clock is set back. */
-  async expire({ sessionId, organisationId, appId }: SessionRef): Promise<void> {
+  async expire({ sessionId, organisationId }: SessionRef): Promise<void> {
     const row = readSession(this.#services.storage.organisation(organisationId), sessionId);
     if (row === undefined || isClosed(row.state)) return;
-    const ended = await this.#end(organisationId, row, { type: 'session.expire', nowMs: this.#services.nowMs() });
-    if (isClosed(ended.row.state)) await this.#onEnded(organisationId, appId);
+    await this.#end(organisationId, row, { type: 'session.expire', nowMs: this.#services.nowMs() });
   }
 
   /** The app went live: its open setup session ends, a sync session goes on (service.md "Authentication" 9). */
   async appWentLive(organisationId: string, appId: string): Promise<void> {
     const open = readOpenSession(this.#services.storage.organisation(organisationId), appId);
     if (open !== undefined) await this.#end(organisationId, open, { type: 'app.live' });
+  }
+
+  /** A line was added to the app's latest session beside its own work: whoever watches it, here or elsewhere, looks. */
+  tell(organisationId: string, appId: string): void {
+    const row = readLatestSession(this.#services.storage.organisation(organisationId), appId);
+    if (row === undefined) return;
+    this.#active.get(row.id)?.wake();
+    this.#services.others?.announce('sessionChanged', { sessionId: row.id, organisationId, appId });
   }
 
   /** Something was observed of the app: the panel of its session shows it. */
@@ -172,7 +181,6 @@ export class SetupSessions {
         const nowMs = this.#services.nowMs();
         for (const row of readDueSessions(this.#services.storage.organisation(organisationId), nowMs, DUE_PER_ROUND)) {
           await this.#end(organisationId, row, { type: 'session.expire', nowMs });
-          await this.#onEnded(organisationId, row.appId);
         }
       },
     };

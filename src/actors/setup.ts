@@ -2,7 +2,8 @@
  * The setup interface's actors, put together: sessions, what agents do to them, and what follows when something about
  * an app has changed (its panel is ticked, and it may go live by itself).
  */
-import { listApps } from '../storage/apps.ts';
+import { listApps, readApp } from '../storage/apps.ts';
+import { readLatestSession } from '../storage/setup-sessions.ts';
 import { goLiveIfReady } from './go-live.ts';
 import { SetupAgent } from './setup-agent.ts';
 import type { SetupServices } from './setup-session.ts';
@@ -11,7 +12,10 @@ import { SetupSessions } from './setup-sessions.ts';
 export interface Setup extends SetupServices {
   readonly sessions: SetupSessions;
   readonly agent: SetupAgent;
-  /** To be told when something of the app was observed or a session ended. Never throws: nobody waits for it. */
+  /**
+   * To be told of what settles whether an app goes live by itself (decisions §11): POST /complete, a manifest, an indexed source, a
+   * screen, a passed run, a setting. Not of a session that was given up, stopped, replaced or ran out. Never throws: nobody waits for it.
+   */
   settled(organisationId: string, appId: string): Promise<void>;
   /** For the start of a node, and when another one was lost: what a process that died had observed, and not yet acted on. */
   resume(organisationId: string): Promise<void>;
@@ -30,9 +34,14 @@ export function createSetup(services: SetupServices): Setup {
       log.error({ err: error, app_id: appId }, 'an observation could not be noted');
     }
   };
-  const sessions = new SetupSessions(services, settled);
+  const sessions = new SetupSessions(services);
   const resume = async (organisationId: string) => {
-    for (const { id } of listApps(storage.organisation(organisationId))) await settled(organisationId, id);
+    const db = storage.organisation(organisationId);
+    for (const { id } of listApps(db)) {
+      // A session that was given up or stopped takes nothing live, a start after it neither: the next thing that settles it does.
+      const wasLeft = ['failed', 'cancelled', 'expired'].includes(readLatestSession(db, id)?.state ?? '');
+      if (!wasLeft || readApp(db, id, organisationId)?.live === true) await settled(organisationId, id);
+    }
   };
   return { ...services, sessions, agent: new SetupAgent(storage, sessions), settled, resume, close: () => sessions.close() };
 }

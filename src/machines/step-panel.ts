@@ -19,7 +19,7 @@
  * ³ a step of writes is finished as soon as a report or a write names a later step. ⁴ what the agent has closed it may
  * take up again (`started`), skip or fail; what the server alone closes stays done for it, and `progress` reopens nothing.
  * ⁵ the step `done`; and of the steps of writes those that are active. ⁶ the step that is named, else the last one that a
- * report or a write named.
+ * report or a write named, else `connected`: that is where the agent was.
  */
 import { assign, setup } from 'xstate';
 import {
@@ -84,7 +84,8 @@ const definition = setup({
     closesOnClaim: (_, { step }: Of) => isClaimStep(step),
     isLast: (_, { step }: Of) => step === 'done',
     closesOnComplete: (_, { step }: Of) => step === 'done' || stepOf(step).isWrite,
-    isBlamed: ({ context, event }, { step }: Of) => event.type === 'session.failed' && (event.step ?? context.lastStep) === step,
+    isBlamed: ({ context, event }, { step }: Of) =>
+      event.type === 'session.failed' && (event.step ?? context.lastStep ?? 'connected') === step,
   },
   actions: {
     noteStep: assign({

@@ -12,6 +12,9 @@ export const RUNTIME_HEADERS = {
   platform: ['x-service-platform', 'x-rd-platform'],
 } as const satisfies Record<string, readonly [string, string]>;
 
+/** As people write it: the signed-in person's own token, for HTTP actions with auth `user`. */
+export const USER_TOKEN_HEADER = 'X-Service-User-Token';
+
 export type RuntimeHeader = keyof typeof RUNTIME_HEADERS;
 
 /** Who is signed in, where a request has no body that could say so (decisions §11.4). It has no earlier spelling. */
@@ -32,7 +35,7 @@ export const CORS_REQUEST_HEADERS = [
   'X-Service-Key',
   'X-Service-Device',
   'X-Service-User',
-  'X-Service-User-Token',
+  USER_TOKEN_HEADER,
   'X-Service-SDK',
   'X-Service-Platform',
   'X-RD-Key',

@@ -129,6 +129,8 @@ export const DETECTED_LOCALES_MAX = 40;
 export const DETECTED_FONTS_MAX = 10;
 export const SUMMARY_MAX_CHARS = 20_000;
 export const FILES_CHANGED_MAX = 500;
+/** A path, or one thing left for a person to do. */
+export const COMPLETION_LINE_MAX_CHARS = 500;
 export const HUMAN_TODOS_MAX = 50;
 export const FAIL_REASON_MAX_CHARS = 2_000;
 

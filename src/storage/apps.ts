@@ -157,10 +157,11 @@ function createApp(db: Connection, input: NewApp): AppRecord {
     secret: Buffer.from(input.sealedIdentitySecret),
     nowMs,
   });
-  return existing(db, appId, input.organisationId);
+  return requireAppRecord(db, appId, input.organisationId);
 }
 
-function existing(db: Connection, appId: string, organisationId: string): AppRecord {
+/** The app as the transaction sees it. @throws Refusal not_found. */
+export function requireAppRecord(db: Connection, appId: string, organisationId: string): AppRecord {
   const app = loadApp(db, appId, organisationId);
   if (app === undefined) throw noSuchApp(appId);
   return app;
@@ -169,7 +170,7 @@ function existing(db: Connection, appId: string, organisationId: string): AppRec
 /** Changes what the patch names. @throws Refusal not_found; conflict when the slug is taken. */
 function patchApp(db: Connection, input: { appId: string; organisationId: string; patch: PatchAppBody; nowMs: number }): AppRecord {
   const { appId, organisationId, patch, nowMs } = input;
-  const before = existing(db, appId, organisationId);
+  const before = requireAppRecord(db, appId, organisationId);
   if (patch.slug !== undefined) refuseTakenSlug(db, patch.slug, appId);
   db.statement(
     `UPDATE apps SET name = :name, slug = :slug, platform_hint = :platformHint, settings = :settings,
@@ -183,15 +184,7 @@ function patchApp(db: Connection, input: { appId: string; organisationId: string
     settings: JSON.stringify(settingsToWire(patchSettings(before.settings, patch))),
     nowMs,
   });
-  return existing(db, appId, organisationId);
-}
-
-/** From now on live keys are served. Idempotent: the first time stays. @throws Refusal not_found. */
-function goLive(db: Connection, input: { appId: string; organisationId: string; nowMs: number }): AppRecord {
-  db.statement(
-    `UPDATE apps SET live = 1, live_at_ms = :nowMs, revision = revision + 1, updated_at_ms = :nowMs WHERE id = :appId AND live = 0`,
-  ).run({ appId: input.appId, nowMs: input.nowMs });
-  return existing(db, input.appId, input.organisationId);
+  return requireAppRecord(db, appId, organisationId);
 }
 
 /**
@@ -208,4 +201,4 @@ function deleteApp(db: Connection, input: { appId: string }): boolean {
 }
 
 /** Writes of the app's row, of its drafts and of its identity secret. */
-export const transactions = { createApp, patchApp, goLive, deleteApp, ...draftTransactions, ...identityTransactions };
+export const transactions = { createApp, patchApp, deleteApp, ...draftTransactions, ...identityTransactions };

@@ -198,7 +198,7 @@ function saveExperienceDraft(
  * The drafts become the published version; publishing what is published already answers that version.
  * @throws Refusal not_found; conflict when there is nothing to publish yet.
  */
-function publishDrafts(db: Connection, input: { appId: string; nowMs: number }): { version: number } {
+export function publishDrafts(db: Connection, input: { appId: string; nowMs: number }): { version: number } {
   const { appId, nowMs } = input;
   const { publishedVersion } = draftOrRefuse(db, appId);
   const drafts = db

@@ -31,6 +31,16 @@ export function listSourcesInService(db: Connection, appId: string, limit: numbe
     .map(sourceOf);
 }
 
+/** When a source in service was last indexed; null: none is. */
+export function lastIndexedAtMs(db: Connection, appId: string): number | null {
+  const row = db
+    .statement(
+      `SELECT max(updated_at_ms) AS at FROM knowledge_sources WHERE app_id = :appId AND state = 'indexed' AND archived_at_ms IS NULL`,
+    )
+    .get({ appId });
+  return (row?.at as number | null | undefined) ?? null;
+}
+
 /** Titles of indexed sources in service, each once, oldest first, at most `limit`. */
 export function readIndexedTitles(db: Connection, appId: string, limit: number): string[] {
   const indexed = `app_id = :appId AND state = 'indexed' AND archived_at_ms IS NULL`;

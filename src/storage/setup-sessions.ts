@@ -167,6 +167,51 @@ function fitting(count: number, events: readonly NewSetupEvent[]): readonly NewS
   return events.slice(0, Math.max(0, EVENTS_PER_SESSION_MAX + SERVER_EVENTS_SLACK - count));
 }
 
+/**
+ * The ids the events were given; null when the session has moved on since it was read: read it and step again.
+ * @throws Refusal conflict when the session has as many events as it may and an agent sends more.
+ */
+export function commitSetupSession(db: Connection, input: CommitSessionInput): number[] | null {
+  const { sessionId, revision, nowMs } = input;
+  const before = db.statement('SELECT next_event FROM setup_sessions WHERE id = :sessionId').get({ sessionId });
+  if (before === undefined) return null;
+  const events = fitting((before.next_event as number) - 1, input.events);
+  const row = db
+    .statement(
+      `UPDATE setup_sessions SET state = :state, snapshot = :snapshot, panel = :panel, revision = revision + 1,
+         next_event = next_event + :count, outcome = coalesce(:outcome, outcome),
+         closed_at_ms = CASE WHEN :closed THEN coalesce(closed_at_ms, :nowMs) ELSE closed_at_ms END
+       WHERE id = :sessionId AND revision = :revision RETURNING app_id, next_event`,
+    )
+    .get({
+      sessionId,
+      revision,
+      state: input.state,
+      snapshot: input.snapshot,
+      panel: input.panel,
+      outcome: input.outcome,
+      closed: input.closed ? 1 : 0,
+      count: events.length,
+      nowMs,
+    });
+  if (row === undefined) return null;
+  const firstId = (row.next_event as number) - events.length;
+  insertEvents(db, sessionId, firstId, events, nowMs);
+  if (input.detected !== null) {
+    db.statement('UPDATE apps SET detected = :detected WHERE id = :appId').run({ detected: input.detected, appId: row.app_id as string });
+  }
+  return events.map((_, index) => firstId + index);
+}
+
+/** One more line of the server's, also of a session that is closed: what came of it. Of a full session it is left out. */
+export function addServerEvent(db: Connection, sessionId: string, event: NewSetupEvent, nowMs: number): void {
+  const row = db.statement('SELECT next_event FROM setup_sessions WHERE id = :sessionId').get({ sessionId });
+  const id = row?.next_event as number | undefined;
+  if (id === undefined || fitting(id - 1, [event]).length === 0) return;
+  db.statement('UPDATE setup_sessions SET next_event = next_event + 1, revision = revision + 1 WHERE id = :sessionId').run({ sessionId });
+  insertEvents(db, sessionId, id, [event], nowMs);
+}
+
 export const transactions = {
   /** False when the app has an open session already: close that one first. */
   openSetupSession(db: Connection, input: OpenSessionInput): boolean {
@@ -182,39 +227,5 @@ export const transactions = {
     return true;
   },
 
-  /**
-   * The ids the events were given; null when the session has moved on since it was read: read it and step again.
-   * @throws Refusal conflict when the session has as many events as it may and an agent sends more.
-   */
-  commitSetupSession(db: Connection, input: CommitSessionInput): number[] | null {
-    const { sessionId, revision, nowMs } = input;
-    const before = db.statement('SELECT next_event FROM setup_sessions WHERE id = :sessionId').get({ sessionId });
-    if (before === undefined) return null;
-    const events = fitting((before.next_event as number) - 1, input.events);
-    const row = db
-      .statement(
-        `UPDATE setup_sessions SET state = :state, snapshot = :snapshot, panel = :panel, revision = revision + 1,
-           next_event = next_event + :count, outcome = coalesce(:outcome, outcome),
-           closed_at_ms = CASE WHEN :closed THEN coalesce(closed_at_ms, :nowMs) ELSE closed_at_ms END
-         WHERE id = :sessionId AND revision = :revision RETURNING app_id, next_event`,
-      )
-      .get({
-        sessionId,
-        revision,
-        state: input.state,
-        snapshot: input.snapshot,
-        panel: input.panel,
-        outcome: input.outcome,
-        closed: input.closed ? 1 : 0,
-        count: events.length,
-        nowMs,
-      });
-    if (row === undefined) return null;
-    const firstId = (row.next_event as number) - events.length;
-    insertEvents(db, sessionId, firstId, events, nowMs);
-    if (input.detected !== null) {
-      db.statement('UPDATE apps SET detected = :detected WHERE id = :appId').run({ detected: input.detected, appId: row.app_id as string });
-    }
-    return events.map((_, index) => firstId + index);
-  },
+  commitSetupSession,
 };

@@ -9,6 +9,7 @@ import { openWriter } from './database.ts';
 import * as devices from './devices.ts';
 import * as endUsers from './end-users.ts';
 import * as feedback from './feedback.ts';
+import * as goingLive from './going-live.ts';
 import * as httpActions from './http-actions.ts';
 import * as installation from './installation.ts';
 import * as invocations from './invocations.ts';
@@ -69,6 +70,7 @@ export const transactions = {
   ...proposals.transactions,
   ...setupAccess.transactions,
   ...setupSessions.transactions,
+  ...goingLive.transactions,
   ...smokeRuns.transactions,
   ...devices.transactions,
   ...usageMails.transactions,

@@ -1,7 +1,7 @@
 /** decisions §2 "Go-live checks", service.md "GET /status" and "Other states": the facts, the checks, and going live by itself. */
 import assert from 'node:assert/strict';
 import { type TestContext, test } from 'node:test';
-import { observedSteps, readAppStatus } from '../../src/actors/app-status.ts';
+import { readAppStatus, readObservations } from '../../src/actors/app-status.ts';
 import { goLiveIfReady } from '../../src/actors/go-live.ts';
 import { mintId } from '../../src/protocol/ids.ts';
 import { readApp } from '../../src/storage/apps.ts';
@@ -23,8 +23,9 @@ async function building(t: TestContext, settings: { auto_go_live?: boolean } = {
     live: () => read().live,
     liveAtMs: () => read().liveAtMs,
     status: () => readAppStatus(db, read()),
+    observed: () => Object.keys(readObservations(db, read())),
     goLive: (nowMs = NOW) =>
-      goLiveIfReady({ storage, sessions: { appWentLive: async () => {} }, nowMs: () => nowMs }, organisationId, appId),
+      goLiveIfReady({ storage, sessions: { appWentLive: async () => {}, tell: () => {} }, nowMs: () => nowMs }, organisationId, appId),
     async callIn(routes: readonly string[] = []) {
       const manifest = { version: '1', actions: [], routes: routes.map((name) => ({ name, title: 'A screen' })) };
       await storage.write(organisationId, 'registerManifest', { ...hashManifest(manifest), appId, sdk: 'web/0.50.0', nowMs: NOW });
@@ -74,7 +75,7 @@ test('GET /status: a new app has not called in, misses nothing, and was never te
     ],
   );
   assert.ok(status.go_live.every(({ label, detail }) => label !== '' && detail.endsWith('.')));
-  assert.deepEqual(observedSteps(status), []);
+  assert.deepEqual(app.observed(), []);
 });
 
 test('GET /status: each check follows what it is about, and says what to do', async (t) => {
@@ -109,12 +110,12 @@ test('Steps: verify needs a handshake, test a passing run, screens a registered 
   await app.smoke(false);
   await app.declare('cart');
   await app.addSource();
-  assert.deepEqual(observedSteps(app.status()), [], 'a plan, a waiting source and a failed run confirm nothing');
+  assert.deepEqual(app.observed(), [], 'a plan, a waiting source and a failed run confirm nothing');
   await app.callIn([]);
-  assert.deepEqual(observedSteps(app.status()), ['verify']);
+  assert.deepEqual(app.observed(), ['verify']);
   await app.callIn(['cart']);
   await app.smoke(true);
-  assert.deepEqual(observedSteps(app.status()), ['screens', 'verify', 'test']);
+  assert.deepEqual(app.observed(), ['screens', 'verify', 'test']);
 });
 
 test('Go live: an app whose four checks pass goes live by itself, once', async (t) => {

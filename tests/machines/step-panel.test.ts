@@ -55,6 +55,7 @@ function casesOf(step: StepId): Record<Column, readonly Case[]> {
   const at = ORDER.indexOf(step);
   const later = ORDER.slice(at + 1).filter(isAgentStep);
   const earlier = ORDER.slice(0, at).filter(isAgentStep);
+  const nowhere: readonly Case[] = [{ event: { type: 'session.failed', step: null }, lastStep: null }];
   const plain = (events: readonly StepPanelEvent[]): Case[] => events.map((event) => ({ event, lastStep: null }));
   const reported = (steps: readonly AgentStepId[], statuses: readonly EventStatus[]) =>
     plain(steps.flatMap((one) => statuses.map((status) => ({ type: 'step.reported', step: one, status }) as const)));
@@ -78,9 +79,13 @@ function casesOf(step: StepId): Record<Column, readonly Case[]> {
     'failed at it': mine.flatMap((one) =>
       [null, 'discover' as const].map((lastStep): Case => ({ event: { type: 'session.failed', step: one }, lastStep })),
     ),
-    'failed where it was last': mine.map((lastStep): Case => ({ event: { type: 'session.failed', step: null }, lastStep })),
+    'failed where it was last': [
+      ...mine.map((lastStep): Case => ({ event: { type: 'session.failed', step: null }, lastStep })),
+      // Before it said or wrote anything the agent was at its start.
+      ...(step === 'connected' ? nowhere : []),
+    ],
     'failed elsewhere': [
-      { event: { type: 'session.failed', step: null }, lastStep: null },
+      ...(step === 'connected' ? [] : nowhere),
       ...[...earlier, ...later].flatMap((other): Case[] => [
         { event: { type: 'session.failed', step: null }, lastStep: other },
         { event: { type: 'session.failed', step: other }, lastStep: isAgentStep(step) ? step : null },

@@ -35,7 +35,13 @@ test('Setup interface: from the file to POST /complete: thirteen steps done, the
   );
   // Its own smoke run does not cut the session off (decisions §2): the app goes live once the session is over.
   assert.equal((await createClient(service.baseUrl, keys.live).say('Hello')).status, 403);
-  assert.deepEqual(await agent.get('POST', '/complete', SUMMARY), { ok: true, status: 'completed', token: 'revoked' });
+  assert.deepEqual(await agent.get('POST', '/complete', SUMMARY), {
+    ok: true,
+    status: 'completed',
+    token: 'revoked',
+    live: true,
+    version: 1,
+  });
   const late = await agent.send('GET', '/status');
   assert.deepEqual([late.status, (late.json as { error: { code: string } }).error.code], [410, 'session_closed']);
 

@@ -8,6 +8,7 @@ import { DEFAULT_PERSONA } from '../../src/protocol/setup/persona.ts';
 import { type AppRecord, listApps, readApp, transactions } from '../../src/storage/apps.ts';
 import type { Connection } from '../../src/storage/connection.ts';
 import { readDraft, readPersona, readPublishedConfig } from '../../src/storage/drafts.ts';
+import { transactions as live } from '../../src/storage/going-live.ts';
 import { PREVIOUS_IDENTITY_SECRET_VALID_MS, readIdentitySecrets, sealIdentitySecret } from '../../src/storage/identity-secrets.ts';
 import { transactions as knowledge } from '../../src/storage/knowledge.ts';
 import { openVault } from '../../src/storage/vault.ts';
@@ -104,10 +105,33 @@ test('Go live: the first time stays when it is done again', (t) => {
   const files = openFiles(t, NOW);
   const { db, organisationId } = files;
   const appId = addApp(files, 'Shop', NOW);
-  assert.equal(transactions.goLive(db, { appId, organisationId, nowMs: NOW + 10 }).live, true);
-  assert.equal(transactions.goLive(db, { appId, organisationId, nowMs: NOW + 99 }).liveAtMs, NOW + 10);
-  assert.equal(known(db, appId).live, true);
-  assert.throws(() => transactions.goLive(db, { appId: 'app_x', organisationId, nowMs: NOW }), { code: 'not_found' });
+  assert.deepEqual(live.goLive(db, { appId, organisationId, nowMs: NOW + 10 }), { wentLive: true, version: null });
+  assert.deepEqual(live.goLive(db, { appId, organisationId, nowMs: NOW + 99 }), { wentLive: false, version: null });
+  assert.deepEqual([known(db, appId).live, known(db, appId).liveAtMs], [true, NOW + 10]);
+  assert.throws(() => live.goLive(db, { appId: 'app_x', organisationId, nowMs: NOW }), { code: 'not_found' });
+});
+
+test('decisions §11 Going live: drafts of an app that never published anything become version 1 with it, unless its setting is off', (t) => {
+  const files = openFiles(t, NOW);
+  const { db, organisationId } = files;
+  const goLive = (appId: string) => live.goLive(db, { appId, organisationId, nowMs: NOW + 10 }).version;
+  const drafted = () => {
+    const appId = addApp(files, 'Shop', NOW);
+    transactions.saveExperienceDraft(db, { appId, patch: { assistantName: 'Ada' }, nowMs: NOW });
+    return appId;
+  };
+  const obedient = drafted();
+  assert.equal(goLive(obedient), 1);
+  assert.equal(readPersona(db, known(db, obedient), 'live').assistantName, 'Ada');
+  const careful = drafted();
+  transactions.patchApp(db, { appId: careful, organisationId, patch: { publish_on_go_live: false }, nowMs: NOW });
+  assert.equal(goLive(careful), null);
+  assert.equal(readPersona(db, known(db, careful), 'live').assistantName, DEFAULT_PERSONA.assistantName);
+  const published = drafted();
+  transactions.publishDrafts(db, { appId: published, nowMs: NOW });
+  transactions.saveExperienceDraft(db, { appId: published, patch: { assistantName: 'Eve' }, nowMs: NOW });
+  assert.equal(goLive(published), 1);
+  assert.equal(readPersona(db, known(db, published), 'live').assistantName, 'Ada');
 });
 
 test('PUT /appearance 4: the theme replaces the draft but keeps an uploaded logo; a copilot block left out stays', (t) => {

@@ -126,7 +126,6 @@ export const stopSessionRoute = defineRoute({
   async handle({ params }, services) {
     const { ref, row } = requireSession(services, params.session);
     const stopped = await services.setup.sessions.stop(ref.organisationId, row);
-    await services.setup.settled(ref.organisationId, ref.appId);
     return json({ session: sessionToWire(stopped.row) });
   },
 });

@@ -1,5 +1,6 @@
 /** Console: where an app stands, and its smoke test (service.md "GET /status", "POST /smoke rules"; decisions §2). */
 import { readAppStatus } from '../../actors/app-status.ts';
+import { releaseOf } from '../../actors/release.ts';
 import { readLatestSession } from '../../storage/setup-sessions.ts';
 import { defineRoute, json } from '../route.ts';
 import { panelSteps } from '../setup/panel.ts';
@@ -18,7 +19,7 @@ export const appStatusRoute = defineRoute({
     await services.setup.sessions.observe(app.organisationId, app.id);
     const session = readLatestSession(db, app.id);
     // Null: nobody has set the app up with an agent.
-    return json({ ...readAppStatus(db, app), steps: session === undefined ? null : panelSteps(session) });
+    return json({ ...readAppStatus(db, app), release: releaseOf(db, app), steps: session === undefined ? null : panelSteps(session) });
   },
 });
 

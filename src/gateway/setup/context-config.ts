@@ -2,6 +2,7 @@
 
 import { setImmediate as breathe } from 'node:timers/promises';
 import { INTAKE_ORIGIN } from '../../actors/intake-links.ts';
+import { USER_TOKEN_HEADER } from '../../protocol/headers.ts';
 import { timestamp } from '../../protocol/timestamp.ts';
 import type { AppRecord } from '../../storage/apps.ts';
 import type { Connection } from '../../storage/connection.ts';
@@ -87,6 +88,8 @@ function actionToWire({ definition, hasKey, enabled, origin, reason, updatedAtMs
     ...definition,
     needs_key: definition.needs_key ?? null,
     has_key: hasKey,
+    // Where the token comes from that such an action is called with.
+    ...(definition.auth === 'user' && { user_token_header: USER_TOKEN_HEADER }),
     enabled,
     origin,
     reason,

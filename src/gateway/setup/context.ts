@@ -1,5 +1,6 @@
 /** GET /context: everything an agent has to know before it writes (service.md "GET /context keys"). Reads only; no secret. */
 import { readAppStatus } from '../../actors/app-status.ts';
+import { releaseOf } from '../../actors/release.ts';
 import type { Surroundings } from '../../protocol/setup/actions.ts';
 import { setupSchemas } from '../../protocol/setup/schemas.ts';
 import { AGENT_STEPS } from '../../protocol/setup/steps.ts';
@@ -67,6 +68,7 @@ export async function readContext({ db, control, app, session, writes, publicUrl
     api: { base: `${publicUrl}/setup`, runtime: publicUrl },
     steps: { all: panelSteps(session), agent: AGENT_STEPS },
     facts: readAppStatus(db, app).facts,
+    release: releaseOf(db, app),
     schemas: setupSchemas(surroundings),
   };
 }

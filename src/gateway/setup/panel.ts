@@ -1,5 +1,5 @@
 /** The thirteen steps of a session as they travel: GET /status, GET /context and the console (service.md "Steps"). */
-import { storedPanel } from '../../actors/setup-session.ts';
+import { storedPanel } from '../../actors/session-panel.ts';
 import { type ClosedBy, STEPS, type StepId, type StepState } from '../../protocol/setup/steps.ts';
 import type { SetupSessionRow } from '../../storage/setup-sessions.ts';
 

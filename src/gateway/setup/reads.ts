@@ -1,5 +1,6 @@
 /** GET /context and /status, POST and GET /smoke: what an agent reads, and the test it asks for (service.md "Setup interface"). */
 import { readAppStatus, smokeFacts } from '../../actors/app-status.ts';
+import { releaseOf } from '../../actors/release.ts';
 import { readSession } from '../../storage/setup-sessions.ts';
 import { readLatestSmokeRun } from '../../storage/smoke-runs.ts';
 import { renderInPieces } from '../json-pieces.ts';
@@ -37,7 +38,7 @@ export const statusRoute = defineRoute({
     // What was observed since the last write is ticked before it is told.
     await setup.sessions.observe(ref.organisationId, ref.appId);
     const db = storage.organisation(ref.organisationId);
-    return json({ ...readAppStatus(db, app), steps: panelSteps(readSession(db, ref.sessionId) ?? row) });
+    return json({ ...readAppStatus(db, app), release: releaseOf(db, app), steps: panelSteps(readSession(db, ref.sessionId) ?? row) });
   },
 });
 
@@ -50,8 +51,12 @@ export const runSmokeRoute = defineRoute({
   async handle({ caller: { ref } }, { setup, smoke }) {
     const run = await smoke.run(ref.organisationId, ref.appId);
     const { ok, total } = smokeFacts(run);
-    await setup.agent.wrote(ref, 'test', `Smoke test: ${ok} of ${total} answers used knowledge or an action.`);
-    await setup.settled(ref.organisationId, ref.appId);
+    try {
+      await setup.agent.wrote(ref, 'test', `Smoke test: ${ok} of ${total} answers used knowledge or an action.`);
+    } finally {
+      // The run counts also when its session has ended meanwhile, and the agent is told that.
+      await setup.settled(ref.organisationId, ref.appId);
+    }
     return json(smokeRunToWire(run));
   },
 });

@@ -1,5 +1,6 @@
 /** GET /file, POST /start, /events, /complete and /fail: the life of a session as its agent sees it (service.md "Setup interface"). */
 import * as v from 'valibot';
+import { releaseOf } from '../../actors/release.ts';
 import { writeModeOf } from '../../actors/setup-admission.ts';
 import { redeemFileCode } from '../../actors/setup-files.ts';
 import { Refusal } from '../../protocol/errors.ts';
@@ -7,6 +8,7 @@ import { completeBody, failBody } from '../../protocol/setup/completion.ts';
 import { parseEvents } from '../../protocol/setup/events.ts';
 import { startBody } from '../../protocol/setup/start.ts';
 import { timestamp } from '../../protocol/timestamp.ts';
+import { readApp } from '../../storage/apps.ts';
 import type { SetupSessionRow } from '../../storage/setup-sessions.ts';
 import { RUNTIME_DOCS_PATH } from '../docs.ts';
 import { defineRoute, json } from '../route.ts';
@@ -33,6 +35,7 @@ export const fileRoute = defineRoute({
       docsUrl: `${publicUrlOf(services, header)}${RUNTIME_DOCS_PATH}`,
       token,
       app: { name: app.name, platformHint: app.platformHint, live: app.live },
+      release: releaseOf(services.storage.organisation(app.organisationId), app),
       session: { kind: row.kind, expiresAtMs: row.expiresAtMs, writes: writeModeOf(row, app) },
     });
     const headers = { 'Content-Type': 'text/markdown; charset=utf-8', 'Cache-Control': 'no-store', 'X-Content-Type-Options': 'nosniff' };
@@ -79,9 +82,16 @@ export const completeRoute = defineRoute({
   limits: [],
   body: completeBody,
   async handle({ caller, body }, services) {
-    const { row } = await services.setup.agent.complete(caller.ref, body);
-    await services.setup.settled(caller.ref.organisationId, caller.ref.appId);
-    return json({ ok: true, status: row.state, token: 'revoked' });
+    const { ref } = caller;
+    const { row } = await services.setup.agent.complete(ref, body);
+    // What changed in that very moment is looked at, too.
+    await services.setup.settled(ref.organisationId, ref.appId);
+    const db = services.storage.organisation(ref.organisationId);
+    const app = readApp(db, ref.appId, ref.organisationId) ?? caller.app;
+    const { published_version: version, note } = releaseOf(db, app);
+    // Nothing is left to be said where people get what was written.
+    const unexpected = !app.live || version === null;
+    return json({ ok: true, status: row.state, token: 'revoked', live: app.live, version, ...(unexpected && { note }) });
   },
 });
 
@@ -92,8 +102,8 @@ export const failRoute = defineRoute({
   limits: [],
   body: failBody,
   async handle({ caller, body }, services) {
+    // It leaves the app as it is: giving up takes nothing live (decisions §11).
     const { row } = await services.setup.agent.fail(caller.ref, body);
-    await services.setup.settled(caller.ref.organisationId, caller.ref.appId);
     return json({ ok: true, status: row.state, token: 'revoked' });
   },
 });

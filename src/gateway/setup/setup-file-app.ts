@@ -1,4 +1,6 @@
 /** The part of the setup file about code in the app: how it talks to the runtime interface (service.md "Runtime interface"). */
+
+import { USER_TOKEN_HEADER } from '../../protocol/headers.ts';
 import { MANIFEST_ACTIONS_MAX, MANIFEST_ROUTES_MAX, TOOL_ERROR_MAX_CHARS } from '../../protocol/limits.ts';
 import { WORKED_CHAT, WORKED_MANIFEST } from './setup-file-requests.ts';
 import { dataArgument, shellBlock } from './setup-file-shell.ts';
@@ -19,9 +21,9 @@ const HOW = `The app sends two headers with every request: its publishable key (
    - \`turn.start { conversation_id }\`: a new answer, its blocks count from index 0.
    - \`block.delta { index, text_delta }\`: append. \`block.ready { index, block { id, block_type, body, fallback_text? } }\`: replaces it. \`text\`: \`body.md\`, Markdown without HTML. \`screens\`: \`body.items[] { route, title, params? }\`, each a button that opens that route of the manifest. \`confirm_card\`: the question about a call that waits. Show \`fallback_text\` for what you cannot draw.
    - \`error { code, message, retryable }\`: show the message. \`manifest_unknown\`: register again, send once more.
-   - \`turn.end { status, pending? }\`: \`pending[] { invocation_id, name, params, risk, block_id? }\` are calls that wait for the app. Run those with \`risk\` read; ask the person about the others (\`block_id\`: of the confirm_card), run them after a yes.
-4. Results: POST /v1/chat with the \`conversation_id\`, a new \`turn_id\` and, in place of \`message\`, \`"tool_results": [{ "invocation_id": "…", "status": "ok", "result": { } }]\`, with \`"confirmed": true\` after a yes. After a no: status \`declined\`. Failed: status \`error\` and \`error\`, why (≤${TOOL_ERROR_MAX_CHARS}). The answer goes on in its stream.
-5. Signed-in people: \`"user": { "id": "…", "hmac": "…" }\` in POST /v1/chat, hmac the lowercase hex HMAC-SHA256 of the id, made by the app's backend with the identity secret that a person copies there from the console (\`human_todos\`).
+   - \`turn.end { status, pending? }\`: \`pending[] { invocation_id, name, params, risk, executor, block_id? }\` are calls that wait for the app. Run those with \`risk\` read. Ask the person about the others (\`block_id\`: of the confirm_card), POST /v1/invocations/{invocation_id}/confirm \`{ "decision": "confirm" }\` (or decline), and run them when its \`status\` is confirmed. Those with \`executor\` server, of POST /actions, the service runs itself: you send their result without \`result\`.
+4. Results: POST /v1/chat with the \`conversation_id\`, a new \`turn_id\` and, in place of \`message\`, \`"tool_results": [{ "invocation_id": "…", "status": "ok", "result": { } }]\`, with \`"confirmed": true\` after a yes. After a no: \`declined\`. Failed: status \`error\` and \`error\`, why (≤${TOOL_ERROR_MAX_CHARS}). The answer goes on in its stream.
+5. Signed-in people: \`"user": { "id": "…", "hmac": "…" }\` in POST /v1/chat, hmac the lowercase hex HMAC-SHA256 of the id, made by the app's backend with the identity secret that a person copies there from the console (\`human_todos\`). Actions of POST /actions with \`auth\` user are called with the person's own token: send it, as the backend takes it from the app today, in the header \`${USER_TOKEN_HEADER}\` with every POST /v1/chat, results too. Without it they fail. It is not stored.
 6. A web page's domain must be in the app's Allowed domains (\`human_todos\`); on the developer's own machine the test key needs none.`;
 
 /** Markdown from the variables to what ships. `docsUrl` is the address of runtime.md; catalog.md lies beside it. */

@@ -1,4 +1,6 @@
 /** The fifteen endpoints as the setup file tells them: what each takes, a worked request, what it answers (service.md "Setup interface"). */
+
+import { USER_TOKEN_HEADER } from '../../protocol/headers.ts';
 import {
   ACTION_DESCRIPTION_MAX_CHARS,
   ACTION_ENUM_MAX,
@@ -81,9 +83,9 @@ const START: FileEndpoint = {
 
 const CONTEXT: FileEndpoint = {
   heading: 'GET /context',
-  text: 'All that is known: `profile` (what the person said, the last `detected`), `intake` (read from their links), `config` (what is configured, with `origin` and `external_key`), `schemas` (JSON Schema of every request body).',
+  text: 'All that is known: `profile` (what the person said, the last `detected`), `intake` (read from their links), `config` (what is configured, with `origin` and `external_key`), `release` (what people get, and when), `schemas` (JSON Schema of every request body).',
   example: get('/context'),
-  answer: '`{ app, session, profile, intake, config, keys, sdk, api, steps, facts, schemas }`',
+  answer: '`{ app, session, profile, intake, config, keys, sdk, api, steps, facts, release, schemas }`',
 };
 
 const EVENTS: FileEndpoint = {
@@ -129,7 +131,7 @@ const ACTIONS: FileEndpoint = {
 - \`url_template\`: the production https address; \`{{param.x}}\` marks a value in path or query. \`body_template\` (POST, PUT, PATCH): a JSON object as a string, marked likewise. Every mark is one of \`params\`.
 - \`params\` ≤${ACTION_PARAMS_MAX}: name, description?, required?, example?, type? (string, number, boolean, array), items? (type of a list's items), enum? ≤${ACTION_ENUM_MAX}.
 - \`confirm_template\` ≤${CONFIRM_TEMPLATE_MAX_CHARS}, required for write and destructive: what the person is asked; \`{x}\` marks a value.
-- \`auth\` \`none\` (default) may only read. \`user\`: the signed-in person's own token; whatever changes data needs it. \`auth_name\` places that token as \`header:<name>\`, \`query:<name>\` or \`cookie:<name>\` in place of Bearer. Only a person moves a saved one to another host.
+- \`auth\` \`none\` (default) may only read. \`user\`: the signed-in person's own token, which the app sends in \`${USER_TOKEN_HEADER}\` ("In the app", 5), else the call fails; whatever changes data needs it. \`auth_name\` places that token as \`header:<name>\`, \`query:<name>\` or \`cookie:<name>\` in place of Bearer. Only a person moves a saved one to another host.
 - \`needs_key { kind, name?, note? }\`, kind bearer, header or query: a shared key, which a person enters in the console (\`human_todos\`), never you; off until then. Key and token share no place: with auth \`user\`, kind bearer needs \`auth_name\` \`header:<name>\`.
 - \`result_path\`, \`result_fields\`, \`result_limit\` 1 to ${RESULT_LIMIT_MAX} (${RESULT_LIMIT_DEFAULT}): what of the answer matters. \`timeout_ms\` ${grouped(HTTP_ACTION_TIMEOUT_MIN_MS)} to ${grouped(HTTP_ACTION_TIMEOUT_MAX_MS)} (${grouped(HTTP_ACTION_TIMEOUT_DEFAULT_MS)}). Out of service: \`op\` \`archive\`, as above.`,
   example: [setupCurl(WORKED_ACTIONS)],
@@ -147,7 +149,7 @@ const STATUS: FileEndpoint = {
   heading: 'GET /status',
   text: 'Where you stand. Checks and steps are two things: `screens` may be done while `screens_missing` is 2. `knowledge_ready`: no source waits, nor when there is none. `go_live[].detail` says what a check that is not ok waits for.',
   example: get('/status'),
-  answer: '`{ app_ready, knowledge_ready, screens_missing, facts, go_live[] { key, label, ok, detail }, steps[] }`',
+  answer: '`{ app_ready, knowledge_ready, screens_missing, facts, go_live[] { key, label, ok, detail }, release, steps[] }`',
 };
 
 const RUN_SMOKE: FileEndpoint = {
@@ -167,14 +169,15 @@ const READ_SMOKE: FileEndpoint = {
 
 const COMPLETE: FileEndpoint = {
   heading: 'POST /complete',
-  text: 'The last call: ends the session, revokes the token; open steps do not hinder it. `summary` (Markdown), `files_changed?`, `human_todos?`: what only a person can do (keys, secrets, domains, release).',
+  text: 'The last call: ends the session, revokes the token; open steps do not hinder it. It may take the app live, see "Begin", 5. `summary` (Markdown), `files_changed?`, `human_todos?`: what only a person can do (keys, secrets, domains, release), first what must come before people use it.',
   example: [setupCurl(WORKED_COMPLETE)],
-  answer: '`{ ok, status, token }`: completed, revoked',
+  answer:
+    '`{ ok, status, token, live, version, note? }`: completed, revoked; whether the app is live, and the published version that people get',
 };
 
 const FAIL: FileEndpoint = {
   heading: 'POST /fail',
-  text: 'Ends the session when you cannot go on: `reason`, `step?`. One failed step is no reason: report it `failed`, do the others.',
+  text: 'Ends the session when you cannot go on, and takes nothing live: `reason`, `step?`. One failed step is no reason: report it `failed`, do the others.',
   example: [setupCurl(WORKED_FAIL)],
   answer: '`{ ok, status, token }`: failed, revoked',
 };

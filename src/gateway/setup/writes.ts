@@ -10,14 +10,17 @@ import { writeRoutes } from '../write-kinds.ts';
 export const setupWrites = writeRoutes({
   prefix: '/setup',
   caller: 'setup',
-  async perform({ caller: { ref, row, writes } }, write, { setup, writes: services }) {
+  async perform({ caller: { ref, writes } }, write, { setup, writes: services }) {
     const target: IntakeTarget = { organisationId: ref.organisationId, appId: ref.appId, origin: 'setup' } as const;
     const proposes = writes === 'propose';
     const written = proposes ? await proposeWrite(services, target, ref.sessionId, write) : await applyWrite(services, target, write);
     if (written.savedNothing) return json(written.reply, 422);
-    await setup.agent.wrote(ref, STEP_OF_WRITE[write.kind], written.line);
-    // While a setup session is open nothing goes live; a sync session does not hold the app back from it.
-    if (!proposes && row.kind === 'sync') await setup.settled(ref.organisationId, ref.appId);
+    try {
+      await setup.agent.wrote(ref, STEP_OF_WRITE[write.kind], written.line);
+    } finally {
+      // It counts also when its session has ended meanwhile, and the agent is told that.
+      if (!proposes) await setup.settled(ref.organisationId, ref.appId);
+    }
     return json(written.reply, proposes ? 202 : 200);
   },
 });

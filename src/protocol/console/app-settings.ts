@@ -36,6 +36,8 @@ export interface AppSettings {
   readonly hardCap: boolean;
   readonly suspended: boolean;
   readonly autoGoLive: boolean;
+  /** Whether drafts of an app that never published anything become version 1 when it goes live. */
+  readonly publishOnGoLive: boolean;
   readonly confirmationTtlS: number;
   /** Platform (`web`, `flutter`) → lowest semantic version that is served. */
   readonly minSdk: Readonly<Record<string, string>>;
@@ -54,6 +56,7 @@ export const DEFAULT_APP_SETTINGS: AppSettings = {
   hardCap: true,
   suspended: false,
   autoGoLive: true,
+  publishOnGoLive: true,
   confirmationTtlS: CONFIRMATION_TTL_DEFAULT_S,
   minSdk: {},
   intake: { links: [], description: '', isLive: false },
@@ -118,6 +121,7 @@ export const appSettingsEntries = {
   hard_cap: v.optional(flag),
   suspended: v.optional(flag),
   auto_go_live: v.optional(flag),
+  publish_on_go_live: v.optional(flag),
   confirmation_ttl_s: v.optional(integer(CONFIRMATION_TTL_MIN_S, CONFIRMATION_TTL_MAX_S)),
   min_sdk: v.optional(
     boundedMap(
@@ -159,6 +163,7 @@ export function patchSettings(before: AppSettings, patch: AppSettingsPatch): App
     hardCap: patch.hard_cap ?? before.hardCap,
     suspended: patch.suspended ?? before.suspended,
     autoGoLive: patch.auto_go_live ?? before.autoGoLive,
+    publishOnGoLive: patch.publish_on_go_live ?? before.publishOnGoLive,
     confirmationTtlS: patch.confirmation_ttl_s ?? before.confirmationTtlS,
     minSdk: patch.min_sdk ?? before.minSdk,
     intake: {
@@ -183,6 +188,7 @@ export function settingsToWire(settings: AppSettings): Required<AppSettingsPatch
     hard_cap: settings.hardCap,
     suspended: settings.suspended,
     auto_go_live: settings.autoGoLive,
+    publish_on_go_live: settings.publishOnGoLive,
     confirmation_ttl_s: settings.confirmationTtlS,
     min_sdk: { ...settings.minSdk },
     intake: { links: [...settings.intake.links], description: settings.intake.description, is_live: settings.intake.isLive },

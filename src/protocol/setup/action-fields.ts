@@ -1,6 +1,7 @@
 /** The fields of an HTTP action, each by itself (service.md "HTTP action"); what they ask of each other is in `action-rules.ts`. */
 import * as v from 'valibot';
 import { ITEM_TYPES, PARAM_NAME, PARAM_TYPES, paramName, valueTypeOf } from '../action-params.ts';
+import { USER_TOKEN_HEADER } from '../headers.ts';
 import {
   ACTION_DESCRIPTION_MAX_CHARS,
   ACTION_ENUM_MAX,
@@ -218,7 +219,15 @@ export function actionEntries(local: boolean) {
     result_fields: v.optional(v.pipe(listOf(dottedPath, 0, RESULT_FIELDS_MAX), distinct()), []),
     result_limit: v.optional(whole(1, RESULT_LIMIT_MAX), RESULT_LIMIT_DEFAULT),
     timeout_ms: v.optional(whole(HTTP_ACTION_TIMEOUT_MIN_MS, HTTP_ACTION_TIMEOUT_MAX_MS), HTTP_ACTION_TIMEOUT_DEFAULT_MS),
-    auth: v.optional(v.picklist(['none', 'user']), 'none'),
+    auth: v.optional(
+      v.pipe(
+        v.picklist(['none', 'user']),
+        v.description(
+          `user: sent with the signed-in person's own token, which the app hands over in ${USER_TOKEN_HEADER} with POST /v1/chat.`,
+        ),
+      ),
+      'none',
+    ),
     auth_name: v.optional(authName),
     needs_key: v.optional(needsKey),
     reason,

@@ -58,9 +58,15 @@ interface Page {
   readonly confirm: (card: unknown) => Promise<boolean>;
 }
 
+interface Person {
+  readonly id: string;
+  readonly hmac: string;
+  readonly token?: string;
+}
+
 interface Usage {
   start(): Promise<unknown>;
-  ask(text: string, page: Page, user?: { id: string; hmac: string }): Promise<void>;
+  ask(text: string, page: Page, person?: Person): Promise<void>;
 }
 
 interface Sent {
@@ -70,7 +76,12 @@ interface Sent {
 }
 
 /** The snippets in a page of their own, before a service that answers turns with `streams`, one after the other. */
-async function openPage(t: TestContext, streams: readonly (readonly StreamEvent[])[], confirm: (card: unknown) => boolean = () => true) {
+async function openPage(
+  t: TestContext,
+  streams: readonly (readonly StreamEvent[])[],
+  confirm: (card: unknown) => boolean = () => true,
+  recorded: (decision: string) => string = (decision) => (decision === 'confirm' ? 'confirmed' : 'declined'),
+) {
   const { snippets } = sdkSection('https://assistant.invalid', TEST_KEY, 'https://assistant.invalid/docs/runtime.md');
   const dir = temporaryDir(t);
   writeFileSync(join(dir, 'package.json'), '{"type":"module"}');
@@ -95,6 +106,8 @@ async function openPage(t: TestContext, streams: readonly (readonly StreamEvent[
       const path = url.slice('https://assistant.invalid'.length);
       assert.equal(method, body === undefined ? undefined : 'POST');
       sent.push({ path, headers, body: body === undefined ? null : JSON.parse(body) });
+      const { decision } = (sent.at(-1)?.body ?? {}) as { decision?: string };
+      if (/^\/v1\/invocations\/\w+\/confirm$/.test(path)) return Response.json({ status: recorded(decision ?? '') });
       return answers[path]?.() ?? Response.json({ error: { message: `No ${path}.` } }, { status: 404 });
     },
   );
@@ -114,7 +127,7 @@ async function openPage(t: TestContext, streams: readonly (readonly StreamEvent[
   return {
     sent,
     drawn,
-    ask: (question: string, user?: { id: string; hmac: string }) => usage.ask(question, page, user),
+    ask: (question: string, person?: Person) => usage.ask(question, page, person),
     paths: () => sent.map(({ path }) => path),
     turns: () => sent.filter(({ path }) => path === '/v1/chat').map(({ body }) => v.parse(chatRequest, body)),
   };
@@ -125,12 +138,17 @@ test('GET /context sdk: the snippets read the configuration, register a manifest
     [START, { type: 'action.execute', ...READ }, waits('awaiting_tool_results', READ)],
     [START, delta('Zwei '), delta('Päckchen'), text('Zwei Päckchen.'), COMPLETED],
   ]);
-  await ask('Where are my orders?', { id: 'u1', hmac: 'f'.repeat(64) });
+  await ask('Where are my orders?', { id: 'u1', hmac: 'f'.repeat(64), token: 'eyJ.person' });
   assert.deepEqual(paths(), ['/v1/apps/config', '/v1/apps/manifest', '/v1/chat', '/v1/chat']);
   for (const { headers } of sent) {
     assert.equal(headers['X-Service-Key'], TEST_KEY);
     assert.match(headers['X-Service-Device'] ?? '', /^[0-9a-f]{32}$/);
   }
+  // On the message for what the service reads, on the results for what it writes.
+  assert.deepEqual(
+    sent.map(({ headers }) => headers['X-Service-User-Token']),
+    [undefined, undefined, 'eyJ.person', 'eyJ.person'],
+  );
   v.parse(manifestRequest, sent[1]?.body);
   const [first, second] = turns();
   assert.deepEqual(first?.message, { text: 'Where are my orders?' });
@@ -161,9 +179,29 @@ test('GET /context sdk: a call that changes something is asked about, run after 
   assert.deepEqual(results[2], [
     { invocation_id: 'inv_2', status: 'ok', confirmed: true, result: 'cancelled' },
     { invocation_id: 'inv_3', status: 'declined' },
-    { invocation_id: 'inv_4', status: 'error', error: 'Error: no such order' },
+    { invocation_id: 'inv_4', status: 'error', error: 'Error: no such order', confirmed: true },
   ]);
   assert.deepEqual(drawn, ['begin', 'begin', CARD, { ...CARD, title: 'Another' }, CARD, 'begin', [0, 'Done.']]);
+});
+
+test('GET /context sdk: what the service runs itself the snippet records and leaves to it, with the token; what was not confirmed it declines', async (t) => {
+  const served = { ...WRITE, executor: 'server' };
+  const streams = [
+    [START, confirmCard, waits('awaiting_confirmation', served)],
+    [START, text('Cancelled.'), COMPLETED],
+    [START, confirmCard, waits('awaiting_confirmation', { ...served, invocation_id: 'inv_9' })],
+    [START, text('Kept.'), COMPLETED],
+  ];
+  let verdict = 'confirmed';
+  const { ask, sent, turns } = await openPage(t, streams, undefined, () => verdict);
+  await ask('Cancel order A-1', { id: 'u1', hmac: 'f'.repeat(64), token: 'eyJ.person' });
+  assert.deepEqual(turns()[1]?.tool_results, [{ invocation_id: 'inv_2', status: 'ok', confirmed: true }]);
+  assert.deepEqual(sent.find(({ path }) => path === '/v1/invocations/inv_2/confirm')?.body, { decision: 'confirm' });
+  assert.equal(sent.at(-1)?.headers['X-Service-User-Token'], 'eyJ.person');
+  verdict = 'expired';
+  await ask('Cancel order A-1');
+  assert.deepEqual(turns()[3]?.tool_results, [{ invocation_id: 'inv_9', status: 'declined' }]);
+  assert.ok(!('X-Service-User-Token' in (sent.at(-1)?.headers ?? {})));
 });
 
 test('GET /context sdk: screens are drawn, and of a block that the snippet does not draw its fallback_text', async (t) => {

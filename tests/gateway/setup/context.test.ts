@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { type TestContext, test } from 'node:test';
-import { panelJson } from '../../../src/actors/setup-session.ts';
+import { panelJson } from '../../../src/actors/session-panel.ts';
 import { stepper } from '../../../src/actors/step.ts';
 import { renderInPieces } from '../../../src/gateway/json-pieces.ts';
 import { CONTEXT_DEPTH, readContext } from '../../../src/gateway/setup/context.ts';
@@ -113,7 +113,7 @@ test('GET /context keys: exactly those of the table, and an app with nothing con
   const body = await context('propose');
   assert.deepEqual(
     Object.keys(body).toSorted(),
-    ['api', 'app', 'config', 'facts', 'intake', 'keys', 'profile', 'schemas', 'sdk', 'session', 'steps'].toSorted(),
+    ['api', 'app', 'config', 'facts', 'intake', 'keys', 'profile', 'release', 'schemas', 'sdk', 'session', 'steps'].toSorted(),
   );
   assert.deepEqual(body.app, { id: appId, name: 'Shop', slug: 'shop', platform_hint: 'web', live: false });
   assert.deepEqual(body.session, { id: sessionId, kind: 'setup', expires_at: '2026-11-22T10:00:00.000Z', writes: 'propose' });

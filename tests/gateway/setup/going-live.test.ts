@@ -51,7 +51,13 @@ function isLive({ storage, organisationId, appId }: ClockedSetup): boolean | und
   return readApp(storage.organisation(organisationId), appId, organisationId)?.live;
 }
 
-test('decisions §2 "Go-live checks": an open setup session holds the app back until it has run out', async (t) => {
+async function callIn({ storage, organisationId, appId, settle, clock: { nowMs } }: ClockedSetup): Promise<void> {
+  const manifest = hashManifest({ version: '2', actions: [], routes: [] });
+  await storage.write(organisationId, 'registerManifest', { ...manifest, appId, sdk: 'web/0.50.0', nowMs });
+  await settle();
+}
+
+test('decisions §11 Going live: expiry takes no app live whose checks pass, the next manifest does', async (t) => {
   const clocked = await startClocked(t);
   const { agent } = await clocked.agent();
   await passChecks(clocked);
@@ -60,33 +66,110 @@ test('decisions §2 "Go-live checks": an open setup session holds the app back u
   assert.equal(isLive(clocked), false);
   clocked.clock.nowMs += 24 * 3_600_000;
   await clocked.settleDeadlines();
-  assert.equal(isLive(clocked), true);
   assertRefused(await agent.send('GET', '/status'), 410, 'session_closed');
+  await clocked.resume();
+  assert.equal(isLive(clocked), false);
+  await callIn(clocked);
+  assert.equal(isLive(clocked), true);
 });
 
-test('decisions §2 "Go-live checks": a sync session that takes the place of the setup session does not hold the app back', async (t) => {
+test('decisions §11 Going live: replacement takes no app live; a sync session that came instead does not hold it back', async (t) => {
   const clocked = await startClocked(t);
   await clocked.agent();
   await passChecks(clocked);
   const { agent } = await clocked.agent('sync');
+  assert.equal(isLive(clocked), false);
+  await callIn(clocked);
   assert.equal(isLive(clocked), true);
   assert.equal((await agent.get<{ session: { writes: string } }>('GET', '/context')).session.writes, 'propose');
 });
 
-test('decisions §2 "Go-live checks": Stop, POST /fail and POST /complete let an app go live whose checks pass', async () => {
-  for (const end of ['stop', 'fail', 'complete']) {
-    const app = await setup.app();
-    const { session, code } = await app.open();
-    const agent = await agentOf(setup.service.baseUrl, code);
-    await agent.get('POST', '/start', AGENT);
-    await agent.get('POST', '/knowledge', { items: ['returns', 'delivery', 'brewing'].map((key) => article(key)) });
-    await app.callIn();
+/** An app whose four checks pass once `agent`, of an open setup session, has run its smoke test. */
+async function readyApp(settings: Readonly<Record<string, unknown>> = {}) {
+  const app = await setup.app(settings);
+  const { session, code } = await app.open();
+  const agent = await agentOf(setup.service.baseUrl, code);
+  await agent.get('POST', '/start', AGENT);
+  await agent.get('PUT', '/experience', { assistantName: 'Ada', guardrails: 'Never promise a date.' });
+  await agent.get('POST', '/knowledge', { items: ['returns', 'delivery', 'brewing'].map((key) => article(key)) });
+  await app.callIn();
+  const read = async () => (await app.console<{ app: { live: boolean; published_version: number | null } }>('GET', '')).app;
+  return { app, agent, sessionId: session.id, read };
+}
+
+const COMPLETED = { ok: true, status: 'completed', token: 'revoked' };
+
+test('decisions §11 Going live: POST /fail and Stop take no app live; a setting that is sent afterwards does', async () => {
+  for (const end of ['stop', 'fail']) {
+    const { app, agent, sessionId, read } = await readyApp();
     assert.equal((await agent.get('POST', '/smoke')).passed, true);
-    const live = async () => (await app.console<{ app: { live: boolean } }>('GET', '')).app.live;
-    assert.equal(await live(), false);
-    if (end === 'stop') await setup.operator('POST', `/sessions/${session.id}/stop`);
-    else await agent.get('POST', `/${end}`, end === 'fail' ? { reason: 'Enough.' } : { summary: 'Done.' });
-    assert.equal(await live(), true, end);
+    if (end === 'stop') await setup.operator('POST', `/sessions/${sessionId}/stop`);
+    else assert.deepEqual(await agent.get('POST', '/fail', { reason: 'Enough.' }), { ok: true, status: 'failed', token: 'revoked' });
+    assert.equal((await read()).live, false, end);
+    await app.console('PATCH', '', { auto_go_live: true });
+    assert.equal((await read()).live, true, end);
+  }
+});
+
+test('decisions §11 Going live: POST /complete takes a ready app live with its drafts as version 1, and says so, as the panel does', async () => {
+  const { app, agent, sessionId, read } = await readyApp();
+  const { release } = await agent.get<{ release: Record<string, unknown> }>('GET', '/status');
+  assert.deepEqual([release.auto_go_live, release.publish_on_go_live, release.published_version], [true, true, null]);
+  assert.match(String(release.note), /goes live by itself as soon as all four.*with POST \/complete.*publishes the drafts.*version 1/);
+  assert.equal((await agent.get('POST', '/smoke')).passed, true);
+  assert.deepEqual(await agent.get('POST', '/complete', { summary: 'Done.' }), { ...COMPLETED, live: true, version: 1 });
+  const { live, published_version: version } = await read();
+  assert.deepEqual([live, version], [true, 1]);
+  const config = await fetch(`${setup.service.baseUrl}/v1/apps/config`, {
+    headers: { 'X-Service-Key': app.keys.live, 'X-Service-Device': 'a'.repeat(32) },
+  });
+  assert.equal(((await config.json()) as { config: { copilot: { assistantName: string } } }).config.copilot.assistantName, 'Ada');
+  const lines = (await setup.view(sessionId)).events.map(({ title }) => title);
+  assert.deepEqual(lines.slice(-2), ['The agent finished.', 'The app went live, and its drafts were published as version 1.']);
+});
+
+test('decisions §11 Going live: with publish_on_go_live off the app goes live as it is, and POST /complete, status and panel say what people get', async () => {
+  const { app, agent, sessionId, read } = await readyApp({ publish_on_go_live: false });
+  await agent.get('POST', '/smoke');
+  const { note, ...answer } = await agent.get<{ note: string }>('POST', '/complete', { summary: 'Done.' });
+  assert.deepEqual(answer, { ...COMPLETED, live: true, version: null });
+  assert.match(note, /default look and persona until somebody publishes/);
+  assert.deepEqual([(await read()).live, (await read()).published_version], [true, null]);
+  const { release } = await app.console<{ release: { note: string } }>('GET', '/status');
+  assert.equal(release.note, note);
+  assert.match((await setup.view(sessionId)).events.at(-1)?.title ?? '', /Nothing was published: people get the default/);
+});
+
+test('decisions §11 Going live: POST /complete of an app that does not go live says why not, and who takes it live', async () => {
+  const { agent, sessionId } = await readyApp({ auto_go_live: false });
+  await agent.get('POST', '/smoke');
+  const { note, ...answer } = await agent.get<{ note: string }>('POST', '/complete', { summary: 'Done.' });
+  assert.deepEqual(answer, { ...COMPLETED, live: false, version: null });
+  assert.match(note, /^A person takes the app live in the console/);
+  assert.equal((await setup.view(sessionId)).events.at(-1)?.detail, note);
+  const early = await readyApp();
+  const { live } = await early.agent.get<{ live: boolean }>('POST', '/complete', { summary: 'No smoke test.' });
+  assert.equal(live, false);
+});
+
+test('decisions §11 Going live: the Go live action publishes the drafts of an app that never published, and the panel says so', async () => {
+  const { app, agent, sessionId, read } = await readyApp();
+  await app.console('POST', '/go-live');
+  assert.deepEqual([(await read()).live, (await read()).published_version], [true, 1]);
+  assertRefused(await agent.send('GET', '/status'), 410, 'session_closed');
+  assert.ok((await setup.view(sessionId)).events.some(({ title }) => title?.includes('published as version 1')));
+});
+
+test('decisions §11 Going live: a run that passes takes the app live also when its session ended meanwhile, however it ended', async () => {
+  for (const end of ['complete', 'stop']) {
+    const { agent, sessionId, read } = await readyApp();
+    const run = agent.send('POST', '/smoke');
+    // It is under way: the session ends before its answers are there.
+    if (end === 'complete') await agent.get('POST', '/complete', { summary: 'Done.' });
+    else await setup.operator('POST', `/sessions/${sessionId}/stop`);
+    const before = await read();
+    assertRefused(await run, 410, 'session_closed');
+    assert.deepEqual([before.live, (await read()).live], [false, true], end);
   }
 });
 

@@ -1,7 +1,7 @@
 /** service.md "Steps", "Step rules", "POST /events rules" and "GET /status"; decisions §3: the panel as agents move it, over HTTP. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { AGENT, PNG } from '../../support/setup-agent.ts';
+import { AGENT, agentOf, PNG } from '../../support/setup-agent.ts';
 import { stepsIn } from '../../support/setup-work.ts';
 import { article, assertRefused, httpAction, type Line, screen, startSetup, THEME } from './setup-app.ts';
 
@@ -178,7 +178,11 @@ test('Discovery report: merged field by field, lists replaced, from POST /start 
 
 test('GET /status: the keys of the table, before anything is configured; GET /smoke: { run: null } before the first run', async () => {
   const { agent } = await setup.started();
-  const { go_live: checks, steps, ...rest } = await agent.get<{ go_live: object[]; steps: object[] }>('GET', '/status');
+  const status = await agent.get<{ go_live: object[]; steps: object[]; release: { note: string } }>('GET', '/status');
+  const { go_live: checks, steps, release, ...rest } = status;
+  const { note, ...settings } = release;
+  assert.deepEqual(settings, { auto_go_live: true, publish_on_go_live: true, published_version: null });
+  assert.match(note, /Nothing is published/);
   assert.deepEqual(rest, {
     app_ready: false,
     knowledge_ready: true,
@@ -208,4 +212,39 @@ test('GET /smoke: answers the latest run and runs nothing', async () => {
   assert.deepEqual(await agent.get('GET', '/smoke'), run);
   assert.deepEqual(Object.keys(run).sort(), ['createdAt', 'id', 'passed', 'platformFailure', 'results']);
   assert.deepEqual(await view(), before);
+});
+
+test('Step rules: a failed or skipped of the agent stands until something newer is observed, also where the step was observed before', async () => {
+  const { app, agent, state } = await setup.started();
+  await agent.get('POST', '/knowledge', { items: [article('returns')] });
+  await app.callIn('orders');
+  assert.deepEqual([await state('knowledge'), await state('screens')], ['done', 'done']);
+  await agent.get('POST', '/events', [event('knowledge', 'failed'), event('screens', 'skipped')]);
+  await agent.get('GET', '/status');
+  await agent.get('POST', '/events', event('discover', 'done'));
+  assert.deepEqual([await state('knowledge'), await state('screens')], ['failed', 'skipped']);
+  await app.callIn('orders');
+  assert.deepEqual([await state('knowledge'), await state('screens')], ['failed', 'done']);
+  await agent.get('POST', '/knowledge', { items: [article('delivery')] });
+  assert.equal(await state('knowledge'), 'done');
+});
+
+test('Step rules: what is true of an app already is ticked at once in a later session, and a failed after that stands', async () => {
+  const { app, agent: first } = await setup.started();
+  await first.get('POST', '/knowledge', { items: [article('returns')] });
+  const { session, code } = await app.open();
+  const agent = await agentOf(setup.service.baseUrl, code);
+  await agent.get('POST', '/start', AGENT);
+  const state = async () => (await setup.view(session.id)).session.steps.find(({ id }) => id === 'knowledge')?.state;
+  assert.equal(await state(), 'done');
+  await agent.get('POST', '/events', event('knowledge', 'failed'));
+  assert.equal(await state(), 'failed');
+});
+
+test('POST /fail: right after POST /start the step turns red that had the last event', async () => {
+  const { agent, state, view } = await setup.started();
+  await agent.get('POST', '/fail', { reason: 'There is no repository here.' });
+  assert.equal(await state('connected'), 'failed');
+  const last = (await view()).events.at(-1);
+  assert.deepEqual([last?.step, last?.status, last?.detail], ['connected', 'failed', 'There is no repository here.']);
 });

@@ -129,7 +129,10 @@ test('POST /complete: both racing calls end the session once; its words are kept
   const body = { summary: '# Done', files_changed: ['a.ts'], human_todos: ['Look.'] };
   const answers = await Promise.all([agent.send('POST', '/complete', body), agent.send('POST', '/complete', body)]);
   assert.deepEqual(answers.map(({ status }) => status).sort(), [200, 410]);
-  assert.deepEqual(answers.find(({ status }) => status === 200)?.json, { ok: true, status: 'completed', token: 'revoked' });
+  assert.deepEqual(answers.find(({ status }) => status === 200)?.json, {
+    ...{ ok: true, status: 'completed', token: 'revoked', live: false, version: null },
+    note: 'The app goes live by itself as soon as all four go-live checks pass and no setup session is open: as a rule with POST /complete. Nothing is published: people get the default look and persona until somebody publishes in the console.',
+  });
   const { session } = await view(id);
   assert.deepEqual([session.status, session.outcome], ['completed', body]);
   assert.notEqual(session.closed_at, null);

@@ -25,6 +25,8 @@ export interface ClockedSetup extends StoredApp {
   settleDeadlines(): Promise<void>;
   /** What a start does about the organisation. */
   resume(): Promise<void>;
+  /** What a route does that has seen something of the app. */
+  settle(): Promise<void>;
 }
 
 const START_MS = Date.parse('2026-11-21T10:00:00.000Z');
@@ -63,6 +65,7 @@ export async function startClocked(t: TestContext): Promise<ClockedSetup> {
     },
     row: (ref) => readSession(db, ref.sessionId),
     resume: () => setup.resume(organisationId),
+    settle: () => setup.settled(organisationId, appId),
     settleDeadlines: async () => setup.sessions.deadlines().settle(organisationId),
   };
 }

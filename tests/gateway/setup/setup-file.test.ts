@@ -27,11 +27,12 @@ const INPUT: SetupFileInput = {
   docsUrl: 'https://assistant.invalid/docs/runtime.md',
   token: TOKEN,
   app: { name: 'Shop', platformHint: 'web', live: false },
+  release: { auto_go_live: true, publish_on_go_live: true, published_version: null },
   session: { kind: 'setup', expiresAtMs: Date.UTC(2026, 10, 22), writes: 'apply' },
 };
 const FILE = renderSetupFile(INPUT);
 /** An agent reads it whole before it begins. */
-const MAX_CHARS = 22_000;
+const MAX_CHARS = 24_500;
 
 /** service.md, the table of endpoints. */
 const ENDPOINTS = [
@@ -211,10 +212,37 @@ test('Limits, setup interface: every number is the one that the server enforces'
     [/summary (\d+) characters/, limits.SUMMARY_MAX_CHARS],
     [/(\d+) files_changed/, limits.FILES_CHANGED_MAX],
     [/(\d+) human_todos/, limits.HUMAN_TODOS_MAX],
+    [/human_todos (\d+) characters each/, limits.COMPLETION_LINE_MAX_CHARS],
     [/reason (\d+) characters/, limits.FAIL_REASON_MAX_CHARS],
   ];
   for (const [pattern, value] of stated) assert.equal(Number(pattern.exec(text)?.[1]), value, String(pattern));
   assert.equal(text.match(/\d+/g)?.length, stated.length, 'no number of the section is left unchecked');
+});
+
+test('decisions §11 Going live: the file says beforehand what POST /complete does, as the app is set', () => {
+  const said = (release: Partial<SetupFileInput['release']>, live = false) => {
+    const file = renderSetupFile({ ...INPUT, app: { ...INPUT.app, live }, release: { ...INPUT.release, ...release } });
+    return /^5\. POST \/complete\. (.*)$/m.exec(file)?.[1] ?? '';
+  };
+  assert.match(
+    said({}),
+    /^It takes the app live at once when all four .* drafts of look and persona are published with it, as version 1\./,
+  );
+  assert.match(said({}), /name in `human_todos`, first of all, what a person must do before that/);
+  assert.match(said({ publish_on_go_live: false }), /people get the default look and persona until a person publishes/);
+  assert.match(said({ auto_go_live: false }), /^It does not take the app live: a person does that in the console/);
+  assert.match(said({ published_version: 3 }), /published version 3/);
+  assert.match(said({}, true), /live already/);
+  assert.match(FILE, /### POST \/fail\n\nEnds the session when you cannot go on, and takes nothing live/);
+  assert.match(FILE, /`\{ ok, status, token, live, version, note\? \}`/);
+});
+
+test('decisions §11: the file names X-Service-User-Token where an action is auth user, and how the app sends it', () => {
+  const actions = FILE.slice(FILE.indexOf('### POST /actions'), FILE.indexOf('### POST /screens'));
+  assert.match(actions, /`user`: the signed-in person's own token, which the app sends in `X-Service-User-Token`/);
+  assert.match(section('In the app'), /in the header `X-Service-User-Token` with every POST \/v1\/chat, results too/);
+  assert.match(section('In the app'), /`executor` server, of POST \/actions, the service runs itself/);
+  assert.match(section('In the app'), /POST \/v1\/invocations\/\{invocation_id\}\/confirm/);
 });
 
 test('GET /file: it names no other place than the service and example hosts, and no secret but its token', () => {

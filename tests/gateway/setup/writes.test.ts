@@ -257,7 +257,7 @@ test('POST /screens: added, updated, unchanged, archived and unknown; planned un
 });
 
 test('Appearance and persona: a setup token writes drafts and never publishes', async () => {
-  const app = await setup.app();
+  const app = await setup.app({ publish_on_go_live: false });
   const agent = await app.agent();
   await agent.get('PUT', '/appearance', { theme: THEME });
   await agent.get('PUT', '/experience', { assistantName: 'Leaf' });
