@@ -37,6 +37,8 @@ export interface BillingServices {
 export interface CommittedCharge {
   readonly channel: Channel;
   readonly costMicroUsd: number;
+  /** It draws credit: its turn ended well. */
+  readonly billed: boolean;
   /** What its row is dated. */
   readonly atMs: number;
 }
@@ -112,21 +114,21 @@ class OpenBilling implements Billing {
   }
 
   /** Another node charged, or added credit (a cost of 0). Whoever committed the charge looks at what it leads to. */
-  #heard(organisationId: string, { channel, costMicroUsd, atMs }: CommittedCharge): void {
+  #heard(organisationId: string, { channel, costMicroUsd, atMs, billed }: CommittedCharge): void {
     if (costMicroUsd === 0) {
       noteBought(this.#file(organisationId));
       return;
     }
     this.platform.add(costMicroUsd, atMs, organisationId);
-    if (channel === 'live') noteCharged(this.#file(organisationId), costMicroUsd);
+    if (channel === 'live' && billed) noteCharged(this.#file(organisationId), costMicroUsd);
   }
 
-  charged(organisationId: string, { channel, costMicroUsd, atMs }: CommittedCharge): void {
+  charged(organisationId: string, { channel, costMicroUsd, atMs, billed }: CommittedCharge): void {
     if (costMicroUsd === 0) return;
     this.platform.add(costMicroUsd, atMs, organisationId);
-    this.#services.others?.announce('charged', { organisationId, channel, costMicroUsd, atMs });
+    this.#services.others?.announce('charged', { organisationId, channel, costMicroUsd, atMs, billed });
     if (channel !== 'live') return;
-    noteCharged(this.#file(organisationId), costMicroUsd);
+    if (billed) noteCharged(this.#file(organisationId), costMicroUsd);
     if (this.#closed || this.#looks.has(organisationId)) return;
     this.#looks.set(organisationId, setTimeout(() => this.#look(organisationId), LOOK_MS).unref());
   }
@@ -134,7 +136,7 @@ class OpenBilling implements Billing {
   bought(organisationId: string): void {
     const { nowMs, others } = this.#services;
     noteBought(this.#file(organisationId));
-    others?.announce('charged', { organisationId, channel: 'live', costMicroUsd: 0, atMs: nowMs() });
+    others?.announce('charged', { organisationId, channel: 'live', costMicroUsd: 0, atMs: nowMs(), billed: true });
   }
 
   #look(organisationId: string): void {

@@ -13,6 +13,7 @@ import type { StreamEvent } from '../protocol/runtime/stream-events.ts';
 import { section } from '../watch/sections.ts';
 import { ServerCalls } from './server-calls.ts';
 import type { Step, Stepper } from './step.ts';
+import { stepEvents } from './step-events.ts';
 import { TurnAnswer } from './turn-answer.ts';
 import { errorEvent, FAILED_END, failureOf, INTERRUPTED } from './turn-events.ts';
 import { type JournalEntry, journalEvent, type TurnLog } from './turn-log.ts';
@@ -104,6 +105,18 @@ export class RunningTurn {
     else ready.then(() => this.#mailbox.do(work));
   }
 
+  /** The next round, unless the day's budget is spent by now. What the first one may cost was asked before the turn opened. */
+  #askModel(round: number): void {
+    const spent = round > 1 ? this.#rounds.overBudget() : null;
+    if (spent === null) {
+      this.#callModel();
+      return;
+    }
+    this.#scope.log.info('the model is not asked again: the day’s budget of the app is spent');
+    this.#answer.finish();
+    this.#advance({ type: 'round.failed', failure: spent });
+  }
+
   #callModel(): void {
     const { requestId } = this.#scope;
     const request = section('turn: the request to the model', requestId, () => this.#rounds.request());
@@ -147,6 +160,7 @@ export class RunningTurn {
 
   #fail(failure: ModelFailure): void {
     this.#run = null;
+    this.#rounds.failed(failure);
     const saidNothing = this.#answer.count === 0;
     this.#scope.log.warn({ kind: failure.kind, detail: failure.detail }, 'model failed');
     this.#answer.finish();
@@ -179,7 +193,8 @@ export class RunningTurn {
     const ends = effects.some((effect) => effect.type === 'endTurn');
     // What follows the last whole block belongs to one that goes on: it is said after the commit, as any text is.
     const told = ends ? outbox.length : outbox.findLastIndex((item) => 'block' in item) + 1;
-    const events = [...blockEvents(outbox.slice(0, told), effects), ...this.#eventsOf(effects)];
+    const said = stepEvents(effects, { scope: this.#scope, rounds: this.#rounds, isTruncated: this.#isTruncated });
+    const events = [...blockEvents(outbox.slice(0, told), effects), ...said];
     const after = outbox.slice(told);
     if (events.length === 0) {
       this.#speak(after);
@@ -199,28 +214,6 @@ export class RunningTurn {
 
   #speak(items: readonly Outgoing[]): void {
     for (const item of items) if ('speak' in item) item.speak();
-  }
-
-  /** What these effects will say beside blocks, in order. */
-  #eventsOf(effects: readonly ChatTurnEffect[]): StreamEvent[] {
-    return effects.flatMap((effect): StreamEvent[] => {
-      switch (effect.type) {
-        case 'executeActions':
-          return this.#rounds.executions();
-        case 'sendError':
-          return [errorEvent(effect.failure)];
-        case 'endTurn': {
-          const pending = effect.status.startsWith('awaiting') ? { pending: this.#rounds.pending() } : {};
-          const stopped = { ...(effect.stopped ? { stopped: true } : {}), ...(this.#isTruncated ? { truncated: true } : {}) };
-          const billable = this.#scope.channel === 'live' && effect.status !== 'error';
-          const left = this.#scope.usage();
-          const usage = left === undefined ? {} : { usage: left };
-          return [{ type: 'turn.end', status: effect.status, ...pending, billable, ...stopped, ...usage }];
-        }
-        default:
-          return [];
-      }
-    });
   }
 
   async #commit(
@@ -245,7 +238,7 @@ export class RunningTurn {
       blocks: blocks.map(newBlock),
       invocations: this.#rounds.takeNewInvocations(),
       ended: end !== undefined,
-      charge: end === undefined || end.status === 'error' ? null : this.#rounds.charge(),
+      charge: end === undefined ? null : this.#rounds.charge(end.status !== 'error'),
     });
     if (!committed) return false;
     for (const event of events) this.log.say(event);
@@ -260,7 +253,7 @@ export class RunningTurn {
 
   #perform(effects: readonly ChatTurnEffect[]): void {
     for (const effect of effects) {
-      if (effect.type === 'callModel') this.#once(this.#rounds.preparation(), () => this.#callModel());
+      if (effect.type === 'callModel') this.#once(this.#rounds.preparation(), () => this.#askModel(effect.round));
       else if (effect.type === 'runCalls')
         this.#once(this.#rounds.callsPreparation(), () =>
           section('turn: calls are settled', this.#scope.requestId, () => this.#settleCalls()),

@@ -63,6 +63,8 @@ export interface TurnPlan {
   readonly executions: readonly InvocationRow[];
   /** Calls that this turn brings the person's agreement to. */
   readonly confirmed: readonly InvocationRow[];
+  /** It brings how a write ended that a person confirmed, or has one run. */
+  readonly tellsWrite: boolean;
 }
 
 /** What a person says who sends a form without a word in it: a text block is never empty. */
@@ -82,6 +84,7 @@ const NOTHING: Omit<TurnPlan, 'kind' | 'said'> = {
   left: [],
   executions: [],
   confirmed: [],
+  tellsWrite: false,
 };
 
 /** The block a person answers, if this conversation has it. */
@@ -171,6 +174,7 @@ function planResults(db: Connection, conversationId: string, app: AppRecord, { k
   const turns = new Set<number>();
   const executions: InvocationRow[] = [];
   const confirmed: InvocationRow[] = [];
+  let tellsWrite = false;
   results.forEach((result, index) => {
     const row = readInvocationById(db, result.invocation_id);
     if (row === undefined || row.conversationId !== conversationId) {
@@ -187,6 +191,7 @@ function planResults(db: Connection, conversationId: string, app: AppRecord, { k
     const answered = changed(row, change);
     if (answered.confirmedAtMs !== null && (executes || change.to === 'succeeded')) confirmed.push(answered);
     if (executes) executions.push(answered);
+    if (row.risk !== 'read' && answered.confirmedAtMs !== null) tellsWrite = true;
   });
   if (changes.size === 0 && [...turns].every((turn) => isContinued(db, turn))) {
     // Continuations are not counted: repeating one must not be a way to ask the model for nothing.
@@ -206,7 +211,7 @@ function planResults(db: Connection, conversationId: string, app: AppRecord, { k
   const waiting = waitingAfter(others, made);
   const left = others.filter((row) => isUnsettled(changes.get(row.id)?.to ?? row.state));
   const resumedTurns = left.length === 0 ? [...turns] : [];
-  return { kind: 'continuation', said: null, picks, changes: made, resumedTurns, waiting, left, executions, confirmed };
+  return { kind: 'continuation', said: null, picks, changes: made, resumedTurns, waiting, left, executions, confirmed, tellsWrite };
 }
 
 /** Whether the request says nothing new and only brings results of calls. */

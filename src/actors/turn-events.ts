@@ -18,8 +18,9 @@ export const GIVEN_UP: TurnFailure = {
   retryable: false,
 };
 
-export function errorEvent({ code, message, retryable }: TurnFailure): StreamEvent {
-  return { type: 'error', code, message, retryable };
+export function errorEvent({ code, message, retryable, notice }: TurnFailure): StreamEvent {
+  if (notice === undefined) return { type: 'error', code, message, retryable };
+  return { type: 'notice', message, ...notice };
 }
 
 export const FAILED_END: StreamEvent = { type: 'turn.end', status: 'error', billable: false };

@@ -21,6 +21,8 @@ import { settledCard } from './confirm-card.ts';
 import type { OpeningFence, Ownership } from './epochs.ts';
 import type { ActionRunner } from './http-action-call.ts';
 import { lostChange } from './invocation-step.ts';
+import { requireBudget } from './model-budget.ts';
+import { type OpeningSaid, openingEvents } from './opening-events.ts';
 import { pendingOf } from './pending-call.ts';
 import type { QuestionMeanings } from './question-meanings.ts';
 import type { Stepper } from './step.ts';
@@ -55,15 +57,6 @@ export interface TurnServices {
 export interface Thread {
   readonly id: string;
   readonly concealment: Concealment;
-}
-
-/** What a step's first events tell of. */
-interface Opening {
-  readonly command: TurnCommand;
-  readonly thread: Thread;
-  readonly messageId: string;
-  readonly plan?: TurnPlan;
-  readonly usage?: TurnUsage | undefined;
 }
 
 function usageOf({ minuteLeft }: TurnCommand, dayLeft: number | undefined): TurnUsage | undefined {
@@ -132,12 +125,15 @@ export class TurnOpening {
     const plan = planTurn(db, thread.id, command.app, { sent: command.body, kept: words.body, restore }, atMs);
     const machine = turnMachine();
     const { effects } = machine.send({ type: 'turn.open', serverCalls: plan.executions.length, waiting: plan.waiting });
+    if (plan.kind === 'continuation' && !plan.tellsWrite && effects.some(({ type }) => type === 'callModel'))
+      requireBudget(command, db, atMs);
     const messageId = this.#mint('msg');
     // Before this turn is one of them.
     const lost = isNew ? [] : readUntold(db, thread.id);
     // A continuation is not counted, so that what is left is known before it is opened.
     const leftNow = plan.kind === 'continuation' ? this.#dayLeft(command, db, atMs) : undefined;
-    const events = this.#openingEvents(effects, { command, thread, messageId, plan, usage: usageOf(command, leftNow) });
+    const usage = usageOf(command, leftNow);
+    const events = this.#openingEvents(command, thread, effects, { messageId, left: plan.left, usage }, plan.confirmed);
     const input: OpenTurnInput = {
       appId: command.app.id,
       channel: command.channel,
@@ -147,7 +143,11 @@ export class TurnOpening {
       deviceId: command.deviceId,
       manifestHash: command.body.client.manifest_hash ?? null,
       requestId: command.requestId,
-      request: JSON.stringify({ client: command.body.client, ...(command.person?.verified === true ? { signed: true } : {}) }),
+      request: JSON.stringify({
+        client: command.body.client,
+        ...(command.person?.verified === true ? { signed: true } : {}),
+        ...(plan.tellsWrite ? { tells_write: true } : {}),
+      }),
       model: model.name,
       runBy: this.#services.ownership.process,
       nowMs: atMs,
@@ -177,14 +177,17 @@ export class TurnOpening {
         executions: plan.executions,
         lost,
         left: plan.left.map(pendingOf),
+        tellsWrite: plan.tellsWrite,
         usage: () => usageOf(command, leftNow ?? dayLeft ?? undefined),
       });
     return { input, scope, start: { machine, effects, events } };
   }
 
-  /** A new attempt of a turn that failed: its run, and what is said first. */
+  /** A new attempt of a turn that failed: its run, and what is said first. @throws Refusal when the day's model budget is spent. */
   async prepareRetry(command: TurnCommand, thread: Thread, row: TurnRow, effects: readonly ChatTurnEffect[], commit: TurnScope['commit']) {
-    const { storage } = this.#services;
+    const { storage, nowMs } = this.#services;
+    const tellsWrite = (JSON.parse(row.request) as { tells_write?: boolean }).tells_write === true;
+    if (!tellsWrite) requireBudget(command, storage.organisation(command.organisationId), nowMs());
     const words = await retriedWords(storage, command, thread.concealment, row.userMessageId);
     const lost = readExecutedBy(storage.organisation(command.organisationId), row.turn).filter(({ state }) => state === 'unknown');
     const messageId = row.assistantMessageId;
@@ -198,9 +201,10 @@ export class TurnOpening {
       executions: [],
       lost,
       left: [],
+      tellsWrite,
       usage: () => usageOf(command, this.#dayLeft(command, storage.organisation(command.organisationId), this.#services.nowMs())),
     });
-    return { scope, events: this.#openingEvents(effects, { command, thread, messageId }) };
+    return { scope, events: this.#openingEvents(command, thread, effects, { messageId, left: [], usage: undefined }) };
   }
 
   #userMessage(plan: TurnPlan, { attachments }: TurnWords): OpenTurnInput['userMessage'] {
@@ -229,40 +233,19 @@ export class TurnOpening {
     return mintId(prefix, this.#services.nowMs());
   }
 
-  /** What a turn's first step says; it may end at once, on calls that wait since an earlier turn. */
-  #openingEvents(effects: readonly ChatTurnEffect[], { command, thread, messageId, plan, usage }: Opening): StreamEvent[] {
-    const { model } = this.#services;
-    const receipts = (plan?.confirmed ?? []).flatMap((row) => {
+  #openingEvents(
+    command: TurnCommand,
+    thread: Thread,
+    effects: readonly ChatTurnEffect[],
+    said: Omit<OpeningSaid, 'model' | 'requestId' | 'conversationId' | 'receipts'>,
+    confirmed: readonly InvocationRow[] = [],
+  ): StreamEvent[] {
+    const receipts = confirmed.flatMap((row) => {
       const receipt = this.#scopes.receipt(command, thread.concealment, row);
       return receipt === undefined ? [] : [{ invocation_id: row.id, receipt }];
     });
-    return effects.flatMap((effect): StreamEvent[] => {
-      switch (effect.type) {
-        case 'sendStart':
-          return [
-            {
-              type: 'turn.start',
-              conversation_id: thread.id,
-              message_id: messageId,
-              model: model.name,
-              request_id: command.requestId,
-              ...(receipts.length === 0 ? {} : { receipts }),
-            },
-          ];
-        case 'endTurn':
-          return [
-            {
-              type: 'turn.end',
-              status: effect.status,
-              pending: (plan?.left ?? []).map(pendingOf),
-              billable: false,
-              ...(usage === undefined ? {} : { usage }),
-            },
-          ];
-        default:
-          return [];
-      }
-    });
+    const { requestId } = command;
+    return openingEvents(effects, { ...said, model: this.#services.model.name, requestId, conversationId: thread.id, receipts });
   }
 
   write(command: TurnCommand, input: OpenTurnInput): Promise<OpenTurnOutput> {
@@ -274,8 +257,8 @@ export class TurnOpening {
     const nowMs = this.#services.nowMs();
     const committed = await storage.write(organisationId, 'commitTurn', { ...input, nowMs, runBy: this.ownership.process });
     if (committed && input.charge !== null) {
-      const { costMicroUsd } = input.charge;
-      billing.charged(organisationId, { channel: input.channel, costMicroUsd, atMs: nowMs });
+      const { costMicroUsd, billed } = input.charge;
+      billing.charged(organisationId, { channel: input.channel, costMicroUsd, atMs: nowMs, billed });
     }
     for (const { expiresAtMs } of input.invocations) {
       if (committed && expiresAtMs !== null) this.#services.noteDeadline(organisationId, expiresAtMs);

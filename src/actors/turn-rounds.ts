@@ -3,18 +3,18 @@
  * turn that are not rows yet (search results, repairs). Decides nothing about states; the machine does.
  */
 import { checkParams } from '../assistant/action-params.ts';
-import type { ChatMessage, ModelRequest, Passage, RoundResult, ToolCall, Usage } from '../assistant/models/model.ts';
-import { passageWords } from '../assistant/passage-words.ts';
+import type { ChatMessage, ModelFailure, ModelRequest, Passage, RoundResult, ToolCall, Usage } from '../assistant/models/model.ts';
 import { costMicroUsd } from '../assistant/prices.ts';
 import { modelRequest } from '../assistant/prompt.ts';
+import { charsOf } from '../assistant/request-size.ts';
 import { SEARCH_KNOWLEDGE } from '../assistant/toolset.ts';
-import type { Waiting } from '../machines/chat-turn.ts';
-import { type Detail, summarise } from '../protocol/issues.ts';
+import type { TurnFailure, Waiting } from '../machines/chat-turn.ts';
 import type { ManifestAction } from '../protocol/runtime/manifest.ts';
 import type { PendingInvocation, StreamEvent } from '../protocol/runtime/stream-events.ts';
 import type { ActionDefinition } from '../protocol/setup/action-rules.ts';
 import type { NewInvocation } from '../storage/invocations.ts';
 import type { Charge } from '../storage/usage-ledger.ts';
+import { passagesText, queryOf, refusal } from './call-words.ts';
 import { type CallDefinition, confirmCardBody } from './confirm-card.ts';
 import { dispatch } from './invocation-step.ts';
 import type { ServerCalls, ServerRead } from './server-calls.ts';
@@ -31,24 +31,6 @@ export interface RoundOutcome {
 const CHARS_PER_TOKEN = 4;
 /** What the next round is told of this one's words: as much as of a conversation, however long the answer grows. */
 const WORDS_REMEMBERED_CHARS = 48_000;
-
-function queryOf(call: ToolCall): string {
-  try {
-    const { query } = JSON.parse(call.arguments) as { query?: unknown };
-    return typeof query === 'string' ? query : '';
-  } catch {
-    return '';
-  }
-}
-
-function refusal(details: readonly Detail[]): string {
-  return `The call was not accepted: ${summarise(details)}. ${JSON.stringify(details)} Correct it and call again.`;
-}
-
-function passagesText(passages: readonly Passage[]): string {
-  if (passages.length === 0) return 'Nothing was found.';
-  return passages.map(passageWords).join('\n\n');
-}
 
 export class TurnRounds {
   readonly #scope: TurnScope;
@@ -67,6 +49,10 @@ export class TurnRounds {
   #newInvocations: NewInvocation[] = [];
   #usage: Usage = { inputTokens: 0, outputTokens: 0 };
   #askedChars = 0;
+  /** A round was asked that has not reported its usage. */
+  #isAsked = false;
+  /** The day's budget is spent, and this round only tells how a write ended: it is offered nothing that leads to another one. */
+  #tellsOnly = false;
   /** Written in a round that has not reported its usage. */
   #unreportedChars = 0;
 
@@ -104,17 +90,20 @@ export class TurnRounds {
       const question = this.#question();
       this.#passages = question === undefined ? [] : scope.search(question);
     }
+    this.#tellsOnly = scope.tellsWrite && this.#said.length === 0 && this.overBudget() !== null;
+    const { definitions } = scope.toolset;
     const request = modelRequest({
       system: scope.system,
       messages: [...(this.#transcript ?? []), ...this.#said],
       passages: this.#passages,
       context: scope.context,
       traits: scope.traits,
-      tools: scope.toolset.definitions,
+      tools: this.#tellsOnly ? definitions.filter(({ kind }) => kind === 'component') : definitions,
       requestId: scope.requestId,
       sender: scope.sender,
     });
-    this.#askedChars = request.messages.reduce((sum, message) => sum + message.content.length, request.system.length);
+    this.#askedChars = charsOf(request);
+    this.#isAsked = true;
     return request;
   }
 
@@ -128,9 +117,10 @@ export class TurnRounds {
     const components = result.toolCalls.filter((call) => this.drawsComponent(call.name));
     for (const { call, details } of this.#answer.finishRound(components)) this.#answers.set(call.id, () => refusal(details));
     for (const call of result.toolCalls) {
-      const action = toolset.actions.get(call.name);
+      const action = this.#tellsOnly ? undefined : toolset.actions.get(call.name);
       if (action !== undefined) this.#callAction(call, action);
-      else if (call.name === SEARCH_KNOWLEDGE) this.#answers.set(call.id, () => passagesText(this.#scope.search(queryOf(call))));
+      else if (call.name === SEARCH_KNOWLEDGE && !this.#tellsOnly)
+        this.#answers.set(call.id, () => passagesText(this.#scope.search(queryOf(call))));
       else if (!components.includes(call)) this.#answers.set(call.id, () => `There is no tool called ${JSON.stringify(call.name)}.`);
     }
     return { serverCalls: this.#answers.size, waiting: this.#waiting() };
@@ -142,11 +132,27 @@ export class TurnRounds {
       inputTokens: Math.ceil(this.#askedChars / CHARS_PER_TOKEN),
       outputTokens: Math.ceil(written / CHARS_PER_TOKEN),
     };
+    this.#add(usage);
+  }
+
+  #add(usage: Usage): void {
     this.#unreportedChars = 0;
+    this.#isAsked = false;
     this.#usage = {
       inputTokens: this.#usage.inputTokens + usage.inputTokens,
       outputTokens: this.#usage.outputTokens + usage.outputTokens,
     };
+  }
+
+  /** A round failed: what the upstream reported of it was spent. */
+  failed({ usage }: ModelFailure): void {
+    if (usage !== undefined) this.#add(usage);
+  }
+
+  /** What the turn ends with when the day's budget is spent; null while another round may be asked. */
+  overBudget(): TurnFailure | null {
+    const { model, prices, overBudget } = this.#scope;
+    return overBudget(costMicroUsd(prices, model.name, this.#usage));
   }
 
   #waiting(): Waiting {
@@ -261,16 +267,19 @@ export class TurnRounds {
       .map(({ invocation_id, name, params, timeout_ms }) => ({ type: 'action.execute', invocation_id, name, params, timeout_ms }));
   }
 
-  /** What the turn costs, null when nobody is charged for it. */
-  charge(): Charge | null {
+  /**
+   * What the attempt costs, null when nobody is charged for it. One that did not end well costs what was reported; of one that did, a
+   * round that was stopped before the upstream could report is charged by the length of what it was asked and wrote.
+   */
+  charge(endedWell: boolean): Charge | null {
     const { model, prices, isCharged } = this.#scope;
-    if (!isCharged) return null;
-    // A round that was stopped before the upstream could report is charged by the length of what it wrote.
-    const unreported = Math.ceil(this.#unreportedChars / CHARS_PER_TOKEN);
+    const isReported = this.#usage.inputTokens + this.#usage.outputTokens > 0;
+    if (!isCharged || !(endedWell || isReported)) return null;
+    const guesses = endedWell && this.#isAsked;
     const usage = {
-      inputTokens: this.#usage.inputTokens + (unreported > 0 ? Math.ceil(this.#askedChars / CHARS_PER_TOKEN) : 0),
-      outputTokens: this.#usage.outputTokens + unreported,
+      inputTokens: this.#usage.inputTokens + (guesses ? Math.ceil(this.#askedChars / CHARS_PER_TOKEN) : 0),
+      outputTokens: this.#usage.outputTokens + (guesses ? Math.ceil(this.#unreportedChars / CHARS_PER_TOKEN) : 0),
     };
-    return { model: model.name, ...usage, costMicroUsd: costMicroUsd(prices, model.name, usage) };
+    return { model: model.name, ...usage, costMicroUsd: costMicroUsd(prices, model.name, usage), billed: endedWell };
   }
 }

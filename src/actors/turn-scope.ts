@@ -4,6 +4,7 @@ import type { ChatMessage, Model, Passage } from '../assistant/models/model.ts';
 import type { Sender } from '../assistant/models/sending-budget.ts';
 import type { PriceTable } from '../assistant/prices.ts';
 import type { Toolset } from '../assistant/toolset.ts';
+import type { TurnFailure } from '../machines/chat-turn.ts';
 import type { IdPrefix } from '../protocol/ids.ts';
 import type { TurnContext } from '../protocol/runtime/chat.ts';
 import type { PendingInvocation, TurnUsage } from '../protocol/runtime/stream-events.ts';
@@ -75,6 +76,10 @@ export interface TurnScope {
   readonly lost: readonly InvocationRow[];
   /** Calls that still wait for somebody else since an earlier turn. */
   readonly left: readonly PendingInvocation[];
+  /** The turn brings how a write ended that a person confirmed, or runs one: its first round tells the person, whatever was spent. */
+  readonly tellsWrite: boolean;
+  /** What the turn ends with when the app's day is spent, `spentMicroUsd` of this turn included that is no row yet; null while it is not. */
+  overBudget(spentMicroUsd: number): TurnFailure | null;
   /** The signed receipt of a confirmed call. */
   receipt(row: InvocationRow): string | undefined;
   /** Whether the row of a write still says that it is being executed. */

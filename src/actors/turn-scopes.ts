@@ -17,6 +17,7 @@ import { settledCard } from './confirm-card.ts';
 import { confirmationReceipt } from './confirmation-receipt.ts';
 import type { ActionOutcome } from './http-action-call.ts';
 import { settleExecution } from './invocation-step.ts';
+import { overBudget } from './model-budget.ts';
 import { readTranscript } from './transcript.ts';
 import type { TurnCommand } from './turn-command.ts';
 import type { TurnServices } from './turn-opening.ts';
@@ -39,6 +40,7 @@ export interface RunOf {
   readonly executions: readonly InvocationRow[];
   readonly lost: readonly InvocationRow[];
   readonly left: readonly PendingInvocation[];
+  readonly tellsWrite: boolean;
   usage(): TurnUsage | undefined;
 }
 
@@ -111,6 +113,8 @@ export class TurnScopes {
       executions: run.executions,
       lost: run.lost,
       left: run.left,
+      tellsWrite: run.tellsWrite,
+      overBudget: (spentMicroUsd) => overBudget(command, db, nowMs(), spentMicroUsd),
       receipt: (row) => this.receipt(command, concealment, row),
       isExecuting: (row) => readInvocationById(db, row.id)?.state === 'executing',
       settle: (row, outcome) => this.#settle(organisationId, row, outcome),

@@ -10,7 +10,7 @@ import type { Mail, Mailer, MailOutcome } from '../billing/mail.ts';
 import { USAGE_MAIL_THRESHOLDS } from '../protocol/limits.ts';
 import { type OrganisationRecord, readOrganisation } from '../storage/organisations.ts';
 import type { Storage } from '../storage/storage.ts';
-import { type CreditState, creditLeft } from '../storage/usage.ts';
+import { type CreditState, creditLeft, creditState } from '../storage/usage.ts';
 import { dueUsageMails, mailedAddresses, nextUsageMailAtMs, type UsageMail, type UsageMailThreshold } from '../storage/usage-mails.ts';
 import type { DeadlineKind } from './deadlines.ts';
 
@@ -34,30 +34,43 @@ function backOffMs(attempts: number): number {
 
 /**
  * Whether `threshold` percent of the month's credit are used. The month's credit is what was spent in it and what is left:
- * plan and purchases, less what earlier months owe.
+ * plan and purchases, less what earlier months owe. Used is also what attempts cost that drew no credit (decisions §11.7).
  */
 export function isReached(threshold: UsageMailThreshold, credit: CreditState): boolean {
-  return credit.spentMicroUsd * 100 >= threshold * (credit.spentMicroUsd + creditLeft(credit));
+  return (credit.spentMicroUsd + credit.failedMicroUsd) * 100 >= threshold * (credit.spentMicroUsd + creditLeft(credit));
 }
 
-function mailOf(organisation: OrganisationRecord, { month, threshold, email }: UsageMail): Mail {
-  const what =
-    threshold === 100
-      ? [
-          `The usage credit of ${organisation.name} for ${month} is used up.`,
-          'New conversations do not start until credit is added or the month ends, except in apps whose hard cap is off. Conversations that are open go on.',
-        ]
-      : [
-          `${organisation.name} has used ${threshold} % of its usage credit for ${month}.`,
-          'When it is used up, new conversations do not start until credit is added or the month ends, except in apps whose hard cap is off.',
-        ];
+/** What a mail says; `isExhausted`: no credit is left. */
+function wordsOf({ name }: OrganisationRecord, { month, threshold }: UsageMail, isExhausted: boolean): readonly [string, string] {
+  if (threshold !== 100) {
+    return [
+      `${name} has used ${threshold} % of its usage credit for ${month}.`,
+      'When it is used up, new conversations do not start until credit is added or the month ends, except in apps whose hard cap is off.',
+    ];
+  }
+  if (isExhausted) {
+    return [
+      `The usage credit of ${name} for ${month} is used up.`,
+      'New conversations do not start until credit is added or the month ends, except in apps whose hard cap is off. Conversations that are open go on.',
+    ];
+  }
+  return [
+    `The model usage of ${name} for ${month} is as much as its usage credit, answers that failed included.`,
+    'These draw no credit, so that some of it is left. Look at what fails: the model is paid for it all the same.',
+  ];
+}
+
+function mailOf(organisation: OrganisationRecord, mail: UsageMail, isExhausted: boolean): Mail {
+  const { month, threshold, email } = mail;
   const advice = 'Add credit or change the plan in the console of the service. This is the only mail about it this month.';
   return {
     key: `${organisation.id} ${month} ${threshold} ${email}`,
     to: email,
     subject:
-      threshold === 100 ? `${organisation.name}: usage credit is used up` : `${organisation.name}: ${threshold} % of usage credit used`,
-    text: `${[...what, advice].join('\n\n')}\n`,
+      threshold === 100 && isExhausted
+        ? `${organisation.name}: usage credit is used up`
+        : `${organisation.name}: ${threshold} % of usage credit used`,
+    text: `${[...wordsOf(organisation, mail, isExhausted), advice].join('\n\n')}\n`,
   };
 }
 
@@ -108,11 +121,16 @@ export class UsageAlerts {
     const { attempts, ...key } = mail;
     if (!(await storage.write(organisation.id, 'claimUsageMail', { ...key, nowMs: nowMs() }))) return;
     const isMember = organisation.members.some(({ email }) => email.toLowerCase() === mail.email);
-    const outcome = isMember ? await mailer.send(mailOf(organisation, mail)) : 'refused';
+    const outcome = isMember ? await mailer.send(mailOf(organisation, mail, this.#isExhausted(organisation.id))) : 'refused';
     if (outcome !== 'sent') log.warn({ organisation_id: organisation.id, threshold: mail.threshold, outcome }, 'a usage mail was not sent');
     // Nobody knows whether it arrived, and a second copy would be worse than none.
     if (outcome === 'unknown') return;
     await storage.write(organisation.id, 'settleUsageMail', { ...key, ...this.#settlement(outcome, attempts + 1), nowMs: nowMs() });
+  }
+
+  #isExhausted(organisationId: string): boolean {
+    const { storage, nowMs } = this.#services;
+    return creditState(storage.control, storage.organisation(organisationId), organisationId, nowMs()).exhausted;
   }
 
   #settlement(outcome: Exclude<MailOutcome, 'unknown'>, attempts: number) {

@@ -22,13 +22,15 @@
  */
 import { assign, emit, setup } from 'xstate';
 import { TURN_ROUNDS_MAX } from '../protocol/limits.ts';
-import type { TurnEndStatus } from '../protocol/runtime/stream-events.ts';
+import type { Notice, TurnEndStatus } from '../protocol/runtime/stream-events.ts';
 
 /** Why a turn failed: a wire code of service.md "Errors". */
 export interface TurnFailure {
-  readonly code: 'model_busy' | 'internal';
+  readonly code: 'model_busy' | 'internal' | 'quota_exceeded';
   readonly message: string;
   readonly retryable: boolean;
+  /** Told as this notice instead of as an error: the build can show one. */
+  readonly notice?: Notice;
 }
 
 /** How many calls of a round wait for somebody: the client's own reads, and what a person has to confirm. */

@@ -2,8 +2,10 @@
 import type { Connection } from './connection.ts';
 import { utcDay } from './usage-ledger.ts';
 
-/** Model spend of one organisation's file on the UTC day of `nowMs`, live and sandbox, in millionths of a dollar. */
+/** Model spend of one organisation's file on the UTC day of `nowMs`, live and sandbox, failed attempts too, in millionths of a dollar. */
 export function spentOn(db: Connection, nowMs: number): number {
-  const row = db.statement('SELECT coalesce(sum(cost_microusd), 0) AS spent FROM usage_days WHERE day = :day').get({ day: utcDay(nowMs) });
+  const row = db
+    .statement('SELECT coalesce(sum(cost_microusd + failed_microusd), 0) AS spent FROM usage_days WHERE day = :day')
+    .get({ day: utcDay(nowMs) });
   return row?.spent as number;
 }

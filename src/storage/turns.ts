@@ -182,7 +182,8 @@ export const transactions = {
       cutOff: input.cutOff === true ? 1 : 0,
       endedAtMs: input.ended ? nowMs : null,
     });
-    if (input.charge !== null) recordCharge(db, { turn, appId: input.appId, channel: input.channel, nowMs }, input.charge);
+    const { appId, channel, attempt, charge } = input;
+    if (charge !== null) recordCharge(db, { turn, attempt, appId, channel, nowMs }, charge);
     return true;
   },
 

@@ -26,6 +26,8 @@ export interface Charge {
   readonly inputTokens: number;
   readonly outputTokens: number;
   readonly costMicroUsd: number;
+  /** The turn ended well, so that it draws credit. What did not counts for the day's budget and ceiling all the same (decisions §11.7). */
+  readonly billed: boolean;
 }
 
 /** UTC day `2026-11-21`: the unit in which usage is counted. */
@@ -83,6 +85,14 @@ export function turnsLeft(
   return Math.max(0, Math.min(ofApp, ofAddress));
 }
 
+/** Model spend of the app on the UTC day of `nowMs`, live and test, in millionths of a dollar; of attempts that did not end well, too. */
+export function spentToday(db: Connection, appId: string, nowMs: number): number {
+  const row = db
+    .statement('SELECT coalesce(sum(cost_microusd + failed_microusd), 0) AS spent FROM usage_days WHERE app_id = :appId AND day = :day')
+    .get({ appId, day: utcDay(nowMs) });
+  return row?.spent as number;
+}
+
 /**
  * Holds the turn against the caps that are counted in rows, the first one that it would break first. Messages are counted per app on a live key and per organisation
  * on a test key; sandbox conversations per organisation and month, before any row is written (rules 3, 8, 9).
@@ -101,10 +111,7 @@ export function passCaps(db: Connection, turn: TurnToAdmit, admission: Admission
     if ((month?.started as number) >= SANDBOX_CONVERSATIONS_PER_MONTH) return { cap: 'sandbox_conversations' };
   }
   if (admission.dailyModelBudgetMicroUsd !== null) {
-    const spent = db
-      .statement('SELECT coalesce(sum(cost_microusd), 0) AS spent FROM usage_days WHERE app_id = :appId AND day = :day')
-      .get({ appId: turn.appId, day });
-    if ((spent?.spent as number) >= admission.dailyModelBudgetMicroUsd) return { cap: 'daily_model_budget' };
+    if (spentToday(db, turn.appId, turn.nowMs) >= admission.dailyModelBudgetMicroUsd) return { cap: 'daily_model_budget' };
   }
   return { cap: null, dayLeft: left - 1 };
 }
@@ -128,17 +135,34 @@ function countAddress(db: Connection, turn: TurnToAdmit, address: string): void 
   ).run({ day, channel: turn.channel, address, appId: turn.appId });
 }
 
-/** Writes what a turn cost, once: a second charge of the same turn changes nothing. */
-export function recordCharge(db: Connection, turn: { turn: number; appId: string; channel: Channel; nowMs: number }, charge: Charge): void {
-  const { changes } = db
-    .statement(
-      `INSERT OR IGNORE INTO charges (turn, app_id, channel, model, input_tokens, output_tokens, cost_microusd, at_ms)
-       VALUES (:turn, :appId, :channel, :model, :inputTokens, :outputTokens, :costMicroUsd, :nowMs)`,
-    )
-    .run({ ...turn, ...charge });
-  if (changes === 0 || charge.costMicroUsd === 0) return;
+interface ChargedAttempt extends CountedAs {
+  readonly turn: number;
+  readonly attempt: number;
+}
+
+/** Writes what a turn cost that ended well, or one of its attempts that did not; each once: a second time changes nothing. */
+export function recordCharge(
+  db: Connection,
+  { turn, attempt, appId, channel, nowMs }: ChargedAttempt,
+  { billed, costMicroUsd, ...asked }: Charge,
+): void {
+  const row = { turn, appId, channel, costMicroUsd, nowMs, ...asked };
+  const { changes } = billed
+    ? db
+        .statement(
+          `INSERT OR IGNORE INTO charges (turn, app_id, channel, model, input_tokens, output_tokens, cost_microusd, at_ms)
+           VALUES (:turn, :appId, :channel, :model, :inputTokens, :outputTokens, :costMicroUsd, :nowMs)`,
+        )
+        .run(row)
+    : db
+        .statement(
+          `INSERT OR IGNORE INTO failed_attempts (turn, attempt, app_id, channel, model, input_tokens, output_tokens, cost_microusd, at_ms)
+           VALUES (:turn, :attempt, :appId, :channel, :model, :inputTokens, :outputTokens, :costMicroUsd, :nowMs)`,
+        )
+        .run({ ...row, attempt });
+  if (changes === 0 || costMicroUsd === 0) return;
   db.statement(
-    `INSERT INTO usage_days (app_id, channel, day, cost_microusd) VALUES (:appId, :channel, :day, :costMicroUsd)
-     ON CONFLICT (app_id, channel, day) DO UPDATE SET cost_microusd = cost_microusd + :costMicroUsd`,
-  ).run({ appId: turn.appId, channel: turn.channel, day: utcDay(turn.nowMs), costMicroUsd: charge.costMicroUsd });
+    `INSERT INTO usage_days (app_id, channel, day, cost_microusd, failed_microusd) VALUES (:appId, :channel, :day, :cost, :failed)
+     ON CONFLICT (app_id, channel, day) DO UPDATE SET cost_microusd = cost_microusd + :cost, failed_microusd = failed_microusd + :failed`,
+  ).run({ appId, channel, day: utcDay(nowMs), cost: billed ? costMicroUsd : 0, failed: billed ? 0 : costMicroUsd });
 }

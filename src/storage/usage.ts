@@ -1,7 +1,7 @@
 /**
  * What an organisation spent and has left (service.md "Limits" rules 4, 5 and 7). Nothing is settled in rows: credit
  * is worked out from purchases and from the daily sums, month by month, so that it cannot disagree with the ledger.
- * Reads only: purchases are written by credit-purchases.ts, the daily sums by usage-ledger.ts.
+ * Reads only: purchases are written by credit-purchases.ts, the daily sums by usage-ledger.ts; usage by app is read in app-usage.ts.
  */
 import { LRUCache } from 'lru-cache';
 import { USERS_WINDOW_DAYS } from '../protocol/limits.ts';
@@ -24,20 +24,13 @@ export interface CreditState {
   readonly purchasedLeftMicroUsd: number;
   /** Used below zero; taken from the next credit, whatever kind it is. */
   readonly overdrawnMicroUsd: number;
-  /** Live spend of the month. */
+  /** Live spend of the month that drew credit. */
   readonly spentMicroUsd: number;
+  /** What live attempts cost this month that did not end well: it drew none. */
+  readonly failedMicroUsd: number;
   /** When plan credit comes next: the first of the next month. */
   readonly resetsAtMs: number;
   readonly exhausted: boolean;
-}
-
-export interface AppUsage {
-  readonly appId: string;
-  readonly liveMicroUsd: number;
-  readonly liveTurns: number;
-  readonly liveConversations: number;
-  readonly sandboxTurns: number;
-  readonly sandboxConversations: number;
 }
 
 /** `2026-11` of a time, UTC. */
@@ -49,7 +42,8 @@ function monthStartMs(month: string): number {
   return Date.parse(`${month}-01T00:00:00.000Z`);
 }
 
-function nextMonth(month: string): string {
+/** The month after `2026-11`. */
+export function nextMonth(month: string): string {
   return utcMonth(monthStartMs(month) + 32 * DAY_MS);
 }
 
@@ -132,6 +126,14 @@ function eventsOf(db: Connection, month: string): Event[] {
   return [...bought, ...spent].sort((a, b) => a.atMs - b.atMs);
 }
 
+/** What attempts cost that drew no credit. */
+function failedIn(db: Connection, month: string): number {
+  const row = db
+    .statement(`SELECT coalesce(sum(failed_microusd), 0) AS failed FROM usage_days WHERE channel = 'live' AND day >= :from AND day < :to`)
+    .get({ from: `${month}-01`, to: `${nextMonth(month)}-01` });
+  return row?.failed as number;
+}
+
 function runMonth(opening: Balance, planMicroUsd: number, events: readonly Event[]): Balance {
   let balance = startMonth(opening, planMicroUsd);
   for (const event of events) {
@@ -189,6 +191,7 @@ export function creditState(control: Connection, db: Connection, organisationId:
     purchasedLeftMicroUsd,
     overdrawnMicroUsd: balance.overdrawn,
     spentMicroUsd: events.reduce((sum, event) => sum + ('spent' in event ? event.spent : 0), 0),
+    failedMicroUsd: failedIn(db, month),
     resetsAtMs: monthStartMs(nextMonth(month)),
     exhausted: balance.planLeft + purchasedLeftMicroUsd - balance.overdrawn <= 0,
   };
@@ -207,29 +210,6 @@ export function creditResetsAtMs(nowMs: number): number {
 /** Whether new live conversations are to be refused; `hard_cap` is the app's and is the caller's to look at. */
 export function isCreditExhausted(control: Connection, db: Connection, organisationId: string, nowMs: number): boolean {
   return creditState(control, db, organisationId, nowMs).exhausted;
-}
-
-/** Usage of each app that had any in `month` (`2026-11`), deleted apps included. */
-export function usageByApp(db: Connection, month: string): AppUsage[] {
-  return db
-    .statement(
-      `SELECT app_id,
-         sum(iif(channel = 'live', cost_microusd, 0)) AS live_microusd,
-         sum(iif(channel = 'live', turns, 0)) AS live_turns,
-         sum(iif(channel = 'live', conversations, 0)) AS live_conversations,
-         sum(iif(channel = 'sandbox', turns, 0)) AS sandbox_turns,
-         sum(iif(channel = 'sandbox', conversations, 0)) AS sandbox_conversations
-       FROM usage_days WHERE day >= :from AND day < :to GROUP BY app_id ORDER BY app_id`,
-    )
-    .all({ from: `${month}-01`, to: `${nextMonth(month)}-01` })
-    .map((row) => ({
-      appId: row.app_id as string,
-      liveMicroUsd: row.live_microusd as number,
-      liveTurns: row.live_turns as number,
-      liveConversations: row.live_conversations as number,
-      sandboxTurns: row.sandbox_turns as number,
-      sandboxConversations: row.sandbox_conversations as number,
-    }));
 }
 
 /**

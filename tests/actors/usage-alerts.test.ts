@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import { type TestContext, test } from 'node:test';
 import { isReached, UsageAlerts } from '../../src/actors/usage-alerts.ts';
 import { createMailer, type Mailer } from '../../src/billing/mail.ts';
+import { openWriter } from '../../src/storage/database.ts';
 import { readOrganisation } from '../../src/storage/organisations.ts';
 import type { CreditState } from '../../src/storage/usage.ts';
 import { type MailServer, startMailServer } from '../support/mail-server.ts';
@@ -81,6 +82,21 @@ test('Limits rule 6: the mail says whose credit it is, comes from MAIL_FROM and 
   assert.match(raw, /^Auto-Submitted: auto-generated$/m);
   assert.doesNotMatch(raw, /bob/i);
   assert.equal(new Set(server.received.map((mail) => /^Message-ID: (.*)$/m.exec(mail.raw)?.[1])).size, 4, 'each mail has its own id');
+});
+
+test('decisions §11.7: what failed attempts cost is written about, too, and the mail does not say that credit is used up', async (t) => {
+  const server = await startMailServer(t);
+  const { desk, look } = await open(t, smtp(server.url));
+  desk.spend(1);
+  const writer = openWriter(desk.storage.layout.organisation(desk.organisationId));
+  writer.statement('UPDATE usage_days SET failed_microusd = 4000000').run();
+  writer.close();
+  await look();
+  assert.equal(server.received.length, 4, 'at 80 % and at 100 %');
+  assert.deepEqual([desk.credit().exhausted, desk.credit().failedMicroUsd], [false, 4_000_000]);
+  const texts = server.received.map(({ raw }) => raw).join('');
+  assert.match(texts, /draw no credit/);
+  assert.doesNotMatch(texts, /used up\.$/m);
 });
 
 test('Limits rule 6: two that look and deliver at once send each mail once', async (t) => {
@@ -215,7 +231,13 @@ test('Privacy: the log says what became of mails, and names nobody', async (t) =
 
 test('Limits rule 6: usage is measured against what the month had: plan and purchases, less what earlier months owe', () => {
   const credit = (spent: number, plan: number, purchased: number, overdrawn: number) =>
-    ({ spentMicroUsd: spent, planLeftMicroUsd: plan, purchasedLeftMicroUsd: purchased, overdrawnMicroUsd: overdrawn }) as CreditState;
+    ({
+      spentMicroUsd: spent,
+      failedMicroUsd: 0,
+      planLeftMicroUsd: plan,
+      purchasedLeftMicroUsd: purchased,
+      overdrawnMicroUsd: overdrawn,
+    }) as CreditState;
   // Spent, left of the plan, left of purchases, overdrawn → 80 %, 100 %.
   for (const [spent, plan, purchased, overdrawn, at80, at100] of [
     [0, 5, 0, 0, false, false],
@@ -230,4 +252,6 @@ test('Limits rule 6: usage is measured against what the month had: plan and purc
     const state = credit(spent, plan, purchased, overdrawn);
     assert.deepEqual([isReached(80, state), isReached(100, state)], [at80, at100], JSON.stringify(state));
   }
+  const failing = { ...credit(1, 4, 0, 0), failedMicroUsd: 3 };
+  assert.deepEqual([isReached(80, failing), isReached(100, { ...failing, failedMicroUsd: 4 })], [true, true]);
 });

@@ -1,17 +1,10 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
+import { usageByApp } from '../../src/storage/app-usage.ts';
 import { addMonths, transactions } from '../../src/storage/credit-purchases.ts';
 import { transactions as organisations } from '../../src/storage/organisations.ts';
-import {
-  countUsers,
-  creditState,
-  isCreditExhausted,
-  isCreditExhaustedLately,
-  noteBought,
-  noteCharged,
-  usageByApp,
-} from '../../src/storage/usage.ts';
+import { countUsers, creditState, isCreditExhausted, isCreditExhaustedLately, noteBought, noteCharged } from '../../src/storage/usage.ts';
 import { addApp, type Files, openFiles } from './migrated-files.ts';
 
 const USD = 1_000_000;
@@ -159,9 +152,19 @@ test('Console: usage is told by app and channel, for one month', (t) => {
   spend(files, '2026-01-02', 1, 'live', 'app_a');
   spend(files, '2026-01-02', 9, 'sandbox', 'app_b');
   spend(files, '2026-02-01', 50, 'live', 'app_a');
+  // Of app_b's attempts on a test key it is not told.
+  files.db.statement("UPDATE usage_days SET failed_microusd = 500000 WHERE day = '2026-01-02'").run();
   assert.deepEqual(usageByApp(files.db, '2026-01'), [
-    { appId: 'app_a', liveMicroUsd: 3 * USD, liveTurns: 4, liveConversations: 2, sandboxTurns: 0, sandboxConversations: 0 },
-    { appId: 'app_b', liveMicroUsd: 0, liveTurns: 0, liveConversations: 0, sandboxTurns: 2, sandboxConversations: 1 },
+    {
+      appId: 'app_a',
+      liveMicroUsd: 3 * USD,
+      failedMicroUsd: 0.5 * USD,
+      liveTurns: 4,
+      liveConversations: 2,
+      sandboxTurns: 0,
+      sandboxConversations: 0,
+    },
+    { appId: 'app_b', liveMicroUsd: 0, failedMicroUsd: 0, liveTurns: 0, liveConversations: 0, sandboxTurns: 2, sandboxConversations: 1 },
   ]);
 });
 

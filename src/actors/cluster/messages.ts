@@ -101,5 +101,11 @@ export interface Announcements {
   /** Requests that were counted in the buckets of another node since it last said so: key of the bucket, how many. */
   counted: { readonly counts: readonly (readonly [bucket: string, count: number])[] };
   /** A charge was committed, or credit was added (`costMicroUsd` 0). */
-  charged: { readonly organisationId: string; readonly channel: Channel; readonly costMicroUsd: number; readonly atMs: number };
+  charged: {
+    readonly organisationId: string;
+    readonly channel: Channel;
+    readonly costMicroUsd: number;
+    readonly atMs: number;
+    readonly billed: boolean;
+  };
 }

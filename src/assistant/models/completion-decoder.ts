@@ -62,7 +62,8 @@ export class CompletionDecoder implements SsePayloadSink {
   /** The upstream's own word for why it ended, once it said so. */
   finishReason: string | undefined;
   private hasOutput = false;
-  private usage: Usage | undefined;
+  /** As the upstream reported it last. */
+  usage: Usage | undefined;
   private readonly template = new DeltaTemplate();
   private readonly calls: ToolCallAssembler;
   private readonly apiKey: string | undefined;

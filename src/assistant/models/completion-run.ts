@@ -110,7 +110,8 @@ export class CompletionRun implements ModelRun, Watched, Dispatcher.DispatchHand
     this.flush();
     if (this.isOver()) return;
     this.close();
-    this.tell(() => this.sink.failed(failure));
+    const { usage } = this.decoder;
+    this.tell(() => this.sink.failed(usage === undefined ? failure : { ...failure, usage }));
   }
 
   fallSilent(): void {

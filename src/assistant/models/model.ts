@@ -79,6 +79,8 @@ export interface ModelFailure {
   readonly kind: ModelFailureKind;
   /** For the log, never for the person: no secrets, no message text. */
   readonly detail: string;
+  /** What the upstream reported before the round failed; absent: nothing. */
+  readonly usage?: Usage;
 }
 
 /** Called synchronously from the model's stream, in order; nothing is called after `finished` or `failed`. */

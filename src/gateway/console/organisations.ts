@@ -6,10 +6,11 @@ import { SANDBOX_CONVERSATIONS_PER_MONTH, USERS_WINDOW_DAYS } from '../../protoc
 import { toMicroUsd, toUsd } from '../../protocol/money.ts';
 import { PLANS } from '../../protocol/plans.ts';
 import { timestamp } from '../../protocol/timestamp.ts';
+import { usageByApp } from '../../storage/app-usage.ts';
 import { listApps } from '../../storage/apps.ts';
 import { listOrganisations, type OrganisationRecord } from '../../storage/organisations.ts';
 import { listTopUps, type TopUp } from '../../storage/top-ups.ts';
-import { type CreditState, creditState, usageByApp, utcMonth } from '../../storage/usage.ts';
+import { type CreditState, creditState, utcMonth } from '../../storage/usage.ts';
 import { defineRoute, json } from '../route.ts';
 import { pageOf, requireOrganisation } from './lookup.ts';
 
@@ -127,11 +128,13 @@ export const usageRoute = defineRoute({
     return json({
       month,
       spent_usd: toUsd(usage.reduce((sum, app) => sum + app.liveMicroUsd, 0)),
+      failed_usd: toUsd(usage.reduce((sum, app) => sum + app.failedMicroUsd, 0)),
       apps: usage.map((app) => ({
         app_id: app.appId,
         // Null: the app was deleted, what it spent stays spent.
         name: names.get(app.appId) ?? null,
         spent_usd: toUsd(app.liveMicroUsd),
+        failed_usd: toUsd(app.failedMicroUsd),
         turns: app.liveTurns,
         conversations: app.liveConversations,
         sandbox_turns: app.sandboxTurns,

@@ -218,7 +218,7 @@ export const organisationMigrations: readonly Migration[] = [
       CREATE INDEX invocations_by_conversation ON invocations (conversation_id, requested_at_ms);
       CREATE INDEX invocations_due ON invocations (expires_at_ms) WHERE expires_at_ms IS NOT NULL;
 
-      -- One row per turn that cost something: the ledger that every sum is taken from.
+      -- One row per turn that ended well and cost something: the ledger that credit is taken by.
       CREATE TABLE charges (
         turn INTEGER PRIMARY KEY,
         app_id TEXT NOT NULL,
@@ -230,6 +230,20 @@ export const organisationMigrations: readonly Migration[] = [
         at_ms INTEGER NOT NULL
       ) STRICT;
 
+      -- What attempts cost that did not end well: it counts for the day's budget and ceiling, and draws no credit.
+      CREATE TABLE failed_attempts (
+        turn INTEGER NOT NULL,
+        attempt INTEGER NOT NULL,
+        app_id TEXT NOT NULL,
+        channel TEXT NOT NULL,
+        model TEXT NOT NULL,
+        input_tokens INTEGER NOT NULL,
+        output_tokens INTEGER NOT NULL,
+        cost_microusd INTEGER NOT NULL,
+        at_ms INTEGER NOT NULL,
+        PRIMARY KEY (turn, attempt)
+      ) STRICT, WITHOUT ROWID;
+
       -- Running sums per UTC day, kept in the transactions that write the rows they count.
       CREATE TABLE usage_days (
         app_id TEXT NOT NULL,
@@ -238,6 +252,8 @@ export const organisationMigrations: readonly Migration[] = [
         turns INTEGER NOT NULL DEFAULT 0,
         conversations INTEGER NOT NULL DEFAULT 0,
         cost_microusd INTEGER NOT NULL DEFAULT 0,
+        -- Of attempts that did not end well; not in cost_microusd.
+        failed_microusd INTEGER NOT NULL DEFAULT 0,
         PRIMARY KEY (app_id, channel, day)
       ) STRICT, WITHOUT ROWID;
       CREATE INDEX usage_days_by_day ON usage_days (day);

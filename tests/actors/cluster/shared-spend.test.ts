@@ -37,8 +37,10 @@ test('Cluster, Limits rules 5 and 9: a charge at one node uses up credit and the
   const here = billingOf(t, cell, cell.a, 4);
   const there = billingOf(t, cell, b, 4);
   const exhausted = () => isCreditExhaustedLately(b.storage.control, b.storage.organisation(organisationId), organisationId, nowMs());
-  const committed = { channel: 'live', costMicroUsd: 5 * USD, atMs: nowMs() } as const;
+  const committed = { channel: 'live', costMicroUsd: 5 * USD, billed: true, atMs: nowMs() } as const;
   assert.deepEqual([exhausted(), there.platform.isReached(nowMs())], [false, false]);
+  here.charged(organisationId, { ...committed, costMicroUsd: 3 * USD, billed: false });
+  assert.equal(exhausted(), false, 'what failed draws no credit');
   charge(cell, 5);
   here.charged(organisationId, committed);
   await eventually(
@@ -55,7 +57,7 @@ test('Cluster, Limits rules 5 and 9: a charge at one node uses up credit and the
     () => 'the credit did not count',
   );
   here.charged(organisationId, { ...committed, costMicroUsd: 0 });
-  assert.deepEqual(cell.announced, ['charged', 'charged'], 'what costs nothing is not told');
+  assert.deepEqual(cell.announced, ['charged', 'charged', 'charged'], 'what costs nothing is not told');
 });
 
 test('Cluster, Limits rule 9: charges that were not heard of are found by adding up the rows again, and none counts twice', async (t) => {
