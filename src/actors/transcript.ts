@@ -90,13 +90,15 @@ function attachedWords(db: Connection, messages: readonly StoredMessage[]): Map<
 /**
  * The newest part of a conversation, oldest first, at most CHARS_REMEMBERED characters (the newest message whatever
  * its length). `nowMs` decides which calls have run out of time. Calls stay with the message that made them, so that no result
- * stands without its call. `attached`: what comes with the newest message of the person, pictures included; else its rows are read.
+ * stands without its call. `attached`: what comes with the message `question` of the person, or with the newest one, pictures included;
+ * of others their rows are read.
  */
 export function readTranscript(
   db: Connection,
   conversationId: string,
   nowMs: number,
   attached: readonly ChatMessage[] = [],
+  question: string | null = null,
 ): ChatMessage[] {
   const calls = new Map<string, InvocationRow[]>();
   for (const row of readConversationInvocations(db, conversationId, INVOCATIONS_REMEMBERED)) {
@@ -104,12 +106,12 @@ export function readTranscript(
     calls.set(row.messageId, [...(calls.get(row.messageId) ?? []), { ...row, state }]);
   }
   const messages = readMessages(db, conversationId, { limit: MESSAGES_REMEMBERED, wordless: true }).reverse();
-  const newest = messages.find(({ role }) => role === 'user');
+  const asked = question ?? messages.find(({ role }) => role === 'user')?.id;
   const withWords = attachedWords(db, messages);
   const groups: ChatMessage[][] = [];
   let chars = 0;
   for (const message of messages) {
-    const shown = message === newest && attached.length > 0 ? attached : (withWords.get(message.id) ?? []);
+    const shown = message.id === asked && attached.length > 0 ? attached : (withWords.get(message.id) ?? []);
     const group = message.role === 'user' ? userMessages(message, shown) : assistantMessages(message, calls.get(message.id) ?? []);
     chars += sizeOf(group);
     if (chars > CHARS_REMEMBERED && groups.length > 0) break;

@@ -15,7 +15,7 @@ import type { Connection } from '../storage/connection.ts';
 import { type NewBlock, type PickChange, readBlockById } from '../storage/conversations.ts';
 import { type InvocationChange, type InvocationRow, readInvocationById, readTurnInvocations } from '../storage/invocations.ts';
 import type { Channel } from '../storage/organisations.ts';
-import { isContinued, type TurnKind } from '../storage/turns.ts';
+import { isContinued, readQuestion, type TurnKind } from '../storage/turns.ts';
 import { definitionOf, requireRevision, settledCard } from './confirm-card.ts';
 import { answerChange, changed, expireChange, waitingAfter } from './invocation-step.ts';
 
@@ -63,6 +63,8 @@ export interface TurnPlan {
   readonly executions: readonly InvocationRow[];
   /** Calls that this turn brings the person's agreement to. */
   readonly confirmed: readonly InvocationRow[];
+  /** The person's message that a continuation is about; null for anything else. */
+  readonly question: string | null;
   /** It brings how a write ended that a person confirmed, or has one run. */
   readonly tellsWrite: boolean;
 }
@@ -84,6 +86,7 @@ const NOTHING: Omit<TurnPlan, 'kind' | 'said'> = {
   left: [],
   executions: [],
   confirmed: [],
+  question: null,
   tellsWrite: false,
 };
 
@@ -211,7 +214,20 @@ function planResults(db: Connection, conversationId: string, app: AppRecord, { k
   const waiting = waitingAfter(others, made);
   const left = others.filter((row) => isUnsettled(changes.get(row.id)?.to ?? row.state));
   const resumedTurns = left.length === 0 ? [...turns] : [];
-  return { kind: 'continuation', said: null, picks, changes: made, resumedTurns, waiting, left, executions, confirmed, tellsWrite };
+  const question = readQuestion(db, Math.max(...turns));
+  return {
+    kind: 'continuation',
+    said: null,
+    picks,
+    changes: made,
+    resumedTurns,
+    waiting,
+    left,
+    executions,
+    confirmed,
+    question,
+    tellsWrite,
+  };
 }
 
 /** Whether the request says nothing new and only brings results of calls. */

@@ -13,7 +13,7 @@ import { readConversation } from '../storage/conversations.ts';
 import { type InvocationRow, readExecutedBy, readExecuting, readUntold } from '../storage/invocations.ts';
 import type { Storage } from '../storage/storage.ts';
 import type { OpenTurnInput, OpenTurnOutput } from '../storage/turn-openings.ts';
-import type { CommitTurnInput, TurnRow } from '../storage/turns.ts';
+import { type CommitTurnInput, readQuestion, type TurnRow } from '../storage/turns.ts';
 import { turnsLeft } from '../storage/usage-ledger.ts';
 import type { Billing } from './billing.ts';
 import { type Concealment, openConcealment } from './concealment.ts';
@@ -33,7 +33,7 @@ import { turnMachine } from './turn-machine.ts';
 import type { Recoverer } from './turn-recovery.ts';
 import type { TurnScope } from './turn-scope.ts';
 import { TurnScopes } from './turn-scopes.ts';
-import { retriedWords, type TurnWords, turnWords } from './turn-words.ts';
+import { retriedWords, type TurnWords, turnWords, withQuestion } from './turn-words.ts';
 
 export interface TurnServices {
   readonly storage: Storage;
@@ -147,6 +147,7 @@ export class TurnOpening {
         client: command.body.client,
         ...(command.person?.verified === true ? { signed: true } : {}),
         ...(plan.tellsWrite ? { tells_write: true } : {}),
+        ...(plan.question === null ? {} : { question: plan.question }),
       }),
       model: model.name,
       runBy: this.#services.ownership.process,
@@ -171,7 +172,8 @@ export class TurnOpening {
         conversationId: thread.id,
         concealment: thread.concealment,
         messageId,
-        words,
+        words: withQuestion(words, storage, command.organisationId, plan.question),
+        question: plan.question,
         commit,
         isNew,
         executions: plan.executions,
@@ -188,7 +190,8 @@ export class TurnOpening {
     const { storage, nowMs } = this.#services;
     const tellsWrite = (JSON.parse(row.request) as { tells_write?: boolean }).tells_write === true;
     if (!tellsWrite) requireBudget(command, storage.organisation(command.organisationId), nowMs());
-    const words = await retriedWords(storage, command, thread.concealment, row.userMessageId);
+    const question = readQuestion(storage.organisation(command.organisationId), row.turn);
+    const words = await retriedWords(storage, command, thread.concealment, question);
     const lost = readExecutedBy(storage.organisation(command.organisationId), row.turn).filter(({ state }) => state === 'unknown');
     const messageId = row.assistantMessageId;
     const scope = this.#scopes.make(command, {
@@ -196,6 +199,7 @@ export class TurnOpening {
       concealment: thread.concealment,
       messageId,
       words,
+      question,
       commit,
       isNew: false,
       executions: [],

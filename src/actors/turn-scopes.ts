@@ -32,6 +32,8 @@ export interface RunOf {
   readonly conversationId: string;
   readonly messageId: string;
   readonly words: TurnWords;
+  /** The person's message that it is about, where that is not the newest one. */
+  readonly question: string | null;
   readonly concealment: Concealment;
   /** The conversation's way to commit a step. */
   readonly commit: TurnScope['commit'];
@@ -124,12 +126,12 @@ export class TurnScopes {
     };
   }
 
-  #transcript(db: Connection, { conversationId, words, isNew }: RunOf) {
+  #transcript(db: Connection, { conversationId, words, question, isNew }: RunOf) {
     const attached = attachedMessage(words.attachments);
     const { message } = words.body;
     // What was said in a new conversation is what the command says; reading it back would cost more than all the rest.
     if (isNew && message !== undefined) return [...attached, { role: 'user' as const, content: message.text }];
-    return readTranscript(db, conversationId, this.#services.nowMs(), attached);
+    return readTranscript(db, conversationId, this.#services.nowMs(), attached, question);
   }
 
   /** The receipt that goes out with a confirmed call (decisions §8); undefined for one that nobody confirmed. */

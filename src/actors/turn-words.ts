@@ -43,7 +43,12 @@ export async function turnWords(storage: Storage, command: TurnCommand, concealm
   };
 }
 
-/** What a new attempt of a turn is asked with; `messageId`: the person's stored message, null for a continuation. */
+/** The same words with what came with the question that they are about, pictures included: a continuation answers it, too. */
+export function withQuestion(words: TurnWords, storage: Storage, organisationId: string, question: string | null): TurnWords {
+  return question === null ? words : { ...words, attachments: storedAttachments(storage, organisationId, question) };
+}
+
+/** What a new attempt of a turn is asked with; `messageId`: the person's stored message, or the one that a continuation is about. */
 export async function retriedWords(
   storage: Storage,
   command: TurnCommand,

@@ -105,6 +105,14 @@ export function wasSigned(db: Connection, turn: number): boolean {
   return row?.signed === 1;
 }
 
+/** The person's message that a turn answers: its own, or of a continuation the one that it is about; null when nobody knows. */
+export function readQuestion(db: Connection, turn: number): string | null {
+  const row = db
+    .statement(`SELECT coalesce(user_message_id, request ->> '$.question') AS question FROM turns WHERE id = :turn`)
+    .get({ turn });
+  return (row?.question as string | null | undefined) ?? null;
+}
+
 export interface JournalRow {
   readonly firstSeq: number;
   readonly entries: string;

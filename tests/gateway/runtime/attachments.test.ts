@@ -7,9 +7,10 @@ import { openWriter } from '../../../src/storage/database.ts';
 import { dataLayout } from '../../../src/storage/files-layout.ts';
 import { makePdf } from '../../assistant/knowledge/documents.ts';
 import { png } from '../../assistant/logo/image-bytes.ts';
-import { createClient, createOperator, createTestApp } from '../../support/client.ts';
+import { createClient, createOperator, createTestApp, type StreamAnswer } from '../../support/client.ts';
 import type { UpstreamRequest } from '../../support/upstream.ts';
-import { startScriptedChat, thread } from './scripted-chat.ts';
+import { handshake } from './asked-write.ts';
+import { pendingOf, startScriptedChat, thread } from './scripted-chat.ts';
 import { upload } from './uploading.ts';
 
 interface Part {
@@ -79,6 +80,32 @@ test('attachments', async (t) => {
     const earlier = JSON.stringify(chat.lastRequest().messages.filter(({ role }) => role === 'user'));
     assert.match(earlier, /attachment>>\\ncode\.txt\\n\\nThe code is 4711\.\\n<<end/);
     assert.match(earlier, / image>>\\ncat\.png\\n<<end/);
+  });
+
+  await t.test('decisions §7: the continuation of the question still has its picture, whatever was said meanwhile', async () => {
+    const url = `data:image/png;base64,${png().toString('base64')}`;
+    const client = (await handshake(chat.client)).client;
+    const read = (id: string) => ({ call: 'find_order', args: { id }, id: `call_${id}` });
+    chat.script([read('1')], [{ text: 'Later.' }], [{ reset: true }], [read('2')], [{ text: 'A cat.' }]);
+    const turn = await chat.say('Which order is this?', { client, ...attach(await send(png(), 'cat.png')) });
+    const conversation_id = thread(turn);
+    await chat.say('And another thing', { client, conversation_id });
+    assert.equal(JSON.stringify(chat.lastRequest()).includes(url), false, 'another question has the name alone');
+    const go = async (answered: StreamAnswer) => {
+      const tool_results = [{ invocation_id: pendingOf(answered)[0]?.invocation_id, status: 'ok', result: {} }];
+      const body = { client, conversation_id, tool_results, turn_id: randomUUID() };
+      const continued = await chat.chat(body);
+      const told = JSON.stringify(chat.lastRequest());
+      assert.equal(told.split(url).length, 2, 'once');
+      assert.ok(told.indexOf(url) < told.indexOf('Which order is this?'), 'beside its question');
+      return { continued, body };
+    };
+    const { continued: failed, body } = await go(turn);
+    assert.equal(failed.events.at(-1)?.status, 'error');
+    const second = await chat.chat(body);
+    assert.equal(JSON.stringify(chat.lastRequest()).split(url).length, 2, 'a new attempt has it, too');
+    const { continued } = await go(second);
+    assert.match(continued.text, /A cat/);
   });
 
   await t.test('decisions §9: personal data in an attachment reaches the model as placeholders', async () => {
