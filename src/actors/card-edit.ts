@@ -103,7 +103,7 @@ export async function editCard(services: ConfirmationServices, caller: DeviceCal
   const edit = await beginCardEdit(services, caller, id, request);
   const { db, row, definition } = edit;
   const { organisationId } = caller;
-  const concealment = concealmentOf(services.storage, caller.organisationId, edit.conversation, definition.locale);
+  const concealment = concealmentOf(services.storage, organisationId, edit.conversation, { ...caller, locale: definition.locale });
   let tookEffect: boolean;
   try {
     const params = storedParams(row, edit.params, await concealment.conceal(request.params));

@@ -5,12 +5,16 @@
  * One belongs to a running turn, or to a request. It touches rows only when a text holds personal data or a placeholder.
  * Values live in its memory and, sealed, in the rows beside the conversation; nothing here logs or throws one.
  */
-import { regionOfLocale } from '../assistant/privacy/phone-numbers.ts';
 import { isPlaceholderKind, type PlaceholderKind, placeholderOf } from '../assistant/privacy/placeholder.ts';
 import { concealText, PlaceholderTable, rewriteStrings } from '../assistant/privacy/placeholder-table.ts';
 import { RedactionWork } from '../assistant/privacy/redaction-work.ts';
+import { regionsOf } from '../assistant/privacy/regions.ts';
 import { PLACEHOLDER_OPENS } from '../protocol/placeholder.ts';
+import { type AppRecord, readApp } from '../storage/apps.ts';
+import type { Connection } from '../storage/connection.ts';
 import type { ConversationRow } from '../storage/conversations.ts';
+import { readPersona } from '../storage/drafts.ts';
+import type { Channel } from '../storage/organisations.ts';
 import { countPlaceholders, type NewPlaceholder, type PlaceholderRow, readPlaceholders } from '../storage/placeholders.ts';
 import type { Storage } from '../storage/storage.ts';
 
@@ -22,8 +26,8 @@ export interface ConcealmentOptions {
   readonly isNew: boolean;
   /** `conversations.placeholders` as read; at 0 no row is read. */
   readonly count: number;
-  /** The country whose national phone numbers are recognised; see regionOfLocale. */
-  readonly region: string | undefined;
+  /** The countries whose national phone numbers are recognised; see regionsOf. */
+  readonly regions: readonly string[];
 }
 
 interface PersonalValue {
@@ -33,6 +37,7 @@ interface PersonalValue {
 
 export class Concealment {
   readonly #options: ConcealmentOptions;
+  #regions: readonly string[];
   readonly #table = new PlaceholderTable();
   #isNew: boolean;
   #isLoaded: boolean;
@@ -40,8 +45,14 @@ export class Concealment {
 
   constructor(options: ConcealmentOptions) {
     this.#options = options;
+    this.#regions = options.regions;
     this.#isNew = options.isNew;
     this.#isLoaded = options.isNew || options.count === 0;
+  }
+
+  /** Whose national phone numbers are recognised from now on: another client writes. */
+  readFor(regions: readonly string[]): void {
+    this.#regions = regions;
   }
 
   /**
@@ -91,10 +102,10 @@ export class Concealment {
   }
 
   #rewrite<T>(value: T, nameOf: (kind: PlaceholderKind, value: string) => string, numbers: boolean): T {
-    const { region } = this.#options;
+    const regions = this.#regions;
     // A value's own, so that it is read alike when it is read again with the numbers of what was found.
     const work = new RedactionWork();
-    return rewriteStrings(value, (text, label) => concealText(text, { region, label, work }, nameOf), numbers);
+    return rewriteStrings(value, (text, label) => concealText(text, { regions, label, work }, nameOf), numbers);
   }
 
   /** Opens the rows the first time that somebody asks. */
@@ -163,12 +174,30 @@ export function openConcealment(options: ConcealmentOptions): Concealment {
   return new Concealment(options);
 }
 
-/** The same of a conversation as it was read; `locale`: of whoever writes something new into it. */
+/** Who writes into a conversation: by the locale of the client and the languages of the app it is known whose numbers to look for. */
+export interface Writer {
+  readonly appId: string;
+  readonly channel: Channel;
+  readonly locale: string | null;
+}
+
+/** The same of a conversation as it was read; `writer`: of something new in it. */
 export function concealmentOf(
   storage: ConcealmentOptions['storage'],
   organisationId: string,
   { id: conversationId, placeholders: count }: Pick<ConversationRow, 'id' | 'placeholders'>,
-  locale: string | null = null,
+  writer?: Writer,
 ): Concealment {
-  return openConcealment({ storage, organisationId, conversationId, isNew: false, count, region: regionOfLocale(locale) });
+  const regions = writer === undefined ? [] : regionsOfWriter(storage.organisation(organisationId), organisationId, writer);
+  return openConcealment({ storage, organisationId, conversationId, isNew: false, count, regions });
+}
+
+function regionsOfWriter(db: Connection, organisationId: string, { appId, channel, locale }: Writer): string[] {
+  const app = readApp(db, appId, organisationId);
+  return app === undefined ? regionsOf(locale, []) : regionsOfClient(db, app, channel, locale);
+}
+
+/** Countries whose way of writing telephone numbers is looked for in what a client of the app sends. */
+export function regionsOfClient(db: Connection, app: AppRecord, channel: Channel, locale: string | null | undefined): string[] {
+  return regionsOf(locale, readPersona(db, app, channel).languages);
 }

@@ -87,7 +87,9 @@ export class Conversation {
 
   #thread(command: TurnCommand | null): Thread {
     const { isNew, placeholders } = this.#epoch;
-    this.#held ??= this.#opening.thread(this.#home.organisationId, this.id, isNew, placeholders, command?.body.client.locale ?? null);
+    const isHeld = this.#held !== null;
+    this.#held ??= this.#opening.thread(this.#home.organisationId, this.id, isNew, placeholders, command);
+    if (isHeld && command !== null) this.#held.concealment.readFor(this.#opening.regionsOf(command));
     return this.#held;
   }
 

@@ -31,7 +31,7 @@ export async function giveFeedback({ storage, nowMs }: FeedbackServices, caller:
         ? undefined
         : words.trim() === ''
           ? null
-          : concealmentOf(storage, organisationId, conversation).concealKnown(words),
+          : concealmentOf(storage, organisationId, conversation, { ...caller, locale: null }).concealKnown(words),
     nowMs: nowMs(),
   });
   if (!given) throw noSuchAnswer();

@@ -40,9 +40,11 @@ function ratedBlock(db: Connection, body: RatingRequest): Block {
 }
 
 /** The comment as it is stored; null for none. */
-function commentOf({ storage }: RatingServices, { organisationId }: DeviceCaller, conversation: ConversationRow, body: RatingRequest) {
+function commentOf({ storage }: RatingServices, caller: DeviceCaller, conversation: ConversationRow, body: RatingRequest) {
   const words = body.comment ?? '';
-  return words.trim() === '' ? null : concealmentOf(storage, organisationId, conversation).concealKnown(words);
+  return words.trim() === ''
+    ? null
+    : concealmentOf(storage, caller.organisationId, conversation, { ...caller, locale: null }).concealKnown(words);
 }
 
 /**

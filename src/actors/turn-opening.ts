@@ -2,7 +2,6 @@
 import type { Logger } from 'pino';
 import type { Model } from '../assistant/models/model.ts';
 import type { PriceTable } from '../assistant/prices.ts';
-import { regionOfLocale } from '../assistant/privacy/phone-numbers.ts';
 import type { ChatTurnEffect, chatTurn } from '../machines/chat-turn.ts';
 import { type IdPrefix, mintId } from '../protocol/ids.ts';
 import { toMicroUsd } from '../protocol/money.ts';
@@ -16,7 +15,7 @@ import type { OpenTurnInput, OpenTurnOutput } from '../storage/turn-openings.ts'
 import { type CommitTurnInput, readQuestion, type TurnRow } from '../storage/turns.ts';
 import { turnsLeft } from '../storage/usage-ledger.ts';
 import type { Billing } from './billing.ts';
-import { type Concealment, openConcealment } from './concealment.ts';
+import { type Concealment, openConcealment, regionsOfClient } from './concealment.ts';
 import { settledCard } from './confirm-card.ts';
 import type { OpeningFence, Ownership } from './epochs.ts';
 import type { ActionRunner } from './http-action-call.ts';
@@ -96,15 +95,16 @@ export class TurnOpening {
     return this.#services.ownership;
   }
 
-  /**
-   * A conversation with its personal data. `known`: how many placeholders it has, where somebody knows; `locale`: whose way of
-   * writing telephone numbers is looked for.
-   */
-  thread(organisationId: string, conversationId: string, isNew: boolean, known: number | undefined, locale: string | null): Thread {
+  /** A conversation with its personal data. `known`: how many placeholders it has, where somebody knows; `command`: who writes. */
+  thread(organisationId: string, conversationId: string, isNew: boolean, known: number | undefined, command: TurnCommand | null): Thread {
     const { storage } = this.#services;
     const count = known ?? readConversation(storage.organisation(organisationId), conversationId)?.placeholders ?? 0;
-    const region = regionOfLocale(locale);
-    return { id: conversationId, concealment: openConcealment({ storage, organisationId, conversationId, isNew, count, region }) };
+    const options = { storage, organisationId, conversationId, isNew, count, regions: command === null ? [] : this.regionsOf(command) };
+    return { id: conversationId, concealment: openConcealment(options) };
+  }
+
+  regionsOf({ app, body, channel, organisationId }: TurnCommand): string[] {
+    return regionsOfClient(this.#services.storage.organisation(organisationId), app, channel, body.client.locale);
   }
 
   /**

@@ -27,7 +27,7 @@ async function openDesk(t: TestContext): Promise<Desk> {
   const count = () => countPlaceholders(storage.organisation(organisationId), CONVERSATION) ?? 0;
   return {
     ...app,
-    open: (changes) => openConcealment({ storage, ...conversation, isNew: false, count: count(), region: 'DE', ...changes }),
+    open: (changes) => openConcealment({ storage, ...conversation, isNew: false, count: count(), regions: ['DE'], ...changes }),
     store(rows) {
       const db = openWriter(storage.layout.organisation(organisationId));
       db.statement(
@@ -72,7 +72,7 @@ describe('Concealment of a new conversation', () => {
       conversationId: CONVERSATION,
       isNew: false,
       count: 3,
-      region: 'DE',
+      regions: ['DE'],
     });
     const value = { text: 'Where is order 1234567890?', list: [1, null, 'x'] };
     assert.equal(concealment.conceal(value), value);

@@ -6,9 +6,11 @@
  * kind first, so that no two findings overlap and the digits of a card are no phone number.
  */
 import { LOOKALIKE, PLACEHOLDER_OPENS } from '../../protocol/placeholder.ts';
-import { findCards, findIbans } from './payment-numbers.ts';
+import { findCards } from './cards.ts';
+import { findIbans } from './ibans.ts';
 import { findPhones, type PhonePlace } from './phone-numbers.ts';
 import type { PlaceholderKind } from './placeholder.ts';
+import { plainForm } from './plain-form.ts';
 import { RedactionWork } from './redaction-work.ts';
 
 export interface Finding {
@@ -23,8 +25,9 @@ export interface Finding {
 /** Arabic-Indic, Persian and full-width digits. */
 const OTHER_DIGITS = /[\u0660-\u0669\u06f0-\u06f9\uff10-\uff19]/;
 /** Without an @, a ⟦, or seven digits that belong together there is nothing to find. Each step is bounded: linear. */
-const SUSPICIOUS = /[@⟦\u0660-\u0669\u06f0-\u06f9\uff10-\uff19]|\d(?:[\s()./+\-\u2010-\u2015]{0,4}\d){6}/;
-const DIGITS = /\d(?:[\s()./+\-\u2010-\u2015]{0,4}\d){6}/;
+const SUSPICIOUS =
+  /[@⟦\u0660-\u0669\u06f0-\u06f9\uff10-\uff19]|\d(?:[\s()./+\-_\u0085\u00ad\u200b-\u200d\u2060\u2010-\u2015\u2212\ufe58\ufe63\uff0d]{0,7}\d){6}/;
+const DIGITS = /\d(?:[\s()./+\-_\u0085\u00ad\u200b-\u200d\u2060\u2010-\u2015\u2212\ufe58\ufe63\uff0d]{0,7}\d){6}/;
 
 /** IBANs, cards and phone numbers. */
 const DIGIT_RULES = 3;
@@ -80,11 +83,6 @@ function without(text: string, findings: readonly Finding[]): string {
   return rest + text.slice(from);
 }
 
-function westernDigits(text: string): string {
-  // The zeros are U+0660, U+06F0 and U+FF10: the low four bits are the digit.
-  return text.replace(/[\u0660-\u0669\u06f0-\u06f9\uff10-\uff19]/g, (digit) => String(digit.charCodeAt(0) & 0xf));
-}
-
 function search(text: string, place: PhonePlace): Finding[] {
   const findings: Finding[] = [];
   let rest = text;
@@ -95,8 +93,8 @@ function search(text: string, place: PhonePlace): Finding[] {
   };
   if (rest.includes(PLACEHOLDER_OPENS)) take(findLookalikes(rest));
   if (rest.includes('@')) take(findEmails(rest));
-  if (OTHER_DIGITS.test(rest)) rest = westernDigits(rest);
-  if (DIGITS.test(rest)) {
+  if (OTHER_DIGITS.test(rest) || DIGITS.test(rest)) {
+    rest = plainForm(rest);
     take(findIbans(rest));
     take(findCards(rest));
     take(findPhones(rest, place));
@@ -115,15 +113,15 @@ export function rulesFor(text: string): number {
 
 /**
  * Personal data in `text`, in order, never overlapping.
- * `region` is the country (`DE`) whose national phone numbers are read; see regionOfLocale. `label` is the name of the field
+ * `regions` are the countries (`DE`) whose national phone numbers are read; see regionsOf. `label` is the name of the field
  * that holds the text, '' when it has none: an `order_id` is no phone number, and seven digits under `phone` are one.
  * `work` is what the request has left for the looking up of numbers; without it a text has as much as a request.
  */
 export function findPersonalData(
   text: string,
-  region: string | undefined,
+  regions: readonly string[],
   label = '',
   work: RedactionWork = new RedactionWork(),
 ): readonly Finding[] {
-  return SUSPICIOUS.test(text) ? search(text, { region, label, work }) : NOTHING;
+  return SUSPICIOUS.test(text) ? search(text, { regions, label, work }) : NOTHING;
 }

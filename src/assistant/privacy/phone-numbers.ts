@@ -3,8 +3,9 @@
  * brackets) is taken by its shape; any other has to be a valid one of the person's country, written as people there write it.
  * Numbers of orders, dates, prices, coordinates, addresses of machines and parts of identifiers are none.
  */
-import parsePhoneNumber, { type CountryCode, isSupportedCountry } from 'libphonenumber-js/max';
+import parsePhoneNumber, { type CountryCode, isSupportedCountry, Metadata } from 'libphonenumber-js/max';
 import type { Finding } from './find.ts';
+import { CONTEXT_CHARS, type Said, saidAfter, saidBy } from './phone-words.ts';
 import type { RedactionWork } from './redaction-work.ts';
 
 const DIGITS_MIN = 7;
@@ -20,41 +21,74 @@ const NATIONAL_DIGITS_MAX = 14;
 const BARE_DIGITS_MIN = 9;
 /** Parsing one takes some 50 µs. Texts with more are tables of numbers: what is left is judged by its shape. */
 const PARSES_MAX = 32;
-/** A word that says what a number is stands right before it. */
-const CONTEXT_CHARS = 40;
+/** What is looked at before a number to tell whether it is a part of a web address. */
+const GLUED_CHARS = 120;
 /** The end of a field's name says what it holds; a longer one is cut, because it is searched again for each value of a list. */
 const LABEL_MAX_CHARS = 64;
-/** Locales that apps are translated to; each entry is a few bytes. */
-const LOCALES_KEPT = 256;
-
-const SPACES = ' \\u00a0\\u2009\\u202f';
-const RUN = new RegExp(`[+(]{0,2}\\d[\\d${SPACES}+()./\\-\\u2010-\\u2015]*`, 'g');
+const RUN = /[+(]{0,2}\d[\d +()./_\n-]*/g;
 const GROUP = /[+(]{0,2}\d+/g;
-const SPACE = new RegExp(`[${SPACES}]`);
+/** In a gap at most one line ends: numbers below each other are as many numbers. */
+const TWO_LINES = /\n.*\n/;
 
-const GLUED_BEFORE = /[\p{L}\p{N}_#=&?/@$€£¥%~^*-]$/u;
-const GLUED_AFTER = /^(?:[\p{L}\p{N}_%#@=€$£¥]|[-_/.:,](?=\d)|[-_](?=\p{L}))/u;
+const GLUED_BEFORE = /[\p{L}\p{N}@$€£¥%^]$/u;
+/** Parts of an identifier; a fraction. */
+const WITHIN_BEFORE = /(?:[\p{L}\p{N}][-_]|(?<!\d)0[.,])$/u;
+const GLUED_AFTER = /^(?:[\p{L}\p{N}%#@=€$£¥]|[-_/.:,](?=\d)|[-_](?=\p{L}))/u;
 const CURRENCY = '[€$£¥₹₺₽%]|(?:EUR|USD|GBP|CHF|JPY|SEK|NOK|DKK|PLN|CZK|HUF|Euro|Dollar|kr|zł|Kč|Ft)(?!\\p{L})';
-const PRICE_AFTER = new RegExp(`^[${SPACES}]?(?:${CURRENCY})`, 'iu');
-const PRICE_BEFORE = /(?:[€$£¥₹₺₽]|(?<!\p{L})(?:EUR|USD|GBP|CHF|SEK|NOK|DKK|PLN))[\s]?$/iu;
+const PRICE_AFTER = new RegExp(`^ ?(?:${CURRENCY})`, 'iu');
 
 const DATE = /(?<![\d]|\d[-./])(?:(?:19|20)\d{2}([-./])\d{1,2}\1\d{1,2}|\d{1,2}([-./])\d{1,2}\2(?:(?:19|20)\d{2}|\d{2}))(?![-./]?\d)/g;
-/** Decimals, addresses of machines, spans of years. */
-const OTHER_NUMBER = /^(?:(?:0|[1-9]\d*)\.\d+|\d{1,3}(?:\.\d{1,3}){3}|(?:19|20)\d{2}[-/\u2013](?:19|20)\d{2})$/;
+/** Decimals, versions, addresses of machines, spans of years and of hours. */
+const OTHER_NUMBER =
+  /^(?:(?:0|[1-9]\d*)\.\d+|0(?:\.\d+)+|\d{1,3}(?:\.\d{1,3}){3}|(?:19|20)\d{2}[-/](?:19|20)\d{2}|\d{1,2}\.\d{2} ?- ?\d{1,2}\.\d{2})$/;
+/** `5 - 10 - 15`: a list, or spans. */
+const LIST = / - .* - /;
 /** `12 345 678`: numbers that are dialled do not begin with one or two digits and go on in threes. */
-const THOUSANDS = new RegExp(`^\\d{1,2}(?:[.${SPACES}]\\d{3})+$`);
-
-/** Words of what else has a number; then perhaps `no.`, `is`, a colon, and the number. Every repetition is bounded: linear. */
-const ID_BEFORE =
-  /(?:^|[^\p{L}])(?:(?:order|bestell|auftrag|rechnung|invoice|ticket|case|tracking|sendung|paket|parcel|kunde|customer|account|konto|article|artikel|product|produkt|sku|ean|gtin|isbn|upc|imei|serial|serie|reference|referenz|commande|facture|pedido|ordine|fattura|factura|transaction|booking|buchung|vertrag|contract)\p{L}{0,24}|(?:ref|id|blz|version)(?!\p{L}))[\s_-]?(?:no|nr|num(?:ber|mer|ero)?|num[eé]ro|n[uú]mero|id|code)?[.:#\s-]{0,4}(?:is|ist|lautet|war|was|=)?[\s:"'#№]{0,4}$/iu;
-const ID_LABEL = /(?:^id|_id|[a-z]I[dD]): $/;
-const PHONE_BEFORE =
-  /(?:(?<!\p{L})(?:tel|phone|call|cell|fax|mobil|handy|whatsapp|sms|r[uü]ckruf|anruf|erreich|t[eé]l[eé]phon|m[oó]vil|llam|portable|appel)\p{L}{0,24}|telef\p{L}{0,24}|(?:_|\p{L})(?:phone|Phone|Tel)|[☎📞📱])[^\d\n]{0,16}$/iu;
+const THOUSANDS = /^\d{1,2}(?:[. ]\d{3})+$/;
 
 /** Area code and number as North America writes them, whoever writes: with brackets, hyphens or dots. */
 const NORTH_AMERICAN = /^(?:1[-. ])?(?:\([2-9]\d{2}\)[ -]?|[2-9]\d{2}[-.])\d{3}[-. ]\d{4}$/;
-/** A trunk zero and groups, as most other countries write: `0176 1234 5678`, `06 12 34 56 78`, `(030) 901820`. */
-const TRUNK = new RegExp(`^\\(?0[1-9]\\d{0,4}\\)?(?:[${SPACES}]?[-/.\\u2010-\\u2015]?[${SPACES}]?\\d{2,8}){1,5}$`);
+/** A trunk zero, and groups or none, as most other countries write: `0176 1234 5678`, `06 12 34 56 78`, `030 901820`, `0612345678`. */
+const TRUNK = /^0[1-9]\d{0,13}(?:[ ._/-]{1,4}\d{1,8}){0,6}$/;
+const BRACKETS = /[()]/g;
+const TRUNK_DIGITS_MIN = 9;
+const TRUNK_DIGITS_MAX = 15;
+
+/** A prefix that is dialled before a national number, in digits. */
+const TRUNK_PREFIX_MAX_DIGITS = 2;
+const lengths = new Map<CountryCode, readonly number[]>();
+
+/** Whether numbers of the country can have so many digits: a look at a list, where reading one takes fifty times as long. */
+function mayBeNational(digits: number, country: CountryCode): boolean {
+  let known = lengths.get(country);
+  if (known === undefined) {
+    const metadata = new Metadata();
+    metadata.selectNumberingPlan(country);
+    known = metadata.numberingPlan?.possibleLengths() ?? [];
+    lengths.set(country, known);
+  }
+  return known.some((length) => digits >= length && digits <= length + TRUNK_PREFIX_MAX_DIGITS);
+}
+
+function isTrunk(written: string): boolean {
+  const plain = written.replace(BRACKETS, ' ').trim();
+  if (!TRUNK.test(plain)) return false;
+  // Behind a whole number another zero begins the next one.
+  const next = plain.lastIndexOf(' 0');
+  return next < 0 || plain.slice(0, next).replace(/\D/g, '').length < TRUNK_DIGITS_MIN;
+}
+
+/** Whether the text ends within the path of a web address. */
+function isPath(before: string): boolean {
+  if (!before.endsWith('/')) return false;
+  const word = before.slice(Math.max(before.lastIndexOf(' '), before.lastIndexOf('\n')) + 1);
+  return word.includes('://') || word.startsWith('www.');
+}
+
+interface End {
+  readonly count: number;
+  readonly written: string;
+}
 
 interface Group {
   readonly start: number;
@@ -62,17 +96,10 @@ interface Group {
   readonly digits: number;
 }
 
-type Said = 'price' | 'id' | 'phone' | 'nothing';
-
-function saidBy(before: string): Said {
-  if (PRICE_BEFORE.test(before)) return 'price';
-  if (ID_BEFORE.test(before) || ID_LABEL.test(before)) return 'id';
-  return PHONE_BEFORE.test(before) ? 'phone' : 'nothing';
-}
-
 /** Where the text stands, and what its search may cost; see findPersonalData. */
 export interface PhonePlace {
-  readonly region: string | undefined;
+  /** Countries whose national numbers are read. */
+  readonly regions: readonly string[];
   readonly label: string;
   readonly work: RedactionWork;
 }
@@ -80,16 +107,16 @@ export interface PhonePlace {
 /** One text's search: how often it may still parse belongs to it. */
 class PhoneSearch {
   readonly #text: string;
-  readonly #country: CountryCode | undefined;
+  readonly #countries: readonly CountryCode[];
   readonly #label: string;
   readonly #work: RedactionWork;
   #parsesLeft = PARSES_MAX;
   #said: { readonly start: number; readonly says: Said } | undefined;
 
-  constructor(text: string, { region, label, work }: PhonePlace) {
+  constructor(text: string, { regions, label, work }: PhonePlace) {
     this.#text = text;
     this.#work = work;
-    this.#country = region !== undefined && isSupportedCountry(region) ? region : undefined;
+    this.#countries = regions.filter((region) => isSupportedCountry(region));
     this.#label = label === '' ? '' : `${label.slice(-LABEL_MAX_CHARS)}: `;
   }
 
@@ -97,9 +124,9 @@ class PhoneSearch {
   length(groups: readonly Group[], first: number): number {
     const start = groups[first]?.start ?? 0;
     // Within a run only what shows its beginning is looked at: the second half of something else does not.
-    if (first > 0 && !('+(0'.includes(this.#text.charAt(start)) && SPACE.test(this.#text.charAt(start - 1)))) return 0;
-    if (GLUED_BEFORE.test(this.#text.slice(Math.max(0, start - 2), start))) return 0;
-    const ends: { readonly count: number; readonly digits: number }[] = [];
+    if (first > 0 && !('+(0'.includes(this.#text.charAt(start)) && ' \n'.includes(this.#text.charAt(start - 1)))) return 0;
+    if (this.#isGlued(start)) return 0;
+    const ends: End[] = [];
     let digits = 0;
     for (let count = 1; count <= GROUPS_MAX; count++) {
       const group = groups[first + count - 1];
@@ -107,26 +134,36 @@ class PhoneSearch {
       digits += group.digits;
       if (digits > DIGITS_MAX) break;
       // Single digits in a row are a list, not a number in groups.
-      if (digits >= DIGITS_MIN && digits * 2 >= count * 3) ends.unshift({ count, digits });
+      if (digits >= DIGITS_MIN && digits * 2 >= count * 3) ends.unshift({ count, written: this.#text.slice(start, group.end) });
     }
-    const found = ends.find(({ count }) => this.#isPhone(start, groups[first + count - 1]?.end ?? start));
+    // A number ends with its line; only where it cannot is it looked for on the next one.
+    const inLine = ends.filter(({ written }) => !written.includes('\n'));
+    const found = [...inLine, ...ends].find(({ written }) => this.#isPhone(start, written));
     return found?.count ?? 0;
   }
 
-  #isPhone(start: number, end: number): boolean {
-    const written = this.#text.slice(start, end);
-    const after = this.#text.slice(end, end + 8);
+  /** Whether what stands before makes the digits a part of something else. */
+  #isGlued(start: number): boolean {
+    const before = this.#text.slice(Math.max(0, start - GLUED_CHARS), start);
+    if (GLUED_BEFORE.test(before)) return true;
+    return (WITHIN_BEFORE.test(before) || isPath(before)) && this.#saidBefore(start) !== 'phone';
+  }
+
+  #isPhone(start: number, written: string): boolean {
+    const after = this.#text.slice(start + written.length, start + written.length + CONTEXT_CHARS);
     if (GLUED_AFTER.test(after) || PRICE_AFTER.test(after) || OTHER_NUMBER.test(written)) return false;
     const says = this.#saidBefore(start);
     if (says === 'price') return false;
     const digits = written.replace(/\D/g, '');
     if (/^\(?\+/.test(written)) return this.#isInternational(written, digits);
     if (says === 'id') return false;
-    if (says === 'phone' && digits.length <= 15) return true;
+    if (says === 'phone' && digits.length <= TRUNK_DIGITS_MAX) return true;
+    if (written.includes('\n')) return false;
     if (NORTH_AMERICAN.test(written)) return true;
-    const isBare = written === digits;
-    if (!isBare && digits.length >= 10 && digits.length <= 12 && TRUNK.test(written)) return true;
-    return digits.startsWith('00') ? this.#isInternational(`+${digits.slice(2)}`, digits.slice(2)) : this.#isNational(written, digits);
+    if (digits.length >= TRUNK_DIGITS_MIN && digits.length <= TRUNK_DIGITS_MAX && (isTrunk(written) || saidAfter(after))) return true;
+    return digits.startsWith('00')
+      ? this.#isInternational(`+${digits.slice(2)}`, digits.slice(2))
+      : this.#isNational(start, written, digits);
   }
 
   /** What the words before `start` say of the number there; of one beginning, many ends are asked for. */
@@ -144,9 +181,15 @@ class PhoneSearch {
     return (isGrouped && digits.length > DIGITS_MIN) || this.#parse(written, undefined, (number) => number.isPossible());
   }
 
-  #isNational(written: string, digits: string): boolean {
-    if (this.#country === undefined || digits.length > NATIONAL_DIGITS_MAX || THOUSANDS.test(written)) return false;
-    return this.#parse(written, this.#country, (number) => {
+  #isNational(start: number, written: string, digits: string): boolean {
+    if (digits.length > NATIONAL_DIGITS_MAX || THOUSANDS.test(written) || LIST.test(written)) return false;
+    // `#4155552671` alone is the number of something.
+    if (this.#text.charAt(start - 1) === '#') return false;
+    return this.#countries.some((country) => mayBeNational(digits.length, country) && this.#isOf(country, written, digits));
+  }
+
+  #isOf(country: CountryCode, written: string, digits: string): boolean {
+    return this.#parse(written, country, (number) => {
       if (!number.isValid()) return false;
       if (digits !== number.nationalNumber || written.startsWith('(')) return true;
       // Where a trunk digit belongs before it, a number without one is another number.
@@ -177,7 +220,8 @@ function groupsOf(text: string): Group[][] {
       const start = run.index + match.index;
       const group = { start, end: start + written.length, digits: written.replace(/\D/g, '').length };
       const part = parts.at(-1);
-      if (part !== undefined && start - (part.at(-1)?.end ?? 0) <= GAP_MAX_CHARS) part.push(group);
+      const gap = text.slice(part?.at(-1)?.end ?? start, start);
+      if (part !== undefined && gap.length <= GAP_MAX_CHARS && !TWO_LINES.test(gap)) part.push(group);
       else parts.push([group]);
     }
     return parts;
@@ -190,7 +234,7 @@ function findingOf(text: string, from: number, end: number): Finding {
   return { kind: 'phone', start, end, value: text.slice(start, end) };
 }
 
-/** Phone numbers: international ones, national ones of `region`, and what can hardly be anything else; see findPersonalData. */
+/** Phone numbers: international ones, national ones of `regions`, and what can hardly be anything else; see findPersonalData. */
 export function findPhones(text: string, place: PhonePlace): Finding[] {
   const undated = text.replace(DATE, (date) => '\n'.repeat(date.length));
   const search = new PhoneSearch(undated, place);
@@ -204,24 +248,4 @@ export function findPhones(text: string, place: PhonePlace): Finding[] {
     }
   }
   return findings;
-}
-
-const regions = new Map<string, string | undefined>();
-
-function readRegion(locale: string): string | undefined {
-  try {
-    return new Intl.Locale(locale).maximize().region;
-  } catch {
-    return undefined;
-  }
-}
-
-/** The country of a handshake's locale: `de-AT` → `AT`, `de` → `DE`; undefined when it names none. */
-export function regionOfLocale(locale: string | null | undefined): string | undefined {
-  if (locale === undefined || locale === null) return undefined;
-  if (!regions.has(locale)) {
-    if (regions.size >= LOCALES_KEPT) regions.clear();
-    regions.set(locale, readRegion(locale));
-  }
-  return regions.get(locale);
 }

@@ -83,7 +83,7 @@ export class PlaceholderTable {
 
 /** Where a text was found, as findPersonalData takes it. */
 export interface TextPlace {
-  readonly region: string | undefined;
+  readonly regions: readonly string[];
   readonly label: string;
   /** What the request has left; without it a text has as much as a request. */
   readonly work?: RedactionWork;
@@ -98,7 +98,7 @@ export function concealText(text: string, place: TextPlace, nameOf: (kind: Place
   if (rules === 0) return text;
   const work = place.work ?? new RedactionWork();
   if (!work.take(text, rules)) return concealCoarsely(text);
-  const findings = findPersonalData(text, place.region, place.label, work);
+  const findings = findPersonalData(text, place.regions, place.label, work);
   if (findings.length === 0) return text;
   let concealed = '';
   let from = 0;

@@ -5,7 +5,7 @@ import { findPersonalData } from '../../../src/assistant/privacy/find.ts';
 
 /** `kind value` of everything found. */
 function found(text: string, region?: string, label?: string): string[] {
-  return findPersonalData(text, region, label).map(({ kind, value }) => `${kind} ${value}`);
+  return findPersonalData(text, region === undefined ? [] : [region], label).map(({ kind, value }) => `${kind} ${value}`);
 }
 
 describe('Privacy (decisions §9): e-mail addresses', () => {
@@ -63,6 +63,27 @@ describe('Privacy (decisions §9): phone numbers', () => {
     ['0171 2345678 oder 030 901820, danke', 'DE', '0171 2345678', '030 901820'],
     ['0171 2345678 0172 3456789', 'DE', '0171 2345678', '0172 3456789'],
     ['10115 Berlin, am 24.11.2026 0171 2345678', 'DE', '0171 2345678'],
+    ['phone=+493012345678', undefined, '+493012345678'],
+    ['https://shop.example/?phone=+493012345678&x=1', undefined, '+493012345678'],
+    ['Tel.:+49/30/901820', undefined, '+49/30/901820'],
+    ['030/901820', undefined, '030/901820'],
+    ['0612345678', undefined, '0612345678'],
+    ['Call 4155552671', undefined, '4155552671'],
+    ['4155552671 is my mobile', undefined, '4155552671'],
+    ['My number is 4155552671', undefined, '4155552671'],
+    ['#0612345678', undefined, '0612345678'],
+    ['phone_number=4155552671', undefined, '4155552671'],
+    ['tel-0171-2345678', undefined, '0171-2345678'],
+    ['Tel no.0171 2345678', undefined, '0171 2345678'],
+    ['**0171 2345678**', undefined, '0171 2345678'],
+    ['Anna,01712345678,Berlin', undefined, '01712345678'],
+    ['0171\u20112345678', undefined, '0171\u20112345678'],
+    ['0171_2345678', undefined, '0171_2345678'],
+    ['0171\u2009234\u200956\u200978', undefined, '0171\u2009234\u200956\u200978'],
+    ['+49  30  901820', undefined, '+49  30  901820'],
+    ['+49 30\n901820', undefined, '+49 30\n901820'],
+    ['0171 2345678\n0172 3456789', undefined, '0171 2345678', '0172 3456789'],
+    ['wa.me/491712345678', undefined, '491712345678'],
   ];
   for (const [text, region, ...values] of taken) {
     test(`${text} (${region ?? 'no region'})`, () =>
@@ -80,6 +101,9 @@ describe('Privacy (decisions §9): phone numbers', () => {
     1763985600 | 1763985600000 | 1.234,56 € | 1,299.00 | 12 345 678 EUR | € 1 234 567 | $1234567890 | 10.000.000 | 2 000 000 users
     GTIN 4006381333931 | 4006381333931 | 00340434161094042557 | 1Z999AA10123456784 | 12345678901234567890
     192.168.100.200 | v1.2.3.4567 | 3.141592653589 | 52.520008, 13.404954 | 0.0001234567 | 123-45-6789 | 10115 Berlin
+    08.30-18.00 | 0.9.12.3456 | 10.15.7.19041 | 01.12.2026 10:30 | 2026-11-24 0900 | 0,0171234567 | 9.99-12.99 | 100 - 200 - 300 | 0x01712345678
+    https://shop.example/p/4155552671 | item 4155552671 | #4155552671 | version 10.2.30.4567 | Rechnung/0301234567 | 12:30:45.123456
+    000123456 | 000 123 456 | 1/2/3/4/5/6/7/8 | 2025-2026-2027 | 38, 39, 40, 41 | 3 x 250 g, 4 x 500 g | 5 - 10 - 15 - 20 - 25
     https://shop.example/orders/4155552671 | https://shop.example/?id=01712345678 | 1 2 3 4 5 6 7 8 9 10 | size 38-40, 2x`
     .split(/[|\n]/)
     .map((text) => text.trim())
@@ -105,7 +129,7 @@ describe('Privacy (decisions §9): phone numbers', () => {
 
   test('a text of hundreds of numbers hides each of them', () => {
     const text = '01712345678 '.repeat(300);
-    assert.equal(findPersonalData(text, 'DE').length, 300);
+    assert.equal(findPersonalData(text, ['DE']).length, 300);
   });
 });
 
@@ -116,6 +140,52 @@ describe('Privacy (decisions §9): cards and IBANs', () => {
       .split(/[|\n]/)
       .map((card) => card.trim());
     for (const card of cards) assert.deepEqual(found(`Card: ${card}, exp 12/27`), [`card ${card}`]);
+  });
+
+  const CARD = '4111111111111111';
+  const inGroups = (separator: string) => ['4111', '1111', '1111', '1111'].join(separator);
+
+  test('decisions §11.6: separators of a card are any, and mixed', () => {
+    const spaces = ['\u00a0', '\u2009', '\u202f', '\u2007', '\u3000', '  ', '\t', '\u200b', '\u00ad'];
+    const dashes = ['-', '\u2010', '\u2011', '\u2012', '\u2013', '\u2014', '\u2212'];
+    for (const separator of [...spaces, ...dashes, '.', '_', '/', '\n', '\r\n', ' \n', ' - ', ' – ']) {
+      assert.deepEqual(found(`Card: ${inGroups(separator)}, exp 12/27`), [`card ${inGroups(separator)}`], JSON.stringify(separator));
+    }
+    const others =
+      '4111 1111-1111.1111 | 41111111 11111111 | 41 11 11 11 11 11 11 11 | 41111 11111 11111 1 | 411111 1111111111 | 4-1-1-1-1-1-1-1-1-1-1-1-1-1-1-1';
+    for (const card of others.split(' | ')) assert.deepEqual(found(`Card: ${card}, exp 12/27`), [`card ${card}`]);
+  });
+
+  test('decisions §11.6: before a number may stand any punctuation', () => {
+    for (const before of [
+      'Card no.',
+      'card=',
+      '?pan=',
+      '&x=1&pan=',
+      '#',
+      'No#',
+      '(',
+      '"',
+      ',',
+      ';',
+      ':',
+      '*',
+      '**',
+      '|',
+      '/',
+      'pan/',
+      '…',
+      '“',
+      '>',
+      '-',
+      'card-',
+      'card_',
+      'Kartennr.',
+    ]) {
+      assert.deepEqual(found(`${before}${CARD}`), [`card ${CARD}`], before);
+    }
+    assert.deepEqual(found(`${CARD}/12/27 ${CARD}.`), [`card ${CARD}`, `card ${CARD}`]);
+    assert.deepEqual(found('12 4111 1111 1111 1111 12/27'), ['card 4111 1111 1111 1111']);
   });
 
   test('a card’s security number is not taken for its last digits', () => {
@@ -130,6 +200,15 @@ describe('Privacy (decisions §9): cards and IBANs', () => {
       '356938035643809',
       'ORD-4111111111111111',
       'x4111111111111111',
+      '4111111111111111x',
+      '+4111111111111111',
+      '0.4111111111111111',
+      '12-4111-1111-1111-1111',
+      '4111-1111-1111-1111-99',
+      '4, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1',
+      '7 4 1 1 1 1 1 1 1 1 1 1 1 1 1 1 1',
+      '50 60 70 80 90 100 110 120',
+      '2026-11-24 2026-11-25',
     ];
     assert.deepEqual(
       none.filter((text) => found(text, 'DE').some((finding) => finding.startsWith('card'))),
@@ -143,6 +222,51 @@ describe('Privacy (decisions §9): cards and IBANs', () => {
       .split(/[|\n]/)
       .map((iban) => iban.trim());
     for (const iban of ibans) assert.deepEqual(found(`IBAN ${iban} bitte 12`), [`iban ${iban}`]);
+  });
+
+  test('decisions §11.6: separators of an IBAN are any, and what stands before it, too', () => {
+    const parts = ['DE89', '3704', '0044', '0532', '0130', '00'];
+    for (const separator of ['.', '-', '\u2013', '_', '/', '  ', '\u2009', '\u202f', '\n', '\r\n', ' - ']) {
+      const iban = parts.join(separator);
+      assert.deepEqual(found(`IBAN ${iban} bitte`), [`iban ${iban}`], JSON.stringify(separator));
+    }
+    const iban = parts.join('');
+    for (const before of ['iban=', 'IBAN:', '#', '(', '?iban=', '_', 'no.', '-'])
+      assert.deepEqual(found(`${before}${iban}`), [`iban ${iban}`], before);
+    assert.deepEqual(found('DE 89 3704 0044 0532 0130 00'), ['iban DE 89 3704 0044 0532 0130 00']);
+  });
+
+  const digits = (count: number) => fc.stringMatching(new RegExp(`^[0-9]{${count}}$`));
+  const separators = fc.constantFrom(' ', '  ', '-', '–', '.', '_', '/', '\u2009', '\n', '');
+  const luhnDigit = (number: string) => {
+    let sum = 0;
+    for (let i = 1; i <= number.length; i++) {
+      const digit = Number(number.at(-i));
+      sum += i % 2 === 1 ? (digit > 4 ? digit * 2 - 9 : digit * 2) : digit;
+    }
+    return String((10 - (sum % 10)) % 10);
+  };
+  test('decisions §11.6: any card in groups of four is found, whatever separates and surrounds it', () => {
+    const before = fc.constantFrom('', 'Card no.', '?pan=', 'x: ', '#', '(', '\n', 'é ', '12/27 ');
+    fc.assert(
+      fc.property(
+        digits(14),
+        fc.tuple(separators, separators, separators),
+        before,
+        fc.constantFrom('', '.', ' 12/27', ')'),
+        (rest, [a, b, c], prefix, suffix) => {
+          const number = `4${rest}`;
+          const card = number + luhnDigit(number);
+          const written = card.slice(0, 4) + a + card.slice(4, 8) + b + card.slice(8, 12) + c + card.slice(12);
+          const hidden = findPersonalData(prefix + written + suffix, [])
+            .map(({ value }) => value.replace(/\D/g, ''))
+            .join(' ');
+          // The groups may form another number with what stands beside them: hidden it is in any case.
+          fc.pre([a, b, c].every((separator) => separator === '') || [a, b, c].every((separator) => separator !== ''));
+          assert.ok(hidden.includes(card), `${JSON.stringify(prefix + written + suffix)}: ${hidden}`);
+        },
+      ),
+    );
   });
 
   test('a wrong check digit, an unknown country and one digit too many are no IBANs', () => {
@@ -165,7 +289,7 @@ describe('Privacy (decisions §9): what findings are', () => {
       fc.property(fc.array(pieces, { maxLength: 30 }), (parts) => {
         const text = parts.join('');
         let from = 0;
-        for (const { start, end, value } of findPersonalData(text, 'DE')) {
+        for (const { start, end, value } of findPersonalData(text, ['DE'])) {
           assert.ok(start >= from && end > start);
           assert.equal(text.slice(start, end), value);
           from = end;
@@ -179,7 +303,7 @@ describe('Privacy (decisions §9): what findings are', () => {
       const text = piece.repeat(16_384 / piece.length);
       // Processor time: the machine may be busy with other things.
       const before = process.cpuUsage();
-      findPersonalData(text, 'NO');
+      findPersonalData(text, ['NO']);
       const { user, system } = process.cpuUsage(before);
       assert.ok(user + system < 1_000_000, piece);
     }

@@ -21,7 +21,7 @@ function cpuMs(run: () => void): number {
 function conceal(value: unknown): string {
   const work = new RedactionWork();
   return JSON.stringify(
-    rewriteStrings(value, (text, label) => concealText(text, { region: 'DE', label, work }, (kind) => `⟦${kind}⟧`), true),
+    rewriteStrings(value, (text, label) => concealText(text, { regions: ['DE'], label, work }, (kind) => `⟦${kind}⟧`), true),
   );
 }
 
@@ -70,7 +70,7 @@ describe('Privacy (decisions §9): hostile requests', () => {
 
   test('what comes after the work is spent is hidden by the word, and the words between stay', () => {
     const work = new RedactionWork();
-    const place = { region: 'DE', label: '', work };
+    const place = { regions: ['DE'], label: '', work };
     const nameOf = (kind: string) => `⟦${kind}_1⟧`;
     while (work.take('01234567890123456789', 3));
     assert.equal(concealText('Write to anna@example.com or 030 901 820 now', place, nameOf), 'Write to ⟦text⟧ or ⟦text⟧ now');

@@ -2,12 +2,12 @@ import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { inspect } from 'node:util';
 import fc from 'fast-check';
-import { regionOfLocale } from '../../../src/assistant/privacy/phone-numbers.ts';
 import type { PlaceholderKind } from '../../../src/assistant/privacy/placeholder.ts';
 import { concealText, PlaceholderTable, rewriteStrings } from '../../../src/assistant/privacy/placeholder-table.ts';
+import { regionOfLocale } from '../../../src/assistant/privacy/regions.ts';
 import { JSON_DEPTH_MAX } from '../../../src/protocol/limits.ts';
 
-const PLACE = { region: 'DE', label: '' };
+const PLACE = { regions: ['DE'], label: '' };
 
 /** Numbers values as a new conversation does. */
 function numbering(table: PlaceholderTable) {

@@ -187,7 +187,7 @@ test('decisions §9: words and pending calls are given back to the owning device
   call(app, OWNER, 5, { inv_write: ['pending.clean', 3_000] });
   const options = { storage: app.storage, organisationId: app.organisationId, conversationId: 'cnv_1' };
   const address = 'ada@example.org';
-  const concealed = await openConcealment({ ...options, isNew: false, count: 0, region: undefined }).conceal({ md: `I am ${address}` });
+  const concealed = await openConcealment({ ...options, isNew: false, count: 0, regions: [] }).conceal({ md: `I am ${address}` });
   assert.doesNotMatch(concealed.md, /@/);
   const db = openWriter(app.storage.layout.organisation(app.organisationId));
   db.statement("UPDATE blocks SET body = :body WHERE id = 'b250'").run({ body: JSON.stringify(concealed) });
