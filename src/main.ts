@@ -13,12 +13,14 @@ import { runtimeRoutes } from './gateway/runtime/routes.ts';
 import { type Server, startServer } from './gateway/server.ts';
 import type { Services } from './gateway/services.ts';
 import { setupRoutes } from './gateway/setup/routes.ts';
+import { LogLines } from './log-lines.ts';
 import { isRefusedByDisk } from './storage/storage-error.ts';
 import { ALIVE_EVERY_MS, type AliveMessage, type ListeningMessage } from './supervisor/worker.ts';
 import { supervise } from './supervisor.ts';
 import { watchLoad } from './watch/load-watch.ts';
 import { watchStalls } from './watch/stall-watch.ts';
 
+const STDERR = 2;
 /** What cells ask of each other. */
 const betweenCells = [...cellRoutes, ...arrivalRoutes];
 /** decisions §1: open turns get this long to end. */
@@ -43,7 +45,7 @@ function createLog({ cluster, logLevel, workers }: Config): pino.Logger {
     formatters: { level: (level) => ({ level }) },
   };
   // Lines of workers are passed on to the same stream: it alone decides their order then.
-  return workers > 1 ? pino(options, process.stderr) : pino(options, pino.destination({ fd: 2, sync: false }));
+  return workers > 1 ? pino(options, process.stderr) : pino(options, new LogLines(STDERR));
 }
 
 function publicUrlOf(config: Config, port: number): string {

@@ -73,6 +73,7 @@ const COMPOSITION_ROOT = [
   'src/config-values.ts',
   'src/config.ts',
   'src/demo.ts',
+  'src/log-lines.ts',
   'src/main.ts',
   'src/supervisor.ts',
 ];
