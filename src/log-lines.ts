@@ -14,6 +14,8 @@ const FULL_PAUSE_MS = 50;
 const END_TRIES_MAX = 20;
 /** A write that takes longer than this will not come back before the reader does. */
 const STUCK_MS = 1_000;
+/** A write that is under way is done by another thread, which needs a moment of a processor. */
+const UNDER_WAY_MS = 50;
 
 function codeOf(error: unknown): string | undefined {
   return (error as NodeJS.ErrnoException | null)?.code;
@@ -34,6 +36,7 @@ export class LogLines {
   #sinceMs: number | null = null;
   /** Nobody reads any more. */
   #isGone = false;
+  #whenWritten: (() => void)[] = [];
 
   constructor(fd: number) {
     this.#fd = fd;
@@ -52,10 +55,26 @@ export class LogLines {
     if (this.#sinceMs === null) this.#next();
   }
 
+  /** Calls `then` when everything is written; after a second also when it is not. */
+  flush(then: () => void = () => {}): void {
+    if (this.#sinceMs === null) {
+      then();
+      return;
+    }
+    const timer = setTimeout(then, STUCK_MS);
+    this.#whenWritten.push(() => {
+      clearTimeout(timer);
+      then();
+    });
+  }
+
   /** Writes what waits, as far as that can be done now. pino calls it after a line at `fatal`. */
   flushSync(): void {
-    const isStuck = this.#sinceMs !== null && performance.now() - this.#sinceMs > STUCK_MS;
-    if (this.#isGone || isStuck) return;
+    if (this.#isGone) return;
+    if (this.#sinceMs !== null) {
+      if (performance.now() - this.#sinceMs > STUCK_MS) return;
+      stand(UNDER_WAY_MS);
+    }
     for (let batch = this.#take(); batch.length > 0 && !this.#isGone; batch = this.#take()) this.#writeNow(batch);
   }
 
@@ -75,7 +94,11 @@ export class LogLines {
   #next(): void {
     const batch = this.#take();
     this.#sinceMs = batch.length === 0 ? null : performance.now();
-    if (batch.length > 0) this.#write(batch);
+    if (batch.length > 0) {
+      this.#write(batch);
+      return;
+    }
+    for (const then of this.#whenWritten.splice(0)) then();
   }
 
   #write(batch: Buffer): void {

@@ -83,8 +83,7 @@ async function stop({ actors, close }: Composed, server: Server, log: pino.Logge
   await closing;
   await close();
   log.info('stopped');
-  log.flush();
-  process.exit(0);
+  log.flush(() => process.exit(0));
 }
 
 async function serve(config: Config, log: pino.Logger): Promise<void> {

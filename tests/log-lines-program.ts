@@ -8,5 +8,5 @@ process.stdin.on('data', () => {});
 process.stdin.on('end', () => {
   clearInterval(timer);
   for (let n = 0; n < 100; n++) log.info({ n }, 'last');
-  process.exit(0);
+  log.flush(() => process.exit(0));
 });

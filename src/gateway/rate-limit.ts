@@ -199,10 +199,10 @@ export class RateBuckets {
     this.#others?.tell(SHARED_SESSION + sessionId, 1);
   }
 
-  /** `always`: it passes although the bucket is full. */
-  #pass({ scope, retryAfterS }: RateLimit, perMinute: number, key: string, always: boolean): void {
+  /** `isKept`: it passes although the bucket is full, unless too many did. */
+  #pass({ scope, retryAfterS, keptTogether = Infinity }: RateLimit, perMinute: number, key: string, isKept: boolean): void {
     const waitS = this.#take(this.#buckets[scope], key, perMinute);
-    if (waitS > 0 && always) return;
+    if (waitS > 0 && isKept && this.#take(this.#buckets[scope], `${key} kept`, keptTogether) === 0) return;
     if (waitS > 0) throw tooMany(WHO[scope], retryAfterS ?? waitS);
     this.#others?.count(`${scope} ${perMinute} ${key}`);
   }

@@ -108,6 +108,8 @@ export interface RateLimit {
   perMinute(app: AppRecord): number;
   /** Of an app's bucket: this many requests a minute of each address pass although others have filled it. */
   readonly keptPerAddress?: number;
+  /** This many requests a minute pass so of all addresses together: addresses are cheap to somebody who has a network of them. */
+  readonly keptTogether?: number;
   /** Said as `Retry-After` instead of the time until one request more fits. */
   readonly retryAfterS?: number;
 }

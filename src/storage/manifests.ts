@@ -2,8 +2,9 @@
  * The manifests that an app's builds registered: immutable documents keyed by (app, hash) (service.md "Action manifest").
  * Owns the tables `manifests` and `manifest_uses`, and the moment of an app's first handshake.
  *
- * The key that registers manifests is public. So one that a stranger may have posted (with a live key, when the app has others) is the
- * app's only from the first turn on that names it: until then it is never "the latest", and it pushes none of the app's out.
+ * The key that registers manifests is public. So one that a stranger may have posted (when the app is live and has others) is the
+ * app's only from the first turn on that names it: until then it is never "the latest", and it pushes none of the app's out. A stranger
+ * may open turns, too: what they use pushes out what is as new, and nothing that was used for some hours or that somebody vouches for.
  */
 import { createHash } from 'node:crypto';
 import canonicalize from 'canonicalize';
@@ -17,6 +18,12 @@ import type { Connection } from './connection.ts';
  * still uses it is told `manifest_unknown` and posts it again.
  */
 export const MANIFESTS_PER_APP_MAX = 200;
+/** Beside them, those that turns have begun to use: a release brings some builds, and each is in use for hours soon. */
+export const NEW_MANIFESTS_MAX = 100;
+/** A manifest that was used in so many hours is in use: for a stranger each costs a turn in each of them, and of those there are few a day. */
+const HOURS_IN_USE = 3;
+/** A build that nobody has used for so long has been replaced; whatever was said for its manifest, it is the first to go. */
+const REPLACED_AFTER_MS = 90 * 24 * 60 * 60 * 1000;
 /** Beside them, those that no turn has used yet: a build's first turn follows its post within seconds. */
 const UNUSED_MANIFESTS_MAX = 50;
 /** A use is written at most this often: it only has to tell builds in use from builds that are gone. */
@@ -95,25 +102,37 @@ export interface RegisterManifest extends HashedManifest {
   readonly appId: string;
   readonly sdk: string;
   readonly nowMs: number;
-  /** It came with a live key, which anybody has: it is the app's once a turn names it, or when the app has no other. */
+  /** The app is live, so that anybody may have sent it: it is the app's once a turn names it, or when the app has no other. */
   readonly unsolicited?: boolean;
 }
 
-/** Notes that a turn named the manifest; called in the transaction that opens the turn. */
-export function noteManifestUse(db: Connection, appId: string, hash: string, nowMs: number): void {
+/**
+ * Notes that a turn named the manifest; called in the transaction that opens the turn. `vouched`: somebody said so whom a stranger
+ * cannot be.
+ */
+export function noteManifestUse(db: Connection, appId: string, hash: string, nowMs: number, vouched = false): void {
   db.statement(
-    `INSERT INTO manifest_uses (app_id, hash, used_at_ms) SELECT app_id, hash, :nowMs FROM manifests WHERE app_id = :appId AND hash = :hash
-     ON CONFLICT (app_id, hash) DO UPDATE SET used_at_ms = :nowMs WHERE used_at_ms < :nowMs - :every`,
-  ).run({ appId, hash, nowMs, every: USE_NOTED_EVERY_MS });
+    `INSERT INTO manifest_uses (app_id, hash, used_at_ms, vouched)
+       SELECT app_id, hash, :nowMs, :vouched FROM manifests WHERE app_id = :appId AND hash = :hash
+     ON CONFLICT (app_id, hash) DO UPDATE SET hours = hours + (used_at_ms < :nowMs - :every), used_at_ms = max(used_at_ms, :nowMs),
+       vouched = max(vouched, :vouched)
+     WHERE used_at_ms < :nowMs - :every OR vouched < :vouched`,
+  ).run({ appId, hash, nowMs, every: USE_NOTED_EVERY_MS, vouched: vouched ? 1 : 0 });
 }
 
-/** Lets go of what is beyond the two bounds, each by itself. */
-function evict(db: Connection, appId: string): void {
-  db.statement(
+/** Lets go of what is beyond the three bounds, each by itself. */
+function evict(db: Connection, appId: string, nowMs: number): void {
+  const used = (which: string, order: string) =>
     `DELETE FROM manifests WHERE app_id = :appId AND hash IN
-       (SELECT u.hash FROM manifest_uses u JOIN manifests m ON m.app_id = u.app_id AND m.hash = u.hash WHERE u.app_id = :appId
-        ORDER BY max(u.used_at_ms, m.last_seen_at_ms) DESC LIMIT -1 OFFSET :kept)`,
-  ).run({ appId, kept: MANIFESTS_PER_APP_MAX });
+       (SELECT u.hash FROM manifest_uses u JOIN manifests m ON m.app_id = u.app_id AND m.hash = u.hash
+        WHERE u.app_id = :appId AND ${which} ORDER BY ${order} max(u.used_at_ms, m.last_seen_at_ms) DESC LIMIT -1 OFFSET :kept)`;
+  db.statement(used('(u.vouched = 1 OR u.hours >= :hours)', 'u.used_at_ms > :replacedMs DESC, u.vouched DESC,')).run({
+    appId,
+    hours: HOURS_IN_USE,
+    replacedMs: nowMs - REPLACED_AFTER_MS,
+    kept: MANIFESTS_PER_APP_MAX,
+  });
+  db.statement(used('u.vouched = 0 AND u.hours < :hours', '')).run({ appId, hours: HOURS_IN_USE, kept: NEW_MANIFESTS_MAX });
   db.statement(
     `DELETE FROM manifests WHERE app_id = :appId AND hash IN
        (SELECT hash FROM manifests WHERE app_id = :appId AND hash NOT IN (SELECT hash FROM manifest_uses WHERE app_id = :appId)
@@ -138,8 +157,8 @@ export const transactions = {
        ON CONFLICT (app_id, hash) DO UPDATE SET sdk = excluded.sdk, last_seen_at_ms = excluded.last_seen_at_ms`,
     ).run({ appId, hash, document, sdk, nowMs });
     const isFirst = db.statement('SELECT 1 FROM manifest_uses WHERE app_id = :appId LIMIT 1').get({ appId }) === undefined;
-    if (input.unsolicited !== true || isFirst) noteManifestUse(db, appId, hash, nowMs);
-    evict(db, appId);
+    if (input.unsolicited !== true || isFirst) noteManifestUse(db, appId, hash, nowMs, input.unsolicited !== true);
+    evict(db, appId, nowMs);
     if (app.handshake_at_ms !== null) return { firstHandshake: false };
     db.statement('UPDATE apps SET handshake_at_ms = :nowMs, revision = revision + 1 WHERE id = :appId').run({ appId, nowMs });
     return { firstHandshake: true };

@@ -169,7 +169,7 @@ function writeOpening(db: Connection, input: OpenTurnInput): OpenTurnOutput {
          AND NOT EXISTS (SELECT 1 FROM invocations WHERE invocations.turn = turns.id) AND id <> :turn`,
     ).run({ conversationId, turn });
   }
-  if (input.manifestHash != null) noteManifestUse(db, appId, input.manifestHash, nowMs);
+  if (input.manifestHash != null) noteManifestUse(db, appId, input.manifestHash, nowMs, input.person?.verified === true);
   if (input.admission !== null) countTurn(db, { appId, channel, isNewConversation, nowMs }, input.admission);
   return { outcome: 'opened', turn, dayLeft: passed?.dayLeft ?? null };
 }

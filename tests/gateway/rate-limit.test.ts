@@ -3,7 +3,7 @@ import { test } from 'node:test';
 import fc from 'fast-check';
 import { perMinute, RateBuckets } from '../../src/gateway/rate-limit.ts';
 import type { RateLimit, RuntimeCaller } from '../../src/gateway/route.ts';
-import { messagesPool } from '../../src/gateway/runtime/pools.ts';
+import { messagesPool, sharedPool } from '../../src/gateway/runtime/pools.ts';
 import { DEFAULT_APP_SETTINGS } from '../../src/protocol/console/app-settings.ts';
 import { Refusal } from '../../src/protocol/errors.ts';
 
@@ -133,4 +133,15 @@ test('Limits, setup interface: in no minute does a session have more than 120 re
     }),
     { numRuns: 50 },
   );
+});
+
+test('decisions §11.5: of an app’s bucket something is kept for modest addresses, and a bound for all of them together', () => {
+  const buckets = new RateBuckets(() => 0);
+  const limits = [sharedPool('manifest', 100, 2)];
+  const from = (address: string) => ({ ...caller('d'), address });
+  assert.equal(passed(buckets, limits, from('loud'), 300), 100);
+  assert.equal(passed(buckets, limits, from('modest'), 5), 2);
+  let kept = 0;
+  for (let n = 0; n < 200; n++) kept += passed(buckets, limits, from(`2001:db8:0:${n}::/64`), 1);
+  assert.equal(kept, 98, 'somebody with many networks gets no further');
 });

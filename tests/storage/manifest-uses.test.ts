@@ -6,6 +6,7 @@ import {
   hasManifest,
   latestManifest,
   MANIFESTS_PER_APP_MAX,
+  NEW_MANIFESTS_MAX,
   noteManifestUse,
   transactions,
 } from '../../src/storage/manifests.ts';
@@ -37,5 +38,48 @@ test('an unsolicited manifest is the latest from its first turn on, and the firs
   noteManifestUse(db, appId, second, NOW + 2 * HOUR_MS);
   for (let n = 0; n < 20; n++) post(`new ${n}`, false, NOW + 2_000);
   assert.equal(hasManifest(db, appId, second), true);
-  assert.equal(db.statement('SELECT count(*) AS n FROM manifests').get()?.n, MANIFESTS_PER_APP_MAX);
+  assert.equal(db.statement('SELECT count(*) AS n FROM manifests').get()?.n, MANIFESTS_PER_APP_MAX + 2);
+});
+
+test('what strangers post and use pushes out nothing that was in use for some hours, or that a signed person uses', (t) => {
+  const files = openFiles(t, NOW);
+  const { db } = files;
+  const appId = addApp(files, 'Shop', NOW);
+  const post = (version: string, unsolicited: boolean, nowMs: number) => {
+    const hashed = hashManifest({ version, actions: [] });
+    transactions.registerManifest(db, { ...hashed, appId, sdk: 'web/1.0.0', unsolicited, nowMs });
+    return hashed.hash;
+  };
+  const own = post('before it was live', false, NOW);
+  const signed = post('2', true, NOW);
+  noteManifestUse(db, appId, signed, NOW, true);
+  const busy = post('3', true, NOW);
+  for (let hour = 0; hour < 3; hour++) noteManifestUse(db, appId, busy, NOW + hour * (HOUR_MS + 1));
+  const idle = post('4', true, NOW);
+  noteManifestUse(db, appId, idle, NOW);
+  const strangers = Array.from({ length: 250 }, (_, n) => {
+    const hash = post(`stranger ${n}`, true, NOW + 4 * HOUR_MS + n);
+    noteManifestUse(db, appId, hash, NOW + 4 * HOUR_MS + n);
+    return hash;
+  });
+  post('one more', true, NOW + 5 * HOUR_MS);
+  assert.deepEqual(
+    [own, signed, busy, idle].map((hash) => hasManifest(db, appId, hash)),
+    [true, true, true, false],
+    'one that was used in one hour only is as new as theirs',
+  );
+  assert.equal(strangers.filter((hash) => hasManifest(db, appId, hash)).length, NEW_MANIFESTS_MAX);
+
+  // Also of those in use the bound holds: what nobody vouches for goes first, and what was replaced long ago before it.
+  for (let n = 0; n < MANIFESTS_PER_APP_MAX - 2; n++) post(`build ${n}`, false, NOW + 6 * HOUR_MS);
+  assert.deepEqual(
+    [own, signed, busy].map((hash) => hasManifest(db, appId, hash)),
+    [true, true, false],
+  );
+  const muchLater = NOW + 100 * 24 * HOUR_MS;
+  const newest = post('newest', true, muchLater);
+  for (let hour = 0; hour < 3; hour++) noteManifestUse(db, appId, newest, muchLater + hour * (HOUR_MS + 1));
+  post('one more build', false, muchLater);
+  assert.equal(hasManifest(db, appId, newest), true);
+  assert.equal(db.statement('SELECT count(*) AS n FROM manifest_uses').get()?.n, MANIFESTS_PER_APP_MAX + NEW_MANIFESTS_MAX);
 });

@@ -16,9 +16,12 @@ export function addressPool(pool: string, requests: number, retryAfterS?: number
   return { ...counted, perMinute: (app) => (app.settings.messagesPerMinutePerAddress === 0 ? Infinity : requests) };
 }
 
-/** `requests` a minute of an app's clients together; an address that sends few of them is not held up by those that send many. */
+/**
+ * `requests` a minute of an app's clients together; an address that sends few of them is not held up by those that send many, as long as
+ * such addresses do not send as many again.
+ */
 export function sharedPool(pool: string, requests: number, keptPerAddress: number): RateLimit {
-  return { ...perMinute(pool, 'app', requests), keptPerAddress };
+  return { ...perMinute(pool, 'app', requests), keptPerAddress, keptTogether: requests };
 }
 
 /** What holds for whoever sends, whatever devices they name: the person who signed, or else the address. */

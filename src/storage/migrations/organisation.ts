@@ -64,6 +64,10 @@ export const organisationMigrations: readonly Migration[] = [
         app_id TEXT NOT NULL,
         hash TEXT NOT NULL,
         used_at_ms INTEGER NOT NULL,
+        -- In how many hours it was used, about.
+        hours INTEGER NOT NULL DEFAULT 1,
+        -- It came before the app was live, or a person who signed used it: no stranger can say that of theirs.
+        vouched INTEGER NOT NULL DEFAULT 0 CHECK (vouched IN (0, 1)),
         PRIMARY KEY (app_id, hash),
         FOREIGN KEY (app_id, hash) REFERENCES manifests (app_id, hash) ON DELETE CASCADE
       ) STRICT, WITHOUT ROWID;

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { type TestContext, test } from 'node:test';
-import { createClient } from '../../support/client.ts';
+import { createClient, HANDSHAKE } from '../../support/client.ts';
 import { startConsoleApp } from './console-app.ts';
 
 interface Report {
@@ -36,8 +36,12 @@ async function shop(t: TestContext) {
   const build = async (version: string, names: readonly string[]) => {
     const routes = names.map((name) => ({ name, title: 'A route' }));
     const body = { manifest: { version, actions: [], routes }, sdk: 'web/0.50.0' };
-    const answer = await createClient(service.baseUrl, app.testKey).send('POST', '/v1/apps/manifest', body);
+    const client = createClient(service.baseUrl, app.testKey);
+    const answer = await client.send('POST', '/v1/apps/manifest', body);
     assert.equal(answer.status, 200, answer.text);
+    // The app is live: a manifest counts from its first turn on.
+    const { manifest_hash } = answer.json as { manifest_hash: string };
+    await client.say('Hello', { client: { ...HANDSHAKE, manifest_hash } });
   };
   return { console, post, list, build };
 }

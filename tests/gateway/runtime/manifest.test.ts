@@ -113,3 +113,41 @@ test('POST /v1/apps/manifest: strangers push out none of the app’s, are never 
   });
   assert.equal(latestManifest(db, appId)?.hash, own, 'posted again is not used');
 });
+
+test('POST /v1/apps/manifest: documents that the app has do not use up what its address may post', async (t) => {
+  const { base, test: key } = await serveApp(t, [manifestRoute], () => 1_000);
+  let devices = 0;
+  const post = async (version: string) => {
+    const response = await fetch(`${base}/v1/apps/manifest`, {
+      method: 'POST',
+      headers: { 'X-Service-Key': key, 'X-Service-Device': String(devices++).padStart(32, '0'), 'Content-Type': 'application/json' },
+      body: JSON.stringify({ manifest: manifest(version), sdk: 'web/0.27.0' }),
+    });
+    await response.body?.cancel();
+    return response.status;
+  };
+  assert.equal(await post('1'), 200);
+  // Each of an office's telephones starts the app once.
+  for (let n = 0; n < 14; n++) {
+    assert.deepEqual(new Set(await Promise.all(Array.from({ length: 50 }, () => post('1')))), new Set([200]));
+  }
+  assert.equal(await post('2'), 200, 'a new one is taken beside 701 that were known');
+});
+
+test('POST /v1/apps/manifest: the test key of an app that is live has nothing to say of it before a turn', async (t) => {
+  const { base, storage, organisationId, appId, test: key } = await serveApp(t, [manifestRoute]);
+  const db = storage.organisation(organisationId);
+  const post = async (version: string) => {
+    const response = await fetch(`${base}/v1/apps/manifest`, {
+      method: 'POST',
+      headers: { 'X-Service-Key': key, 'Content-Type': 'application/json' },
+      body: JSON.stringify({ manifest: manifest(version), sdk: 'web/0.27.0' }),
+    });
+    return ((await response.json()) as { manifest_hash: string }).manifest_hash;
+  };
+  const first = await post('1');
+  await storage.write(organisationId, 'goLive', { appId, organisationId, nowMs: 2_000 });
+  const second = await post('2');
+  assert.equal(latestManifest(db, appId)?.hash, first);
+  assert.equal(readManifest(db, appId, second)?.version, '2', 'a turn that names it is answered');
+});
