@@ -5,7 +5,7 @@
  * One belongs to a running turn, or to a request. It touches rows only when a text holds personal data or a placeholder.
  * Values live in its memory and, sealed, in the rows beside the conversation; nothing here logs or throws one.
  */
-import { isPlaceholderKind, type PlaceholderKind, placeholderOf } from '../assistant/privacy/placeholder.ts';
+import { isPlaceholderKind, type PlaceholderKind, partsOf, placeholderOf } from '../assistant/privacy/placeholder.ts';
 import { concealText, PlaceholderTable, rewriteStrings } from '../assistant/privacy/placeholder-table.ts';
 import { RedactionWork } from '../assistant/privacy/redaction-work.ts';
 import { regionsOf } from '../assistant/privacy/regions.ts';
@@ -15,7 +15,7 @@ import type { Connection } from '../storage/connection.ts';
 import type { ConversationRow } from '../storage/conversations.ts';
 import { readPersona } from '../storage/drafts.ts';
 import type { Channel } from '../storage/organisations.ts';
-import { countPlaceholders, type NewPlaceholder, type PlaceholderRow, readPlaceholders } from '../storage/placeholders.ts';
+import { type NewPlaceholder, type PlaceholderRow, readPlaceholder, readPlaceholderNumber } from '../storage/placeholders.ts';
 import type { Storage } from '../storage/storage.ts';
 
 export interface ConcealmentOptions {
@@ -35,19 +35,37 @@ interface PersonalValue {
   readonly value: string;
 }
 
+/** What is looked for. */
+interface How {
+  /** Whole numbers, too. */
+  readonly numbers: boolean;
+  /** Text that looks like a placeholder. */
+  readonly lookalikes: boolean;
+}
+
+const KNOWN: How = { numbers: false, lookalikes: true };
+
+/** What stands for the values of one request. */
+type Names = Map<string, string>;
+
+/** Values in memory once they lie in rows: some pages of a conversation, a few hundred KB at most. */
+const VALUES_KEPT_MAX = 2_000;
+/** Rows that are looked for on the event loop, at some 10 µs each; of more values the write finds out which there are. */
+const LOOKUPS_MAX = 200;
+
 export class Concealment {
   readonly #options: ConcealmentOptions;
   #regions: readonly string[];
   readonly #table = new PlaceholderTable();
   #isNew: boolean;
-  #isLoaded: boolean;
+  #mayHaveRows: boolean;
   #unstored: { readonly kind: PlaceholderKind; readonly number: number; readonly value: string }[] = [];
 
   constructor(options: ConcealmentOptions) {
     this.#options = options;
     this.#regions = options.regions;
     this.#isNew = options.isNew;
-    this.#isLoaded = options.isNew || options.count === 0;
+    this.#mayHaveRows = !options.isNew && options.count > 0;
   }
 
   /** Whose national phone numbers are recognised from now on: another client writes. */
@@ -61,33 +79,55 @@ export class Concealment {
    * @throws StorageError (the promise) when they cannot be: nothing may be passed on then.
    */
   conceal<T>(value: T, numbers = false): T | Promise<T> {
-    const unknown: PersonalValue[] = [];
-    const nameOf = (kind: PlaceholderKind, found: string) => {
-      const placeholder = this.#known().placeholderFor(kind, found);
-      if (placeholder !== undefined) return placeholder;
-      if (this.#table.isFull) return placeholderOf(kind, undefined);
-      if (this.#isNew) return this.#number(kind, found);
-      unknown.push({ kind, value: found });
-      return '';
-    };
-    const concealed = this.#rewrite(value, nameOf, numbers);
-    return unknown.length === 0 ? concealed : this.#allocate(unknown).then(() => this.concealKnown(value, numbers));
+    return this.#conceal(value, { numbers, lookalikes: true });
+  }
+
+  /** The same of what the model wrote: a placeholder in it is one, and stays. */
+  concealOwn<T>(value: T): T | Promise<T> {
+    return this.#conceal(value, { numbers: false, lookalikes: false });
+  }
+
+  #conceal<T>(value: T, how: How): T | Promise<T> {
+    const names: Names = new Map();
+    const unknown = new Map<string, PersonalValue>();
+    const known = this.#lookup();
+    const concealed = this.#rewrite(value, how, (kind, found) => {
+      const key = `${kind} ${found}`;
+      const name = names.get(key) ?? known(kind, found) ?? (this.#isNew ? this.#number(kind, found) : undefined);
+      if (name === undefined) unknown.set(key, { kind, value: found });
+      else names.set(key, name);
+      return name ?? '';
+    });
+    this.#trim();
+    if (unknown.size === 0) return concealed;
+    return this.#allocate(unknown, names).then(() =>
+      this.#rewrite(value, how, (kind, found) => names.get(`${kind} ${found}`) ?? placeholderOf(kind, undefined)),
+    );
   }
 
   /** The same with what is known already; new values become `⟦email⟧`, for texts whose values nobody is ever shown again. */
-  concealKnown<T>(value: T, numbers = false): T {
-    const nameOf = (kind: PlaceholderKind, found: string) => this.#known().placeholderFor(kind, found) ?? placeholderOf(kind, undefined);
-    return this.#rewrite(value, nameOf, numbers);
+  concealKnown<T>(value: T): T {
+    const known = this.#lookup();
+    const concealed = this.#rewrite(value, KNOWN, (kind, found) => known(kind, found) ?? placeholderOf(kind, undefined));
+    this.#trim();
+    return concealed;
   }
 
   /** The JSON-like value with every known placeholder's value in its place; the same value when there is none. */
   restore<T>(value: T): T {
-    return rewriteStrings(value, (text) => (text.includes(PLACEHOLDER_OPENS) ? this.#known().restore(text, this.#findStored) : text));
+    const restored = rewriteStrings(value, (text) =>
+      text.includes(PLACEHOLDER_OPENS) ? this.#table.restore(text, this.#findStored) : text,
+    );
+    this.#trim();
+    return restored;
   }
 
   /** The same for text that is JSON or frames of it. */
   restoreJson(text: string): string {
-    return text.includes(PLACEHOLDER_OPENS) ? this.#known().restoreJson(text, this.#findStored) : text;
+    if (!text.includes(PLACEHOLDER_OPENS)) return text;
+    const restored = this.#table.restoreJson(text, this.#findStored);
+    this.#trim();
+    return restored;
   }
 
   /** What openTurn stores with a new conversation; [] for any other. */
@@ -98,40 +138,48 @@ export class Concealment {
   /** The new conversation is stored, and newRows() with it. */
   opened(): void {
     this.#isNew = false;
+    this.#mayHaveRows ||= this.#unstored.length > 0;
     this.#unstored = [];
   }
 
-  #rewrite<T>(value: T, nameOf: (kind: PlaceholderKind, value: string) => string, numbers: boolean): T {
+  #rewrite<T>(value: T, { numbers, lookalikes }: How, nameOf: (kind: PlaceholderKind, value: string) => string): T {
     const regions = this.#regions;
     // A value's own, so that it is read alike when it is read again with the numbers of what was found.
     const work = new RedactionWork();
-    return rewriteStrings(value, (text, label) => concealText(text, { regions, label, work }, nameOf), numbers);
+    return rewriteStrings(value, (text, label) => concealText(text, { regions, label, work, lookalikes }, nameOf), numbers);
   }
 
-  /** Opens the rows the first time that somebody asks. */
-  #known(): PlaceholderTable {
-    if (!this.#isLoaded) this.#load();
-    return this.#table;
-  }
-
-  #load(): void {
+  /** Finds the placeholders of values that are in memory, and of so many others in rows. */
+  #lookup(): (kind: PlaceholderKind, value: string) => string | undefined {
     const { storage, organisationId, conversationId } = this.#options;
-    this.#isLoaded = true;
-    for (const { kind, number, sealed } of readPlaceholders(storage.organisation(organisationId), conversationId)) {
-      if (!isPlaceholderKind(kind) || this.#table.has(kind, number)) continue;
-      this.#table.add(kind, number, storage.vault.open(this.#purpose, sealed).toString('utf8'));
-    }
+    let left = this.#mayHaveRows ? LOOKUPS_MAX : 0;
+    return (kind, value) => {
+      const known = this.#table.placeholderFor(kind, value);
+      if (known !== undefined || left === 0) return known;
+      left--;
+      const number = readPlaceholderNumber(storage.organisation(organisationId), conversationId, this.#digest({ kind, value }));
+      if (number === undefined) return undefined;
+      this.#table.add(kind, number, value);
+      return placeholderOf(kind, number);
+    };
   }
 
-  /** A placeholder that others stored meanwhile, or that the model made up: rows are read again only when there are more of them. */
+  /** A placeholder whose value is not in memory, or that the model made up. */
   readonly #findStored = (placeholder: string): string | undefined => {
-    if (this.#isNew) return undefined;
+    const parts = partsOf(placeholder);
+    if (this.#isNew || parts === undefined || !isPlaceholderKind(parts.kind)) return undefined;
     const { storage, organisationId, conversationId } = this.#options;
-    const count = countPlaceholders(storage.organisation(organisationId), conversationId) ?? 0;
-    if (count === this.#table.size) return undefined;
-    this.#load();
-    return this.#table.valueOf(placeholder);
+    const sealed = readPlaceholder(storage.organisation(organisationId), conversationId, parts.kind, parts.number);
+    if (sealed === undefined) return undefined;
+    const value = storage.vault.open(this.#purpose, sealed).toString('utf8');
+    this.#table.add(parts.kind, parts.number, value);
+    return value;
   };
+
+  /** What lies in rows need not lie in memory. */
+  #trim(): void {
+    if (!this.#isNew) this.#table.trim(VALUES_KEPT_MAX);
+  }
 
   #number(kind: PlaceholderKind, value: string): string {
     const number = this.#table.nextNumber(kind);
@@ -140,32 +188,33 @@ export class Concealment {
     return placeholderOf(kind, number);
   }
 
-  async #allocate(found: readonly PersonalValue[]): Promise<void> {
+  async #allocate(found: ReadonlyMap<string, PersonalValue>, names: Names): Promise<void> {
     const { storage, organisationId, conversationId } = this.#options;
-    const values = [...new Map(found.map((value) => [`${value.kind} ${value.value}`, value])).values()];
     const numbers = await storage.write(organisationId, 'allocatePlaceholders', {
       conversationId,
-      values: values.map((value) => this.#seal(value)),
+      values: Array.from(found.values(), (value) => this.#seal(value)),
     });
-    for (const [index, { kind, value }] of values.entries()) {
+    this.#mayHaveRows = true;
+    for (const [index, [key, { kind, value }]] of [...found].entries()) {
       const number = numbers[index] ?? null;
-      if (number !== null) this.#table.add(kind, number, value);
+      if (number === null) continue;
+      names.set(key, placeholderOf(kind, number));
+      this.#table.add(kind, number, value);
     }
-    // Full, by others' values too: with all of them here nobody asks for numbers again.
-    if (numbers.includes(null)) this.#load();
+    this.#trim();
   }
 
   get #purpose(): string {
     return `placeholder:${this.#options.conversationId}`;
   }
 
-  #seal({ kind, value }: PersonalValue): NewPlaceholder {
-    const { vault } = this.#options.storage;
-    return {
-      kind,
-      digest: vault.digest(this.#purpose, Buffer.from(`${kind} ${value}`, 'utf8')),
-      sealed: vault.seal(this.#purpose, Buffer.from(value, 'utf8')),
-    };
+  #digest({ kind, value }: PersonalValue): Uint8Array {
+    return this.#options.storage.vault.digest(this.#purpose, Buffer.from(`${kind} ${value}`, 'utf8'));
+  }
+
+  #seal(value: PersonalValue): NewPlaceholder {
+    const sealed = this.#options.storage.vault.seal(this.#purpose, Buffer.from(value.value, 'utf8'));
+    return { kind: value.kind, digest: this.#digest(value), sealed };
   }
 }
 

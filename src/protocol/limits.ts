@@ -178,8 +178,6 @@ export const JSON_DEPTH_MAX = 64;
 export const JSON_KEYS_MAX = 20_000;
 /** Members of all lists and objects of one body: 100 actions with every description have some 30,000; four cost a microsecond. */
 export const JSON_MEMBERS_MAX = 60_000;
-/** Values that placeholders stand for in one conversation: nobody types hundreds of addresses, and each is a sealed row. */
-export const PLACEHOLDERS_PER_CONVERSATION_MAX = 500;
 
 // Service protocol
 export const PROTOCOL_VERSION = 1;

@@ -5,7 +5,6 @@
  * given twice, and `conversations.placeholders` counts the rows. Values are sealed before they come here: the writer thread
  * has no master key.
  */
-import { PLACEHOLDERS_PER_CONVERSATION_MAX } from '../protocol/limits.ts';
 import type { Connection } from './connection.ts';
 
 export interface NewPlaceholder {
@@ -19,17 +18,12 @@ export interface PlaceholderRow extends NewPlaceholder {
   readonly number: number;
 }
 
-/** Every row of the conversation. */
-export function readPlaceholders(db: Connection, conversationId: string): PlaceholderRow[] {
-  return db
-    .statement('SELECT kind, number, digest, sealed FROM placeholders WHERE conversation_id = :conversationId')
-    .all({ conversationId })
-    .map((row) => ({
-      kind: row.kind as string,
-      number: row.number as number,
-      digest: row.digest as Buffer,
-      sealed: row.sealed as Buffer,
-    }));
+/** The sealed value of one row; undefined when there is none. */
+export function readPlaceholder(db: Connection, conversationId: string, kind: string, number: number): Uint8Array | undefined {
+  const row = db
+    .statement('SELECT sealed FROM placeholders WHERE conversation_id = :conversationId AND kind = :kind AND number = :number')
+    .get({ conversationId, kind, number });
+  return row?.sealed as Buffer | undefined;
 }
 
 /** How many rows the conversation has; undefined when there is no such conversation. */
@@ -56,7 +50,8 @@ export function insertPlaceholders(db: Connection, conversationId: string, rows:
   setCount(db, conversationId, rows.length);
 }
 
-function numberOf(db: Connection, conversationId: string, digest: Uint8Array): number | undefined {
+/** The number of the value with this digest; undefined when the conversation has no such value. */
+export function readPlaceholderNumber(db: Connection, conversationId: string, digest: Uint8Array): number | undefined {
   const row = db
     .statement('SELECT number FROM placeholders WHERE conversation_id = :conversationId AND digest = :digest')
     .get({ conversationId, digest: Buffer.from(digest) });
@@ -72,22 +67,23 @@ function nextNumber(db: Connection, conversationId: string, kind: string): numbe
 
 export const transactions = {
   /**
-   * The number of each value, in their order: the one it has already, or a new one. Null for new ones when the conversation has
-   * PLACEHOLDERS_PER_CONVERSATION_MAX rows, or is gone.
+   * The number of each value, in their order: the one it has already, or a new one. Nulls when the conversation is gone.
    */
   allocatePlaceholders(
     db: Connection,
     { conversationId, values }: { conversationId: string; values: readonly NewPlaceholder[] },
   ): (number | null)[] {
-    const before = countPlaceholders(db, conversationId) ?? PLACEHOLDERS_PER_CONVERSATION_MAX;
+    const before = countPlaceholders(db, conversationId);
+    if (before === undefined) return values.map(() => null);
+    const next = new Map<string, number>();
     let count = before;
     const numbers = values.map((value) => {
-      const known = numberOf(db, conversationId, value.digest);
+      const known = readPlaceholderNumber(db, conversationId, value.digest);
       if (known !== undefined) return known;
-      if (count >= PLACEHOLDERS_PER_CONVERSATION_MAX) return null;
-      count++;
-      const number = nextNumber(db, conversationId, value.kind);
+      const number = next.get(value.kind) ?? nextNumber(db, conversationId, value.kind);
+      next.set(value.kind, number + 1);
       insertRow(db, conversationId, { ...value, number });
+      count++;
       return number;
     });
     if (count > before) setCount(db, conversationId, count);

@@ -5,7 +5,6 @@ import { join } from 'node:path';
 import { describe, type TestContext, test } from 'node:test';
 import { inspect } from 'node:util';
 import { type Concealment, type ConcealmentOptions, concealmentOf, openConcealment } from '../../src/actors/concealment.ts';
-import { PLACEHOLDERS_PER_CONVERSATION_MAX } from '../../src/protocol/limits.ts';
 import { openWriter } from '../../src/storage/database.ts';
 import { countPlaceholders, insertPlaceholders } from '../../src/storage/placeholders.ts';
 import { type StoredApp, storeApp } from './app-in-storage.ts';
@@ -135,16 +134,45 @@ describe('Concealment of a stored conversation', () => {
     assert.equal(concealment.restore(kept), 'I typed ⟦email_1⟧, my address is a@b.de');
   });
 
-  test('a full conversation hides further values for good', async (t) => {
+  test('decisions §11.6: pages of values all come back, whatever is in memory by then', async (t) => {
     const desk = await openDesk(t);
     desk.store([]);
-    const addresses = Array.from({ length: PLACEHOLDERS_PER_CONVERSATION_MAX + 1 }, (_, index) => `a${index}@b.de`);
-    const kept = await desk.open().conceal(addresses);
-    assert.deepEqual(kept.slice(-2), [`⟦email_${PLACEHOLDERS_PER_CONVERSATION_MAX}⟧`, '⟦email⟧']);
-    const later = desk.open({ count: 0 });
-    assert.equal(await later.conceal('new@b.de a1@b.de'), '⟦email⟧ ⟦email_2⟧');
-    assert.equal(later.conceal('newer@b.de'), '⟦email⟧');
-    assert.equal(later.restore('⟦email⟧'), '⟦email⟧');
+    const pages = Array.from({ length: 3 }, (_, page) => Array.from({ length: 900 }, (_each, index) => `a${page}.${index}@b.de`));
+    const running = desk.open();
+    const kept: string[][] = [];
+    for (const page of pages) kept.push(await running.conceal(page));
+    assert.equal(kept[2]?.at(-1), '⟦email_2700⟧');
+    assert.equal(countPlaceholders(desk.storage.organisation(desk.organisationId), CONVERSATION), 2_700);
+    for (const reader of [running, desk.open()]) {
+      assert.deepEqual(reader.restore(kept), pages);
+      assert.equal(reader.restoreJson(JSON.stringify(kept)), JSON.stringify(pages));
+    }
+    // Most are not in memory, and more than are looked for at once: each keeps its number.
+    assert.deepEqual(await desk.open().conceal(pages), kept);
+    assert.equal(await running.conceal('new@b.de a0.0@b.de'), '⟦email_2701⟧ ⟦email_1⟧');
+    assert.equal(desk.open().concealKnown('a1.0@b.de, nobody@b.de'), '⟦email_901⟧, ⟦email⟧');
+  });
+
+  test('decisions §11.6: a new conversation may begin with pages of values', async (t) => {
+    const desk = await openDesk(t);
+    const concealment = desk.open({ isNew: true });
+    const page = Array.from({ length: 3_000 }, (_, index) => `a${index}@b.de`);
+    const kept = await concealment.conceal(page);
+    assert.deepEqual(await concealment.conceal(page), kept);
+    desk.store(concealment.newRows());
+    concealment.opened();
+    assert.deepEqual(concealment.restore(kept), page);
+    assert.deepEqual(desk.open().restore(kept), page);
+  });
+
+  test('decisions §11.6: in what the model wrote a placeholder is one, and what it wrote itself becomes one', async (t) => {
+    const desk = await openDesk(t);
+    desk.store([]);
+    const concealment = desk.open();
+    await concealment.conceal('a@b.de');
+    const kept = await concealment.concealOwn({ md: 'To ⟦email_1⟧: call 0171 2345678 or a@b.de. ⟦email_9⟧' });
+    assert.deepEqual(kept, { md: 'To ⟦email_1⟧: call ⟦phone_1⟧ or ⟦email_1⟧. ⟦email_9⟧' });
+    assert.deepEqual(desk.open().restore(kept), { md: 'To a@b.de: call 0171 2345678 or a@b.de. ⟦email_9⟧' });
   });
 
   test('what cannot be stored is not passed on', async (t) => {

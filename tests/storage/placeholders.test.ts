@@ -2,10 +2,15 @@
 import assert from 'node:assert/strict';
 import { join } from 'node:path';
 import { describe, type TestContext, test } from 'node:test';
-import { PLACEHOLDERS_PER_CONVERSATION_MAX } from '../../src/protocol/limits.ts';
 import type { Connection } from '../../src/storage/connection.ts';
 import { readConversation } from '../../src/storage/conversations.ts';
-import { countPlaceholders, insertPlaceholders, readPlaceholders, transactions } from '../../src/storage/placeholders.ts';
+import {
+  countPlaceholders,
+  insertPlaceholders,
+  readPlaceholder,
+  readPlaceholderNumber,
+  transactions,
+} from '../../src/storage/placeholders.ts';
 import { openVault } from '../../src/storage/vault.ts';
 import { temporaryDir } from '../support/temporary-dir.ts';
 import { addApp, openFiles } from './migrated-files.ts';
@@ -40,7 +45,8 @@ describe('allocatePlaceholders', () => {
     assert.deepEqual(allocate(value('email', 'd'), value('email', 'c'), value('phone', 'b')), [3, 2, 1]);
     assert.equal(countPlaceholders(db, CONVERSATION), 4);
     assert.equal(readConversation(db, CONVERSATION)?.placeholders, 4);
-    assert.equal(readPlaceholders(db, CONVERSATION).length, 4);
+    assert.equal(readPlaceholderNumber(db, CONVERSATION, value('email', 'd').digest), 3);
+    assert.equal(readPlaceholderNumber(db, 'cnv_2', value('email', 'd').digest), undefined);
   });
 
   test('each conversation numbers for itself', (t) => {
@@ -49,18 +55,17 @@ describe('allocatePlaceholders', () => {
     assert.deepEqual(transactions.allocatePlaceholders(db, { conversationId: 'cnv_2', values: [value('email', 'b')] }), [1]);
   });
 
-  test('a full conversation gives no new numbers and keeps the given ones', (t) => {
+  test('decisions §11.6: there is no bound: pages of values are rows', (t) => {
     const db = openConversations(t);
-    const values = Array.from({ length: PLACEHOLDERS_PER_CONVERSATION_MAX + 2 }, (_, index) => value('email', `${index}`));
+    const values = Array.from({ length: 1_500 }, (_, index) => value('email', `${index}`));
     const numbers = transactions.allocatePlaceholders(db, { conversationId: CONVERSATION, values });
-    assert.deepEqual(numbers.slice(-3), [PLACEHOLDERS_PER_CONVERSATION_MAX, null, null]);
-    assert.equal(countPlaceholders(db, CONVERSATION), PLACEHOLDERS_PER_CONVERSATION_MAX);
-    const [first] = values;
-    assert.ok(first);
-    assert.deepEqual(transactions.allocatePlaceholders(db, { conversationId: CONVERSATION, values: [first, value('card', 'new')] }), [
-      1,
-      null,
-    ]);
+    assert.deepEqual(
+      numbers,
+      values.map((_, index) => index + 1),
+    );
+    assert.equal(countPlaceholders(db, CONVERSATION), 1_500);
+    const more = [value('email', '7'), value('card', 'new'), value('email', 'new')];
+    assert.deepEqual(transactions.allocatePlaceholders(db, { conversationId: CONVERSATION, values: more }), [8, 1, 1_501]);
   });
 
   test('a conversation that is gone gets none', (t) => {
@@ -72,7 +77,7 @@ describe('allocatePlaceholders', () => {
     const db = openConversations(t);
     transactions.allocatePlaceholders(db, { conversationId: CONVERSATION, values: [value('email', 'a')] });
     db.statement('DELETE FROM conversations WHERE id = :id').run({ id: CONVERSATION });
-    assert.deepEqual(readPlaceholders(db, CONVERSATION), []);
+    assert.equal(readPlaceholder(db, CONVERSATION, 'email', 1), undefined);
   });
 });
 
@@ -83,7 +88,10 @@ test('insertPlaceholders: a new conversation’s rows as they were numbered, and
     { ...value('phone', 'b'), number: 1 },
   ];
   insertPlaceholders(db, CONVERSATION, rows);
-  assert.deepEqual(readPlaceholders(db, CONVERSATION), rows);
+  for (const { kind, number, digest, sealed } of rows) {
+    assert.deepEqual(readPlaceholder(db, CONVERSATION, kind, number), sealed);
+    assert.equal(readPlaceholderNumber(db, CONVERSATION, digest), number);
+  }
   assert.equal(countPlaceholders(db, CONVERSATION), 2);
   insertPlaceholders(db, 'cnv_2', []);
   assert.equal(countPlaceholders(db, 'cnv_2'), 0);

@@ -83,7 +83,7 @@ function without(text: string, findings: readonly Finding[]): string {
   return rest + text.slice(from);
 }
 
-function search(text: string, place: PhonePlace): Finding[] {
+function search(text: string, place: PhonePlace, lookalikes: boolean): Finding[] {
   const findings: Finding[] = [];
   let rest = text;
   const take = (found: readonly Finding[]) => {
@@ -91,7 +91,11 @@ function search(text: string, place: PhonePlace): Finding[] {
     for (const finding of found) findings.push(finding);
     rest = without(rest, found);
   };
-  if (rest.includes(PLACEHOLDER_OPENS)) take(findLookalikes(rest));
+  if (rest.includes(PLACEHOLDER_OPENS)) {
+    const found = findLookalikes(rest);
+    if (lookalikes) take(found);
+    else rest = without(rest, found);
+  }
   if (rest.includes('@')) take(findEmails(rest));
   if (OTHER_DIGITS.test(rest) || DIGITS.test(rest)) {
     rest = plainForm(rest);
@@ -104,11 +108,11 @@ function search(text: string, place: PhonePlace): Finding[] {
     .map(({ kind, start, end }) => ({ kind, start, end, value: text.slice(start, end) }));
 }
 
-/** How many rules are run over `text`: 0 when there is nothing to find in it. */
-export function rulesFor(text: string): number {
+/** How many rules are run over `text`: 0 when there is nothing to find in it. `lookalikes`: see findPersonalData. */
+export function rulesFor(text: string, lookalikes = true): number {
   if (!SUSPICIOUS.test(text)) return 0;
   const hasDigits = OTHER_DIGITS.test(text) || DIGITS.test(text);
-  return Number(text.includes(PLACEHOLDER_OPENS)) + Number(text.includes('@')) + (hasDigits ? DIGIT_RULES : 0);
+  return Number(lookalikes && text.includes(PLACEHOLDER_OPENS)) + Number(text.includes('@')) + (hasDigits ? DIGIT_RULES : 0);
 }
 
 /**
@@ -116,12 +120,14 @@ export function rulesFor(text: string): number {
  * `regions` are the countries (`DE`) whose national phone numbers are read; see regionsOf. `label` is the name of the field
  * that holds the text, '' when it has none: an `order_id` is no phone number, and seven digits under `phone` are one.
  * `work` is what the request has left for the looking up of numbers; without it a text has as much as a request.
+ * `lookalikes`: whether text that looks like a placeholder is found; it is no part of anything else in any case.
  */
 export function findPersonalData(
   text: string,
   regions: readonly string[],
   label = '',
   work: RedactionWork = new RedactionWork(),
+  lookalikes = true,
 ): readonly Finding[] {
-  return SUSPICIOUS.test(text) ? search(text, { regions, label, work }) : NOTHING;
+  return SUSPICIOUS.test(text) ? search(text, { regions, label, work }, lookalikes) : NOTHING;
 }

@@ -5,11 +5,11 @@
  * It numbers nothing and stores nothing: who owns the numbers tells it of them. Values are held as private fields, so that
  * printing a table shows none.
  */
-import { JSON_DEPTH_MAX, PLACEHOLDERS_PER_CONVERSATION_MAX } from '../../protocol/limits.ts';
+import { JSON_DEPTH_MAX } from '../../protocol/limits.ts';
 import { PLACEHOLDER_OPENS } from '../../protocol/placeholder.ts';
 import { concealCoarsely } from './coarse.ts';
 import { findPersonalData, rulesFor } from './find.ts';
-import { type PlaceholderKind, placeholderOf, RESTORABLE } from './placeholder.ts';
+import { type PlaceholderKind, partsOf, placeholderOf, RESTORABLE } from './placeholder.ts';
 import { RedactionWork } from './redaction-work.ts';
 
 /** Asked for a placeholder that the table does not know: its value, if there is one after all. */
@@ -28,18 +28,9 @@ export class PlaceholderTable {
   readonly #placeholders = new Map<string, string>();
   readonly #highest = new Map<PlaceholderKind, number>();
 
-  /** Values known. */
+  /** Values in memory. */
   get size(): number {
     return this.#values.size;
-  }
-
-  /** Beyond the bound values get no number and are not restored: a conversation of hundreds of addresses is a list of them. */
-  get isFull(): boolean {
-    return this.size >= PLACEHOLDERS_PER_CONVERSATION_MAX;
-  }
-
-  has(kind: PlaceholderKind, number: number): boolean {
-    return this.#values.has(placeholderOf(kind, number));
   }
 
   add(kind: PlaceholderKind, number: number, value: string): void {
@@ -58,8 +49,15 @@ export class PlaceholderTable {
     return this.#placeholders.get(`${kind} ${value}`);
   }
 
-  valueOf(placeholder: string): string | undefined {
-    return this.#values.get(placeholder);
+  /** Forgets what was added first, down to `max` values. For values that lie in rows only: numbers are given on from the highest. */
+  trim(max: number): void {
+    let over = this.#values.size - max;
+    if (over <= 0) return;
+    for (const [placeholder, value] of this.#values) {
+      if (over-- <= 0) return;
+      this.#values.delete(placeholder);
+      this.#placeholders.delete(`${partsOf(placeholder)?.kind} ${value}`);
+    }
   }
 
   /** The text with every known placeholder's value in its place; unknown ones stay unless `find` knows them. */
@@ -85,6 +83,8 @@ export class PlaceholderTable {
 export interface TextPlace {
   readonly regions: readonly string[];
   readonly label: string;
+  /** False of what the model wrote: a placeholder in it is one. */
+  readonly lookalikes?: boolean;
   /** What the request has left; without it a text has as much as a request. */
   readonly work?: RedactionWork;
 }
@@ -94,11 +94,12 @@ export interface TextPlace {
  * spent, every word that could be personal becomes `⟦text⟧` instead.
  */
 export function concealText(text: string, place: TextPlace, nameOf: (kind: PlaceholderKind, value: string) => string): string {
-  const rules = rulesFor(text);
+  const { lookalikes = true } = place;
+  const rules = rulesFor(text, lookalikes);
   if (rules === 0) return text;
   const work = place.work ?? new RedactionWork();
   if (!work.take(text, rules)) return concealCoarsely(text);
-  const findings = findPersonalData(text, place.regions, place.label, work);
+  const findings = findPersonalData(text, place.regions, place.label, work, lookalikes);
   if (findings.length === 0) return text;
   let concealed = '';
   let from = 0;

@@ -2,20 +2,24 @@
  * The words that stand where personal data was (decisions §9): `⟦email_1⟧`, numbered per conversation and kind from 1.
  *
  * `text` stands for what only looks like a placeholder: who writes `⟦email_1⟧` is shown `⟦email_1⟧` again, and never somebody's
- * address. Beyond the bound of a conversation a value becomes `⟦email⟧`, without a number: nobody is ever shown it again.
+ * address. A value that is not kept becomes `⟦email⟧`, without a number: nobody is ever shown it again.
  */
 import { PLACEHOLDER_CLOSES, PLACEHOLDER_OPENS } from '../../protocol/placeholder.ts';
 
 export const PLACEHOLDER_KINDS = ['email', 'phone', 'card', 'iban', 'text'] as const;
 export type PlaceholderKind = (typeof PLACEHOLDER_KINDS)[number];
 
-/** Digits of a number: a conversation has hundreds of values, never ten thousand. */
-const NUMBER_MAX_DIGITS = 4;
+/** Digits of a number: more values than a conversation can say. */
+const NUMBER_MAX_DIGITS = 7;
 
 /** Placeholders that can be restored. */
 export const RESTORABLE = new RegExp(
   `${PLACEHOLDER_OPENS}(?:${PLACEHOLDER_KINDS.join('|')})_[1-9]\\d{0,${NUMBER_MAX_DIGITS - 1}}${PLACEHOLDER_CLOSES}`,
   'g',
+);
+
+const PARTS = new RegExp(
+  `^${PLACEHOLDER_OPENS}(${PLACEHOLDER_KINDS.join('|')})_([1-9]\\d{0,${NUMBER_MAX_DIGITS - 1}})${PLACEHOLDER_CLOSES}$`,
 );
 
 /** The longest text that a placeholder can begin with and not be complete. */
@@ -36,6 +40,12 @@ export function isUnfinished(text: string): boolean {
 /** `⟦email_1⟧`; without a number `⟦email⟧`, which is never restored. */
 export function placeholderOf(kind: PlaceholderKind, number: number | undefined): string {
   return `${PLACEHOLDER_OPENS}${kind}${number === undefined ? '' : `_${number}`}${PLACEHOLDER_CLOSES}`;
+}
+
+/** Kind and number of a placeholder that can be restored; undefined for any other text. */
+export function partsOf(placeholder: string): { readonly kind: string; readonly number: number } | undefined {
+  const [, kind, number] = PARTS.exec(placeholder) ?? [];
+  return kind === undefined ? undefined : { kind, number: Number(number) };
 }
 
 /** True of a stored kind that this version knows. */

@@ -1,5 +1,6 @@
 /** GET /v1/conversations/:id/messages (service.md): a page of what was said, to the device it was said to, and what is still open. */
-import { concealmentOf } from '../../actors/concealment.ts';
+import { setImmediate } from 'node:timers/promises';
+import { type Concealment, concealmentOf } from '../../actors/concealment.ts';
 import { ownConversation } from '../../actors/ownership.ts';
 import { waitingCalls } from '../../actors/pending-call.ts';
 import { type MessageReply, type MessagesReply, messagesQuery, type OpenReply } from '../../protocol/runtime/messages.ts';
@@ -16,6 +17,9 @@ import { callerOf } from './device.ts';
 
 /** A page is read on the event loop; ten a second is more than any person scrolls. */
 const PAGES_PER_MINUTE_PER_DEVICE = 600;
+
+/** Others are answered after so long at the latest. */
+const SLICE_MS = 5;
 
 function messagesOf(db: Connection, conversationId: string, page: Omit<MessagesPage, 'wordless'>): MessageReply[] {
   const messages = readMessages(db, conversationId, { ...page, wordless: false });
@@ -38,6 +42,19 @@ function openOf(db: Connection, conversationId: string, deviceId: string, nowMs:
       : { turn: { turn_id: running.turnId, message_id: running.assistantMessageId, status: 'running' as const } }),
     pending: waitingCalls(db, conversationId, nowMs),
   };
+}
+
+/** The page with the words that placeholders stand for. A message may hold a thousand: others get their turn between two messages. */
+async function restored(concealment: Concealment, reply: MessagesReply): Promise<MessagesReply> {
+  const messages: MessageReply[] = [];
+  let sinceMs = performance.now();
+  for (const message of reply.messages) {
+    messages.push(concealment.restore(message));
+    if (performance.now() - sinceMs < SLICE_MS) continue;
+    await setImmediate();
+    sinceMs = performance.now();
+  }
+  return { ...reply, messages, open: concealment.restore(reply.open) };
 }
 
 export const messagesRoute = defineRoute({
@@ -64,6 +81,6 @@ export const messagesRoute = defineRoute({
       open: openOf(db, id, caller.deviceId, nowMs()),
     };
     // What was said lies in placeholder form; the device that it was said to gets the words (decisions §9).
-    return json(concealmentOf(storage, caller.organisationId, conversation).restore(reply));
+    return restored(concealmentOf(storage, caller.organisationId, conversation), reply).then(json);
   },
 });

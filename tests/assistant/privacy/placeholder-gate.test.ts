@@ -70,7 +70,7 @@ describe('PlaceholderGate (decisions §9: placeholders split across model chunks
       ['⟦em', 'x'],
       ['⟦', ' '],
       ['⟦email_', '0'],
-      ['⟦email_1234', '5'],
+      ['⟦email_1234567', '8'],
       ['⟦email', '⟧'],
       ['⟦email_', '⟧'],
     ];
