@@ -136,6 +136,7 @@ export function modelEnv({ model, upstream }: Pick<Scene, 'model' | 'upstream'>)
     OPENAI_BASE_URL: `${upstream}/v1`,
     OPENAI_API_KEY: 'x',
     MODEL: model,
+    MODEL_CHECK: 'off',
     // Free of charge: a run must not end in an exhausted usage credit.
     MODEL_PRICES: JSON.stringify({ [model]: { input: 0, output: 0 } }),
   };

@@ -8,6 +8,8 @@ export interface DemoKeys {
 export interface BannerFacts {
   readonly publicUrl: string;
   readonly model: string;
+  /** What is wrong with the model, in a line; undefined: nothing that is known. */
+  readonly modelComplaint?: string | undefined;
   readonly dataDir: string;
   /** Links and HTTP actions may lead into the network of this machine. */
   readonly allowPrivateAddresses: boolean;
@@ -28,12 +30,22 @@ function curlLine(publicUrl: string, key: string): string {
   return `curl -N ${publicUrl}/v1/chat -H 'X-Service-Key: ${key}' -H 'X-Service-Device: ${DEMO_DEVICE}' -H 'Content-Type: application/json' -d '${body}'`;
 }
 
-export function banner({ publicUrl, model, dataDir, allowPrivateAddresses, demo, consoleLink, workers }: BannerFacts): string {
+export function banner({
+  publicUrl,
+  model,
+  modelComplaint,
+  dataDir,
+  allowPrivateAddresses,
+  demo,
+  consoleLink,
+  workers,
+}: BannerFacts): string {
   const facts = [
     ['runtime', `${publicUrl}/v1`],
     ['console', `${consoleLink} (this link works once)`],
     ['interface', `${publicUrl}/console/api (token: ${dataDir}/operator-token)`],
     ['model', model],
+    ...(modelComplaint === undefined ? [] : [['warning', modelComplaint]]),
     ['data', dataDir],
     ...(workers === undefined ? [] : [['workers', String(workers)]]),
     ...(allowPrivateAddresses ? [['warning', 'ALLOW_PRIVATE_ADDRESSES is on: links may reach private addresses (development only)']] : []),

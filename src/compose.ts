@@ -22,9 +22,6 @@ import { createAddressGuard } from './assistant/address-guard.ts';
 import { createEmbedder } from './assistant/embeddings.ts';
 import { createHttpActionCaller } from './assistant/http-action/call.ts';
 import { createLinkReader } from './assistant/knowledge/link-reader.ts';
-import type { Model } from './assistant/models/model.ts';
-import { createOfflineModel } from './assistant/models/offline.ts';
-import { createOpenAiModel } from './assistant/models/openai.ts';
 import { priceTable } from './assistant/prices.ts';
 import { isLimitedBySystem, readers } from './assistant/readers/readers.ts';
 import { createMailer } from './billing/mail.ts';
@@ -34,6 +31,7 @@ import { type ClusterNode, createActors, joinCell, nodeRecord } from './cluster.
 import type { Config } from './config.ts';
 import { prepareDemo } from './demo.ts';
 import { createLargeBodies } from './gateway/large-body.ts';
+import { createCheckedModel } from './model-check.ts';
 import { toMicroUsd } from './protocol/money.ts';
 import type { Surroundings } from './protocol/setup/actions.ts';
 import { createConditions } from './storage/conditions.ts';
@@ -46,12 +44,6 @@ import { isRefusedByDisk, isUnavailable } from './storage/storage-error.ts';
 
 const READERS_WITHOUT_LIMITS =
   'prlimit (util-linux) was not found: the memory of processes that read documents is bounded by V8 and by a watch only. Install it';
-
-function createModel(config: Config, log: Logger): Model {
-  const { model } = config;
-  if (model.provider === 'offline') return createOfflineModel();
-  return createOpenAiModel({ apiKey: model.apiKey, baseUrl: model.baseUrl, model: model.model, log });
-}
 
 function openData({ cluster, dataDir, embeddings, masterKey }: Config, log: Logger) {
   const fatal = (error: Error) => {
@@ -134,7 +126,7 @@ async function composeAlone(config: Config, log: Logger, drain: () => void) {
   const confirmations = new Confirmations({ storage, nowMs });
   const billing = await openBilling(config, storage, log, node);
   const chores = await takeUp({ storage, confirmations, indexer, setup, billing, deadlines, log, node });
-  const model = createModel(config, log);
+  const { model, complaint } = createCheckedModel(config.model, storage.conditions, log);
   const httpCaller = createHttpActionCaller({ guard });
   const runner = createActionRunner({ storage, caller: httpCaller });
   const prices = priceTable(config.prices);
@@ -157,6 +149,7 @@ async function composeAlone(config: Config, log: Logger, drain: () => void) {
   const view = node === undefined ? soleView(() => ({ ...record, url }), census) : cellView(node.bus, node.members, census);
   return {
     model,
+    complaint,
     demo,
     actors,
     node,

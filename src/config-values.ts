@@ -32,6 +32,9 @@ export const flag = v.pipe(
   v.transform((text) => text === 'true' || text === 'on' || text === '1'),
 );
 
+/** `must` completes "it must be". */
+export const numberAs = (pattern: RegExp, must: string) => v.pipe(v.string(), v.regex(pattern, `it must be ${must}`), v.transform(Number));
+
 export function json(text: string): unknown {
   try {
     return JSON.parse(text);

@@ -1,9 +1,12 @@
 /** Environment → one frozen, validated Config (decisions §1). Nothing else reads `process.env`. */
 import * as v from 'valibot';
 import { type PriceTable, pricesSchema } from './assistant/prices.ts';
-import { ConfigError, flag, httpUrl, json, key, modelName, name } from './config-values.ts';
+import { type ClusterConfig, clusterOf, clusterVariables } from './config-cluster.ts';
+import { ConfigError, flag, httpUrl, json, key, modelName, numberAs } from './config-values.ts';
 import { type ProxyTrust, proxyTrust } from './gateway/client-address.ts';
+import { MODEL_SILENCE_MS } from './protocol/limits.ts';
 
+export type { CellConfig, ClusterConfig } from './config-cluster.ts';
 export { ConfigError } from './config-values.ts';
 
 export interface Config {
@@ -45,25 +48,15 @@ export interface Config {
   readonly banner: boolean;
 }
 
-export interface ClusterConfig {
-  readonly redisUrl: string;
-  /** What people call this node; undefined: the machine's name. */
-  readonly nodeId: string | undefined;
-  /** Undefined: there is one cell, which has no name. */
-  readonly cell: CellConfig | undefined;
-}
-
-export interface CellConfig {
-  readonly id: string;
-  /** How the other cells reach this one. */
-  readonly url: string;
-}
-
 export interface OpenAiConfig {
   readonly provider: 'openai';
   readonly apiKey: string | undefined;
   readonly baseUrl: string;
   readonly model: string;
+  /** How long its server may say nothing in a turn. */
+  readonly silenceMs: number;
+  /** Whether it is asked once at the start, so that what is wrong shows at once. */
+  readonly isChecked: boolean;
 }
 
 export interface EmbeddingsConfig {
@@ -92,43 +85,12 @@ const SECRET = new Set([
 /** An address with a user and a password in it, whatever the variable: shown, it would end up in a log. */
 const HOLDS_PASSWORD = /:\/\/[^/]*@/;
 
-/** Each is a process of some 150 MB; more than this on one host are a mistake in a configuration. */
-const WORKERS_MAX = 64;
 /** The watch tells 10 ms apart. */
 const STALL_MS = /^[1-9]\d{1,4}$/;
 const LOSSES = /^[1-9]\d{0,2}$/;
-const numberAs = (pattern: RegExp, must: string) => v.pipe(v.string(), v.regex(pattern, `it must be ${must}`), v.transform(Number));
+/** A cold model on a small machine takes minutes to come into memory; half an hour of silence is no answer any more. */
+const MODEL_SILENCE_S = /^(?:[5-9]|[1-9]\d{1,2}|1[0-7]\d{2}|1800)$/;
 const MAIL_FROM = 'Assistant Service <assistant@localhost>';
-
-/** What makes processes into nodes, and nodes into cells (decisions §10). */
-const cluster = {
-  REDIS_URL: v.optional(
-    v.pipe(
-      v.string(),
-      v.check(
-        (text) => URL.canParse(text) && /^rediss?:\/\/[^/]/.test(text),
-        'it must be a redis or rediss address, such as redis://127.0.0.1:6379',
-      ),
-    ),
-  ),
-  NODE_ID: v.optional(name),
-  WORKERS: v.optional(
-    v.pipe(
-      v.string(),
-      v.regex(/^\d{1,2}$/, `it must be a number from 1 to ${WORKERS_MAX}`),
-      v.transform(Number),
-      v.minValue(1, `it must be a number from 1 to ${WORKERS_MAX}`),
-      v.maxValue(WORKERS_MAX, `it must be a number from 1 to ${WORKERS_MAX}`),
-    ),
-    '1',
-  ),
-  CELL_ID: v.optional(name),
-  CELL_URL: v.optional(httpUrl),
-  SUPERVISED: v.optional(
-    v.pipe(v.string(), v.regex(/^\d{1,2}$/, 'only the process that looks after workers sets it'), v.transform(Number)),
-  ),
-  BANNER: v.optional(flag, 'on'),
-};
 
 /** What goes out when usage asks for it: mails, charges, the ceiling. */
 const billing = {
@@ -185,6 +147,8 @@ const environment = v.object({
   OPENAI_API_KEY: v.optional(key),
   OPENAI_BASE_URL: v.optional(httpUrl),
   MODEL: v.optional(modelName),
+  MODEL_SILENCE_S: v.optional(numberAs(MODEL_SILENCE_S, 'a number of seconds from 5 to 1800'), String(MODEL_SILENCE_MS / 1_000)),
+  MODEL_CHECK: v.optional(flag, 'on'),
   EMBEDDING_MODEL: v.optional(modelName),
   MODEL_PRICES: v.optional(
     v.pipe(
@@ -199,43 +163,13 @@ const environment = v.object({
   LOG_LEVEL: v.optional(v.picklist(LOG_LEVELS, `it may be ${LOG_LEVELS.join(', ')}`), 'info'),
   STALL_MS: v.optional(numberAs(STALL_MS, 'a number of milliseconds from 10 to 99999'), '200'),
   TURN_LOSSES_MAX: v.optional(numberAs(LOSSES, 'a number from 1 to 999'), '2'),
-  ...cluster,
+  ...clusterVariables,
   ...billing,
 });
 
 /** What a message may say that the variable holds, on one line. */
 function shown(variable: string, value: string): string {
   return SECRET.has(variable) || HOLDS_PASSWORD.test(value) ? 'set to something else' : JSON.stringify(value);
-}
-
-/** @throws ConfigError for what makes no sense without the other. */
-function clusterOf(read: v.InferOutput<typeof environment>): ClusterConfig | undefined {
-  const { REDIS_URL: redisUrl, NODE_ID: nodeId, CELL_ID: id, CELL_URL, PUBLIC_URL, WORKERS: workers } = read;
-  if (redisUrl === undefined) {
-    const why = 'then REDIS_URL must be set: processes that share a data directory meet there';
-    if (workers > 1) throw new ConfigError('WORKERS', JSON.stringify(String(workers)), why);
-    if (id !== undefined) throw new ConfigError('CELL_ID', JSON.stringify(id), 'then REDIS_URL must be set: cells meet there');
-    return undefined;
-  }
-  const url = CELL_URL ?? PUBLIC_URL;
-  if (id !== undefined && read.OPERATOR_TOKEN === undefined) {
-    throw new ConfigError(
-      'CELL_ID',
-      JSON.stringify(id),
-      'then OPERATOR_TOKEN must be set, and be the same for all cells: one console speaks to all of them',
-    );
-  }
-  if (id !== undefined && read.MASTER_KEY === undefined) {
-    throw new ConfigError(
-      'CELL_ID',
-      JSON.stringify(id),
-      'then MASTER_KEY must be set, and be the same for all cells: what one sealed another has to open',
-    );
-  }
-  if (id !== undefined && url === undefined) {
-    throw new ConfigError('CELL_ID', JSON.stringify(id), 'then CELL_URL (or PUBLIC_URL) must say how the other cells reach this one');
-  }
-  return { redisUrl, nodeId, cell: id === undefined || url === undefined ? undefined : { id, url } };
 }
 
 /**
@@ -267,6 +201,7 @@ export function readConfig(env: Readonly<Record<string, string | undefined>>): C
     );
   }
   const cluster = clusterOf(read);
+  const turns = { silenceMs: read.MODEL_SILENCE_S * 1_000, isChecked: read.MODEL_CHECK };
   const server = { apiKey: read.OPENAI_API_KEY, baseUrl: read.OPENAI_BASE_URL ?? OPENAI_BASE_URL };
   return Object.freeze({
     host: read.HOST,
@@ -277,7 +212,7 @@ export function readConfig(env: Readonly<Record<string, string | undefined>>): C
     demo: read.DEMO,
     operatorToken: read.OPERATOR_TOKEN,
     masterKey: read.MASTER_KEY,
-    model: provider === 'offline' ? { provider } : { provider, ...server, model: read.MODEL ?? OPENAI_MODEL },
+    model: provider === 'offline' ? { provider } : { provider, ...server, ...turns, model: read.MODEL ?? OPENAI_MODEL },
     embeddings: read.EMBEDDING_MODEL === undefined ? undefined : { ...server, model: read.EMBEDDING_MODEL },
     prices: read.MODEL_PRICES,
     allowPrivateAddresses: read.ALLOW_PRIVATE_ADDRESSES,

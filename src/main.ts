@@ -62,13 +62,15 @@ async function consolePath(services: Services): Promise<string> {
   }
 }
 
-async function announce(config: Config, { model, demo }: Composed, services: Services, port: number): Promise<void> {
+async function announce(config: Config, { model, complaint, demo }: Composed, services: Services, port: number): Promise<void> {
   const publicUrl = publicUrlOf(config, port);
-  services.log.info({ port, model: model.name }, 'listening');
   if (!config.banner) return;
   const { dataDir, allowPrivateAddresses, supervised: workers } = config;
   const consoleLink = publicUrl + (await consolePath(services));
-  process.stdout.write(banner({ publicUrl, model: model.name, dataDir, allowPrivateAddresses, demo, consoleLink, workers }));
+  const modelComplaint = await complaint();
+  process.stdout.write(
+    banner({ publicUrl, model: model.name, modelComplaint, dataDir, allowPrivateAddresses, demo, consoleLink, workers }),
+  );
 }
 
 async function stop({ actors, close }: Composed, server: Server, log: pino.Logger, reason: string): Promise<void> {
@@ -112,9 +114,11 @@ async function serve(config: Config, log: pino.Logger): Promise<void> {
     routes: [...runtimeRoutes, ...setupRoutes, ...consoleRoutes, documentRoute, ...(services.cells === null ? [] : betweenCells)],
   });
   composed.listening(publicUrlOf({ ...config, publicUrl: undefined }, server.port));
-  await announce(config, composed, services, server.port);
+  services.log.info({ port: server.port, model: composed.model.name }, 'listening');
   for (const signal of ['SIGTERM', 'SIGINT'] as const) process.on(signal, () => drain(signal));
+  // Before the banner, which may wait for the model: the other workers need not.
   if (config.supervised !== undefined) reportToSupervisor({ port: server.port, publicUrl: publicUrlOf(config, server.port) });
+  await announce(config, composed, services, server.port);
 }
 
 /** Whoever looked after this process is gone: another one would be started in its place, and nobody would kill this one when it stands still. */

@@ -70,11 +70,13 @@ const COMPOSITION_ROOT = [
   'src/cli.ts',
   'src/cluster.ts',
   'src/compose.ts',
+  'src/config-cluster.ts',
   'src/config-values.ts',
   'src/config.ts',
   'src/demo.ts',
   'src/log-lines.ts',
   'src/main.ts',
+  'src/model-check.ts',
   'src/supervisor.ts',
 ];
 

@@ -126,6 +126,23 @@ const CASES: readonly Case[] = [
     allowed: /at most 200 characters/,
   },
   {
+    // Of a model server; the offline model neither waits nor is asked.
+    variable: 'MODEL_SILENCE_S',
+    read: (config) => openAi(config)?.silenceMs,
+    unset: undefined,
+    good: { '5': undefined, '1800': undefined },
+    bad: ['4', '1801', '30.5', '0', 'long'],
+    allowed: /must be a number of seconds from 5 to 1800/,
+  },
+  {
+    variable: 'MODEL_CHECK',
+    read: (config) => openAi(config)?.isChecked,
+    unset: undefined,
+    good: { on: undefined },
+    bad: ['yes'],
+    allowed: /may be true or false/,
+  },
+  {
     variable: 'MODEL_PRICES',
     read: (config) => config.prices,
     unset: {},
@@ -345,12 +362,17 @@ describe('configuration (decisions §1): the model', () => {
       apiKey: 'sk-1',
       baseUrl: 'https://api.openai.com/v1',
       model: 'gpt-4.1-mini',
+      silenceMs: 30_000,
+      isChecked: true,
     });
-    assert.deepEqual(readConfig({ OPENAI_BASE_URL: 'http://localhost:11434/v1', MODEL: 'llama3' }).model, {
+    const local = { OPENAI_BASE_URL: 'http://localhost:11434/v1', MODEL: 'llama3', MODEL_SILENCE_S: '300', MODEL_CHECK: 'off' };
+    assert.deepEqual(readConfig(local).model, {
       provider: 'openai',
       apiKey: undefined,
       baseUrl: 'http://localhost:11434/v1',
       model: 'llama3',
+      silenceMs: 300_000,
+      isChecked: false,
     });
   });
 

@@ -213,7 +213,7 @@ describe('supervisor', { concurrency: 4 }, () => {
   });
 
   test('decisions §1 WORKERS: a worker that does not end in time, or when asked again, is killed', async (t) => {
-    const inTime = supervised(t, { times: { stopMs: 200 } });
+    const inTime = supervised(t, { times: { stopMs: 2_000 } });
     await inTime.seen(UP);
     inTime.command('stubborn', 'n-2');
     inTime.signal('SIGTERM');

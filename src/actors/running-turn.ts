@@ -15,10 +15,11 @@ import { ServerCalls } from './server-calls.ts';
 import type { Step, Stepper } from './step.ts';
 import { stepEvents } from './step-events.ts';
 import { TurnAnswer } from './turn-answer.ts';
+import { TurnEnding } from './turn-ending.ts';
 import { errorEvent, FAILED_END, failureOf, INTERRUPTED } from './turn-events.ts';
 import { type JournalEntry, journalEvent, type TurnLog } from './turn-log.ts';
 import { TurnMailbox } from './turn-mailbox.ts';
-import { blockEvents, charsOf, newBlock, type Outgoing } from './turn-outbox.ts';
+import { blockEvents, charsOf, newBlock, type Outgoing, speak } from './turn-outbox.ts';
 import { type RoundOutcome, TurnRounds } from './turn-rounds.ts';
 import type { TurnScope } from './turn-scope.ts';
 
@@ -46,8 +47,7 @@ export class RunningTurn {
   #settle: (endIsStored: boolean) => void = () => {};
   readonly #mailbox: TurnMailbox;
   #run: ModelRun | null = null;
-  /** The answer grew beyond its bound, and was ended there. */
-  #isTruncated = false;
+  readonly #ending = new TurnEnding();
   /** Pings since which nobody who reads takes anything. */
   #pingsWaited = 0;
 
@@ -146,16 +146,23 @@ export class RunningTurn {
     this.#scope.log.warn('the model was stopped: its answer is longer than one may be');
     this.#run?.abort();
     this.#run = null;
-    this.#isTruncated = true;
+    this.#ending.reason = 'length';
     this.#answer.finish();
     this.#advance({ type: 'round.finished', serverCalls: 0, waiting: { reads: 0, confirmations: 0 } });
   }
 
   #finishRound(result: RoundResult): void {
     this.#run = null;
-    const outcome: RoundOutcome = this.#rounds.finish(result);
-    if (outcome.serverCalls === 0) this.#answer.finish();
-    this.#advance({ type: 'round.finished', serverCalls: outcome.serverCalls, waiting: outcome.waiting });
+    this.#ending.reason = result.reason;
+    const { serverCalls, waiting }: RoundOutcome = this.#rounds.finish(result);
+    if (serverCalls === 0) this.#answer.finish();
+    const isLast = serverCalls + waiting.reads + waiting.confirmations === 0;
+    this.#close(isLast, { type: 'round.finished', serverCalls, waiting });
+  }
+
+  /** `isLast`: nothing more comes after this event, so something has to have been said. */
+  #close(isLast: boolean, event: ChatTurnEvent): void {
+    this.#advance(isLast ? this.#ending.close(event, this.#answer.count, this.#scope.log) : event);
   }
 
   #fail(failure: ModelFailure): void {
@@ -175,8 +182,10 @@ export class RunningTurn {
   #settleCalls(): void {
     this.#warn();
     this.#rounds.runCalls();
-    if (!asksAgain(this.#machine.snapshot.context)) this.#answer.finish();
-    this.#advance({ type: 'calls.settled' });
+    const { context } = this.#machine.snapshot;
+    const goesOn = asksAgain(context);
+    if (!goesOn) this.#answer.finish();
+    this.#close(!goesOn && context.waiting.reads + context.waiting.confirmations === 0, { type: 'calls.settled' });
   }
 
   /** Steps the machine over the blocks that are finished and then `event`, commits all of it, and performs it. */
@@ -184,20 +193,17 @@ export class RunningTurn {
     const outbox = this.#answer.take();
     const blocks = outbox.flatMap((item) => ('block' in item ? [item.block] : []));
     const effects: ChatTurnEffect[] = [];
-    const send = (next: ChatTurnEvent) => {
-      const step: Step<typeof chatTurn> = this.#machine.send(next);
-      effects.push(...step.effects);
-    };
+    const send = (next: ChatTurnEvent) => effects.push(...this.#machine.send(next).effects);
     for (const block of blocks) send({ type: 'block.completed', blockId: block.id });
     if (event !== undefined) send(event);
     const ends = effects.some((effect) => effect.type === 'endTurn');
     // What follows the last whole block belongs to one that goes on: it is said after the commit, as any text is.
     const told = ends ? outbox.length : outbox.findLastIndex((item) => 'block' in item) + 1;
-    const said = stepEvents(effects, { scope: this.#scope, rounds: this.#rounds, isTruncated: this.#isTruncated });
+    const said = stepEvents(effects, { scope: this.#scope, rounds: this.#rounds, ending: this.#ending });
     const events = [...blockEvents(outbox.slice(0, told), effects), ...said];
     const after = outbox.slice(told);
     if (events.length === 0) {
-      this.#speak(after);
+      speak(after);
       this.#perform(effects);
       return;
     }
@@ -210,10 +216,6 @@ export class RunningTurn {
         },
         (error: unknown) => this.#abandon(error),
       );
-  }
-
-  #speak(items: readonly Outgoing[]): void {
-    for (const item of items) if ('speak' in item) item.speak();
   }
 
   async #commit(
@@ -243,7 +245,7 @@ export class RunningTurn {
     if (!committed) return false;
     for (const event of events) this.log.say(event);
     this.log.journalledUpTo(nextSeq);
-    this.#speak(after);
+    speak(after);
     this.#mailbox.release();
     this.#perform(effects);
     if (end !== undefined) this.#end(true);

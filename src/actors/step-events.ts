@@ -1,6 +1,7 @@
 /** What the effects of a turn's step say in its stream beside blocks: calls for the client, what went wrong, and the end. */
 import type { ChatTurnEffect } from '../machines/chat-turn.ts';
 import type { StreamEvent } from '../protocol/runtime/stream-events.ts';
+import type { TurnEnding } from './turn-ending.ts';
 import { errorEvent } from './turn-events.ts';
 import type { TurnRounds } from './turn-rounds.ts';
 import type { TurnScope } from './turn-scope.ts';
@@ -8,18 +9,17 @@ import type { TurnScope } from './turn-scope.ts';
 interface SaidOf {
   readonly scope: Pick<TurnScope, 'channel' | 'usage'>;
   readonly rounds: Pick<TurnRounds, 'executions' | 'pending'>;
-  /** The answer grew beyond its bound, and was ended there. */
-  readonly isTruncated: boolean;
+  readonly ending: Pick<TurnEnding, 'short'>;
 }
 
 type Effect<Type extends ChatTurnEffect['type']> = Extract<ChatTurnEffect, { type: Type }>;
 
-function endEvent(effect: Effect<'endTurn'>, { scope, rounds, isTruncated }: SaidOf): StreamEvent {
+function endEvent(effect: Effect<'endTurn'>, { scope, rounds, ending }: SaidOf): StreamEvent {
   const pending = effect.status.startsWith('awaiting') ? { pending: rounds.pending() } : {};
-  const stopped = { ...(effect.stopped ? { stopped: true } : {}), ...(isTruncated ? { truncated: true } : {}) };
+  const short = effect.stopped ? { stopped: true } : effect.status === 'completed' ? ending.short() : {};
   const billable = scope.channel === 'live' && effect.status !== 'error';
   const left = scope.usage();
-  return { type: 'turn.end', status: effect.status, ...pending, billable, ...stopped, ...(left === undefined ? {} : { usage: left }) };
+  return { type: 'turn.end', status: effect.status, ...pending, billable, ...short, ...(left === undefined ? {} : { usage: left }) };
 }
 
 /** In the order of the effects. A turn that ends with a notice is completed and free, as one that is refused with a notice. */

@@ -1,5 +1,5 @@
 /** The words in which failures reach a stream. */
-import type { ModelFailure } from '../assistant/models/model.ts';
+import type { ModelFailure, RoundResult } from '../assistant/models/model.ts';
 import type { ChatTurnEffect, TurnFailure } from '../machines/chat-turn.ts';
 import type { StreamEvent } from '../protocol/runtime/stream-events.ts';
 
@@ -18,9 +18,9 @@ export const GIVEN_UP: TurnFailure = {
   retryable: false,
 };
 
-export function errorEvent({ code, message, retryable, notice }: TurnFailure): StreamEvent {
-  if (notice === undefined) return { type: 'error', code, message, retryable };
-  return { type: 'notice', message, ...notice };
+export function errorEvent({ code, message, retryable, retryAfterS, notice }: TurnFailure): StreamEvent {
+  if (notice !== undefined) return { type: 'notice', message, ...notice };
+  return { type: 'error', code, message, retryable, ...(retryAfterS === undefined ? {} : { retry_after_s: retryAfterS }) };
 }
 
 export const FAILED_END: StreamEvent = { type: 'turn.end', status: 'error', billable: false };
@@ -34,9 +34,42 @@ export function failureEvents(effects: readonly ChatTurnEffect[]): StreamEvent[]
 }
 
 /** What a failing upstream makes of the turn (decisions §7); only before any output is it worth trying again in seconds. */
-export function failureOf(failure: ModelFailure, saidNothing: boolean): TurnFailure {
-  if (failure.kind === 'busy' && saidNothing) {
-    return { code: 'model_busy', message: 'The assistant is busy at the moment. Try again in a few seconds.', retryable: true };
+export function failureOf({ kind, retryAfterS }: ModelFailure, saidNothing: boolean): TurnFailure {
+  switch (kind) {
+    case 'busy': {
+      if (!saidNothing) break;
+      const wait = retryAfterS === undefined ? {} : { retryAfterS };
+      return { code: 'model_busy', message: 'The assistant is busy at the moment. Try again in a few seconds.', retryable: true, ...wait };
+    }
+    case 'misconfigured':
+      return {
+        code: 'internal',
+        message: 'The assistant cannot answer, because its model is not set up correctly. Trying again does not help until that is mended.',
+        retryable: false,
+      };
+    case 'refused':
+      return {
+        code: 'internal',
+        message: 'The assistant cannot answer this message here. Send another one, or begin a new conversation.',
+        retryable: false,
+      };
   }
   return { code: 'internal', message: 'The answer could not be finished. Try again.', retryable: true };
+}
+
+/** What a turn ends with in which the model said nothing at all, by how its last round ended. */
+export function nothingSaid(reason: RoundResult['reason']): TurnFailure {
+  const code = 'internal';
+  if (reason === 'length') {
+    const message = 'The answer would have become too long for the model. Ask for less at once, or begin a new conversation.';
+    return { code, message, retryable: false };
+  }
+  if (reason === 'filtered') {
+    return {
+      code,
+      message: "The content filter of the assistant's model does not let it answer this. Ask in other words.",
+      retryable: false,
+    };
+  }
+  return { code, message: 'The assistant gave no answer. Try again.', retryable: true };
 }

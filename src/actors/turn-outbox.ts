@@ -17,6 +17,11 @@ export function blockEvents(items: readonly Outgoing[], effects: readonly ChatTu
   });
 }
 
+/** Says what was held back behind a block. */
+export function speak(items: readonly Outgoing[]): void {
+  for (const item of items) if ('speak' in item) item.speak();
+}
+
 /** About how long these blocks are; what is no text is short. */
 export function charsOf(blocks: readonly Block[]): number {
   return blocks.reduce((sum, { body }) => sum + (typeof body.md === 'string' ? body.md.length : 0), 0);

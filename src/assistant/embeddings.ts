@@ -8,6 +8,7 @@ import { type Dispatcher, Pool } from 'undici';
 import { withoutEnd } from '../protocol/text.ts';
 import { readVectors } from './embedding-answer.ts';
 import { EmbeddingError } from './embedding-error.ts';
+import { withoutEcho } from './models/echo.ts';
 import { answerFailure, connectionFailure } from './models/upstream-failure.ts';
 
 /** Texts of one request: servers allow from 32 (small ones of one's own) to 2,048. */
@@ -116,8 +117,11 @@ export function createEmbedder(options: EmbedderOptions): Embedder {
       const { status, headers: said, text } = await send(body, signal);
       if (status < 300) return readVectors(text, texts.length);
       if (!LATER.has(status) || retries === RETRIES_MAX) {
-        const { detail } = answerFailure(status, String(said['content-type'] ?? ''), text, apiKey);
-        throw new EmbeddingError(TEXTS_REFUSED.has(status) ? 'texts' : 'server', `The embeddings server answered: ${detail}.`);
+        const { detail } = answerFailure({ status, contentType: String(said['content-type'] ?? ''), body: text }, apiKey);
+        throw new EmbeddingError(
+          TEXTS_REFUSED.has(status) ? 'texts' : 'server',
+          `The embeddings server answered: ${withoutEcho(detail, texts)}.`,
+        );
       }
       try {
         await pause(retryAfterMs(said['retry-after']) ?? retryMs * 2 ** retries, undefined, signal === undefined ? {} : { signal });

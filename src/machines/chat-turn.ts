@@ -31,6 +31,8 @@ export interface TurnFailure {
   readonly retryable: boolean;
   /** Told as this notice instead of as an error: the build can show one. */
   readonly notice?: Notice;
+  /** From how many seconds on another try makes sense, where that is known. */
+  readonly retryAfterS?: number;
 }
 
 /** How many calls of a round wait for somebody: the client's own reads, and what a person has to confirm. */

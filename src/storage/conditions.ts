@@ -11,6 +11,7 @@
  * - `organisation_unavailable`: its file is away, empty, another one, damaged or may not be read. About an organisation.
  * - `redis_away`: see REDIS_URL.
  * - `cell_away`: another cell does not answer. About a cell.
+ * - `model_unusable`: the model's server refuses the key, the name or the address, or did not answer when it was asked at the start.
  */
 export const CONDITIONS = [
   'disk_low',
@@ -20,6 +21,7 @@ export const CONDITIONS = [
   'organisation_unavailable',
   'redis_away',
   'cell_away',
+  'model_unusable',
 ] as const;
 export type ConditionName = (typeof CONDITIONS)[number];
 

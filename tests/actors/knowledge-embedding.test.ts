@@ -106,7 +106,7 @@ test('EMBEDDING_MODEL: a server that is down fails no source; its passages are e
   while (desk.said.length < 2) await new Promise((resolve) => setTimeout(resolve, 5));
   assert.deepEqual(
     desk.said.map(({ reason }) => reason),
-    ['The embeddings server answered: status 500 played_error.', undefined],
+    ['The embeddings server answered: status 500 played_error: not now.', undefined],
     'said once, and once that it is over',
   );
 });
@@ -168,7 +168,7 @@ test('EMBEDDING_MODEL: a passage that the server does not take is left to its wo
   assert.deepEqual(desk.found('shipment').sort(), ['four', 'one', 'two']);
   const [warned] = desk.said;
   assert.match(String(warned?.message), /found by its words only/);
-  assert.equal(warned?.reason, 'The embeddings server answered: status 400 played_error.');
+  assert.equal(warned?.reason, 'The embeddings server answered: status 400 played_error: not now.');
 });
 
 test('EMBEDDING_MODEL: a server that takes no text at all is down, not choosy: everything is tried again', async (t) => {

@@ -45,5 +45,5 @@ test('EMBEDDING_MODEL: a failing server is said once for each rest, however many
   server.answer = (_, res) => sendError(res, 500);
   await Promise.all(['a', 'b', 'c'].map((text) => meanings.prepare(text)));
   assert.equal(server.asked.length, 3);
-  assert.deepEqual(warned, [{ reason: 'The embeddings server answered: status 500 played_error.', rest_ms: REST_MS }]);
+  assert.deepEqual(warned, [{ reason: 'The embeddings server answered: status 500 played_error: not now.', rest_ms: REST_MS }]);
 });

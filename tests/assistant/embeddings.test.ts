@@ -80,7 +80,7 @@ test('EMBEDDING_MODEL: a busy server is asked again at most twice, after the tim
   const before = server.asked.length;
   server.answer = (_, res) => sendError(res, 429, { 'Retry-After': new Date(0).toUTCString() });
   const error = await refusal(embedder);
-  assert.deepEqual([error.about, error.message], ['server', 'The embeddings server answered: status 429 played_error.']);
+  assert.deepEqual([error.about, error.message], ['server', 'The embeddings server answered: status 429 played_error: not now.']);
   assert.equal(server.asked.length - before, 3);
 });
 

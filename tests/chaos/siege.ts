@@ -165,6 +165,7 @@ export async function besiege(t: TestContext): Promise<Siege> {
     STALL_MS: String(STALL_MS),
     OPENAI_BASE_URL: `${modelUrl}/v1`,
     MODEL: 'scripted',
+    MODEL_CHECK: 'off',
     MODEL_PRICES: '{"scripted":{"input":1,"output":2}}',
   };
   const service = await startService(t, { env, mayStall: 'what it does under attack is measured here' });

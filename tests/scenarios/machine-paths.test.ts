@@ -10,7 +10,8 @@ import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
 import { test } from 'node:test';
 import { stepper } from '../../src/actors/step.ts';
-import { type ChatTurnEvent, chatTurn, type Waiting } from '../../src/machines/chat-turn.ts';
+import { nothingSaid } from '../../src/actors/turn-events.ts';
+import { asksAgain, type ChatTurnEvent, chatTurn, type Waiting } from '../../src/machines/chat-turn.ts';
 import { chatTurnPaths } from '../machines/paths.ts';
 import { type Client, createClient, createTestApp, HANDSHAKE, type StreamedEvent } from '../support/client.ts';
 import { follow } from '../support/partial.ts';
@@ -80,6 +81,17 @@ function canBeProvoked({ state, round, event }: { state: string; round: number; 
   return state !== 'working' || event.type === 'calls.settled';
 }
 
+/** What the actor makes of the last event of an attempt in which nothing was said: a failed round. */
+function asTold(event: ChatTurnEvent, machine: ReturnType<typeof stepper<typeof chatTurn>>, blocks: number): ChatTurnEvent {
+  const { context } = machine.snapshot;
+  const waits = ({ reads, confirmations }: Waiting) => reads + confirmations > 0;
+  const isLast =
+    event.type === 'round.finished'
+      ? event.serverCalls === 0 && !waits(event.waiting)
+      : event.type === 'calls.settled' && !asksAgain(context) && !waits(context.waiting);
+  return isLast && blocks === 0 ? { type: 'round.failed', failure: nothingSaid('stop') } : event;
+}
+
 /** Translates a way into what the model plays, and lets the machine say what must be seen. */
 function wayOf(path: readonly ChatTurnEvent[]): Way {
   const machine = stepper(chatTurn);
@@ -106,11 +118,12 @@ function wayOf(path: readonly ChatTurnEvent[]): Way {
     if (event.type === 'round.failed') play(expected.blocks === 0 ? [{ status: 503 }] : [{ reset: true }]);
     if (event.type === 'turn.stop') play([{ wait: new Promise(() => {}) }], true);
     if (event.type === 'turn.resumed') resumed = true;
-    for (const effect of machine.send(event).effects) {
+    const told = asTold(event, machine, expected.blocks);
+    for (const effect of machine.send(told).effects) {
       if (effect.type === 'sendBlock') expected.blocks += 1;
       if (effect.type === 'executeActions') expected.executions = machine.snapshot.context.waiting.reads;
       // Decisions §7: busy is for what fails before any output.
-      if (effect.type === 'sendError') expected.error = expected.blocks === 0 ? 'model_busy' : 'internal';
+      if (effect.type === 'sendError') expected.error = expected.blocks === 0 && told === event ? 'model_busy' : 'internal';
       if (effect.type === 'endTurn') {
         expected.status = effect.status;
         expected.stopped = effect.stopped;
@@ -231,7 +244,7 @@ class Replay {
       conversation_id: events[0]?.conversation_id,
       tool_results: pendingOf(events).map(answerTo),
     };
-    const last = await this.#send([{ plays: [], stops: false, begun: 0 }], goOn);
+    const last = await this.#send([{ plays: words(1), stops: false, begun: 0 }], goOn);
     assert.equal(last.at(-1)?.status, 'completed', `${this.#name} continued`);
   }
 }

@@ -15,7 +15,14 @@ const OTHER = 'The courier rings twice before a parcel returns here.';
 const QUESTION = 'reimbursement deadline?';
 
 function start(t: TestContext, server: EmbeddingsServer, dataDir: string, env: Record<string, string>): Promise<RunningService> {
-  const usual = { OPENAI_BASE_URL: server.url, MODEL: 'played', DEMO: 'off', LOG_LEVEL: 'warn', OPERATOR_TOKEN: 'o'.repeat(32) };
+  const usual = {
+    OPENAI_BASE_URL: server.url,
+    MODEL: 'played',
+    MODEL_CHECK: 'off',
+    DEMO: 'off',
+    LOG_LEVEL: 'warn',
+    OPERATOR_TOKEN: 'o'.repeat(32),
+  };
   return startService(t, { dataDir, env: { ...usual, ...env } });
 }
 

@@ -108,6 +108,6 @@ export async function startPacedModel(t: TestContext, listenOn = '127.0.0.1'): P
       pace = next;
     },
     calls,
-    env: (host) => ({ OPENAI_BASE_URL: url(host), MODEL: 'paced', MODEL_PRICES: '{"paced":{"input":1,"output":2}}' }),
+    env: (host) => ({ OPENAI_BASE_URL: url(host), MODEL: 'paced', MODEL_CHECK: 'off', MODEL_PRICES: '{"paced":{"input":1,"output":2}}' }),
   };
 }

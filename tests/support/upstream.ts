@@ -17,7 +17,9 @@ export type Play =
   | { readonly text: string }
   | { readonly call: string; readonly args: unknown; readonly id?: string }
   | { readonly wait: Promise<unknown> }
-  | { readonly status: number; readonly body?: unknown }
+  | { readonly status: number; readonly body?: unknown; readonly headers?: Readonly<Record<string, string>> }
+  /** Its word for why it ends, in place of the usual one. */
+  | { readonly finish: string }
   | { readonly reset: true };
 
 export interface Upstream {
@@ -52,12 +54,13 @@ async function write(res: ServerResponse, text: string): Promise<void> {
 async function play(res: ServerResponse, plays: readonly Play[]): Promise<void> {
   const opening = plays[0];
   if (opening !== undefined && 'status' in opening) {
-    res.writeHead(opening.status, { 'Content-Type': 'application/json' });
+    res.writeHead(opening.status, { 'Content-Type': 'application/json', ...opening.headers });
     res.end(JSON.stringify(opening.body ?? { error: { message: 'scripted', type: 'scripted' } }));
     return;
   }
   res.writeHead(200, { 'Content-Type': 'text/event-stream' });
   let calls = 0;
+  let finish: string | undefined;
   let written = 0;
   for (const each of plays) {
     if (res.destroyed) return;
@@ -70,13 +73,14 @@ async function play(res: ServerResponse, plays: readonly Play[]): Promise<void> 
       await write(res, chunk({ tool_calls: [call] }));
       const text = typeof each.args === 'string' ? each.args : JSON.stringify(each.args);
       await write(res, chunk({ tool_calls: [{ index, function: { arguments: text } }] }));
-    } else if ('wait' in each) await each.wait;
+    } else if ('finish' in each) finish = each.finish;
+    else if ('wait' in each) await each.wait;
     else if ('reset' in each) {
       res.destroy();
       return;
     }
   }
-  await write(res, chunk({}, calls > 0 ? 'tool_calls' : 'stop'));
+  await write(res, chunk({}, finish ?? (calls > 0 ? 'tool_calls' : 'stop')));
   const usage = { prompt_tokens: 100, completion_tokens: Math.max(1, Math.ceil(written / 4)) };
   await write(res, `data: ${JSON.stringify({ id: 'c1', object: 'chat.completion.chunk', model: 'scripted', choices: [], usage })}\n\n`);
   res.end('data: [DONE]\n\n');
@@ -99,7 +103,13 @@ export async function startUpstream(t: TestContext, script: Script): Promise<Ups
   return { url: `http://127.0.0.1:${(server.address() as AddressInfo).port}/v1`, requests, close };
 }
 
-/** Environment that points the service at this upstream. */
+/** Environment that points the service at this upstream. Its first request is a test's own: the model is not asked at the start. */
 export function upstreamEnv(upstream: Upstream): Record<string, string> {
-  return { OPENAI_BASE_URL: upstream.url, MODEL: 'scripted', MODEL_PRICES: '{"scripted":{"input":1,"output":2}}', LOG_LEVEL: 'warn' };
+  return {
+    OPENAI_BASE_URL: upstream.url,
+    MODEL: 'scripted',
+    MODEL_CHECK: 'off',
+    MODEL_PRICES: '{"scripted":{"input":1,"output":2}}',
+    LOG_LEVEL: 'warn',
+  };
 }

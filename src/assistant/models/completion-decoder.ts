@@ -111,7 +111,7 @@ export class CompletionDecoder implements SsePayloadSink {
     const cutOff = this.finishReason === 'length';
     const toolCalls: ToolCall[] = this.calls.calls(cutOff);
     // The calls decide, not the word: servers say `stop` after a call, or `tool_calls` after none.
-    const reason = cutOff ? 'length' : toolCalls.length > 0 ? 'tool_calls' : 'stop';
+    const reason = cutOff ? 'length' : toolCalls.length > 0 ? 'tool_calls' : this.finishReason === 'content_filter' ? 'filtered' : 'stop';
     return { reason, toolCalls, usage: this.usage };
   }
 

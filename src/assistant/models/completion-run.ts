@@ -16,10 +16,11 @@
 import type { IncomingHttpHeaders } from 'node:http';
 import type { Dispatcher } from 'undici';
 import { CompletionDecoder } from './completion-decoder.ts';
-import type { ModelFailure, ModelRun, ModelSink } from './model.ts';
+import { withoutEcho } from './echo.ts';
+import type { ChatMessage, ModelFailure, ModelRun, ModelSink } from './model.ts';
 import type { SilenceWatch, Watched } from './silence-watch.ts';
 import { SseDecoder } from './sse-decoder.ts';
-import { answerFailure, connectionFailure } from './upstream-failure.ts';
+import { answerFailure, connectionFailure, retryAfterOf } from './upstream-failure.ts';
 
 /** What a run says to the log; pino's loggers fit. Never message text, keys or headers. */
 export interface ModelLog {
@@ -32,6 +33,10 @@ export interface RunSetting {
   readonly apiKey: string | undefined;
   readonly requestId: string;
   readonly log: ModelLog | undefined;
+  /** What was asked: an upstream may repeat it in its errors. */
+  readonly messages: readonly ChatMessage[];
+  /** Hears how each round ended that was not aborted: undefined when it was answered. */
+  readonly onOutcome: ((failure: ModelFailure | undefined) => void) | undefined;
 }
 
 /** An error body says what matters at its beginning. */
@@ -63,6 +68,7 @@ export class CompletionRun implements ModelRun, Watched, Dispatcher.DispatchHand
   private flushScheduled = false;
   private status = 0;
   private contentType = '';
+  private retryAfter: unknown;
   private answer: Buffer[] = [];
   private answerBytes = 0;
   private onClosed: (() => void) | undefined;
@@ -105,13 +111,16 @@ export class CompletionRun implements ModelRun, Watched, Dispatcher.DispatchHand
   }
 
   /** Ends the round as failed, from outside the stream (it could not be dispatched, or the model closes). */
-  fail(failure: ModelFailure): void {
+  fail(judged: ModelFailure): void {
     if (this.isOver()) return;
     this.flush();
     if (this.isOver()) return;
     this.close();
     const { usage } = this.decoder;
-    this.tell(() => this.sink.failed(usage === undefined ? failure : { ...failure, usage }));
+    const contents = this.setting.messages.map(({ content }) => content);
+    const failure = { ...judged, detail: withoutEcho(judged.detail, contents), ...(usage === undefined ? {} : { usage }) };
+    this.setting.onOutcome?.(failure);
+    this.tell(() => this.sink.failed(failure));
   }
 
   fallSilent(): void {
@@ -132,6 +141,7 @@ export class CompletionRun implements ModelRun, Watched, Dispatcher.DispatchHand
     this.heard = true;
     this.status = status;
     const type = headers['content-type'];
+    this.retryAfter = headers['retry-after'];
     this.contentType = typeof type === 'string' ? (type.split(';', 1)[0] ?? '').trim().toLowerCase() : '';
     // Small servers forget the content type; what they send will show.
     const isStream = status < 300 && (this.contentType === 'text/event-stream' || this.contentType === '');
@@ -227,12 +237,14 @@ export class CompletionRun implements ModelRun, Watched, Dispatcher.DispatchHand
     this.paused = false;
     if (wasPaused) process.nextTick(resumeRun, this);
     const result = this.decoder.result();
+    this.setting.onOutcome?.(undefined);
     this.tell(() => this.sink.finished(result));
   }
 
   private judged(): ModelFailure {
     const body = Buffer.concat(this.answer).toString('utf8');
-    return answerFailure(this.status, this.contentType === '' ? 'no content type' : this.contentType, body, this.setting.apiKey);
+    const { status, contentType } = this;
+    return answerFailure({ status, contentType, body, retryAfterS: retryAfterOf(this.retryAfter, Date.now()) }, this.setting.apiKey);
   }
 
   /** Nothing more is wanted of the upstream; its connection is destroyed unless the answer is at its end. */

@@ -62,7 +62,8 @@ export interface Usage {
 }
 
 export interface RoundResult {
-  readonly reason: 'stop' | 'tool_calls' | 'length';
+  /** `length`: the upstream's own bound on an answer, or on what it may read, cut it off. `filtered`: its content filter did. */
+  readonly reason: 'stop' | 'tool_calls' | 'length' | 'filtered';
   /** Complete calls in the order the model made them. */
   readonly toolCalls: readonly ToolCall[];
   /** Undefined when the upstream reports none. */
@@ -70,10 +71,11 @@ export interface RoundResult {
 }
 
 /**
- * `busy`: 429, 503 or 529 before any output, or pictures that had to wait for too long before they were sent. `silent`: nothing for MODEL_SILENCE_MS. `broken`: the stream broke off.
- * `refused`: the upstream does not accept the request (a wrong key, an unknown model): an operator has to act.
+ * `busy`: 429, 503 or 529 before any output, or pictures that had to wait for too long before they were sent. `silent`: nothing came for
+ * the time of silence. `broken`: the stream broke off. `misconfigured`: a wrong key, an unknown model, a wrong address: whoever runs the
+ * service has to act. `refused`: the upstream does not take this request (400 and the like). The last two fail again when tried again.
  */
-export type ModelFailureKind = 'busy' | 'silent' | 'broken' | 'refused';
+export type ModelFailureKind = 'busy' | 'silent' | 'broken' | 'misconfigured' | 'refused';
 
 export interface ModelFailure {
   readonly kind: ModelFailureKind;
@@ -81,6 +83,8 @@ export interface ModelFailure {
   readonly detail: string;
   /** What the upstream reported before the round failed; absent: nothing. */
   readonly usage?: Usage;
+  /** When the upstream takes requests again, as it says itself; of `busy` only. */
+  readonly retryAfterS?: number;
 }
 
 /** Called synchronously from the model's stream, in order; nothing is called after `finished` or `failed`. */

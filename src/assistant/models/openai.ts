@@ -8,7 +8,7 @@ import { MODEL_SILENCE_MS } from '../../protocol/limits.ts';
 import { withoutEnd } from '../../protocol/text.ts';
 import { completionBody } from './chat-messages.ts';
 import { CompletionRun, type ModelLog } from './completion-run.ts';
-import type { Model, ModelRequest, ModelRun, ModelSink } from './model.ts';
+import type { Model, ModelFailure, ModelRequest, ModelRun, ModelSink } from './model.ts';
 import type { StreamedBody } from './request-body.ts';
 import { SendingBudget } from './sending-budget.ts';
 import { SilenceWatch } from './silence-watch.ts';
@@ -32,6 +32,8 @@ export interface OpenAiModelOptions {
   readonly silenceMs?: number;
   readonly connections?: number;
   readonly log?: ModelLog | undefined;
+  /** Hears how each round ended that was not aborted: undefined when it was answered. */
+  readonly onOutcome?: (failure: ModelFailure | undefined) => void;
   /** How many bytes of pictures are sent at once. */
   readonly sending?: SendingBudget;
   /** A monotonic clock in milliseconds. */
@@ -103,7 +105,16 @@ export function createOpenAiModel(options: OpenAiModelOptions): Model {
   return {
     name: model,
     stream(request: ModelRequest, sink: ModelSink): ModelRun {
-      const run = new CompletionRun(sink, { watch, silenceMs, apiKey, requestId: request.requestId, log });
+      const { onOutcome } = options;
+      const run = new CompletionRun(sink, {
+        watch,
+        silenceMs,
+        apiKey,
+        requestId: request.requestId,
+        messages: request.messages,
+        log,
+        onOutcome,
+      });
       // Later, because undici reports what it will not send before dispatch returns, and the caller has no run until then.
       process.nextTick(dispatch, request, run);
       return run;

@@ -8,6 +8,9 @@ import type { RateBuckets } from '../rate-limit.ts';
 import { defineRoute, json, type Reply, type Route } from '../route.ts';
 import type { Services } from '../services.ts';
 
+/** Which model is used, and that it is not set up, is nobody's business but the operator's: nothing is out of order for a load balancer. */
+const FOR_OPERATORS: ReadonlySet<ConditionName> = new Set(['model_unusable']);
+
 /** Named in one answer; `count` says how many there are. */
 const SUBJECTS_SHOWN = 100;
 
@@ -84,9 +87,12 @@ function readiness(asker: Asker, services: Services, buckets: RateBuckets): Repl
     ...(load?.overloaded === true && { overloaded: true }),
   };
   if (draining()) return json({ status: 'draining', ...open }, 503);
-  const conditions = storage.conditions.list();
+  const held = storage.conditions.list();
+  if (held.length === 0) return json({ status: 'ready', ...open });
+  const knowsAll = isOperator(asker, services, buckets);
+  const conditions = knowsAll ? held : held.filter(({ name }) => !FOR_OPERATORS.has(name));
   if (conditions.length === 0) return json({ status: 'ready', ...open });
-  return json({ status: 'degraded', ...open, conditions: shown(conditions, isOperator(asker, services, buckets)) });
+  return json({ status: 'degraded', ...open, conditions: shown(conditions, knowsAll) });
 }
 
 /** `buckets` count the wrong bearers of /readyz. */

@@ -68,8 +68,10 @@ export type StreamEvent =
       readonly pending?: readonly PendingInvocation[];
       readonly billable?: boolean;
       readonly stopped?: boolean;
-      /** The answer reached its bound and was ended there (limits: ANSWER_TEXT_MAX_CHARS). */
+      /** The answer reached a bound (limits: ANSWER_TEXT_MAX_CHARS, or one of the model's own) and was ended there. */
       readonly truncated?: boolean;
+      /** The content filter of the model's server ended the answer. */
+      readonly filtered?: boolean;
       readonly usage?: TurnUsage;
     }
   | { readonly type: 'notice'; readonly reason: Notice['reason']; readonly message: string; readonly resets_at?: string }
@@ -78,6 +80,8 @@ export type StreamEvent =
       readonly code: ErrorCode;
       readonly message: string;
       readonly retryable: boolean;
+      /** Whole seconds after which another try makes sense, where that is known: `Retry-After` of a stream. */
+      readonly retry_after_s?: number;
       /** What is wrong with the request, field by field; twelve at most. */
       readonly details?: readonly Detail[];
       /** The card as it is, where the request answered another revision of it. */
@@ -98,7 +102,15 @@ export function renderEvent(seq: number, event: StreamEvent): string {
 }
 
 /** What a stream says that is refused before its turn starts (decisions §4): a notice where the refusal is one, else an error. */
-export function refusalEvents({ code, message, retryable, details, notice, block }: Refusal): readonly [StreamEvent, StreamEvent] {
+export function refusalEvents({
+  code,
+  message,
+  retryable,
+  retryAfterS,
+  details,
+  notice,
+  block,
+}: Refusal): readonly [StreamEvent, StreamEvent] {
   if (notice === undefined) {
     return [
       {
@@ -106,6 +118,7 @@ export function refusalEvents({ code, message, retryable, details, notice, block
         code,
         message,
         retryable,
+        ...(retryAfterS === undefined ? {} : { retry_after_s: retryAfterS }),
         ...(details === undefined ? {} : { details }),
         ...(block === undefined ? {} : { block }),
       },

@@ -173,7 +173,7 @@ describe('completion stream', () => {
     const reasons = ['stop', 'length', 'content_filter', 'tool_calls', 'something_new'].map(
       (word) => decode(chunkOf({}, word)).decoder.result().reason,
     );
-    assert.deepEqual(reasons, ['stop', 'length', 'stop', 'stop', 'stop']);
+    assert.deepEqual(reasons, ['stop', 'length', 'filtered', 'stop', 'stop']);
     const legacy = decode(
       chunkOf({ function_call: { name: 'one', arguments: '{' } }),
       chunkOf({ function_call: { arguments: '}' } }),
@@ -198,8 +198,8 @@ describe('completion stream', () => {
   });
 
   test('an error line is busy before any output when it says so, else broken', () => {
-    const overload = { error: { message: 'secret text', type: 'overloaded_error', code: 529 } };
-    assert.deepEqual(decode(overload).decoder.failure, { kind: 'busy', detail: 'error in the stream 529 overloaded_error' });
+    const overload = { error: { message: 'Slow down.', type: 'overloaded_error', code: 529 } };
+    assert.deepEqual(decode(overload).decoder.failure, { kind: 'busy', detail: 'error in the stream 529 overloaded_error: Slow down.' });
     assert.equal(decode({ error: { code: 'rate_limit_exceeded' } }).decoder.failure?.kind, 'busy');
     assert.equal(decode({ object: 'error', message: 'x', code: 503 }).decoder.failure?.kind, 'busy');
     assert.equal(decode({ error: 'boom' }).decoder.failure?.kind, 'broken');

@@ -138,9 +138,9 @@ async function doneServer(): Promise<string> {
 
 describe('an upstream that fails (decisions §7)', () => {
   test('an error line is busy before output, broken after it', async () => {
-    const line = dataLine({ error: { message: 'secret text', code: 'rate_limit_exceeded' } });
+    const line = dataLine({ error: { message: 'Slow down.', code: 'rate_limit_exceeded' } });
     const model = await modelOn((res, nth) => sse(res).end(nth === 0 ? line : contentLine('Hi') + line));
-    assert.deepEqual((await round(model)).end, { kind: 'busy', detail: 'error in the stream rate_limit_exceeded' });
+    assert.deepEqual((await round(model)).end, { kind: 'busy', detail: 'error in the stream rate_limit_exceeded: Slow down.' });
     const { sink, end } = await round(model);
     assert.equal(kindOf(end), 'broken');
     assert.equal(sink.spoken, 'Hi');
@@ -171,7 +171,7 @@ describe('an upstream that fails (decisions §7)', () => {
     modelAt(await doneServer(), { apiKey: 'line\nbreak' }).stream(request(), sink);
     assert.equal(sink.heard.length, 0);
     const end = await sink.ended;
-    assert.equal(kindOf(end), 'refused');
+    assert.equal(kindOf(end), 'misconfigured');
     assert.ok('detail' in end && !end.detail.includes('break'));
   });
 
@@ -179,7 +179,7 @@ describe('an upstream that fails (decisions §7)', () => {
     const answers: [string, string][] = [
       ['text/html', '<html>secret text</html>'],
       ['application/json', '{"choices":[]}'],
-      ['application/json', '{"error":{"code":429,"message":"secret text"}}'],
+      ['application/json', '{"error":{"code":429,"message":"Too many."}}'],
       ['application/json', '{"error":{"code":401,"type":"auth"}}'],
       ['application/json', '{"error":{"code":502}}'],
     ];
@@ -190,10 +190,10 @@ describe('an upstream that fails (decisions §7)', () => {
     const ends: (RoundResult | ModelFailure)[] = [];
     for (const _ of answers) ends.push((await round(model)).end);
     assert.deepEqual(ends, [
-      { kind: 'refused', detail: 'status 200 with text/html instead of an event stream' },
-      { kind: 'refused', detail: 'status 200 with application/json instead of an event stream' },
-      { kind: 'busy', detail: 'status 200 with application/json instead of an event stream error 429' },
-      { kind: 'refused', detail: 'status 200 with application/json instead of an event stream error 401 auth' },
+      { kind: 'misconfigured', detail: 'status 200 with text/html instead of an event stream' },
+      { kind: 'misconfigured', detail: 'status 200 with application/json instead of an event stream' },
+      { kind: 'busy', detail: 'status 200 with application/json instead of an event stream error 429: Too many.' },
+      { kind: 'misconfigured', detail: 'status 200 with application/json instead of an event stream error 401 auth' },
       { kind: 'broken', detail: 'status 200 with application/json instead of an event stream error 502' },
     ]);
   });
@@ -203,8 +203,8 @@ describe('an upstream that fails (decisions §7)', () => {
       if (nth === 0) res.writeHead(302, { location: '/elsewhere' }).end();
       else res.writeHead(503, { 'content-type': 'text/plain' }).write('x'.repeat(40_000));
     });
-    assert.deepEqual((await round(model)).end, { kind: 'refused', detail: 'status 302' });
-    assert.deepEqual((await round(model)).end, { kind: 'busy', detail: 'status 503' });
+    assert.deepEqual((await round(model)).end, { kind: 'misconfigured', detail: 'status 302' });
+    assert.deepEqual((await round(model)).end, { kind: 'busy', detail: 'status 503: [key]' });
   });
 
   test('a line beyond 1 MB is broken', async () => {
@@ -261,7 +261,7 @@ describe('silence (decisions §7: an upstream that says nothing for 30 s has bro
       { silenceMs: 60 },
     );
     assert.equal(kindOf((await round(model)).end), 'finished stop');
-    assert.deepEqual((await round(model)).end, { kind: 'refused', detail: 'status 401' });
+    assert.deepEqual((await round(model)).end, { kind: 'misconfigured', detail: 'status 401' });
   });
 
   test('an answer that never ends after [DONE] loses its connection', { timeout: 20_000 }, async () => {

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { after, before, beforeEach, describe, test } from 'node:test';
 import { LLMock } from '@copilotkit/aimock';
-import type { Model } from '../../../src/assistant/models/model.ts';
+import type { Model, ModelFailure } from '../../../src/assistant/models/model.ts';
 import { createOpenAiModel } from '../../../src/assistant/models/openai.ts';
 import { round } from './recorded-sink.ts';
 
@@ -79,23 +79,34 @@ describe('a model behind the chat-completions stream of an independent mock', ()
 
   test('429, 503 and 529 before any output are busy', async () => {
     for (const status of [429, 503, 529]) {
-      mock.nextRequestError(status, { message: 'secret text', type: 'overloaded', code: 'try_later' });
+      mock.nextRequestError(status, { message: 'Slow down.', type: 'overloaded', code: 'try_later' });
       const { sink, end } = await round(model);
-      assert.deepEqual(end, { kind: 'busy', detail: `status ${status} try_later overloaded` });
+      assert.ok('detail' in end);
+      assert.deepEqual([end.kind, end.detail], ['busy', `status ${status} try_later overloaded: Slow down.`]);
       assert.equal(sink.heard.length, 1);
     }
   });
 
-  test('other 5xx are broken, 4xx are refused, and neither the message nor the key is told', async () => {
-    mock.nextRequestError(500, { message: 'secret text', type: 'server_error' });
-    assert.deepEqual((await round(model)).end, { kind: 'broken', detail: 'status 500 server_error' });
+  test('other 5xx are broken; keys, names and addresses are misconfigured, other 4xx refused; the sentence is told without the key', async () => {
+    mock.nextRequestError(500, { message: 'It broke.', type: 'server_error' });
+    assert.deepEqual((await round(model)).end, { kind: 'broken', detail: 'status 500 server_error: It broke.' });
     mock.nextRequestError(401, { message: `Incorrect API key provided: ${KEY}`, type: `type ${KEY}`, code: 'invalid_api_key' });
-    assert.deepEqual((await round(model)).end, { kind: 'refused', detail: 'status 401 invalid_api_key type [key]' });
-    mock.nextRequestError(404, { message: 'x', code: 'c'.repeat(5_000) });
+    const detail = 'status 401 invalid_api_key type [key]: Incorrect API key provided: [key]';
+    assert.deepEqual((await round(model)).end, { kind: 'misconfigured', detail });
+    for (const [status, kind] of [
+      [400, 'refused'],
+      [403, 'misconfigured'],
+      [404, 'misconfigured'],
+      [408, 'broken'],
+      [422, 'refused'],
+    ] as const) {
+      mock.nextRequestError(status, { message: 'No.' });
+      assert.equal(((await round(model)).end as ModelFailure).kind, kind, String(status));
+    }
+    mock.nextRequestError(404, { message: 'x '.repeat(2_000), code: 'c '.repeat(2_000) });
     const { end } = await round(model);
     assert.ok('kind' in end);
-    assert.equal(end.kind, 'refused');
-    assert.equal(end.detail.length, 200);
+    assert.equal(end.detail.length, 400);
   });
 
   test('a stream that is cut off is broken, and what came of it was heard', async () => {
@@ -117,7 +128,7 @@ describe('a model behind the chat-completions stream of an independent mock', ()
     const limited = (await round(model)).end;
     assert.deepEqual(
       [malformed, disconnected, limited].map((end) => ('kind' in end ? end.kind : end.reason)),
-      ['refused', 'broken', 'busy'],
+      ['misconfigured', 'broken', 'busy'],
     );
   });
 });

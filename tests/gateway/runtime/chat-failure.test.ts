@@ -29,15 +29,81 @@ for (const status of [429, 503, 529]) {
   });
 }
 
-for (const status of [400, 401, 404, 500]) {
-  test(`decisions §7: upstream ${status} is internal, and says nothing of the upstream`, async () => {
-    it.script([{ status, body: { error: { message: 'secret upstream words', type: 'odd' } } }]);
-    const { events, text } = await it.say('Hello');
+for (const [status, retryable] of [
+  [400, false],
+  [401, false],
+  [403, false],
+  [404, false],
+  [500, true],
+] as const) {
+  test(`decisions §7: upstream ${status} is internal, says nothing of the upstream, and is${retryable ? '' : ' not'} retryable`, async () => {
+    it.script([{ status, body: { error: { message: 'secret upstream words', type: 'odd' } } }], [{ text: 'Now.' }]);
+    const turn = { turn_id: randomUUID() };
+    const { events, text } = await it.say('Hello', turn);
     assert.deepEqual(outline(events), ['turn.start', 'error', 'turn.end']);
-    assert.deepEqual([events[1]?.code, events[2]?.status], ['internal', 'error']);
+    assert.deepEqual([events[1]?.code, events[1]?.retryable, events[2]?.status], ['internal', retryable, 'error']);
     assert.doesNotMatch(text, /secret upstream words/);
+    // Who repeats it all the same costs no second request where that is in vain.
+    await it.say('Hello', turn);
+    assert.equal(it.asked().length, retryable ? 2 : 1);
   });
 }
+
+for (const [header, told] of [
+  ['7', 7],
+  ['0.2', 1],
+  ['soon', undefined],
+  ['86400', undefined],
+] as const) {
+  test(`decisions §7: the Retry-After of an upstream's 429 is passed on as retry_after_s (${header})`, async () => {
+    it.script([{ status: 429, headers: { 'Retry-After': header } }]);
+    const { events } = await it.say('Hello');
+    assert.deepEqual([events[1]?.code, events[1]?.retry_after_s], ['model_busy', told]);
+  });
+}
+
+for (const [finish, flag] of [
+  ['length', 'truncated'],
+  ['content_filter', 'filtered'],
+] as const) {
+  test(`Stream events: turn.end says ${flag} where the model ended with ${finish}, and what was said stays`, async () => {
+    it.script([{ text: 'The beginning' }, { finish }]);
+    const answer = await it.say('Hello');
+    assert.deepEqual(outline(answer.events), DONE);
+    const end = answer.events.at(-1);
+    assert.deepEqual([end?.status, end?.[flag], end?.billable], ['completed', true, true]);
+    assert.equal((await it.stored(thread(answer)))[1]?.blocks[0]?.body.md, 'The beginning');
+    it.script([{ text: 'Whole.' }]);
+    const whole = (await it.say('Hello')).events.at(-1);
+    assert.deepEqual([whole?.truncated, whole?.filtered], [undefined, undefined]);
+  });
+}
+
+for (const [what, plays, retryable] of [
+  ['ended with length', [{ finish: 'length' }], false],
+  ['ended with content_filter', [{ finish: 'content_filter' }], false],
+  ['said nothing', [], true],
+  ['said white space', [{ text: ' \n ' }], true],
+] as const) {
+  test(`Errors: a turn whose model ${what} before any word is an error and not an empty answer`, async () => {
+    it.script(plays, [{ text: 'Now.' }]);
+    const turn = { turn_id: randomUUID() };
+    const { events } = await it.say('Hello', turn);
+    assert.deepEqual(outline(events), ['turn.start', 'error', 'turn.end']);
+    assert.deepEqual(
+      [events[1]?.code, events[1]?.retryable, events[2]?.status, events[2]?.billable],
+      ['internal', retryable, 'error', false],
+    );
+    if (retryable) assert.equal(spoken((await it.say('Hello', turn)).events), 'Now.');
+  });
+}
+
+test('Errors: a turn that used up its rounds without a word is an error', async () => {
+  it.script(...Array.from({ length: 6 }, () => [{ call: 'search_knowledge', args: { query: 'returns' } }]));
+  const { events } = await it.say('Hello');
+  assert.deepEqual(outline(events), ['turn.start', 'error', 'turn.end']);
+  assert.deepEqual([events[1]?.code, events[1]?.retryable, it.asked().length], ['internal', true, 6]);
+});
 
 test('decisions §7: an upstream that breaks off is internal and retryable; blocks already sent stay until the retry answers', async () => {
   const { wait, open } = gate();

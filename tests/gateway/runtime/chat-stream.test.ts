@@ -94,7 +94,10 @@ test('decisions §7: a tool that does not exist is told to the model and never t
 });
 
 test('decisions §7: a model that only calls tools is asked six times at most, and the turn still ends', async () => {
-  it.script(...Array.from({ length: 9 }, () => [{ call: 'delete_everything', args: {} }]));
+  it.script(
+    [{ text: 'Let me see.' }, { call: 'delete_everything', args: {} }],
+    ...Array.from({ length: 8 }, () => [{ call: 'delete_everything', args: {} }]),
+  );
   const { events } = await it.say('Hello');
   assert.equal(it.asked().length, 6);
   assert.equal(events.at(-1)?.status, 'completed');

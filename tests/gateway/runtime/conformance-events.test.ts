@@ -63,8 +63,9 @@ test('Events rule 3: a capability that nobody knows changes nothing', async () =
   assert.deepEqual(types(later.events), types(plain.events));
 });
 
-test('Client handling rule 5: a model that says nothing ends the turn without a block, which is what a client reports', async () => {
+test('Client handling rule 5: a model that says nothing ends the turn as an error: no answer, try again', async () => {
   it.script([]);
   const { events } = await it.say('Say something');
-  assert.deepEqual([events.map(({ type }) => type), events.at(-1)?.status], [['turn.start', 'turn.end'], 'completed']);
+  assert.deepEqual([events.map(({ type }) => type), events.at(-1)?.status], [['turn.start', 'error', 'turn.end'], 'error']);
+  assert.deepEqual([events[1]?.code, events[1]?.retryable], ['internal', true]);
 });

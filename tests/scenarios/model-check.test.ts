@@ -1,0 +1,132 @@
+/** A wrong key, model or address is said at the start, in one line, to whoever runs the service and to nobody else. */
+import assert from 'node:assert/strict';
+import { createServer, type ServerResponse } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { type TestContext, test } from 'node:test';
+import { createClient, createTestApp, outline } from '../support/client.ts';
+import { eventually, readMetrics } from '../support/process.ts';
+import { type RunningService, startService } from '../support/service.ts';
+
+const KEY = 'sk-proj-0123456789abcdefghijklmnop';
+const SOON_MS = 10_000;
+
+interface Server {
+  readonly url: string;
+  answer: (res: ServerResponse) => void;
+  asked: number;
+}
+
+async function modelServer(t: TestContext, answer: Server['answer']): Promise<Server> {
+  const server = createServer((req, res) => {
+    it.asked += 1;
+    req.resume().on('end', () => it.answer(res));
+  });
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  t.after(() => {
+    server.close();
+    server.closeAllConnections();
+  });
+  const it: Server = { url: `http://127.0.0.1:${(server.address() as AddressInfo).port}/v1`, answer, asked: 0 };
+  return it;
+}
+
+const refuse = (status: number, error: unknown) => (res: ServerResponse) =>
+  void res.writeHead(status, { 'Content-Type': 'application/json' }).end(JSON.stringify({ error }));
+
+function say(res: ServerResponse): void {
+  const chunk = { choices: [{ index: 0, delta: { content: 'Hello.' }, finish_reason: 'stop' }] };
+  res.writeHead(200, { 'Content-Type': 'text/event-stream' }).end(`data: ${JSON.stringify(chunk)}\n\ndata: [DONE]\n\n`);
+}
+
+const envFor = ({ url }: Pick<Server, 'url'>, more: Record<string, string> = {}) => ({
+  OPENAI_BASE_URL: url,
+  OPENAI_API_KEY: KEY,
+  MODEL: 'gpt-none',
+  DEMO: 'off',
+  ...more,
+});
+
+async function ready(service: RunningService, token?: string): Promise<unknown> {
+  const headers: Record<string, string> = token === undefined ? {} : { Authorization: `Bearer ${token}` };
+  const answer = await fetch(`${service.baseUrl}/readyz`, { headers });
+  assert.equal(answer.status, 200);
+  return answer.json();
+}
+
+const warningOf = (service: RunningService) => /warning +(.*)/.exec(service.output().stdout)?.[1];
+
+test('a wrong key: banner, log and the operator’s /readyz say it in one line without the key, strangers see ready; a good answer ends it', async (t) => {
+  const message = `Incorrect API key provided: ${KEY.slice(0, 8)}*******${KEY.slice(-4)}. You can find your API key at https://keys.example.`;
+  const server = await modelServer(t, refuse(401, { message, type: 'invalid_request_error', code: 'invalid_api_key' }));
+  const service = await startService(t, { env: envFor(server) });
+  const detail =
+    'The model "gpt-none" does not answer: status 401 invalid_api_key invalid_request_error: Incorrect API key provided: [key]. You can find your API key at https://keys.example. Check OPENAI_API_KEY.';
+  assert.equal(warningOf(service), detail);
+  assert.equal(server.asked, 1);
+  const { stdout, stderr } = service.output();
+  assert.doesNotMatch(stdout + stderr, /sk-proj|mnop/);
+  const lines = stderr.split('\n').filter((line) => line.includes('model_unusable'));
+  assert.deepEqual(
+    lines.map((line) => [JSON.parse(line).level, JSON.parse(line).msg]),
+    [['error', detail]],
+  );
+  assert.deepEqual(await ready(service), { status: 'ready' });
+  const known = (await ready(service, service.operatorToken)) as { status: string; conditions: { condition: string; detail: string }[] };
+  assert.deepEqual([known.status, known.conditions[0]?.condition, known.conditions[0]?.detail], ['degraded', 'model_unusable', detail]);
+  assert.equal((await readMetrics(service.baseUrl)).get('assistant_conditions{condition="model_unusable"}'), 1);
+
+  const app = await createTestApp(service.baseUrl, service.operatorToken);
+  const client = createClient(service.baseUrl, app.liveKey);
+  const failed = await client.say('Hello');
+  assert.deepEqual([failed.events[1]?.code, failed.events[1]?.retryable], ['internal', false]);
+  assert.doesNotMatch(failed.text, /Incorrect|gpt-none does|key/);
+  server.answer = say;
+  assert.deepEqual(outline((await client.say('Hello')).events).at(-1), 'turn.end');
+  assert.deepEqual(await ready(service, service.operatorToken), { status: 'ready' });
+});
+
+test('a wrong name is said with the upstream’s own sentence, and so is a server that is not there', async (t) => {
+  const long = 'what a person wrote '.repeat(10);
+  const server = await modelServer(
+    t,
+    refuse(404, { message: `The model \`gpt-none\` does not exist. You sent "${long}".`, code: 'model_not_found' }),
+  );
+  const [misnamed, alone] = await Promise.all([
+    startService(t, { env: envFor(server) }),
+    startService(t, { env: envFor({ url: 'http://127.0.0.1:9/v1' }) }),
+  ]);
+  assert.match(
+    String(warningOf(misnamed)),
+    /status 404 model_not_found: The model `gpt-none` does not exist\. You sent \[\.\.\.\]\. Check MODEL/,
+  );
+  assert.match(String(warningOf(alone)), /the connection failed: ECONNREFUSED\. Check OPENAI_BASE_URL/);
+});
+
+test('a good model is asked once and no more is said; a slow one holds up neither readiness nor, for long, the banner', async (t) => {
+  const [good, slow] = await Promise.all([modelServer(t, say), modelServer(t, () => {})]);
+  const [quick, waiting] = await Promise.all([
+    startService(t, { env: envFor(good) }),
+    startService(t, { env: envFor(slow, { MODEL_SILENCE_S: '5' }) }),
+  ]);
+  assert.deepEqual([warningOf(quick), good.asked], [undefined, 1]);
+  await eventually(
+    () => quick.output().stderr.includes('the model answers'),
+    SOON_MS,
+    () => quick.output().stderr,
+  );
+  assert.deepEqual([warningOf(waiting), slow.asked], [undefined, 1]);
+  assert.deepEqual(await ready(waiting), { status: 'ready' });
+  // The silence that was set ends the question.
+  await eventually(
+    () => /nothing came for 5000 ms\. Raise MODEL_SILENCE_S/.test(waiting.output().stderr),
+    SOON_MS,
+    () => waiting.output().stderr,
+  );
+});
+
+test('MODEL_CHECK=off asks nothing at the start, and the offline model is never asked', async (t) => {
+  const server = await modelServer(t, say);
+  const service = await startService(t, { env: envFor(server, { MODEL_CHECK: 'off' }) });
+  assert.deepEqual([server.asked, warningOf(service)], [0, undefined]);
+  assert.equal(await service.stop(), 0);
+});
