@@ -7,7 +7,7 @@ import { type KnowledgeServices, takeInKnowledge } from './actors/knowledge-inta
 import type { DemoKeys } from './banner.ts';
 import { mintId } from './protocol/ids.ts';
 import { KNOWLEDGE_TEXT_MAX_CHARS } from './protocol/limits.ts';
-import type { PostedManifest } from './protocol/runtime/manifest.ts';
+import { completeManifest, type Manifest, type PostedManifest } from './protocol/runtime/manifest.ts';
 import { clip } from './protocol/text.ts';
 import { createApp } from './storage/app-creation.ts';
 import { readInstallation } from './storage/installation.ts';
@@ -17,6 +17,8 @@ import type { Storage } from './storage/storage.ts';
 
 /** Beside the package's sources, compiled (dist/src) or not. */
 const DOCS = [new URL('../../docs/', import.meta.url), new URL('../docs/', import.meta.url)];
+/** Lists of rules and the titles of the tests that prove them: what they rule stands in the others, in words for people. */
+const FOR_CONTRIBUTORS: ReadonlySet<string> = new Set(['conformance.md']);
 const INSTALLED = 'demo_app';
 /** The demo is asked by everybody who tries it out, from one device. */
 const MESSAGES_PER_MINUTE = 120;
@@ -59,14 +61,19 @@ function titleOf(markdown: string, name: string): string {
   return clip(/^#\s+(.+)$/m.exec(markdown)?.[1] ?? name, 160);
 }
 
+/** Cells of tables that name tests: they prove what their row says, and tell a person nothing. */
+function withoutProofs(markdown: string): string {
+  return markdown.replaceAll(/\|[^|\n]*\.test\.ts[^|\n]*(?=\|)/g, '| ');
+}
+
 /** The documents shipped with the service. @throws Error when none are found. */
 function documents(): { key: string; title: string; content: string }[] {
   for (const folder of DOCS) {
     try {
-      const names = readdirSync(folder).filter((name) => name.endsWith('.md'));
+      const names = readdirSync(folder).filter((name) => name.endsWith('.md') && !FOR_CONTRIBUTORS.has(name));
       if (names.length === 0) continue;
       return names.sort().map((name) => {
-        const content = readFileSync(new URL(name, folder), 'utf8');
+        const content = withoutProofs(readFileSync(new URL(name, folder), 'utf8'));
         return { key: `docs/${name}`, title: titleOf(content, name), content: content.slice(0, KNOWLEDGE_TEXT_MAX_CHARS) };
       });
     } catch (error) {
@@ -119,4 +126,10 @@ async function createDemo(services: KnowledgeServices): Promise<DemoKeys | undef
 export async function prepareDemo(services: KnowledgeServices): Promise<DemoKeys | undefined> {
   const appId = readInstallation(services.storage.control, INSTALLED);
   return appId === undefined ? createDemo(services) : keysOf(services.storage, appId);
+}
+
+/** The demo's manifest for its clients that name none, such as a line of `curl`: what they can do need not be registered first. */
+export function demoManifests(storage: Storage): (appId: string) => { readonly hash: string; readonly document: Manifest } | undefined {
+  const manifest = { hash: hashManifest(DEMO_MANIFEST).hash, document: completeManifest(DEMO_MANIFEST) };
+  return (appId) => (readInstallation(storage.control, INSTALLED) === appId ? manifest : undefined);
 }

@@ -12,7 +12,7 @@ import type { TurnState } from '../protocol/runtime/states.ts';
 import type { StreamEvent } from '../protocol/runtime/stream-events.ts';
 import { section } from '../watch/sections.ts';
 import { ServerCalls } from './server-calls.ts';
-import type { Step, Stepper } from './step.ts';
+import type { Stepper } from './step.ts';
 import { stepEvents } from './step-events.ts';
 import { TurnAnswer } from './turn-answer.ts';
 import { TurnEnding } from './turn-ending.ts';

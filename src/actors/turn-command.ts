@@ -10,6 +10,7 @@ import { Refusal } from '../protocol/errors.ts';
 import { summarise } from '../protocol/issues.ts';
 import type { ChatRequest, ToolResult } from '../protocol/runtime/chat.ts';
 import { isUnsettled } from '../protocol/runtime/states.ts';
+import type { TurnUsage } from '../protocol/runtime/stream-events.ts';
 import type { AppRecord } from '../storage/apps.ts';
 import type { Connection } from '../storage/connection.ts';
 import { type NewBlock, type PickChange, readBlockById } from '../storage/conversations.ts';
@@ -244,4 +245,9 @@ export function planTurn(db: Connection, conversationId: string, app: AppRecord,
   if (sent.message !== undefined) return planMessage(db, conversationId, asked);
   if (sent.form_submission !== undefined) return planForm(db, conversationId, sent.form_submission, asked);
   return planResults(db, conversationId, app, asked, nowMs);
+}
+
+/** What is left for the caller after this turn; undefined for turns that nobody's limits count. */
+export function usageOf({ minuteLeft }: TurnCommand, dayLeft: number | undefined): TurnUsage | undefined {
+  return minuteLeft === null || dayLeft === undefined ? undefined : { minute_left: minuteLeft(), day_left: dayLeft };
 }

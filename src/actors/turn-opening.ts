@@ -2,11 +2,12 @@
 import type { Logger } from 'pino';
 import type { Model } from '../assistant/models/model.ts';
 import type { PriceTable } from '../assistant/prices.ts';
+import type { ToolsetInput } from '../assistant/toolset.ts';
 import type { ChatTurnEffect, chatTurn } from '../machines/chat-turn.ts';
 import { type IdPrefix, mintId } from '../protocol/ids.ts';
 import { toMicroUsd } from '../protocol/money.ts';
 import type { TurnState } from '../protocol/runtime/states.ts';
-import type { StreamEvent, TurnUsage } from '../protocol/runtime/stream-events.ts';
+import type { StreamEvent } from '../protocol/runtime/stream-events.ts';
 import type { Connection } from '../storage/connection.ts';
 import { readConversation } from '../storage/conversations.ts';
 import { type InvocationRow, readExecutedBy, readExecuting, readUntold } from '../storage/invocations.ts';
@@ -26,7 +27,7 @@ import { pendingOf } from './pending-call.ts';
 import type { QuestionMeanings } from './question-meanings.ts';
 import type { Stepper } from './step.ts';
 import { refuseCapped, senderOf } from './turn-admission.ts';
-import { isContinuation, planTurn, type TurnCommand, type TurnPlan } from './turn-command.ts';
+import { isContinuation, planTurn, type TurnCommand, type TurnPlan, usageOf } from './turn-command.ts';
 import { journalEvent } from './turn-log.ts';
 import { turnMachine } from './turn-machine.ts';
 import type { Recoverer } from './turn-recovery.ts';
@@ -45,6 +46,8 @@ export interface TurnServices {
   readonly runAction: ActionRunner['run'];
   readonly ownership: Ownership;
   readonly turnLossesMax: number;
+  /** What a client of this app can do that names no manifest; absent, or answering undefined: nothing. */
+  readonly manifestWithout?: (appId: string) => ToolsetInput['manifest'];
   /** The platform's ceiling, and who hears of every charge. */
   readonly billing: Pick<Billing, 'platform' | 'charged'>;
   nowMs(): number;
@@ -56,10 +59,6 @@ export interface TurnServices {
 export interface Thread {
   readonly id: string;
   readonly concealment: Concealment;
-}
-
-function usageOf({ minuteLeft }: TurnCommand, dayLeft: number | undefined): TurnUsage | undefined {
-  return minuteLeft === null || dayLeft === undefined ? undefined : { minute_left: minuteLeft(), day_left: dayLeft };
 }
 
 export interface PreparedTurn {

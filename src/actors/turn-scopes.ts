@@ -55,10 +55,10 @@ export class TurnScopes {
     this.#services = services;
   }
 
-  /** The manifest that the command names. @throws Refusal `manifest_unknown`. */
+  /** The manifest that the command names, or the one of an app whose clients need not. @throws Refusal `manifest_unknown`. */
   manifest({ app, body, organisationId }: TurnCommand): ToolsetInput['manifest'] {
     const hash = body.client.manifest_hash ?? null;
-    if (hash === null) return undefined;
+    if (hash === null) return this.#services.manifestWithout?.(app.id);
     const document = readManifest(this.#services.storage.organisation(organisationId), app.id, hash);
     if (document !== undefined) return { hash, document };
     throw new Refusal(

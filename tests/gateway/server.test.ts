@@ -255,6 +255,17 @@ test('decisions §1: /readyz says so when ALLOW_PRIVATE_ADDRESSES is on', async 
   assert.deepEqual(await (await fetch(`${base}/readyz`)).json(), { status: 'draining', allow_private_addresses: true });
 });
 
+test('no answer says what serves it', async (t) => {
+  const { base } = await serve(t, routes);
+  for (const path of ['/healthz', '/nowhere']) {
+    const names = [...(await fetch(`${base}${path}`)).headers.keys()];
+    assert.deepEqual(
+      names.filter((name) => /uwebsockets|^server$|powered/.test(name)),
+      [],
+    );
+  }
+});
+
 test('decisions §1: /healthz is up, /readyz is 503 while draining, /metrics counts by route and status', async (t) => {
   let draining = false;
   const { base } = await serve(t, routes, { draining: () => draining });

@@ -202,3 +202,25 @@ test('§1, POST /v1/chat rule 4: the offline demo asks its client for an order a
   assert.equal(answered.events.at(-1)?.status, 'completed', answered.text);
   assert.match(answered.text, /Blue Heron/);
 });
+
+test('§1: the demo says what it can do, has its two actions without a manifest of the client’s, and reads no titles of tests', async (t) => {
+  const service = await startService(t);
+  const client = createClient(service.baseUrl, service.liveKey);
+  const help = spoken((await client.say('What can you do?')).events);
+  assert.match(help, /documents/);
+  assert.match(help, /get order status and cancel order/);
+  const { events } = await client.say('Where is my order A-1042?');
+  const call = events.find(({ type }) => type === 'action.execute');
+  assert.deepEqual(
+    [call?.name, call?.params, events.at(-1)?.status],
+    ['get_order_status', { order_id: 'A-1042' }, 'awaiting_tool_results'],
+  );
+  const cancelled = await client.say('Cancel order A-1042');
+  assert.equal(cancelled.events.at(-1)?.status, 'awaiting_confirmation');
+  for (const question of ['Which rules are proven?', 'How do I make a backup?', 'What does a stranger attack?']) {
+    assert.doesNotMatch((await client.say(question)).text, /\.test\.ts/, question);
+  }
+  const other = await createTestApp(service.baseUrl, service.operatorToken);
+  const theirs = await createClient(service.baseUrl, other.liveKey).say('Where is my order A-1042?');
+  assert.equal(theirs.events.at(-1)?.status, 'completed', 'another app has what its clients register');
+});

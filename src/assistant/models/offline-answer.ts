@@ -38,8 +38,7 @@ const COVERAGE_MIN = 0.5;
 const POINTS_MIN = 2;
 const POINTS_MAX = 5;
 const REPLIES_MAX = 3;
-// catalog.md: key_points `title ≤80`, `text ≤200`, quick_replies `label ≤24`.
-const TITLE_MAX_CHARS = 80;
+// catalog.md: key_points `text ≤200`, quick_replies `label ≤24`.
 const POINT_MAX_CHARS = 200;
 const LABEL_MAX_CHARS = 24;
 /** A sentence worth quoting comes near the best one. */
@@ -184,7 +183,8 @@ function keyPointsOf(units: readonly Unit[], chosen: readonly Unit[], passages: 
   };
   for (const unit of others) if (points.length < POINTS_MAX) add(unit);
   for (const unit of chosen) if (points.length < POINTS_MIN) add(unit);
-  return points.length < POINTS_MIN ? undefined : { title: cutWords(titleOf(lead), TITLE_MAX_CHARS), points };
+  // The words before it have said whose they are: no title says it once more.
+  return points.length < POINTS_MIN ? undefined : { points };
 }
 
 /** What one could ask next: the headings and titles of the passages that were not quoted. */

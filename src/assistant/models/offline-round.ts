@@ -1,10 +1,10 @@
 /** Owns what the offline model decides to say in one round. Pure: the same request gives the same round. */
-import type { ChatMessage, ModelRequest, ToolDefinition } from './model.ts';
+import type { ChatMessage, ModelRequest } from './model.ts';
 import { callKey, matchAction } from './offline-actions.ts';
 import { answerFromPassages } from './offline-answer.ts';
 import { withoutFences } from './offline-fence.ts';
+import { askedSample, asksForHelp, helpText, offer } from './offline-help.ts';
 import { type ComponentCall, reportResult } from './offline-results.ts';
-import { enumerated, escapeMarkdown, spokenName } from './offline-words.ts';
 
 export interface Round {
   /** Markdown; may be empty when calls are made. */
@@ -12,8 +12,6 @@ export interface Round {
   readonly calls: readonly { readonly name: string; readonly arguments: string }[];
 }
 
-/** More would be a list that nobody reads. */
-const OFFERED_ACTIONS_MAX = 8;
 /** decisions §7: ≤8 calls a round. */
 const COMPONENT_CALLS_MAX = 8;
 /** A message of 4,000 characters; what stands beyond it is a pasted document. */
@@ -47,18 +45,6 @@ function greetingKind(question: string): 'hello' | 'thanks' | undefined {
   return words.some((word) => HELLO.test(word)) ? 'hello' : undefined;
 }
 
-/** What can be asked for here, in a sentence; '' when there is nothing. */
-function offer(tools: readonly ToolDefinition[], hasPassages: boolean): string {
-  const actions = tools.filter((tool) => tool.kind === 'action');
-  const names = actions.slice(0, OFFERED_ACTIONS_MAX).map((tool) => escapeMarkdown(spokenName(tool.name)));
-  const more = actions.length > names.length ? [...names, 'more'] : names;
-  const hasKnowledge = hasPassages || tools.some((tool) => tool.kind === 'knowledge');
-  const sentences: string[] = [];
-  if (hasKnowledge) sentences.push("I can answer questions from this app's own documents.");
-  if (more.length > 0) sentences.push(`${hasKnowledge ? 'I can also' : 'I can'} help with: ${enumerated(more)}.`);
-  return sentences.join(' ');
-}
-
 function spokenAs(text: string): Round {
   return { text, calls: [] };
 }
@@ -87,6 +73,12 @@ function answerQuestion(request: ModelRequest, question: string): Round {
     const offered = offer(tools, passages.length > 0);
     const closing = greeting === 'hello' ? 'What would you like to know?' : 'Is there anything else?';
     return spokenAs([opening, offered, closing].filter((part) => part !== '').join(' '));
+  }
+  if (asksForHelp(question)) return spokenAs(helpText(tools, passages.length > 0));
+  const sample = askedSample(question, tools);
+  if (sample !== undefined) {
+    const call = { name: sample.name, arguments: JSON.stringify(sample.body) };
+    return { text: `This is a sample of \`${sample.name}\`, with made-up data:`, calls: [call] };
   }
   const action = matchAction(question, tools, callsDone(request.messages));
   if (action !== undefined) return { text: '', calls: [{ name: action.name, arguments: JSON.stringify(action.args) }] };
@@ -125,7 +117,7 @@ function answerResults(request: ModelRequest, results: readonly Extract<ChatMess
 }
 
 /**
- * The round that answers `request`. To a message: one call of the action that it asks for, else the sentences of the
+ * The round that answers `request`. To a message: what there is, or a sample, where it asks for no more; else one call of the action that it asks for, else the sentences of the
  * passages that answer it (with `key_points` and `quick_replies` where offered), else that nothing is known. To results:
  * what they say. Never throws for a well-formed request.
  */

@@ -6,7 +6,19 @@ import { withoutEnd } from '../../protocol/text.ts';
 const MARKUP = /[\\`*[\]<>|~#]|(?<![\p{L}\p{N}])_|_(?![\p{L}\p{N}])/gu;
 const IMAGE = /!\[([^[\]\n]*)\]\([^()\n]*\)/g;
 const LINK = /\[([^[\]\n]*)\]\([^()\n]*\)/g;
-const TAG = /<[/a-zA-Z!][^<>\n]*>/g;
+/** Code, where an angle bracket is one, or what stands between angle brackets outside of it. */
+const CODE_OR_ANGLED = /`[^`\n]*`|<[/a-zA-Z!][^<>\n]*>/g;
+/** What HTML calls its elements, as documents use them: `<dir>` and `<your token>` are no tags but places to fill in. */
+const ELEMENT =
+  /^<(?:!|\/?(?:a|abbr|article|aside|audio|b|blockquote|body|br|button|center|cite|code|dd|del|details|div|dl|dt|em|embed|figcaption|figure|font|footer|form|h[1-6]|head|header|hr|html|i|iframe|img|input|ins|kbd|label|li|link|main|mark|meta|nav|object|ol|option|p|picture|pre|q|s|samp|script|section|select|small|source|span|strike|strong|style|sub|summary|sup|svg|table|tbody|td|template|textarea|tfoot|th|thead|title|tr|u|ul|var|video|wbr)(?![a-z0-9_]))/i;
+
+/** `md` without tags; `placed` is what becomes of other words between angle brackets. */
+function withoutTags(md: string, placed: (words: string) => string): string {
+  return md.replace(CODE_OR_ANGLED, (found) => {
+    if (found.startsWith('`')) return found;
+    return ELEMENT.test(found) ? ' ' : placed(found);
+  });
+}
 
 /** `text` for a Markdown document, on one line and without meaning as markup. */
 export function escapeMarkdown(text: string): string {
@@ -15,10 +27,7 @@ export function escapeMarkdown(text: string): string {
 
 /** Inline Markdown as plain words on one line: labels without addresses, no emphasis, no code marks, no tags. */
 export function plainText(md: string): string {
-  return md
-    .replace(IMAGE, '$1')
-    .replace(LINK, '$1')
-    .replace(TAG, ' ')
+  return withoutTags(md.replace(IMAGE, '$1').replace(LINK, '$1'), (words) => words)
     .replace(/\*+|`+|~~/g, '')
     .replace(/(?<![\p{L}\p{N}])_+|_+(?![\p{L}\p{N}])/gu, '')
     .replace(/\\([!-/:-@[-`{-~])/g, '$1')
@@ -28,7 +37,9 @@ export function plainText(md: string): string {
 
 /** Inline Markdown on one line to quote as it was written, except for images and tags; plain when its marks do not pair up. */
 export function quotedMarkdown(md: string): string {
-  const line = md.replace(IMAGE, '$1').replace(TAG, ' ').replace(/\s+/g, ' ').trim();
+  // As code they are read as they stand; as prose a client would take them for HTML.
+  const tagless = withoutTags(md.replace(IMAGE, '$1'), (words) => (/^<https?:/i.test(words) ? words : `\`${words}\``));
+  const line = tagless.replace(/\s+/g, ' ').trim();
   const pairs = (mark: RegExp) => (line.match(mark) ?? []).length % 2 === 0;
   return pairs(/\*\*/g) && pairs(/`+/g) && pairs(/(?<!\*)\*(?!\*)/g) ? line : escapeMarkdown(plainText(md));
 }
