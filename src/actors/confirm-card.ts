@@ -1,25 +1,18 @@
-/** Draws the card on which a person confirms a write: from what the app declared, never from the model's words. */
+/** The confirmation card of a stored call: what its row keeps of the action, and how the card is redrawn as the call goes on. */
 import { safeCard, safeFallback } from '../assistant/privacy/safe-block.ts';
-import { CONFIRM_MARKER } from '../protocol/action-params.ts';
 import type { Block } from '../protocol/catalog/block.ts';
 import type { ConfirmCardBody } from '../protocol/catalog/confirm.ts';
 import { Refusal } from '../protocol/errors.ts';
 import type { Detail } from '../protocol/issues.ts';
-import { CONFIRM_TEMPLATE_MAX_CHARS } from '../protocol/limits.ts';
-import { clipWhole } from '../protocol/placeholder.ts';
 import type { ManifestAction } from '../protocol/runtime/manifest.ts';
 import type { ActionDefinition } from '../protocol/setup/action-rules.ts';
 import { clip } from '../protocol/text.ts';
-import { timestamp } from '../protocol/timestamp.ts';
 import type { Connection } from '../storage/connection.ts';
 import { type PickChange, readBlockById } from '../storage/conversations.ts';
 import { type InvocationChange, type InvocationRow, readInvocationById } from '../storage/invocations.ts';
+import { confirmCardBody } from './card-body.ts';
 import { answerOf } from './invocation-step.ts';
 
-/** catalog.md, row confirm_card. */
-const TITLE_MAX_CHARS = 80;
-const LABEL_MAX_CHARS = 40;
-const DISPLAY_MAX_CHARS = 200;
 /** Room for one sentence on why a changed value was not accepted; the component's own bound. */
 const FIELD_ERROR_MAX_CHARS = 200;
 
@@ -51,65 +44,6 @@ export function askedCall(row: InvocationRow): {
   const changed = [...names].filter((name) => JSON.stringify(asked[name]) !== JSON.stringify(row.params[name]));
   const edits = changed.length === 0 ? null : Object.fromEntries(changed.map((name) => [name, row.params[name] ?? null]));
   return { params: asked, edits };
-}
-
-/** `cancel_order` → `Cancel order`. */
-function words(name: string): string {
-  const text = name.replaceAll('_', ' ');
-  return `${text[0]?.toUpperCase() ?? ''}${text.slice(1)}`;
-}
-
-function display(value: unknown): string {
-  if (value === undefined || value === null) return '';
-  return typeof value === 'string' ? value : JSON.stringify(value);
-}
-
-/** The best entry of a map from locale to text: the locale itself, its language, English, else the first. */
-export function localised<T>(texts: Readonly<Record<string, T>>, locale: string | null): T | undefined {
-  const wanted = locale?.toLowerCase().replace('_', '-') ?? '';
-  const byTag = new Map(Object.entries(texts).map(([tag, value]) => [tag.toLowerCase().replace('_', '-'), value]));
-  return byTag.get(wanted) ?? byTag.get(wanted.split('-')[0] as string) ?? byTag.get('en') ?? Object.values(texts)[0];
-}
-
-/** `Cancel order {order_id}?` with the values in place; a marker without a value becomes nothing. */
-export function fillTemplate(template: string, params: Readonly<Record<string, unknown>>): string {
-  return template.replaceAll(CONFIRM_MARKER, (_, name: string) => display(Object.hasOwn(params, name) ? params[name] : ''));
-}
-
-/** Body of the `confirm_card` for one call (catalog.md); `locale` is the handshake's. */
-export function confirmCardBody(
-  action: ManifestAction,
-  call: { readonly invocationId: string; readonly params: Readonly<Record<string, unknown>>; readonly expiresAtMs: number },
-  locale: string | null,
-): ConfirmCardBody {
-  const { confirm_template: template } = action;
-  const sentence = typeof template === 'string' ? template : template === undefined ? undefined : localised(template, locale);
-  const labels = action.confirm_labels === undefined ? undefined : localised(action.confirm_labels, locale);
-  const fields = Object.entries(call.params).map(([param, value]): ConfirmCardBody['fields'][number] => {
-    const declared = action.params[param];
-    return {
-      param,
-      label: clip(words(param), LABEL_MAX_CHARS),
-      display: clipWhole(display(value), DISPLAY_MAX_CHARS),
-      value,
-      editable: declared?.editable === true,
-      type: declared?.type ?? 'string',
-      ...(declared?.enum === undefined ? {} : { enum: [...declared.enum] }),
-    };
-  });
-  return {
-    invocation_id: call.invocationId,
-    title: clip(words(action.name), TITLE_MAX_CHARS),
-    summary: clipWhole(fillTemplate(sentence ?? action.description, call.params), CONFIRM_TEMPLATE_MAX_CHARS),
-    risk: action.risk === 'destructive' ? 'destructive' : 'write',
-    fields,
-    confirm_label: labels?.confirm ?? 'Confirm',
-    decline_label: labels?.cancel ?? 'Cancel',
-    ...(action.type_to_confirm === undefined ? {} : { type_to_confirm: action.type_to_confirm }),
-    expires_at: timestamp(call.expiresAtMs),
-    edit_state: 'idle',
-    status: 'pending',
-  };
 }
 
 /**

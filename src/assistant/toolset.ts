@@ -13,7 +13,7 @@ export const SEARCH_KNOWLEDGE = 'search_knowledge';
 
 export interface Toolset {
   readonly definitions: readonly ToolDefinition[];
-  /** Names of components this client draws and this server knows, `text` and `confirm_card` among them if listed. */
+  /** Names of components this client draws and this server knows: `text` always, `confirm_card` if listed. */
   readonly components: ReadonlySet<string>;
   readonly actions: ReadonlyMap<string, ManifestAction>;
   /** Those of `actions` that the service runs itself, by name: HTTP actions of the app. */
@@ -35,6 +35,8 @@ export interface ToolsetInput {
 
 /** Distinct (build, manifest) pairs in use at once are few; a toolset with its schemas takes some tens of KB. */
 const TOOLSETS_KEPT = 200;
+/** Of all of them, as JSON: a manifest may have two megabytes. */
+const TOOLSETS_KEPT_CHARS = 16 * 1024 * 1024;
 
 function knowledgeTool(): ToolDefinition {
   return {
@@ -62,7 +64,8 @@ function build(input: ToolsetInput): Toolset {
   const reach = reachOf(declared, input.actionKinds);
   const components = new Set<string>();
   const definitions: ToolDefinition[] = [];
-  for (const entry of input.components) {
+  // Words are what every client draws; one that does not say so has forgotten it.
+  for (const entry of [...input.components, 'text']) {
     const parsed = parseHandshakeEntry(entry);
     const component = parsed === undefined ? undefined : CATALOG.get(parsed.name);
     // What draws an earlier version does not know all of ours; a later one draws ours, too.
@@ -83,13 +86,13 @@ function build(input: ToolsetInput): Toolset {
 
 /** Makes toolsets, the same one for the same build and manifest. */
 export function createToolsets(): (input: ToolsetInput) => Toolset {
-  const kept = new LRUCache<string, Toolset>({ max: TOOLSETS_KEPT });
+  const kept = new LRUCache<string, Toolset>({ max: TOOLSETS_KEPT, maxSize: TOOLSETS_KEPT_CHARS });
   return (input) => {
     const key = `${CATALOG_VERSION} ${input.manifest?.hash ?? ''} ${input.http?.key ?? ''} ${input.hasKnowledge} ${input.actionKinds.join(',')} ${input.components.join(' ')}`;
     let toolset = kept.get(key);
     if (toolset === undefined) {
       toolset = build(input);
-      kept.set(key, toolset);
+      kept.set(key, toolset, { size: JSON.stringify(toolset.definitions).length + 1 });
     }
     return toolset;
   };

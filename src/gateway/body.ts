@@ -92,12 +92,13 @@ export function mediaType(header: string): MIMEType | undefined {
   }
 }
 
+/** What any body may hold. */
 const BODY_BOUNDS: ShapeBounds = { depth: JSON_DEPTH_MAX, keys: JSON_KEYS_MAX, members: JSON_MEMBERS_MAX };
 
-function shapeRefused(fault: keyof ShapeBounds, face: Interface): Refusal {
+function shapeRefused(fault: keyof ShapeBounds, bounds: ShapeBounds, face: Interface): Refusal {
   const { notJson, tooLarge: tooMuch } = codesOf(face);
-  if (fault === 'depth') return new Refusal(notJson, `The body nests deeper than ${JSON_DEPTH_MAX} levels.`);
-  const said = fault === 'keys' ? `${JSON_KEYS_MAX} keys` : `${JSON_MEMBERS_MAX} members of lists and objects`;
+  if (fault === 'depth') return new Refusal(notJson, `The body nests deeper than ${bounds.depth} levels.`);
+  const said = fault === 'keys' ? `${bounds.keys} keys` : `${bounds.members} members of lists and objects`;
   return new Refusal(tooMuch, `The body has more than ${said}. Send less per request.`);
 }
 
@@ -128,13 +129,14 @@ function forbiddenKey(text: string): string {
   }
 }
 
-/** A JSON value from a body's bytes. @throws Refusal that says what is wrong with them. */
-export function parseJson(bytes: Uint8Array, face: Interface): unknown {
+/** A JSON value from a body's bytes; `more`: bounds of its route, where they are others. @throws Refusal that says what is wrong with them. */
+export function parseJson(bytes: Uint8Array, face: Interface, more: Partial<ShapeBounds> = {}): unknown {
+  const bounds = { ...BODY_BOUNDS, ...more };
   const { notJson } = codesOf(face);
   if (bytes.length === 0) throw new Refusal(notJson, 'A JSON body is required.');
   if (!isUtf8(bytes)) throw new Refusal(notJson, 'The body is not valid UTF-8.');
-  const fault = shapeFault(bytes, BODY_BOUNDS);
-  if (fault !== null) throw shapeRefused(fault, face);
+  const fault = shapeFault(bytes, bounds);
+  if (fault !== null) throw shapeRefused(fault, bounds, face);
   const text = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).toString('utf8');
   let value: unknown;
   try {

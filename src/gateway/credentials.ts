@@ -2,6 +2,7 @@
 import { Refusal } from '../protocol/errors.ts';
 import { EARLIER_KEY_PREFIX, KEY_PREFIX, runtimeHeader } from '../protocol/headers.ts';
 import { readApp } from '../storage/apps.ts';
+import { checkOrigin } from './cors.ts';
 import type { Exchange } from './exchange.ts';
 import type { RuntimeCaller } from './route.ts';
 import type { Services } from './services.ts';
@@ -23,11 +24,14 @@ function deviceOf(header: (name: string) => string): string {
 }
 
 /**
- * The caller of a runtime route.
+ * The caller of a runtime route: its key, then where a browser has it from, then its device (decisions §7).
  * @throws Refusal 400 `invalid_request` for a missing key or a malformed device id, 401 `invalid_key` for an unknown,
- * revoked or malformed key, 403 `app_not_live` for a live key of an app that is not.
+ * revoked or malformed key, 403 `app_not_live` for a live key of an app that is not, 403 `origin_not_allowed`.
  */
-export function authenticateRuntime({ header, address }: Pick<Exchange, 'header' | 'address'>, services: Services): RuntimeCaller {
+export function authenticateRuntime(
+  { header, address, origin }: Pick<Exchange, 'header' | 'address' | 'origin'>,
+  services: Services,
+): RuntimeCaller {
   const token = presentSpelling(runtimeHeader(header, 'key'));
   if (token === '') {
     const message = 'is required';
@@ -40,11 +44,11 @@ export function authenticateRuntime({ header, address }: Pick<Exchange, 'header'
   if (key === undefined || key.revokedAtMs !== null) {
     throw new Refusal('invalid_key', 'The publishable key is unknown or was revoked. Check the key and the environment it is for.');
   }
-  const deviceId = deviceOf(header);
   const app = readApp(storage.organisation(key.organisationId), key.appId, key.organisationId);
   if (app === undefined) throw new Refusal('invalid_key', 'The app of this key no longer exists.');
   if (key.channel === 'live' && !app.live) {
     throw new Refusal('app_not_live', 'The app is not live yet. Use its test key until it is.');
   }
-  return { app, organisationId: key.organisationId, channel: key.channel, deviceId, address };
+  checkOrigin(origin, app.settings.allowedDomains, key.channel);
+  return { app, organisationId: key.organisationId, channel: key.channel, deviceId: deviceOf(header), address };
 }

@@ -4,13 +4,13 @@
  */
 import type { Cells } from '../actors/cells/cells.ts';
 import { Refusal } from '../protocol/errors.ts';
+import { unknownFields } from '../protocol/unknown-fields.ts';
 import type { SessionRef } from '../storage/setup-access.ts';
 import { section } from '../watch/sections.ts';
 import { checkBody, checkContentType, collectBody, defaultBodyMaxBytes, parseJson } from './body.ts';
 import { authenticateCell } from './cells/access.ts';
 import { cross } from './cells/crossing.ts';
 import { authenticateOperator, isCookieOfOurs } from './console/session.ts';
-import { checkOrigin } from './cors.ts';
 import { authenticateRuntime } from './credentials.ts';
 import type { Exchange } from './exchange.ts';
 import { LARGE_BODY_BYTES } from './large-body.ts';
@@ -64,7 +64,6 @@ function admit(route: Route, exchange: Exchange, gate: Gate): Callers[CallerKind
   const { services, buckets } = gate;
   if (route.caller === 'runtime') {
     const caller = authenticateRuntime(exchange, services);
-    checkOrigin(exchange.origin, caller.app.settings.allowedDomains, caller.channel);
     refuseWhileSuspended(route, caller);
     const counted = admitCounted(route, caller, exchange, gate);
     services.billing.seen(caller);
@@ -163,6 +162,12 @@ function readLarge({ largeBody }: Route, bytes: Uint8Array, { largeBodies }: Ser
   return largeBodies?.read(largeBody, bytes);
 }
 
+/** Whoever builds with a test key is told of fields that nobody reads. */
+function warnOfUnknown({ caller, body: schema }: Route, value: unknown, exchange: Exchange): void {
+  if (caller !== 'runtime' || schema === null || (exchange.caller as RuntimeCaller).channel !== 'sandbox') return;
+  exchange.warning = unknownFields(schema, value);
+}
+
 function readBody(route: Route, exchange: Exchange, gate: Gate, fail: (error: unknown) => void): void {
   const face = exchange.interface;
   const { body: schema } = route;
@@ -183,6 +188,7 @@ function readBody(route: Route, exchange: Exchange, gate: Gate, fail: (error: un
       }
       const value = parseJson(bytes, face);
       refuseNewWork(route, value, exchange.caller, gate.services);
+      warnOfUnknown(route, value, exchange);
       proceed(schema === null ? null : checkBody(schema, value, face));
     } catch (error) {
       fail(error);

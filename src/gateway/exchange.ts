@@ -6,7 +6,7 @@
 
 import type { HttpRequest, HttpResponse } from 'uWebSockets.js';
 import { randomUUID } from 'node:crypto';
-import { CORS_EXPOSED_HEADERS, isSaneRequestId, REQUEST_ID_HEADER, RUNTIME_VARY } from '../protocol/headers.ts';
+import { CORS_EXPOSED_HEADERS, isSaneRequestId, REQUEST_ID_HEADER, RUNTIME_VARY, WARNING_HEADER } from '../protocol/headers.ts';
 import { addressKey, type ProxyTrust, readClientAddress } from './client-address.ts';
 import { PassedAnswer } from './passed-answer.ts';
 import { readParameters } from './path-parameters.ts';
@@ -48,6 +48,8 @@ export class Exchange {
   caller: Callers[CallerKind] = null;
   body: unknown = null;
   upload: UploadedFile | null = null;
+  /** Goes out with whatever is answered; printable ASCII. */
+  warning: string | undefined;
 
   readonly #res: HttpResponse;
   readonly #plan: ExchangePlan;
@@ -273,6 +275,7 @@ export class Exchange {
     res.writeStatus(statusLine(status));
     res.writeHeader('X-Request-Id', this.requestId);
     for (const name in headers) res.writeHeader(name, headers[name] ?? '');
+    if (this.warning !== undefined) res.writeHeader(WARNING_HEADER, this.warning);
     if (this.#plan.interface !== 'runtime') return;
     res.writeHeader('Vary', RUNTIME_VARY);
     // Refusals are readable by any page, so that its SDK can say what is wrong; anything else was refused before this line.

@@ -2,7 +2,7 @@
 import { type PlainRefusal, plainRefusal, Refusal } from '../protocol/errors.ts';
 import { serveCalls } from '../watch/side-calls.ts';
 import { checkBody, parseJson } from './body.ts';
-import { manifestBody } from './runtime/manifest-body.ts';
+import { MANIFEST_BOUNDS, manifestBody } from './runtime/manifest-body.ts';
 
 /** What `checkBody` gave, or why it refused. */
 export type ReadBody = { readonly body: unknown } | { readonly refused: PlainRefusal };
@@ -11,7 +11,7 @@ export type BodyCalls = { manifest(bytes: Uint8Array): ReadBody };
 
 function manifest(bytes: Uint8Array): ReadBody {
   try {
-    return { body: checkBody(manifestBody, parseJson(bytes, 'runtime'), 'runtime') };
+    return { body: checkBody(manifestBody, parseJson(bytes, 'runtime', MANIFEST_BOUNDS), 'runtime') };
   } catch (error) {
     if (error instanceof Refusal) return { refused: plainRefusal(error) };
     throw error;

@@ -45,8 +45,11 @@ export const CORS_REQUEST_HEADERS = [
   'X-RD-Platform',
 ].join(', ');
 
+/** What is wrong with a request that is served all the same; on test keys only. */
+export const WARNING_HEADER = 'X-Service-Warning';
+
 /** … and what it may read of an answer. */
-export const CORS_EXPOSED_HEADERS = 'X-Request-Id, ETag, Retry-After';
+export const CORS_EXPOSED_HEADERS = `X-Request-Id, ETag, Retry-After, ${WARNING_HEADER}`;
 
 /** Every runtime answer depends on who asks: the key decides the app, the origin decides whether a browser may read it. */
 export const RUNTIME_VARY = 'X-Service-Key, X-RD-Key, Origin';

@@ -170,13 +170,16 @@ export const USERS_WINDOW_DAYS = 90;
 // Guards against hostile input that the specification leaves to us
 /** A chat body holds 4,000 characters, 8 KB of state and up to ten 16 KB results: 256 KB is ample. */
 export const RUNTIME_BODY_MAX_BYTES = 256 * 1024;
-/** A hundred actions with a full description and some well-described parameters each. */
-export const MANIFEST_BODY_MAX_BYTES = 512 * 1024;
+/** A hundred actions with twenty described parameters each, their texts in sixteen locales, and fifty screens: 1.9 MB. */
+export const MANIFEST_BODY_MAX_BYTES = 2 * 1024 * 1024;
+/** Such a manifest has 24,300 keys, and with fifty values to choose from for each parameter 146,000 members. It is read beside the event loop. */
+export const MANIFEST_KEYS_MAX = 30_000;
+export const MANIFEST_MEMBERS_MAX = 160_000;
 /** No shape of ours nests deeper than 12; app_state and results may go on for some levels more. */
 export const JSON_DEPTH_MAX = 64;
-/** Keys of one body, all objects together: 100 actions with 20 parameters each have some 12,000; each costs a microsecond to parse. */
+/** Keys of one body, all objects together; each costs a microsecond to parse. */
 export const JSON_KEYS_MAX = 20_000;
-/** Members of all lists and objects of one body: 100 actions with every description have some 30,000; four cost a microsecond. */
+/** Members of all lists and objects of one body; four cost a microsecond. */
 export const JSON_MEMBERS_MAX = 60_000;
 
 // Service protocol

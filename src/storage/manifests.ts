@@ -30,6 +30,8 @@ const UNUSED_MANIFESTS_MAX = 50;
 const USE_NOTED_EVERY_MS = 60 * 60 * 1000;
 /** Parsed documents kept: every turn reads one, and the builds in use at once are few. */
 const PARSED_KEPT = 500;
+/** Of all of them, as text; parsed it takes some four times as much memory. */
+const PARSED_KEPT_CHARS = 16 * 1024 * 1024;
 
 export interface ManifestRecord {
   readonly hash: string;
@@ -41,27 +43,27 @@ export interface ManifestRecord {
 }
 
 export interface HashedManifest {
-  /** Lowercase hex SHA-256 of `document`. */
+  /** Lowercase hex SHA-256 of the document's canonical JSON (RFC 8785). */
   readonly hash: string;
-  /** Canonical JSON (RFC 8785). */
+  /** JSON as it was posted: people are shown parameters in the order in which the app declares them. */
   readonly document: string;
 }
 
-/** Canonical JSON and hash of a posted manifest. @throws Error when it holds what JSON cannot say, such as 1e999. */
+/** Text and hash of a posted manifest. @throws Error when it holds what JSON cannot say, such as 1e999. */
 export function hashManifest(manifest: PostedManifest): HashedManifest {
-  const document = canonicalize(manifest) ?? 'null';
-  return { hash: createHash('sha256').update(document).digest('hex'), document };
+  const canonical = canonicalize(manifest) ?? 'null';
+  return { hash: createHash('sha256').update(canonical).digest('hex'), document: JSON.stringify(manifest) };
 }
 
 // Documents never change, so an entry is never stale.
-const parsed = new LRUCache<string, Manifest>({ max: PARSED_KEPT });
+const parsed = new LRUCache<string, Manifest>({ max: PARSED_KEPT, maxSize: PARSED_KEPT_CHARS });
 
 function parse(db: Connection, appId: string, hash: string, document: string): Manifest {
   const key = `${db.path} ${appId} ${hash}`;
   let manifest = parsed.get(key);
   if (manifest === undefined) {
     manifest = completeManifest(JSON.parse(document) as PostedManifest);
-    parsed.set(key, manifest);
+    parsed.set(key, manifest, { size: document.length });
   }
   return manifest;
 }

@@ -1,7 +1,8 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import fc from 'fast-check';
-import { askedCall, confirmCardBody, definitionOf, fillTemplate, localised } from '../../src/actors/confirm-card.ts';
+import { confirmCardBody, fillTemplate, localised } from '../../src/actors/card-body.ts';
+import { askedCall, definitionOf } from '../../src/actors/confirm-card.ts';
 import { validateBody } from '../../src/protocol/catalog/catalog.ts';
 import { completeManifest, type ManifestAction, type PostedManifest } from '../../src/protocol/runtime/manifest.ts';
 import type { InvocationRow } from '../../src/storage/invocations.ts';
@@ -30,12 +31,43 @@ describe('the confirmation card is drawn from what the app declared (decisions Â
         { param: 'order_id', label: 'Order id', display: 'A-1', value: 'A-1', editable: false, type: 'string' },
         { param: 'refund', label: 'Refund', display: '5', value: 5, editable: true, type: 'number', enum: [0, 5] },
       ],
-      confirm_label: 'Confirm',
-      decline_label: 'Cancel',
+      confirm_label: 'Yes, cancel order',
+      decline_label: 'Keep',
       expires_at: '2026-01-02T03:04:05.000Z',
       edit_state: 'idle',
       status: 'pending',
     });
+  });
+
+  test('fields stand in the order of their declaration, and an editable one that the call lacks is among them', () => {
+    const action = declared({
+      params: {
+        order_id: { type: 'string' },
+        note: { type: 'string', editable: true },
+        reason: { type: 'string' },
+        day: { type: 'string' },
+      },
+    });
+    assert.deepEqual(
+      card(action, { day: 'monday', order_id: 'A-1' }).fields.map(({ param, value, display }) => [param, value, display]),
+      [
+        ['order_id', 'A-1', 'A-1'],
+        ['note', undefined, ''],
+        ['day', 'monday', 'monday'],
+      ],
+    );
+  });
+
+  test('where the app has no labels, [Confirm] [Cancel] never stand under the question whether to cancel something', () => {
+    const labels = (name: string, more: object = {}) => {
+      const { confirm_label, decline_label } = card({ ...declared({}), name, ...more }, {});
+      return [confirm_label, decline_label];
+    };
+    assert.deepEqual(labels('cancel_order'), ['Yes, cancel order', 'Keep']);
+    assert.deepEqual(labels('cancel_subscription'), ['Yes, cancel subscription', 'Keep']);
+    assert.deepEqual(labels('order_cancellation_request'), ['Yes, cancel', 'Keep']);
+    assert.deepEqual(labels('move_delivery'), ['Confirm', 'Cancel']);
+    assert.deepEqual(labels('cancel_order', { confirm_labels: { en: { confirm: 'Do it', cancel: 'No' } } }), ['Do it', 'No']);
   });
 
   test('a destructive action says so, with the words to type and its own labels', () => {

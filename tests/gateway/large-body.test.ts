@@ -5,7 +5,7 @@ import fc from 'fast-check';
 import { checkBody, parseJson } from '../../src/gateway/body.ts';
 import { createLargeBodies, LARGE_BODY_BYTES, type LargeBodies } from '../../src/gateway/large-body.ts';
 import { manifestRoute } from '../../src/gateway/runtime/manifest.ts';
-import { manifestBody } from '../../src/gateway/runtime/manifest-body.ts';
+import { MANIFEST_BOUNDS, manifestBody } from '../../src/gateway/runtime/manifest-body.ts';
 import type { Services } from '../../src/gateway/services.ts';
 import { MANIFEST_BODY_MAX_BYTES } from '../../src/protocol/limits.ts';
 import { VALID_BODIES } from '../protocol/runtime/instances.ts';
@@ -34,7 +34,7 @@ async function outcome(read: () => unknown): Promise<unknown> {
   }
 }
 
-const inline = (bytes: Uint8Array) => checkBody(manifestBody, parseJson(bytes, 'runtime'), 'runtime');
+const inline = (bytes: Uint8Array) => checkBody(manifestBody, parseJson(bytes, 'runtime', MANIFEST_BOUNDS), 'runtime');
 
 function wrongEnums(actions: number, version: unknown = '1', type: unknown = 1): object {
   const param = { type, enum: Array.from({ length: 20 }, () => (type === 1 ? null : 'a')) };
@@ -62,7 +62,7 @@ test('POST /v1/apps/manifest: valid and damaged bodies have the same outcome bes
   const good = JSON.stringify(wrongEnums(2, '1', 'string'));
   samples.push(wrongEnums(30), wrongEnums(30, '1', 'string'), good.slice(0, -1), good.replace('"1"', '1e999'));
   samples.push(good.replace('"version"', '"extra":1e999,"version"'), good.replace('"version"', '"__proto__":1,"version"'));
-  samples.push(good.replace('"a"', '"\\ud800"'), '['.repeat(100), '', 'null', `{${'"a":0,'.repeat(21_000)}"b":0}`);
+  samples.push(good.replace('"a"', '"\\ud800"'), '['.repeat(100), '', 'null', `{${'"a":0,'.repeat(31_000)}"b":0}`);
   let refused = 0;
   for (const sample of samples) {
     const bytes = bytesOf(sample);

@@ -131,7 +131,7 @@ test('decisions §4: a preflight is answered without a key; a refusal can be rea
   assert.ok(Number(preflight.headers.get('access-control-max-age')) > 0);
   const refused = await fetch(`${base}/v1/failing/refusal`, { headers: { origin } });
   assert.equal(refused.headers.get('access-control-allow-origin'), origin);
-  assert.equal(refused.headers.get('access-control-expose-headers'), 'X-Request-Id, ETag, Retry-After');
+  assert.equal(refused.headers.get('access-control-expose-headers'), 'X-Request-Id, ETag, Retry-After, X-Service-Warning');
   assert.match(refused.headers.get('vary') ?? '', /Origin/);
   assert.equal((await fetch(`${base}/v1/small/1`)).headers.get('access-control-allow-origin'), null);
 });

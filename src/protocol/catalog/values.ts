@@ -1,8 +1,10 @@
 /** The single values a body is made of: texts, numbers, addresses, times. Bounds come from catalog.md's table. */
 import * as v from 'valibot';
 import { ADDRESS_MAX_CHARS } from '../limits.ts';
+import { stated } from '../stated.ts';
 import { fits, text } from '../text.ts';
 import { ID_MAX_CHARS, type Report } from './component.ts';
+import { CURRENCIES } from './currencies.ts';
 import { defuseMarkdown } from './markdown.ts';
 import { usedAs } from './text-uses.ts';
 
@@ -134,7 +136,11 @@ export const decimal = v.pipe(
 );
 export const currency = v.pipe(
   v.string('must be a string'),
-  v.regex(/^[A-Z]{3}$/, 'must be an ISO 4217 code, as EUR'),
+  // All codes in every schema would cost the model more words than they save: the pattern and the description say it.
+  stated(
+    v.check((code: string) => CURRENCIES.has(code), 'must be an ISO 4217 code, as EUR'),
+    { pattern: '^[A-Z]{3}$' },
+  ),
   v.description('ISO 4217 code, as EUR.'),
 );
 export const hexColour = v.pipe(v.string('must be a string'), v.regex(/^#[0-9A-Fa-f]{6}$/, 'must be a colour as #1a2b3c'));

@@ -95,9 +95,8 @@ export const handshake = openObject({
   sdk: v.pipe(text(ID_MAX_CHARS), v.regex(/^[a-z][a-z0-9_-]*\/\d+\.\d+\.\d+(?:[-+][0-9A-Za-z.+-]*)?$/, 'must look like web/1.2.3')),
   catalog_version: text(32, 1),
   components: boundedList(componentEntry, HANDSHAKE_COMPONENTS_MAX, `must list at most ${HANDSHAKE_COMPONENTS_MAX} components`),
-  manifest_hash: v.optional(
-    v.nullable(v.pipe(v.string('must be a string'), v.regex(/^[0-9a-f]{64}$/, 'must be the hash that POST /v1/apps/manifest answered'))),
-  ),
+  /** What is no hash is one that nobody registered: `manifest_unknown`, in the stream. */
+  manifest_hash: v.optional(v.nullable(v.string('must be a string'))),
   locale: v.optional(v.nullable(locale)),
   capabilities: v.optional(handshakeNames, []),
   action_kinds: v.optional(handshakeNames, []),

@@ -1,7 +1,7 @@
 /** Calls that wait for a person, as rows of a served app, for tests that set the clock. */
 import type { TestContext } from 'node:test';
 import { request } from 'undici';
-import { confirmCardBody } from '../../../src/actors/confirm-card.ts';
+import { confirmCardBody } from '../../../src/actors/card-body.ts';
 import { Confirmations } from '../../../src/actors/confirmation.ts';
 import { invocationRoutes } from '../../../src/gateway/runtime/invocations.ts';
 import { fallbackText } from '../../../src/protocol/catalog/catalog.ts';

@@ -49,7 +49,7 @@ const MALFORMED: readonly (readonly [string, Record<string, unknown>, path: stri
   ['a component that is no name', withClient({ components: ['text', 'Not a name'] }), 'client.components[1]'],
   ['components of another type', withClient({ components: 'text' }), 'client.components'],
   ['33 capabilities', withClient({ capabilities: times(33, (n) => `c${n}`) }), 'client.capabilities'],
-  ['a hash that is none', withClient({ manifest_hash: 'nope' }), 'client.manifest_hash'],
+  ['a hash that is no text', withClient({ manifest_hash: 7 }), 'client.manifest_hash'],
   ['turn_id that is no uuid', { ...HELLO, turn_id: 'turn-1' }, 'turn_id'],
   ['turn_id that is a number', { ...HELLO, turn_id: 1 }, 'turn_id'],
   ['conversation_id of another type', { ...HELLO, conversation_id: { $ne: null } }, 'conversation_id'],

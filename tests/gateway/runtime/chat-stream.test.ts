@@ -115,14 +115,6 @@ test('What the service does 3: a component the client does not list is never off
   assert.deepEqual(toolNames(it.lastRequest()).sort(), ['key_points', 'timeline']);
 });
 
-test('What the service does 3: a client that draws no text is sent no words of the model', async () => {
-  const client = { ...HANDSHAKE, components: ['key_points'] };
-  it.script([{ text: 'In short:' }, { call: 'key_points', args: POINTS }, { text: 'Anything else?' }]);
-  const drawn = await it.say('How long?', { client });
-  assert.deepEqual(outline(drawn.events), ['turn.start', 'block.start', 'block.ready', 'turn.end']);
-  assert.equal(readies(drawn.events)[0]?.block_type, 'key_points');
-});
-
 test('GET /v1/conversations/:id/messages: pages back with limit and before, oldest first, each message once', async () => {
   it.script([{ text: 'A.' }], [{ text: 'B.' }], [{ text: 'C.' }]);
   const id = thread(await it.say('a'));

@@ -24,7 +24,8 @@ interface Field {
 }
 
 const fieldsOf = ({ body }: WireBlock) => body.fields as readonly Field[];
-const valuesOf = (block: WireBlock) => Object.fromEntries(fieldsOf(block).map(({ param, value }) => [param, value]));
+const valuesOf = (block: WireBlock) =>
+  Object.fromEntries(fieldsOf(block).flatMap(({ param, value }) => (value === undefined ? [] : [[param, value]])));
 
 async function edited(write: AskedWrite, revision: number, params: unknown): Promise<Edited> {
   const { status, json, text } = await edit(it.client, write.id, revision, params);

@@ -1,0 +1,109 @@
+/** What requests of SDKs may look like: caps of a manifest, hashes that are none, typos, handshakes without `text`, and what is checked first. */
+import assert from 'node:assert/strict';
+import { before, type TestContext, test } from 'node:test';
+import { createClient, createOperator, HANDSHAKE, outline } from '../../support/client.ts';
+import { type ScriptedChat, startScriptedChat } from './scripted-chat.ts';
+
+let it: ScriptedChat;
+
+before(async (t) => {
+  it = await startScriptedChat(t as TestContext);
+});
+
+const LOCALES = Array.from({ length: 16 }, (_, n) => `l${n}`);
+const byLocale = <T>(value: T) => Object.fromEntries(LOCALES.map((locale) => [locale, value]));
+const numbered = (count: number) => Array.from({ length: count }, (_, n) => n);
+const chars = (n: number, start = '') => start.padEnd(n, 'x');
+
+/** As many of everything as the caps allow; descriptions of parameters and values to choose from are short. */
+function largestManifest() {
+  const param = (at: number) => ({
+    type: 'string',
+    description: chars(170),
+    required: true,
+    enum: numbered(50).map(String),
+    editable: at % 2 === 0,
+  });
+  const params = (count: number) => Object.fromEntries(numbered(count).map((at) => [`param_${at}`, param(at)]));
+  const actions = numbered(100).map((at) => ({
+    name: chars(64, `action_${at}_`),
+    description: chars(500),
+    risk: 'write',
+    params: params(20),
+    confirm_template: byLocale(chars(300)),
+    confirm_labels: byLocale({ confirm: chars(24), cancel: chars(24) }),
+    type_to_confirm: chars(60),
+    timeoutMs: 120_000,
+  }));
+  const routes = numbered(50).map((at) => ({
+    name: chars(64, `route_${at}_`),
+    title: chars(60),
+    description: chars(300),
+    params: params(8),
+  }));
+  return { version: chars(64), actions, routes };
+}
+
+test('Payload caps: a manifest within the caps of its fields fits, up to 2 MB', async () => {
+  const manifest = largestManifest();
+  const posted = await it.client.send('POST', '/v1/apps/manifest', { manifest, sdk: 'web/0.50.0' });
+  assert.ok(Buffer.byteLength(JSON.stringify(manifest)) > 1_900_000);
+  assert.equal(posted.status, 200, posted.text.slice(0, 300));
+  const tooLarge = await it.client.send('POST', '/v1/apps/manifest', { manifest, sdk: 'web/0.50.0', padding: chars(300_000) });
+  assert.deepEqual([tooLarge.status, (tooLarge.json as { error: { code: string } }).error.code], [413, 'payload_too_large']);
+});
+
+test('POST /v1/chat rule 4: a manifest_hash that is no hash is manifest_unknown, as one that nobody registered', async () => {
+  for (const manifest_hash of ['abc', '', 'F'.repeat(64), 'f'.repeat(64), 'x'.repeat(5_000)]) {
+    const { status, events } = await it.client.say('Hello', { client: { ...HANDSHAKE, manifest_hash } });
+    assert.deepEqual([status, outline(events), events[0]?.code], [200, ['error', 'turn.end'], 'manifest_unknown'], manifest_hash);
+  }
+  assert.equal((await it.client.say('Hello', { client: { ...HANDSHAKE, manifest_hash: 7 } })).status, 400);
+});
+
+test('Client handshake: components without text, and none at all, mean text all the same', async () => {
+  for (const components of [[], ['key_points'], ['text']]) {
+    it.script([{ text: 'Two days.' }]);
+    const { events, text } = await it.say('How long?', { client: { ...HANDSHAKE, components } });
+    assert.deepEqual(outline(events), ['turn.start', 'block.start', 'block.delta', 'block.ready', 'turn.end'], text);
+  }
+});
+
+test('decisions §4: a field that nobody knows is ignored, and on a test key X-Service-Warning says which was meant', async () => {
+  const body = { convesation_id: 'cnv_1', client: { ...HANDSHAKE, locael: 'de', later_field: 1 }, 'wei\u00dfe\r\nrd': 1 };
+  const warning = async (key: string) => {
+    it.script([{ text: 'Yes.' }]);
+    const { headers, events } = await createClient(it.service.baseUrl, key).chat({ message: { text: 'Hello' }, ...body });
+    assert.equal(events.at(-1)?.status, 'completed');
+    return headers['x-service-warning'];
+  };
+  assert.equal(await warning(it.app.liveKey), undefined);
+  assert.deepEqual(String(await warning(it.app.testKey)).split('; '), [
+    'unknown field client.locael, did you mean client.locale?',
+    'unknown field client.later_field',
+    'unknown field convesation_id, did you mean conversation_id?',
+    'unknown field wei?e??rd',
+  ]);
+  const refused = await createClient(it.service.baseUrl, it.app.testKey).send('POST', '/v1/feedback', { messageid: 'msg_1', rating: 1 });
+  assert.deepEqual(
+    [refused.status, refused.headers['x-service-warning']],
+    [400, 'unknown field messageid, did you mean message_id?'],
+    'refusals have it, too',
+  );
+});
+
+test('decisions §7: key, then origin, then the device, then the body', async () => {
+  const operator = createOperator(it.service.baseUrl, it.service.operatorToken);
+  await operator('PATCH', `/apps/${it.app.appId}`, { allowed_domains: ['shop.example'] });
+  const told = async (headers: Record<string, string>) => {
+    const { status, json } = await it.client.send('POST', '/v1/chat', '{', headers);
+    const { error } = json as { error: { code: string; details?: { path: string }[] } };
+    return [status, error.code, error.details?.[0]?.path];
+  };
+  const wrong = { 'X-Service-Key': 'rd_pk_live_nobody_has_this', Origin: 'https://elsewhere.example', 'X-Service-Device': 'x' };
+  assert.deepEqual(await told(wrong), [401, 'invalid_key', undefined]);
+  const { 'X-Service-Key': _, ...known } = wrong;
+  assert.deepEqual(await told(known), [403, 'origin_not_allowed', undefined]);
+  assert.deepEqual(await told({ ...known, Origin: 'https://shop.example' }), [400, 'invalid_request', 'X-Service-Device']);
+  assert.deepEqual(await told({ Origin: 'https://shop.example' }), [400, 'invalid_request', undefined]);
+});
