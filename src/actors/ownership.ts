@@ -7,6 +7,7 @@ import { type ConversationRow, readConversation } from '../storage/conversations
 import { type DeviceBinding, readBinding } from '../storage/devices.ts';
 import { readEndUser } from '../storage/end-users.ts';
 import type { Channel } from '../storage/organisations.ts';
+import type { Holder } from '../storage/own-conversations.ts';
 import type { TurnSender } from '../storage/turns.ts';
 
 /** Who asks: a device, and whoever signed the request. */
@@ -48,6 +49,14 @@ function see(db: Connection, id: string, { appId, channel, deviceId, person = nu
 export function ownConversation(db: Connection, id: string, caller: DeviceCaller): ConversationRow | undefined {
   const { conversation, isOwn } = see(db, id, caller);
   return isOwn ? conversation : undefined;
+}
+
+/** What `ownConversation` comes to for all conversations at once. Callers without a device share one, so its are listed to nobody. */
+export function holderOf(db: Connection, { appId, channel, deviceId, person = null }: DeviceCaller): Holder {
+  const bound = deviceId === '' ? undefined : readBinding(db, appId, channel, deviceId)?.endUserId;
+  const signer = person === null ? undefined : readEndUser(db, appId, channel, person)?.id;
+  const people = [...new Set([bound, signer])].filter((id) => id !== undefined);
+  return { appId, channel, deviceId, isUnbound: bound === undefined, people };
 }
 
 /**

@@ -134,6 +134,18 @@ export function readMessages(db: Connection, conversationId: string, { limit, be
   return messagesOf(db, withinPage(rows).reverse());
 }
 
+/** Whether the conversation has messages before this one that a page would show. */
+export function hasEarlierMessages(db: Connection, conversationId: string, messageId: string): boolean {
+  const row = db
+    .statement(
+      `SELECT 1 FROM messages
+       WHERE conversation_id = :conversationId AND ordinal < (SELECT ordinal FROM messages WHERE id = :messageId)
+         AND (role = 'user' OR EXISTS (SELECT 1 FROM blocks WHERE message_id = messages.id)) LIMIT 1`,
+    )
+    .get({ conversationId, messageId });
+  return row !== undefined;
+}
+
 export interface NewBlock {
   readonly id: string;
   readonly position: number;

@@ -6,7 +6,7 @@ import { waitingCalls } from '../../actors/pending-call.ts';
 import { type MessageReply, type MessagesReply, messagesQuery, type OpenReply } from '../../protocol/runtime/messages.ts';
 import { timestamp } from '../../protocol/timestamp.ts';
 import type { Connection } from '../../storage/connection.ts';
-import { type MessagesPage, readMessages } from '../../storage/conversations.ts';
+import { hasEarlierMessages, type MessagesPage, readMessages } from '../../storage/conversations.ts';
 import { readOpenTurns } from '../../storage/turns.ts';
 import { shownAttachments } from '../../storage/uploads.ts';
 import { checkQuery } from '../query.ts';
@@ -69,18 +69,24 @@ export const messagesRoute = defineRoute({
     const { limit, before } = checkQuery(messagesQuery, query);
     const id = params.id ?? '';
     const db = storage.organisation(caller.organisationId);
-    const conversation = ownConversation(db, id, callerOf(input, services));
+    const asking = callerOf(input, services);
+    const conversation = ownConversation(db, id, asking);
     // Missing or a stranger's: one answer for both, so that nobody learns which ids exist (decisions §4).
     if (conversation === undefined) {
-      const nothing: MessagesReply = { conversation_id: id, messages: [], open: { pending: [] } };
+      const nothing: MessagesReply = { conversation_id: id, messages: [], has_more: false, open: { pending: [] } };
       return json(nothing);
     }
+    const messages = messagesOf(db, id, { limit, before });
+    const [first] = messages;
     const reply: MessagesReply = {
       conversation_id: id,
-      messages: messagesOf(db, id, { limit, before }),
+      messages,
+      has_more: first !== undefined && hasEarlierMessages(db, id, first.id),
       open: openOf(db, id, caller.deviceId, nowMs()),
     };
-    // What was said lies in placeholder form; the device that it was said to gets the words (decisions §9).
+    // What was said lies in placeholder form; the device that it was said to gets the words (decisions §9). Callers without a device
+    // share one: what the others of them said is not theirs to read.
+    if (caller.deviceId === '' && asking.person == null) return json(reply);
     return restored(concealmentOf(storage, caller.organisationId, conversation), reply).then(json);
   },
 });

@@ -2,6 +2,7 @@
 import type { Route } from '../route.ts';
 import { chatRoutes } from './chat.ts';
 import { configRoute } from './config.ts';
+import { conversationsRoute } from './conversations.ts';
 import { feedbackRoute } from './feedback.ts';
 import { identifyRoute } from './identify.ts';
 import { invocationRoutes } from './invocations.ts';
@@ -20,6 +21,7 @@ export const runtimeRoutes: readonly Route[] = [
   identifyRoute, //   POST /v1/identify
   ...invocationRoutes, // POST /v1/invocations/:id/confirm and …/edit
   manifestRoute, //   POST /v1/apps/manifest
+  conversationsRoute, // GET /v1/conversations
   messagesRoute, //   GET  /v1/conversations/:id/messages
   schemasRoute, //    GET  /v1/schemas
   feedbackRoute, //   POST /v1/feedback

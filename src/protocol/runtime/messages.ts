@@ -50,5 +50,7 @@ export interface MessagesReply {
   readonly conversation_id: string;
   /** Oldest first. */
   readonly messages: readonly MessageReply[];
+  /** Whether `before` the first of them there are more. */
+  readonly has_more: boolean;
   readonly open: OpenReply;
 }

@@ -3,6 +3,7 @@ import * as v from 'valibot';
 import { type JsonSchema, publishSchema } from '../json-schema.ts';
 import { stated } from '../stated.ts';
 import type { AppConfigReply } from './config.ts';
+import type { ConversationReply, ConversationsReply } from './conversations.ts';
 import { wireBlock, wireCount, wireDetails, wireId, wirePending, wireTime } from './event-schemas.ts';
 import type { FeedbackReply } from './feedback.ts';
 import type { IdentifyReply } from './identify.ts';
@@ -40,6 +41,8 @@ const message = () =>
     attachments: v.optional(v.array(attachment)),
   });
 
+const conversation = reply<ConversationReply>({ conversation_id: wireId, title: v.string(), created_at: wireTime, updated_at: wireTime });
+
 const openTurn = v.object({ turn_id: wireId, message_id: wireId, status: v.literal('running') });
 const openCall = v.object({ ...wirePending.entries, status: v.picklist(['dispatched', 'pending', 'confirmed']) });
 const open = reply<OpenReply>({ turn: v.optional(openTurn), pending: v.array(openCall) });
@@ -59,7 +62,11 @@ function replySchemas() {
     manifest: ['Answer of POST /v1/apps/manifest', v.object({ manifest_hash: sha256 })],
     messages: [
       'Answer of GET /v1/conversations/:id/messages',
-      reply<MessagesReply>({ conversation_id: v.string(), messages: v.array(message()), open }),
+      reply<MessagesReply>({ conversation_id: v.string(), messages: v.array(message()), has_more: v.boolean(), open }),
+    ],
+    conversations: [
+      'Answer of GET /v1/conversations',
+      reply<ConversationsReply>({ conversations: v.array(conversation), has_more: v.boolean() }),
     ],
     stop: ['Answer of POST /v1/chat/:turn_id/stop', v.object({ ok, stopped: v.boolean() })],
     identify: ['Answer of POST /v1/identify', reply<IdentifyReply>({ end_user_id: wireId, verified: v.boolean() })],

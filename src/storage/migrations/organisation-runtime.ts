@@ -37,7 +37,8 @@ export const runtimeMigration: Migration = {
     CREATE INDEX end_users_by_app ON end_users (app_id, id);
     DROP INDEX conversations_by_end_user;
     CREATE INDEX conversations_by_end_user ON conversations (end_user_id, id) WHERE end_user_id IS NOT NULL;
-    CREATE INDEX conversations_by_device ON conversations (app_id, channel, device_id) WHERE end_user_id IS NULL;
+    CREATE INDEX conversations_of_person ON conversations (end_user_id, updated_at_ms, id) WHERE end_user_id IS NOT NULL;
+    CREATE INDEX conversations_by_device ON conversations (app_id, channel, device_id, updated_at_ms, id);
 
     -- Personal data that a placeholder stands for in everything the conversation holds, e.g. email 1.
     CREATE TABLE placeholders (

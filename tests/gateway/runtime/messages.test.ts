@@ -13,10 +13,11 @@ const OWNER = 'a'.repeat(32);
 interface Page {
   conversation_id: string;
   messages: { id: string; role: string; created_at: string; blocks: { block_type: string; body: unknown }[]; attachments?: unknown }[];
+  has_more: boolean;
   open: { turn?: unknown; pending: { invocation_id: string; status: string; params: unknown }[] };
 }
 
-const nothing = (id: string): Page => ({ conversation_id: id, messages: [], open: { pending: [] } });
+const nothing = (id: string): Page => ({ conversation_id: id, messages: [], has_more: false, open: { pending: [] } });
 
 /** A sandbox conversation `cnv_1` of OWNER with messages m1 … m250. */
 function converse(app: RuntimeApp): void {
@@ -56,6 +57,11 @@ test('GET /v1/conversations/:id/messages: the newest 50, at most 200, and back f
   assert.equal(ids(await page(app, '?limit=100000')).length, 200);
   assert.deepEqual(ids(await page(app, '?limit=2&before=m201')), ['m199', 'm200']);
   assert.deepEqual(ids(await page(app, '?before=m1')), []);
+  const more = await Promise.all(['', '?limit=2&before=m4', '?limit=3&before=m4', '?before=m1'].map((query) => page(app, query)));
+  assert.deepEqual(
+    more.map(({ has_more }) => has_more),
+    [true, true, false, false],
+  );
 });
 
 test('decisions §4: anything not the caller’s is the same empty list', async (t) => {

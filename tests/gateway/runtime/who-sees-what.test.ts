@@ -98,7 +98,7 @@ const reads = (signer: Person | null): readonly Column[] => [
     expected: (place, held) => world.sees(place, held, signer),
     async actual(place, { id, messageId, invocationId }) {
       const { text, json } = await clientOf(place, signer).send('GET', `/v1/conversations/${id}/messages`);
-      if (text === `{"conversation_id":"${id}","messages":[],"open":{"pending":[]}}`) return false;
+      if (text === `{"conversation_id":"${id}","messages":[],"has_more":false,"open":{"pending":[]}}`) return false;
       const { messages, open } = json as { messages: { id: string }[]; open: { pending: { invocation_id: string }[] } };
       assert.equal(messages.at(-1)?.id, messageId);
       assert.deepEqual(
@@ -237,5 +237,5 @@ test('who sees what 6: what is not there and what is somebody else’s are told 
   const kinds = new Set([...refusals].map((refusal) => refusal.split(' ', 2).join(' ')));
   assert.deepEqual([refusals.size, kinds.size], [4, 4], [...refusals].join('\n'));
   const missing = await client.send('GET', '/v1/conversations/cnv_missing/messages');
-  assert.equal(missing.text, '{"conversation_id":"cnv_missing","messages":[],"open":{"pending":[]}}');
+  assert.equal(missing.text, '{"conversation_id":"cnv_missing","messages":[],"has_more":false,"open":{"pending":[]}}');
 });

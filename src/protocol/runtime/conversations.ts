@@ -1,0 +1,25 @@
+/** GET /v1/conversations: what a device, or a signed-in person, has talked about. */
+import * as v from 'valibot';
+import { messagesQuery } from './messages.ts';
+
+/** As the pages of messages; `before` is a conversation's id. */
+export const conversationsQuery = v.object({ limit: messagesQuery.entries.limit, before: messagesQuery.entries.before });
+
+/** Of a title: as much as a list shows in a line. */
+export const CONVERSATION_TITLE_MAX_CHARS = 80;
+
+export interface ConversationReply {
+  readonly conversation_id: string;
+  /** The first line of what the person said first. */
+  readonly title: string;
+  readonly created_at: string;
+  /** When something was last said or done in it. */
+  readonly updated_at: string;
+}
+
+export interface ConversationsReply {
+  /** Newest first. */
+  readonly conversations: readonly ConversationReply[];
+  /** Whether `before` the last of them there are more. */
+  readonly has_more: boolean;
+}
