@@ -89,8 +89,22 @@ function fieldsFor(schema: Schema, making: Making, depth: number): Record<string
   return objectOf(fields);
 }
 
+interface Lengths {
+  readonly minItems?: number;
+  readonly maxItems?: number;
+}
+
+/** How long a list may be, said outright or, as GET /v1/schemas does, as how long it must not be. */
+function lengthsOf(schema: Schema): Required<Lengths> {
+  const { not, minItems, maxItems } = schema as Lengths & { not?: Lengths & { anyOf?: readonly Lengths[] } };
+  const never = not === undefined ? [] : (not.anyOf ?? [not]);
+  const tooShort = never.find((each) => each.maxItems !== undefined)?.maxItems ?? -1;
+  const tooLong = never.find((each) => each.minItems !== undefined)?.minItems ?? 9;
+  return { minItems: minItems ?? tooShort + 1, maxItems: maxItems ?? tooLong - 1 };
+}
+
 function itemsFor(schema: Schema, making: Making, depth: number): unknown[] {
-  const { minItems = 0, maxItems = 8 } = schema as { minItems?: number; maxItems?: number };
+  const { minItems, maxItems } = lengthsOf(schema);
   const most = making.dice.below(60) === 0 ? Math.min(maxItems + 1, 300) : Math.min(maxItems, minItems + 3);
   const length = making.dice.between(minItems, Math.max(minItems, most));
   const first = list(schema.prefixItems);

@@ -11,7 +11,7 @@ import { manifestRoute } from './manifest.ts';
 import { messagesRoute } from './messages.ts';
 import { pairingClaimRoute } from './pairings.ts';
 import { ratingsRoute } from './ratings.ts';
-import { schemasRoute } from './schemas.ts';
+import { schemasRoute, typesRoute } from './schemas.ts';
 import { telemetryRoute } from './telemetry.ts';
 import { uploadsRoute } from './uploads.ts';
 
@@ -24,6 +24,7 @@ export const runtimeRoutes: readonly Route[] = [
   conversationsRoute, // GET /v1/conversations
   messagesRoute, //   GET  /v1/conversations/:id/messages
   schemasRoute, //    GET  /v1/schemas
+  typesRoute, //      GET  /v1/schemas.d.ts
   feedbackRoute, //   POST /v1/feedback
   ratingsRoute, //    POST /v1/ratings
   pairingClaimRoute, // POST /v1/pairings/claim

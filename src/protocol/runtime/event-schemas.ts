@@ -63,6 +63,9 @@ function blockSchema(): JsonSchema {
     },
     oneOf: [...CATALOG.values()].map(({ name, body }) => ({
       title: name,
+      // Again, because this is what tells the bodies apart: a type made of it has to be one to narrow by.
+      type: 'object',
+      required: ['block_type', 'body'],
       properties: { block_type: { const: name }, body: bodySchema(name, body) },
     })),
   };

@@ -43,6 +43,38 @@ export interface RuntimeSchemas {
   readonly replies: Readonly<Record<ReplyName, JsonSchema>>;
 }
 
+function isRecord(value: unknown): value is Readonly<Record<string, unknown>> {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
+}
+
+/**
+ * How long a list may be, said as how long it must not be: a validator reads the same, and generators of types, which make of
+ * `maxItems: 20` a union of twenty tuples and of lists in lists hundreds of kilobytes, pass over `not`.
+ */
+function withoutTuples(schema: unknown): unknown {
+  if (Array.isArray(schema)) return schema.map(withoutTuples);
+  if (!isRecord(schema)) return schema;
+  const { minItems, maxItems, ...rest } = schema;
+  // The name of a property, not a bound.
+  if (typeof minItems !== 'number' && typeof maxItems !== 'number') return mapped(schema);
+  const tooLong = typeof maxItems === 'number' ? [{ minItems: maxItems + 1 }] : [];
+  const tooShort = typeof minItems === 'number' && minItems > 0 ? [{ maxItems: minItems - 1 }] : [];
+  const never = [...tooLong, ...tooShort];
+  if (never.length === 0) return mapped(rest);
+  const bound = { not: never.length === 1 ? never[0] : { anyOf: never } };
+  return 'not' in rest
+    ? { ...mapped(rest), allOf: [...((rest.allOf as unknown[] | undefined) ?? []), bound] }
+    : { ...mapped(rest), ...bound };
+}
+
+function mapped(schema: Readonly<Record<string, unknown>>): Record<string, unknown> {
+  return Object.fromEntries(Object.entries(schema).map(([key, value]) => [key, withoutTuples(value)]));
+}
+
+function published<Name extends string>(schemas: Readonly<Record<Name, JsonSchema>>): Readonly<Record<Name, JsonSchema>> {
+  return mapped(schemas) as Record<Name, JsonSchema>;
+}
+
 function publishedRequests(): Readonly<Record<RuntimeBody, JsonSchema>> {
   const bodies: readonly (readonly [string, RequestBody])[] = Object.entries(RUNTIME_BODIES);
   const schemas = bodies.map(([name, { endpoint, schema }]) => [name, publishSchema(schema, { title: `Body of ${endpoint}` })]);
@@ -54,8 +86,8 @@ export function runtimeSchemas(): RuntimeSchemas {
   return {
     catalog_version: CATALOG_VERSION,
     protocol: PROTOCOL_VERSION,
-    requests: publishedRequests(),
-    events: publishedEvents(),
-    replies: publishedReplies(),
+    requests: published(publishedRequests()),
+    events: published(publishedEvents()),
+    replies: published(publishedReplies()),
   };
 }

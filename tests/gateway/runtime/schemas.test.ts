@@ -1,6 +1,7 @@
 /** GET /v1/schemas: what is published of requests, events and answers is what the running service takes and sends. */
 import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
+import { readFileSync } from 'node:fs';
 import { before, type TestContext, test } from 'node:test';
 import type { ValidateFunction } from 'ajv/dist/2020.js';
 import fc from 'fast-check';
@@ -11,6 +12,7 @@ import { VALID_BODIES } from '../../protocol/runtime/instances.ts';
 import { ajv } from '../../protocol/schema-agreement.ts';
 import { mutated } from '../../protocol/setup/mutations.ts';
 import { type Answer, createClient, HANDSHAKE, type StreamAnswer } from '../../support/client.ts';
+import { TYPES_FILE } from '../../support/runtime-types.ts';
 import type { Play } from '../../support/upstream.ts';
 import { gate, pendingOf, readies, type ScriptedChat, startScriptedChat, thread } from './scripted-chat.ts';
 
@@ -66,6 +68,15 @@ test('GET /v1/schemas: the ETag answers 304 without a body', async () => {
   assert.match(etag, /^"[\w-]+"$/);
   const again = await anyone.send('GET', '/v1/schemas', undefined, { 'If-None-Match': etag });
   assert.deepEqual([again.status, again.text, again.headers.etag], [304, '', etag]);
+});
+
+test('GET /v1/schemas.d.ts: the types that are shipped, without a key', async () => {
+  const answer = await createClient(it.service.baseUrl, '', '').send('GET', '/v1/schemas.d.ts', undefined, {
+    Origin: 'https://docs.example',
+  });
+  assert.equal(answer.status, 200, answer.text);
+  assert.equal(answer.text, readFileSync(TYPES_FILE, 'utf8'));
+  assert.equal(answer.headers['access-control-allow-origin'], 'https://docs.example');
 });
 
 const MANIFEST = {

@@ -1,0 +1,1387 @@
+/**
+ * Types of the Assistant Service's runtime interface (docs/runtime.md): bodies of requests, events of the stream, answers.
+ * Made of GET /v1/schemas by `npm run types`; edit the schemas, not this file. Fields may be added: pass over what you do not know.
+ */
+
+export type StreamEvent =
+  | TurnStartEvent
+  | BlockStartEvent
+  | BlockDeltaEvent
+  | BlockReadyEvent
+  | ActionExecuteEvent
+  | NoticeEvent
+  | TurnEndEvent
+  | ErrorEvent
+  | PingEvent;
+export type Block = Block1 & Block2;
+export type Block1 =
+  | TextBlock
+  | SectionBlock
+  | KeyPointsBlock
+  | QuickRepliesBlock
+  | ChoiceBlock
+  | TagsBlock
+  | ActionsBlock
+  | ScreensBlock
+  | ConfirmCardBlock
+  | OrderTrackerBlock
+  | TimelineBlock
+  | ChecklistBlock
+  | ComparisonBlock
+  | KeyValueBlock
+  | InfoCardBlock
+  | ItemListBlock
+  | PlaceCardBlock
+  | MapBlock
+  | PassBlock
+  | CodeBlock
+  | ContactBlock
+  | RatingBlock
+  | DisclosureBlock
+  | VariantPickerBlock
+  | DatetimeSlotsBlock
+  | FormBlock;
+export type ChatRequest = ChatRequest1 & ChatRequest2;
+export type ChatRequest1 = {
+  [k: string]: unknown;
+};
+
+export interface AssistantRuntime {
+  event?: StreamEvent;
+  'Event.turn.start'?: TurnStartEvent;
+  'Event.block.start'?: BlockStartEvent;
+  'Event.block.delta'?: BlockDeltaEvent;
+  'Event.block.ready'?: BlockReadyEvent;
+  'Event.action.execute'?: ActionExecuteEvent;
+  'Event.notice'?: NoticeEvent;
+  'Event.turn.end'?: TurnEndEvent;
+  'Event.error'?: ErrorEvent;
+  'Event.ping'?: PingEvent;
+  'Request.chat'?: ChatRequest;
+  'Request.manifest'?: ManifestRequest;
+  'Request.identify'?: IdentifyRequest;
+  'Request.confirm'?: ConfirmRequest;
+  'Request.edit'?: EditRequest;
+  'Request.feedback'?: FeedbackRequest;
+  'Request.rating'?: RatingRequest;
+  'Request.pairing_claim'?: PairingClaimRequest;
+  'Reply.config'?: ConfigReply;
+  'Reply.manifest'?: ManifestReply;
+  'Reply.messages'?: MessagesReply;
+  'Reply.conversations'?: ConversationsReply;
+  'Reply.stop'?: StopReply;
+  'Reply.identify'?: IdentifyReply;
+  'Reply.confirm'?: ConfirmReply;
+  'Reply.edit'?: EditReply;
+  'Reply.feedback'?: FeedbackReply;
+  'Reply.rating'?: RatingReply;
+  'Reply.upload'?: UploadReply;
+  'Reply.pairing_claim'?: PairingClaimReply;
+  'Reply.error'?: ErrorReply;
+}
+export interface TurnStartEvent {
+  type: 'turn.start';
+  v: 1;
+  seq: number;
+  conversation_id: string;
+  message_id: string;
+  model: string;
+  request_id: string;
+  receipts?: {
+    invocation_id: string;
+    receipt: string;
+    [k: string]: unknown;
+  }[];
+  [k: string]: unknown;
+}
+export interface BlockStartEvent {
+  type: 'block.start';
+  v: 1;
+  seq: number;
+  index: number;
+  id: string;
+  block_type:
+    | 'text'
+    | 'section'
+    | 'key_points'
+    | 'quick_replies'
+    | 'choice'
+    | 'tags'
+    | 'actions'
+    | 'screens'
+    | 'confirm_card'
+    | 'order_tracker'
+    | 'timeline'
+    | 'checklist'
+    | 'comparison'
+    | 'key_value'
+    | 'info_card'
+    | 'item_list'
+    | 'place_card'
+    | 'map'
+    | 'pass'
+    | 'code'
+    | 'contact'
+    | 'rating'
+    | 'disclosure'
+    | 'variant_picker'
+    | 'datetime_slots'
+    | 'form';
+  [k: string]: unknown;
+}
+export interface BlockDeltaEvent {
+  type: 'block.delta';
+  v: 1;
+  seq: number;
+  index: number;
+  text_delta: string;
+  [k: string]: unknown;
+}
+export interface BlockReadyEvent {
+  type: 'block.ready';
+  v: 1;
+  seq: number;
+  index: number;
+  block: Block;
+  [k: string]: unknown;
+}
+export interface TextBlock {
+  block_type: 'text';
+  body: {
+    /**
+     * Markdown (CommonMark) without HTML.
+     */
+    md: string;
+    [k: string]: unknown;
+  };
+  [k: string]: unknown;
+}
+export interface SectionBlock {
+  block_type: 'section';
+  body: {
+    title: string;
+    /**
+     * Markdown (CommonMark) without HTML.
+     */
+    md: string;
+    /**
+     * Name of an icon, as "truck".
+     */
+    icon?: string;
+    /**
+     * True when the part starts closed.
+     */
+    collapsed?: boolean;
+    [k: string]: unknown;
+  };
+  [k: string]: unknown;
+}
+export interface KeyPointsBlock {
+  block_type: 'key_points';
+  body: {
+    title?: string;
+    points: {
+      text: string;
+      tone?: 'neutral' | 'info' | 'success' | 'warning' | 'danger';
+      /**
+       * Key or title of the knowledge a point rests on.
+       */
+      sources?: string[];
+      [k: string]: unknown;
+    }[];
+    [k: string]: unknown;
+  };
+  [k: string]: unknown;
+}
+export interface QuickRepliesBlock {
+  block_type: 'quick_replies';
+  body: {
+    replies: {
+      id: string;
+      label: string;
+      [k: string]: unknown;
+    }[];
+    status: 'open' | 'answered' | 'superseded';
+    selected_ids?: string[];
+    [k: string]: unknown;
+  };
+  [k: string]: unknown;
+}
+export interface ChoiceBlock {
+  block_type: 'choice';
+  body: {
+    prompt: string;
+    /**
+     * single: one option. multi: several.
+     */
+    mode: 'single' | 'multi';
+    options: {
+      id: string;
+      label: string;
+      description?: string;
+      image?: {
+        /**
+         * An https address.
+         */
+        url: string;
+        /**
+         * What the image shows, for people who do not see it.
+         */
+        alt: string;
+        [k: string]: unknown;
+      };
+      badge?: string;
+      /**
+       * True shows the option greyed out: it cannot be chosen.
+       */
+      disabled?: boolean;
+      [k: string]: unknown;
+    }[];
+    /**
+     * Fewest options to pick; not above max.
+     */
+    min?: number;
+    /**
+     * Most options to pick; not above the number of options.
+     */
+    max?: number;
+    /**
+     * Lets the person answer in own words.
+     */
+    other?: {
+      label: string;
+      [k: string]: unknown;
+    };
+    submit_label?: string;
+    status: 'open' | 'answered' | 'superseded';
+    selected_ids?: string[];
+    [k: string]: unknown;
+  };
+  [k: string]: unknown;
+}
+export interface TagsBlock {
+  block_type: 'tags';
+  body: {
+    label?: string;
+    items: {
+      id: string;
+      label: string;
+      tone?: 'neutral' | 'info' | 'success' | 'warning' | 'danger';
+      [k: string]: unknown;
+    }[];
+    [k: string]: unknown;
+  };
+  [k: string]: unknown;
+}
+export interface ActionsBlock {
+  block_type: 'actions';
+  body: {
+    buttons: {
+      kind: 'send' | 'open_screen' | 'open_url' | 'copy' | 'call' | 'email';
+      label: string;
+      /**
+       * send: the message to send for the person. open_screen: a route. open_url: an https address. copy: the text. call: a phone number. email: an address.
+       */
+      target: string;
+      style?: 'primary' | 'secondary' | 'danger';
+      [k: string]: unknown;
+    }[];
+    layout?: 'row' | 'stack';
+    [k: string]: unknown;
+  };
+  [k: string]: unknown;
+}
+export interface ScreensBlock {
+  block_type: 'screens';
+  body: {
+    items: {
+      /**
+       * Name of one of the app's screens, exactly as declared.
+       */
+      route: string;
+      title: string;
+      description?: string;
+      /**
+       * Values the screen opens with, by the names it declares.
+       */
+      params?: {
+        [k: string]: string | number | boolean;
+      };
+      [k: string]: unknown;
+    }[];
+    [k: string]: unknown;
+  };
+  [k: string]: unknown;
+}
+export interface ConfirmCardBlock {
+  block_type: 'confirm_card';
+  body: {
+    invocation_id: string;
+    title: string;
+    summary: string;
+    risk: 'write' | 'destructive';
+    fields: {
+      param: string;
+      label: string;
+      display: string;
+      value?: unknown;
+      editable: boolean;
+      type: 'string' | 'number' | 'integer' | 'boolean' | 'array' | 'object';
+      enum?: (string | number | boolean)[];
+      error?: string;
+      [k: string]: unknown;
+    }[];
+    confirm_label: string;
+    decline_label: string;
+    type_to_confirm?: string;
+    /**
+     * RFC 3339 with offset, as 2026-11-20T09:30:00+01:00.
+     */
+    expires_at: string;
+    edit_state: 'idle' | 'pending' | 'rejected';
+    status: 'pending' | 'confirmed' | 'declined' | 'expired';
+    [k: string]: unknown;
+  };
+  [k: string]: unknown;
+}
+export interface OrderTrackerBlock {
+  block_type: 'order_tracker';
+  body: {
+    /**
+     * The order's number, as the person knows it.
+     */
+    order_id: string;
+    status: 'placed' | 'confirmed' | 'preparing' | 'shipped' | 'out_for_delivery' | 'delivered' | 'delayed' | 'cancelled' | 'returned';
+    steps: {
+      label: string;
+      state: 'done' | 'current' | 'pending' | 'failed';
+      /**
+       * RFC 3339 with offset, as 2026-11-20T09:30:00+01:00.
+       */
+      at?: string;
+      [k: string]: unknown;
+    }[];
+    /**
+     * When it should arrive.
+     */
+    eta?: {
+      /**
+       * RFC 3339 with offset, as 2026-11-20T09:30:00+01:00.
+       */
+      from?: string;
+      /**
+       * RFC 3339 with offset, as 2026-11-20T09:30:00+01:00.
+       */
+      until?: string;
+      [k: string]: unknown;
+    };
+    carrier?: string;
+    tracking_number?: string;
+    /**
+     * An http(s) address.
+     */
+    tracking_url?: string;
+    items?: {
+      name: string;
+      quantity: number;
+      image?: {
+        /**
+         * An https address.
+         */
+        url: string;
+        /**
+         * What the image shows, for people who do not see it.
+         */
+        alt: string;
+        [k: string]: unknown;
+      };
+      price?: {
+        /**
+         * Decimal number in a string, as "12.50".
+         */
+        amount: string;
+        /**
+         * ISO 4217 code, as EUR.
+         */
+        currency: string;
+        [k: string]: unknown;
+      };
+      [k: string]: unknown;
+    }[];
+    actions?: {
+      kind: 'send' | 'open_screen' | 'open_url' | 'copy' | 'call' | 'email';
+      label: string;
+      /**
+       * send: the message to send for the person. open_screen: a route. open_url: an https address. copy: the text. call: a phone number. email: an address.
+       */
+      target: string;
+      style?: 'primary' | 'secondary' | 'danger';
+      [k: string]: unknown;
+    }[];
+    [k: string]: unknown;
+  };
+  [k: string]: unknown;
+}
+export interface TimelineBlock {
+  block_type: 'timeline';
+  body: {
+    title?: string;
+    events: {
+      title: string;
+      /**
+       * RFC 3339 with offset, as 2026-11-20T09:30:00+01:00.
+       */
+      at?: string;
+      detail?: string;
+      state: 'done' | 'current' | 'upcoming' | 'failed';
+      [k: string]: unknown;
+    }[];
+    [k: string]: unknown;
+  };
+  [k: string]: unknown;
+}
+export interface ChecklistBlock {
+  block_type: 'checklist';
+  body: {
+    title?: string;
+    items: {
+      id: string;
+      label: string;
+      done: boolean;
+      detail?: string;
+      [k: string]: unknown;
+    }[];
+    [k: string]: unknown;
+  };
+  [k: string]: unknown;
+}
+export interface ComparisonBlock {
+  block_type: 'comparison';
+  body: {
+    columns: {
+      id: string;
+      name: string;
+      image?: {
+        /**
+         * An https address.
+         */
+        url: string;
+        /**
+         * What the image shows, for people who do not see it.
+         */
+        alt: string;
+        [k: string]: unknown;
+      };
+      badge?: string;
+      [k: string]: unknown;
+    }[];
+    rows: {
+      label: string;
+      /**
+       * One value for each column, in the order of the columns.
+       */
+      values: (
+        | string
+        | boolean
+        | {
+            /**
+             * Decimal number in a string, as "12.50".
+             */
+            amount: string;
+            /**
+             * ISO 4217 code, as EUR.
+             */
+            currency: string;
+            [k: string]: unknown;
+          }
+      )[];
+      [k: string]: unknown;
+    }[];
+    /**
+     * Id of the column you recommend.
+     */
+    recommended_id?: string;
+    [k: string]: unknown;
+  };
+  [k: string]: unknown;
+}
+export interface KeyValueBlock {
+  block_type: 'key_value';
+  body: {
+    title?: string;
+    rows: {
+      label: string;
+      value: string;
+      tone?: 'neutral' | 'info' | 'success' | 'warning' | 'danger';
+      /**
+       * True lets the person copy the value.
+       */
+      copyable?: boolean;
+      [k: string]: unknown;
+    }[];
+    [k: string]: unknown;
+  };
+  [k: string]: unknown;
+}
+export interface InfoCardBlock {
+  block_type: 'info_card';
+  body: {
+    title: string;
+    /**
+     * Markdown (CommonMark) without HTML.
+     */
+    md: string;
+    tone: 'neutral' | 'info' | 'success' | 'warning' | 'danger';
+    image?: {
+      /**
+       * An https address.
+       */
+      url: string;
+      /**
+       * What the image shows, for people who do not see it.
+       */
+      alt: string;
+      [k: string]: unknown;
+    };
+    actions?: {
+      kind: 'send' | 'open_screen' | 'open_url' | 'copy' | 'call' | 'email';
+      label: string;
+      /**
+       * send: the message to send for the person. open_screen: a route. open_url: an https address. copy: the text. call: a phone number. email: an address.
+       */
+      target: string;
+      style?: 'primary' | 'secondary' | 'danger';
+      [k: string]: unknown;
+    }[];
+    [k: string]: unknown;
+  };
+  [k: string]: unknown;
+}
+export interface ItemListBlock {
+  block_type: 'item_list';
+  body: {
+    title?: string;
+    layout: 'list' | 'grid' | 'carousel';
+    items: {
+      id: string;
+      title: string;
+      subtitle?: string;
+      image?: {
+        /**
+         * An https address.
+         */
+        url: string;
+        /**
+         * What the image shows, for people who do not see it.
+         */
+        alt: string;
+        [k: string]: unknown;
+      };
+      price?: {
+        /**
+         * Decimal number in a string, as "12.50".
+         */
+        amount: string;
+        /**
+         * ISO 4217 code, as EUR.
+         */
+        currency: string;
+        [k: string]: unknown;
+      };
+      badge?: string;
+      /**
+       * What a tap on the item does.
+       */
+      tap?: {
+        kind: 'send' | 'open_screen' | 'open_url' | 'copy' | 'call' | 'email';
+        label: string;
+        /**
+         * send: the message to send for the person. open_screen: a route. open_url: an https address. copy: the text. call: a phone number. email: an address.
+         */
+        target: string;
+        style?: 'primary' | 'secondary' | 'danger';
+        [k: string]: unknown;
+      };
+      [k: string]: unknown;
+    }[];
+    /**
+     * How many there are in all, when more than shown.
+     */
+    total?: number;
+    [k: string]: unknown;
+  };
+  [k: string]: unknown;
+}
+export interface PlaceCardBlock {
+  block_type: 'place_card';
+  body: {
+    name: string;
+    address: string;
+    /**
+     * Degrees north.
+     */
+    lat: number;
+    /**
+     * Degrees east.
+     */
+    lng: number;
+    category?: string;
+    rating?: number;
+    /**
+     * Number of reviews behind the rating.
+     */
+    reviews?: number;
+    /**
+     * 1 is cheap, 4 is expensive.
+     */
+    price_level?: number;
+    open_now?: boolean;
+    /**
+     * Opening hours, a line for each day or group of days.
+     */
+    hours?: string[];
+    phone?: string;
+    image?: {
+      /**
+       * An https address.
+       */
+      url: string;
+      /**
+       * What the image shows, for people who do not see it.
+       */
+      alt: string;
+      [k: string]: unknown;
+    };
+    actions?: {
+      kind: 'send' | 'open_screen' | 'open_url' | 'copy' | 'call' | 'email';
+      label: string;
+      /**
+       * send: the message to send for the person. open_screen: a route. open_url: an https address. copy: the text. call: a phone number. email: an address.
+       */
+      target: string;
+      style?: 'primary' | 'secondary' | 'danger';
+      [k: string]: unknown;
+    }[];
+    [k: string]: unknown;
+  };
+  [k: string]: unknown;
+}
+export interface MapBlock {
+  block_type: 'map';
+  body: {
+    markers: {
+      id: string;
+      /**
+       * Degrees north.
+       */
+      lat: number;
+      /**
+       * Degrees east.
+       */
+      lng: number;
+      label: string;
+      [k: string]: unknown;
+    }[];
+    /**
+     * 1 is the world, 20 a building.
+     */
+    zoom?: number;
+    /**
+     * A way, as an encoded polyline.
+     */
+    polyline?: string;
+    /**
+     * What the map shows, for people who do not see it.
+     */
+    alt: string;
+    [k: string]: unknown;
+  };
+  [k: string]: unknown;
+}
+export interface PassBlock {
+  block_type: 'pass';
+  body: {
+    kind: 'boarding' | 'event' | 'coupon' | 'loyalty' | 'ticket';
+    title: string;
+    barcode?: {
+      format: 'qr' | 'pdf417' | 'aztec' | 'code128';
+      value: string;
+      /**
+       * What is printed under the code.
+       */
+      alt: string;
+      [k: string]: unknown;
+    };
+    fields?: {
+      label: string;
+      value: string;
+      [k: string]: unknown;
+    }[];
+    /**
+     * RFC 3339 with offset, as 2026-11-20T09:30:00+01:00.
+     */
+    valid_from?: string;
+    /**
+     * RFC 3339 with offset, as 2026-11-20T09:30:00+01:00.
+     */
+    valid_until?: string;
+    [k: string]: unknown;
+  };
+  [k: string]: unknown;
+}
+export interface CodeBlock {
+  block_type: 'code';
+  body: {
+    /**
+     * Name of the language, as "json"; "text" when it has none.
+     */
+    language: string;
+    code: string;
+    filename?: string;
+    [k: string]: unknown;
+  };
+  [k: string]: unknown;
+}
+export interface ContactBlock {
+  block_type: 'contact';
+  body: {
+    name: string;
+    role?: string;
+    channels: {
+      kind: 'phone' | 'email' | 'chat' | 'url';
+      /**
+       * The number, the address, or the name on the chat service.
+       */
+      value: string;
+      label?: string;
+      [k: string]: unknown;
+    }[];
+    /**
+     * When they can be reached.
+     */
+    hours?: string;
+    [k: string]: unknown;
+  };
+  [k: string]: unknown;
+}
+export interface RatingBlock {
+  block_type: 'rating';
+  body: {
+    prompt: string;
+    /**
+     * The best score; the worst is 1.
+     */
+    scale: 3 | 5 | 10;
+    style: 'stars' | 'emoji' | 'number';
+    /**
+     * True also asks for a comment.
+     */
+    comment?: boolean;
+    status: 'open' | 'answered' | 'superseded';
+    selected_ids?: string[];
+    [k: string]: unknown;
+  };
+  [k: string]: unknown;
+}
+export interface DisclosureBlock {
+  block_type: 'disclosure';
+  body: {
+    summary: string;
+    /**
+     * Markdown (CommonMark) without HTML.
+     */
+    md: string;
+    /**
+     * True when it starts open.
+     */
+    open?: boolean;
+    [k: string]: unknown;
+  };
+  [k: string]: unknown;
+}
+export interface VariantPickerBlock {
+  block_type: 'variant_picker';
+  body: {
+    product_id: string;
+    title: string;
+    image?: {
+      /**
+       * An https address.
+       */
+      url: string;
+      /**
+       * What the image shows, for people who do not see it.
+       */
+      alt: string;
+      [k: string]: unknown;
+    };
+    /**
+     * What varies. Option ids are unique over all axes.
+     */
+    axes: {
+      id: string;
+      label: string;
+      display: 'chip' | 'swatch' | 'dropdown';
+      options: {
+        id: string;
+        label: string;
+        description?: string;
+        image?: {
+          /**
+           * An https address.
+           */
+          url: string;
+          /**
+           * What the image shows, for people who do not see it.
+           */
+          alt: string;
+          [k: string]: unknown;
+        };
+        badge?: string;
+        /**
+         * True shows the option greyed out: it cannot be chosen.
+         */
+        disabled?: boolean;
+        /**
+         * Colour of a swatch, as #1a2b3c.
+         */
+        hex?: string;
+        [k: string]: unknown;
+      }[];
+      [k: string]: unknown;
+    }[];
+    /**
+     * The combinations that exist.
+     */
+    variants: {
+      id: string;
+      /**
+       * One option id of each axis.
+       */
+      option_ids: string[];
+      price?: {
+        /**
+         * Decimal number in a string, as "12.50".
+         */
+        amount: string;
+        /**
+         * ISO 4217 code, as EUR.
+         */
+        currency: string;
+        [k: string]: unknown;
+      };
+      available: boolean;
+      [k: string]: unknown;
+    }[];
+    /**
+     * How many can be taken; min is not above max.
+     */
+    quantity?: {
+      min: number;
+      max: number;
+      [k: string]: unknown;
+    };
+    status: 'open' | 'answered' | 'superseded';
+    selected_ids?: string[];
+    [k: string]: unknown;
+  };
+  [k: string]: unknown;
+}
+export interface DatetimeSlotsBlock {
+  block_type: 'datetime_slots';
+  body: {
+    prompt: string;
+    /**
+     * IANA time zone, as Europe/Madrid.
+     */
+    timezone: string;
+    /**
+     * How long a slot lasts, in minutes.
+     */
+    duration_min?: number;
+    /**
+     * At most 100 slots in all days together; slot ids are unique over all days.
+     */
+    days: {
+      /**
+       * A date, as 2026-11-20.
+       */
+      date: string;
+      slots: {
+        id: string;
+        /**
+         * RFC 3339 with offset, as 2026-11-20T09:30:00+01:00.
+         */
+        start: string;
+        /**
+         * RFC 3339 with offset, as 2026-11-20T09:30:00+01:00.
+         */
+        end?: string;
+        /**
+         * False shows the slot as taken.
+         */
+        available: boolean;
+        [k: string]: unknown;
+      }[];
+      [k: string]: unknown;
+    }[];
+    status: 'open' | 'answered' | 'superseded';
+    selected_ids?: string[];
+    [k: string]: unknown;
+  };
+  [k: string]: unknown;
+}
+export interface FormBlock {
+  block_type: 'form';
+  body: {
+    title?: string;
+    fields: {
+      /**
+       * The key of the value in what comes back.
+       */
+      name: string;
+      label: string;
+      type: 'text' | 'long_text' | 'number' | 'boolean' | 'date' | 'email' | 'phone' | 'select' | 'multi_select';
+      required?: boolean;
+      /**
+       * Least characters of a text, value of a number, date as 2026-11-20, or options of a multi_select.
+       */
+      min?: number | string;
+      /**
+       * Most, counted as min.
+       */
+      max?: number | string;
+      /**
+       * For select and multi_select only, and required there.
+       */
+      options?: string[];
+      /**
+       * What was wrong with the value given before.
+       */
+      error?: string;
+      [k: string]: unknown;
+    }[];
+    submit_label: string;
+    form_id: string;
+    status: 'open' | 'answered' | 'superseded';
+    selected_ids?: string[];
+    [k: string]: unknown;
+  };
+  [k: string]: unknown;
+}
+export interface Block2 {
+  /**
+   * Place in its message.
+   */
+  index: number;
+  /**
+   * Unique in the conversation; stays the same over revisions.
+   */
+  id: string;
+  block_type: string;
+  revision: number;
+  body: {
+    [k: string]: unknown;
+  };
+  /**
+   * For a client that fails to draw the block; at most 600 characters before the person's own data is put back.
+   */
+  fallback_text?: string;
+  a11y_label?: string;
+  [k: string]: unknown;
+}
+export interface ActionExecuteEvent {
+  type: 'action.execute';
+  v: 1;
+  seq: number;
+  invocation_id: string;
+  name: string;
+  params: {
+    [k: string]: unknown;
+  };
+  timeout_ms: number;
+  [k: string]: unknown;
+}
+export interface NoticeEvent {
+  type: 'notice';
+  v: 1;
+  seq: number;
+  reason: 'user_limit' | 'spend_paused' | 'credit_exhausted' | 'daily_ceiling';
+  message: string;
+  resets_at?: string;
+  [k: string]: unknown;
+}
+export interface TurnEndEvent {
+  type: 'turn.end';
+  v: 1;
+  seq: number;
+  status: 'completed' | 'awaiting_tool_results' | 'awaiting_confirmation' | 'error';
+  pending?: {
+    invocation_id: string;
+    name: string;
+    params: {
+      [k: string]: unknown;
+    };
+    risk: 'read' | 'write' | 'destructive';
+    timeout_ms: number;
+    executor: 'client' | 'server';
+    block_id?: string;
+    [k: string]: unknown;
+  }[];
+  billable?: boolean;
+  stopped?: boolean;
+  truncated?: boolean;
+  filtered?: boolean;
+  usage?: {
+    minute_left: number;
+    day_left: number;
+    [k: string]: unknown;
+  };
+  [k: string]: unknown;
+}
+export interface ErrorEvent {
+  type: 'error';
+  v: 1;
+  seq: number;
+  code: string;
+  message: string;
+  retryable: boolean;
+  retry_after_s?: number;
+  details?: {
+    path: string;
+    message: string;
+    [k: string]: unknown;
+  }[];
+  block?: Block;
+  [k: string]: unknown;
+}
+export interface PingEvent {
+  type: 'ping';
+  v: 1;
+  seq: number;
+  [k: string]: unknown;
+}
+export interface ChatRequest2 {
+  conversation_id?: string | null;
+  turn_id?: string | null;
+  message?: {
+    text: string;
+    [k: string]: unknown;
+  };
+  form_submission?: {
+    form_id: string;
+    values: {
+      [k: string]: string | number | boolean | string[];
+    };
+    [k: string]: unknown;
+  };
+  tool_results?: {
+    invocation_id: string;
+    status: 'ok' | 'error' | 'declined' | 'timeout' | 'unavailable';
+    /**
+     * Any JSON that serializes to at most 16384 bytes.
+     */
+    result?: {
+      [k: string]: unknown;
+    };
+    error?: string;
+    confirmed?: boolean;
+    revision?: number;
+    [k: string]: unknown;
+  }[];
+  selection?: {
+    block_id: string;
+    ids: string[];
+    other_text?: string;
+    [k: string]: unknown;
+  };
+  attachments?: {
+    upload_id: string;
+    [k: string]: unknown;
+  }[];
+  user?: {
+    id: string;
+    hmac?: string | null;
+    [k: string]: unknown;
+  } | null;
+  client: {
+    protocol: 1;
+    sdk: string;
+    catalog_version: string;
+    components: string[];
+    manifest_hash?: string | null;
+    locale?: string | null;
+    capabilities?: string[];
+    action_kinds?: string[];
+    [k: string]: unknown;
+  };
+  context?: {
+    /**
+     * Any JSON that serializes to at most 8192 bytes.
+     */
+    app_state?: {
+      [k: string]: unknown;
+    };
+    current_screen?: {
+      name: string;
+      title?: string;
+      params?: {
+        [k: string]: string | number | boolean;
+      };
+      [k: string]: unknown;
+    } | null;
+    open_forms?: {
+      form_id: string;
+      values: {
+        [k: string]: string | number | boolean | string[];
+      };
+      [k: string]: unknown;
+    }[];
+    [k: string]: unknown;
+  };
+  [k: string]: unknown;
+}
+export interface ManifestRequest {
+  manifest: {
+    version: string;
+    /**
+     * Names are unique.
+     */
+    actions: {
+      name: string;
+      description: string;
+      risk?: 'read' | 'write' | 'destructive';
+      params?: {
+        [k: string]: {
+          [k: string]: unknown;
+        } & {
+          type: 'string' | 'number' | 'boolean' | 'array';
+          description?: string;
+          required?: boolean;
+          enum?: (string | number | boolean)[];
+          items?: 'string' | 'number' | 'boolean';
+          editable?: boolean;
+          [k: string]: unknown;
+        };
+      };
+      confirm_template?:
+        | string
+        | {
+            [k: string]: string;
+          };
+      confirm_labels?: {
+        [k: string]: {
+          confirm: string;
+          cancel: string;
+          [k: string]: unknown;
+        };
+      };
+      type_to_confirm?: string;
+      timeoutMs?: number;
+      [k: string]: unknown;
+    }[];
+    /**
+     * Names are unique.
+     */
+    routes?: {
+      name: string;
+      title: string;
+      description?: string;
+      params?: {
+        [k: string]: {
+          type: 'string' | 'number' | 'boolean' | 'array';
+          description?: string;
+          required?: boolean;
+          enum?: (string | number | boolean)[];
+          items?: 'string' | 'number' | 'boolean';
+          [k: string]: unknown;
+        };
+      };
+      [k: string]: unknown;
+    }[];
+    [k: string]: unknown;
+  };
+  sdk: string;
+  [k: string]: unknown;
+}
+export interface IdentifyRequest {
+  external_user_id: string;
+  traits?: {
+    [k: string]: unknown;
+  } | null;
+  user_hmac?: string | null;
+  [k: string]: unknown;
+}
+export interface ConfirmRequest {
+  decision: 'confirm' | 'decline';
+  typed?: string;
+  revision?: number;
+  user?: {
+    id: string;
+    hmac?: string | null;
+    [k: string]: unknown;
+  } | null;
+  [k: string]: unknown;
+}
+export interface EditRequest {
+  revision: number;
+  params: {
+    [k: string]: unknown;
+  };
+  user?: {
+    id: string;
+    hmac?: string | null;
+    [k: string]: unknown;
+  } | null;
+  [k: string]: unknown;
+}
+export interface FeedbackRequest {
+  message_id: string;
+  rating: 1 | -1;
+  reason?: string | null;
+  user?: {
+    id: string;
+    hmac?: string | null;
+    [k: string]: unknown;
+  } | null;
+  [k: string]: unknown;
+}
+export interface RatingRequest {
+  message_id: string;
+  block_id: string;
+  value: number;
+  comment?: string | null;
+  user?: {
+    id: string;
+    hmac?: string | null;
+    [k: string]: unknown;
+  } | null;
+  [k: string]: unknown;
+}
+export interface PairingClaimRequest {
+  code: string;
+  [k: string]: unknown;
+}
+export interface ConfigReply {
+  channel: 'published' | 'draft';
+  version: number | null;
+  updated_at: string | null;
+  available: boolean;
+  config: {
+    [k: string]: unknown;
+  };
+  [k: string]: unknown;
+}
+export interface ManifestReply {
+  manifest_hash: string;
+  [k: string]: unknown;
+}
+export interface MessagesReply {
+  conversation_id: string;
+  messages: {
+    id: string;
+    role: 'user' | 'assistant';
+    blocks: Block[];
+    created_at: string;
+    attachments?: {
+      upload_id: string;
+      name: string;
+      media_type: string;
+      size: number;
+      [k: string]: unknown;
+    }[];
+    [k: string]: unknown;
+  }[];
+  has_more: boolean;
+  open: {
+    turn?: {
+      turn_id: string;
+      message_id: string;
+      status: 'running';
+      [k: string]: unknown;
+    };
+    pending: {
+      invocation_id: string;
+      name: string;
+      params: {
+        [k: string]: unknown;
+      };
+      risk: 'read' | 'write' | 'destructive';
+      timeout_ms: number;
+      executor: 'client' | 'server';
+      block_id?: string;
+      status: 'dispatched' | 'pending' | 'confirmed';
+      [k: string]: unknown;
+    }[];
+    [k: string]: unknown;
+  };
+  [k: string]: unknown;
+}
+export interface ConversationsReply {
+  conversations: {
+    conversation_id: string;
+    title: string;
+    created_at: string;
+    updated_at: string;
+    [k: string]: unknown;
+  }[];
+  has_more: boolean;
+  [k: string]: unknown;
+}
+export interface StopReply {
+  ok: true;
+  stopped: boolean;
+  [k: string]: unknown;
+}
+export interface IdentifyReply {
+  end_user_id: string;
+  verified: boolean;
+  [k: string]: unknown;
+}
+export interface ConfirmReply {
+  status: 'confirmed' | 'declined' | 'expired';
+  already_answered?: true;
+  receipt?: string;
+  [k: string]: unknown;
+}
+export interface EditReply {
+  status: 'pending';
+  revision: number;
+  block?: Block;
+  [k: string]: unknown;
+}
+export interface FeedbackReply {
+  ok: true;
+  [k: string]: unknown;
+}
+export interface RatingReply {
+  ok: true;
+  [k: string]: unknown;
+}
+export interface UploadReply {
+  upload_id: string;
+  name: string;
+  media_type: string;
+  size: number;
+  expires_at: string;
+  [k: string]: unknown;
+}
+export interface PairingClaimReply {
+  pairing_id: string;
+  expires_at: string;
+  [k: string]: unknown;
+}
+export interface ErrorReply {
+  error: {
+    code: string;
+    message: string;
+    details?: {
+      path: string;
+      message: string;
+      [k: string]: unknown;
+    }[];
+    block?: Block;
+    [k: string]: unknown;
+  };
+  [k: string]: unknown;
+}
