@@ -9,6 +9,7 @@
  * replaced by 32 hex characters per connection. A stream is whole when it was answered 200, brought exactly
  * --chars characters of text, was closed by its own end mark (relay: "data: [DONE]"; service: turn.end with
  * "completed"), carried no error event, and its HTTP body ended. Text is expected to be ASCII without escapes.
+ * A 503 with Retry-After is obeyed, as clients do: its connection sends the next request after that time.
  */
 #define _GNU_SOURCE
 #include <arpa/inet.h>
@@ -44,6 +45,7 @@ struct conn {
   int busy;
   enum http_state state;
   int status;
+  uint64_t retry_after_s;
   int chunked;
   int close_after;
   int trailer_seen;                  /* bytes on the current trailer line */
@@ -67,7 +69,7 @@ static struct {
 static int service_mode;
 static struct conn *conns;
 static int ep;
-static long started, finished, ok, broken, shown;
+static long started, finished, ok, broken, refused, shown;
 static uint64_t deltas, chars_total, bytes_total, deadline_ns, begin_ns;
 static double *first_ms;
 static long first_count, first_cap;
@@ -205,9 +207,13 @@ static int may_start(uint64_t now) {
   return started < opt.requests;
 }
 
+/* Kept in the order of due times: most are put at the end, those that a refusal sends away further in front. */
 static void wait_until(struct conn *c, uint64_t due) {
   c->due_ns = due;
-  waiting[(waiting_head + waiting_count++) % opt.streams] = c->index;
+  int at = waiting_count++;
+  for (; at > 0 && conns[waiting[(waiting_head + at - 1) % opt.streams]].due_ns > due; at--)
+    waiting[(waiting_head + at) % opt.streams] = waiting[(waiting_head + at - 1) % opt.streams];
+  waiting[(waiting_head + at) % opt.streams] = c->index;
 }
 
 static void reconnect(struct conn *c) {
@@ -225,7 +231,9 @@ static void finish(struct conn *c, const char *cut_off) {
   if (!why && c->failed) why = "error event";
   if (!why && !c->done) why = "no end mark";
   if (!why && opt.chars >= 0 && c->chars != (uint64_t)opt.chars) why = "text not whole";
-  if (why) {
+  if (c->status == 503 && c->retry_after_s && !cut_off) {
+    refused++;                         /* told to come again, which a client does */
+  } else if (why) {
     broken++;
     show(c, why, c->line ? c->line : "", c->line_len);
   } else {
@@ -234,7 +242,8 @@ static void finish(struct conn *c, const char *cut_off) {
   }
   if (cut_off || c->close_after) reconnect(c);
   if (!may_start(now)) return;
-  if (opt.gap_ms) wait_until(c, now + (uint64_t)opt.gap_ms * 1000000ull);
+  if (c->status == 503 && c->retry_after_s) wait_until(c, now + c->retry_after_s * 1000000000ull);
+  else if (opt.gap_ms) wait_until(c, now + (uint64_t)opt.gap_ms * 1000000ull);
   else send_request(c);
 }
 
@@ -344,6 +353,8 @@ static void take_head(struct conn *c) {
   c->status = atoi(c->line + 9);
   c->chunked = strcasestr(c->line, "\ntransfer-encoding: chunked") != NULL;
   c->close_after = strcasestr(c->line, "\nconnection: close") != NULL;
+  const char *again = strcasestr(c->line, "\nretry-after:");
+  c->retry_after_s = again ? strtoull(again + 13, NULL, 10) : 0;
   const char *length = strcasestr(c->line, "\ncontent-length:");
   c->left = length ? strtoull(length + 16, NULL, 10) : 0;
   c->line_len = 0;
@@ -461,10 +472,10 @@ static double percentile(double *sorted, long n, double p) {
 static void report(double wall_s) {
   qsort(first_ms, (size_t)first_count, sizeof *first_ms, by_value);
   qsort(whole_ms, (size_t)whole_count, sizeof *whole_ms, by_value);
-  printf("{\"streams\":%ld,\"ok\":%ld,\"broken\":%ld,\"deltas\":%llu,\"chars\":%llu,\"bytes\":%llu,"
+  printf("{\"streams\":%ld,\"ok\":%ld,\"broken\":%ld,\"refused\":%ld,\"deltas\":%llu,\"chars\":%llu,\"bytes\":%llu,"
          "\"ttfb_p50_ms\":%.4f,\"ttfb_p99_ms\":%.4f,\"ttfb_max_ms\":%.4f,"
          "\"whole_p50_ms\":%.4f,\"whole_p99_ms\":%.4f,\"wall_s\":%.6f}\n",
-         started, ok, broken, (unsigned long long)deltas, (unsigned long long)chars_total, (unsigned long long)bytes_total,
+         started, ok, broken, refused, (unsigned long long)deltas, (unsigned long long)chars_total, (unsigned long long)bytes_total,
          percentile(first_ms, first_count, 0.5), percentile(first_ms, first_count, 0.99), percentile(first_ms, first_count, 1),
          percentile(whole_ms, whole_count, 0.5), percentile(whole_ms, whole_count, 0.99), wall_s);
 }

@@ -14,6 +14,8 @@ export interface LoadResult {
   readonly ok: number;
   /** Not whole, or never begun. */
   readonly broken: number;
+  /** Answered 503 with Retry-After, which the client obeyed. */
+  readonly refused: number;
   /** Delta events that arrived: fewer than tokens where a server merges them. */
   readonly deltas: number;
   readonly chars: number;
@@ -75,6 +77,6 @@ export async function load(program: string, outDir: string, workload: Workload, 
   const { stdout, stderr } = await run(command, rest);
   process.stderr.write(stderr);
   const result = JSON.parse(stdout) as LoadResult;
-  // After a stall the client gives up: turns it never began are as lost as those that broke.
-  return { ...result, broken: result.broken + requests - result.streams };
+  // After a stall the client gives up: turns it never began are as lost as those that broke. What was refused was never to be.
+  return { ...result, broken: result.broken + result.refused + requests - result.streams };
 }

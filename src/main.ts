@@ -19,6 +19,7 @@ import { ALIVE_EVERY_MS, type AliveMessage, type ListeningMessage } from './supe
 import { supervise } from './supervisor.ts';
 import { watchLoad } from './watch/load-watch.ts';
 import { watchStalls } from './watch/stall-watch.ts';
+import { Starts } from './watch/starts.ts';
 
 const STDERR = 2;
 /** What cells ask of each other. */
@@ -102,7 +103,7 @@ async function serve(config: Config, log: pino.Logger): Promise<void> {
   // From here on: a start may take as long as it needs, nobody waits for it.
   const load = watchLoad({ writes: () => composed.services.storage.stats(), log });
   const stalls = watchStalls({ stallMs: config.stallMs, log, onLook: (look) => load.looked(look) });
-  const services: Services = { ...composed.services, stalls, load, draining: () => draining };
+  const services: Services = { ...composed.services, stalls, load, starts: new Starts({ log }), draining: () => draining };
   const { counts } = composed;
   if (counts !== undefined) shareFailedLogins(services, counts);
   server = await startServer({

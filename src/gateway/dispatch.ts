@@ -177,6 +177,23 @@ function readBody(route: Route, exchange: Exchange, gate: Gate, fail: (error: un
     admitAgain(route, exchange, gate);
     run(route, exchange, gate, fail);
   };
+  /** What begins something waits until it is its turn. */
+  const inLine = (begins: boolean, work: () => void) => {
+    const { starts } = gate.services;
+    if (!begins || starts === undefined) {
+      work();
+      return;
+    }
+    const tried = () => {
+      if (!exchange.open) return;
+      try {
+        work();
+      } catch (error) {
+        fail(error);
+      }
+    };
+    starts.enter((exchange.caller as RuntimeCaller).organisationId, () => section(routeName(route), exchange.requestId, tried));
+  };
   const read = (bytes: Uint8Array) => {
     try {
       // A missing body is told as such, also when nobody announced its type.
@@ -187,9 +204,9 @@ function readBody(route: Route, exchange: Exchange, gate: Gate, fail: (error: un
         return;
       }
       const value = parseJson(bytes, face);
-      refuseNewWork(route, value, exchange.caller, gate.services);
+      const begins = refuseNewWork(route, value, exchange.caller, gate.services);
       warnOfUnknown(route, value, exchange);
-      proceed(schema === null ? null : checkBody(schema, value, face));
+      inLine(begins, () => proceed(schema === null ? null : checkBody(schema, value, face)));
     } catch (error) {
       fail(error);
     }

@@ -4,6 +4,7 @@ import type { ActorStats } from '../actors/turn-host.ts';
 import { CONDITIONS } from '../storage/conditions.ts';
 import type { LoadStats, LoadWatch } from '../watch/load-watch.ts';
 import type { StallStats, StallWatch } from '../watch/stall-watch.ts';
+import type { Starts } from '../watch/starts.ts';
 import type { Services } from './services.ts';
 
 export interface GatewayMetrics {
@@ -46,6 +47,7 @@ export function createMetrics(services: Services, openStreams: () => number): Ga
   addActorMetrics(registry, services);
   addWriterMetrics(registry, services);
   if (services.load !== undefined) addLoadMetrics(registry, services.load);
+  if (services.starts !== undefined) addStartMetrics(registry, services.starts);
   if (services.stalls !== undefined) addLoopMetrics(registry, services.stalls);
   return {
     countRequest(route, status) {
@@ -136,7 +138,7 @@ function addLoadMetrics(registry: Registry, load: LoadWatch): void {
     ['assistant_overloaded', '1 while new turns are refused, because too much waits to be done.', (s) => Number(s.overloaded)],
     [
       'assistant_loop_late_median_seconds',
-      'How late the event loop is by its own work, at the median moment of the last second.',
+      'How late the event loop is by its own work, at the median moment of the last seconds.',
       (s) => s.lateMs / 1e3,
     ],
     ['assistant_turns_opening', 'Turns that were let in within the last second and have not begun.', (s) => s.turnsOpening],
@@ -159,6 +161,27 @@ function addLoadMetrics(registry: Registry, load: LoadWatch): void {
     collect() {
       this.reset();
       this.inc(load.stats().overloads);
+    },
+  });
+}
+
+/** The line in front of new turns. */
+function addStartMetrics(registry: Registry, starts: Pick<Starts, 'stats'>): void {
+  new Gauge({
+    name: 'assistant_starts_waiting',
+    help: 'New turns that wait in line for the event loop.',
+    registers: [registry],
+    collect() {
+      this.set(starts.stats().waiting);
+    },
+  });
+  new Counter({
+    name: 'assistant_starts_refused_total',
+    help: 'New turns that were refused because that line was full or slow.',
+    registers: [registry],
+    collect() {
+      this.reset();
+      this.inc(starts.stats().refused);
     },
   });
 }

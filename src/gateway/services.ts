@@ -15,6 +15,7 @@ import type { UploadIntake } from '../actors/upload-intake.ts';
 import type { Storage } from '../storage/storage.ts';
 import type { LoadWatch } from '../watch/load-watch.ts';
 import type { StallWatch } from '../watch/stall-watch.ts';
+import type { Starts } from '../watch/starts.ts';
 import type { ProxyTrust } from './client-address.ts';
 import type { LargeBodies } from './large-body.ts';
 
@@ -52,6 +53,8 @@ export interface Services {
   /** Measures the event loop; absent where nobody asks. */
   /** Whether something new is to be refused; absent: never. */
   readonly load?: LoadWatch;
+  /** The line in front of new turns; absent: each is begun at once. */
+  readonly starts?: Starts;
   readonly stalls?: Pick<StallWatch, 'stats'>;
   nowMs(): number;
   /** True once SIGTERM was received: `/readyz` says so and no new stream is opened. */

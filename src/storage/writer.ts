@@ -9,10 +9,16 @@ import { Worker } from 'node:worker_threads';
 import { passing } from '../watch/sections.ts';
 import type { Connection } from './connection.ts';
 import { StorageError } from './storage-error.ts';
-import { errorOf, type FromThread, type ThreadSettings, type ToThread, type WriteRequest } from './writer-messages.ts';
+import { errorOf, type FromThread, type Settlement, type ThreadSettings, type ToThread, type WriteRequest } from './writer-messages.ts';
 
 /** A grouped write takes some 20 µs: 8,192 are a backlog of a fifth of a second; whoever comes later is better told "no". */
 export const WRITES_QUEUED_MAX = 8_192;
+
+/**
+ * Answered in one turn of the loop: whoever waited goes on at once, and a turn's start takes a millisecond from there. A larger group is
+ * answered over some turns, so that what else came is not held up by all of it.
+ */
+const ANSWERED_AT_ONCE = 16;
 
 export interface TransactionContext {
   /** When the group's transaction began, for housekeeping columns. Times that decide something travel in the input. */
@@ -78,6 +84,7 @@ export interface WriterOptions {
 }
 
 interface Waiter {
+  readonly path: string;
   readonly sinceMs: number;
   resolve(value: unknown): void;
   reject(error: Error): void;
@@ -90,6 +97,8 @@ class ThreadWriter {
   readonly #exited: Promise<void>;
   readonly #waiters = new Map<number, Waiter>();
   #batch: WriteRequest[] = [];
+  /** What became of writes, by file and in the order of their commits, while that is not told yet. */
+  readonly #settlements = new Map<string, Settlement[]>();
   #lastId = 0;
   #dead: StorageError | undefined;
   #closing: Promise<void> | undefined;
@@ -124,7 +133,7 @@ class ThreadWriter {
     const id = this.#lastId;
     if (this.#batch.length === 0) this.#planFlush();
     this.#batch.push({ id, path, name, input });
-    return new Promise((resolve, reject) => this.#waiters.set(id, { resolve, reject, sinceMs: performance.now() }));
+    return new Promise((resolve, reject) => this.#waiters.set(id, { path, resolve, reject, sinceMs: performance.now() }));
   }
 
   forget(path: string): void {
@@ -188,10 +197,36 @@ class ThreadWriter {
   }
 
   #settle({ settlements, committed, busyRetries }: FromThread): void {
-    passing('writes were answered');
     this.#counts.busyRetries += busyRetries;
     if (committed) this.#counts.commits += 1;
     this.#counts.largestGroup = Math.max(this.#counts.largestGroup, settlements.length);
+    const isUnderWay = this.#settlements.size > 0;
+    for (const settlement of settlements) {
+      const path = this.#waiters.get(settlement.id)?.path ?? '';
+      const line = this.#settlements.get(path);
+      if (line === undefined) this.#settlements.set(path, [settlement]);
+      else line.push(settlement);
+    }
+    if (!isUnderWay) this.#answerSome();
+  }
+
+  /** Files take turns: whoever wrote little to one does not wait for a crowd at another. */
+  #answerSome(): void {
+    passing('writes were answered');
+    const settlements: Settlement[] = [];
+    for (const [path, line] of this.#settlements) {
+      if (settlements.length >= ANSWERED_AT_ONCE) break;
+      const first = line.shift();
+      if (first !== undefined) settlements.push(first);
+      this.#settlements.delete(path);
+      // Put last, the loop meets it once more.
+      if (line.length > 0) this.#settlements.set(path, line);
+    }
+    this.#answer(settlements);
+    if (this.#settlements.size > 0) setImmediate(() => this.#answerSome());
+  }
+
+  #answer(settlements: readonly Settlement[]): void {
     for (const settlement of settlements) {
       if (settlement.ok) {
         const waiter = this.#waiters.get(settlement.id);
@@ -222,6 +257,9 @@ class ThreadWriter {
     dead.cause = cause;
     this.#dead = dead;
     this.#batch = [];
+    // What was committed is told as such.
+    this.#answer([...this.#settlements.values()].flat());
+    this.#settlements.clear();
     for (const id of [...this.#waiters.keys()]) this.#reject(id, dead);
     this.#noteDrained();
     // An unreadable message kills no thread by itself, and `close` waits for its end.

@@ -5,8 +5,10 @@
  */
 import type { Look } from './stall-watch.ts';
 
-/** Of the thread's own last second: shorter and a single garbage collection counts, longer and too much is let in before it shows. */
-const WINDOW_MS = 1_000;
+/** Of the thread's own last seconds: shorter, and one burst of requests that are refused counts. Of starts too many are not let in meanwhile (starts.ts). */
+const WINDOW_MS = 3_000;
+/** While it is overloaded: that it is over is to show soon. */
+const OVERLOADED_WINDOW_MS = 1_000;
 /** What was measured holds for so long; every start asks. */
 const MEASURED_FOR_MS = 50;
 /**
@@ -31,7 +33,7 @@ export type OverloadReason = 'loop_late' | 'writes_wait' | 'turns_opening';
 
 export interface LoadStats {
   readonly overloaded: boolean;
-  /** How late the loop is, by its own work, at the median moment of the last second. */
+  /** How late the loop is, by its own work, at the median moment of the last seconds. */
   readonly lateMs: number;
   /** How long the oldest write waits. */
   readonly writeAgeMs: number;
@@ -113,10 +115,16 @@ class Watch implements LoadWatch {
       return heldMs > WINDOW_MS;
     });
     if (old > 0) this.#looks = this.#looks.slice(old);
+    const windowMs = this.#overloadedSinceMs === null ? WINDOW_MS : OVERLOADED_WINDOW_MS;
+    let lookedMs = 0;
+    const from = this.#looks.findLastIndex(({ hadMs }) => {
+      lookedMs += hadMs;
+      return lookedMs >= windowMs;
+    });
     let worseMs = 0;
-    for (const { hadMs, lateMs } of [...this.#looks].sort((one, other) => other.lateMs - one.lateMs)) {
+    for (const { hadMs, lateMs } of this.#looks.slice(Math.max(0, from)).sort((one, other) => other.lateMs - one.lateMs)) {
       worseMs += hadMs;
-      if (worseMs >= WINDOW_MS / 2) return lateMs;
+      if (worseMs >= windowMs / 2) return lateMs;
     }
     // Watched for less than half a window.
     return 0;

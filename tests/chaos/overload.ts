@@ -2,7 +2,8 @@
 import { spawn } from 'node:child_process';
 import { randomUUID } from 'node:crypto';
 import { once } from 'node:events';
-import { writeFileSync } from 'node:fs';
+import { readFileSync, writeFileSync } from 'node:fs';
+import { loadavg } from 'node:os';
 import { join } from 'node:path';
 import type { TestContext } from 'node:test';
 import { setTimeout as pause } from 'node:timers/promises';
@@ -15,29 +16,56 @@ import { temporaryDir } from '../support/temporary-dir.ts';
 import { spread } from './figures.ts';
 
 export interface Overload {
-  /** Turns that the load client keeps asking for at a time: one that is refused asks again at once. */
+  /** Turns that the load client has open at a time, or waits to open again where it was told to come later. */
   readonly streams: number;
+  /** Writes of the console and of setup, in turn. */
+  readonly callsPerS: number;
   readonly forMs: number;
 }
 
 /** What probes beside the load met, in ms. */
 export interface Figures {
-  /** From sending to the first event, of turns that were let in. */
+  /** From sending to the first event, of turns of the organisation under load that were let in. */
   readonly started: number[];
-  /** From sending to 503. */
+  /** Of another organisation. */
+  readonly neighbours: number[];
+  /** From sending to 503: by the clock, and without the time in which the service or this client waited for a processor. */
   readonly refused: number[];
+  readonly refusedOwn: number[];
   readonly calls: number[];
   failed: number;
-  /** Turns of the load that were refused with 503. */
+  /** Turns of the load that were answered with 200, and with 503. */
+  loadTaken: number;
   loadRefused: number;
 }
 
-const PROBE_EVERY_MS = 50;
+/** Even a crowd does not come within one millisecond. */
+const RAMP_MS = 2_000;
+const PROBE_EVERY_MS = 25;
+/** Of the organisation under load at a time: enough refusals for a p99. */
+const PROBES = 12;
 const MESSAGE = { text: 'My telephone is 030 1234567. Hello?' };
+const NS_PER_MS = 1e6;
+
+/** How long the main thread of a process has been ready to run while others had the processors. */
+function waitedMs(pid: number): number {
+  return Number(readFileSync(`/proc/${pid}/task/${pid}/schedstat`, 'utf8').split(' ')[1]) / NS_PER_MS;
+}
+
+/** What of the time of `work` passed while both this process and the service could run. */
+function ownTime(pid: number): () => number {
+  const beganMs = performance.now();
+  const before = [waitedMs(pid), waitedMs(process.pid)] as const;
+  return () => {
+    const others = Math.max(waitedMs(pid) - before[0], waitedMs(process.pid) - before[1]);
+    return Math.max(0, performance.now() - beganMs - others);
+  };
+}
 
 /** Opens one turn and reads it to its end. */
-async function start(baseUrl: string, key: string, figures: Figures): Promise<void> {
+async function start({ baseUrl, pid }: RunningService, key: string, started: number[], figures: Figures): Promise<void> {
   const beganMs = performance.now();
+  const ownMs = ownTime(pid);
   const answer = await request(`${baseUrl}/v1/chat`, {
     method: 'POST',
     headers: { 'X-Service-Key': key, 'X-Service-Device': randomUUID().replaceAll('-', ''), 'Content-Type': 'application/json' },
@@ -45,6 +73,7 @@ async function start(baseUrl: string, key: string, figures: Figures): Promise<vo
   });
   if (answer.statusCode === 503) {
     figures.refused.push(performance.now() - beganMs);
+    figures.refusedOwn.push(ownMs());
     await answer.body.dump();
     return;
   }
@@ -52,15 +81,15 @@ async function start(baseUrl: string, key: string, figures: Figures): Promise<vo
   for await (const chunk of answer.body) {
     if (began || !String(chunk).includes('turn.start')) continue;
     began = true;
-    figures.started.push(performance.now() - beganMs);
+    started.push(performance.now() - beganMs);
   }
   if (!began) figures.failed += 1;
 }
 
 /** Each probe of a kind begins when the one before has ended, so that they are no load of their own. */
-async function probe(work: (round: number) => Promise<void>, untilMs: number, figures: Figures): Promise<void> {
-  for (let round = 0; performance.now() < untilMs; round++) {
-    await work(round).catch(() => {
+async function probe(work: () => Promise<void>, untilMs: number, figures: Figures): Promise<void> {
+  while (performance.now() < untilMs) {
+    await work().catch(() => {
       figures.failed += 1;
     });
     await pause(PROBE_EVERY_MS);
@@ -78,6 +107,19 @@ async function call({ baseUrl, operatorToken }: RunningService, appId: string, r
   if (answer.status >= 500) figures.failed += 1;
 }
 
+/** At their times, whatever became of those before. */
+async function calls(service: RunningService, appId: string, perS: number, untilMs: number, figures: Figures): Promise<void> {
+  const asked: Promise<void>[] = [];
+  const fail = () => {
+    figures.failed += 1;
+  };
+  for (let round = 0, dueMs = performance.now(); performance.now() < untilMs; round++, dueMs += 1_000 / perS) {
+    await pause(Math.max(0, dueMs - performance.now()));
+    asked.push(call(service, appId, round, figures).catch(fail));
+  }
+  await Promise.all(asked);
+}
+
 /** The load client of the benchmark, in C: it leaves the processor to the service. */
 async function load(t: TestContext, baseUrl: string, key: string, { streams, forMs }: Overload): Promise<void> {
   const dir = temporaryDir(t);
@@ -93,6 +135,7 @@ async function load(t: TestContext, baseUrl: string, key: string, { streams, for
     mode: 'service',
     streams,
     seconds: Math.ceil(forMs / 1_000),
+    'ramp-ms': RAMP_MS,
   };
   const child = spawn(
     program,
@@ -107,24 +150,33 @@ export async function overload(t: TestContext, plan: Overload): Promise<Figures>
   const service = await startService(t, { env: { DEMO: 'off', LOG_LEVEL: 'warn' }, mayStall: 'it is given more than it can do' });
   const { baseUrl, operatorToken } = service;
   const loaded = await createTestApp(baseUrl, operatorToken, { messages_per_minute: 10_000 });
-  const probed = await createTestApp(baseUrl, operatorToken);
-  const figures: Figures = { started: [], refused: [], calls: [], failed: 0, loadRefused: 0 };
+  const neighbour = await createTestApp(baseUrl, operatorToken);
+  const none = { started: [], neighbours: [], refused: [], refusedOwn: [], calls: [] };
+  const figures: Figures = { ...none, failed: 0, loadTaken: 0, loadRefused: 0 };
   const untilMs = performance.now() + plan.forMs;
   await Promise.all([
     load(t, baseUrl, loaded.liveKey, plan),
-    probe(() => start(baseUrl, probed.liveKey, figures), untilMs, figures),
-    probe((round) => call(service, probed.appId, round, figures), untilMs, figures),
+    ...Array.from({ length: PROBES }, () => probe(() => start(service, loaded.liveKey, figures.started, figures), untilMs, figures)),
+    probe(() => start(service, neighbour.liveKey, figures.neighbours, figures), untilMs, figures),
+    calls(service, neighbour.appId, plan.callsPerS, untilMs, figures),
   ]);
   const metrics = await readMetrics(baseUrl);
-  figures.loadRefused = metrics.get('gateway_requests_total{route="POST /v1/chat",status="503"}') ?? 0;
+  const count = (status: number) => metrics.get(`gateway_requests_total{route="POST /v1/chat",status="${status}"}`) ?? 0;
+  figures.loadTaken = count(200);
+  figures.loadRefused = count(503);
   const answers = [...metrics]
     .filter(([name]) => name.startsWith('gateway_requests_total{route="POST /v1/chat"'))
     .map(([name, n]) => `${/status="(\d+)"/.exec(name)?.[1]}: ${n}`);
   t.diagnostic(
-    `${plan.streams} streams at a time for ${plan.forMs} ms; answers ${answers.join(', ')}; overloads ${metrics.get('assistant_overloads_total')}`,
+    `${plan.streams} streams at a time and ${plan.callsPerS} calls a second for ${plan.forMs} ms beside a load of ${loadavg()[0]?.toFixed(1)}; answers ${answers.join(', ')}; overloads ${metrics.get('assistant_overloads_total')}`,
   );
+  const reasons = service.output().stderr.matchAll(/"reasons":(\[[^\]]*\])/g);
+  t.diagnostic(`reasons ${[...reasons].map(([, reason]) => reason).join(' ')}`);
   t.diagnostic(`let in ${figures.started.length}: ${spread(figures.started)}`);
-  t.diagnostic(`refused ${figures.refused.length}: ${spread(figures.refused)}`);
+  t.diagnostic(`let in of another organisation ${figures.neighbours.length}: ${spread(figures.neighbours)}`);
+  t.diagnostic(
+    `refused ${figures.refused.length}: ${spread(figures.refused)}; without waiting for a processor: ${spread(figures.refusedOwn)}`,
+  );
   t.diagnostic(`console and setup ${figures.calls.length}: ${spread(figures.calls)}; failed ${figures.failed}`);
   return figures;
 }

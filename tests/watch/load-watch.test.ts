@@ -21,20 +21,20 @@ function watched() {
   return { now, lines, watch, run };
 }
 
-test('a process whose loop is late at most moments of a second is overloaded; a single long stretch is not', () => {
+test('a process whose loop is late at most moments of some seconds is overloaded; a single long stretch is not', () => {
   const { watch, run } = watched();
-  run(2_000, 5);
+  run(4_000, 5);
   assert.equal(watch.overloaded, false);
-  run(10, 400);
+  run(10, 1_000);
   run(500, 1);
   assert.equal(watch.overloaded, false, 'one garbage collection');
-  run(1_000, LATE_MAX_MS + 1);
+  run(2_000, LATE_MAX_MS + 1);
   assert.equal(watch.overloaded, true);
 });
 
 test('it is over after a second in which everything waits at most half as long as the bound, and does not flap around it', () => {
   const { watch, run, lines } = watched();
-  run(1_000, LATE_MAX_MS + 1);
+  run(2_000, LATE_MAX_MS + 1);
   assert.equal(watch.overloaded, true);
   // Just below the bound, and back, for a long time.
   for (let round = 0; round < 20; round++) {

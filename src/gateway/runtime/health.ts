@@ -81,10 +81,10 @@ function isOperator({ header, address }: Asker, services: Services, buckets: Rat
  * without knowing. With the operator's bearer it says which organisations, cells and files it is about.
  */
 function readiness(asker: Asker, services: Services, buckets: RateBuckets): Reply {
-  const { config, draining, load, storage } = services;
+  const { config, draining, load, starts, storage } = services;
   const open = {
     ...(config.allowPrivateAddresses && { allow_private_addresses: true }),
-    ...(load?.overloaded === true && { overloaded: true }),
+    ...((load?.overloaded === true || starts?.stats().isRefusing === true) && { overloaded: true }),
   };
   if (draining()) return json({ status: 'draining', ...open }, 503);
   const held = storage.conditions.list();

@@ -1,0 +1,143 @@
+/**
+ * The line in front of what is begun: a turn's start takes a millisecond or two of the event loop, and some hundred of them may come at
+ * once. Of each turn of the loop they get a slice; what else came (the console, setup, answers, a "no") is done before the rest of them.
+ * It owns who waits, in which order they come, and when there is no room for more.
+ *
+ * Organisations take turns, so one that sends more than its share waits for itself.
+ */
+
+/** What starts get of one turn of the loop: some handful. What comes meanwhile waits for no more than this and what streams take. */
+const SLICE_MS = 10;
+/** Longer and whoever waits would rather be told to come again; a start takes about as long again once it is its turn. */
+export const START_WAIT_MAX_MS = 500;
+/** They are done within half a second or so; each holds its body, of 64 KB at most when there is a line. */
+export const STARTS_WAITING_MAX = 256;
+/** One organisation leaves places for others. */
+export const STARTS_OF_ONE_MAX = 192;
+/** Refusals that follow each other within this are one time of being overloaded. */
+const CALM_MS = 1_000;
+
+interface Waiting {
+  readonly sinceMs: number;
+  work(): void;
+}
+
+export interface StartStats {
+  readonly waiting: number;
+  readonly refused: number;
+  /** Somebody was refused within the last second. */
+  readonly isRefusing: boolean;
+}
+
+export interface StartsOptions {
+  readonly log?: { warn(fields: object, message: string): void; info(fields: object, message: string): void };
+  /** Only ever rises. Tests give their own. */
+  readonly nowMs?: () => number;
+  /** Calls after the loop has looked at what came. Tests give their own. */
+  readonly later?: (work: () => void) => void;
+}
+
+export class Starts {
+  readonly #log: StartsOptions['log'];
+  readonly #nowMs: () => number;
+  readonly #later: (work: () => void) => void;
+  /** By organisation; who comes next is first. Empty lines are not kept. */
+  readonly #lines = new Map<string, Waiting[]>();
+  #waiting = 0;
+  #spentMs = 0;
+  #isPlanned = false;
+  #refused = 0;
+  #refusedAtMs = Number.NEGATIVE_INFINITY;
+  /** When the present time of refusing began; null: nobody is refused. */
+  #refusingSinceMs: number | null = null;
+
+  constructor({ log, nowMs = () => performance.now(), later = setImmediate }: StartsOptions = {}) {
+    this.#log = log;
+    this.#nowMs = nowMs;
+    this.#later = later;
+  }
+
+  /** Whether one more of the organisation may come; undefined: of any. A "no" is counted. */
+  admits(organisationId?: string): boolean {
+    const line = organisationId === undefined ? undefined : this.#lines.get(organisationId);
+    const isOld = line?.[0] !== undefined && this.#nowMs() - line[0].sinceMs > START_WAIT_MAX_MS;
+    if (this.#waiting < STARTS_WAITING_MAX && !isOld && (line?.length ?? 0) < STARTS_OF_ONE_MAX) return true;
+    this.#refuse();
+    return false;
+  }
+
+  /** Does `work`, which must not throw: now while there is something left of the slice and nobody waits, else in its turn. */
+  enter(organisationId: string, work: () => void): void {
+    if (this.#waiting === 0 && this.#spentMs < SLICE_MS) {
+      this.#do(work);
+      this.#plan();
+      return;
+    }
+    const line = this.#lines.get(organisationId);
+    const waiting = { sinceMs: this.#nowMs(), work };
+    if (line === undefined) this.#lines.set(organisationId, [waiting]);
+    else line.push(waiting);
+    this.#waiting += 1;
+    this.#plan();
+  }
+
+  stats(): StartStats {
+    return { waiting: this.#waiting, refused: this.#refused, isRefusing: this.#nowMs() - this.#refusedAtMs < CALM_MS };
+  }
+
+  #do(work: () => void): void {
+    const beganMs = this.#nowMs();
+    work();
+    this.#spentMs += this.#nowMs() - beganMs;
+  }
+
+  #plan(): void {
+    if (this.#isPlanned) return;
+    this.#isPlanned = true;
+    this.#later(() => {
+      this.#isPlanned = false;
+      this.#spentMs = 0;
+      while (this.#waiting > 0 && this.#spentMs < SLICE_MS) this.#do(this.#next());
+      // What was spent here is not to be spent again by what the loop brings next.
+      if (this.#spentMs > 0) this.#plan();
+    });
+  }
+
+  /** The first of the organisation whose turn it is; it comes last then. */
+  #next(): () => void {
+    for (const [organisationId, line] of this.#lines) {
+      const first = line.shift();
+      this.#lines.delete(organisationId);
+      if (first === undefined) continue;
+      if (line.length > 0) this.#lines.set(organisationId, line);
+      this.#waiting -= 1;
+      return first.work;
+    }
+    this.#waiting = 0;
+    return () => {};
+  }
+
+  #refuse(): void {
+    this.#refused += 1;
+    this.#refusedAtMs = this.#nowMs();
+    if (this.#refusingSinceMs !== null) return;
+    this.#refusingSinceMs = this.#refusedAtMs;
+    this.#log?.warn(
+      { reasons: ['starts_wait'], waiting: this.#waiting },
+      'more turns are begun than this process can in time: some are refused',
+    );
+    this.#lookWhenOver();
+  }
+
+  #lookWhenOver(): void {
+    setTimeout(() => {
+      const nowMs = this.#nowMs();
+      if (nowMs - this.#refusedAtMs < CALM_MS) {
+        this.#lookWhenOver();
+        return;
+      }
+      this.#log?.info({ for_ms: Math.round(nowMs - (this.#refusingSinceMs ?? nowMs)) }, 'no turn is refused any more');
+      this.#refusingSinceMs = null;
+    }, CALM_MS).unref();
+  }
+}
