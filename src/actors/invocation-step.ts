@@ -1,6 +1,6 @@
 /** Moves stored action calls through the invocation machine: rows in, compare-and-set changes out. */
 import { type InvocationEvent, invocation } from '../machines/invocation.ts';
-import { CONFIRMATION_TTL_DEFAULT_S } from '../protocol/limits.ts';
+import { CONFIRMATION_TTL_DEFAULT_S, CONFIRMED_VALID_HOURS } from '../protocol/limits.ts';
 import type { ToolResult } from '../protocol/runtime/chat.ts';
 import { type InvocationState, isUnsettled } from '../protocol/runtime/states.ts';
 import type { Executor, Risk } from '../protocol/runtime/stream-events.ts';
@@ -13,6 +13,7 @@ import { stepper } from './step.ts';
  * answered.
  */
 const RESULT_GRACE_MS = 30_000;
+const HOUR_MS = 3_600_000;
 
 export interface Dispatched {
   readonly state: InvocationState;
@@ -98,7 +99,9 @@ export function expireChange(row: InvocationRow, nowMs: number): InvocationChang
 
 /** The change that a person's answer makes, or null where the machine takes none: to a card that is being changed, was changed badly, or is answered. */
 export function decisionChange(row: InvocationRow, decision: 'confirm' | 'decline', nowMs: number): InvocationChange | null {
-  const made = change(row, { type: decision }, NOTHING_SAID);
+  const event: InvocationEvent =
+    decision === 'confirm' ? { type: 'confirm', expiresAtMs: nowMs + CONFIRMED_VALID_HOURS * HOUR_MS } : { type: 'decline' };
+  const made = change(row, event, NOTHING_SAID);
   return made === null || made.to !== 'confirmed' ? made : { ...made, confirmedAtMs: nowMs };
 }
 

@@ -23,6 +23,12 @@ function blockWords(block: Block): string {
   return `[${block.block_type}] ${fallbackText(block.block_type, block.body)}`;
 }
 
+/** The service ran nothing; what the app's own code did, nobody said. */
+function agreedTooLongAgo({ name, executor }: InvocationRow): string {
+  const done = executor === 'server' ? 'It was not done.' : 'It is not known whether it was done: say so.';
+  return `The person agreed to ${name}, and nothing more was heard of it within a day. ${done}`;
+}
+
 /** What the model is told about a call that has no result to show. */
 function outcome(row: InvocationRow): string {
   switch (row.state) {
@@ -33,7 +39,7 @@ function outcome(row: InvocationRow): string {
     case 'declined':
       return `The person declined ${row.name}. It was not done.`;
     case 'expired':
-      return `Nobody confirmed ${row.name} in time. It was not done.`;
+      return row.confirmedAtMs === null ? `Nobody confirmed ${row.name} in time. It was not done.` : agreedTooLongAgo(row);
     case 'timed_out':
       return `${row.name} did not answer in time.`;
     case 'unknown':

@@ -9,7 +9,7 @@
  * | pending.clean    | ignored                      | confirmed | declined | expired   | pending.editing  | ignored       | ignored          | confirmed / succeeded / declined / failed ⁴ | ignored   | ignored            | ignored       |
  * | pending.editing  | ignored                      | refused   | declined | expired   | ignored          | pending.clean | pending.rejected | declined / failed ⁵                 | ignored           | ignored            | pending.clean |
  * | pending.rejected | ignored                      | refused   | declined | expired   | pending.editing  | ignored       | ignored          | declined / failed ⁵                 | ignored           | ignored            | ignored       |
- * | confirmed        | ignored                      | ignored   | ignored  | ignored   | ignored          | ignored       | ignored          | stays / succeeded / declined / failed ⁶ | executing ²   | ignored            | ignored       |
+ * | confirmed        | ignored                      | ignored   | ignored  | expired   | ignored          | ignored       | ignored          | stays / succeeded / declined / failed ⁶ | executing ²   | ignored            | ignored       |
  * | executing        | ignored                      | ignored   | ignored  | ignored   | ignored          | ignored       | ignored          | ignored                             | ignored           | succeeded / failed / unknown | unknown |
  *
  * declined, expired, succeeded, failed, timed_out, unknown: everything is ignored, the recorded answer stands.
@@ -19,7 +19,7 @@
  *
  * ¹ a client-side read is dispatched, a write or destructive call waits for a person; a server-side read is never
  * handed out. ² what runs on the server: a read without being asked, anything else once confirmed. ³ only once the time
- * it was given has passed. ⁴ ok with confirmed: true succeeds, or (what runs on the server) is confirmed; ok without it,
+ * it was given has passed; a recorded confirmation is given one of its own, one on trust has none and is used at once. ⁴ ok with confirmed: true succeeds, or (what runs on the server) is confirmed; ok without it,
  * or where the app records confirmations (there is no record yet), is declined; declined is declined; the rest is failed.
  * ⁵ a card that cannot be confirmed now is not confirmed by a result either: ok is declined.
  * ⁶ ok succeeds with confirmed: true or where the app records confirmations (there is a record now), and stays for what
@@ -44,7 +44,8 @@ export type ExecutionOutcome = 'succeeded' | 'failed' | 'unknown';
 
 export type InvocationEvent =
   | { readonly type: 'dispatch'; readonly expiresAtMs: number }
-  | { readonly type: 'confirm' }
+  /** `expiresAtMs`: until when the word is good for a continuation. */
+  | { readonly type: 'confirm'; readonly expiresAtMs: number }
   | { readonly type: 'decline' }
   | { readonly type: 'expire'; readonly nowMs: number }
   | { readonly type: 'edit.begin' }
@@ -93,7 +94,7 @@ const definition = setup({
     isUncertain: ({ event }) => event.type === 'execution.settled' && event.outcome === 'unknown',
   },
   actions: {
-    startClock: assign({ expiresAtMs: ({ event, context }) => (event.type === 'dispatch' ? event.expiresAtMs : context.expiresAtMs) }),
+    startClock: assign({ expiresAtMs: ({ event, context }) => ('expiresAtMs' in event ? event.expiresAtMs : context.expiresAtMs) }),
     stopClock: assign({ expiresAtMs: null }),
     raiseRevision: assign({ revision: ({ context }) => context.revision + 1 }),
   },
@@ -136,7 +137,7 @@ export const invocation = definition.createMachine({
       states: {
         clean: {
           on: {
-            confirm: '#invocation.confirmed',
+            confirm: { target: '#invocation.confirmed', actions: 'startClock' },
             'edit.begin': 'editing',
             // Only a card that could be confirmed now is confirmed by the result itself; anything else is for `pending`.
             'result.received': [
@@ -152,7 +153,9 @@ export const invocation = definition.createMachine({
       },
     },
     confirmed: {
+      exit: 'stopClock',
       on: {
+        expire: { guard: 'isDue', target: 'expired' },
         'result.received': [
           // The client only passes the word on; the server runs the action itself and reports how it went.
           { guard: 'passedOnToServer' },

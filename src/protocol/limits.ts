@@ -65,6 +65,8 @@ export const SANDBOX_CONVERSATIONS_PER_MONTH = 200;
 export const CONFIG_PER_MINUTE_PER_DEVICE = 12;
 export const CONFIG_PER_MINUTE_PER_APP = 600;
 export const CONFIRMATION_TTL_DEFAULT_S = 900;
+/** A recorded confirmation that no continuation has come for by then is not acted upon any more. */
+export const CONFIRMED_VALID_HOURS = 24;
 export const CREDIT_PURCHASE_MIN_USD = 10;
 /** Credit below this is topped up where that is switched on. */
 export const TOP_UP_BELOW_USD = 10;

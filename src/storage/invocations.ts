@@ -223,7 +223,8 @@ function changeInvocation(db: Connection, change: InvocationChange, nowMs: numbe
   const { changes } = db
     .statement(
       `UPDATE invocations SET state = :to, result = coalesce(:result, result), error = coalesce(:error, error),
-         expires_at_ms = :expiresAtMs, settled_at_ms = CASE WHEN :expiresAtMs IS NULL THEN :nowMs ELSE settled_at_ms END,
+         expires_at_ms = :expiresAtMs, -- A person's word settles the call, although it is good for a time only.
+         settled_at_ms = CASE WHEN :expiresAtMs IS NULL OR :to = 'confirmed' THEN :nowMs ELSE settled_at_ms END,
          confirmed_on_trust = CASE WHEN confirmed_at_ms IS NULL THEN :confirmedOnTrust ELSE confirmed_on_trust END,
          confirmed_at_ms = coalesce(confirmed_at_ms, :confirmedAtMs), executed_by = coalesce(:executedBy, executed_by)
        WHERE id = :id AND state = :from AND (:revision IS NULL OR revision = :revision)`,

@@ -112,7 +112,7 @@ const TABLE: Record<InvocationState, Record<EventType, Cell>> = {
   },
   'pending.clean': {
     dispatch: null,
-    confirm: [{ on: [{ type: 'confirm' }], to: 'confirmed', changes: OFF_CLOCK }],
+    confirm: [{ on: INVOCATION_EVENTS.confirm, to: 'confirmed', changes: { expiresAtMs: DUE_AT_MS } }],
     decline: DECLINE,
     expire: expires('pending.clean', 'expired'),
     'edit.begin': EDIT,
@@ -158,23 +158,25 @@ const TABLE: Record<InvocationState, Record<EventType, Cell>> = {
   },
   confirmed: {
     ...IGNORES_ALL,
+    expire: expires('confirmed', 'expired'),
     'result.received': [
       {
         as: CLIENT_WRITES,
         on: [...results(['ok'], { confirmed: true }), ...results(['ok'], { confirmed: false, recordRequired: true })],
         to: 'succeeded',
+        changes: OFF_CLOCK,
       },
       {
         as: SERVER_WRITES,
         on: [...results(['ok'], { confirmed: true }), ...results(['ok'], { confirmed: false, recordRequired: true })],
         to: 'confirmed',
       },
-      { on: results(['ok'], { confirmed: false, recordRequired: false }), to: 'declined' },
-      { on: results(['declined']), to: 'declined' },
-      { on: results(WENT_WRONG), to: 'failed' },
+      { on: results(['ok'], { confirmed: false, recordRequired: false }), to: 'declined', changes: OFF_CLOCK },
+      { on: results(['declined']), to: 'declined', changes: OFF_CLOCK },
+      { on: results(WENT_WRONG), to: 'failed', changes: OFF_CLOCK },
     ],
     'execution.started': [
-      { as: SERVER_WRITES, on: [{ type: 'execution.started' }], to: 'executing' },
+      { as: SERVER_WRITES, on: [{ type: 'execution.started' }], to: 'executing', changes: OFF_CLOCK },
       { as: CLIENT_WRITES, on: [{ type: 'execution.started' }], to: 'confirmed' },
     ],
   },
@@ -196,7 +198,7 @@ const TABLE: Record<InvocationState, Record<EventType, Cell>> = {
 };
 
 function stored(state: InvocationState, profile: Profile): Stepper<typeof invocation> {
-  const runsOut = state === 'dispatched' || state.startsWith('pending.');
+  const runsOut = state === 'dispatched' || state === 'confirmed' || state.startsWith('pending.');
   return stepper(invocation, { stored: { state, context: invocationContext(profile, runsOut ? DUE_AT_MS : null) } });
 }
 
@@ -241,7 +243,7 @@ test('Invocation confirmation: a state without a deadline never expires', () => 
 test('Invocation confirmation: a decline never overwrites a confirmation', () => {
   for (const profile of WRITES) {
     const machine = stored('pending.clean', profile);
-    machine.send({ type: 'confirm' });
+    machine.send({ type: 'confirm', expiresAtMs: DUE_AT_MS });
     assert.equal(machine.send({ type: 'decline' }).state, 'confirmed');
   }
 });

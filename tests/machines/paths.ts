@@ -43,7 +43,7 @@ export const DUE_AT_MS = 1_000;
 /** Every payload of an action call's events that a guard tells apart. */
 export const INVOCATION_EVENTS: ByType<InvocationEvent> = {
   dispatch: [{ type: 'dispatch', expiresAtMs: DUE_AT_MS }],
-  confirm: [{ type: 'confirm' }],
+  confirm: [{ type: 'confirm', expiresAtMs: DUE_AT_MS }],
   decline: [{ type: 'decline' }],
   expire: [DUE_AT_MS - 1, DUE_AT_MS, DUE_AT_MS + 1].map((nowMs) => ({ type: 'expire', nowMs })),
   'edit.begin': [{ type: 'edit.begin' }],

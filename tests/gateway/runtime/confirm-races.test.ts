@@ -2,6 +2,8 @@
 import assert from 'node:assert/strict';
 import { type TestContext, test } from 'node:test';
 import { invocationDeadlines } from '../../../src/actors/invocation-deadlines.ts';
+import { answerChange } from '../../../src/actors/invocation-step.ts';
+import { readInvocationById } from '../../../src/storage/invocations.ts';
 import { type AskedRows, EXPIRES_AT_MS, serveAskedRows } from './asked-rows.ts';
 import { askWrite, confirm, storedCard } from './asked-write.ts';
 import { startScriptedChat } from './scripted-chat.ts';
@@ -119,4 +121,29 @@ test('POST /v1/invocations/:id/confirm: 64 at once at the running service record
     [1],
   );
   assert.equal((await storedCard(it, write)).body.status, status);
+});
+
+test('decisions §8: a recorded confirmation is good for a day; the answer stays, and nothing comes of it any more', async (t) => {
+  const DAY_MS = 24 * 3_600_000;
+  let nowMs = EXPIRES_AT_MS - 1;
+  const it = await serveAskedRows(t as TestContext, () => nowMs);
+  const { storage, organisationId } = it.app;
+  const [id = ''] = it.add(1);
+  assert.equal((await it.post(id, 'confirm', { decision: 'confirm' })).json.status, 'confirmed');
+  const db = storage.organisation(organisationId);
+  const answered = () => {
+    const row = readInvocationById(db, id);
+    assert.ok(row !== undefined);
+    return answerChange(row, { invocation_id: id, status: 'ok', confirmed: true }, true, nowMs).change?.to;
+  };
+  const clock = invocationDeadlines(storage, () => nowMs);
+  nowMs += DAY_MS - 1;
+  await clock.settle(organisationId);
+  assert.deepEqual([it.seen(id).state, answered()], ['confirmed', 'succeeded']);
+  nowMs += 1;
+  assert.equal(answered(), 'expired', 'whoever reads it finds it too old');
+  await clock.settle(organisationId);
+  assert.deepEqual([it.seen(id).state, it.seen(id).card], ['expired', 'confirmed']);
+  const again = await it.post(id, 'confirm', { decision: 'decline' });
+  assert.deepEqual([again.json.status, again.json.already_answered], ['confirmed', true]);
 });
