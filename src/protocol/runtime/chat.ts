@@ -24,7 +24,7 @@ import {
 import { rule } from '../setup/shapes.ts';
 import { stated, when } from '../stated.ts';
 import { text } from '../text.ts';
-import { openObject, revision } from './shapes.ts';
+import { openObject, present, revision } from './shapes.ts';
 import { signedUser } from './signed-user.ts';
 
 /** Ids are at most this long in any spelling of ours; anything longer is not one. */
@@ -157,9 +157,12 @@ type ChatFields = v.InferOutput<typeof chatFields>;
 
 /** Rule: what a person chose or attached comes with words. */
 function withMessage(field: 'selection' | 'attachments') {
-  return rule<ChatFields>(field, (body) => body[field] === undefined || body.message !== undefined, 'goes with message only', {
-    dependentRequired: { [field]: ['message'] },
-  });
+  return rule<ChatFields>(
+    field,
+    (body) => body[field] === undefined || body.message !== undefined,
+    'goes with message only',
+    when({ not: present('message') }, { properties: { [field]: { type: 'null' } } }),
+  );
 }
 
 export const chatRequest = v.pipe(
@@ -168,13 +171,13 @@ export const chatRequest = v.pipe(
     '',
     (body) => PAYLOADS.filter((name) => body[name] !== undefined).length === 1,
     'must carry exactly one of message, form_submission and tool_results',
-    { oneOf: PAYLOADS.map((name) => ({ required: [name] })) },
+    { oneOf: PAYLOADS.map(present) },
   ),
   rule<ChatFields>(
     'conversation_id',
     (body) => body.message !== undefined || body.conversation_id != null,
     'is required with form_submission and tool_results',
-    when({ not: { required: ['message'] } }, { required: ['conversation_id'], properties: { conversation_id: { type: 'string' } } }),
+    when({ not: present('message') }, { required: ['conversation_id'], properties: { conversation_id: { type: 'string' } } }),
   ),
   withMessage('selection'),
   withMessage('attachments'),

@@ -35,7 +35,7 @@ import {
 import { rule } from '../setup/shapes.ts';
 import { stated, when } from '../stated.ts';
 import { snakeCase, text } from '../text.ts';
-import { keepingObject, openObject } from './shapes.ts';
+import { keepingObject, openObject, present } from './shapes.ts';
 import { RISKS, type Risk } from './stream-events.ts';
 
 /** As a declared screen's (service.md "Screen declaration"). */
@@ -66,7 +66,7 @@ type PostedParam = v.InferOutput<v.ObjectSchema<typeof paramFields, undefined>> 
 
 /** Where the values of a parameter are of this type, those to choose from are too. A list holds strings unless it says otherwise. */
 function enumRules(value: ParamItemType): object[] {
-  const list = { type: { const: 'array' }, items: { const: value } };
+  const list = { type: { const: 'array' }, items: value === 'string' ? { enum: ['string', null] } : { const: value } };
   const consequence = { properties: { enum: { items: { type: value } } } };
   return [
     when({ required: ['enum', 'type'], properties: { type: { const: value } } }, consequence),
@@ -79,15 +79,15 @@ const actionParam = v.pipe(
   keepingObject({ ...paramFields, editable: v.optional(flag) }),
   rule<PostedParam>(
     'items',
-    (param) => param.items === undefined || param.type === 'array',
+    (param) => param.items == null || param.type === 'array',
     'goes with type array only',
-    when({ required: ['items'] }, { properties: { type: { const: 'array' } } }),
+    when(present('items'), { properties: { type: { const: 'array' } } }),
   ),
   rule<PostedParam>(
     'enum',
     (param) => {
       const valueType = valueTypeOf(param);
-      return param.enum === undefined || param.enum.every((value) => typeof value === valueType);
+      return param.enum == null || param.enum.every((value) => typeof value === valueType);
     },
     'must hold values of the type of the parameter',
     { allOf: ITEM_TYPES.flatMap(enumRules) },
@@ -103,8 +103,8 @@ const confirmTemplate = v.union(
   `must be a text of 1 to ${CONFIRM_TEMPLATE_MAX_CHARS} characters, or a map of at most ${CONFIRM_TEMPLATE_LOCALES_MAX} locales to such texts`,
 );
 
-function templatesOf(value: string | Readonly<Record<string, string>> | undefined): readonly string[] {
-  if (value === undefined) return [];
+function templatesOf(value: string | Readonly<Record<string, string>> | null | undefined): readonly string[] {
+  if (value == null) return [];
   return typeof value === 'string' ? [value] : Object.values(value);
 }
 
@@ -143,16 +143,16 @@ const action = v.pipe(
   actionFields,
   rule<ActionFields>(
     'confirm_template',
-    ({ risk = 'read', confirm_template }) => risk === 'read' || templatesOf(confirm_template).length > 0,
+    ({ risk, confirm_template }) => (risk ?? 'read') === 'read' || templatesOf(confirm_template).length > 0,
     'is required for a write or destructive action',
     when(
       { required: ['risk'], properties: { risk: { enum: RISKS.filter((risk) => risk !== 'read') } } },
-      { required: ['confirm_template'], properties: { confirm_template: { minProperties: 1 } } },
+      { required: ['confirm_template'], properties: { confirm_template: { minProperties: 1, not: { type: 'null' } } } },
     ),
   ),
   rule<ActionFields>(
     'confirm_template',
-    ({ params = {}, confirm_template }) => strayMarker(templatesOf(confirm_template), params) === undefined,
+    ({ params, confirm_template }) => strayMarker(templatesOf(confirm_template), params ?? {}) === undefined,
     'must mark with {name} only what is a parameter of the action',
     {},
   ),
@@ -246,22 +246,22 @@ export interface Manifest {
   readonly routes: readonly ManifestRoute[];
 }
 
-function completeParams(posted: Readonly<Record<string, PostedParam>> = {}): Record<string, ActionParam> {
-  const completed = Object.entries(posted).map(([name, param]): [string, ActionParam] => [
+function completeParams(posted: Readonly<Record<string, PostedParam>> | null | undefined): Record<string, ActionParam> {
+  const completed = Object.entries(posted ?? {}).map(([name, param]): [string, ActionParam] => [
     name,
     {
       type: param.type,
       required: param.required ?? false,
       editable: param.editable ?? false,
-      ...(param.description === undefined ? {} : { description: param.description }),
-      ...(param.enum === undefined ? {} : { enum: param.enum }),
+      ...(param.description == null ? {} : { description: param.description }),
+      ...(param.enum == null ? {} : { enum: param.enum }),
       ...(param.type === 'array' ? { items: param.items ?? 'string' } : {}),
     },
   ]);
   return Object.fromEntries(completed);
 }
 
-/** Fills in the defaults of a stored document and leaves out what the service does not know. */
+/** Fills in the defaults of a stored document, null being none, and leaves out what the service does not know. */
 export function completeManifest(posted: PostedManifest): Manifest {
   return {
     version: posted.version,
@@ -271,9 +271,9 @@ export function completeManifest(posted: PostedManifest): Manifest {
       risk: action.risk ?? 'read',
       params: completeParams(action.params),
       timeoutMs: action.timeoutMs ?? ACTION_TIMEOUT_DEFAULT_MS,
-      ...(action.confirm_template === undefined ? {} : { confirm_template: action.confirm_template }),
-      ...(action.confirm_labels === undefined ? {} : { confirm_labels: action.confirm_labels }),
-      ...(action.type_to_confirm === undefined ? {} : { type_to_confirm: action.type_to_confirm }),
+      ...(action.confirm_template == null ? {} : { confirm_template: action.confirm_template }),
+      ...(action.confirm_labels == null ? {} : { confirm_labels: action.confirm_labels }),
+      ...(action.type_to_confirm == null ? {} : { type_to_confirm: action.type_to_confirm }),
     })),
     routes: (posted.routes ?? []).map((route) => ({
       name: route.name,

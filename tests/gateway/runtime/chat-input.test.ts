@@ -35,7 +35,7 @@ const MALFORMED: readonly (readonly [string, Record<string, unknown>, path: stri
   ['message and tool_results', { ...HELLO, conversation_id: 'cnv_0', tool_results: [RESULT] }, ''],
   ['message and form_submission', { ...HELLO, form_submission: { form_id: 'blk_0', values: {} } }, ''],
   ['message of another type', { message: 'Hello' }, 'message'],
-  ['message null', { message: null }, 'message'],
+  ['message null and nothing else', { message: null }, ''],
   ['message without text', { message: {} }, 'message.text'],
   ['text that is a number', { message: { text: 7 } }, 'message.text'],
   ['empty text', { message: { text: '' } }, 'message.text'],

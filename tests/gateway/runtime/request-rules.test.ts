@@ -1,6 +1,8 @@
 /** What requests of SDKs may look like: caps of a manifest, hashes that are none, typos, handshakes without `text`, and what is checked first. */
 import assert from 'node:assert/strict';
+import { createHash } from 'node:crypto';
 import { before, type TestContext, test } from 'node:test';
+import canonicalize from 'canonicalize';
 import { createClient, createOperator, HANDSHAKE, outline } from '../../support/client.ts';
 import { type ScriptedChat, startScriptedChat } from './scripted-chat.ts';
 
@@ -90,6 +92,52 @@ test('decisions §4: a field that nobody knows is ignored, and on a test key X-S
     [400, 'unknown field messageid, did you mean message_id?'],
     'refusals have it, too',
   );
+});
+
+test('null in an optional field is absence: in a turn, in an answer to a card, in a manifest', async () => {
+  const none = {
+    message: null,
+    form_submission: null,
+    tool_results: null,
+    selection: null,
+    attachments: null,
+    context: null,
+    turn_id: null,
+  };
+  const client = { ...HANDSHAKE, manifest_hash: null, locale: null, capabilities: null, action_kinds: null };
+  const context = { app_state: null, current_screen: null, open_forms: null };
+  it.script([{ text: 'Yes.' }]);
+  const answer = await it.say('Hello', { ...none, message: { text: 'Hello' }, client, context });
+  assert.equal(answer.events.at(-1)?.status, 'completed');
+  assert.doesNotMatch(JSON.stringify(it.lastRequest().messages), /null/);
+  const refused = await it.client.chat({ ...none, client });
+  assert.deepEqual([refused.status, /exactly one of message/.test(refused.text)], [400, true]);
+  const param = { type: 'string', description: null, required: null, enum: null, items: null, editable: null };
+  const action = { name: 'ring_bell', description: 'Rings.', risk: null, params: { tone: param }, confirm_template: null };
+  const more = { confirm_labels: null, type_to_confirm: null, timeoutMs: null };
+  const route = { name: 'home', title: 'Home', description: null, params: null };
+  const manifest = {
+    version: '1',
+    actions: [
+      { ...action, ...more },
+      { name: 'b', description: 'B.', params: null },
+    ],
+    routes: [route],
+  };
+  const posted = await it.client.send('POST', '/v1/apps/manifest', { manifest, sdk: 'web/0.50.0' });
+  assert.equal(posted.status, 200, posted.text);
+  const { manifest_hash } = posted.json as { manifest_hash: string };
+  const canonical = canonicalize(manifest) ?? '';
+  assert.equal(manifest_hash, createHash('sha256').update(canonical).digest('hex'), 'the hash is that of what was posted');
+  it.script([{ call: 'ring_bell', args: {} }]);
+  const turn = await it.say('Ring', { client: { ...HANDSHAKE, manifest_hash } });
+  assert.equal(turn.events.at(-1)?.status, 'awaiting_tool_results', 'it is a read action, as where no risk is named');
+  const unset = { manifest: { ...manifest, routes: null }, sdk: 'web/0.50.0' };
+  assert.equal((await it.client.send('POST', '/v1/apps/manifest', unset)).status, 200);
+  const nameless = { ...manifest, actions: [{ ...action, name: null }] };
+  assert.equal((await it.client.send('POST', '/v1/apps/manifest', { manifest: nameless, sdk: 'web/0.50.0' })).status, 400);
+  const decided = await it.client.send('POST', '/v1/invocations/inv_none/confirm', { decision: 'confirm', typed: null, revision: null });
+  assert.equal(decided.status, 404);
 });
 
 test('decisions §7: key, then origin, then the device, then the body', async () => {
