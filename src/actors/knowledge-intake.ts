@@ -51,7 +51,8 @@ type Saved = Extract<KnowledgeResult, { ok: true }>;
 type Upserted = Pick<Saved, 'external_key' | 'ok' | 'op' | 'id'>;
 type TakenForm = Exclude<JudgedItem, { form: 'refused' | 'archive' }>;
 
-function contentOf({ form, item }: TakenForm): Pick<SourceInput, 'kind' | 'title' | 'uri' | 'content'> {
+/** What is stored of an item that was taken. */
+export function contentOf({ form, item }: TakenForm): Pick<SourceInput, 'kind' | 'title' | 'uri' | 'content'> {
   if (form === 'text') return { kind: 'text', title: item.title, uri: null, content: item.content };
   const title = item.title?.trim();
   return { kind: 'url', title: title === undefined || title === '' ? null : title, uri: item.uri, content: null };

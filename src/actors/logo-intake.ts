@@ -1,4 +1,5 @@
 /** Takes in a logo (service.md "POST /logo rules"): one set of rules for the setup interface and the console. */
+import { createHash } from 'node:crypto';
 import { examineLogo } from '../assistant/logo/logo-image.ts';
 import { mintId } from '../protocol/ids.ts';
 import type { AppearanceDraft } from '../protocol/setup/appearance.ts';
@@ -22,7 +23,11 @@ export async function takeInLogo(storage: Storage, target: IntakeTarget, bytes: 
   return storage.write(organisationId, 'saveLogo', { assetId: mintId('ast', nowMs), appId, mediaType, width, height, content, nowMs });
 }
 
-/** Judges an image as takeInLogo does and keeps nothing. `content` is base64, as a proposal holds it; `asker` the organisation. @throws Refusal 415, 413, 429. */
-export async function examineLogoContent(content: string, asker: string): Promise<void> {
-  await examineLogo(Buffer.from(content, 'base64'), asker);
+/**
+ * Judges an image as takeInLogo does and keeps nothing. `content` is base64, as a proposal holds it; `asker` the organisation.
+ * Answers the hash of what would be stored, hex SHA-256. @throws Refusal 415, 413, 429.
+ */
+export async function examineLogoContent(content: string, asker: string): Promise<string> {
+  const { bytes } = await examineLogo(Buffer.from(content, 'base64'), asker);
+  return createHash('sha256').update(bytes).digest('hex');
 }

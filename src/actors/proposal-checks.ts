@@ -4,7 +4,7 @@
  */
 import { createHash } from 'node:crypto';
 import canonicalize from 'canonicalize';
-import { contrastWarnings } from '../protocol/appearance/contrast.ts';
+import { type ContrastWarning, contrastWarnings } from '../protocol/appearance/contrast.ts';
 import { Refusal } from '../protocol/errors.ts';
 import { type HttpActionShape, judgeHttpAction, type Surroundings } from '../protocol/setup/actions.ts';
 import { replaceAppearance } from '../protocol/setup/appearance.ts';
@@ -18,8 +18,6 @@ import { ACTIONS_PER_APP_MAX, countActions, readAction, readActionByKey } from '
 import { countSources, NO_ROOM_FOR_SOURCES, readSourceByKey, SOURCES_PER_APP_MAX } from '../storage/knowledge.ts';
 import { countScreens, readScreen, SCREENS_PER_APP_MAX } from '../storage/screens.ts';
 import type { IntakeTarget } from './intake-target.ts';
-import { examineLogoContent } from './logo-intake.ts';
-import { counted } from './phrases.ts';
 import { requireKnownLogo, type WriteServices } from './setup-writes.ts';
 
 interface RefusedItem {
@@ -28,14 +26,26 @@ interface RefusedItem {
   readonly error: string;
 }
 
-type ItemResult = { readonly external_key: string; readonly ok: true; readonly op: 'proposed' } | RefusedItem;
+type ItemResult = { readonly external_key: string; readonly ok: true; readonly op: 'proposed' | 'unchanged' } | RefusedItem;
 
-/** A write as far as it may be proposed, and what is said of it. */
+/** A write as far as it may be proposed. */
 export interface CheckedWrite {
   readonly write: SetupWrite;
-  readonly summary: string;
-  readonly extra: Readonly<Record<string, unknown>>;
+  /** Of each item of a batch, in its order. */
+  readonly results?: readonly ItemResult[];
+  /** Of an appearance. */
+  readonly warnings?: readonly ContrastWarning[];
 }
+
+/** What a session proposed before that a newer write of its own is judged with. */
+export interface Rivals {
+  /** Keys of items that wait: they may be archived, which takes them back. */
+  readonly keys: ReadonlySet<string>;
+  /** Whether an appearance is among them: a logo has something to be set in. */
+  readonly hasAppearance: boolean;
+}
+
+const NO_RIVALS: Rivals = { keys: new Set(), hasAppearance: false };
 
 interface Judged<Item> {
   readonly accepted: readonly Item[];
@@ -55,7 +65,12 @@ function judged<Item extends { external_key: string }>(items: readonly Item[], e
   return { accepted, results };
 }
 
-function judgedKnowledge(db: Connection, appId: string, items: readonly KnowledgeItemShape[]): Judged<KnowledgeItemShape> {
+function judgedKnowledge(
+  db: Connection,
+  appId: string,
+  items: readonly KnowledgeItemShape[],
+  rivals: ReadonlySet<string>,
+): Judged<KnowledgeItemShape> {
   const added = new Set<string>();
   const stored = countSources(db, appId);
   return judged(items, (item) => {
@@ -63,7 +78,7 @@ function judgedKnowledge(db: Connection, appId: string, items: readonly Knowledg
     if (verdict.form === 'refused') return verdict.error;
     const { external_key: key } = item;
     if (added.has(key) || readSourceByKey(db, appId, key) !== undefined) return undefined;
-    if (verdict.form === 'archive') return 'external_key names no source of this app';
+    if (verdict.form === 'archive') return rivals.has(key) ? undefined : 'external_key names no source of this app';
     if (stored + added.size >= SOURCES_PER_APP_MAX) return NO_ROOM_FOR_SOURCES;
     added.add(key);
     return undefined;
@@ -75,6 +90,7 @@ function judgedActions(
   appId: string,
   items: readonly HttpActionShape[],
   surroundings: Surroundings,
+  rivals: ReadonlySet<string>,
 ): Judged<HttpActionShape> {
   /** Names of the actions that the items so far wrote, by external key; null for an archived one. */
   const written = new Map<string, string | null>();
@@ -95,7 +111,8 @@ function judgedActions(
     const { external_key: key } = item;
     const wasInService = isInService(key);
     if (verdict.form === 'archive') {
-      if (!written.has(key) && readActionByKey(db, appId, key) === undefined) return 'external_key names no action of this app';
+      const isKnown = written.has(key) || rivals.has(key) || readActionByKey(db, appId, key) !== undefined;
+      if (!isKnown) return 'external_key names no action of this app';
       written.set(key, null);
       if (wasInService) inService -= 1;
       return undefined;
@@ -116,8 +133,8 @@ function judgedActions(
 /** Items that applying the write would refuse by now. A write without items is applied as a whole or not at all. */
 export function refusedItems({ surroundings }: WriteServices, db: Connection, appId: string, write: SetupWrite): readonly RefusedItem[] {
   const resultsOf = (): readonly ItemResult[] => {
-    if (write.kind === 'knowledge') return judgedKnowledge(db, appId, write.items).results;
-    return write.kind === 'actions' ? judgedActions(db, appId, write.items, surroundings).results : [];
+    if (write.kind === 'knowledge') return judgedKnowledge(db, appId, write.items, NO_RIVALS.keys).results;
+    return write.kind === 'actions' ? judgedActions(db, appId, write.items, surroundings, NO_RIVALS.keys).results : [];
   };
   return resultsOf().filter((result) => !result.ok);
 }
@@ -135,43 +152,49 @@ function refuseTooManyScreens(db: Connection, appId: string, { screens = [], arc
 }
 
 /**
- * Checks the write as applying it would, and changes nothing; items of a batch that would not be saved are left out.
+ * Checks the write as applying it would, and changes nothing; items of a batch that would not be saved are left out. An image is
+ * examined before.
  * @throws Refusal as applying it would.
  */
-export async function checkWrite(
+export function checkWrite(
   services: WriteServices,
   { organisationId, appId }: IntakeTarget,
   write: SetupWrite,
-): Promise<CheckedWrite> {
+  rivals: Rivals,
+): CheckedWrite {
   const db = services.storage.organisation(organisationId);
   switch (write.kind) {
     case 'appearance': {
       requireKnownLogo(db, appId, write.body);
-      const draft = replaceAppearance(readDraft(db, appId)?.appearance ?? null, write.body);
-      return { write, summary: 'A new appearance.', extra: { warnings: contrastWarnings(draft) } };
+      return { write, warnings: contrastWarnings(replaceAppearance(readDraft(db, appId)?.appearance ?? null, write.body)) };
     }
     case 'logo':
-      requireAppearanceDraft(db, appId);
-      await examineLogoContent(write.content, organisationId);
-      return { write, summary: 'A new logo.', extra: {} };
-    case 'experience': {
-      const fields = Object.keys(write.patch).filter((field) => field !== 'reason');
-      return { write, summary: `The assistant's ${fields.join(', ') || 'persona'}.`, extra: {} };
-    }
+      if (!rivals.hasAppearance) requireAppearanceDraft(db, appId);
+      return { write };
+    case 'experience':
+      return { write };
     case 'knowledge': {
-      const { accepted, results } = judgedKnowledge(db, appId, write.items);
-      return { write: { ...write, items: accepted }, summary: `${counted(accepted.length, 'knowledge item')}.`, extra: { results } };
+      const { accepted, results } = judgedKnowledge(db, appId, write.items, rivals.keys);
+      return { write: { ...write, items: accepted }, results };
     }
     case 'actions': {
-      const { accepted, results } = judgedActions(db, appId, write.items, services.surroundings);
-      return { write: { ...write, items: accepted }, summary: `${counted(accepted.length, 'HTTP action')}.`, extra: { results } };
+      const { accepted, results } = judgedActions(db, appId, write.items, services.surroundings, rivals.keys);
+      return { write: { ...write, items: accepted }, results };
     }
-    case 'screens': {
-      const { screens = [], archive = [] } = write.body;
+    case 'screens':
       refuseTooManyScreens(db, appId, write.body);
-      return { write, summary: `${counted(screens.length, 'screen')} declared, ${archive.length} archived.`, extra: {} };
-    }
+      return { write };
   }
+}
+
+/** What the appearance draft has that a new look would replace: of the logo and the copilot block only where it names one. */
+function lookBase(db: Connection, appId: string, write: Extract<SetupWrite, { kind: 'appearance' | 'logo' }>): unknown {
+  const draft = readDraft(db, appId)?.appearance ?? null;
+  const { logoAssetId = null, ...theme } = draft?.theme ?? {};
+  if (write.kind === 'logo') return logoAssetId;
+  const namesLogo = write.logo !== undefined || write.body.theme.logoAssetId !== undefined;
+  const copilot = write.body.copilot === undefined ? null : (draft?.copilot ?? null);
+  return [theme, draft?.themeDark ?? null, copilot, namesLogo ? logoAssetId : null];
 }
 
 /** Hash of what the write would replace, as it is now: lowercase hex. */
@@ -179,9 +202,8 @@ export function baseOf(db: Connection, appId: string, write: SetupWrite): string
   const touched = (): unknown => {
     switch (write.kind) {
       case 'appearance':
-        return readDraft(db, appId)?.appearance ?? null;
       case 'logo':
-        return readDraft(db, appId)?.appearance?.theme.logoAssetId ?? null;
+        return lookBase(db, appId, write);
       case 'experience': {
         const draft: Readonly<Record<string, unknown>> = { ...readDraft(db, appId)?.experience };
         return Object.keys(write.patch)

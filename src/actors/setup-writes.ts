@@ -56,12 +56,18 @@ export function requireKnownLogo(db: Connection, appId: string, body: Appearance
   }
 }
 
-async function writeAppearance({ storage, nowMs }: WriteServices, target: IntakeTarget, body: AppearanceBody): Promise<Written> {
+type AppearanceWrite = Extract<SetupWrite, { kind: 'appearance' }>;
+
+async function writeAppearance(services: WriteServices, target: IntakeTarget, { body, logo }: AppearanceWrite): Promise<Written> {
+  const { storage, nowMs } = services;
   const { organisationId, appId } = target;
   requireKnownLogo(storage.organisation(organisationId), appId, body);
   const { draft, changed } = await storage.write(organisationId, 'saveAppearanceDraft', { appId, body, nowMs: nowMs() });
   const reply = { saved: true, changed, draft, warnings: contrastWarnings(draft) };
-  return { reply, line: changedLine('the appearance draft', changed), savedNothing: false };
+  const line = changedLine('the appearance draft', changed);
+  if (logo === undefined) return { reply, line, savedNothing: false };
+  const shown = await writeLogo(services, target, logo);
+  return { reply: { ...reply, ...shown.reply }, line: `${line} ${shown.line}`, savedNothing: false };
 }
 
 async function writeLogo({ storage, nowMs }: WriteServices, target: IntakeTarget, content: string): Promise<Written> {
@@ -109,7 +115,7 @@ async function writeScreens({ storage, nowMs }: WriteServices, target: IntakeTar
 function writeAtOnce(services: WriteServices, target: IntakeTarget, write: Exclude<SetupWrite, { kind: 'knowledge' }>): Promise<Written> {
   switch (write.kind) {
     case 'appearance':
-      return writeAppearance(services, target, write.body);
+      return writeAppearance(services, target, write);
     case 'logo':
       return writeLogo(services, target, write.content);
     case 'experience':

@@ -116,7 +116,7 @@ export interface SourceInput {
 }
 
 /** Of what was sent, not of what a link led to: the same item sent again is the same source. */
-function hashOf(input: Pick<SourceInput, 'kind' | 'title' | 'uri' | 'content'>): string {
+export function contentHashOf(input: Pick<SourceInput, 'kind' | 'title' | 'uri' | 'content'>): string {
   return createHash('sha256')
     .update(JSON.stringify([input.kind, input.title, input.uri, input.content]))
     .digest('hex');
@@ -147,7 +147,7 @@ export function countSources(db: Connection, appId: string): number {
  * had failed: sending it again brings it back. @throws Refusal conflict when the app has as many sources as it may.
  */
 function upsertSource(db: Connection, input: SourceInput): { op: 'created' | 'updated' | 'unchanged'; id: string } {
-  const contentHash = hashOf(input);
+  const contentHash = contentHashOf(input);
   const title = input.title ?? clip(input.uri ?? input.externalKey, KNOWLEDGE_TITLE_MAX_CHARS);
   const before = readSourceByKey(db, input.appId, input.externalKey);
   if (before === undefined) {
@@ -271,7 +271,7 @@ function indexFetched(db: Connection, input: IndexingInput & FetchedContent): bo
   const { sourceId, contentHash, title, content, nowMs, chunks } = input;
   const source = readSource(db, sourceId);
   if (source === undefined) return false;
-  const wasTitled = hashOf({ kind: source.kind, title: null, uri: source.uri, content: null }) !== contentHash;
+  const wasTitled = contentHashOf({ kind: source.kind, title: null, uri: source.uri, content: null }) !== contentHash;
   const { changes } = db
     .statement(
       `UPDATE knowledge_sources SET title = :title, content = :content

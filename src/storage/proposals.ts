@@ -1,11 +1,13 @@
 /** Writes of a sync session on a live app that wait for a person (service.md "Session" `writes`, decisions §3). */
-import { createHash } from 'node:crypto';
 import { Refusal } from '../protocol/errors.ts';
 import type { WriteKind } from '../protocol/setup/writes.ts';
 import type { Connection, Row } from './connection.ts';
 
-/** `applying`: somebody approved it, and what it writes is being written, or was when the service stopped. */
-export type ProposalState = 'pending' | 'applying' | 'approved' | 'rejected';
+/**
+ * `applying`: somebody approved it, and what it writes is being written, or was when the service stopped. `replaced`: its session
+ * proposed something newer about the same thing, or took it back.
+ */
+export type ProposalState = 'pending' | 'applying' | 'approved' | 'rejected' | 'replaced';
 
 /** A proposal without what it would write: see readWrite. */
 export interface Proposal {
@@ -21,6 +23,8 @@ export interface Proposal {
   readonly state: ProposalState;
   /** Why it was rejected. */
   readonly reason: string | null;
+  /** The proposal that took its place; null: none did. */
+  readonly replacedBy: string | null;
   readonly createdAtMs: number;
   readonly decidedAtMs: number | null;
 }
@@ -33,8 +37,10 @@ export const PENDING_BYTES_MAX = 32 * 1024 * 1024;
 const LISTED_MS = 365 * 24 * 3_600_000;
 /** Decided ones are kept for a look back, the oldest go first. */
 const DECIDED_KEPT = 200;
+/** Replaced ones only say by what: an agent that corrects itself often pushes no verdict out. */
+const REPLACED_KEPT = 50;
 
-const COLUMNS = 'id, app_id, session_id, kind, payload_bytes, base, summary, state, reason, created_at_ms, decided_at_ms';
+const COLUMNS = 'id, app_id, session_id, kind, payload_bytes, base, summary, state, reason, replaced_by, created_at_ms, decided_at_ms';
 
 function proposalOf(row: Row): Proposal {
   return {
@@ -47,6 +53,7 @@ function proposalOf(row: Row): Proposal {
     summary: row.summary as string,
     state: row.state as ProposalState,
     reason: row.reason as string | null,
+    replacedBy: row.replaced_by as string | null,
     createdAtMs: row.created_at_ms as number,
     decidedAtMs: row.decided_at_ms as number | null,
   };
@@ -77,29 +84,81 @@ export function listProposals(db: Connection, appId: string, after: string, limi
     .map(proposalOf);
 }
 
+/** Those that nobody has decided about, oldest first: at most PENDING_PROPOSALS_MAX. */
+export function listWaitingProposals(db: Connection, appId: string): Proposal[] {
+  return db
+    .statement(`SELECT ${COLUMNS} FROM proposals WHERE app_id = :appId AND decided_at_ms IS NULL ORDER BY id`)
+    .all({ appId })
+    .map(proposalOf);
+}
+
+/** The last `limit` verdicts of people, newest first. */
+export function listVerdicts(db: Connection, appId: string, limit: number): Proposal[] {
+  return db
+    .statement(
+      `SELECT ${COLUMNS} FROM proposals WHERE app_id = :appId AND state IN ('approved', 'rejected')
+       ORDER BY decided_at_ms DESC, id DESC LIMIT :limit`,
+    )
+    .all({ appId, limit })
+    .map(proposalOf);
+}
+
 export type NewProposal = Pick<Proposal, 'id' | 'appId' | 'sessionId' | 'kind' | 'base' | 'summary'> & {
   /** JSON of the write. */
   readonly payload: string;
+  /** Hash of the write without its reasons: what says the same is the same proposal. */
+  readonly payloadHash: string;
+  /** What the write is about, within its kind. */
+  readonly subjects: readonly string[];
+  /** Proposals that this one takes the place of. */
+  readonly replaces: readonly string[];
   readonly nowMs: number;
 };
 
-function hashOf(payload: string): string {
-  return createHash('sha256').update(payload).digest('hex');
+/** Waiting proposals of the app that say just this, whichever session made them: also those whose base has changed since. */
+export function findSame(db: Connection, proposal: Pick<NewProposal, 'appId' | 'kind' | 'payloadHash'>): Proposal[] {
+  const { appId, kind, payloadHash } = proposal;
+  return db
+    .statement(
+      `SELECT ${COLUMNS} FROM proposals WHERE app_id = :appId AND decided_at_ms IS NULL AND kind = :kind AND payload_hash = :payloadHash ORDER BY id`,
+    )
+    .all({ appId, kind, payloadHash })
+    .map(proposalOf);
 }
 
-/** The id of the session's proposal that says just this and is not decided, if there is one. */
-export function findWaiting(
+/** Ids of the session's waiting proposals of these kinds that are about any of these subjects, oldest first. */
+export function findRivals(
   db: Connection,
-  proposal: Pick<NewProposal, 'appId' | 'sessionId' | 'kind' | 'payload' | 'base'>,
-): string | undefined {
-  const { appId, sessionId, kind, payload, base } = proposal;
-  const row = db
+  sought: { appId: string; sessionId: string; kinds: readonly string[]; subjects: readonly string[] },
+): string[] {
+  return db
     .statement(
-      `SELECT id FROM proposals WHERE app_id = :appId AND decided_at_ms IS NULL AND session_id = :sessionId AND kind = :kind
-         AND base = :base AND payload_hash = :hash`,
+      `SELECT id FROM proposals p WHERE p.app_id = :appId AND p.state = 'pending' AND p.session_id = :sessionId
+         AND p.kind IN (SELECT value FROM json_each(:kinds))
+         AND EXISTS (SELECT 1 FROM json_each(p.subjects) WHERE value IN (SELECT value FROM json_each(:subjects)))
+       ORDER BY id`,
     )
-    .get({ appId, sessionId, kind, base, hash: hashOf(payload) });
-  return row?.id as string | undefined;
+    .all({ ...sought, kinds: JSON.stringify(sought.kinds), subjects: JSON.stringify(sought.subjects) })
+    .map((row) => row.id as string);
+}
+
+/** pending → replaced; those that were decided meanwhile stay what they are. */
+function replace(db: Connection, ids: readonly string[], by: string | null, nowMs: number): void {
+  db.statement(
+    `UPDATE proposals SET state = 'replaced', replaced_by = :by, decided_at_ms = :nowMs
+     WHERE state = 'pending' AND id IN (SELECT value FROM json_each(:ids))`,
+  ).run({ ids: JSON.stringify(ids), by, nowMs });
+}
+
+/** Lets go of the oldest decided ones. */
+function forgetOldest(db: Connection, appId: string): void {
+  const forget = db.statement(
+    `DELETE FROM proposals WHERE app_id = :appId AND id IN
+       (SELECT id FROM proposals WHERE app_id = :appId AND decided_at_ms IS NOT NULL AND (state = 'replaced') = :replaced
+        ORDER BY decided_at_ms DESC, id DESC LIMIT -1 OFFSET :kept)`,
+  );
+  forget.run({ appId, replaced: 0, kept: DECIDED_KEPT });
+  forget.run({ appId, replaced: 1, kept: REPLACED_KEPT });
 }
 
 /** @throws Refusal conflict when as much waits in this app as may. */
@@ -128,21 +187,22 @@ export const transactions = {
       .run({ ...input });
   },
 
-  /** Answers the proposal's id, which is another one's when that one says the same. @throws Refusal conflict when too many wait. */
-  addProposal(db: Connection, input: NewProposal): string {
-    const same = findWaiting(db, input);
-    if (same !== undefined) return same;
+  /** Adds it in the place of those that it replaces. @throws Refusal conflict when too many wait. */
+  addProposal(db: Connection, { replaces, subjects, ...input }: NewProposal): string {
     const bytes = Buffer.byteLength(input.payload);
+    replace(db, replaces, input.id, input.nowMs);
     refuseWithoutRoom(db, input.appId, bytes);
+    forgetOldest(db, input.appId);
     db.statement(
-      `DELETE FROM proposals WHERE app_id = :appId AND id IN
-         (SELECT id FROM proposals WHERE app_id = :appId AND decided_at_ms IS NOT NULL ORDER BY id DESC LIMIT -1 OFFSET :kept)`,
-    ).run({ appId: input.appId, kept: DECIDED_KEPT });
-    db.statement(
-      `INSERT INTO proposals (id, app_id, session_id, kind, base, summary, state, created_at_ms, payload_hash, payload_bytes, payload)
-       VALUES (:id, :appId, :sessionId, :kind, :base, :summary, 'pending', :nowMs, :hash, :bytes, :payload)`,
-    ).run({ ...input, hash: hashOf(input.payload), bytes });
+      `INSERT INTO proposals (id, app_id, session_id, kind, base, summary, state, created_at_ms, subjects, payload_hash, payload_bytes, payload)
+       VALUES (:id, :appId, :sessionId, :kind, :base, :summary, 'pending', :nowMs, :subjects, :payloadHash, :bytes, :payload)`,
+    ).run({ ...input, subjects: JSON.stringify(subjects), bytes });
     return input.id;
+  },
+
+  /** Takes proposals back, or says that another one already speaks for them. */
+  replaceProposals(db: Connection, input: { ids: readonly string[]; by: string | null; nowMs: number }): void {
+    replace(db, input.ids, input.by, input.nowMs);
   },
 
   /** pending → applying; false when it is not pending any more. */

@@ -16,7 +16,8 @@ test('decisions §3: when too many decisions of an app wait one more is rate_lim
   const { storage, organisationId, appId } = await storeApp(t, NOW);
   const services = { storage, nowMs: () => NOW } as WriteServices;
   const input = { id: 'pro_1', appId, sessionId: 'ses_1', kind: 'screens' as const, payload: '{}', base: '', summary: 'Screens.' };
-  await storage.write(organisationId, 'addProposal', { ...input, nowMs: NOW });
+  const fresh = { payloadHash: 'a hash', subjects: [], replaces: [] };
+  await storage.write(organisationId, 'addProposal', { ...input, ...fresh, nowMs: NOW });
   const db = storage.organisation(organisationId);
   const proposal = readProposal(db, input.id);
   assert.ok(proposal);
@@ -41,6 +42,7 @@ async function proposed({ storage, organisationId, appId }: StoredApp, write: Se
     kind: write.kind,
     payload: JSON.stringify(write),
     base: baseOf(db, appId, write),
+    ...{ payloadHash: 'a hash', subjects: [], replaces: [] },
   };
   await storage.write(organisationId, 'addProposal', { ...input, summary: 'A write.', nowMs: NOW });
   const proposal = readProposal(db, input.id);

@@ -2,29 +2,11 @@
 import { approveProposal, rejectProposal } from '../../actors/proposals.ts';
 import { rejectProposalBody } from '../../protocol/console/sessions.ts';
 import { Refusal } from '../../protocol/errors.ts';
-import type { SetupWrite } from '../../protocol/setup/writes.ts';
-import { timestamp } from '../../protocol/timestamp.ts';
-import { listProposals, organisationOfProposal, type Proposal, readProposal, readWrite } from '../../storage/proposals.ts';
+import { listProposals, organisationOfProposal, type Proposal, readProposal } from '../../storage/proposals.ts';
+import { proposalToWire, wholeProposalToWire } from '../proposal-wire.ts';
 import { defineRoute, json } from '../route.ts';
 import type { Services } from '../services.ts';
 import { pageOf, requireApp } from './lookup.ts';
-
-/** Without what it would write: that may be megabytes, and a list has many. */
-function proposalToWire(proposal: Proposal) {
-  return {
-    id: proposal.id,
-    app_id: proposal.appId,
-    session_id: proposal.sessionId,
-    kind: proposal.kind,
-    summary: proposal.summary,
-    bytes: proposal.bytes,
-    // To a person it is undecided until it is approved; approving one that a crash cut off finishes it.
-    status: proposal.state === 'applying' ? 'pending' : proposal.state,
-    reason: proposal.reason,
-    created_at: timestamp(proposal.createdAtMs),
-    decided_at: timestamp(proposal.decidedAtMs),
-  };
-}
 
 function noSuchProposal(id = ''): Refusal {
   return new Refusal('not_found', `There is no proposal ${id}.`);
@@ -63,12 +45,9 @@ export const readProposalRoute = defineRoute({
   body: null,
   handle({ params }, services) {
     const { organisationId, proposal } = requireProposal(services, params.proposal);
-    const payload = readWrite(services.storage.organisation(organisationId), proposal.id);
-    if (payload === undefined) throw noSuchProposal(proposal.id);
-    const { kind: _, ...write } = JSON.parse(payload) as SetupWrite;
-    // An image is looked at, not read.
-    const shown = 'content' in write ? { bytes: Buffer.byteLength(write.content, 'base64') } : write;
-    return json({ proposal: { ...proposalToWire(proposal), write: shown } });
+    const whole = wholeProposalToWire(services.storage.organisation(organisationId), proposal);
+    if (whole === undefined) throw noSuchProposal(proposal.id);
+    return json({ proposal: whole });
   },
 });
 

@@ -9,8 +9,10 @@ import { timestamp } from '../../protocol/timestamp.ts';
 import type { AppRecord } from '../../storage/apps.ts';
 import type { Connection } from '../../storage/connection.ts';
 import { type Channel, listKeys } from '../../storage/organisations.ts';
+import { listVerdicts, listWaitingProposals } from '../../storage/proposals.ts';
 import { readDetected, type SetupSessionRow } from '../../storage/setup-sessions.ts';
 import { RUNTIME_DOCS_PATH } from '../docs.ts';
+import { proposalToWire } from '../proposal-wire.ts';
 import { readConfiguration, readIntake } from './context-config.ts';
 import { sdkSection } from './context-snippets.ts';
 import { panelSteps } from './panel.ts';
@@ -51,6 +53,17 @@ function keysOf(control: Connection, appId: string): { test: string | null; live
   return { test: newest('sandbox'), live: newest('live') };
 }
 
+/** As many verdicts as tell an agent what people want; what is older nobody remembers either. */
+const VERDICTS_TOLD = 50;
+
+/** What waits for a person, and what people said of what did (decisions §11 "Proposals"). */
+function readProposals(db: Connection, appId: string) {
+  return {
+    waiting: listWaitingProposals(db, appId).map(proposalToWire),
+    verdicts: listVerdicts(db, appId, VERDICTS_TOLD).map(proposalToWire),
+  };
+}
+
 /** Of GET /context: members down to the parts of `config` are rendered one by one. */
 export const CONTEXT_DEPTH = 3;
 
@@ -67,6 +80,7 @@ export async function readContext({ db, control, app, session, writes, publicUrl
     sdk: sdkSection(publicUrl, keys.test, `${publicUrl}${RUNTIME_DOCS_PATH}`),
     api: { base: `${publicUrl}/setup`, runtime: publicUrl },
     steps: { all: panelSteps(session), agent: AGENT_STEPS },
+    proposals: readProposals(db, app.id),
     facts: readAppStatus(db, app).facts,
     release: releaseOf(db, app),
     schemas: setupSchemas(surroundings),

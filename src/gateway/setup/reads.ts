@@ -1,9 +1,12 @@
 /** GET /context and /status, POST and GET /smoke: what an agent reads, and the test it asks for (service.md "Setup interface"). */
 import { readAppStatus, smokeFacts } from '../../actors/app-status.ts';
 import { releaseOf } from '../../actors/release.ts';
+import { Refusal } from '../../protocol/errors.ts';
+import { readProposal } from '../../storage/proposals.ts';
 import { readSession } from '../../storage/setup-sessions.ts';
 import { readLatestSmokeRun } from '../../storage/smoke-runs.ts';
 import { renderInPieces } from '../json-pieces.ts';
+import { wholeProposalToWire } from '../proposal-wire.ts';
 import { defineRoute, json } from '../route.ts';
 import { smokeRunToWire } from '../wire.ts';
 import { publicUrlOf } from './addresses.ts';
@@ -70,5 +73,21 @@ export const readSmokeRoute = defineRoute({
   handle({ caller: { ref } }, { storage }) {
     const run = readLatestSmokeRun(storage.organisation(ref.organisationId), ref.appId);
     return json(run === undefined ? { run: null } : smokeRunToWire(run));
+  },
+});
+
+export const readProposalRoute = defineRoute({
+  method: 'GET',
+  path: '/setup/proposals/:proposal',
+  caller: 'setup',
+  limits: [],
+  body: null,
+  handle({ caller: { ref }, params }, { storage }) {
+    const db = storage.organisation(ref.organisationId);
+    const proposal = readProposal(db, params.proposal ?? '');
+    const whole = proposal?.appId === ref.appId ? wholeProposalToWire(db, proposal) : undefined;
+    if (whole === undefined)
+      throw new Refusal('not_found', `There is no proposal ${params.proposal ?? ''} of this app, or it was forgotten.`);
+    return json({ proposal: whole });
   },
 });

@@ -1,6 +1,6 @@
 /** The setup interface's table of contents (service.md "Setup interface"). */
 import type { Route } from '../route.ts';
-import { contextRoute, readSmokeRoute, runSmokeRoute, statusRoute } from './reads.ts';
+import { contextRoute, readProposalRoute, readSmokeRoute, runSmokeRoute, statusRoute } from './reads.ts';
 import { completeRoute, eventsRoute, failRoute, fileRoute, startRoute } from './session.ts';
 import { setupWrites } from './writes.ts';
 
@@ -18,6 +18,7 @@ export const setupRoutes: readonly Route[] = [
   statusRoute,
   runSmokeRoute,
   readSmokeRoute,
+  readProposalRoute,
   completeRoute,
   failRoute,
 ];

@@ -1,5 +1,6 @@
-/** The fifteen endpoints as the setup file tells them: what each takes, a worked request, what it answers (service.md "Setup interface"). */
+/** The endpoints as the setup file tells them: what each takes, a worked request, what it answers (service.md "Setup interface"). */
 
+import type { SessionKind } from '../../protocol/console/sessions.ts';
 import { USER_TOKEN_HEADER } from '../../protocol/headers.ts';
 import {
   ACTION_DESCRIPTION_MAX_CHARS,
@@ -83,9 +84,9 @@ const START: FileEndpoint = {
 
 const CONTEXT: FileEndpoint = {
   heading: 'GET /context',
-  text: 'All that is known: `profile` (what the person said, the last `detected`), `intake` (read from their links), `config` (what is configured, with `origin` and `external_key`), `release` (what people get, and when), `schemas` (JSON Schema of every request body).',
+  text: 'All that is known: `profile` (what the person said, the last `detected`), `intake` (read from their links), `config` (what is configured, with `origin` and `external_key`), `release` (what people get, and when), `proposals` (those that wait, and the last verdicts with their reasons), `schemas` (JSON Schema of every request body).',
   example: get('/context'),
-  answer: '`{ app, session, profile, intake, config, keys, sdk, api, steps, facts, release, schemas }`',
+  answer: '`{ app, session, profile, intake, config, keys, sdk, api, steps, facts, release, proposals, schemas }`',
 };
 
 const EVENTS: FileEndpoint = {
@@ -182,6 +183,13 @@ const FAIL: FileEndpoint = {
   answer: '`{ ok, status, token }`: failed, revoked',
 };
 
+const PROPOSAL: FileEndpoint = {
+  heading: 'GET /proposals/{id}',
+  text: 'One proposal of a sync session: what it would write and what became of it. `status` pending, approved, rejected (`reason`: why) or replaced (`replaced_by`).',
+  example: ['PROPOSAL=pro_000000000000000000000000', setupCurl({ method: 'GET', path: '/proposals/$PROPOSAL', body: null })],
+  answer: '`{ proposal { id, kind, summary, status, reason, replaced_by, created_at, decided_at, write } }`',
+};
+
 const FILE: FileEndpoint = {
   heading: 'GET /file',
   text: 'How this file came, without a token. Another takes a new code, brings a new token and ends this one.',
@@ -189,8 +197,12 @@ const FILE: FileEndpoint = {
   answer: 'this file, `text/markdown`',
 };
 
-/** In the order of use. */
-export const FILE_ENDPOINTS: readonly FileEndpoint[] = [
+/** Of a session of this kind, in the order of use: one that applies its writes proposes nothing. */
+export function fileEndpoints(kind: SessionKind): readonly FileEndpoint[] {
+  return kind === 'sync' ? ENDPOINTS : ENDPOINTS.filter((endpoint) => endpoint !== PROPOSAL);
+}
+
+const ENDPOINTS: readonly FileEndpoint[] = [
   START,
   CONTEXT,
   EVENTS,
@@ -203,6 +215,7 @@ export const FILE_ENDPOINTS: readonly FileEndpoint[] = [
   STATUS,
   RUN_SMOKE,
   READ_SMOKE,
+  PROPOSAL,
   COMPLETE,
   FAIL,
   FILE,

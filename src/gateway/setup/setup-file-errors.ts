@@ -28,7 +28,7 @@ const ROWS: readonly ErrorRow[] = [
   { codes: ['unsupported_type'], meaning: 'no PNG, JPEG, WebP or SVG', action: 'convert it or leave it' },
   { codes: ['invalid_appearance', 'invalid_experience'], meaning: 'a value that is not accepted', action: 'fix what `message` names' },
   { codes: ['rate_limited'], meaning: 'too many requests', action: 'wait `Retry-After` seconds; send batches' },
-  { codes: ['not_found', 'method_not_allowed'], meaning: 'no such path or method', action: 'fix it' },
+  { codes: ['not_found', 'method_not_allowed'], meaning: 'no such path, method or proposal', action: 'fix it' },
   {
     codes: ['organisation_unavailable', 'storage_unavailable'],
     meaning: 'cannot read or store now, nothing was changed',

@@ -28,7 +28,7 @@ import {
 import type { WriteMode } from '../../protocol/setup/writes.ts';
 import { timestamp } from '../../protocol/timestamp.ts';
 import { renderAppPart } from './setup-file-app.ts';
-import { FILE_ENDPOINTS, type FileEndpoint } from './setup-file-endpoints.ts';
+import { type FileEndpoint, fileEndpoints } from './setup-file-endpoints.ts';
 import { renderErrors } from './setup-file-errors.ts';
 import { grouped, inlineCode, megabytes, shellBlock, shellWord } from './setup-file-shell.ts';
 import { renderSteps } from './setup-file-steps.ts';
@@ -114,7 +114,8 @@ const RULES = `- Bodies are JSON; unknown fields are refused by name. \`schemas\
 - They are saved one by one, unless a field is unknown or of another type, which refuses the whole body: read \`results\` after a 200, too. 422 means that none was saved.
 - No field takes a secret: what needs one goes into \`human_todos\`.`;
 
-const PROPOSAL_RULE = `- A write to a live app answers 202 \`{ proposed: true, … }\`: checked, but changing nothing until a person approves it. Go on; do not wait or send it again.`;
+const PROPOSAL_RULE = `- A write to a live app answers 202 \`{ proposed: true, proposal_id, summary, … }\`: checked, but changing nothing until a person approves it. Go on; do not wait. To correct it, for its \`warnings\` too, send the write again as it should be: it takes the place of what this session proposed about the same items, fields or look (logo and appearance are one). The same again, from whichever session, is not kept twice; what would change nothing answers 200 \`{ unchanged: true }\`.
+- Read \`proposals\` of GET /context first: what a person rejected do not propose again, unless its \`reason\` is met.`;
 
 function renderEndpoint({ heading, text, example, answer }: FileEndpoint): string {
   return `### ${heading}\n\n${text}\n\n${shellBlock(...example)}\n\n→ ${answer}`;
@@ -145,7 +146,7 @@ export function renderSetupFile(input: SetupFileInput): string {
     '## Rules',
     input.session.kind === 'sync' ? `${RULES}\n${PROPOSAL_RULE}` : RULES,
     '## Endpoints',
-    ...FILE_ENDPOINTS.map(renderEndpoint),
+    ...fileEndpoints(input.session.kind).map(renderEndpoint),
     '## In the app',
     renderAppPart(input.docsUrl),
     '## Limits',

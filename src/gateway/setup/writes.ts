@@ -13,7 +13,9 @@ export const setupWrites = writeRoutes({
   async perform({ caller: { ref, writes } }, write, { setup, writes: services }) {
     const target: IntakeTarget = { organisationId: ref.organisationId, appId: ref.appId, origin: 'setup' } as const;
     const proposes = writes === 'propose';
-    const written = proposes ? await proposeWrite(services, target, ref.sessionId, write) : await applyWrite(services, target, write);
+    const written = proposes
+      ? await proposeWrite(services, target, ref.sessionId, write)
+      : { ...(await applyWrite(services, target, write)), status: 200 };
     if (written.savedNothing) return json(written.reply, 422);
     try {
       await setup.agent.wrote(ref, STEP_OF_WRITE[write.kind], written.line);
@@ -21,6 +23,6 @@ export const setupWrites = writeRoutes({
       // It counts also when its session has ended meanwhile, and the agent is told that.
       if (!proposes) await setup.settled(ref.organisationId, ref.appId);
     }
-    return json(written.reply, proposes ? 202 : 200);
+    return json(written.reply, written.status);
   },
 });

@@ -31,7 +31,8 @@ const event = fields({
 export type ProgressEvent = Readonly<v.InferOutput<typeof event>>;
 
 const events = listOf(event, 1, EVENTS_PER_REQUEST_MAX);
-const report = fields({ events, detected: v.optional(detected) });
+/** Its list may be empty: there may be nothing to tell beside what was detected. */
+const report = fields({ events: listOf(event, 0, EVENTS_PER_REQUEST_MAX), detected: v.optional(detected) });
 
 /** The three forms together, as they are published. */
 export const eventsBody = v.union([event, events, report]);

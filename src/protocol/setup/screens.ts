@@ -10,7 +10,7 @@ import {
 } from '../limits.ts';
 import { filledText, snakeCase, text } from '../text.ts';
 import { distinct } from './accept.ts';
-import { fields, flag, listOf, mapOf, reason, rule } from './shapes.ts';
+import { fields, flag, listOf, mapOf, reason } from './shapes.ts';
 
 /** A path inside a repository. */
 const FILE_MAX_CHARS = 300;
@@ -43,20 +43,9 @@ export type ScreenDeclaration = Readonly<v.InferOutput<typeof screen>>;
 const archiveEntry = fields({ name: snakeCase(ACTION_NAME_MAX_CHARS), reason });
 export type ScreenArchiveEntry = Readonly<v.InferOutput<typeof archiveEntry>>;
 
-const lists = fields({
+/** Either list may be empty or left out: a caller that found nothing to say need not tell that apart. */
+export const screensBody = fields({
   screens: v.optional(listOf(screen, 0, SCREENS_PER_REQUEST_MAX)),
   archive: v.optional(listOf(archiveEntry, 0, SCREENS_PER_REQUEST_MAX)),
 });
-export type ScreensBody = v.InferOutput<typeof lists>;
-
-const holdsOne = (list: string) => ({ required: [list], properties: { [list]: { minItems: 1 } } });
-
-export const screensBody = v.pipe(
-  lists,
-  rule<ScreensBody>(
-    '',
-    ({ screens = [], archive = [] }) => screens.length + archive.length > 0,
-    'must name at least one screen, to declare or to archive',
-    { anyOf: [holdsOne('screens'), holdsOne('archive')] },
-  ),
-);
+export type ScreensBody = v.InferOutput<typeof screensBody>;

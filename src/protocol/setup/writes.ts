@@ -8,7 +8,8 @@ import type { AgentStepId } from './steps.ts';
 
 /** One write; its body has passed its schema. Kept as JSON where it waits for a person. */
 export type SetupWrite =
-  | { readonly kind: 'appearance'; readonly body: AppearanceBody }
+  /** `logo`: an image that goes with it, in base64; of proposals only, a request has one or the other. */
+  | { readonly kind: 'appearance'; readonly body: AppearanceBody; readonly logo?: string }
   /** `content`: the image in base64. */
   | { readonly kind: 'logo'; readonly content: string }
   | { readonly kind: 'experience'; readonly patch: ExperiencePatch }

@@ -109,10 +109,15 @@ export const setupMigration: Migration = {
       base TEXT NOT NULL,
       summary TEXT NOT NULL,
       -- Applying: its approval was begun, and a crash may have cut it off.
-      state TEXT NOT NULL CHECK (state IN ('pending', 'applying', 'approved', 'rejected')),
+      state TEXT NOT NULL CHECK (state IN ('pending', 'applying', 'approved', 'rejected', 'replaced')),
       reason TEXT,
+      -- The proposal that took its place, where one did.
+      replaced_by TEXT,
       created_at_ms INTEGER NOT NULL,
       decided_at_ms INTEGER,
+      -- What the write is about, within its kind: JSON, a list.
+      subjects TEXT NOT NULL,
+      -- Of the write without its reasons.
       payload_hash TEXT NOT NULL,
       payload_bytes INTEGER NOT NULL,
       -- The accepted body: JSON. Last, so that the other columns are read without it.

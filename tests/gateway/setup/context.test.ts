@@ -113,7 +113,7 @@ test('GET /context keys: exactly those of the table, and an app with nothing con
   const body = await context('propose');
   assert.deepEqual(
     Object.keys(body).toSorted(),
-    ['api', 'app', 'config', 'facts', 'intake', 'keys', 'profile', 'release', 'schemas', 'sdk', 'session', 'steps'].toSorted(),
+    ['api', 'app', 'config', 'facts', 'intake', 'keys', 'profile', 'proposals', 'release', 'schemas', 'sdk', 'session', 'steps'].toSorted(),
   );
   assert.deepEqual(body.app, { id: appId, name: 'Shop', slug: 'shop', platform_hint: 'web', live: false });
   assert.deepEqual(body.session, { id: sessionId, kind: 'setup', expires_at: '2026-11-22T10:00:00.000Z', writes: 'propose' });

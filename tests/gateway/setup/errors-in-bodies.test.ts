@@ -74,7 +74,7 @@ const MALFORMED: readonly (readonly [method: string, path: string, body: unknown
   ['POST', '/actions', { items: Array(51).fill(httpAction('a')) }, 'items'],
   ['POST', '/actions', { items: [httpAction('a', { key: 'sk-1' })] }, 'items[0].key'],
   ['POST', '/actions', { items: [httpAction('a', { needs_key: { kind: 'bearer', value: 'sk-1' } })] }, 'items[0].needs_key.value'],
-  ['POST', '/screens', {}, 'at least one screen'],
+  ['POST', '/screens', [], 'body'],
   ['POST', '/screens', { screens: [{ name: 'Orders', title: 'Orders', description: 'x' }] }, 'screens[0].name'],
   ['POST', '/screens', { screens: [{ name: 'orders', title: '', description: 'x' }] }, 'screens[0].title'],
   ['POST', '/screens', { screens: [{ ...screen('orders'), path: '/o' }] }, 'screens[0].path'],

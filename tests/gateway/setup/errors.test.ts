@@ -66,7 +66,7 @@ test('404 not_found: a path that is none; 405 method_not_allowed: a method that 
 test('409 not_started: every endpoint but GET /file and POST /start, until the session is claimed', async () => {
   const agent = await (await setup.app()).unstarted();
   const others = ENDPOINTS.filter(({ path }) => !['/file', '/start'].includes(path));
-  assert.equal(others.length, 13);
+  assert.equal(others.length, 14);
   for (const route of others) assertRefused(await agent.send(route.method, route.path), 409, 'not_started', 'POST /start');
   assertRefused(await agent.send('PUT', '/appearance', { theme: THEME }), 409, 'not_started');
   await agent.get('POST', '/start', AGENT);

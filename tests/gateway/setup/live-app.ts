@@ -10,6 +10,7 @@ export interface Proposed {
   readonly kind: string;
   readonly summary: string;
   readonly note: string;
+  readonly replaces?: readonly string[];
   readonly results?: readonly { readonly external_key: string; readonly ok: boolean; readonly op?: string; readonly error?: string }[];
   readonly warnings?: readonly { readonly check: string }[];
 }
@@ -22,6 +23,7 @@ export interface Listed {
   readonly summary: string;
   readonly status: string;
   readonly reason: string | null;
+  readonly replaced_by: string | null;
   readonly bytes: number;
   readonly created_at: string;
   readonly decided_at: string | null;
@@ -40,10 +42,15 @@ export async function liveApp(setup: SetupService): Promise<{ app: SetupApp; age
   await app.console('POST', '/actions', { items: [httpAction('search')] });
   await app.console('POST', '/screens', { screens: [screen('orders')] });
   await app.console('POST', '/go-live');
+  return { app, ...(await liveSession(setup, app)) };
+}
+
+/** A sync session on a live app; the one before it ends. */
+export async function liveSession(setup: SetupService, app: SetupApp): Promise<{ agent: Agent; sessionId: string }> {
   const { session, code } = await openSession(setup.operator, app.appId, 'sync');
   const agent = await agentOf(setup.service.baseUrl, code);
   await agent.get('POST', '/start', AGENT);
-  return { app, agent, sessionId: session.id };
+  return { agent, sessionId: session.id };
 }
 
 function write(agent: Agent, kind: Kind, content = 'Something new is said here.'): Promise<Answer> {

@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { PNG } from '../../support/setup-agent.ts';
-import { configOf, KINDS, type Kind, type Listed, listed, liveApp, NEW_THEME, type Proposed, propose } from './live-app.ts';
+import { configOf, KINDS, type Kind, type Listed, listed, liveApp, liveSession, NEW_THEME, type Proposed, propose } from './live-app.ts';
 import { article, assertRefused, httpAction, type SetupApp, screen, startSetup, THEME } from './setup-app.ts';
 
 const setup = await startSetup();
@@ -17,7 +17,8 @@ test('decisions §3: each of the six writes answers 202, changes nothing, is lis
   for (const kind of KINDS) {
     const made = await propose(agent, kind);
     const { proposed, proposal_id: id, kind: named, summary, note } = made;
-    assert.deepEqual([proposed, named], [true, kind]);
+    // Appearance and logo are one thing: the logo comes on top of the appearance that waits.
+    assert.deepEqual([proposed, named], [true, kind === 'logo' ? 'appearance' : kind]);
     assert.match(id, /^pro_[0-9a-z]{24}$/);
     assert.ok(summary.length > 0 && note.includes('console'));
     assert.equal(made.results !== undefined, kind === 'knowledge' || kind === 'actions');
@@ -25,24 +26,24 @@ test('decisions §3: each of the six writes answers 202, changes nothing, is lis
     proposals.push(made);
   }
   assert.deepEqual(await configOf(agent), before);
-  const waiting = await listed(app);
+  const all = await listed(app);
+  const [replaced, ...waiting] = all;
+  const [first, ...others] = proposals;
+  assert.deepEqual([replaced?.id, replaced?.status, replaced?.replaced_by], [first?.proposal_id, 'replaced', others[0]?.proposal_id]);
   assert.deepEqual(
     waiting.map((one) => [one.id, one.kind, one.status, one.session_id, one.app_id, one.reason, one.decided_at]),
-    proposals.map((one) => [one.proposal_id, one.kind, 'pending', sessionId, app.appId, null, null]),
+    others.map((one) => [one.proposal_id, one.kind, 'pending', sessionId, app.appId, null, null]),
   );
-  const writeOf = async (n: number) => (await proposal(waiting[n]?.id)).write;
+  const writeOf = async (n: number) => (await proposal(all[n]?.id)).write;
   assert.deepEqual(await writeOf(0), { body: { theme: NEW_THEME } });
-  assert.deepEqual(await writeOf(1), { bytes: PNG.length });
+  assert.deepEqual(await writeOf(1), { body: { theme: NEW_THEME }, logo: { bytes: PNG.length } });
   assert.deepEqual(await writeOf(2), { patch: { assistantName: 'Twig', tone: 'Calm.' } });
 
-  for (const { proposal_id: id, kind } of proposals) {
+  assertRefused(await decide(first?.proposal_id ?? '', 'approve'), 409, 'conflict', `replaced by ${others[0]?.proposal_id}`);
+  for (const { proposal_id: id, kind } of others) {
     const answer = await decide(id, 'approve');
     assert.deepEqual([answer.status, (answer.json as { status: string }).status], [200, 'approved'], `${kind}: ${answer.text}`);
   }
-  assert.deepEqual(
-    (await listed(app)).map(({ status }) => status),
-    KINDS.map(() => 'approved'),
-  );
   const draft = (await app.console<{ draft: { theme: { accent: string; logoAssetId: string } } }>('GET', '/appearance')).draft;
   assert.equal(draft.theme.accent, NEW_THEME.accent);
   assert.match(draft.theme.logoAssetId, /^ast_/);
@@ -122,12 +123,14 @@ async function putLogo({ appId }: SetupApp, svg: string): Promise<void> {
   assert.equal(answer.status, 200, await answer.text());
 }
 
-test('decisions §3: of a proposal approved by two people at once one applies it; of two proposals about one item only one', async () => {
-  const { agent } = await liveApp(setup);
+test('decisions §3: of a proposal approved by two people at once one applies it; of two sessions’ proposals about one item only one', async () => {
+  const { app, agent } = await liveApp(setup);
   const { proposal_id: id } = await propose(agent, 'knowledge');
   const twice = await Promise.all([decide(id, 'approve'), decide(id, 'approve'), decide(id, 'reject')]);
   assert.deepEqual(twice.map(({ status }) => status).sort(), [200, 409, 409]);
-  const rivals = [await propose(agent, 'knowledge', 'The first word.'), await propose(agent, 'knowledge', 'The second word.')];
+  const rivals = [await propose(agent, 'knowledge', 'The first word.')];
+  const { agent: rival } = await liveSession(setup, app);
+  rivals.push(await propose(rival, 'knowledge', 'The second word.'));
   const answers = await Promise.all(rivals.map((one) => decide(one.proposal_id, 'approve')));
   assert.deepEqual(answers.map(({ status }) => status).sort(), [200, 409]);
 });
@@ -141,7 +144,7 @@ test('decisions §3: a write is validated as an applied one: 400, 409, 413, 415 
   assertRefused(await agent.send('PUT', '/experience', { guardrails: 'Be nice.' }), 422, 'invalid_experience', 'guardrails');
   assertRefused(await agent.logo(Buffer.from('hello'), 'image/png'), 415, 'unsupported_type');
   assertRefused(await agent.logo(Buffer.alloc(0), 'image/png'), 400, 'empty_file');
-  assertRefused(await agent.send('POST', '/screens', { screens: [] }), 400, 'invalid_body');
+  assertRefused(await agent.send('POST', '/screens', { screens: {} }), 400, 'invalid_body');
   const batches: readonly (readonly [path: string, item: unknown, names: string])[] = [
     ['/knowledge', article('bad', ' '), 'content'],
     ['/knowledge', { external_key: 'nobody', op: 'archive' }, 'external_key'],
@@ -203,10 +206,11 @@ test('decisions §3: items of a batch are judged in their order: what an earlier
 test('decisions §3: the same write sent again, as after a lost answer, is the same proposal while nobody has decided', async () => {
   const { app, agent } = await liveApp(setup);
   for (const kind of KINDS) {
-    const first = await propose(agent, kind);
+    const { replaces: _, ...first } = await propose(agent, kind);
     assert.deepEqual(await propose(agent, kind), first);
   }
-  assert.equal((await listed(app)).length, KINDS.length);
+  // Appearance and logo are one.
+  assert.equal((await listed(app)).filter(({ status }) => status === 'pending').length, KINDS.length - 1);
   const { proposal_id: id } = await propose(agent, 'experience');
   await decide(id, 'reject');
   assert.notEqual((await propose(agent, 'experience')).proposal_id, id);

@@ -260,7 +260,10 @@ test('GET /file: a file of a sync session on a live app says that its writes are
   assert.match(sync, /, live\./);
   assert.doesNotMatch(FILE, /proposals, which a person approves/);
   assert.match(sync, /202 `\{ proposed: true/);
-  assert.doesNotMatch(FILE, /proposed/, 'what no write of this session meets is not in the way');
+  assert.match(sync, /To correct it, for its `warnings` too, send the write again/);
+  assert.doesNotMatch(sync, /do not wait or send it again/);
+  assert.match(sync, /^### GET \/proposals\/\{id\}$/m);
+  assert.doesNotMatch(FILE, /proposed|GET \/proposals/, 'what no write of this session meets is not in the way');
   assert.ok(sync.length < MAX_CHARS, `${sync.length} characters`);
 });
 

@@ -79,11 +79,13 @@ test('POST /events: a refusal names the field as the form has it', () => {
   assert.deepEqual(wrongEvent('done'), ['invalid_body', '']);
 });
 
-test('POST /events: 1 to 50 events a request', () => {
+test('POST /events: 1 to 50 events a request; none beside a discovery report', () => {
   assert.equal(wrongEvent(Array(50).fill(EVENT)), undefined);
   assert.deepEqual(wrongEvent(Array(51).fill(EVENT)), ['invalid_body', '']);
   assert.deepEqual(wrongEvent([]), ['invalid_body', '']);
-  assert.deepEqual(wrongEvent({ events: [] }), ['invalid_body', 'events']);
+  assert.equal(wrongEvent({ events: [], detected: { platform: 'web' } }), undefined);
+  assert.equal(wrongEvent({ events: [] }), undefined);
+  assert.deepEqual(wrongEvent({ events: Array(51).fill(EVENT) }), ['invalid_body', 'events']);
 });
 
 test('POST /events: any step but waiting and connected; title, detail and data are bounded', () => {
@@ -99,13 +101,13 @@ test('POST /events: any step but waiting and connected; title, detail and data a
   assert.deepEqual(events[0]?.data, { constructor: 1 }, 'names that JavaScript knows are kept');
 });
 
-test('POST /screens: 50 declared and 50 archived, at least one of either', () => {
+test('POST /screens: 50 declared and 50 archived, empty lists are fine', () => {
   const screen = { name: 'order_detail', title: 'Order', description: 'One order.' };
   assert.equal(wrong(screensBody, { screens: Array(50).fill(screen), archive: Array(50).fill({ name: 'old' }) }), undefined);
   assert.equal(wrong(screensBody, { archive: [{ name: 'old', reason: 'gone' }] }), undefined);
   assert.equal(wrong(screensBody, { screens: Array(51).fill(screen) }), 'screens');
   assert.equal(wrong(screensBody, { archive: Array(51).fill({ name: 'old' }) }), 'archive');
-  for (const body of [{}, { screens: [] }, { screens: [], archive: [] }]) assert.equal(wrong(screensBody, body), '');
+  for (const body of [{}, { screens: [] }, { screens: [], archive: [] }]) assert.equal(wrong(screensBody, body), undefined);
 });
 
 test('Screen declaration: bounds of its fields, params by name', () => {

@@ -1,0 +1,215 @@
+/**
+ * What a write would change of an app as it is now (decisions §11 "Proposals"): the write without what changes nothing, and a
+ * sentence that lets a person decide. Reads only.
+ */
+import { createHash } from 'node:crypto';
+import canonicalize from 'canonicalize';
+import { type HttpActionShape, judgeHttpAction, type Surroundings } from '../protocol/setup/actions.ts';
+import { type AppearanceDraft, replaceAppearance } from '../protocol/setup/appearance.ts';
+import { judgeKnowledgeItem, type KnowledgeItemShape } from '../protocol/setup/knowledge.ts';
+import type { ScreensBody } from '../protocol/setup/screens.ts';
+import type { SetupWrite } from '../protocol/setup/writes.ts';
+import { clip } from '../protocol/text.ts';
+import { readAsset } from '../storage/assets.ts';
+import type { Connection } from '../storage/connection.ts';
+import { readDraft } from '../storage/drafts.ts';
+import { readActionByKey } from '../storage/http-actions.ts';
+import { contentHashOf, readSourceByKey } from '../storage/knowledge.ts';
+import { readScreen } from '../storage/screens.ts';
+import { contentOf } from './knowledge-intake.ts';
+import { listed } from './phrases.ts';
+
+/** A person reads it in a list. */
+const SUMMARY_MAX_CHARS = 600;
+/** Of a text that changes, enough to know it by. */
+const VALUE_MAX_CHARS = 60;
+/** Tokens or fields told with their values; the others are counted. */
+const CHANGES_TOLD_MAX = 8;
+
+export interface Changes {
+  /** Null: the write changes nothing. */
+  readonly write: SetupWrite | null;
+  readonly summary: string;
+}
+
+/** What happens to one item, e.g. `updated`, and what it goes by. */
+interface ItemChange {
+  readonly verb: string;
+  readonly name: string;
+}
+
+interface Place {
+  readonly db: Connection;
+  readonly appId: string;
+  readonly surroundings: Surroundings;
+}
+
+function shown(value: unknown): string {
+  if (value === undefined || value === null || value === '') return 'none';
+  if (Array.isArray(value)) return value.length === 0 ? 'none' : clip(value.join(', '), VALUE_MAX_CHARS);
+  if (typeof value !== 'string') return String(value);
+  return value.startsWith('#') ? value : `“${clip(value.replaceAll(/\s+/g, ' ').trim(), VALUE_MAX_CHARS)}”`;
+}
+
+type Fields = Readonly<Record<string, unknown>>;
+
+/** Names of the fields that differ. */
+function differing(old: Fields, young: Fields): string[] {
+  return [...new Set([...Object.keys(old), ...Object.keys(young)])].filter((name) => canonicalize(old[name]) !== canonicalize(young[name]));
+}
+
+/** `accent #5fae7f → #358556` for each value that differs; `prefix` goes before the name. */
+function differences(before: object | null | undefined, after: object | null | undefined, prefix = ''): string[] {
+  const old: Fields = { ...before };
+  const young: Fields = { ...after };
+  return differing(old, young).map((name) => `${prefix}${name} ${shown(old[name])} → ${shown(young[name])}`);
+}
+
+function told(parts: readonly string[]): string {
+  const more = parts.length - CHANGES_TOLD_MAX;
+  return more > 0 ? `${parts.slice(0, CHANGES_TOLD_MAX).join(', ')} and ${more} more` : parts.join(', ');
+}
+
+function lookDifferences(before: AppearanceDraft | null, after: AppearanceDraft): string[] {
+  return [
+    ...differences(before?.theme, after.theme),
+    ...differences(before?.themeDark, after.themeDark, 'dark '),
+    ...differences(before?.copilot, after.copilot),
+  ];
+}
+
+/** Whether the draft shows this very image. `logo` is the hash of the image as it would be stored. */
+function isShown({ db, appId }: Place, draft: AppearanceDraft | null, logo: string): boolean {
+  const id = draft?.theme.logoAssetId;
+  const asset = id === undefined ? undefined : readAsset(db, appId, id);
+  return asset !== undefined && createHash('sha256').update(asset.content).digest('hex') === logo;
+}
+
+function changesOfLook(place: Place, write: Extract<SetupWrite, { kind: 'appearance' | 'logo' }>, logoHash: string | null): Changes {
+  const draft = readDraft(place.db, place.appId)?.appearance ?? null;
+  const content = write.kind === 'logo' ? write.content : write.logo;
+  const parts = write.kind === 'logo' ? [] : lookDifferences(draft, replaceAppearance(draft, write.body));
+  const hasLook = parts.length > 0;
+  const hasLogo = content !== undefined && (logoHash === null || !isShown(place, draft, logoHash));
+  if (hasLogo) parts.push(`a new logo of ${Math.ceil(Buffer.byteLength(content, 'base64') / 1024)} KB`);
+  const summary = told(parts);
+  if (hasLook && write.kind === 'appearance') {
+    const { logo: _, ...body } = write;
+    return { write: hasLogo ? write : body, summary };
+  }
+  return { write: hasLogo ? { kind: 'logo', content } : null, summary };
+}
+
+function changesOfPersona({ db, appId }: Place, { patch }: Extract<SetupWrite, { kind: 'experience' }>): Changes {
+  const before: Readonly<Record<string, unknown>> = { ...readDraft(db, appId)?.experience };
+  const changed = Object.entries(patch).filter(
+    ([field, value]) => field !== 'reason' && JSON.stringify(before[field]) !== JSON.stringify(value),
+  );
+  if (changed.length === 0) return { write: null, summary: '' };
+  const kept = patch.reason === undefined ? changed : [...changed, ['reason', patch.reason]];
+  const after = Object.fromEntries(changed);
+  const old = Object.fromEntries(changed.map(([field]) => [field, before[field]]));
+  return { write: { kind: 'experience', patch: Object.fromEntries(kept) as typeof patch }, summary: told(differences(old, after)) };
+}
+
+/** Undefined: sending it changes nothing. A link that is sent again is read again. */
+function changeOfSource({ db, appId }: Place, item: KnowledgeItemShape): ItemChange | undefined {
+  const judged = judgeKnowledgeItem(item);
+  const { external_key: name } = item;
+  const source = readSourceByKey(db, appId, name);
+  const isThere = source !== undefined && source.archivedAtMs === null;
+  if (judged.form === 'refused') return undefined;
+  if (judged.form === 'archive') return isThere ? { verb: 'archived', name } : undefined;
+  if (source === undefined) return { verb: 'added', name };
+  if (!isThere || source.contentHash !== contentHashOf(contentOf(judged))) return { verb: 'updated', name };
+  return judged.form === 'link' || source.state === 'failed' ? { verb: 'read again', name } : undefined;
+}
+
+function changeOfAction({ db, appId, surroundings }: Place, item: HttpActionShape): ItemChange | undefined {
+  const judged = judgeHttpAction(item, surroundings);
+  const action = readActionByKey(db, appId, item.external_key);
+  const isThere = action !== undefined && action.archivedAtMs === null;
+  if (judged.form === 'refused') return undefined;
+  if (judged.form === 'archive') return isThere ? { verb: 'archived', name: action.name } : undefined;
+  const { reason: _, ...definition } = judged.item;
+  const { name, risk, method, url_template } = definition;
+  const host = URL.canParse(url_template) ? new URL(url_template).host : '';
+  if (!isThere) return { verb: 'added', name: `${name} (${risk}, ${method} ${host})` };
+  if (canonicalize(action.definition) === canonicalize(definition)) return undefined;
+  return { verb: 'updated', name: `${name} (${told(differing({ ...action.definition }, { ...definition }))})` };
+}
+
+function changesOfScreens({ db, appId }: Place, { screens = [], archive = [] }: ScreensBody): { body: ScreensBody; changes: ItemChange[] } {
+  const changes: ItemChange[] = [];
+  const declared = new Set(screens.map(({ name }) => name));
+  const kept = screens.filter((screen) => {
+    const before = readScreen(db, appId, screen.name);
+    const isThere = before !== undefined && before.archivedAtMs === null;
+    if (isThere && canonicalize(before.definition) === canonicalize(screen)) return false;
+    const parts = isThere ? ` (${told(differing({ ...before.definition }, { ...screen }))})` : '';
+    changes.push({ verb: isThere ? 'updated' : 'added', name: `${screen.name}${parts}` });
+    return true;
+  });
+  const gone = archive.filter(({ name }) => {
+    // What is both archived and declared ends declared.
+    if (declared.has(name) || readScreen(db, appId, name)?.archivedAtMs !== null) return false;
+    changes.push({ verb: 'archived', name });
+    return true;
+  });
+  return { body: { screens: kept, archive: gone }, changes };
+}
+
+/** `2 sources updated: returns, sizes; 1 added: delivery`. */
+function tallied(changes: readonly ItemChange[], one: string): string {
+  const verbs = [...new Set(changes.map(({ verb }) => verb))];
+  const parts = verbs.map((verb, at) => {
+    const names = changes.filter((change) => change.verb === verb).map(({ name }) => clip(name, 2 * VALUE_MAX_CHARS));
+    const what = at > 0 ? '' : names.length === 1 ? ` ${one}` : ` ${one}s`;
+    return `${names.length}${what} ${verb}: ${listed(names)}`;
+  });
+  return parts.join('; ');
+}
+
+/** Items that change something. One whose key comes more than once stays: what it changes depends on the others. */
+function changing<Item extends { readonly external_key: string }>(
+  items: readonly Item[],
+  changeOf: (item: Item) => ItemChange | undefined,
+): { items: Item[]; changes: ItemChange[] } {
+  const keys = items.map(({ external_key }) => external_key);
+  const changes: ItemChange[] = [];
+  const kept = items.filter((item) => {
+    const isRepeated = keys.indexOf(item.external_key) !== keys.lastIndexOf(item.external_key);
+    const change = changeOf(item) ?? (isRepeated ? { verb: 'updated', name: item.external_key } : undefined);
+    if (change !== undefined) changes.push(change);
+    return change !== undefined;
+  });
+  return { items: kept, changes };
+}
+
+function changed(place: Place, write: SetupWrite, logoHash: string | null): Changes {
+  switch (write.kind) {
+    case 'appearance':
+    case 'logo':
+      return changesOfLook(place, write, logoHash);
+    case 'experience':
+      return changesOfPersona(place, write);
+    case 'knowledge': {
+      const { items, changes } = changing(write.items, (item) => changeOfSource(place, item));
+      return { write: items.length === 0 ? null : { ...write, items }, summary: tallied(changes, 'source') };
+    }
+    case 'actions': {
+      const { items, changes } = changing(write.items, (item) => changeOfAction(place, item));
+      return { write: items.length === 0 ? null : { ...write, items }, summary: tallied(changes, 'action') };
+    }
+    case 'screens': {
+      const { body, changes } = changesOfScreens(place, write.body);
+      return { write: changes.length === 0 ? null : { ...write, body }, summary: tallied(changes, 'screen') };
+    }
+  }
+}
+
+/** What of `write` changes something, and what that is. `logoHash`: of its logo as it would be stored, hex SHA-256; null where it has none. */
+export function changesOf(place: Place, write: SetupWrite, logoHash: string | null): Changes {
+  const { write: kept, summary } = changed(place, write, logoHash);
+  return { write: kept, summary: kept === null ? '' : `${clip(summary, SUMMARY_MAX_CHARS - 1)}.` };
+}

@@ -1,0 +1,214 @@
+/** decisions §11 "Proposals": what a session says anew, what says the same or nothing new, and what agents learn of verdicts. */
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { type Agent, PNG } from '../../support/setup-agent.ts';
+import { configOf, listed, liveApp, liveSession, NEW_THEME, type Proposed, propose } from './live-app.ts';
+import { article, assertRefused, httpAction, type SetupApp, screen, startSetup, THEME } from './setup-app.ts';
+
+const setup = await startSetup();
+const decide = (id: string, verb: 'approve' | 'reject', body: unknown = {}) => setup.operator('POST', `/proposals/${id}/${verb}`, body);
+
+async function proposed(agent: Agent, method: string, path: string, body: unknown): Promise<Proposed> {
+  const answer = await agent.send(method, path, body);
+  assert.equal(answer.status, 202, answer.text);
+  return answer.json as Proposed;
+}
+
+const waiting = async (app: SetupApp) => (await listed(app)).filter(({ status }) => status === 'pending').map(({ id }) => id);
+
+/** Approves whatever waits, in the order in which it is listed: no one of them stands in the way of another. */
+async function approveAll(app: SetupApp): Promise<void> {
+  for (const id of await waiting(app)) {
+    const answer = await decide(id, 'approve');
+    assert.equal(answer.status, 200, answer.text);
+  }
+}
+
+test('decisions §11 Proposals: a newer one of the same session about the same thing replaces the waiting one, and is what gets applied', async () => {
+  const { app, agent } = await liveApp(setup);
+  const old = await proposed(agent, 'PUT', '/experience', { tone: 'Wrong.' });
+  const young = await proposed(agent, 'PUT', '/experience', { tone: 'Right.' });
+  assert.deepEqual(young.replaces, [old.proposal_id]);
+  const stale = await proposed(agent, 'POST', '/knowledge', { items: [article('returns', 'A slip of the pen.')] });
+  await proposed(agent, 'POST', '/knowledge', { items: [article('returns', 'As it should be.')] });
+  await proposed(agent, 'POST', '/screens', { screens: [screen('cart', 'Crat')] });
+  await proposed(agent, 'POST', '/screens', { screens: [screen('cart', 'Cart')] });
+  assertRefused(await decide(stale.proposal_id, 'reject'), 409, 'conflict', 'replaced by');
+  assert.equal((await waiting(app)).length, 3);
+  await approveAll(app);
+  const config = JSON.stringify(await configOf(agent));
+  assert.ok(config.includes('Right.') && config.includes('"Cart"') && !config.includes('Crat'));
+});
+
+test('decisions §11 Proposals: what only the older one spoke of goes on with the newer one', async () => {
+  const { app, agent } = await liveApp(setup);
+  await proposed(agent, 'POST', '/knowledge', { items: [article('returns', 'One.'), article('delivery', 'Two.')] });
+  await proposed(agent, 'POST', '/knowledge', { items: [article('delivery', 'Three.'), article('sizes', 'Four.')] });
+  await proposed(agent, 'POST', '/knowledge', { items: [article('apart', 'Five.')] });
+  await proposed(agent, 'PUT', '/experience', { tone: 'Calm.', assistantName: 'Twig' });
+  const { summary } = await proposed(agent, 'PUT', '/experience', { tone: 'Brisk.' });
+  assert.match(summary, /assistantName “Leaf” → “Twig”/);
+  assert.equal((await waiting(app)).length, 3);
+  await approveAll(app);
+  const { sources } = await app.console<{ sources: { external_key: string }[] }>('GET', '/knowledge');
+  assert.deepEqual(sources.map(({ external_key: key }) => key).sort(), ['apart', 'delivery', 'returns', 'sizes']);
+  const { draft } = await app.console<{ draft: { tone: string; assistantName: string } }>('GET', '/experience');
+  assert.deepEqual([draft.tone, draft.assistantName], ['Brisk.', 'Twig']);
+});
+
+test('decisions §11 Proposals: appearance and logo are one thing, in either order, also where the app has no appearance yet', async () => {
+  for (const order of [
+    ['appearance', 'logo'],
+    ['logo', 'appearance'],
+  ] as const) {
+    const { app, agent } = await liveApp(setup);
+    for (const kind of order) await propose(agent, kind);
+    assert.equal((await waiting(app)).length, 1, order.join());
+    await approveAll(app);
+    const { draft } = await app.console<{ draft: { theme: { accent: string; logoAssetId: string } } }>('GET', '/appearance');
+    assert.equal(draft.theme.accent, NEW_THEME.accent);
+    assert.match(draft.theme.logoAssetId, /^ast_/);
+  }
+  const bare = await setup.app();
+  await bare.console('POST', '/go-live');
+  const { agent } = await liveSession(setup, bare);
+  await proposed(agent, 'PUT', '/appearance', { theme: THEME });
+  assert.equal((await agent.logo(PNG, 'image/png')).status, 202);
+  await approveAll(bare);
+});
+
+test('decisions §11 Proposals: an appearance and the logo of another session do not exclude each other', async () => {
+  const { app, agent } = await liveApp(setup);
+  await propose(agent, 'appearance');
+  const { agent: other } = await liveSession(setup, app);
+  await propose(other, 'logo');
+  assert.equal((await waiting(app)).length, 2);
+  await approveAll(app);
+});
+
+test('decisions §11 Proposals: the same from another session answers the one that waits, whatever its reason: a nightly job piles nothing up', async () => {
+  const { app, agent } = await liveApp(setup);
+  const send = (by: Agent, night: number) =>
+    proposed(by, 'POST', '/knowledge', { items: [{ ...article('returns', 'New.'), reason: `night ${night}` }] });
+  const { proposal_id: id } = await send(agent, 1);
+  for (let night = 2; night <= 4; night++) {
+    const { agent: nightly } = await liveSession(setup, app);
+    assert.equal((await send(nightly, night)).proposal_id, id);
+  }
+  assert.deepEqual(await waiting(app), [id]);
+  // Of the session itself the reason counts.
+  const { agent: own } = await liveSession(setup, app);
+  const first = await proposed(own, 'PUT', '/experience', { tone: 'Calm.', reason: 'a guess' });
+  const second = await proposed(own, 'PUT', '/experience', { tone: 'Calm.', reason: 'docs/tone.md' });
+  assert.deepEqual(second.replaces, [first.proposal_id]);
+  assert.equal((await proposed(own, 'PUT', '/experience', { tone: 'Calm.', reason: 'docs/tone.md' })).proposal_id, second.proposal_id);
+});
+
+test('decisions §11 Proposals: one that no longer fits makes way for the same said anew', async () => {
+  const { app, agent } = await liveApp(setup);
+  await proposed(agent, 'PUT', '/experience', { tone: 'Calm.' });
+  await app.console('PUT', '/experience', { tone: 'Brisk.' });
+  const { agent: later } = await liveSession(setup, app);
+  await proposed(later, 'PUT', '/experience', { tone: 'Calm.' });
+  assert.equal((await waiting(app)).length, 1);
+  await approveAll(app);
+});
+
+test('decisions §11 Proposals: what would change nothing is not proposed: 200 with unchanged, and of a batch only the rest', async () => {
+  const { app, agent } = await liveApp(setup);
+  const same: readonly (readonly [method: string, path: string, body: unknown])[] = [
+    ['PUT', '/appearance', { theme: THEME, reason: 'as it is' }],
+    ['PUT', '/experience', { assistantName: 'Leaf', reason: 'as it is' }],
+    ['POST', '/knowledge', { items: [article('returns')] }],
+    ['POST', '/actions', { items: [httpAction('search')] }],
+    ['POST', '/screens', { screens: [screen('orders')], archive: [{ name: 'never_there' }] }],
+    ['POST', '/screens', { screens: [], archive: [] }],
+  ];
+  for (const [method, path, body] of same) {
+    const answer = await agent.send(method, path, body);
+    const { proposed: is, unchanged } = answer.json as { proposed: boolean; unchanged: boolean };
+    assert.deepEqual([answer.status, is, unchanged], [200, false, true], `${path}: ${answer.text}`);
+  }
+  await app.console('PUT', '/appearance', { theme: THEME });
+  const logo = await agent.logo(PNG, 'image/png');
+  await decide((logo.json as Proposed).proposal_id, 'approve');
+  assert.equal((await agent.logo(PNG, 'image/png')).status, 200);
+  assert.deepEqual(await waiting(app), []);
+  const { results, summary } = await proposed(agent, 'POST', '/knowledge', { items: [article('returns'), article('delivery')] });
+  assert.deepEqual(
+    results?.map(({ op }) => op),
+    ['unchanged', 'proposed'],
+  );
+  assert.equal(summary, '1 source added: delivery.');
+});
+
+test('decisions §11 Proposals: a session that comes back to what the app has takes its proposal back', async () => {
+  const { app, agent } = await liveApp(setup);
+  await proposed(agent, 'PUT', '/experience', { assistantName: 'Twig' });
+  assert.equal((await agent.send('PUT', '/experience', { assistantName: 'Leaf' })).status, 200);
+  await proposed(agent, 'POST', '/knowledge', { items: [article('new')] });
+  assert.equal((await agent.send('POST', '/knowledge', { items: [{ external_key: 'new', op: 'archive' }] })).status, 200);
+  const all = await listed(app);
+  assert.deepEqual(
+    all.map(({ status, replaced_by: by }) => [status, by]),
+    [
+      ['replaced', null],
+      ['replaced', null],
+    ],
+  );
+  assertRefused(await decide(all[0]?.id ?? '', 'approve'), 409, 'conflict', 'taken back');
+});
+
+test('decisions §11 Proposals: a summary names what changes, so that a person can decide', async () => {
+  const { agent } = await liveApp(setup);
+  const { summary: look } = await proposed(agent, 'PUT', '/appearance', { theme: NEW_THEME, copilot: { launcherLabel: 'Ask us' } });
+  assert.equal(look, `accent ${THEME.accent} → ${NEW_THEME.accent}, launcherLabel none → “Ask us”.`);
+  const { summary: knowledge } = await proposed(agent, 'POST', '/knowledge', {
+    items: [article('returns', 'New words.'), article('sizes'), article('delivery')],
+  });
+  assert.equal(knowledge, '1 source updated: returns; 2 added: sizes, delivery.');
+  const { summary: actions } = await proposed(agent, 'POST', '/actions', {
+    items: [httpAction('search', { description: 'Finds it.' }), httpAction('other')],
+  });
+  assert.match(actions, /^1 action updated: find_search \(description\); 1 added: find_other \(read, GET shop\.example\.com\)\.$/);
+  const { summary: screens } = await proposed(agent, 'POST', '/screens', {
+    screens: [screen('cart', 'Cart')],
+    archive: [{ name: 'orders' }],
+  });
+  assert.equal(screens, '1 screen added: cart; 1 archived: orders.');
+  const { summary: persona } = await proposed(agent, 'PUT', '/experience', { assistantName: 'Twig', suggestions: ['Where?', 'When?'] });
+  assert.equal(persona, 'assistantName “Leaf” → “Twig”, suggestions none → Where?, When?.');
+  const { summary: long } = await proposed(agent, 'PUT', '/experience', { instructions: 'x'.repeat(4_000) });
+  assert.ok(long.length < 200, long);
+});
+
+test('decisions §11 Proposals: GET /context lists those that wait and the last verdicts with their reasons, GET /proposals/:id answers one', async () => {
+  const { app, agent, sessionId } = await liveApp(setup);
+  const rejected = await propose(agent, 'experience');
+  await decide(rejected.proposal_id, 'reject', { reason: 'We are called Leaf.' });
+  const approved = await propose(agent, 'screens');
+  await decide(approved.proposal_id, 'approve');
+  const left = await propose(agent, 'knowledge');
+  const { agent: later } = await liveSession(setup, app);
+  const { proposals } = await later.get<{ proposals: { waiting: Record<string, unknown>[]; verdicts: Record<string, unknown>[] } }>(
+    'GET',
+    '/context',
+  );
+  assert.deepEqual(
+    proposals.waiting.map(({ id, status, summary, session_id: by }) => [id, status, summary, by]),
+    [[left.proposal_id, 'pending', left.summary, sessionId]],
+  );
+  assert.deepEqual(
+    proposals.verdicts.map(({ id, status, reason, decided_at: at }) => [id, status, reason, typeof at]),
+    [
+      [approved.proposal_id, 'approved', null, 'string'],
+      [rejected.proposal_id, 'rejected', 'We are called Leaf.', 'string'],
+    ],
+  );
+  const { proposal } = await later.get<{ proposal: Record<string, unknown> }>('GET', `/proposals/${rejected.proposal_id}`);
+  assert.deepEqual([proposal.status, proposal.reason], ['rejected', 'We are called Leaf.']);
+  assert.deepEqual(proposal.write, { patch: { assistantName: 'Twig', tone: 'Calm.' } });
+  const { agent: stranger } = await liveApp(setup);
+  assertRefused(await stranger.send('GET', `/proposals/${rejected.proposal_id}`), 404, 'not_found', rejected.proposal_id);
+  assertRefused(await later.send('GET', '/proposals/pro_none'), 404, 'not_found');
+});
