@@ -111,7 +111,7 @@ async function createDemo(services: KnowledgeServices): Promise<DemoKeys | undef
   });
   const items = documents().map(({ key, title, content }) => ({ external_key: key, kind: 'text' as const, title, content }));
   await takeInKnowledge(services, { organisationId, appId: app.id, origin: 'demo' }, items);
-  await storage.write(organisationId, 'saveExperienceDraft', { appId: app.id, patch: PERSONA, nowMs });
+  await storage.write(organisationId, 'saveExperienceDraft', { appId: app.id, patch: PERSONA, origin: 'demo', nowMs });
   await storage.write(organisationId, 'publishDrafts', { appId: app.id, nowMs });
   const hashed = hashManifest(DEMO_MANIFEST);
   await storage.write(organisationId, 'registerManifest', { ...hashed, appId: app.id, sdk: 'web/0.50.0', nowMs });

@@ -23,11 +23,16 @@ function display(value: unknown): string {
   return typeof value === 'string' ? value : JSON.stringify(value);
 }
 
-/** The best entry of a map from locale to text: the locale itself, its language, English, else the first. */
+/** The best entry of a map from locale to text: the locale itself, what it is a kind of (`zh-Hant-TW`: `zh-Hant`, `zh`), English, else the first. */
 export function localised<T>(texts: Readonly<Record<string, T>>, locale: string | null): T | undefined {
-  const wanted = locale?.toLowerCase().replace('_', '-') ?? '';
-  const byTag = new Map(Object.entries(texts).map(([tag, value]) => [tag.toLowerCase().replace('_', '-'), value]));
-  return byTag.get(wanted) ?? byTag.get(wanted.split('-')[0] as string) ?? byTag.get('en') ?? Object.values(texts)[0];
+  const tagOf = (text: string) => text.toLowerCase().replaceAll('_', '-');
+  const byTag = new Map(Object.entries(texts).map(([tag, value]) => [tagOf(tag), value]));
+  const parts = tagOf(locale ?? '').split('-');
+  for (let length = parts.length; length > 0; length--) {
+    const found = byTag.get(parts.slice(0, length).join('-'));
+    if (found !== undefined) return found;
+  }
+  return byTag.get('en') ?? Object.values(texts)[0];
 }
 
 /** `Cancel order {order_id}?` with the values in place; a marker without a value becomes nothing. */

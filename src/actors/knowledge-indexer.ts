@@ -6,14 +6,8 @@
 import { Chunker } from '../assistant/knowledge/chunker.ts';
 import { LinkError } from '../assistant/knowledge/link-error.ts';
 import type { LinkReader } from '../assistant/knowledge/link-reader.ts';
-import {
-  type FetchedContent,
-  type KnowledgeSource,
-  readSource,
-  readSourceContent,
-  type SourceState,
-  sourcesToIndex,
-} from '../storage/knowledge.ts';
+import { type FetchedContent, type KnowledgeSource, readSource, readSourceContent, type SourceState } from '../storage/knowledge.ts';
+import { sourcesToIndex } from '../storage/knowledge-overview.ts';
 import type { Storage } from '../storage/storage.ts';
 import type { Lease, Leases } from './cluster/write-lease.ts';
 import type { KnowledgeEmbedding } from './knowledge-embedding.ts';

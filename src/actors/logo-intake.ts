@@ -18,9 +18,18 @@ export interface LogoReport {
  * @throws Refusal 415 unsupported_type, 413 too_large, 429 rate_limited (see examineLogo), 409 draft_invalid, 404 not_found.
  */
 export async function takeInLogo(storage: Storage, target: IntakeTarget, bytes: Uint8Array, nowMs: number): Promise<LogoReport> {
-  const { organisationId, appId } = target;
+  const { organisationId, appId, origin } = target;
   const { mediaType, width, height, bytes: content } = await examineLogo(bytes, organisationId);
-  return storage.write(organisationId, 'saveLogo', { assetId: mintId('ast', nowMs), appId, mediaType, width, height, content, nowMs });
+  return storage.write(organisationId, 'saveLogo', {
+    assetId: mintId('ast', nowMs),
+    appId,
+    mediaType,
+    width,
+    height,
+    content,
+    origin,
+    nowMs,
+  });
 }
 
 /**

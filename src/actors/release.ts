@@ -3,8 +3,6 @@
  * the setup file, GET /context and GET /status, and afterwards by POST /complete and the panel.
  */
 import type { AppRecord } from '../storage/apps.ts';
-import type { Connection } from '../storage/connection.ts';
-import { publishesDrafts } from '../storage/going-live.ts';
 
 /** As it travels. */
 export interface Release {
@@ -17,7 +15,7 @@ export interface Release {
 }
 
 function whatPeopleGet(app: AppRecord, publishes: boolean): string {
-  if (publishes) return 'Going live publishes the drafts of look and persona as version 1.';
+  if (publishes) return 'Going live publishes the drafts of look and persona as version 1, if there are any.';
   if (app.publishedVersion !== null)
     return `People get version ${app.publishedVersion} until somebody publishes the drafts in the console.`;
   return 'Nothing is published: people get the default look and persona until somebody publishes in the console.';
@@ -30,9 +28,9 @@ function whoTakesItLive({ live, settings }: AppRecord): string {
 }
 
 /** Where the app stands with regard to people. */
-export function releaseOf(db: Connection, app: AppRecord): Release {
+export function releaseOf(app: AppRecord): Release {
   const { autoGoLive, publishOnGoLive } = app.settings;
-  const publishes = !app.live && publishesDrafts(db, app.id, publishOnGoLive);
+  const publishes = !app.live && publishOnGoLive && app.publishedVersion === null;
   return {
     auto_go_live: autoGoLive,
     publish_on_go_live: publishOnGoLive,

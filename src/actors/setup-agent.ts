@@ -99,7 +99,7 @@ export class SetupAgent {
       session.send({ type: 'session.complete' });
       const { app } = sessionRows(this.#storage, ref);
       const goesLive = goesLiveWithoutSession(this.#storage.organisation(ref.organisationId), app);
-      const detail = app.live || goesLive ? null : releaseOf(this.#storage.organisation(ref.organisationId), app).note;
+      const detail = app.live || goesLive ? null : releaseOf(app).note;
       return { outcome: body, goesLive, events: [line('done', 'done', 'The agent finished.', detail)] };
     });
   }

@@ -1,7 +1,7 @@
 /** Codes that fetch a setup file, and the token that each file carries (service.md "GET /file", "Authentication" 2 and 7). */
 import { Refusal } from '../protocol/errors.ts';
 import type { AppRecord } from '../storage/apps.ts';
-import { hashSecret, mintFileCode, mintSetupToken, type Redeemed, readCode, type SessionRef } from '../storage/setup-access.ts';
+import { hashSecret, isUsedCode, mintFileCode, mintSetupToken, type Redeemed, readCode, type SessionRef } from '../storage/setup-access.ts';
 import type { SetupSessionRow } from '../storage/setup-sessions.ts';
 import { refusalOfCall, sessionRows } from './setup-admission.ts';
 import type { SetupServices } from './setup-session.ts';
@@ -50,6 +50,8 @@ export async function issueFileCode({ storage, nowMs }: SetupServices, ref: Sess
 export async function redeemFileCode({ storage, nowMs, sessions }: FileServices, code: string): Promise<RedeemedFile> {
   const ref = CODE.test(code) ? readCode(storage.control, code) : undefined;
   if (ref === undefined) throw refusalOf('unknown');
+  // Whatever has become of its session: a new command is what is needed either way.
+  if (isUsedCode(storage.control, code)) throw refusalOf('used');
   const { row, app } = sessionRows(storage, ref);
   const refusal = refusalOfCall(row, app, nowMs());
   // A file is what a session is started with.

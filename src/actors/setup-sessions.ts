@@ -2,9 +2,11 @@
  * The door to setup sessions: opens and ends them, and keeps their panels up to date with what is observed of the app.
  * Owns which sessions have an actor in this process; one that nobody works on or watches has none.
  */
+import { setTimeout as pause } from 'node:timers/promises';
 import { type SetupSessionEvent, setupSession } from '../machines/setup-session.ts';
 import { stepPanel } from '../machines/step-panel.ts';
 import type { SessionKind } from '../protocol/console/sessions.ts';
+import { Refusal } from '../protocol/errors.ts';
 import { mintId } from '../protocol/ids.ts';
 import { PING_INTERVAL_MS, SETUP_SESSION_HOURS } from '../protocol/limits.ts';
 import type { AppRecord } from '../storage/apps.ts';
@@ -32,10 +34,12 @@ import {
   sessionOrRefuse,
 } from './setup-session.ts';
 import { stepper } from './step.ts';
+import { inTurn } from './write-turns.ts';
 
 const SESSION_MS = SETUP_SESSION_HOURS * 3_600_000;
-/** Opening is tried again when another session was opened in between. */
-const OPEN_TRIES = 5;
+/** Opening is tried again when another session was opened in between: in this process they come one after the other, so elsewhere. */
+const OPEN_TRIES = 20;
+const OPEN_PAUSE_MAX_MS = 50;
 /** How late watchers hear of what another node did when its announcement is lost. */
 const LOOK_MS = 2_000;
 /** Sessions ended in one round; more wait for the next one, which comes at once. */
@@ -102,10 +106,14 @@ export class SetupSessions {
   }
 
   /**
-   * Opens a session for the app and cancels its open one (service.md "Authentication" 6).
-   * @throws Refusal app_live for a setup session on a live app.
+   * Opens a session for the app and cancels its open one (service.md "Authentication" 6). Of several that are opened at once the last one stays.
+   * @throws Refusal app_live for a setup session on a live app; rate_limited when too many are opened at once.
    */
-  async open(app: AppRecord, kind: SessionKind): Promise<OpenedSession> {
+  open(app: AppRecord, kind: SessionKind): Promise<OpenedSession> {
+    return inTurn(`session of ${app.id}`, () => this.#open(app, kind));
+  }
+
+  async #open(app: AppRecord, kind: SessionKind): Promise<OpenedSession> {
     refuseLiveApp(app, kind);
     const { storage } = this.#services;
     const db = storage.organisation(app.organisationId);
@@ -126,12 +134,17 @@ export class SetupSessions {
         openedAtMs,
         expiresAtMs,
       });
-      if (!opened) continue;
+      if (!opened) {
+        await pause(Math.random() * OPEN_PAUSE_MAX_MS);
+        continue;
+      }
       this.#services.noteDeadline(app.organisationId, expiresAtMs);
       const issued = await issueFileCode(this.#services, { sessionId: id, organisationId: app.organisationId, appId: app.id });
       return { row: sessionOrRefuse(db, id), issued };
     }
-    throw new Error(`sessions of the app kept being opened: gave up after ${OPEN_TRIES} tries`);
+    throw new Refusal('rate_limited', 'Other sessions of this app are being opened at the same time. Send the request again.', {
+      retryAfterS: 1,
+    });
   }
 
   /** Stop in the console. A session that is closed stays what it is. */

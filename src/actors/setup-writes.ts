@@ -60,9 +60,9 @@ type AppearanceWrite = Extract<SetupWrite, { kind: 'appearance' }>;
 
 async function writeAppearance(services: WriteServices, target: IntakeTarget, { body, logo }: AppearanceWrite): Promise<Written> {
   const { storage, nowMs } = services;
-  const { organisationId, appId } = target;
+  const { organisationId, appId, origin } = target;
   requireKnownLogo(storage.organisation(organisationId), appId, body);
-  const { draft, changed } = await storage.write(organisationId, 'saveAppearanceDraft', { appId, body, nowMs: nowMs() });
+  const { draft, changed } = await storage.write(organisationId, 'saveAppearanceDraft', { appId, body, origin, nowMs: nowMs() });
   const reply = { saved: true, changed, draft, warnings: contrastWarnings(draft) };
   const line = changedLine('the appearance draft', changed);
   if (logo === undefined) return { reply, line, savedNothing: false };
@@ -77,8 +77,8 @@ async function writeLogo({ storage, nowMs }: WriteServices, target: IntakeTarget
 }
 
 async function writeExperience({ storage, nowMs }: WriteServices, target: IntakeTarget, patch: ExperiencePatch): Promise<Written> {
-  const { organisationId, appId } = target;
-  const saved = await storage.write(organisationId, 'saveExperienceDraft', { appId, patch, nowMs: nowMs() });
+  const { organisationId, appId, origin } = target;
+  const saved = await storage.write(organisationId, 'saveExperienceDraft', { appId, patch, origin, nowMs: nowMs() });
   return { reply: { saved: true, ...saved }, line: changedLine('the persona draft', saved.changed), savedNothing: false };
 }
 

@@ -4,6 +4,7 @@
  */
 import type { Cells } from '../actors/cells/cells.ts';
 import { Refusal } from '../protocol/errors.ts';
+import { fields } from '../protocol/setup/shapes.ts';
 import { unknownFields } from '../protocol/unknown-fields.ts';
 import type { SessionRef } from '../storage/setup-access.ts';
 import { section } from '../watch/sections.ts';
@@ -149,7 +150,7 @@ function serve(route: Route, exchange: Exchange, gate: Gate, fail: (error: unkno
     refuseUnread(route, exchange, gate.services);
     exchange.caller = admit(route, exchange, gate);
     if (route.upload != null) readUpload(route, route.upload, exchange, gate, fail);
-    else if (route.body === null) run(route, exchange, gate, fail);
+    else if (route.body === null && !bringsRefusable(exchange)) run(route, exchange, gate, fail);
     else readBody(route, exchange, gate, fail);
   } catch (error) {
     fail(error);
@@ -166,6 +167,15 @@ function readLarge({ largeBody }: Route, bytes: Uint8Array, { largeBodies }: Ser
 function warnOfUnknown({ caller, body: schema }: Route, value: unknown, exchange: Exchange): void {
   if (caller !== 'runtime' || schema === null || (exchange.caller as RuntimeCaller).channel !== 'sandbox') return;
   exchange.warning = unknownFields(schema, value);
+}
+
+/** What an endpoint that takes no body takes for one. */
+const NO_FIELDS = fields({});
+
+/** Whether a body comes to an endpoint that takes none, where unknown fields are refused (service.md "Endpoints"; runtime: ignored). */
+function bringsRefusable({ interface: face, method, header }: Exchange): boolean {
+  if (method === 'GET' || (face !== 'setup' && face !== 'console')) return false;
+  return Number(header('content-length')) > 0 || header('transfer-encoding') !== '';
 }
 
 function readBody(route: Route, exchange: Exchange, gate: Gate, fail: (error: unknown) => void): void {
@@ -196,6 +206,11 @@ function readBody(route: Route, exchange: Exchange, gate: Gate, fail: (error: un
   };
   const read = (bytes: Uint8Array) => {
     try {
+      // It came in chunks, and there were none.
+      if (bytes.length === 0 && schema === null) {
+        proceed(null);
+        return;
+      }
       // A missing body is told as such, also when nobody announced its type.
       if (bytes.length > 0) checkContentType(exchange.header('content-type'), face);
       const large = readLarge(route, bytes, gate.services);
@@ -206,7 +221,7 @@ function readBody(route: Route, exchange: Exchange, gate: Gate, fail: (error: un
       const value = parseJson(bytes, face);
       const begins = refuseNewWork(route, value, exchange.caller, gate.services);
       warnOfUnknown(route, value, exchange);
-      inLine(begins, () => proceed(schema === null ? null : checkBody(schema, value, face)));
+      inLine(begins, () => proceed(checkBody(schema ?? NO_FIELDS, value, face)));
     } catch (error) {
       fail(error);
     }

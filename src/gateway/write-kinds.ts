@@ -7,6 +7,7 @@ import { LOGO_MAX_BYTES } from '../protocol/limits.ts';
 import { acceptDraft } from '../protocol/setup/accept.ts';
 import { actionsBody } from '../protocol/setup/actions.ts';
 import { appearanceBody } from '../protocol/setup/appearance.ts';
+import { acceptItems } from '../protocol/setup/item-faults.ts';
 import { knowledgeBody } from '../protocol/setup/knowledge.ts';
 import { experiencePatch } from '../protocol/setup/persona.ts';
 import { screensBody } from '../protocol/setup/screens.ts';
@@ -42,15 +43,17 @@ const experience = jsonWrite({
 const knowledge = jsonWrite({
   method: 'POST',
   path: '/knowledge',
-  body: knowledgeBody,
-  toWrite: ({ items }) => ({ kind: 'knowledge', items }),
+  // Judged item by item, as far as it can be.
+  body: v.unknown(),
+  toWrite: (body) => ({ kind: 'knowledge', items: acceptItems(knowledgeBody, body) }),
 });
 
 const actions = jsonWrite({
   method: 'POST',
   path: '/actions',
-  body: actionsBody,
-  toWrite: ({ items }) => ({ kind: 'actions', items }),
+  // As for knowledge.
+  body: v.unknown(),
+  toWrite: (body) => ({ kind: 'actions', items: acceptItems(actionsBody, body) }),
 });
 
 const screens = jsonWrite({

@@ -2,8 +2,9 @@
 import * as v from 'valibot';
 import { Refusal } from '../protocol/errors.ts';
 import { type AppearanceDraft, appearanceBody } from '../protocol/setup/appearance.ts';
+import type { Origin } from '../protocol/setup/writes.ts';
 import type { Connection } from './connection.ts';
-import { readDraft } from './drafts.ts';
+import { readDraft, storeAppearanceDraft } from './drafts.ts';
 
 export interface Asset {
   readonly id: string;
@@ -57,6 +58,7 @@ export interface LogoInput {
   readonly width: number;
   readonly height: number;
   readonly content: Uint8Array;
+  readonly origin?: Origin;
   readonly nowMs: number;
 }
 
@@ -102,11 +104,7 @@ function saveLogo(db: Connection, input: LogoInput): { draft: AppearanceDraft; l
   const logoAssetId = storeAsset(db, input);
   if (before.theme.logoAssetId === logoAssetId) return { draft: before, logoAssetId, changed: false };
   const draft: AppearanceDraft = { ...before, theme: { ...before.theme, logoAssetId } };
-  db.statement('UPDATE apps SET appearance_draft = :draft, revision = revision + 1, updated_at_ms = :nowMs WHERE id = :appId').run({
-    appId,
-    draft: JSON.stringify(draft),
-    nowMs,
-  });
+  storeAppearanceDraft(db, { appId, draft, origin: input.origin, nowMs });
   forgetOldAssets(db, appId);
   return { draft, logoAssetId, changed: true };
 }

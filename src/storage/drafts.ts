@@ -5,14 +5,25 @@ import { completeTheme, deriveDark } from '../protocol/appearance/complete-theme
 import { Refusal } from '../protocol/errors.ts';
 import { type AppearanceBody, type AppearanceDraft, appearanceBody, replaceAppearance } from '../protocol/setup/appearance.ts';
 import { completePersona, type ExperienceDraft, type ExperiencePatch, experiencePatch, type Persona } from '../protocol/setup/persona.ts';
+import type { Origin } from '../protocol/setup/writes.ts';
 import type { AppRecord } from './apps.ts';
-import type { Connection } from './connection.ts';
+import type { Connection, Row } from './connection.ts';
 import type { Channel } from './organisations.ts';
+
+/** Who wrote a draft last, and when. */
+export interface DraftWritten {
+  /** Null: it was not said who. */
+  readonly origin: Origin | null;
+  readonly atMs: number;
+}
 
 export interface Draft {
   /** Null until first written, here and below. */
   readonly appearance: AppearanceDraft | null;
   readonly experience: ExperienceDraft | null;
+  /** Null before the first write, here and below. */
+  readonly appearanceWritten: DraftWritten | null;
+  readonly experienceWritten: DraftWritten | null;
   readonly personaVersion: number;
   readonly publishedVersion: number | null;
   readonly updatedAtMs: number;
@@ -43,15 +54,25 @@ function parsed<Value>(json: unknown): Value | null {
   return json === null || json === undefined ? null : (JSON.parse(json as string) as Value);
 }
 
+function writtenOf(row: Row, part: 'appearance' | 'experience'): DraftWritten | null {
+  const atMs = row[`${part}_at_ms`] as number | null;
+  return atMs === null ? null : { origin: row[`${part}_origin`] as Origin | null, atMs };
+}
+
 /** The app's drafts as they were last written; undefined when there is no such app. */
 export function readDraft(db: Connection, appId: string): Draft | undefined {
   const row = db
-    .statement('SELECT appearance_draft, experience_draft, persona_version, published_version, updated_at_ms FROM apps WHERE id = :appId')
+    .statement(
+      `SELECT appearance_draft, experience_draft, persona_version, published_version, updated_at_ms, appearance_origin, appearance_at_ms,
+         experience_origin, experience_at_ms FROM apps WHERE id = :appId`,
+    )
     .get({ appId });
   if (row === undefined) return undefined;
   return {
     appearance: parsed<AppearanceDraft>(row.appearance_draft),
     experience: parsed<ExperienceDraft>(row.experience_draft),
+    appearanceWritten: writtenOf(row, 'appearance'),
+    experienceWritten: writtenOf(row, 'experience'),
     personaVersion: row.persona_version as number,
     publishedVersion: row.published_version as number | null,
     updatedAtMs: row.updated_at_ms as number,
@@ -155,10 +176,22 @@ function differing(before: object | null | undefined, after: object | null | und
   return [...names].filter((name) => JSON.stringify(old.get(name)) !== JSON.stringify(young.get(name))).map((name) => `${prefix}${name}`);
 }
 
+/** Puts the draft in its place, with who wrote it. */
+export function storeAppearanceDraft(
+  db: Connection,
+  { appId, draft, origin, nowMs }: { appId: string; draft: AppearanceDraft; origin?: Origin | undefined; nowMs: number },
+): void {
+  db.statement(
+    `UPDATE apps SET appearance_draft = :draft, appearance_origin = :origin, appearance_at_ms = :nowMs, revision = revision + 1,
+       updated_at_ms = :nowMs
+     WHERE id = :appId`,
+  ).run({ appId, draft: JSON.stringify(draft), origin: origin ?? null, nowMs });
+}
+
 /** Replaces the appearance draft (see replaceAppearance). `changed` names tokens: `theme.accent`. @throws Refusal not_found. */
 function saveAppearanceDraft(
   db: Connection,
-  input: { appId: string; body: AppearanceBody; nowMs: number },
+  input: { appId: string; body: AppearanceBody; origin?: Origin; nowMs: number },
 ): { draft: AppearanceDraft; changed: string[] } {
   const before = draftOrRefuse(db, input.appId).appearance;
   const draft = replaceAppearance(before, input.body);
@@ -169,18 +202,14 @@ function saveAppearanceDraft(
   ];
   // What says the same leaves the row, and with it every cached copy, as it was.
   if (JSON.stringify(draft) === JSON.stringify(before)) return { draft, changed };
-  db.statement('UPDATE apps SET appearance_draft = :draft, revision = revision + 1, updated_at_ms = :nowMs WHERE id = :appId').run({
-    appId: input.appId,
-    draft: JSON.stringify(draft),
-    nowMs: input.nowMs,
-  });
+  storeAppearanceDraft(db, { ...input, draft });
   return { draft, changed };
 }
 
 /** Patches the persona draft; its version rises when a field other than `reason` changed. @throws Refusal not_found. */
 function saveExperienceDraft(
   db: Connection,
-  input: { appId: string; patch: ExperiencePatch; nowMs: number },
+  input: { appId: string; patch: ExperiencePatch; origin?: Origin; nowMs: number },
 ): { draft: ExperienceDraft; personaVersion: number; changed: string[] } {
   const before = draftOrRefuse(db, input.appId);
   const draft: ExperienceDraft = { ...before.experience, ...input.patch };
@@ -188,9 +217,10 @@ function saveExperienceDraft(
   const personaVersion = before.personaVersion + (changed.length > 0 ? 1 : 0);
   if (JSON.stringify(draft) === JSON.stringify(before.experience)) return { draft, personaVersion, changed };
   db.statement(
-    `UPDATE apps SET experience_draft = :draft, persona_version = :personaVersion, revision = revision + 1, updated_at_ms = :nowMs
+    `UPDATE apps SET experience_draft = :draft, experience_origin = :origin, experience_at_ms = :nowMs, persona_version = :personaVersion,
+       revision = revision + 1, updated_at_ms = :nowMs
      WHERE id = :appId`,
-  ).run({ appId: input.appId, draft: JSON.stringify(draft), personaVersion, nowMs: input.nowMs });
+  ).run({ appId: input.appId, draft: JSON.stringify(draft), origin: input.origin ?? null, personaVersion, nowMs: input.nowMs });
   return { draft, personaVersion, changed };
 }
 

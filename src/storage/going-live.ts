@@ -20,8 +20,8 @@ export interface WentLive {
   readonly version: number | null;
 }
 
-/** Whether going live would publish what nobody has published yet. Shared with what tells of it beforehand. */
-export function publishesDrafts(db: Connection, appId: string, publishOnGoLive: boolean): boolean {
+/** Whether going live publishes what nobody has published yet. */
+function publishesDrafts(db: Connection, appId: string, publishOnGoLive: boolean): boolean {
   const draft = readDraft(db, appId);
   if (!publishOnGoLive || draft === undefined || draft.publishedVersion !== null) return false;
   return draft.appearance !== null || draft.experience !== null;

@@ -183,9 +183,15 @@ export interface UpsertedAction {
   readonly needsKey: boolean;
 }
 
+/** Keeps what somebody says now of why it is there; whoever says nothing takes nothing back. */
+function noteReason(db: Connection, action: HttpActionRecord, reason: string | undefined): void {
+  if (reason === undefined || reason === action.reason) return;
+  db.statement('UPDATE http_actions SET reason = :reason WHERE id = :id').run({ id: action.id, reason });
+}
+
 /**
- * Adds or updates the action of this key. The same definition is `unchanged` and writes nothing, also when only the
- * reason differs; an archived action sent again comes back.
+ * Adds or updates the action of this key. The same definition is `unchanged` but for its reason; an archived action sent
+ * again comes back.
  * @throws Refusal conflict when another action has the name, or the app as many actions as it may; not_found (the app).
  */
 function upsertAction(db: Connection, input: UpsertAction): UpsertedAction {
@@ -202,7 +208,10 @@ function upsertAction(db: Connection, input: UpsertAction): UpsertedAction {
     // In service, so nothing else keeps it switched off.
     needsKey: readActionByKey(db, appId, action.external_key)?.enabled === false,
   });
-  if (before !== undefined && before.archivedAtMs === null && canonicalize(before.definition) === document) return result('unchanged');
+  if (before !== undefined && before.archivedAtMs === null && canonicalize(before.definition) === document) {
+    noteReason(db, before, reason);
+    return result('unchanged');
+  }
   refuseTakenName(db, appId, action);
   refuseMovedToken(db, input, host);
   if (before === undefined || before.archivedAtMs !== null) refuseWithoutRoom(db, appId);
@@ -237,7 +246,8 @@ function archiveAction(
   const { appId, externalKey, reason, nowMs } = input;
   const action = readActionByKey(db, appId, externalKey);
   if (action === undefined) return undefined;
-  if (action.archivedAtMs === null) {
+  if (action.archivedAtMs !== null) noteReason(db, action, reason);
+  else {
     db.statement(
       'UPDATE http_actions SET archived_at_ms = :nowMs, reason = coalesce(:reason, reason), updated_at_ms = :nowMs WHERE id = :id',
     ).run({ id: action.id, reason: reason ?? null, nowMs });

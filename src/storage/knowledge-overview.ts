@@ -1,7 +1,7 @@
 /** What an app knows, at a glance: lists of its sources, how many there are in which state, what they are called. Reads only. */
 import type { Origin } from '../protocol/setup/writes.ts';
 import type { Connection } from './connection.ts';
-import { type KnowledgeSource, SOURCE_COLUMNS, sourceOf } from './knowledge.ts';
+import { type KnowledgeSource, SOURCE_COLUMNS, type SourceKind, sourceOf } from './knowledge.ts';
 
 export interface KnowledgeCounts {
   readonly sources: number;
@@ -20,14 +20,20 @@ export function listSources(db: Connection, appId: string, after: string, limit:
     .map(sourceOf);
 }
 
-/** Up to `limit` sources in service, oldest first: those of this origin, or all of them. */
-export function listSourcesInService(db: Connection, appId: string, limit: number, origin: Origin | null = null): KnowledgeSource[] {
+/** Up to `limit` sources in service after the id `after` ('' for the first ones), oldest first: those of this origin, or all of them. */
+export function listSourcesInService(
+  db: Connection,
+  appId: string,
+  limit: number,
+  origin: Origin | null = null,
+  after = '',
+): KnowledgeSource[] {
   return db
     .statement(
       `SELECT ${SOURCE_COLUMNS} FROM knowledge_sources s
-       WHERE s.app_id = :appId AND s.archived_at_ms IS NULL AND (:origin IS NULL OR s.origin = :origin) ORDER BY s.id LIMIT :limit`,
+       WHERE s.app_id = :appId AND s.archived_at_ms IS NULL AND s.id > :after AND (:origin IS NULL OR s.origin = :origin) ORDER BY s.id LIMIT :limit`,
     )
-    .all({ appId, origin, limit })
+    .all({ appId, origin, after, limit })
     .map(sourceOf);
 }
 
@@ -39,6 +45,17 @@ export function lastIndexedAtMs(db: Connection, appId: string): number | null {
     )
     .get({ appId });
   return (row?.at as number | null | undefined) ?? null;
+}
+
+/** Sources (of one kind) that wait for indexing, or whose indexing a crash cut off; those last, oldest change first. */
+export function sourcesToIndex(db: Connection, limit: number, kind: SourceKind | null = null): string[] {
+  return db
+    .statement(
+      `SELECT id FROM knowledge_sources WHERE state IN ('pending', 'indexing') AND archived_at_ms IS NULL AND (:kind IS NULL OR kind = :kind)
+       ORDER BY attempts, updated_at_ms, id LIMIT :limit`,
+    )
+    .all({ limit, kind })
+    .map((row) => row.id as string);
 }
 
 /** Titles of indexed sources in service, each once, oldest first, at most `limit`. */

@@ -88,17 +88,6 @@ export function readSourceContent(db: Connection, sourceId: string): string | nu
   return db.statement('SELECT content FROM knowledge_sources WHERE id = :sourceId').get({ sourceId })?.content as string | null | undefined;
 }
 
-/** Sources (of one kind) that wait for indexing, or whose indexing a crash cut off; those last, oldest change first. */
-export function sourcesToIndex(db: Connection, limit: number, kind: SourceKind | null = null): string[] {
-  return db
-    .statement(
-      `SELECT id FROM knowledge_sources WHERE state IN ('pending', 'indexing') AND archived_at_ms IS NULL AND (:kind IS NULL OR kind = :kind)
-       ORDER BY attempts, updated_at_ms, id LIMIT :limit`,
-    )
-    .all({ limit, kind })
-    .map((row) => row.id as string);
-}
-
 export interface SourceInput {
   /** Used when the key is new. */
   readonly sourceId: string;
@@ -142,9 +131,21 @@ export function countSources(db: Connection, appId: string): number {
   return db.statement('SELECT count(*) AS n FROM knowledge_sources WHERE app_id = :appId').get({ appId })?.n as number;
 }
 
+/** Whether the same item sent again has nothing to bring. A link that was read may lead to something else by now. */
+function isUpToDate({ archivedAtMs, state, kind }: KnowledgeSource): boolean {
+  if (archivedAtMs !== null || state === 'failed') return false;
+  return kind === 'text' || state !== 'indexed';
+}
+
+/** Keeps what somebody says now of why it is there; whoever says nothing takes nothing back. */
+function noteReason(db: Connection, source: KnowledgeSource, reason: string | null): void {
+  if (reason === null || reason === source.reason) return;
+  db.statement('UPDATE knowledge_sources SET reason = :reason WHERE id = :id').run({ id: source.id, reason });
+}
+
 /**
- * Adds or updates the source of this key. The same content is `unchanged` and stays as it is, unless it was archived or
- * had failed: sending it again brings it back. @throws Refusal conflict when the app has as many sources as it may.
+ * Adds or updates the source of this key. The same text is `unchanged` but for its reason, unless it was archived or had failed:
+ * sending it again brings it back. A link is read again. @throws Refusal conflict when the app has as many sources as it may.
  */
 function upsertSource(db: Connection, input: SourceInput): { op: 'created' | 'updated' | 'unchanged'; id: string } {
   const contentHash = contentHashOf(input);
@@ -158,7 +159,8 @@ function upsertSource(db: Connection, input: SourceInput): { op: 'created' | 'up
     ).run({ ...input, title, contentHash });
     return { op: 'created', id: input.sourceId };
   }
-  if (before.contentHash === contentHash && before.archivedAtMs === null && before.state !== 'failed') {
+  if (before.contentHash === contentHash && isUpToDate(before)) {
+    noteReason(db, before, input.reason);
     return { op: 'unchanged', id: before.id };
   }
   dropChunks(db, before.id);
@@ -180,7 +182,8 @@ function archiveSource(
 ): { id: string } | undefined {
   const source = readSourceByKey(db, input.appId, input.externalKey);
   if (source === undefined) return undefined;
-  if (source.archivedAtMs === null) {
+  if (source.archivedAtMs !== null) noteReason(db, source, input.reason ?? null);
+  else {
     dropChunks(db, source.id);
     // Brought back, it has to be indexed again.
     db.statement(

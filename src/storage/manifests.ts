@@ -142,14 +142,24 @@ function evict(db: Connection, appId: string, nowMs: number): void {
   ).run({ appId, kept: UNUSED_MANIFESTS_MAX });
 }
 
+/** The first request with a handshake, chat or manifest: the app has called in (decisions §11.10). False: it had before. */
+function noteHandshake(db: Connection, { appId, nowMs }: { appId: string; nowMs: number }): boolean {
+  const { changes } = db
+    .statement('UPDATE apps SET handshake_at_ms = :nowMs, revision = revision + 1 WHERE id = :appId AND handshake_at_ms IS NULL')
+    .run({ appId, nowMs });
+  return changes === 1;
+}
+
 export const transactions = {
+  noteHandshake,
+
   /**
    * Registers a manifest, or notes that it was posted again: one row either way. The first one of an app is its first
    * handshake. @throws Refusal invalid_key when the app was deleted meanwhile.
    */
   registerManifest(db: Connection, input: RegisterManifest): { firstHandshake: boolean } {
     const { appId, hash, document, sdk, nowMs } = input;
-    const app = db.statement('SELECT handshake_at_ms FROM apps WHERE id = :appId').get({ appId });
+    const app = db.statement('SELECT 1 FROM apps WHERE id = :appId').get({ appId });
     if (app === undefined) throw new Refusal('invalid_key', 'The app of this key no longer exists.');
     // One later than the last one, should two arrive in the same millisecond: "the latest" is never a matter of luck.
     db.statement(
@@ -161,8 +171,6 @@ export const transactions = {
     const isFirst = db.statement('SELECT 1 FROM manifest_uses WHERE app_id = :appId LIMIT 1').get({ appId }) === undefined;
     if (input.unsolicited !== true || isFirst) noteManifestUse(db, appId, hash, nowMs, input.unsolicited !== true);
     evict(db, appId, nowMs);
-    if (app.handshake_at_ms !== null) return { firstHandshake: false };
-    db.statement('UPDATE apps SET handshake_at_ms = :nowMs, revision = revision + 1 WHERE id = :appId').run({ appId, nowMs });
-    return { firstHandshake: true };
+    return { firstHandshake: noteHandshake(db, { appId, nowMs }) };
   },
 };

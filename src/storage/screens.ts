@@ -116,6 +116,8 @@ function archiveScreen(db: Connection, input: DeclareScreens, { name, reason }: 
     db.statement(
       'UPDATE screens SET archived_at_ms = :nowMs, reason = :reason, updated_at_ms = :nowMs WHERE app_id = :appId AND name = :name',
     ).run({ appId: input.appId, name, reason: reason ?? null, nowMs: input.nowMs });
+  } else if (reason !== undefined && reason !== screen.reason) {
+    db.statement('UPDATE screens SET reason = :reason WHERE app_id = :appId AND name = :name').run({ appId: input.appId, name, reason });
   }
   return 'archived';
 }

@@ -57,6 +57,12 @@ export function readCode(control: Connection, code: string): SessionRef | undefi
   return row === undefined ? undefined : refOf(row);
 }
 
+/** Whether the code was redeemed. */
+export function isUsedCode(control: Connection, code: string): boolean {
+  const row = control.statement('SELECT used_at_ms FROM setup_codes WHERE code_hash = :hash').get({ hash: hashSecret(code) });
+  return row !== undefined && row.used_at_ms !== null;
+}
+
 /** The session with this id; undefined when there is none, or it is long over. */
 export function findSession(control: Connection, sessionId: string): SessionRef | undefined {
   const row = control.statement('SELECT * FROM setup_codes WHERE session_id = :sessionId LIMIT 1').get({ sessionId });

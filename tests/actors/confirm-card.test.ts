@@ -114,7 +114,7 @@ describe('templates take values, not instructions (decisions §8)', () => {
 });
 
 describe('the text nearest to the device\u2019s language is taken (decisions §8)', () => {
-  const texts = { en: 'en', 'pt-BR': 'pt-BR', pt: 'pt', de_AT: 'de_AT' };
+  const texts = { en: 'en', 'pt-BR': 'pt-BR', pt: 'pt', de_AT: 'de_AT', 'zh-Hant': 'zh-Hant', zh: 'zh' };
 
   test('the locale itself, then its language, then English, then the first', () => {
     for (const [locale, wanted] of [
@@ -122,6 +122,9 @@ describe('the text nearest to the device\u2019s language is taken (decisions §8
       ['pt_br', 'pt-BR'],
       ['pt-PT', 'pt'],
       ['de-at', 'de_AT'],
+      ['zh-Hant-TW', 'zh-Hant'],
+      ['zh_hant_hk', 'zh-Hant'],
+      ['zh-Hans-CN', 'zh'],
       ['fr', 'en'],
       [null, 'en'],
     ] as const) {

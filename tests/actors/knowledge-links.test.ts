@@ -106,19 +106,20 @@ test('POST /knowledge 3: text, links, refused and archived items of one request 
   assert.equal(desk.settled.length, 3, 'texts are settled too');
 });
 
-test('Knowledge source: a link that is indexed and sent again is unchanged and not read again', async (t) => {
+test('Knowledge source: a link that is indexed and sent again is fetched again; sent twice at once it is read once', async (t) => {
   const reader = playedReader();
   const desk = await openDesk(t, reader);
   await readAs(reader, PAGE, desk.send([link('page')]));
-  const again = await desk.send([link('page'), link('page', { title: '  ' })]);
+  const again = await readAs(reader, { title: 'Lions', text: 'A lion.' }, desk.send([link('page'), link('page', { title: '  ' })]));
   assert.deepEqual(
     again.results.map((result) => result.ok && [result.op, result.status, result.chunks]),
     [
-      ['unchanged', 'indexed', 1],
+      ['updated', 'indexed', 1],
       ['unchanged', 'indexed', 1],
     ],
   );
-  assert.equal(reader.asked.length, 1);
+  assert.equal(reader.asked.length, 2);
+  assert.deepEqual([desk.found('zebra'), desk.found('lion')], [[], ['page']]);
 });
 
 test('Knowledge source: a title that was sent stays, and another title or address is read again', async (t) => {

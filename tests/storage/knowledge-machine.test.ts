@@ -4,7 +4,8 @@ import { stepper } from '../../src/actors/step.ts';
 import { type KnowledgeSourceEvent, knowledgeSource } from '../../src/machines/knowledge-source.ts';
 import { mintId } from '../../src/protocol/ids.ts';
 import type { Connection } from '../../src/storage/connection.ts';
-import { readSource, sourcesToIndex, transactions } from '../../src/storage/knowledge.ts';
+import { readSource, transactions } from '../../src/storage/knowledge.ts';
+import { sourcesToIndex } from '../../src/storage/knowledge-overview.ts';
 import { SOURCE_EVENTS, sourceSimplePaths } from '../machines/setup-paths.ts';
 import { addApp, openFiles } from './migrated-files.ts';
 

@@ -4,8 +4,8 @@ import { type TestContext, test } from 'node:test';
 import { mintId } from '../../src/protocol/ids.ts';
 import type { Connection, Row } from '../../src/storage/connection.ts';
 import { openReader } from '../../src/storage/database.ts';
-import { transactions as knowledge, readSource, sourcesToIndex } from '../../src/storage/knowledge.ts';
-import { countKnowledge } from '../../src/storage/knowledge-overview.ts';
+import { transactions as knowledge, readSource } from '../../src/storage/knowledge.ts';
+import { countKnowledge, sourcesToIndex } from '../../src/storage/knowledge-overview.ts';
 import { searchKnowledge } from '../../src/storage/knowledge-search.ts';
 import {
   chunksToEmbed,

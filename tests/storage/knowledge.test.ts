@@ -3,8 +3,14 @@ import { type TestContext, test } from 'node:test';
 import fc from 'fast-check';
 import { mintId } from '../../src/protocol/ids.ts';
 import type { Connection } from '../../src/storage/connection.ts';
-import { readSource, readSourceContent, sourcesToIndex, transactions } from '../../src/storage/knowledge.ts';
-import { countKnowledge, listSources, listSourcesInService, readIndexedTitles } from '../../src/storage/knowledge-overview.ts';
+import { readSource, readSourceContent, transactions } from '../../src/storage/knowledge.ts';
+import {
+  countKnowledge,
+  listSources,
+  listSourcesInService,
+  readIndexedTitles,
+  sourcesToIndex,
+} from '../../src/storage/knowledge-overview.ts';
 import { QUERY_TERMS_MAX, queryTerms } from '../../src/storage/knowledge-query.ts';
 import { searchKnowledge } from '../../src/storage/knowledge-search.ts';
 import { addApp, openFiles } from './migrated-files.ts';
@@ -142,7 +148,9 @@ test('Knowledge source: what a link led to is stored with its chunks at once, or
   assert.deepEqual([readSourceContent(db, sourceId), keysFound(db, appId, 'zebra')], [null, []]);
   assert.equal(fetched(begin(), 'New'), true);
   assert.deepEqual([readSource(db, sourceId)?.title, readSourceContent(db, sourceId)], ['New', 'A zebra.']);
-  assert.equal(send('https://shop.example/two', null).op, 'unchanged', 'what was fetched does not change what was sent');
+  assert.equal(send('https://shop.example/two', null).op, 'updated', 'sent again, it is fetched again');
+  assert.equal(send('https://shop.example/two', null).op, 'unchanged', 'it waits to be fetched already');
+  assert.equal(fetched(begin(), 'New'), true);
   assert.equal(send('https://shop.example/two', 'Ours').op, 'updated');
   assert.equal(readSourceContent(db, sourceId), null);
   assert.equal(fetched(begin(), 'New'), true);

@@ -30,6 +30,16 @@ function beginsSomething(body: unknown, hasTurn: (turnId: string) => boolean): b
 /** For the refusal of a caller without a device. */
 const WHY = 'a turn is given only to the device that opened it, and to whoever its conversation is';
 
+/** Notes that the app has called in (decisions §11.10). A turn is answered whether or not that could be written. */
+async function callIn({ organisationId, app }: RuntimeCaller, { storage, setup, log, nowMs }: Services): Promise<void> {
+  try {
+    await storage.write(organisationId, 'noteHandshake', { appId: app.id, nowMs: nowMs() });
+    await setup.settled(organisationId, app.id);
+  } catch (error) {
+    log.error({ err: error, app_id: app.id }, 'the first handshake of an app could not be noted');
+  }
+}
+
 function turnCaller(input: RouteInput<null, RuntimeCaller>, services: Services) {
   const turnId = input.params.turn_id ?? '';
   if (!TURN_ID.test(turnId)) throw new Refusal('invalid_request', 'turn_id in the path must be a UUID.');
@@ -47,7 +57,7 @@ export const chatRoutes: readonly Route[] = [
     async handle({ caller, body, requestId, header }, services) {
       const person = turnPerson(body.user, caller, services);
       caller.pass(senderPools('chat'), person?.verified === true ? person.externalUserId : null);
-      const source = services.actors.openTurn({
+      const command = {
         app: caller.app,
         organisationId: caller.organisationId,
         channel: caller.channel,
@@ -61,7 +71,10 @@ export const chatRoutes: readonly Route[] = [
         body,
         userToken: runtimeHeader(header, 'userToken'),
         minuteLeft: caller.minuteLeft,
-      });
+      } as const;
+      // Once in the life of an app: the turn waits until it is noted.
+      const called = caller.app.handshakeAtMs === null ? callIn(caller, services) : undefined;
+      const source = called === undefined ? services.actors.openTurn(command) : called.then(() => services.actors.openTurn(command));
       return { kind: 'stream', source };
     },
   }),

@@ -6,7 +6,7 @@ import { USER_TOKEN_HEADER } from '../../protocol/headers.ts';
 import { timestamp } from '../../protocol/timestamp.ts';
 import type { AppRecord } from '../../storage/apps.ts';
 import type { Connection } from '../../storage/connection.ts';
-import { readDraft, readPersona, readPublishedConfig } from '../../storage/drafts.ts';
+import { type DraftWritten, readDraft, readPersona, readPublishedConfig } from '../../storage/drafts.ts';
 import { type HttpActionRecord, listActions } from '../../storage/http-actions.ts';
 import { readSourceContent } from '../../storage/knowledge.ts';
 import { countKnowledge, listSourcesInService } from '../../storage/knowledge-overview.ts';
@@ -14,7 +14,7 @@ import { latestManifest } from '../../storage/manifests.ts';
 import { listScreens, registeredScreens, type ScreenRecord } from '../../storage/screens.ts';
 import { RenderedItems } from '../json-pieces.ts';
 
-/** Sources listed, the oldest ones. An agent that has written more knows its own keys; `total` says how many there are. */
+/** Sources of one answer, oldest first; `next` asks for those after them. */
 const SOURCES_LISTED_MAX = 200;
 /** Pages that intake reads are few; more links than an app's intake can name are never told. */
 const INTAKE_LISTED_MAX = 20;
@@ -45,12 +45,19 @@ export function readIntake(db: Connection, appId: string) {
   }));
 }
 
+/** Who wrote a draft last, and when: null before anybody did. */
+function writtenToWire(written: DraftWritten | null | undefined) {
+  return { origin: written?.origin ?? null, updated_at: written == null ? null : timestamp(written.atMs) };
+}
+
 /** The draft as it was written, and the publication as live apps are served it: with the colours that were derived. */
 function readAppearance(db: Connection, app: AppRecord) {
   const { version, updatedAtMs, config } = readPublishedConfig(db, app, 'live');
   const { theme, themeDark, copilot } = config;
+  const draft = readDraft(db, app.id);
   return {
-    draft: readDraft(db, app.id)?.appearance ?? null,
+    draft: draft?.appearance ?? null,
+    ...writtenToWire(draft?.appearanceWritten),
     published: version === null ? null : { version, published_at: timestamp(updatedAtMs), theme, themeDark, copilot },
   };
 }
@@ -59,15 +66,19 @@ function readExperience(db: Connection, app: AppRecord) {
   const draft = readDraft(db, app.id);
   return {
     persona: draft?.experience ?? null,
+    ...writtenToWire(draft?.experienceWritten),
     personaVersion: draft?.personaVersion ?? 0,
     published: app.publishedVersion === null ? null : readPersona(db, app, 'live'),
   };
 }
 
-function readKnowledge(db: Connection, appId: string) {
+function readKnowledge(db: Connection, appId: string, after: string) {
+  const sources = listSourcesInService(db, appId, SOURCES_LISTED_MAX, null, after);
   return {
     total: countKnowledge(db, appId).sources,
-    items: listSourcesInService(db, appId, SOURCES_LISTED_MAX).map((source) => ({
+    /** Send it as `sources_after`; null: these are the last ones. */
+    next: sources.length === SOURCES_LISTED_MAX ? (sources.at(-1)?.id ?? null) : null,
+    items: sources.map((source) => ({
       external_key: source.externalKey,
       kind: source.kind,
       title: source.title,
@@ -136,12 +147,12 @@ function readManifestNames(db: Connection, appId: string) {
   return { sdk: manifest.sdk, actions: actions.map(({ name }) => name), routes: routes.map(({ name }) => name) };
 }
 
-/** Key `config`; what was archived is left out. Items are listed up to the bounds above, `total` says how many there are. */
-export async function readConfiguration(db: Connection, app: AppRecord) {
+/** Key `config`; what was archived is left out. Sources come in pages: those after the id `sourcesAfter`. `total` says how many there are. */
+export async function readConfiguration(db: Connection, app: AppRecord, sourcesAfter = '') {
   return {
     appearance: readAppearance(db, app),
     experience: readExperience(db, app),
-    knowledge: readKnowledge(db, app.id),
+    knowledge: readKnowledge(db, app.id, sourcesAfter),
     actions: await readActions(db, app.id),
     screens: await readScreens(db, app.id),
     manifest: readManifestNames(db, app.id),

@@ -27,6 +27,8 @@ export interface ContextSources {
   /** Of the service, without a slash at the end. */
   readonly publicUrl: string;
   readonly surroundings: Surroundings;
+  /** Of the sources in `config`, those after this id. */
+  readonly sourcesAfter?: string;
 }
 
 /** What is known of the brand before anybody reads the code: its name, and the sites that show it. */
@@ -68,21 +70,21 @@ function readProposals(db: Connection, appId: string) {
 export const CONTEXT_DEPTH = 3;
 
 /** The body of GET /context, for `renderInPieces`. Fields in their wire spelling. */
-export async function readContext({ db, control, app, session, writes, publicUrl, surroundings }: ContextSources) {
+export async function readContext({ db, control, app, session, writes, publicUrl, surroundings, sourcesAfter }: ContextSources) {
   const keys = keysOf(control, app.id);
   return {
     app: { id: app.id, name: app.name, slug: app.slug, platform_hint: app.platformHint, live: app.live },
     session: { id: session.id, kind: session.kind, expires_at: timestamp(session.expiresAtMs), writes },
     profile: profileOf(db, app),
     intake: { knowledge: readIntake(db, app.id) },
-    config: await readConfiguration(db, app),
+    config: await readConfiguration(db, app, sourcesAfter),
     keys,
     sdk: sdkSection(publicUrl, keys.test, `${publicUrl}${RUNTIME_DOCS_PATH}`),
     api: { base: `${publicUrl}/setup`, runtime: publicUrl },
     steps: { all: panelSteps(session), agent: AGENT_STEPS },
     proposals: readProposals(db, app.id),
     facts: readAppStatus(db, app).facts,
-    release: releaseOf(db, app),
+    release: releaseOf(app),
     schemas: setupSchemas(surroundings),
   };
 }

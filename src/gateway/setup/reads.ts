@@ -19,14 +19,23 @@ export const contextRoute = defineRoute({
   caller: 'setup',
   limits: [],
   body: null,
-  async handle({ caller: { app, row, writes }, header }, services) {
+  async handle({ caller: { app, row, writes }, header, query }, services) {
     const {
       storage,
       writes: { surroundings },
     } = services;
     const db = storage.organisation(app.organisationId);
     const publicUrl = publicUrlOf(services, header);
-    const context = await readContext({ db, control: storage.control, app, session: row, writes, publicUrl, surroundings });
+    const context = await readContext({
+      db,
+      control: storage.control,
+      app,
+      session: row,
+      writes,
+      publicUrl,
+      surroundings,
+      sourcesAfter: query.get('sources_after') ?? '',
+    });
     return { kind: 'rendered-json', status: 200, body: await renderInPieces(context, CONTEXT_DEPTH) };
   },
 });
@@ -41,7 +50,7 @@ export const statusRoute = defineRoute({
     // What was observed since the last write is ticked before it is told.
     await setup.sessions.observe(ref.organisationId, ref.appId);
     const db = storage.organisation(ref.organisationId);
-    return json({ ...readAppStatus(db, app), release: releaseOf(db, app), steps: panelSteps(readSession(db, ref.sessionId) ?? row) });
+    return json({ ...readAppStatus(db, app), release: releaseOf(app), steps: panelSteps(readSession(db, ref.sessionId) ?? row) });
   },
 });
 

@@ -35,7 +35,7 @@ export const fileRoute = defineRoute({
       docsUrl: `${publicUrlOf(services, header)}${RUNTIME_DOCS_PATH}`,
       token,
       app: { name: app.name, platformHint: app.platformHint, live: app.live },
-      release: releaseOf(services.storage.organisation(app.organisationId), app),
+      release: releaseOf(app),
       session: { kind: row.kind, expiresAtMs: row.expiresAtMs, writes: writeModeOf(row, app) },
     });
     const headers = { 'Content-Type': 'text/markdown; charset=utf-8', 'Cache-Control': 'no-store', 'X-Content-Type-Options': 'nosniff' };
@@ -88,7 +88,7 @@ export const completeRoute = defineRoute({
     await services.setup.settled(ref.organisationId, ref.appId);
     const db = services.storage.organisation(ref.organisationId);
     const app = readApp(db, ref.appId, ref.organisationId) ?? caller.app;
-    const { published_version: version, note } = releaseOf(db, app);
+    const { published_version: version, note } = releaseOf(app);
     // Nothing is left to be said where people get what was written.
     const unexpected = !app.live || version === null;
     return json({ ok: true, status: row.state, token: 'revoked', live: app.live, version, ...(unexpected && { note }) });

@@ -31,6 +31,6 @@ export function renderAppPart(docsUrl: string): string {
   const manifest = `curl -sS "$API${WORKED_MANIFEST.path}" ${RUNTIME_HEADERS}${dataArgument(WORKED_MANIFEST.body)}`;
   const chat = `curl -sSN "$API${WORKED_CHAT.path}" ${RUNTIME_HEADERS}${dataArgument(WORKED_CHAT.body)}`;
   const documents = `In full: ${docsUrl} ; every block: ${docsUrl.slice(0, docsUrl.lastIndexOf('/') + 1)}catalog.md`;
-  const caution = 'As requests. Send no manifest by hand: it would close `verify` for an app that never called.';
+  const caution = 'As requests. Send neither by hand: it would close `verify` for an app that never called.';
   return `${HOW}\n\n${documents}\n\n${caution}\n\n${shellBlock(...VARIABLES, manifest, chat)}`;
 }

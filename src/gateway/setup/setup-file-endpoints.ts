@@ -84,7 +84,7 @@ const START: FileEndpoint = {
 
 const CONTEXT: FileEndpoint = {
   heading: 'GET /context',
-  text: 'All that is known: `profile` (what the person said, the last `detected`), `intake` (read from their links), `config` (what is configured, with `origin` and `external_key`), `release` (what people get, and when), `proposals` (those that wait, and the last verdicts with their reasons), `schemas` (JSON Schema of every request body).',
+  text: 'All that is known: `profile` (what the person said, the last `detected`), `intake` (read from their links), `config` (what is configured, with `origin` and `external_key`; 200 sources, those after them with `?sources_after=` and `config.knowledge.next`), `release` (what people get, and when), `proposals` (those that wait, and the last verdicts with their reasons), `schemas` (JSON Schema of every request body).',
   example: get('/context'),
   answer: '`{ app, session, profile, intake, config, keys, sdk, api, steps, facts, release, proposals, schemas }`',
 };
@@ -119,7 +119,7 @@ const EXPERIENCE: FileEndpoint = {
 
 const KNOWLEDGE: FileEndpoint = {
   heading: 'POST /knowledge',
-  text: `Text: external_key ≤${KNOWLEDGE_KEY_MAX_CHARS}, title ≤${KNOWLEDGE_TITLE_MAX_CHARS}, content (Markdown or plain text). Link: external_key, uri (public http or https; the service fetches it, ≤${megabytes(LINK_MAX_BYTES)}), title?. Out of service: \`{ "external_key": "help/returns", "op": "archive" }\`. One subject an item, with its headings; no code, no secrets, no personal data. Text is searchable when the answer comes; a link may be \`pending\` or \`indexing\` until later. Why one \`failed\`: \`config.knowledge\` of GET /context.`,
+  text: `Text: external_key ≤${KNOWLEDGE_KEY_MAX_CHARS}, title ≤${KNOWLEDGE_TITLE_MAX_CHARS}, content (Markdown or plain text). Link: external_key, uri (public http or https; the service fetches it, again when it is sent again, ≤${megabytes(LINK_MAX_BYTES)}), title?. Out of service: \`{ "external_key": "help/returns", "op": "archive" }\`. One subject an item, with its headings; no code, no secrets, no personal data. Text is searchable when the answer comes; a link may be \`pending\` or \`indexing\` until later. Why one \`failed\`: \`config.knowledge\` of GET /context.`,
   example: [setupCurl(WORKED_KNOWLEDGE)],
   answer: '`{ created, updated, unchanged, archived, failed, results[] { external_key, ok, op, id, status, chunks, error? }, note }`',
 };

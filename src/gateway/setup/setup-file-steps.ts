@@ -15,7 +15,7 @@ const NEEDS: Readonly<Record<StepId, string>> = {
   actions:
     '`actions` of the manifest for functions of the app, first choice for what both can do; POST /actions for HTTP endpoints. None: `skipped`.',
   verify:
-    'Build the app and start it with the test key, a web app in a browser: its first manifest closes the step. You cannot: `failed`, `human_todos`.',
+    'Build the app and start it with the test key, a web app in a browser: its first call closes the step. You cannot: `failed`, `human_todos`.',
   test: 'POST /smoke until `passed`.',
   done: 'POST /complete.',
 };

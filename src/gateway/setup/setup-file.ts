@@ -78,7 +78,7 @@ function whatCompleteDoes(
         ? 'the drafts of look and persona are published with it, as version 1'
         : 'no draft is published with it: people get the default look and persona until a person publishes';
   if (!byItself) return `It does not take the app live: a person does that in the console, and ${published}. ${TODOS_FIRST}`;
-  return `It takes the app live at once when all four \`go_live\` checks of GET /status are ok, else what makes the last one ok does; ${published}. ${TODOS_FIRST}`;
+  return `It takes the app live at once when all four \`go_live\` checks of GET /status are ok; if one is not, the app goes live with whatever makes it ok later, such as a build that calls in. When it does, ${published}. ${TODOS_FIRST}`;
 }
 
 function beginning({ baseUrl, token, session, app, release }: SetupFileInput): string {
@@ -111,7 +111,7 @@ const STEP_RULES = `Report discover, install, identity and verify with POST /eve
 
 const RULES = `- Bodies are JSON; unknown fields are refused by name. \`schemas\` of GET /context is exact, what follows is the same in short: \`?\` may be left out, ≤ is the most, in characters (Unicode code points) or items.
 - Items of POST /knowledge and /actions are upserted by \`external_key\`, your lasting name for them (a path, an id): sent again they are updated, or \`unchanged\`. Use the keys that GET /context shows for what is there.
-- They are saved one by one, unless a field is unknown or of another type, which refuses the whole body: read \`results\` after a 200, too. 422 means that none was saved.
+- They are saved one by one, unless a field is unknown, which refuses the whole body: read \`results\` after a 200, too. 422 means that none was saved.
 - No field takes a secret: what needs one goes into \`human_todos\`.`;
 
 const PROPOSAL_RULE = `- A write to a live app answers 202 \`{ proposed: true, proposal_id, summary, … }\`: checked, but changing nothing until a person approves it. Go on; do not wait. To correct it, for its \`warnings\` too, send the write again as it should be: it takes the place of what this session proposed about the same items, fields or look (logo and appearance are one). The same again, from whichever session, is not kept twice; what would change nothing answers 200 \`{ unchanged: true }\`.

@@ -35,8 +35,10 @@ const NEEDS_KEY_NOTE_MAX_CHARS = 300;
 
 /** What is called so is a secret, in an address as in a body; as part of a pattern, in lower case. */
 export const CREDENTIAL_NAMES = 'api[_-]?key|access[_-]?token|auth[_-]?token|client[_-]?secret|secret|password|passwd';
+/** A parameter may be called `key` and choose something: only what is as long as a secret, with a digit in it, is taken for one. */
+const KEY_LIKE = '(?=[^&#{]{0,200}[0-9])[^&#{]{16}';
 /** The first text or number of such a query parameter is in everybody's reach. */
-const QUERY_CREDENTIAL = `[?&](?:${anyCase(`${CREDENTIAL_NAMES}|token|key`)})=[^&#{]`;
+const QUERY_CREDENTIAL = `[?&](?:(?:${anyCase(`${CREDENTIAL_NAMES}|token`)})=[^&#{]|${anyCase('key')}=${KEY_LIKE})`;
 
 /** RFC 9110 token. */
 const TOKEN = "[!#$%&'*+.^_`|~0-9A-Za-z-]{1,64}";

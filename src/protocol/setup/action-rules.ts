@@ -146,8 +146,14 @@ const said = [
   ),
 ] as const;
 
-/** Rules that compare two values, which JSON Schema cannot say: the description does. */
+/** Rules that JSON Schema cannot say, because they compare two values or read one: the description does. */
 const described = [
+  rule<HttpAction>(
+    'url_template',
+    ({ url_template: template }) => !/^https?:\/\//i.test(template) || URL.canParse(template),
+    'must name a host that is a name: one of its labels that start with xn-- cannot be decoded',
+    {},
+  ),
   rule<HttpAction>(
     'params',
     ({ params }) => new Set(params.map(({ name }) => name)).size === params.length,
@@ -206,7 +212,7 @@ const described = [
 
 const DESCRIPTION = [
   'With auth none a shared key is the only credential and the action may only read; whatever changes data needs auth user.',
-  'Beyond what the schema says: names of params are unique; every marker of a template names one of params; body_template is a JSON object',
+  'Beyond what the schema says: labels of the host that start with xn-- can be decoded; names of params are unique; every marker of a template names one of params; body_template is a JSON object',
   'once its markers stand for values, and no value under a name such as password or api_key is written out; a shared key does not travel where the',
   'token does (names of headers compared without regard to capitals), and neither in a query parameter that url_template has already.',
 ].join(' ');

@@ -1,12 +1,12 @@
 /**
- * Body of POST /actions (service.md "HTTP action", "POST /actions rules"). The body's shape is judged as a whole; each
- * item's values on their own, because one failing item does not fail the others.
+ * Body of POST /actions (service.md "HTTP action", "POST /actions rules"). Unknown fields refuse the body; each
+ * item's types and values are judged on their own, because one failing item does not fail the others.
  */
 import * as v from 'valibot';
 import { ACTION_PARAMS_MAX, HTTP_ACTIONS_PER_REQUEST_MAX } from '../limits.ts';
 import { RESULT_FIELDS_MAX } from './action-fields.ts';
 import { type HttpAction, httpAction } from './action-rules.ts';
-import { itemFault } from './item-faults.ts';
+import { itemFault, type MalformedItem } from './item-faults.ts';
 import { externalKey, fields, flag, listOf, reason, string } from './shapes.ts';
 
 const number = v.number('must be a number');
@@ -50,11 +50,11 @@ const itemShape = fields({
   needs_key: v.optional(fields({ kind: v.optional(string), name: v.optional(string), note: v.optional(string) })),
   reason: v.optional(string),
 });
-export type HttpActionShape = v.InferOutput<typeof itemShape>;
+export type HttpActionShape = v.InferOutput<typeof itemShape> | MalformedItem;
 
 const bodyOf = <Item extends v.GenericSchema>(item: Item) => fields({ items: listOf(item, 1, HTTP_ACTIONS_PER_REQUEST_MAX) });
 
-/** Body of POST /actions. */
+/** Body of POST /actions, for `acceptItems`. */
 export const actionsBody = bodyOf(itemShape);
 
 const archiveItem = fields({ external_key: externalKey, op: v.literal('archive'), reason });
@@ -80,6 +80,7 @@ export type JudgedAction =
  * `development` (ALLOW_PRIVATE_ADDRESSES) also takes localhost and literal addresses, those over http too.
  */
 export function judgeHttpAction(item: HttpActionShape, surroundings: Surroundings): JudgedAction {
+  if ('malformed' in item) return { form: 'refused', error: item.malformed };
   if (item.op === undefined) {
     const result = v.safeParse(action[surroundings], item);
     return result.success ? { form: 'action', item: result.output } : { form: 'refused', error: itemFault(result.issues) };

@@ -22,8 +22,8 @@ const PORT = '(?::(?:6553[0-5]|655[0-2][0-9]|65[0-4][0-9]{2}|6[0-4][0-9]{3}|[1-5
 
 /** The last label starts with a letter: one of digits would make the whole name a number, which is an address in disguise. */
 const NAME = '(?:[\\p{L}\\p{N}_-][\\p{L}\\p{M}\\p{N}_-]*\\.)*\\p{L}[\\p{L}\\p{M}\\p{N}_-]*';
-/** A public name of plain labels; `xn--` ones are left out because not every one of them is a name. */
-const SERVER_NAME = '(?:(?![Xx][Nn]--)[A-Za-z0-9_-]+\\.)+(?![Xx][Nn]--)[A-Za-z][A-Za-z0-9-]*';
+/** A public name; whether its `xn--` labels are names is not a matter of form. */
+const SERVER_NAME = '(?:[A-Za-z0-9_-]+\\.)+[A-Za-z][A-Za-z0-9-]*';
 const LOCAL = `(?:[Ll][Oo][Cc][Aa][Ll][Hh][Oo][Ss][Tt]|${LITERAL})`;
 
 /** White space, controls and delimiters never stand in an address as they are. */

@@ -1,12 +1,12 @@
 /**
- * Knowledge items (service.md "Knowledge item", POST /knowledge). The body's shape is judged as a whole; each item's
- * values on their own, because one failing item does not fail the others.
+ * Knowledge items (service.md "Knowledge item", POST /knowledge). Unknown fields refuse the body; each item's
+ * types and values are judged on their own, because one failing item does not fail the others.
  */
 import * as v from 'valibot';
 import { ADDRESS_MAX_CHARS, KNOWLEDGE_ITEMS_MAX, KNOWLEDGE_TEXT_MAX_CHARS, KNOWLEDGE_TITLE_MAX_CHARS } from '../limits.ts';
 import { filledText, text } from '../text.ts';
 import { WEB_ADDRESS } from './addresses.ts';
-import { itemFault } from './item-faults.ts';
+import { itemFault, type MalformedItem } from './item-faults.ts';
 import { externalKey, fields, listOf, reason, string } from './shapes.ts';
 
 /** Every field of the three forms; which of them go together is the item's own matter. */
@@ -19,11 +19,11 @@ const itemShape = fields({
   uri: v.optional(string),
   reason: v.optional(string),
 });
-export type KnowledgeItemShape = v.InferOutput<typeof itemShape>;
+export type KnowledgeItemShape = v.InferOutput<typeof itemShape> | MalformedItem;
 
 const bodyOf = <Item extends v.GenericSchema>(item: Item) => fields({ items: listOf(item, 1, KNOWLEDGE_ITEMS_MAX) });
 
-/** Body of POST /knowledge. */
+/** Body of POST /knowledge, for `acceptItems`. */
 export const knowledgeBody = bodyOf(itemShape);
 
 const textItem = fields({
@@ -65,6 +65,7 @@ function judge<Form extends 'text' | 'link' | 'archive', Schema extends v.Generi
 
 /** Which of the three forms the item has, checked; `error` names up to three fields. Never throws. */
 export function judgeKnowledgeItem(item: KnowledgeItemShape): JudgedItem {
+  if ('malformed' in item) return { form: 'refused', error: item.malformed };
   if (item.op !== undefined) {
     return item.op === 'archive'
       ? judge('archive', archiveItem, item)

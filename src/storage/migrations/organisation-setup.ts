@@ -7,6 +7,11 @@ export const setupMigration: Migration = {
   sql: `
     -- What the app's code was found to be made of, as agents reported it: JSON.
     ALTER TABLE apps ADD COLUMN detected TEXT;
+    -- Who wrote the drafts last, and when; NULL: nobody, or it was not said who.
+    ALTER TABLE apps ADD COLUMN appearance_origin TEXT;
+    ALTER TABLE apps ADD COLUMN appearance_at_ms INTEGER;
+    ALTER TABLE apps ADD COLUMN experience_origin TEXT;
+    ALTER TABLE apps ADD COLUMN experience_at_ms INTEGER;
 
     CREATE TABLE setup_sessions (
       id TEXT PRIMARY KEY,

@@ -30,16 +30,21 @@ interface Desk extends Files {
   readonly appId: string;
   readonly sessionId: string;
   /** What GET /context answers, as JSON carries it. */
-  context(writes?: 'apply' | 'propose'): Promise<ContextShape>;
+  context(writes?: 'apply' | 'propose', sourcesAfter?: string): Promise<ContextShape>;
+}
+
+interface Written {
+  readonly origin: string | null;
+  readonly updated_at: string | null;
 }
 
 /** As far as these tests look. */
 interface ContextShape {
   readonly [key: string]: unknown;
   readonly config: {
-    readonly appearance: { readonly draft: unknown; readonly published: Record<string, unknown> | null };
-    readonly experience: { readonly persona: unknown; readonly personaVersion: number; readonly published: unknown };
-    readonly knowledge: { readonly total: number; readonly items: readonly Record<string, unknown>[] };
+    readonly appearance: Written & { readonly draft: unknown; readonly published: Record<string, unknown> | null };
+    readonly experience: Written & { readonly persona: unknown; readonly personaVersion: number; readonly published: unknown };
+    readonly knowledge: { readonly total: number; readonly next: string | null; readonly items: readonly Record<string, unknown>[] };
     readonly actions: { readonly total: number; readonly items: readonly Record<string, unknown>[] };
     readonly screens: { readonly total: number; readonly items: readonly Record<string, unknown>[] };
     readonly manifest: unknown;
@@ -81,12 +86,12 @@ function oneApp(t: TestContext, settings: AppSettingsPatch = {}): Desk {
     ...files,
     appId,
     sessionId,
-    async context(writes = 'apply') {
+    async context(writes = 'apply', sourcesAfter = '') {
       const app = readApp(db, appId, organisationId);
       const session = readSession(db, sessionId);
       assert.ok(app !== undefined && session !== undefined);
       const publicUrl = 'https://assistant.invalid';
-      const context = await readContext({ db, control, app, session, writes, publicUrl, surroundings: 'production' });
+      const context = await readContext({ db, control, app, session, writes, publicUrl, surroundings: 'production', sourcesAfter });
       return JSON.parse((await renderInPieces(context, CONTEXT_DEPTH)).toString());
     },
   };
@@ -120,9 +125,9 @@ test('GET /context keys: exactly those of the table, and an app with nothing con
   assert.deepEqual(body.profile, { links: [], description: '', is_live: false, brand_hints: { name: 'Shop', sites: [] }, detected: null });
   assert.deepEqual(body.intake, { knowledge: [] });
   assert.deepEqual(body.config, {
-    appearance: { draft: null, published: null },
-    experience: { persona: null, personaVersion: 0, published: null },
-    knowledge: { total: 0, items: [] },
+    appearance: { draft: null, origin: null, updated_at: null, published: null },
+    experience: { persona: null, origin: null, updated_at: null, personaVersion: 0, published: null },
+    knowledge: { total: 0, next: null, items: [] },
     actions: { total: 0, items: [] },
     screens: { total: 0, items: [] },
     manifest: null,
@@ -161,8 +166,10 @@ test('GET /context config: drafts, what is published, and every item with its or
   apps.saveAppearanceDraft(db, { appId, body: { theme, reason: 'theme.css' }, nowMs: NOW });
   apps.saveExperienceDraft(db, { appId, patch: { assistantName: 'Ada' }, nowMs: NOW });
   apps.publishDrafts(db, { appId, nowMs: NOW });
-  apps.saveAppearanceDraft(db, { appId, body: { theme: { ...theme, accent: '#112233' } }, nowMs: NOW + 1 });
-  apps.saveExperienceDraft(db, { appId, patch: { assistantName: 'Grace' }, nowMs: NOW + 1 });
+  apps.saveAppearanceDraft(db, { appId, body: { theme: { ...theme, accent: '#112233' } }, origin: 'setup', nowMs: NOW + 1 });
+  apps.saveExperienceDraft(db, { appId, patch: { assistantName: 'Grace' }, origin: 'console', nowMs: NOW + 2 });
+  // What changes nothing is nobody's.
+  apps.saveExperienceDraft(db, { appId, patch: { assistantName: 'Grace' }, origin: 'setup', nowMs: NOW + 3 });
   addSource(desk, 'help/returns', { origin: 'console' });
   addSource(desk, 'help/old');
   knowledge.archiveSource(db, { appId, externalKey: 'help/old', nowMs: NOW });
@@ -174,6 +181,8 @@ test('GET /context config: drafts, what is published, and every item with its or
   manifests.registerManifest(db, { appId, ...hashManifest(manifest), sdk: 'web/1.0.0', nowMs: NOW });
   const { config, facts } = await context();
   assert.deepEqual(config.appearance.draft, { theme: { ...theme, accent: '#112233' } });
+  assert.deepEqual([config.appearance.origin, config.appearance.updated_at], ['setup', '2026-11-21T10:00:00.001Z']);
+  assert.deepEqual([config.experience.origin, config.experience.updated_at], ['console', '2026-11-21T10:00:00.002Z']);
   assert.equal(config.appearance.published?.version, 1);
   // As it is served: with what was derived.
   assert.deepEqual({ ...(config.appearance.published?.theme as object), ...theme }, config.appearance.published?.theme);
@@ -207,11 +216,16 @@ test('GET /context config: drafts, what is published, and every item with its or
   assert.equal(facts.handshakeAt, '2026-11-21T10:00:00.000Z');
 });
 
-test('GET /context config.knowledge: the list is bounded, the total is not', async (t) => {
+test('GET /context config.knowledge: sources come in pages of 200, the total is of all', async (t) => {
   const desk = oneApp(t);
   for (let n = 0; n < 205; n++) addSource(desk, `help/${n}`);
   const { knowledge: listed } = (await desk.context()).config;
-  assert.deepEqual([listed.total, listed.items.length], [205, 200]);
+  assert.deepEqual([listed.total, listed.items.length, typeof listed.next], [205, 200, 'string']);
+  const { knowledge: rest } = (await desk.context('apply', listed.next ?? '')).config;
+  assert.deepEqual(
+    [rest.total, rest.next, rest.items.map((item) => item.external_key)],
+    [205, null, ['help/200', 'help/201', 'help/202', 'help/203', 'help/204']],
+  );
 });
 
 test('GET /context config.actions: needs_key is told, and no secret of the app is anywhere in the answer', async (t) => {

@@ -69,7 +69,8 @@ const MALFORMED: readonly (readonly [method: string, path: string, body: unknown
   ['POST', '/knowledge', { items: [] }, 'items'],
   ['POST', '/knowledge', { items: Array(26).fill(article('a')) }, 'items'],
   ['POST', '/knowledge', { items: [{ ...article('a'), url: 'x' }] }, 'items[0].url'],
-  ['POST', '/knowledge', { items: [article('a'), { ...article('b'), content: 7 }] }, 'items[1].content'],
+  ['POST', '/smoke', { questions: 3 }, 'questions'],
+  ['POST', '/smoke', [], 'body'],
   ['POST', '/knowledge', { items: [article('a')], dry: true }, 'dry'],
   ['POST', '/actions', { items: Array(51).fill(httpAction('a')) }, 'items'],
   ['POST', '/actions', { items: [httpAction('a', { key: 'sk-1' })] }, 'items[0].key'],
@@ -98,6 +99,45 @@ test('400 invalid_body: names the unknown, missing, mistyped or oversized field,
     assert.ok((error.details ?? []).length > 0, `${method} ${path} has details`);
   }
   assert.deepEqual(await agent.get('GET', '/status'), before);
+});
+
+test('POST /knowledge 3, POST /actions: an item of another type, or with a field of one, fails alone; the others are saved', async () => {
+  const agent = await (await setup.app()).agent();
+  const batches: readonly (readonly [path: string, items: readonly unknown[], errors: readonly RegExp[]])[] = [
+    [
+      '/knowledge',
+      [article('good'), 'text', { ...article('b'), content: 7 }, null, { kind: 'text' }, { external_key: 5 }],
+      [/the item must be an object/, /^content must be a string/, /the item must be an object/, /external_key is required/, /external_key/],
+    ],
+    [
+      '/actions',
+      [httpAction('good'), [], httpAction('b', { params: 'none' }), httpAction('c', { timeout_ms: '5' })],
+      [/the item must be an object/, /^params must be an array/, /^timeout_ms must be a number/],
+    ],
+  ];
+  for (const [path, items, errors] of batches) {
+    const answer = await agent.get<{ failed: number; results: { external_key: string; ok: boolean; error?: string }[] }>('POST', path, {
+      items,
+    });
+    assert.equal(answer.failed, errors.length);
+    assert.deepEqual([answer.results[0]?.ok, answer.results[0]?.external_key], [true, 'good']);
+    for (const [at, error] of errors.entries()) assert.match(answer.results[at + 1]?.error ?? '', error);
+    const none = await agent.send('POST', path, { items: items.slice(1) });
+    assert.equal(none.status, 422, none.text);
+  }
+});
+
+test('400 invalid_body: a body of an endpoint that takes none is refused by its fields, {} and nothing are not', async () => {
+  const app = await setup.app();
+  const agent = await app.agent();
+  assertRefused(await agent.send('POST', '/smoke', { force: true }), 400, 'invalid_body', 'force');
+  assertRefused(await agent.send('POST', '/smoke', '{"a":'), 400, 'invalid_json');
+  assert.equal((await agent.send('POST', '/smoke', {})).status, 200);
+  await app.console('PUT', '/experience', { assistantName: 'Leaf' });
+  for (const path of ['publish', 'go-live', 'smoke']) {
+    assertRefused(await setup.operator('POST', `/apps/${app.appId}/${path}`, { now: 1 }), 400, 'invalid_body', 'now');
+    assert.equal((await setup.operator('POST', `/apps/${app.appId}/${path}`)).status, 200, path);
+  }
 });
 
 test('400 invalid_body: the console refuses a list in place of a document as the setup interface does', async () => {

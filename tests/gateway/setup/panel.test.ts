@@ -1,6 +1,7 @@
 /** service.md "Steps", "Step rules", "POST /events rules" and "GET /status"; decisions §3: the panel as agents move it, over HTTP. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { createClient } from '../../support/client.ts';
 import { AGENT, agentOf, PNG } from '../../support/setup-agent.ts';
 import { stepsIn } from '../../support/setup-work.ts';
 import { article, assertRefused, httpAction, type Line, screen, startSetup, THEME } from './setup-app.ts';
@@ -182,7 +183,7 @@ test('GET /status: the keys of the table, before anything is configured; GET /sm
   const { go_live: checks, steps, release, ...rest } = status;
   const { note, ...settings } = release;
   assert.deepEqual(settings, { auto_go_live: true, publish_on_go_live: true, published_version: null });
-  assert.match(note, /Nothing is published/);
+  assert.match(note, /Going live publishes the drafts/);
   assert.deepEqual(rest, {
     app_ready: false,
     knowledge_ready: true,
@@ -247,4 +248,37 @@ test('POST /fail: right after POST /start the step turns red that had the last e
   assert.equal(await state('connected'), 'failed');
   const last = (await view()).events.at(-1);
   assert.deepEqual([last?.step, last?.status, last?.detail], ['connected', 'failed', 'There is no repository here.']);
+});
+
+test('decisions §11.10: the app has called in with the first request that has a handshake, a chat too; app_ready needs the manifest', async () => {
+  const { app, agent, state } = await setup.started();
+  const ready = async () => {
+    const {
+      app_ready: is,
+      facts,
+      go_live: checks,
+    } = await agent.get<{
+      app_ready: boolean;
+      facts: { handshakeAt: string | null };
+      go_live: { detail: string }[];
+    }>('GET', '/status');
+    return { is, at: facts.handshakeAt, detail: checks[0]?.detail ?? '' };
+  };
+  assert.deepEqual(await ready().then(({ is, at }) => [is, at]), [false, null]);
+  const chat = await createClient(setup.service.baseUrl, app.keys.test).chat({ message: { text: 'Hello' } });
+  assert.equal(chat.status, 200);
+  const called = await ready();
+  assert.equal(called.is, false);
+  assert.notEqual(called.at, null);
+  assert.match(called.detail, /called in, but has sent no manifest/);
+  assert.equal(await state('verify'), 'done');
+  await app.callIn();
+  assert.deepEqual(await ready().then(({ is, at }) => [is, at]), [true, called.at]);
+});
+
+test('POST /smoke: its own turns are no handshake of the app', async () => {
+  const { agent, state } = await setup.started();
+  await agent.get('POST', '/knowledge', { items: [article('returns')] });
+  await agent.get('POST', '/smoke');
+  assert.equal(await state('verify'), 'pending');
 });

@@ -23,6 +23,25 @@ test('GET /file: of calls that race for one code exactly one is answered, with t
   await createAgent(() => baseUrl, tokenIn(String(won[0]?.text))).get('POST', '/start', AGENT);
 });
 
+test('GET /file: a used code is code_used, also once its session has ended; one that was never used says that the session is closed', async () => {
+  const app = await setup.app();
+  const { code } = await app.open();
+  const agent = await agentOf(baseUrl, code);
+  await agent.get('POST', '/start', AGENT);
+  await agent.get('POST', '/complete', { summary: 'Done.' });
+  assertRefused(await fetchFile(baseUrl, code), 410, 'code_used');
+  const unused = await app.open();
+  await app.open();
+  assertRefused(await fetchFile(baseUrl, unused.code), 410, 'session_closed');
+});
+
+test('Session: of six that are opened at once each is answered, and one stays open', async () => {
+  const app = await setup.app();
+  const opened = await Promise.all(Array.from({ length: 6 }, () => app.open()));
+  const states = await Promise.all(opened.map(async ({ session }) => (await view(session.id)).session.status));
+  assert.deepEqual(states.toSorted(), [...Array(5).fill('cancelled'), 'open']);
+});
+
 test('GET /file: text/markdown that nobody keeps, with a token of 24 lowercase hex characters', async () => {
   const { code, file_url: fileUrl, session } = await (await setup.app()).open();
   assert.match(code, /^[0-9a-f]{32}$/);
@@ -131,7 +150,7 @@ test('POST /complete: both racing calls end the session once; its words are kept
   assert.deepEqual(answers.map(({ status }) => status).sort(), [200, 410]);
   assert.deepEqual(answers.find(({ status }) => status === 200)?.json, {
     ...{ ok: true, status: 'completed', token: 'revoked', live: false, version: null },
-    note: 'The app goes live by itself as soon as all four go-live checks pass and no setup session is open: as a rule with POST /complete. Nothing is published: people get the default look and persona until somebody publishes in the console.',
+    note: 'The app goes live by itself as soon as all four go-live checks pass and no setup session is open: as a rule with POST /complete. Going live publishes the drafts of look and persona as version 1, if there are any.',
   });
   const { session } = await view(id);
   assert.deepEqual([session.status, session.outcome], ['completed', body]);

@@ -272,3 +272,22 @@ test('Appearance and persona: a setup token writes drafts and never publishes', 
   const draft = await served(app.keys.test);
   assert.deepEqual([draft.channel, draft.config.copilot], ['draft', { assistantName: 'Leaf' }]);
 });
+
+test('Provenance: a reason that is sent anew is kept also where nothing else changed; one that is left out takes nothing back', async () => {
+  const app = await setup.app();
+  const agent = await app.agent();
+  const send = async (reason: string | undefined) => {
+    const more = reason === undefined ? {} : { reason };
+    await agent.get('POST', '/knowledge', { items: [{ ...article('returns'), ...more }] });
+    await agent.get('POST', '/actions', { items: [httpAction('search', more)] });
+    await agent.get('PUT', '/experience', { assistantName: 'Leaf', ...more });
+    const { config } = await agent.get<{ config: Record<string, { items: { reason: string }[] } & { persona: { reason: string } }> }>(
+      'GET',
+      '/context',
+    );
+    return [config.knowledge?.items[0]?.reason, config.actions?.items[0]?.reason, config.experience?.persona.reason];
+  };
+  assert.deepEqual(await send('a guess'), ['a guess', 'a guess', 'a guess']);
+  assert.deepEqual(await send('docs/a.md'), ['docs/a.md', 'docs/a.md', 'docs/a.md']);
+  assert.deepEqual(await send(undefined), ['docs/a.md', 'docs/a.md', 'docs/a.md']);
+});

@@ -12,12 +12,18 @@ test('HTTP action: no field accepts a secret', () => {
     ...[
       'https://user@api.example.com/',
       'https://user:secret@api.example.com/',
-      'https://api.example.com/?key=AIza123',
+      'https://api.example.com/?key=AIzaSyD4f9-0123456789abcdef',
+      'https://api.example.com/?a=b&KEY=0123456789abcdef',
+      'https://api.example.com/?token=AIza123',
       'https://api.example.com/?a=1&API_KEY=x',
       'https://api.example.com/?access_token=x{{param.id}}',
     ].map((url_template) => ({ url_template })),
   );
   accepts(READ, { url_template: 'https://api.example.com/?key={{param.id}}&monkey=1' });
+  // What chooses something is no secret.
+  for (const value of ['returns', '42', 'order-status-by-customer', 'a1,b2']) {
+    accepts(READ, { url_template: `https://api.example.com/settings?key=${value}` });
+  }
   refuses(WRITE, 'body_template', { body_template: '{"a": {"password": "hunter2"}}' }, { body_template: '{"api_key":"x"}' });
   accepts(WRITE, { body_template: '{"password": "{{param.id}}"}' });
   const secret = { items: [{ ...READ, needs_key: { kind: 'bearer', value: 's3cret' } }] };
@@ -28,6 +34,13 @@ test('HTTP action: no field accepts a secret', () => {
       .join('.'),
     'items.0.needs_key.value',
   );
+});
+
+test('HTTP action url_template: a host may be written in punycode, where that is a name', () => {
+  for (const host of ['xn--mnchen-3ya.de', 'api.xn--80ak6aa92e.com', 'shop.xn--p1ai', 'XN--MNCHEN-3YA.de']) {
+    accepts(READ, { url_template: `https://${host}/orders` });
+  }
+  refuses(READ, 'url_template', { url_template: 'https://xn--a.example.com/' }, { url_template: 'https://münchen.de/' });
 });
 
 test('HTTP action auth_name: header, query or cookie, with auth user only', () => {
