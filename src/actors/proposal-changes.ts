@@ -23,6 +23,8 @@ import { listed } from './phrases.ts';
 const SUMMARY_MAX_CHARS = 600;
 /** Of a text that changes, enough to know it by. */
 const VALUE_MAX_CHARS = 60;
+/** Before the place where two texts begin to differ. */
+const SAME_SHOWN_CHARS = 20;
 /** Tokens or fields told with their values; the others are counted. */
 const CHANGES_TOLD_MAX = 8;
 
@@ -44,11 +46,36 @@ interface Place {
   readonly surroundings: Surroundings;
 }
 
+function quoted(text: string): string {
+  return text.startsWith('#') ? text : `“${clip(text, VALUE_MAX_CHARS)}”`;
+}
+
 function shown(value: unknown): string {
   if (value === undefined || value === null || value === '') return 'none';
-  if (Array.isArray(value)) return value.length === 0 ? 'none' : clip(value.join(', '), VALUE_MAX_CHARS);
-  if (typeof value !== 'string') return String(value);
-  return value.startsWith('#') ? value : `“${clip(value.replaceAll(/\s+/g, ' ').trim(), VALUE_MAX_CHARS)}”`;
+  if (Array.isArray(value)) return value.length === 0 ? 'none' : value.map((item) => quoted(String(item))).join(', ');
+  return typeof value === 'string' ? quoted(value.replaceAll(/\s+/g, ' ').trim()) : String(value);
+}
+
+/** Of two long texts the parts from a few words before where they begin to differ: their beginnings tell nothing. */
+function differingParts(old: string, young: string): [string, string] {
+  let same = 0;
+  while (same < Math.min(old.length, young.length) && old[same] === young[same]) same += 1;
+  const from = same - SAME_SHOWN_CHARS;
+  if (from <= 0 || Math.max(old.length, young.length) <= VALUE_MAX_CHARS) return [old, young];
+  return [`…${old.slice(from)}`, `…${young.slice(from)}`];
+}
+
+/** `“Brief.” → “Brief and friendly.”`; of lists what is new and what is gone. */
+function step(before: unknown, after: unknown): string {
+  if (Array.isArray(before) && Array.isArray(after)) {
+    const added = after.filter((item) => !before.includes(item));
+    const gone = before.filter((item) => !after.includes(item));
+    const parts = [...(added.length > 0 ? [`new ${shown(added)}`] : []), ...(gone.length > 0 ? [`without ${shown(gone)}`] : [])];
+    return parts.length > 0 ? parts.join(', ') : 'in another order';
+  }
+  if (typeof before !== 'string' || typeof after !== 'string') return `${shown(before)} → ${shown(after)}`;
+  const [old, young] = differingParts(before, after);
+  return `${shown(old)} → ${shown(young)}`;
 }
 
 type Fields = Readonly<Record<string, unknown>>;
@@ -62,7 +89,7 @@ function differing(old: Fields, young: Fields): string[] {
 function differences(before: object | null | undefined, after: object | null | undefined, prefix = ''): string[] {
   const old: Fields = { ...before };
   const young: Fields = { ...after };
-  return differing(old, young).map((name) => `${prefix}${name} ${shown(old[name])} → ${shown(young[name])}`);
+  return differing(old, young).map((name) => `${prefix}${name} ${step(old[name], young[name])}`);
 }
 
 function told(parts: readonly string[]): string {

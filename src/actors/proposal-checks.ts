@@ -206,9 +206,12 @@ export function baseOf(db: Connection, appId: string, write: SetupWrite): string
         return lookBase(db, appId, write);
       case 'experience': {
         const draft: Readonly<Record<string, unknown>> = { ...readDraft(db, appId)?.experience };
-        return Object.keys(write.patch)
-          .filter((field) => field !== 'reason')
-          .map((field) => [field, draft[field] ?? null]);
+        // An object: the order of its fields is no difference.
+        return Object.fromEntries(
+          Object.keys(write.patch)
+            .filter((field) => field !== 'reason')
+            .map((field) => [field, draft[field] ?? null]),
+        );
       }
       case 'knowledge':
         return write.items.map(({ external_key }) => {

@@ -45,7 +45,8 @@ test('decisions §11 Proposals: what only the older one spoke of goes on with th
   await proposed(agent, 'POST', '/knowledge', { items: [article('returns', 'One.'), article('delivery', 'Two.')] });
   await proposed(agent, 'POST', '/knowledge', { items: [article('delivery', 'Three.'), article('sizes', 'Four.')] });
   await proposed(agent, 'POST', '/knowledge', { items: [article('apart', 'Five.')] });
-  await proposed(agent, 'PUT', '/experience', { tone: 'Calm.', assistantName: 'Twig' });
+  // Fields that are sent, declared and stored in different orders: that is no difference.
+  await proposed(agent, 'PUT', '/experience', { tone: 'Calm.', suggestions: ['Where?'], assistantName: 'Twig' });
   const { summary } = await proposed(agent, 'PUT', '/experience', { tone: 'Brisk.' });
   assert.match(summary, /assistantName “Leaf” → “Twig”/);
   assert.equal((await waiting(app)).length, 3);
@@ -160,7 +161,7 @@ test('decisions §11 Proposals: a session that comes back to what the app has ta
 });
 
 test('decisions §11 Proposals: a summary names what changes, so that a person can decide', async () => {
-  const { agent } = await liveApp(setup);
+  const { app, agent } = await liveApp(setup);
   const { summary: look } = await proposed(agent, 'PUT', '/appearance', { theme: NEW_THEME, copilot: { launcherLabel: 'Ask us' } });
   assert.equal(look, `accent ${THEME.accent} → ${NEW_THEME.accent}, launcherLabel none → “Ask us”.`);
   const { summary: knowledge } = await proposed(agent, 'POST', '/knowledge', {
@@ -177,9 +178,15 @@ test('decisions §11 Proposals: a summary names what changes, so that a person c
   });
   assert.equal(screens, '1 screen added: cart; 1 archived: orders.');
   const { summary: persona } = await proposed(agent, 'PUT', '/experience', { assistantName: 'Twig', suggestions: ['Where?', 'When?'] });
-  assert.equal(persona, 'assistantName “Leaf” → “Twig”, suggestions none → Where?, When?.');
+  assert.equal(persona, 'assistantName “Leaf” → “Twig”, suggestions none → “Where?”, “When?”.');
   const { summary: long } = await proposed(agent, 'PUT', '/experience', { instructions: 'x'.repeat(4_000) });
-  assert.ok(long.length < 200, long);
+  assert.ok(long.length < 300, long);
+  await app.console('PUT', '/experience', { suggestions: ['Where?', 'When?'], tone: `${'Be brief. '.repeat(20)}Answer within 30 words.` });
+  const { agent: later } = await liveSession(setup, app);
+  const { summary: lists } = await proposed(later, 'PUT', '/experience', { suggestions: ['Where?', 'How?'] });
+  assert.equal(lists, 'suggestions new “How?”, without “When?”.');
+  const { summary: tone } = await proposed(later, 'PUT', '/experience', { tone: `${'Be brief. '.repeat(20)}Answer within 60 words.` });
+  assert.match(tone, /tone “….*within 30 words\.” → “….*within 60 words\.”\.$/);
 });
 
 test('decisions §11 Proposals: GET /context lists those that wait and the last verdicts with their reasons, GET /proposals/:id answers one', async () => {

@@ -260,6 +260,8 @@ test('GET /file: a file of a sync session on a live app says that its writes are
   assert.match(sync, /, live\./);
   assert.doesNotMatch(FILE, /proposals, which a person approves/);
   assert.match(sync, /202 `\{ proposed: true/);
+  assert.match(sync, /^4\. GET \/status and POST \/smoke tell how the app is now, without what waits/m);
+  assert.match(FILE, /^4\. GET \/status until `app_ready`/m);
   assert.match(sync, /To correct it, for its `warnings` too, send the write again/);
   assert.doesNotMatch(sync, /do not wait or send it again/);
   assert.match(sync, /^### GET \/proposals\/\{id\}$/m);
