@@ -27,7 +27,7 @@ import { type UploadPlace, UploadPlaces } from './upload-places.ts';
 const HOUR_MS = 3_600_000;
 
 export interface UploadCaller extends DeviceCaller {
-  /** What limits know the client's address by. */
+  /** What limits know the client's address by; '' where the app counts no addresses. */
   readonly address: string;
 }
 
@@ -103,6 +103,7 @@ export function createUploadIntake(services: UploadIntakeServices): UploadIntake
   }
 
   function ownerOf({ appId, channel, deviceId, address }: UploadCaller): UploadOwner {
+    if (address === '') return { appId, channel, deviceId, address };
     // Keyed: who has the file learns nobody's address from it.
     return { appId, channel, deviceId, address: storage.vault.digest('upload-address', Buffer.from(address)).toString('base64') };
   }

@@ -31,7 +31,7 @@ const LOOK_EVERY_MS = 1_000;
 export interface Uploader {
   readonly appId: string;
   readonly deviceId: string;
-  /** What limits know the client's address by. */
+  /** What limits know the client's address by; '' where the app counts no addresses. */
   readonly address: string;
 }
 
@@ -84,7 +84,7 @@ export class UploadPlaces {
     const ofDevice = ofApp.filter((each) => each.uploader.deviceId === deviceId);
     if (ofDevice.length >= UPLOADS_AT_ONCE_PER_DEVICE_MAX) throw noPlace();
     // Whoever makes room is of the same app, so that the app has room then, too.
-    if (ofAddress.length >= UPLOADS_AT_ONCE_PER_ADDRESS_MAX) this.#passOver(ofAddress);
+    if (address !== '' && ofAddress.length >= UPLOADS_AT_ONCE_PER_ADDRESS_MAX) this.#passOver(ofAddress);
     else if (ofApp.length >= UPLOADS_AT_ONCE_PER_APP_MAX) this.#passOver(ofApp);
     else if (this.#inside.size >= UPLOADS_AT_ONCE_MAX) this.#passOver([...this.#inside]);
     return this.#take(uploader);

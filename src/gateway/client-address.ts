@@ -121,6 +121,17 @@ export function clientBehind(peer: string, lines: readonly string[], trust: Prox
   return client;
 }
 
+/** Ranges that no client on the internet has: a request from there that tells of another address comes by a proxy. */
+const NEAR = new Set(['private', 'loopback', 'uniqueLocal', 'linkLocal', 'carrierGradeNat']);
+
+/** Which header says that the request was passed on, by a peer on this network; undefined: none does. While uWebSockets lends both objects. */
+export function proxyHeader(res: HttpResponse, req: HttpRequest): string | undefined {
+  const header = ['x-forwarded-for', 'forwarded'].find((name) => req.getHeader(name) !== '');
+  if (header === undefined) return undefined;
+  const peer = parsed(Buffer.from(res.getRemoteAddressAsText()).toString('latin1'));
+  return peer !== undefined && NEAR.has(peer.range()) ? header : undefined;
+}
+
 /** The address of the client of a request; while uWebSockets lends both objects. */
 export function readClientAddress(res: HttpResponse, req: HttpRequest | null, trust: ProxyTrust | undefined): string {
   const lines: string[] = [];

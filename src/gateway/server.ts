@@ -2,6 +2,7 @@
 import type { HttpRequest, HttpResponse, TemplatedApp, us_listen_socket } from 'uWebSockets.js';
 import type { SharedCounts } from '../actors/cluster/shared-counts.ts';
 import { Refusal } from '../protocol/errors.ts';
+import { proxyHeader } from './client-address.ts';
 import { preflightHeaders } from './cors.ts';
 import { dispatch, type Gate, routeName } from './dispatch.ts';
 import { uWS } from './driver.ts';
@@ -74,10 +75,12 @@ class Gateway {
   readonly #metrics: GatewayMetrics;
   #exchanges = 0;
   closing = false;
+  #looksForProxy: boolean;
 
   constructor({ counts, services, routes, streamTimes }: ServerOptions) {
     this.streams = new EventStreams({ ...streamTimes, nowMs: services.nowMs });
     this.#metrics = createMetrics(services, () => this.streams.count);
+    this.#looksForProxy = services.config.trustProxy === undefined;
     this.#gate = { services, buckets: new RateBuckets(services.nowMs, counts), streams: this.streams };
     const table = [...routes, ...healthRoutes(this.#metrics, this.#gate.buckets)];
     for (const route of table) this.#registerRoute(route);
@@ -111,8 +114,21 @@ class Gateway {
     };
   }
 
+  /** Once: limits by address would take all clients for one, and nobody else notices. */
+  #warnOfProxy(res: HttpResponse, req: HttpRequest): void {
+    const header = proxyHeader(res, req);
+    if (header === undefined) return;
+    this.#looksForProxy = false;
+    const fields = { header };
+    this.#gate.services.log.warn(
+      fields,
+      'requests come by a proxy, and TRUST_PROXY is not set: limits take all of its clients for one address',
+    );
+  }
+
   #begin(res: HttpResponse, req: HttpRequest, plan: ExchangePlan): Exchange {
     this.#exchanges += 1;
+    if (this.#looksForProxy) this.#warnOfProxy(res, req);
     return new Exchange(res, req, plan);
   }
 

@@ -5,9 +5,9 @@
  */
 
 /**
- * - `disk_low`: only the room that databases keep is left; uploads are refused.
+ * - `disk_low`: only the room that databases keep, and that uploads leave beside it, is left; uploads are refused.
  * - `disk_full`, `read_only`: nothing can be stored.
- * - `disk_failing`: the disk refused a write or an fsync.
+ * - `disk_failing`: the disk refused a write or an fsync. About an organisation where only its file is refused.
  * - `organisation_unavailable`: its file is away, empty, another one, damaged or may not be read. About an organisation.
  * - `redis_away`: see REDIS_URL.
  * - `cell_away`: another cell does not answer. About a cell.

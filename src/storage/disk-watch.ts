@@ -6,12 +6,16 @@ import { accessSync, constants } from 'node:fs';
 import { open, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { ConditionName, Conditions } from './conditions.ts';
-import { createDiskRoom, type DiskRoom, isFull, isShortOfRoom, keptForDatabases } from './disk-room.ts';
+import { createDiskRoom, type DiskRoom, isFull, keptForDatabases } from './disk-room.ts';
 import { isRefusedByDisk, storageErrorCodeOf } from './storage-error.ts';
+import { hasRoomForUpload, leftByUploads } from './upload-quotas.ts';
 
 export interface DiskWatch {
-  /** Something was refused; what the disk has nothing to do with is passed over. */
-  note(error: unknown): void;
+  /**
+   * Something was refused; what the disk has nothing to do with is passed over. `organisationId`: it was about that file alone, and
+   * whether others are refused, too, is tried.
+   */
+  note(error: unknown, organisationId?: string): void;
   /** Whether nothing can be stored, as far as is known. */
   refuses(): boolean;
   close(): void;
@@ -32,6 +36,11 @@ export interface DiskWatchOptions {
 const LOOK_MS = 1_000;
 /** A disk that refused is tried once nothing was refused for so long: what is met in between would begin and end at every write. */
 const QUIET_MS = 3_000;
+const MB = 1024 * 1024;
+/** A file that was refused is told of for so long after the last time: nobody may use it for a while. */
+const FILE_QUIET_MS = 60_000;
+/** With so many files refused it is the disk. */
+const FILES_MAX = 20;
 /** More than a write of a turn puts down. */
 const PROBE_BYTES = 64 * 1024;
 
@@ -91,13 +100,32 @@ export function createDiskWatch(options: DiskWatchOptions): DiskWatch {
     conditions.open(name, DETAILS[name]);
   };
 
+  const filesRefusedAtMs = new Map<string, number>();
+  /** One file may lie on a bad place of a disk that is good elsewhere. */
+  const failedFile = (organisationId: string) => {
+    const isKnown = filesRefusedAtMs.has(organisationId);
+    if (!isKnown && filesRefusedAtMs.size >= FILES_MAX) {
+      holds('disk_failing');
+      return;
+    }
+    filesRefusedAtMs.set(organisationId, performance.now());
+    const path = join('organisations', organisationId);
+    conditions.open(
+      'disk_failing',
+      `The disk refused to read or write the file of one organisation (${path}): look at the system’s log.`,
+      organisationId,
+    );
+    if (!isKnown) probe(dir).catch((error: unknown) => closed || note(error));
+  };
+
   /** What SQLite says of a disk without room depends on what it was about to do: the disk itself knows better. */
-  const note = (error: unknown) => {
+  const note = (error: unknown, organisationId = '') => {
     if (!isRefusedByDisk(error)) return;
     const code = storageErrorCodeOf(error);
     if (code === 'read_only' || isReadOnly(dir)) holds('read_only');
     else if (code === 'disk_full' || isKnownFull()) holds('disk_full');
-    else holds('disk_failing');
+    else if (organisationId === '') holds('disk_failing');
+    else failedFile(organisationId);
   };
 
   const tryIt = async () => {
@@ -118,10 +146,18 @@ export function createDiskWatch(options: DiskWatchOptions): DiskWatch {
   const look = () => {
     const now = room();
     if (isFull(now)) holds('disk_full');
-    if (isShortOfRoom(now)) {
-      const kept = Math.round(keptForDatabases(now) / 1024 / 1024);
-      conditions.open('disk_low', `The disk has less than ${kept} MB left, which databases keep: uploads are refused. Make room.`);
+    if (!hasRoomForUpload(now, 0)) {
+      const [left, kept] = [leftByUploads(now), keptForDatabases(now)].map((bytes) => Math.round(bytes / MB));
+      conditions.open(
+        'disk_low',
+        `The disk has less than ${left} MB left, of which databases keep ${kept}: uploads are refused. Make room.`,
+      );
     } else conditions.close('disk_low');
+    for (const [organisationId, atMs] of filesRefusedAtMs) {
+      if (performance.now() - atMs < FILE_QUIET_MS) continue;
+      filesRefusedAtMs.delete(organisationId);
+      conditions.close('disk_failing', organisationId);
+    }
     if (refuses()) void tryIt();
   };
 

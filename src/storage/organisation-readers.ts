@@ -82,7 +82,7 @@ export interface ReadersOptions {
   readonly pathOf: (organisationId: string) => string;
   readonly vectors: boolean;
   readonly openMax: number;
-  note(error: unknown): void;
+  note(error: unknown, organisationId: string): void;
 }
 
 export class OrganisationReaders {
@@ -114,7 +114,8 @@ export class OrganisationReaders {
   }
 
   #openFile(organisationId: string): OpenFile {
-    const { files, note, pathOf, vectors } = this.#options;
+    const { files, pathOf, vectors } = this.#options;
+    const note = (error: unknown) => this.#options.note(error, organisationId);
     const path = pathOf(organisationId);
     const options = { vectors, onError: (error: unknown) => files.refuse(organisationId, error) };
     try {
@@ -129,7 +130,8 @@ export class OrganisationReaders {
 
   /** The disk lets nobody write, so the file cannot be upgraded: it is read as it is, when it is of this program. */
   #openUnprepared(organisationId: string, path: string, options: ReaderOptions): OpenFile {
-    const { files, note } = this.#options;
+    const { files } = this.#options;
+    const note = (error: unknown) => this.#options.note(error, organisationId);
     const file = openReadable(path, options, note);
     try {
       requireOrganisationFile(file.connection, path, organisationId);

@@ -143,7 +143,7 @@ export function openStorage(options: StorageOptions): Storage {
 
   /** What a write of the organisation failed with, as it is to be told. */
   const failureOf = (organisationId: string, error: unknown): unknown => {
-    disk.note(error);
+    disk.note(error, organisationId);
     // The file may be gone or another one.
     if (isRefusedByDisk(error) || storageErrorCodeOf(error) === 'corrupt') files.doubt(organisationId);
     return files.refuse(organisationId, error);

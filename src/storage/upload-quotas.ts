@@ -4,7 +4,7 @@
  */
 
 import type { Connection } from './connection.ts';
-import { type DiskRoom, isShortOfRoom } from './disk-room.ts';
+import { type DiskRoom, keptForDatabases } from './disk-room.ts';
 import type { Channel } from './organisations.ts';
 
 interface Bounds {
@@ -35,10 +35,14 @@ const LEFT_BYTES = 1024 * MB;
 /** On a small disk they leave this share of it. */
 const LEFT_SHARE = 0.05;
 
+/** Bytes of a disk of this size below which uploads are refused: what databases keep, and what uploads leave beside it. */
+export function leftByUploads(room: DiskRoom): number {
+  return keptForDatabases(room) + Math.min(LEFT_BYTES, Math.floor(room.totalBytes * LEFT_SHARE));
+}
+
 /** Whether a disk with this much room takes an upload of so many bytes. */
-export function hasRoomForUpload({ freeBytes, totalBytes }: DiskRoom, bytes: number): boolean {
-  const left = freeBytes - bytes - Math.min(LEFT_BYTES, Math.floor(totalBytes * LEFT_SHARE));
-  return !isShortOfRoom({ freeBytes: left, totalBytes });
+export function hasRoomForUpload(room: DiskRoom, bytes: number): boolean {
+  return room.freeBytes - bytes >= leftByUploads(room);
 }
 
 /** Bytes of files without a message that an app may have on a disk of this size; never less than one device may. */
@@ -50,7 +54,7 @@ export interface UploadOwner {
   readonly appId: string;
   readonly channel: Channel;
   readonly deviceId: string;
-  /** Keyed digest of what limits know the client's address by. */
+  /** Keyed digest of what limits know the client's address by; '' where the app counts no addresses. */
   readonly address: string;
 }
 
@@ -86,6 +90,7 @@ export function roomInQuotas(
 ): QuotaFull | { readonly evicted: readonly string[] } {
   const evicted: string[] = [];
   for (const [scope, where, bounds] of SCOPES) {
+    if (scope === 'address' && owner.address === '') continue;
     const used = db.statement(`SELECT count(*) AS files, coalesce(sum(size), 0) AS bytes FROM uploads WHERE ${where}`).get({ ...owner });
     let spareBytes = (scope === 'app' ? Math.min(appMaxBytes, bounds.bytes) : bounds.bytes) - (used?.bytes as number) - bytes;
     let spareFiles = bounds.files - (used?.files as number) - 1;

@@ -47,6 +47,12 @@ test('four at once of a device, and of an address whatever devices it names; the
   assert.equal(enter('same'), 'uploads_unavailable');
 });
 
+test('an app that counts no addresses has no places by address either', () => {
+  const { enter, inside } = desk();
+  for (let n = 0; n < 8; n++) inside(`d${n}`, '');
+  assert.equal(enter('d8', ''), 'uploads_unavailable', 'the app’s own bound');
+});
+
 test('four slow uploads of an address keep no other device of it out; a device makes no room for itself', () => {
   const { ended, enter, inside, pass } = desk();
   for (let n = 0; n < 4; n++) inside(`d${n}`, 'office').arrived(n === 2 ? 10 : 20_000, false);

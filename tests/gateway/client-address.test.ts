@@ -114,3 +114,15 @@ test('decisions §11.5: a forged line before the proxy’s own is not believed o
   const forged = ['X-Forwarded-For: 9.9.9.9', 'Forwarded: for=8.8.8.8', 'X-Forwarded-For: 2001:db8:0:7::9'];
   assert.deepEqual(await who(behindOne.port, ...forged), { clientAddress: '2001:db8:0:7::9', address: '2001:db8:0:7::/64' });
 });
+
+test('decisions §11.5: requests that come by a proxy nobody was told of are warned of, once', async (t) => {
+  const route = defineRoute({ method: 'GET', path: '/v1/x', caller: 'anyone', limits: [], body: null, handle: () => json({}) });
+  const { base, logged } = await serve(t, [route]);
+  await fetch(`${base}/v1/x`);
+  assert.equal(logged.length, 0);
+  for (let n = 0; n < 3; n++) await fetch(`${base}/v1/x`, { headers: { 'X-Forwarded-For': CLIENT } });
+  assert.deepEqual(
+    logged.map(({ header, msg }) => [header, String(msg).includes('TRUST_PROXY')]),
+    [['x-forwarded-for', true]],
+  );
+});

@@ -107,3 +107,9 @@ test('uploads leave 1 GB of a disk beside what databases keep, 5 % of a small on
     assert.equal(hasRoomForUpload({ freeBytes, totalBytes }, 1), fits, `${freeBytes / GB} of ${totalBytes / GB}`);
   }
 });
+
+test('where the app counts no addresses, no quota is by address', (t) => {
+  const { save } = desk(t);
+  for (let n = 0; n < 4; n++) assert.equal(save({ device: `d${n}`, address: '', size: 160 * MB }).full, '');
+  assert.equal(save({ device: 'e', address: 'home', size: 160 * MB }).full, '');
+});

@@ -1,4 +1,5 @@
 /** Cuts knowledge texts into passages, long ones beside the event loop: 200,000 characters of short sentences take a tenth of a second. */
+import { setTimeout as pause } from 'node:timers/promises';
 import { SideThread, SideThreadBusy } from '../../watch/side-thread.ts';
 import { type Chunk, chunkText } from './chunk.ts';
 import type { ChunkCalls } from './chunk-thread.ts';
@@ -6,21 +7,47 @@ import type { ChunkCalls } from './chunk-thread.ts';
 /** Of the worst text some 10 ms. */
 const LONG_CHARS = 20_000;
 
+/** Some texts are cut meanwhile. */
+const RETRY_MS = 100;
+/** What waits at the end is cut in a tenth of a second each; nobody waits longer for that. */
+const CLOSE_WAIT_MS = 5_000;
+
 export class Chunker {
   readonly #thread = new SideThread<ChunkCalls>(new URL('./chunk-thread.js', import.meta.url), 'chunks');
+  readonly #pending = new Set<Promise<unknown>>();
+  #closed = false;
 
-  /** As `chunkText`. When too many wait, or the thread is gone, the text is cut here: no text is lost for it. */
+  /** As `chunkText`. When too many wait, it waits longer: whoever filled the thread would have the loop next. */
   async chunk(text: string): Promise<readonly Chunk[]> {
     if (text.length <= LONG_CHARS) return chunkText(text);
+    const cut = this.#cut(text);
+    this.#pending.add(cut);
     try {
-      return await this.#thread.call('chunk', text);
-    } catch (error) {
-      if (error instanceof SideThreadBusy) return chunkText(text);
-      throw error;
+      return await cut;
+    } finally {
+      this.#pending.delete(cut);
     }
   }
 
-  close(): Promise<void> {
-    return this.#thread.close();
+  /** After what is under way. */
+  async close(): Promise<void> {
+    const late = new AbortController();
+    await Promise.race([Promise.allSettled(this.#pending), pause(CLOSE_WAIT_MS, undefined, { signal: late.signal }).catch(() => {})]);
+    late.abort();
+    this.#closed = true;
+    await this.#thread.close();
+  }
+
+  async #cut(text: string): Promise<readonly Chunk[]> {
+    for (;;) {
+      try {
+        return await this.#thread.call('chunk', text);
+      } catch (error) {
+        if (!(error instanceof SideThreadBusy)) throw error;
+        // The process ends: no text is lost for that.
+        if (this.#closed) return chunkText(text);
+        await pause(RETRY_MS);
+      }
+    }
   }
 }

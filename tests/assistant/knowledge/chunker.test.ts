@@ -18,6 +18,23 @@ test('decisions §3: 200,000 characters of the worst shape keep the event loop f
   assert.deepEqual(await pending, chunkText(LONG));
 });
 
+test('decisions §3: more long texts than the thread takes wait for it, and none is cut on the event loop', async () => {
+  const chunker = new Chunker();
+  const text = 'A sentence. '.repeat(2_000);
+  await chunker.chunk(text);
+  const clock = threadClock();
+  const before = clock().ranMs;
+  const cut = Promise.all(Array.from({ length: 100 }, () => chunker.chunk(text)));
+  await new Promise((resolve) => setImmediate(resolve));
+  assert.ok(clock().ranMs - before < 100, `${clock().ranMs - before} ms`);
+  await chunker.close();
+  assert.equal(
+    (await cut).every((chunks) => chunks.length > 0),
+    true,
+    'also when it is closed meanwhile',
+  );
+});
+
 test('decisions §3: a text is cut also where the thread is gone', async () => {
   const chunker = new Chunker();
   await chunker.close();
