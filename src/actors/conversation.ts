@@ -50,7 +50,7 @@ export class Conversation {
   readonly #epoch: HeldEpoch;
   /** With the personal data of the conversation, once somebody needed it. */
   #held: Thread | null = null;
-  readonly #queue: TurnQueue<Opened>;
+  readonly #queue: TurnQueue<Opened, TurnCommand>;
 
   constructor(id: string, beginning: Beginning, home: Home, opening: TurnOpening, db: Connection, onIdle: () => void) {
     this.id = id;
@@ -105,6 +105,11 @@ export class Conversation {
 
   get waiting(): number {
     return this.#queue.waiting;
+  }
+
+  /** Stops a turn that waits here, if `allows` says that it may be. Its stream ends, and nothing of it is stored. */
+  withdraw(turnId: string, allows: (command: TurnCommand) => boolean): boolean {
+    return this.#queue.withdraw(turnId, allows);
   }
 
   /** Opens a turn, behind those before it. @throws Refusal when too many wait or the rows refuse it. */

@@ -11,6 +11,7 @@ import { readTurn, type TurnRow } from '../storage/turns.ts';
 import type { ActorRecord } from './cluster/messages.ts';
 import { Conversation, type Opened } from './conversation.ts';
 import { type ConversationSnapshot, requireOwnership } from './epochs.ts';
+import { ownConversation } from './ownership.ts';
 import type { RunningTurn } from './running-turn.ts';
 import { refuseTurn, reusedTurnId } from './turn-admission.ts';
 import type { TurnCommand } from './turn-command.ts';
@@ -124,8 +125,23 @@ export class LocalTurns implements TurnHost {
     return hosted(conversation, await conversation.attach(row));
   }
 
+  /**
+   * Stops a turn that waits here behind others of its conversation: it has no row yet, so it is the device's that sent it, its signed
+   * person's, and that of whoever the conversation is. False: no such turn waits here.
+   */
+  withdraw(caller: TurnCaller, turnId: string): boolean {
+    for (const conversation of this.#conversations.values()) {
+      const { id, home } = conversation;
+      if (conversation.waiting === 0 || home.appId !== caller.appId || home.channel !== caller.channel) continue;
+      const isOwn = ownConversation(this.#db(caller.organisationId), id, caller) !== undefined;
+      if (conversation.withdraw(turnId, (command) => isOwn || isSentBy(command, caller))) return true;
+    }
+    return false;
+  }
+
   /** @throws OwnedElsewhere too. */
   async stop(caller: TurnCaller, turnId: string): Promise<boolean> {
+    if (this.withdraw(caller, turnId)) return true;
     const db = this.#db(caller.organisationId);
     const row = theirTurn(db, caller, turnId);
     const conversation = this.#conversations.get(row.conversationId);
@@ -199,6 +215,11 @@ export class LocalTurns implements TurnHost {
   close(): void {
     clearInterval(this.#pings);
   }
+}
+
+function isSentBy({ deviceId, person }: TurnCommand, caller: TurnCaller): boolean {
+  if (deviceId !== '' && deviceId === caller.deviceId) return true;
+  return person?.verified === true && person.externalUserId === caller.person;
 }
 
 function hosted(conversation: Conversation, opened: Opened): HostedTurn {

@@ -21,7 +21,8 @@ const STREAM_HEADERS: Headers = {
 
 /** Without a first byte of the body not even the head leaves. */
 const OPENING = ': open\n\n';
-const WAITING = ': waiting\n\n';
+/** A ping without an id: a client that comes back must not be taken for one that has seen the turn's first event. */
+const WAITING = renderEvent(0, { type: 'ping' }).replace(/^id: 0\n/, '');
 /** Asks uWebSockets whether the buffer is empty; a write is the only question it answers. A comment, so no client minds. */
 const PROBE = ':\n';
 

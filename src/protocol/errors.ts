@@ -77,6 +77,8 @@ export interface RefusalOptions {
   readonly block?: Block;
   /** In a stream it is told as this notice instead of as an error: the build can show one. */
   readonly notice?: Notice;
+  /** In a stream it is told as the end of a turn that somebody stopped, and as no error. */
+  readonly stopped?: boolean;
 }
 
 /** An expected "no": `code` is for the program, `message` is a sentence to act on. */
@@ -88,6 +90,7 @@ export class Refusal extends Error {
   readonly retryAfterS: number | undefined;
   readonly notice: Notice | undefined;
   readonly block: Block | undefined;
+  readonly stopped: boolean;
 
   constructor(code: ErrorCode, message: string, options: RefusalOptions = {}) {
     super(message);
@@ -99,6 +102,7 @@ export class Refusal extends Error {
     this.retryAfterS = options.retryAfterS;
     this.notice = options.notice;
     this.block = options.block;
+    this.stopped = options.stopped === true;
   }
 }
 
@@ -106,7 +110,7 @@ export class Refusal extends Error {
 export type PlainRefusal = { readonly code: ErrorCode; readonly message: string } & Omit<RefusalOptions, 'status' | 'retryable'> &
   Required<Pick<RefusalOptions, 'status' | 'retryable'>>;
 
-export function plainRefusal({ code, message, status, retryable, details, retryAfterS, notice, block }: Refusal): PlainRefusal {
+export function plainRefusal({ code, message, status, retryable, details, retryAfterS, notice, block, stopped }: Refusal): PlainRefusal {
   return {
     code,
     message,
@@ -116,6 +120,7 @@ export function plainRefusal({ code, message, status, retryable, details, retryA
     ...(retryAfterS !== undefined && { retryAfterS }),
     ...(notice !== undefined && { notice }),
     ...(block !== undefined && { block }),
+    ...(stopped && { stopped }),
   };
 }
 

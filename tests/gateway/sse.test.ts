@@ -108,17 +108,19 @@ test('decisions §4: a refusal of the source is error then turn.end in the strea
   assert.equal(logged.length, 1);
 });
 
-test('decisions §4: until its first frame a stream says that it is alive', async (t) => {
+test('decisions §4: until its first frame a stream says with pings that it is alive', async (t) => {
   const source = new ScriptedSource();
   const { base } = await serve(t, [streaming(() => Promise.resolve({ source, fromSeq: 0 }))], {}, { waitingMs: 20, sweepMs: 5 });
   const response = await fetch(`${base}/v1/stream`);
   const reader = response.body?.pipeThrough(new TextDecoderStream()).getReader();
   let seen = '';
-  while (!seen.includes(': waiting\n\n: waiting\n\n')) seen += (await reader?.read())?.value ?? '';
+  // Without an id: who comes back with Last-Event-ID has not seen the turn's first event.
+  const ping = 'event: ping\ndata: {"type":"ping","v":1,"seq":0}\n\n';
+  while (!seen.includes(`\n\n${ping}${ping}`)) seen += (await reader?.read())?.value ?? '';
   source.push(delta(0, 'x'));
   source.end();
   for (let part = await reader?.read(); part?.done === false; part = await reader?.read()) seen += part.value;
-  assert.ok(seen.endsWith(`: waiting\n\n${delta(0, 'x')}`));
+  assert.ok(seen.endsWith(`${ping}${delta(0, 'x')}`));
 });
 
 test('a client that leaves is unsubscribed at once', async (t) => {

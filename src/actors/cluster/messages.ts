@@ -62,6 +62,11 @@ export interface Asks {
     ask: DeviceCaller & { readonly turnId: string };
     answer: { readonly stopped: boolean };
   };
+  /** Stop a turn that waits at your node and has no row yet. */
+  withdrawTurn: {
+    ask: DeviceCaller & { readonly turnId: string };
+    answer: { readonly withdrawn: boolean };
+  };
   actors: { ask: Record<string, never>; answer: { readonly actors: readonly ActorRecord[] } };
   /** Do what SIGTERM does. */
   drain: { ask: Record<string, never>; answer: { readonly draining: true } };

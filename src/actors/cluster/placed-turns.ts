@@ -216,6 +216,8 @@ export class PlacedTurns implements TurnHost {
     try {
       return await local.stop(caller, turnId);
     } catch (error) {
+      // One that waits has no row that would say where.
+      if (error instanceof Refusal && error.status === 404 && (await this.#withdrawElsewhere(caller, turnId))) return true;
       if (!(error instanceof OwnedElsewhere)) throw error;
       if ((await members.probe(error.owner)) !== 'alive') {
         // It may wake and go on: looking at the turn ends it behind the fence.
@@ -229,6 +231,14 @@ export class PlacedTurns implements TurnHost {
         return this.#wasStopped(caller, turnId);
       }
     }
+  }
+
+  /** Asks every other node whether the turn waits there. One that does not answer has nobody who waits for it either. */
+  async #withdrawElsewhere(caller: TurnCaller, turnId: string): Promise<boolean> {
+    const { bus, members } = this.#services;
+    const others = members.list().filter(({ id, url }) => id !== members.self && url !== null);
+    const answers = await Promise.allSettled(others.map(({ id }) => bus.ask(id, 'withdrawTurn', { ...caller, turnId })));
+    return answers.some((answer) => answer.status === 'fulfilled' && answer.value.withdrawn);
   }
 
   /** The turn of a stop that was not answered in time, perhaps because a write of its turn is still out. @throws Refusal 503 */

@@ -44,6 +44,7 @@ export class TurnDesk {
     bus.answer('openTurn', (ask) => this.#openTurn(ask));
     bus.answer('followTurn', (ask) => this.#followTurn(ask));
     bus.answer('stopTurn', async ({ turnId, ...caller }) => ({ stopped: await host.stop(caller, turnId) }));
+    bus.answer('withdrawTurn', async ({ turnId, ...caller }) => ({ withdrawn: this.#services.local.withdraw(caller, turnId) }));
     bus.hear('unfollow', ({ reader, stream }) => this.#feeds.drop(reader, stream));
     members.onLost((node) => this.#feeds.dropNode(node));
     // What was told meanwhile is lost, and who reads here may have no other sign of it.

@@ -101,16 +101,12 @@ export function renderEvent(seq: number, event: StreamEvent): string {
   return renderFrame(seq, type, JSON.stringify(fields).slice(1, -1));
 }
 
-/** What a stream says that is refused before its turn starts (decisions §4): a notice where the refusal is one, else an error. */
-export function refusalEvents({
-  code,
-  message,
-  retryable,
-  retryAfterS,
-  details,
-  notice,
-  block,
-}: Refusal): readonly [StreamEvent, StreamEvent] {
+/**
+ * What a stream says that is refused before its turn starts (decisions §4): a notice where the refusal is one, else an error; the end alone
+ * where somebody stopped the turn.
+ */
+export function refusalEvents({ code, message, retryable, retryAfterS, details, notice, block, stopped }: Refusal): readonly StreamEvent[] {
+  if (stopped) return [{ type: 'turn.end', status: 'completed', billable: false, stopped: true }];
   if (notice === undefined) {
     return [
       {

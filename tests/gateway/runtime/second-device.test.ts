@@ -163,3 +163,40 @@ test('decisions §11.4: X-Service-User is the percent-encoded id, a colon and th
   }
   assert.equal((await confirm(`${encodeURIComponent(id)}:${it.sign(id)}`)).status, 200);
 });
+
+test('decisions §4, §11.4: a turn that waits is stopped by whoever sent it or owns its conversation, and nothing of it is stored', async (t) => {
+  const { chat, it, first, second, conversationId, user, client } = await twoDevices(t);
+  const { wait, open } = gate();
+  t.after(open);
+  chat.script([{ text: 'One moment. ' }, { wait }, { text: 'Done.' }], [{ text: 'Third.' }]);
+  const say = (device: Client, text: string, turnId: string) =>
+    device.say(text, { client, user, conversation_id: conversationId, turn_id: turnId });
+  const [runs, waits, alsoWaits, stays] = Array.from({ length: 4 }, () => randomUUID()) as [string, string, string, string];
+  const running = say(first, 'Runs', runs);
+  while (chat.asked().length === 0) await new Promise((resolve) => setTimeout(resolve, 5));
+  const stopped = say(second, 'Waits', waits);
+  const alsoStopped = say(second, 'Also waits', alsoWaits);
+  const goesOn = say(second, 'Goes on', stays);
+  const stop = (device: Client, turnId: string, headers = {}) => device.send('POST', `/v1/chat/${turnId}/stop`, undefined, headers);
+  // Its request may not have come yet.
+  let answer = await stop(second, waits);
+  while (answer.status === 404) answer = await stop(second, waits);
+  assert.deepEqual(answer.json, { ok: true, stopped: true });
+  const { events } = await stopped;
+  assert.deepEqual(
+    events.filter(({ type }) => type !== 'ping').map(({ type, status, stopped, billable }) => [type, status, stopped, billable]),
+    [['turn.end', 'completed', true, false]],
+  );
+  assert.equal((await stop(second, waits)).status, 404, 'there is no such turn any more');
+  const third = it.newDevice();
+  assert.equal((await stop(third, alsoWaits)).status, 404, 'a stranger stops nothing');
+  assert.equal((await stop(third, alsoWaits, header(it, 'ben'))).status, 404);
+  let signed = await stop(third, alsoWaits, header(it, 'ann'));
+  while (signed.status === 404) signed = await stop(third, alsoWaits, header(it, 'ann'));
+  assert.equal((await alsoStopped).events.at(-1)?.stopped, true);
+  open();
+  assert.match((await running).text, /Done\./);
+  assert.match((await goesOn).text, /Third\./, 'who waits behind it has its place');
+  const { text } = await first.send('GET', `/v1/conversations/${conversationId}/messages`);
+  assert.doesNotMatch(text, /"Waits"|"Also waits"/);
+});
