@@ -15,6 +15,7 @@ import type { WatchedTurn } from './device-watchers.ts';
 import { type FrameSlice, type FrameSource, frame, PING_COMMENT } from './frame-source.ts';
 import { isToBeEnded, type PairingState, pairingState } from './pairing-state.ts';
 import type { ActorSystem } from './system.ts';
+import { WatchedWords } from './watched-words.ts';
 
 export interface WatchServices {
   readonly storage: Storage;
@@ -48,6 +49,7 @@ interface Frame {
 interface Followed {
   readonly source: FrameSource;
   nextSeq: number;
+  readonly words: WatchedWords;
   leave(): void;
 }
 
@@ -188,7 +190,8 @@ export class PairingWatch {
     if (known?.source === position.source) return;
     known?.leave();
     if (known === undefined) this.#opened(appId, turnId, conversationId);
-    const followed: Followed = { source: position.source, nextSeq: Math.max(position.fromSeq, known?.nextSeq ?? 0), leave: () => {} };
+    const nextSeq = Math.max(position.fromSeq, known?.nextSeq ?? 0);
+    const followed: Followed = { source: position.source, nextSeq, words: new WatchedWords(), leave: () => {} };
     this.#turns.delete(turnId);
     this.#turns.set(turnId, followed);
     const head = JSON.stringify({ turn_id: turnId, conversation_id: conversationId }).slice(0, -1);
@@ -213,7 +216,9 @@ export class PairingWatch {
     try {
       const { text, nextSeq, ended } = followed.source.read(followed.nextSeq, PULLED_CHARS);
       followed.nextSeq = nextSeq;
-      for (const event of eventsOf(text)) this.#keep('turn', `${head},"event":${event}}`);
+      for (const event of eventsOf(text)) {
+        for (const shown of followed.words.shown(event)) this.#keep('turn', `${head},"event":${shown}}`);
+      }
       if (ended) followed.leave();
       else if (text !== '' && [...this.#turns.values()].includes(followed)) setImmediate(() => this.#pull(followed, head));
     } catch (error) {

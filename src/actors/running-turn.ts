@@ -5,12 +5,11 @@
  * log and its blocks. Does not own: which turn of the conversation may run, and the fence.
  * Invariant: `block.ready`, `action.execute` and `turn.end` reach the log only after their rows are committed.
  */
-import type { ModelFailure, ModelRun, RoundResult } from '../assistant/models/model.ts';
+import type { ModelFailure, ModelRun, RoundResult, ToolCall } from '../assistant/models/model.ts';
 import { asksAgain, type ChatTurnEffect, type ChatTurnEvent, type chatTurn } from '../machines/chat-turn.ts';
-import type { Block } from '../protocol/catalog/block.ts';
 import type { TurnState } from '../protocol/runtime/states.ts';
-import type { StreamEvent } from '../protocol/runtime/stream-events.ts';
 import { section } from '../watch/sections.ts';
+import { fittedEntries, keptItems } from './kept-answer.ts';
 import { ServerCalls } from './server-calls.ts';
 import type { Stepper } from './step.ts';
 import { stepEvents } from './step-events.ts';
@@ -19,7 +18,7 @@ import { TurnEnding } from './turn-ending.ts';
 import { errorEvent, FAILED_END, failureOf, INTERRUPTED } from './turn-events.ts';
 import { type JournalEntry, journalEvent, type TurnLog } from './turn-log.ts';
 import { TurnMailbox } from './turn-mailbox.ts';
-import { blockEvents, charsOf, newBlock, type Outgoing, speak } from './turn-outbox.ts';
+import { blockEvents, blocksOf, charsOf, newBlock, type StepToCommit, speak } from './turn-outbox.ts';
 import { type RoundOutcome, TurnRounds } from './turn-rounds.ts';
 import type { TurnScope } from './turn-scope.ts';
 
@@ -154,7 +153,13 @@ export class RunningTurn {
   #finishRound(result: RoundResult): void {
     this.#run = null;
     this.#ending.reason = result.reason;
-    const { serverCalls, waiting }: RoundOutcome = this.#rounds.finish(result);
+    const kept = this.#rounds.kept(result);
+    if (!(kept instanceof Promise)) this.#sortRound(kept);
+    else kept.then((calls) => this.#mailbox.do(() => this.#sortRound(calls))).catch((error: unknown) => this.#abandon(error));
+  }
+
+  #sortRound(calls: readonly ToolCall[]): void {
+    const { serverCalls, waiting }: RoundOutcome = this.#rounds.finish(calls);
     if (serverCalls === 0) this.#answer.finish();
     const isLast = serverCalls + waiting.reads + waiting.confirmations === 0;
     this.#close(isLast, { type: 'round.finished', serverCalls, waiting });
@@ -191,7 +196,7 @@ export class RunningTurn {
   /** Steps the machine over the blocks that are finished and then `event`, commits all of it, and performs it. */
   #advance(event?: ChatTurnEvent): void {
     const outbox = this.#answer.take();
-    const blocks = outbox.flatMap((item) => ('block' in item ? [item.block] : []));
+    const blocks = blocksOf(outbox);
     const effects: ChatTurnEffect[] = [];
     const send = (next: ChatTurnEvent) => effects.push(...this.#machine.send(next).effects);
     for (const block of blocks) send({ type: 'block.completed', blockId: block.id });
@@ -200,16 +205,16 @@ export class RunningTurn {
     // What follows the last whole block belongs to one that goes on: it is said after the commit, as any text is.
     const told = ends ? outbox.length : outbox.findLastIndex((item) => 'block' in item) + 1;
     const said = stepEvents(effects, { scope: this.#scope, rounds: this.#rounds, ending: this.#ending });
-    const events = [...blockEvents(outbox.slice(0, told), effects), ...said];
+    const before = outbox.slice(0, told);
     const after = outbox.slice(told);
-    if (events.length === 0) {
+    if (blockEvents(before, effects).length + said.length === 0) {
       speak(after);
       this.#perform(effects);
       return;
     }
     this.#mailbox.hold();
     this.#scope.room
-      .within(charsOf(blocks), () => this.#commit(events, effects, blocks, after))
+      .within(charsOf(blocks), () => this.#commit({ before, said, after, effects }))
       .then(
         (committed) => {
           if (!committed) this.abandon();
@@ -218,16 +223,14 @@ export class RunningTurn {
       );
   }
 
-  async #commit(
-    events: readonly StreamEvent[],
-    effects: readonly ChatTurnEffect[],
-    blocks: readonly Block[],
-    after: readonly Outgoing[],
-  ): Promise<boolean> {
+  async #commit({ before, said, after, effects }: StepToCommit): Promise<boolean> {
+    const items = await keptItems(before, this.#scope.concealOwn);
+    const blocks = blocksOf(items);
+    const events = [...blockEvents(items, effects), ...said];
     const end = effects.find((effect) => effect.type === 'endTurn');
-    const said = this.log.unjournalled();
+    const unjournalled = fittedEntries(this.log.unjournalled(), blocks);
     const firstSeq = this.log.nextSeq;
-    const entries: JournalEntry[] = [...said, ...events.map((event, offset) => journalEvent(firstSeq + offset, event))];
+    const entries: JournalEntry[] = [...unjournalled, ...events.map((event, offset) => journalEvent(firstSeq + offset, event))];
     const nextSeq = firstSeq + events.length;
     const committed = await this.#scope.commit({
       state: this.#machine.state as TurnState,

@@ -1,4 +1,5 @@
 /** Tells a turn again from its rows: the same events with the same seqs, as text at the reader's pace. */
+import { PLACEHOLDER_OPENS } from '../protocol/placeholder.ts';
 import { renderDelta, renderEvent } from '../protocol/runtime/stream-events.ts';
 import type { Connection } from '../storage/connection.ts';
 import { readBlockById } from '../storage/conversations.ts';
@@ -6,12 +7,23 @@ import { readJournal } from '../storage/turns.ts';
 import type { FrameSlice, FrameSource } from './frame-source.ts';
 import type { JournalEntry } from './turn-log.ts';
 
+/** What a placeholder may be cut to. */
+const CUT = new RegExp(`^${PLACEHOLDER_OPENS}[a-z]{0,8}(?:_\\d{0,9})?$`);
+const CUT_MAX_CHARS = 20;
 /** Rows read at a time: one row is one commit, about one block. */
 const ROWS_PER_READ = 8;
 
 /** The last seq of an entry. */
 function lastSeq(entry: JournalEntry): number {
   return 'deltas' in entry ? entry.seq + entry.ends.length - 1 : entry.seq;
+}
+
+/** `at`, or where the placeholder begins that a cut there would go through: half of one could not be restored. */
+function whole(markdown: string, at: number): number {
+  const from = Math.max(0, at - CUT_MAX_CHARS);
+  const before = markdown.slice(from, at);
+  const opens = before.lastIndexOf(PLACEHOLDER_OPENS);
+  return opens >= 0 && CUT.test(before.slice(opens)) ? from + opens : at;
 }
 
 /** Text of one entry's events from `seq` on; '' when the block it tells of is gone (replaced by a later attempt). */
@@ -25,8 +37,8 @@ function renderEntry(db: Connection, entry: JournalEntry, seq: number): string {
   if (typeof markdown !== 'string') return '';
   let text = '';
   for (let k = Math.max(0, seq - entry.seq); k < entry.ends.length; k++) {
-    const start = k === 0 ? entry.from : entry.ends[k - 1];
-    text += renderDelta(entry.seq + k, entry.index, markdown.slice(start, entry.ends[k]));
+    const start = k === 0 ? entry.from : (entry.ends[k - 1] ?? 0);
+    text += renderDelta(entry.seq + k, entry.index, markdown.slice(whole(markdown, start), whole(markdown, entry.ends[k] ?? 0)));
   }
   return text;
 }

@@ -7,6 +7,20 @@ import type { NewBlock } from '../storage/conversations.ts';
 /** What of the answer waits for a commit: a block that is whole, or what was said of a later one. */
 export type Outgoing = { readonly block: Block } | { readonly event: StreamEvent; readonly speak: () => void };
 
+/** What one step says and does. */
+export interface StepToCommit {
+  /** Up to the last whole block. */
+  readonly before: readonly Outgoing[];
+  /** Beside blocks. */
+  readonly said: readonly StreamEvent[];
+  readonly after: readonly Outgoing[];
+  readonly effects: readonly ChatTurnEffect[];
+}
+
+export function blocksOf(items: readonly Outgoing[]): Block[] {
+  return items.flatMap((item) => ('block' in item ? [item.block] : []));
+}
+
 /** Blocks that are sent become ready where they stand among the rest. */
 export function blockEvents(items: readonly Outgoing[], effects: readonly ChatTurnEffect[]): StreamEvent[] {
   const sent = new Set(effects.flatMap((effect) => (effect.type === 'sendBlock' ? [effect.blockId] : [])));

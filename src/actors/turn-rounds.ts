@@ -18,6 +18,7 @@ import { passagesText, queryOf, refusal } from './call-words.ts';
 import { confirmCardBody } from './card-body.ts';
 import type { CallDefinition } from './confirm-card.ts';
 import { dispatch } from './invocation-step.ts';
+import { keptCall } from './kept-answer.ts';
 import type { ServerCalls, ServerRead } from './server-calls.ts';
 import type { TurnAnswer } from './turn-answer.ts';
 import type { TurnScope } from './turn-scope.ts';
@@ -108,16 +109,26 @@ export class TurnRounds {
     return request;
   }
 
-  /** Sorts a round's calls: blocks are completed, actions wait, and the rest is the server's to answer. */
-  finish(result: RoundResult): RoundOutcome {
+  /** Counts what a round cost, and answers its calls as they are kept: at once, or once new values are stored. */
+  kept(result: RoundResult): readonly ToolCall[] | Promise<readonly ToolCall[]> {
     this.#count(result);
-    this.#calls = result.toolCalls;
+    const { concealOwn, toolset } = this.#scope;
+    const calls = result.toolCalls.map((call) => {
+      const action = toolset.actions.get(call.name);
+      return action === undefined ? call : keptCall(call, action, concealOwn);
+    });
+    return calls.some((call) => call instanceof Promise) ? Promise.all(calls) : (calls as ToolCall[]);
+  }
+
+  /** Sorts a round's calls: blocks are completed, actions wait, and the rest is the server's to answer. */
+  finish(calls: readonly ToolCall[]): RoundOutcome {
+    this.#calls = calls;
     this.#answers = new Map();
     this.#reads = [];
     const { toolset } = this.#scope;
-    const components = result.toolCalls.filter((call) => this.drawsComponent(call.name));
+    const components = calls.filter((call) => this.drawsComponent(call.name));
     for (const { call, details } of this.#answer.finishRound(components)) this.#answers.set(call.id, () => refusal(details));
-    for (const call of result.toolCalls) {
+    for (const call of calls) {
       const action = this.#tellsOnly ? undefined : toolset.actions.get(call.name);
       if (action !== undefined) this.#callAction(call, action);
       else if (call.name === SEARCH_KNOWLEDGE && !this.#tellsOnly)

@@ -66,6 +66,8 @@ export interface TurnScope {
   /** Personal data into placeholders, and back; the words of both are the same length of life as the conversation's. */
   conceal<T>(value: T): T | Promise<T>;
   restore<T>(value: T): T;
+  /** The same of what the model wrote itself: a placeholder in it is one. */
+  readonly concealOwn: <T>(value: T) => T | Promise<T>;
   /** The signed-in person's own token, '' when there is none. In memory only. */
   readonly userToken: string;
   /** Calls an HTTP action of the app. */

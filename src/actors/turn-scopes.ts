@@ -110,6 +110,7 @@ export class TurnScopes {
       // What it is used for is data of an endpoint's.
       conceal: (value) => concealment.conceal(value, true),
       restore: (value) => concealment.restore(value),
+      concealOwn: (value) => concealment.concealOwn(value),
       userToken: command.userToken,
       runAction,
       executions: run.executions,

@@ -1,0 +1,97 @@
+/** Decisions §11.6: what the model writes of its own is kept in placeholder form too, and the owner sees values. */
+import assert from 'node:assert/strict';
+import { randomUUID } from 'node:crypto';
+import { readdirSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { before, type TestContext, test } from 'node:test';
+import { createOperator, HANDSHAKE, spoken } from '../../support/client.ts';
+import { pendingOf, readies, type ScriptedChat, startScriptedChat, thread } from './scripted-chat.ts';
+
+let it: ScriptedChat;
+
+before(async (t) => {
+  it = await startScriptedChat(t as TestContext);
+});
+
+const PHONE = '+49 30 90182044';
+const MAIL = 'invented.person@example.org';
+const WORDS = `Call ${PHONE} or write to ${MAIL}, within 30 days.`;
+const KEPT = 'Call ⟦phone_1⟧ or write to ⟦email_1⟧, within 30 days.';
+
+async function transcript(conversationId: string): Promise<string> {
+  const console_ = createOperator(it.service.baseUrl, it.service.operatorToken);
+  const { text } = await console_('GET', `/conversations/${conversationId}?app=${it.app.appId}`);
+  return text;
+}
+
+test('decisions §11.6: words and components are kept in placeholder form; the owner sees values in stream, replay and history', async () => {
+  const turn = { turn_id: randomUUID() };
+  it.script([
+    { text: 'Call +49 30 9' },
+    { text: `0182044 or write to ${MAIL}, within 30 days.` },
+    { call: 'key_points', args: { points: [{ text: WORDS }] } },
+  ]);
+  const answer = await it.say('How do I reach you?', turn);
+  assert.equal(spoken(answer.events), WORDS);
+  const [text, points] = readies(answer.events);
+  assert.equal(text?.body.md, WORDS);
+  assert.deepEqual(points?.body.points, [{ text: WORDS }]);
+  assert.ok(points?.fallback_text?.includes(PHONE));
+  const [, stored] = await it.stored(thread(answer));
+  assert.deepEqual(stored?.blocks, [text, points]);
+  const replay = await it.client.send('GET', `/v1/chat/${turn.turn_id}`);
+  const deltas = Array.from(
+    replay.text.matchAll(/^data: (\{"type":"block\.delta".*)$/gm),
+    ([, data = '']) => (JSON.parse(data) as { text_delta: string }).text_delta,
+  );
+  assert.equal(deltas.join(''), WORDS);
+  assert.ok(replay.text.includes(JSON.stringify(WORDS)));
+  it.script([{ text: 'Yes.' }]);
+  await it.say('Thanks.', { conversation_id: thread(answer) });
+  assert.ok(it.lastRequest().messages.some(({ role, content }) => role === 'assistant' && content.startsWith(KEPT)));
+});
+
+test('decisions §11.6: a link that the model wrote with a number in it is the owner’s as it was', async () => {
+  const md = 'See [the page](https://shop.example/?tel=+493090182044) now.';
+  it.script([{ text: md }]);
+  const answer = await it.say('Where?');
+  assert.equal(readies(answer.events)[0]?.body.md, md);
+  const [, stored] = await it.stored(thread(answer));
+  assert.equal(stored?.blocks[0]?.body.md, md);
+});
+
+test('decisions §11.6: parameters that the model filled in are kept in placeholder form, and run with values', async () => {
+  const params = {
+    phone: { type: 'string', required: true },
+    branch: { type: 'string', enum: ['+49 30 1112223', 'none'] },
+    note: { type: 'string' },
+  };
+  const manifest = {
+    version: '1',
+    actions: [
+      { name: 'find_person', description: 'Finds a person.', params },
+      { name: 'call_back', description: 'Calls back.', risk: 'write', confirm_template: 'Call {phone}?', params },
+    ],
+  };
+  const { json } = await it.client.send('POST', '/v1/apps/manifest', { manifest, sdk: 'web/0.50.0' });
+  const client = { ...HANDSHAKE, manifest_hash: (json as { manifest_hash: string }).manifest_hash };
+  const args = { phone: '0171 2345678', branch: '+49 30 1112223', note: MAIL };
+  it.script([{ call: 'find_person', args }]);
+  const read = await it.say('Find them.', { client });
+  assert.deepEqual(pendingOf(read)[0] && (pendingOf(read)[0] as unknown as { params: object }).params, args);
+  assert.deepEqual(read.events.find(({ type }) => type === 'action.execute')?.params, args);
+  it.script([{ call: 'call_back', args }]);
+  const write = await it.say('Call them.', { client });
+  const [card] = readies(write.events);
+  assert.equal(card?.body.summary, 'Call 0171 2345678?');
+  for (const answer of [read, write]) assert.ok((await transcript(thread(answer))).includes('⟦phone_1⟧'), 'kept as a placeholder');
+});
+
+test('decisions §11.6: none of it is in the files', async () => {
+  const folder = it.service.dataDir;
+  const files = readdirSync(folder, { recursive: true, withFileTypes: true }).filter(
+    (entry) => entry.isFile() && /\.sqlite(?:-wal)?$/.test(entry.name),
+  );
+  const bytes = Buffer.concat(files.map((entry) => readFileSync(join(entry.parentPath, entry.name))));
+  for (const value of [PHONE, MAIL, '0171 2345678']) assert.equal(bytes.includes(value), false, value);
+});
