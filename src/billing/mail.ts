@@ -5,7 +5,6 @@
 import { createHash } from 'node:crypto';
 import { rename, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { createTransport } from 'nodemailer';
 import type { Logger } from 'pino';
 
 export interface Mail {
@@ -79,12 +78,17 @@ function envelope(mail: Mail, from: string) {
   };
 }
 
+/** Loaded with the first mail or the first look at the server: a start need not wait for it. */
+const load = () => import('nodemailer');
+
 function outboxMailer({ from, outbox }: MailOptions): Mailer {
-  const transport = createTransport({ streamTransport: true, buffer: true, newline: 'windows' });
+  const open = async () => (await load()).createTransport({ streamTransport: true, buffer: true, newline: 'windows' });
+  let transport: ReturnType<typeof open> | undefined;
   return {
     ready: () => Promise.resolve(true),
     async send(mail) {
-      const { message } = await transport.sendMail(envelope(mail, from));
+      transport ??= open();
+      const { message } = await (await transport).sendMail(envelope(mail, from));
       const path = join(outbox, `${digestOf(mail.key)}.eml`);
       try {
         // Whoever reads the folder sees whole mails only.
@@ -99,13 +103,13 @@ function outboxMailer({ from, outbox }: MailOptions): Mailer {
 }
 
 function smtpMailer(smtpUrl: string, { from, log, timeoutMs = SMTP_TIMEOUT_MS }: MailOptions): Mailer {
-  const transport = createTransport({
-    url: smtpUrl,
-    connectionTimeout: timeoutMs,
-    greetingTimeout: timeoutMs,
-    socketTimeout: timeoutMs,
-    dnsTimeout: timeoutMs,
-  });
+  const times = { connectionTimeout: timeoutMs, greetingTimeout: timeoutMs, socketTimeout: timeoutMs, dnsTimeout: timeoutMs };
+  const open = async () => (await load()).createTransport({ url: smtpUrl, ...times });
+  let transport: ReturnType<typeof open> | undefined;
+  const opened = () => {
+    transport ??= open();
+    return transport;
+  };
   /** Codes only: what a server says may hold addresses. */
   const warn = (error: unknown, text: string) => {
     const { code, responseCode } = error as MailFault;
@@ -114,7 +118,7 @@ function smtpMailer(smtpUrl: string, { from, log, timeoutMs = SMTP_TIMEOUT_MS }:
   return {
     async ready() {
       try {
-        return await transport.verify();
+        return await (await opened()).verify();
       } catch (error) {
         warn(error, 'the mail server cannot be reached');
         return false;
@@ -122,7 +126,7 @@ function smtpMailer(smtpUrl: string, { from, log, timeoutMs = SMTP_TIMEOUT_MS }:
     },
     async send(mail) {
       try {
-        await transport.sendMail(envelope(mail, from));
+        await (await opened()).sendMail(envelope(mail, from));
         return 'sent';
       } catch (error) {
         warn(error, 'a mail was not sent');

@@ -71,7 +71,7 @@ export function helpText(tools: readonly ToolDefinition[], hasPassages: boolean)
   const components =
     names.length === 0
       ? ''
-      : `Ask me to show one of my components, as in "show me a ${spokenName(names[0] ?? '')}": ${enumerated(names.map((name) => `\`${name}\``))}.`;
+      : `Ask me to show one of my components, as in "show me ${spokenName(names[0] ?? '')}": ${enumerated(names.map((name) => `\`${name}\``))}.`;
   const offered = offer(tools, hasPassages);
   const parts = [offered === '' ? 'There is nothing here yet that I could answer from.' : offered, components];
   return parts.filter((part) => part !== '').join('\n\n');
