@@ -69,6 +69,13 @@ const WHO: Readonly<Record<Scope, string>> = {
   person: 'this person',
 };
 
+const BUCKETS_MAX: Readonly<Record<Scope, number>> = {
+  device: DEVICE_BUCKETS_MAX,
+  app: APP_BUCKETS_MAX,
+  address: ADDRESS_BUCKETS_MAX,
+  person: PERSON_BUCKETS_MAX,
+};
+
 /** The bucket's name after its app; undefined: the limit is not about this caller. */
 function bucketOf(scope: Scope, { deviceId, address, person = null }: Counted): string | undefined {
   if (scope === 'app') return '';
@@ -87,12 +94,8 @@ function tooManyWrong(waitS: number): Refusal {
 
 export class RateBuckets {
   readonly #nowMs: () => number;
-  readonly #buckets: Readonly<Record<Scope, LRUCache<string, Bucket>>> = {
-    device: new LRUCache({ max: DEVICE_BUCKETS_MAX }),
-    app: new LRUCache({ max: APP_BUCKETS_MAX }),
-    address: new LRUCache({ max: ADDRESS_BUCKETS_MAX }),
-    person: new LRUCache({ max: PERSON_BUCKETS_MAX }),
-  };
+  /** Made when they are first needed: each takes the memory of all that it may hold at once, some megabytes. */
+  readonly #made: Partial<Record<Scope, LRUCache<string, Bucket>>> = {};
   /** When the last requests of a session came, oldest first: at most as many as a minute may have. */
   readonly #sessions = new LRUCache<string, number[]>({ max: SESSIONS_MAX });
 
@@ -105,6 +108,12 @@ export class RateBuckets {
     others?.listen((name, count) => this.#heard(name, count));
   }
 
+  #buckets(scope: Scope): LRUCache<string, Bucket> {
+    const made = this.#made[scope] ?? new LRUCache<string, Bucket>({ max: BUCKETS_MAX[scope] });
+    this.#made[scope] = made;
+    return made;
+  }
+
   /** Another node let requests pass. */
   #heard(name: string, count: number): void {
     if (name.startsWith(SHARED_SESSION)) {
@@ -115,7 +124,7 @@ export class RateBuckets {
     }
     const [, kind, perMinute, key] = SHARED_NAME.exec(name) ?? [];
     if (key === undefined) return;
-    const bucket = this.#bucket(this.#buckets[kind as Scope], key);
+    const bucket = this.#bucket(this.#buckets(kind as Scope), key);
     const nowMs = this.#nowMs();
     bucket.level = Math.max(0, levelAt(bucket, Number(perMinute), nowMs) + count);
     bucket.atMs = nowMs;
@@ -126,7 +135,7 @@ export class RateBuckets {
     const perMinute = limitOf(caller.app);
     const name = bucketOf(scope, caller);
     if (name === undefined || perMinute === Infinity) return Infinity;
-    const bucket = this.#buckets[scope].peek(`${pool} ${caller.app.id}${name}`);
+    const bucket = this.#buckets(scope).peek(`${pool} ${caller.app.id}${name}`);
     if (bucket === undefined) return perMinute;
     return Math.max(0, Math.floor(perMinute - levelAt(bucket, perMinute, this.#nowMs())));
   }
@@ -149,7 +158,7 @@ export class RateBuckets {
       const perMinute = limitOf(caller.app);
       if (name === undefined || perMinute === Infinity) continue;
       const key = `${pool} ${caller.app.id}${name}`;
-      const bucket = this.#buckets[scope].peek(key);
+      const bucket = this.#buckets(scope).peek(key);
       if (bucket !== undefined) bucket.level = Math.max(0, bucket.level - 1);
       this.#others?.count(`${scope} ${perMinute} ${key}`, -1);
     }
@@ -157,21 +166,21 @@ export class RateBuckets {
 
   /** Counts the request for its address, whatever becomes of it. True: the address sent few of them lately. */
   #isModest(pool: string, keptPerMinute: number, { app, address }: Counted): boolean {
-    return this.#take(this.#buckets.address, `${pool} ${app.id} ${address}`, keptPerMinute) === 0;
+    return this.#take(this.#buckets('address'), `${pool} ${app.id} ${address}`, keptPerMinute) === 0;
   }
 
   /** Counts a wrong credential of the address. @throws Refusal `rate_limited` with Retry-After when there were too many. */
   failed(kind: CredentialKind, address: string): void {
     const key = `wrong ${kind} ${address}`;
     const perMinute = WRONG_PER_MINUTE[kind];
-    const waitS = this.#take(this.#buckets.address, key, perMinute);
+    const waitS = this.#take(this.#buckets('address'), key, perMinute);
     if (waitS > 0) throw tooManyWrong(waitS);
     this.#others?.count(`address ${perMinute} ${key}`);
   }
 
   /** To be asked before a credential is compared. @throws Refusal `rate_limited` with Retry-After while there were too many wrong ones. */
   refuseGuesses(kind: CredentialKind, address: string): void {
-    const bucket = this.#buckets.address.peek(`wrong ${kind} ${address}`);
+    const bucket = this.#buckets('address').peek(`wrong ${kind} ${address}`);
     const perMinute = WRONG_PER_MINUTE[kind];
     const waitS = bucket === undefined ? 0 : waitUntilFits(levelAt(bucket, perMinute, this.#nowMs()), perMinute);
     if (waitS > 0) throw tooManyWrong(waitS);
@@ -201,8 +210,8 @@ export class RateBuckets {
 
   /** `isKept`: it passes although the bucket is full, unless too many did. */
   #pass({ scope, retryAfterS, keptTogether = Infinity }: RateLimit, perMinute: number, key: string, isKept: boolean): void {
-    const waitS = this.#take(this.#buckets[scope], key, perMinute);
-    if (waitS > 0 && isKept && this.#take(this.#buckets[scope], `${key} kept`, keptTogether) === 0) return;
+    const waitS = this.#take(this.#buckets(scope), key, perMinute);
+    if (waitS > 0 && isKept && this.#take(this.#buckets(scope), `${key} kept`, keptTogether) === 0) return;
     if (waitS > 0) throw tooMany(WHO[scope], retryAfterS ?? waitS);
     this.#others?.count(`${scope} ${perMinute} ${key}`);
   }
