@@ -39,13 +39,15 @@ export function panelJson(panel: Stepper<typeof stepPanel>, seen: Observations =
 export class SessionPanel {
   readonly #stored: StoredPanel;
   readonly #json: string;
-  #awake: Stepper<typeof stepPanel> | undefined;
+  readonly #seenBefore: Observations;
   #seen: Observations;
+  #awake: Stepper<typeof stepPanel> | undefined;
 
   constructor(row: Pick<SetupSessionRow, 'panel'>) {
     this.#json = row.panel;
     this.#stored = storedPanel(row);
-    this.#seen = this.#stored.seen ?? {};
+    this.#seenBefore = this.#stored.seen ?? {};
+    this.#seen = this.#seenBefore;
   }
 
   get machine(): Stepper<typeof stepPanel> {
@@ -77,7 +79,7 @@ export class SessionPanel {
 
   /** As the row is to keep it: the very same text when nothing has changed. */
   toJson(): string {
-    const isUnseen = this.#seen === (this.#stored.seen ?? this.#seen);
-    return this.#awake === undefined && isUnseen ? this.#json : panelJson(this.machine, this.#seen);
+    const isAsleep = this.#awake === undefined && this.#seen === this.#seenBefore;
+    return isAsleep ? this.#json : panelJson(this.machine, this.#seen);
   }
 }
