@@ -7,9 +7,9 @@
 
 /**
  * Characters. Each is in memory some ten times on its way (as events, as journal, as blocks, cloned for the writer's thread, there again):
- * 20 MB. Everyday commits under way come to a hundredth of it.
+ * 3 MB. Everyday commits under way come to a tenth of it.
  */
-const UNDER_WAY_MAX_CHARS = 2_000_000;
+const UNDER_WAY_MAX_CHARS = 256_000;
 /** So little never waits: the end of a short answer is not to queue behind long ones. */
 const ALWAYS_ADMITTED_CHARS = 2_000;
 
@@ -26,6 +26,11 @@ export class AnswerRoom {
 
   constructor(maxChars = UNDER_WAY_MAX_CHARS) {
     this.#maxChars = maxChars;
+  }
+
+  /** Commits that wait for room. */
+  get waiting(): number {
+    return this.#waiting.size;
   }
 
   /** Takes so many characters in, or answers what settles when it has. */

@@ -16,6 +16,8 @@ export interface FrameSource {
   subscribe(wake: () => void): () => void;
   /** Tells that a reader that subscribed takes nothing for now, or takes again. */
   slow?(reader: object, isSlow: boolean): void;
+  /** For how long what it tells has come late, in ms, because too much is being told in other streams; 0 when it comes in time. */
+  lateMs?(): number;
 }
 
 /** Where a reader of a turn begins. */
@@ -34,6 +36,7 @@ export function changedSource(source: FrameSource, change: (text: string) => str
     },
     subscribe: (wake) => source.subscribe(wake),
     slow: (reader, isSlow) => source.slow?.(reader, isSlow),
+    lateMs: () => source.lateMs?.() ?? 0,
   };
 }
 

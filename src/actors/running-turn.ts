@@ -22,9 +22,6 @@ import { blockEvents, blocksOf, charsOf, newBlock, type StepToCommit, speak } fr
 import { type RoundOutcome, TurnRounds } from './turn-rounds.ts';
 import type { TurnScope } from './turn-scope.ts';
 
-/** Then the model is read on, however slow the readers are. */
-const PINGS_WAITED_MAX = 2;
-
 export interface TurnStart {
   /** The machine as it was when its opening was committed, and the effects that are still to be performed. */
   readonly machine: Stepper<typeof chatTurn>;
@@ -47,8 +44,6 @@ export class RunningTurn {
   readonly #mailbox: TurnMailbox;
   #run: ModelRun | null = null;
   readonly #ending = new TurnEnding();
-  /** Pings since which nobody who reads takes anything. */
-  #pingsWaited = 0;
 
   constructor(scope: TurnScope, start: TurnStart) {
     this.#scope = scope;
@@ -58,8 +53,9 @@ export class RunningTurn {
     this.done = new Promise((resolve) => {
       this.#settle = resolve;
     });
-    this.#mailbox = new TurnMailbox({ upstream: () => this.#run, failed: (error) => this.#abandon(error) });
+    this.#mailbox = new TurnMailbox({ upstream: () => this.#run, failed: (error) => this.#abandon(error), share: scope.share });
     this.log.onLag = (isLagging) => this.#mailbox.readersLag(isLagging);
+    this.log.share = scope.share;
     this.#answer = new TurnAnswer(scope, this.log);
     this.#serverCalls = new ServerCalls(scope);
     this.#rounds = new TurnRounds(scope, this.#answer, this.#serverCalls);
@@ -92,9 +88,7 @@ export class RunningTurn {
 
   /** Keep-alive for readers; not while a commit has given out the next seqs. */
   ping(): void {
-    // A reader that takes nothing is dropped long before the second ping; who sips must not keep the model's connection for ever.
-    this.#pingsWaited = this.#mailbox.waitsForReaders ? this.#pingsWaited + 1 : 0;
-    if (this.#pingsWaited >= PINGS_WAITED_MAX) this.#mailbox.waitNoMore();
+    this.#mailbox.pinged();
     if (this.#mailbox.isFree) this.log.say({ type: 'ping' });
   }
 
@@ -120,12 +114,12 @@ export class RunningTurn {
     const { requestId } = this.#scope;
     const request = section('turn: the request to the model', requestId, () => this.#rounds.request());
     this.#run = this.#scope.model.stream(request, {
-      text: (delta) => this.#mailbox.do(() => this.#text(delta), delta.length),
+      text: (delta) => this.#heard(delta),
       toolCallStarted: (call) =>
         this.#mailbox.do(() => {
           if (!this.#rounds.drawsComponent(call.name)) return;
           this.#answer.componentStarted(call);
-          if (this.#answer.isWaiting) this.#advance();
+          this.#goOn();
         }),
       finished: (result) => this.#mailbox.do(() => section('turn: a round ends', requestId, () => this.#finishRound(result))),
       failed: (failure) => this.#mailbox.do(() => this.#fail(failure)),
@@ -133,9 +127,16 @@ export class RunningTurn {
     this.#mailbox.upstreamBegan();
   }
 
-  #text(delta: string): void {
-    this.#rounds.heard(delta);
-    this.#answer.text(delta);
+  #heard(delta: string): void {
+    this.#mailbox.do(() => {
+      this.#rounds.heard(delta);
+      this.#answer.text(delta);
+      this.#goOn();
+    }, delta.length);
+    this.#mailbox.read(delta.length);
+  }
+
+  #goOn(): void {
     if (this.#answer.isFull) this.#truncate();
     else if (this.#answer.isWaiting) this.#advance();
   }
@@ -269,6 +270,7 @@ export class RunningTurn {
 
   #end(isStored: boolean): void {
     this.#mailbox.close();
+    this.#scope.share.leave();
     this.#run?.abort();
     this.#serverCalls.abortReads();
     this.log.end();

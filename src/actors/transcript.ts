@@ -5,7 +5,7 @@ import type { ChatMessage, ToolCall } from '../assistant/models/model.ts';
 import type { Block } from '../protocol/catalog/block.ts';
 import { fallbackText } from '../protocol/catalog/catalog.ts';
 import type { Connection } from '../storage/connection.ts';
-import { readMessages, type StoredMessage } from '../storage/conversations.ts';
+import { readMessages, readTextBlocks, type StoredMessage } from '../storage/conversations.ts';
 import { type InvocationRow, readConversationInvocations } from '../storage/invocations.ts';
 import { attachmentsOfMessages } from '../storage/uploads.ts';
 import { askedCall } from './confirm-card.ts';
@@ -124,4 +124,14 @@ export function readTranscript(
     groups.unshift(group);
   }
   return groups.flat();
+}
+
+/** The text of a message that is being written, from this block on: its beginning, when it is more than the model is told of a conversation. */
+export function readWritten(db: Connection, messageId: string, fromBlock: number): string {
+  let text = '';
+  for (const md of readTextBlocks(db, messageId, fromBlock)) {
+    if (text.length + md.length > CHARS_REMEMBERED) break;
+    text += text === '' ? md : `\n\n${md}`;
+  }
+  return text;
 }

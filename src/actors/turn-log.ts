@@ -35,8 +35,8 @@ export type JournalEntry =
   | { readonly seq: number; readonly ready: string; readonly index: number }
   | { readonly seq: number; readonly event: StreamEvent };
 
-/** Committed events beyond this much text leave memory: a turn may say a million characters, its readers are few and near the end. */
-const RETAINED_CHARS = 16 * 1024;
+/** Committed events beyond this much text, which is more than most answers have, leave memory: a turn's readers are few and near the end. */
+const RETAINED_CHARS = 4 * 1024;
 
 /** Logs with something new, woken together at the end of the loop tick: one callback per node, not one per stream. */
 const dirty = new Set<TurnLog>();
@@ -63,6 +63,8 @@ export class TurnLog implements FrameSource {
   #isLagging = false;
   /** Hears when none of the readers takes what is said, and when one does again or none is left. */
   onLag: ((isLagging: boolean) => void) | null = null;
+  /** Knows for how long the turn has had to wait for its share of what long answers may say. */
+  share: { readonly lateMs: number; isRead: boolean } | null = null;
   #entries: Entry[] = [];
   #nextSeq: number;
   /** Everything before this seq is in the journal. */
@@ -153,21 +155,33 @@ export class TurnLog implements FrameSource {
   flush(): void {
     this.#sealText();
     for (const wake of this.#wakes) wake();
+    // Whoever has not read it by now is behind.
+    this.#lastFrame = '';
+    this.#lastFrameSeq = -1;
   }
 
   subscribe(wake: () => void): () => void {
     this.#wakes.add(wake);
-    this.#lookForLag();
+    this.#lookForReaders();
     return () => {
       this.#wakes.delete(wake);
-      this.#lookForLag();
+      this.#lookForReaders();
     };
+  }
+
+  #lookForReaders(): void {
+    if (this.share !== null) this.share.isRead = this.#wakes.size > 0;
+    this.#lookForLag();
   }
 
   slow(reader: object, isSlow: boolean): void {
     if (isSlow) this.#slow.add(reader);
     else this.#slow.delete(reader);
     this.#lookForLag();
+  }
+
+  lateMs(): number {
+    return this.share?.lateMs ?? 0;
   }
 
   #lookForLag(): void {

@@ -1,20 +1,26 @@
 /**
  * One thing at a time within a turn: what comes in while a commit is under way is held, in order, and done after it.
  *
- * Owns what is held, and when the upstream is asked to wait: while much is held, or while nobody who reads the turn takes what is said. Does not own what is done, nor when a commit begins and ends.
+ * Owns what is held, and when the upstream is asked to wait: while much is held, while nobody who reads the turn takes what is said, or while
+ * the turn has had its share of what long answers may say. Does not own what is done, nor when a commit begins and ends.
  */
 import type { ModelRun } from '../assistant/models/model.ts';
+import type { AnswerShare } from './long-answers.ts';
 
 /** Model events held while a commit is under way; beyond this the upstream is asked to wait. */
 const HELD_EVENTS_PAUSE = 64;
-/** The same for the words in them: about what is said between two commits. */
-const HELD_CHARS_PAUSE = 8 * 1024;
+/** The same for the words in them: more than any model says while a commit is made. What was read of the upstream by then still comes. */
+const HELD_CHARS_PAUSE = 2 * 1024;
+/** Then the model is read on, however slow the readers are. */
+const PINGS_WAITED_MAX = 2;
 
 export interface MailboxOwner {
   /** The model's answer that comes in, if one does. */
   upstream(): ModelRun | null;
   /** A bug met on the way: it ends this turn, and no other. */
   failed(error: unknown): void;
+  /** How much of the upstream it may read. */
+  readonly share: AnswerShare;
 }
 
 export class TurnMailbox {
@@ -26,11 +32,15 @@ export class TurnMailbox {
   #isFull = false;
   #readersLag = false;
   #isImpatient = false;
+  /** Pings since which nobody who reads takes anything. */
+  #pingsWaited = 0;
+  #waitsForShare = false;
   #isPaused = false;
   #isClosed = false;
 
   constructor(owner: MailboxOwner) {
     this.#owner = owner;
+    owner.share.onShare = () => this.#useShare(false);
   }
 
   /** Whether the turn is neither committing nor at its end. */
@@ -53,8 +63,23 @@ export class TurnMailbox {
     this.#settleUpstream();
   }
 
-  /** From now on the turn goes on whether its readers take it or not: they find it in its rows. */
-  waitNoMore(): void {
+  /** So much was read of the upstream. */
+  read(chars: number): void {
+    if (!this.#owner.share.take(chars)) this.#useShare(true);
+  }
+
+  #useShare(isUsedUp: boolean): void {
+    this.#waitsForShare = isUsedUp;
+    this.#settleUpstream();
+  }
+
+  /**
+   * A ping is due. A reader that takes nothing is dropped long before the second one; who sips must not keep the model's connection for
+   * ever: from then on the turn goes on whether its readers take it or not, and they find it in its rows.
+   */
+  pinged(): void {
+    this.#pingsWaited = this.waitsForReaders ? this.#pingsWaited + 1 : 0;
+    if (this.#pingsWaited < PINGS_WAITED_MAX) return;
     this.#isImpatient = true;
     this.#settleUpstream();
   }
@@ -65,7 +90,7 @@ export class TurnMailbox {
   }
 
   #settleUpstream(): void {
-    const waits = this.#isFull || this.waitsForReaders;
+    const waits = this.#isFull || this.#waitsForShare || this.waitsForReaders;
     if (waits === this.#isPaused || this.#isClosed) return;
     this.#isPaused = waits;
     if (waits) this.#owner.upstream()?.pause();

@@ -19,6 +19,7 @@ import { confirmCardBody } from './card-body.ts';
 import type { CallDefinition } from './confirm-card.ts';
 import { dispatch } from './invocation-step.ts';
 import { keptCall } from './kept-answer.ts';
+import { RoundWords } from './round-words.ts';
 import type { ServerCalls, ServerRead } from './server-calls.ts';
 import type { TurnAnswer } from './turn-answer.ts';
 import type { TurnScope } from './turn-scope.ts';
@@ -31,8 +32,6 @@ export interface RoundOutcome {
 
 /** OpenAI's rule of thumb for English: what an upstream that reports no usage is charged by. */
 const CHARS_PER_TOKEN = 4;
-/** What the next round is told of this one's words: as much as of a conversation, however long the answer grows. */
-const WORDS_REMEMBERED_CHARS = 48_000;
 
 export class TurnRounds {
   readonly #scope: TurnScope;
@@ -42,7 +41,7 @@ export class TurnRounds {
   readonly #said: ChatMessage[] = [];
   #transcript: ChatMessage[] | null = null;
   #passages: Passage[] | null = null;
-  #words = '';
+  readonly #words = new RoundWords();
   #calls: readonly ToolCall[] = [];
   #answers = new Map<string, () => string>();
   #reads: ServerRead[] = [];
@@ -69,7 +68,7 @@ export class TurnRounds {
   }
 
   heard(delta: string): void {
-    if (this.#words.length < WORDS_REMEMBERED_CHARS) this.#words += delta;
+    this.#words.heard(delta);
     this.#unreportedChars += delta.length;
   }
 
@@ -104,6 +103,7 @@ export class TurnRounds {
       requestId: scope.requestId,
       sender: scope.sender,
     });
+    this.#words.begin(this.#answer.count);
     this.#askedChars = charsOf(request);
     this.#isAsked = true;
     return request;
@@ -248,7 +248,8 @@ export class TurnRounds {
   runCalls(): void {
     // Confirmed writes that a continuation handed over are rows: the transcript tells of them.
     if (this.#calls.length === 0) return;
-    this.#said.push({ role: 'assistant', content: this.#words, toolCalls: this.#calls });
+    const content = this.#words.all((fromBlock) => this.#scope.written(fromBlock));
+    this.#said.push({ role: 'assistant', content, toolCalls: this.#calls });
     for (const call of this.#calls) {
       const answer = this.#answers.get(call.id);
       this.#said.push({
@@ -258,7 +259,6 @@ export class TurnRounds {
         content: answer === undefined ? 'Shown to the person.' : answer(),
       });
     }
-    this.#words = '';
   }
 
   /** Calls that are not rows yet; the commit that is being made writes them. */

@@ -14,6 +14,7 @@ import type { Channel } from '../storage/organisations.ts';
 import type { CommitTurnInput } from '../storage/turns.ts';
 import type { AnswerRoom } from './answer-room.ts';
 import type { ActionOutcome, ActionRunner } from './http-action-call.ts';
+import type { AnswerShare } from './long-answers.ts';
 
 /** What a step writes; the conversation adds whose turn it is and the fence. */
 export type TurnCommit = Pick<
@@ -50,6 +51,8 @@ export interface TurnScope {
   readonly model: Model;
   /** For what waits for commits; shared by all turns of the process. */
   readonly room: AnswerRoom;
+  /** How much it may read from the model. */
+  readonly share: AnswerShare;
   readonly prices: PriceTable;
   readonly log: Logger;
   /** Trusted instructions. */
@@ -60,6 +63,8 @@ export interface TurnScope {
   mint(prefix: IdPrefix): string;
   /** The conversation so far, ending with what is to be answered. */
   transcript(): ChatMessage[];
+  /** What this turn has written from this block of its answer on, as far as it is stored, and as much of it as of a conversation. */
+  written(fromBlock: number): string;
   search(text: string): Passage[];
   /** There when searches go by meaning, too: settles when that of `text` is known or will not be; undefined when it need not wait. */
   prepareSearch?(text: string): Promise<void> | undefined;

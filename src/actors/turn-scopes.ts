@@ -17,8 +17,9 @@ import { settledCard } from './confirm-card.ts';
 import { confirmationReceipt } from './confirmation-receipt.ts';
 import type { ActionOutcome } from './http-action-call.ts';
 import { settleExecution } from './invocation-step.ts';
+import { LongAnswers } from './long-answers.ts';
 import { overBudget } from './model-budget.ts';
-import { readTranscript } from './transcript.ts';
+import { readTranscript, readWritten } from './transcript.ts';
 import type { TurnCommand } from './turn-command.ts';
 import type { TurnServices } from './turn-opening.ts';
 import type { TurnScope } from './turn-scope.ts';
@@ -50,6 +51,7 @@ export class TurnScopes {
   readonly #services: TurnServices;
   readonly #toolset = createToolsets();
   readonly #room = new AnswerRoom();
+  readonly #longAnswers = new LongAnswers({ isBusy: () => this.#room.waiting > 0 });
 
   constructor(services: TurnServices) {
     this.#services = services;
@@ -94,6 +96,7 @@ export class TurnScopes {
       actionKinds: new Set(body.client.action_kinds),
       model,
       room: this.#room,
+      share: this.#longAnswers.join(app.id),
       prices,
       log: log.child({ request_id: requestId, conversation_id: conversationId }),
       system: systemPrompt(app.name, readPersona(db, app, channel), locale),
@@ -101,6 +104,7 @@ export class TurnScopes {
       nowMs,
       mint: (prefix) => mintId(prefix, nowMs()),
       transcript: () => this.#transcript(db, run),
+      written: (fromBlock) => readWritten(db, run.messageId, fromBlock),
       search: (text) => {
         const found = hasKnowledge ? searchKnowledge(db, app.id, text, PASSAGES_PER_SEARCH, meanings?.get(text)) : ([] as Passage[]);
         if (found.length > 0) command.onPassages?.(found);

@@ -56,6 +56,7 @@ class EventStream {
   /** Since when the client has taken nothing although something waits; 0 while nothing waits. */
   #blockedSinceMs = 0;
   #spokeAtMs: number;
+  #attachedAtMs = 0;
   #turnPlanned = false;
 
   constructor(exchange: Exchange, streams: EventStreams, refusalOf: (error: unknown) => Refusal) {
@@ -71,6 +72,7 @@ class EventStream {
     if (this.#closed) return;
     this.#source = source;
     this.#seq = fromSeq;
+    this.#attachedAtMs = this.#streams.nowMs();
     this.#unsubscribe = source.subscribe(() => this.#pump());
     this.#pump();
   }
@@ -92,10 +94,20 @@ class EventStream {
   look(nowMs: number, stuckMs: number, waitingMs: number): void {
     if (this.#blockedSinceMs !== 0) {
       if (nowMs - this.#blockedSinceMs >= stuckMs) this.drop();
+    } else if (this.#isLate(nowMs, stuckMs)) {
+      this.drop();
     } else if (!this.#started && nowMs - this.#spokeAtMs >= waitingMs) {
       this.#spokeAtMs = nowMs;
       this.#exchange.cork(() => this.#write(WAITING));
     }
+  }
+
+  /**
+   * Whether it has waited for so long because more long answers are written than the process can tell. The network takes megabytes for
+   * a client that reads nothing, so nobody knows whether this one does: one that is there comes back, and gets what there is by then.
+   */
+  #isLate(nowMs: number, lateMs: number): boolean {
+    return this.#source !== undefined && nowMs - this.#attachedAtMs >= lateMs && (this.#source.lateMs?.() ?? 0) >= lateMs;
   }
 
   drop(): void {

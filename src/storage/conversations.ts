@@ -81,6 +81,19 @@ export function readBlockById(db: Connection, id: string, conversationId?: strin
   return readBlock(row);
 }
 
+/** So many blocks of text are at least as much as a model is told of a conversation. */
+const TEXT_BLOCKS_READ = 16;
+
+/** What the first text blocks of a message say from this position on. */
+export function readTextBlocks(db: Connection, messageId: string, position: number): string[] {
+  const rows = db
+    .statement(
+      "SELECT body FROM blocks WHERE message_id = :messageId AND position >= :position AND block_type = 'text' ORDER BY position LIMIT :limit",
+    )
+    .all({ messageId, position, limit: TEXT_BLOCKS_READ });
+  return rows.map((row) => String((JSON.parse(row.body as string) as Block['body']).md ?? ''));
+}
+
 /** Messages of rows with `id`, `role` and `created_at_ms`. One query for the blocks of all of them: a page holds up to 200 messages. */
 export function messagesOf(db: Connection, rows: readonly Row[]): StoredMessage[] {
   const blocks = new Map<unknown, Block[]>(rows.map((row) => [row.id, []]));

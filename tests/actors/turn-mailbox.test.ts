@@ -1,14 +1,21 @@
 /** The model is read no faster than rows and readers take what it says. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { LongAnswers } from '../../src/actors/long-answers.ts';
 import { TurnLog } from '../../src/actors/turn-log.ts';
 import { TurnMailbox } from '../../src/actors/turn-mailbox.ts';
 
 function desk() {
   const calls: string[] = [];
   const run = { pause: () => calls.push('pause'), resume: () => calls.push('resume'), abort: () => calls.push('abort') };
-  const mailbox = new TurnMailbox({ upstream: () => run, failed: (error) => assert.fail(String(error)) });
-  return { calls, mailbox };
+  let isBusy = true;
+  const all = new LongAnswers({ isBusy: () => isBusy });
+  const mailbox = new TurnMailbox({ upstream: () => run, failed: (error) => assert.fail(String(error)), share: all.join('app') });
+  const shareOut = () => {
+    isBusy = false;
+    all.look();
+  };
+  return { calls, mailbox, shareOut };
 }
 
 test('while a commit is under way the upstream waits beyond 64 events, or beyond 8 KB of words in fewer, and is read on once they are done', () => {
@@ -51,8 +58,19 @@ test('while every reader is slow the upstream waits, a new round too; one that r
 test('nobody keeps the upstream waiting for ever', () => {
   const { calls, mailbox } = desk();
   mailbox.readersLag(true);
-  mailbox.waitNoMore();
+  mailbox.pinged();
+  mailbox.pinged();
   mailbox.readersLag(false);
   mailbox.readersLag(true);
+  assert.deepEqual(calls, ['pause', 'resume']);
+});
+
+test('the upstream waits while the turn has had its share of what long answers may say, whoever reads', () => {
+  const { calls, mailbox, shareOut } = desk();
+  mailbox.read(10_000);
+  mailbox.readersLag(true);
+  mailbox.readersLag(false);
+  assert.deepEqual(calls, ['pause']);
+  shareOut();
   assert.deepEqual(calls, ['pause', 'resume']);
 });

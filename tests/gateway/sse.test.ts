@@ -188,6 +188,34 @@ test('Backpressure: a reader that takes nothing is dropped after the stuck time,
   socket.destroy();
 });
 
+test('Backpressure: a stream is dropped whose answer has come late for as long, because too much else is told, and not before it was open for as long', async (t) => {
+  const source = new ScriptedSource();
+  const lateMs = { value: 0 };
+  const late: FrameSource = {
+    read: (seq, maxChars) => source.read(seq, maxChars),
+    subscribe: (wake) => source.subscribe(wake),
+    lateMs: () => lateMs.value,
+  };
+  const { port, openStreams } = await serve(
+    t,
+    [streaming(() => Promise.resolve({ source: late, fromSeq: 0 }))],
+    {},
+    { stuckMs: 300, sweepMs: 20 },
+  );
+  const socket = rawClient(port);
+  socket.resume();
+  socket.on('error', () => {});
+  await until(() => source.subscribers === 1);
+  source.push(delta(0, 'It is read.'));
+  lateMs.value = 299;
+  const openedAtMs = performance.now();
+  await until(() => performance.now() - openedAtMs > 400);
+  assert.equal(openStreams(), 1);
+  lateMs.value = 300;
+  await until(() => openStreams() === 0);
+  assert.equal(source.subscribers, 0);
+});
+
 test('Backpressure: a slow reader that goes on reading gets all 50 MB, in order, and the server is never far ahead of it', async (t) => {
   const { source, state, frames } = endlessSource(50 * MEGABYTE);
   const times = { stuckMs: 2_000, sweepMs: 20 };

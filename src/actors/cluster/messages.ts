@@ -87,6 +87,8 @@ export interface Tells {
   frames: { readonly stream: number; readonly seq: number; readonly nextSeq: number; readonly text: string; readonly ended: boolean };
   /** Nobody reads this stream of yours any more. */
   unfollow: { readonly reader: string; readonly stream: number };
+  /** Nobody who reads this stream of yours takes what is told, or somebody does again. When it is lost the model is read on. */
+  lagging: { readonly reader: string; readonly stream: number; readonly isLagging: boolean };
 }
 
 /** What every other node of the cell is told. */

@@ -191,6 +191,7 @@ export class PlacedTurns implements TurnHost {
       },
       takeOver: async () => (await this.attach(caller, turnId)).position,
       leave: () => this.#streams.leave(stream),
+      lag: (isLagging) => bus.tell(owner, 'lagging', { reader: bus.self, stream, isLagging }),
     });
   }
 

@@ -39,6 +39,8 @@ export interface RemoteTurnOptions {
   takeOver(): Promise<Position>;
   /** Nobody reads any more; called once. */
   leave(): void;
+  /** Tells the owner that nobody who reads takes what is told, or that somebody does again. */
+  lag(isLagging: boolean): void;
   readonly log: Pick<Logger, 'warn'>;
   nowMs(): number;
   readonly timers?: RemoteTimers;
@@ -65,7 +67,8 @@ export class RemoteTurn implements FrameSource {
   readonly #options: RemoteTurnOptions;
   readonly #timers: RemoteTimers;
   readonly #frames: RemoteFrames;
-  readonly #readers = new RemoteReaders(() => this.#leave());
+  readonly #readers = new RemoteReaders({ left: () => this.#leave(), lag: (isLagging) => this.#options.lag(isLagging) });
+  readonly slow = (reader: object, isSlow: boolean) => this.#readers.slow(reader, isSlow);
   readonly #madeAtMs: number;
   #state: 'following' | 'taking_over' | 'over' = 'following';
   /** Where the stream ends, once that is known here; a successor says so itself. */
@@ -241,6 +244,7 @@ export class RemoteTurn implements FrameSource {
     this.#idles = outcome === 'idle' ? this.#idles + 1 : 0;
     this.#unreachable = outcome === 'unreachable' ? this.#unreachable + 1 : 0;
     if (outcome === 'following') this.#heardAtMs = nowMs;
+    if (outcome === 'following' && this.#readers.isLagging) this.#options.lag(true);
     // It may have ended just before it was asked for.
     if (outcome === 'idle' && !this.#look()) return;
     if (this.#idles >= IDLES_MAX) this.ownerLost();

@@ -46,6 +46,7 @@ export class TurnDesk {
     bus.answer('stopTurn', async ({ turnId, ...caller }) => ({ stopped: await host.stop(caller, turnId) }));
     bus.answer('withdrawTurn', async ({ turnId, ...caller }) => ({ withdrawn: this.#services.local.withdraw(caller, turnId) }));
     bus.hear('unfollow', ({ reader, stream }) => this.#feeds.drop(reader, stream));
+    bus.hear('lagging', ({ reader, stream, isLagging }) => this.#feeds.lag(reader, stream, isLagging));
     members.onLost((node) => this.#feeds.dropNode(node));
     // What was told meanwhile is lost, and who reads here may have no other sign of it.
     bus.onReconnected(() => this.#feeds.resound());

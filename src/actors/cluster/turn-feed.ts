@@ -3,7 +3,7 @@
  * which tells another node what it reads.
  *
  * Invariants: a feed tells whole frames in order, from where it was asked to, and then stops or has ended; what goes wrong with
- * one source ends its feed only. Nothing is told twice on its own account: whoever lost something asks for it again.
+ * one source ends its feed only. A feed whose readers take nothing is a slow reader of the turn. Nothing is told twice on its own account: whoever lost something asks for it again.
  */
 import type { Logger } from 'pino';
 import { Refusal } from '../../protocol/errors.ts';
@@ -53,7 +53,13 @@ class Feed {
     this.#pump();
   }
 
+  /** Nobody there takes what is told, or somebody does again. */
+  lag(isLagging: boolean): void {
+    if (!this.#stopped) this.#options.source.slow?.(this, isLagging);
+  }
+
   stop(): void {
+    this.lag(false);
     this.#stopped = true;
     this.#unsubscribe?.();
     this.#unsubscribe = undefined;
@@ -153,6 +159,11 @@ export class TurnFeeds {
     if (feed === undefined) return;
     feed.stop();
     this.#forget(reader, stream, feed);
+  }
+
+  /** Nobody who reads this stream there takes what is told, or somebody does again. */
+  lag(reader: string, stream: number, isLagging: boolean): void {
+    this.#readers.get(reader)?.get(stream)?.lag(isLagging);
   }
 
   /** The node is lost. */

@@ -42,6 +42,9 @@ export interface RunSetting {
 /** An error body says what matters at its beginning. */
 const ANSWER_MAX_BYTES = 16 * 1024;
 
+/** So much text is handed over at once: who hears it may want no more, and there may be much more in the same read. */
+const FLUSH_CHARS = 4_096;
+
 type Phase = 'waiting' | 'streaming' | 'answering' | 'draining' | 'closed';
 
 /** Why undici's request was ended; goes nowhere but into undici. */
@@ -85,7 +88,7 @@ export class CompletionRun implements ModelRun, Watched, Dispatcher.DispatchHand
     setting.watch.add(this);
   }
 
-  /** At most one more piece comes after this: undici asks only when it has handed one over. */
+  /** What undici has handed over still comes; it asks after each piece, of 4 KB at most where there is no TLS. */
   pause(): void {
     if (this.paused || this.isOver()) return;
     this.paused = true;
@@ -136,7 +139,9 @@ export class CompletionRun implements ModelRun, Watched, Dispatcher.DispatchHand
     else if (this.paused) controller.pause();
   }
 
-  onResponseStart(_controller: Dispatcher.DispatchController, status: number, headers: IncomingHttpHeaders): void {
+  onResponseStart(controller: Dispatcher.DispatchController, status: number, headers: IncomingHttpHeaders): void {
+    // They are views of the answer's first piece, all of which they would keep for as long as the answer goes on.
+    controller.rawHeaders = null;
     if (status < 200 || this.isOver()) return;
     this.heard = true;
     this.status = status;
@@ -200,6 +205,7 @@ export class CompletionRun implements ModelRun, Watched, Dispatcher.DispatchHand
   private decode(chunk: Buffer): void {
     if (!this.lines.push(chunk)) this.breakOff('a line of the stream is too long');
     else if (this.decoder.done || this.decoder.failure !== undefined) this.settle();
+    else if (this.decoder.text.length >= FLUSH_CHARS) this.flush();
     else if (!this.flushScheduled && this.decoder.text !== '') {
       this.flushScheduled = true;
       process.nextTick(flushRun, this);

@@ -12,6 +12,7 @@ import type { Model, ModelFailure, ModelRequest, ModelRun, ModelSink } from './m
 import type { StreamedBody } from './request-body.ts';
 import { SendingBudget } from './sending-budget.ts';
 import { SilenceWatch } from './silence-watch.ts';
+import { smallReads } from './upstream-reads.ts';
 
 /**
  * Each open stream holds a connection. More than the 10,000 streams that one process is built for, and well below the about
@@ -71,6 +72,7 @@ export function createOpenAiModel(options: OpenAiModelOptions): Model {
     bodyTimeout: 0,
     // Only clears away connections that nobody waits for any more.
     connectTimeout: silenceMs * 2,
+    connect: smallReads(),
   });
   const fixedHeaders: Record<string, string> = { 'content-type': 'application/json', accept: 'text/event-stream' };
   if (apiKey !== undefined && apiKey !== '') fixedHeaders.authorization = `Bearer ${apiKey}`;

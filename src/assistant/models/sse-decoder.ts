@@ -29,7 +29,7 @@ export class SseDecoder {
     this.lineMaxBytes = lineMaxBytes;
   }
 
-  /** Hands over every payload that `chunk` completes. False when a line is longer than allowed. `chunk` is not kept. */
+  /** Hands over every payload that `chunk` completes. False when a line is longer than allowed. `chunk` is the decoder's from now on. */
   push(chunk: Buffer): boolean {
     // LF is never part of a longer UTF-8 sequence, so text up to the last one can be decoded whole.
     const last = chunk.lastIndexOf(LF);
@@ -59,8 +59,8 @@ export class SseDecoder {
   private hold(part: Buffer): boolean {
     this.heldBytes += part.length;
     if (this.heldBytes > this.lineMaxBytes) return false;
-    // A copy: the part is a view of a socket's read buffer, which may be 64 KB.
-    this.held.push(Buffer.from(part));
+    // A copy, unless the part is most of the memory that it is a view of: it is not to keep the rest.
+    this.held.push(part.length * 2 > part.buffer.byteLength ? part : Buffer.from(part));
     return true;
   }
 

@@ -490,3 +490,20 @@ test('decisions §10: rows that cannot be read at the moment are read later; a t
   assert.deepEqual(newest(reader, 2), ['error', 'turn.end']);
   assert.deepEqual([reader.ended, world.warnings.length], [true, 2]);
 });
+
+test('decisions §10: readers on another node that take nothing make the model wait, also after the owner was asked to tell again', async (t) => {
+  const turn = new OwnedTurn(rowsOfApp(t));
+  const lags: boolean[] = [];
+  turn.log.onLag = (isLagging) => void lags.push(isLagging);
+  const world = new World(turn);
+  const readers = [new Reader(world.remote, 0), new Reader(world.remote, 0)] as const;
+  world.remote.slow(readers[0], true);
+  assert.deepEqual(lags, [], 'the other one reads');
+  world.remote.slow(readers[1], true);
+  assert.deepEqual(lags, [true]);
+  world.remote.interrupted();
+  await world.clock.pass(1_000);
+  assert.deepEqual(lags, [true, false, true]);
+  world.remote.slow(readers[0], false);
+  assert.deepEqual(lags, [true, false, true, false]);
+});

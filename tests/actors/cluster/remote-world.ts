@@ -88,6 +88,9 @@ export class World {
         this.left += 1;
         this.feeds.drop('reader', 1);
       },
+      lag: (isLagging) => {
+        if (this.isUp) this.feeds.lag('reader', 1, isLagging);
+      },
       log: { warn: (_: unknown, message?: string) => void this.warnings.push(message ?? '') },
       nowMs: () => this.clock.nowMs,
       timers: this.clock.timers,

@@ -193,3 +193,22 @@ test('decisions §10: a node that follows 10,000 turns is refused one more, and 
   feeds.feed('c', 1, log, 0);
   assert.equal(feeds.count, 10_001);
 });
+
+test('decisions §10: a feed whose readers take nothing is a slow reader of the turn, until they do, or it is dropped', () => {
+  const { feeds } = feedsOf();
+  const log = new TurnLog(0, null);
+  const lags: boolean[] = [];
+  log.onLag = (isLagging) => void lags.push(isLagging);
+  feeds.feed('b', 7, log, 0);
+  feeds.lag('b', 8, true);
+  assert.deepEqual(lags, [], 'another stream');
+  feeds.lag('b', 7, true);
+  feeds.lag('b', 7, false);
+  feeds.lag('b', 7, true);
+  // It is asked for anew, and drops the feed before.
+  feeds.feed('b', 7, log, 0);
+  assert.deepEqual(lags, [true, false, true, false]);
+  feeds.lag('b', 7, true);
+  feeds.dropNode('b');
+  assert.deepEqual(lags.slice(4), [true, false]);
+});

@@ -80,7 +80,7 @@ describe('a stream over the network, byte by byte', () => {
   });
 
   test('the deltas of one read are one call, text before the tool call that follows it', async () => {
-    const words = Array.from({ length: 50 }, (_, i) => `w${i} `);
+    const words = Array.from({ length: 10 }, (_, i) => `w${i} `);
     const model = await modelOn((res) => {
       // One write of several HTTP chunks: undici hands over each for itself.
       res.cork();

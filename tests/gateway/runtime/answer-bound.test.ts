@@ -28,3 +28,20 @@ test('an answer of more than a million characters is cut there: completed, trunc
   assert.equal(spoken(next.events), 'Again.');
   assert.equal(next.events.at(-1)?.truncated, undefined);
 });
+
+test('a round that says much before its calls is told of in the next one, as far as a conversation is', async () => {
+  it.script(
+    [
+      { text: 'First. ' },
+      { text: `${'page '.repeat(1_500)}\n\n`.repeat(8) },
+      { call: 'key_points', args: { points: 'none' }, id: 'call_1' },
+    ],
+    [{ text: 'Done.' }],
+  );
+  const answer = await it.say('Tell me much, and show it');
+  assert.equal(answer.events.at(-1)?.status, 'completed');
+  const second = it.asked()[1]?.messages ?? [];
+  const said = second.findLast(({ role }) => role === 'assistant')?.content ?? '';
+  assert.match(said, /^First\. page page/);
+  assert.ok(said.length > 30_000 && said.length <= 48_000, `${said.length} characters`);
+});

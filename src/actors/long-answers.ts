@@ -1,0 +1,161 @@
+/**
+ * How much of long answers is read from models, all turns of a process together.
+ *
+ * A turn reads the beginning of its answer as it comes. What follows it reads share by share, from so many characters a second as no models
+ * say that people wait for: whoever has many turns write endless answers, read by nobody, takes neither the process's time nor its memory.
+ * Owns the shares, and who waits: apps in turn, and the turns of one app in the order in which they came. Does not own how a turn waits.
+ */
+
+/** Longer than most answers. What a turn holds that waits grows with it. */
+const BEGINNING_CHARS = 4_000;
+/**
+ * Ten minutes of what usual models say. Endless answers are told one after the other rather than all at once, so that of nearly all of them
+ * nothing new is in memory.
+ */
+const SHARE_CHARS = 64_000;
+/** Of an answer that nobody reads: they may be told one after the other. Whoever is next waits for a quarter of a second then. */
+const UNREAD_SHARE_CHARS = 256_000;
+/**
+ * A hundred times what the fastest models say in one answer. Of a core, reading, storing and telling so much takes about a third.
+ */
+const CHARS_PER_S = 1_000_000;
+/** What may be read at once after a quiet while, in ms of the above. */
+const SAVED_MAX_MS = 250;
+/** A reader does not notice that a share came so late. */
+const SOON_MS = 250;
+/** Who waits is looked after so often. */
+const LOOK_MS = 20;
+
+export interface LongAnswersOptions {
+  /** A monotonic clock in milliseconds. */
+  readonly nowMs?: () => number;
+  readonly charsPerS?: number;
+  /** Says that what was shared out is still on its way: then nobody is given more. */
+  readonly isBusy?: () => boolean;
+}
+
+/** What one turn may read. */
+export class AnswerShare {
+  readonly #all: LongAnswers;
+  readonly app: string;
+  /** Whether anybody reads the answer. */
+  isRead = true;
+  #left = BEGINNING_CHARS;
+  /** Since when it waits for a share; null while it does not. */
+  #askedAtMs: number | null = null;
+  /** Since when its shares come late. */
+  #lateSinceMs: number | null = null;
+  /** Hears when it may go on. */
+  onShare: (() => void) | null = null;
+
+  constructor(all: LongAnswers, app: string) {
+    this.#all = all;
+    this.app = app;
+  }
+
+  /** So much was read. False: nothing more is to be read until `onShare`. */
+  take(chars: number): boolean {
+    this.#left -= chars;
+    if (this.#left > 0) return true;
+    if (this.#askedAtMs !== null) return false;
+    this.#askedAtMs = this.#all.nowMs();
+    this.#all.ask(this);
+    return this.#askedAtMs === null;
+  }
+
+  /** For how long one share after the other has come late; 0 when the last one came soon. */
+  get lateMs(): number {
+    const sinceMs = this.#lateSinceMs ?? this.#askedAtMs;
+    return sinceMs === null ? 0 : this.#all.nowMs() - sinceMs;
+  }
+
+  /** Called by those who share out. */
+  given(chars: number): void {
+    const askedAtMs = this.#askedAtMs ?? 0;
+    const isLate = this.#all.nowMs() - askedAtMs > SOON_MS;
+    this.#lateSinceMs = isLate ? (this.#lateSinceMs ?? askedAtMs) : null;
+    this.#askedAtMs = null;
+    this.#left += chars;
+    this.onShare?.();
+  }
+
+  /** The turn has ended. */
+  leave(): void {
+    this.onShare = null;
+    this.#all.forget(this);
+  }
+}
+
+export class LongAnswers {
+  readonly nowMs: () => number;
+  readonly #isBusy: () => boolean;
+  readonly #charsPerMs: number;
+  readonly #savedMax: number;
+  #saved: number;
+  #savedAtMs: number;
+  /** By app, in the order in which apps are served; sets keep the order in which they were filled. */
+  readonly #waiting = new Map<string, Set<AnswerShare>>();
+  #timer: NodeJS.Timeout | undefined;
+
+  constructor({ nowMs = () => performance.now(), charsPerS = CHARS_PER_S, isBusy = () => false }: LongAnswersOptions = {}) {
+    this.nowMs = nowMs;
+    this.#isBusy = isBusy;
+    this.#charsPerMs = charsPerS / 1_000;
+    this.#savedMax = this.#charsPerMs * SAVED_MAX_MS;
+    this.#saved = this.#savedMax;
+    this.#savedAtMs = nowMs();
+  }
+
+  /** The share of a turn of this app. */
+  join(app: string): AnswerShare {
+    return new AnswerShare(this, app);
+  }
+
+  get waiting(): number {
+    let count = 0;
+    for (const shares of this.#waiting.values()) count += shares.size;
+    return count;
+  }
+
+  /** Gives it another one, at once or when its turn comes. */
+  ask(share: AnswerShare): void {
+    const shares = this.#waiting.get(share.app);
+    if (shares === undefined) this.#waiting.set(share.app, new Set([share]));
+    else shares.add(share);
+    this.look();
+    if (this.#waiting.size > 0) this.#timer ??= setInterval(() => this.look(), LOOK_MS).unref();
+  }
+
+  forget(share: AnswerShare): void {
+    const shares = this.#waiting.get(share.app);
+    if (shares?.delete(share) === true && shares.size === 0) this.#waiting.delete(share.app);
+  }
+
+  #save(): void {
+    const nowMs = this.nowMs();
+    this.#saved = Math.min(this.#savedMax, this.#saved + (nowMs - this.#savedAtMs) * this.#charsPerMs);
+    this.#savedAtMs = nowMs;
+  }
+
+  /** Shares out what there is by now. Called by itself while anybody waits. */
+  look(): void {
+    this.#save();
+    while (this.#saved > 0 && !this.#isBusy()) {
+      const [next] = this.#waiting;
+      if (next === undefined) break;
+      const [app, shares] = next;
+      const [share] = shares as Set<AnswerShare>;
+      // The app goes behind the others.
+      this.#waiting.delete(app);
+      if (share === undefined) continue;
+      shares.delete(share);
+      if (shares.size > 0) this.#waiting.set(app, shares);
+      const chars = share.isRead ? SHARE_CHARS : UNREAD_SHARE_CHARS;
+      this.#saved -= chars;
+      share.given(chars);
+    }
+    if (this.#waiting.size > 0) return;
+    clearInterval(this.#timer);
+    this.#timer = undefined;
+  }
+}

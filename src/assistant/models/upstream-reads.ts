@@ -1,0 +1,29 @@
+/**
+ * How much of an upstream's answers is read at a time. A connection whose reader has to wait holds what was read before it was told to:
+ * Node reads 64 KB at once, twice over, which a thousand paused answers make 128 MB of.
+ */
+import type { OnReadOpts, Socket } from 'node:net';
+
+/** Some fifteen deltas of OpenAI's; libuv reads on at once while more is there. */
+const READ_BYTES = 4 * 1024;
+/** Less than this lies in memory that Node shares out in pieces, which is quicker, and holds all of it for as long as one piece is held. */
+const SHARED_BYTES = 1024;
+
+/**
+ * Options of undici's connector, for http and https. All connections are read into one piece of memory: what came is copied before the next
+ * one is read, so that a delta of 200 bytes holds 200 bytes.
+ */
+export function smallReads(): { readonly highWaterMark: number; readonly onread: OnReadOpts } {
+  return {
+    highWaterMark: READ_BYTES,
+    onread: {
+      buffer: Buffer.allocUnsafeSlow(READ_BYTES),
+      // Node calls it as a method of the socket. What it answers says whether to read on.
+      callback(this: Socket, bytes: number, buffer: Uint8Array): boolean {
+        const piece = bytes < SHARED_BYTES ? Buffer.allocUnsafe(bytes) : Buffer.allocUnsafeSlow(bytes);
+        piece.set(buffer.subarray(0, bytes));
+        return this.push(piece);
+      },
+    },
+  };
+}
