@@ -29,7 +29,8 @@ describe('decisions §10: Redis may be away at any moment', { skip, concurrency:
     assert.ok(orphan !== undefined && startMs < 2_500, `${startMs} ms`);
     assert.equal(orphan.connected, false);
     const refusedMs = await took(() => assert.rejects(one.ask(other.self, 'drain', {}), NodeUnreachable));
-    assert.ok(refusedMs < 200, `${refusedMs} ms`);
+    // Well below the time that an answer is waited for.
+    assert.ok(refusedMs < 600, `${refusedMs} ms`);
     one.tell(other.self, 'frames', frame('lost'));
     const back: boolean[] = [];
     for (const node of [one, other, orphan]) {
