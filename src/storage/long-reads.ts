@@ -5,7 +5,7 @@
 import { LRUCache } from 'lru-cache';
 import { SideThread, SideThreadBusy } from '../watch/side-thread.ts';
 import type { Connection } from './connection.ts';
-import { StorageError } from './storage-error.ts';
+import { isStorageErrorCode, StorageError } from './storage-error.ts';
 import { countUsers } from './usage.ts';
 
 export const longReads = {
@@ -34,7 +34,7 @@ export interface LongReader {
   /**
    * Reads of the file at `path`, whose schema is up to date. `key`: reads of one key that wait are made once, and what took long is
    * answered again for ten times as long, a minute at most.
-   * @throws StorageError `overloaded` when too many wait or the thread died.
+   * @throws StorageError `overloaded` when too many wait or the thread died, else as a read of the loop's own would.
    */
   read<N extends LongReadName>(request: LongRead<N>, key: string): Promise<ReturnType<LongReads[N]>>;
   close(): Promise<void>;
@@ -68,7 +68,8 @@ export function createLongReader(): LongReader {
         return value as ReturnType<LongReads[N]>;
       } catch (error) {
         if (error instanceof SideThreadBusy) throw new StorageError('overloaded', `${request.read} was not read: ${error.message}`);
-        throw error;
+        const { code, message } = error as { code?: unknown; message: string };
+        throw isStorageErrorCode(code) ? new StorageError(code, message) : error;
       }
     },
     close: () => thread.close(),

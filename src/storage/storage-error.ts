@@ -38,6 +38,11 @@ const RETRYABLE: Readonly<Record<StorageErrorCode, boolean>> = {
   writer_dead: false,
 };
 
+/** Whether this is one of the kinds: an error that came from another thread has no class. */
+export function isStorageErrorCode(code: unknown): code is StorageErrorCode {
+  return typeof code === 'string' && Object.hasOwn(RETRYABLE, code);
+}
+
 /** What is said of every write that a seal refuses (seal.ts, control-rows.ts). */
 export const SEALED_MESSAGE = 'the organisation is being moved to another cell';
 

@@ -157,8 +157,13 @@ export function openStorage(options: StorageOptions): Storage {
     },
     key: (token) => keys.read(token),
     async longRead(organisationId, name, input, key) {
-      files.prepare(organisationId);
-      return longReader.read({ path: layout.organisation(organisationId), read: name, input }, key);
+      // Refuses as every other read does, also on a disk that takes no writes.
+      readers.get(organisationId);
+      try {
+        return await longReader.read({ path: layout.organisation(organisationId), read: name, input }, key);
+      } catch (error) {
+        throw files.refuse(organisationId, error);
+      }
     },
     async writeControl(name, input) {
       try {

@@ -6,7 +6,10 @@ export interface CallRequest {
   readonly input: unknown;
 }
 
-export type CallAnswer = { readonly ok: true; readonly value: unknown } | { readonly ok: false; readonly message: string };
+export type CallAnswer =
+  | { readonly ok: true; readonly value: unknown }
+  /** `code`: of the error, where it has one. */
+  | { readonly ok: false; readonly message: string; readonly code: string | undefined };
 
 /** Serves these calls to whoever made this thread. */
 export function serveCalls(calls: Readonly<Record<string, (input: never) => unknown>>): void {
@@ -17,7 +20,12 @@ export function serveCalls(calls: Readonly<Record<string, (input: never) => unkn
       if (call === undefined) throw new Error(`there is no call ${name}`);
       answer = { ok: true, value: call(input as never) };
     } catch (error) {
-      answer = { ok: false, message: error instanceof Error ? error.message : String(error) };
+      const { code } = error as { code?: unknown };
+      answer = {
+        ok: false,
+        message: error instanceof Error ? error.message : String(error),
+        code: typeof code === 'string' ? code : undefined,
+      };
     }
     parentPort?.postMessage(answer);
   });

@@ -39,7 +39,7 @@ export class SideThread<Served extends Calls> {
 
   /**
    * Calls `name` in the thread. Calls of one `key` that wait at the same time are made once: each still sees what was there when it
-   * was asked for. @throws what the call throws, as an Error of its message; SideThreadBusy.
+   * was asked for. @throws what the call throws, as an Error of its message with its code; SideThreadBusy.
    */
   call<N extends keyof Served & string>(name: N, input: Parameters<Served[N]>[0], key?: string): Promise<ReturnType<Served[N]>> {
     if (this.#closed) return Promise.reject(new SideThreadBusy(`${this.#name} is closed`));
@@ -98,7 +98,7 @@ export class SideThread<Served extends Calls> {
     this.#running = undefined;
     this.#worker?.unref();
     if (answer.ok) done?.resolve(answer.value);
-    else done?.reject(new Error(answer.message));
+    else done?.reject(Object.assign(new Error(answer.message), answer.code === undefined ? {} : { code: answer.code }));
     this.#next();
   }
 

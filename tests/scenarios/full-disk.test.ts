@@ -40,7 +40,10 @@ function fill(dir: string): string {
 
 async function read(service: RunningService, path: string, headers: Record<string, string> = {}) {
   const answer = await fetch(service.baseUrl + path, { headers });
-  return { status: answer.status, body: (await answer.json()) as { status?: string; conditions?: { condition: string }[] } };
+  return {
+    status: answer.status,
+    body: (await answer.json()) as { status?: string; conditions?: { condition: string }[]; orgs?: { id: string }[] },
+  };
 }
 
 async function write(service: RunningService): Promise<{ status: number; code: string | undefined }> {
@@ -56,6 +59,10 @@ async function write(service: RunningService): Promise<{ status: number; code: s
 /** What it says and serves while it can store nothing. */
 async function requireReadsOnly(service: RunningService, liveKey: string, condition: string): Promise<void> {
   assert.equal((await read(service, '/v1/apps/config', { 'X-Service-Key': liveKey })).status, 200, 'reads are served');
+  const operator = { Authorization: `Bearer ${service.operatorToken}` };
+  const { orgs } = (await read(service, '/console/api/orgs', operator)).body;
+  const usage = await read(service, `/console/api/orgs/${orgs?.[0]?.id}/usage`, operator);
+  assert.equal(usage.status, 200, `reads that take long, too: ${JSON.stringify(usage.body)}`);
   // A log that was checkpointed has room of its own for some writes: these are stored, and answered so.
   let answer = await write(service);
   for (let n = 0; answer.status === 201 && n < WRITES_MAX; n++) answer = await write(service);

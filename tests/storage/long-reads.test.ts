@@ -1,5 +1,7 @@
 /** Reads in a thread of their own see what was committed before they were asked for, and keep the event loop for nobody. */
 import assert from 'node:assert/strict';
+import { writeFileSync } from 'node:fs';
+import { dirname, join } from 'node:path';
 import { test } from 'node:test';
 import { createLongReader } from '../../src/storage/long-reads.ts';
 import { StorageError } from '../../src/storage/storage-error.ts';
@@ -31,10 +33,14 @@ test('Limits 7: users of an organisation as large as the scale plan are counted 
   assert.deepEqual(await Promise.all(asked), Array(5).fill(20_010));
 });
 
-test('a long read that cannot be made is told as overload, and a file that is none as itself', async (t) => {
+test('a long read that cannot be made is told as overload, one of a file that is away or damaged as any other read of it', async (t) => {
   const files = openFiles(t, 0);
   const reader = createLongReader();
-  await assert.rejects(reader.read({ path: `${files.db.path}.gone`, read: 'countUsers', input: { nowMs: 0 } }, ''), /unable to open/);
+  const inFile = (name: string) => reader.read({ path: join(dirname(files.db.path), name), read: 'countUsers', input: { nowMs: 0 } }, '');
+  const code = (expected: string) => (error: unknown) => error instanceof StorageError && error.code === expected;
+  await assert.rejects(inFile('gone.sqlite'), code('unavailable'));
+  writeFileSync(join(dirname(files.db.path), 'letter.sqlite'), 'Dear reader, this is no database at all. '.repeat(100));
+  await assert.rejects(inFile('letter.sqlite'), code('corrupt'));
   await reader.close();
   await assert.rejects(
     reader.read({ path: files.db.path, read: 'countUsers', input: { nowMs: 0 } }, ''),
