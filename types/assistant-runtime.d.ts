@@ -42,9 +42,25 @@ export type Block1 =
   | DatetimeSlotsBlock
   | FormBlock;
 export type ChatRequest = ChatRequest1 & ChatRequest2;
-export type ChatRequest1 = {
-  [k: string]: unknown;
-};
+export type ChatRequest1 =
+  | {
+      message: {
+        [k: string]: unknown;
+      };
+      [k: string]: unknown;
+    }
+  | {
+      form_submission: {
+        [k: string]: unknown;
+      };
+      [k: string]: unknown;
+    }
+  | {
+      tool_results: {
+        [k: string]: unknown;
+      };
+      [k: string]: unknown;
+    };
 
 export interface AssistantRuntime {
   event?: StreamEvent;
@@ -1067,38 +1083,42 @@ export interface ChatRequest2 {
   message?: {
     text: string;
     [k: string]: unknown;
-  };
+  } | null;
   form_submission?: {
     form_id: string;
     values: {
       [k: string]: string | number | boolean | string[];
     };
     [k: string]: unknown;
-  };
-  tool_results?: {
-    invocation_id: string;
-    status: 'ok' | 'error' | 'declined' | 'timeout' | 'unavailable';
-    /**
-     * Any JSON that serializes to at most 16384 bytes.
-     */
-    result?: {
-      [k: string]: unknown;
-    };
-    error?: string;
-    confirmed?: boolean;
-    revision?: number;
-    [k: string]: unknown;
-  }[];
+  } | null;
+  tool_results?:
+    | {
+        invocation_id: string;
+        status: 'ok' | 'error' | 'declined' | 'timeout' | 'unavailable';
+        /**
+         * Any JSON that serializes to at most 16384 bytes.
+         */
+        result?: {
+          [k: string]: unknown;
+        };
+        error?: string | null;
+        confirmed?: boolean | null;
+        revision?: number | null;
+        [k: string]: unknown;
+      }[]
+    | null;
   selection?: {
     block_id: string;
     ids: string[];
-    other_text?: string;
+    other_text?: string | null;
     [k: string]: unknown;
-  };
-  attachments?: {
-    upload_id: string;
-    [k: string]: unknown;
-  }[];
+  } | null;
+  attachments?:
+    | {
+        upload_id: string;
+        [k: string]: unknown;
+      }[]
+    | null;
   user?: {
     id: string;
     hmac?: string | null;
@@ -1111,8 +1131,8 @@ export interface ChatRequest2 {
     components: string[];
     manifest_hash?: string | null;
     locale?: string | null;
-    capabilities?: string[];
-    action_kinds?: string[];
+    capabilities?: string[] | null;
+    action_kinds?: string[] | null;
     [k: string]: unknown;
   };
   context?: {
@@ -1124,21 +1144,23 @@ export interface ChatRequest2 {
     };
     current_screen?: {
       name: string;
-      title?: string;
+      title?: string | null;
       params?: {
         [k: string]: string | number | boolean;
-      };
+      } | null;
       [k: string]: unknown;
     } | null;
-    open_forms?: {
-      form_id: string;
-      values: {
-        [k: string]: string | number | boolean | string[];
-      };
-      [k: string]: unknown;
-    }[];
+    open_forms?:
+      | {
+          form_id: string;
+          values: {
+            [k: string]: string | number | boolean | string[];
+          };
+          [k: string]: unknown;
+        }[]
+      | null;
     [k: string]: unknown;
-  };
+  } | null;
   [k: string]: unknown;
 }
 export interface ManifestRequest {
@@ -1150,55 +1172,57 @@ export interface ManifestRequest {
     actions: {
       name: string;
       description: string;
-      risk?: 'read' | 'write' | 'destructive';
+      risk?: ('read' | 'write' | 'destructive') | null;
       params?: {
         [k: string]: {
           [k: string]: unknown;
         } & {
           type: 'string' | 'number' | 'boolean' | 'array';
-          description?: string;
-          required?: boolean;
-          enum?: (string | number | boolean)[];
-          items?: 'string' | 'number' | 'boolean';
-          editable?: boolean;
+          description?: string | null;
+          required?: boolean | null;
+          enum?: (string | number | boolean)[] | null;
+          items?: ('string' | 'number' | 'boolean') | null;
+          editable?: boolean | null;
           [k: string]: unknown;
         };
-      };
+      } | null;
       confirm_template?:
-        | string
-        | {
-            [k: string]: string;
-          };
+        | (
+            | string
+            | {
+                [k: string]: string;
+              }
+          )
+        | null;
       confirm_labels?: {
         [k: string]: {
           confirm: string;
           cancel: string;
           [k: string]: unknown;
         };
-      };
-      type_to_confirm?: string;
-      timeoutMs?: number;
+      } | null;
+      type_to_confirm?: string | null;
+      timeoutMs?: number | null;
       [k: string]: unknown;
     }[];
-    /**
-     * Names are unique.
-     */
-    routes?: {
-      name: string;
-      title: string;
-      description?: string;
-      params?: {
-        [k: string]: {
-          type: 'string' | 'number' | 'boolean' | 'array';
-          description?: string;
-          required?: boolean;
-          enum?: (string | number | boolean)[];
-          items?: 'string' | 'number' | 'boolean';
+    routes?:
+      | {
+          name: string;
+          title: string;
+          description?: string | null;
+          params?: {
+            [k: string]: {
+              type: 'string' | 'number' | 'boolean' | 'array';
+              description?: string | null;
+              required?: boolean | null;
+              enum?: (string | number | boolean)[] | null;
+              items?: ('string' | 'number' | 'boolean') | null;
+              [k: string]: unknown;
+            };
+          } | null;
           [k: string]: unknown;
-        };
-      };
-      [k: string]: unknown;
-    }[];
+        }[]
+      | null;
     [k: string]: unknown;
   };
   sdk: string;
@@ -1214,8 +1238,8 @@ export interface IdentifyRequest {
 }
 export interface ConfirmRequest {
   decision: 'confirm' | 'decline';
-  typed?: string;
-  revision?: number;
+  typed?: string | null;
+  revision?: number | null;
   user?: {
     id: string;
     hmac?: string | null;
