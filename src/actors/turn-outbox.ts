@@ -1,6 +1,7 @@
 /** What of an answer waits for a commit: how its blocks become events, in the order of the answer, and rows. */
 import type { ChatTurnEffect } from '../machines/chat-turn.ts';
 import type { Block } from '../protocol/catalog/block.ts';
+import { replacedBy } from '../protocol/catalog/selection.ts';
 import type { StreamEvent } from '../protocol/runtime/stream-events.ts';
 import type { NewBlock } from '../storage/conversations.ts';
 
@@ -43,6 +44,7 @@ export function charsOf(blocks: readonly Block[]): number {
 
 /** The row of a block. */
 export function newBlock(block: Block): NewBlock {
+  const replaces = replacedBy(block);
   return {
     id: block.id,
     position: block.index,
@@ -50,5 +52,6 @@ export function newBlock(block: Block): NewBlock {
     revision: block.revision,
     body: JSON.stringify(block.body),
     fallbackText: block.fallback_text ?? null,
+    ...(replaces === undefined ? {} : { replaces }),
   };
 }

@@ -167,6 +167,8 @@ export interface NewBlock {
   /** JSON of the body. */
   readonly body: string;
   readonly fallbackText: string | null;
+  /** Open blocks of its type with this value in their body are replaced by it; absent: none are. */
+  readonly replaces?: { readonly field: string; readonly value: string };
 }
 
 export function insertMessage(
@@ -185,7 +187,24 @@ export function insertBlocks(db: Connection, conversationId: string, messageId: 
     `INSERT INTO blocks (id, message_id, conversation_id, position, block_type, revision, body, fallback_text)
      VALUES (:id, :messageId, :conversationId, :position, :blockType, :revision, :body, :fallbackText)`,
   );
-  for (const block of blocks) insert.run({ ...block, messageId, conversationId });
+  for (const { replaces, ...block } of blocks) {
+    insert.run({ ...block, messageId, conversationId });
+    if (replaces !== undefined) supersede(db, conversationId, block, replaces);
+  }
+}
+
+/** A block that shows the same thing anew is the one to answer from now on (catalog.md "Pick"). */
+function supersede(
+  db: Connection,
+  conversationId: string,
+  { id, blockType }: Pick<NewBlock, 'id' | 'blockType'>,
+  { field, value }: NonNullable<NewBlock['replaces']>,
+): void {
+  db.statement(
+    `UPDATE blocks SET body = json_set(body, '$.status', 'superseded')
+     WHERE message_id IN (SELECT id FROM messages WHERE conversation_id = :conversationId) AND id <> :id AND block_type = :blockType
+       AND body ->> '$.status' = 'open' AND body ->> ('$.' || :field) = :value`,
+  ).run({ conversationId, id, blockType, field, value });
 }
 
 /** A block whose Pick a person sets: JSON of its body as it was read, and as it becomes. */

@@ -139,6 +139,7 @@ export const variantPicker = defineComponent({
     ids: axisIds,
     label: ({ axes }, wanted) => axes.flatMap((item) => item.options).find((item) => item.id === wanted)?.label ?? wanted,
     problem: variantProblem,
+    subject: 'product_id',
   },
 });
 

@@ -51,6 +51,8 @@ export interface PickRules<B> {
   problem(body: B, ids: readonly string[], hasOtherText: boolean): string | undefined;
   /** Whether the person may answer in own words instead. */
   acceptsOther?(body: B): boolean;
+  /** The field that says what is chosen for: a newer block with the same one replaces an open one. Absent: none does. */
+  readonly subject?: string;
 }
 
 export interface Component {

@@ -65,5 +65,6 @@ export const datetimeSlots = defineComponent({
     ids: (body) => selectableOptions(slotsOf(body).map((item) => ({ id: item.id, disabled: !item.available }))),
     label: (body, wanted) => saidTime(slotsOf(body).find((item) => item.id === wanted)?.start ?? wanted),
     problem: (_body, ids) => exactlyOne(ids),
+    subject: 'prompt',
   },
 });

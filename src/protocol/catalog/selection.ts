@@ -1,6 +1,6 @@
 /**
  * Whether a person's choice fits the block it answers (catalog.md "Rules"): an id the block did not show, a disabled one,
- * a block already answered or superseded, too few or too many. Which revision is the newest is the caller's to know.
+ * a block already answered or superseded, too few or too many. Which one replaces which is said here, and done where blocks are stored.
  */
 import type { Block } from './block.ts';
 import { CATALOG } from './catalog.ts';
@@ -21,6 +21,12 @@ export function selectableIds(block: Shown): ReadonlyMap<string, Selectable> | u
 /** Whether the block may be answered in own words (`other_text`): a choice with `other`, a rating with `comment`. */
 export function acceptsOtherText(block: Shown): boolean {
   return CATALOG.get(block.block_type)?.pick?.acceptsOther?.(block.body) ?? false;
+}
+
+/** What a block replaces: open ones of its kind with the same value in this field; undefined for a block that replaces none. */
+export function replacedBy(block: Shown): { readonly field: string; readonly value: string } | undefined {
+  const field = CATALOG.get(block.block_type)?.pick?.subject;
+  return field === undefined ? undefined : { field, value: String(block.body[field]) };
 }
 
 /** Why a selection is refused, in words that follow its name ("the selection ..."); undefined when it is good. */

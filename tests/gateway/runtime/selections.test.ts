@@ -208,3 +208,44 @@ test('catalog "Rules": a block of another conversation or person is not there to
   assert.equal((await shown.stored()).body.status, 'open');
   assertTaken(await shown.select({ ids: ['s'] }));
 });
+
+test('catalog "Pick": a picker that is shown again is superseded by the newer one; others, and answered ones, stay as they are', async () => {
+  const first = await show(it, 'variant_picker', VARIANTS);
+  const { conversationId } = first;
+  const more = { ...ANSWERING, conversation_id: conversationId };
+  const statuses = async () => {
+    const blocks = (await it.stored(conversationId)).flatMap((message) => message.blocks);
+    return blocks.filter(({ body }) => body.status !== undefined).map(({ block_type, body }) => [block_type, body.product_id, body.status]);
+  };
+  it.script([
+    { call: 'variant_picker', args: { ...VARIANTS, product_id: 'trousers' } },
+    { call: 'datetime_slots', args: SLOTS },
+  ]);
+  await it.say('And trousers?', more);
+  assertTaken(await first.select({ ids: ['s', 'red'] }));
+  it.script([
+    { call: 'variant_picker', args: VARIANTS },
+    { call: 'datetime_slots', args: SLOTS },
+  ]);
+  await it.say('Show me the shirt again', more);
+  const shirt = [
+    ['variant_picker', 'shirt', 'answered'],
+    ['variant_picker', 'trousers', 'open'],
+    ['datetime_slots', undefined, 'superseded'],
+    ['variant_picker', 'shirt', 'open'],
+    ['datetime_slots', undefined, 'open'],
+  ];
+  assert.deepEqual(await statuses(), shirt);
+  it.script([{ call: 'variant_picker', args: { ...VARIANTS, title: 'The shirt' } }]);
+  const again = await it.say('Once more', more);
+  assert.deepEqual(
+    (await statuses()).map(([, , status]) => status),
+    ['answered', 'open', 'superseded', 'superseded', 'open', 'open'],
+  );
+  const shown = (await it.stored(conversationId)).flatMap(({ blocks }) => blocks).filter(({ body }) => body.product_id === 'shirt');
+  const [, replaced, newest] = shown.map(({ id }) => id);
+  assertRefused(await first.select({ ids: ['l', 'blue'], block_id: replaced }), 'selection ', /replaced by a newer one/);
+  it.script([{ text: 'Thank you.' }]);
+  assert.equal(again.events.at(-1)?.status, 'completed');
+  assertTaken(await first.select({ ids: ['l', 'blue'], block_id: newest }));
+});
