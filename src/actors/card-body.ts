@@ -1,4 +1,5 @@
 /** Draws the card on which a person confirms a write: from what the app declared, never from the model's words. */
+import { withoutMarks } from '../assistant/privacy/number-placeholder.ts';
 import { CONFIRM_MARKER } from '../protocol/action-params.ts';
 import type { ConfirmCardBody } from '../protocol/catalog/confirm.ts';
 import { CONFIRM_LABEL_MAX_CHARS, CONFIRM_TEMPLATE_MAX_CHARS } from '../protocol/limits.ts';
@@ -20,7 +21,7 @@ function words(name: string): string {
 
 function display(value: unknown): string {
   if (value === undefined || value === null) return '';
-  return typeof value === 'string' ? value : JSON.stringify(value);
+  return withoutMarks(typeof value === 'string' ? value : JSON.stringify(value));
 }
 
 /** The best entry of a map from locale to text: the locale itself, what it is a kind of (`zh-Hant-TW`: `zh-Hant`, `zh`), English, else the first. */

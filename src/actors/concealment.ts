@@ -5,6 +5,8 @@
  * One belongs to a running turn, or to a request. It touches rows only when a text holds personal data or a placeholder.
  * Values live in its memory and, sealed, in the rows beside the conversation; nothing here logs or throws one.
  */
+
+import { isMarkedNumber, restoreNumbers, restoreNumbersJson, withoutMarks } from '../assistant/privacy/number-placeholder.ts';
 import { isPlaceholderKind, type PlaceholderKind, partsOf, placeholderOf } from '../assistant/privacy/placeholder.ts';
 import { concealText, PlaceholderTable, rewriteStrings } from '../assistant/privacy/placeholder-table.ts';
 import { RedactionWork } from '../assistant/privacy/redaction-work.ts';
@@ -115,17 +117,20 @@ export class Concealment {
 
   /** The JSON-like value with every known placeholder's value in its place; the same value when there is none. */
   restore<T>(value: T): T {
-    const restored = rewriteStrings(value, (text) =>
-      text.includes(PLACEHOLDER_OPENS) ? this.#table.restore(text, this.#findStored) : text,
-    );
+    let hasNumbers = false;
+    const restored = rewriteStrings(value, (text) => {
+      hasNumbers ||= isMarkedNumber(text);
+      return text.includes(PLACEHOLDER_OPENS) ? this.#table.restore(text, this.#findStored) : text;
+    });
+    const whole = hasNumbers ? (restoreNumbers(restored, this.#valueOf) as T) : restored;
     this.#trim();
-    return restored;
+    return whole;
   }
 
   /** The same for text that is JSON or frames of it. */
   restoreJson(text: string): string {
     if (!text.includes(PLACEHOLDER_OPENS)) return text;
-    const restored = this.#table.restoreJson(text, this.#findStored);
+    const restored = this.#table.restoreJson(restoreNumbersJson(text, this.#valueOf), this.#findStored);
     this.#trim();
     return restored;
   }
@@ -146,7 +151,9 @@ export class Concealment {
     const regions = this.#regions;
     // A value's own, so that it is read alike when it is read again with the numbers of what was found.
     const work = new RedactionWork();
-    return rewriteStrings(value, (text, label) => concealText(text, { regions, label, work, lookalikes }, nameOf), numbers);
+    // Whoever writes the form in which calls keep numbers writes words.
+    const said = (text: string) => (lookalikes ? withoutMarks(text) : text);
+    return rewriteStrings(value, (text, label) => concealText(said(text), { regions, label, work, lookalikes }, nameOf), numbers);
   }
 
   /** Finds the placeholders of values that are in memory, and of so many others in rows. */
@@ -163,6 +170,8 @@ export class Concealment {
       return placeholderOf(kind, number);
     };
   }
+
+  readonly #valueOf = (placeholder: string): string => this.#table.restore(placeholder, this.#findStored);
 
   /** A placeholder whose value is not in memory, or that the model made up. */
   readonly #findStored = (placeholder: string): string | undefined => {

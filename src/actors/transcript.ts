@@ -2,6 +2,7 @@
 import { attachmentWords } from '../assistant/attachments/attachment-words.ts';
 import { fence } from '../assistant/fence.ts';
 import type { ChatMessage, ToolCall } from '../assistant/models/model.ts';
+import { withoutMarks } from '../assistant/privacy/number-placeholder.ts';
 import type { Block } from '../protocol/catalog/block.ts';
 import { fallbackText } from '../protocol/catalog/catalog.ts';
 import type { Connection } from '../storage/connection.ts';
@@ -61,7 +62,9 @@ function assistantMessages(message: StoredMessage, calls: readonly InvocationRow
     .join('\n\n');
   if (calls.length === 0) return content === '' ? [] : [{ role: 'assistant', content }];
   const made = calls.map((row) => ({ row, ...askedCall(row) }));
-  const toolCalls = made.map(({ row, params }): ToolCall => ({ id: row.callId, name: row.name, arguments: JSON.stringify(params) }));
+  const toolCalls = made.map(
+    ({ row, params }): ToolCall => ({ id: row.callId, name: row.name, arguments: withoutMarks(JSON.stringify(params)) }),
+  );
   const results = made.map(({ row, edits }): ChatMessage => {
     const told = edits === null ? outcome(row) : `${editedByPerson(edits)}\n${outcome(row)}`;
     return { role: 'tool', toolCallId: row.callId, name: row.name, content: told };
@@ -71,7 +74,7 @@ function assistantMessages(message: StoredMessage, calls: readonly InvocationRow
 
 /** The model's own call stays as it made it; of what a person changed on the card it learns here (decisions §8). */
 function editedByPerson(edits: Readonly<Record<string, unknown>>): string {
-  return `Before deciding, the person changed values of this call. They are now: ${fence('changed values', JSON.stringify(edits))}`;
+  return `Before deciding, the person changed values of this call. They are now: ${fence('changed values', withoutMarks(JSON.stringify(edits)))}`;
 }
 
 function sizeOf(messages: readonly ChatMessage[]): number {

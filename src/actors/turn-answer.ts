@@ -6,7 +6,9 @@
  */
 import { BlockAssembler, type Repair } from '../assistant/block-assembler.ts';
 import type { ToolCall } from '../assistant/models/model.ts';
+import { withoutMarks } from '../assistant/privacy/number-placeholder.ts';
 import { PlaceholderGate } from '../assistant/privacy/placeholder-gate.ts';
+import { rewriteStrings } from '../assistant/privacy/placeholder-table.ts';
 import { safeBlock } from '../assistant/privacy/safe-block.ts';
 import type { Block } from '../protocol/catalog/block.ts';
 import { ANSWER_BLOCKS_MAX, ANSWER_TEXT_MAX_CHARS } from '../protocol/limits.ts';
@@ -14,6 +16,11 @@ import type { StreamEvent } from '../protocol/runtime/stream-events.ts';
 import type { TurnLog } from './turn-log.ts';
 import type { Outgoing } from './turn-outbox.ts';
 import type { TurnScope } from './turn-scope.ts';
+
+/** What the model says is words: only a card, which the service draws, holds numbers that come back as such. */
+function asSaid(block: Block): Block {
+  return block.block_type === 'confirm_card' ? block : { ...block, body: rewriteStrings(block.body, withoutMarks) };
+}
 
 export class TurnAnswer {
   readonly #log: TurnLog;
@@ -36,7 +43,7 @@ export class TurnAnswer {
       {
         started: (index, id, blockType) => this.#say({ type: 'block.start', index, id, block_type: blockType }),
         delta: (index, id, text) => this.#sayText(index, id, text),
-        completed: (block) => void this.#outbox.push({ block: safeBlock(block) }),
+        completed: (block) => void this.#outbox.push({ block: safeBlock(asSaid(block)) }),
       },
     );
   }
@@ -76,7 +83,7 @@ export class TurnAnswer {
   text(delta: string): void {
     const room = ANSWER_TEXT_MAX_CHARS - this.#chars;
     this.#chars += delta.length;
-    const ready = this.#gate.push(delta.length <= room ? delta : delta.slice(0, Math.max(0, room)));
+    const ready = withoutMarks(this.#gate.push(delta.length <= room ? delta : delta.slice(0, Math.max(0, room))));
     if (ready !== '') this.#assembler.text(ready);
   }
 

@@ -5,6 +5,7 @@
 import { checkParams } from '../assistant/action-params.ts';
 import type { ChatMessage, ModelFailure, ModelRequest, Passage, RoundResult, ToolCall, Usage } from '../assistant/models/model.ts';
 import { costMicroUsd } from '../assistant/prices.ts';
+import { numberStandIn } from '../assistant/privacy/number-placeholder.ts';
 import { modelRequest } from '../assistant/prompt.ts';
 import { charsOf } from '../assistant/request-size.ts';
 import { SEARCH_KNOWLEDGE } from '../assistant/toolset.ts';
@@ -173,7 +174,8 @@ export class TurnRounds {
   }
 
   #callAction(call: ToolCall, action: ManifestAction): void {
-    const checked = checkParams(action.params, call.arguments);
+    const { restore } = this.#scope;
+    const checked = checkParams(action.params, call.arguments, (text) => numberStandIn(text, restore));
     if (!checked.ok) {
       this.#answers.set(call.id, () => refusal(checked.details));
       return;
