@@ -26,6 +26,8 @@ interface Seen {
   readonly conversation: ConversationRow | undefined;
   readonly binding: DeviceBinding | undefined;
   readonly isOwn: boolean;
+  /** It is theirs by the name of a person alone, which anybody can give, and was not held on this device. */
+  readonly isByName: boolean;
 }
 
 function see(db: Connection, id: string, { appId, channel, deviceId, person = null }: DeviceCaller): Seen {
@@ -33,35 +35,42 @@ function see(db: Connection, id: string, { appId, channel, deviceId, person = nu
   const row = readConversation(db, id);
   const binding = readBinding(db, appId, channel, deviceId);
   const signer = person === null ? undefined : readEndUser(db, appId, channel, person)?.id;
-  if (row?.appId !== appId || row.channel !== channel) return { conversation: undefined, binding, isOwn: false };
+  if (row?.appId !== appId || row.channel !== channel) return { conversation: undefined, binding, isOwn: false, isByName: false };
   const isHeldHere = row.deviceId === deviceId;
-  if (row.endUserId === null) return { conversation: row, binding, isOwn: isHeldHere };
+  if (row.endUserId === null) return { conversation: row, binding, isOwn: isHeldHere, isByName: false };
   const isTheirs = binding === undefined ? isHeldHere && deviceId !== '' : binding.endUserId === row.endUserId;
-  return { conversation: row, binding, isOwn: isTheirs || signer === row.endUserId };
+  const isSigned = signer === row.endUserId;
+  const isByName = isTheirs && !isSigned && !isHeldHere && binding?.proven === false;
+  return { conversation: row, binding, isOwn: isTheirs || isSigned, isByName };
 }
 
 /**
  * The conversation with this id if it is the caller's; undefined when it is missing, and when it is somebody else's: of another
  * app, the other kind of key, another device or another person. An anonymous one is its device's. A person's is seen by whoever signs
  * as that person, from every device that is bound to the person, and from the device it was held on as long as that is bound to nobody
- * else. Callers without a device share one, so a person's is never shown to them unsigned.
+ * else. Callers without a device share one, so a person's is never shown to them unsigned. Where a device is bound without a
+ * signature, knowing the conversation's id is what lets it read: such an id is found nowhere but on devices that read it.
  */
 export function ownConversation(db: Connection, id: string, caller: DeviceCaller): ConversationRow | undefined {
   const { conversation, isOwn } = see(db, id, caller);
   return isOwn ? conversation : undefined;
 }
 
-/** What `ownConversation` comes to for all conversations at once. Callers without a device share one, so its are listed to nobody. */
+/**
+ * What may be listed to the caller, who need not know an id. Without a signature, of the request or of the binding, nothing beyond
+ * what was held on the device itself. Callers without a device share one, so its are listed to nobody.
+ */
 export function holderOf(db: Connection, { appId, channel, deviceId, person = null }: DeviceCaller): Holder {
-  const bound = deviceId === '' ? undefined : readBinding(db, appId, channel, deviceId)?.endUserId;
+  const bound = deviceId === '' ? undefined : readBinding(db, appId, channel, deviceId);
   const signer = person === null ? undefined : readEndUser(db, appId, channel, person)?.id;
-  const people = [...new Set([bound, signer])].filter((id) => id !== undefined);
-  return { appId, channel, deviceId, isUnbound: bound === undefined, people };
+  const proven = bound?.proven === true ? bound.endUserId : undefined;
+  const people = [...new Set([proven, signer])].filter((id) => id !== undefined);
+  return { appId, channel, deviceId, boundTo: bound?.endUserId ?? null, people };
 }
 
 /**
- * The conversation of a turn if the caller may act on what that turn showed: its owner, as above, and the device that sent the turn,
- * until somebody else is identified on that device. `sender` undefined: there is no such turn.
+ * The conversation of a turn if the caller may act on what that turn showed: its owner, as above but never by name alone, and the
+ * device that sent the turn, until somebody else is identified on that device. `sender` undefined: there is no such turn.
  */
 export function actedConversation(
   db: Connection,
@@ -69,8 +78,8 @@ export function actedConversation(
   sender: TurnSender | undefined,
   caller: DeviceCaller,
 ): ConversationRow | undefined {
-  const { conversation, binding, isOwn } = see(db, id, caller);
-  if (isOwn || conversation === undefined) return conversation;
+  const { conversation, binding, isOwn, isByName } = see(db, id, caller);
+  if ((isOwn && !isByName) || conversation === undefined) return conversation;
   if (sender === undefined || caller.deviceId === '' || sender.deviceId !== caller.deviceId) return undefined;
-  return binding === undefined || binding.sinceMs <= sender.openedAtMs ? conversation : undefined;
+  return isOwn || binding === undefined || binding.sinceMs <= sender.openedAtMs ? conversation : undefined;
 }

@@ -17,8 +17,8 @@ export interface Holder {
   readonly channel: Channel;
   /** Its anonymous ones are listed; '': none are. */
   readonly deviceId: string;
-  /** The device stands for nobody, so that it also lists what people held on it. */
-  readonly isUnbound: boolean;
+  /** The `usr_` id the device stands for: it lists what that person held on it. Null: nobody; it lists what anybody held on it. */
+  readonly boundTo: string | null;
   /** `usr_` ids: all of theirs are listed. */
   readonly people: readonly string[];
 }
@@ -35,7 +35,7 @@ const PAGE = 'AND (updated_at_ms, id) < (:updatedAtMs, :id) ORDER BY updated_at_
 
 /** Up to `limit` of them before `before`, those that something was said in last first. */
 export function listOwnConversations(db: Connection, holder: Holder, before: Place = NEWEST, limit = 1): OwnConversation[] {
-  const { appId, channel, deviceId, isUnbound, people } = holder;
+  const { appId, channel, deviceId, boundTo, people } = holder;
   const { updatedAtMs, id } = before;
   const page = { updatedAtMs, id, limit };
   const ofDevice =
@@ -44,9 +44,9 @@ export function listOwnConversations(db: Connection, holder: Holder, before: Pla
       : db
           .statement(
             `SELECT id, updated_at_ms FROM conversations
-             WHERE app_id = :appId AND channel = :channel AND device_id = :deviceId AND (end_user_id IS NULL OR :isUnbound) ${PAGE}`,
+             WHERE app_id = :appId AND channel = :channel AND device_id = :deviceId AND coalesce(end_user_id = :boundTo, TRUE) ${PAGE}`,
           )
-          .all({ appId, channel, deviceId, isUnbound: isUnbound ? 1 : 0, ...page });
+          .all({ appId, channel, deviceId, boundTo, ...page });
   const ofPeople = people.flatMap((person) =>
     db.statement(`SELECT id, updated_at_ms FROM conversations WHERE end_user_id = :person ${PAGE}`).all({ person, ...page }),
   );

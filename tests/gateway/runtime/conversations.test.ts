@@ -71,6 +71,22 @@ test('GET /v1/conversations: a person’s are listed where they are identified, 
   assert.deepEqual(ids(await list(testKey)), []);
 });
 
+test('GET /v1/conversations: a device that only names a person lists what was held on it, and nothing from other devices', async () => {
+  const [own, other] = [it.newDevice(), it.newDevice()];
+  const anonymous = await say(chat, own, 'Before');
+  const named = await say(chat, own, 'Mail bob@example.org', { user: { id: 'bob' } });
+  const others = await say(chat, own, 'Mine', { user: { id: 'eve' } });
+  await other.send('POST', '/v1/identify', { external_user_id: 'bob' });
+  assert.deepEqual(ids(await list(other)), []);
+  const here = await say(chat, other, 'Here');
+  assert.deepEqual(ids(await list(other)), [here]);
+  await own.send('POST', '/v1/identify', { external_user_id: 'bob' });
+  assert.deepEqual(ids(await list(own)), [named, anonymous], 'what was held on the device');
+  assert.deepEqual(ids(await list(own)).includes(others), false);
+  await other.send('POST', '/v1/identify', { external_user_id: 'bob', user_hmac: it.sign('bob') });
+  assert.deepEqual(ids(await list(other)), [here, named, anonymous], 'a signature lists them all');
+});
+
 test('decisions §9: a caller without a device lists nothing and reads back no values, neither in the stream nor in the history', async () => {
   const nobody = it.device('');
   assert.equal((await nobody.send('GET', '/v1/conversations')).status, 400);
@@ -85,4 +101,6 @@ test('decisions §9: a caller without a device lists nothing and reads back no v
   assert.match(known.text, /You are cem@example\.org\./, 'whoever signs is known without a device');
   const history = await nobody.send('GET', `/v1/conversations/${conversationOf(known)}/messages`, undefined, signed('cem'));
   assert.match(history.text, /I am cem@example\.org\./);
+  const signing = (await nobody.send('GET', path, undefined, signed('cem'))).text;
+  assert.match(signing, /I am ⟦email_1⟧\. Who am I\?/, 'a signature restores what its person said, and nobody else’s words');
 });

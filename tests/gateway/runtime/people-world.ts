@@ -98,10 +98,11 @@ export class World {
     return (sameHome(place, held.place) && held.place.device === place.device) || this.sees(place, held, signer);
   }
 
-  /** What a turn showed is answered by whoever reads it, and by the device that sent it until somebody else is identified there. */
+  /** What a turn showed is answered by whoever reads it, unless by name alone, and by the device that sent it until somebody else is identified there. */
   answers(place: Place, held: Held, signer: Person | null = null): boolean {
-    if (this.sees(place, held, signer)) return true;
-    if (!sameHome(place, held.place) || held.place.device !== place.device) return false;
+    const isHere = sameHome(place, held.place) && held.place.device === place.device;
+    if (this.sees(place, held, signer)) return isHere || signer === held.owner || this.#bound.get(nameOf(place))?.proven === true;
+    if (!isHere) return false;
     return this.bound(place) === null || (this.#bound.get(nameOf(place))?.step ?? 0) <= held.step;
   }
 }

@@ -73,6 +73,21 @@ test('decisions §11.4: the device that sent a turn acts on what it showed, whoe
   assert.doesNotMatch(chat.toldOf('call_move'), /declined/);
 });
 
+test('decisions §11.4: the name of a person alone answers no card of another device, and the sender’s own still', async (t) => {
+  const { chat, it, client } = await twoDevices(t);
+  const [own, stranger] = [it.newDevice(), it.newDevice()];
+  chat.script([MOVE], [MOVE]);
+  const turn = await own.say('Move it', { client, user: { id: '42' } });
+  const confirm = async (device: Client, shown: typeof turn) => {
+    const path = `/v1/invocations/${pendingOf(shown)[0]?.invocation_id}/confirm`;
+    return (await device.send('POST', path, { decision: 'decline' })).status;
+  };
+  const going = await stranger.say('And this', { client, user: { id: '42' }, conversation_id: conversationOf(turn) });
+  for (const device of [own, stranger]) await device.send('POST', '/v1/identify', { external_user_id: '42' });
+  assert.deepEqual([await confirm(stranger, turn), await confirm(stranger, going)], [404, 200]);
+  assert.equal(await confirm(own, turn), 200);
+});
+
 test('decisions §11.4: a device that is identified as one person acts on turns that it sends for another', async (t) => {
   const { it, second, ask } = await twoDevices(t);
   const identified = await second.send('POST', '/v1/identify', { external_user_id: 'ben', user_hmac: it.sign('ben') });
