@@ -85,8 +85,8 @@ export const messagesRoute = defineRoute({
       open: openOf(db, id, caller.deviceId, nowMs()),
     };
     // What was said lies in placeholder form; the device that it was said to gets the words (decisions §9). Callers without a device
-    // share one: what the others of them said is not theirs to read.
-    if (caller.deviceId === '' && asking.person == null) return json(reply);
+    // share one: what the others of them said is not theirs to read, whoever signs. A person's conversation is shown to that person alone.
+    if (caller.deviceId === '' && conversation.endUserId === null) return json(reply);
     return restored(concealmentOf(storage, caller.organisationId, conversation), reply).then(json);
   },
 });
