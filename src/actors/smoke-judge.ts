@@ -2,7 +2,6 @@
  * Judges what a smoke run heard (service.md "POST /smoke rules"): one answer from the events of its turn, and the run
  * from its answers. Pure.
  */
-import { contentStems, stemsFoundIn } from '../assistant/knowledge/terms.ts';
 import type { Passage } from '../assistant/models/model.ts';
 import { fallbackText } from '../protocol/catalog/catalog.ts';
 import type { ErrorCode } from '../protocol/errors.ts';
@@ -10,6 +9,7 @@ import { SMOKE_PASS_SHARE } from '../protocol/limits.ts';
 import type { StreamEvent } from '../protocol/runtime/stream-events.ts';
 import { clip } from '../protocol/text.ts';
 import type { SmokeAnswer, SmokeRun } from '../storage/smoke-runs.ts';
+import { usesPassages } from './smoke-grounds.ts';
 import type { SmokeQuestion } from './smoke-questions.ts';
 
 /** What came of one question. */
@@ -20,6 +20,8 @@ export interface Heard {
   readonly passages: readonly Passage[];
   /** Names of the actions that the model called. */
   readonly called: readonly string[];
+  /** The model marked its answer as one that says nothing. */
+  readonly saysNothing: boolean;
   /** What kept it from being answered beside what its events say. */
   readonly error: SmokeAnswer['error'];
 }
@@ -30,7 +32,7 @@ const ANSWER_MAX_CHARS = 2_000;
 /** Errors that nothing in the app's configuration brings about. */
 const SERVICE_SIDE: ReadonlySet<ErrorCode> = new Set(['internal', 'model_busy']);
 
-/** An answer that opens by saying that it is none. English, as the questions are; in other languages its words decide. */
+/** An answer that opens by saying that it is none, of a model that does not mark it as such. */
 const KNOWS_NOTHING =
   /^\W*(?:(?:unfortunately|(?:i['’]?m |i am )?(?:sorry|afraid))\W+(?:but )?)?i (?:(?:do|did|could|can|was) ?(?:not|n['’]t)|can['’]t|couldn['’]t|have no|found no|am not able|am unable)\b/i;
 
@@ -43,17 +45,6 @@ function wordsOf(events: readonly StreamEvent[]): string {
   return texts.filter((text) => text !== '').join('\n\n');
 }
 
-/**
- * Whether the answer used the passages: it says something of theirs that the question did not say already. That some
- * were found proves nothing, a search finds one for nearly any question.
- */
-function usesPassages(question: string, answer: string, passages: readonly Passage[]): boolean {
-  if (passages.length === 0 || KNOWS_NOTHING.test(answer)) return false;
-  const asked = new Set(contentStems(question));
-  const own = contentStems(answer).filter((stem) => !asked.has(stem));
-  return passages.some(({ title, headings, text }) => stemsFoundIn([title, ...headings, text].join('\n'), own).length > 0);
-}
-
 function errorOf({ events, error }: Heard): SmokeAnswer['error'] {
   const said = events.findLast((event) => event.type === 'error');
   return said === undefined ? error : { code: said.code, message: said.message };
@@ -61,11 +52,11 @@ function errorOf({ events, error }: Heard): SmokeAnswer['error'] {
 
 /** The judgement of one answer. */
 export function judgeAnswer(question: SmokeQuestion, heard: Heard): SmokeAnswer {
-  const { events, passages } = heard;
+  const { events, passages, saysNothing } = heard;
   const answer = wordsOf(events);
   const error = errorOf(heard);
   const actions = [...new Set(heard.called)];
-  const grounded = usesPassages(question.text, answer, passages);
+  const grounded = !saysNothing && !KNOWS_NOTHING.test(answer) && usesPassages(question.text, answer, passages);
   const actionBacked = actions.length > 0;
   return {
     question: question.text,

@@ -3,7 +3,7 @@
  * the same configuration gives the same questions, so that a run can be repeated after a change.
  */
 
-import type { ParamValue } from '../protocol/action-params.ts';
+import { type ParamValue, valueProblem } from '../protocol/action-params.ts';
 import { SMOKE_QUESTIONS_MAX, SMOKE_QUESTIONS_MIN } from '../protocol/limits.ts';
 import type { ActionParam, ManifestAction } from '../protocol/runtime/manifest.ts';
 import { withoutEnd } from '../protocol/text.ts';
@@ -39,8 +39,22 @@ const ABOUT_TITLE: readonly ((title: string) => string)[] = [
   (title) => `What does “${title}” say?`,
 ];
 
-/** "such as A-1042", "e.g. Berlin": what a description gives as an example. */
-const GIVEN_EXAMPLE = /(?:\bsuch as|\be\.g\.,?|\bfor example,?|\bexample:|\blike)\s+["'“`]?([\p{L}\p{N}][\p{L}\p{N}@._+:/-]{0,59})/iu;
+/** A title that is a question asks for itself. */
+const QUESTION = /[?？؟]$|^¿/u;
+
+/** Questions that differ in capitals and marks alone are one. */
+function sameAs({ text }: SmokeQuestion): string {
+  const words = text.toLowerCase().match(/[\p{L}\p{M}\p{N}]+/gu);
+  return words === null ? text : words.join(' ');
+}
+
+/** "such as A-1042", "e.g. New York": what the description of a build's parameter gives as an example, where it declares none. */
+const GIVES_EXAMPLE = /(?:\bsuch as|\be\.g\.,?|\bfor example,?|\bexample:|\blike)\s+/iu;
+const EXAMPLE_MAX_CHARS = 60;
+/** In quotes all of it; else a word, and those with a capital behind one that has. */
+const QUOTED = /^(?:"([^"\n]+)"|“([^”\n]+)”|'([^'\n]+)'|`([^`\n]+)`)/u;
+const NAMED = /^\p{Lu}[\p{L}\p{N}@._+:/'’-]*(?: \p{Lu}[\p{L}\p{N}@._+:/'’-]*){0,3}/u;
+const WORD = /^[\p{L}\p{N}][\p{L}\p{N}@._+:/-]*/u;
 /** What a parameter is about by its name, and an example of it. */
 const EXAMPLES: readonly (readonly [RegExp, string])[] = [
   [/e-?mail|recipient/, 'ada@example.com'],
@@ -61,10 +75,22 @@ function spoken(name: string): string {
     .toLowerCase();
 }
 
-function exampleText(name: string, param: ActionParam): string {
+/** The example that a description gives in words. */
+function givenExample({ description = '' }: ActionParam): string | undefined {
+  const gives = GIVES_EXAMPLE.exec(description);
+  if (gives === null) return undefined;
+  const rest = description.slice(gives.index + gives[0].length).slice(0, EXAMPLE_MAX_CHARS);
+  const quoted = QUOTED.exec(rest)
+    ?.slice(1)
+    .find((text) => text !== undefined);
+  const written = quoted ?? NAMED.exec(rest)?.[0] ?? WORD.exec(rest)?.[0];
   // A sentence may end right behind its example.
-  const given = GIVEN_EXAMPLE.exec(param.description ?? '')?.[1];
-  if (given !== undefined) return withoutEnd(given, '._:/-');
+  return written === undefined ? undefined : withoutEnd(written, '._:/-');
+}
+
+function exampleText(name: string, param: ActionParam): string {
+  const given = givenExample(param);
+  if (given !== undefined && given !== '') return given;
   return EXAMPLES.find(([pattern]) => pattern.test(spoken(name)))?.[1] ?? 'example';
 }
 
@@ -78,8 +104,10 @@ function exampleItem(name: string, param: ActionParam, type: 'string' | 'number'
   return Number.isFinite(number) ? number : 1;
 }
 
-/** A value that the parameter accepts: an allowed one, the example its description gives, or one of its kind. */
+/** A value that the parameter accepts: the declared example as it is, an allowed one, what its description gives, or one of its kind. */
 export function exampleValue(name: string, param: ActionParam): ParamValue | readonly ParamValue[] {
+  const { example } = param;
+  if (example !== undefined && valueProblem(param, example) === null) return example;
   if (param.type !== 'array') return exampleItem(name, param, param.type);
   return [exampleItem(name, param, param.items ?? 'string')];
 }
@@ -102,8 +130,9 @@ function actionQuestion(action: ManifestAction): string {
 /** Those that are sure to accept their example come first: the fewest values to make up. */
 function readActions(actions: readonly ManifestAction[]): ManifestAction[] {
   const invented = ({ params }: ManifestAction) =>
-    Object.values(params).filter((param) => param.required && param.enum === undefined && !GIVEN_EXAMPLE.test(param.description ?? ''))
-      .length;
+    Object.values(params).filter(
+      (param) => param.required && param.example === undefined && param.enum === undefined && givenExample(param) === undefined,
+    ).length;
   return actions
     .filter((action) => action.risk === 'read')
     .map((action) => ({ action, count: invented(action) }))
@@ -115,12 +144,15 @@ function readActions(actions: readonly ManifestAction[]): ManifestAction[] {
 export function smokeQuestions({ suggestions, titles, actions }: AskableConfiguration): SmokeQuestion[] {
   const suggested = suggestions.filter((text) => text.trim() !== '').map((text): SmokeQuestion => ({ text, from: 'suggestion' }));
   const [known = [], ...knownOtherwise] = ABOUT_TITLE.map((ask) =>
-    titles.filter((title) => title.trim() !== '').map((title): SmokeQuestion => ({ text: ask(title.trim()), from: 'knowledge' })),
+    titles
+      .map((title) => title.trim())
+      .filter((title) => title !== '')
+      .map((title): SmokeQuestion => ({ text: QUESTION.test(title) ? title : ask(title), from: 'knowledge' })),
   );
   const acted = readActions(actions).map((action): SmokeQuestion => ({ text: actionQuestion(action), from: 'action' }));
   const questions = new Map<string, SmokeQuestion>();
   const take = (from: readonly SmokeQuestion[], count: number) => {
-    for (const question of from.slice(0, count)) questions.set(question.text, question);
+    for (const question of from.slice(0, count)) if (!questions.has(sameAs(question))) questions.set(sameAs(question), question);
   };
   take(suggested, SUGGESTIONS_FIRST);
   take(known, TITLES_FIRST);
@@ -130,7 +162,7 @@ export function smokeQuestions({ suggestions, titles, actions }: AskableConfigur
   const general = GENERAL.map((text): SmokeQuestion => ({ text, from: 'general' }));
   for (const question of [...knownOtherwise.flat(), ...general]) {
     if (questions.size >= SMOKE_QUESTIONS_MIN) break;
-    questions.set(question.text, question);
+    take([question], 1);
   }
   return [...questions.values()].slice(0, SMOKE_QUESTIONS_MAX);
 }

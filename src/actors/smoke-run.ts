@@ -198,22 +198,33 @@ export class SmokeRuns {
 
   async #ask(question: SmokeQuestion, asking: Asking): Promise<Heard> {
     const passages: Passage[] = [];
-    if (asking.signal.aborted) return { events: [], passages, called: [], error: TIMED_OUT };
+    if (asking.signal.aborted) return { events: [], passages, called: [], saysNothing: false, error: TIMED_OUT };
     const called: string[] = [];
+    let saysNothing = false;
+    const heard = (events: readonly StreamEvent[], error: SmokeAnswer['error']): Heard => ({
+      events,
+      passages,
+      called,
+      saysNothing,
+      error,
+    });
     const command = turnCommand(question, asking, {
       onPassages: (found) => passages.push(...found),
       onAction: (name) => called.push(name),
+      onNothing: (isNothing) => {
+        saysNothing = isNothing;
+      },
     });
     try {
       const position = await this.#services.actors.openTurn(command);
       const { events, ended } = await hearTurn(position, asking.signal);
-      if (ended) return { events, passages, called, error: null };
+      if (ended) return heard(events, null);
       await within(this.#stop(command), CLOSING_MS / 2);
-      return { events, passages, called, error: TIMED_OUT };
+      return heard(events, TIMED_OUT);
     } catch (error) {
-      if (error instanceof Refusal) return { events: [], passages, called, error: { code: error.code, message: error.message } };
+      if (error instanceof Refusal) return heard([], { code: error.code, message: error.message });
       this.#services.log.error({ err: error, run_id: asking.runId }, 'a smoke question could not be asked');
-      return { events: [], passages, called, error: { code: 'internal', message: 'The service could not ask this.' } };
+      return heard([], { code: 'internal', message: 'The service could not ask this.' });
     }
   }
 
@@ -233,8 +244,10 @@ function askableActions(db: Connection, app: AppRecord): ManifestAction[] {
   return (enabledActions(db, app)?.actions ?? []).filter(({ auth }) => auth === 'none').map(asAction);
 }
 
+type Ears = Required<Pick<TurnCommand, 'onPassages' | 'onAction' | 'onNothing'>>;
+
 /** A question as a client with every component and the latest build would send it, in a conversation of its own. */
-function turnCommand(question: SmokeQuestion, asking: Asking, ears: Required<Pick<TurnCommand, 'onPassages' | 'onAction'>>): TurnCommand {
+function turnCommand(question: SmokeQuestion, asking: Asking, ears: Ears): TurnCommand {
   const { app, manifestHash, runId } = asking;
   const turnId = randomUUID();
   const body: ChatRequest = {

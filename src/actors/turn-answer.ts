@@ -6,6 +6,7 @@
  */
 import { BlockAssembler, type Repair } from '../assistant/block-assembler.ts';
 import type { ToolCall } from '../assistant/models/model.ts';
+import { NothingGate } from '../assistant/nothing-mark.ts';
 import { withoutMarks } from '../assistant/privacy/number-placeholder.ts';
 import { PlaceholderGate } from '../assistant/privacy/placeholder-gate.ts';
 import { rewriteStrings } from '../assistant/privacy/placeholder-table.ts';
@@ -25,14 +26,16 @@ function asSaid(block: Block): Block {
 export class TurnAnswer {
   readonly #log: TurnLog;
   readonly #assembler: BlockAssembler;
+  readonly #mark: NothingGate;
   readonly #gate = new PlaceholderGate();
   /** Characters that the model wrote for the person so far. */
   #chars = 0;
   /** From the first block of a step that is whole: what waits for the commit, in the order of the answer. */
   #outbox: Outgoing[] = [];
 
-  constructor(scope: Pick<TurnScope, 'toolset' | 'actionKinds' | 'mint'>, log: TurnLog) {
+  constructor(scope: Pick<TurnScope, 'toolset' | 'actionKinds' | 'mint' | 'onNothing'>, log: TurnLog) {
     this.#log = log;
+    this.#mark = new NothingGate((isNothing) => scope.onNothing(isNothing));
     this.#assembler = new BlockAssembler(
       {
         components: scope.toolset.components,
@@ -83,13 +86,14 @@ export class TurnAnswer {
   text(delta: string): void {
     const room = ANSWER_TEXT_MAX_CHARS - this.#chars;
     this.#chars += delta.length;
-    const ready = withoutMarks(this.#gate.push(delta.length <= room ? delta : delta.slice(0, Math.max(0, room))));
+    const said = this.#mark.push(delta.length <= room ? delta : delta.slice(0, Math.max(0, room)));
+    const ready = withoutMarks(this.#gate.push(said));
     if (ready !== '') this.#assembler.text(ready);
   }
 
-  /** What looked like the beginning of a placeholder was none. */
+  /** What looked like the beginning of a placeholder, or of the mark, was none. */
   #letGo(): void {
-    const rest = this.#gate.flush();
+    const rest = this.#gate.push(this.#mark.flush()) + this.#gate.flush();
     if (rest !== '') this.#assembler.text(rest);
   }
 

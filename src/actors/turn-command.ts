@@ -46,6 +46,8 @@ export interface TurnCommand {
   onAction?(name: string): void;
   /** Hears of the passages that the model is given, each time some are. */
   onPassages?(passages: readonly Passage[]): void;
+  /** Hears of each beginning of an answer whether the model marked it as one that says nothing. */
+  onNothing?(isNothing: boolean): void;
 }
 
 /** What a command does to the rows beside opening its turn. */

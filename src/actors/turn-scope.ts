@@ -95,6 +95,8 @@ export interface TurnScope {
   settle(row: InvocationRow, outcome: ActionOutcome): Promise<void>;
   /** Hears of each action the model calls, by name. */
   onAction(name: string): void;
+  /** Hears of each beginning of an answer whether the model marked it as one that says nothing. */
+  onNothing(isNothing: boolean): void;
   /** What its person and app may still send; told when the turn ends. */
   usage(): TurnUsage | undefined;
   /** False when the fence refused: the conversation has another owner. */

@@ -126,6 +126,7 @@ export class TurnScopes {
       isExecuting: (row) => readInvocationById(db, row.id)?.state === 'executing',
       settle: (row, outcome) => this.#settle(organisationId, row, outcome),
       onAction: (name) => command.onAction?.(name),
+      onNothing: (isNothing) => command.onNothing?.(isNothing),
       usage: () => run.usage(),
       commit: run.commit,
     };

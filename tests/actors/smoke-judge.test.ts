@@ -27,7 +27,7 @@ function block(index: number, blockType: string, body: Record<string, unknown>, 
 
 const says = (md: string): StreamEvent[] => [block(0, 'text', { md }), END];
 const judged = (events: readonly StreamEvent[], passages: readonly Passage[] = [PASSAGE], called: readonly string[] = []) =>
-  judgeAnswer(QUESTION, { events, passages, called, error: null });
+  judgeAnswer(QUESTION, { events, passages, called, saysNothing: false, error: null });
 
 describe('POST /smoke: one answer', () => {
   test('POST /smoke: an answer with words of the passages it was given is grounded', () => {
@@ -57,6 +57,39 @@ describe('POST /smoke: one answer', () => {
     ];
     for (const md of refusals) assert.equal(judged(says(md)).grounded, false, md);
     assert.equal(judged(says('You do not have to pay for parcels below two days.')).grounded, true);
+  });
+
+  test('decisions §11.9: one word in common proves nothing; two, or a number, a name or an address do', () => {
+    const passage = {
+      ...PASSAGE,
+      text: 'Parcels take two days. The courier waits for Bering at noon, or write to post@shop.example. Abroad it costs 1,250 EUR.',
+    };
+    const grounded = (md: string) => judged(says(md), [passage]).grounded;
+    for (const md of ['The football team won two games.', 'Days are long.', 'Two!', 'The Courier is a newspaper.'])
+      assert.equal(grounded(md), false, md);
+    for (const md of ['It takes two days.', 'It is 1250 EUR.', 'It is 1.250.', 'Ask Bering.', 'Write to post@shop.example.'])
+      assert.equal(grounded(md), true, md);
+  });
+
+  test('decisions §11.9: a number that no passage and no question has makes an answer ungrounded', () => {
+    assert.equal(judged(says('Parcels take 3 days, and Norway costs 12 EUR.')).grounded, false);
+    assert.equal(judged(says('1. Parcels take two days.\n2. Norway costs 12.00 EUR.')).grounded, true, 'items of a list are numbered');
+    const asked = { text: 'What does order 77 cost to Norway?', from: 'suggestion' } as const;
+    const heard = { events: says('Order 77: Norway costs 12 EUR.'), passages: [PASSAGE], called: [], saysNothing: false, error: null };
+    assert.equal(judgeAnswer(asked, heard).grounded, true);
+  });
+
+  test('decisions §11.9: what the question says already counts for nothing, and in German a capital makes no name', () => {
+    assert.equal(judged(says('Shipping abroad? Shipping, shipping!')).grounded, false);
+    const german = { ...PASSAGE, text: 'Ein Paket braucht zwei Tage bis zu Ihrer Wohnung. Der Bote nimmt auch die Rücksendung mit.' };
+    assert.equal(judged(says('Die Wohnung ist schön.'), [german]).grounded, false);
+    assert.equal(judged(says('Das Paket kommt nach zwei Tagen in die Wohnung.'), [german]).grounded, true);
+  });
+
+  test('decisions §11.9: an answer that the model marked as saying nothing is not grounded, in any language', () => {
+    const heard = { events: says('Dazu weiß ich leider nichts: Parcels take two days.'), passages: [PASSAGE], called: [], error: null };
+    assert.equal(judgeAnswer(QUESTION, { ...heard, saysNothing: true }).grounded, false);
+    assert.equal(judgeAnswer(QUESTION, { ...heard, saysNothing: false }).grounded, true);
   });
 
   test('POST /smoke: blocks count with their words, a component with what it says as text', () => {

@@ -4,7 +4,8 @@ import { describe, test } from 'node:test';
 import fc from 'fast-check';
 import { exampleValue, smokeQuestions } from '../../src/actors/smoke-questions.ts';
 import { checkParams } from '../../src/assistant/action-params.ts';
-import type { ActionParam, ManifestAction } from '../../src/protocol/runtime/manifest.ts';
+import { asAction } from '../../src/protocol/runtime/http-action.ts';
+import { type ActionParam, completeManifest, type ManifestAction } from '../../src/protocol/runtime/manifest.ts';
 
 function param(more: Partial<ActionParam> = {}): ActionParam {
   return { type: 'string', required: true, editable: false, ...more };
@@ -49,6 +50,25 @@ describe('POST /smoke: the questions', () => {
     assert.deepEqual([about.length, about.every(({ text, from }) => from === 'knowledge' && text.includes('Shipping'))], [3, true]);
     assert.deepEqual(origins(NOTHING), ['general', 'general', 'general']);
     assert.deepEqual(origins({ ...NOTHING, actions: [action('list_orders')] }), ['action', 'general', 'general']);
+  });
+
+  test('decisions §11.9: a title that is a question asks for itself, and two equal questions are one', () => {
+    const title = 'How long does delivery take?';
+    const asked = smokeQuestions({
+      ...NOTHING,
+      suggestions: ['how long does delivery take'],
+      titles: [title, '¿Cuánto cuesta?', 'Returns'],
+    });
+    assert.deepEqual(
+      asked.map(({ text }) => text),
+      ['how long does delivery take', '¿Cuánto cuesta?', 'What should I know about Returns?'],
+    );
+    const alone = smokeQuestions({ ...NOTHING, titles: [title] });
+    assert.deepEqual(
+      alone.map(({ from }) => from),
+      ['knowledge', 'general', 'general'],
+    );
+    assert.equal(alone[0]?.text, title);
   });
 
   test('POST /smoke: an action that changes something is never asked for', () => {
@@ -102,6 +122,34 @@ describe('POST /smoke: example values', () => {
         assert.deepEqual(checked.ok, true, JSON.stringify(checked));
       }),
     );
+  });
+
+  test('decisions §11.9: a declared example is taken as it is', () => {
+    const city = { name: 'city', type: 'string', description: 'The city.', required: true, example: 'New York, NY (USA)' };
+    const http = { name: 'find_shops', description: 'x', risk: 'read', params: [city], timeout_ms: 1_000 } as unknown as Parameters<
+      typeof asAction
+    >[0];
+    assert.equal(exampleValue('city', asAction(http).params.city as ActionParam), 'New York, NY (USA)');
+    const posted = { type: 'number', required: true, example: 12.5 } as const;
+    const build = (given: object) =>
+      completeManifest({ version: '1', actions: [{ name: 'weigh', description: 'x', params: { kilos: { ...posted, ...given } } }] })
+        .actions[0]?.params.kilos;
+    assert.equal(exampleValue('kilos', build({}) as ActionParam), 12.5);
+    assert.equal(build({ example: 'much' })?.example, undefined, 'what does not fit is no example');
+    assert.deepEqual(exampleValue('tags', param({ type: 'array', example: ['a b', 'c'] })), ['a b', 'c']);
+    const [question] = smokeQuestions({ ...NOTHING, actions: [asAction(http)] });
+    assert.equal(question?.text, 'Please find shops for city "New York, NY (USA)".');
+  });
+
+  test('decisions §11.9: an example in words is not cut at its first blank', () => {
+    for (const [description, value] of [
+      ['The city, such as New York.', 'New York'],
+      ['e.g. "Rio de Janeiro" or Lima', 'Rio de Janeiro'],
+      ['Title, for example The Old Man, as printed', 'The Old Man'],
+      ['like Berlin or Paris', 'Berlin'],
+    ] as const) {
+      assert.equal(exampleValue('city', param({ description })), value, description);
+    }
   });
 
   test('POST /smoke: an example stands in the description, or follows from the name', () => {

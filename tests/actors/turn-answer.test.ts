@@ -15,7 +15,10 @@ test('an answer is full with its 256th block, though its words are few', () => {
     hasKnowledge: false,
   });
   let minted = 0;
-  const answer = new TurnAnswer({ toolset, actionKinds: new Set(), mint: (prefix) => `${prefix}_${minted++}` }, new TurnLog(0, null));
+  const answer = new TurnAnswer(
+    { toolset, actionKinds: new Set(), mint: (prefix) => `${prefix}_${minted++}`, onNothing: () => {} },
+    new TurnLog(0, null),
+  );
   for (let n = 1; n < ANSWER_BLOCKS_MAX; n++) {
     if (n % 2 === 0) answer.place('text', { md: 'Word.' });
     else answer.componentStarted({ id: `call_${n}`, name: 'key_points' });

@@ -9,7 +9,7 @@ import type { DeviceCaller } from '../ownership.ts';
 import type { TurnCommand } from '../turn-command.ts';
 
 /** A turn's command as it travels: the app by its id, and what it listens with stays where it arrived. */
-export type WireCommand = Omit<TurnCommand, 'app' | 'minuteLeft' | 'onAction' | 'onPassages'> & {
+export type WireCommand = Omit<TurnCommand, 'app' | 'minuteLeft' | 'onAction' | 'onNothing' | 'onPassages'> & {
   readonly appId: string;
   readonly minuteLeft: number | null;
 };

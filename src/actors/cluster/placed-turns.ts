@@ -50,7 +50,7 @@ function unreachable(): Refusal {
   );
 }
 
-function packed({ app, minuteLeft, onAction: _a, onPassages: _p, ...command }: TurnCommand): WireCommand {
+function packed({ app, minuteLeft, onAction: _a, onNothing: _n, onPassages: _p, ...command }: TurnCommand): WireCommand {
   return { ...command, appId: app.id, minuteLeft: minuteLeft?.() ?? null };
 }
 

@@ -24,6 +24,7 @@ function paramOf(param: Param, risk: ActionDefinition['risk']): ActionParam {
     ...(description === '' ? {} : { description }),
     ...(param.enum === undefined ? {} : { enum: param.enum }),
     ...(param.type === 'array' ? { items: param.items ?? 'string' } : {}),
+    ...(param.example === undefined ? {} : { example: param.example }),
   };
 }
 

@@ -11,6 +11,7 @@ import {
   type ParamType,
   type ParamValue,
   paramName,
+  valueProblem,
   valueTypeOf,
 } from '../action-params.ts';
 import { boundedList, boundedMap } from '../bounded.ts';
@@ -217,6 +218,8 @@ export interface ActionParam {
   readonly enum?: readonly ParamValue[];
   /** Of type `array` only. */
   readonly items?: ParamItemType;
+  /** A value that is good to try it with, as it was declared. */
+  readonly example?: ParamValue | readonly ParamValue[];
   readonly editable: boolean;
 }
 
@@ -246,6 +249,12 @@ export interface Manifest {
   readonly routes: readonly ManifestRoute[];
 }
 
+/** What a build may declare beside what is asked of it: taken where it fits the parameter. */
+function exampleOf(param: PostedParam & { readonly example?: unknown }): Pick<ActionParam, 'example'> {
+  const { example } = param;
+  return example === undefined || valueProblem(param, example) !== null ? {} : { example: example as ParamValue | readonly ParamValue[] };
+}
+
 function completeParams(posted: Readonly<Record<string, PostedParam>> | null | undefined): Record<string, ActionParam> {
   const completed = Object.entries(posted ?? {}).map(([name, param]): [string, ActionParam] => [
     name,
@@ -256,6 +265,7 @@ function completeParams(posted: Readonly<Record<string, PostedParam>> | null | u
       ...(param.description == null ? {} : { description: param.description }),
       ...(param.enum == null ? {} : { enum: param.enum }),
       ...(param.type === 'array' ? { items: param.items ?? 'string' } : {}),
+      ...exampleOf(param),
     },
   ]);
   return Object.fromEntries(completed);

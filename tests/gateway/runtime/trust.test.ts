@@ -50,3 +50,13 @@ test('decisions §11.8: a locale that is no language tag is ignored, and none br
   }
   assert.match(await system('en-obeymeno'), /The device is set to en\./);
 });
+
+test('decisions §11.9: the mark of an answer that says nothing is in no frame and no row', async () => {
+  it.script([{ text: '[[noth' }, { text: 'ing]] Dazu weiß ich nichts.' }]);
+  const answer = await it.say('Wer gewinnt?');
+  assert.match(it.lastRequest().messages[0]?.content ?? '', /begin it with \[\[nothing\]\]/);
+  assert.doesNotMatch(answer.text, /nothing|\[\[/);
+  assert.equal(readies(answer.events)[0]?.body.md, 'Dazu weiß ich nichts.');
+  const [, said] = await it.stored(thread(answer));
+  assert.equal(said?.blocks[0]?.body.md, 'Dazu weiß ich nichts.');
+});

@@ -1,0 +1,35 @@
+/** Decisions §11.9: the mark of an answer that says nothing is heard, and never seen. */
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import fc from 'fast-check';
+import { NOTHING_MARK, NothingGate } from '../../src/assistant/nothing-mark.ts';
+
+function heard(pieces: readonly string[]): { said: string; begun: boolean[] } {
+  const begun: boolean[] = [];
+  const gate = new NothingGate((saysNothing) => begun.push(saysNothing));
+  return { said: pieces.map((piece) => gate.push(piece)).join('') + gate.flush(), begun };
+}
+
+const cut = fc.array(fc.nat(60), { maxLength: 6 });
+function pieces(text: string, places: readonly number[]): string[] {
+  const cuts = [0, ...places.map((place) => Math.min(place, text.length)).sort((one, other) => one - other), text.length];
+  return cuts.slice(1).map((end, index) => text.slice(cuts[index], end));
+}
+
+test('decisions §11.9: however it is cut, the mark is taken out of the beginning and heard', () => {
+  fc.assert(
+    fc.property(cut, (places) => {
+      const marked = `\n ${NOTHING_MARK} Dazu weiß ich nichts.`;
+      assert.deepEqual(heard(pieces(marked, places)), { said: 'Dazu weiß ich nichts.', begun: [true] });
+      const plain = `[[not]] Two days. ${NOTHING_MARK}`;
+      assert.deepEqual(heard(pieces(plain, places)), { said: plain, begun: [false] });
+    }),
+  );
+});
+
+test('decisions §11.9: what only begins like it is said, and each answer begins anew', () => {
+  assert.deepEqual(heard(['[[not']), { said: '[[not', begun: [] });
+  const gate = new NothingGate(() => {});
+  assert.equal(gate.push(`${NOTHING_MARK} No.`) + gate.flush(), 'No.');
+  assert.equal(gate.push('[[Nothing]]') + gate.push(' Nada.') + gate.push(' De nada.') + gate.flush(), 'Nada. De nada.');
+});
