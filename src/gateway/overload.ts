@@ -16,8 +16,8 @@ const READ_WHILE_OVERLOADED_MAX_BYTES = 64 * 1024;
 /** Of the process, as its load is. */
 const retryTimes = new RetryTimes();
 
-function busy(): Refusal {
-  const retryAfterS = retryTimes.next();
+function busy(starts: Services['starts']): Refusal {
+  const retryAfterS = retryTimes.next(starts?.stats().perSecond);
   const message = `The service has more to do than it can in time, and begins nothing new at this moment. Send the same request again in ${retryAfterS} s.`;
   const { stackTraceLimit } = Error;
   // Nobody reads where it was thrown, and to find that out is a good part of what a refusal costs.
@@ -30,7 +30,7 @@ function busy(): Refusal {
 /** What can be told before the body is read. @throws Refusal 503 */
 export function refuseUnread({ newWork }: Route, { header }: Pick<Exchange, 'header'>, { load, starts }: Services): void {
   if (newWork === undefined || (load?.overloaded !== true && starts?.admits() !== false)) return;
-  if (newWork === true || Number(header('content-length')) > READ_WHILE_OVERLOADED_MAX_BYTES) throw busy();
+  if (newWork === true || Number(header('content-length')) > READ_WHILE_OVERLOADED_MAX_BYTES) throw busy(starts);
 }
 
 /** By the parsed body: true when the request begins something, and so has to wait in line for that. @throws Refusal 503 */
@@ -52,5 +52,5 @@ export function refuseNewWork(
   if (!newWork(body, hasTurn)) return false;
   // Who was told to come again must not find the minute used up by that.
   runtime?.giveBack();
-  throw busy();
+  throw busy(starts);
 }

@@ -14,6 +14,8 @@ export const START_WAIT_MAX_MS = 500;
 export const STARTS_WAITING_MAX = 256;
 /** One organisation leaves places for others. */
 export const STARTS_OF_ONE_MAX = 192;
+/** How many are begun is told of the last whole one of these. */
+const RATE_WINDOW_MS = 1_000;
 /** Refusals that follow each other within this are one time of being overloaded. */
 const CALM_MS = 1_000;
 
@@ -25,6 +27,8 @@ interface Waiting {
 export interface StartStats {
   readonly waiting: number;
   readonly refused: number;
+  /** Begun in the last second or two, for one second. */
+  readonly perSecond: number;
   /** Somebody was refused within the last second. */
   readonly isRefusing: boolean;
 }
@@ -47,6 +51,7 @@ export class Starts {
   #spentMs = 0;
   #isPlanned = false;
   #refused = 0;
+  readonly #rate = { fromMs: 0, now: 0, before: 0 };
   #refusedAtMs = Number.NEGATIVE_INFINITY;
   /** When the present time of refusing began; null: nobody is refused. */
   #refusingSinceMs: number | null = null;
@@ -82,11 +87,24 @@ export class Starts {
   }
 
   stats(): StartStats {
-    return { waiting: this.#waiting, refused: this.#refused, isRefusing: this.#nowMs() - this.#refusedAtMs < CALM_MS };
+    const nowMs = this.#nowMs();
+    this.#turnRate(nowMs);
+    const perSecond = Math.max(this.#rate.now, this.#rate.before);
+    return { waiting: this.#waiting, refused: this.#refused, perSecond, isRefusing: nowMs - this.#refusedAtMs < CALM_MS };
+  }
+
+  #turnRate(nowMs: number): void {
+    const sinceMs = nowMs - this.#rate.fromMs;
+    if (sinceMs < RATE_WINDOW_MS) return;
+    this.#rate.before = sinceMs < 2 * RATE_WINDOW_MS ? this.#rate.now : 0;
+    this.#rate.now = 0;
+    this.#rate.fromMs = nowMs;
   }
 
   #do(work: () => void): void {
     const beganMs = this.#nowMs();
+    this.#turnRate(beganMs);
+    this.#rate.now += 1;
     work();
     this.#spentMs += this.#nowMs() - beganMs;
   }

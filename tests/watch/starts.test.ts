@@ -35,7 +35,7 @@ test('decisions §7: while nothing waits a start begins at once; of a burst each
   enter('one');
   assert.equal(begun.length, 21, 'nobody goes before those that wait');
   turn(10);
-  assert.deepEqual([begun.length, starts.stats().waiting], [52, 0]);
+  assert.deepEqual([begun.length, starts.stats().waiting, starts.stats().perSecond], [52, 0, 52]);
 });
 
 test('decisions §7: who waits too long, or behind too many, is told to come again, and others find room', () => {
