@@ -5,21 +5,30 @@
  *
  * Organisations take turns, so one that sends more than its share waits for itself.
  */
+import { type ThreadTime, threadClock } from './thread-time.ts';
 
-/** What starts get of one turn of the loop: some handful. What comes meanwhile waits for no more than this and what streams take. */
-const SLICE_MS = 10;
-/** Longer and whoever waits would rather be told to come again; a start takes about as long again once it is its turn. */
+/**
+ * What starts get of one turn of the loop: some handful, or half as long as all else took, so that streams that fill the loop leave a
+ * third of it. What comes meanwhile waits for no more than this and what streams take.
+ */
+const SLICE_MIN_MS = 10;
+const SLICE_MAX_MS = 40;
+/**
+ * So much of the thread's own time: longer and whoever waits would rather be told to come again; a start takes about as long again once
+ * it is its turn. What a busy machine adds is no reason to refuse what can be done.
+ */
 export const START_WAIT_MAX_MS = 500;
-/** They are done within half a second or so; each holds its body, of 64 KB at most when there is a line. */
-export const STARTS_WAITING_MAX = 256;
+/** They are done within a second or so; each holds its body, of some kilobytes as a rule. */
+export const STARTS_WAITING_MAX = 512;
 /** One organisation leaves places for others. */
-export const STARTS_OF_ONE_MAX = 192;
+export const STARTS_OF_ONE_MAX = 384;
 /** How many are begun is told of the last whole one of these. */
 const RATE_WINDOW_MS = 1_000;
 /** Refusals that follow each other within this are one time of being overloaded. */
 const CALM_MS = 1_000;
 
 interface Waiting {
+  /** Of the thread's own time. */
   readonly sinceMs: number;
   work(): void;
 }
@@ -39,16 +48,21 @@ export interface StartsOptions {
   readonly nowMs?: () => number;
   /** Calls after the loop has looked at what came. Tests give their own. */
   readonly later?: (work: () => void) => void;
+  readonly threadTime?: () => Pick<ThreadTime, 'ranMs'>;
 }
 
 export class Starts {
   readonly #log: StartsOptions['log'];
   readonly #nowMs: () => number;
   readonly #later: (work: () => void) => void;
+  readonly #ranMs: () => number;
   /** By organisation; who comes next is first. Empty lines are not kept. */
   readonly #lines = new Map<string, Waiting[]>();
   #waiting = 0;
   #spentMs = 0;
+  #sliceMs = SLICE_MIN_MS;
+  /** When the last slice ended. */
+  #endedMs = 0;
   #isPlanned = false;
   #refused = 0;
   readonly #rate = { fromMs: 0, now: 0, before: 0 };
@@ -56,16 +70,17 @@ export class Starts {
   /** When the present time of refusing began; null: nobody is refused. */
   #refusingSinceMs: number | null = null;
 
-  constructor({ log, nowMs = () => performance.now(), later = setImmediate }: StartsOptions = {}) {
+  constructor({ log, nowMs = () => performance.now(), later = setImmediate, threadTime = threadClock() }: StartsOptions = {}) {
     this.#log = log;
     this.#nowMs = nowMs;
     this.#later = later;
+    this.#ranMs = () => threadTime().ranMs;
   }
 
   /** Whether one more of the organisation may come; undefined: of any. A "no" is counted. */
   admits(organisationId?: string): boolean {
     const line = organisationId === undefined ? undefined : this.#lines.get(organisationId);
-    const isOld = line?.[0] !== undefined && this.#nowMs() - line[0].sinceMs > START_WAIT_MAX_MS;
+    const isOld = line?.[0] !== undefined && this.#ranMs() - line[0].sinceMs > START_WAIT_MAX_MS;
     if (this.#waiting < STARTS_WAITING_MAX && !isOld && (line?.length ?? 0) < STARTS_OF_ONE_MAX) return true;
     this.#refuse();
     return false;
@@ -73,13 +88,13 @@ export class Starts {
 
   /** Does `work`, which must not throw: now while there is something left of the slice and nobody waits, else in its turn. */
   enter(organisationId: string, work: () => void): void {
-    if (this.#waiting === 0 && this.#spentMs < SLICE_MS) {
+    if (this.#waiting === 0 && this.#spentMs < this.#sliceMs) {
       this.#do(work);
       this.#plan();
       return;
     }
     const line = this.#lines.get(organisationId);
-    const waiting = { sinceMs: this.#nowMs(), work };
+    const waiting = { sinceMs: this.#ranMs(), work };
     if (line === undefined) this.#lines.set(organisationId, [waiting]);
     else line.push(waiting);
     this.#waiting += 1;
@@ -114,8 +129,10 @@ export class Starts {
     this.#isPlanned = true;
     this.#later(() => {
       this.#isPlanned = false;
+      this.#sliceMs = Math.min(SLICE_MAX_MS, Math.max(SLICE_MIN_MS, (this.#nowMs() - this.#endedMs) / 2));
       this.#spentMs = 0;
-      while (this.#waiting > 0 && this.#spentMs < SLICE_MS) this.#do(this.#next());
+      while (this.#waiting > 0 && this.#spentMs < this.#sliceMs) this.#do(this.#next());
+      this.#endedMs = this.#nowMs();
       // What was spent here is not to be spent again by what the loop brings next.
       if (this.#spentMs > 0) this.#plan();
     });

@@ -8,7 +8,7 @@ function line() {
   const turns: (() => void)[] = [];
   const lines: string[] = [];
   const log = { warn: (_: object, text: string) => void lines.push(text), info: (_: object, text: string) => void lines.push(text) };
-  const starts = new Starts({ log, nowMs: () => now.ms, later: (work) => void turns.push(work) });
+  const starts = new Starts({ log, nowMs: () => now.ms, later: (work) => void turns.push(work), threadTime: () => ({ ranMs: now.ms }) });
   const begun: string[] = [];
   /** A start of 1 ms. */
   const enter = (organisation: string) =>
@@ -31,7 +31,7 @@ test('decisions §7: while nothing waits a start begins at once; of a burst each
   for (let n = 0; n < 50; n++) enter('one');
   assert.equal(begun.length, 11, 'ten milliseconds of them');
   turn();
-  assert.equal(begun.length, 21);
+  assert.equal(begun.length, 21, 'and again');
   enter('one');
   assert.equal(begun.length, 21, 'nobody goes before those that wait');
   turn(10);
@@ -45,19 +45,31 @@ test('decisions §7: who waits too long, or behind too many, is told to come aga
     if (isIn) enter(organisation);
     return isIn;
   };
-  const taken = Array.from({ length: 300 }, () => send('loud')).filter(Boolean).length;
+  const taken = Array.from({ length: 500 }, () => send('loud')).filter(Boolean).length;
   assert.equal(taken, 10 + STARTS_OF_ONE_MAX);
   assert.deepEqual([send('quiet'), starts.admits()], [true, true]);
   let others = 0;
   while (send(`another ${others}`)) others += 1;
   assert.equal(STARTS_OF_ONE_MAX + 1 + others, STARTS_WAITING_MAX);
   assert.deepEqual([starts.stats().isRefusing, lines.length], [true, 1], 'said once');
-  turn(40);
+  turn(80);
   assert.deepEqual([starts.stats().waiting, send('loud')], [0, true]);
 
   for (let n = 0; n < 20; n++) enter('slow');
   now.ms += START_WAIT_MAX_MS + 1;
   assert.deepEqual([send('slow'), send('quick')], [false, true], 'a short line that does not move is as good as a long one');
+});
+
+test('while streams fill the loop starts get a third of it', () => {
+  const { now, begun, enter, turn } = line();
+  for (let n = 0; n < 200; n++) enter('one');
+  turn();
+  const before = begun.length;
+  for (let n = 0; n < 3; n++) {
+    now.ms += 60;
+    turn();
+  }
+  assert.equal(begun.length - before, 90);
 });
 
 test('organisations take turns: one that sends little is not behind one that sends much', () => {
