@@ -15,10 +15,11 @@ import { errorOf, type FromThread, type Settlement, type ThreadSettings, type To
 export const WRITES_QUEUED_MAX = 8_192;
 
 /**
- * Answered in one turn of the loop: whoever waited goes on at once, and a turn's start takes a millisecond from there. A larger group is
- * answered over some turns, so that what else came is not held up by all of it.
+ * Answered in one turn of the loop: whoever waited goes on at once, and a turn's start takes a millisecond from there. Of a larger group
+ * a part is answered in each turn, so that what else came is not held up by all of it, and so that a loop whose turns are long keeps up.
  */
-const ANSWERED_AT_ONCE = 16;
+const ANSWERED_AT_ONCE_MIN = 16;
+const ANSWERED_SHARE = 0.125;
 
 export interface TransactionContext {
   /** When the group's transaction began, for housekeeping columns. Times that decide something travel in the input. */
@@ -214,8 +215,11 @@ class ThreadWriter {
   #answerSome(): void {
     passing('writes were answered');
     const settlements: Settlement[] = [];
+    let waiting = 0;
+    for (const line of this.#settlements.values()) waiting += line.length;
+    const atOnce = Math.max(ANSWERED_AT_ONCE_MIN, Math.ceil(waiting * ANSWERED_SHARE));
     for (const [path, line] of this.#settlements) {
-      if (settlements.length >= ANSWERED_AT_ONCE) break;
+      if (settlements.length >= atOnce) break;
       const first = line.shift();
       if (first !== undefined) settlements.push(first);
       this.#settlements.delete(path);

@@ -12,16 +12,16 @@ import { type ThreadTime, threadClock } from './thread-time.ts';
  * third of it. What comes meanwhile waits for no more than this and what streams take.
  */
 const SLICE_MIN_MS = 10;
-const SLICE_MAX_MS = 40;
+const SLICE_MAX_MS = 25;
 /**
  * So much of the thread's own time: longer and whoever waits would rather be told to come again; a start takes about as long again once
  * it is its turn. What a busy machine adds is no reason to refuse what can be done.
  */
 export const START_WAIT_MAX_MS = 500;
 /** They are done within a second or so; each holds its body, of some kilobytes as a rule. */
-export const STARTS_WAITING_MAX = 512;
+export const STARTS_WAITING_MAX = 320;
 /** One organisation leaves places for others. */
-export const STARTS_OF_ONE_MAX = 384;
+export const STARTS_OF_ONE_MAX = 240;
 /** How many are begun is told of the last whole one of these. */
 const RATE_WINDOW_MS = 1_000;
 /** Refusals that follow each other within this are one time of being overloaded. */

@@ -41,6 +41,7 @@ export interface Figures {
 
 /** Even a crowd does not come within one millisecond. */
 const RAMP_MS = 2_000;
+const WARM_UP = { streams: 32, forMs: 3_000, callsPerS: 0 };
 const PROBE_EVERY_MS = 25;
 /** Of the organisation under load at a time: enough refusals for a p99. */
 const PROBES = 12;
@@ -153,6 +154,8 @@ export async function overload(t: TestContext, plan: Overload): Promise<Figures>
   const neighbour = await createTestApp(baseUrl, operatorToken);
   const none = { started: [], neighbours: [], refused: [], refusedOwn: [], calls: [] };
   const figures: Figures = { ...none, failed: 0, loadTaken: 0, loadRefused: 0 };
+  // A crowd comes to a process that has been serving, as a rule: not to code that has never run.
+  await load(t, baseUrl, loaded.liveKey, WARM_UP);
   const untilMs = performance.now() + plan.forMs;
   await Promise.all([
     load(t, baseUrl, loaded.liveKey, plan),

@@ -66,10 +66,10 @@ test('while streams fill the loop starts get a third of it', () => {
   turn();
   const before = begun.length;
   for (let n = 0; n < 3; n++) {
-    now.ms += 60;
+    now.ms += 50;
     turn();
   }
-  assert.equal(begun.length - before, 90);
+  assert.equal(begun.length - before, 75);
 });
 
 test('organisations take turns: one that sends little is not behind one that sends much', () => {
