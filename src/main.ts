@@ -103,7 +103,13 @@ async function serve(config: Config, log: pino.Logger): Promise<void> {
   // From here on: a start may take as long as it needs, nobody waits for it.
   const load = watchLoad({ writes: () => composed.services.storage.stats(), log });
   const stalls = watchStalls({ stallMs: config.stallMs, log, onLook: (look) => load.looked(look) });
-  const services: Services = { ...composed.services, stalls, load, starts: new Starts({ log }), draining: () => draining };
+  const services: Services = {
+    ...composed.services,
+    stalls,
+    load,
+    starts: new Starts({ log, opening: () => load.stats().turnsOpening }),
+    draining: () => draining,
+  };
   const { counts } = composed;
   if (counts !== undefined) shareFailedLogins(services, counts);
   server = await startServer({

@@ -24,6 +24,10 @@ export const STARTS_WAITING_MAX = 320;
 export const STARTS_OF_ONE_MAX = 240;
 /** How many are begun is told of the last whole one of these. */
 const RATE_WINDOW_MS = 1_000;
+/** Turns that were entered and have not begun, for the most part because their rows are not written: more of them only make larger groups. */
+export const OPENING_AT_ONCE_MAX = 128;
+/** How soon it is looked again whether some of those have begun. */
+const HELD_BACK_MS = 5;
 /** Refusals that follow each other within this are one time of being overloaded. */
 const CALM_MS = 1_000;
 
@@ -48,6 +52,8 @@ export interface StartsOptions {
   readonly nowMs?: () => number;
   /** Calls after the loop has looked at what came. Tests give their own. */
   readonly later?: (work: () => void) => void;
+  /** Turns that were entered and have not begun; absent: nobody counts. */
+  readonly opening?: () => number;
   readonly threadTime?: () => Pick<ThreadTime, 'ranMs'>;
 }
 
@@ -56,6 +62,7 @@ export class Starts {
   readonly #nowMs: () => number;
   readonly #later: (work: () => void) => void;
   readonly #ranMs: () => number;
+  readonly #opening: () => number;
   /** By organisation; who comes next is first. Empty lines are not kept. */
   readonly #lines = new Map<string, Waiting[]>();
   #waiting = 0;
@@ -70,7 +77,14 @@ export class Starts {
   /** When the present time of refusing began; null: nobody is refused. */
   #refusingSinceMs: number | null = null;
 
-  constructor({ log, nowMs = () => performance.now(), later = setImmediate, threadTime = threadClock() }: StartsOptions = {}) {
+  constructor({
+    log,
+    nowMs = () => performance.now(),
+    later = setImmediate,
+    threadTime = threadClock(),
+    opening = () => 0,
+  }: StartsOptions = {}) {
+    this.#opening = opening;
     this.#log = log;
     this.#nowMs = nowMs;
     this.#later = later;
@@ -88,7 +102,7 @@ export class Starts {
 
   /** Does `work`, which must not throw: now while there is something left of the slice and nobody waits, else in its turn. */
   enter(organisationId: string, work: () => void): void {
-    if (this.#waiting === 0 && this.#spentMs < this.#sliceMs) {
+    if (this.#waiting === 0 && this.#mayGoOn()) {
       this.#do(work);
       this.#plan();
       return;
@@ -131,11 +145,17 @@ export class Starts {
       this.#isPlanned = false;
       this.#sliceMs = Math.min(SLICE_MAX_MS, Math.max(SLICE_MIN_MS, (this.#nowMs() - this.#endedMs) / 2));
       this.#spentMs = 0;
-      while (this.#waiting > 0 && this.#spentMs < this.#sliceMs) this.#do(this.#next());
+      while (this.#waiting > 0 && this.#mayGoOn()) this.#do(this.#next());
       this.#endedMs = this.#nowMs();
       // What was spent here is not to be spent again by what the loop brings next.
       if (this.#spentMs > 0) this.#plan();
+      // Not in each turn of a loop that has nothing else to do but wait for a disk.
+      else if (this.#waiting > 0) setTimeout(() => this.#plan(), HELD_BACK_MS);
     });
+  }
+
+  #mayGoOn(): boolean {
+    return this.#spentMs < this.#sliceMs && this.#opening() < OPENING_AT_ONCE_MAX;
   }
 
   /** The first of the organisation whose turn it is; it comes last then. */

@@ -1,7 +1,7 @@
 /** The line in front of what is begun, on a clock and a loop of the test's own. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { START_WAIT_MAX_MS, STARTS_OF_ONE_MAX, STARTS_WAITING_MAX, Starts } from '../../src/watch/starts.ts';
+import { OPENING_AT_ONCE_MAX, START_WAIT_MAX_MS, STARTS_OF_ONE_MAX, STARTS_WAITING_MAX, Starts } from '../../src/watch/starts.ts';
 
 function line() {
   const now = { ms: 0 };
@@ -70,6 +70,20 @@ test('while streams fill the loop starts get a third of it', () => {
     turn();
   }
   assert.equal(begun.length - before, 75);
+});
+
+test('no more are entered than can be begun: the line waits for those that wait for their rows', () => {
+  const opening = { count: OPENING_AT_ONCE_MAX };
+  const turns: (() => void)[] = [];
+  const starts = new Starts({ later: (work) => void turns.push(work), opening: () => opening.count });
+  let begun = 0;
+  starts.enter('one', () => {
+    begun += 1;
+  });
+  assert.deepEqual([begun, starts.stats().waiting], [0, 1]);
+  opening.count -= 1;
+  for (const work of turns.splice(0)) work();
+  assert.deepEqual([begun, starts.stats().waiting], [1, 0]);
 });
 
 test('organisations take turns: one that sends little is not behind one that sends much', () => {
