@@ -13,11 +13,11 @@ import { clip } from '../protocol/text.ts';
 import { readAsset } from '../storage/assets.ts';
 import type { Connection } from '../storage/connection.ts';
 import { readDraft } from '../storage/drafts.ts';
-import { readActionByKey } from '../storage/http-actions.ts';
+import { hostOf, readActionByKey, tokensMovedFrom } from '../storage/http-actions.ts';
 import { contentHashOf, readSourceByKey } from '../storage/knowledge.ts';
 import { readScreen } from '../storage/screens.ts';
 import { contentOf } from './knowledge-intake.ts';
-import { listed } from './phrases.ts';
+import { counted, listed } from './phrases.ts';
 
 /** A person reads it in a list. */
 const SUMMARY_MAX_CHARS = 600;
@@ -25,6 +25,8 @@ const SUMMARY_MAX_CHARS = 600;
 const VALUE_MAX_CHARS = 60;
 /** Before the place where two texts begin to differ. */
 const SAME_SHOWN_CHARS = 20;
+/** Moves to other hosts told with their hosts, which are never cut short: their ends say whose they are. The others are counted. */
+const MOVES_TOLD_MAX = 4;
 /** Tokens or fields told with their values; the others are counted. */
 const CHANGES_TOLD_MAX = 8;
 
@@ -32,12 +34,17 @@ export interface Changes {
   /** Null: the write changes nothing. */
   readonly write: SetupWrite | null;
   readonly summary: string;
+  /** Sentences that go before the summary and are never cut short. */
+  readonly alarms?: string;
 }
 
 /** What happens to one item, e.g. `updated`, and what it goes by. */
 interface ItemChange {
   readonly verb: string;
   readonly name: string;
+  /** What a person has to know before all else. */
+  readonly alarm?: string;
+  readonly movesTokens?: boolean;
 }
 
 interface Place {
@@ -159,11 +166,24 @@ function changeOfAction({ db, appId, surroundings }: Place, item: HttpActionShap
   if (judged.form === 'refused') return undefined;
   if (judged.form === 'archive') return isThere ? { verb: 'archived', name: action.name } : undefined;
   const { reason: _, ...definition } = judged.item;
-  const { name, risk, method, url_template } = definition;
-  const host = URL.canParse(url_template) ? new URL(url_template).host : '';
-  if (!isThere) return { verb: 'added', name: `${name} (${risk}, ${method} ${host})` };
+  const { name, risk, method } = definition;
+  const host = hostOf(definition);
+  const from = tokensMovedFrom(db, appId, judged.item, host);
+  const moved = from === undefined ? {} : { alarm: `${name} sends people's tokens to ${host} instead of ${from}`, movesTokens: true };
+  if (!isThere) return { verb: 'added', name: `${name} (${risk}, ${method} ${host})`, ...moved };
   if (canonicalize(action.definition) === canonicalize(definition)) return undefined;
-  return { verb: 'updated', name: `${name} (${told(differing({ ...action.definition }, { ...definition }))})` };
+  const alarm = host === action.host ? moved : { alarm: `${name} calls ${host} instead of ${action.host}`, ...moved };
+  return { verb: 'updated', name: `${name} (${told(differing({ ...action.definition }, { ...definition }))})`, ...alarm };
+}
+
+/** `refund_order sends people's tokens to a.example instead of b.example. ` first, those that move tokens before others; '' without one. */
+function alarms(changes: readonly ItemChange[]): string {
+  const all = changes
+    .filter(({ alarm }) => alarm !== undefined)
+    .toSorted((a, b) => Number(b.movesTokens ?? false) - Number(a.movesTokens ?? false));
+  const more = all.length - MOVES_TOLD_MAX;
+  const parts = all.slice(0, MOVES_TOLD_MAX).map(({ alarm }) => `${alarm}. `);
+  return parts.join('') + (more > 0 ? `${counted(more, 'more action')} ${more === 1 ? 'moves' : 'move'} to another host. ` : '');
 }
 
 function changesOfScreens({ db, appId }: Place, { screens = [], archive = [] }: ScreensBody): { body: ScreensBody; changes: ItemChange[] } {
@@ -226,7 +246,7 @@ function changed(place: Place, write: SetupWrite, logoHash: string | null): Chan
     }
     case 'actions': {
       const { items, changes } = changing(write.items, (item) => changeOfAction(place, item));
-      return { write: items.length === 0 ? null : { ...write, items }, summary: tallied(changes, 'action') };
+      return { write: items.length === 0 ? null : { ...write, items }, summary: tallied(changes, 'action'), alarms: alarms(changes) };
     }
     case 'screens': {
       const { body, changes } = changesOfScreens(place, write.body);
@@ -237,6 +257,6 @@ function changed(place: Place, write: SetupWrite, logoHash: string | null): Chan
 
 /** What of `write` changes something, and what that is. `logoHash`: of its logo as it would be stored, hex SHA-256; null where it has none. */
 export function changesOf(place: Place, write: SetupWrite, logoHash: string | null): Changes {
-  const { write: kept, summary } = changed(place, write, logoHash);
-  return { write: kept, summary: kept === null ? '' : `${clip(summary, SUMMARY_MAX_CHARS - 1)}.` };
+  const { write: kept, summary, alarms: first = '' } = changed(place, write, logoHash);
+  return { write: kept, summary: kept === null ? '' : `${first}${clip(summary, SUMMARY_MAX_CHARS - 1)}.` };
 }

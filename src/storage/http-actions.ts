@@ -139,12 +139,11 @@ function refuseTakenName(db: Connection, appId: string, { name, external_key }: 
 }
 
 /**
- * @throws Refusal conflict when the action, or one of its name, sent people's tokens to another host and no person agreed to this one.
+ * The host that people's tokens go to with the action, or with one of its name, when `action` would send them to another, `host`.
  * Archived ones count, and those whose auth was taken away in between. What goes there already under this name may go on.
  */
-function refuseMovedToken(db: Connection, { appId, action, origin }: UpsertAction, host: string): void {
-  // The console writes what a person enters, and a proposal is written when a person approved it.
-  if (action.auth !== 'user' || origin === 'console' || origin === 'proposal') return;
+export function tokensMovedFrom(db: Connection, appId: string, action: HttpAction, host: string): string | undefined {
+  if (action.auth !== 'user') return undefined;
   const row = db
     .statement(
       `SELECT token_host FROM http_actions
@@ -153,10 +152,18 @@ function refuseMovedToken(db: Connection, { appId, action, origin }: UpsertActio
            AND json_extract(definition, '$.auth') = 'user')`,
     )
     .get({ appId, externalKey: action.external_key, name: action.name, host });
-  if (row === undefined) return;
+  return row === undefined ? undefined : (row.token_host as string);
+}
+
+/** @throws Refusal conflict when the action would send people's tokens to another host and no person agreed to this one. */
+function refuseMovedToken(db: Connection, { appId, action, origin }: UpsertAction, host: string): void {
+  // The console writes what a person enters, and a proposal is written when a person approved it.
+  if (origin === 'console' || origin === 'proposal') return;
+  const before = tokensMovedFrom(db, appId, action, host);
+  if (before === undefined) return;
   throw new Refusal(
     'conflict',
-    `url_template would send the signed-in person's token, which goes to ${row.token_host}, to ${host}: a person has to make this change in the console; list it in human_todos`,
+    `url_template would send the signed-in person's token, which goes to ${before}, to ${host}: a person has to make this change in the console; list it in human_todos`,
   );
 }
 
