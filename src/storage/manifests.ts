@@ -4,14 +4,15 @@
  *
  * The key that registers manifests is public. So one that a stranger may have posted (when the app is live and has others) is the
  * app's only from the first turn on that names it: until then it is never "the latest", and it pushes none of the app's out. A stranger
- * may open turns, too: what they use pushes out what is as new, and nothing that was used for some hours or that somebody vouches for.
+ * may open turns, too: what they use pushes out what is as new, and nothing that was used for some hours or that somebody vouches for;
+ * and it is "the latest" only where the app has none of these.
  */
 import { createHash } from 'node:crypto';
 import canonicalize from 'canonicalize';
 import { LRUCache } from 'lru-cache';
 import { Refusal } from '../protocol/errors.ts';
 import { completeManifest, type Manifest, type PostedManifest } from '../protocol/runtime/manifest.ts';
-import type { Connection } from './connection.ts';
+import type { Connection, Row } from './connection.ts';
 
 /**
  * An app has a manifest per build in use. The number is bounded: the one used or posted longest ago goes, and a build that
@@ -81,14 +82,22 @@ export function hasManifest(db: Connection, appId: string, hash: string): boolea
   return db.statement('SELECT 1 FROM manifests WHERE app_id = :appId AND hash = :hash').get({ appId, hash }) !== undefined;
 }
 
-/** The manifest posted last of those that are known to be the app's, whichever build it came from. */
-export function latestManifest(db: Connection, appId: string): ManifestRecord | undefined {
-  const row = db
+/**
+ * Those that are the app's: first what somebody vouches for or was in use for some hours, as a stranger's turn may name any
+ * manifest; of them the one posted last first.
+ */
+function newestManifests(db: Connection, appId: string, limit: number): Row[] {
+  return db
     .statement(
-      `SELECT * FROM manifests WHERE app_id = :appId AND hash IN (SELECT hash FROM manifest_uses WHERE app_id = :appId)
-       ORDER BY last_seen_at_ms DESC LIMIT 1`,
+      `SELECT m.* FROM manifests m JOIN manifest_uses u ON u.app_id = m.app_id AND u.hash = m.hash
+       WHERE m.app_id = :appId ORDER BY (u.vouched = 1 OR u.hours >= :hours) DESC, m.last_seen_at_ms DESC LIMIT :limit`,
     )
-    .get({ appId });
+    .all({ appId, hours: HOURS_IN_USE, limit });
+}
+
+/** The latest manifest of the app, whichever build it came from. */
+export function latestManifest(db: Connection, appId: string): ManifestRecord | undefined {
+  const row = newestManifests(db, appId, 1)[0];
   if (row === undefined) return undefined;
   const hash = row.hash as string;
   return {
@@ -98,6 +107,12 @@ export function latestManifest(db: Connection, appId: string): ManifestRecord | 
     firstSeenAtMs: row.first_seen_at_ms as number,
     lastSeenAtMs: row.last_seen_at_ms as number,
   };
+}
+
+/** Names of the routes of the latest `limit` manifests. */
+export function latestRoutes(db: Connection, appId: string, limit: number): ReadonlySet<string> {
+  const manifests = newestManifests(db, appId, limit).map((row) => parse(db, appId, row.hash as string, row.document as string));
+  return new Set(manifests.flatMap(({ routes }) => routes.map(({ name }) => name)));
 }
 
 export interface RegisterManifest extends HashedManifest {

@@ -7,13 +7,13 @@ import { Refusal } from '../protocol/errors.ts';
 import type { ScreenArchiveEntry, ScreenDeclaration } from '../protocol/setup/screens.ts';
 import { requireAppRow } from './apps.ts';
 import type { Connection, Row } from './connection.ts';
-import { latestManifest } from './manifests.ts';
+import { latestManifest, latestRoutes } from './manifests.ts';
 
 /** In service at once. A build registers at most 50; an app has a few builds. */
 export const SCREENS_PER_APP_MAX = 500;
 /** Archived ones beyond this are forgotten, the oldest first: archiving always makes room. */
 export const ARCHIVED_SCREENS_KEPT = 500;
-/** Builds in use are among the manifests posted last. Anybody with a public key posts one, so not all 200 are read. */
+/** Builds in use are among the latest manifests; an app may have some hundreds, and not all are read. */
 const MANIFESTS_LOOKED_AT = 20;
 
 export interface ScreenRecord {
@@ -75,14 +75,7 @@ export function screensMissing(db: Connection, appId: string): number {
 
 /** Names that a build in use registered as a route. */
 export function registeredScreens(db: Connection, appId: string): ReadonlySet<string> {
-  const rows = db
-    .statement(
-      `SELECT DISTINCT json_extract(route.value, '$.name') AS name
-       FROM (SELECT document FROM manifests WHERE app_id = :appId ORDER BY last_seen_at_ms DESC LIMIT :latest) AS manifest,
-         json_each(manifest.document, '$.routes') AS route`,
-    )
-    .all({ appId, latest: MANIFESTS_LOOKED_AT });
-  return new Set(rows.map((row) => row.name as string));
+  return latestRoutes(db, appId, MANIFESTS_LOOKED_AT);
 }
 
 /** How many declared screens are plans: no build in use names them. */

@@ -10,6 +10,7 @@ import {
   noteManifestUse,
   transactions,
 } from '../../src/storage/manifests.ts';
+import { registeredScreens } from '../../src/storage/screens.ts';
 import { addApp, openFiles } from './migrated-files.ts';
 
 const NOW = Date.parse('2026-11-21T10:00:00.000Z');
@@ -82,4 +83,33 @@ test('what strangers post and use pushes out nothing that was in use for some ho
   post('one more build', false, muchLater);
   assert.equal(hasManifest(db, appId, newest), true);
   assert.equal(db.statement('SELECT count(*) AS n FROM manifest_uses').get()?.n, MANIFESTS_PER_APP_MAX + NEW_MANIFESTS_MAX);
+});
+
+test('what a stranger posts and uses is neither the latest manifest of an app that has builds in use, nor makes its screens known', (t) => {
+  const files = openFiles(t, NOW);
+  const { db } = files;
+  const appId = addApp(files, 'Shop', NOW);
+  const post = (route: string, unsolicited: boolean, nowMs: number) => {
+    const hashed = hashManifest({ version: '1', actions: [], routes: [{ name: route, title: route }] });
+    transactions.registerManifest(db, { ...hashed, appId, sdk: 'web/1.0.0', unsolicited, nowMs });
+    return hashed.hash;
+  };
+  const seen = () => [latestManifest(db, appId)?.hash, [...registeredScreens(db, appId)].sort()];
+  const own = post('orders', false, NOW);
+  for (let n = 0; n < 30; n++) {
+    // Posted only, or used in one hour.
+    const hash = post(`stranger_${n}`, true, NOW + n);
+    if (n === 0) noteManifestUse(db, appId, hash, NOW);
+  }
+  assert.deepEqual(seen(), [own, ['orders', 'stranger_0']]);
+
+  const release = post('returns', true, NOW + HOUR_MS);
+  noteManifestUse(db, appId, release, NOW + HOUR_MS, true);
+  assert.equal(seen()[0], release, 'a signed person uses it');
+  const anonymous = post('delivery', true, NOW + 2 * HOUR_MS);
+  for (let hour = 0; hour < 3; hour++) {
+    assert.equal(seen()[0], release);
+    noteManifestUse(db, appId, anonymous, NOW + (2 + hour) * (HOUR_MS + 1));
+  }
+  assert.equal(seen()[0], anonymous, 'it was in use for some hours');
 });
