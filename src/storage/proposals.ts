@@ -142,6 +142,12 @@ export function findRivals(
     .map((row) => row.id as string);
 }
 
+/** How many of the app nobody has decided about. */
+export function countWaitingProposals(db: Connection, appId: string): number {
+  const row = db.statement(`SELECT count(*) AS n FROM proposals WHERE app_id = :appId AND state IN ('pending', 'applying')`).get({ appId });
+  return row?.n as number;
+}
+
 /** pending → replaced; those that were decided meanwhile stay what they are. */
 function replace(db: Connection, ids: readonly string[], by: string | null, nowMs: number): void {
   db.statement(

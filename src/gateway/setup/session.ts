@@ -1,5 +1,6 @@
 /** GET /file, POST /start, /events, /complete and /fail: the life of a session as its agent sees it (service.md "Setup interface"). */
 import * as v from 'valibot';
+import { readAppStatus } from '../../actors/app-status.ts';
 import { releaseOf } from '../../actors/release.ts';
 import { writeModeOf } from '../../actors/setup-admission.ts';
 import { redeemFileCode } from '../../actors/setup-files.ts';
@@ -8,7 +9,9 @@ import { completeBody, failBody } from '../../protocol/setup/completion.ts';
 import { parseEvents } from '../../protocol/setup/events.ts';
 import { startBody } from '../../protocol/setup/start.ts';
 import { timestamp } from '../../protocol/timestamp.ts';
-import { readApp } from '../../storage/apps.ts';
+import { type AppRecord, readApp } from '../../storage/apps.ts';
+import type { Connection } from '../../storage/connection.ts';
+import { countWaitingProposals } from '../../storage/proposals.ts';
 import type { SetupSessionRow } from '../../storage/setup-sessions.ts';
 import { RUNTIME_DOCS_PATH } from '../docs.ts';
 import { defineRoute, json } from '../route.ts';
@@ -75,6 +78,14 @@ export const eventsRoute = defineRoute({
   },
 });
 
+/** `"App connected" is not ok: The app has not called in yet. …` of each check that an app which is not live waits for. */
+function missing(db: Connection, app: AppRecord): string[] {
+  if (app.live) return [];
+  return readAppStatus(db, app)
+    .go_live.filter(({ ok }) => !ok)
+    .map(({ label, detail }) => `"${label}" is not ok: ${detail}`);
+}
+
 export const completeRoute = defineRoute({
   method: 'POST',
   path: '/setup/complete',
@@ -91,7 +102,11 @@ export const completeRoute = defineRoute({
     const { published_version: version, note } = releaseOf(app);
     // Nothing is left to be said where people get what was written.
     const unexpected = !app.live || version === null;
-    return json({ ok: true, status: row.state, token: 'revoked', live: app.live, version, ...(unexpected && { note }) });
+    return json({
+      ...{ ok: true, status: row.state, token: 'revoked', live: app.live, version },
+      ...(unexpected && { note: [note, ...missing(db, app)].join(' ') }),
+      ...(row.kind === 'sync' && { waiting: countWaitingProposals(db, app.id) }),
+    });
   },
 });
 

@@ -141,7 +141,7 @@ const ACTIONS: FileEndpoint = {
 
 const SCREENS: FileEndpoint = {
   heading: 'POST /screens',
-  text: `Screens worth leading to, all saved or none. \`name\` is their key: the same name updates; \`archive\` takes \`{ name, reason? }\`. name snake_case, title ≤${SCREEN_TITLE_MAX_CHARS}, description ≤${SCREEN_DESCRIPTION_MAX_CHARS}, params? (≤${MANIFEST_ROUTE_PARAMS_MAX}; fromActions: whose results hold the value), file?, deep_link?. A plan until the app's manifest has a route of that name.`,
+  text: `Screens worth leading to, all saved or none. \`name\` is their key: the same name replaces the screen whole; \`archive\` takes \`{ name, reason? }\`. name snake_case, title ≤${SCREEN_TITLE_MAX_CHARS}, description ≤${SCREEN_DESCRIPTION_MAX_CHARS}, params? (≤${MANIFEST_ROUTE_PARAMS_MAX}; fromActions: whose results hold the value), file?, deep_link?. A plan until the app's manifest has a route of that name.`,
   example: [setupCurl(WORKED_SCREENS)],
   answer: '`{ planned, added, updated, unchanged, archived, unknown[], note }`; `unknown` was to be archived, but never declared',
 };
@@ -173,7 +173,7 @@ const COMPLETE: FileEndpoint = {
   text: 'The last call: ends the session, revokes the token; open steps do not hinder it. It may take the app live, see "Begin", 5. `summary` (Markdown), `files_changed?`, `human_todos?`: what only a person can do (keys, secrets, domains, release), first what must come before people use it.',
   example: [setupCurl(WORKED_COMPLETE)],
   answer:
-    '`{ ok, status, token, live, version, note? }`: completed, revoked; whether the app is live, and the published version that people get',
+    '`{ ok, status, token, live, version, note?, waiting? }`: completed, revoked; whether the app is live, the published version that people get, what is missing, how many proposals wait',
 };
 
 const FAIL: FileEndpoint = {

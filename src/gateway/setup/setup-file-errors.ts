@@ -23,7 +23,11 @@ const ROWS: readonly ErrorRow[] = [
   { codes: ['app_live'], meaning: 'a setup session on a live app', action: 'stop, ask for a sync session' },
   { codes: ['draft_invalid'], meaning: 'a logo before a valid appearance', action: 'PUT /appearance, then the logo' },
   { codes: ['conflict'], meaning: 'the app holds as many as it may', action: 'archive some, send again' },
-  { codes: ['session_closed'], meaning: 'completed, failed, stopped or expired', action: NEW_FILE },
+  {
+    codes: ['session_closed'],
+    meaning: 'completed, failed, stopped or expired; after a lost answer of /complete or /fail: it arrived',
+    action: `${NEW_FILE} if work is left`,
+  },
   { codes: ['too_large'], meaning: 'the body or the logo is too big', action: 'send less per request' },
   { codes: ['unsupported_type'], meaning: 'no PNG, JPEG, WebP or SVG', action: 'convert it or leave it' },
   { codes: ['invalid_appearance', 'invalid_experience'], meaning: 'a value that is not accepted', action: 'fix what `message` names' },

@@ -1,5 +1,6 @@
 /** What each of the thirteen steps needs of an agent, as the setup file tells it (service.md "Steps"). */
 import { STEPS, type StepId } from '../../protocol/setup/steps.ts';
+import type { WriteMode } from '../../protocol/setup/writes.ts';
 
 const NEEDS: Readonly<Record<StepId, string>> = {
   waiting: 'POST /start.',
@@ -20,8 +21,15 @@ const NEEDS: Readonly<Record<StepId, string>> = {
   done: 'POST /complete.',
 };
 
+/** Where writes wait for a person: nothing shows what they bring about. */
+const NEEDS_PROPOSED: Readonly<Partial<Record<StepId, string>>> = {
+  knowledge: 'POST /knowledge: help pages, FAQ, policies.',
+  test: 'POST /smoke once, see "Begin", 4.',
+};
+
 /** A Markdown table in the order of the panel. */
-export function renderSteps(): string {
-  const rows = STEPS.map(({ id, closedBy }, at) => `| ${at + 1} | ${id} | ${closedBy} | ${NEEDS[id]} |`);
+export function renderSteps(writes: WriteMode): string {
+  const needs = writes === 'propose' ? { ...NEEDS, ...NEEDS_PROPOSED } : NEEDS;
+  const rows = STEPS.map(({ id, closedBy }, at) => `| ${at + 1} | ${id} | ${closedBy} | ${needs[id]} |`);
   return ['| | step | closed by | needs |', '|---|---|---|---|', ...rows].join('\n');
 }

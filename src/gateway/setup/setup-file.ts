@@ -47,7 +47,8 @@ export interface SetupFileInput {
 
 const WRITES: Readonly<Record<WriteMode, string>> = {
   apply: 'Writes are applied at once; appearance and persona are drafts until they are published.',
-  propose: 'The app is live, so your writes (PUT /appearance to POST /screens) are proposals, which a person approves in the console.',
+  propose:
+    'The app is live, so your writes (PUT /appearance to POST /screens) are proposals, which a person approves in the console. Approved knowledge, actions and screens apply at once; look and persona are drafts until a person publishes.',
 };
 
 function introduction({ app, session }: SetupFileInput): string {
@@ -96,7 +97,7 @@ function beginning({ baseUrl, token, session, app, release }: SetupFileInput): s
   const aim =
     session.kind === 'setup'
       ? 'Do the steps in their order.'
-      : 'The app is configured already: compare the code with `config`, and send what has changed, in the order of the steps.';
+      : 'The app is configured already: compare the code with `config`, and send what has changed, in the order of the steps. Of knowledge, whose texts `config` does not show, send all items again: unchanged ones change nothing.';
   return `## Begin
 
 Set these in every shell that you run the examples in:
@@ -115,11 +116,11 @@ The token goes into that header only. It opens the setup endpoints of this one a
 const STEP_RULES = `Report discover, install, identity and verify with POST /events, and whatever is \`skipped\`, \`failed\` or \`waiting\` (for a person: it stays open). A write reports its own step, which is done once you go on to a later one; the first indexed source closes knowledge too, a build with routes screens. What the server closes, it closes when it sees it: \`done\` from you changes nothing.`;
 
 const RULES = `- Bodies are JSON; unknown fields are refused by name. \`schemas\` of GET /context is exact, what follows is the same in short: \`?\` may be left out, ≤ is the most, in characters (Unicode code points) or items.
-- Items of POST /knowledge and /actions are upserted by \`external_key\`, your lasting name for them (a path, an id): sent again they are updated, or \`unchanged\`. Use the keys that GET /context shows for what is there.
+- Items of POST /knowledge and /actions are upserted by \`external_key\`, your lasting name for them (a path, an id): sent again they are replaced whole (what is left out is taken away), or \`unchanged\`. Use the keys that GET /context shows for what is there. Never send back its \`kind\`, \`status\`, \`error\`, \`chunks\`, \`has_key\`, \`user_token_header\`, \`enabled\`, \`planned\`, \`origin\`, \`updated_at\`.
 - They are saved one by one, unless a field is unknown, which refuses the whole body: read \`results\` after a 200, too. 422 means that none was saved.
 - No field takes a secret: what needs one goes into \`human_todos\`.`;
 
-const PROPOSAL_RULE = `- A write to a live app answers 202 \`{ proposed: true, proposal_id, summary, … }\`: checked, but changing nothing until a person approves it. Go on; do not wait. To correct it, for its \`warnings\` too, send the write again as it should be: it takes the place of what this session proposed about the same items, fields or look (logo and appearance are one). The same again, from whichever session, is not kept twice; what would change nothing answers 200 \`{ unchanged: true }\`.
+const PROPOSAL_RULE = `- A write to a live app answers 202 \`{ proposed: true, proposal_id, summary, … }\`: checked, but changing nothing until a person approves it. The answers below are those of applied writes. Go on; do not wait. To correct it, for its \`warnings\` too, send the write again as it should be: it takes the place of what this session proposed about the same items, fields or look (logo and appearance are one). The same again, from whichever session, is not kept twice; what would change nothing answers 200 \`{ unchanged: true }\`.
 - Read \`proposals\` of GET /context first: what a person rejected do not propose again, unless its \`reason\` is met.`;
 
 function renderEndpoint({ heading, text, example, answer }: FileEndpoint): string {
@@ -146,7 +147,7 @@ export function renderSetupFile(input: SetupFileInput): string {
     introduction(input),
     beginning(input),
     '## Steps',
-    renderSteps(),
+    renderSteps(input.session.writes),
     STEP_RULES,
     '## Rules',
     input.session.kind === 'sync' ? `${RULES}\n${PROPOSAL_RULE}` : RULES,

@@ -228,7 +228,8 @@ test('decisions §3: POST /events, /smoke and /complete are never proposals; a p
   const { proposal_id: id } = await propose(agent, 'experience');
   assert.equal((await agent.send('POST', '/events', { step: 'install', status: 'done' })).status, 200);
   assert.equal((await agent.send('POST', '/smoke')).status, 200);
-  assert.equal((await agent.send('POST', '/complete', { summary: 'Proposed a name.' })).status, 200);
+  const { waiting } = await agent.get<{ waiting: number }>('POST', '/complete', { summary: 'Proposed a name.' });
+  assert.equal(waiting, 1);
   assert.equal((await listed(app)).length, 1);
   assert.equal((await decide(id, 'approve')).status, 200);
   const { draft } = await app.console<{ draft: { assistantName: string } }>('GET', '/experience');

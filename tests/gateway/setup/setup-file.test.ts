@@ -234,7 +234,7 @@ test('decisions §11 Going live: the file says beforehand what POST /complete do
   assert.match(said({ published_version: 3 }), /published version 3/);
   assert.match(said({}, true), /live already/);
   assert.match(FILE, /### POST \/fail\n\nEnds the session when you cannot go on, and takes nothing live/);
-  assert.match(FILE, /`\{ ok, status, token, live, version, note\? \}`/);
+  assert.match(FILE, /`\{ ok, status, token, live, version, note\?, waiting\? \}`/);
 });
 
 test('decisions §11: the file names X-Service-User-Token where an action is auth user, and how the app sends it', () => {
@@ -259,6 +259,10 @@ test('GET /file: a file of a sync session on a live app says that its writes are
   assert.match(sync, /Session: sync, open until 2026-11-22T00:00:00\.000Z\..* proposals, which a person approves/);
   assert.match(sync, /, live\./);
   assert.doesNotMatch(FILE, /proposals, which a person approves/);
+  assert.doesNotMatch(sync, /Wait for `knowledge_ready`|until `passed`/, 'nothing is waited for that waits for a person');
+  assert.match(sync, /look and persona are drafts until a person publishes/);
+  assert.match(sync, /send all items again/);
+  assert.match(FILE, /Wait for `knowledge_ready`/);
   assert.match(sync, /202 `\{ proposed: true/);
   assert.match(sync, /^4\. GET \/status and POST \/smoke tell how the app is now, without what waits/m);
   assert.match(FILE, /^4\. GET \/status until `app_ready`/m);
