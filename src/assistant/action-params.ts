@@ -74,11 +74,11 @@ export function checkValues(
   return { ok: true, params: Object.fromEntries(params) };
 }
 
-/** JSON Schema of an action's parameters, as the model is told them. */
-export function paramsSchema(declared: Params): Record<string, unknown> {
+/** JSON Schema of an action's parameters, as the model is told them. `types`: without descriptions and allowed values. */
+export function paramsSchema(declared: Params, detail: 'whole' | 'types' = 'whole'): Record<string, unknown> {
   const properties = Object.entries(declared).map(([name, param]) => {
-    const values = param.enum === undefined ? {} : { enum: param.enum };
-    const about = param.description === undefined ? {} : { description: param.description };
+    const values = param.enum === undefined || detail === 'types' ? {} : { enum: param.enum };
+    const about = param.description === undefined || detail === 'types' ? {} : { description: param.description };
     const shape =
       param.type === 'array' ? { type: 'array', items: { type: param.items ?? 'string', ...values } } : { type: param.type, ...values };
     return [name, { ...shape, ...about }];

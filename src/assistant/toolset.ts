@@ -5,7 +5,7 @@ import { CATALOG_VERSION } from '../protocol/limits.ts';
 import { asAction } from '../protocol/runtime/http-action.ts';
 import type { Manifest, ManifestAction, ManifestRoute } from '../protocol/runtime/manifest.ts';
 import type { ActionDefinition } from '../protocol/setup/action-rules.ts';
-import { paramsSchema } from './action-params.ts';
+import { actionTools } from './action-tools.ts';
 import type { ToolDefinition } from './models/model.ts';
 import { reachOf, withinReach } from './screen-tools.ts';
 
@@ -76,9 +76,7 @@ function build(input: ToolsetInput): Toolset {
     const definition = withinReach(toolDefinition(component).function, reach);
     if (definition !== undefined) definitions.push({ kind: 'component', ...definition });
   }
-  for (const action of actions.values()) {
-    definitions.push({ kind: 'action', name: action.name, description: action.description, parameters: paramsSchema(action.params) });
-  }
+  definitions.push(...actionTools(actions.values()));
   if (input.hasKnowledge && !actions.has(SEARCH_KNOWLEDGE)) definitions.push(knowledgeTool());
   const routes = new Map(declared.map((route) => [route.name, route]));
   return { definitions, components, actions, httpActions: http, routes };
