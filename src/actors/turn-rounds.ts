@@ -112,7 +112,7 @@ export class TurnRounds {
 
   /** Counts what a round cost, and answers its calls as they are kept: at once, or once new values are stored. */
   kept(result: RoundResult): readonly ToolCall[] | Promise<readonly ToolCall[]> {
-    this.#count(result);
+    this.#add(result.usage ?? this.#guessed(result.toolCalls.reduce((sum, call) => sum + call.arguments.length, 0)));
     const { concealOwn, toolset } = this.#scope;
     const calls = result.toolCalls.map((call) => {
       const action = toolset.actions.get(call.name);
@@ -139,13 +139,12 @@ export class TurnRounds {
     return { serverCalls: this.#answers.size, waiting: this.#waiting() };
   }
 
-  #count(result: RoundResult): void {
-    const written = this.#unreportedChars + result.toolCalls.reduce((sum, call) => sum + call.arguments.length, 0);
-    const usage = result.usage ?? {
+  /** What the round cost where the upstream does not say: by the length of what it was asked and wrote. */
+  #guessed(argumentChars = 0): Usage {
+    return {
       inputTokens: Math.ceil(this.#askedChars / CHARS_PER_TOKEN),
-      outputTokens: Math.ceil(written / CHARS_PER_TOKEN),
+      outputTokens: Math.ceil((this.#unreportedChars + argumentChars) / CHARS_PER_TOKEN),
     };
-    this.#add(usage);
   }
 
   #add(usage: Usage): void {
@@ -157,9 +156,10 @@ export class TurnRounds {
     };
   }
 
-  /** A round failed: what the upstream reported of it was spent. */
-  failed({ usage }: ModelFailure): void {
+  /** A round failed: what the upstream reported of it was spent. Of one that broke off in its answer, or never gave one, that is guessed. */
+  failed({ kind, usage, argumentChars }: ModelFailure): void {
     if (usage !== undefined) this.#add(usage);
+    else if (kind === 'silent' || argumentChars !== undefined) this.#add(this.#guessed(argumentChars));
   }
 
   /** What the turn ends with when the day's budget is spent; null while another round may be asked. */
@@ -282,18 +282,15 @@ export class TurnRounds {
   }
 
   /**
-   * What the attempt costs, null when nobody is charged for it. One that did not end well costs what was reported; of one that did, a
-   * round that was stopped before the upstream could report is charged by the length of what it was asked and wrote.
+   * What the attempt costs, null when nobody is charged for it, or it failed and cost nothing that is known. Of one that ended well, a
+   * round that was stopped before the upstream could report is guessed.
    */
   charge(endedWell: boolean): Charge | null {
     const { model, prices, isCharged } = this.#scope;
-    const isReported = this.#usage.inputTokens + this.#usage.outputTokens > 0;
-    if (!isCharged || !(endedWell || isReported)) return null;
-    const guesses = endedWell && this.#isAsked;
-    const usage = {
-      inputTokens: this.#usage.inputTokens + (guesses ? Math.ceil(this.#askedChars / CHARS_PER_TOKEN) : 0),
-      outputTokens: this.#usage.outputTokens + (guesses ? Math.ceil(this.#unreportedChars / CHARS_PER_TOKEN) : 0),
-    };
+    if (!isCharged) return null;
+    if (endedWell && this.#isAsked) this.#add(this.#guessed());
+    const usage = this.#usage;
+    if (!endedWell && usage.inputTokens + usage.outputTokens === 0) return null;
     return { model: model.name, ...usage, costMicroUsd: costMicroUsd(prices, model.name, usage), billed: endedWell };
   }
 }

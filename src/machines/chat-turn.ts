@@ -18,7 +18,8 @@
  * unanswered, reads before confirmations.
  * ² works when the round called the server; else awaits reads, then confirmations; with nothing to wait for it is done.
  * ³ awaits what the round left to somebody else; else asks the model again, or is done after TURN_ROUNDS_MAX rounds.
- * ⁴ the next attempt, only after a failure that may be retried; one that may not stays failed.
+ * ⁴ the next attempt, only after a failure that may be retried; one that may not stays failed, and so does that of attempt
+ * ATTEMPTS_MAX unless the model was busy.
  */
 import { assign, emit, setup } from 'xstate';
 import { TURN_ROUNDS_MAX } from '../protocol/limits.ts';
@@ -79,6 +80,16 @@ export function asksAgain({ waiting, round }: ChatTurnContext): boolean {
   return waiting.reads === 0 && waiting.confirmations === 0 && round < TURN_ROUNDS_MAX;
 }
 
+/** Each may cost what a whole answer costs, and one message of a day's counts once: who has tried so often asks otherwise. */
+const ATTEMPTS_MAX = 10;
+
+/** The failure of this attempt, for good after the last one. What a busy upstream did not begin cost nothing, and passes. */
+function lastOf(failure: TurnFailure, attempt: number): TurnFailure {
+  if (attempt < ATTEMPTS_MAX || !failure.retryable || failure.code === 'model_busy') return failure;
+  const message = `The answer could not be finished in ${attempt} attempts, and is not tried again. Send another message instead.`;
+  return { code: failure.code, message, retryable: false };
+}
+
 const definition = setup({
   types: {
     context: {} as ChatTurnContext,
@@ -99,7 +110,9 @@ const definition = setup({
   },
   actions: {
     noteWaiting: assign({ waiting: ({ event, context }) => ('waiting' in event ? event.waiting : context.waiting) }),
-    noteFailure: assign({ failure: ({ event, context }) => ('failure' in event ? event.failure : context.failure) }),
+    noteFailure: assign({
+      failure: ({ event, context }) => ('failure' in event ? lastOf(event.failure, context.attempt) : context.failure),
+    }),
     noteStop: assign({ stopped: true }),
     nextRound: assign({ round: ({ context }) => context.round + 1 }),
     nextAttempt: assign({ attempt: ({ context }) => context.attempt + 1, round: 0, waiting: NOBODY, failure: null }),

@@ -100,6 +100,11 @@ export class CompletionDecoder implements SsePayloadSink {
     return this.calls.dropped;
   }
 
+  /** Characters of calls' arguments; undefined while nothing of an answer came. */
+  get argumentChars(): number | undefined {
+    return this.hasOutput ? this.calls.argumentChars : undefined;
+  }
+
   takeText(): string {
     const text = this.text;
     this.text = '';

@@ -119,9 +119,10 @@ export class CompletionRun implements ModelRun, Watched, Dispatcher.DispatchHand
     this.flush();
     if (this.isOver()) return;
     this.close();
-    const { usage } = this.decoder;
+    const { usage, argumentChars } = this.decoder;
     const contents = this.setting.messages.map(({ content }) => content);
-    const failure = { ...judged, detail: withoutEcho(judged.detail, contents), ...(usage === undefined ? {} : { usage }) };
+    const spent = { ...(usage === undefined ? {} : { usage }), ...(argumentChars === undefined ? {} : { argumentChars }) };
+    const failure = { ...judged, detail: withoutEcho(judged.detail, contents), ...spent };
     this.setting.onOutcome?.(failure);
     this.tell(() => this.sink.failed(failure));
   }

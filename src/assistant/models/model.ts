@@ -83,6 +83,8 @@ export interface ModelFailure {
   readonly detail: string;
   /** What the upstream reported before the round failed; absent: nothing. */
   readonly usage?: Usage;
+  /** The answer had begun: characters of calls' arguments that came, which no delta told. Absent: nothing of an answer came. */
+  readonly argumentChars?: number;
   /** When the upstream takes requests again, as it says itself; of `busy` only. */
   readonly retryAfterS?: number;
 }

@@ -72,6 +72,11 @@ export class ToolCallAssembler {
     return undefined;
   }
 
+  /** Characters of arguments, of whole calls and of others. */
+  get argumentChars(): number {
+    return this.slots.reduce((sum, slot) => sum + slot.arguments.length, 0);
+  }
+
   /**
    * The calls in the order they were begun. `cutOff`: the output ended at its length limit, so that a call whose arguments
    * are not whole is left out. A call that never got a name is left out, too.

@@ -149,3 +149,30 @@ test('decisions §11.7: what a stopped turn is guessed to cost includes the defi
   const chars = charged * 4;
   assert.ok(chars >= said + offered && chars < 1.1 * (said + offered), `${chars} of ${said} and ${offered}`);
 });
+
+test('decisions §11.7: an attempt that breaks off in its answer costs what was asked and said, so that failing is not free', async (t) => {
+  const it = await budget(t, 20);
+  const turn = { turn_id: randomUUID() };
+  it.script([{ text: 'word '.repeat(4_800) }, { reset: true }]);
+  const broken = await it.say('Hello', turn);
+  assert.deepEqual([broken.events.at(-1)?.status, broken.events.at(-1)?.billable], ['error', false]);
+  const { spent, failed } = await usageOf(it);
+  assert.ok(spent === 0 && failed >= 0.012, `${failed} USD`);
+  it.script([{ text: 'Never asked.' }]);
+  assertRefused(await it.client.say('Hello', turn));
+  assert.equal(it.asked().length, 0);
+});
+
+test('decisions §4: a turn that failed ten times is not tried again, and the stream says so', async (t) => {
+  const it = await startScriptedChat(t);
+  const turn = { turn_id: randomUUID() };
+  for (let attempt = 1; attempt <= 10; attempt++) {
+    it.script([{ reset: true }]);
+    const { events } = await it.say('Hello', turn);
+    assert.equal(events.at(-2)?.retryable, attempt < 10, `attempt ${attempt}`);
+    if (attempt === 10) assert.match(String(events.at(-2)?.message), /Send another message/);
+  }
+  it.script([{ text: 'Never asked.' }]);
+  assert.equal((await it.client.say('Hello', turn)).events.at(-2)?.retryable, false, 'what was said is said again');
+  assert.equal(it.asked().length, 0);
+});
