@@ -30,7 +30,9 @@ function busy(starts: Services['starts']): Refusal {
 /** What can be told before the body is read. @throws Refusal 503 */
 export function refuseUnread({ newWork }: Route, { header }: Pick<Exchange, 'header'>, { load, starts }: Services): void {
   if (newWork === undefined || (load?.overloaded !== true && starts?.admits() !== false)) return;
-  if (newWork === true || Number(header('content-length')) > READ_WHILE_OVERLOADED_MAX_BYTES) throw busy(starts);
+  const length = header('content-length');
+  // A body that comes in chunks does not say how long it is.
+  if (newWork === true || length === '' || Number(length) > READ_WHILE_OVERLOADED_MAX_BYTES) throw busy(starts);
 }
 
 /** By the parsed body: true when the request begins something, and so has to wait in line for that. @throws Refusal 503 */

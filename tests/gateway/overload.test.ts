@@ -82,6 +82,20 @@ test('service.md "Errors": an overloaded server refuses a new turn with 503 and 
   assert.equal((await post('/v1/chat', { message: { text: 'Hello' } })).status, 200);
 });
 
+test('a body that comes in chunks, so that nobody knows how long it gets, is not read while the server is overloaded', async (t) => {
+  const { base } = await overloaded(t);
+  const body = JSON.stringify({ tool_results: [{ invocation_id: 'i', status: 'ok' }] });
+  const status = await new Promise<number | undefined>((resolve, reject) => {
+    const sent = request(`${base}/v1/chat`, {
+      method: 'POST',
+      headers: { 'content-type': 'application/json', 'transfer-encoding': 'chunked' },
+    });
+    sent.on('response', (answer) => resolve(answer.resume().statusCode)).on('error', reject);
+    sent.end(body);
+  });
+  assert.equal(status, 503);
+});
+
 test('what was begun goes on while the server is overloaded: continuations, stops, the console', async (t) => {
   const { post, base } = await overloaded(t);
   assert.equal((await post('/v1/chat', { tool_results: [{ invocation_id: 'i', status: 'ok' }] })).status, 200);
