@@ -21,6 +21,13 @@ function agreeing(said: string, at: number, text: string, found: number): Stretc
   return { start: at - before, end: at + length };
 }
 
+/** Small letters throughout, each in its place: what grows when it is made small stays as it is. */
+function folded(text: string): string {
+  const small = text.toLowerCase();
+  if (small.length === text.length) return small;
+  return Array.from(text, (letter) => (letter.toLowerCase().length === letter.length ? letter.toLowerCase() : letter)).join('');
+}
+
 function stretchesOf(said: string, text: string): Stretch[] {
   const whole = text.trim();
   const found: Stretch[] = [];
@@ -36,12 +43,15 @@ function stretchesOf(said: string, text: string): Stretch[] {
 }
 
 /**
- * `said`, some hundred characters, with every longer stretch left out that one of `texts` has as well. Compares letter by letter: what
- * an upstream writes in other words is its own.
+ * `said`, some hundred characters, with every longer stretch left out that one of `texts` has as well. Compares letter by letter, great
+ * or small: what an upstream writes in other words is its own.
  */
 export function withoutEcho(said: string, texts: readonly string[]): string {
   // What is written as JSON within JSON has its line breaks as blanks by now.
-  const stretches = texts.flatMap((text) => stretchesOf(said, text.replaceAll(/\s/g, ' '))).sort((one, other) => one.start - other.start);
+  const small = folded(said);
+  const stretches = texts
+    .flatMap((text) => stretchesOf(small, folded(text).replaceAll(/\s/g, ' ')))
+    .sort((one, other) => one.start - other.start);
   let out = '';
   let from = 0;
   for (const { start, end } of stretches) {

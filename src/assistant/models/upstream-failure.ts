@@ -11,6 +11,9 @@ const QUOTED = /"[^"]*(?:"|$)|`[^`]*`|'[^']*'|“[^“”]*”/g;
 /** Keys, whole or with stars in them as upstreams show them, and whatever is as long and as dense as one. */
 const KEY_LIKE = /\bBearer\s+[^\s"'`]+|\b(?:sk|pk|rk|gsk|key|xai|hf|nvapi)[-_][\w*-]{4,}|\bAIza[\w-]{4,}|[\w*-]{40,}/g;
 
+/** Printable characters of ASCII as an address may hold them. */
+const PERCENT_ENCODED = /%([2-7][0-9a-f])/gi;
+
 const OVERLOAD_STATUSES = new Set([429, 503, 529]);
 /** The key, the right to use it, what is paid for, the address and the name of the model: only whoever runs the service can mend these. */
 const CONFIGURATION_STATUSES = new Set([401, 402, 403, 404, 405]);
@@ -69,7 +72,9 @@ function isOverload(status: number | undefined, words: readonly string[]): boole
 
 /** `text` fit for one line of the log, without keys even if the upstream sends them back. */
 function tidy(text: string, apiKey: string | undefined): string {
-  const open = apiKey === undefined || apiKey === '' ? text : text.replaceAll(apiKey, '[key]');
+  // Addresses show a key percent-encoded.
+  const decoded = text.replace(PERCENT_ENCODED, (_, hex: string) => String.fromCharCode(Number.parseInt(hex, 16)));
+  const open = apiKey === undefined || apiKey === '' ? decoded : decoded.replaceAll(apiKey, '[key]');
   return open
     .replace(/[^\x20-\x7e]+/g, ' ')
     .replace(KEY_LIKE, '[key]')
@@ -78,7 +83,8 @@ function tidy(text: string, apiKey: string | undefined): string {
 
 /** An upstream's sentence without what it may repeat of the request: what people wrote stands in quotes there, and is long. */
 function unquoted(sentence: string): string {
-  const short = sentence.slice(0, SENTENCE_MAX_CHARS);
+  // The last word goes as well: it may be the beginning of a key, by which nobody would know it.
+  const short = sentence.length <= SENTENCE_MAX_CHARS ? sentence : sentence.slice(0, SENTENCE_MAX_CHARS).split(/\s/).slice(0, -1).join(' ');
   return short.replace(QUOTED, (quoted) => (quoted.length > QUOTED_MAX_CHARS ? '[…]' : quoted)).replaceAll('…', '...');
 }
 

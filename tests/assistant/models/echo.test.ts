@@ -10,6 +10,8 @@ test('what people wrote is left out wherever it stands, the rest is kept', () =>
   assert.equal(withoutEcho('Cannot read hunter2 here.', texts), 'Cannot read [...] here.');
   assert.equal(withoutEcho('The model does not exist.', texts), 'The model does not exist.');
   assert.equal(withoutEcho('a message in two lines', ['a message\nin two lines']), '[...]');
+  assert.equal(withoutEcho('Invalid: I LIVE IN ROSENWEG 7. Cannot read Hunter2.', texts), 'Invalid:[...] Cannot read [...].');
+  assert.equal(withoutEcho('İİİ: rosenweg 7. shorten it', ['İ live in ROSENWEG 7. Shorten']), 'İİİ:[...] it');
   assert.equal(withoutEcho('', texts), '');
 });
 

@@ -34,6 +34,16 @@ describe('upstream sentences', () => {
     assert.equal(said({ error: { message: 'Use model "meta-llama/Llama-3.1-405B-Instruct-Turbo".' } }).includes('[key]'), false);
   });
 
+  test('lose a key that is cut off, and one that is percent-encoded', () => {
+    const quote = `"${'w'.repeat(1_985)}" `;
+    assert.equal(said({ error: { message: `${quote}sk-secret-of-some-length` } }), 'status 400: [...]');
+    assert.equal(said({ error: { message: `${quote}${KEY} is wrong` } }), 'status 400: [...]');
+    const encoded = Array.from(KEY, (letter) => `%${letter.charCodeAt(0).toString(16)}`).join('');
+    for (const form of [KEY.replaceAll('-', '%2D'), KEY.replaceAll('-', '%2d'), encoded]) {
+      assert.equal(said({ error: `GET /v1?key=${form} failed` }), 'status 400: GET /v1?key=[key] failed', form);
+    }
+  });
+
   test('lose long quotations, which may be what people wrote, and stay on one short line', () => {
     const words = 'my secret is that I like plums '.repeat(5);
     for (const quote of [`"${words}"`, `'${words}'`, `“${words}”`, `"${words}`]) {
