@@ -12,6 +12,9 @@ import type { Conditions } from './storage/conditions.ts';
 /** The banner waits no longer for the model's word: a service that is up should say so. */
 const BANNER_WAIT_MS = 3_000;
 
+/** One refusal may be about the words of one message, which anybody can send; so many without an answer between them are about the model. */
+const REFUSALS_IN_A_ROW = 3;
+
 /** As short as a question can be; the answer is broken off at its first word. */
 const QUESTION = {
   system: 'Answer with one word.',
@@ -59,9 +62,15 @@ export function createCheckedModel(
 ): CheckedModel {
   if (config.provider === 'offline') return { model: createOfflineModel(), complaint: () => Promise.resolve(undefined) };
   const { apiKey, baseUrl, model: name, silenceMs, isChecked } = config;
+  let refusals = 0;
   const noteOutcome = (failure: ModelFailure | undefined) => {
-    if (failure === undefined) conditions.close('model_unusable');
-    else if (failure.kind === 'misconfigured') conditions.open('model_unusable', complaintAbout(name, failure));
+    if (failure === undefined) {
+      refusals = 0;
+      conditions.close('model_unusable');
+    } else if (failure.kind === 'misconfigured') {
+      refusals += 1;
+      if (refusals >= REFUSALS_IN_A_ROW) conditions.open('model_unusable', complaintAbout(name, failure));
+    }
   };
   const model = createOpenAiModel({ apiKey, baseUrl, model: name, log, silenceMs, onOutcome: noteOutcome });
   let isClosing = false;

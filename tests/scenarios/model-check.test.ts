@@ -131,3 +131,35 @@ test('a good model is asked once and nothing is held against it; with MODEL_CHEC
   }
   assert.deepEqual([complaints, server.asked, conditions.list()], [[undefined, undefined, undefined], 1, []]);
 });
+
+test('a refusal of one message is not held against the model; three in a row are, and an answer ends the row', async (t) => {
+  const refused = refuse(403, { message: 'This message was flagged.' });
+  const server = await modelServer(t, say);
+  const log = pino({ level: 'silent' });
+  const conditions = createConditions(log, Date.now);
+  const { model, complaint } = createCheckedModel(readConfig(envFor(server)).model, conditions, log);
+  t.after(() => model.close());
+  assert.equal(await complaint(), undefined);
+  const ask = async (answer: Server['answer']) => {
+    server.answer = answer;
+    await new Promise<void>((resolve) => {
+      const question = {
+        system: '',
+        messages: [{ role: 'user', content: 'Hi' }],
+        passages: [],
+        tools: [],
+        requestId: 'r',
+        sender: { app: '', device: '' },
+      };
+      model.stream(question as Parameters<typeof model.stream>[0], {
+        text() {},
+        toolCallStarted() {},
+        finished: () => resolve(),
+        failed: () => resolve(),
+      });
+    });
+    return conditions.list().length;
+  };
+  assert.deepEqual([await ask(refused), await ask(refused), await ask(say)], [0, 0, 0]);
+  assert.deepEqual([await ask(refused), await ask(refused), await ask(refused), await ask(say)], [0, 0, 1, 0]);
+});
