@@ -43,6 +43,8 @@ interface How {
   readonly numbers: boolean;
   /** Text that looks like a placeholder. */
   readonly lookalikes: boolean;
+  /** Distinct values that get a number; of further ones only those have one that are in memory. Without it all do. */
+  readonly numberedMax?: number;
 }
 
 const KNOWN: How = { numbers: false, lookalikes: true };
@@ -52,6 +54,11 @@ type Names = Map<string, string>;
 
 /** Values in memory once they lie in rows: some pages of a conversation, a few hundred KB at most. */
 const VALUES_KEPT_MAX = 2_000;
+/**
+ * Values that get a number of what is told beside the person's words in one turn. A number is a row for as long as the conversation
+ * lives, and the client decides what it tells: lists of some hundred people are told, thousands only by whoever wants to fill the disk.
+ */
+export const TOLD_NUMBERED_MAX = 300;
 /** Rows that are looked for on the event loop, at some 10 µs each; of more values the write finds out which there are. */
 const LOOKUPS_MAX = 200;
 
@@ -89,12 +96,27 @@ export class Concealment {
     return this.#conceal(value, { numbers: false, lookalikes: false });
   }
 
-  #conceal<T>(value: T, how: How): T | Promise<T> {
+  /**
+   * What a turn brings, within one budget and with whole numbers: what the person said, each value with a number, and what is `told`
+   * beside it, of whose values TOLD_NUMBERED_MAX get one and the others become `⟦email⟧`. @throws StorageError as `conceal`.
+   */
+  async concealTurn<S, T>(said: S, told: T): Promise<[S, T]> {
+    const work = new RedactionWork();
+    const how = { numbers: true, lookalikes: true };
+    return [await this.#conceal(said, how, work), await this.#conceal(told, { ...how, numberedMax: TOLD_NUMBERED_MAX }, work)];
+  }
+
+  #conceal<T>(value: T, how: How, work = new RedactionWork()): T | Promise<T> {
     const names: Names = new Map();
     const unknown = new Map<string, PersonalValue>();
     const known = this.#lookup();
-    const concealed = this.#rewrite(value, how, (kind, found) => {
+    const { numberedMax = Infinity } = how;
+    // Read again with the numbers of what was found, it has to be read alike.
+    const again = work.copy();
+    const concealed = this.#rewrite(value, how, work, (kind, found) => {
       const key = `${kind} ${found}`;
+      if (!names.has(key) && !unknown.has(key) && names.size + unknown.size >= numberedMax)
+        return this.#table.placeholderFor(kind, found) ?? placeholderOf(kind, undefined);
       const name = names.get(key) ?? known(kind, found) ?? (this.#isNew ? this.#number(kind, found) : undefined);
       if (name === undefined) unknown.set(key, { kind, value: found });
       else names.set(key, name);
@@ -103,14 +125,24 @@ export class Concealment {
     this.#trim();
     if (unknown.size === 0) return concealed;
     return this.#allocate(unknown, names).then(() =>
-      this.#rewrite(value, how, (kind, found) => names.get(`${kind} ${found}`) ?? placeholderOf(kind, undefined)),
+      this.#rewrite(
+        value,
+        how,
+        again,
+        (kind, found) => names.get(`${kind} ${found}`) ?? this.#table.placeholderFor(kind, found) ?? placeholderOf(kind, undefined),
+      ),
     );
   }
 
   /** The same with what is known already; new values become `⟦email⟧`, for texts whose values nobody is ever shown again. */
   concealKnown<T>(value: T): T {
     const known = this.#lookup();
-    const concealed = this.#rewrite(value, KNOWN, (kind, found) => known(kind, found) ?? placeholderOf(kind, undefined));
+    const concealed = this.#rewrite(
+      value,
+      KNOWN,
+      new RedactionWork(),
+      (kind, found) => known(kind, found) ?? placeholderOf(kind, undefined),
+    );
     this.#trim();
     return concealed;
   }
@@ -147,10 +179,8 @@ export class Concealment {
     this.#unstored = [];
   }
 
-  #rewrite<T>(value: T, { numbers, lookalikes }: How, nameOf: (kind: PlaceholderKind, value: string) => string): T {
+  #rewrite<T>(value: T, { numbers, lookalikes }: How, work: RedactionWork, nameOf: (kind: PlaceholderKind, value: string) => string): T {
     const regions = this.#regions;
-    // A value's own, so that it is read alike when it is read again with the numbers of what was found.
-    const work = new RedactionWork();
     // Whoever writes the form in which calls keep numbers writes words.
     const said = (text: string) => (lookalikes ? withoutMarks(text) : text);
     return rewriteStrings(value, (text, label) => concealText(said(text), { regions, label, work, lookalikes }, nameOf), numbers);

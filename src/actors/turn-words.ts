@@ -63,9 +63,9 @@ export async function retriedWords(
 async function concealed(storage: Storage, command: TurnCommand, concealment: Concealment): Promise<Omit<TurnWords, 'attachments'>> {
   const { body } = command;
   const { message, form_submission, tool_results, selection, context } = body;
-  const request = { message, form_submission, selection, tool_results, context };
-  const kept = await concealment.conceal({ request, traits: traits(storage, command) }, true);
-  return { body: { ...body, ...kept.request }, traits: kept.traits === null ? null : JSON.stringify(kept.traits) };
+  const told = { request: { tool_results, context }, traits: traits(storage, command) };
+  const [said, kept] = await concealment.concealTurn({ message, form_submission, selection }, told);
+  return { body: { ...body, ...said, ...kept.request }, traits: kept.traits === null ? null : JSON.stringify(kept.traits) };
 }
 
 /** What is attached, as the model is shown it: a message of its own before the person's words. */

@@ -4,7 +4,13 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, type TestContext, test } from 'node:test';
 import { inspect } from 'node:util';
-import { type Concealment, type ConcealmentOptions, concealmentOf, openConcealment } from '../../src/actors/concealment.ts';
+import {
+  type Concealment,
+  type ConcealmentOptions,
+  concealmentOf,
+  openConcealment,
+  TOLD_NUMBERED_MAX,
+} from '../../src/actors/concealment.ts';
 import { openWriter } from '../../src/storage/database.ts';
 import { countPlaceholders, insertPlaceholders } from '../../src/storage/placeholders.ts';
 import { type StoredApp, storeApp } from './app-in-storage.ts';
@@ -80,6 +86,33 @@ describe('Concealment of a new conversation', () => {
     assert.equal(concealment.restoreJson('{"a":1}'), '{"a":1}');
   });
 });
+
+for (const isNew of [true, false]) {
+  const which = isNew ? 'a new' : 'a stored';
+  test(`decisions §11.6: in ${which} conversation what a client tells beside the person’s words makes a bounded number of rows`, async (t) => {
+    const desk = await openDesk(t);
+    if (!isNew) desk.store([]);
+    const concealment = desk.open({ isNew });
+    const said = Array.from({ length: TOLD_NUMBERED_MAX + 50 }, (_, index) => `said${index}@b.de`);
+    const people = Array.from({ length: 600 }, (_, index) => `told${index}@b.de`);
+    const [keptSaid, keptTold] = await concealment.concealTurn(said, { people, again: people.slice(0, 310), writer: 'said340@b.de' });
+    if (isNew) {
+      desk.store(concealment.newRows());
+      concealment.opened();
+    }
+    assert.equal(keptSaid.at(-1), `⟦email_${said.length}⟧`);
+    assert.equal(keptTold.people[TOLD_NUMBERED_MAX - 1], `⟦email_${said.length + TOLD_NUMBERED_MAX}⟧`);
+    assert.deepEqual(new Set(keptTold.people.slice(TOLD_NUMBERED_MAX)), new Set(['⟦email⟧']));
+    assert.deepEqual([keptTold.again, keptTold.writer], [keptTold.people.slice(0, 310), '⟦email_341⟧']);
+    const rows = () => countPlaceholders(desk.storage.organisation(desk.organisationId), CONVERSATION);
+    assert.equal(rows(), said.length + TOLD_NUMBERED_MAX);
+    assert.deepEqual(desk.open().restore(keptSaid), said);
+    // Told again at each turn, it makes no more of them.
+    const [, toldAgain] = await desk.open().concealTurn('hello', { people });
+    assert.deepEqual(toldAgain.people, keptTold.people);
+    assert.equal(rows(), said.length + TOLD_NUMBERED_MAX);
+  });
+}
 
 describe('Concealment of a stored conversation', () => {
   test('new values are stored before they are passed on, known ones answer at once', async (t) => {

@@ -30,6 +30,14 @@ export class RedactionWork {
   #charsLeft = WORK_MAX_CHARS;
   #lookupsLeft = LOOKUPS_MAX;
 
+  /** Another one with what this one has left: who reads a text again finds the same in it. */
+  copy(): RedactionWork {
+    const copy = new RedactionWork();
+    copy.#charsLeft = this.#charsLeft;
+    copy.#lookupsLeft = this.#lookupsLeft;
+    return copy;
+  }
+
   /** Takes what `rules` cost on `text`; false, and nothing is taken, when that much is not left. */
   take(text: string, rules: number): boolean {
     const cost = (charsToLookAt(text) + TEXT_CHARS) * rules;
