@@ -30,12 +30,12 @@ const namesOf = (tools: ReturnType<typeof actionTools>) =>
     return [name, Object.entries(properties).map(([param, { type }]) => `${param} ${type}`), required];
   });
 
-test('a stranger’s manifest of 100 actions with 20 wordy parameters each: names, types and descriptions of actions stay', () => {
+test('a stranger’s manifest of 100 actions with 20 wordy parameters each: names and types stay, and no more', () => {
   const actions = manifestOf(100, 20, 400, 30);
   const tools = actionTools(actions);
   const bare = actionTools(manifestOf(100, 20, 0, 0));
   assert.deepEqual(namesOf(tools), namesOf(bare));
-  assert.ok(charsOf(tools) < 100_000, `${charsOf(tools)} characters`);
+  assert.equal(charsOf(tools), charsOf(bare.map((tool) => ({ ...tool, description: '' }))));
 });
 
 test('of what fits nothing is left out', () => {
