@@ -49,4 +49,6 @@ process.stderr.write('Compiling what changed: this takes some seconds, the first
 rmSync(stamp, { force: true });
 const { status } = spawnSync(process.execPath, [compiler, '-p', join(root, 'tsconfig.json')], { stdio: 'inherit' });
 if (status === 0) writeFileSync(stamp, now);
+else
+  process.stderr.write('The build failed. Where a package or its types are missing above, the installed packages are old: run npm ci.\n');
 process.exit(status ?? 1);

@@ -72,13 +72,18 @@ export function collectBody(
   });
 }
 
+/** Longer than any media type that a client sends by mistake. */
+const TYPE_SHOWN_CHARS = 60;
+
 /** @throws Refusal unless the header announces JSON in UTF-8. */
 export function checkContentType(header: string, face: Interface): void {
   if (header === 'application/json') return;
   const fault = (what: string) => new Refusal(codesOf(face).notJson, `Content-Type must be application/json, ${what}.`);
   if (header === '') throw fault('it is missing');
   const type = mediaType(header);
-  if (type?.essence !== 'application/json') throw fault('it is something else');
+  if (type === undefined) throw fault('it is no media type');
+  // Parsed, so that it holds only what a media type may.
+  if (type.essence !== 'application/json') throw fault(`not ${type.essence.slice(0, TYPE_SHOWN_CHARS)}`);
   const charset = type.params.get('charset')?.toLowerCase() ?? 'utf-8';
   if (charset !== 'utf-8' && charset !== 'utf8') throw fault('in UTF-8');
 }

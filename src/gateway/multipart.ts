@@ -109,7 +109,12 @@ export function openUploadForm(contentType: string, rule: UploadRule, face: Inte
     // Set before anything else: a stream without a listener for errors would end the process.
     stream.on('error', cutOff);
     if (field !== rule.field) {
-      refuse(field ?? rule.field, field === undefined ? 'is missing: the part has no name' : 'is not a field of this request');
+      refuse(
+        field ?? rule.field,
+        field === undefined
+          ? 'is missing: the part has no name'
+          : `is not a field of this request: send the file in the field ${rule.field}`,
+      );
       stream.resume();
       return;
     }

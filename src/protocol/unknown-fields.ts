@@ -13,17 +13,42 @@ const SLIPS_MAX = 2;
 
 type Entries = Readonly<Record<string, v.GenericSchema>>;
 
-/** The fields of the object that the schema describes, through pipes and what may be absent; undefined for anything else. */
-function entriesOf(schema: unknown): Entries | undefined {
-  const { type, entries, pipe, wrapped } = schema as { type?: string; entries?: Entries; pipe?: readonly unknown[]; wrapped?: unknown };
-  if (type === 'object' && entries !== undefined) return entries;
-  if (wrapped !== undefined) return entriesOf(wrapped);
-  for (const part of pipe ?? []) {
-    const found = part === schema ? undefined : entriesOf(part);
-    if (found !== undefined) return found;
+const KNOWN = Symbol('known');
+
+/** The schema with more that is no typo: of an object fields that are read elsewhere, of a text all the names that mean something. */
+export function knowing<Schema extends object>(schema: Schema, names: readonly string[]): Schema {
+  return Object.assign(schema, { [KNOWN]: names });
+}
+
+interface Described {
+  readonly type?: string;
+  readonly entries?: Entries;
+  readonly item?: unknown;
+  readonly value?: unknown;
+  readonly pipe?: readonly unknown[];
+  readonly wrapped?: unknown;
+  readonly [KNOWN]?: readonly string[];
+}
+
+/** What `pick` finds in the schema, through pipes and what may be absent; undefined where it finds nothing. */
+function within<Found>(schema: unknown, pick: (part: Described) => Found | undefined): Found | undefined {
+  const { pipe = [], wrapped } = schema as Described;
+  const found = pick(schema as Described);
+  if (found !== undefined) return found;
+  if (wrapped !== undefined) return within(wrapped, pick);
+  for (const part of pipe) {
+    const inner = part === schema ? undefined : within(part, pick);
+    if (inner !== undefined) return inner;
   }
   return undefined;
 }
+
+/** The fields of the object that the schema describes; undefined for anything else. */
+const entriesOf = (schema: unknown) =>
+  within(schema, ({ type, entries }) => (type === 'object' || type === 'loose_object' ? entries : undefined));
+const itemOf = (schema: unknown) => within(schema, ({ type, item }) => (type === 'array' ? item : undefined));
+const memberOf = (schema: unknown) => within(schema, ({ type, value }) => (type === 'record' ? value : undefined));
+const knownOf = (schema: unknown) => within(schema, (part) => part[KNOWN]);
 
 /** How many letters have to be put in, taken out or changed to make one name of the other; two that changed places count twice. */
 function slips(one: string, other: string): number {
@@ -51,22 +76,47 @@ function printable(name: string): string {
   return name.slice(0, NAME_MAX_CHARS).replaceAll(/[^A-Za-z0-9_-]/g, '?');
 }
 
-function collect(schema: unknown, value: unknown, path: string, found: string[]): void {
-  const entries = entriesOf(schema);
-  if (entries === undefined || typeof value !== 'object' || value === null || Array.isArray(value)) return;
+/** `, did you mean text?`, or nothing. */
+function hint(name: string, known: readonly string[], path = ''): string {
+  const other = meant(name, known);
+  return other === undefined ? '' : `, did you mean ${path}${other}?`;
+}
+
+function collectFields(schema: unknown, entries: Entries, value: object, path: string, found: string[]): void {
   const names = Object.keys(entries);
+  const read = knownOf(schema) ?? [];
   for (const [name, member] of Object.entries(value)) {
     if (found.length >= NAMED_MAX) return;
-    if (Object.hasOwn(entries, name)) {
-      collect(entries[name], member, `${path}${name}.`, found);
-      continue;
-    }
-    const other = meant(name, names);
-    found.push(`unknown field ${path}${printable(name)}${other === undefined ? '' : `, did you mean ${path}${other}?`}`);
+    if (Object.hasOwn(entries, name)) collect(entries[name], member, `${path}${name}`, found);
+    else if (!read.includes(name)) found.push(`unknown field ${path}${printable(name)}${hint(name, names, path)}`);
   }
 }
 
-/** One line of printable ASCII that names the unknown fields of a parsed body, five at most; undefined when it has none. */
+function collect(schema: unknown, value: unknown, path: string, found: string[]): void {
+  if (typeof value === 'string') {
+    const known = knownOf(schema);
+    // `text@2` is a version of it.
+    const name = value.split('@', 1)[0] ?? '';
+    if (known !== undefined && !known.includes(name)) found.push(`unknown name ${printable(name)} in ${path}${hint(name, known)}`);
+  }
+  if (typeof value !== 'object' || value === null || found.length >= NAMED_MAX) return;
+  if (Array.isArray(value)) {
+    const item = itemOf(schema);
+    if (item !== undefined)
+      for (const [at, one] of value.entries()) if (found.length < NAMED_MAX) collect(item, one, `${path}[${at}]`, found);
+    return;
+  }
+  const entries = entriesOf(schema);
+  if (entries !== undefined) {
+    collectFields(schema, entries, value, path === '' ? '' : `${path}.`, found);
+    return;
+  }
+  const member = memberOf(schema);
+  if (member === undefined) return;
+  for (const [name, one] of Object.entries(value)) if (found.length < NAMED_MAX) collect(member, one, `${path}.${printable(name)}`, found);
+}
+
+/** One line of printable ASCII that names the unknown fields and names of a parsed body, five at most; undefined when it has none. */
 export function unknownFields(schema: v.GenericSchema, body: unknown): string | undefined {
   const found: string[] = [];
   collect(schema, body, '', found);

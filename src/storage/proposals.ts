@@ -7,7 +7,8 @@ import type { Connection, Row } from './connection.ts';
  * `applying`: somebody approved it, and what it writes is being written, or was when the service stopped. `replaced`: its session
  * proposed something newer about the same thing, or took it back.
  */
-export type ProposalState = 'pending' | 'applying' | 'approved' | 'rejected' | 'replaced';
+export type ProposalState = (typeof PROPOSAL_STATES)[number];
+const PROPOSAL_STATES = ['pending', 'applying', 'approved', 'rejected', 'replaced'] as const;
 
 /** A proposal without what it would write: see readWrite. */
 export interface Proposal {
@@ -77,10 +78,17 @@ export function organisationOfProposal(control: Connection, id: string): string 
 }
 
 /** Up to `limit` proposals of an app after the id `after` ('' for the first ones), oldest first. */
-export function listProposals(db: Connection, appId: string, after: string, limit: number): Proposal[] {
+export function listProposals(
+  db: Connection,
+  appId: string,
+  after: string,
+  limit: number,
+  states: readonly ProposalState[] = PROPOSAL_STATES,
+): Proposal[] {
   return db
-    .statement(`SELECT ${COLUMNS} FROM proposals WHERE app_id = :appId AND id > :after ORDER BY id LIMIT :limit`)
-    .all({ appId, after, limit })
+    .statement(`SELECT ${COLUMNS} FROM proposals WHERE app_id = :appId AND id > :after AND state IN (SELECT value FROM json_each(:states))
+         ORDER BY id LIMIT :limit`)
+    .all({ appId, after, limit, states: JSON.stringify(states) })
     .map(proposalOf);
 }
 

@@ -2,7 +2,7 @@
 import { approveProposal, rejectProposal } from '../../actors/proposals.ts';
 import { rejectProposalBody } from '../../protocol/console/sessions.ts';
 import { Refusal } from '../../protocol/errors.ts';
-import { listProposals, organisationOfProposal, type Proposal, readProposal } from '../../storage/proposals.ts';
+import { listProposals, organisationOfProposal, type Proposal, type ProposalState, readProposal } from '../../storage/proposals.ts';
 import { proposalToWire, wholeProposalToWire } from '../proposal-wire.ts';
 import { defineRoute, json } from '../route.ts';
 import type { Services } from '../services.ts';
@@ -20,6 +20,23 @@ function requireProposal({ storage }: Services, id: string | undefined): { organ
   return { organisationId, proposal };
 }
 
+/** As they travel (`proposalToWire`). */
+const STATES_OF_STATUS: ReadonlyMap<string, readonly ProposalState[]> = new Map([
+  ['pending', ['pending', 'applying']],
+  ['approved', ['approved']],
+  ['rejected', ['rejected']],
+  ['replaced', ['replaced']],
+]);
+
+/** The states that `status` asks for; undefined without it: all. @throws Refusal 400 invalid_request for a status that there is not. */
+function statesOf(query: URLSearchParams): readonly ProposalState[] | undefined {
+  const status = query.get('status');
+  if (status === null) return undefined;
+  const states = STATES_OF_STATUS.get(status);
+  if (states === undefined) throw new Refusal('invalid_request', `status must be one of ${[...STATES_OF_STATUS.keys()].join(', ')}.`);
+  return states;
+}
+
 export const listProposalsRoute = defineRoute({
   method: 'GET',
   path: '/console/api/apps/:app/proposals',
@@ -28,9 +45,10 @@ export const listProposalsRoute = defineRoute({
   body: null,
   handle({ params, query }, services) {
     const { app, db } = requireApp(services, params.app);
+    const states = statesOf(query);
     const { items, next } = pageOf(
       query,
-      (after, limit) => listProposals(db, app.id, after, limit),
+      (after, limit) => listProposals(db, app.id, after, limit, states),
       ({ id }) => id,
     );
     return json({ proposals: items.map(proposalToWire), next });

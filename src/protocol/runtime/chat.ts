@@ -1,6 +1,7 @@
 /** The body of POST /v1/chat (service.md "POST /v1/chat", decisions §4): the same schema validates and documents it. */
 import * as v from 'valibot';
 import { boundedList, boundedMap } from '../bounded.ts';
+import { CATALOG } from '../catalog/catalog.ts';
 import { LOCALE_MAX_CHARS, languageTag } from '../language-tag.ts';
 import {
   ACTION_NAME_MAX_CHARS,
@@ -24,6 +25,7 @@ import {
 import { rule } from '../setup/shapes.ts';
 import { stated, when } from '../stated.ts';
 import { text } from '../text.ts';
+import { knowing } from '../unknown-fields.ts';
 import { openObject, present, revision } from './shapes.ts';
 import { signedUser } from './signed-user.ts';
 
@@ -73,9 +75,9 @@ export const toolResult = v.pipe(
 export type ToolResult = v.InferOutput<typeof toolResult>;
 
 /** `name` or `name@n`; a name the server does not know is no error, it is simply never offered. */
-const componentEntry = v.pipe(
-  text(ID_MAX_CHARS, 1),
-  v.regex(/^[a-z][a-z0-9_]*(?:@[1-9][0-9]{0,3})?$/, 'must be a component name, or name@version'),
+const componentEntry = knowing(
+  v.pipe(text(ID_MAX_CHARS, 1), v.regex(/^[a-z][a-z0-9_]*(?:@[1-9][0-9]{0,3})?$/, 'must be a component name, or name@version')),
+  [...CATALOG.keys()],
 );
 
 const handshakeNames = boundedList(text(ACTION_NAME_MAX_CHARS, 1), HANDSHAKE_NAMES_MAX, `must list at most ${HANDSHAKE_NAMES_MAX} names`);
@@ -175,7 +177,8 @@ export const chatRequest = v.pipe(
   ),
   rule<ChatFields>(
     'conversation_id',
-    (body) => body.message !== undefined || body.conversation_id != null,
+    (body) =>
+      (body.form_submission === undefined && body.tool_results === undefined) || body.message !== undefined || body.conversation_id != null,
     'is required with form_submission and tool_results',
     when({ not: present('message') }, { required: ['conversation_id'], properties: { conversation_id: { type: 'string' } } }),
   ),

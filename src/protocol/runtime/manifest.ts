@@ -36,6 +36,7 @@ import {
 import { rule } from '../setup/shapes.ts';
 import { stated, when } from '../stated.ts';
 import { snakeCase, text } from '../text.ts';
+import { knowing } from '../unknown-fields.ts';
 import { keepingObject, openObject, present } from './shapes.ts';
 import { RISKS, type Risk } from './stream-events.ts';
 
@@ -77,7 +78,8 @@ function enumRules(value: ParamItemType): object[] {
 
 /** `keepingObject` everywhere: what a newer SDK adds is kept, so the hash is that of the document as it was posted. */
 const actionParam = v.pipe(
-  keepingObject({ ...paramFields, editable: v.optional(flag) }),
+  // What the smoke test asks with.
+  knowing(keepingObject({ ...paramFields, editable: v.optional(flag) }), ['example']),
   rule<PostedParam>(
     'items',
     (param) => param.items == null || param.type === 'array',
@@ -166,7 +168,7 @@ const route = keepingObject({
   params: v.optional(
     boundedMap(
       paramName,
-      keepingObject(paramFields),
+      knowing(keepingObject(paramFields), ['example']),
       MANIFEST_ROUTE_PARAMS_MAX,
       `must have at most ${MANIFEST_ROUTE_PARAMS_MAX} parameters`,
     ),

@@ -94,6 +94,33 @@ test('decisions §4: a field that nobody knows is ignored, and on a test key X-S
   );
 });
 
+test('decisions §4: on a test key X-Service-Warning names unknown fields inside a manifest, and components that the catalog does not have', async () => {
+  const client = createClient(it.service.baseUrl, it.app.testKey);
+  const order = { type: 'string', example: 'A-1', requred: true };
+  const action = { name: 'find', description: 'Finds it.', params: { order }, parms: {}, confirmTemplate: 'x', timeout_ms: 5_000 };
+  const manifest = {
+    version: '1',
+    actions: [{ name: 'plain', description: 'Does it.' }, action],
+    routes: [{ name: 'a', title: 'A', tilte: '' }],
+  };
+  const posted = await client.send('POST', '/v1/apps/manifest', { manifest, sdk: 'web/1.0.0' });
+  assert.equal(posted.status, 200, posted.text);
+  assert.deepEqual(String(posted.headers['x-service-warning']).split('; '), [
+    'unknown field manifest.actions[1].params.order.requred, did you mean manifest.actions[1].params.order.required?',
+    'unknown field manifest.actions[1].parms, did you mean manifest.actions[1].params?',
+    'unknown field manifest.actions[1].confirmTemplate, did you mean manifest.actions[1].confirm_template?',
+    'unknown field manifest.actions[1].timeout_ms, did you mean manifest.actions[1].timeoutMs?',
+    'unknown field manifest.routes[0].tilte, did you mean manifest.routes[0].title?',
+  ]);
+  it.script([{ text: 'Yes.' }]);
+  const components = ['text', 'txt', 'timeline@1', 'confirmcard'];
+  const { headers } = await client.chat({ message: { text: 'Hello' }, client: { ...HANDSHAKE, components } });
+  assert.deepEqual(String(headers['x-service-warning']).split('; '), [
+    'unknown name txt in client.components[1], did you mean text?',
+    'unknown name confirmcard in client.components[3], did you mean confirm_card?',
+  ]);
+});
+
 test('null in an optional field is absence: in a turn, in an answer to a card, in a manifest', async () => {
   const none = {
     message: null,

@@ -75,6 +75,10 @@ test('POST /proposals/:id/reject: keeps the reason and applies nothing; neither 
   assert.deepEqual((await decide(first.proposal_id, 'reject', { reason: 'We are called Leaf.' })).json, { status: 'rejected' });
   assert.deepEqual((await decide(second.proposal_id, 'reject')).json, { status: 'rejected' });
   assert.deepEqual(await configOf(agent), before);
+  const rejected = (await app.console<{ proposals: Listed[] }>('GET', '/proposals?status=rejected')).proposals.map(({ id }) => id);
+  assert.deepEqual(rejected, [first.proposal_id, second.proposal_id]);
+  assert.deepEqual((await app.console<{ proposals: Listed[] }>('GET', '/proposals?status=pending')).proposals, []);
+  assertRefused(await setup.operator('GET', `/apps/${app.appId}/proposals?status=open`), 400, 'invalid_request', 'status must be one of');
   assert.deepEqual(
     (await listed(app)).map(({ status, reason, decided_at: at }) => [status, reason, typeof at]),
     [
