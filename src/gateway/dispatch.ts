@@ -15,6 +15,7 @@ import { authenticateOperator, isCookieOfOurs } from './console/session.ts';
 import { authenticateRuntime } from './credentials.ts';
 import type { Exchange } from './exchange.ts';
 import { LARGE_BODY_BYTES } from './large-body.ts';
+import { countMalformed, refuseMalformer } from './malformed.ts';
 import { collectUpload } from './multipart.ts';
 import { refuseNewWork, refuseUnread } from './overload.ts';
 import type { RateBuckets } from './rate-limit.ts';
@@ -205,23 +206,36 @@ function readBody(route: Route, exchange: Exchange, gate: Gate, fail: (error: un
     starts.enter((exchange.caller as RuntimeCaller).organisationId, () => section(routeName(route), exchange.requestId, tried));
   };
   const read = (bytes: Uint8Array) => {
+    const { length } = bytes;
+    const malformed = (error: unknown) => countMalformed(route, exchange, length, error, gate.buckets);
+    const made = (make: () => unknown) => {
+      try {
+        return make();
+      } catch (error) {
+        return malformed(error);
+      }
+    };
     try {
       // It came in chunks, and there were none.
       if (bytes.length === 0 && schema === null) {
         proceed(null);
         return;
       }
+      refuseMalformer(route, exchange, length, gate.buckets);
       // A missing body is told as such, also when nobody announced its type.
       if (bytes.length > 0) checkContentType(exchange.header('content-type'), face);
       const large = readLarge(route, bytes, gate.services);
       if (large !== undefined) {
-        large.then((body) => section(routeName(route), exchange.requestId, () => proceed(body))).catch(fail);
+        large
+          .catch(malformed)
+          .then((body) => section(routeName(route), exchange.requestId, () => proceed(body)))
+          .catch(fail);
         return;
       }
-      const value = parseJson(bytes, face);
+      const value = made(() => parseJson(bytes, face));
       const begins = refuseNewWork(route, value, exchange.caller, gate.services);
       warnOfUnknown(route, value, exchange);
-      inLine(begins, () => proceed(checkBody(schema ?? NO_FIELDS, value, face)));
+      inLine(begins, () => proceed(made(() => checkBody(schema ?? NO_FIELDS, value, face))));
     } catch (error) {
       fail(error);
     }

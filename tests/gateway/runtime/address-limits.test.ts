@@ -200,3 +200,22 @@ test('Flooding: turns of a test key are counted for no address: developers and C
   const answers = await times(32, () => stranger({ ...app, liveKey: app.testKey }, '203.0.113.70').say());
   assert.equal(count(answers, isAnswered), 30);
 });
+
+test('Flooding: large bodies that are refused for what they hold are counted by address before more are read, valid ones of others are served', async () => {
+  const app = await makeApp({});
+  const broken = { message: { text: 7 }, context: { app_state: { text: 'x'.repeat(100_000) } } };
+  const from = (address: string, body: object) => stranger(app, address).send('POST', '/v1/chat', body);
+  const answers = await times(100, () => from('203.0.113.30', broken));
+  assertAbout(
+    count(answers, ({ status }) => status === 400),
+    60,
+  );
+  assert.equal(
+    count(answers, ({ status }) => status === 400 || status === 429),
+    100,
+  );
+  assert.ok(answers.every(({ status, headers }) => status === 400 || Number(headers['retry-after']) > 0));
+  assert.equal((await from('203.0.113.30', { message: { text: 7 } })).status, 400, 'a small one is read');
+  assert.ok(isAnswered(await stranger(app, '203.0.113.30').say()), 'and so is a good one');
+  assert.equal((await from('203.0.113.31', broken)).status, 400, 'another address');
+});
