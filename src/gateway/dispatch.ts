@@ -159,9 +159,11 @@ function serve(route: Route, exchange: Exchange, gate: Gate, fail: (error: unkno
 }
 
 /** The checked body, where the route has large ones read beside the event loop and this is one. */
-function readLarge({ largeBody }: Route, bytes: Uint8Array, { largeBodies }: Services): Promise<unknown> | undefined {
+function readLarge({ largeBody }: Route, bytes: Uint8Array, exchange: Exchange, { largeBodies }: Services): Promise<unknown> | undefined {
   if (largeBody === undefined || bytes.byteLength <= LARGE_BODY_BYTES) return undefined;
-  return largeBodies?.read(largeBody, bytes);
+  // Only routes of runtime callers have large ones.
+  const { app, address } = exchange.caller as RuntimeCaller;
+  return largeBodies?.read(largeBody, bytes, { app: app.id, address });
 }
 
 /** Whoever builds with a test key is told of fields that nobody reads. */
@@ -224,7 +226,7 @@ function readBody(route: Route, exchange: Exchange, gate: Gate, fail: (error: un
       refuseMalformer(route, exchange, length, gate.buckets);
       // A missing body is told as such, also when nobody announced its type.
       if (bytes.length > 0) checkContentType(exchange.header('content-type'), face);
-      const large = readLarge(route, bytes, gate.services);
+      const large = readLarge(route, bytes, exchange, gate.services);
       if (large !== undefined) {
         large
           .catch(malformed)

@@ -3,6 +3,13 @@ import assert from 'node:assert/strict';
 import { type TestContext, test } from 'node:test';
 import fc from 'fast-check';
 import { checkBody, parseJson } from '../../src/gateway/body.ts';
+import {
+  BodyLine,
+  type BodySender,
+  WAITING_MAX_BYTES,
+  WAITING_PER_ADDRESS_MAX_BYTES,
+  WAITING_PER_APP_MAX_BYTES,
+} from '../../src/gateway/body-line.ts';
 import { createLargeBodies, LARGE_BODY_BYTES, type LargeBodies } from '../../src/gateway/large-body.ts';
 import { manifestRoute } from '../../src/gateway/runtime/manifest.ts';
 import { MANIFEST_BOUNDS, manifestBody } from '../../src/gateway/runtime/manifest-body.ts';
@@ -12,8 +19,7 @@ import { VALID_BODIES } from '../protocol/runtime/instances.ts';
 import { mutated } from '../protocol/setup/mutations.ts';
 import { type RuntimeApp, serveApp } from './runtime/runtime-app.ts';
 
-/** Beside the one that is being read. */
-const WAITING_MAX = 64;
+const SENDER: BodySender = { app: 'app_1', address: '203.0.113.7' };
 
 function started(t: TestContext): LargeBodies {
   const bodies = createLargeBodies();
@@ -67,21 +73,21 @@ test('POST /v1/apps/manifest: valid and damaged bodies have the same outcome bes
   for (const sample of samples) {
     const bytes = bytesOf(sample);
     const expected = (await outcome(() => inline(bytes))) as { body?: unknown };
-    assert.deepEqual(await outcome(() => bodies.read('manifest', bytes)), expected);
+    assert.deepEqual(await outcome(() => bodies.read('manifest', bytes, SENDER)), expected);
     if (!('body' in expected)) refused += 1;
   }
   assert.ok(refused > 20 && refused < samples.length - 20, `${refused} of ${samples.length} are refused`);
   const notUtf8 = Uint8Array.of(0x22, 0xff, 0x22);
-  assert.deepEqual(await outcome(() => bodies.read('manifest', notUtf8)), await outcome(() => inline(notUtf8)));
+  assert.deepEqual(await outcome(() => bodies.read('manifest', notUtf8, SENDER)), await outcome(() => inline(notUtf8)));
 });
 
 test('POST /v1/apps/manifest: a large body is read beside the event loop, a small one on it, and both answer alike byte for byte', async (t) => {
   const bodies = started(t);
   const sizes: number[] = [];
   const counting: LargeBodies = {
-    read: (kind, bytes) => {
+    read: (kind, bytes, sender) => {
       sizes.push(bytes.byteLength);
-      return bodies.read(kind, bytes);
+      return bodies.read(kind, bytes, sender);
     },
     close: () => bodies.close(),
   };
@@ -101,8 +107,10 @@ test('POST /v1/apps/manifest: when too many large bodies wait, the next is told 
   const bodies = started(t);
   const app = await serveApp(t, [manifestRoute], undefined, withBodies(bodies));
   const slow = bytesOf(wrongEnums(100));
-  const waiting = Array.from({ length: WAITING_MAX + 1 }, () => outcome(() => bodies.read('manifest', slow)));
-  assert.deepEqual(await outcome(() => bodies.read('manifest', slow)), {
+  const fits = Math.floor(WAITING_PER_ADDRESS_MAX_BYTES / slow.byteLength);
+  // Beside the one that is being read.
+  const waiting = Array.from({ length: fits + 1 }, () => outcome(() => bodies.read('manifest', slow, SENDER)));
+  assert.deepEqual(await outcome(() => bodies.read('manifest', slow, SENDER)), {
     name: 'Refusal',
     message: 'Too many large bodies wait to be read. Send the request again.',
     code: 'internal',
@@ -111,11 +119,41 @@ test('POST /v1/apps/manifest: when too many large bodies wait, the next is told 
     details: undefined,
     retryAfterS: 5,
   });
+  const other = bodies.read('manifest', bytesOf(wrongEnums(20, '1', 'string')), { ...SENDER, app: 'app_2' });
+  const first = await Promise.race([other.then(() => 'other'), Promise.all(waiting).then(() => 'all of the first')]);
+  assert.equal(first, 'other', 'another app does not wait for all of them');
   await bodies.close();
-  assert.equal((await Promise.all(waiting)).length, WAITING_MAX + 1);
+  assert.equal((await Promise.all(waiting)).length, fits + 1);
   const refused = await post(app, wrongEnums(100));
   assert.equal(refused.status, 503);
   assert.equal(refused.headers.get('retry-after'), '5');
   assert.equal(((await refused.json()) as { error: { code: string } }).error.code, 'internal');
   assert.equal((await post(app, wrongEnums(1, '1', 'string'))).status, 200, 'small ones are served');
+});
+
+test('Flooding: an address and an app hold a part of the line of large bodies, and apps take turns', async () => {
+  const line = new BodyLine();
+  const bytes = 512 * 1024;
+  const order: string[] = [];
+  const enter = (app: string, address: string) => {
+    const turn = line.enter({ app, address }, bytes);
+    void turn?.then(() => order.push(app));
+    return turn !== undefined;
+  };
+  const entered = (tries: number, app: string, addressOf: (n: number) => string) =>
+    Array.from({ length: tries }, (_, n) => enter(app, addressOf(n))).filter(Boolean).length;
+  assert.ok(enter('reading', 'at once'));
+  assert.equal(
+    entered(90, 'a', () => 'one'),
+    WAITING_PER_ADDRESS_MAX_BYTES / bytes,
+  );
+  assert.equal(entered(90, 'a', String), (WAITING_PER_APP_MAX_BYTES - WAITING_PER_ADDRESS_MAX_BYTES) / bytes);
+  assert.ok(enter('b', 'one'));
+  for (let n = 0; n < 4; n++) {
+    line.leave();
+    await Promise.resolve();
+  }
+  assert.deepEqual(order, ['reading', 'a', 'b', 'a', 'a']);
+  const apps = Array.from({ length: 100 }, (_, n) => enter(`c${n}`, 'one')).filter(Boolean).length;
+  assert.equal(apps, (WAITING_MAX_BYTES - WAITING_PER_APP_MAX_BYTES) / bytes + 3);
 });
