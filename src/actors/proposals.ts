@@ -8,7 +8,7 @@ import { Refusal } from '../protocol/errors.ts';
 import { mintId } from '../protocol/ids.ts';
 import type { SetupWrite } from '../protocol/setup/writes.ts';
 import type { Connection } from '../storage/connection.ts';
-import { findRivals, findSame, type NewProposal, type Proposal, readProposal, readWrite } from '../storage/proposals.ts';
+import { findRejected, findRivals, findSame, type NewProposal, type Proposal, readProposal, readWrite } from '../storage/proposals.ts';
 import type { IntakeTarget } from './intake-target.ts';
 import { examineLogoContent } from './logo-intake.ts';
 import { listed } from './phrases.ts';
@@ -167,12 +167,14 @@ async function propose(
     return { reply, line: UNCHANGED_NOTE, savedNothing: false, status: 200 };
   }
   const kept = await keepOnce(services, target, sessionId, { write, summary, rivals: ids });
+  const rejected = findRejected(db, { appId, kind: write.kind, payloadHash: sameness(write) });
   const replaced = ids.filter((id) => id !== kept.id);
   const reply = {
     ...{ proposed: true, proposal_id: kept.id, kind: write.kind, summary: kept.summary },
     ...resultsOf(checked, write),
     ...extra,
     ...(replaced.length > 0 && { replaces: replaced }),
+    ...(rejected !== undefined && { rejected_before: { id: rejected.id, reason: rejected.reason } }),
     note: NOTE,
   };
   return { reply, line: `Proposed: ${kept.summary}`, savedNothing: false, status: 202 };

@@ -134,6 +134,18 @@ export function findSame(db: Connection, proposal: Pick<NewProposal, 'appId' | '
     .map(proposalOf);
 }
 
+/** The proposal that says just this and was rejected last; undefined: none was. */
+export function findRejected(db: Connection, proposal: Pick<NewProposal, 'appId' | 'kind' | 'payloadHash'>): Proposal | undefined {
+  const { appId, kind, payloadHash } = proposal;
+  const row = db
+    .statement(
+      `SELECT ${COLUMNS} FROM proposals WHERE app_id = :appId AND state = 'rejected' AND kind = :kind AND payload_hash = :payloadHash
+       ORDER BY decided_at_ms DESC, id DESC LIMIT 1`,
+    )
+    .get({ appId, kind, payloadHash });
+  return row === undefined ? undefined : proposalOf(row);
+}
+
 /** Ids of the session's waiting proposals of these kinds that are about any of these subjects, oldest first. */
 export function findRivals(
   db: Connection,

@@ -11,6 +11,7 @@ export interface Proposed {
   readonly summary: string;
   readonly note: string;
   readonly replaces?: readonly string[];
+  readonly rejected_before?: { readonly id: string; readonly reason: string | null };
   readonly results?: readonly { readonly external_key: string; readonly ok: boolean; readonly op?: string; readonly error?: string }[];
   readonly warnings?: readonly { readonly check: string }[];
 }

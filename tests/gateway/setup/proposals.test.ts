@@ -67,6 +67,15 @@ test('decisions §3: approving applies through the ordinary rules, and answers w
   assert.equal(facts.knowledge.indexed, 2);
 });
 
+test('decisions §11 Proposals: what was rejected before may be proposed again, and the answer says so with the reason', async () => {
+  const { agent } = await liveApp(setup);
+  const first = await propose(agent, 'experience');
+  assert.equal(first.rejected_before, undefined);
+  await decide(first.proposal_id, 'reject', { reason: 'We are called Leaf.' });
+  assert.deepEqual((await propose(agent, 'experience')).rejected_before, { id: first.proposal_id, reason: 'We are called Leaf.' });
+  assert.equal((await propose(agent, 'knowledge')).rejected_before, undefined);
+});
+
 test('POST /proposals/:id/reject: keeps the reason and applies nothing; neither verdict can be changed', async () => {
   const { app, agent } = await liveApp(setup);
   const before = await configOf(agent);

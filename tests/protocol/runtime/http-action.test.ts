@@ -33,9 +33,9 @@ test('HTTP action: it reads as an action of a manifest, and says nothing of its 
     description: 'Cancels an order.',
     risk: 'destructive',
     params: {
-      id: { type: 'string', required: true, editable: true, description: 'Its number. Example: A-1' },
+      id: { type: 'string', required: true, editable: true, description: 'Its number. Example: A-1', example: 'A-1' },
       why: { type: 'string', required: false, editable: true, enum: ['late', 'wrong'] },
-      lines: { type: 'array', required: false, editable: false, items: 'number', description: 'Example: [1,2]' },
+      lines: { type: 'array', required: false, editable: false, items: 'number', description: 'Example: [1,2]', example: [1, 2] },
       notes: { type: 'array', required: false, editable: false, items: 'string' },
     },
     confirm_template: 'Cancel {id}?',
