@@ -9,6 +9,8 @@ import { gfmAutolinkLiteral } from 'micromark-extension-gfm-autolink-literal';
 /** One place of a text that is, or is within, an address. */
 export interface MarkdownAddress {
   readonly kind: string;
+  /** `url`: of a link, an image or a definition. `html`: a raw tag, comment or block. */
+  readonly part: 'url' | 'title' | 'html';
   readonly text: string;
   /** An address of mail that stands in the words as it is: it is the words. */
   readonly isBareMail: boolean;
@@ -30,8 +32,10 @@ export function markdownAddresses(md: string): MarkdownAddress[] {
     // What was found in the words has no place of its own, or one that begins with none of a link's brackets.
     const opens = md.charAt(node.position?.start.offset ?? -1);
     const isBareMail = node.type === 'link' && node.url?.startsWith('mailto:') === true && opens !== '[' && opens !== '<';
-    for (const text of [node.url, node.title, node.type === 'html' ? node.value : undefined]) {
-      if (typeof text === 'string') found.push({ kind: node.type, text, isBareMail });
+    const parts = { url: node.url, title: node.title, html: node.type === 'html' ? node.value : undefined };
+    for (const part of ['url', 'title', 'html'] as const) {
+      const text = parts[part];
+      if (typeof text === 'string') found.push({ kind: node.type, part, text, isBareMail });
     }
     for (const child of node.children ?? []) visit(child);
   };

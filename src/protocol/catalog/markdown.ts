@@ -1,22 +1,37 @@
 /**
  * Markdown from the model, made harmless: CommonMark without HTML, and only http(s) links (catalog.md "Rules").
  * It repairs and never refuses, because an answer that was already streamed cannot be asked for again.
- * Code keeps every character: nothing in it is a tag or a link.
+ * Code keeps every character only where every reading of CommonMark takes it for code (`markdown-fences.ts`, and code spans within one
+ * line). Whatever is in doubt is defused: a bracket too many that is replaced in odd code does no harm.
  */
+import { fencedCode } from './markdown-fences.ts';
 
-/** A line that opens or closes fenced code: up to three blanks, then the fence. */
-const FENCE = /^ {0,3}(`{3,}|~{3,})/;
 /** `](destination "title")`, the destination with or without angle brackets; bounded, so that reading stays linear. */
-const LINK = /\]\(\s{0,9}(?:<([^<>\n]*)>|([^\s()<>]*(?:\([^\s()]*\)[^\s()<>]*)*)(?=[\s<>)]))[^()]{0,300}\)/g;
+const LINK = /\]\([ \t]{0,9}(?:<([^<>\n]*)>|([^\s()<>]*(?:\([^\s()]*\)[^\s()<>]*)*)(?=[\s<>)]))[^()]{0,300}\)/g;
 /** What still begins a link after that: in anything but http(s), with a destination or a neighbour too odd for LINK. */
-const ODD_LINK = /\]\((?!\s*(?:https?:\/\/|<https?:\/\/[^\s<>[\]]*>))/gi;
-/** `[label]: destination`, the definition of a reference, also inside lists and quotes. */
-const DEFINITION = /^[\s>*+\-\d.)]*\[[^\]\n]+\]:\s*(\S*)/;
-/** What HTML begins with: a tag, a closing tag, a comment, a declaration; not an autolink (square brackets are encoded in one). */
-const TAG = /<(?=[A-Za-z/!?])(?!https?:\/\/[^\s<>[\]]*>)/gi;
+const ODD_LINK = /\]\((?![ \t]*(?:https?:\/\/|<https?:\/\/[^\s<>[\]]*>))/gi;
+/** A link that ends for certain where it seems to: what is left of `](` may run on over backticks, and over lines. */
+const PLAIN_LINK = /\]\(https?:\/\/[^\s<>()`\\]*(?:\([^\s<>()`\\]*\)[^\s<>()`\\]*)?(?: "[^"`\\]*")?\)/gi;
+/** The line begins, behind the marks of lists and quotes, with what can be the label of a definition, which may end lines later. */
+const LABEL = /^[\s>*+\-\d.)]*\[/;
+/** `]: destination`, the end of a definition's label, for all but http(s) on the same line. */
+const DEFINITION = /\]:+(?![ \t]*(?:https?:\/\/|<https?:\/\/[^\s<>[\]]*>))/gi;
+/** What HTML and autolinks begin with: a tag, a closing tag, a comment, a declaration, a mail; not a web autolink (square brackets are encoded in one). */
+const TAG = /<(?=[A-Za-z/!?]|[\w.!/?#$%&'*+=^`{|}~-]+@)(?!https?:\/\/[^\s<>[\]]*>)/gi;
+/** A word that may be an address, or a tag: backticks in one open no code. */
+const ADDRESS = /[<@]|www\.|:\//i;
+const BLANK = /^[ \t]*$/;
 /** Look like opening brackets, are none. */
 const HARMLESS_ANGLE = '‹';
 const HARMLESS_ROUND = '❨';
+
+/** What is known of the paragraph that a line belongs to. */
+interface Paragraph {
+  /** A run of backticks before may pair with a later one, so that no later run is certain to open code. */
+  isProse: boolean;
+  /** A line of it begins with a bracket, so that a definition may end in it. */
+  hasLabel: boolean;
+}
 
 function isWebLink(destination: string): boolean {
   return /^(?:https?:\/\/|<https?:\/\/[^\s<>[\]]*>)/i.test(destination);
@@ -27,59 +42,66 @@ function defuseProse(prose: string): string {
   const tagless = prose.replaceAll(TAG, HARMLESS_ANGLE);
   const linked = tagless.replaceAll(LINK, (whole: string, bracketed: string | undefined, bare: string | undefined, at: number) => {
     if (isWebLink(bracketed ?? bare ?? '')) return whole;
-    // With the address gone, what follows could turn the label into another link or a definition: then it is kept, defused below.
-    return /[:([]/.test(tagless.charAt(at + whole.length)) ? whole : ']';
+    // With the address gone, what follows could turn the label into another link or a definition, and a backtick less could make a
+    // fence of the line: then it is kept, defused below.
+    return whole.includes('`') || /[:([]/.test(tagless.charAt(at + whole.length)) ? whole : ']';
   });
   return linked.replaceAll(ODD_LINK, `]${HARMLESS_ROUND}`);
 }
 
-/** One paragraph's worth of text: code spans (a run of backticks up to the next run as long) stay as they are. */
-function defuseInline(source: string): string {
+/** True when `prose`, already defused, holds a link whose end is not certain. */
+function leavesLinkOpen(prose: string): boolean {
+  return prose.replaceAll(PLAIN_LINK, '').includes('](');
+}
+
+/** True when a run of backticks behind `prose` opens code, should a later one close it. */
+function opensCode(prose: string): boolean {
+  let start = prose.length;
+  while (start > 0 && !/\s/.test(prose.charAt(start - 1))) start--;
+  return !prose.endsWith('\\') && !ADDRESS.test(prose.slice(start)) && !leavesLinkOpen(defuseProse(prose));
+}
+
+/** One line: its code spans (a run of backticks up to the next run as long) stay as they are while they are certain. */
+function defuseLine(source: string, paragraph: Paragraph): string {
+  paragraph.hasLabel ||= LABEL.test(source);
+  // Without its colon a definition is prose, and so are its references.
+  const line = paragraph.hasLabel ? source.replaceAll(DEFINITION, ']') : source;
   let out = '';
   let from = 0;
-  const runs = [...source.matchAll(/`+/g)];
+  const runs = paragraph.isProse ? [] : [...line.matchAll(/`+/g)];
   for (let index = 0; index < runs.length; index++) {
     const open = runs[index];
-    if (open === undefined || open.index < from) continue;
-    const close = runs.slice(index + 1).find((run) => run[0].length === open[0].length);
-    if (close === undefined) continue;
-    const end = close.index + close[0].length;
-    out += defuseProse(source.slice(from, open.index)) + source.slice(open.index, end);
+    if (open === undefined) break;
+    let closing = index + 1;
+    while (closing < runs.length && runs[closing]?.[0].length !== open[0].length) closing++;
+    const close = runs[closing];
+    const prose = line.slice(from, open.index);
+    const end = close === undefined ? line.length : close.index + close[0].length;
+    const code = line.slice(open.index, end);
+    // The cells of a table end at a bar, within code, too.
+    paragraph.isProse = close === undefined || code.includes('|') || !opensCode(prose);
+    if (paragraph.isProse) break;
+    out += defuseProse(prose) + code;
     from = end;
+    index = closing;
   }
-  return out + defuseProse(source.slice(from));
+  const rest = defuseProse(line.slice(from));
+  paragraph.isProse ||= leavesLinkOpen(rest);
+  return out + rest;
 }
 
 /**
- * `md` without HTML and without links that are not http(s). Idempotent, and never longer than it was.
- * An unclosed fence counts as code to the end, as CommonMark reads it.
+ * `md` without HTML and without links that are not http(s). Idempotent, and never longer than it was. A bare carriage return, which
+ * ends a line in CommonMark, becomes a line feed, so that all who read it see the same lines.
  */
 export function defuseMarkdown(md: string): string {
-  const out: string[] = [];
-  let paragraph: string[] = [];
-  let fence: string | undefined;
-  const flush = () => {
-    if (paragraph.length > 0) out.push(defuseInline(paragraph.join('\n')));
-    paragraph = [];
-  };
-  for (const line of md.split('\n')) {
-    const mark = FENCE.exec(line)?.[1];
-    if (fence !== undefined) {
-      out.push(line);
-      if (mark?.startsWith(fence) && line.trim() === mark) fence = undefined;
-    } else if (mark !== undefined) {
-      flush();
-      fence = mark;
-      out.push(line);
-    } else if (line.trim() === '') {
-      flush();
-      out.push(line);
-    } else {
-      const destination = DEFINITION.exec(line)?.[1];
-      // Without its colon a definition is prose, and so are its references.
-      paragraph.push(destination === undefined || isWebLink(destination) ? line : line.replace(/\]:+/, ']'));
-    }
-  }
-  flush();
+  const lines = md.replaceAll(/\r(?!\n)/g, '\n').split('\n');
+  const fences = fencedCode(lines.map((line) => (line.endsWith('\r') ? line.slice(0, -1) : line)));
+  let paragraph: Paragraph = { isProse: false, hasLabel: false };
+  const out = lines.map((line, index) => {
+    const fence = fences[index];
+    if (fence !== undefined || BLANK.test(line.replace('\r', ''))) paragraph = { isProse: false, hasLabel: false };
+    return fence === 'code' ? line : defuseLine(line, paragraph);
+  });
   return out.join('\n');
 }
