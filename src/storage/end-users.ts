@@ -162,7 +162,7 @@ function recordPerson(db: Connection, input: IdentifyInput): void {
 }
 
 /** With a signature they hold for the person and replace all that was said before; without one, what this device said before. */
-function recordTraits(db: Connection, { endUserId: id, deviceId, proven }: IdentifyInput, traits: Buffer | null): void {
+function recordTraits(db: Connection, { appId, channel, endUserId: id, deviceId, proven }: IdentifyInput, traits: Buffer | null): void {
   if (proven) {
     db.statement('UPDATE end_users SET traits_sealed = :traits WHERE id = :id').run({ id, traits });
     db.statement('DELETE FROM device_traits WHERE end_user_id = :id').run({ id });
@@ -176,9 +176,12 @@ function recordTraits(db: Connection, { endUserId: id, deviceId, proven }: Ident
     traits,
   });
   db.statement(
+    // Anybody makes up devices and names a person on them: those that have talked to the app stay before those that never did.
     `DELETE FROM device_traits WHERE seq IN
-       (SELECT seq FROM device_traits WHERE end_user_id = :id ORDER BY seq DESC LIMIT -1 OFFSET :kept)`,
-  ).run({ id, kept: DEVICES_WITH_TRAITS_MAX });
+       (SELECT d.seq FROM device_traits d WHERE d.end_user_id = :id
+        ORDER BY EXISTS (SELECT 1 FROM conversations c WHERE c.app_id = :appId AND c.channel = :channel AND c.device_id = d.device_id) DESC,
+          d.seq DESC LIMIT -1 OFFSET :kept)`,
+  ).run({ id, appId, channel, kept: DEVICES_WITH_TRAITS_MAX });
 }
 
 /**

@@ -122,6 +122,22 @@ test('POST /v1/identify: traits without a signature are kept for each device, th
   assert.deepEqual([kept(), heardBy(PHONE), traitsOfRecord(db, vault, appId, id)], [[], null, null], 'signed {} clears all');
 });
 
+test('POST /v1/identify: made-up devices push out no traits of a device that has talked to the app', (t) => {
+  const files = openFiles(t, 1);
+  const { db } = files;
+  const vault = openVault(join(temporaryDir(t), 'key'), undefined);
+  const appId = addApp(files, 'One', 1);
+  const { id } = identify(db, { appId, deviceId: PHONE, externalUserId: 'ann' });
+  const tell = (deviceId: string) =>
+    identify(db, { appId, deviceId, externalUserId: 'ann', traits: sealTraits(vault, appId, id, { from: deviceId }) });
+  converse(db, { appId, deviceId: PHONE, endUserId: id });
+  tell(PHONE);
+  const madeUp = Array.from({ length: DEVICES_WITH_TRAITS_MAX * 2 }, (_, n) => n.toString(16).padStart(32, '0'));
+  for (const deviceId of madeUp) tell(deviceId);
+  const kept = deviceTraitsOf(db, vault, appId, id).map(({ deviceId }) => deviceId);
+  assert.deepEqual(kept, [PHONE, ...madeUp.slice(1 - DEVICES_WITH_TRAITS_MAX)]);
+});
+
 test('decisions §2: people are listed oldest first, by app, and found by the name the app has for them', (t) => {
   const files = openFiles(t, 1);
   const { db } = files;
