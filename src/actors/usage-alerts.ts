@@ -40,15 +40,15 @@ export function isReached(threshold: UsageMailThreshold, credit: CreditState): b
   return (credit.spentMicroUsd + credit.failedMicroUsd) * 100 >= threshold * (credit.spentMicroUsd + creditLeft(credit));
 }
 
-/** What a mail says; `isExhausted`: no credit is left. */
-function wordsOf({ name }: OrganisationRecord, { month, threshold }: UsageMail, isExhausted: boolean): readonly [string, string] {
+/** What a mail says; `byFailures`: credit is left, because what used it up with the rest drew none. */
+function wordsOf({ name }: OrganisationRecord, { month, threshold }: UsageMail, byFailures: boolean): readonly [string, string] {
   if (threshold !== 100) {
     return [
       `${name} has used ${threshold} % of its usage credit for ${month}.`,
       'When it is used up, new conversations do not start until credit is added or the month ends, except in apps whose hard cap is off.',
     ];
   }
-  if (isExhausted) {
+  if (!byFailures) {
     return [
       `The usage credit of ${name} for ${month} is used up.`,
       'New conversations do not start until credit is added or the month ends, except in apps whose hard cap is off. Conversations that are open go on.',
@@ -60,17 +60,17 @@ function wordsOf({ name }: OrganisationRecord, { month, threshold }: UsageMail, 
   ];
 }
 
-function mailOf(organisation: OrganisationRecord, mail: UsageMail, isExhausted: boolean): Mail {
+function mailOf(organisation: OrganisationRecord, mail: UsageMail, byFailures: boolean): Mail {
   const { month, threshold, email } = mail;
   const advice = 'Add credit or change the plan in the console of the service. This is the only mail about it this month.';
   return {
     key: `${organisation.id} ${month} ${threshold} ${email}`,
     to: email,
     subject:
-      threshold === 100 && isExhausted
+      threshold === 100 && !byFailures
         ? `${organisation.name}: usage credit is used up`
         : `${organisation.name}: ${threshold} % of usage credit used`,
-    text: `${[...wordsOf(organisation, mail, isExhausted), advice].join('\n\n')}\n`,
+    text: `${[...wordsOf(organisation, mail, byFailures), advice].join('\n\n')}\n`,
   };
 }
 
@@ -121,16 +121,18 @@ export class UsageAlerts {
     const { attempts, ...key } = mail;
     if (!(await storage.write(organisation.id, 'claimUsageMail', { ...key, nowMs: nowMs() }))) return;
     const isMember = organisation.members.some(({ email }) => email.toLowerCase() === mail.email);
-    const outcome = isMember ? await mailer.send(mailOf(organisation, mail, this.#isExhausted(organisation.id))) : 'refused';
+    const outcome = isMember ? await mailer.send(mailOf(organisation, mail, this.#isByFailures(organisation.id))) : 'refused';
     if (outcome !== 'sent') log.warn({ organisation_id: organisation.id, threshold: mail.threshold, outcome }, 'a usage mail was not sent');
     // Nobody knows whether it arrived, and a second copy would be worse than none.
     if (outcome === 'unknown') return;
     await storage.write(organisation.id, 'settleUsageMail', { ...key, ...this.#settlement(outcome, attempts + 1), nowMs: nowMs() });
   }
 
-  #isExhausted(organisationId: string): boolean {
+  /** Credit that was topped up since was used up all the same. */
+  #isByFailures(organisationId: string): boolean {
     const { storage, nowMs } = this.#services;
-    return creditState(storage.control, storage.organisation(organisationId), organisationId, nowMs()).exhausted;
+    const { exhausted, failedMicroUsd } = creditState(storage.control, storage.organisation(organisationId), organisationId, nowMs());
+    return !exhausted && failedMicroUsd > 0;
   }
 
   #settlement(outcome: Exclude<MailOutcome, 'unknown'>, attempts: number) {
