@@ -112,9 +112,11 @@ const HEADERS = [
 
 /** A part of a path or query: an id that exists, or anything. */
 function segment(dice: Dice, known: readonly unknown[] | undefined): string {
-  if (known !== undefined && known.length > 0 && dice.below(4) > 0) return String(dice.pick(known));
+  const sendable = (text: string) => encodeURIComponent(text.replace(/\p{Surrogate}/gu, ''));
+  // Also what was no id when it was sent, and came back in the answer.
+  if (known !== undefined && known.length > 0 && dice.below(4) > 0) return sendable(String(dice.pick(known)));
   const text = dice.pick(['', '0', '-1', '1e9', 'x', '..', '%', '%00', '%ff', hostileName(dice, 300)]);
-  return dice.below(4) === 0 ? text.replace(/[^\x21-\x7e]/g, '') : encodeURIComponent(text.replace(/\p{Surrogate}/gu, ''));
+  return dice.below(4) === 0 ? text.replace(/[^\x21-\x7e]/g, '') : sendable(text);
 }
 
 function filled(dice: Dice, path: string, { known }: Ground, { appId }: Target): string {
