@@ -122,7 +122,7 @@ test(`Hot path: ${READERS} clients that read nothing of 10 MB cost the process u
   t.diagnostic(
     `${most} streams at most, opened within ${(openedMs / 1000).toFixed(1)} s; the last was closed after ${(closedAfterMs / 1000).toFixed(1)} s, ${active} turns went on ${((performance.now() - beganMs - closedAfterMs) / 1000).toFixed()} s later; grew by ${grew} MB over ${Math.round(baseline / MB)} MB`,
   );
-  assert.ok(sockets.length === READERS, `only ${sockets.length} readers were let in`);
+  assert.ok(sockets.length >= READERS, `only ${sockets.length} readers were let in`);
   assert.ok(closedAfterMs - openedMs < CLOSED_WITHIN_MS, 'all are dropped');
   assert.ok(peak - baseline < GROWTH_MAX_BYTES, `grew by ${grew} MB`);
 });
