@@ -4,23 +4,29 @@
  */
 import type { Cells } from '../actors/cells/cells.ts';
 import { Refusal } from '../protocol/errors.ts';
-import { fields } from '../protocol/setup/shapes.ts';
-import { unknownFields } from '../protocol/unknown-fields.ts';
 import type { SessionRef } from '../storage/setup-access.ts';
 import { section } from '../watch/sections.ts';
-import { checkBody, checkContentType, collectBody, defaultBodyMaxBytes, parseJson } from './body.ts';
 import { authenticateCell } from './cells/access.ts';
 import { cross } from './cells/crossing.ts';
 import { authenticateOperator, isCookieOfOurs } from './console/session.ts';
 import { authenticateRuntime } from './credentials.ts';
 import type { Exchange } from './exchange.ts';
-import { LARGE_BODY_BYTES } from './large-body.ts';
-import { countMalformed, refuseMalformer } from './malformed.ts';
 import { collectUpload } from './multipart.ts';
-import { refuseNewWork, refuseUnread } from './overload.ts';
+import { refuseUnread } from './overload.ts';
 import type { RateBuckets } from './rate-limit.ts';
 import { refusalOf, sendRefusal, sendReply } from './render.ts';
-import type { AdmittedCaller, CallerKind, Callers, Reply, Route, RuntimeCaller, UploadedFile, UploadRule } from './route.ts';
+import { bringsRefusable, readBody } from './request-body.ts';
+import {
+  type AdmittedCaller,
+  type CallerKind,
+  type Callers,
+  type Reply,
+  type Route,
+  type RuntimeCaller,
+  routeName,
+  type UploadedFile,
+  type UploadRule,
+} from './route.ts';
 import { signedPersonOf } from './runtime/identity.ts';
 import type { Services } from './services.ts';
 import { setupCallOf, setupSessionOf } from './setup/access.ts';
@@ -31,11 +37,6 @@ export interface Gate {
   readonly services: Services;
   readonly buckets: RateBuckets;
   readonly streams: EventStreams;
-}
-
-/** The name of a route in logs and metrics. */
-export function routeName(route: Pick<Route, 'method' | 'path'>): string {
-  return `${route.method} ${route.path}`;
 }
 
 function refuseWhileSuspended(route: Route, { app }: RuntimeCaller): void {
@@ -147,103 +148,20 @@ function begin(route: Route, exchange: Exchange, gate: Gate): void {
 }
 
 function serve(route: Route, exchange: Exchange, gate: Gate, fail: (error: unknown) => void): void {
-  try {
-    refuseUnread(route, exchange, gate.services);
-    exchange.caller = admit(route, exchange, gate);
-    if (route.upload != null) readUpload(route, route.upload, exchange, gate, fail);
-    else if (route.body === null && !bringsRefusable(exchange)) run(route, exchange, gate, fail);
-    else readBody(route, exchange, gate, fail);
-  } catch (error) {
-    fail(error);
-  }
-}
-
-/** The checked body, where the route has large ones read beside the event loop and this is one. */
-function readLarge({ largeBody }: Route, bytes: Uint8Array, exchange: Exchange, { largeBodies }: Services): Promise<unknown> | undefined {
-  if (largeBody === undefined || bytes.byteLength <= LARGE_BODY_BYTES) return undefined;
-  // Only routes of runtime callers have large ones.
-  const { app, address } = exchange.caller as RuntimeCaller;
-  return largeBodies?.read(largeBody, bytes, { app: app.id, address });
-}
-
-/** Whoever builds with a test key is told of fields that nobody reads. */
-function warnOfUnknown({ caller, body: schema }: Route, value: unknown, exchange: Exchange): void {
-  if (caller !== 'runtime' || schema === null || (exchange.caller as RuntimeCaller).channel !== 'sandbox') return;
-  exchange.warning = unknownFields(schema, value);
-}
-
-/** What an endpoint that takes no body takes for one. */
-const NO_FIELDS = fields({});
-
-/** Whether a body comes to an endpoint that takes none, where unknown fields are refused (service.md "Endpoints"; runtime: ignored). */
-function bringsRefusable({ interface: face, method, header }: Exchange): boolean {
-  if (method === 'GET' || (face !== 'setup' && face !== 'console')) return false;
-  return Number(header('content-length')) > 0 || header('transfer-encoding') !== '';
-}
-
-function readBody(route: Route, exchange: Exchange, gate: Gate, fail: (error: unknown) => void): void {
-  const face = exchange.interface;
-  const { body: schema } = route;
-  const maxBytes = route.bodyMaxBytes ?? defaultBodyMaxBytes(face);
   const proceed = (body: unknown) => {
     exchange.body = body;
     admitAgain(route, exchange, gate);
     run(route, exchange, gate, fail);
   };
-  /** What begins something waits until it is its turn. */
-  const inLine = (begins: boolean, work: () => void) => {
-    const { starts } = gate.services;
-    if (!begins || starts === undefined) {
-      work();
-      return;
-    }
-    const tried = () => {
-      if (!exchange.open) return;
-      try {
-        work();
-      } catch (error) {
-        fail(error);
-      }
-    };
-    starts.enter((exchange.caller as RuntimeCaller).organisationId, () => section(routeName(route), exchange.requestId, tried));
-  };
-  const read = (bytes: Uint8Array) => {
-    const { length } = bytes;
-    const malformed = (error: unknown) => countMalformed(route, exchange, length, error, gate.buckets);
-    const made = (make: () => unknown) => {
-      try {
-        return make();
-      } catch (error) {
-        return malformed(error);
-      }
-    };
-    try {
-      // It came in chunks, and there were none.
-      if (bytes.length === 0 && schema === null) {
-        proceed(null);
-        return;
-      }
-      refuseMalformer(route, exchange, length, gate.buckets);
-      // A missing body is told as such, also when nobody announced its type.
-      if (bytes.length > 0) checkContentType(exchange.header('content-type'), face);
-      const large = readLarge(route, bytes, exchange, gate.services);
-      if (large !== undefined) {
-        large
-          .catch(malformed)
-          .then((body) => section(routeName(route), exchange.requestId, () => proceed(body)))
-          .catch(fail);
-        return;
-      }
-      const value = made(() => parseJson(bytes, face));
-      const begins = refuseNewWork(route, value, exchange.caller, gate.services);
-      warnOfUnknown(route, value, exchange);
-      inLine(begins, () => proceed(made(() => checkBody(schema ?? NO_FIELDS, value, face))));
-    } catch (error) {
-      fail(error);
-    }
-  };
-  const done = (bytes: Uint8Array) => section(routeName(route), exchange.requestId, () => read(bytes));
-  collectBody(exchange, maxBytes, done, fail);
+  try {
+    refuseUnread(route, exchange, gate.services);
+    exchange.caller = admit(route, exchange, gate);
+    if (route.upload != null) readUpload(route, route.upload, exchange, gate, fail);
+    else if (route.body === null && !bringsRefusable(exchange)) run(route, exchange, gate, fail);
+    else readBody(route, exchange, gate, proceed, fail);
+  } catch (error) {
+    fail(error);
+  }
 }
 
 function readUpload(route: Route, rule: UploadRule, exchange: Exchange, gate: Gate, fail: (error: unknown) => void): void {

@@ -160,6 +160,11 @@ export function defineRoute<
   return route as unknown as Route;
 }
 
+/** The name of a route in logs and metrics. */
+export function routeName(route: Pick<Route, 'method' | 'path'>): string {
+  return `${route.method} ${route.path}`;
+}
+
 export function json(body: unknown, status = 200, headers?: Readonly<Record<string, string>>): Reply {
   return headers === undefined ? { kind: 'json', status, body } : { kind: 'json', status, body, headers };
 }
