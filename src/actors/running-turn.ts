@@ -287,7 +287,7 @@ export class RunningTurn {
   /** Another node answers the turn by now. */
   abandon(): void {
     if (this.#mailbox.isClosed) return;
-    this.#scope.log.warn('turn abandoned: another node took the conversation over');
+    this.#scope.log.warn('turn abandoned: its conversation was deleted, or another node took it over');
     this.#leave();
   }
 

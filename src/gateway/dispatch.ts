@@ -12,6 +12,7 @@ import { authenticateOperator, isCookieOfOurs } from './console/session.ts';
 import { authenticateRuntime } from './credentials.ts';
 import type { Exchange } from './exchange.ts';
 import { collectUpload } from './multipart.ts';
+import { orphanOf } from './orphan.ts';
 import { refuseUnread } from './overload.ts';
 import type { RateBuckets } from './rate-limit.ts';
 import { refusalOf, sendRefusal, sendReply } from './render.ts';
@@ -126,7 +127,7 @@ function begin(route: Route, exchange: Exchange, gate: Gate): void {
   const { services } = gate;
   const { cells } = services;
   const fail = (error: unknown) => {
-    const told = throttled(error, route, exchange, gate);
+    const told = throttled(orphanOf(error, route, exchange, services), route, exchange, gate);
     const tell = () => sendRefusal(exchange, refusalOf(told, services.log, exchange, routeName(route)));
     const kept = keepExpired(route, error, exchange.header, services);
     if (kept === undefined) {
@@ -213,5 +214,6 @@ function send(route: Route, exchange: Exchange, gate: Gate, reply: Reply): void 
     const begun = load.opening();
     reply.source.then(begun, begun);
   }
-  gate.streams.open(exchange, reply.source, (error) => refusalOf(error, log, exchange, routeName(route)));
+  const refusal = (error: unknown) => refusalOf(orphanOf(error, route, exchange, gate.services), log, exchange, routeName(route));
+  gate.streams.open(exchange, reply.source, refusal);
 }

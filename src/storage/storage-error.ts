@@ -7,6 +7,7 @@
  * - `disk_full`, `read_only`, `io`: the medium refused. After an `io` error at COMMIT followed by a crash the write may still surface.
  * - `unavailable`: the organisation's file is not there, or is not what it was; nothing was tried.
  * - `corrupt`: the file is damaged or not a database.
+ * - `orphaned`: what the rows belong to (an app, a person, a conversation) was deleted since it was read; nothing was written.
  * - `failed`: the transaction threw (a constraint, a bug); nothing was written.
  * - `closed`: the writer was closed before the call.
  * - `writer_dead`: the writer thread is gone; a write that was on its way may or may not have been committed.
@@ -20,6 +21,7 @@ export type StorageErrorCode =
   | 'io'
   | 'unavailable'
   | 'corrupt'
+  | 'orphaned'
   | 'failed'
   | 'closed'
   | 'writer_dead';
@@ -33,6 +35,7 @@ const RETRYABLE: Readonly<Record<StorageErrorCode, boolean>> = {
   io: true,
   unavailable: true,
   corrupt: false,
+  orphaned: false,
   failed: false,
   closed: false,
   writer_dead: false,
@@ -83,6 +86,11 @@ export function readIfThere<Value>(read: () => Value, otherwise: Value): Value {
   }
 }
 
+/** Whether a write came too late: what its rows belong to is deleted. */
+export function isOrphaned(error: unknown): boolean {
+  return error instanceof StorageError && error.code === 'orphaned';
+}
+
 /** Whether the disk refused, whatever was asked of it: the same may succeed once there is room, or it can be written to. */
 export function isRefusedByDisk(error: unknown): boolean {
   const code = storageErrorCodeOf(error);
@@ -113,6 +121,7 @@ export function storageErrorCodeOf(error: unknown): StorageErrorCode {
   // The rows of an organisation in the control file are kept still by triggers, which can only raise.
   if (code === 'SQLITE_CONSTRAINT_TRIGGER' && (error as Error).message === SEALED_MESSAGE) return 'sealed';
   if (code.startsWith('SQLITE_BUSY') || code === 'SQLITE_PROTOCOL') return 'busy';
+  if (code === 'SQLITE_CONSTRAINT_FOREIGNKEY') return 'orphaned';
   if (code === 'SQLITE_FULL') return 'disk_full';
   if (code.startsWith('SQLITE_READONLY')) return 'read_only';
   // Room for the index of a log is made when it is opened: a disk without any says so here.
