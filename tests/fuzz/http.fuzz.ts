@@ -154,7 +154,13 @@ async function sendRaw(port: number, bytes: Buffer): Promise<string> {
 /** Bugs and stalls that the program itself wrote down, with the request that they are of. */
 function confessions({ output }: RunningService): readonly string[] {
   const lines = output().stderr.split('\n').concat(output().stdout.split('\n'));
-  return lines.filter((line) => /"level":[56]0/.test(line) || line.includes('"msg":"the event loop stood still"'));
+  return lines.filter((line) => /"level":"(?:error|fatal)"/.test(line) || line.includes('"msg":"the event loop stood still"'));
+}
+
+/** What the program wrote down of a request that failed. */
+function confessedOf(service: RunningService, number: number): string {
+  const lines = confessions(service).filter((line) => line.includes(`"fuzz-${number}"`));
+  return lines.join('\n').slice(0, 3_000);
 }
 
 /** Tries all cases, several at once, and stops at the first that fails. */
@@ -182,7 +188,7 @@ async function fuzz(service: RunningService, ground: Ground, known: Known): Prom
       }
       const answer = await send(service.baseUrl, agent, request, number);
       const wrong = fault(answer, request);
-      if (wrong !== undefined) throw new FuzzFailure(number, wrong, told(request));
+      if (wrong !== undefined) throw new FuzzFailure(number, `${wrong}\n${confessedOf(service, number)}`, told(request));
       known.learn(answer.text);
       count(answer.status < 400 ? String(answer.status) : `${answer.status} ${(answer.json as ErrorShape)?.error?.code ?? ''}`);
     } catch (cause) {
