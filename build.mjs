@@ -24,7 +24,15 @@ function filesIn(folder, matches) {
     .sort();
 }
 
-const sources = ['src', 'tests', 'bench'].flatMap((folder) => filesIn(join(root, folder), /\.(?:ts|json)$/));
+/** Rooms and the files at the root, as the compiler is told of them. */
+const { include } = JSON.parse(readFileSync(join(root, 'tsconfig.json'), 'utf8'));
+const sources = include.flatMap((name) =>
+  name === '*.ts'
+    ? readdirSync(root)
+        .filter((file) => file.endsWith('.ts'))
+        .map((file) => join(root, file))
+    : filesIn(join(root, name), /\.(?:ts|json)$/),
+);
 
 /** Contents, not times: a checkout or a copy sets those anew. Dependencies count by what the lock file names. */
 function fingerprint() {

@@ -3,9 +3,9 @@
  * and back, every other message staying where the one before was: both kinds are measured in turns on both nodes.
  */
 import { randomUUID } from 'node:crypto';
-import { readConversation } from '../src/storage/conversations.ts';
-import { openReader } from '../src/storage/database.ts';
-import { dataLayout } from '../src/storage/files-layout.ts';
+import { readConversation } from '../storage/conversations/conversations.ts';
+import { dataLayout } from '../storage/files/files-layout.ts';
+import { openReader } from '../storage/sqlite/database.ts';
 import { type Cell, startCell } from './cell.ts';
 import { type Model, withModel } from './model.ts';
 import { CLIENT_CORE, pause, SERVER_CORE } from './processes.ts';

@@ -7,11 +7,11 @@ import { mkdtempSync, rmSync, statSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { parseArgs } from 'node:util';
-import { chunkText } from '../src/assistant/knowledge/chunk.ts';
-import { mintId } from '../src/protocol/ids.ts';
-import { readSource } from '../src/storage/knowledge.ts';
-import { searchKnowledge } from '../src/storage/knowledge-search.ts';
-import { openStorage, type Storage } from '../src/storage/storage.ts';
+import { chunkText } from '../assistant/knowledge/chunk.ts';
+import { mintId } from '../protocol/ids.ts';
+import { readSource } from '../storage/knowledge/knowledge.ts';
+import { searchKnowledge } from '../storage/knowledge/knowledge-search.ts';
+import { openStorage, type Storage } from '../storage/storage.ts';
 import { percentile } from './report.ts';
 import { type Document, textSource } from './text.ts';
 

@@ -2,7 +2,7 @@
  * The Assistant Service: starts it on an empty data directory and makes organizations and apps in it through the console
  * interface. As a candidate it has the fake model behind it and a live app with limits out of the way; so has an earlier build.
  */
-import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { type Candidate, EARLIER, type Scene, type Target } from './candidate.ts';
@@ -12,7 +12,7 @@ import { freePort, type Running, SERVER_CORE, start } from './processes.ts';
 const MESSAGES_PER_MINUTE = 10_000;
 const MESSAGES_PER_DAY = 10_000_000;
 
-const SERVICE = join(import.meta.dirname, '../src/main.js');
+const SERVICE = join(import.meta.dirname, '../main.js');
 
 export const CLIENT = { protocol: 1, sdk: 'web/0.50.0', catalog_version: '2026-11.a', components: ['text'] };
 
@@ -170,5 +170,9 @@ export const service: Candidate = { name: 'service', start: (scene) => startServ
 
 /** The same service as another build has it: `dist` is the folder that its compiler wrote. */
 export function earlierService(dist: string): Candidate {
-  return { name: EARLIER, start: (scene) => startService(scene, EARLIER, join(dist, 'src/main.js')) };
+  // Builds of before the rooms stood at the top have it one folder deeper.
+  const file = [join(dist, 'main.js'), join(dist, 'src/main.js')].find((path) => existsSync(path));
+  if (file === undefined)
+    throw new Error(`${dist} holds no build of the service: name the folder that its compiler wrote, such as ../before/dist`);
+  return { name: EARLIER, start: (scene) => startService(scene, EARLIER, file) };
 }

@@ -4,6 +4,7 @@ import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { dirname, join, posix, relative, sep } from 'node:path';
 import { describe, test } from 'node:test';
 import { fileURLToPath } from 'node:url';
+import { ROOMS } from './support/rooms.ts';
 
 const LINES_MAX = 300;
 
@@ -30,7 +31,13 @@ function filesBelow(folder: string, ending: string): SourceFile[] {
     .sort((one, other) => (one.path < other.path ? -1 : 1));
 }
 
-const sources = filesBelow('src', '.ts');
+/** Beside the rooms lie the two programs alone. */
+const PROGRAMS = ['cli.ts', 'main.ts'];
+
+const sources = [
+  ...PROGRAMS.map((path) => ({ path, text: readFileSync(join(root, path), 'utf8') })),
+  ...ROOMS.flatMap((room) => filesBelow(room, '.ts')),
+];
 
 /** Specifiers of every static import and re-export, of dynamic imports and of workers' `new URL(…, import.meta.url)`. */
 function importsOf(text: string): string[] {
@@ -43,54 +50,41 @@ function importsOf(text: string): string[] {
   return patterns.flatMap((pattern) => [...text.matchAll(pattern)].map((match) => match[1] ?? ''));
 }
 
-/** `src/gateway/console/keys.ts` → `gateway`; a file beside the rooms is the composition root, ''. */
+/** `gateway/console/keys.ts` → `gateway`; of a program at the root ''. */
 function roomOf(path: string): string {
-  const parts = path.split('/');
-  return parts.length > 2 ? (parts[1] ?? '') : '';
+  return path.includes('/') ? path.slice(0, path.indexOf('/')) : '';
 }
 
 /** Rooms that a room may import beside itself. */
 const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
+  '': ROOMS,
+  program: ROOMS,
   protocol: [],
   watch: [],
   machines: ['protocol'],
   assistant: ['protocol', 'watch'],
-  billing: ['protocol'],
   storage: ['protocol', 'watch'],
-  web: ['protocol'],
-  actors: ['machines', 'assistant', 'billing', 'storage', 'protocol', 'watch'],
+  actors: ['machines', 'assistant', 'storage', 'protocol', 'watch'],
   gateway: ['actors', 'storage', 'protocol', 'watch'],
-  cli: ['storage', 'protocol'],
-  supervisor: [],
 };
 
-const COMPOSITION_ROOT = [
-  'src/banner.ts',
-  'src/cells.ts',
-  'src/cli.ts',
-  'src/cluster.ts',
-  'src/compose.ts',
-  'src/config-cluster.ts',
-  'src/config-values.ts',
-  'src/config.ts',
-  'src/demo.ts',
-  'src/log-lines.ts',
-  'src/main.ts',
-  'src/model-check.ts',
-  'src/supervisor.ts',
-];
+/** Folders of the composition root that are programs of their own, and what they may import beside themselves. */
+const PROGRAM_MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
+  'program/cli/': ['storage/', 'protocol/'],
+  'program/workers/': [],
+};
 
 /** Libraries that one room (or two) hides from all others. */
 const DRIVER_ROOMS: Readonly<Record<string, readonly string[]>> = {
   'uWebSockets.js': ['gateway'],
-  ioredis: ['actors'],
-  msgpackr: ['actors'],
+  ioredis: ['actors/cluster/bus'],
+  msgpackr: ['actors/cluster/bus', 'actors/cluster/remote'],
   'better-sqlite3': ['storage'],
   'sqlite-vec': ['storage'],
-  culori: ['protocol'],
-  openai: ['assistant'],
-  nodemailer: ['billing'],
-  stripe: ['billing'],
+  culori: ['protocol/appearance'],
+  openai: ['assistant/models/openai'],
+  nodemailer: ['actors/billing'],
+  stripe: ['actors/billing'],
   undici: ['assistant'],
   xstate: ['machines', 'actors'],
 };
@@ -130,23 +124,22 @@ describe('architecture: imports run one way', () => {
     assert.ok(imports.length > sources.length, 'the sources import more than one thing each on average');
   });
 
-  test('every folder of src is a room with rules, and beside the rooms lies only the composition root', () => {
-    const rooms = new Set(sources.map(({ path }) => roomOf(path)));
-    assert.deepEqual(
-      [...rooms].filter((room) => room !== '' && !Object.hasOwn(MAY_IMPORT, room)),
-      [],
-    );
-    assert.deepEqual(
-      sources.filter(({ path }) => roomOf(path) === '').map(({ path }) => path),
-      COMPOSITION_ROOT,
-    );
+  test('at the top stand the rooms, and beside them the programs', () => {
+    const others = ['bench', 'tests', 'docs', 'types', 'dist', 'node_modules', 'data'];
+    const folders = readdirSync(root, { withFileTypes: true }).filter((entry) => entry.isDirectory() && !entry.name.startsWith('.'));
+    const rooms = folders.map(({ name }) => name).filter((name) => !others.includes(name) && !name.startsWith('dist-'));
+    assert.deepEqual(rooms.sort(), [...ROOMS].sort());
+    const programs = readdirSync(root).filter((name) => name.endsWith('.ts'));
+    assert.deepEqual(programs.sort(), PROGRAMS);
   });
 
   test('a room imports itself and the rooms below it, nothing else', () => {
     const wrong = imports.filter(({ path, target }) => {
+      if (target === undefined) return false;
       const room = roomOf(path);
-      if (room === '' || target === undefined) return false;
-      return !target.startsWith('src/') || ![room, ...(MAY_IMPORT[room] ?? [])].includes(roomOf(target));
+      const [program, allowed] = Object.entries(PROGRAM_MAY_IMPORT).find(([folder]) => path.startsWith(folder)) ?? [];
+      if (program !== undefined) return ![program, ...(allowed ?? [])].some((folder) => target.startsWith(folder));
+      return ![room, ...(MAY_IMPORT[room] ?? [])].includes(roomOf(target));
     });
     assert.deepEqual(
       wrong.map(({ path, specifier }) => `${path} imports ${specifier}`),
@@ -169,7 +162,7 @@ describe('architecture: imports run one way', () => {
       const uses = imports.filter(({ specifier }) => packageOf(specifier) === library);
       assert.ok(uses.length > 0, `nothing imports ${library}: the rule or the dependency is out of date`);
       assert.deepEqual(
-        uses.filter(({ path }) => !rooms.includes(roomOf(path))).map(({ path }) => path),
+        uses.filter(({ path }) => !rooms.some((room) => path.startsWith(`${room}/`))).map(({ path }) => path),
         [],
       );
     });
@@ -183,7 +176,7 @@ describe('architecture: imports run one way', () => {
         roomOf(path) === 'protocol' &&
         target === undefined &&
         !allowed.includes(specifier) &&
-        !(specifier === 'node:crypto' && path === 'src/protocol/ids.ts'),
+        !(specifier === 'node:crypto' && path === 'protocol/ids.ts'),
     );
     assert.deepEqual(
       wrong.map(({ path, specifier }) => `${path} imports ${specifier}`),

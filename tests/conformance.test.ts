@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { existsSync, readFileSync } from 'node:fs';
 import { test } from 'node:test';
-import { ERROR_TABLE } from '../src/protocol/errors.ts';
+import { ERROR_TABLE } from '../protocol/errors.ts';
 
 // From dist/tests as from tests, the project is two or one folders up; sources are read, because titles stand there.
 const PROJECT = new URL(import.meta.url.includes('/dist') ? '../../' : '../', import.meta.url);

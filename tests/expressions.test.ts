@@ -41,7 +41,7 @@ describe('Regular expressions take a time that grows with their input at most', 
   });
 
   test('the words before a number are few, however long a name and a text are', async () => {
-    const { findPersonalData } = await import('../src/assistant/privacy/find.ts');
+    const { findPersonalData } = await import('../assistant/privacy/find.ts');
     const exec = RegExp.prototype.exec;
     let longest = 0;
     RegExp.prototype.exec = function (text) {

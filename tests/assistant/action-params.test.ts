@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import fc from 'fast-check';
-import { checkParams, checkValues, paramsSchema } from '../../src/assistant/action-params.ts';
-import type { ActionParam } from '../../src/protocol/runtime/manifest.ts';
+import { checkParams, checkValues, paramsSchema } from '../../assistant/action-params.ts';
+import type { ActionParam } from '../../protocol/runtime/manifest.ts';
 
 function param(fields: Partial<ActionParam>): ActionParam {
   return { type: 'string', required: false, editable: false, ...fields };

@@ -2,8 +2,8 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
-import { actionTools } from '../../src/assistant/action-tools.ts';
-import { completeManifest, type ManifestAction } from '../../src/protocol/runtime/manifest.ts';
+import { actionTools } from '../../assistant/action-tools.ts';
+import { completeManifest, type ManifestAction } from '../../protocol/runtime/manifest.ts';
 
 const MAX_CHARS = 60_000;
 const charsOf = (value: unknown) => JSON.stringify(value).length;

@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import fc from 'fast-check';
-import { type AssemblerOptions, BlockAssembler } from '../../src/assistant/block-assembler.ts';
-import type { Block } from '../../src/protocol/catalog/block.ts';
+import { type AssemblerOptions, BlockAssembler } from '../../assistant/block-assembler.ts';
+import type { Block } from '../../protocol/catalog/block.ts';
 
 const TEXT_MAX_CHARS = 8_000;
 

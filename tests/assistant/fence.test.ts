@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import fc from 'fast-check';
-import { fence } from '../../src/assistant/fence.ts';
+import { fence } from '../../assistant/fence.ts';
 
 describe('fence: untrusted data reaches the model fenced and labelled (decisions §7)', () => {
   test('a block names its label and holds the text unchanged between two marks', () => {

@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
-import { NOTHING_MARK, NothingGate } from '../../src/assistant/nothing-mark.ts';
+import { NOTHING_MARK, NothingGate } from '../../assistant/nothing-mark.ts';
 
 function heard(pieces: readonly string[]): { said: string; begun: boolean[] } {
   const begun: boolean[] = [];

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import * as v from 'valibot';
-import { costMicroUsd, findPrice, KNOWN_PRICES, pricesSchema, priceTable } from '../../src/assistant/prices.ts';
+import { costMicroUsd, findPrice, KNOWN_PRICES, pricesSchema, priceTable } from '../../assistant/prices.ts';
 
 describe('cost: the reported usage times the price table (decisions §7)', () => {
   test('US dollars per million tokens are micro-dollars per token', () => {

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
-import { modelRequest, type PromptInput, systemPrompt } from '../../src/assistant/prompt.ts';
-import { DEFAULT_PERSONA } from '../../src/protocol/setup/persona.ts';
+import { modelRequest, type PromptInput, systemPrompt } from '../../assistant/prompt.ts';
+import { DEFAULT_PERSONA } from '../../protocol/setup/persona.ts';
 
 const INPUT: PromptInput = {
   system: 'You are Guide.',

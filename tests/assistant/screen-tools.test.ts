@@ -1,9 +1,9 @@
 /** Decisions §11.1: the turn's screens and kinds of buttons, as the definitions of components tell the model of them. */
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
-import { createToolsets, type ToolsetInput } from '../../src/assistant/toolset.ts';
-import { CATALOG } from '../../src/protocol/catalog/catalog.ts';
-import { completeManifest } from '../../src/protocol/runtime/manifest.ts';
+import { createToolsets, type ToolsetInput } from '../../assistant/toolset.ts';
+import { CATALOG } from '../../protocol/catalog/catalog.ts';
+import { completeManifest } from '../../protocol/runtime/manifest.ts';
 
 type Posted = NonNullable<Parameters<typeof completeManifest>[0]['routes']>;
 

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
-import { createToolsets, SEARCH_KNOWLEDGE, type ToolsetInput } from '../../src/assistant/toolset.ts';
-import { completeManifest } from '../../src/protocol/runtime/manifest.ts';
+import { createToolsets, SEARCH_KNOWLEDGE, type ToolsetInput } from '../../assistant/toolset.ts';
+import { completeManifest } from '../../protocol/runtime/manifest.ts';
 
 function manifest(hash: string, ...names: string[]) {
   const actions = names.map((name) => ({ name, description: `Does ${name}.` }));

@@ -3,7 +3,7 @@
  * (`SEED=<seed> CASE=<number> npm run fuzz`); how long it goes on; and how a failure is told.
  */
 import { inspect } from 'node:util';
-import { threadClock } from '../../src/watch/thread-time.ts';
+import { threadClock } from '../../watch/thread-time.ts';
 import { createDice, type Dice, seedOfRun } from '../support/seeded.ts';
 
 /** House rule for the event loop. */

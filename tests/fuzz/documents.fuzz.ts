@@ -4,11 +4,11 @@
  */
 import assert from 'node:assert/strict';
 import { after, test } from 'node:test';
-import { extractDocument } from '../../src/assistant/knowledge/extraction.ts';
-import { LinkError } from '../../src/assistant/knowledge/link-error.ts';
-import { examineLogo } from '../../src/assistant/logo/logo-image.ts';
-import { createReaders, readers as ownReaders } from '../../src/assistant/readers/readers.ts';
-import { Refusal } from '../../src/protocol/errors.ts';
+import { extractDocument } from '../../assistant/knowledge/extraction.ts';
+import { LinkError } from '../../assistant/knowledge/link-error.ts';
+import { examineLogo } from '../../assistant/logo/logo-image.ts';
+import { createReaders, readers as ownReaders } from '../../assistant/readers/readers.ts';
+import { Refusal } from '../../protocol/errors.ts';
 import { caseNumbers, diceOf, FuzzFailure, SEED } from './cases.ts';
 import { DOCUMENTS, RASTERS, SVG_SEEDS } from './documents.ts';
 import { damaged } from './hostile.ts';

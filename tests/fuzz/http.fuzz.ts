@@ -7,7 +7,7 @@ import { once } from 'node:events';
 import { connect } from 'node:net';
 import { type TestContext, test } from 'node:test';
 import { Agent, type Dispatcher } from 'undici';
-import { ERROR_TABLE } from '../../src/protocol/errors.ts';
+import { ERROR_TABLE } from '../../protocol/errors.ts';
 import { type Answer, createClient, createOperator, createTestApp, parseEvents } from '../support/client.ts';
 import { type RunningService, startService } from '../support/service.ts';
 import { AGENT, agentOf, openSession } from '../support/setup-agent.ts';

@@ -1,10 +1,10 @@
 import assert from 'node:assert/strict';
 import { readFileSync, statSync } from 'node:fs';
 import { type TestContext, test } from 'node:test';
-import { authenticateOperator, logIn, readSession, sessionCookie } from '../../src/gateway/console/session.ts';
-import type { Services } from '../../src/gateway/services.ts';
-import { Refusal } from '../../src/protocol/errors.ts';
-import { prepareDataDir } from '../../src/storage/files-layout.ts';
+import { authenticateOperator, logIn, readSession, sessionCookie } from '../../gateway/console/session.ts';
+import type { Services } from '../../gateway/services.ts';
+import { Refusal } from '../../protocol/errors.ts';
+import { prepareDataDir } from '../../storage/files/files-layout.ts';
 import { temporaryDir } from '../support/temporary-dir.ts';
 
 const TOKEN = 'operator-token-of-this-test';

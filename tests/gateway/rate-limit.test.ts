@@ -1,11 +1,11 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
-import { perMinute, RateBuckets } from '../../src/gateway/rate-limit.ts';
-import type { RateLimit, RuntimeCaller } from '../../src/gateway/route.ts';
-import { messagesPool, sharedPool } from '../../src/gateway/runtime/pools.ts';
-import { DEFAULT_APP_SETTINGS } from '../../src/protocol/console/app-settings.ts';
-import { Refusal } from '../../src/protocol/errors.ts';
+import { perMinute, RateBuckets } from '../../gateway/rate-limit.ts';
+import type { RateLimit, RuntimeCaller } from '../../gateway/route.ts';
+import { messagesPool, sharedPool } from '../../gateway/runtime/pools.ts';
+import { DEFAULT_APP_SETTINGS } from '../../protocol/console/app-settings.ts';
+import { Refusal } from '../../protocol/errors.ts';
 
 function caller(deviceId: string, appId = 'app_1', perMinute = 20): RuntimeCaller {
   const app = { id: appId, settings: { ...DEFAULT_APP_SETTINGS, messagesPerMinute: perMinute } };

@@ -1,8 +1,8 @@
 /** What requests are told when an organisation's file, or the disk, is what fails them. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { defineRoute } from '../../src/gateway/route.ts';
-import { StorageError, type StorageErrorCode } from '../../src/storage/storage-error.ts';
+import { defineRoute } from '../../gateway/route.ts';
+import { StorageError, type StorageErrorCode } from '../../storage/sqlite/storage-error.ts';
 import { serve } from './test-server.ts';
 
 const SECRET_PATH = '/srv/data/organisations/org_1.sqlite';

@@ -3,8 +3,8 @@ import { request as httpRequest, type IncomingMessage } from 'node:http';
 import { connect } from 'node:net';
 import { test } from 'node:test';
 import * as v from 'valibot';
-import { defineRoute, json } from '../../src/gateway/route.ts';
-import { Refusal } from '../../src/protocol/errors.ts';
+import { defineRoute, json } from '../../gateway/route.ts';
+import { Refusal } from '../../protocol/errors.ts';
 import { serve, until } from './test-server.ts';
 
 const echo = defineRoute({
@@ -288,7 +288,7 @@ test('decisions §1: /healthz is up, /readyz is 503 while draining, /metrics cou
 
 test('a second server on the same address is told so', async (t) => {
   const { port } = await serve(t, routes);
-  const { startServer } = await import('../../src/gateway/server.ts');
+  const { startServer } = await import('../../gateway/server.ts');
   await assert.rejects(
     startServer({ host: '127.0.0.1', port, routes: [], services: { nowMs: () => 0, config: {} } as never }),
     new RegExp(`127\\.0\\.0\\.1:${port}`),

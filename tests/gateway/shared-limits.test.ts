@@ -1,8 +1,8 @@
 /** decisions §10: limits of the gateway that hold for all nodes of a cell together. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import type { Bus } from '../../src/actors/cluster/bus.ts';
-import { createSharedCounts, type SharedCounts } from '../../src/actors/cluster/shared-counts.ts';
+import type { Bus } from '../../actors/cluster/bus/bus.ts';
+import { createSharedCounts, type SharedCounts } from '../../actors/cluster/bus/shared-counts.ts';
 import {
   authenticateOperator,
   followConsoleLink,
@@ -10,13 +10,13 @@ import {
   logIn,
   sessionCookie,
   shareFailedLogins,
-} from '../../src/gateway/console/session.ts';
-import { perMinute, RateBuckets } from '../../src/gateway/rate-limit.ts';
-import type { RuntimeCaller } from '../../src/gateway/route.ts';
-import type { Services } from '../../src/gateway/services.ts';
-import { DEFAULT_APP_SETTINGS } from '../../src/protocol/console/app-settings.ts';
-import { Refusal } from '../../src/protocol/errors.ts';
-import { openStorage } from '../../src/storage/storage.ts';
+} from '../../gateway/console/session.ts';
+import { perMinute, RateBuckets } from '../../gateway/rate-limit.ts';
+import type { RuntimeCaller } from '../../gateway/route.ts';
+import type { Services } from '../../gateway/services.ts';
+import { DEFAULT_APP_SETTINGS } from '../../protocol/console/app-settings.ts';
+import { Refusal } from '../../protocol/errors.ts';
+import { openStorage } from '../../storage/storage.ts';
 import { temporaryDir } from '../support/temporary-dir.ts';
 
 const TOKEN = 'operator-token-of-this-test';

@@ -1,10 +1,10 @@
 /** A real server around given routes, with services that hold only what the gateway itself asks for. */
 import type { TestContext } from 'node:test';
 import pino from 'pino';
-import type { Route } from '../../src/gateway/route.ts';
-import { type ServerOptions, startServer } from '../../src/gateway/server.ts';
-import type { Services } from '../../src/gateway/services.ts';
-import { createConditions } from '../../src/storage/conditions.ts';
+import type { Route } from '../../gateway/route.ts';
+import { type ServerOptions, startServer } from '../../gateway/server.ts';
+import type { Services } from '../../gateway/services.ts';
+import { createConditions } from '../../storage/files/conditions.ts';
 
 export interface TestServer {
   readonly base: string;

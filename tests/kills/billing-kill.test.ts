@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { join } from 'node:path';
 import { test } from 'node:test';
-import { openWriter } from '../../src/storage/database.ts';
+import { openWriter } from '../../storage/sqlite/database.ts';
 import { createClient, createOperator, createTestApp } from '../support/client.ts';
 import { startMailServer } from '../support/mail-server.ts';
 import { eventually } from '../support/process.ts';

@@ -2,8 +2,8 @@
 import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
 import { test } from 'node:test';
-import { interruption } from '../../src/actors/turn-recovery.ts';
-import type { TurnRow } from '../../src/storage/turns.ts';
+import { interruption } from '../../actors/turns/recovery.ts';
+import type { TurnRow } from '../../storage/conversations/turns.ts';
 import { createClient, createTestApp, HANDSHAKE } from '../support/client.ts';
 import { follow } from '../support/partial.ts';
 import { eventually } from '../support/process.ts';

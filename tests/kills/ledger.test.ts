@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
 import { type TestContext, test } from 'node:test';
 import { Pool } from 'undici';
-import { openStorage } from '../../src/storage/storage.ts';
+import { openStorage } from '../../storage/storage.ts';
 import { createOperator, createTestApp, HANDSHAKE, type TestApp } from '../support/client.ts';
 import { auditLedger } from '../support/ledger-audit.ts';
 import { isBrokenConnection } from '../support/partial.ts';

@@ -5,7 +5,7 @@ import { once } from 'node:events';
 import { createServer } from 'node:net';
 import { describe, type TestContext, test } from 'node:test';
 import { fileURLToPath } from 'node:url';
-import { lockDataDir } from '../../src/storage/lock.ts';
+import { lockDataDir } from '../../storage/sqlite/lock.ts';
 import { eventually } from '../support/process.ts';
 import { redisMissing, startRedis } from '../support/redis.ts';
 import { temporaryDir } from '../support/temporary-dir.ts';

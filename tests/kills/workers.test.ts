@@ -1,4 +1,4 @@
-/** WORKERS with the program itself; its supervisor alone is tests/supervisor.test.ts. */
+/** WORKERS with the program itself; its supervisor alone is tests/program/workers/supervisor.test.ts. */
 import assert from 'node:assert/strict';
 import { fork } from 'node:child_process';
 import { once } from 'node:events';
@@ -14,7 +14,7 @@ import { redisMissing, startRedis } from '../support/redis.ts';
 import { startService } from '../support/service.ts';
 import { temporaryDir } from '../support/temporary-dir.ts';
 
-const MAIN = fileURLToPath(new URL('../../src/main.js', import.meta.url));
+const MAIN = fileURLToPath(new URL('../../main.js', import.meta.url));
 /** Starts of the program itself, several of them, beside other tests. */
 const STARTS_MS = 60_000;
 

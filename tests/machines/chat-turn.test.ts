@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import test from 'node:test';
-import { stepper } from '../../src/actors/step.ts';
-import { type ChatTurnContext, type ChatTurnEffect, type ChatTurnEvent, chatTurn } from '../../src/machines/chat-turn.ts';
-import { TURN_STATES, type TurnState } from '../../src/protocol/runtime/states.ts';
+import { stepper } from '../../actors/step.ts';
+import { type ChatTurnContext, type ChatTurnEffect, type ChatTurnEvent, chatTurn } from '../../machines/chat-turn.ts';
+import { TURN_STATES, type TurnState } from '../../protocol/runtime/states.ts';
 import { BROKEN, BUSY, CHAT_TURN_EVENTS, chatTurnContext } from './paths.ts';
 
 type EventType = ChatTurnEvent['type'];

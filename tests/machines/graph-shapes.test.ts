@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import test from 'node:test';
 import { setup } from 'xstate';
-import { machineGraph, mermaid } from '../../src/machines/graph.ts';
+import { machineGraph, mermaid } from '../../machines/graph.ts';
 
 const NESTED = setup({
   types: { events: {} as { type: 'go: "now"; #1' } | { type: 'end' } },

@@ -2,10 +2,10 @@ import assert from 'node:assert/strict';
 import { readdirSync, readFileSync } from 'node:fs';
 import test from 'node:test';
 import type { AnyStateMachine } from 'xstate';
-import { edgeLabel, type GraphEdge, type MachineGraph, machineGraph, mermaid } from '../../src/machines/graph.ts';
-import { MACHINES } from '../../src/machines/index.ts';
-import { INVOCATION_STATES, TURN_STATES } from '../../src/protocol/runtime/states.ts';
-import { STEP_IDS, STEP_STATES } from '../../src/protocol/setup/steps.ts';
+import { edgeLabel, type GraphEdge, type MachineGraph, machineGraph, mermaid } from '../../machines/graph.ts';
+import { MACHINES } from '../../machines/index.ts';
+import { INVOCATION_STATES, TURN_STATES } from '../../protocol/runtime/states.ts';
+import { STEP_IDS, STEP_STATES } from '../../protocol/setup/steps.ts';
 
 /** The repository, seen from the compiled test. */
 const ROOT = new URL('../../../', import.meta.url);
@@ -115,7 +115,7 @@ for (const { name, machine } of MACHINES) {
   });
 
   test(`house: the tables in ${name}.ts and in docs/machines.md say what the definition does, cell by cell`, () => {
-    const source = readFileSync(new URL(`src/machines/${name}.ts`, ROOT), 'utf8');
+    const source = readFileSync(new URL(`machines/${name}.ts`, ROOT), 'utf8');
     proveTable(documented(machineGraph(machine)), readTable(source.replaceAll(/^ \* /gm, '')));
     const docs = readFileSync(new URL('docs/machines.md', ROOT), 'utf8');
     const section = docs.split(/^## /m).find((candidate) => candidate.includes(`\`${name}\``));
@@ -185,7 +185,7 @@ function proveTable(graph: MachineGraph, table: Table): void {
 
 test('house: the list names every machine of the folder, each by its own id', () => {
   const others = new Set(['graph.ts', 'index.ts']);
-  const files = readdirSync(new URL('src/machines/', ROOT)).filter((file) => file.endsWith('.ts') && !others.has(file));
+  const files = readdirSync(new URL('machines/', ROOT)).filter((file) => file.endsWith('.ts') && !others.has(file));
   assert.deepEqual(MACHINES.map((machine) => `${machine.name}.ts`).sort(), files.sort());
   for (const { name, machine } of MACHINES) assert.equal(machine.id, name);
 });

@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import test from 'node:test';
-import { stepper } from '../../src/actors/step.ts';
-import { type InvocationEvent, invocation } from '../../src/machines/invocation.ts';
-import { INVOCATION_STATES, type InvocationState, isUnsettled } from '../../src/protocol/runtime/states.ts';
+import { stepper } from '../../actors/step.ts';
+import { type InvocationEvent, invocation } from '../../machines/invocation.ts';
+import { INVOCATION_STATES, type InvocationState, isUnsettled } from '../../protocol/runtime/states.ts';
 import { CALLERS, INVOCATION_EVENTS, invocationPaths, invocationSimplePaths, PROFILES, type Profile, WRITES } from './paths.ts';
 
 /** The states a way goes through, the first one included. */

@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import test from 'node:test';
-import { type Stepper, stepper } from '../../src/actors/step.ts';
-import { type InvocationContext, type InvocationEvent, invocation, type ResultStatus } from '../../src/machines/invocation.ts';
-import { INVOCATION_STATES, type InvocationState } from '../../src/protocol/runtime/states.ts';
+import { type Stepper, stepper } from '../../actors/step.ts';
+import { type InvocationContext, type InvocationEvent, invocation, type ResultStatus } from '../../machines/invocation.ts';
+import { INVOCATION_STATES, type InvocationState } from '../../protocol/runtime/states.ts';
 import {
   CALLERS,
   CLIENT_READ,

@@ -1,15 +1,15 @@
 import assert from 'node:assert/strict';
 import test from 'node:test';
 import { getSimplePaths } from 'xstate/graph';
-import { stepper } from '../../src/actors/step.ts';
-import { machineGraph } from '../../src/machines/graph.ts';
+import { stepper } from '../../actors/step.ts';
+import { machineGraph } from '../../machines/graph.ts';
 import {
   type OrganisationMoveEffect,
   type OrganisationMoveEvent,
   type OrganisationMoveState,
   organisationMove,
-} from '../../src/machines/organisation-move.ts';
-import { MOVE_STEPS } from '../../src/storage/moves.ts';
+} from '../../machines/organisation-move.ts';
+import { MOVE_STEPS } from '../../storage/moving/moves.ts';
 
 type EventType = OrganisationMoveEvent['type'];
 type Effect = OrganisationMoveEffect['type'];

@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import test from 'node:test';
 import { getSimplePaths } from 'xstate/graph';
-import { stepper } from '../../src/actors/step.ts';
-import { type PairingContext, type PairingEvent, type PairingState, pairing } from '../../src/machines/pairing.ts';
+import { stepper } from '../../actors/step.ts';
+import { type PairingContext, type PairingEvent, type PairingState, pairing } from '../../machines/pairing.ts';
 
 type EventType = PairingEvent['type'];
 

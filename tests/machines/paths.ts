@@ -4,11 +4,11 @@
  */
 import type { AnyStateMachine, EventFromLogic, InputFrom, SnapshotFrom } from 'xstate';
 import { getShortestPaths, getSimplePaths, type TraversalOptions } from 'xstate/graph';
-import { stepper } from '../../src/actors/step.ts';
-import { type ChatTurnContext, type ChatTurnEvent, chatTurn, type TurnFailure } from '../../src/machines/chat-turn.ts';
-import { type InvocationContext, type InvocationEvent, invocation, type ResultStatus } from '../../src/machines/invocation.ts';
-import type { InvocationState } from '../../src/protocol/runtime/states.ts';
-import type { Executor, Risk } from '../../src/protocol/runtime/stream-events.ts';
+import { stepper } from '../../actors/step.ts';
+import { type ChatTurnContext, type ChatTurnEvent, chatTurn, type TurnFailure } from '../../machines/chat-turn.ts';
+import { type InvocationContext, type InvocationEvent, invocation, type ResultStatus } from '../../machines/invocation.ts';
+import type { InvocationState } from '../../protocol/runtime/states.ts';
+import type { Executor, Risk } from '../../protocol/runtime/stream-events.ts';
 
 type ByType<Event extends { readonly type: string }> = {
   readonly [Type in Event['type']]: readonly Extract<Event, { readonly type: Type }>[];

@@ -4,10 +4,10 @@
  */
 
 import { getSimplePaths } from 'xstate/graph';
-import type { AppLifecycleEvent } from '../../src/machines/app-lifecycle.ts';
-import { type KnowledgeSourceEvent, knowledgeSource } from '../../src/machines/knowledge-source.ts';
-import { type AgentIdentity, type SetupSessionContext, type SetupSessionEvent, setupSession } from '../../src/machines/setup-session.ts';
-import type { SessionKind } from '../../src/protocol/console/sessions.ts';
+import type { AppLifecycleEvent } from '../../machines/app-lifecycle.ts';
+import { type KnowledgeSourceEvent, knowledgeSource } from '../../machines/knowledge-source.ts';
+import { type AgentIdentity, type SetupSessionContext, type SetupSessionEvent, setupSession } from '../../machines/setup-session.ts';
+import type { SessionKind } from '../../protocol/console/sessions.ts';
 
 type ByType<Event extends { readonly type: string }> = {
   readonly [Type in Event['type']]: readonly Extract<Event, { readonly type: Type }>[];

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import test from 'node:test';
-import { stepper } from '../../src/actors/step.ts';
+import { stepper } from '../../actors/step.ts';
 import {
   type AgentIdentity,
   type SetupSessionContext,
@@ -9,8 +9,8 @@ import {
   type SetupSessionOutcome,
   type SetupSessionState,
   setupSession,
-} from '../../src/machines/setup-session.ts';
-import type { SessionKind } from '../../src/protocol/console/sessions.ts';
+} from '../../machines/setup-session.ts';
+import type { SessionKind } from '../../protocol/console/sessions.ts';
 import {
   AGENTS,
   CLAUDE,

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import test from 'node:test';
-import { type Stepper, stepper } from '../../src/actors/step.ts';
-import { type StepPanelContext, type StepPanelEvent, stepPanel } from '../../src/machines/step-panel.ts';
+import { type Stepper, stepper } from '../../actors/step.ts';
+import { type StepPanelContext, type StepPanelEvent, stepPanel } from '../../machines/step-panel.ts';
 import {
   AGENT_STEPS,
   type AgentStepId,
@@ -11,7 +11,7 @@ import {
   STEPS,
   type StepId,
   type StepState,
-} from '../../src/protocol/setup/steps.ts';
+} from '../../protocol/setup/steps.ts';
 
 /** The steps as the specification lists them, by what makes their rows differ. */
 const KINDS = {

@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
-import { languageTag, registeredTag } from '../../src/protocol/language-tag.ts';
+import { languageTag, registeredTag } from '../../protocol/language-tag.ts';
 
 test('decisions §11.8: a locale is a well-formed language tag, else none', () => {
   const cases = {

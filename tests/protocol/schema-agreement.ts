@@ -7,8 +7,8 @@ import { Ajv2020, type ErrorObject } from 'ajv/dist/2020.js';
 import formats from 'ajv-formats';
 import fc from 'fast-check';
 import * as v from 'valibot';
-import { explain, renderPath } from '../../src/protocol/issues.ts';
-import type { JsonSchema } from '../../src/protocol/json-schema.ts';
+import { explain, renderPath } from '../../protocol/schema/issues.ts';
+import type { JsonSchema } from '../../protocol/schema/json-schema.ts';
 
 export interface Complaint {
   readonly path: string;

@@ -1,5 +1,5 @@
 /** A process of its own that backs up a data directory and prints the report, as an operator's command does beside the service. */
-import { backUp } from '../../src/storage/backup.ts';
+import { backUp } from '../../storage/backup/backup.ts';
 
 const [dataDir = '', target = ''] = process.argv.slice(2);
 const log = { info: () => undefined, warn: (_: object, text: string) => void process.stderr.write(`${text}\n`) };

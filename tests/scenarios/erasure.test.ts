@@ -10,7 +10,7 @@ import { type Client, createClient, createOperator, createTestApp } from '../sup
 import { startService } from '../support/service.ts';
 import { temporaryDir } from '../support/temporary-dir.ts';
 
-const CLI = fileURLToPath(new URL('../../src/cli.js', import.meta.url));
+const CLI = fileURLToPath(new URL('../../cli.js', import.meta.url));
 
 /** Every file below the folder whose bytes hold one of the words, in whatever case: as `file: word`. */
 function filesThatHold(folder: string, words: readonly string[]): string[] {

@@ -4,7 +4,7 @@ import { randomUUID } from 'node:crypto';
 import { readdirSync, readFileSync } from 'node:fs';
 import { test } from 'node:test';
 import { Client as Connection } from 'undici';
-import { DEMO_MANIFEST } from '../../src/demo.ts';
+import { DEMO_MANIFEST } from '../../program/demo.ts';
 import { createClient, createOperator, createTestApp, DEVICE, HANDSHAKE, outline, parseEvents, spoken } from '../support/client.ts';
 import { fetchUntil } from '../support/partial.ts';
 import { eventually } from '../support/process.ts';
@@ -99,7 +99,7 @@ test('§10: a second process on the same data directory refuses to start, names 
 });
 
 const SECRETS = new Set(['OPERATOR_TOKEN']);
-/** Variable, what it must not hold, and what the message says it may: one of each kind, config.test.ts has every variable. */
+/** Variable, what it must not hold, and what the message says it may: one of each kind, program/config.test.ts has every variable. */
 const BAD_VALUES: readonly (readonly [string, string, RegExp])[] = [
   ['HOST', 'not a host', /host name or address/],
   ['OPERATOR_TOKEN', 'tooshort-7391', /at least 24 characters/],

@@ -4,7 +4,7 @@ import { randomUUID } from 'node:crypto';
 import { once } from 'node:events';
 import { connect, type Socket } from 'node:net';
 import { test } from 'node:test';
-import { ANSWER_TEXT_MAX_CHARS } from '../../src/protocol/limits.ts';
+import { ANSWER_TEXT_MAX_CHARS } from '../../protocol/limits.ts';
 import { createTestApp, DEVICE, HANDSHAKE } from '../support/client.ts';
 import { follow } from '../support/partial.ts';
 import { eventually, readMetrics, residentBytes } from '../support/process.ts';

@@ -3,10 +3,10 @@ import assert from 'node:assert/strict';
 import { writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { test } from 'node:test';
-import { createLongReader } from '../../src/storage/long-reads.ts';
-import { StorageError } from '../../src/storage/storage-error.ts';
-import { threadClock } from '../../src/watch/thread-time.ts';
-import { addApp, openFiles } from './migrated-files.ts';
+import { createLongReader } from '../../storage/long-reads.ts';
+import { StorageError } from '../../storage/sqlite/storage-error.ts';
+import { threadClock } from '../../watch/thread-time.ts';
+import { addApp, openFiles } from './migrations/migrated-files.ts';
 
 test('Limits 7: users of an organisation as large as the scale plan are counted off the event loop', async (t) => {
   const nowMs = Date.parse('2026-11-21T12:00:00.000Z');

@@ -1,9 +1,9 @@
 /** house.md "Habits": everything is bounded, also the files that are open; a bound must not be felt by who is in the middle of something. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { mintId } from '../../src/protocol/ids.ts';
-import { readSession } from '../../src/storage/setup-sessions.ts';
-import { openStorage } from '../../src/storage/storage.ts';
+import { mintId } from '../../protocol/ids.ts';
+import { readSession } from '../../storage/setup/setup-sessions.ts';
+import { openStorage } from '../../storage/storage.ts';
 import { temporaryDir } from '../support/temporary-dir.ts';
 
 test('Bounds: a reader that is held while many other organisations are read still reads', async (t) => {

@@ -10,7 +10,7 @@ import { createTestApp, type TestApp } from './client.ts';
 import { judgeLoop } from './stall-judge.ts';
 import { temporaryDir } from './temporary-dir.ts';
 
-const MAIN = fileURLToPath(new URL('../../src/main.js', import.meta.url));
+const MAIN = fileURLToPath(new URL('../../main.js', import.meta.url));
 /** Several start at once on machines with few cores. */
 const START_TIMEOUT_MS = 180_000;
 /** Of what a node wrote to stderr; enough to see why it went. */

@@ -5,8 +5,14 @@ import { fileURLToPath, pathToFileURL } from 'node:url';
 import { type Node, parse } from 'acorn';
 import { checkSync } from 'recheck';
 import * as v from 'valibot';
+import { isOfProgram } from './rooms.ts';
 
-const PROGRAM = fileURLToPath(new URL('../../src/', import.meta.url));
+const PROGRAM = fileURLToPath(new URL('../../', import.meta.url));
+
+/** The compiled files of the program, relative to where they lie. */
+function programFiles(): readonly string[] {
+  return readdirSync(PROGRAM, { recursive: true, encoding: 'utf8' }).filter((name) => name.endsWith('.js') && isOfProgram(name));
+}
 
 export interface Expression {
   readonly source: string;
@@ -47,7 +53,8 @@ function callerInProgram(): string | undefined {
     const site = (new Error('place').stack as unknown as NodeJS.CallSite[])[2];
     const file = site?.getFileName() ?? '';
     const path = file.startsWith('file:') ? fileURLToPath(file) : file;
-    return path.startsWith(PROGRAM) ? `${path.slice(PROGRAM.length)}:${site?.getLineNumber()}` : undefined;
+    const place = path.startsWith(PROGRAM) ? path.slice(PROGRAM.length) : undefined;
+    return place !== undefined && isOfProgram(place) ? `${place}:${site?.getLineNumber()}` : undefined;
   } finally {
     Error.prepareStackTrace = prepare;
   }
@@ -61,7 +68,7 @@ export async function programExpressions(exercise: () => Promise<void>): Promise
   const expressions = new Map<string, Expression>();
   const add = (source: string, flags: string, place: string) => expressions.set(`/${source}/${flags}`, { source, flags, place });
   const constructions = new Set<string>();
-  for (const file of readdirSync(PROGRAM, { recursive: true, encoding: 'utf8' }).filter((name) => name.endsWith('.js'))) {
+  for (const file of programFiles()) {
     const tree = parse(readFileSync(join(PROGRAM, file), 'utf8'), {
       ecmaVersion: 'latest',
       sourceType: 'module',
@@ -153,10 +160,10 @@ export function attack({ source, flags }: Expression, chars: number, enoughMs: n
 
 /** Calls what constructs expressions only when it is called. */
 export async function constructAll(): Promise<void> {
-  const { fillArguments } = await import('../../src/assistant/models/offline-arguments.ts');
-  const { sentenceSpans } = await import('../../src/assistant/knowledge/sentences.ts');
-  const { publishedActionsBody } = await import('../../src/protocol/setup/actions.ts');
-  const { templateParams } = await import('../../src/protocol/setup/action-rules.ts');
+  const { fillArguments } = await import('../../assistant/models/offline/arguments.ts');
+  const { sentenceSpans } = await import('../../assistant/knowledge/sentences.ts');
+  const { publishedActionsBody } = await import('../../protocol/setup/actions.ts');
+  const { templateParams } = await import('../../protocol/setup/action-rules.ts');
   fillArguments('the order id A-1', { properties: { order_id: { type: 'string' } }, required: ['order_id'] });
   sentenceSpans('One. Two.');
   templateParams('{{param.id}}');
@@ -169,7 +176,7 @@ export async function constructAll(): Promise<void> {
 /** What may be repeated against the program's expressions: the pumps of all that are written as literals. */
 export function programPumps(): string[] {
   const pumps = new Set<string>();
-  for (const file of readdirSync(PROGRAM, { recursive: true, encoding: 'utf8' }).filter((name) => name.endsWith('.js'))) {
+  for (const file of programFiles()) {
     const tree = parse(readFileSync(join(PROGRAM, file), 'utf8'), { ecmaVersion: 'latest', sourceType: 'module' }) as Node as Tree;
     visit(tree, ({ regex }) => {
       if (regex !== undefined) for (const pump of pumpsOf((regex as { pattern: string }).pattern)) pumps.add(pump);

@@ -1,7 +1,7 @@
 /** Reads an organisation's file and holds its sums against one another: what was charged, counted and taken from credit. */
 import assert from 'node:assert/strict';
-import type { Storage } from '../../src/storage/storage.ts';
-import { creditState } from '../../src/storage/usage.ts';
+import { creditState } from '../../storage/billing/usage.ts';
+import type { Storage } from '../../storage/storage.ts';
 
 /**
  * The charges add up to the daily sums, app by app and day by day, and what came in as credit is what was spent of it

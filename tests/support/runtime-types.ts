@@ -5,8 +5,8 @@
 import { fileURLToPath } from 'node:url';
 import { isDeepStrictEqual } from 'node:util';
 import { compile } from 'json-schema-to-typescript';
-import type { JsonSchema } from '../../src/protocol/json-schema.ts';
-import { runtimeSchemas } from '../../src/protocol/runtime/schemas.ts';
+import { runtimeSchemas } from '../../protocol/runtime/schemas.ts';
+import type { JsonSchema } from '../../protocol/schema/json-schema.ts';
 
 export const TYPES_FILE = fileURLToPath(new URL('../../../types/assistant-runtime.d.ts', import.meta.url));
 

@@ -8,7 +8,7 @@ import { fileURLToPath } from 'node:url';
 import { judgeLoop } from './stall-judge.ts';
 import { temporaryDir } from './temporary-dir.ts';
 
-const MAIN = fileURLToPath(new URL('../../src/main.js', import.meta.url));
+const MAIN = fileURLToPath(new URL('../../main.js', import.meta.url));
 /** A start includes the demo app, so that its knowledge is indexed; slow machines take seconds, and those with a dozen other tests half a minute. */
 const START_TIMEOUT_MS = 90_000;
 

@@ -125,7 +125,7 @@ export const SETUP_WORK: readonly SetupCallOf[] = [
   },
 ];
 
-export const SUMMARY = { summary: 'The shop is set up.', files_changed: ['src/main.ts'], human_todos: ['Look at the colours.'] };
+export const SUMMARY = { summary: 'The shop is set up.', files_changed: ['main.ts'], human_todos: ['Look at the colours.'] };
 
 export interface StatusSteps {
   readonly steps: readonly { readonly id: string; readonly state: string }[];

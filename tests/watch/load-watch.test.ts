@@ -1,7 +1,7 @@
 /** When a process is overloaded, on a clock and with measures of the test's own. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { LATE_MAX_MS, OPENING_MAX, WRITE_AGE_MAX_MS, WRITES_WAITING_MAX, watchLoad } from '../../src/watch/load-watch.ts';
+import { LATE_MAX_MS, OPENING_MAX, WRITE_AGE_MAX_MS, WRITES_WAITING_MAX, watchLoad } from '../../watch/load-watch.ts';
 
 function watched() {
   const now = { ms: 0, writeAgeMs: 0, writes: WRITES_WAITING_MAX };

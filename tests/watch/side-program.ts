@@ -1,5 +1,5 @@
 /** What the side thread of the tests does. */
-import { serveCalls } from '../../src/watch/side-calls.ts';
+import { serveCalls } from '../../watch/side-calls.ts';
 
 let calls = 0;
 

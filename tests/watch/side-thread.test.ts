@@ -1,7 +1,7 @@
 /** The thread beside the event loop: calls in their order, bounded, and a death that ends one call only. */
 import assert from 'node:assert/strict';
 import { type TestContext, test } from 'node:test';
-import { SideThread, SideThreadBusy } from '../../src/watch/side-thread.ts';
+import { SideThread, SideThreadBusy } from '../../watch/side-thread.ts';
 import type { TestCalls } from './side-program.ts';
 
 function thread(t: TestContext) {

@@ -1,9 +1,9 @@
 /** The stall watch: it counts and names stretches of the event loop, and tells own work from a busy machine. */
 import assert from 'node:assert/strict';
 import { type TestContext, test } from 'node:test';
-import { note, passing, section, takeSections } from '../../src/watch/sections.ts';
-import { watchStalls } from '../../src/watch/stall-watch.ts';
-import { threadClock } from '../../src/watch/thread-time.ts';
+import { note, passing, section, takeSections } from '../../watch/sections.ts';
+import { watchStalls } from '../../watch/stall-watch.ts';
+import { threadClock } from '../../watch/thread-time.ts';
 
 interface Line {
   readonly message: string;

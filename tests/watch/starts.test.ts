@@ -1,7 +1,7 @@
 /** The line in front of what is begun, on a clock and a loop of the test's own. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { OPENING_AT_ONCE_MAX, START_WAIT_MAX_MS, STARTS_OF_ONE_MAX, STARTS_WAITING_MAX, Starts } from '../../src/watch/starts.ts';
+import { OPENING_AT_ONCE_MAX, START_WAIT_MAX_MS, STARTS_OF_ONE_MAX, STARTS_WAITING_MAX, Starts } from '../../watch/starts.ts';
 
 function line() {
   const now = { ms: 0 };

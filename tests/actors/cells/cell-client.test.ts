@@ -4,8 +4,8 @@ import { once } from 'node:events';
 import http from 'node:http';
 import { Readable } from 'node:stream';
 import { type TestContext, test } from 'node:test';
-import { CellUnreachable, cellToken, createCellClient } from '../../../src/actors/cells/cell-client.ts';
-import { openStorage } from '../../../src/storage/storage.ts';
+import { CellUnreachable, cellToken, createCellClient } from '../../../actors/cells/cell-client.ts';
+import { openStorage } from '../../../storage/storage.ts';
 import { temporaryDir } from '../../support/temporary-dir.ts';
 
 async function open(t: TestContext) {

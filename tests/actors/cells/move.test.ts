@@ -1,11 +1,11 @@
 import assert from 'node:assert/strict';
 import { existsSync, readdirSync, statSync } from 'node:fs';
 import { test } from 'node:test';
-import { Refusal } from '../../../src/protocol/errors.ts';
-import { readPlacement } from '../../../src/storage/placements.ts';
-import { readSeal } from '../../../src/storage/seal.ts';
-import { StorageError } from '../../../src/storage/storage-error.ts';
-import { readUploadFile } from '../../../src/storage/upload-files.ts';
+import { Refusal } from '../../../protocol/errors.ts';
+import { readUploadFile } from '../../../storage/files/upload-files.ts';
+import { readPlacement } from '../../../storage/moving/placements.ts';
+import { readSeal } from '../../../storage/moving/seal.ts';
+import { StorageError } from '../../../storage/sqlite/storage-error.ts';
 import {
   arriveAt,
   codeHashes,

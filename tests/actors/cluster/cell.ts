@@ -1,12 +1,12 @@
 /** Nodes of a cell as actors see them: storages on one directory, what they tell each other, and who is alive, in the test's hand. */
 import type { TestContext } from 'node:test';
 import pino from 'pino';
-import type { Bus } from '../../../src/actors/cluster/bus.ts';
-import type { Liveness, Members, NodeRecord } from '../../../src/actors/cluster/members.ts';
-import { Leases } from '../../../src/actors/cluster/write-lease.ts';
-import { createApp } from '../../../src/storage/app-creation.ts';
-import { type AppRecord, readApp } from '../../../src/storage/apps.ts';
-import { openStorage, type Storage } from '../../../src/storage/storage.ts';
+import type { Bus } from '../../../actors/cluster/bus/bus.ts';
+import type { Liveness, Members, NodeRecord } from '../../../actors/cluster/nodes/members.ts';
+import { Leases } from '../../../actors/cluster/nodes/write-lease.ts';
+import { createApp } from '../../../storage/apps/app-creation.ts';
+import { type AppRecord, readApp } from '../../../storage/apps/apps.ts';
+import { openStorage, type Storage } from '../../../storage/storage.ts';
 import { temporaryDir } from '../../support/temporary-dir.ts';
 
 export const START_MS = Date.parse('2026-11-21T10:00:00.000Z');

@@ -2,11 +2,11 @@
 import assert from 'node:assert/strict';
 import { type TestContext, test } from 'node:test';
 import pino from 'pino';
-import { type Billing, createBilling } from '../../../src/actors/billing.ts';
-import { PlatformSpend } from '../../../src/actors/platform-spend.ts';
-import { createMailer } from '../../../src/billing/mail.ts';
-import { openWriter } from '../../../src/storage/database.ts';
-import { isCreditExhaustedLately } from '../../../src/storage/usage.ts';
+import { type Billing, createBilling } from '../../../actors/billing/billing.ts';
+import { createMailer } from '../../../actors/billing/mail.ts';
+import { PlatformSpend } from '../../../actors/billing/platform-spend.ts';
+import { isCreditExhaustedLately } from '../../../storage/billing/usage.ts';
+import { openWriter } from '../../../storage/sqlite/database.ts';
 import { eventually } from '../../support/process.ts';
 import { type Cell, type CellNode, openCell } from './cell.ts';
 

@@ -1,7 +1,7 @@
 /** A definition of an HTTP action as it is stored: judged by the service's own rules, with its defaults. */
 import assert from 'node:assert/strict';
-import type { ActionDefinition } from '../../../src/protocol/setup/action-rules.ts';
-import { type HttpActionShape, judgeHttpAction } from '../../../src/protocol/setup/actions.ts';
+import type { ActionDefinition } from '../../../protocol/setup/action-rules.ts';
+import { type HttpActionShape, judgeHttpAction } from '../../../protocol/setup/actions.ts';
 
 export function definitionOf(more: Partial<HttpActionShape> = {}): ActionDefinition {
   const base = {

@@ -3,10 +3,10 @@
  * parts and not from the templates' text.
  */
 import fc from 'fast-check';
-import { checkParams } from '../../../src/assistant/action-params.ts';
-import { asAction } from '../../../src/protocol/runtime/http-action.ts';
-import type { ActionDefinition } from '../../../src/protocol/setup/action-rules.ts';
-import { judgeHttpAction } from '../../../src/protocol/setup/actions.ts';
+import { checkParams } from '../../../assistant/action-params.ts';
+import { asAction } from '../../../protocol/runtime/http-action.ts';
+import type { ActionDefinition } from '../../../protocol/setup/action-rules.ts';
+import { judgeHttpAction } from '../../../protocol/setup/actions.ts';
 
 /** A literal or the name of a parameter. */
 type Part = { readonly literal: string } | { readonly param: string };

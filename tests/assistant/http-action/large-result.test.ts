@@ -1,10 +1,10 @@
 /** Large answers of endpoints: cut to the same words as small ones, and not on the event loop. */
 import assert from 'node:assert/strict';
 import { type TestContext, test } from 'node:test';
-import { createResultCutter } from '../../../src/assistant/http-action/large-result.ts';
-import { hiderOf, type Shown, shownError, shownResult } from '../../../src/assistant/http-action/result.ts';
-import { ACTION_RESULT_MAX_BYTES, HTTP_ACTION_ANSWER_MAX_BYTES } from '../../../src/protocol/limits.ts';
-import { threadClock } from '../../../src/watch/thread-time.ts';
+import { createResultCutter } from '../../../assistant/http-action/large-result.ts';
+import { hiderOf, type Shown, shownError, shownResult } from '../../../assistant/http-action/result.ts';
+import { ACTION_RESULT_MAX_BYTES, HTTP_ACTION_ANSWER_MAX_BYTES } from '../../../protocol/limits.ts';
+import { threadClock } from '../../../watch/thread-time.ts';
 
 const SHOWN: Shown = { result_path: undefined, result_fields: [], result_limit: 50 };
 const SECRET = 'user-token-1234567890';

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { type ActionRequest, renderRequest } from '../../../src/assistant/http-action/request.ts';
-import type { ActionDefinition } from '../../../src/protocol/setup/action-rules.ts';
+import { type ActionRequest, renderRequest } from '../../../assistant/http-action/request.ts';
+import type { ActionDefinition } from '../../../protocol/setup/action-rules.ts';
 import { definitionOf, WRITE } from './action-definition.ts';
 
 const TOKEN = 'user-token';

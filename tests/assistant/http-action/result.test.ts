@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
-import { hiderOf, type Shown, shownError, shownResult } from '../../../src/assistant/http-action/result.ts';
-import { ACTION_RESULT_MAX_BYTES, TOOL_ERROR_MAX_CHARS } from '../../../src/protocol/limits.ts';
-import { codePoints } from '../../../src/protocol/text.ts';
+import { hiderOf, type Shown, shownError, shownResult } from '../../../assistant/http-action/result.ts';
+import { ACTION_RESULT_MAX_BYTES, TOOL_ERROR_MAX_CHARS } from '../../../protocol/limits.ts';
+import { codePoints } from '../../../protocol/schema/text.ts';
 
 const bare = hiderOf([]);
 const SHOWN: Shown = { result_path: undefined, result_fields: [], result_limit: 5 };

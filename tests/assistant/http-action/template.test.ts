@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
-import { type RenderedRequest, renderRequest } from '../../../src/assistant/http-action/request.ts';
-import { PARAM_MARKER } from '../../../src/protocol/setup/addresses.ts';
+import { type RenderedRequest, renderRequest } from '../../../assistant/http-action/request.ts';
+import { PARAM_MARKER } from '../../../protocol/setup/addresses.ts';
 import { climbs, type FuzzedAction, fuzzedAction, hasNoPath, meaning, meantBody, meantQuery } from './fuzzed-actions.ts';
 
 const TOKEN = 'user-token';

@@ -2,8 +2,8 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
-import { CHUNK_MAX_CHARS, CHUNK_TARGET_CHARS, type Chunk, chunkText } from '../../../src/assistant/knowledge/chunk.ts';
-import { KNOWLEDGE_TEXT_MAX_CHARS } from '../../../src/protocol/limits.ts';
+import { CHUNK_MAX_CHARS, CHUNK_TARGET_CHARS, type Chunk, chunkText } from '../../../assistant/knowledge/chunk.ts';
+import { KNOWLEDGE_TEXT_MAX_CHARS } from '../../../protocol/limits.ts';
 
 const squeezed = (text: string) => text.replace(/\s+/g, '');
 

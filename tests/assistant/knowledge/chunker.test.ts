@@ -1,9 +1,9 @@
 /** Long knowledge texts are cut beside the event loop, to the passages that they would be cut to there. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { chunkText } from '../../../src/assistant/knowledge/chunk.ts';
-import { Chunker } from '../../../src/assistant/knowledge/chunker.ts';
-import { threadClock } from '../../../src/watch/thread-time.ts';
+import { chunkText } from '../../../assistant/knowledge/chunk.ts';
+import { Chunker } from '../../../assistant/knowledge/chunker.ts';
+import { threadClock } from '../../../watch/thread-time.ts';
 
 const LONG = '. '.repeat(100_000);
 

@@ -2,11 +2,11 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
 import iconv from 'iconv-lite';
-import { decodeText } from '../../../src/assistant/knowledge/charset.ts';
-import { chunkText } from '../../../src/assistant/knowledge/chunk.ts';
-import { extractText } from '../../../src/assistant/knowledge/extract-text.ts';
-import type { LinkMediaType } from '../../../src/assistant/knowledge/fetch-link.ts';
-import { LinkError } from '../../../src/assistant/knowledge/link-error.ts';
+import { decodeText } from '../../../assistant/knowledge/charset.ts';
+import { chunkText } from '../../../assistant/knowledge/chunk.ts';
+import { extractText } from '../../../assistant/knowledge/extract-text.ts';
+import type { LinkMediaType } from '../../../assistant/knowledge/fetch-link.ts';
+import { LinkError } from '../../../assistant/knowledge/link-error.ts';
 import { makePdf } from './documents.ts';
 
 function extract(mediaType: LinkMediaType, body: string | Uint8Array, charset?: string) {

@@ -1,11 +1,11 @@
 /** decisions §3 "Knowledge source": documents are read where they can do no harm, and what is too much for its reader says so. */
 import assert from 'node:assert/strict';
 import { after, test } from 'node:test';
-import type { ExtractedText } from '../../../src/assistant/knowledge/extract-text.ts';
-import { extractDocument } from '../../../src/assistant/knowledge/extraction.ts';
-import type { LinkMediaType } from '../../../src/assistant/knowledge/fetch-link.ts';
-import { LinkError } from '../../../src/assistant/knowledge/link-error.ts';
-import { createReaders, type ReadingOptions } from '../../../src/assistant/readers/readers.ts';
+import type { ExtractedText } from '../../../assistant/knowledge/extract-text.ts';
+import { extractDocument } from '../../../assistant/knowledge/extraction.ts';
+import type { LinkMediaType } from '../../../assistant/knowledge/fetch-link.ts';
+import { LinkError } from '../../../assistant/knowledge/link-error.ts';
+import { createReaders, type ReadingOptions } from '../../../assistant/readers/readers.ts';
 import { HOSTILE_PAGES, makePdf } from './documents.ts';
 
 const readers = createReaders({ readers: 1 });

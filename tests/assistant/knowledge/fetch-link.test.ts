@@ -2,10 +2,10 @@ import assert from 'node:assert/strict';
 import { createServer } from 'node:net';
 import { type TestContext, test } from 'node:test';
 import { brotliCompressSync, deflateSync, gzipSync } from 'node:zlib';
-import { createAddressGuard } from '../../../src/assistant/address-guard.ts';
-import { type FetchOptions, fetchLink, LINK_USER_AGENT } from '../../../src/assistant/knowledge/fetch-link.ts';
-import { LinkError } from '../../../src/assistant/knowledge/link-error.ts';
-import { LINK_MAX_BYTES } from '../../../src/protocol/limits.ts';
+import { createAddressGuard } from '../../../assistant/http/address-guard.ts';
+import { type FetchOptions, fetchLink, LINK_USER_AGENT } from '../../../assistant/knowledge/fetch-link.ts';
+import { LinkError } from '../../../assistant/knowledge/link-error.ts';
+import { LINK_MAX_BYTES } from '../../../protocol/limits.ts';
 import { eventually } from '../../support/process.ts';
 import { OPEN_GUARD, type Pages, reply, startSite } from './link-site.ts';
 

@@ -2,7 +2,7 @@
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import type { TestContext } from 'node:test';
-import { type AddressGuard, createAddressGuard } from '../../../src/assistant/address-guard.ts';
+import { type AddressGuard, createAddressGuard } from '../../../assistant/http/address-guard.ts';
 
 export type Pages = (req: IncomingMessage, res: ServerResponse) => void;
 

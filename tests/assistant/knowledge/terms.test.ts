@@ -2,8 +2,8 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
-import { sentenceSpans, sentences } from '../../../src/assistant/knowledge/sentences.ts';
-import { CONTENT_TERMS_MAX, contentStems, contentTerms, stem, stemsFoundIn } from '../../../src/assistant/knowledge/terms.ts';
+import { sentenceSpans, sentences } from '../../../assistant/knowledge/sentences.ts';
+import { CONTENT_TERMS_MAX, contentStems, contentTerms, stem, stemsFoundIn } from '../../../assistant/knowledge/terms.ts';
 
 test('terms: lowercase words without stop words, each once, in order', () => {
   assert.deepEqual(contentTerms("What's the Refund policy? Is the REFUND quick, or isn't it?"), ['refund', 'policy', 'quick']);

@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
-import { examineLogo as examine, type LogoImage } from '../../../src/assistant/logo/logo-image.ts';
-import { PARTS_MAX, SIDE_MAX_PX } from '../../../src/assistant/logo/raster-image.ts';
-import { Refusal } from '../../../src/protocol/errors.ts';
+import { examineLogo as examine, type LogoImage } from '../../../assistant/logo/logo-image.ts';
+import { PARTS_MAX, SIDE_MAX_PX } from '../../../assistant/logo/raster-image.ts';
+import { Refusal } from '../../../protocol/errors.ts';
 import { exif, gif, jpeg, jpegFrame, jpegSegment, manyPartWebp, png, pngChunk, svg, webp, zip } from './image-bytes.ts';
 
 const examineLogo = (bytes: Uint8Array) => examine(bytes, 'org_1');

@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
-import { safeSvg as makeSafe } from '../../../src/assistant/logo/safe-svg.ts';
-import { purifySvg, SVG_DEPTH_MAX, SVG_ELEMENTS_MAX, SVG_PICTURES_MAX } from '../../../src/assistant/logo/svg-purifier.ts';
-import type { ErrorCode } from '../../../src/protocol/errors.ts';
+import { safeSvg as makeSafe } from '../../../assistant/logo/safe-svg.ts';
+import { purifySvg, SVG_DEPTH_MAX, SVG_ELEMENTS_MAX, SVG_PICTURES_MAX } from '../../../assistant/logo/svg-purifier.ts';
+import type { ErrorCode } from '../../../protocol/errors.ts';
 import { png, svg } from './image-bytes.ts';
 
 const safeSvg = (bytes: Buffer) => makeSafe(bytes, 'org_1');

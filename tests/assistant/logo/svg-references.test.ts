@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
-import { embeddedImage, fragmentOf, fragmentsIn, isSafeCss } from '../../../src/assistant/logo/svg-references.ts';
+import { embeddedImage, fragmentOf, fragmentsIn, isSafeCss } from '../../../assistant/logo/svg-references.ts';
 
 test('POST /logo: an address is safe when it names an element of the document', () => {
   assert.equal(fragmentOf('#a'), 'a');

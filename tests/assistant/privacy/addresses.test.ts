@@ -2,8 +2,8 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import fc from 'fast-check';
-import { RESTORABLE } from '../../../src/assistant/privacy/placeholder.ts';
-import { hideInAddresses, PlaceholderGate } from '../../../src/assistant/privacy/placeholder-gate.ts';
+import { RESTORABLE } from '../../../assistant/privacy/placeholder.ts';
+import { hideInAddresses, PlaceholderGate } from '../../../assistant/privacy/placeholder-gate.ts';
 import { markdownAddresses } from '../../support/markdown-addresses.ts';
 
 /** With what people write in values: brackets, a line break, letters in front. */

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import fc from 'fast-check';
-import { findPersonalData } from '../../../src/assistant/privacy/find.ts';
+import { findPersonalData } from '../../../assistant/privacy/find.ts';
 
 /** `kind value` of everything found. */
 function found(text: string, region?: string, label?: string): string[] {

@@ -2,9 +2,9 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import fc from 'fast-check';
-import { concealCoarsely } from '../../../src/assistant/privacy/coarse.ts';
-import { concealText, rewriteStrings } from '../../../src/assistant/privacy/placeholder-table.ts';
-import { RedactionWork } from '../../../src/assistant/privacy/redaction-work.ts';
+import { concealCoarsely } from '../../../assistant/privacy/coarse.ts';
+import { concealText, rewriteStrings } from '../../../assistant/privacy/placeholder-table.ts';
+import { RedactionWork } from '../../../assistant/privacy/redaction-work.ts';
 
 const BODY_CHARS = 250_000;
 /** Ten times what it takes on a slow machine; without bounds these took from half a minute up. */

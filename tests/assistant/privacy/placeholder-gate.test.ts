@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import fc from 'fast-check';
-import { RESTORABLE } from '../../../src/assistant/privacy/placeholder.ts';
-import { PlaceholderGate } from '../../../src/assistant/privacy/placeholder-gate.ts';
+import { RESTORABLE } from '../../../assistant/privacy/placeholder.ts';
+import { PlaceholderGate } from '../../../assistant/privacy/placeholder-gate.ts';
 
 const PARTS = [
   '⟦email_1⟧',

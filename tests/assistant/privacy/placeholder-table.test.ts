@@ -2,10 +2,10 @@ import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { inspect } from 'node:util';
 import fc from 'fast-check';
-import type { PlaceholderKind } from '../../../src/assistant/privacy/placeholder.ts';
-import { concealText, PlaceholderTable, rewriteStrings } from '../../../src/assistant/privacy/placeholder-table.ts';
-import { regionOfLocale } from '../../../src/assistant/privacy/regions.ts';
-import { JSON_DEPTH_MAX } from '../../../src/protocol/limits.ts';
+import type { PlaceholderKind } from '../../../assistant/privacy/placeholder.ts';
+import { concealText, PlaceholderTable, rewriteStrings } from '../../../assistant/privacy/placeholder-table.ts';
+import { regionOfLocale } from '../../../assistant/privacy/regions.ts';
+import { JSON_DEPTH_MAX } from '../../../protocol/limits.ts';
 
 const PLACE = { regions: ['DE'], label: '' };
 

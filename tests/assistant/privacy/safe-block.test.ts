@@ -1,10 +1,10 @@
 /** decisions §9: no field of any component that a client fetches, opens or draws as Markdown gets a value into an address. */
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
-import { RESTORABLE } from '../../../src/assistant/privacy/placeholder.ts';
-import { safeBlock, safeFallback } from '../../../src/assistant/privacy/safe-block.ts';
-import { CATALOG } from '../../../src/protocol/catalog/catalog.ts';
-import type { Body } from '../../../src/protocol/catalog/component.ts';
+import { RESTORABLE } from '../../../assistant/privacy/placeholder.ts';
+import { safeBlock, safeFallback } from '../../../assistant/privacy/safe-block.ts';
+import { CATALOG } from '../../../protocol/catalog/catalog.ts';
+import type { Body } from '../../../protocol/catalog/component.ts';
 
 interface Schema {
   readonly type?: string;

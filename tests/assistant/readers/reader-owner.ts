@@ -1,6 +1,6 @@
 /** A program that owns two readers, one idle and one in a document that never ends, and says their process ids. */
-import { launchOf } from '../../../src/assistant/readers/launch.ts';
-import { ReaderProcess } from '../../../src/assistant/readers/reader-process.ts';
+import { launchOf } from '../../../assistant/readers/launch.ts';
+import { ReaderProcess } from '../../../assistant/readers/reader-process.ts';
 
 const launch = launchOf({ heapMaxMb: 256, dataMaxMb: 512, cpuMaxS: 60 }, 640);
 const [idle, busy] = [new ReaderProcess(launch), new ReaderProcess(launch)];

@@ -4,11 +4,11 @@ import { spawn } from 'node:child_process';
 import { readdirSync, readFileSync, readlinkSync } from 'node:fs';
 import { after, describe, test } from 'node:test';
 import { setTimeout as pause } from 'node:timers/promises';
-import { extractDocument } from '../../../src/assistant/knowledge/extraction.ts';
-import type { LinkMediaType } from '../../../src/assistant/knowledge/fetch-link.ts';
-import { launchOf } from '../../../src/assistant/readers/launch.ts';
-import { ReaderProcess } from '../../../src/assistant/readers/reader-process.ts';
-import { createReaders, isLimitedBySystem, ReadersBusy } from '../../../src/assistant/readers/readers.ts';
+import { extractDocument } from '../../../assistant/knowledge/extraction.ts';
+import type { LinkMediaType } from '../../../assistant/knowledge/fetch-link.ts';
+import { launchOf } from '../../../assistant/readers/launch.ts';
+import { ReaderProcess } from '../../../assistant/readers/reader-process.ts';
+import { createReaders, isLimitedBySystem, ReadersBusy } from '../../../assistant/readers/readers.ts';
 import { htmlBomb, jsonBomb, PDF_BOMBS, PDF_LOOPS } from './bombs.ts';
 
 const MB = 1024 * 1024;

@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { createHash } from 'node:crypto';
 import { test } from 'node:test';
-import { keyCheck, PIECE_MAX_BYTES } from '../../../src/actors/cells/shipment.ts';
-import { SCHEMA_VERSIONS } from '../../../src/storage/move-copy.ts';
+import { keyCheck, PIECE_MAX_BYTES } from '../../../actors/cells/shipment.ts';
+import { SCHEMA_VERSIONS } from '../../../storage/moving/move-copy.ts';
 import { openDesk } from '../../actors/cells/move-desk.ts';
 
 const MOVE = `mov_0000000000_00000000000001_${'0'.repeat(16)}`;

@@ -1,8 +1,8 @@
 /** A stream of numbered events, and a client without a library that reads it when it likes. */
 import assert from 'node:assert/strict';
 import { connect, type Socket } from 'node:net';
-import type { FrameSource } from '../../../src/actors/frame-source.ts';
-import { renderEvent } from '../../../src/protocol/runtime/stream-events.ts';
+import type { FrameSource } from '../../../actors/frame-source.ts';
+import { renderEvent } from '../../../protocol/runtime/stream-events.ts';
 
 /** Frames by number, as many as are there. */
 export class NumberedSource implements FrameSource {

@@ -1,12 +1,12 @@
 /** A gateway with the routes about nodes and actors, over a cluster that the test makes up. */
 import type { TestContext } from 'node:test';
-import type { NodeRecord } from '../../../src/actors/cluster/members.ts';
-import type { ActorRecord } from '../../../src/actors/cluster/messages.ts';
-import type { ClusterView } from '../../../src/actors/cluster/view.ts';
-import { actorRoutes } from '../../../src/gateway/console/actors.ts';
-import { nodeRoutes } from '../../../src/gateway/console/nodes.ts';
-import { prepareDataDir } from '../../../src/storage/files-layout.ts';
-import type { Storage } from '../../../src/storage/storage.ts';
+import type { ActorRecord } from '../../../actors/cluster/bus/messages.ts';
+import type { NodeRecord } from '../../../actors/cluster/nodes/members.ts';
+import type { ClusterView } from '../../../actors/cluster/nodes/view.ts';
+import { actorRoutes } from '../../../gateway/console/actors.ts';
+import { nodeRoutes } from '../../../gateway/console/nodes.ts';
+import { prepareDataDir } from '../../../storage/files/files-layout.ts';
+import type { Storage } from '../../../storage/storage.ts';
 import { type Answer, createOperator } from '../../support/client.ts';
 import { temporaryDir } from '../../support/temporary-dir.ts';
 import { serve, type TestServer } from '../test-server.ts';

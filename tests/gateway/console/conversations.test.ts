@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { type TestContext, test } from 'node:test';
-import { insertInvocations } from '../../../src/storage/invocations.ts';
+import { insertInvocations } from '../../../storage/conversations/invocations.ts';
 import { type AnsweredApp, assertRefused, converse, DEVICE, RATING, START, serveAnsweredApp } from '../answered-app.ts';
 
 interface Listing {

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { FormData, request } from 'undici';
-import { LOGO_MAX_BYTES } from '../../../src/protocol/limits.ts';
+import { LOGO_MAX_BYTES } from '../../../protocol/limits.ts';
 import { exif, gif, jpeg, png, svg, webp } from '../../assistant/logo/image-bytes.ts';
 import { createOperator, createTestApp } from '../../support/client.ts';
 import { startService } from '../../support/service.ts';

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { type TestContext, test } from 'node:test';
-import type { FrameSource } from '../../../src/actors/frame-source.ts';
-import { TurnLog } from '../../../src/actors/turn-log.ts';
+import type { FrameSource } from '../../../actors/frame-source.ts';
+import { TurnLog } from '../../../actors/turns/log.ts';
 import { createClient, createOperator, type StreamedEvent, spoken } from '../../support/client.ts';
 import {
   type AnsweredApp,

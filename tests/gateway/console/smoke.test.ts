@@ -1,8 +1,8 @@
 /** service.md "POST /smoke rules" and "GET /status", decisions §2 and §3 "Smoke", over HTTP against the running program. */
 import assert from 'node:assert/strict';
 import { type TestContext, test } from 'node:test';
-import { openReader } from '../../../src/storage/database.ts';
-import { dataLayout } from '../../../src/storage/files-layout.ts';
+import { dataLayout } from '../../../storage/files/files-layout.ts';
+import { openReader } from '../../../storage/sqlite/database.ts';
 import { createClient, createOperator, HANDSHAKE, outline } from '../../support/client.ts';
 import { startService } from '../../support/service.ts';
 import { type Play, type Script, startUpstream, type UpstreamRequest, upstreamEnv } from '../../support/upstream.ts';

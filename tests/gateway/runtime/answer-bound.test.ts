@@ -1,7 +1,7 @@
 /** One turn's answer is bounded: a model that does not end is stopped, and what it said stays. */
 import assert from 'node:assert/strict';
 import { before, type TestContext, test } from 'node:test';
-import { ANSWER_TEXT_MAX_CHARS } from '../../../src/protocol/limits.ts';
+import { ANSWER_TEXT_MAX_CHARS } from '../../../protocol/limits.ts';
 import { spoken } from '../../support/client.ts';
 import { readies, type ScriptedChat, startScriptedChat, thread } from './scripted-chat.ts';
 

@@ -1,17 +1,17 @@
 /** Calls that wait for a person, as rows of a served app, for tests that set the clock. */
 import type { TestContext } from 'node:test';
 import { request } from 'undici';
-import { confirmCardBody } from '../../../src/actors/card-body.ts';
-import { Confirmations } from '../../../src/actors/confirmation.ts';
-import { invocationRoutes } from '../../../src/gateway/runtime/invocations.ts';
-import { fallbackText } from '../../../src/protocol/catalog/catalog.ts';
-import { mintId } from '../../../src/protocol/ids.ts';
-import { completeManifest, type ManifestAction } from '../../../src/protocol/runtime/manifest.ts';
-import type { InvocationState } from '../../../src/protocol/runtime/states.ts';
-import { insertBlocks, insertMessage, readBlockById } from '../../../src/storage/conversations.ts';
-import { openWriter } from '../../../src/storage/database.ts';
-import { mintIdentitySecret, sealIdentitySecret } from '../../../src/storage/identity-secrets.ts';
-import { insertInvocations, readInvocationById } from '../../../src/storage/invocations.ts';
+import { confirmCardBody } from '../../../actors/calls/card-body.ts';
+import { Confirmations } from '../../../actors/calls/confirmation.ts';
+import { invocationRoutes } from '../../../gateway/runtime/invocations.ts';
+import { fallbackText } from '../../../protocol/catalog/catalog.ts';
+import { mintId } from '../../../protocol/ids.ts';
+import { completeManifest, type ManifestAction } from '../../../protocol/runtime/manifest.ts';
+import type { InvocationState } from '../../../protocol/runtime/states.ts';
+import { mintIdentitySecret, sealIdentitySecret } from '../../../storage/apps/identity-secrets.ts';
+import { insertBlocks, insertMessage, readBlockById } from '../../../storage/conversations/conversations.ts';
+import { insertInvocations, readInvocationById } from '../../../storage/conversations/invocations.ts';
+import { openWriter } from '../../../storage/sqlite/database.ts';
 import { serve } from '../test-server.ts';
 import { type RuntimeApp, serveApp } from './runtime-app.ts';
 

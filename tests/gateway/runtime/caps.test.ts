@@ -1,8 +1,8 @@
 /** service.md "Limits" (the five caps and the platform's ceiling), "Events" rule 4, rules 5 and 9; decisions §4 `notice`: each cap at its edge, and how it is told. */
 import assert from 'node:assert/strict';
 import { before, type TestContext, test } from 'node:test';
-import { openReader } from '../../../src/storage/database.ts';
-import { dataLayout } from '../../../src/storage/files-layout.ts';
+import { dataLayout } from '../../../storage/files/files-layout.ts';
+import { openReader } from '../../../storage/sqlite/database.ts';
 import { createClient, createOperator, createTestApp, HANDSHAKE, outline, type StreamAnswer, type TestApp } from '../../support/client.ts';
 import { type RunningService, startService } from '../../support/service.ts';
 import { startUpstream, type Upstream, upstreamEnv } from '../../support/upstream.ts';

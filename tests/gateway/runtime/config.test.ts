@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { configRoute } from '../../../src/gateway/runtime/config.ts';
-import { openWriter } from '../../../src/storage/database.ts';
+import { configRoute } from '../../../gateway/runtime/config.ts';
+import { openWriter } from '../../../storage/sqlite/database.ts';
 import { serveApp } from './runtime-app.ts';
 
 const device = (n: number) => n.toString(16).padStart(32, '0');

@@ -1,9 +1,9 @@
 /** service.md "Invocation confirmation": one terminal answer, whatever races. Requests are real, and so is the writer; the clock is the test's. */
 import assert from 'node:assert/strict';
 import { type TestContext, test } from 'node:test';
-import { invocationDeadlines } from '../../../src/actors/invocation-deadlines.ts';
-import { answerChange } from '../../../src/actors/invocation-step.ts';
-import { readInvocationById } from '../../../src/storage/invocations.ts';
+import { invocationDeadlines } from '../../../actors/calls/invocation-deadlines.ts';
+import { answerChange } from '../../../actors/calls/invocation-step.ts';
+import { readInvocationById } from '../../../storage/conversations/invocations.ts';
 import { type AskedRows, EXPIRES_AT_MS, serveAskedRows } from './asked-rows.ts';
 import { askWrite, confirm, storedCard } from './asked-write.ts';
 import { startScriptedChat } from './scripted-chat.ts';

@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
 import { before, type TestContext, test } from 'node:test';
-import { runtimeRoutes } from '../../../src/gateway/runtime/routes.ts';
+import { runtimeRoutes } from '../../../gateway/runtime/routes.ts';
 import { type Answer, createClient, createOperator, DEVICE, HANDSHAKE } from '../../support/client.ts';
 import { type ScriptedChat, startScriptedChat, thread } from './scripted-chat.ts';
 

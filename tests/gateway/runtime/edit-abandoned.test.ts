@@ -1,7 +1,7 @@
 /** decisions §8, §10: a card whose change was cut off can be answered again; one that is being changed elsewhere is left alone. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { openWriter } from '../../../src/storage/database.ts';
+import { openWriter } from '../../../storage/sqlite/database.ts';
 import { EXPIRES_AT_MS, serveAskedRows } from './asked-rows.ts';
 
 test('Cluster, cards: of those that are being changed only one that stays so is taken for abandoned', async (t) => {

@@ -2,12 +2,12 @@
 import assert from 'node:assert/strict';
 import { createHmac } from 'node:crypto';
 import { type TestContext, test } from 'node:test';
-import type { RuntimeCaller } from '../../../src/gateway/route.ts';
-import { isSignedBy, turnPerson } from '../../../src/gateway/runtime/identity.ts';
-import type { Services } from '../../../src/gateway/services.ts';
-import { mintId } from '../../../src/protocol/ids.ts';
-import { readApp } from '../../../src/storage/apps.ts';
-import { PREVIOUS_IDENTITY_SECRET_VALID_MS, sealIdentitySecret } from '../../../src/storage/identity-secrets.ts';
+import type { RuntimeCaller } from '../../../gateway/route.ts';
+import { isSignedBy, turnPerson } from '../../../gateway/runtime/identity.ts';
+import type { Services } from '../../../gateway/services.ts';
+import { mintId } from '../../../protocol/ids.ts';
+import { readApp } from '../../../storage/apps/apps.ts';
+import { PREVIOUS_IDENTITY_SECRET_VALID_MS, sealIdentitySecret } from '../../../storage/apps/identity-secrets.ts';
 import { serveApp } from './runtime-app.ts';
 
 const NOW = Date.UTC(2026, 10, 20);

@@ -1,9 +1,9 @@
 /** service.md "GET /v1/apps/logo", decisions §4: which image whom is served, and as what. */
 import assert from 'node:assert/strict';
 import { type TestContext, test } from 'node:test';
-import { logoRoute } from '../../../src/gateway/runtime/logo.ts';
-import { mintId } from '../../../src/protocol/ids.ts';
-import { openWriter } from '../../../src/storage/database.ts';
+import { logoRoute } from '../../../gateway/runtime/logo.ts';
+import { mintId } from '../../../protocol/ids.ts';
+import { openWriter } from '../../../storage/sqlite/database.ts';
 import { png, svg } from '../../assistant/logo/image-bytes.ts';
 import { DEVICE } from '../../support/client.ts';
 import { serveApp } from './runtime-app.ts';

@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { manifestRoute } from '../../../src/gateway/runtime/manifest.ts';
-import { readApp } from '../../../src/storage/apps.ts';
-import { latestManifest, MANIFESTS_PER_APP_MAX, readManifest } from '../../../src/storage/manifests.ts';
+import { manifestRoute } from '../../../gateway/runtime/manifest.ts';
+import { readApp } from '../../../storage/apps/apps.ts';
+import { latestManifest, MANIFESTS_PER_APP_MAX, readManifest } from '../../../storage/apps/manifests.ts';
 import { serveApp } from './runtime-app.ts';
 
 const manifest = (version: string) => ({ version, actions: [{ name: 'find_order', description: 'Finds an order.' }] });

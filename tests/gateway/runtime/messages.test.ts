@@ -1,11 +1,11 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { openConcealment } from '../../../src/actors/concealment.ts';
-import { messagesRoute } from '../../../src/gateway/runtime/messages.ts';
-import type { InvocationState } from '../../../src/protocol/runtime/states.ts';
-import { insertBlocks, insertMessage } from '../../../src/storage/conversations.ts';
-import { openWriter } from '../../../src/storage/database.ts';
-import { insertInvocations } from '../../../src/storage/invocations.ts';
+import { openConcealment } from '../../../actors/people/concealment.ts';
+import { messagesRoute } from '../../../gateway/runtime/messages.ts';
+import type { InvocationState } from '../../../protocol/runtime/states.ts';
+import { insertBlocks, insertMessage } from '../../../storage/conversations/conversations.ts';
+import { insertInvocations } from '../../../storage/conversations/invocations.ts';
+import { openWriter } from '../../../storage/sqlite/database.ts';
 import { type RuntimeApp, serveApp } from './runtime-app.ts';
 
 const OWNER = 'a'.repeat(32);

@@ -5,8 +5,8 @@
 import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
 import { type TestContext, test } from 'node:test';
-import { openReader } from '../../../src/storage/database.ts';
-import { dataLayout } from '../../../src/storage/files-layout.ts';
+import { dataLayout } from '../../../storage/files/files-layout.ts';
+import { openReader } from '../../../storage/sqlite/database.ts';
 import { createOperator, HANDSHAKE, outline, type StreamAnswer } from '../../support/client.ts';
 import type { Play } from '../../support/upstream.ts';
 import { confirm, handshake, MOVE } from './asked-write.ts';

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { createHash } from 'node:crypto';
 import { type TestContext, test } from 'node:test';
 import fc from 'fast-check';
-import { PAIRING_ALPHABET, pairingCodeOf } from '../../../src/protocol/runtime/pairings.ts';
+import { PAIRING_ALPHABET, pairingCodeOf } from '../../../protocol/runtime/pairings.ts';
 import { type AnsweredApp, assertRefused, DEVICE, OTHER_DEVICE, START, serveAnsweredApp } from '../answered-app.ts';
 
 const QUARTER_MS = 15 * 60_000;

@@ -4,7 +4,7 @@ import { randomUUID } from 'node:crypto';
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { before, type TestContext, test } from 'node:test';
-import { defuseMarkdown } from '../../../src/protocol/catalog/markdown.ts';
+import { defuseMarkdown } from '../../../protocol/catalog/markdown.ts';
 import { type Backend, sendJson, startBackend } from '../../support/backend.ts';
 import { createOperator, HANDSHAKE, spoken } from '../../support/client.ts';
 import { markdownAddresses } from '../../support/markdown-addresses.ts';

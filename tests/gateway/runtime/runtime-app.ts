@@ -1,11 +1,11 @@
 /** An organisation with one app in real storage, and a server that serves it. */
 import type { TestContext } from 'node:test';
-import type { Route } from '../../../src/gateway/route.ts';
-import type { ServerOptions } from '../../../src/gateway/server.ts';
-import type { Services } from '../../../src/gateway/services.ts';
-import type { AppSettingsPatch } from '../../../src/protocol/console/app-settings.ts';
-import type { Storage } from '../../../src/storage/storage.ts';
-import { storeApp } from '../../actors/app-in-storage.ts';
+import type { Route } from '../../../gateway/route.ts';
+import type { ServerOptions } from '../../../gateway/server.ts';
+import type { Services } from '../../../gateway/services.ts';
+import type { AppSettingsPatch } from '../../../protocol/console/app-settings.ts';
+import type { Storage } from '../../../storage/storage.ts';
+import { storeApp } from '../../actors/setup/app-in-storage.ts';
 import { serve, type TestServer } from '../test-server.ts';
 
 export interface RuntimeApp extends TestServer {

@@ -1,7 +1,7 @@
 /** A running service with one live app whose model plays a script, and the rules that every stream of it keeps. */
 import assert from 'node:assert/strict';
 import type { TestContext } from 'node:test';
-import { defuseMarkdown } from '../../../src/protocol/catalog/markdown.ts';
+import { defuseMarkdown } from '../../../protocol/catalog/markdown.ts';
 import { type Client, createClient, createTestApp, type StreamAnswer, type StreamedEvent, type TestApp } from '../../support/client.ts';
 import { type RunningService, startService } from '../../support/service.ts';
 import { type Play, startUpstream, type UpstreamRequest, upstreamEnv } from '../../support/upstream.ts';

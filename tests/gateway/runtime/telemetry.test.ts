@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { type TestContext, test } from 'node:test';
-import { telemetryRoute } from '../../../src/gateway/runtime/telemetry.ts';
-import { RUNTIME_BODY_MAX_BYTES } from '../../../src/protocol/limits.ts';
+import { telemetryRoute } from '../../../gateway/runtime/telemetry.ts';
+import { RUNTIME_BODY_MAX_BYTES } from '../../../protocol/limits.ts';
 import { type RuntimeApp, serveApp } from './runtime-app.ts';
 
 let app: RuntimeApp;

@@ -6,7 +6,7 @@
 import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
 import { before, type TestContext, test } from 'node:test';
-import { mintId } from '../../../src/protocol/ids.ts';
+import { mintId } from '../../../protocol/ids.ts';
 import { type Client, createTestApp, HANDSHAKE } from '../../support/client.ts';
 import { startService } from '../../support/service.ts';
 import { startUpstream, upstreamEnv } from '../../support/upstream.ts';

@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { Readable } from 'node:stream';
 import { test } from 'node:test';
-import { JSON_BODY_MAX_BYTES, LOGO_MAX_BYTES } from '../../../src/protocol/limits.ts';
+import { JSON_BODY_MAX_BYTES, LOGO_MAX_BYTES } from '../../../protocol/limits.ts';
 import { AGENT, createAgent, fetchFile, PNG, tokenIn } from '../../support/setup-agent.ts';
 import { article, assertRefused, bareCall, ENDPOINTS, httpAction, screen, startSetup, THEME } from './setup-app.ts';
 

@@ -2,9 +2,9 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import pino from 'pino';
-import { createSetup } from '../../../src/actors/setup.ts';
-import { issueFileCode } from '../../../src/actors/setup-files.ts';
-import { setupRoutes } from '../../../src/gateway/setup/routes.ts';
+import { issueFileCode } from '../../../actors/setup/files.ts';
+import { createSetup } from '../../../actors/setup/setup.ts';
+import { setupRoutes } from '../../../gateway/setup/routes.ts';
 import { AGENT, agentOf, fetchFile } from '../../support/setup-agent.ts';
 import { serve } from '../test-server.ts';
 import { assertRefused } from './setup-app.ts';

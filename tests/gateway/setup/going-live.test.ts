@@ -1,9 +1,9 @@
 /** decisions §2 "Go-live checks": when an app goes live by itself, and what that does to its session. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { mintId } from '../../../src/protocol/ids.ts';
-import { readApp } from '../../../src/storage/apps.ts';
-import { hashManifest } from '../../../src/storage/manifests.ts';
+import { mintId } from '../../../protocol/ids.ts';
+import { readApp } from '../../../storage/apps/apps.ts';
+import { hashManifest } from '../../../storage/apps/manifests.ts';
 import { AGENT, agentOf } from '../../support/setup-agent.ts';
 import { article, assertRefused, startSetup } from './setup-app.ts';
 import { type ClockedSetup, startClocked } from './setup-clock.ts';

@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import type { Readable } from 'node:stream';
 import { after, type TestContext } from 'node:test';
 import { request } from 'undici';
-import { setupRoutes } from '../../../src/gateway/setup/routes.ts';
+import { setupRoutes } from '../../../gateway/setup/routes.ts';
 import { type Answer, createClient, createOperator } from '../../support/client.ts';
 import { type RunningService, startService } from '../../support/service.ts';
 import { AGENT, type Agent, agentOf, type OpenedSession, openSession } from '../../support/setup-agent.ts';

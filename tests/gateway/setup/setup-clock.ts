@@ -1,14 +1,14 @@
 /** The setup interface in this process, over HTTP, with a clock that a test sets. */
 import type { TestContext } from 'node:test';
 import pino from 'pino';
-import { createSetup } from '../../../src/actors/setup.ts';
-import { issueFileCode } from '../../../src/actors/setup-files.ts';
-import type { Services } from '../../../src/gateway/services.ts';
-import { setupRoutes } from '../../../src/gateway/setup/routes.ts';
-import { readApp } from '../../../src/storage/apps.ts';
-import type { SessionRef } from '../../../src/storage/setup-access.ts';
-import { readSession, type SetupSessionRow } from '../../../src/storage/setup-sessions.ts';
-import { type StoredApp, storeApp } from '../../actors/app-in-storage.ts';
+import { issueFileCode } from '../../../actors/setup/files.ts';
+import { createSetup } from '../../../actors/setup/setup.ts';
+import type { Services } from '../../../gateway/services.ts';
+import { setupRoutes } from '../../../gateway/setup/routes.ts';
+import { readApp } from '../../../storage/apps/apps.ts';
+import type { SessionRef } from '../../../storage/setup/setup-access.ts';
+import { readSession, type SetupSessionRow } from '../../../storage/setup/setup-sessions.ts';
+import { type StoredApp, storeApp } from '../../actors/setup/app-in-storage.ts';
 import { AGENT, type Agent, agentOf } from '../../support/setup-agent.ts';
 import { serve } from '../test-server.ts';
 

@@ -2,9 +2,9 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
-import { contrastRatio, oklch } from '../../../src/protocol/appearance/colour.ts';
-import { completeTheme, deriveDark } from '../../../src/protocol/appearance/complete-theme.ts';
-import { CONTRAST_PAIRS, contrastWarnings } from '../../../src/protocol/appearance/contrast.ts';
+import { contrastRatio, oklch } from '../../../protocol/appearance/colour.ts';
+import { completeTheme, deriveDark } from '../../../protocol/appearance/complete-theme.ts';
+import { CONTRAST_PAIRS, contrastWarnings } from '../../../protocol/appearance/contrast.ts';
 import { randomDark, randomTheme } from './random-themes.ts';
 
 const BRAND = { surface: '#ffffff', onSurface: '#1a1033', accent: '#0044cc', onAccent: '#ffffff' };

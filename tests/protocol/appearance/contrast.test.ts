@@ -3,15 +3,15 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import Color from 'colorjs.io';
 import fc from 'fast-check';
-import { oklch } from '../../../src/protocol/appearance/colour.ts';
-import { completeTheme, deriveDark } from '../../../src/protocol/appearance/complete-theme.ts';
+import { oklch } from '../../../protocol/appearance/colour.ts';
+import { completeTheme, deriveDark } from '../../../protocol/appearance/complete-theme.ts';
 import {
   CONTRAST_PAIRS,
   type ContrastFix,
   type ContrastWarning,
   contrastWarnings,
   type Themes,
-} from '../../../src/protocol/appearance/contrast.ts';
+} from '../../../protocol/appearance/contrast.ts';
 import { randomThemes } from './random-themes.ts';
 
 const GOOD = { surface: '#ffffff', onSurface: '#111111', accent: '#0044cc', onAccent: '#ffffff' };

@@ -1,7 +1,7 @@
 /** Every bound of catalog.md's table: a body at the limit passes there, one over is refused there. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { validateBody } from '../../../src/protocol/catalog/catalog.ts';
+import { validateBody } from '../../../protocol/catalog/catalog.ts';
 import { MODEL_EXAMPLES, serverFields } from './examples.ts';
 
 type Bound = { readonly chars: number } | { readonly items: readonly [number, number] } | { readonly range: readonly [number, number] };

@@ -2,8 +2,8 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
-import { CATALOG, modelBody, parseHandshakeEntry, toolDefinition, validateBody } from '../../../src/protocol/catalog/catalog.ts';
-import type { Routes } from '../../../src/protocol/catalog/component.ts';
+import { CATALOG, modelBody, parseHandshakeEntry, toolDefinition, validateBody } from '../../../protocol/catalog/catalog.ts';
+import type { Routes } from '../../../protocol/catalog/component.ts';
 import { EXAMPLE_ROUTES, fullExample, MODEL_EXAMPLES, serverFields } from './examples.ts';
 import { accepts } from './json-schema.ts';
 

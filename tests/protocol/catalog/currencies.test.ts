@@ -1,7 +1,7 @@
 /** catalog.md "Shared shapes": a currency is one of ISO 4217. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { validateBody } from '../../../src/protocol/catalog/catalog.ts';
+import { validateBody } from '../../../protocol/catalog/catalog.ts';
 
 const list = (currency: string) => ({ layout: 'list', items: [{ id: 'a', title: 'Tea', price: { amount: '1.50', currency } }] });
 

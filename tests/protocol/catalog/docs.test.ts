@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { test } from 'node:test';
-import { CATALOG } from '../../../src/protocol/catalog/catalog.ts';
+import { CATALOG } from '../../../protocol/catalog/catalog.ts';
 import { fullExample } from './examples.ts';
 
 // Compiled tests lie one folder deeper than their sources.

@@ -1,5 +1,5 @@
 /** Valid bodies as a model writes them, one or more for every component: shared by the tests of whoever makes or draws blocks. */
-import type { Routes } from '../../../src/protocol/catalog/component.ts';
+import type { Routes } from '../../../protocol/catalog/component.ts';
 
 type Json = null | boolean | number | string | readonly Json[] | { readonly [key: string]: Json };
 export type Example = { readonly [key: string]: Json };

@@ -1,9 +1,9 @@
 /** Fallback texts (catalog.md "Rules"): made from the body, true, at most 600 characters. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { CATALOG, fallbackText, validateBody } from '../../../src/protocol/catalog/catalog.ts';
-import type { Body } from '../../../src/protocol/catalog/component.ts';
-import { codePoints } from '../../../src/protocol/text.ts';
+import { CATALOG, fallbackText, validateBody } from '../../../protocol/catalog/catalog.ts';
+import type { Body } from '../../../protocol/catalog/component.ts';
+import { codePoints } from '../../../protocol/schema/text.ts';
 import { type Example, fullExample, MODEL_EXAMPLES, serverFields } from './examples.ts';
 
 function said(name: string, body: Example): string {

@@ -2,8 +2,8 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
-import { validateBody } from '../../../src/protocol/catalog/catalog.ts';
-import { defuseMarkdown } from '../../../src/protocol/catalog/markdown.ts';
+import { validateBody } from '../../../protocol/catalog/catalog.ts';
+import { defuseMarkdown } from '../../../protocol/catalog/markdown.ts';
 import { markdownAddresses } from '../../support/markdown-addresses.ts';
 
 const KEPT = [

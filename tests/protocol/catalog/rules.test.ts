@@ -2,9 +2,9 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import * as v from 'valibot';
-import { blockSchema } from '../../../src/protocol/catalog/block.ts';
-import { validateBody } from '../../../src/protocol/catalog/catalog.ts';
-import { explain } from '../../../src/protocol/issues.ts';
+import { blockSchema } from '../../../protocol/catalog/block.ts';
+import { validateBody } from '../../../protocol/catalog/catalog.ts';
+import { explain } from '../../../protocol/schema/issues.ts';
 import { fullExample } from './examples.ts';
 
 type Tree = Record<string, unknown>;

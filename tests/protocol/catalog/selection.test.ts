@@ -1,9 +1,9 @@
 /** Selections and submissions against the blocks they answer (catalog.md "Rules"). */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { CATALOG, validateBody } from '../../../src/protocol/catalog/catalog.ts';
-import { submissionProblems } from '../../../src/protocol/catalog/forms.ts';
-import { acceptsOtherText, selectableIds, selectionProblem } from '../../../src/protocol/catalog/selection.ts';
+import { CATALOG, validateBody } from '../../../protocol/catalog/catalog.ts';
+import { submissionProblems } from '../../../protocol/catalog/forms.ts';
+import { acceptsOtherText, selectableIds, selectionProblem } from '../../../protocol/catalog/selection.ts';
 import { type Example, fullExample, MODEL_EXAMPLES } from './examples.ts';
 
 function block(name: string, change: Example = {}) {

@@ -2,10 +2,10 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
 import * as v from 'valibot';
-import { DEFAULT_APP_SETTINGS, patchSettings, settingsFromWire, settingsToWire } from '../../../src/protocol/console/app-settings.ts';
-import { createAppBody, deriveSlug, patchAppBody, SLUG_MAX_CHARS } from '../../../src/protocol/console/apps.ts';
-import { createOrganisationBody, creditBody, patchOrganisationBody } from '../../../src/protocol/console/organisations.ts';
-import { explain } from '../../../src/protocol/issues.ts';
+import { DEFAULT_APP_SETTINGS, patchSettings, settingsFromWire, settingsToWire } from '../../../protocol/console/app-settings.ts';
+import { createAppBody, deriveSlug, patchAppBody, SLUG_MAX_CHARS } from '../../../protocol/console/apps.ts';
+import { createOrganisationBody, creditBody, patchOrganisationBody } from '../../../protocol/console/organisations.ts';
+import { explain } from '../../../protocol/schema/issues.ts';
 
 function pathRefused(schema: v.GenericSchema, body: unknown): string | undefined {
   const result = v.safeParse(schema, body);

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { asAction } from '../../../src/protocol/runtime/http-action.ts';
-import { judgeHttpAction } from '../../../src/protocol/setup/actions.ts';
+import { asAction } from '../../../protocol/runtime/http-action.ts';
+import { judgeHttpAction } from '../../../protocol/setup/actions.ts';
 
 const ITEM = {
   external_key: 'k',

@@ -1,6 +1,6 @@
 /** Arbitraries of valid request bodies of the runtime interface, made from the specification's tables and not from the schemas. */
 import fc from 'fast-check';
-import type { RuntimeBody } from '../../../src/protocol/runtime/schemas.ts';
+import type { RuntimeBody } from '../../../protocol/runtime/schemas.ts';
 
 type Arb = fc.Arbitrary<unknown>;
 

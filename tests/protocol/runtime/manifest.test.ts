@@ -3,9 +3,9 @@ import { createHash } from 'node:crypto';
 import { test } from 'node:test';
 import fc from 'fast-check';
 import * as v from 'valibot';
-import { explain } from '../../../src/protocol/issues.ts';
-import { completeManifest, manifestRequest } from '../../../src/protocol/runtime/manifest.ts';
-import { hashManifest } from '../../../src/storage/manifests.ts';
+import { completeManifest, manifestRequest } from '../../../protocol/runtime/manifest.ts';
+import { explain } from '../../../protocol/schema/issues.ts';
+import { hashManifest } from '../../../storage/apps/manifests.ts';
 
 const read = { name: 'find_order', description: 'Finds an order.' };
 const write = { name: 'cancel_order', description: 'Cancels an order.', risk: 'write', confirm_template: 'Cancel the order?' };

@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
-import { CATALOG } from '../../../src/protocol/catalog/catalog.ts';
-import { RUNTIME_BODIES, type RuntimeBody, runtimeSchemas } from '../../../src/protocol/runtime/schemas.ts';
+import { CATALOG } from '../../../protocol/catalog/catalog.ts';
+import { RUNTIME_BODIES, type RuntimeBody, runtimeSchemas } from '../../../protocol/runtime/schemas.ts';
 import { fullExample } from '../catalog/examples.ts';
 import { type Agreement, ajv, assertAccepted, assertAgreement, bySchema } from '../schema-agreement.ts';
 import { mutated } from '../setup/mutations.ts';

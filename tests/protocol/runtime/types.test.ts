@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { test } from 'node:test';
 import { compile } from 'json-schema-to-typescript';
-import { runtimeSchemas } from '../../../src/protocol/runtime/schemas.ts';
+import { runtimeSchemas } from '../../../protocol/runtime/schemas.ts';
 import type { Block, ChatRequest, StreamEvent } from '../../../types/assistant-runtime.d.ts';
 import { runtimeTypes, TYPES_FILE } from '../../support/runtime-types.ts';
 

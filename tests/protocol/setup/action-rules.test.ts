@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import * as v from 'valibot';
-import { templateParams, tokenPlace } from '../../../src/protocol/setup/action-rules.ts';
-import { actionsBody } from '../../../src/protocol/setup/actions.ts';
+import { templateParams, tokenPlace } from '../../../protocol/setup/action-rules.ts';
+import { actionsBody } from '../../../protocol/setup/actions.ts';
 import { accepts, type Fields, READ, refuses, WRITE } from './judging.ts';
 
 test('HTTP action: no field accepts a secret', () => {

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import * as v from 'valibot';
-import { actionsBody } from '../../../src/protocol/setup/actions.ts';
+import { actionsBody } from '../../../protocol/setup/actions.ts';
 import { accepts, judge, READ, refuses, WRITE } from './judging.ts';
 
 test('HTTP action: defaults are filled in, and nothing else is added', () => {

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { isIPv6 } from 'node:net';
 import { test } from 'node:test';
 import fc from 'fast-check';
-import { templateAddress, WEB_ADDRESS } from '../../../src/protocol/setup/addresses.ts';
+import { templateAddress, WEB_ADDRESS } from '../../../protocol/setup/addresses.ts';
 
 const octet = fc.constantFrom('0', '1', '10', '127', '255', '256', '01', '0x7f', '300');
 const label = fc.constantFrom('a', 'example', 'x-1', '-a', 'a_b', '1', '99', '0x1', 'xn--a', 'XN--b', 'com', 'a b', '');

@@ -1,14 +1,14 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import * as v from 'valibot';
-import { actionKeyBody, openSessionBody, rejectProposalBody } from '../../../src/protocol/console/sessions.ts';
-import { Refusal } from '../../../src/protocol/errors.ts';
-import { explain } from '../../../src/protocol/issues.ts';
-import { completeBody, failBody } from '../../../src/protocol/setup/completion.ts';
-import { detected, mergeDetected } from '../../../src/protocol/setup/detected.ts';
-import { parseEvents } from '../../../src/protocol/setup/events.ts';
-import { screensBody } from '../../../src/protocol/setup/screens.ts';
-import { startBody } from '../../../src/protocol/setup/start.ts';
+import { actionKeyBody, openSessionBody, rejectProposalBody } from '../../../protocol/console/sessions.ts';
+import { Refusal } from '../../../protocol/errors.ts';
+import { explain } from '../../../protocol/schema/issues.ts';
+import { completeBody, failBody } from '../../../protocol/setup/completion.ts';
+import { detected, mergeDetected } from '../../../protocol/setup/detected.ts';
+import { parseEvents } from '../../../protocol/setup/events.ts';
+import { screensBody } from '../../../protocol/setup/screens.ts';
+import { startBody } from '../../../protocol/setup/start.ts';
 
 /** Path of the first thing wrong; undefined when nothing is. */
 function wrong(schema: v.GenericSchema, body: unknown): string | undefined {

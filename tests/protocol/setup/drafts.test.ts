@@ -2,11 +2,11 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
 import * as v from 'valibot';
-import { Refusal } from '../../../src/protocol/errors.ts';
-import { acceptDraft } from '../../../src/protocol/setup/accept.ts';
-import { appearanceBody } from '../../../src/protocol/setup/appearance.ts';
-import { judgeKnowledgeItem, knowledgeBody } from '../../../src/protocol/setup/knowledge.ts';
-import { completePersona, DEFAULT_PERSONA, experiencePatch } from '../../../src/protocol/setup/persona.ts';
+import { Refusal } from '../../../protocol/errors.ts';
+import { acceptDraft } from '../../../protocol/setup/accept.ts';
+import { appearanceBody } from '../../../protocol/setup/appearance.ts';
+import { judgeKnowledgeItem, knowledgeBody } from '../../../protocol/setup/knowledge.ts';
+import { completePersona, DEFAULT_PERSONA, experiencePatch } from '../../../protocol/setup/persona.ts';
 
 const THEME = { surface: '#ffffff', onSurface: '#111111', accent: '#0044CC', onAccent: '#ffffff' };
 

@@ -1,6 +1,6 @@
 /** Arbitraries of valid request bodies of the setup interface, made from the specification's tables and not from the schemas. */
 import fc from 'fast-check';
-import type { SetupBody } from '../../../src/protocol/setup/schemas.ts';
+import type { SetupBody } from '../../../protocol/setup/schemas.ts';
 
 type Arb = fc.Arbitrary<unknown>;
 

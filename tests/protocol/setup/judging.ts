@@ -1,6 +1,6 @@
 /** Judges HTTP actions for tests: what is taken, and which field a refusal names. */
 import assert from 'node:assert/strict';
-import { type HttpActionShape, judgeHttpAction, type Surroundings } from '../../../src/protocol/setup/actions.ts';
+import { type HttpActionShape, judgeHttpAction, type Surroundings } from '../../../protocol/setup/actions.ts';
 
 /** Two actions that are in order, to be changed field by field. */
 export const READ = {

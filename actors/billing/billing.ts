@@ -1,0 +1,204 @@
+/**
+ * What follows from usage, off the path of every turn: the platform's ceiling, mails, top-ups, and who counts as a user. A
+ * committed charge is noted here; at most once a second an organisation's credit is then looked at, and what that asks for
+ * is written down as rows, which have deadlines of their own. So a crash loses nothing but the second's look, and the next
+ * start takes that too; in a cell, a node that is still there.
+ *
+ * Nodes of a cell tell each other what was charged and bought: caps that go by sums then count for all of them. What is lost on
+ * the way is found in rows, credit within a second and the ceiling's sum within a minute.
+ */
+import type { Logger } from 'pino';
+import { creditState, noteBought, noteCharged } from '../../storage/billing/usage.ts';
+import { type Channel, readOrganisation } from '../../storage/organisations/organisations.ts';
+import type { Storage } from '../../storage/storage.ts';
+import type { Bus } from '../cluster/bus/bus.ts';
+import { createDeadlines, type DeadlineKind } from '../deadlines.ts';
+import { eachOrganisation } from '../each-organisation.ts';
+import { DeviceSightings, type SeenDevice } from './device-sightings.ts';
+import type { Mailer } from './mail.ts';
+import type { Payments } from './payments.ts';
+import { PlatformSpend } from './platform-spend.ts';
+import { TopUps } from './top-ups.ts';
+import { UsageAlerts } from './usage-alerts.ts';
+
+export interface BillingServices {
+  readonly storage: Storage;
+  readonly mailer: Mailer;
+  /** Null: top-ups are recorded and nobody is charged. */
+  readonly payments: Payments | null;
+  /** Null: no ceiling. */
+  readonly platformBudgetMicroUsd: number | null;
+  readonly log: Logger;
+  nowMs(): number;
+  /** The other nodes of the cell, where there are any. */
+  readonly others?: Pick<Bus, 'announce' | 'listen'> | undefined;
+}
+
+export interface CommittedCharge {
+  readonly channel: Channel;
+  readonly costMicroUsd: number;
+  /** It draws credit: its turn ended well. */
+  readonly billed: boolean;
+  /** What its row is dated. */
+  readonly atMs: number;
+}
+
+export interface Billing {
+  /** The platform-wide ceiling; asked before every turn. */
+  readonly platform: Pick<PlatformSpend, 'isReached'>;
+  /** A turn's charge was committed. */
+  charged(organisationId: string, charge: CommittedCharge): void;
+  /** Credit was added. */
+  bought(organisationId: string): void;
+  /** A request of a device was admitted. */
+  seen(device: SeenDevice): void;
+  /**
+   * Looks at every organisation once, and takes up what was pending. Settles when what is owed is written down, with the ids of those
+   * that could not be looked at.
+   */
+  resume(): Promise<string[]>;
+  /** For the start of a node that is not alone, instead of `resume`: takes up only what is due. */
+  watch(): void;
+  /** A node was lost: what only it knew to be due is looked up. */
+  lookAgain(): Promise<void>;
+  /** Looks at one organisation now. */
+  evaluate(organisationId: string): Promise<void>;
+  /** Writes what waits; what is under way is taken up at the next start. */
+  close(): Promise<void>;
+}
+
+/** An organisation's credit is looked at this long after a charge, for all charges since. */
+const LOOK_MS = 1_000;
+/** How long a charge of another node that was not heard of may be missing from the ceiling's sum. */
+const RECOUNT_MS = 60_000;
+
+class OpenBilling implements Billing {
+  readonly #services: BillingServices;
+  readonly #alerts: UsageAlerts;
+  readonly #topUps: TopUps;
+  readonly #sightings: DeviceSightings;
+  readonly platform: PlatformSpend;
+  // A mail server that does not answer must not hold up top-ups, nor these each other's deadlines.
+  readonly #mailDeadlines: ReturnType<typeof createDeadlines>;
+  readonly #topUpDeadlines: ReturnType<typeof createDeadlines>;
+  /** Organisations that wait for their look: each once, however many charges it had. */
+  readonly #looks = new Map<string, NodeJS.Timeout>();
+  readonly #recounts: NodeJS.Timeout | undefined;
+  #closed = false;
+
+  constructor(services: BillingServices) {
+    const { storage, log, nowMs, others, platformBudgetMicroUsd } = services;
+    const shared = others !== undefined;
+    this.#services = services;
+    this.#alerts = new UsageAlerts(services);
+    this.#topUps = new TopUps(services);
+    this.#sightings = new DeviceSightings(storage, log, nowMs);
+    this.platform = new PlatformSpend({ storage, log }, platformBudgetMicroUsd, nowMs());
+    this.#mailDeadlines = createDeadlines({ storage, log, nowMs, shared });
+    this.#topUpDeadlines = createDeadlines({ storage, log, nowMs, shared });
+    others?.listen('charged', ({ organisationId, ...charge }) => this.#heard(organisationId, charge));
+    if (shared) this.#recounts = setInterval(() => void this.#recount(), RECOUNT_MS).unref();
+  }
+
+  async #recount(): Promise<void> {
+    try {
+      await this.platform.recount(this.#services.nowMs(), () => this.#closed);
+    } catch (error) {
+      if (!this.#closed) this.#services.log.error({ err: error }, 'the spend of all organisations could not be added up');
+    }
+  }
+
+  /** What the path of its file says is all that a cache needs: a file that is not open here stays closed. */
+  #file(organisationId: string): { readonly path: string } {
+    return { path: this.#services.storage.layout.organisation(organisationId) };
+  }
+
+  /** Another node charged, or added credit (a cost of 0). Whoever committed the charge looks at what it leads to. */
+  #heard(organisationId: string, { channel, costMicroUsd, atMs, billed }: CommittedCharge): void {
+    if (costMicroUsd === 0) {
+      noteBought(this.#file(organisationId));
+      return;
+    }
+    this.platform.add(costMicroUsd, atMs, organisationId);
+    if (channel === 'live' && billed) noteCharged(this.#file(organisationId), costMicroUsd);
+  }
+
+  charged(organisationId: string, { channel, costMicroUsd, atMs, billed }: CommittedCharge): void {
+    if (costMicroUsd === 0) return;
+    this.platform.add(costMicroUsd, atMs, organisationId);
+    this.#services.others?.announce('charged', { organisationId, channel, costMicroUsd, atMs, billed });
+    if (channel !== 'live') return;
+    if (billed) noteCharged(this.#file(organisationId), costMicroUsd);
+    if (this.#closed || this.#looks.has(organisationId)) return;
+    this.#looks.set(organisationId, setTimeout(() => this.#look(organisationId), LOOK_MS).unref());
+  }
+
+  bought(organisationId: string): void {
+    const { nowMs, others } = this.#services;
+    noteBought(this.#file(organisationId));
+    others?.announce('charged', { organisationId, channel: 'live', costMicroUsd: 0, atMs: nowMs(), billed: true });
+  }
+
+  #look(organisationId: string): void {
+    this.#looks.delete(organisationId);
+    this.evaluate(organisationId).catch((error: unknown) => {
+      // The next charge looks again, and so does the next start.
+      if (!this.#closed) this.#services.log.error({ err: error, organisation_id: organisationId }, 'usage could not be looked at');
+    });
+  }
+
+  async evaluate(organisationId: string): Promise<void> {
+    const { storage, nowMs } = this.#services;
+    const organisation = readOrganisation(storage.control, organisationId);
+    if (organisation === undefined) return;
+    // In this order: see TopUps.plan.
+    const newest = this.#topUps.newest(organisationId);
+    const credit = creditState(storage.control, storage.organisation(organisationId), organisationId, nowMs());
+    if (await this.#topUps.plan(organisation, credit, newest)) this.#topUpDeadlines.note(organisationId, nowMs());
+    if (await this.#alerts.plan(organisation, credit)) this.#mailDeadlines.note(organisationId, nowMs());
+  }
+
+  seen(device: SeenDevice): void {
+    this.#sightings.seen(device);
+  }
+
+  async resume(): Promise<string[]> {
+    const failed = await eachOrganisation(this.#services, 'looking at usage', (id) => this.evaluate(id));
+    this.watch();
+    return failed;
+  }
+
+  watch(): void {
+    this.#mailDeadlines.watch([this.#alerts.deadlines()]);
+    this.#topUpDeadlines.watch([this.#toldTopUps()]);
+  }
+
+  /** Top-ups add credit: the other nodes hear of it. */
+  #toldTopUps(): DeadlineKind {
+    const kind = this.#topUps.deadlines();
+    if (this.#services.others === undefined) return kind;
+    const settle = async (organisationId: string) => {
+      await kind.settle(organisationId);
+      this.bought(organisationId);
+    };
+    return { next: kind.next, settle };
+  }
+
+  async lookAgain(): Promise<void> {
+    await this.#mailDeadlines.lookAgain();
+    await this.#topUpDeadlines.lookAgain();
+  }
+
+  async close(): Promise<void> {
+    this.#closed = true;
+    clearInterval(this.#recounts);
+    for (const timer of this.#looks.values()) clearTimeout(timer);
+    this.#mailDeadlines.close();
+    this.#topUpDeadlines.close();
+    await this.#sightings.flush();
+  }
+}
+
+export function createBilling(services: BillingServices): Billing {
+  return new OpenBilling(services);
+}

@@ -1,0 +1,81 @@
+/**
+ * Which devices opened their app with a live key (service.md "Limits" rule 7). A row a day for each device is all that is
+ * kept, so most requests find theirs noted already: a look into memory. Rows are written in batches, off the requests' path;
+ * what a crash takes is noted again with the device's next request.
+ */
+import { LRUCache } from 'lru-cache';
+import type { Logger } from 'pino';
+import type { Channel } from '../../storage/organisations/organisations.ts';
+import type { Sighting } from '../../storage/people/devices.ts';
+import type { Storage } from '../../storage/storage.ts';
+
+export interface SeenDevice {
+  readonly app: { readonly id: string };
+  readonly organisationId: string;
+  readonly channel: Channel;
+  /** '' when the caller sent none. */
+  readonly deviceId: string;
+}
+
+const DAY_MS = 24 * 60 * 60 * 1000;
+/** Some 150 bytes each. A device that is pushed out is written once more that day. */
+const DEVICES_KEPT_MAX = 100_000;
+const FLUSH_MS = 1_000;
+/** Rows of one write; it shares its transaction with turns. */
+const BATCH_MAX = 200;
+/** Of all organisations together. Whoever invents more devices than this in a second is not counted for it. */
+const WAITING_MAX = 10_000;
+
+export class DeviceSightings {
+  readonly #storage: Storage;
+  readonly #log: Logger;
+  readonly #nowMs: () => number;
+  /** The day on which a device was last noted, by app and device. */
+  readonly #noted = new LRUCache<string, number>({ max: DEVICES_KEPT_MAX });
+  #waiting = new Map<string, Sighting[]>();
+  #waitingCount = 0;
+  #timer: NodeJS.Timeout | null = null;
+
+  constructor(storage: Storage, log: Logger, nowMs: () => number) {
+    this.#storage = storage;
+    this.#log = log;
+    this.#nowMs = nowMs;
+  }
+
+  seen({ app, organisationId, channel, deviceId }: SeenDevice): void {
+    if (channel !== 'live' || deviceId === '') return;
+    const day = Math.floor(this.#nowMs() / DAY_MS);
+    const key = `${app.id} ${deviceId}`;
+    if (this.#noted.get(key) === day || this.#waitingCount >= WAITING_MAX) return;
+    this.#noted.set(key, day);
+    const waiting = this.#waiting.get(organisationId);
+    if (waiting === undefined) this.#waiting.set(organisationId, [{ appId: app.id, deviceId }]);
+    else waiting.push({ appId: app.id, deviceId });
+    this.#waitingCount += 1;
+    this.#timer ??= setTimeout(() => void this.flush(), FLUSH_MS).unref();
+  }
+
+  /** Writes what waits. Never rejects. */
+  async flush(): Promise<void> {
+    if (this.#timer !== null) clearTimeout(this.#timer);
+    this.#timer = null;
+    const waiting = this.#waiting;
+    this.#waiting = new Map();
+    this.#waitingCount = 0;
+    for (const [organisationId, sightings] of waiting) {
+      for (let from = 0; from < sightings.length; from += BATCH_MAX) {
+        await this.#write(organisationId, sightings.slice(from, from + BATCH_MAX));
+      }
+    }
+  }
+
+  async #write(organisationId: string, sightings: readonly Sighting[]): Promise<void> {
+    try {
+      await this.#storage.write(organisationId, 'seeDevices', { sightings, nowMs: this.#nowMs() });
+    } catch (error) {
+      // The next request of each will try again.
+      for (const { appId, deviceId } of sightings) this.#noted.delete(`${appId} ${deviceId}`);
+      this.#log.warn({ err: error, organisation_id: organisationId }, 'devices that were seen could not be noted');
+    }
+  }
+}

@@ -1,0 +1,121 @@
+/**
+ * Automatic top-up (service.md "Limits" rule 6): once credit is below 10 USD, the chosen amount is charged to the registered
+ * card. One top-up at a time is pending; it is tried until it is known what became of it, always under the same id, which is
+ * the card processor's idempotency key. So a retry, a second process or a crash between charge and commit charges once.
+ */
+import type { Logger } from 'pino';
+import { mintId } from '../../protocol/ids.ts';
+import { TOP_UP_BELOW_USD } from '../../protocol/limits.ts';
+import { toMicroUsd } from '../../protocol/money.ts';
+import { countTopUps, dueTopUp, listTopUps, nextTopUpAtMs, type TopUp } from '../../storage/billing/top-ups.ts';
+import { type CreditState, creditLeft, noteBought } from '../../storage/billing/usage.ts';
+import { type OrganisationRecord, readOrganisation } from '../../storage/organisations/organisations.ts';
+import type { Storage } from '../../storage/storage.ts';
+import type { DeadlineKind } from '../deadlines.ts';
+import type { PaymentOutcome, Payments } from './payments.ts';
+
+export interface TopUpServices {
+  readonly storage: Storage;
+  /** Null: nothing is charged, and top-ups are recorded as `manual`. */
+  readonly payments: Payments | null;
+  readonly log: Logger;
+  nowMs(): number;
+}
+
+const DAY_MS = 24 * 60 * 60 * 1000;
+/** A card that was declined is declined again; its bank counts such attempts. */
+const AFTER_FAILURE_MS = DAY_MS;
+/** Within 24 hours: whoever spends more than this many times the chosen amount a day should choose a larger one. */
+const TOP_UPS_PER_DAY_MAX = 100;
+const BACK_OFF_FIRST_MS = 30_000;
+/** What became of a charge has to be found out, so this is asked once an hour for as long as it takes. */
+const BACK_OFF_MAX_MS = 3_600_000;
+const MICRO_USD_PER_CENT = 10_000;
+
+function backOffMs(attempts: number): number {
+  return Math.min(BACK_OFF_MAX_MS, BACK_OFF_FIRST_MS * 2 ** Math.min(attempts, 20));
+}
+
+export class TopUps {
+  readonly #services: TopUpServices;
+
+  constructor(services: TopUpServices) {
+    this.#services = services;
+  }
+
+  /**
+   * Begins a top-up when the organisation wants one and `credit` is below the line. `newest` was read before `credit`:
+   * credit that another top-up brought meanwhile is not topped up again. True when one was begun.
+   */
+  plan(organisation: OrganisationRecord, credit: CreditState, newest: TopUp | undefined): Promise<boolean> {
+    const { autoTopUp, id: organisationId } = organisation;
+    const atMs = this.#services.nowMs();
+    if (!autoTopUp.enabled || creditLeft(credit) >= toMicroUsd(TOP_UP_BELOW_USD)) return Promise.resolve(false);
+    if (newest?.state === 'pending') return Promise.resolve(false);
+    if (newest?.state === 'failed' && atMs < newest.createdAtMs + AFTER_FAILURE_MS) return Promise.resolve(false);
+    const { storage } = this.#services;
+    if (countTopUps(storage.organisation(organisationId), atMs - DAY_MS) >= TOP_UPS_PER_DAY_MAX) return Promise.resolve(false);
+    const amountMicroUsd = toMicroUsd(autoTopUp.amount_usd);
+    return storage.write(organisationId, 'beginTopUp', {
+      id: mintId('top', atMs),
+      newest: newest?.id ?? null,
+      amountMicroUsd,
+      nowMs: atMs,
+    });
+  }
+
+  /** The newest top-up, to be read before the credit that is shown to `plan`. */
+  newest(organisationId: string): TopUp | undefined {
+    return listTopUps(this.#services.storage.organisation(organisationId), 1)[0];
+  }
+
+  deadlines(): DeadlineKind {
+    return { next: nextTopUpAtMs, settle: (organisationId) => this.charge(organisationId) };
+  }
+
+  /** Charges the pending top-up that is due, or finds out what became of it. */
+  async charge(organisationId: string): Promise<void> {
+    const { storage, nowMs } = this.#services;
+    const topUp = dueTopUp(storage.organisation(organisationId), nowMs());
+    const organisation = readOrganisation(storage.control, organisationId);
+    if (topUp === undefined || organisation === undefined) return;
+    const retryAtMs = nowMs() + backOffMs(topUp.attempts);
+    // Committed before the card is charged: whoever finds the row later knows that it may have been.
+    if (!(await storage.write(organisationId, 'attemptTopUp', { id: topUp.id, retryAtMs }))) return;
+    await this.#settle(organisation, topUp, await this.#outcome(organisation, topUp));
+  }
+
+  async #outcome({ name, autoTopUp }: OrganisationRecord, topUp: TopUp): Promise<PaymentOutcome | 'manual'> {
+    const { payments } = this.#services;
+    if (payments === null) return 'manual';
+    const customer = autoTopUp.stripe_customer;
+    if (customer === undefined) {
+      const reason = 'No card is registered: set auto_top_up.stripe_customer.';
+      // One that was tried before may have been charged; without its customer nobody can ask.
+      return topUp.attempts > 0 ? { state: 'pending', reason } : { state: 'failed', reason };
+    }
+    return payments.charge({
+      id: topUp.id,
+      customer,
+      amountCents: Math.round(topUp.amountMicroUsd / MICRO_USD_PER_CENT),
+      description: `Usage credit of ${name}`,
+      createdAtMs: topUp.createdAtMs,
+      isRepeated: topUp.attempts > 0,
+    });
+  }
+
+  async #settle({ id: organisationId }: OrganisationRecord, { id }: TopUp, outcome: PaymentOutcome | 'manual'): Promise<void> {
+    const { storage, log } = this.#services;
+    const nowMs = this.#services.nowMs();
+    const state = outcome === 'manual' ? outcome : outcome.state;
+    const reason = outcome === 'manual' || outcome.state === 'charged' ? null : outcome.reason;
+    log[reason === null ? 'info' : 'warn']({ organisation_id: organisationId, top_up: id, state, reason }, 'automatic top-up');
+    if (state === 'pending') {
+      await storage.write(organisationId, 'postponeTopUp', { id, error: reason ?? '' });
+      return;
+    }
+    const paymentId = outcome !== 'manual' && outcome.state === 'charged' ? outcome.paymentId : null;
+    await storage.write(organisationId, 'settleTopUp', { id, state, paymentId, error: reason, nowMs });
+    noteBought(storage.organisation(organisationId));
+  }
+}

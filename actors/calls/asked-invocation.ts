@@ -1,0 +1,54 @@
+/** A call that waits, or waited, for a person: whose it is, and the one write that moves it together with its card. */
+import { Refusal } from '../../protocol/errors.ts';
+import type { ConversationRow } from '../../storage/conversations/conversations.ts';
+import { type InvocationRow, readInvocationById, type Settlement } from '../../storage/conversations/invocations.ts';
+import { readTurnSender } from '../../storage/conversations/turns.ts';
+import type { Connection } from '../../storage/sqlite/connection.ts';
+import type { Storage } from '../../storage/storage.ts';
+import { actedConversation, type DeviceCaller } from '../people/ownership.ts';
+
+export interface ConfirmationServices {
+  readonly storage: Storage;
+  nowMs(): number;
+}
+
+/**
+ * Tries for a call that others move at the same time. Who loses a race finds an answer, or a card that a person is
+ * changing by hand; this many in a row do not happen to one person.
+ */
+export const ATTEMPTS_MAX = 8;
+
+/** Rows of turns are numbered from 1. */
+const NO_TURN = 0;
+
+export interface AskedInvocation {
+  readonly db: Connection;
+  readonly row: InvocationRow;
+  readonly conversation: ConversationRow;
+}
+
+/**
+ * The call as its rows have it now.
+ * @throws Refusal 404 `invalid_request` when it is missing or not this caller's (one answer for both), 400 for a read.
+ */
+export function askedInvocation({ storage }: ConfirmationServices, caller: DeviceCaller, id: string): AskedInvocation {
+  const db = storage.organisation(caller.organisationId);
+  const row = readInvocationById(db, id);
+  // A missing call is looked for in a missing conversation, so that it takes as long as a stranger's.
+  const conversation = actedConversation(db, row?.conversationId ?? '', readTurnSender(db, row?.turn ?? NO_TURN), caller);
+  if (row === undefined || conversation === undefined) {
+    throw new Refusal('invalid_request', 'There is no such invocation for this device.', { status: 404 });
+  }
+  if (row.risk === 'read') throw new Refusal('invalid_request', 'This invocation is a read action: nobody is asked to confirm it.');
+  return { db, row, conversation };
+}
+
+/** Makes the change and redraws the card, both or neither: false when the call had moved on since it was read. */
+export function moveInvocation(
+  { storage }: ConfirmationServices,
+  organisationId: string,
+  settlement: Settlement,
+  nowMs: number,
+): Promise<boolean> {
+  return storage.write(organisationId, 'answerInvocation', { settlement, nowMs });
+}

@@ -1,0 +1,133 @@
+/**
+ * A person changes values of a call on its card before answering it (decisions §8). The new values pass the rules that the
+ * model's call passed. While a change is under way the row says so, and nobody can confirm; a change that is not good leaves
+ * the card waiting for a better one.
+ *
+ * A change that is accepted is the card's next revision. One that is not leaves the revision as it is: the person saw the values
+ * that still stand, and their next try names the same card.
+ */
+import { checkValues } from '../../assistant/action-params.ts';
+import { Refusal } from '../../protocol/errors.ts';
+import { ERROR_DETAILS_MAX } from '../../protocol/limits.ts';
+import type { EditReply, EditRequest } from '../../protocol/runtime/invocations.ts';
+import { type Detail, summarise } from '../../protocol/schema/issues.ts';
+import { type PickChange, readBlockById } from '../../storage/conversations/conversations.ts';
+import type { InvocationChange, InvocationRow } from '../../storage/conversations/invocations.ts';
+import { concealmentOf } from '../people/concealment.ts';
+import type { DeviceCaller } from '../people/ownership.ts';
+import { type AskedInvocation, ATTEMPTS_MAX, askedInvocation, type ConfirmationServices, moveInvocation } from './asked-invocation.ts';
+import { type CallDefinition, definitionOf, editedCard, editingCard, rejectedCard, settledCard } from './card.ts';
+import { acceptEdit, answerOf, beginEdit, changed, expireChange, lostChange, rejectEdit } from './invocation-step.ts';
+
+function refused(details: readonly Detail[]): Refusal {
+  return new Refusal('invalid_request', `${summarise(details)}.`, { details });
+}
+
+/** @throws Refusal 400 when the call was answered. */
+function requireOpen(row: InvocationRow): void {
+  const answer = answerOf(row);
+  if (answer === 'pending') return;
+  throw new Refusal('invalid_request', `The card was answered: it is ${answer} and cannot be changed any more.`);
+}
+
+/** @throws Refusal 400 for a change of another card than the one that waits, and while another change is under way. */
+function requireRevision(row: InvocationRow, revision: number): void {
+  if (row.state === 'pending.editing')
+    throw new Refusal('invalid_request', 'Another change of this card is under way. Send this one again.');
+  if (row.revision === revision) return;
+  throw refused([{ path: 'revision', message: `is not that of the card: it is at revision ${row.revision}` }]);
+}
+
+/** @throws Refusal 400 naming what the action does not let a person change; the card stays as it is. */
+function requireEditable({ action }: CallDefinition, patch: EditRequest['params']): void {
+  const details = Object.keys(patch).flatMap((name): Detail[] => {
+    const param = Object.hasOwn(action.params, name) ? action.params[name] : undefined;
+    if (param?.editable === true) return [];
+    return [{ path: `params.${name}`, message: param === undefined ? 'is not a parameter of this action' : 'is not editable' }];
+  });
+  if (details.length > 0) throw refused(details.slice(0, ERROR_DETAILS_MAX));
+}
+
+/** A change that passed the rules and has begun: nobody else answers or changes the card meanwhile, but a decline and the clock may end it. */
+interface BegunEdit extends AskedInvocation {
+  /** As it was when the change began. */
+  readonly row: InvocationRow;
+  readonly definition: CallDefinition;
+  /** Every value of the call as it becomes, as the app knows them. */
+  readonly params: InvocationRow['params'];
+}
+
+/** Checks the change and takes the card. @throws Refusal `invalid_request` for what cannot be changed like this. */
+async function beginCardEdit(services: ConfirmationServices, caller: DeviceCaller, id: string, request: EditRequest): Promise<BegunEdit> {
+  for (let attempt = 0; attempt < ATTEMPTS_MAX; attempt += 1) {
+    const asked = askedInvocation(services, caller, id);
+    const { db, row } = asked;
+    requireOpen(row);
+    const nowMs = services.nowMs();
+    const move = (change: InvocationChange, card: PickChange | null) =>
+      moveInvocation(services, caller.organisationId, { change, card }, nowMs);
+    const expired = expireChange(row, nowMs);
+    if (expired !== null) {
+      if (await move(expired, settledCard(db, expired))) requireOpen(changed(row, expired));
+      continue;
+    }
+    requireRevision(row, request.revision);
+    const definition = definitionOf(row);
+    if (definition === null)
+      throw new Refusal('invalid_request', 'This card was made before cards could be changed. Confirm or decline it.');
+    requireEditable(definition, request.params);
+    const params = { ...concealmentOf(services.storage, caller.organisationId, asked.conversation).restore(row.params), ...request.params };
+    const checked = checkValues(definition.action.params, params);
+    if (!checked.ok) {
+      if (!(await move(rejectEdit(row), rejectedCard(db, row, checked.details)))) continue;
+      throw refused(checked.details.map(({ path, message }) => ({ path: path === '' ? 'params' : `params.${path}`, message })));
+    }
+    const begun = beginEdit(row);
+    if (begun !== null && (await move(begun, editingCard(db, row, 'pending')))) return { ...asked, definition, params: checked.params };
+  }
+  throw new Refusal('internal', 'Others answer this card at the same time. Try again.');
+}
+
+/** The call's values as they are stored: those that were not changed stay as they are. */
+function storedParams(row: InvocationRow, params: InvocationRow['params'], concealed: EditRequest['params']): InvocationRow['params'] {
+  return Object.fromEntries(Object.keys(params).map((name) => [name, Object.hasOwn(concealed, name) ? concealed[name] : row.params[name]]));
+}
+
+/**
+ * Changes values and draws the card anew.
+ * @throws Refusal `invalid_request`: 404 for a call that is missing or not the caller's; 400, most with `details`, for a stale
+ * revision, for what is not editable, for a value that does not fit (the card then waits in `rejected`), and for a card that
+ * is answered or being changed.
+ */
+export async function editCard(services: ConfirmationServices, caller: DeviceCaller, id: string, request: EditRequest): Promise<EditReply> {
+  const edit = await beginCardEdit(services, caller, id, request);
+  const { db, row, definition } = edit;
+  const { organisationId } = caller;
+  const concealment = concealmentOf(services.storage, organisationId, edit.conversation, { ...caller, locale: definition.locale });
+  let tookEffect: boolean;
+  try {
+    const params = storedParams(row, edit.params, await concealment.conceal(request.params));
+    const kept: CallDefinition = { ...definition, asked: definition.asked ?? row.params };
+    const change = acceptEdit(row, { params: JSON.stringify(params), definition: JSON.stringify(kept) });
+    const card = editedCard(db, row, definition, params);
+    tookEffect = await moveInvocation(services, organisationId, { change, card }, services.nowMs());
+  } catch (error) {
+    await giveBack(services, organisationId, edit);
+    throw error;
+  }
+  const { row: now } = askedInvocation(services, caller, id);
+  if (!tookEffect) {
+    // Declined, run out, or taken by another process that took this one for dead.
+    requireOpen(now);
+    throw new Refusal('invalid_request', 'The change did not take effect. Send it again.');
+  }
+  const block = now.blockId === null ? undefined : readBlockById(db, now.blockId);
+  return { status: 'pending', revision: row.revision + 1, ...(block === undefined ? {} : { block: concealment.restore(block) }) };
+}
+
+/** The change came to nothing for a reason of the service's own: the card can be answered again as it was. */
+async function giveBack(services: ConfirmationServices, organisationId: string, { db, row }: BegunEdit): Promise<void> {
+  const change = lostChange({ ...row, state: 'pending.editing' });
+  if (change === null) return;
+  await moveInvocation(services, organisationId, { change, card: editingCard(db, row, 'idle') }, services.nowMs());
+}

@@ -1,0 +1,117 @@
+/** The confirmation card of a stored call: what its row keeps of the action, and how the card is redrawn as the call goes on. */
+import { safeCard, safeFallback } from '../../assistant/privacy/safe-block.ts';
+import type { Block } from '../../protocol/catalog/block.ts';
+import type { ConfirmCardBody } from '../../protocol/catalog/confirm.ts';
+import { Refusal } from '../../protocol/errors.ts';
+import type { ManifestAction } from '../../protocol/runtime/manifest.ts';
+import type { Detail } from '../../protocol/schema/issues.ts';
+import { clip } from '../../protocol/schema/text.ts';
+import type { ActionDefinition } from '../../protocol/setup/action-rules.ts';
+import { type PickChange, readBlockById } from '../../storage/conversations/conversations.ts';
+import { type InvocationChange, type InvocationRow, readInvocationById } from '../../storage/conversations/invocations.ts';
+import type { Connection } from '../../storage/sqlite/connection.ts';
+import { confirmCardBody } from './card-body.ts';
+import { answerOf } from './invocation-step.ts';
+
+/** Room for one sentence on why a changed value was not accepted; the component's own bound. */
+const FIELD_ERROR_MAX_CHARS = 200;
+
+/** What a stored call keeps of its action: as it was when the person was asked, whatever the app declares since. */
+export interface CallDefinition {
+  readonly action: ManifestAction;
+  /** The handshake's. */
+  readonly locale: string | null;
+  /** Of an action that the service runs itself. */
+  readonly http: ActionDefinition | null;
+  /** What the model called it with, once a person has changed that. */
+  readonly asked?: InvocationRow['params'];
+}
+
+/** The action of a stored call; null for reads. */
+export function definitionOf({ definition }: Pick<InvocationRow, 'definition'>): CallDefinition | null {
+  return definition === null ? null : (JSON.parse(definition) as CallDefinition);
+}
+
+/** The model's own call of a stored row, and what a person made of it: null where nobody changed it. In placeholder form. */
+export function askedCall(row: InvocationRow): {
+  readonly params: InvocationRow['params'];
+  readonly edits: InvocationRow['params'] | null;
+} {
+  // Only an edit raises the revision: most rows need not be looked into.
+  const asked = row.revision === 1 ? undefined : definitionOf(row)?.asked;
+  if (asked === undefined) return { params: row.params, edits: null };
+  const names = new Set([...Object.keys(asked), ...Object.keys(row.params)]);
+  const changed = [...names].filter((name) => JSON.stringify(asked[name]) !== JSON.stringify(row.params[name]));
+  const edits = changed.length === 0 ? null : Object.fromEntries(changed.map((name) => [name, row.params[name] ?? null]));
+  return { params: asked, edits };
+}
+
+/**
+ * A confirmation is of the card that the person saw.
+ * @throws Refusal 409 `conflict` with the card as it is now, its values put back by `restore`, when `revision` names another one.
+ */
+export function requireRevision(db: Connection, row: InvocationRow, revision: number | undefined, restore: (card: Block) => Block): void {
+  if (revision === undefined || revision === row.revision) return;
+  const block = row.blockId === null ? undefined : readBlockById(db, row.blockId);
+  const message = `is not that of the card, which is at revision ${row.revision}: show the person the card as it is, and ask again`;
+  const details = [{ path: 'revision', message }];
+  throw new Refusal('conflict', `revision ${message}.`, { details, ...(block === undefined ? {} : { block: restore(block) }) });
+}
+
+/** The card as it is stored, and as `redraw` makes it; null when the call has none. */
+function redrawn(db: Connection, blockId: string | null, redraw: (body: ConfirmCardBody) => ConfirmCardBody): PickChange | null {
+  const block = blockId === null ? undefined : readBlockById(db, blockId);
+  if (block === undefined) return null;
+  const body = safeCard(redraw(block.body as unknown as ConfirmCardBody));
+  return {
+    id: block.id,
+    before: JSON.stringify(block.body),
+    after: JSON.stringify(body),
+    fallbackText: safeFallback('confirm_card', body),
+  };
+}
+
+function withoutErrors(fields: ConfirmCardBody['fields']): ConfirmCardBody['fields'] {
+  return fields.map(({ error: _, ...field }) => field);
+}
+
+/** The card of a call that was settled, as it is shown from now on; null when it has none or shows that already. */
+export function settledCard(db: Connection, change: InvocationChange): PickChange | null {
+  const row = readInvocationById(db, change.id);
+  if (row === undefined) return null;
+  const status = answerOf({ state: change.to, confirmedAtMs: change.confirmedAtMs ?? row.confirmedAtMs });
+  const block = row.blockId === null ? undefined : readBlockById(db, row.blockId);
+  if (status === 'pending' || block === undefined || block.body.status !== 'pending') return null;
+  return redrawn(db, row.blockId, (body) => ({ ...body, fields: withoutErrors(body.fields), edit_state: 'idle', status }));
+}
+
+/** The card while a change of it is under way, and as it stands when that came to nothing. */
+export function editingCard(db: Connection, row: InvocationRow, editState: 'pending' | 'idle'): PickChange | null {
+  return redrawn(db, row.blockId, (body) => ({ ...body, fields: withoutErrors(body.fields), edit_state: editState }));
+}
+
+/** The card after a change that was not accepted; `details` name parameters by path. */
+export function rejectedCard(db: Connection, row: InvocationRow, details: readonly Detail[]): PickChange | null {
+  const problems = new Map(details.map(({ path, message }) => [path, message]));
+  return redrawn(db, row.blockId, (body) => ({
+    ...body,
+    edit_state: 'rejected',
+    fields: withoutErrors(body.fields).map((field) => {
+      const problem = problems.get(field.param);
+      return problem === undefined ? field : { ...field, error: clip(problem, FIELD_ERROR_MAX_CHARS) };
+    }),
+  }));
+}
+
+/** The card of a call whose parameters a person changed: drawn anew, as it was drawn first. */
+export function editedCard(
+  db: Connection,
+  row: InvocationRow,
+  { action, locale }: CallDefinition,
+  params: InvocationRow['params'],
+): PickChange | null {
+  return redrawn(db, row.blockId, (body) => ({
+    ...confirmCardBody(action, { invocationId: row.id, params, expiresAtMs: row.expiresAtMs ?? 0 }, locale),
+    expires_at: body.expires_at,
+  }));
+}

@@ -1,0 +1,39 @@
+/** The signed receipt of a confirmed call (decisions §8): what a client hands on to the app's backend as proof that a person agreed. */
+
+import { readIdentitySecrets } from '../../storage/apps/identity-secrets.ts';
+import type { InvocationRow } from '../../storage/conversations/invocations.ts';
+import { wasSigned } from '../../storage/conversations/turns.ts';
+import { readEndUserById } from '../../storage/people/end-users.ts';
+import { concealmentOf } from '../people/concealment.ts';
+import type { DeviceCaller } from '../people/ownership.ts';
+import type { AskedInvocation, ConfirmationServices } from './asked-invocation.ts';
+import { signReceipt } from './receipt.ts';
+
+/**
+ * Signed with the app's present identity secret, over the parameters as the client runs them. The same bytes each time, until the
+ * secret is rotated. Undefined for a call that nobody confirmed.
+ */
+export function confirmationReceipt(
+  { storage, nowMs }: ConfirmationServices,
+  organisationId: string,
+  row: InvocationRow,
+  { params, externalUserId }: { readonly params: InvocationRow['params']; readonly externalUserId: string | null },
+): string | undefined {
+  if (row.confirmedAtMs === null) return undefined;
+  const db = storage.organisation(organisationId);
+  const secrets = readIdentitySecrets(db, storage.vault, row.appId, nowMs());
+  if (secrets === undefined) return undefined;
+  const { id: invocationId, name: action, confirmedAtMs } = row;
+  const personVerified = wasSigned(db, row.turn);
+  const recorded = !row.confirmedOnTrust;
+  return signReceipt({ secret: secrets.current, invocationId, action, params, externalUserId, personVerified, recorded, confirmedAtMs });
+}
+
+/** The receipt as the confirm endpoint answers it. */
+export function receiptOf(services: ConfirmationServices, caller: DeviceCaller, asked: AskedInvocation): string | undefined {
+  const { db, row, conversation } = asked;
+  if (row.confirmedAtMs === null) return undefined;
+  const person = conversation.endUserId === null ? undefined : readEndUserById(db, caller.appId, conversation.endUserId);
+  const params = concealmentOf(services.storage, caller.organisationId, conversation).restore(row.params);
+  return confirmationReceipt(services, caller.organisationId, row, { params, externalUserId: person?.externalUserId ?? null });
+}

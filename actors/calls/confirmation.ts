@@ -1,0 +1,138 @@
+/**
+ * A person's answer to a write or destructive call (service.md "Invocation confirmation", decisions §8). Whatever races, one
+ * answer is recorded and everybody is told that one. Needs no owner: each answer is a compare-and-set of the call's row.
+ */
+import { setTimeout as pause } from 'node:timers/promises';
+import { Refusal } from '../../protocol/errors.ts';
+import type { ConfirmReply, ConfirmRequest, EditReply, EditRequest } from '../../protocol/runtime/invocations.ts';
+import { type InvocationRow, readEditing } from '../../storage/conversations/invocations.ts';
+import { concealmentOf } from '../people/concealment.ts';
+import type { DeviceCaller } from '../people/ownership.ts';
+import { type AskedInvocation, ATTEMPTS_MAX, askedInvocation, type ConfirmationServices, moveInvocation } from './asked-invocation.ts';
+import { definitionOf, editingCard, requireRevision, settledCard } from './card.ts';
+import { editCard } from './card-edit.ts';
+import { receiptOf } from './confirmation-receipt.ts';
+import { answerOf, changed, decisionChange, expireChange, lostChange } from './invocation-step.ts';
+
+/** Rows put right in one transaction at a start. */
+const ROWS_PER_ROUND = 200;
+/** A change takes some milliseconds; one that takes this long is nobody's any more. */
+export const EDIT_ABANDONED_MS = 5_000;
+
+/** A card's change: an accepted one raises the revision. */
+function changeOf({ id, revision }: InvocationRow): string {
+  return `${id} ${revision}`;
+}
+
+/** Letters that look alike are the same letters, and a keyboard's space at the end is not meant. */
+function plain(words: string): string {
+  return words.normalize('NFC').trim();
+}
+
+/** @throws Refusal 400 when the card asks for words and these are others. */
+function requireTyped(row: InvocationRow, typed: string | undefined): void {
+  const wanted = definitionOf(row)?.action.type_to_confirm;
+  if (wanted === undefined || plain(typed ?? '') === plain(wanted)) return;
+  const message = `must be "${wanted}", as the card asks; nothing was confirmed`;
+  throw new Refusal('invalid_request', `typed ${message}.`, { details: [{ path: 'typed', message }] });
+}
+
+/** @throws Refusal 400 for a card that cannot be confirmed as it is. */
+function requireConfirmable(row: InvocationRow, seen: InvocationRow): void {
+  if (row.state === 'pending.editing') {
+    throw new Refusal('invalid_request', 'A change of this card is under way. Confirm it once that is answered.');
+  }
+  if (row.state === 'pending.rejected') {
+    throw new Refusal('invalid_request', 'The last change of this card was not accepted. Change it again or decline.');
+  }
+  if (row.revision !== seen.revision) {
+    throw new Refusal(
+      'invalid_request',
+      `The card was changed while this answer came. Show the person revision ${row.revision} and ask again.`,
+    );
+  }
+}
+
+export class Confirmations {
+  readonly #services: ConfirmationServices;
+
+  constructor(services: ConfirmationServices) {
+    this.#services = services;
+  }
+
+  /**
+   * Records the decision, or answers the one that is recorded.
+   * @throws Refusal `conflict` with the card, for a confirmation of another revision; `invalid_request`: 404 for a call that is missing or not the caller's; 400 for a read, for a confirmation
+   * while the card is being changed or was changed badly, and for other words than the card asks for.
+   */
+  async confirm(caller: DeviceCaller, id: string, request: ConfirmRequest): Promise<ConfirmReply> {
+    const { row: seen } = askedInvocation(this.#services, caller, id);
+    for (let attempt = 0; attempt < ATTEMPTS_MAX; attempt += 1) {
+      const asked = askedInvocation(this.#services, caller, id);
+      const { db, row } = asked;
+      if (answerOf(row) !== 'pending') return this.#reply(caller, asked, { already_answered: true });
+      const nowMs = this.#services.nowMs();
+      const change = expireChange(row, nowMs) ?? this.#decided(caller, asked, seen, request, nowMs);
+      const settlement = { change, card: settledCard(db, change) };
+      const tookEffect = await moveInvocation(this.#services, caller.organisationId, settlement, nowMs);
+      if (tookEffect) return this.#reply(caller, { ...asked, row: changed(row, change) });
+    }
+    throw new Refusal('internal', 'Others answer this card at the same time. Try again.');
+  }
+
+  #decided(
+    caller: DeviceCaller,
+    { db, row, conversation }: AskedInvocation,
+    seen: InvocationRow,
+    { decision, typed, revision }: ConfirmRequest,
+    nowMs: number,
+  ) {
+    if (decision === 'confirm') {
+      const { storage } = this.#services;
+      requireRevision(db, row, revision, (card) => concealmentOf(storage, caller.organisationId, conversation).restore(card));
+      requireConfirmable(row, seen);
+      requireTyped(row, typed);
+    }
+    const change = decisionChange(row, decision, nowMs);
+    if (change === null) throw new Error(`${decision} of a call in ${row.state} is ignored`);
+    return change;
+  }
+
+  #reply(caller: DeviceCaller, asked: AskedInvocation, already: Pick<ConfirmReply, 'already_answered'> = {}): ConfirmReply {
+    const answer = answerOf(asked.row);
+    if (answer === 'pending') throw new Error(`a call in ${asked.row.state} has no answer`);
+    const receipt = answer === 'confirmed' ? receiptOf(this.#services, caller, asked) : undefined;
+    return { status: answer, ...already, ...(receipt === undefined ? {} : { receipt }) };
+  }
+
+  /** Changes values of a card that waits; see card-edit.ts. */
+  edit(caller: DeviceCaller, id: string, request: EditRequest): Promise<EditReply> {
+    return editCard(this.#services, caller, id, request);
+  }
+
+  /**
+   * Cards whose change was under way when its process ended can be answered again. With `patienceMs` 0 for a start before
+   * requests come; where others may be changing cards right now, only those are meant that are found in the same change after
+   * so long (EDIT_ABANDONED_MS).
+   */
+  async resume(organisationId: string, patienceMs = 0): Promise<void> {
+    const { storage, nowMs } = this.#services;
+    const db = storage.organisation(organisationId);
+    for (;;) {
+      let rows = readEditing(db, ROWS_PER_ROUND);
+      if (patienceMs > 0 && rows.length > 0) {
+        const before = new Set(rows.map(changeOf));
+        await pause(patienceMs);
+        rows = readEditing(db, ROWS_PER_ROUND).filter((row) => before.has(changeOf(row)));
+      }
+      const settlements = rows.flatMap((row) => {
+        const change = lostChange(row);
+        return change === null ? [] : [{ change, card: editingCard(db, row, 'idle') }];
+      });
+      if (settlements.length === 0) return;
+      await storage.write(organisationId, 'settleInvocations', { settlements, nowMs: nowMs() });
+      // What is found now has begun in between, or is one of more than any node changes at once: those run out.
+      if (patienceMs > 0) return;
+    }
+  }
+}

@@ -1,0 +1,106 @@
+/**
+ * Runs one call of an HTTP action on the server: is it still in service, with which key, what does the model learn of it.
+ * Whether the call may run at all, and that it runs once, is the invocation's matter.
+ *
+ * Invariant: the person's token and the shared key are in memory only, and in nothing that is answered.
+ */
+import type { CallOutcome, HttpActionCaller } from '../../assistant/http-action/call.ts';
+import { createResultCutter, type ResultCutter } from '../../assistant/http-action/large-result.ts';
+import { renderRequest } from '../../assistant/http-action/request.ts';
+import { hiderOf, shownError } from '../../assistant/http-action/result.ts';
+import { HTTP_ACTION_ANSWER_MAX_BYTES } from '../../protocol/limits.ts';
+import type { ActionDefinition } from '../../protocol/setup/action-rules.ts';
+import { hostOf, readActionByKey } from '../../storage/apps/http-actions.ts';
+import { openSharedKey, readSharedKey } from '../../storage/apps/shared-keys.ts';
+import type { Storage } from '../../storage/storage.ts';
+
+export interface ActionCall {
+  readonly organisationId: string;
+  readonly appId: string;
+  /** As it was when the call was made; a write's, as it was when the person was asked. */
+  readonly definition: ActionDefinition;
+  readonly invocationId: string;
+  /** Checked against the definition, placeholders restored. */
+  readonly params: Readonly<Record<string, unknown>>;
+  /** X-Service-User-Token of the request that runs the call; undefined or empty when there was none. */
+  readonly userToken: string | undefined;
+  /** The signed receipt of a confirmed call (receipt.ts). */
+  readonly receipt: string | undefined;
+  readonly signal?: AbortSignal;
+}
+
+export type ActionOutcome =
+  /** `result` is JSON of at most 16 KB. It is the endpoint's: data, to be fenced. */
+  | { readonly outcome: 'succeeded'; readonly result: string }
+  /** `error` has at most 500 characters and may hold the endpoint's words: to be fenced. */
+  | { readonly outcome: 'failed' | 'unknown'; readonly error: string };
+
+export interface ActionRunner {
+  /** Never rejects for what an endpoint, a network or a person does. */
+  run(call: ActionCall): Promise<ActionOutcome>;
+  /** After the last call. */
+  close(): Promise<void>;
+}
+
+type FoundKey = { readonly key: string | undefined } | { readonly error: string };
+
+/** The shared key that the call goes out with, unless the action was taken out of service or moved to another host since. */
+function sharedKeyOf(storage: Storage, { organisationId, appId, definition }: ActionCall): FoundKey {
+  const db = storage.organisation(organisationId);
+  const host = hostOf(definition);
+  const action = readActionByKey(db, appId, definition.external_key);
+  // Who moved it may have done so because the old host is not to be trusted any more.
+  if (action?.enabled !== true || action.host !== host) return { error: `The action ${definition.name} is not available any more.` };
+  if (definition.needs_key === undefined) return { key: undefined };
+  const sealed = readSharedKey(db, appId, host);
+  try {
+    return { key: sealed === undefined ? undefined : openSharedKey(storage.vault, appId, host, sealed) };
+  } catch {
+    return { error: `The shared key of the action ${definition.name} cannot be read: a person has to enter it again.` };
+  }
+}
+
+/** Of a write these say nothing of whether it was done: a redirect often follows one that was, and a proxy gave up waiting. */
+function leavesOpen(status: number): boolean {
+  return (status >= 300 && status < 400) || status === 502 || status === 504;
+}
+
+type Secrets = readonly (string | undefined)[];
+
+async function outcomeOf(
+  called: CallOutcome,
+  definition: ActionDefinition,
+  secrets: Secrets,
+  cutter: ResultCutter,
+): Promise<ActionOutcome> {
+  if (called.kind === 'ok') return { outcome: 'succeeded', result: await cutter.shown(definition, called, secrets) };
+  const hide = hiderOf(secrets);
+  if (called.kind === 'failed' && definition.risk !== 'read' && leavesOpen(called.answer?.status ?? 0)) {
+    return {
+      outcome: 'unknown',
+      error: shownError(`${called.reason} Whether the action was carried out is not known.`, called.answer, hide),
+    };
+  }
+  return { outcome: called.kind, error: shownError(called.reason, called.kind === 'failed' ? called.answer : undefined, hide) };
+}
+
+export function createActionRunner({ storage, caller }: { readonly storage: Storage; readonly caller: HttpActionCaller }): ActionRunner {
+  const cutter = createResultCutter();
+  return {
+    close: () => cutter.close(),
+    async run(call) {
+      const { definition, params, invocationId, userToken, receipt, signal } = call;
+      const found = sharedKeyOf(storage, call);
+      if ('error' in found) return { outcome: 'failed', error: found.error };
+      const credentials = { invocationId, userToken, sharedKey: found.key, receipt };
+      const rendered = renderRequest(definition, params, credentials);
+      if (!rendered.ok) return { outcome: 'failed', error: rendered.reason };
+      const called = await caller.call(rendered.request, {
+        timeoutMs: definition.timeout_ms,
+        maxBytes: HTTP_ACTION_ANSWER_MAX_BYTES,
+        ...(signal === undefined ? {} : { signal }),
+      });
+      return outcomeOf(called, definition, [userToken, found.key, receipt], cutter);
+    },
+  };
+}

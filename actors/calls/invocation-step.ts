@@ -1,0 +1,182 @@
+/** Moves stored action calls through the invocation machine: rows in, compare-and-set changes out. */
+import { type InvocationEvent, invocation } from '../../machines/invocation.ts';
+import { CONFIRMATION_TTL_DEFAULT_S, CONFIRMED_VALID_HOURS } from '../../protocol/limits.ts';
+import type { ToolResult } from '../../protocol/runtime/chat.ts';
+import { type InvocationState, isUnsettled } from '../../protocol/runtime/states.ts';
+import type { Executor, Risk } from '../../protocol/runtime/stream-events.ts';
+import type { InvocationChange, InvocationEdit, InvocationRow } from '../../storage/conversations/invocations.ts';
+import { stepper } from '../step.ts';
+import type { ActionOutcome } from './http-call.ts';
+
+/**
+ * A read is given its own time plus this: the result has to travel, and a client that answers a moment late has still
+ * answered.
+ */
+const RESULT_GRACE_MS = 30_000;
+const HOUR_MS = 3_600_000;
+
+export interface Dispatched {
+  readonly state: InvocationState;
+  readonly expiresAtMs: number;
+}
+
+/** A new call's first step: a read goes to the client, anything else waits for a person. */
+export function dispatch(
+  risk: Risk,
+  executor: Executor,
+  timeoutMs: number,
+  confirmationTtlS: number | undefined,
+  nowMs: number,
+): Dispatched {
+  const waitMs = risk === 'read' ? timeoutMs + RESULT_GRACE_MS : (confirmationTtlS ?? CONFIRMATION_TTL_DEFAULT_S) * 1_000;
+  const expiresAtMs = nowMs + waitMs;
+  const { state } = stepper(invocation, { input: { risk, executor } }).send({ type: 'dispatch', expiresAtMs });
+  return { state: state as InvocationState, expiresAtMs };
+}
+
+/** The row's state after these events; `expiresAtMs` and `revision` as the machine left them. */
+function after(row: InvocationRow, events: readonly InvocationEvent[]) {
+  const { risk, executor, revision, expiresAtMs } = row;
+  const machine = stepper(invocation, { stored: { state: row.state, context: { risk, executor, revision, expiresAtMs } } });
+  for (const event of events) machine.send(event);
+  const { context } = machine.snapshot;
+  return { state: machine.state as InvocationState, expiresAtMs: context.expiresAtMs, revision: context.revision };
+}
+
+const NOTHING_SAID = { result: null, error: null };
+
+type Said = Pick<InvocationChange, 'result' | 'error'>;
+
+/** The one change that these events make, null when they leave the row as it is. */
+function changeBy(row: InvocationRow, events: readonly InvocationEvent[], said: Said): InvocationChange | null {
+  const next = after(row, events);
+  if (next.state === row.state) return null;
+  return { id: row.id, from: row.state, to: next.state, revision: row.revision, expiresAtMs: next.expiresAtMs, ...said };
+}
+
+function change(row: InvocationRow, event: InvocationEvent, said: Said): InvocationChange | null {
+  return changeBy(row, [event], said);
+}
+
+/** The row once `change` is made, for a second step in the same write. */
+export function changed(row: InvocationRow, made: InvocationChange): InvocationRow {
+  return {
+    ...row,
+    state: made.to,
+    expiresAtMs: made.expiresAtMs,
+    result: made.result ?? row.result,
+    error: made.error ?? row.error,
+    confirmedAtMs: row.confirmedAtMs ?? made.confirmedAtMs ?? null,
+    confirmedOnTrust: row.confirmedAtMs === null ? made.confirmedOnTrust === true : row.confirmedOnTrust,
+    executedBy: made.executedBy ?? row.executedBy,
+  };
+}
+
+export type Answer = 'pending' | 'confirmed' | 'declined' | 'expired';
+
+/** What a person has answered to a write or destructive call, as the confirm endpoint and the card say it. */
+export function answerOf({ state, confirmedAtMs }: Pick<InvocationRow, 'state' | 'confirmedAtMs'>): Answer {
+  if (state === 'requested' || state.startsWith('pending.')) return 'pending';
+  // Also when the client reported something else afterwards: a decline cannot overwrite a confirmation.
+  if (confirmedAtMs !== null) return 'confirmed';
+  switch (state) {
+    case 'confirmed':
+    case 'executing':
+    case 'succeeded':
+    case 'unknown':
+      return 'confirmed';
+    case 'expired':
+      return 'expired';
+    default:
+      return 'declined';
+  }
+}
+
+/** The change that the passing of time makes to a call, or null. */
+export function expireChange(row: InvocationRow, nowMs: number): InvocationChange | null {
+  return change(row, { type: 'expire', nowMs }, NOTHING_SAID);
+}
+
+/** The change that a person's answer makes, or null where the machine takes none: to a card that is being changed, was changed badly, or is answered. */
+export function decisionChange(row: InvocationRow, decision: 'confirm' | 'decline', nowMs: number): InvocationChange | null {
+  const event: InvocationEvent =
+    decision === 'confirm' ? { type: 'confirm', expiresAtMs: nowMs + CONFIRMED_VALID_HOURS * HOUR_MS } : { type: 'decline' };
+  const made = change(row, event, NOTHING_SAID);
+  return made === null || made.to !== 'confirmed' ? made : { ...made, confirmedAtMs: nowMs };
+}
+
+/** A person starts to change a card's values: the change that keeps everybody else from confirming, or null. */
+export function beginEdit(row: InvocationRow): InvocationChange | null {
+  return change(row, { type: 'edit.begin' }, NOTHING_SAID);
+}
+
+/** A change of values that is good: the card is the next revision. `row` as it was when the change began. */
+export function acceptEdit(row: InvocationRow, edit: Omit<InvocationEdit, 'revision'>): InvocationChange {
+  const begun = after(row, [{ type: 'edit.begin' }]);
+  const next = after({ ...row, ...begun }, [{ type: 'edit.accept' }]);
+  const { id, revision } = row;
+  return {
+    id,
+    from: begun.state,
+    to: next.state,
+    revision,
+    expiresAtMs: next.expiresAtMs,
+    edit: { ...edit, revision: next.revision },
+    ...NOTHING_SAID,
+  };
+}
+
+/** A change of values that is not: the card waits for a better one, or a decline. A card that waits like this already stays so. */
+export function rejectEdit(row: InvocationRow): InvocationChange {
+  const next = after(row, [{ type: 'edit.begin' }, { type: 'edit.reject' }]);
+  return { id: row.id, from: row.state, to: next.state, revision: row.revision, expiresAtMs: next.expiresAtMs, ...NOTHING_SAID };
+}
+
+/** What ran or was being changed when its process ended, or null: nobody knows how it went, or the card can be answered again. */
+export function lostChange(row: InvocationRow): InvocationChange | null {
+  return change(row, { type: 'process.lost' }, NOTHING_SAID);
+}
+
+/** The server has run a call. Null when it was not running. */
+export function settleExecution(row: InvocationRow, end: ActionOutcome): InvocationChange | null {
+  const said = end.outcome === 'succeeded' ? { result: end.result, error: null } : { result: null, error: end.error };
+  return change(row, { type: 'execution.settled', outcome: end.outcome }, said);
+}
+
+export interface Answered {
+  /** Null: the recorded answer stands. */
+  readonly change: InvocationChange | null;
+  /** The change is to `executing`: the server runs the call once that is committed. */
+  readonly executes: boolean;
+}
+
+/**
+ * The change that a client's result makes (service.md POST /v1/chat rule 3). Of what the server runs itself, a result with the
+ * person's agreement is the word to begin.
+ */
+export function answerChange(row: InvocationRow, result: ToolResult, recordRequired: boolean, nowMs: number): Answered {
+  const confirmed = result.confirmed === true;
+  const received: InvocationEvent = { type: 'result.received', status: result.status, confirmed, recordRequired };
+  // What comes too late is not kept either: it would stand beside a state that says nobody answered.
+  const expired = expireChange(row, nowMs);
+  if (expired !== null) return { change: expired, executes: false };
+  const next = after(row, [received]);
+  const executes = next.state === 'confirmed' && row.executor === 'server' && row.risk !== 'read';
+  const said = executes
+    ? NOTHING_SAID
+    : { result: result.result === undefined ? null : JSON.stringify(result.result), error: result.error ?? null };
+  const made = executes ? changeBy(row, [received, { type: 'execution.started' }], said) : changeBy(row, [received], said);
+  const onTrust = made !== null && made.to !== 'declined' && row.state === 'pending.clean' && confirmed && !recordRequired;
+  return { change: onTrust ? { ...made, confirmedAtMs: nowMs, confirmedOnTrust: true } : made, executes };
+}
+
+/** How many of these calls still wait, once `changes` are made: for the client, and for a person. */
+export function waitingAfter(
+  rows: readonly InvocationRow[],
+  changes: readonly InvocationChange[],
+): { reads: number; confirmations: number } {
+  const changed = new Map(changes.map((each) => [each.id, each.to]));
+  const open = rows.filter((row) => isUnsettled(changed.get(row.id) ?? row.state));
+  const reads = open.filter((row) => row.risk === 'read').length;
+  return { reads, confirmations: open.length - reads };
+}

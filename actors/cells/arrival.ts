@@ -1,0 +1,200 @@
+/**
+ * Organisations that come to this cell (decisions §10): lets a move begin, keeps what it sends, puts it in place under its seal,
+ * and takes the seal off when the cell that it came from says that the map names this one. Owns none of these decisions: it
+ * does what that cell asks, and refuses what does not fit the rows.
+ *
+ * Invariant: nothing here is unsealed by itself, whatever happens and however long it takes.
+ */
+import { existsSync } from 'node:fs';
+import type { Logger } from 'pino';
+import { Refusal } from '../../protocol/errors.ts';
+import { isSecret } from '../../storage/files/vault.ts';
+import { type ArrivalRow, type ArrivalStep, discardedArrivals, readArrival } from '../../storage/moving/arrivals.ts';
+import { SCHEMA_VERSIONS } from '../../storage/moving/move-copy.ts';
+import type { MoveFiles } from '../../storage/moving/move-files.ts';
+import { type Content, holds, keepPiece, moveFolder } from '../../storage/moving/move-folders.ts';
+import { placementVersionOf } from '../../storage/moving/moves.ts';
+import { readSeal } from '../../storage/moving/seal.ts';
+import type { Storage } from '../../storage/storage.ts';
+import { keyCheck } from './shipment.ts';
+
+export interface ArrivalsOptions {
+  readonly storage: Pick<Storage, 'control' | 'layout' | 'organisation' | 'vault' | 'write' | 'writeControl'>;
+  readonly files: MoveFiles;
+  /** This cell. */
+  readonly cell: string;
+  readonly log: Logger;
+  nowMs(): number;
+  /** The organisation lives here from now on and takes writes: the other cells are to be told, and what is due is to be looked up. */
+  onArrived(organisationId: string): void;
+}
+
+export interface Offer {
+  readonly organisationId: string;
+  readonly moveId: string;
+  readonly sourceCell: string;
+  /** What the source makes of the move's id with its master key. */
+  readonly keyCheck: string;
+  readonly schema: { readonly control: number; readonly organisation: number };
+}
+
+interface Ref {
+  readonly organisationId: string;
+  readonly moveId: string;
+}
+
+/** Long enough for a thread to have read some hundred megabytes. */
+const BUSY_RETRY_AFTER_S = 2;
+
+export class Arrivals {
+  readonly #options: ArrivalsOptions;
+  /** By move: what is being put in place now. */
+  readonly #placing = new Map<string, Promise<ArrivalStep>>();
+
+  constructor(options: ArrivalsOptions) {
+    this.#options = options;
+  }
+
+  /** Takes away what a crash has left of arrivals that were called off. Never throws. */
+  async resume(): Promise<void> {
+    for (const row of discardedArrivals(this.#options.storage.control)) await this.#empty(row);
+  }
+
+  /** The last move of the organisation to this cell. */
+  read(organisationId: string): ArrivalRow | undefined {
+    return readArrival(this.#options.storage.control, organisationId);
+  }
+
+  /**
+   * Lets the organisation come, or says how far it has. Idempotent.
+   * @throws Refusal conflict when it is not to come here; internal (503) when it may in a moment.
+   */
+  async offer({ organisationId, moveId, sourceCell, keyCheck: given, schema }: Offer): Promise<ArrivalStep> {
+    const { storage, cell, files, nowMs } = this.#options;
+    if (!isSecret(given, keyCheck(storage.vault, moveId))) {
+      throw new Refusal('conflict', `Cell ${cell} has another MASTER_KEY: what is sealed in the organisation could not be opened there.`);
+    }
+    if (schema.control !== SCHEMA_VERSIONS.control || schema.organisation !== SCHEMA_VERSIONS.organisation) {
+      throw new Refusal('conflict', `Cell ${cell} runs another version of the service. Bring both cells to the same one first.`);
+    }
+    const before = this.read(organisationId);
+    if (before?.moveId !== moveId) this.#refuseUnsealed(organisationId);
+    const step = await storage.writeControl('offerArrival', { organisationId, moveId, sourceCell, cell, nowMs: nowMs() });
+    if (before !== undefined && before.moveId !== moveId) await files.clear('arriving', before);
+    return step;
+  }
+
+  /** Which of these contents are still to be sent. @throws Refusal */
+  async missing(ref: Ref, contents: readonly Content[]): Promise<string[]> {
+    const folder = this.#folder(ref);
+    if (folder === undefined) return [];
+    const held = await Promise.all(contents.map((content) => holds(folder, content)));
+    return contents.filter((_, at) => !held[at]).map(({ sha256 }) => sha256);
+  }
+
+  /** Keeps a piece of a content; true once all of it is here. @throws Refusal; Error when what came is not what was announced. */
+  async keep(ref: Ref, content: Content, offset: number, bytes: Uint8Array): Promise<boolean> {
+    const folder = this.#folder(ref);
+    return folder === undefined || keepPiece(folder, content, offset, bytes);
+  }
+
+  /** Verifies what has come, and puts it in place under its seal. Idempotent. @throws Refusal */
+  async adopt(ref: Ref, manifest: string): Promise<ArrivalStep> {
+    const { step } = this.#require(ref);
+    if (step === 'adopted' || step === 'unsealed') return step;
+    if (this.#placing.has(ref.moveId)) {
+      throw new Refusal('internal', 'The organisation is being put in place. Ask again.', { status: 503, retryAfterS: BUSY_RETRY_AFTER_S });
+    }
+    const placing = this.#adopt(ref, manifest).finally(() => this.#placing.delete(ref.moveId));
+    this.#placing.set(ref.moveId, placing);
+    return placing;
+  }
+
+  async #adopt(ref: Ref, manifest: string): Promise<ArrivalStep> {
+    const { storage, files, log, nowMs } = this.#options;
+    const rows = await files.place({ ...ref, manifest });
+    const seal = readSeal(storage.organisation(ref.organisationId));
+    if (seal?.moveId !== ref.moveId) throw new Error(`the file of ${ref.organisationId} is not the one that came`);
+    if (!(await storage.writeControl('adoptArrival', { ...ref, rows, nowMs: nowMs() }))) {
+      // It was called off while the files were put in place: whoever did that may have come before them.
+      await this.#empty(ref);
+      throw calledOff(ref);
+    }
+    await files.clear('arriving', ref);
+    log.info({ organisation_id: ref.organisationId, move_id: ref.moveId }, 'an organisation is in place, and sealed');
+    return 'adopted';
+  }
+
+  /** The map names this cell: the organisation is served here from now on. Idempotent. @throws Refusal */
+  async unseal(ref: Ref): Promise<ArrivalStep> {
+    const { storage, cell, log, nowMs } = this.#options;
+    const { organisationId, moveId } = ref;
+    const { step } = this.#require(ref);
+    if (step === 'receiving') throw new Refusal('conflict', `The organisation ${organisationId} is not in place yet.`);
+    if (step === 'unsealed') return step;
+    // In this order: requests come as soon as it is placed, and are told to come again until the seal is off.
+    const version = placementVersionOf(moveId) + 1;
+    await storage.writeControl('placeOrganisation', { organisationId, cell, version, nowMs: nowMs() });
+    await storage.write(organisationId, 'unsealOrganisation', { moveId });
+    // The other cell empties its own file on this answer.
+    if (readSeal(storage.organisation(organisationId)) !== undefined)
+      throw new Error(`the file of ${organisationId} has another seal than its move's`);
+    await storage.writeControl('settleArrival', { ...ref, nowMs: nowMs() });
+    log.info({ organisation_id: organisationId, move_id: moveId }, 'an organisation has arrived');
+    this.#options.onArrived(organisationId);
+    return 'unsealed';
+  }
+
+  /** The move was given up. Idempotent. @throws Refusal conflict when the organisation lives here by now. */
+  async discard(ref: Ref): Promise<ArrivalStep> {
+    const { storage, nowMs } = this.#options;
+    const step = await storage.writeControl('discardArrival', { ...ref, nowMs: nowMs() });
+    if (step === undefined) throw unknown(ref);
+    if (step !== 'discarded') throw new Refusal('conflict', `The organisation ${ref.organisationId} lives here.`);
+    await this.#empty(ref);
+    return step;
+  }
+
+  /** What cannot be taken away now is sealed, and taken away at the next start, or replaced by the next move. */
+  async #empty(ref: Ref): Promise<void> {
+    const { files, log } = this.#options;
+    const { organisationId, moveId } = ref;
+    try {
+      await files.empty({ organisationId, moveId, because: 'discarded' });
+      await files.clear('arriving', ref);
+    } catch (error) {
+      log.warn({ err: error, organisation_id: organisationId }, 'what came of an organisation could not be taken away');
+    }
+  }
+
+  /** Before any row says so: a file that takes writes is somebody's. */
+  #refuseUnsealed(organisationId: string): void {
+    const { storage, cell } = this.#options;
+    if (!existsSync(storage.layout.organisation(organisationId))) return;
+    const seal = readSeal(storage.organisation(organisationId));
+    if (seal !== undefined && seal.sealedAtMs !== null) return;
+    throw new Refusal('conflict', `Cell ${cell} has a file of ${organisationId} that takes writes. It is left as it is.`);
+  }
+
+  #require(ref: Ref): ArrivalRow {
+    const row = this.read(ref.organisationId);
+    if (row?.moveId !== ref.moveId) throw unknown(ref);
+    if (row.step === 'discarded') throw calledOff(ref);
+    return row;
+  }
+
+  /** Undefined: all of it has come and is in place, as another driver of the same move may not know yet. */
+  #folder(ref: Ref): string | undefined {
+    const { step } = this.#require(ref);
+    if (step !== 'receiving') return undefined;
+    return moveFolder(this.#options.storage.layout, 'arriving', ref.organisationId, ref.moveId);
+  }
+}
+
+function unknown({ organisationId, moveId }: Ref): Refusal {
+  return new Refusal('not_found', `This cell knows no move ${moveId} of ${organisationId}.`);
+}
+
+function calledOff({ organisationId }: Ref): Refusal {
+  return new Refusal('conflict', `The arrival of ${organisationId} was called off.`);
+}

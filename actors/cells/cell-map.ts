@@ -1,0 +1,218 @@
+/**
+ * The map of cells and placements in Redis, and its copy in the control file (decisions §10). Every cell says there how it is
+ * reached and which organisations live on it, and takes over what is newer than its own copy. Redis may lose all of it: the cells
+ * write it again. While Redis is away the copies are used. Values are sealed: who reads or writes Redis learns and forges nothing.
+ */
+import type { Logger } from 'pino';
+import * as v from 'valibot';
+import { CELLS_MAX, type CellRecord, listCells } from '../../storage/moving/cells.ts';
+import { type KnownPlacement, listPlacementsOn, PLACEMENTS_PER_WRITE_MAX, readPlacement } from '../../storage/moving/placements.ts';
+import type { Storage } from '../../storage/storage.ts';
+import type { RedisConnection } from '../cluster/bus/redis-connection.ts';
+
+/** What the map needs of a connection to Redis; its commands reject at once while Redis is away. */
+export type MapRedis = Pick<RedisConnection, 'up' | 'hashSet' | 'hashGetAll' | 'onUp'>;
+
+export interface CellMapOptions {
+  readonly redis: MapRedis;
+  readonly self: { readonly id: string; readonly url: string };
+  readonly storage: Pick<Storage, 'control' | 'vault' | 'writeControl'>;
+  readonly log: Logger;
+  nowMs(): number;
+  /** Placements of these organisations changed in the control file. */
+  readonly onPlaced?: (organisationIds: readonly string[]) => void;
+}
+
+export interface CellMap {
+  /** Tells the others where the organisation lives now, as this control file says, without waiting for the next round. Never throws. */
+  publish(organisationId: string): Promise<void>;
+  /** One round: says what is known here, takes over what is newer there. Never throws; does nothing while Redis is away. */
+  sync(): Promise<void>;
+  /** When a round last succeeded; 0: never. */
+  readonly syncedAtMs: number;
+  close(): Promise<void>;
+}
+
+const CELLS_KEY = 'assistant:cells';
+const PLACEMENTS_KEY = 'assistant:placements';
+/** How often a cell says that it is there, and looks who else is: until then nobody asks a new cell for its names. */
+const SEEN_EVERY_MS = 5_000;
+/** How often the whole map is compared, which holds an entry for each organisation that ever moved: what was missed is mended by then. */
+const SYNC_EVERY_MS = 30_000;
+/** The control file notes a cell as seen this often; each note is a commit. */
+const NOTED_EVERY_MS = 30_000;
+/** Names of organisations elsewhere that were noted longer ago are asked for again. */
+const NAMES_KEPT_MS = 30 * 24 * 3_600_000;
+const FORGET_EVERY_MS = 24 * 3_600_000;
+
+const cellSchema = v.object({ url: v.pipe(v.string(), v.url()), seen_at_ms: v.number() });
+const placementSchema = v.object({ cell: v.string(), version: v.pipe(v.number(), v.integer(), v.minValue(0)) });
+
+class RedisCellMap implements CellMap {
+  syncedAtMs = 0;
+  readonly #options: CellMapOptions;
+  readonly #timers: NodeJS.Timeout[];
+  #round: Promise<void> | undefined;
+  #forgotAtMs = 0;
+  #failing = false;
+  #closed = false;
+
+  constructor(options: CellMapOptions) {
+    this.#options = options;
+    options.redis.onUp(() => void this.#arrive());
+    this.#timers = [
+      setInterval(() => void this.#attempt(() => this.#meet()), SEEN_EVERY_MS).unref(),
+      setInterval(() => void this.sync(), SYNC_EVERY_MS).unref(),
+    ];
+    void this.#noteHere().then(() => this.#arrive());
+  }
+
+  async publish(organisationId: string): Promise<void> {
+    const placement = readPlacement(this.#options.storage.control, organisationId);
+    if (placement === undefined) return;
+    await this.#attempt(() => this.#sayPlaced([{ organisationId, cell: placement.cell, version: placement.version }]));
+  }
+
+  sync(): Promise<void> {
+    this.#round ??= this.#attempt(() => this.#compare()).finally(() => {
+      this.#round = undefined;
+    });
+    return this.#round;
+  }
+
+  async close(): Promise<void> {
+    this.#closed = true;
+    for (const timer of this.#timers) clearInterval(timer);
+    await this.#round;
+  }
+
+  /** At the start, and when Redis is there, perhaps empty. */
+  async #arrive(): Promise<void> {
+    // A round that was under way when the connection broke is of the Redis that was.
+    await this.#round;
+    await this.sync();
+  }
+
+  /** Also without Redis the list of cells has this one. */
+  async #noteHere(): Promise<void> {
+    const { storage, self, log, nowMs } = this.#options;
+    try {
+      await storage.writeControl('seeCells', { cells: [{ cell: self.id, url: self.url, seenAtMs: nowMs() }] });
+    } catch (error) {
+      log.warn({ err: error }, 'this cell could not be noted in its control file');
+    }
+  }
+
+  async #attempt(work: () => Promise<void>): Promise<void> {
+    if (this.#closed || !this.#options.redis.up) return;
+    try {
+      await work();
+      this.#failing = false;
+    } catch (error) {
+      // Said once: a Redis that is away is away for many rounds.
+      if (!this.#failing && !this.#closed) this.#options.log.warn({ err: error }, 'the map of cells could not be kept in Redis');
+      this.#failing = true;
+    }
+  }
+
+  async #compare(): Promise<void> {
+    const { nowMs, storage } = this.#options;
+    await this.#meet();
+    const there = await this.#takeOverPlacements();
+    await this.#sayAllPlaced(there);
+    if (nowMs() - this.#forgotAtMs >= FORGET_EVERY_MS) {
+      this.#forgotAtMs = nowMs();
+      await storage.writeControl('forgetForeignNames', { beforeMs: nowMs() - NAMES_KEPT_MS });
+    }
+    this.syncedAtMs = nowMs();
+  }
+
+  async #meet(): Promise<void> {
+    const { redis, self, nowMs } = this.#options;
+    await redis.hashSet(CELLS_KEY, { [self.id]: this.#seal(`cells ${self.id}`, { url: self.url, seen_at_ms: nowMs() }) });
+    await this.#takeOverCells();
+  }
+
+  /** The version stays readable, so that what is known already need not be opened; the sealed one is what counts. */
+  async #sayPlaced(placements: readonly KnownPlacement[]): Promise<void> {
+    const fields = placements.map(({ organisationId, cell, version }) => [
+      organisationId,
+      `${version}.${this.#seal(`placements ${organisationId}`, { cell, version })}`,
+    ]);
+    if (fields.length > 0) await this.#options.redis.hashSet(PLACEMENTS_KEY, Object.fromEntries(fields));
+  }
+
+  async #takeOverCells(): Promise<void> {
+    const { storage, redis } = this.#options;
+    const known = new Map(listCells(storage.control).map((record) => [record.cell, record]));
+    const news: CellRecord[] = [];
+    for (const [cell, value] of await redis.hashGetAll(CELLS_KEY)) {
+      const said = v.safeParse(cellSchema, this.#open(`cells ${cell}`, value));
+      if (!said.success) continue;
+      const { url, seen_at_ms: seenAtMs } = said.output;
+      const before = known.get(cell);
+      const isNews = before === undefined || before.url !== url || seenAtMs - before.seenAtMs >= NOTED_EVERY_MS;
+      if (isNews && (before !== undefined || known.size + news.length < CELLS_MAX)) news.push({ cell, url, seenAtMs });
+    }
+    if (news.length > 0) await storage.writeControl('seeCells', { cells: news });
+  }
+
+  /** Answers the versions that the map holds. */
+  async #takeOverPlacements(): Promise<Map<string, number>> {
+    const { redis, storage } = this.#options;
+    const there = new Map<string, number>();
+    let newer: KnownPlacement[] = [];
+    for (const [organisationId, value] of await redis.hashGetAll(PLACEMENTS_KEY)) {
+      const dot = value.indexOf('.');
+      const claimed = Number(value.slice(0, dot));
+      const known = readPlacement(storage.control, organisationId)?.version ?? -1;
+      if (claimed <= known) {
+        there.set(organisationId, claimed);
+        continue;
+      }
+      const said = v.safeParse(placementSchema, this.#open(`placements ${organisationId}`, value.slice(dot + 1)));
+      if (!said.success) continue;
+      there.set(organisationId, said.output.version);
+      if (said.output.version > known) newer.push({ organisationId, ...said.output });
+      if (newer.length < PLACEMENTS_PER_WRITE_MAX) continue;
+      await this.#keep(newer);
+      newer = [];
+    }
+    await this.#keep(newer);
+    return there;
+  }
+
+  async #keep(placements: readonly KnownPlacement[]): Promise<void> {
+    if (placements.length === 0) return;
+    const { storage, nowMs, onPlaced } = this.#options;
+    const changed = await storage.writeControl('takeOverPlacements', { placements, nowMs: nowMs() });
+    if (changed.length > 0) onPlaced?.(changed);
+  }
+
+  /** What the map lacks of the organisations that were placed here. */
+  async #sayAllPlaced(there: ReadonlyMap<string, number>): Promise<void> {
+    const { storage, self } = this.#options;
+    const next = (after: string) => listPlacementsOn(storage.control, self.id, after, PLACEMENTS_PER_WRITE_MAX);
+    for (let page = next(''); page.length > 0; page = next(page.at(-1)?.organisationId ?? '')) {
+      await this.#sayPlaced(page.filter(({ organisationId, version }) => version > (there.get(organisationId) ?? -1)));
+    }
+  }
+
+  #seal(purpose: string, value: object): string {
+    return this.#options.storage.vault.seal(`cell map ${purpose}`, Buffer.from(JSON.stringify(value))).toString('base64url');
+  }
+
+  /** Undefined for what no cell with this master key wrote. */
+  #open(purpose: string, sealed: string): unknown {
+    try {
+      return JSON.parse(this.#options.storage.vault.open(`cell map ${purpose}`, Buffer.from(sealed, 'base64url')).toString('utf8'));
+    } catch {
+      return undefined;
+    }
+  }
+}
+
+/** Starts keeping the map; it goes on by itself until `close`. */
+export function createCellMap(options: CellMapOptions): CellMap {
+  return new RedisCellMap(options);
+}

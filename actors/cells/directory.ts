@@ -1,0 +1,224 @@
+/**
+ * Where organisations live, and whose the names are that requests call them by (decisions §10). What this cell knows lies in its
+ * control file: rows of its own, placements, and names of organisations elsewhere. A name that it does not know is asked of every
+ * other cell at once; what they answer is kept.
+ *
+ * Invariants: an organisation's cell is what its placement with the highest known version says; askers of one name share
+ * one question; "nobody knows it" is said only when every cell that was seen lately has answered.
+ */
+import { LRUCache } from 'lru-cache';
+import * as v from 'valibot';
+import { Refusal } from '../../protocol/errors.ts';
+import { CELLS_MAX, listCells, readForeignName } from '../../storage/moving/cells.ts';
+import { isOrganisationKnown, readPlacement } from '../../storage/moving/placements.ts';
+import type { Storage } from '../../storage/storage.ts';
+import type { CellClient } from './cell-client.ts';
+
+export const NAME_KINDS = [
+  'key',
+  'setup_token',
+  'setup_code',
+  'organisation',
+  'app',
+  'session',
+  'pairing',
+  'proposal',
+  'conversation',
+] as const;
+
+/** What a request calls an organisation by. */
+export interface Name {
+  readonly kind: (typeof NAME_KINDS)[number];
+  readonly name: string;
+}
+
+export interface Whereabouts {
+  readonly organisationId: string;
+  readonly cell: string;
+  /** Of the placement; 0: it was never placed and lives where its file is. */
+  readonly version: number;
+}
+
+export interface CellDirectory {
+  /** This cell. */
+  readonly self: string;
+  /** Undefined: this cell has never heard of the organisation. */
+  whereabouts(organisationId: string): Whereabouts | undefined;
+  /** What another cell once said about the name. */
+  foreign(name: Name): Whereabouts | undefined;
+  /** Every cell was asked a moment ago, and none knew the name. */
+  isUnknown(name: Name): boolean;
+  /** Asks the other cells. Undefined: none knows it. @throws Refusal internal, 503, while a cell that may know it does not answer. */
+  ask(name: Name): Promise<Whereabouts | undefined>;
+  /**
+   * The cell of `misled` does not have the organisation. `told`: where it says the organisation is. Answers another cell to try;
+   * undefined: nobody knows better. @throws as `ask`.
+   */
+  askAgain(name: Name, misled: Whereabouts, told: Whereabouts | undefined): Promise<Whereabouts | undefined>;
+}
+
+export interface DirectoryOptions {
+  readonly self: string;
+  readonly storage: Pick<Storage, 'control' | 'vault' | 'writeControl'>;
+  readonly client: CellClient;
+  nowMs(): number;
+}
+
+/** A question is one look into a table; a cell that takes longer is not well, and somebody waits for the answer. */
+const ASK_TIMEOUT_MS = 1_000;
+/** Names that are asked for at the same time: beyond these somebody is guessing, and each costs every cell a request. */
+const ASKING_MAX = 1_000;
+/** How long "nobody knows it" holds: a client with a wrong key asks again and again, and a new key should work soon. */
+const UNKNOWN_MS = 10_000;
+/** Some 100 bytes each: what a flood of wrong keys may take of memory. */
+const UNKNOWN_KEPT = 10_000;
+/** A cell that was not seen for so long was taken away: what it does not answer, it does not know. */
+const TAKEN_AWAY_MS = 24 * 3_600_000;
+const RETRY_AFTER_S = 1;
+
+const answerSchema = v.object({
+  organisation_id: v.string(),
+  cell: v.string(),
+  version: v.pipe(v.number(), v.integer(), v.minValue(0)),
+});
+
+const NAME_PURPOSE = 'cell question';
+
+/** What a name is kept as: its digest under the master key. */
+export function nameDigest(vault: Storage['vault'], { kind, name }: Name): string {
+  return vault.digest('foreign name', Buffer.from(`${kind}\0${name}`)).toString('base64url');
+}
+
+/** How a name travels: sealed, for a path. */
+export function sealName(vault: Storage['vault'], { kind, name }: Name): string {
+  return vault.seal(NAME_PURPOSE, Buffer.from(`${kind}\0${name}`)).toString('base64url');
+}
+
+/** Undefined when it is nothing that another cell has sealed. */
+export function openName(vault: Storage['vault'], sealed: string): Name | undefined {
+  try {
+    const [kind, name] = vault.open(NAME_PURPOSE, Buffer.from(sealed, 'base64url')).toString('utf8').split('\0');
+    const known = NAME_KINDS.find((one) => one === kind);
+    return known === undefined || name === undefined ? undefined : { kind: known, name };
+  } catch {
+    return undefined;
+  }
+}
+
+type Answer = Whereabouts | 'unknown' | 'silent';
+
+class Directory implements CellDirectory {
+  readonly self: string;
+  readonly #options: DirectoryOptions;
+  readonly #asking = new Map<string, Promise<Whereabouts | undefined>>();
+  /** Digest of a name → until when it counts as unknown. */
+  readonly #unknown = new LRUCache<string, number>({ max: UNKNOWN_KEPT });
+
+  constructor(options: DirectoryOptions) {
+    this.self = options.self;
+    this.#options = options;
+  }
+
+  whereabouts(organisationId: string): Whereabouts | undefined {
+    const { control } = this.#options.storage;
+    const placement = readPlacement(control, organisationId);
+    if (placement !== undefined) return { organisationId, cell: placement.cell, version: placement.version };
+    return isOrganisationKnown(control, organisationId) ? { organisationId, cell: this.self, version: 0 } : undefined;
+  }
+
+  foreign(name: Name): Whereabouts | undefined {
+    const organisationId = readForeignName(this.#options.storage.control, this.#digest(name));
+    return organisationId === undefined ? undefined : this.whereabouts(organisationId);
+  }
+
+  isUnknown(name: Name): boolean {
+    return this.#options.nowMs() < (this.#unknown.get(this.#digest(name)) ?? 0);
+  }
+
+  ask(name: Name): Promise<Whereabouts | undefined> {
+    const digest = this.#digest(name);
+    const asked = this.#asking.get(digest);
+    if (asked !== undefined) return asked;
+    if (this.#asking.size >= ASKING_MAX) {
+      const message = 'Too many unknown names are being looked up in other cells. Send the request again in a moment.';
+      return Promise.reject(new Refusal('internal', message, { status: 503, retryAfterS: RETRY_AFTER_S }));
+    }
+    const answer = this.#ask(name, digest).finally(() => this.#asking.delete(digest));
+    this.#asking.set(digest, answer);
+    return answer;
+  }
+
+  async askAgain(name: Name, misled: Whereabouts, told: Whereabouts | undefined): Promise<Whereabouts | undefined> {
+    const { storage, nowMs } = this.#options;
+    if (told !== undefined && told.version > misled.version) {
+      await storage.writeControl('placeOrganisation', { ...told, nowMs: nowMs() });
+      return told.cell === this.self ? undefined : told;
+    }
+    const digest = this.#digest(name);
+    await storage.writeControl('forgetForeignName', { digest });
+    this.#unknown.delete(digest);
+    const found = await this.ask(name);
+    return found?.cell === misled.cell ? undefined : found;
+  }
+
+  #digest(name: Name): string {
+    return nameDigest(this.#options.storage.vault, name);
+  }
+
+  async #ask(name: Name, digest: string): Promise<Whereabouts | undefined> {
+    const { storage, nowMs } = this.#options;
+    const silent: string[] = [];
+    const found = await this.#firstOf(name, silent);
+    if (found !== undefined) {
+      await Promise.all([
+        storage.writeControl('noteForeignName', { digest, organisationId: found.organisationId, nowMs: nowMs() }),
+        storage.writeControl('placeOrganisation', { ...found, nowMs: nowMs() }),
+      ]);
+      return found;
+    }
+    if (silent.length > 0) {
+      const message = `Nobody knows whose this request is while cell ${silent.join(', ')} cannot be reached. Send it again in a moment.`;
+      throw new Refusal('internal', message, { status: 503, retryAfterS: RETRY_AFTER_S });
+    }
+    this.#unknown.set(digest, nowMs() + UNKNOWN_MS);
+    return undefined;
+  }
+
+  /** The first cell that has the organisation, or else the newest placement that one knows of. Notes who did not answer. */
+  #firstOf(name: Name, silent: string[]): Promise<Whereabouts | undefined> {
+    const { storage, nowMs } = this.#options;
+    const others = listCells(storage.control)
+      .filter(({ cell }) => cell !== this.self)
+      .slice(0, CELLS_MAX);
+    const sealed = sealName(storage.vault, name);
+    let newest: Whereabouts | undefined;
+    return new Promise((resolve) => {
+      const questions = others.map(async ({ cell, seenAtMs }) => {
+        const answer = await this.#askCell(cell, sealed);
+        if (answer === 'silent' && nowMs() - seenAtMs < TAKEN_AWAY_MS) silent.push(cell);
+        if (typeof answer === 'string' || answer.cell === this.self) return;
+        if (answer.cell === cell) resolve(answer);
+        if (answer.version > (newest?.version ?? -1)) newest = answer;
+      });
+      void Promise.all(questions).then(() => resolve(newest));
+    });
+  }
+
+  async #askCell(cell: string, sealed: string): Promise<Answer> {
+    try {
+      const options = { timeoutMs: ASK_TIMEOUT_MS };
+      const { status, json } = await this.#options.client.call(cell, 'GET', `/cell/v1/names/${sealed}`, undefined, options);
+      if (status === 404) return 'unknown';
+      const answer = v.safeParse(answerSchema, json);
+      if (status !== 200 || !answer.success) return 'silent';
+      const { organisation_id: organisationId, ...rest } = answer.output;
+      return { organisationId, ...rest };
+    } catch {
+      return 'silent';
+    }
+  }
+}
+
+export function createCellDirectory(options: DirectoryOptions): CellDirectory {
+  return new Directory(options);
+}

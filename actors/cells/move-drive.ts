@@ -1,0 +1,180 @@
+/**
+ * Drives one move from step to step, on one node of the cell that the organisation leaves (decisions §10).
+ *
+ * Invariants: a step is committed before the next is begun, on the row as it was: of two drivers of one move only one gets on.
+ * Before the map is switched a move that cannot get on is given up; after that it is tried until it can.
+ */
+import { setTimeout as pause } from 'node:timers/promises';
+import { type OrganisationMoveEffect, organisationMove } from '../../machines/organisation-move.ts';
+import { type MoveRow, type MoveStep, readMove } from '../../storage/moving/moves.ts';
+import { readSeal } from '../../storage/moving/seal.ts';
+import { type Stepper, stepper } from '../step.ts';
+import type { Done, MoveStepServices, MoveSteps } from './move-steps.ts';
+import { MoveRefused } from './shipment.ts';
+
+export interface MoveTimes {
+  /** How often a driver says that it is alive. */
+  readonly beatMs: number;
+  /** A move whose driver has not said so for this long is taken up by whoever sees it. */
+  readonly abandonedMs: number;
+  /** How often a node looks for such moves. */
+  readonly lookMs: number;
+  /** How long turns get to end before the file is sealed. */
+  readonly quietMs: number;
+  /** Between two tries of a step: doubled from the first to the last. */
+  readonly retryMs: readonly [first: number, last: number];
+  /** An organisation takes no writes meanwhile: a step that fails for this long before the map is switched aborts the move. */
+  readonly giveUpMs: number;
+}
+
+export const MOVE_TIMES: MoveTimes = {
+  beatMs: 500,
+  abandonedMs: 2_500,
+  lookMs: 500,
+  quietMs: 30_000,
+  retryMs: [200, 5_000],
+  giveUpMs: 60_000,
+};
+
+export interface MovesOptions extends Omit<MoveStepServices, 'quietMs'> {
+  /** The organisation lives on another cell from now on: whoever has its requests or streams sends them there. */
+  onLeft(organisationId: string): void;
+  /** A move was aborted, and the organisation takes writes again: what was due meanwhile is to be looked up. */
+  onStayed(organisationId: string): void;
+  readonly times?: Partial<MoveTimes>;
+}
+
+/** What a row shows of an error. */
+const ERROR_MAX_CHARS = 500;
+
+type Effect = OrganisationMoveEffect['type'];
+
+/** One move, driven by this node until it ends, another one is ahead, or the node stops. */
+export class MoveDrive {
+  readonly #options: MovesOptions;
+  readonly #times: MoveTimes;
+  readonly #steps: MoveSteps;
+  readonly #signal: AbortSignal;
+  readonly #machine: Stepper<typeof organisationMove>;
+  #move: MoveRow;
+
+  constructor(options: MovesOptions, times: MoveTimes, steps: MoveSteps, signal: AbortSignal, move: MoveRow) {
+    this.#options = options;
+    this.#times = times;
+    this.#steps = steps;
+    this.#signal = signal;
+    this.#move = move;
+    this.#machine = stepper(organisationMove, { stored: { state: move.step, context: {} } });
+  }
+
+  /** Never rejects. */
+  async run(): Promise<void> {
+    const beat = setInterval(() => void this.#note(), this.#times.beatMs).unref();
+    try {
+      let effect = this.#machine.send({ type: 'move.resumed' }).effects[0]?.type;
+      while (effect !== undefined) effect = await this.#next(effect);
+    } catch (error) {
+      if (!this.#signal.aborted) this.#options.log.error({ err: error, move_id: this.#move.moveId }, 'a move has stopped on this node');
+    } finally {
+      clearInterval(beat);
+    }
+  }
+
+  /** Does one step and commits it. Answers what comes next; undefined: nothing, for this node. */
+  async #next(effect: Effect): Promise<Effect | undefined> {
+    const done = await this.#performed(effect);
+    if (done === 'given up') return this.#enterAborted();
+    if (done === undefined) {
+      this.#tellStayed();
+      return undefined;
+    }
+    const step = this.#machine.send(done.event);
+    const to = step.state as MoveStep;
+    if (!(await this.#commit(to, done))) return this.#enterAborted();
+    const { organisationId, moveId, targetCell } = this.#move;
+    this.#options.log.info({ organisation_id: organisationId, move_id: moveId, cell: targetCell, step: to }, 'a move has come on');
+    if (to === 'switched') this.#options.onLeft(organisationId);
+    return step.effects[0]?.type;
+  }
+
+  #tellStayed(): void {
+    const { storage, onStayed } = this.#options;
+    const { organisationId } = this.#move;
+    // The next move may have begun already.
+    if (readSeal(storage.organisation(organisationId)) === undefined) onStayed(organisationId);
+  }
+
+  /** Tries until it works. */
+  async #performed(effect: Effect): Promise<Done | undefined | 'given up'> {
+    const [first, last] = this.#times.retryMs;
+    let failingSinceMs: number | undefined;
+    for (let waitMs = first; ; waitMs = Math.min(waitMs * 2, last)) {
+      this.#signal.throwIfAborted();
+      try {
+        return await this.#steps.perform(effect, this.#move, this.#signal);
+      } catch (error) {
+        this.#signal.throwIfAborted();
+        failingSinceMs ??= performance.now();
+        const isHopeless = error instanceof MoveRefused || performance.now() - failingSinceMs >= this.#times.giveUpMs;
+        if (await this.#failed(error, isHopeless)) return 'given up';
+      }
+      await pause(waitMs, undefined, { signal: this.#signal });
+    }
+  }
+
+  /** Notes the error. True when the move is over for this driver: given up, by it or somebody else, or ahead of it. */
+  async #failed(error: unknown, isHopeless: boolean): Promise<boolean> {
+    const { log } = this.#options;
+    const { organisationId, moveId, step } = this.#move;
+    const text = (error instanceof Error ? error.message : String(error)).slice(0, ERROR_MAX_CHARS);
+    log.warn({ err: error, organisation_id: organisationId, move_id: moveId, step }, 'a move does not get on');
+    if (isHopeless && this.#machine.snapshot.can({ type: 'move.aborted' })) {
+      await this.#abort(text);
+      return true;
+    }
+    await this.#note(text);
+    const now = readMove(this.#options.storage.control, organisationId);
+    return now?.moveId !== moveId || now.step !== step;
+  }
+
+  async #abort(error: string): Promise<void> {
+    const { storage, nowMs } = this.#options;
+    const { organisationId, moveId } = this.#move;
+    await storage.writeControl('abortMove', { organisationId, moveId, nowMs: nowMs(), error });
+  }
+
+  async #commit(to: MoveStep, { copy }: Done): Promise<boolean> {
+    const { storage, cell, nowMs } = this.#options;
+    const { organisationId, moveId, step: from } = this.#move;
+    const ref = { organisationId, moveId, nowMs: nowMs() };
+    const committed =
+      to === 'switched'
+        ? await storage.writeControl('switchMove', { ...ref, cell })
+        : await storage.writeControl('advanceMove', { ...ref, from, to, ...(copy === undefined ? {} : { copy }) });
+    if (committed) this.#move = readMove(storage.control, organisationId) ?? this.#move;
+    return committed;
+  }
+
+  /**
+   * The row is not where this driver left it. If the move was aborted, what this driver did last may have come after it was
+   * undone, such as the seal: it is undone once more. Otherwise another driver is ahead.
+   */
+  #enterAborted(): Effect | undefined {
+    const { organisationId, moveId } = this.#move;
+    const now = readMove(this.#options.storage.control, organisationId);
+    // A newer move has begun: this one was aborted before.
+    if (now?.moveId === moveId && now.step !== 'aborted') return undefined;
+    if (now?.moveId === moveId) this.#move = now;
+    return this.#machine.send({ type: 'move.aborted' }).effects[0]?.type;
+  }
+
+  async #note(error?: string): Promise<void> {
+    const { storage, nowMs } = this.#options;
+    const { organisationId, moveId, step } = this.#move;
+    try {
+      await storage.writeControl('noteMove', { organisationId, moveId, step, nowMs: nowMs(), ...(error === undefined ? {} : { error }) });
+    } catch (failure) {
+      this.#options.log.warn({ err: failure, move_id: moveId }, 'a move could not say that it is driven');
+    }
+  }
+}

@@ -1,0 +1,143 @@
+/**
+ * How each step of a move is done on the cell that an organisation leaves (decisions §10). Each may be done again, after a crash or
+ * beside another node that does the same; what only one may do is a compare-and-set on the move's row.
+ */
+import { setTimeout as pause } from 'node:timers/promises';
+import type { Logger } from 'pino';
+import type { OrganisationMoveEffect, OrganisationMoveEvent } from '../../machines/organisation-move.ts';
+import { SCHEMA_VERSIONS } from '../../storage/moving/move-copy.ts';
+import type { MoveFiles } from '../../storage/moving/move-files.ts';
+import { type CopyRecord, type MoveRow, placementVersionOf } from '../../storage/moving/moves.ts';
+import { readPlacement } from '../../storage/moving/placements.ts';
+import { ownersOfOpenTurns } from '../../storage/moving/seal.ts';
+import type { Storage } from '../../storage/storage.ts';
+import type { CellClient } from './cell-client.ts';
+import { Shipment } from './shipment.ts';
+
+export interface MoveStepServices {
+  readonly storage: Pick<Storage, 'control' | 'layout' | 'organisation' | 'vault' | 'write' | 'writeControl'>;
+  readonly client: Pick<CellClient, 'call'>;
+  readonly files: MoveFiles;
+  /** This cell. */
+  readonly cell: string;
+  /** Whether the turns that this node has open may still come to their end; '' is a node from before there were several. */
+  isAlive(node: string): Promise<boolean>;
+  readonly log: Logger;
+  nowMs(): number;
+  /** How long turns get to end before the file is sealed. */
+  readonly quietMs: number;
+}
+
+/** What doing a step came to. */
+export interface Done {
+  readonly event: OrganisationMoveEvent;
+  readonly copy?: CopyRecord;
+}
+
+/** How often a closing organisation is looked at: its last turn may end any moment, and nobody can open one meanwhile. */
+const QUIET_LOOK_MS = 50;
+
+export class MoveSteps {
+  readonly #services: MoveStepServices;
+  readonly #shipment: Shipment;
+
+  constructor(services: MoveStepServices) {
+    this.#services = services;
+    const { client, files, storage, cell } = services;
+    this.#shipment = new Shipment({ client, files, layout: storage.layout, vault: storage.vault, cell });
+  }
+
+  /** Does what leads to the next step; undefined when none follows. `signal` ends a wait early, and then it throws. */
+  async perform(effect: OrganisationMoveEffect['type'], move: MoveRow, signal: AbortSignal): Promise<Done | undefined> {
+    switch (effect) {
+      case 'sealSource':
+        await this.#seal(move, signal);
+        return { event: { type: 'source.sealed' } };
+      case 'copySource':
+        return { event: { type: 'copy.verified' }, copy: await this.#services.files.copy(move) };
+      case 'shipCopy':
+        return this.#ship(move);
+      case 'switchMap':
+        // The step itself changes the map, in one transaction.
+        return { event: { type: 'map.switched' } };
+      case 'unsealTarget':
+        // It went on from there while this cell was down, so it was unsealed long ago.
+        if ((readPlacement(this.#services.storage.control, move.organisationId)?.version ?? 0) > placementVersionOf(move.moveId) + 1) {
+          return { event: { type: 'target.unsealed' } };
+        }
+        // Once more from the beginning: whatever has become of the other cell since, it has everything before it is unsealed.
+        await this.#shipment.ship(move, copyOf(move));
+        await this.#shipment.unseal(move);
+        return { event: { type: 'target.unsealed' } };
+      case 'emptySource':
+        await this.#services.files.empty({ ...move, because: 'moved' });
+        await this.#services.files.clear('leaving', move);
+        return { event: { type: 'source.emptied' } };
+      case 'undo':
+        await this.#undo(move);
+        return undefined;
+    }
+  }
+
+  async #seal(move: MoveRow, signal: AbortSignal): Promise<void> {
+    const { storage, files, nowMs } = this.#services;
+    const { organisationId, moveId } = move;
+    // What can be refused is refused, and what can be sent is sent, while everything still goes on here.
+    await this.#shipment.offer(move);
+    const uploads = await files.listUploads(move);
+    await this.#shipment.send(
+      move,
+      uploads.map((upload) => ({ ...upload, path: storage.layout.upload(organisationId, upload.id) })),
+    );
+    if (!(await storage.write(organisationId, 'closeOrganisation', { moveId, nowMs: nowMs() }))) throw sealedByAnother(move);
+    await this.#quiet(move, signal);
+    if (!(await storage.write(organisationId, 'sealOrganisation', { moveId, nowMs: nowMs() }))) throw sealedByAnother(move);
+  }
+
+  /** Waits for turns that run. Those that are cut off are answered on their retry, at the other cell. */
+  async #quiet({ organisationId }: MoveRow, signal: AbortSignal): Promise<void> {
+    const { storage, isAlive, quietMs } = this.#services;
+    const endMs = performance.now() + quietMs;
+    while (performance.now() < endMs) {
+      const alive = await Promise.all(ownersOfOpenTurns(storage.organisation(organisationId)).map(isAlive));
+      if (!alive.includes(true)) return;
+      await pause(QUIET_LOOK_MS, undefined, { signal });
+    }
+  }
+
+  async #ship(move: MoveRow): Promise<Done> {
+    const copy = copyOf(move);
+    // Made before this node was upgraded.
+    if (copy.schemaVersion !== SCHEMA_VERSIONS.organisation) {
+      return { event: { type: 'copy.verified' }, copy: await this.#services.files.copy(move) };
+    }
+    await this.#shipment.ship(move, copy);
+    return { event: { type: 'target.adopted' } };
+  }
+
+  /** The seal first: the row says `aborted`, so the other cell is never told to unseal what it has. */
+  async #undo(move: MoveRow): Promise<void> {
+    const { storage, files, log } = this.#services;
+    const { organisationId, moveId } = move;
+    await storage.write(organisationId, 'unsealOrganisation', { moveId });
+    await files.clear('leaving', move);
+    try {
+      await this.#shipment.discard(move);
+    } catch (error) {
+      // It keeps a sealed copy that nobody will open, until the next move there takes its place.
+      log.warn(
+        { err: error, organisation_id: organisationId, cell: move.targetCell },
+        'the other cell could not be told that a move was aborted',
+      );
+    }
+  }
+}
+
+function copyOf({ copy, moveId }: MoveRow): CopyRecord {
+  if (copy === null) throw new Error(`${moveId} is past its copy and has none`);
+  return copy;
+}
+
+function sealedByAnother({ organisationId }: MoveRow): Error {
+  return new Error(`the file of ${organisationId} has the seal of another move`);
+}

@@ -1,0 +1,132 @@
+/**
+ * Organisations that leave this cell (decisions §10): begins and aborts moves, and knows which of them this node drives. The rows
+ * say how far a move is; a node that finds one which nobody drives takes it up, so a move goes on after any crash.
+ */
+import { randomBytes } from 'node:crypto';
+import { setTimeout as pause } from 'node:timers/promises';
+import { Refusal } from '../../protocol/errors.ts';
+import { readCellUrl } from '../../storage/moving/cells.ts';
+import { listUnfinishedMoves, type MoveRow, readMove } from '../../storage/moving/moves.ts';
+import { readSeal } from '../../storage/moving/seal.ts';
+import { MOVE_TIMES, MoveDrive, type MovesOptions, type MoveTimes } from './move-drive.ts';
+import { MoveSteps } from './move-steps.ts';
+
+/** On SIGTERM: a thread that copies a large file is not waited for. */
+const CLOSE_MS = 2_000;
+export class OrganisationMoves {
+  readonly #options: MovesOptions;
+  readonly #times: MoveTimes;
+  readonly #steps: MoveSteps;
+  /** By move: what this node drives now. */
+  readonly #driven = new Map<string, Promise<void>>();
+  readonly #stop = new AbortController();
+  #timer: NodeJS.Timeout | undefined;
+
+  constructor(options: MovesOptions) {
+    this.#options = options;
+    this.#times = { ...MOVE_TIMES, ...options.times };
+    this.#steps = new MoveSteps({ ...options, quietMs: this.#times.quietMs });
+  }
+
+  /** This one. */
+  get cell(): string {
+    return this.#options.cell;
+  }
+
+  /** Begins to take up moves that nobody drives. */
+  watch(): void {
+    this.#look();
+    this.#timer = setInterval(() => this.#look(), this.#times.lookMs).unref();
+  }
+
+  /** The last move of the organisation away from here. */
+  read(organisationId: string): MoveRow | undefined {
+    return readMove(this.#options.storage.control, organisationId);
+  }
+
+  /**
+   * Begins to move the organisation to another cell, or goes on with a move there.
+   * @throws Refusal not_found for an organisation or a cell that is not known; conflict when it does not live here.
+   */
+  async begin(organisationId: string, targetCell: string): Promise<MoveRow> {
+    const { storage, cell, nowMs } = this.#options;
+    if (targetCell === cell)
+      throw new Refusal('conflict', `The organisation ${organisationId} is to move to the cell that it is asked of.`);
+    if (readCellUrl(storage.control, targetCell) === undefined) {
+      throw new Refusal('not_found', `No cell ${targetCell} was ever seen. It appears once a node with that CELL_ID has met this Redis.`);
+    }
+    await this.#clean(organisationId);
+    const nonce = randomBytes(8).toString('hex');
+    const move = await storage.writeControl('beginMove', { organisationId, cell, targetCell, nonce, nowMs: nowMs() });
+    // One that was under way has a driver, or gets one when it is seen to have none.
+    if (move.moveId.endsWith(nonce)) void this.#drive(move);
+    return move;
+  }
+
+  /** Gives the move up: the organisation takes writes again. @throws Refusal not_found when there is none; conflict when the map has been switched. */
+  async abort(organisationId: string): Promise<MoveRow> {
+    const { storage, nowMs } = this.#options;
+    const move = this.read(organisationId);
+    if (move === undefined) throw new Refusal('not_found', `The organisation ${organisationId} is not being moved.`);
+    const { moveId } = move;
+    const step = await storage.writeControl('abortMove', { organisationId, moveId, nowMs: nowMs(), error: null });
+    if (step !== 'aborted') {
+      throw new Refusal('conflict', `The organisation ${organisationId} lives on cell ${move.targetCell} now. Move it back from there.`);
+    }
+    // At once: whoever drives it may be in the middle of a long step, and undoes the rest after it.
+    await storage.write(organisationId, 'unsealOrganisation', { moveId });
+    const aborted = this.read(organisationId) ?? move;
+    void this.#drive(aborted);
+    return aborted;
+  }
+
+  /** What it drives stops at its next step, and goes on with another node or the next start. */
+  async close(): Promise<void> {
+    clearInterval(this.#timer);
+    this.#stop.abort();
+    const late = pause(CLOSE_MS, undefined, { ref: false });
+    await Promise.race([Promise.all(this.#driven.values()), late]);
+  }
+
+  /** Takes off what an aborted move has left: its seal. */
+  async #clean(organisationId: string): Promise<void> {
+    const move = this.read(organisationId);
+    if (move?.step === 'aborted' && this.#isSealedBy(move)) await this.#drive(move);
+  }
+
+  #isSealedBy({ organisationId, moveId }: MoveRow): boolean {
+    return readSeal(this.#options.storage.organisation(organisationId))?.moveId === moveId;
+  }
+
+  #look(): void {
+    const { storage, nowMs, log } = this.#options;
+    try {
+      for (const move of listUnfinishedMoves(storage.control, nowMs())) {
+        const isDriven = this.#driven.has(move.moveId) || Math.abs(nowMs() - move.updatedAtMs) < this.#times.abandonedMs;
+        if (isDriven || (move.step === 'aborted' && !this.#isSealedBy(move))) continue;
+        void this.#claim(move).catch((error: unknown) => log.warn({ err: error, move_id: move.moveId }, 'a move could not be taken up'));
+      }
+    } catch (error) {
+      log.warn({ err: error }, 'moves could not be looked up');
+    }
+  }
+
+  async #claim(move: MoveRow): Promise<void> {
+    const { storage, nowMs } = this.#options;
+    const { organisationId, moveId, updatedAtMs } = move;
+    if (!(await storage.writeControl('claimMove', { organisationId, moveId, nowMs: nowMs(), seenAtMs: updatedAtMs }))) return;
+    await this.#drive(move);
+  }
+
+  /** Settles when this node drives it no more. */
+  #drive(move: MoveRow): Promise<void> {
+    const { moveId } = move;
+    const known = this.#driven.get(moveId);
+    if (known !== undefined || this.#stop.signal.aborted) return known ?? Promise.resolve();
+    const driven = new MoveDrive(this.#options, this.#times, this.#steps, this.#stop.signal, move).run().finally(() => {
+      this.#driven.delete(moveId);
+    });
+    this.#driven.set(moveId, driven);
+    return driven;
+  }
+}

@@ -1,0 +1,205 @@
+/**
+ * One connection to Redis that keeps coming back, and the few plain commands that the cluster needs of it (decisions §10).
+ * It owns: how long a command may take, noticing that the other end is gone though nobody said so, and reconnecting. Nothing is
+ * queued or sent again while it is away: a command then rejects at once, and what it was for is found again in rows.
+ */
+import { createRequire } from 'node:module';
+import type { Redis } from 'ioredis';
+import type { Logger } from 'pino';
+import { seldomWarning } from '../nodes/seldom-warning.ts';
+
+const require = createRequire(import.meta.url);
+
+/** Redis answers within a millisecond; one that takes longer than this is away. */
+const COMMAND_TIMEOUT_MS = 500;
+/** A cut network drops packets without a word, and TCP alone would take minutes to notice. */
+const BEAT_MS = 1_000;
+/** A beat that is answered this much later than its timeout was held up in this process. */
+const STALL_MS = 250;
+/** Long enough not to burden a Redis that is just starting, short enough that recovery is felt as immediate. */
+const RETRY_FIRST_MS = 50;
+const RETRY_MAX_MS = 500;
+/** An orderly end gets this long; behind a cut network it never comes. */
+const DISCONNECT_TIMEOUT_MS = 50;
+/** Keys that one SCAN step looks at: few round trips, and no step that holds Redis up. */
+const SCAN_COUNT = 1_000;
+
+/** A connection as its user sees it. `up` is false from the moment that something is wrong until it is prepared again. */
+export interface RedisLink {
+  readonly redis: Redis;
+  readonly up: boolean;
+  close(): void;
+}
+
+export interface LinkOptions {
+  readonly redisUrl: string;
+  readonly log: Logger;
+  /** Each time the connection stands, before it counts as up. When it rejects, the connection is made anew. */
+  readonly prepare?: (redis: Redis) => Promise<unknown>;
+  readonly onUp?: () => void;
+  readonly onDown?: () => void;
+}
+
+/** 50 ms, 100 ms, … 500 ms, each shortened at random by up to a half, so that nodes do not all come back at once. */
+function retryDelayMs(attempt: number): number {
+  const fullMs = Math.min(RETRY_FIRST_MS * 2 ** (attempt - 1), RETRY_MAX_MS);
+  return Math.round(fullMs * (0.5 + Math.random() / 2));
+}
+
+function openClient(redisUrl: string): Redis {
+  // Only now: a process without Redis has no use for it, and it takes a tenth of a start to load.
+  const { Redis: Client } = require('ioredis') as typeof import('ioredis');
+  return new Client(redisUrl, {
+    lazyConnect: true,
+    enableOfflineQueue: false,
+    autoResendUnfulfilledCommands: false,
+    autoResubscribe: false,
+    maxRetriesPerRequest: 0,
+    commandTimeout: COMMAND_TIMEOUT_MS,
+    connectTimeout: COMMAND_TIMEOUT_MS,
+    disconnectTimeout: DISCONNECT_TIMEOUT_MS,
+    maxLoadingRetryTime: RETRY_MAX_MS,
+    disableClientInfo: true,
+    retryStrategy: retryDelayMs,
+  });
+}
+
+/** Starts connecting and returns at once; never throws for a Redis that is away. The URL may hold a password and is never logged. */
+export function openLink({ redisUrl, log, prepare, onUp, onDown }: LinkOptions): RedisLink {
+  const redis = openClient(redisUrl);
+  // Of an ioredis error only the message: the command it carries may be the one with the password.
+  const warn = seldomWarning(log, 'Redis is away: see REDIS_URL; work that needs another node is refused until it is back');
+  let up = false;
+  let closed = false;
+  /** Numbers the connections, so that what belongs to an earlier one changes nothing. */
+  let generation = 0;
+
+  function goDown(): void {
+    generation += 1;
+    if (!up) return;
+    up = false;
+    onDown?.();
+  }
+  function drop(reason: string): void {
+    if (closed) return;
+    warn({ reason });
+    goDown();
+    redis.disconnect(true);
+  }
+  async function goUp(): Promise<void> {
+    generation += 1;
+    const mine = generation;
+    try {
+      await prepare?.(redis);
+    } catch (error) {
+      if (mine === generation) drop((error as Error).message);
+      return;
+    }
+    if (mine !== generation || closed) return;
+    up = true;
+    onUp?.();
+  }
+  async function beat(): Promise<void> {
+    const mine = generation;
+    for (let tries = 0; up && mine === generation; tries += 1) {
+      const startedMs = performance.now();
+      try {
+        await redis.ping();
+        return;
+      } catch (error) {
+        // A process that was paused finds its timers due before it reads the answer that waits in the socket.
+        const stalled = performance.now() - startedMs > COMMAND_TIMEOUT_MS + STALL_MS;
+        if ((!stalled || tries > 0) && up && mine === generation) drop((error as Error).message);
+      }
+    }
+  }
+
+  redis.on('ready', () => void goUp());
+  redis.on('close', goDown);
+  redis.on('error', (error: Error) => warn({ reason: error.message }));
+  // ioredis gives up for good when it is interrupted at the wrong moment of connecting.
+  redis.on('end', () => {
+    if (!closed) setTimeout(() => !closed && redis.connect().catch(() => {}), RETRY_MAX_MS).unref();
+  });
+  const beats = setInterval(() => void beat(), BEAT_MS);
+  beats.unref();
+  redis.connect().catch(() => {});
+
+  return {
+    redis,
+    get up() {
+      return up;
+    },
+    close() {
+      closed = true;
+      clearInterval(beats);
+      up = false;
+      redis.disconnect();
+    },
+  };
+}
+
+/** Plain commands. Each rejects at once while Redis is away and after 500 ms without an answer. */
+export interface RedisConnection {
+  readonly up: boolean;
+  /** `ttlMs`: it is forgotten after so long; without it is kept until Redis loses it. */
+  set(key: string, value: string, ttlMs?: number): Promise<void>;
+  delete(key: string): Promise<void>;
+  /** Values of all keys that begin with `prefix`, by key, as they were at some time during the call. */
+  withPrefix(prefix: string): Promise<ReadonlyMap<string, string>>;
+  hashSet(key: string, fields: Readonly<Record<string, string>>): Promise<void>;
+  hashGetAll(key: string): Promise<ReadonlyMap<string, string>>;
+  /** Called each time Redis can be used: the first time and whenever it was away. It may have lost everything. */
+  onUp(listener: () => void): void;
+  close(): void;
+}
+
+async function readPrefix(redis: Redis, prefix: string): Promise<ReadonlyMap<string, string>> {
+  const pattern = `${prefix.replaceAll(/[\\*?[\]]/g, '\\$&')}*`;
+  const keys = new Set<string>();
+  let cursor = '0';
+  do {
+    const [next, found] = await redis.scan(cursor, 'MATCH', pattern, 'COUNT', SCAN_COUNT);
+    for (const key of found) keys.add(key);
+    cursor = next;
+  } while (cursor !== '0');
+  const named = [...keys];
+  const values = named.length === 0 ? [] : await redis.mget(named);
+  // One that expired in between has no value any more.
+  return new Map(named.flatMap((key, at) => (typeof values[at] === 'string' ? [[key, values[at]]] : [])));
+}
+
+/** A connection for plain commands; connects in the background. */
+export function openRedis({ redisUrl, log }: Pick<LinkOptions, 'redisUrl' | 'log'>): RedisConnection {
+  const listeners: (() => void)[] = [];
+  const link = openLink({
+    redisUrl,
+    log,
+    onUp: () => {
+      for (const listener of listeners) listener();
+    },
+  });
+  const { redis } = link;
+  return {
+    get up() {
+      return link.up;
+    },
+    async set(key, value, ttlMs) {
+      await (ttlMs === undefined ? redis.set(key, value) : redis.set(key, value, 'PX', ttlMs));
+    },
+    async delete(key) {
+      await redis.del(key);
+    },
+    withPrefix: (prefix) => readPrefix(redis, prefix),
+    async hashSet(key, fields) {
+      await redis.hset(key, fields);
+    },
+    async hashGetAll(key) {
+      return new Map(Object.entries(await redis.hgetall(key)));
+    },
+    onUp(listener) {
+      listeners.push(listener);
+    },
+    close: link.close,
+  };
+}

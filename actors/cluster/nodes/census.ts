@@ -1,0 +1,88 @@
+/** Who is there and what they do, for operators (decisions §2 "/nodes", "/actors"): of this process alone, or asked of every node. */
+import { Refusal } from '../../../protocol/errors.ts';
+import type { Bus } from '../bus/bus.ts';
+import { NodeFailed, NodeUnreachable } from '../bus/bus.ts';
+import type { ActorRecord } from '../bus/messages.ts';
+import type { Members, NodeRecord } from './members.ts';
+import type { ClusterView } from './view.ts';
+
+/** Actors of one node in an answer: some 200 KB sealed, and more than a person reads. */
+const ACTORS_PER_NODE_MAX = 1_000;
+/** `actors` of a node's record is told with its presence. */
+const COUNT_MS = 1_000;
+
+export interface CensusServices {
+  /** Live actors of this process. */
+  actors(): ActorRecord[];
+  /** Does what SIGTERM does. */
+  drain(): void;
+}
+
+/** Of a process that is alone. `record` is asked each time: where it listens is known late. */
+export function soleView(record: () => NodeRecord, { actors, drain }: CensusServices): ClusterView {
+  return {
+    nodes: () => [{ ...record(), actors: actors().length }],
+    elsewhere: async () => [],
+    redis: () => null,
+    actors: async () => ({ actors: actors(), unreachable: [] }),
+    async drain(node) {
+      if (node !== record().id) return false;
+      // The answer leaves first.
+      setImmediate(drain);
+      return true;
+    },
+  };
+}
+
+/** Of a cell of several nodes; answers the others' questions, too. */
+export function cellView(bus: Bus, members: Members, { actors, drain }: CensusServices): ClusterView & { close(): void } {
+  bus.answer('actors', async () => ({ actors: actors().slice(0, ACTORS_PER_NODE_MAX) }));
+  bus.answer('drain', async () => {
+    setImmediate(drain);
+    return { draining: true };
+  });
+  const timer = setInterval(() => members.update({ actors: actors().length }), COUNT_MS);
+  timer.unref();
+  const others = () => members.list().filter(({ id }) => id !== bus.self);
+  return {
+    nodes: () => members.list(),
+    async elsewhere() {
+      const [self] = members.list();
+      const everywhere = await members.everywhere().catch(() => []);
+      return everywhere.filter(({ cell }) => cell !== (self?.cell ?? null));
+    },
+    redis: () => (bus.connected ? 'connected' : 'away'),
+    async actors() {
+      const unreachable: string[] = [];
+      const asked = others().map(async ({ id }) => {
+        try {
+          return (await bus.ask(id, 'actors', {})).actors;
+        } catch {
+          unreachable.push(id);
+          return [];
+        }
+      });
+      const theirs = (await Promise.all(asked)).flat();
+      return { actors: [...actors(), ...theirs], unreachable };
+    },
+    async drain(node) {
+      if (node === bus.self) setImmediate(drain);
+      else if (!others().some(({ id }) => id === node)) return false;
+      else await askToDrain(bus, node);
+      return true;
+    },
+    close: () => clearInterval(timer),
+  };
+}
+
+async function askToDrain(bus: Bus, node: string): Promise<void> {
+  try {
+    await bus.ask(node, 'drain', {});
+  } catch (error) {
+    if (!(error instanceof NodeUnreachable || error instanceof NodeFailed)) throw error;
+    throw new Refusal('internal', `Node ${node} does not answer. Send SIGTERM to its process, or try again when Redis is back.`, {
+      status: 503,
+      retryAfterS: 2,
+    });
+  }
+}

@@ -1,0 +1,123 @@
+/**
+ * What has to be done because a node stopped in the middle of something (decisions §10): texts and links that wait to be indexed,
+ * cards whose change was under way, observations nobody acted on, usage nobody looked at, deadlines nobody else knew of.
+ *
+ * Rows do not say who was at it, so each chore looks at all organisations, and is made so that it leaves alone what a living node
+ * is doing and does no harm when two nodes do it. One does it as a rule: the oldest of those that are alive, because a younger
+ * one may not have known the one that was lost.
+ */
+import { setImmediate as nextTick } from 'node:timers/promises';
+import type { Logger } from 'pino';
+import type { Storage } from '../../../storage/storage.ts';
+import { eachOrganisation } from '../../each-organisation.ts';
+import type { Members, NodeRecord } from './members.ts';
+
+export interface ChoreServices {
+  readonly storage: Pick<Storage, 'control' | 'layout'>;
+  readonly members: Pick<Members, 'self' | 'list' | 'onLost'>;
+  organisationIds(): Iterable<string>;
+  /** Takes up what a lost node had under way in the organisation. */
+  resume(organisationId: string): Promise<void>;
+  /** Looks at the deadlines of all organisations: every node does, since the lost one may have been the only one that knew. */
+  lookAgain(): Promise<void>;
+  readonly log: Logger;
+  /** Lets tests shorten what takes seconds. */
+  readonly times?: { readonly afterStartMs?: number; readonly retryMs?: number };
+}
+
+export interface Chores {
+  /** No other node is alive: whatever rows say is under way is nobody's. */
+  alone(): boolean;
+  /** Does the chores of all organisations now, after those under way. What fails is logged and tried again. */
+  run(): Promise<void>;
+  /** Ends after the organisation that it is at. */
+  close(): Promise<void>;
+}
+
+/** By then the presence of a node that died just before this one started has run out, and this one may be the oldest. */
+const AFTER_START_MS = 5_000;
+/** A full disk is not mended in less. */
+const RETRY_MS = 30_000;
+
+function isOlder(one: NodeRecord, other: NodeRecord): boolean {
+  return one.startedAtMs < other.startedAtMs || (one.startedAtMs === other.startedAtMs && one.id < other.id);
+}
+
+class Rounds implements Chores {
+  readonly #services: ChoreServices;
+  #tail: Promise<void> = Promise.resolve();
+  /** A round that has not begun covers all that is lost until then. */
+  #waiting = false;
+  #closed = false;
+  readonly #timers = new Set<NodeJS.Timeout>();
+
+  constructor(services: ChoreServices) {
+    this.#services = services;
+    services.members.onLost((node, liveness) => this.#lost(node, liveness));
+    this.#later(services.times?.afterStartMs ?? AFTER_START_MS, () => {
+      if (this.#isOldest()) void this.run();
+    });
+  }
+
+  alone(): boolean {
+    const { members } = this.#services;
+    return members.list().every(({ id }) => id === members.self);
+  }
+
+  #isOldest(): boolean {
+    const { members } = this.#services;
+    const [first, ...others] = members.list();
+    return others.reduce((oldest, node) => (oldest !== undefined && isOlder(oldest, node) ? oldest : node), first)?.id === members.self;
+  }
+
+  #lost(node: string, liveness: string): void {
+    if (this.#closed) return;
+    const { log, lookAgain } = this.#services;
+    const mine = this.#isOldest();
+    log.info({ other: node, liveness, takes_up: mine }, 'what a node had under way is looked at');
+    lookAgain().catch((error: unknown) => log.error({ err: error }, 'deadlines could not be looked at again'));
+    if (mine) void this.run();
+  }
+
+  run(): Promise<void> {
+    if (!this.#waiting) {
+      this.#waiting = true;
+      this.#tail = this.#tail.then(() => {
+        this.#waiting = false;
+        return this.#round(this.#services.organisationIds());
+      });
+    }
+    return this.#tail;
+  }
+
+  async #round(organisationIds: Iterable<string>): Promise<void> {
+    const { resume, times } = this.#services;
+    const isClosed = () => this.#closed;
+    // Whoever asks this node for something comes first: it breathes after each.
+    const options = { ids: organisationIds, isClosed, breathe: nextTick };
+    const failed = await eachOrganisation(this.#services, 'taking up what a lost node had under way', resume, options);
+    if (failed.length === 0 || this.#closed) return;
+    this.#later(times?.retryMs ?? RETRY_MS, () => {
+      this.#tail = this.#tail.then(() => this.#round(failed));
+    });
+  }
+
+  #later(ms: number, work: () => void): void {
+    const timer = setTimeout(() => {
+      this.#timers.delete(timer);
+      work();
+    }, ms);
+    this.#timers.add(timer.unref());
+  }
+
+  async close(): Promise<void> {
+    this.#closed = true;
+    for (const timer of this.#timers) clearTimeout(timer);
+    await this.#tail;
+  }
+}
+
+/** Does the chores of a cell's node; begins to listen for losses at once. */
+export function createChores(services: ChoreServices): Chores {
+  return new Rounds(services);
+}

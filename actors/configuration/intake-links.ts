@@ -1,0 +1,23 @@
+/** What a person entered at intake: its links become knowledge sources when a session opens (service.md "GET /context" `intake.knowledge`). */
+import { createHash } from 'node:crypto';
+import type { Origin } from '../../protocol/setup/writes.ts';
+import type { AppRecord } from '../../storage/apps/apps.ts';
+import { readSourceByKey } from '../../storage/knowledge/knowledge.ts';
+import { type KnowledgeServices, takeInKnowledge } from './knowledge.ts';
+
+/** Of every source that came from an intake link. */
+export const INTAKE_ORIGIN = 'intake' satisfies Origin;
+
+/** The key of a link's source: links may be longer than a key. */
+function keyOf(link: string): string {
+  return `intake:${createHash('sha256').update(link).digest('hex').slice(0, 32)}`;
+}
+
+/** Reads the links that are no sources yet; one that was archived stays so. */
+export async function takeInIntakeLinks(services: KnowledgeServices, { id: appId, organisationId, settings }: AppRecord): Promise<void> {
+  const db = services.storage.organisation(organisationId);
+  const items = settings.intake.links
+    .map((uri) => ({ external_key: keyOf(uri), kind: 'url', uri }))
+    .filter((item) => readSourceByKey(db, appId, item.external_key) === undefined);
+  if (items.length > 0) await takeInKnowledge(services, { organisationId, appId, origin: INTAKE_ORIGIN }, items);
+}

@@ -1,0 +1,170 @@
+/**
+ * Takes in a batch of knowledge items (service.md "POST /knowledge rules"): one set of rules for the setup interface
+ * and the console. Each item is saved and indexed on its own; one that fails does not fail the others.
+ */
+import { setImmediate as breathe } from 'node:timers/promises';
+import { Refusal } from '../../protocol/errors.ts';
+import { mintId } from '../../protocol/ids.ts';
+import { type JudgedItem, judgeKnowledgeItem, type KnowledgeItemShape } from '../../protocol/setup/knowledge.ts';
+import type { SourceInput } from '../../storage/knowledge/knowledge.ts';
+import type { Storage } from '../../storage/storage.ts';
+import type { IndexOutcome, KnowledgeIndexer } from '../knowledge/indexer.ts';
+import type { IntakeTarget } from './target.ts';
+
+/** How long a request waits for its links: most sites answer in less, and an agent should not wait for the others. */
+export const LINK_WAIT_MS = 5_000;
+
+export interface KnowledgeServices {
+  readonly storage: Storage;
+  readonly indexer: KnowledgeIndexer;
+  nowMs(): number;
+}
+
+export type KnowledgeOp = 'created' | 'updated' | 'unchanged' | 'archived';
+
+/** As it travels. */
+export type KnowledgeResult =
+  | {
+      readonly external_key: string;
+      readonly ok: true;
+      readonly op: KnowledgeOp;
+      readonly id: string;
+      /** `pending` or `indexing`: a link that is still being read. */
+      readonly status: IndexOutcome['status'];
+      readonly chunks: number;
+      /** Why a source that was saved has failed. */
+      readonly error?: string;
+    }
+  | { readonly external_key: string; readonly ok: false; readonly error: string };
+
+export interface KnowledgeReport {
+  readonly created: number;
+  readonly updated: number;
+  readonly unchanged: number;
+  readonly archived: number;
+  readonly failed: number;
+  readonly results: readonly KnowledgeResult[];
+  readonly note: string;
+}
+
+type Saved = Extract<KnowledgeResult, { ok: true }>;
+type Upserted = Pick<Saved, 'external_key' | 'ok' | 'op' | 'id'>;
+type TakenForm = Exclude<JudgedItem, { form: 'refused' | 'archive' }>;
+
+/** What is stored of an item that was taken. */
+export function contentOf({ form, item }: TakenForm): Pick<SourceInput, 'kind' | 'title' | 'uri' | 'content'> {
+  if (form === 'text') return { kind: 'text', title: item.title, uri: null, content: item.content };
+  const title = item.title?.trim();
+  return { kind: 'url', title: title === undefined || title === '' ? null : title, uri: item.uri, content: null };
+}
+
+async function upsert({ storage, nowMs }: KnowledgeServices, target: IntakeTarget, taken: TakenForm): Promise<Upserted> {
+  const { organisationId, appId, origin } = target;
+  const { external_key, reason } = taken.item;
+  const now = nowMs();
+  const { op, id } = await storage.write(organisationId, 'upsertSource', {
+    ...contentOf(taken),
+    sourceId: mintId('kno', now),
+    appId,
+    externalKey: external_key,
+    origin,
+    reason: reason ?? null,
+    nowMs: now,
+  });
+  return { external_key, ok: true, op, id };
+}
+
+/** Saves one item; a text is indexed when this resolves, a link is not yet read: `waiting` reads it. */
+async function save(
+  services: KnowledgeServices,
+  target: IntakeTarget,
+  judged: JudgedItem,
+): Promise<{ saved: Saved } | { waiting: Upserted }> {
+  const { organisationId, appId } = target;
+  switch (judged.form) {
+    case 'refused':
+      throw new Refusal('invalid_body', judged.error);
+    case 'archive': {
+      const { external_key, reason } = judged.item;
+      const input = { appId, externalKey: external_key, reason, nowMs: services.nowMs() };
+      const archived = await services.storage.write(organisationId, 'archiveSource', input);
+      if (archived === undefined) throw new Refusal('not_found', 'external_key names no source of this app');
+      return { saved: { external_key, ok: true, op: 'archived', id: archived.id, status: 'archived', chunks: 0 } };
+    }
+    case 'link':
+      return { waiting: await upsert(services, target, judged) };
+    case 'text': {
+      const upserted = await upsert(services, target, judged);
+      return { saved: { ...upserted, ...(await services.indexer.index(organisationId, upserted.id, 0)) } };
+    }
+  }
+}
+
+function takenNote(results: readonly KnowledgeResult[]): string {
+  if (results.every(({ ok }) => ok)) return 'Every item was taken. Text that was sent is searchable now.';
+  return results.some(({ ok }) => ok)
+    ? 'Read results[i].error of the items that failed; the others were taken.'
+    : 'No item was taken. Read results[i].error of each, mend it and send it again.';
+}
+
+function noteOn(results: readonly KnowledgeResult[]): string {
+  const some = (...states: unknown[]) => results.some((result) => result.ok && states.includes(result.status));
+  const notes = [takenNote(results)];
+  if (some('failed')) notes.push('Sources whose status is failed say why in error: mend that and send them again.');
+  if (some('pending', 'indexing')) notes.push('Links that are pending or indexing are still being read: GET /status counts them.');
+  return notes.join(' ');
+}
+
+/**
+ * Saves the items in their order and indexes their texts. What it answers reads the links side by side, waits at most
+ * `linkWaitMs` for them, and reports: their `status` says how far they came.
+ * @throws StorageError when the disk or the writer fails: sending the same items again is safe.
+ */
+export async function saveKnowledge(
+  services: KnowledgeServices,
+  target: IntakeTarget,
+  items: readonly KnowledgeItemShape[],
+  linkWaitMs: number = LINK_WAIT_MS,
+): Promise<() => Promise<KnowledgeReport>> {
+  const outcomes: ({ result: KnowledgeResult } | { waiting: Upserted })[] = [];
+  for (const item of items) {
+    // What is refused waits for no write.
+    await breathe();
+    try {
+      const outcome = await save(services, target, judgeKnowledgeItem(item));
+      outcomes.push('saved' in outcome ? { result: outcome.saved } : outcome);
+    } catch (error) {
+      if (!(error instanceof Refusal)) throw error;
+      outcomes.push({ result: { external_key: item.external_key, ok: false, error: error.message } });
+    }
+  }
+  return async () => {
+    const results = await Promise.all(
+      outcomes.map(async (outcome): Promise<KnowledgeResult> => {
+        if ('result' in outcome) return outcome.result;
+        const { waiting } = outcome;
+        return { ...waiting, ...(await services.indexer.index(target.organisationId, waiting.id, linkWaitMs)) };
+      }),
+    );
+    return reportOn(results);
+  };
+}
+
+function reportOn(results: readonly KnowledgeResult[]): KnowledgeReport {
+  const count = (op: KnowledgeOp) => results.filter((result) => result.ok && result.op === op).length;
+  return {
+    created: count('created'),
+    updated: count('updated'),
+    unchanged: count('unchanged'),
+    archived: count('archived'),
+    failed: results.filter(({ ok }) => !ok).length,
+    results,
+    note: noteOn(results),
+  };
+}
+
+/** saveKnowledge with its report: texts and links in one. @throws StorageError as saveKnowledge. */
+export async function takeInKnowledge(...args: Parameters<typeof saveKnowledge>): Promise<KnowledgeReport> {
+  const report = await saveKnowledge(...args);
+  return report();
+}

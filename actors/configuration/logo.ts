@@ -1,0 +1,42 @@
+/** Takes in a logo (service.md "POST /logo rules"): one set of rules for the setup interface and the console. */
+import { createHash } from 'node:crypto';
+import { examineLogo } from '../../assistant/logo/logo-image.ts';
+import { mintId } from '../../protocol/ids.ts';
+import type { AppearanceDraft } from '../../protocol/setup/appearance.ts';
+import type { Storage } from '../../storage/storage.ts';
+import type { IntakeTarget } from './target.ts';
+
+export interface LogoReport {
+  readonly draft: AppearanceDraft;
+  readonly logoAssetId: string;
+  /** False when the draft showed this very image before. */
+  readonly changed: boolean;
+}
+
+/**
+ * Examines the image, stores it and sets it in the draft theme. `bytes` are at least one and within the logo's limit.
+ * @throws Refusal 415 unsupported_type, 413 too_large, 429 rate_limited (see examineLogo), 409 draft_invalid, 404 not_found.
+ */
+export async function takeInLogo(storage: Storage, target: IntakeTarget, bytes: Uint8Array, nowMs: number): Promise<LogoReport> {
+  const { organisationId, appId, origin } = target;
+  const { mediaType, width, height, bytes: content } = await examineLogo(bytes, organisationId);
+  return storage.write(organisationId, 'saveLogo', {
+    assetId: mintId('ast', nowMs),
+    appId,
+    mediaType,
+    width,
+    height,
+    content,
+    origin,
+    nowMs,
+  });
+}
+
+/**
+ * Judges an image as takeInLogo does and keeps nothing. `content` is base64, as a proposal holds it; `asker` the organisation.
+ * Answers the hash of what would be stored, hex SHA-256. @throws Refusal 415, 413, 429.
+ */
+export async function examineLogoContent(content: string, asker: string): Promise<string> {
+  const { bytes } = await examineLogo(Buffer.from(content, 'base64'), asker);
+  return createHash('sha256').update(bytes).digest('hex');
+}

@@ -1,0 +1,286 @@
+/**
+ * Proposals (decisions §3, §11): a write of a sync session on a live app is checked as any write, kept, and applied when a
+ * person approves it and what it would replace is still what it was.
+ */
+import { createHash } from 'node:crypto';
+import canonicalize from 'canonicalize';
+import { Refusal } from '../../protocol/errors.ts';
+import { mintId } from '../../protocol/ids.ts';
+import type { SetupWrite } from '../../protocol/setup/writes.ts';
+import {
+  findRejected,
+  findRivals,
+  findSame,
+  type NewProposal,
+  type Proposal,
+  readProposal,
+  readWrite,
+} from '../../storage/setup/proposals.ts';
+import type { Connection } from '../../storage/sqlite/connection.ts';
+import { baseOf, type CheckedWrite, checkWrite, refusedItems } from './checks.ts';
+import { examineLogoContent } from './logo.ts';
+import { listed } from './phrases.ts';
+import { changesOf } from './proposal-changes.ts';
+import { kindsLike, mergeWrites, subjectsOf } from './proposal-merge.ts';
+import type { IntakeTarget } from './target.ts';
+import { inTurn } from './write-turns.ts';
+import { carryOut, type Report, type WriteServices, type Written } from './writes.ts';
+
+const NOTE = 'Nothing was changed: the app is live, so a person decides about this in the console.';
+const UNCHANGED_NOTE = 'Nothing was proposed: this is what the app has already.';
+
+/** What became of a write that was to be proposed: its answer, and whether it is one of the service's or of the agent's making. */
+export interface ProposedWrite extends Written {
+  /** 202 proposed, 200 it would change nothing, 422 no item could be proposed. */
+  readonly status: 202 | 200 | 422;
+}
+
+/** Of waiting writes that a newer one replaces: the largest logo with its theme, or two full batches of knowledge. */
+const MERGED_BYTES_MAX = 5 * 1024 * 1024;
+
+function withoutReason<Value extends object>(value: Value): Value {
+  return { ...value, reason: undefined };
+}
+
+function withoutReasons(write: SetupWrite): SetupWrite {
+  switch (write.kind) {
+    case 'appearance':
+      return { ...write, body: withoutReason(write.body) };
+    case 'logo':
+      return write;
+    case 'experience':
+      return { ...write, patch: withoutReason(write.patch) };
+    case 'knowledge':
+      return { ...write, items: write.items.map(withoutReason) };
+    case 'actions':
+      return { ...write, items: write.items.map(withoutReason) };
+    case 'screens':
+      return { ...write, body: { ...write.body, archive: (write.body.archive ?? []).map(withoutReason) } };
+  }
+}
+
+/** Hash of a write without the reasons in it, hex SHA-256: two that have the same one ask a person the same thing. */
+function sameness(write: SetupWrite): string {
+  return createHash('sha256')
+    .update(canonicalize(withoutReasons(write)) ?? 'null')
+    .digest('hex');
+}
+
+/** Waiting proposals of the session that speak of what `asked` speaks of, with their writes. */
+function rivalsOf(db: Connection, appId: string, sessionId: string, asked: SetupWrite): { id: string; write: SetupWrite }[] {
+  const ids = findRivals(db, { appId, sessionId, kinds: kindsLike(asked.kind), subjects: subjectsOf(asked) });
+  const bytes = ids.reduce((sum, id) => sum + (readProposal(db, id)?.bytes ?? 0), 0);
+  if (bytes > MERGED_BYTES_MAX) {
+    throw new Refusal(
+      'conflict',
+      'What this session has proposed about these is too large to be put together with this. Wait until it is decided.',
+    );
+  }
+  return ids.map((id) => ({ id, write: JSON.parse(readWrite(db, id) ?? 'null') as SetupWrite }));
+}
+
+/** The items of `write` that applying it would take: one that waited may have become impossible by now. */
+function possible(services: WriteServices, db: Connection, appId: string, write: SetupWrite): SetupWrite {
+  const refused = new Set(refusedItems(services, db, appId, write).map(({ external_key: key }) => key));
+  if (write.kind === 'knowledge') return { ...write, items: write.items.filter(({ external_key: key }) => !refused.has(key)) };
+  if (write.kind === 'actions') return { ...write, items: write.items.filter(({ external_key: key }) => !refused.has(key)) };
+  return write;
+}
+
+async function keep(services: WriteServices, organisationId: string, proposal: Omit<NewProposal, 'id' | 'nowMs'>): Promise<string> {
+  const { storage, nowMs } = services;
+  const now = nowMs();
+  const id = mintId('pro', now);
+  await storage.writeControl('registerProposal', { id, organisationId, nowMs: now });
+  return storage.write(organisationId, 'addProposal', { ...proposal, id, nowMs: now });
+}
+
+/** Keeps `write` in the place of its rivals, unless one that waits says just this. Answers its id, and the summary that a person reads. */
+async function keepOnce(
+  services: WriteServices,
+  { organisationId, appId }: IntakeTarget,
+  sessionId: string,
+  { write, summary, rivals }: { write: SetupWrite; summary: string; rivals: readonly string[] },
+): Promise<{ id: string; summary: string }> {
+  const db = services.storage.organisation(organisationId);
+  const payload = canonicalize(write) ?? 'null';
+  const base = baseOf(db, appId, write);
+  const proposal = {
+    appId,
+    sessionId,
+    kind: write.kind,
+    payload,
+    base,
+    summary,
+    payloadHash: sameness(write),
+    subjects: subjectsOf(write),
+  };
+  const same = findSame(db, proposal);
+  // The session's own with another reason makes way; one that is being applied has replaced a part of its base itself.
+  const gives = ({ id }: Proposal) => !rivals.includes(id) || readWrite(db, id) === payload;
+  const waiting = same.find((one) => one.state === 'applying' || (one.base === base && gives(one)));
+  if (waiting === undefined) {
+    // One that says this of what is no longer there can only be rejected.
+    const outdated = same.filter((one) => one.base !== base).map(({ id }) => id);
+    return { id: await keep(services, organisationId, { ...proposal, replaces: [...new Set([...rivals, ...outdated])] }), summary };
+  }
+  const others = rivals.filter((id) => id !== waiting.id);
+  if (others.length > 0) {
+    await services.storage.write(organisationId, 'replaceProposals', { ids: others, by: waiting.id, nowMs: services.nowMs() });
+  }
+  return { id: waiting.id, summary: waiting.summary };
+}
+
+/** What is said of each item once it is known which of them change something. */
+function resultsOf({ results }: CheckedWrite, kept: SetupWrite | null): Readonly<Record<string, unknown>> {
+  if (results === undefined) return {};
+  const proposed = new Set(kept === null ? [] : subjectsOf(kept));
+  return { results: results.map((one) => (one.ok && !proposed.has(one.external_key) ? { ...one, op: 'unchanged' } : one)) };
+}
+
+async function propose(
+  services: WriteServices,
+  target: IntakeTarget,
+  sessionId: string,
+  asked: SetupWrite,
+  logoHash: string | null,
+): Promise<ProposedWrite> {
+  const { organisationId, appId } = target;
+  const db = services.storage.organisation(organisationId);
+  const rivals = rivalsOf(db, appId, sessionId, asked);
+  const checked = checkWrite(services, target, asked, {
+    keys: new Set(rivals.flatMap(({ write }) => subjectsOf(write))),
+    hasAppearance: rivals.some(({ write }) => write.kind === 'appearance'),
+  });
+  const { write: accepted, warnings } = checked;
+  const extra = { ...(warnings !== undefined && { warnings }) };
+  if ('items' in accepted && accepted.items.length === 0) {
+    const reply = { proposed: false, kind: asked.kind, results: checked.results, note: 'No item could be proposed.' };
+    return { reply, line: '', savedNothing: true, status: 422 };
+  }
+  // Merged in their order; what is impossible by now is left out, and what changes nothing.
+  const merged =
+    rivals.length === 0
+      ? accepted
+      : rivals
+          .map(({ write }) => write)
+          .concat(accepted)
+          .reduce(mergeWrites);
+  const place = { db, appId, surroundings: services.surroundings };
+  const { write, summary } = changesOf(place, rivals.length === 0 ? merged : possible(services, db, appId, merged), logoHash);
+  const ids = rivals.map(({ id }) => id);
+  if (write === null) {
+    if (ids.length > 0) await services.storage.write(organisationId, 'replaceProposals', { ids, by: null, nowMs: services.nowMs() });
+    const reply = { proposed: false, unchanged: true, kind: asked.kind, ...resultsOf(checked, null), ...extra, note: UNCHANGED_NOTE };
+    return { reply, line: UNCHANGED_NOTE, savedNothing: false, status: 200 };
+  }
+  const kept = await keepOnce(services, target, sessionId, { write, summary, rivals: ids });
+  const rejected = findRejected(db, { appId, kind: write.kind, payloadHash: sameness(write) });
+  const replaced = ids.filter((id) => id !== kept.id);
+  const reply = {
+    ...{ proposed: true, proposal_id: kept.id, kind: write.kind, summary: kept.summary },
+    ...resultsOf(checked, write),
+    ...extra,
+    ...(replaced.length > 0 && { replaces: replaced }),
+    ...(rejected !== undefined && { rejected_before: { id: rejected.id, reason: rejected.reason } }),
+    note: NOTE,
+  };
+  return { reply, line: `Proposed: ${kept.summary}`, savedNothing: false, status: 202 };
+}
+
+/**
+ * Keeps the write for a person (decisions §11 "Proposals"). What the session proposed about the same thing before is replaced, and goes
+ * on in this one as far as this one does not speak of it; what waits already, from whichever session, is not kept twice.
+ * @throws Refusal as applying the write would; conflict when too many proposals, or too large ones, wait; rate_limited.
+ */
+export async function proposeWrite(
+  services: WriteServices,
+  target: IntakeTarget,
+  sessionId: string,
+  asked: SetupWrite,
+): Promise<ProposedWrite> {
+  const { organisationId, appId } = target;
+  const logoHash = asked.kind === 'logo' ? await examineLogoContent(asked.content, organisationId) : null;
+  const lease = services.leases?.turn(organisationId, appId);
+  return inTurn(appId, () => propose(services, target, sessionId, asked, logoHash), lease);
+}
+
+/** What is said to a person who decides about what was decided, or that nobody has to decide about any more. */
+function decidedBefore(proposal: Proposal | undefined): Refusal {
+  if (proposal?.state !== 'replaced') return new Refusal('conflict', 'This proposal was decided before.');
+  const { replacedBy } = proposal;
+  const what = replacedBy === null ? 'taken back by its session' : `replaced by ${replacedBy}: decide about that one`;
+  return new Refusal('conflict', `This proposal was ${what}.`);
+}
+
+/** @throws Refusal conflict when what the proposal would replace, or what surrounds it, has changed. */
+function refuseUnfit(services: WriteServices, db: Connection, { appId, base, state }: Proposal, write: SetupWrite): void {
+  // What a crash cut off has replaced a part of it itself; what it wrote then it may write again.
+  if (state === 'pending' && baseOf(db, appId, write) !== base) {
+    throw new Refusal(
+      'conflict',
+      'What this proposal would replace has changed since it was made, so it was not applied. Reject it, and let the agent propose it anew.',
+    );
+  }
+  const refused = refusedItems(services, db, appId, write);
+  if (refused.length === 0) return;
+  const reasons = refused.map(({ external_key, error }) => `${external_key}: ${error}`);
+  const applied = state === 'pending' ? 'so nothing of it was applied' : 'and a part of it was applied before the service stopped';
+  throw new Refusal('conflict', `This proposal no longer fits, ${applied}. ${listed(reasons)}.`);
+}
+
+/** Writes what the proposal says; refused, it waits for a person again. @throws Refusal of the write's own rules. */
+async function applyProposal(services: WriteServices, target: IntakeTarget, proposal: Proposal, write: SetupWrite): Promise<Report> {
+  const { storage } = services;
+  const { organisationId } = target;
+  try {
+    refuseUnfit(services, storage.organisation(organisationId), proposal, write);
+    // Before anything is written, so that after a crash it is known that a part of it may be.
+    await storage.write(organisationId, 'beginApplying', { id: proposal.id });
+    return await carryOut(services, target, write);
+  } catch (error) {
+    // After another error nobody knows what was written, and what a crash cut off may only have come at a busy moment:
+    // then it goes on being applied.
+    const isOver = error instanceof Refusal && (proposal.state === 'pending' || error.code !== 'rate_limited');
+    if (isOver) await storage.write(organisationId, 'leaveApplying', { id: proposal.id });
+    throw error;
+  }
+}
+
+/**
+ * Approves a proposal and applies it through the ordinary rules; one whose approval a crash cut off is applied to its end.
+ * @throws Refusal conflict when it was decided before or no longer fits (then nothing is applied and it stays pending);
+ * rate_limited when too much waits.
+ */
+export async function approveProposal(services: WriteServices, organisationId: string, { id, appId }: Proposal): Promise<Written> {
+  const { storage, nowMs } = services;
+  const db = storage.organisation(organisationId);
+  const work = async () => {
+    const proposal = readProposal(db, id);
+    const payload = readWrite(db, id);
+    if (proposal === undefined || payload === undefined || proposal.decidedAtMs !== null) throw decidedBefore(proposal);
+    const target = { organisationId, appId, origin: 'proposal' } as const;
+    const applied = await applyProposal(services, target, proposal, JSON.parse(payload) as SetupWrite);
+    await storage.write(organisationId, 'decideProposal', { id, state: 'approved', reason: null, nowMs: nowMs() });
+    return applied;
+  };
+  const report = await inTurn(appId, work, services.leases?.turn(organisationId, appId));
+  return report();
+}
+
+/** @throws Refusal conflict when it was decided before or its approval has begun; rate_limited when too much waits. */
+export function rejectProposal(
+  { storage, nowMs, leases }: WriteServices,
+  organisationId: string,
+  { id, appId }: Proposal,
+  reason: string | null,
+): Promise<void> {
+  const work = async () => {
+    const decided = await storage.write(organisationId, 'decideProposal', { id, state: 'rejected', reason, nowMs: nowMs() });
+    if (decided) return;
+    const now = readProposal(storage.organisation(organisationId), id);
+    if (now?.state !== 'applying') throw decidedBefore(now);
+    throw new Refusal('conflict', 'The approval of this proposal was cut off, and a part of it may be applied. Approve it again.');
+  };
+  return inTurn(appId, work, leases?.turn(organisationId, appId));
+}

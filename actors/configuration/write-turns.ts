@@ -1,0 +1,42 @@
+/**
+ * The order in which an app's configuration is written: one write, or one decision about a proposal, after the other.
+ * What one changes the next one has to see, and some look at rows first and write after a while. Nodes of a cell take turns by
+ * leases (nodes/write-lease.ts), one write at a time.
+ */
+import { Refusal } from '../../protocol/errors.ts';
+
+/**
+ * What may wait for its turn in one app: an agent's 120 requests of a minute all at once, and as many again of what
+ * people do to it. As a rule a turn takes some milliseconds.
+ */
+const WAITING_MAX = 240;
+
+interface Turns {
+  tail: Promise<unknown>;
+  waiting: number;
+}
+
+/** Runs work while nobody else writes to the app, in any process. @throws Refusal rate_limited when another one is stuck. */
+export type TurnLease = <Value>(work: () => Promise<Value>) => Promise<Value>;
+
+/** By app, in this process. An app is in it while something is under way. */
+const turnsOf = new Map<string, Turns>();
+
+/**
+ * Runs `work` when what came before it in this app is done; with `lease`, where other processes write to the app too, also in
+ * those. @throws Refusal rate_limited when too much waits.
+ */
+export function inTurn<Value>(appId: string, work: () => Promise<Value>, lease?: TurnLease): Promise<Value> {
+  const turns = turnsOf.get(appId) ?? { tail: Promise.resolve(), waiting: 0 };
+  if (turns.waiting >= WAITING_MAX) {
+    throw new Refusal('rate_limited', 'Too much is being written to this app at once. Send the request again.', { retryAfterS: 1 });
+  }
+  turnsOf.set(appId, turns);
+  turns.waiting += 1;
+  const done = turns.tail.then(lease === undefined ? work : () => lease(work));
+  turns.tail = done.catch(() => undefined);
+  return done.finally(() => {
+    turns.waiting -= 1;
+    if (turns.waiting === 0) turnsOf.delete(appId);
+  });
+}

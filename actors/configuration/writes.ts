@@ -1,0 +1,146 @@
+/**
+ * The writes that configure an app (service.md PUT /appearance to POST /screens), one set of rules for the setup
+ * interface, the console and approved proposals. Bodies have passed their schemas; what is said here of rows is the
+ * rest of each rule. Every write answers its reply and the line that tells a person what it did.
+ */
+import { contrastWarnings } from '../../protocol/appearance/contrast.ts';
+import { Refusal } from '../../protocol/errors.ts';
+import type { HttpActionShape, Surroundings } from '../../protocol/setup/actions.ts';
+import type { AppearanceBody } from '../../protocol/setup/appearance.ts';
+import type { KnowledgeItemShape } from '../../protocol/setup/knowledge.ts';
+import type { ExperiencePatch } from '../../protocol/setup/persona.ts';
+import type { ScreensBody } from '../../protocol/setup/screens.ts';
+import type { SetupWrite } from '../../protocol/setup/writes.ts';
+import { readAsset } from '../../storage/apps/assets.ts';
+import type { Connection } from '../../storage/sqlite/connection.ts';
+import type { Leases } from '../cluster/nodes/write-lease.ts';
+import { takeInActions } from './actions.ts';
+import { type KnowledgeServices, saveKnowledge } from './knowledge.ts';
+import { takeInLogo } from './logo.ts';
+import { listed, tally } from './phrases.ts';
+import { takeInScreens } from './screens.ts';
+import type { IntakeTarget } from './target.ts';
+import { inTurn } from './write-turns.ts';
+
+export interface WriteServices extends KnowledgeServices {
+  /** Which addresses HTTP actions may have (ALLOW_PRIVATE_ADDRESSES). */
+  readonly surroundings: Surroundings;
+  /** Where other nodes write to the same apps. */
+  readonly leases?: Pick<Leases, 'turn'> | undefined;
+}
+
+export interface Written {
+  /** As it travels. */
+  readonly reply: Readonly<Record<string, unknown>>;
+  /** What was done, for the panel. */
+  readonly line: string;
+  /** True when no item of a batch was saved: the reply is a 422 (service.md "Errors"). */
+  readonly savedNothing: boolean;
+}
+
+/** What is left of a write that was carried out: a wait for its links, if it has any, and its report. */
+export type Report = () => Promise<Written>;
+
+function changedLine(what: string, changed: readonly string[]): string {
+  return changed.length === 0 ? `Saved ${what}; nothing changed.` : `Saved ${what}: ${listed(changed)}.`;
+}
+
+/** @throws Refusal invalid_appearance when one of the themes names a logo that this app does not have. */
+export function requireKnownLogo(db: Connection, appId: string, body: AppearanceBody): void {
+  for (const variant of ['theme', 'themeDark'] as const) {
+    const logoAssetId = body[variant]?.logoAssetId;
+    if (logoAssetId === undefined || readAsset(db, appId, logoAssetId) !== undefined) continue;
+    const path = `${variant}.logoAssetId`;
+    const message = 'names no logo of this app: leave it out to keep the uploaded one, or send the image to POST /logo';
+    throw new Refusal('invalid_appearance', `${path} ${message}`, { details: [{ path, message }] });
+  }
+}
+
+type AppearanceWrite = Extract<SetupWrite, { kind: 'appearance' }>;
+
+async function writeAppearance(services: WriteServices, target: IntakeTarget, { body, logo }: AppearanceWrite): Promise<Written> {
+  const { storage, nowMs } = services;
+  const { organisationId, appId, origin } = target;
+  requireKnownLogo(storage.organisation(organisationId), appId, body);
+  const { draft, changed } = await storage.write(organisationId, 'saveAppearanceDraft', { appId, body, origin, nowMs: nowMs() });
+  const reply = { saved: true, changed, draft, warnings: contrastWarnings(draft) };
+  const line = changedLine('the appearance draft', changed);
+  if (logo === undefined) return { reply, line, savedNothing: false };
+  const shown = await writeLogo(services, target, logo);
+  return { reply: { ...reply, ...shown.reply }, line: `${line} ${shown.line}`, savedNothing: false };
+}
+
+async function writeLogo({ storage, nowMs }: WriteServices, target: IntakeTarget, content: string): Promise<Written> {
+  const { draft, logoAssetId, changed } = await takeInLogo(storage, target, Buffer.from(content, 'base64'), nowMs());
+  const line = changed ? 'Stored the logo and set it in the draft.' : 'The logo is the one the draft shows already.';
+  return { reply: { saved: true, draft, logoAssetId }, line, savedNothing: false };
+}
+
+async function writeExperience({ storage, nowMs }: WriteServices, target: IntakeTarget, patch: ExperiencePatch): Promise<Written> {
+  const { organisationId, appId, origin } = target;
+  const saved = await storage.write(organisationId, 'saveExperienceDraft', { appId, patch, origin, nowMs: nowMs() });
+  return { reply: { saved: true, ...saved }, line: changedLine('the persona draft', saved.changed), savedNothing: false };
+}
+
+async function writeKnowledge(services: WriteServices, target: IntakeTarget, items: readonly KnowledgeItemShape[]): Promise<Report> {
+  const saved = await saveKnowledge(services, target, items);
+  return async () => {
+    const report = await saved();
+    const { created, updated, unchanged, archived, failed } = report;
+    return {
+      reply: { ...report },
+      line: `Knowledge: ${tally({ created, updated, unchanged, archived, failed })}.`,
+      savedNothing: failed === items.length,
+    };
+  };
+}
+
+async function writeActions(
+  { storage, nowMs, surroundings }: WriteServices,
+  target: IntakeTarget,
+  items: readonly HttpActionShape[],
+): Promise<Written> {
+  const report = await takeInActions(storage, target, items, nowMs(), surroundings);
+  const ops = report.results.map((result) => (result.ok ? result.op : 'failed'));
+  const counts = Object.fromEntries([...new Set(ops)].map((op) => [op, ops.filter((each) => each === op).length]));
+  return { reply: { ...report }, line: `Actions: ${tally(counts)}.`, savedNothing: report.failed === items.length };
+}
+
+async function writeScreens({ storage, nowMs }: WriteServices, target: IntakeTarget, body: ScreensBody): Promise<Written> {
+  const report = await takeInScreens(storage, target, body, nowMs());
+  const { added, updated, unchanged, archived } = report;
+  return { reply: { ...report }, line: `Screens: ${tally({ added, updated, unchanged, archived })}.`, savedNothing: false };
+}
+
+function writeAtOnce(services: WriteServices, target: IntakeTarget, write: Exclude<SetupWrite, { kind: 'knowledge' }>): Promise<Written> {
+  switch (write.kind) {
+    case 'appearance':
+      return writeAppearance(services, target, write);
+    case 'logo':
+      return writeLogo(services, target, write.content);
+    case 'experience':
+      return writeExperience(services, target, write.patch);
+    case 'actions':
+      return writeActions(services, target, write.items);
+    case 'screens':
+      return writeScreens(services, target, write.body);
+  }
+}
+
+/** Carries a write out, for whoever has the app's turn. @throws as applyWrite. */
+export async function carryOut(services: WriteServices, target: IntakeTarget, write: SetupWrite): Promise<Report> {
+  if (write.kind === 'knowledge') return writeKnowledge(services, target, write.items);
+  const written = await writeAtOnce(services, target, write);
+  return async () => written;
+}
+
+/**
+ * Applies a write when it is its turn in the app. Links are waited for without holding up the next one.
+ * @throws Refusal of the write's own rules (422 invalid_appearance, 409 draft_invalid, conflict, …), or rate_limited when
+ * too much waits; StorageError when the disk or the writer fails: sending the same again is safe.
+ */
+export async function applyWrite(services: WriteServices, target: IntakeTarget, write: SetupWrite): Promise<Written> {
+  const lease = services.leases?.turn(target.organisationId, target.appId);
+  const report = await inTurn(target.appId, () => carryOut(services, target, write), lease);
+  return report();
+}

@@ -1,0 +1,171 @@
+/**
+ * Gives chunks their vectors, in the background and after they can be found by their words: an embeddings server that is
+ * down or slow fails no source and delays none. Owns no rows: chunks without a vector of the present model are the queue,
+ * so what a restart cuts off is taken up by the next start, and a new model embeds everything again.
+ */
+
+import { EmbeddingError } from '../../assistant/embeddings/embedding-error.ts';
+import type { Embedder } from '../../assistant/embeddings/embeddings.ts';
+import { chunksToEmbed, type EmbeddableChunk, firstChunkOf } from '../../storage/knowledge/knowledge-vectors.ts';
+import type { Storage } from '../../storage/storage.ts';
+
+/** Chunks looked at in one step: as many as one request may hold, and one write. */
+const STEP_CHUNKS = 32;
+/** Requests under way for indexing: questions, which people wait for, share the server. */
+const STEPS_AT_ONCE = 2;
+/** While the server fails: a short time at first, for a server that restarts, then longer up to the second. */
+const BACKOFF = { firstMs: 1_000, maxMs: 60_000 } as const;
+
+export interface EmbeddingServices {
+  readonly storage: Storage;
+  readonly embedder: Embedder;
+  readonly log: { info(fields: object, message: string): void; warn(fields: object, message: string): void };
+  readonly backoff?: { readonly firstMs: number; readonly maxMs: number };
+}
+
+export interface KnowledgeEmbedding {
+  /** The organisation has chunks without vectors: those of this source, or any. */
+  wake(organisationId: string, sourceId?: string): void;
+  /** Cuts off what is under way and waits for its end. Idempotent. */
+  close(): Promise<void>;
+}
+
+/** How far an organisation's chunks have been looked at. One entry each, kept while the process lives. */
+interface Progress {
+  /** Chunks up to this id have vectors. */
+  upTo: number;
+  /** Lowered by a source that came while a step was under way: ids are used again, so it may lie below. */
+  reopenedFrom: number;
+}
+
+/** What of a chunk is embedded: a passage means little without the headings above it. */
+function textOf({ title, headings, text }: EmbeddableChunk): string {
+  return [title, ...(JSON.parse(headings) as string[]), text].join('\n');
+}
+
+class Embedding implements KnowledgeEmbedding {
+  readonly #services: EmbeddingServices;
+  readonly #ended = new AbortController();
+  readonly #progress = new Map<string, Progress>();
+  /** In the order of their turns. */
+  readonly #awake = new Set<string>();
+  readonly #running = new Map<string, Promise<void>>();
+  #failures = 0;
+  #rest: NodeJS.Timeout | null = null;
+
+  constructor(services: EmbeddingServices) {
+    this.#services = services;
+  }
+
+  wake(organisationId: string, sourceId?: string): void {
+    if (this.#ended.signal.aborted) return;
+    const first = sourceId === undefined ? 0 : firstChunkOf(this.#services.storage.organisation(organisationId), sourceId);
+    if (first === undefined) return;
+    const progress = this.#progress.get(organisationId) ?? { upTo: 0, reopenedFrom: Number.POSITIVE_INFINITY };
+    progress.reopenedFrom = Math.min(progress.reopenedFrom, Math.max(first - 1, 0));
+    this.#progress.set(organisationId, progress);
+    this.#awake.add(organisationId);
+    this.#pump();
+  }
+
+  #pump(): void {
+    for (const organisationId of this.#awake) {
+      if (this.#ended.signal.aborted || this.#rest !== null || this.#running.size >= STEPS_AT_ONCE) return;
+      if (!this.#running.has(organisationId)) this.#running.set(organisationId, this.#run(organisationId));
+    }
+  }
+
+  async #run(organisationId: string): Promise<void> {
+    try {
+      // Off whatever woke this: it has an answer to give first.
+      await new Promise((resolve) => setImmediate(resolve));
+      const goesOn = await this.#step(organisationId);
+      // Deleted and added again it comes last, so that organisations take turns.
+      this.#awake.delete(organisationId);
+      if (goesOn) this.#awake.add(organisationId);
+    } catch (error) {
+      if (!this.#ended.signal.aborted) this.#restAfter(error);
+    } finally {
+      this.#running.delete(organisationId);
+      this.#pump();
+    }
+  }
+
+  /** Embeds what is missing among the next chunks; false when there are no more. */
+  async #step(organisationId: string): Promise<boolean> {
+    const { storage, embedder } = this.#services;
+    const progress = this.#progress.get(organisationId);
+    if (progress === undefined || this.#ended.signal.aborted) return false;
+    progress.upTo = Math.min(progress.upTo, progress.reopenedFrom);
+    progress.reopenedFrom = Number.POSITIVE_INFINITY;
+    const { chunks, last } = chunksToEmbed(storage.organisation(organisationId), embedder.name, progress.upTo, STEP_CHUNKS);
+    if (chunks.length > 0) {
+      const vectors = (await this.#embed(chunks)).flatMap((vector, index) => {
+        const chunk = chunks[index];
+        return vector === undefined || chunk === undefined ? [] : [{ chunk, vector }];
+      });
+      const dropped = await storage.write(organisationId, 'saveVectors', { model: embedder.name, vectors });
+      if (dropped > 0) {
+        progress.upTo = 0;
+        throw new Error(`The vectors of ${embedder.name} have other dimensions than before: all are made again.`);
+      }
+      this.#recovered();
+    }
+    if (last !== undefined) progress.upTo = last;
+    return last !== undefined || Number.isFinite(progress.reopenedFrom);
+  }
+
+  /** A vector for each chunk; undefined for one that the server does not take. @throws when it takes none. */
+  async #embed(chunks: readonly EmbeddableChunk[]): Promise<(Float32Array | undefined)[]> {
+    try {
+      return await this.#services.embedder.embed(chunks.map(textOf), this.#ended.signal);
+    } catch (error) {
+      if (!(error instanceof EmbeddingError) || error.about !== 'texts') throw error;
+      if (chunks.length > 1) return this.#embedParts(chunks, error);
+      const about = { source_id: chunks[0]?.sourceId, reason: error.message };
+      this.#services.log.warn(about, 'a passage is found by its words only: the embeddings server does not take it');
+      return [undefined];
+    }
+  }
+
+  async #embedParts(chunks: readonly EmbeddableChunk[], refusal: EmbeddingError): Promise<(Float32Array | undefined)[]> {
+    const half = Math.ceil(chunks.length / 2);
+    const vectors = [...(await this.#embed(chunks.slice(0, half))), ...(await this.#embed(chunks.slice(half)))];
+    // Every one of several: it is not the texts that the server dislikes.
+    if (vectors.every((vector) => vector === undefined)) throw new EmbeddingError('server', refusal.message);
+    return vectors;
+  }
+
+  /** Said once for as long as it lasts. */
+  #restAfter(error: unknown): void {
+    const { firstMs, maxMs } = this.#services.backoff ?? BACKOFF;
+    if (this.#failures === 0) {
+      const reason = error instanceof Error ? error.message : String(error);
+      this.#services.log.warn({ reason }, 'passages are found by their words only for now: embedding them failed and is tried again');
+    }
+    // Two steps that fail together are one failure.
+    if (this.#rest !== null) return;
+    const restMs = Math.min(firstMs * 2 ** this.#failures, maxMs);
+    this.#failures += 1;
+    this.#rest = setTimeout(() => {
+      this.#rest = null;
+      this.#pump();
+    }, restMs);
+    this.#rest.unref();
+  }
+
+  #recovered(): void {
+    if (this.#failures > 0) this.#services.log.info({ failures: this.#failures }, 'passages are embedded again');
+    this.#failures = 0;
+  }
+
+  async close(): Promise<void> {
+    this.#ended.abort(new Error('the service stops'));
+    if (this.#rest !== null) clearTimeout(this.#rest);
+    await Promise.all(this.#running.values());
+  }
+}
+
+export function createKnowledgeEmbedding(services: EmbeddingServices): KnowledgeEmbedding {
+  return new Embedding(services);
+}

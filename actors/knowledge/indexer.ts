@@ -1,0 +1,221 @@
+/**
+ * Takes knowledge sources from `pending` to `indexed` or `failed` (decisions §3): text at once, links in the background.
+ * Owns no rows: every step is a transaction that names the content it is about, so two indexers of one source, or a crash
+ * between steps, do no harm. Nodes of a cell take the links that wait from the same rows, each link by a lease.
+ */
+import { Chunker } from '../../assistant/knowledge/chunker.ts';
+import { LinkError } from '../../assistant/knowledge/link-error.ts';
+import type { LinkReader } from '../../assistant/knowledge/link-reader.ts';
+import {
+  type FetchedContent,
+  type KnowledgeSource,
+  readSource,
+  readSourceContent,
+  type SourceState,
+} from '../../storage/knowledge/knowledge.ts';
+import { sourcesToIndex } from '../../storage/knowledge/knowledge-overview.ts';
+import type { Storage } from '../../storage/storage.ts';
+import type { Lease, Leases } from '../cluster/nodes/write-lease.ts';
+import type { KnowledgeEmbedding } from './embedding.ts';
+import { LinkQueue, type NextLink } from './link-queue.ts';
+
+/** Texts read at once when indexing is resumed; the next ones are read when these are done. */
+const RESUME_BATCH = 50;
+
+export interface IndexOutcome {
+  /** Undefined: there is no such source any more. */
+  readonly status: SourceState | 'archived' | undefined;
+  readonly chunks: number;
+  /** Why it failed, in a sentence; there exactly when `status` is `failed`. */
+  readonly error?: string;
+}
+
+export interface IndexerServices {
+  readonly storage: Storage;
+  readonly links: LinkReader;
+  /** Woken by every source that is indexed, where passages are found by meaning, too. */
+  readonly embedding?: Pick<KnowledgeEmbedding, 'wake'> | undefined;
+  readonly log: { error(fields: object, message: string): void; info(fields: object, message: string): void };
+  nowMs(): number;
+  /** Where other nodes read links too. */
+  readonly leases?: Pick<Leases, 'take'> | undefined;
+  /** A source of this app came to rest: it is indexed, or it failed. Called after the commit; what it throws is logged. */
+  onSettled?(organisationId: string, appId: string): void;
+}
+
+function isWaiting(source: KnowledgeSource | undefined): source is KnowledgeSource {
+  return source !== undefined && source.archivedAtMs === null && (source.state === 'pending' || source.state === 'indexing');
+}
+
+function reasonOf(error: unknown): string {
+  return error instanceof Error ? error.message : String(error);
+}
+
+/** Brings sources to rest: those just sent, and those that a crash left waiting (decisions §3 "Knowledge source"). */
+export class KnowledgeIndexer {
+  readonly #services: IndexerServices;
+  readonly #queue: LinkQueue;
+  readonly #chunker = new Chunker();
+
+  constructor(services: IndexerServices) {
+    this.#services = services;
+    this.#queue = new LinkQueue({
+      log: services.log,
+      next: (organisationId, running) => this.#nextLink(organisationId, running),
+      work: (organisationId, sourceId, signal) => this.#work(organisationId, sourceId, signal),
+      ...(services.leases !== undefined && { atRest: (...link) => this.#waiting(...link) === undefined }),
+    });
+  }
+
+  /** A process ended in a reading of it, or of one beside it: to tell which, it is read alone. */
+  #nextLink(organisationId: string, running: ReadonlySet<string>): NextLink | undefined {
+    const db = this.#services.storage.organisation(organisationId);
+    const id = sourcesToIndex(db, running.size + 1, 'url').find((each) => !running.has(each));
+    return id === undefined ? undefined : { id, alone: (readSource(db, id)?.attempts ?? 0) > 0 };
+  }
+
+  async #work(organisationId: string, sourceId: string, signal: AbortSignal): Promise<boolean | 'elsewhere'> {
+    const lease = await this.#services.leases?.take(organisationId, `link ${sourceId}`);
+    if (lease === null) return 'elsewhere';
+    try {
+      const source = this.#waiting(organisationId, sourceId);
+      if (source !== undefined) await this.#indexLink(organisationId, source, signal, lease);
+      return this.#waiting(organisationId, sourceId) === undefined;
+    } finally {
+      lease?.release();
+    }
+  }
+
+  /**
+   * Indexes a source: a text before it resolves, a link when its turn comes or `waitMs` are over. Answers where the source
+   * stands then; one that is at rest already stays as it is. @throws StorageError when a write fails.
+   */
+  async index(organisationId: string, sourceId: string, waitMs: number): Promise<IndexOutcome> {
+    const source = this.#waiting(organisationId, sourceId);
+    if (source?.kind === 'text') await this.#indexText(organisationId, source);
+    if (source?.kind === 'url') await this.#queue.settled(organisationId, sourceId, waitMs);
+    const after = readSource(this.#services.storage.organisation(organisationId), sourceId);
+    const status = after !== undefined && after.archivedAtMs !== null ? 'archived' : after?.state;
+    const outcome: IndexOutcome = { status, chunks: after?.chunks ?? 0 };
+    return status === 'failed' && after !== undefined && after.error !== null ? { ...outcome, error: after.error } : outcome;
+  }
+
+  /**
+   * Takes up what a crash left waiting: texts before it resolves, with their number; links in the background. A text that another
+   * node is indexing right now is indexed twice and saved once.
+   */
+  async resume(organisationId: string): Promise<number> {
+    const db = this.#services.storage.organisation(organisationId);
+    const seen = new Set<string>();
+    for (;;) {
+      const texts = sourcesToIndex(db, RESUME_BATCH + seen.size, 'text').filter((id) => !seen.has(id));
+      if (texts.length === 0) break;
+      for (const sourceId of texts) {
+        // One that cannot leave `pending` must not be tried for ever.
+        seen.add(sourceId);
+        const source = this.#waiting(organisationId, sourceId);
+        if (source !== undefined) await this.#indexText(organisationId, source);
+      }
+    }
+    this.#queue.wake(organisationId);
+    this.#services.embedding?.wake(organisationId);
+    return seen.size;
+  }
+
+  /** Ends what runs; it is taken up at the next start. Idempotent. */
+  async close(): Promise<void> {
+    await this.#queue.close();
+    await this.#chunker.close();
+  }
+
+  #waiting(organisationId: string, sourceId: string): KnowledgeSource | undefined {
+    const source = readSource(this.#services.storage.organisation(organisationId), sourceId);
+    return isWaiting(source) ? source : undefined;
+  }
+
+  #noteSettled(organisationId: string, source: KnowledgeSource): void {
+    const { embedding, log } = this.#services;
+    try {
+      embedding?.wake(organisationId, source.id);
+      this.#services.onSettled?.(organisationId, source.appId);
+    } catch (error) {
+      log.error({ err: error, organisation_id: organisationId, app_id: source.appId }, 'nobody learns that a source is indexed');
+    }
+  }
+
+  /** Takes the waiting source to its end; `work` makes the last write and says whether the source was still its own. */
+  async #settle(
+    organisationId: string,
+    source: KnowledgeSource,
+    work: (about: { sourceId: string; contentHash: string }) => Promise<boolean>,
+  ): Promise<void> {
+    const { storage, nowMs } = this.#services;
+    const about = { sourceId: source.id, contentHash: source.contentHash };
+    const beginning = await storage.write(organisationId, 'beginIndexing', { ...about, nowMs: nowMs() });
+    if (beginning === 'settled') return;
+    if (beginning === 'failed') this.#noteGivenUp(organisationId, source);
+    if (beginning === 'failed' || (await this.#counted(organisationId, about, () => work(about))))
+      this.#noteSettled(organisationId, source);
+  }
+
+  /** What throws has not ended the process: the attempt is taken back, so that a disk that is full for long does not use them up. */
+  async #counted(organisationId: string, about: { sourceId: string; contentHash: string }, work: () => Promise<boolean>): Promise<boolean> {
+    try {
+      return await work();
+    } catch (error) {
+      await this.#services.storage.write(organisationId, 'stopIndexing', about).catch(() => {});
+      throw error;
+    }
+  }
+
+  #noteGivenUp(organisationId: string, source: KnowledgeSource): void {
+    const about = { organisation_id: organisationId, source_id: source.id };
+    this.#services.log.error(about, 'a knowledge source ended the service twice: it is not read again');
+  }
+
+  async #indexText(organisationId: string, source: KnowledgeSource): Promise<void> {
+    const { storage, nowMs } = this.#services;
+    const content = readSourceContent(storage.organisation(organisationId), source.id) ?? '';
+    await this.#settle(organisationId, source, async (about) => {
+      let chunks: Awaited<ReturnType<Chunker['chunk']>>;
+      try {
+        chunks = await this.#chunker.chunk(content);
+      } catch (error) {
+        const reason = `The text could not be indexed: ${reasonOf(error)}`;
+        return storage.write(organisationId, 'failSource', { ...about, nowMs: nowMs(), error: reason });
+      }
+      return storage.write(organisationId, 'replaceChunks', { ...about, nowMs: nowMs(), chunks });
+    });
+  }
+
+  #indexLink(organisationId: string, source: KnowledgeSource, signal: AbortSignal, lease: Lease | undefined): Promise<void> {
+    const { storage, nowMs } = this.#services;
+    return this.#settle(organisationId, source, async (about) => {
+      const read = await this.#readLink(organisationId, source, signal);
+      // This node was stuck, and another one reads the link: what it finds is newer.
+      if (lease?.held() === false) return false;
+      return typeof read === 'string'
+        ? storage.write(organisationId, 'failSource', { ...about, nowMs: nowMs(), error: read })
+        : storage.write(organisationId, 'indexFetched', { ...about, ...read, nowMs: nowMs() });
+    });
+  }
+
+  /** What the link leads to, or a sentence why it could not be read. @throws what ended it, when `signal` did. */
+  async #readLink(organisationId: string, source: KnowledgeSource, signal: AbortSignal): Promise<FetchedContent | string> {
+    const { links, log } = this.#services;
+    try {
+      const { title, text } = await links.read(source.uri ?? '', organisationId, signal);
+      return { title, content: text, chunks: await this.#chunker.chunk(text) };
+    } catch (error) {
+      // Cut off by the end of this process: the next one reads it again.
+      signal.throwIfAborted();
+      const about = { organisation_id: organisationId, source_id: source.id };
+      if (error instanceof LinkError) {
+        log.info({ ...about, reason: error.message }, 'a link could not be read');
+        return error.message;
+      }
+      log.error({ ...about, err: error }, 'reading a link failed');
+      return 'The document could not be read.';
+    }
+  }
+}

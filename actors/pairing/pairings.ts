@@ -1,0 +1,128 @@
+/**
+ * The door to pairings (service.md "POST /v1/pairings/claim", decisions §2, §4): opens them for the Test page, lets a test
+ * build claim one, and keeps the watches of those that somebody looks at, one for each in this process. Nodes of a cell tell each
+ * other which pairing has changed; a watch that was not told looks at its row every 15 seconds.
+ */
+import { randomInt } from 'node:crypto';
+import { Refusal } from '../../protocol/errors.ts';
+import { mintId } from '../../protocol/ids.ts';
+import { PAIRING_CODE_CHARS, PAIRING_CODE_MINUTES, PAIRING_WATCH_HOURS } from '../../protocol/limits.ts';
+import { PAIRING_ALPHABET, pairingCodeOf } from '../../protocol/runtime/pairings.ts';
+import { type PairingRow, readPairingByCode } from '../../storage/setup/pairings.ts';
+import { hashSecret } from '../../storage/setup/setup-access.ts';
+import type { DeviceCaller } from '../people/ownership.ts';
+import { isToBeEnded, type PairingState, pairingMachine, pairingState } from './state.ts';
+import { type PairingRef, PairingWatch, type WatchServices } from './watch.ts';
+
+const CODE_MS = PAIRING_CODE_MINUTES * 60_000;
+const WATCH_MS = PAIRING_WATCH_HOURS * 3_600_000;
+/** Pairings that are looked at in this process; each keeps some 256 KB. */
+const WATCHES_MAX = 200;
+/** Pages that look at one pairing; a person has one open, or two. */
+const PAGES_PER_PAIRING_MAX = 8;
+/** Pages close when people leave; there is no telling when. */
+const PAGES_RETRY_AFTER_S = 60;
+
+export interface OpenedPairing {
+  readonly id: string;
+  /** Told once; the service keeps its hash. */
+  readonly code: string;
+  readonly codeExpiresAtMs: number;
+}
+
+function mintCode(): string {
+  return Array.from({ length: PAIRING_CODE_CHARS }, () => PAIRING_ALPHABET[randomInt(PAIRING_ALPHABET.length)]).join('');
+}
+
+function noSuchPairing(): Refusal {
+  return new Refusal('pairing_not_found', 'No pairing waits with this code. Codes work once and for 15 minutes: take a new one.');
+}
+
+export class Pairings {
+  readonly #services: WatchServices;
+  readonly #watches = new Map<string, PairingWatch>();
+
+  constructor(services: WatchServices) {
+    this.#services = services;
+    services.others?.listen('pairingChanged', ({ pairingId }) => this.#watches.get(pairingId)?.notice());
+  }
+
+  /** The row changed: whoever watches it looks at it again, here and at the other nodes. */
+  #changed(pairingId: string): void {
+    this.#watches.get(pairingId)?.notice();
+    this.#services.others?.announce('pairingChanged', { pairingId });
+  }
+
+  /** Opens a pairing of the app. @throws Refusal conflict when too many of its builds are watched. */
+  async open({ id: appId, organisationId }: { id: string; organisationId: string }): Promise<OpenedPairing> {
+    const { storage } = this.#services;
+    const nowMs = this.#services.nowMs();
+    const id = mintId('pai', nowMs);
+    const code = mintCode();
+    const codeExpiresAtMs = nowMs + CODE_MS;
+    await storage.writeControl('registerPairing', { id, organisationId, nowMs });
+    const replaced = await storage.write(organisationId, 'openPairing', { id, appId, codeHash: hashSecret(code), codeExpiresAtMs, nowMs });
+    for (const pairingId of replaced) this.#changed(pairingId);
+    return { id, code, codeExpiresAtMs };
+  }
+
+  /**
+   * Gives the pairing with this code to the build, which is watched from now on.
+   * @throws Refusal 404 pairing_not_found: wrong, used and expired codes are answered alike.
+   */
+  async claim(
+    { organisationId, appId, deviceId }: DeviceCaller,
+    typed: string,
+  ): Promise<{ readonly pairingId: string; readonly watchedUntilMs: number }> {
+    const { storage } = this.#services;
+    const code = pairingCodeOf(typed);
+    const row = code === undefined ? undefined : readPairingByCode(storage.organisation(organisationId), appId, hashSecret(code));
+    if (row === undefined || row.claimedAtMs !== null) throw noSuchPairing();
+    const nowMs = this.#services.nowMs();
+    const watchedUntilMs = nowMs + WATCH_MS;
+    const { state } = pairingMachine(row).send({ type: 'pairing.claim', nowMs, watchedUntilMs });
+    const { id, codeExpiresAtMs } = row;
+    if (state !== 'claimed') {
+      if (row.endedAtMs === null) await storage.write(organisationId, 'endPairing', { id, claimedAtMs: null, nowMs });
+      throw noSuchPairing();
+    }
+    const claimed = await storage.write(organisationId, 'claimPairing', { id, codeExpiresAtMs, deviceId, watchedUntilMs, nowMs });
+    if (!claimed) throw noSuchPairing();
+    this.#changed(id);
+    return { pairingId: id, watchedUntilMs };
+  }
+
+  /** The state that somebody is about to be told: one that is over is written first, so that it stays so when the clock is set back. */
+  async toldState(organisationId: string, row: PairingRow): Promise<PairingState> {
+    const { storage, log } = this.#services;
+    const nowMs = this.#services.nowMs();
+    const state = pairingState(row, nowMs);
+    if (!isToBeEnded(row, state)) return state;
+    const { id, claimedAtMs } = row;
+    try {
+      await storage.write(organisationId, 'endPairing', { id, claimedAtMs, nowMs });
+    } catch (error) {
+      // Whoever only reads is told on a disk that takes no writes, too.
+      log.warn({ err: error, pairing_id: id }, 'what ran out could not be noted as such');
+    }
+    return state;
+  }
+
+  /** The watch of a pairing, for one page more. @throws Refusal rate_limited when as many look as may. */
+  watch(ref: PairingRef): PairingWatch {
+    const active = this.#watches.get(ref.pairingId);
+    if ((active?.readers ?? 0) >= PAGES_PER_PAIRING_MAX || (active === undefined && this.#watches.size >= WATCHES_MAX)) {
+      throw new Refusal('rate_limited', 'Too many pages watch test builds at the moment. Close one of them.', {
+        retryAfterS: PAGES_RETRY_AFTER_S,
+      });
+    }
+    if (active !== undefined) return active;
+    const watch = new PairingWatch(ref, this.#services, () => this.#watches.delete(ref.pairingId));
+    this.#watches.set(ref.pairingId, watch);
+    return watch;
+  }
+
+  close(): void {
+    for (const watch of this.#watches.values()) watch.close();
+  }
+}

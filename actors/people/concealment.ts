@@ -1,0 +1,296 @@
+/**
+ * Keeps personal data out of everything that is stored or shown to a model, and puts it back for the device that owns the
+ * conversation and for the actions it runs (decisions §9).
+ *
+ * One belongs to a running turn, or to a request. It touches rows only when a text holds personal data or a placeholder.
+ * Values live in its memory and, sealed, in the rows beside the conversation; nothing here logs or throws one.
+ */
+
+import { isMarkedNumber, restoreNumbers, restoreNumbersJson, withoutMarks } from '../../assistant/privacy/number-placeholder.ts';
+import { isPlaceholderKind, type PlaceholderKind, partsOf, placeholderOf } from '../../assistant/privacy/placeholder.ts';
+import { concealText, PlaceholderTable, rewriteStrings } from '../../assistant/privacy/placeholder-table.ts';
+import { RedactionWork } from '../../assistant/privacy/redaction-work.ts';
+import { regionsOf } from '../../assistant/privacy/regions.ts';
+import { PLACEHOLDER_OPENS } from '../../protocol/placeholder.ts';
+import { type AppRecord, readApp } from '../../storage/apps/apps.ts';
+import { readPersona } from '../../storage/apps/drafts.ts';
+import type { ConversationRow } from '../../storage/conversations/conversations.ts';
+import {
+  type NewPlaceholder,
+  type PlaceholderRow,
+  readPlaceholder,
+  readPlaceholderNumber,
+} from '../../storage/conversations/placeholders.ts';
+import type { Channel } from '../../storage/organisations/organisations.ts';
+import type { Connection } from '../../storage/sqlite/connection.ts';
+import type { Storage } from '../../storage/storage.ts';
+
+export interface ConcealmentOptions {
+  readonly storage: Pick<Storage, 'vault' | 'organisation' | 'write'>;
+  readonly organisationId: string;
+  readonly conversationId: string;
+  /** The conversation has no row yet: numbers are given here, and openTurn stores newRows() with it. */
+  readonly isNew: boolean;
+  /** `conversations.placeholders` as read; at 0 no row is read. */
+  readonly count: number;
+  /** The countries whose national phone numbers are recognised; see regionsOf. */
+  readonly regions: readonly string[];
+}
+
+interface PersonalValue {
+  readonly kind: PlaceholderKind;
+  readonly value: string;
+}
+
+/** What is looked for. */
+interface How {
+  /** Whole numbers, too. */
+  readonly numbers: boolean;
+  /** Text that looks like a placeholder. */
+  readonly lookalikes: boolean;
+  /** Distinct values that get a number; of further ones only those have one that are in memory. Without it all do. */
+  readonly numberedMax?: number;
+}
+
+const KNOWN: How = { numbers: false, lookalikes: true };
+
+/** What stands for the values of one request. */
+type Names = Map<string, string>;
+
+/** Values in memory once they lie in rows: some pages of a conversation, a few hundred KB at most. */
+const VALUES_KEPT_MAX = 2_000;
+/**
+ * Values that get a number of what is told beside the person's words in one turn. A number is a row for as long as the conversation
+ * lives, and the client decides what it tells: lists of some hundred people are told, thousands only by whoever wants to fill the disk.
+ */
+export const TOLD_NUMBERED_MAX = 300;
+/** Rows that are looked for on the event loop, at some 10 µs each; of more values the write finds out which there are. */
+const LOOKUPS_MAX = 200;
+
+export class Concealment {
+  readonly #options: ConcealmentOptions;
+  #regions: readonly string[];
+  readonly #table = new PlaceholderTable();
+  #isNew: boolean;
+  #mayHaveRows: boolean;
+  #unstored: { readonly kind: PlaceholderKind; readonly number: number; readonly value: string }[] = [];
+
+  constructor(options: ConcealmentOptions) {
+    this.#options = options;
+    this.#regions = options.regions;
+    this.#isNew = options.isNew;
+    this.#mayHaveRows = !options.isNew && options.count > 0;
+  }
+
+  /** Whose national phone numbers are recognised from now on: another client writes. */
+  readFor(regions: readonly string[]): void {
+    this.#regions = regions;
+  }
+
+  /**
+   * The JSON-like value with placeholders for all personal data in it; the same value, at once, when there is none. A promise
+   * when new values have to be stored first. `numbers`: whole numbers too, which become text; for data that nobody computes with.
+   * @throws StorageError (the promise) when they cannot be: nothing may be passed on then.
+   */
+  conceal<T>(value: T, numbers = false): T | Promise<T> {
+    return this.#conceal(value, { numbers, lookalikes: true });
+  }
+
+  /** The same of what the model wrote: a placeholder in it is one, and stays. */
+  concealOwn<T>(value: T): T | Promise<T> {
+    return this.#conceal(value, { numbers: false, lookalikes: false });
+  }
+
+  /**
+   * What a turn brings, within one budget and with whole numbers: what the person said, each value with a number, and what is `told`
+   * beside it, of whose values TOLD_NUMBERED_MAX get one and the others become `⟦email⟧`. @throws StorageError as `conceal`.
+   */
+  async concealTurn<S, T>(said: S, told: T): Promise<[S, T]> {
+    const work = new RedactionWork();
+    const how = { numbers: true, lookalikes: true };
+    return [await this.#conceal(said, how, work), await this.#conceal(told, { ...how, numberedMax: TOLD_NUMBERED_MAX }, work)];
+  }
+
+  #conceal<T>(value: T, how: How, work = new RedactionWork()): T | Promise<T> {
+    const names: Names = new Map();
+    const unknown = new Map<string, PersonalValue>();
+    const known = this.#lookup();
+    const { numberedMax = Infinity } = how;
+    // Read again with the numbers of what was found, it has to be read alike.
+    const again = work.copy();
+    const concealed = this.#rewrite(value, how, work, (kind, found) => {
+      const key = `${kind} ${found}`;
+      if (!names.has(key) && !unknown.has(key) && names.size + unknown.size >= numberedMax)
+        return this.#table.placeholderFor(kind, found) ?? placeholderOf(kind, undefined);
+      const name = names.get(key) ?? known(kind, found) ?? (this.#isNew ? this.#number(kind, found) : undefined);
+      if (name === undefined) unknown.set(key, { kind, value: found });
+      else names.set(key, name);
+      return name ?? '';
+    });
+    this.#trim();
+    if (unknown.size === 0) return concealed;
+    return this.#allocate(unknown, names).then(() =>
+      this.#rewrite(
+        value,
+        how,
+        again,
+        (kind, found) => names.get(`${kind} ${found}`) ?? this.#table.placeholderFor(kind, found) ?? placeholderOf(kind, undefined),
+      ),
+    );
+  }
+
+  /** The same with what is known already; new values become `⟦email⟧`, for texts whose values nobody is ever shown again. */
+  concealKnown<T>(value: T): T {
+    const known = this.#lookup();
+    const concealed = this.#rewrite(
+      value,
+      KNOWN,
+      new RedactionWork(),
+      (kind, found) => known(kind, found) ?? placeholderOf(kind, undefined),
+    );
+    this.#trim();
+    return concealed;
+  }
+
+  /** The JSON-like value with every known placeholder's value in its place; the same value when there is none. */
+  restore<T>(value: T): T {
+    let hasNumbers = false;
+    const restored = rewriteStrings(value, (text) => {
+      hasNumbers ||= isMarkedNumber(text);
+      return text.includes(PLACEHOLDER_OPENS) ? this.#table.restore(text, this.#findStored) : text;
+    });
+    const whole = hasNumbers ? (restoreNumbers(restored, this.#valueOf) as T) : restored;
+    this.#trim();
+    return whole;
+  }
+
+  /** The same for text that is JSON or frames of it. */
+  restoreJson(text: string): string {
+    if (!text.includes(PLACEHOLDER_OPENS)) return text;
+    const restored = this.#table.restoreJson(restoreNumbersJson(text, this.#valueOf), this.#findStored);
+    this.#trim();
+    return restored;
+  }
+
+  /** What openTurn stores with a new conversation; [] for any other. */
+  newRows(): PlaceholderRow[] {
+    return this.#unstored.map((value) => ({ ...this.#seal(value), number: value.number }));
+  }
+
+  /** The new conversation is stored, and newRows() with it. */
+  opened(): void {
+    this.#isNew = false;
+    this.#mayHaveRows ||= this.#unstored.length > 0;
+    this.#unstored = [];
+  }
+
+  #rewrite<T>(value: T, { numbers, lookalikes }: How, work: RedactionWork, nameOf: (kind: PlaceholderKind, value: string) => string): T {
+    const regions = this.#regions;
+    // Whoever writes the form in which calls keep numbers writes words.
+    const said = (text: string) => (lookalikes ? withoutMarks(text) : text);
+    return rewriteStrings(value, (text, label) => concealText(said(text), { regions, label, work, lookalikes }, nameOf), numbers);
+  }
+
+  /** Finds the placeholders of values that are in memory, and of so many others in rows. */
+  #lookup(): (kind: PlaceholderKind, value: string) => string | undefined {
+    const { storage, organisationId, conversationId } = this.#options;
+    let left = this.#mayHaveRows ? LOOKUPS_MAX : 0;
+    return (kind, value) => {
+      const known = this.#table.placeholderFor(kind, value);
+      if (known !== undefined || left === 0) return known;
+      left--;
+      const number = readPlaceholderNumber(storage.organisation(organisationId), conversationId, this.#digest({ kind, value }));
+      if (number === undefined) return undefined;
+      this.#table.add(kind, number, value);
+      return placeholderOf(kind, number);
+    };
+  }
+
+  readonly #valueOf = (placeholder: string): string => this.#table.restore(placeholder, this.#findStored);
+
+  /** A placeholder whose value is not in memory, or that the model made up. */
+  readonly #findStored = (placeholder: string): string | undefined => {
+    const parts = partsOf(placeholder);
+    if (this.#isNew || parts === undefined || !isPlaceholderKind(parts.kind)) return undefined;
+    const { storage, organisationId, conversationId } = this.#options;
+    const sealed = readPlaceholder(storage.organisation(organisationId), conversationId, parts.kind, parts.number);
+    if (sealed === undefined) return undefined;
+    const value = storage.vault.open(this.#purpose, sealed).toString('utf8');
+    this.#table.add(parts.kind, parts.number, value);
+    return value;
+  };
+
+  /** What lies in rows need not lie in memory. */
+  #trim(): void {
+    if (!this.#isNew) this.#table.trim(VALUES_KEPT_MAX);
+  }
+
+  #number(kind: PlaceholderKind, value: string): string {
+    const number = this.#table.nextNumber(kind);
+    this.#table.add(kind, number, value);
+    this.#unstored.push({ kind, number, value });
+    return placeholderOf(kind, number);
+  }
+
+  async #allocate(found: ReadonlyMap<string, PersonalValue>, names: Names): Promise<void> {
+    const { storage, organisationId, conversationId } = this.#options;
+    const numbers = await storage.write(organisationId, 'allocatePlaceholders', {
+      conversationId,
+      values: Array.from(found.values(), (value) => this.#seal(value)),
+    });
+    this.#mayHaveRows = true;
+    for (const [index, [key, { kind, value }]] of [...found].entries()) {
+      const number = numbers[index] ?? null;
+      if (number === null) continue;
+      names.set(key, placeholderOf(kind, number));
+      this.#table.add(kind, number, value);
+    }
+    this.#trim();
+  }
+
+  get #purpose(): string {
+    return `placeholder:${this.#options.conversationId}`;
+  }
+
+  #digest({ kind, value }: PersonalValue): Uint8Array {
+    return this.#options.storage.vault.digest(this.#purpose, Buffer.from(`${kind} ${value}`, 'utf8'));
+  }
+
+  #seal(value: PersonalValue): NewPlaceholder {
+    const sealed = this.#options.storage.vault.seal(this.#purpose, Buffer.from(value.value, 'utf8'));
+    return { kind: value.kind, digest: this.#digest(value), sealed };
+  }
+}
+
+/** Opens what conceals and restores in one conversation. Costs nothing until there is something to conceal or restore. */
+export function openConcealment(options: ConcealmentOptions): Concealment {
+  return new Concealment(options);
+}
+
+/** Who writes into a conversation: by the locale of the client and the languages of the app it is known whose numbers to look for. */
+export interface Writer {
+  readonly appId: string;
+  readonly channel: Channel;
+  readonly locale: string | null;
+}
+
+/** The same of a conversation as it was read; `writer`: of something new in it. */
+export function concealmentOf(
+  storage: ConcealmentOptions['storage'],
+  organisationId: string,
+  { id: conversationId, placeholders: count }: Pick<ConversationRow, 'id' | 'placeholders'>,
+  writer?: Writer,
+): Concealment {
+  const regions = writer === undefined ? [] : regionsOfWriter(storage.organisation(organisationId), organisationId, writer);
+  return openConcealment({ storage, organisationId, conversationId, isNew: false, count, regions });
+}
+
+function regionsOfWriter(db: Connection, organisationId: string, { appId, channel, locale }: Writer): string[] {
+  const app = readApp(db, appId, organisationId);
+  return app === undefined ? regionsOf(locale, []) : regionsOfClient(db, app, channel, locale);
+}
+
+/** Countries whose way of writing telephone numbers is looked for in what a client of the app sends. */
+export function regionsOfClient(db: Connection, app: AppRecord, channel: Channel, locale: string | null | undefined): string[] {
+  return regionsOf(locale, readPersona(db, app, channel).languages);
+}

@@ -1,0 +1,45 @@
+/** POST /v1/identify behind its signature: says who somebody is, on the device they are on (service.md "POST /v1/identify"). */
+import { mintId } from '../../protocol/ids.ts';
+import { readEndUser, sealTraits, type Traits } from '../../storage/people/end-users.ts';
+import type { Storage } from '../../storage/storage.ts';
+import type { DeviceCaller } from './ownership.ts';
+
+/** The record comes or goes between reading and writing once, or twice; more than this is a bug, not a race. */
+const IDENTIFY_TRIES = 5;
+
+export interface Identification extends DeviceCaller {
+  readonly externalUserId: string;
+  /** A signature was checked. */
+  readonly proven: boolean;
+  /** Undefined: what is recorded stays; `{}`: nothing is said of the person any more. */
+  readonly traits: Traits | undefined;
+}
+
+export interface Identified {
+  readonly endUserId: string;
+  /** Whether this call proved who they are; without that, a record that was signed for stays as it was. */
+  readonly verified: boolean;
+}
+
+/** Binds the device, records traits and moves the device's anonymous history, all of it or nothing. */
+export async function identify(
+  storage: Storage,
+  { organisationId, traits, ...person }: Identification,
+  nowMs: number,
+): Promise<Identified> {
+  const { appId, channel, externalUserId, proven } = person;
+  const db = storage.organisation(organisationId);
+  for (let attempt = 1; attempt <= IDENTIFY_TRIES; attempt++) {
+    const known = readEndUser(db, appId, channel, externalUserId);
+    const endUserId = known?.id ?? mintId('usr', nowMs);
+    const outcome = await storage.write(organisationId, 'identify', {
+      ...person,
+      endUserId,
+      isNew: known === undefined,
+      traits: traits === undefined ? undefined : sealTraits(storage.vault, appId, endUserId, traits),
+      nowMs,
+    });
+    if (outcome !== 'stale') return { endUserId, verified: proven };
+  }
+  throw new Error(`a person's record kept coming and going: gave up after ${IDENTIFY_TRIES} tries`);
+}

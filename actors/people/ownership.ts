@@ -1,0 +1,86 @@
+/**
+ * Whose a conversation is, and what of a turn a caller may act on: the rules behind history, confirmations, feedback and ratings
+ * (service.md "Authentication" rule 5, decisions §11.4). Which conversation a turn goes on with has a rule of its own, in turns/ownership.ts.
+ */
+
+import { type ConversationRow, readConversation } from '../../storage/conversations/conversations.ts';
+import type { Holder } from '../../storage/conversations/own-conversations.ts';
+import type { TurnSender } from '../../storage/conversations/turns.ts';
+import type { Channel } from '../../storage/organisations/organisations.ts';
+import { type DeviceBinding, readBinding } from '../../storage/people/devices.ts';
+import { readEndUser } from '../../storage/people/end-users.ts';
+import type { Connection } from '../../storage/sqlite/connection.ts';
+
+/** Who asks: a device, and whoever signed the request. */
+export interface DeviceCaller {
+  readonly organisationId: string;
+  readonly appId: string;
+  readonly channel: Channel;
+  /** '' when the caller sent none. */
+  readonly deviceId: string;
+  /** The id of the person whose valid signature came with the request; null or absent: nobody signed. */
+  readonly person?: string | null;
+}
+
+/** A conversation, and how it looks from a caller. */
+interface Seen {
+  readonly conversation: ConversationRow | undefined;
+  readonly binding: DeviceBinding | undefined;
+  readonly isOwn: boolean;
+  /** It is theirs by the name of a person alone, which anybody can give, and was not held on this device. */
+  readonly isByName: boolean;
+}
+
+function see(db: Connection, id: string, { appId, channel, deviceId, person = null }: DeviceCaller): Seen {
+  // All is read whatever the rest says: how long the answer takes must not tell a missing id from a stranger's.
+  const row = readConversation(db, id);
+  const binding = readBinding(db, appId, channel, deviceId);
+  const signer = person === null ? undefined : readEndUser(db, appId, channel, person)?.id;
+  if (row?.appId !== appId || row.channel !== channel) return { conversation: undefined, binding, isOwn: false, isByName: false };
+  const isHeldHere = row.deviceId === deviceId;
+  if (row.endUserId === null) return { conversation: row, binding, isOwn: isHeldHere, isByName: false };
+  const isTheirs = binding === undefined ? isHeldHere && deviceId !== '' : binding.endUserId === row.endUserId;
+  const isSigned = signer === row.endUserId;
+  const isByName = isTheirs && !isSigned && !isHeldHere && binding?.proven === false;
+  return { conversation: row, binding, isOwn: isTheirs || isSigned, isByName };
+}
+
+/**
+ * The conversation with this id if it is the caller's; undefined when it is missing, and when it is somebody else's: of another
+ * app, the other kind of key, another device or another person. An anonymous one is its device's. A person's is seen by whoever signs
+ * as that person, from every device that is bound to the person, and from the device it was held on as long as that is bound to nobody
+ * else. Callers without a device share one, so a person's is never shown to them unsigned. Where a device is bound without a
+ * signature, knowing the conversation's id is what lets it read: such an id is found nowhere but on devices that read it.
+ */
+export function ownConversation(db: Connection, id: string, caller: DeviceCaller): ConversationRow | undefined {
+  const { conversation, isOwn } = see(db, id, caller);
+  return isOwn ? conversation : undefined;
+}
+
+/**
+ * What may be listed to the caller, who need not know an id. Without a signature, of the request or of the binding, nothing beyond
+ * what was held on the device itself. Callers without a device share one, so its are listed to nobody.
+ */
+export function holderOf(db: Connection, { appId, channel, deviceId, person = null }: DeviceCaller): Holder {
+  const bound = deviceId === '' ? undefined : readBinding(db, appId, channel, deviceId);
+  const signer = person === null ? undefined : readEndUser(db, appId, channel, person)?.id;
+  const proven = bound?.proven === true ? bound.endUserId : undefined;
+  const people = [...new Set([proven, signer])].filter((id) => id !== undefined);
+  return { appId, channel, deviceId, boundTo: bound?.endUserId ?? null, people };
+}
+
+/**
+ * The conversation of a turn if the caller may act on what that turn showed: its owner, as above but never by name alone, and the
+ * device that sent the turn, until somebody else is identified on that device. `sender` undefined: there is no such turn.
+ */
+export function actedConversation(
+  db: Connection,
+  id: string,
+  sender: TurnSender | undefined,
+  caller: DeviceCaller,
+): ConversationRow | undefined {
+  const { conversation, binding, isOwn, isByName } = see(db, id, caller);
+  if ((isOwn && !isByName) || conversation === undefined) return conversation;
+  if (sender === undefined || caller.deviceId === '' || sender.deviceId !== caller.deviceId) return undefined;
+  return isOwn || binding === undefined || binding.sinceMs <= sender.openedAtMs ? conversation : undefined;
+}

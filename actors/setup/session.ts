@@ -1,0 +1,274 @@
+/**
+ * The actor of one setup session: takes what the agent, a person or the clock does to it one at a time, steps the
+ * `setup-session` and `step-panel` machines, commits both together with the lines that tell of it, then wakes readers.
+ * It exists while somebody works on it or watches it; its rows are the truth, and other nodes of a cell may change them too. What the server has observed of the app
+ * (a handshake, an indexed source) is read from rows at every step, so a tick is never lost with a process.
+ */
+import { setTimeout as pause } from 'node:timers/promises';
+import type { Logger } from 'pino';
+import { type AgentIdentity, type SetupSessionContext, type SetupSessionEffect, setupSession } from '../../machines/setup-session.ts';
+import type { stepPanel } from '../../machines/step-panel.ts';
+import { Refusal } from '../../protocol/errors.ts';
+import type { AgentStepId } from '../../protocol/setup/steps.ts';
+import { readApp } from '../../storage/apps/apps.ts';
+import type { SessionRef } from '../../storage/setup/setup-access.ts';
+import { type CommitSessionInput, type NewSetupEvent, readSession, type SetupSessionRow } from '../../storage/setup/setup-sessions.ts';
+import type { Connection } from '../../storage/sqlite/connection.ts';
+import type { Storage } from '../../storage/storage.ts';
+import type { Bus } from '../cluster/bus/bus.ts';
+import { type Stepper, stepper } from '../step.ts';
+import { readObservations } from './app-status.ts';
+import { SessionPanel } from './panel.ts';
+
+export interface SetupServices {
+  readonly storage: Storage;
+  readonly log: Logger;
+  nowMs(): number;
+  /** A row of this organisation runs out at `atMs`. */
+  noteDeadline(organisationId: string, atMs: number): void;
+  /** The other nodes of the cell, where there are any. */
+  readonly others?: Pick<Bus, 'announce' | 'listen'> | undefined;
+}
+
+/** Stepping is tried again when somebody else committed in between; more than this is a bug, not a race. */
+const STEP_TRIES = 8;
+/** Other nodes work on the session at the same time, each one piece at a time: with pauses these are some two seconds. */
+const STEP_TRIES_SHARED = 60;
+const STEP_PAUSE_MAX_MS = 60;
+/**
+ * What may wait for one session: an agent's 120 requests of a minute all at once, and as many again of what a person and
+ * the service itself do to it. Work that was refused here would have been done already: its line would be missing.
+ */
+const WAITING_MAX = 240;
+
+/** The machines of a session as its rows hold them, for one piece of work. */
+export interface SessionWork {
+  readonly row: SetupSessionRow;
+  readonly session: Stepper<typeof setupSession>;
+  readonly panel: Stepper<typeof stepPanel>;
+  readonly nowMs: number;
+}
+
+/** What a piece of work says beside what it did to the machines. */
+export interface SessionChange {
+  readonly events?: readonly NewSetupEvent[];
+  /** JSON of the merged discovery report. */
+  readonly detected?: string;
+  /** What ended the session: kept as JSON. */
+  readonly outcome?: unknown;
+  /** The step at which the session failed; null: the one that the agent was at last. */
+  readonly failedStep?: AgentStepId | null;
+  /** True: the app goes live in the same transaction. */
+  readonly goesLive?: boolean;
+  /** Thrown once the change is committed: an expired session says so and is closed, too. */
+  readonly refusal?: Refusal;
+}
+
+export interface Committed {
+  readonly row: SetupSessionRow;
+  /** Of the events of the change, in their order. */
+  readonly eventIds: readonly number[];
+}
+
+/** Whether a session in this state is at its end: nothing happens to it any more (service.md "Setup session"). */
+export function isClosed(state: string): boolean {
+  return state !== 'open' && state !== 'running';
+}
+
+/** What a session of a deleted app is answered. */
+export function noSuchApp(): Refusal {
+  return new Refusal('app_not_found', 'The app of this session was deleted. There is nothing left to set up.');
+}
+
+/** The machine of a stored session. */
+export function sessionMachine(row: SetupSessionRow): Stepper<typeof setupSession> {
+  return stepper(setupSession, { stored: { state: row.state, context: JSON.parse(row.snapshot) } });
+}
+
+/** Who claimed the session; null before the claim. */
+export function agentOf(row: SetupSessionRow): AgentIdentity | null {
+  return (JSON.parse(row.snapshot) as SetupSessionContext).agent;
+}
+
+/** @throws Refusal app_not_found. */
+export function sessionOrRefuse(db: Connection, sessionId: string): SetupSessionRow {
+  const row = readSession(db, sessionId);
+  if (row === undefined) throw noSuchApp();
+  return row;
+}
+
+/** The machine, with a note of every effect that it emits. */
+function noting(machine: Stepper<typeof setupSession>, effects: SetupSessionEffect[]): Stepper<typeof setupSession> {
+  return {
+    get snapshot() {
+      return machine.snapshot;
+    },
+    get state() {
+      return machine.state;
+    },
+    send(event) {
+      const step = machine.send(event);
+      effects.push(...step.effects);
+      return step;
+    },
+  };
+}
+
+/** Performs `closePanel`. Of a session that was stopped, replaced or ran out the panel shows how far it came. */
+function closePanel(work: SessionWork, effects: readonly SetupSessionEffect[], failedStep: AgentStepId | null): void {
+  for (const effect of effects) {
+    if (effect.type !== 'closePanel') continue;
+    if (effect.outcome === 'completed') work.panel.send({ type: 'session.completed' });
+    if (effect.outcome === 'failed') work.panel.send({ type: 'session.failed', step: failedStep });
+  }
+}
+
+/** One session at work: `change` does things to it one at a time, `watch` tells of each commit, `onIdle` says that neither is under way. */
+export class SetupSession {
+  readonly ref: SessionRef;
+  /** Since when it has been active here. */
+  readonly sinceMs: number;
+  readonly #services: SetupServices;
+  readonly #onIdle: () => void;
+  readonly #watchers = new Set<() => void>();
+  #tail: Promise<unknown> = Promise.resolve();
+  #waiting = 0;
+  /** What watchers were told of last; null for a session that is not there. */
+  #toldRevision: number | null = 0;
+
+  constructor(ref: SessionRef, services: SetupServices, onIdle: () => void) {
+    this.ref = ref;
+    this.sinceMs = services.nowMs();
+    this.#services = services;
+    this.#onIdle = onIdle;
+  }
+
+  /** Pieces of work that wait, with the one that is being done. */
+  get waiting(): number {
+    return this.#waiting;
+  }
+
+  /** Calls `wake` after every commit. Answers how to stop that. */
+  watch(wake: () => void): () => void {
+    if (this.#watchers.size === 0 && this.#services.others !== undefined) this.#toldRevision = this.#revision();
+    this.#watchers.add(wake);
+    return () => {
+      this.#watchers.delete(wake);
+      this.#rest();
+    };
+  }
+
+  /** Wakes whoever watches, also when nothing was committed: for keep-alive. */
+  wake(): void {
+    for (const wake of this.#watchers) wake();
+  }
+
+  #revision(): number | null {
+    return readSession(this.#services.storage.organisation(this.ref.organisationId), this.ref.sessionId)?.revision ?? null;
+  }
+
+  /** Wakes watchers when another node changed the rows since they were last told. */
+  look(): void {
+    if (this.#watchers.size === 0) return;
+    const revision = this.#revision();
+    if (revision === this.#toldRevision) return;
+    this.#toldRevision = revision;
+    this.wake();
+  }
+
+  /**
+   * Runs `work` on the session when it is its turn, and commits what it did. `work` may run again when another process
+   * committed in between, so it does nothing but step the machines.
+   * @throws Refusal of the work itself (then nothing is written), app_not_found, or rate_limited when too much waits.
+   */
+  change(work: (session: SessionWork) => SessionChange): Promise<Committed> {
+    if (this.#waiting >= WAITING_MAX) {
+      throw new Refusal('rate_limited', 'Too much is going on in this session at once. Send the request again.', { retryAfterS: 1 });
+    }
+    this.#waiting += 1;
+    const done = this.#tail.then(() => this.#change(work));
+    this.#tail = done.catch(() => undefined);
+    return done.finally(() => {
+      this.#waiting -= 1;
+      this.#rest();
+    });
+  }
+
+  #rest(): void {
+    if (this.#waiting === 0 && this.#watchers.size === 0) this.#onIdle();
+  }
+
+  async #change(work: (session: SessionWork) => SessionChange): Promise<Committed> {
+    const { storage } = this.#services;
+    const db = storage.organisation(this.ref.organisationId);
+    const shared = this.#services.others !== undefined;
+    const tries = shared ? STEP_TRIES_SHARED : STEP_TRIES;
+    for (let attempt = 1; attempt <= tries; attempt++) {
+      // Whoever lost a race with another node gives way, at random, so that they do not meet again.
+      if (shared && attempt > 1) await pause(Math.random() * Math.min(attempt * 4, STEP_PAUSE_MAX_MS));
+      const row = sessionOrRefuse(db, this.ref.sessionId);
+      const effects: SetupSessionEffect[] = [];
+      const panel = new SessionPanel(row);
+      const session: SessionWork = {
+        row,
+        session: noting(sessionMachine(row), effects),
+        get panel() {
+          return panel.machine;
+        },
+        nowMs: this.#services.nowMs(),
+      };
+      const change = work(session);
+      closePanel(session, effects, change.failedStep ?? null);
+      const events = [...(change.events ?? []), ...this.#observe(db, session, panel)];
+      const state = session.session.state;
+      const steps = panel.toJson();
+      const isSame = state === row.state && steps === row.panel && events.length === 0 && change.detected === undefined;
+      if (isSame) return this.#told(change, { row, eventIds: [] });
+      const input = {
+        sessionId: row.id,
+        revision: row.revision,
+        state,
+        snapshot: JSON.stringify(session.session.snapshot.context),
+        panel: steps,
+        outcome: change.outcome === undefined ? null : JSON.stringify(change.outcome),
+        closed: isClosed(state),
+        events,
+        detected: change.detected ?? null,
+        nowMs: session.nowMs,
+      };
+      const eventIds = await this.#commit(input, change.goesLive ?? false);
+      if (eventIds === null) continue;
+      this.#committed(row.revision + 1);
+      return this.#told(change, { row: sessionOrRefuse(db, row.id), eventIds: eventIds.slice(0, change.events?.length ?? 0) });
+    }
+    throw new Error(`the session's row kept changing: gave up after ${tries} tries`);
+  }
+
+  #commit(input: CommitSessionInput, goesLive: boolean): Promise<number[] | null> {
+    const { storage } = this.#services;
+    const { organisationId, appId } = this.ref;
+    if (!goesLive) return storage.write(organisationId, 'commitSetupSession', input);
+    const goLive = { appId, organisationId, nowMs: input.nowMs };
+    return storage.write(organisationId, 'commitSessionAndGoLive', { ...input, goLive });
+  }
+
+  /** Tells whoever watches, here and at the other nodes. */
+  #committed(revision: number): void {
+    this.#toldRevision = revision;
+    this.wake();
+    this.#services.others?.announce('sessionChanged', this.ref);
+  }
+
+  #told(change: SessionChange, committed: Committed): Committed {
+    if (change.refusal !== undefined) throw change.refusal;
+    return committed;
+  }
+
+  /** Ticks what the app's rows show, and answers the lines that say so. */
+  #observe(db: Connection, work: SessionWork, panel: SessionPanel): NewSetupEvent[] {
+    if (work.session.state !== 'running') return [];
+    const app = readApp(db, this.ref.appId, this.ref.organisationId);
+    if (app === undefined) throw noSuchApp();
+    return panel.observe(readObservations(db, app));
+  }
+}

@@ -1,0 +1,206 @@
+/**
+ * The door to setup sessions: opens and ends them, and keeps their panels up to date with what is observed of the app.
+ * Owns which sessions have an actor in this process; one that nobody works on or watches has none.
+ */
+import { setTimeout as pause } from 'node:timers/promises';
+import { type SetupSessionEvent, setupSession } from '../../machines/setup-session.ts';
+import { stepPanel } from '../../machines/step-panel.ts';
+import type { SessionKind } from '../../protocol/console/sessions.ts';
+import { Refusal } from '../../protocol/errors.ts';
+import { mintId } from '../../protocol/ids.ts';
+import { PING_INTERVAL_MS, SETUP_SESSION_HOURS } from '../../protocol/limits.ts';
+import type { AppRecord } from '../../storage/apps/apps.ts';
+import type { SessionRef } from '../../storage/setup/setup-access.ts';
+import {
+  nextSessionDeadline,
+  readDueSessions,
+  readLatestSession,
+  readOpenSession,
+  readSession,
+  type SetupSessionRow,
+} from '../../storage/setup/setup-sessions.ts';
+import type { ActorRecord } from '../cluster/bus/messages.ts';
+import { inTurn } from '../configuration/write-turns.ts';
+import type { DeadlineKind } from '../deadlines.ts';
+import { stepper } from '../step.ts';
+import { refuseLiveApp } from './admission.ts';
+import { type IssuedCode, issueFileCode } from './files.ts';
+import { panelJson } from './panel.ts';
+import {
+  type Committed,
+  isClosed,
+  type SessionChange,
+  type SessionWork,
+  type SetupServices,
+  SetupSession,
+  sessionOrRefuse,
+} from './session.ts';
+
+const SESSION_MS = SETUP_SESSION_HOURS * 3_600_000;
+/** Opening is tried again when another session was opened in between: in this process they come one after the other, so elsewhere. */
+const OPEN_TRIES = 20;
+const OPEN_PAUSE_MAX_MS = 50;
+/** How late watchers hear of what another node did when its announcement is lost. */
+const LOOK_MS = 2_000;
+/** Sessions ended in one round; more wait for the next one, which comes at once. */
+const DUE_PER_ROUND = 200;
+
+export interface OpenedSession {
+  readonly row: SetupSessionRow;
+  readonly issued: IssuedCode;
+}
+
+/** The sessions of every app, one open at most of each. */
+export class SetupSessions {
+  readonly #services: SetupServices;
+  readonly #active = new Map<string, SetupSession>();
+  readonly #pings: NodeJS.Timeout;
+  readonly #looks: NodeJS.Timeout | undefined;
+
+  constructor(services: SetupServices) {
+    this.#services = services;
+    // Whoever watches a session in which nothing happens still has to hear that the connection lives.
+    this.#pings = setInterval(() => {
+      for (const session of this.#active.values()) session.wake();
+    }, PING_INTERVAL_MS);
+    this.#pings.unref();
+    if (services.others === undefined) return;
+    services.others.listen('sessionChanged', ({ sessionId }) => this.#look(this.#active.get(sessionId)));
+    this.#looks = setInterval(() => {
+      for (const session of this.#active.values()) this.#look(session);
+    }, LOOK_MS);
+    this.#looks.unref();
+  }
+
+  #look(session: SetupSession | undefined): void {
+    try {
+      session?.look();
+    } catch (error) {
+      this.#services.log.error({ err: error }, 'what another node did to a session could not be looked at');
+    }
+  }
+
+  /** The actor of a session, to be worked on or watched at once: it goes when neither is the case any more. */
+  session(ref: SessionRef): SetupSession {
+    const active = this.#active.get(ref.sessionId);
+    if (active !== undefined) return active;
+    const session = new SetupSession(ref, this.#services, () => {
+      // One that went before says so again: another one may be at work by then.
+      if (this.#active.get(ref.sessionId) === session) this.#active.delete(ref.sessionId);
+    });
+    this.#active.set(ref.sessionId, session);
+    return session;
+  }
+
+  /** Those that somebody works on or watches in this process, which is `node`. */
+  actors(node: string): ActorRecord[] {
+    return [...this.#active.values()].map(({ ref: { sessionId, organisationId, appId }, sinceMs, waiting }) => ({
+      ...{ kind: 'setup_session', id: sessionId, node, organisationId, appId, turnId: null, waiting, sinceMs },
+      state: readSession(this.#services.storage.organisation(organisationId), sessionId)?.state ?? 'gone',
+    }));
+  }
+
+  /** See SetupSession.change. */
+  change(ref: SessionRef, work: (session: SessionWork) => SessionChange): Promise<Committed> {
+    return this.session(ref).change(work);
+  }
+
+  /**
+   * Opens a session for the app and cancels its open one (service.md "Authentication" 6). Of several that are opened at once the last one stays.
+   * @throws Refusal app_live for a setup session on a live app; rate_limited when too many are opened at once.
+   */
+  open(app: AppRecord, kind: SessionKind): Promise<OpenedSession> {
+    return inTurn(`session of ${app.id}`, () => this.#open(app, kind));
+  }
+
+  async #open(app: AppRecord, kind: SessionKind): Promise<OpenedSession> {
+    refuseLiveApp(app, kind);
+    const { storage } = this.#services;
+    const db = storage.organisation(app.organisationId);
+    for (let attempt = 1; attempt <= OPEN_TRIES; attempt++) {
+      const open = readOpenSession(db, app.id);
+      if (open !== undefined) await this.#end(app.organisationId, open, { type: 'session.replaced' });
+      const openedAtMs = this.#services.nowMs();
+      const id = mintId('ses', openedAtMs);
+      const expiresAtMs = openedAtMs + SESSION_MS;
+      const machine = stepper(setupSession, { input: { kind, expiresAtMs } });
+      const opened = await storage.write(app.organisationId, 'openSetupSession', {
+        id,
+        appId: app.id,
+        kind,
+        state: machine.state,
+        snapshot: JSON.stringify(machine.snapshot.context),
+        panel: panelJson(stepper(stepPanel)),
+        openedAtMs,
+        expiresAtMs,
+      });
+      if (!opened) {
+        await pause(Math.random() * OPEN_PAUSE_MAX_MS);
+        continue;
+      }
+      this.#services.noteDeadline(app.organisationId, expiresAtMs);
+      const issued = await issueFileCode(this.#services, { sessionId: id, organisationId: app.organisationId, appId: app.id });
+      return { row: sessionOrRefuse(db, id), issued };
+    }
+    throw new Refusal('rate_limited', 'Other sessions of this app are being opened at the same time. Send the request again.', {
+      retryAfterS: 1,
+    });
+  }
+
+  /** Stop in the console. A session that is closed stays what it is. */
+  stop(organisationId: string, row: SetupSessionRow): Promise<Committed> {
+    return this.#end(organisationId, row, { type: 'session.stop' });
+  }
+
+  #end(organisationId: string, row: SetupSessionRow, event: SetupSessionEvent): Promise<Committed> {
+    return this.change({ sessionId: row.id, organisationId, appId: row.appId }, ({ session }) => {
+      session.send(event);
+      return {};
+    });
+  }
+
+  /** To be waited for before somebody is told that the session is closed: one that ran out stays so when the clock is set back. */
+  async expire({ sessionId, organisationId }: SessionRef): Promise<void> {
+    const row = readSession(this.#services.storage.organisation(organisationId), sessionId);
+    if (row === undefined || isClosed(row.state)) return;
+    await this.#end(organisationId, row, { type: 'session.expire', nowMs: this.#services.nowMs() });
+  }
+
+  /** The app went live: its open setup session ends, a sync session goes on (service.md "Authentication" 9). */
+  async appWentLive(organisationId: string, appId: string): Promise<void> {
+    const open = readOpenSession(this.#services.storage.organisation(organisationId), appId);
+    if (open !== undefined) await this.#end(organisationId, open, { type: 'app.live' });
+  }
+
+  /** A line was added to the app's latest session beside its own work: whoever watches it, here or elsewhere, looks. */
+  tell(organisationId: string, appId: string): void {
+    const row = readLatestSession(this.#services.storage.organisation(organisationId), appId);
+    if (row === undefined) return;
+    this.#active.get(row.id)?.wake();
+    this.#services.others?.announce('sessionChanged', { sessionId: row.id, organisationId, appId });
+  }
+
+  /** Something was observed of the app: the panel of its session shows it. */
+  async observe(organisationId: string, appId: string): Promise<void> {
+    const open = readOpenSession(this.#services.storage.organisation(organisationId), appId);
+    if (open?.state === 'running') await this.change({ sessionId: open.id, organisationId, appId }, () => ({}));
+  }
+
+  /** Sessions whose 24 hours are over. */
+  deadlines(): DeadlineKind {
+    return {
+      next: nextSessionDeadline,
+      settle: async (organisationId) => {
+        const nowMs = this.#services.nowMs();
+        for (const row of readDueSessions(this.#services.storage.organisation(organisationId), nowMs, DUE_PER_ROUND)) {
+          await this.#end(organisationId, row, { type: 'session.expire', nowMs });
+        }
+      },
+    };
+  }
+
+  close(): void {
+    clearInterval(this.#pings);
+    clearInterval(this.#looks);
+  }
+}

@@ -1,0 +1,47 @@
+/**
+ * The setup interface's actors, put together: sessions, what agents do to them, and what follows when something about
+ * an app has changed (its panel is ticked, and it may go live by itself).
+ */
+import { listApps, readApp } from '../../storage/apps/apps.ts';
+import { readLatestSession } from '../../storage/setup/setup-sessions.ts';
+import { SetupAgent } from './agent.ts';
+import { goLiveIfReady } from './go-live.ts';
+import type { SetupServices } from './session.ts';
+import { SetupSessions } from './sessions.ts';
+
+export interface Setup extends SetupServices {
+  readonly sessions: SetupSessions;
+  readonly agent: SetupAgent;
+  /**
+   * To be told of what settles whether an app goes live by itself (decisions §11): POST /complete, a manifest, an indexed source, a
+   * screen, a passed run, a setting. Not of a session that was given up, stopped, replaced or ran out. Never throws: nobody waits for it.
+   */
+  settled(organisationId: string, appId: string): Promise<void>;
+  /** For the start of a node, and when another one was lost: what a process that died had observed, and not yet acted on. */
+  resume(organisationId: string): Promise<void>;
+  close(): void;
+}
+
+/** The actors of one process. `close` stops their pings; sessions are rows and need no end. */
+export function createSetup(services: SetupServices): Setup {
+  const { storage, log, nowMs } = services;
+  const settled = async (organisationId: string, appId: string) => {
+    try {
+      await sessions.observe(organisationId, appId);
+      await goLiveIfReady({ storage, sessions, nowMs }, organisationId, appId);
+    } catch (error) {
+      // Looked at again with the next thing that is observed.
+      log.error({ err: error, app_id: appId }, 'an observation could not be noted');
+    }
+  };
+  const sessions = new SetupSessions(services);
+  const resume = async (organisationId: string) => {
+    const db = storage.organisation(organisationId);
+    for (const { id } of listApps(db)) {
+      // A session that was given up or stopped takes nothing live, a start after it neither: the next thing that settles it does.
+      const wasLeft = ['failed', 'cancelled', 'expired'].includes(readLatestSession(db, id)?.state ?? '');
+      if (!wasLeft || readApp(db, id, organisationId)?.live === true) await settled(organisationId, id);
+    }
+  };
+  return { ...services, sessions, agent: new SetupAgent(storage, sessions), settled, resume, close: () => sessions.close() };
+}

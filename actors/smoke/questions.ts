@@ -1,0 +1,168 @@
+/**
+ * What a smoke run asks (service.md "POST /smoke rules"): three to five questions made of an app's configuration. Pure:
+ * the same configuration gives the same questions, so that a run can be repeated after a change.
+ */
+
+import { type ParamValue, valueProblem } from '../../protocol/action-params.ts';
+import { SMOKE_QUESTIONS_MAX, SMOKE_QUESTIONS_MIN } from '../../protocol/limits.ts';
+import type { ActionParam, ManifestAction } from '../../protocol/runtime/manifest.ts';
+import { withoutEnd } from '../../protocol/schema/text.ts';
+import type { QuestionOrigin } from '../../storage/setup/smoke-runs.ts';
+
+export interface SmokeQuestion {
+  readonly text: string;
+  readonly from: QuestionOrigin;
+}
+
+/** What an app's configuration has to ask about. */
+export interface AskableConfiguration {
+  /** Of the persona draft. */
+  readonly suggestions: readonly string[];
+  /** Titles of indexed sources. */
+  readonly titles: readonly string[];
+  /** Of the latest manifest, and HTTP actions that are switched on. */
+  readonly actions: readonly ManifestAction[];
+}
+
+/** Of a full run: what people are offered first, what is known, and one thing to look up. */
+const SUGGESTIONS_FIRST = 2;
+const TITLES_FIRST = 2;
+const ACTIONS_FIRST = 1;
+
+/** Asked when there is too little to ask about: the answers show that the assistant has nothing to go by. */
+const GENERAL = ['What can you help me with?', 'What is this app about?', 'Where do I find more about this app?'];
+
+/** Ways to ask about a title. All other words are ones that a search passes over, so that the title decides what is found. */
+const ABOUT_TITLE: readonly ((title: string) => string)[] = [
+  (title) => `What should I know about ${title}?`,
+  (title) => `Can you tell me about ${title}?`,
+  (title) => `What does “${title}” say?`,
+];
+
+/** A title that is a question asks for itself. */
+const QUESTION = /[?？؟]$|^¿/u;
+
+/** Questions that differ in capitals and marks alone are one. */
+function sameAs({ text }: SmokeQuestion): string {
+  const words = text.toLowerCase().match(/[\p{L}\p{M}\p{N}]+/gu);
+  return words === null ? text : words.join(' ');
+}
+
+/** "such as A-1042", "e.g. New York": what the description of a build's parameter gives as an example, where it declares none. */
+const GIVES_EXAMPLE = /(?:\bsuch as|\be\.g\.,?|\bfor example,?|\bexample:|\blike)\s+/iu;
+const EXAMPLE_MAX_CHARS = 60;
+/** In quotes all of it; else a word, and those with a capital behind one that has. */
+const QUOTED = /^(?:"([^"\n]+)"|“([^”\n]+)”|'([^'\n]+)'|`([^`\n]+)`)/u;
+const NAMED = /^\p{Lu}[\p{L}\p{N}@._+:/'’-]*(?: \p{Lu}[\p{L}\p{N}@._+:/'’-]*){0,3}/u;
+const WORD = /^[\p{L}\p{N}][\p{L}\p{N}@._+:/-]*/u;
+/** What a parameter is about by its name, and an example of it. */
+const EXAMPLES: readonly (readonly [RegExp, string])[] = [
+  [/e-?mail|recipient/, 'ada@example.com'],
+  [/phone|mobile|\btel\b/, '+1 202 555 0143'],
+  [/\b(?:date|day|since|until|from|to|on|at)$/, '2026-01-15'],
+  [/\b(?:url|link|address)$/, 'https://example.com'],
+  [/\b(?:city|place|location|town)\b/, 'Berlin'],
+  [/\bcountry\b/, 'Germany'],
+  [/\b(?:id|ids|number|no|nr|code|key|ref|reference|sku|order|ticket|tracking|booking)$/, 'A-1042'],
+];
+
+/** `order_id`, `orderId` → `order id`. */
+function spoken(name: string): string {
+  return name
+    .replace(/([\p{Ll}\p{N}])(\p{Lu})/gu, '$1 $2')
+    .replace(/_+/g, ' ')
+    .trim()
+    .toLowerCase();
+}
+
+/** The example that a description gives in words. */
+function givenExample({ description = '' }: ActionParam): string | undefined {
+  const gives = GIVES_EXAMPLE.exec(description);
+  if (gives === null) return undefined;
+  const rest = description.slice(gives.index + gives[0].length).slice(0, EXAMPLE_MAX_CHARS);
+  const quoted = QUOTED.exec(rest)
+    ?.slice(1)
+    .find((text) => text !== undefined);
+  const written = quoted ?? NAMED.exec(rest)?.[0] ?? WORD.exec(rest)?.[0];
+  // A sentence may end right behind its example.
+  return written === undefined ? undefined : withoutEnd(written, '._:/-');
+}
+
+function exampleText(name: string, param: ActionParam): string {
+  const given = givenExample(param);
+  if (given !== undefined && given !== '') return given;
+  return EXAMPLES.find(([pattern]) => pattern.test(spoken(name)))?.[1] ?? 'example';
+}
+
+function exampleItem(name: string, param: ActionParam, type: 'string' | 'number' | 'boolean'): ParamValue {
+  const [allowed] = param.enum ?? [];
+  if (allowed !== undefined) return allowed;
+  if (type === 'boolean') return true;
+  const text = exampleText(name, param);
+  if (type === 'string') return text;
+  const number = Number(text);
+  return Number.isFinite(number) ? number : 1;
+}
+
+/** A value that the parameter accepts: the declared example as it is, an allowed one, what its description gives, or one of its kind. */
+export function exampleValue(name: string, param: ActionParam): ParamValue | readonly ParamValue[] {
+  const { example } = param;
+  if (example !== undefined && valueProblem(param, example) === null) return example;
+  if (param.type !== 'array') return exampleItem(name, param, param.type);
+  return [exampleItem(name, param, param.items ?? 'string')];
+}
+
+/** Quoted where it would run into the sentence otherwise. */
+function written(value: ParamValue): string {
+  return typeof value !== 'string' || /^[^\s"\d@:]*[\d@:][^\s"]*$/.test(value) ? String(value) : `"${value}"`;
+}
+
+function actionQuestion(action: ManifestAction): string {
+  const values = Object.entries(action.params)
+    .filter(([, param]) => param.required)
+    .map(([name, param]) => {
+      const value = exampleValue(name, param);
+      return `${spoken(name)} ${(Array.isArray(value) ? value : [value]).map(written).join(', ')}`;
+    });
+  return `Please ${spoken(action.name)}${values.length === 0 ? '' : ` for ${values.join(' and ')}`}.`;
+}
+
+/** Those that are sure to accept their example come first: the fewest values to make up. */
+function readActions(actions: readonly ManifestAction[]): ManifestAction[] {
+  const invented = ({ params }: ManifestAction) =>
+    Object.values(params).filter(
+      (param) => param.required && param.example === undefined && param.enum === undefined && givenExample(param) === undefined,
+    ).length;
+  return actions
+    .filter((action) => action.risk === 'read')
+    .map((action) => ({ action, count: invented(action) }))
+    .sort((one, other) => one.count - other.count)
+    .map(({ action }) => action);
+}
+
+/** Three to five different questions, the best mix first; general ones only where nothing else is left to ask. */
+export function smokeQuestions({ suggestions, titles, actions }: AskableConfiguration): SmokeQuestion[] {
+  const suggested = suggestions.filter((text) => text.trim() !== '').map((text): SmokeQuestion => ({ text, from: 'suggestion' }));
+  const [known = [], ...knownOtherwise] = ABOUT_TITLE.map((ask) =>
+    titles
+      .map((title) => title.trim())
+      .filter((title) => title !== '')
+      .map((title): SmokeQuestion => ({ text: QUESTION.test(title) ? title : ask(title), from: 'knowledge' })),
+  );
+  const acted = readActions(actions).map((action): SmokeQuestion => ({ text: actionQuestion(action), from: 'action' }));
+  const questions = new Map<string, SmokeQuestion>();
+  const take = (from: readonly SmokeQuestion[], count: number) => {
+    for (const question of from.slice(0, count)) if (!questions.has(sameAs(question))) questions.set(sameAs(question), question);
+  };
+  take(suggested, SUGGESTIONS_FIRST);
+  take(known, TITLES_FIRST);
+  take(acted, ACTIONS_FIRST);
+  // The more is asked, the less one answer decides: different things fill the run up, the same in other words only its minimum.
+  take([...known, ...acted, ...suggested], Number.POSITIVE_INFINITY);
+  const general = GENERAL.map((text): SmokeQuestion => ({ text, from: 'general' }));
+  for (const question of [...knownOtherwise.flat(), ...general]) {
+    if (questions.size >= SMOKE_QUESTIONS_MIN) break;
+    take([question], 1);
+  }
+  return [...questions.values()].slice(0, SMOKE_QUESTIONS_MAX);
+}

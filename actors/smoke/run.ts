@@ -1,0 +1,281 @@
+/**
+ * The smoke test of an app (service.md "POST /smoke rules", decisions §3 "Smoke"): asks what its configuration suggests
+ * through the chat path that people use, on the test channel, and saves how the answers were judged.
+ *
+ * Owns: that one run of an app is under way at a time (in a cell by a lease), its deadline, and the turns it opens. Does not own: the questions
+ * (questions.ts), the judgement (judge.ts), and what becomes of an app that passed.
+ */
+
+import { randomUUID } from 'node:crypto';
+import { setTimeout as pause } from 'node:timers/promises';
+import type { Logger } from 'pino';
+import type { Passage } from '../../assistant/models/model.ts';
+import { CATALOG } from '../../protocol/catalog/catalog.ts';
+import { Refusal } from '../../protocol/errors.ts';
+import { mintId } from '../../protocol/ids.ts';
+import { CATALOG_VERSION, PROTOCOL_VERSION, SMOKE_QUESTIONS_MAX, SMOKE_TIMEOUT_MS } from '../../protocol/limits.ts';
+import type { ChatRequest } from '../../protocol/runtime/chat.ts';
+import { asAction } from '../../protocol/runtime/http-action.ts';
+import type { ManifestAction } from '../../protocol/runtime/manifest.ts';
+import type { StreamEvent } from '../../protocol/runtime/stream-events.ts';
+import { type AppRecord, readApp } from '../../storage/apps/apps.ts';
+import { readPersona } from '../../storage/apps/drafts.ts';
+import { enabledActions } from '../../storage/apps/http-actions.ts';
+import { latestManifest } from '../../storage/apps/manifests.ts';
+import { readIndexedTitles } from '../../storage/knowledge/knowledge-overview.ts';
+import { readLatestSmokeRun, type SmokeAnswer, type SmokeRun, smokeDevice } from '../../storage/setup/smoke-runs.ts';
+import type { Connection } from '../../storage/sqlite/connection.ts';
+import type { Storage } from '../../storage/storage.ts';
+import type { Leases } from '../cluster/nodes/write-lease.ts';
+import type { Position } from '../frame-source.ts';
+import type { TurnCommand } from '../turns/command.ts';
+import type { ActorSystem } from '../turns/turns.ts';
+import { type Heard, judgeAnswer, judgeRun } from './judge.ts';
+import { type SmokeQuestion, smokeQuestions } from './questions.ts';
+
+export interface SmokeServices {
+  readonly storage: Storage;
+  readonly actors: Pick<ActorSystem, 'openTurn' | 'stopTurn'>;
+  readonly log: Logger;
+  nowMs(): number;
+  /** For all questions together. */
+  readonly timeoutMs?: number;
+  /** Where other nodes run smoke tests of the same apps. */
+  readonly leases?: Pick<Leases, 'take'> | undefined;
+}
+
+/** Of the time a run may take, what is left for stopping its turns and saving it. */
+const CLOSING_MS = 5_000;
+/** How often a node asks whether the run of another one has ended. */
+const LOOK_MS = 250;
+/** Five answers one after the other, each as slow as an upstream may be, would not fit into the time. */
+const ASKED_AT_ONCE = 2;
+/** Of a turn's frames at a time: most turns come in one read, and a long one is not held twice. */
+const READ_MAX_CHARS = 64 * 1024;
+/** No build: an app's minimum SDK versions are about those. */
+const SDK = 'smoke/1.0.0';
+
+const TIMED_OUT: SmokeAnswer['error'] = { code: 'internal', message: 'There was no answer in the time that a smoke test has.' };
+
+/** What all questions of a run share. */
+interface Asking {
+  readonly runId: string;
+  readonly app: AppRecord;
+  readonly manifestHash: string | null;
+  /** Aborted when the time is over. */
+  readonly signal: AbortSignal;
+}
+
+/** The events of whole frames; deltas are left out, their block comes with all of its text. */
+function eventsOf(frames: string): StreamEvent[] {
+  return frames.split('\n\n').flatMap((frame) => {
+    const data = /^data: (.*)$/m.exec(frame)?.[1];
+    if (data === undefined || frame.includes('\nevent: block.delta\n')) return [];
+    return [JSON.parse(data) as StreamEvent];
+  });
+}
+
+/** Reads a turn to its end, or until `signal`: then what was said so far. */
+export function hearTurn({ source, fromSeq }: Position, signal: AbortSignal): Promise<{ events: StreamEvent[]; ended: boolean }> {
+  return new Promise((resolve, reject) => {
+    const events: StreamEvent[] = [];
+    let seq = fromSeq;
+    let unsubscribe = () => {};
+    const leave = (ended: boolean) => {
+      unsubscribe();
+      signal.removeEventListener('abort', onAbort);
+      resolve({ events, ended });
+    };
+    const onAbort = () => leave(false);
+    const read = () => {
+      try {
+        for (;;) {
+          const slice = source.read(seq, READ_MAX_CHARS);
+          seq = slice.nextSeq;
+          events.push(...eventsOf(slice.text));
+          if (slice.ended) return leave(true);
+          if (slice.text === '') return;
+        }
+      } catch (error) {
+        unsubscribe();
+        reject(error);
+      }
+    };
+    signal.addEventListener('abort', onAbort);
+    unsubscribe = source.subscribe(read);
+    if (signal.aborted) leave(false);
+    else read();
+  });
+}
+
+/** Ready after `timeMs` even when `work` is not. */
+async function within(work: Promise<unknown>, timeMs: number): Promise<void> {
+  let timer: NodeJS.Timeout | undefined;
+  const time = new Promise<void>((resolve) => {
+    timer = setTimeout(resolve, timeMs);
+  });
+  await Promise.race([work, time]).finally(() => clearTimeout(timer));
+}
+
+/** The smoke tests of every app. */
+export class SmokeRuns {
+  readonly #services: SmokeServices;
+  /** By app. */
+  readonly #running = new Map<string, Promise<SmokeRun>>();
+
+  constructor(services: SmokeServices) {
+    this.#services = services;
+  }
+
+  /** Runs the smoke test; a call while one runs gets that one's result. @throws Refusal not_found. */
+  run(organisationId: string, appId: string): Promise<SmokeRun> {
+    const running = this.#running.get(appId);
+    if (running !== undefined) return running;
+    const { leases } = this.#services;
+    const asked = leases === undefined ? this.#run(organisationId, appId) : this.#runAlone(organisationId, appId, leases);
+    const run = asked.finally(() => this.#running.delete(appId));
+    this.#running.set(appId, run);
+    return run;
+  }
+
+  /** Runs it while no other node does, or answers the run that another node saved meanwhile. @throws also Refusal rate_limited. */
+  async #runAlone(organisationId: string, appId: string, leases: Pick<Leases, 'take'>): Promise<SmokeRun> {
+    const db = this.#services.storage.organisation(organisationId);
+    const before = readLatestSmokeRun(db, appId)?.id;
+    for (const endMs = performance.now() + SMOKE_TIMEOUT_MS; performance.now() < endMs; ) {
+      const lease = await leases.take(organisationId, `smoke ${appId}`);
+      try {
+        const latest = readLatestSmokeRun(db, appId);
+        if (latest !== undefined && latest.id !== before) return latest;
+        if (lease !== null) return await this.#run(organisationId, appId);
+      } finally {
+        lease?.release();
+      }
+      await pause(LOOK_MS);
+    }
+    throw new Refusal('rate_limited', 'The smoke test that runs already takes too long. Send the request again.', { retryAfterS: 5 });
+  }
+
+  async #run(organisationId: string, appId: string): Promise<SmokeRun> {
+    const { storage, log, nowMs, timeoutMs = SMOKE_TIMEOUT_MS - CLOSING_MS } = this.#services;
+    const db = storage.organisation(organisationId);
+    const app = readApp(db, appId, organisationId);
+    if (app === undefined) throw new Refusal('not_found', `There is no app ${appId}.`);
+    const createdAtMs = nowMs();
+    const id = mintId('run', createdAtMs);
+    const manifest = latestManifest(db, appId);
+    const questions = smokeQuestions({
+      suggestions: readPersona(db, app, 'sandbox').suggestions,
+      titles: readIndexedTitles(db, appId, SMOKE_QUESTIONS_MAX),
+      actions: [...(manifest?.document.actions ?? []), ...askableActions(db, app)],
+    });
+    const time = new AbortController();
+    const timer = setTimeout(() => time.abort(), timeoutMs);
+    try {
+      const answers = await this.#askAll(questions, { runId: id, app, manifestHash: manifest?.hash ?? null, signal: time.signal });
+      const run: SmokeRun = { id, appId, ...judgeRun(answers), answers, createdAtMs };
+      await storage.write(organisationId, 'saveSmokeRun', run);
+      const { passed, platformFailure } = run;
+      log.info({ app_id: appId, run_id: id, passed, platform_failure: platformFailure, answers: answers.length }, 'smoke test ended');
+      return run;
+    } finally {
+      clearTimeout(timer);
+    }
+  }
+
+  async #askAll(questions: readonly SmokeQuestion[], asking: Asking): Promise<SmokeAnswer[]> {
+    const answers: SmokeAnswer[] = [];
+    const waiting = [...questions.entries()];
+    const askOn = async () => {
+      for (let next = waiting.shift(); next !== undefined; next = waiting.shift()) {
+        const [index, question] = next;
+        answers[index] = judgeAnswer(question, await this.#ask(question, asking));
+      }
+    };
+    await Promise.all(Array.from({ length: ASKED_AT_ONCE }, askOn));
+    return answers;
+  }
+
+  async #ask(question: SmokeQuestion, asking: Asking): Promise<Heard> {
+    const passages: Passage[] = [];
+    if (asking.signal.aborted) return { events: [], passages, called: [], saysNothing: false, error: TIMED_OUT };
+    const called: string[] = [];
+    let saysNothing = false;
+    const heard = (events: readonly StreamEvent[], error: SmokeAnswer['error']): Heard => ({
+      events,
+      passages,
+      called,
+      saysNothing,
+      error,
+    });
+    const command = turnCommand(question, asking, {
+      onPassages: (found) => passages.push(...found),
+      onAction: (name) => called.push(name),
+      onNothing: (isNothing) => {
+        saysNothing = isNothing;
+      },
+    });
+    try {
+      const position = await this.#services.actors.openTurn(command);
+      const { events, ended } = await hearTurn(position, asking.signal);
+      if (ended) return heard(events, null);
+      await within(this.#stop(command), CLOSING_MS / 2);
+      return heard(events, TIMED_OUT);
+    } catch (error) {
+      if (error instanceof Refusal) return heard([], { code: error.code, message: error.message });
+      this.#services.log.error({ err: error, run_id: asking.runId }, 'a smoke question could not be asked');
+      return heard([], { code: 'internal', message: 'The service could not ask this.' });
+    }
+  }
+
+  /** Nobody listens any more: the model need not go on. */
+  async #stop({ app, channel, deviceId, organisationId, turnId }: TurnCommand): Promise<void> {
+    try {
+      await this.#services.actors.stopTurn({ organisationId, appId: app.id, channel, deviceId }, turnId);
+    } catch (error) {
+      // It may be gone by now. Its rows leave with the run, so a step that comes later cannot be committed.
+      this.#services.log.warn({ err: error, turn_id: turnId }, 'a smoke question could not be stopped');
+    }
+  }
+}
+
+/** HTTP actions that answer without anybody being signed in: nobody is, in a smoke test. */
+function askableActions(db: Connection, app: AppRecord): ManifestAction[] {
+  return (enabledActions(db, app)?.actions ?? []).filter(({ auth }) => auth === 'none').map(asAction);
+}
+
+type Ears = Required<Pick<TurnCommand, 'onPassages' | 'onAction' | 'onNothing'>>;
+
+/** A question as a client with every component and the latest build would send it, in a conversation of its own. */
+function turnCommand(question: SmokeQuestion, asking: Asking, ears: Ears): TurnCommand {
+  const { app, manifestHash, runId } = asking;
+  const turnId = randomUUID();
+  const body: ChatRequest = {
+    message: { text: question.text },
+    client: {
+      protocol: PROTOCOL_VERSION,
+      sdk: SDK,
+      catalog_version: CATALOG_VERSION,
+      components: [...CATALOG.keys()],
+      manifest_hash: manifestHash,
+      capabilities: [],
+      action_kinds: [],
+    },
+  };
+  return {
+    app,
+    organisationId: app.organisationId,
+    channel: 'sandbox',
+    deviceId: smokeDevice(runId),
+    person: null,
+    turnId,
+    fingerprint: turnId,
+    requestId: `${runId}-${turnId}`,
+    address: '',
+    purpose: 'smoke',
+    body,
+    userToken: '',
+    minuteLeft: null,
+    ...ears,
+  };
+}

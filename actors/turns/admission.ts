@@ -1,0 +1,161 @@
+/**
+ * What keeps a turn from starting, and how each of these is told (service.md "Limits", "Events" rule 4, "Versioning").
+ * A cap is told as a notice to builds that can show one and as a calm error to others. What people read never holds a
+ * number of the operator's.
+ */
+import semver from 'semver';
+import { type ErrorCode, Refusal, type RefusalOptions } from '../../protocol/errors.ts';
+import { MESSAGES_PER_DAY_ADDRESS_MIN, MESSAGES_PER_DAY_ADDRESS_SHARE } from '../../protocol/limits.ts';
+import { NOTICES_CAPABILITY, type NoticeReason } from '../../protocol/runtime/stream-events.ts';
+import { timestamp } from '../../protocol/timestamp.ts';
+import { creditResetsAtMs, isCreditExhaustedLately } from '../../storage/billing/usage.ts';
+import { type Admission, type Cap, nextUtcDayMs, passCaps, type Sender } from '../../storage/billing/usage-ledger.ts';
+import type { Connection } from '../../storage/sqlite/connection.ts';
+import type { Storage } from '../../storage/storage.ts';
+import type { PlatformSpend } from '../billing/platform-spend.ts';
+import type { TurnCommand } from './command.ts';
+
+/** Every cap that a turn can meet once its stream is open. */
+export type TurnCap = Cap | 'monthly_credit' | 'platform_ceiling';
+
+interface CapWording {
+  readonly code: ErrorCode;
+  readonly message: string;
+  /** Null: worded for a developer, and always an error. */
+  readonly notice: { readonly reason: NoticeReason; resetsAtMs(nowMs: number): number } | null;
+}
+
+const LAST_MESSAGE: CapWording = {
+  code: 'rate_limited',
+  message: 'That was the last message for today. The assistant is back tomorrow.',
+  notice: { reason: 'user_limit', resetsAtMs: nextUtcDayMs },
+};
+
+const CAP_WORDINGS: Readonly<Record<TurnCap, CapWording>> = {
+  messages_per_day: LAST_MESSAGE,
+  // People behind one address need not learn that they are counted together.
+  messages_per_day_per_address: LAST_MESSAGE,
+  sandbox_conversations: {
+    code: 'quota_exceeded',
+    message:
+      'The sandbox conversations of this organisation are used up for this month. Test keys start new ones on the 1st (UTC); live keys are not affected.',
+    notice: null,
+  },
+  daily_model_budget: {
+    code: 'quota_exceeded',
+    message: 'The assistant is taking a break for today. It is back tomorrow.',
+    notice: { reason: 'spend_paused', resetsAtMs: nextUtcDayMs },
+  },
+  monthly_credit: {
+    code: 'quota_exceeded',
+    message: 'The assistant cannot start new conversations at the moment.',
+    notice: { reason: 'credit_exhausted', resetsAtMs: creditResetsAtMs },
+  },
+  platform_ceiling: {
+    code: 'quota_exceeded',
+    message: 'The assistant has a lot to do today and takes a break. It is back tomorrow.',
+    notice: { reason: 'daily_ceiling', resetsAtMs: nextUtcDayMs },
+  },
+};
+
+/** From these versions on a build hides its launcher itself; older ones are told `quota_exceeded` (service.md "Limits" rule 5). */
+const HIDES_LAUNCHER: Readonly<Record<string, string>> = { flutter: '0.48.0', web: '0.25.0' };
+
+/** `web/1.2.3` → platform and version; the handshake's schema holds the form. */
+function buildOf(command: TurnCommand): readonly [platform: string, version: string] {
+  const [platform = '', version = ''] = command.body.client.sdk.split('/');
+  return [platform, version];
+}
+
+function isOlder(command: TurnCommand, floors: Readonly<Record<string, string>>): boolean {
+  const [platform, version] = buildOf(command);
+  const floor = Object.hasOwn(floors, platform) ? floors[platform] : undefined;
+  return floor !== undefined && semver.valid(version) !== null && semver.lt(version, floor);
+}
+
+function showsNotice(command: TurnCommand, cap: TurnCap): boolean {
+  if (!command.body.client.capabilities.includes(NOTICES_CAPABILITY)) return false;
+  return cap !== 'monthly_credit' || !isOlder(command, HIDES_LAUNCHER);
+}
+
+/** How a turn that meets `cap` is answered: in the stream, with nothing stored and no turn.start (decisions §4). */
+export function capRefusal(command: TurnCommand, cap: TurnCap, nowMs: number): Refusal {
+  const { code, message, notice } = CAP_WORDINGS[cap];
+  const options: RefusalOptions =
+    notice !== null && showsNotice(command, cap)
+      ? { retryable: false, notice: { reason: notice.reason, resets_at: timestamp(notice.resetsAtMs(nowMs)) } }
+      : { retryable: false };
+  return new Refusal(code, message, options);
+}
+
+/** @throws Refusal `upgrade_required` when the build is below the app's floor for its platform. */
+function refuseOldBuild(command: TurnCommand): void {
+  const { minSdk } = command.app.settings;
+  if (!isOlder(command, minSdk)) return;
+  const [platform, version] = buildOf(command);
+  throw new Refusal(
+    'upgrade_required',
+    `This build is too old (${platform}/${version}). Update the app: the assistant needs ${platform}/${minSdk[platform]} or later.`,
+  );
+}
+
+/**
+ * Refuses what no row of the conversation can change. Called for every attempt at a turn, retries and continuations too.
+ * @throws Refusal `quota_exceeded` (suspended app; credit used up, for new conversations; the platform's day is spent),
+ * `upgrade_required`. With `notice` where the build can show one.
+ */
+export function refuseTurn(
+  command: TurnCommand,
+  isNewConversation: boolean,
+  storage: Storage,
+  nowMs: number,
+  platform?: Pick<PlatformSpend, 'isReached'>,
+): void {
+  const { app, channel, organisationId, purpose } = command;
+  if (app.settings.suspended) throw new Refusal('quota_exceeded', 'This app is suspended. Its operator can lift that in the console.');
+  refuseOldBuild(command);
+  if (channel === 'live' && isNewConversation && app.settings.hardCap) {
+    const db = storage.organisation(organisationId);
+    if (isCreditExhaustedLately(storage.control, db, organisationId, nowMs)) throw capRefusal(command, 'monthly_credit', nowMs);
+  }
+  // Behind all other caps, and in the way of everything that spends; the service's own questions are not charged.
+  if (purpose === 'person' && platform?.isReached(nowMs) === true) throw capRefusal(command, 'platform_ceiling', nowMs);
+}
+
+/**
+ * Asks the caps that are counted in rows before anything of the turn is worked on: looking for personal data and reading documents
+ * cost far more than a refusal. They are asked again in the transaction that counts the turn. `admission` null: none holds.
+ * @throws Refusal as `capRefusal`.
+ */
+export function refuseCapped(
+  command: TurnCommand,
+  admission: Admission | null,
+  isNewConversation: boolean,
+  db: Connection,
+  nowMs: number,
+): void {
+  if (admission === null) return;
+  const { app, channel } = command;
+  const { cap } = passCaps(db, { appId: app.id, channel, isNewConversation, nowMs }, admission);
+  if (cap !== null) throw capRefusal(command, cap, nowMs);
+}
+
+/**
+ * The address that the turn is counted for. Null: a person signed for it, the app does not count addresses, or it came with a test key:
+ * developers and their CI share an address.
+ */
+export function senderOf({ address, app, channel, person }: TurnCommand, { vault }: Storage): Sender | null {
+  const { messagesPerDay, messagesPerDayPerAddress } = app.settings;
+  const share = Math.max(MESSAGES_PER_DAY_ADDRESS_MIN, Math.ceil(messagesPerDay / MESSAGES_PER_DAY_ADDRESS_SHARE));
+  const limit = messagesPerDayPerAddress ?? share;
+  if (person?.verified === true || limit === 0 || channel === 'sandbox') return null;
+  return { address: vault.digest('address', Buffer.from(address)).toString('base64url'), messagesPerDay: limit };
+}
+
+/** What a turn_id gets that names another turn than the one it is sent with (decisions §4). */
+export function reusedTurnId(): Refusal {
+  return new Refusal(
+    'invalid_request',
+    'turn_id was used before with another body, device or person. Mint a new one for every turn and resend a retry unchanged.',
+  );
+}

@@ -1,0 +1,122 @@
+/**
+ * What a turn says, on its way from the model to the log: words and calls go in, blocks and events come out.
+ *
+ * Owns: the order of the answer (what follows the first whole block waits with it for the commit), and that no placeholder of
+ * personal data is said in two pieces. Does not own: when a commit is made, and what is done beside speaking.
+ */
+import { BlockAssembler, type Repair } from '../../assistant/block-assembler.ts';
+import type { ToolCall } from '../../assistant/models/model.ts';
+import { NothingGate } from '../../assistant/nothing-mark.ts';
+import { withoutMarks } from '../../assistant/privacy/number-placeholder.ts';
+import { PlaceholderGate } from '../../assistant/privacy/placeholder-gate.ts';
+import { rewriteStrings } from '../../assistant/privacy/placeholder-table.ts';
+import { safeBlock } from '../../assistant/privacy/safe-block.ts';
+import type { Block } from '../../protocol/catalog/block.ts';
+import { ANSWER_BLOCKS_MAX, ANSWER_TEXT_MAX_CHARS } from '../../protocol/limits.ts';
+import type { StreamEvent } from '../../protocol/runtime/stream-events.ts';
+import type { TurnLog } from './log.ts';
+import type { Outgoing } from './outbox.ts';
+import type { TurnScope } from './scope.ts';
+
+/** What the model says is words: only a card, which the service draws, holds numbers that come back as such. */
+function asSaid(block: Block): Block {
+  return block.block_type === 'confirm_card' ? block : { ...block, body: rewriteStrings(block.body, withoutMarks) };
+}
+
+export class TurnAnswer {
+  readonly #log: TurnLog;
+  readonly #assembler: BlockAssembler;
+  readonly #mark: NothingGate;
+  readonly #gate = new PlaceholderGate();
+  /** Characters that the model wrote for the person so far. */
+  #chars = 0;
+  /** From the first block of a step that is whole: what waits for the commit, in the order of the answer. */
+  #outbox: Outgoing[] = [];
+
+  constructor(scope: Pick<TurnScope, 'toolset' | 'actionKinds' | 'mint' | 'onNothing'>, log: TurnLog) {
+    this.#log = log;
+    this.#mark = new NothingGate((isNothing) => scope.onNothing(isNothing));
+    this.#assembler = new BlockAssembler(
+      {
+        components: scope.toolset.components,
+        routes: scope.toolset.routes,
+        actionKinds: scope.actionKinds,
+        mintBlockId: () => scope.mint('blk'),
+      },
+      {
+        started: (index, id, blockType) => this.#say({ type: 'block.start', index, id, block_type: blockType }),
+        delta: (index, id, text) => this.#sayText(index, id, text),
+        completed: (block) => void this.#outbox.push({ block: safeBlock(asSaid(block)) }),
+      },
+    );
+  }
+
+  #say(event: StreamEvent): void {
+    if (this.#outbox.length === 0) this.#log.say(event);
+    else this.#outbox.push({ event, speak: () => this.#log.say(event) });
+  }
+
+  #sayText(index: number, id: string, text: string): void {
+    if (this.#outbox.length === 0) this.#log.sayText(index, id, text);
+    else this.#outbox.push({ event: { type: 'block.delta', index, text_delta: text }, speak: () => this.#log.sayText(index, id, text) });
+  }
+
+  /** Blocks announced or finished so far. */
+  get count(): number {
+    return this.#assembler.count;
+  }
+
+  /** The answer is as long as one may be: whatever else the model says is too much. */
+  get isFull(): boolean {
+    return this.#chars >= ANSWER_TEXT_MAX_CHARS || this.#assembler.count >= ANSWER_BLOCKS_MAX;
+  }
+
+  /** Whether something waits for a commit. */
+  get isWaiting(): boolean {
+    return this.#outbox.length > 0;
+  }
+
+  /** What waits for a commit; from now on the caller's. */
+  take(): Outgoing[] {
+    const items = this.#outbox;
+    this.#outbox = [];
+    return items;
+  }
+
+  text(delta: string): void {
+    const room = ANSWER_TEXT_MAX_CHARS - this.#chars;
+    this.#chars += delta.length;
+    const said = this.#mark.push(delta.length <= room ? delta : delta.slice(0, Math.max(0, room)));
+    const ready = withoutMarks(this.#gate.push(said));
+    if (ready !== '') this.#assembler.text(ready);
+  }
+
+  /** What looked like the beginning of a placeholder, or of the mark, was none. */
+  #letGo(): void {
+    const rest = this.#gate.push(this.#mark.flush()) + this.#gate.flush();
+    if (rest !== '') this.#assembler.text(rest);
+  }
+
+  componentStarted(call: { readonly id: string; readonly name: string }): void {
+    this.#letGo();
+    this.#assembler.componentStarted(call);
+  }
+
+  /** Ends a round; answers the calls of components that the model has to make again. */
+  finishRound(calls: readonly ToolCall[]): Repair[] {
+    this.#letGo();
+    return this.#assembler.finishRound(calls);
+  }
+
+  /** A block of the service's own; answers its id. */
+  place(blockType: string, body: Block['body']): string {
+    this.#letGo();
+    return this.#assembler.place(blockType, body);
+  }
+
+  /** Ends the answer wherever it is: nothing announced stays open. */
+  finish(): void {
+    this.#letGo();
+    this.#assembler.finish();
+  }
+}

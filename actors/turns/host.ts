@@ -1,0 +1,48 @@
+/** Where turns run: in this process, or wherever in the cell their conversation is owned. */
+
+import type { Channel } from '../../storage/organisations/organisations.ts';
+import type { ActorRecord } from '../cluster/bus/messages.ts';
+import type { Position } from '../frame-source.ts';
+import type { DeviceCaller } from '../people/ownership.ts';
+import type { TurnCommand } from './command.ts';
+
+/** Where a conversation lives. */
+export interface Home {
+  readonly organisationId: string;
+  readonly appId: string;
+  readonly channel: Channel;
+}
+
+/** Who asks about a turn that exists. */
+export type TurnCaller = DeviceCaller;
+
+export interface ActorStats {
+  readonly conversations: number;
+  readonly runningTurns: number;
+  readonly waitingTurns: number;
+  readonly readers: number;
+}
+
+/** A turn that can be read. */
+export interface HostedTurn {
+  readonly conversationId: string;
+  /** In placeholder form. */
+  readonly position: Position;
+  /** Puts the person's own data where placeholders stand for it, in rendered JSON: for the device that owns the conversation only. */
+  restoreJson(json: string): string;
+}
+
+export interface TurnHost {
+  /** Opens a turn, or attaches to it when its turn_id was sent before. @throws Refusal, to be told in the stream. */
+  open(command: TurnCommand): Promise<HostedTurn>;
+  /** Re-attaches to a turn; the same answer when there is none and when it is somebody else's. @throws Refusal 404. */
+  attach(caller: TurnCaller, turnId: string): Promise<HostedTurn>;
+  /** Stops a running turn; false when it had ended already. @throws Refusal 404. */
+  stop(caller: TurnCaller, turnId: string): Promise<boolean>;
+  stats(): ActorStats;
+  /** Conversations that are active in this process, which is `node`. */
+  actors(node: string): ActorRecord[];
+  /** Waits until no turn runs, at most `deadlineMs`; what runs then is interrupted (and can be retried). */
+  drain(deadlineMs: number): Promise<void>;
+  close(): void;
+}

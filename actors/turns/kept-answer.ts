@@ -1,0 +1,73 @@
+/**
+ * An answer as it is kept (decisions §11.6): personal data that the model wrote of its own becomes placeholders, as in anybody's words,
+ * before it lies in rows or is shown to anybody but the device that owns the conversation.
+ */
+import type { ToolCall } from '../../assistant/models/model.ts';
+import type { Block } from '../../protocol/catalog/block.ts';
+import type { ManifestAction } from '../../protocol/runtime/manifest.ts';
+import type { JournalEntry } from './log.ts';
+import type { Outgoing } from './outbox.ts';
+import type { TurnScope } from './scope.ts';
+
+type ConcealOwn = TurnScope['concealOwn'];
+
+function isObject(value: unknown): value is Readonly<Record<string, unknown>> {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
+}
+
+/** The items with their blocks in placeholder form: at once, or once new values are stored. */
+export function keptItems(items: readonly Outgoing[], concealOwn: ConcealOwn): readonly Outgoing[] | Promise<readonly Outgoing[]> {
+  const words = items.map((item) => ('block' in item ? { body: item.block.body, fallback: item.block.fallback_text } : null));
+  const within = (concealed: typeof words) =>
+    items.map((item, at): Outgoing => {
+      const said = concealed[at];
+      if (!('block' in item) || said === undefined || said === null || said === words[at]) return item;
+      const { fallback_text: _, ...block } = item.block;
+      return { block: { ...block, body: said.body, ...(said.fallback === undefined ? {} : { fallback_text: said.fallback }) } };
+    });
+  const concealed = concealOwn(words);
+  return concealed instanceof Promise ? concealed.then(within) : within(concealed);
+}
+
+/** The place in the text, never between the halves of a character. */
+function withinText(text: string, at: number): number {
+  const place = Math.min(at, text.length);
+  const isWithinPair = (text.charCodeAt(place - 1) & 0xfc00) === 0xd800 && (text.charCodeAt(place) & 0xfc00) === 0xdc00;
+  return isWithinPair ? place - 1 : place;
+}
+
+/**
+ * The journal's entries, their deltas to the length of the blocks that they end with: what is kept of a text may be shorter or longer
+ * than what was said of it. All of it is told again, in as many pieces.
+ */
+export function fittedEntries(entries: readonly JournalEntry[], blocks: readonly Block[]): JournalEntry[] {
+  const texts = new Map(blocks.flatMap(({ id, body: { md } }) => (typeof md === 'string' ? [[id, md] as const] : [])));
+  const last = new Map<string, JournalEntry>();
+  for (const entry of entries) if ('deltas' in entry) last.set(entry.deltas, entry);
+  return entries.map((entry) => {
+    const text = 'deltas' in entry ? texts.get(entry.deltas) : undefined;
+    if (!('deltas' in entry) || text === undefined) return entry;
+    if (last.get(entry.deltas) === entry && entry.ends.at(-1) === text.length) return entry;
+    const ends = entry.ends.map((end) => withinText(text, end));
+    if (last.get(entry.deltas) === entry) ends[ends.length - 1] = text.length;
+    return { ...entry, from: withinText(text, entry.from), ends };
+  });
+}
+
+/** The call with what the model filled in itself in placeholder form; values to choose from are the app's own. */
+export function keptCall(call: ToolCall, { params }: ManifestAction, concealOwn: ConcealOwn): ToolCall | Promise<ToolCall> {
+  let given: unknown;
+  try {
+    given = JSON.parse(call.arguments);
+  } catch {
+    // It is refused for that, and not kept.
+    return call;
+  }
+  if (!isObject(given)) return call;
+  const isOwn = (name: string) => !Object.hasOwn(params, name) || params[name]?.enum === undefined;
+  const own = Object.fromEntries(Object.entries(given).filter(([name]) => isOwn(name)));
+  const within = (kept: typeof own): ToolCall =>
+    kept === own ? call : { ...call, arguments: JSON.stringify({ ...(given as object), ...kept }) };
+  const kept = concealOwn(own);
+  return kept instanceof Promise ? kept.then(within) : within(kept);
+}

@@ -1,0 +1,228 @@
+/**
+ * The turns that run in this process. Owns which conversations are active here; there is one actor for each, and none for an
+ * idle one.
+ */
+import { Refusal } from '../../protocol/errors.ts';
+import { mintId } from '../../protocol/ids.ts';
+import { PING_INTERVAL_MS, WAITING_TURNS_MAX } from '../../protocol/limits.ts';
+import { readConversation } from '../../storage/conversations/conversations.ts';
+import { readTurn, type TurnRow } from '../../storage/conversations/turns.ts';
+import type { Connection } from '../../storage/sqlite/connection.ts';
+import type { ActorRecord } from '../cluster/bus/messages.ts';
+import { ownConversation } from '../people/ownership.ts';
+import { refuseTurn, reusedTurnId } from './admission.ts';
+import type { TurnCommand } from './command.ts';
+import { Conversation, type Opened } from './conversation.ts';
+import { type ConversationSnapshot, requireOwnership } from './epoch.ts';
+import type { ActorStats, Home, HostedTurn, TurnCaller, TurnHost } from './host.ts';
+import { TurnOpening, type TurnServices } from './opening.ts';
+import { continuedConversation, theirTurn } from './ownership.ts';
+import type { RunningTurn } from './running-turn.ts';
+
+/** An interrupted turn has one commit to make; a disk that takes longer than this is lost anyway. */
+const INTERRUPT_MS = 2_000;
+const DRAIN_POLL_MS = 10;
+
+/** The process is about to stop, and the turn would begin something new. */
+export class NodeDraining extends Refusal {
+  constructor() {
+    super('internal', 'The service is about to stop. Send the same turn again in a few seconds.');
+  }
+}
+
+export class LocalTurns implements TurnHost {
+  readonly #services: TurnServices;
+  readonly #opening: TurnOpening;
+  readonly #conversations = new Map<string, Conversation>();
+  readonly #pings: NodeJS.Timeout;
+  #draining = false;
+
+  constructor(services: TurnServices) {
+    this.#services = services;
+    this.#opening = new TurnOpening(services);
+    // One timer for all streams: a timer each would cost more than the pings.
+    this.#pings = setInterval(() => this.#pingAll(), PING_INTERVAL_MS);
+    this.#pings.unref();
+  }
+
+  #pingAll(): void {
+    for (const conversation of this.#conversations.values()) conversation.running?.ping();
+  }
+
+  #db(organisationId: string): Connection {
+    return this.#services.storage.organisation(organisationId);
+  }
+
+  #conversation(id: string, home: Home, isNew = false, snapshot?: ConversationSnapshot): Conversation {
+    let conversation = this.#conversations.get(id);
+    if (conversation === undefined) {
+      const { appId, channel, organisationId } = home;
+      const made = new Conversation(
+        id,
+        { isNew, snapshot },
+        { appId, channel, organisationId },
+        this.#opening,
+        this.#db(organisationId),
+        () => {
+          // One that went before says so again: another one may be at work by then.
+          if (this.#conversations.get(id) === made) this.#conversations.delete(id);
+        },
+      );
+      conversation = made;
+      this.#conversations.set(id, conversation);
+    }
+    return conversation;
+  }
+
+  /** A connection that was open before a drain may still bring turns: they would be cut off before they ended. @throws NodeDraining */
+  #refuseToBegin(conversationId: string): void {
+    if (this.#draining && !this.#conversations.has(conversationId)) throw new NodeDraining();
+  }
+
+  /** `snapshot`: of its conversation, as the node handed it over that owned it. @throws OwnedElsewhere, NodeDraining, Refusal. */
+  async open(command: TurnCommand, snapshot?: ConversationSnapshot): Promise<HostedTurn> {
+    const db = this.#db(command.organisationId);
+    const home: Home = { organisationId: command.organisationId, appId: command.app.id, channel: command.channel };
+    const known = readTurn(db, home.appId, command.turnId);
+    if (known !== undefined) return this.#attach(home, command, known, snapshot);
+    const conversationId = continuedConversation(db, command);
+    this.#refuse(command, conversationId === null);
+    const id = conversationId ?? mintId('cnv', this.#services.nowMs());
+    this.#refuseToBegin(id);
+    const conversation = this.#conversation(id, home, conversationId === null, snapshot?.conversationId === id ? snapshot : undefined);
+    const opened = await conversation.open(command);
+    if (opened !== 'exists') return hosted(conversation, opened);
+    // Somebody else opened the same turn meanwhile, in this conversation or in another new one.
+    const winner = readTurn(db, home.appId, command.turnId);
+    if (winner === undefined) throw new Error('a turn was reported as existing and is not there');
+    return this.#attach(home, command, winner);
+  }
+
+  #refuse(command: TurnCommand, isNewConversation: boolean): void {
+    const { billing, nowMs, storage } = this.#services;
+    refuseTurn(command, isNewConversation, storage, nowMs(), billing.platform);
+  }
+
+  async #attach(home: Home, command: TurnCommand, row: TurnRow, snapshot?: ConversationSnapshot): Promise<HostedTurn> {
+    if (row.fingerprint !== command.fingerprint) throw reusedTurnId();
+    const id = row.conversationId;
+    if (row.state === 'failed') {
+      this.#refuse(command, false);
+      this.#refuseToBegin(id);
+    }
+    const conversation = this.#conversation(id, home, false, snapshot?.conversationId === id ? snapshot : undefined);
+    const opened = await conversation.retry(command, row);
+    if (opened !== 'exists') return hosted(conversation, opened);
+    // It shared the fate of a copy that was to open the turn and found it opened.
+    return this.#attach(home, command, readTurn(this.#db(home.organisationId), home.appId, command.turnId) ?? row);
+  }
+
+  /** As open. */
+  async attach(caller: TurnCaller, turnId: string, snapshot?: ConversationSnapshot): Promise<HostedTurn> {
+    const row = theirTurn(this.#db(caller.organisationId), caller, turnId);
+    const id = row.conversationId;
+    const conversation = this.#conversation(id, caller, false, snapshot?.conversationId === id ? snapshot : undefined);
+    return hosted(conversation, await conversation.attach(row));
+  }
+
+  /**
+   * Stops a turn that waits here behind others of its conversation: it has no row yet, so it is the device's that sent it, its signed
+   * person's, and that of whoever the conversation is. False: no such turn waits here.
+   */
+  withdraw(caller: TurnCaller, turnId: string): boolean {
+    for (const conversation of this.#conversations.values()) {
+      const { id, home } = conversation;
+      if (conversation.waiting === 0 || home.appId !== caller.appId || home.channel !== caller.channel) continue;
+      const isOwn = ownConversation(this.#db(caller.organisationId), id, caller) !== undefined;
+      if (conversation.withdraw(turnId, (command) => isOwn || isSentBy(command, caller))) return true;
+    }
+    return false;
+  }
+
+  /** @throws OwnedElsewhere too. */
+  async stop(caller: TurnCaller, turnId: string): Promise<boolean> {
+    if (this.withdraw(caller, turnId)) return true;
+    const db = this.#db(caller.organisationId);
+    const row = theirTurn(db, caller, turnId);
+    const conversation = this.#conversations.get(row.conversationId);
+    if (conversation === undefined && row.endedAtMs === null) {
+      const owned = readConversation(db, row.conversationId);
+      if (owned !== undefined) requireOwnership(this.#services.ownership, owned);
+    }
+    // Its row is there a moment before its run is.
+    if (row.endedAtMs === null) await conversation?.opened();
+    return (await conversation?.runningTurn(row.turn)?.stop()) ?? false;
+  }
+
+  /** Whether something runs or waits in the conversation, here. */
+  isActive(conversationId: string): boolean {
+    return this.#conversations.has(conversationId);
+  }
+
+  /** Ends the runs that other nodes have replaced. */
+  leaveTaken(): void {
+    for (const conversation of this.#conversations.values()) conversation.leaveIfTaken();
+  }
+
+  /** The run of a turn, if it runs here. */
+  running(conversationId: string, turn: number): RunningTurn | undefined {
+    return this.#conversations.get(conversationId)?.runningTurn(turn);
+  }
+
+  stats(): ActorStats {
+    const active = [...this.#conversations.values()];
+    const running = active.flatMap((conversation) => (conversation.running === null ? [] : [conversation.running]));
+    return {
+      conversations: active.length,
+      runningTurns: running.length,
+      waitingTurns: active.reduce((sum, conversation) => sum + conversation.waiting, 0),
+      readers: running.reduce((sum, turn) => sum + turn.log.readers, 0),
+    };
+  }
+
+  actors(node: string): ActorRecord[] {
+    return [...this.#conversations.values()].map(({ id, home, running, runningTurnId, waiting, sinceMs }) => ({
+      kind: 'conversation',
+      id,
+      node,
+      organisationId: home.organisationId,
+      appId: home.appId,
+      state: running?.state ?? 'opening',
+      turnId: runningTurnId,
+      waiting,
+      sinceMs,
+    }));
+  }
+
+  async drain(deadlineMs: number): Promise<void> {
+    this.#draining = true;
+    if (await this.#idleWithin(deadlineMs)) return;
+    // Each turn that ends lets the next one in: as many rounds as turns may wait behind one another, and the first.
+    for (let round = 0; round <= WAITING_TURNS_MAX; round++) {
+      for (const conversation of this.#conversations.values()) conversation.running?.interrupt();
+      if (await this.#idleWithin(INTERRUPT_MS)) return;
+    }
+  }
+
+  async #idleWithin(timeMs: number): Promise<boolean> {
+    for (const endMs = this.#services.nowMs() + timeMs; this.#conversations.size > 0; ) {
+      if (this.#services.nowMs() >= endMs) return false;
+      await new Promise((resolve) => setTimeout(resolve, DRAIN_POLL_MS));
+    }
+    return true;
+  }
+
+  close(): void {
+    clearInterval(this.#pings);
+  }
+}
+
+function isSentBy({ deviceId, person }: TurnCommand, caller: TurnCaller): boolean {
+  if (deviceId !== '' && deviceId === caller.deviceId) return true;
+  return person?.verified === true && person.externalUserId === caller.person;
+}
+
+function hosted(conversation: Conversation, opened: Opened): HostedTurn {
+  if (opened === 'exists') throw new Error('attaching never opens a turn');
+  return { conversationId: conversation.id, position: opened, restoreJson: (json) => conversation.restoreJson(json) };
+}

@@ -1,0 +1,121 @@
+/**
+ * The order of the turns of one conversation: one at a time, a few waiting behind it, and copies of one request sharing its
+ * fate. Knows nothing of turns: what runs is `work`, and how long it lasts is told by whoever started it.
+ */
+import { Refusal } from '../../protocol/errors.ts';
+import { WAITING_TURNS_MAX } from '../../protocol/limits.ts';
+import { reusedTurnId } from './admission.ts';
+
+/** What a turn is known by while it waits. */
+export interface QueuedTurn {
+  readonly turnId: string;
+  readonly fingerprint: string;
+}
+
+interface Waiting<Key> {
+  /** Null: nobody can withdraw it. */
+  readonly key: Key | null;
+  /** Its turn has come, or will not come any more. */
+  resume(isWithdrawn: boolean): void;
+}
+
+interface Requested<Opened> {
+  readonly fingerprint: string;
+  readonly opened: Promise<Opened>;
+}
+
+export interface TurnQueueOptions {
+  /** Settles when what `work` started has ended; null when it started nothing. Asked each time `work` is done. */
+  running(): Promise<void> | null;
+  /** Nothing runs and nothing waits. */
+  onIdle(): void;
+}
+
+/** What a turn ends with that somebody stopped before it began: nothing of it is stored. */
+function withdrawn(): Refusal {
+  return new Refusal('invalid_request', 'The turn was stopped before it began.', { stopped: true });
+}
+
+export class TurnQueue<Opened, Key extends QueuedTurn = QueuedTurn> {
+  readonly #options: TurnQueueOptions;
+  #busy = false;
+  readonly #waiting: Waiting<Key>[] = [];
+  /** Turns that are being opened or wait for it, by their key: a second request for one shares its fate. */
+  readonly #requested = new Map<string, Requested<Opened>>();
+  /** The opening that holds the queue now, until what it started runs. */
+  #opening: Promise<Opened> | null = null;
+
+  constructor(options: TurnQueueOptions) {
+    this.#options = options;
+  }
+
+  get busy(): boolean {
+    return this.#busy;
+  }
+
+  get waiting(): number {
+    return this.#waiting.length;
+  }
+
+  /** Settles when the turn that is being opened, if there is one, runs or was refused. */
+  async opened(): Promise<void> {
+    await this.#opening?.catch(() => undefined);
+  }
+
+  /**
+   * Runs `work` once for all requests with this key.
+   * @throws Refusal `rate_limited` when too many wait, `invalid_request` when the key stands for another request.
+   */
+  once(key: Key, work: () => Promise<Opened>): Promise<Opened> {
+    const { turnId, fingerprint } = key;
+    const requested = this.#requested.get(turnId);
+    if (requested !== undefined) {
+      // Its row is not there yet, so nobody else has compared: a stranger who guessed the key must not share the stream.
+      return requested.fingerprint === fingerprint ? requested.opened : Promise.reject(reusedTurnId());
+    }
+    if (this.#busy && this.#waiting.length >= WAITING_TURNS_MAX) {
+      const message = `This conversation has ${WAITING_TURNS_MAX} messages waiting for an answer. Wait for one of them before sending more.`;
+      return Promise.reject(new Refusal('rate_limited', message));
+    }
+    const opened = this.inTurn(work, key).finally(() => this.#requested.delete(turnId));
+    this.#requested.set(turnId, { fingerprint, opened });
+    return opened;
+  }
+
+  /** Takes a turn that waits out of the queue. False: none with this id waits, or `allows` says no. */
+  withdraw(turnId: string, allows: (key: Key) => boolean): boolean {
+    const at = this.#waiting.findIndex(({ key }) => key?.turnId === turnId && allows(key));
+    if (at < 0) return false;
+    const [waiting] = this.#waiting.splice(at, 1);
+    waiting?.resume(true);
+    return true;
+  }
+
+  /**
+   * Runs `work` when the conversation is free; it stays taken until what `work` started has ended.
+   * @throws Refusal with `stopped` when the turn was withdrawn while it waited.
+   */
+  async inTurn(work: () => Promise<Opened>, key: Key | null = null): Promise<Opened> {
+    if (this.#busy && (await new Promise<boolean>((resume) => this.#waiting.push({ key, resume })))) throw withdrawn();
+    this.#busy = true;
+    try {
+      this.#opening = work();
+      return await this.#opening;
+    } finally {
+      this.#opening = null;
+      const running = this.#options.running();
+      if (running === null) this.#release();
+      else void running.then(() => this.#release());
+    }
+  }
+
+  #release(): void {
+    const next = this.#waiting.shift();
+    if (next !== undefined) {
+      next.resume(false);
+      return;
+    }
+    this.#busy = false;
+    this.#options.onIdle();
+  }
+}

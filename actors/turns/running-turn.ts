@@ -1,0 +1,300 @@
+/**
+ * One turn while it runs: steps the `chat-turn` machine, commits what it decided, then performs it.
+ *
+ * Owns: the order of things within the turn (text deltas run straight through while nothing is being committed), the turn's
+ * log and its blocks. Does not own: which turn of the conversation may run, and the fence.
+ * Invariant: `block.ready`, `action.execute` and `turn.end` reach the log only after their rows are committed.
+ */
+import type { ModelFailure, ModelRun, RoundResult, ToolCall } from '../../assistant/models/model.ts';
+import { asksAgain, type ChatTurnEffect, type ChatTurnEvent, type chatTurn } from '../../machines/chat-turn.ts';
+import type { TurnState } from '../../protocol/runtime/states.ts';
+import { section } from '../../watch/sections.ts';
+import type { Stepper } from '../step.ts';
+import { TurnAnswer } from './answer.ts';
+import { TurnEnding } from './ending.ts';
+import { errorEvent, FAILED_END, failureOf, INTERRUPTED } from './failures.ts';
+import { fittedEntries, keptItems } from './kept-answer.ts';
+import { type JournalEntry, journalEvent, type TurnLog } from './log.ts';
+import { TurnMailbox } from './mailbox.ts';
+import { blockEvents, blocksOf, charsOf, newBlock, type StepToCommit, speak } from './outbox.ts';
+import { type RoundOutcome, TurnRounds } from './rounds.ts';
+import type { TurnScope } from './scope.ts';
+import { ServerCalls } from './server-calls.ts';
+import { stepEvents } from './step-events.ts';
+
+export interface TurnStart {
+  /** The machine as it was when its opening was committed, and the effects that are still to be performed. */
+  readonly machine: Stepper<typeof chatTurn>;
+  readonly effects: readonly ChatTurnEffect[];
+  readonly attemptSeq: number;
+  readonly log: TurnLog;
+}
+
+export class RunningTurn {
+  readonly #scope: TurnScope;
+  readonly #machine: Stepper<typeof chatTurn>;
+  readonly #attemptSeq: number;
+  readonly #answer: TurnAnswer;
+  readonly #serverCalls: ServerCalls;
+  readonly #rounds: TurnRounds;
+  readonly log: TurnLog;
+  /** Settles when the turn has ended: true when its end is committed, false when it can never be. */
+  readonly done: Promise<boolean>;
+  #settle: (endIsStored: boolean) => void = () => {};
+  readonly #mailbox: TurnMailbox;
+  #run: ModelRun | null = null;
+  readonly #ending = new TurnEnding();
+
+  constructor(scope: TurnScope, start: TurnStart) {
+    this.#scope = scope;
+    this.#machine = start.machine;
+    this.#attemptSeq = start.attemptSeq;
+    this.log = start.log;
+    this.done = new Promise((resolve) => {
+      this.#settle = resolve;
+    });
+    this.#mailbox = new TurnMailbox({ upstream: () => this.#run, failed: (error) => this.#abandon(error), share: scope.share });
+    this.log.onLag = (isLagging) => this.#mailbox.readersLag(isLagging);
+    this.log.share = scope.share;
+    this.#answer = new TurnAnswer(scope, this.log);
+    this.#serverCalls = new ServerCalls(scope);
+    this.#rounds = new TurnRounds(scope, this.#answer, this.#serverCalls);
+    this.#mailbox.do(() => {
+      this.#warn();
+      this.#perform(start.effects);
+    });
+  }
+
+  get state(): TurnState {
+    return this.#machine.state as TurnState;
+  }
+
+  /** The person asked to stop: what was said stays. False when the turn came to its own end first. */
+  async stop(): Promise<boolean> {
+    this.#mailbox.do(() => {
+      this.#answer.finish();
+      this.#advance({ type: 'turn.stop' });
+    });
+    return (await this.done) && this.#machine.snapshot.context.stopped;
+  }
+
+  /** The service goes away before the turn could end. */
+  interrupt(): void {
+    this.#mailbox.do(() => {
+      this.#answer.finish();
+      this.#advance({ type: 'turn.interrupted', failure: INTERRUPTED });
+    });
+  }
+
+  /** Keep-alive for readers; not while a commit has given out the next seqs. */
+  ping(): void {
+    this.#mailbox.pinged();
+    if (this.#mailbox.isFree) this.log.say({ type: 'ping' });
+  }
+
+  /** Does `work`: at once, or when what it needs is ready and nothing has ended the turn meanwhile. */
+  #once(ready: Promise<unknown> | undefined, work: () => void): void {
+    if (ready === undefined) work();
+    else ready.then(() => this.#mailbox.do(work));
+  }
+
+  /** The next round, unless the day's budget is spent by now. What the first one may cost was asked before the turn opened. */
+  #askModel(round: number): void {
+    const spent = round > 1 ? this.#rounds.overBudget() : null;
+    if (spent === null) {
+      this.#callModel();
+      return;
+    }
+    this.#scope.log.info('the model is not asked again: the day’s budget of the app is spent');
+    this.#answer.finish();
+    this.#advance({ type: 'round.failed', failure: spent });
+  }
+
+  #callModel(): void {
+    const { requestId } = this.#scope;
+    const request = section('turn: the request to the model', requestId, () => this.#rounds.request());
+    this.#run = this.#scope.model.stream(request, {
+      text: (delta) => this.#heard(delta),
+      toolCallStarted: (call) =>
+        this.#mailbox.do(() => {
+          if (!this.#rounds.drawsComponent(call.name)) return;
+          this.#answer.componentStarted(call);
+          this.#goOn();
+        }),
+      finished: (result) => this.#mailbox.do(() => section('turn: a round ends', requestId, () => this.#finishRound(result))),
+      failed: (failure) => this.#mailbox.do(() => this.#fail(failure)),
+    });
+    this.#mailbox.upstreamBegan();
+  }
+
+  #heard(delta: string): void {
+    this.#mailbox.do(() => {
+      this.#rounds.heard(delta);
+      this.#answer.text(delta);
+      this.#goOn();
+    }, delta.length);
+    this.#mailbox.read(delta.length);
+  }
+
+  #goOn(): void {
+    if (this.#answer.isFull) this.#truncate();
+    else if (this.#answer.isWaiting) this.#advance();
+  }
+
+  /** The answer is as long as one may be: the model is stopped, what was said stays, and the turn ends as any other. */
+  #truncate(): void {
+    this.#scope.log.warn('the model was stopped: its answer is longer than one may be');
+    this.#run?.abort();
+    this.#run = null;
+    this.#ending.reason = 'length';
+    this.#answer.finish();
+    this.#advance({ type: 'round.finished', serverCalls: 0, waiting: { reads: 0, confirmations: 0 } });
+  }
+
+  #finishRound(result: RoundResult): void {
+    this.#run = null;
+    this.#ending.reason = result.reason;
+    const kept = this.#rounds.kept(result);
+    if (!(kept instanceof Promise)) this.#sortRound(kept);
+    else kept.then((calls) => this.#mailbox.do(() => this.#sortRound(calls))).catch((error: unknown) => this.#abandon(error));
+  }
+
+  #sortRound(calls: readonly ToolCall[]): void {
+    const { serverCalls, waiting }: RoundOutcome = this.#rounds.finish(calls);
+    if (serverCalls === 0) this.#answer.finish();
+    const isLast = serverCalls + waiting.reads + waiting.confirmations === 0;
+    this.#close(isLast, { type: 'round.finished', serverCalls, waiting });
+  }
+
+  /** `isLast`: nothing more comes after this event, so something has to have been said. */
+  #close(isLast: boolean, event: ChatTurnEvent): void {
+    this.#advance(isLast ? this.#ending.close(event, this.#answer.count, this.#scope.log) : event);
+  }
+
+  #fail(failure: ModelFailure): void {
+    this.#run = null;
+    this.#rounds.failed(failure);
+    const saidNothing = this.#answer.count === 0;
+    this.#scope.log.warn({ kind: failure.kind, detail: failure.detail }, 'model failed');
+    this.#answer.finish();
+    this.#advance({ type: 'round.failed', failure: failureOf(failure, saidNothing) });
+  }
+
+  /** What the service itself has to say plainly to the person: that it does not know how a write ended. */
+  #warn(): void {
+    for (const md of this.#serverCalls.takeWarnings()) this.#answer.place('text', { md });
+  }
+
+  #settleCalls(): void {
+    this.#warn();
+    this.#rounds.runCalls();
+    const { context } = this.#machine.snapshot;
+    const goesOn = asksAgain(context);
+    if (!goesOn) this.#answer.finish();
+    this.#close(!goesOn && context.waiting.reads + context.waiting.confirmations === 0, { type: 'calls.settled' });
+  }
+
+  /** Steps the machine over the blocks that are finished and then `event`, commits all of it, and performs it. */
+  #advance(event?: ChatTurnEvent): void {
+    const outbox = this.#answer.take();
+    const blocks = blocksOf(outbox);
+    const effects: ChatTurnEffect[] = [];
+    const send = (next: ChatTurnEvent) => effects.push(...this.#machine.send(next).effects);
+    for (const block of blocks) send({ type: 'block.completed', blockId: block.id });
+    if (event !== undefined) send(event);
+    const ends = effects.some((effect) => effect.type === 'endTurn');
+    // What follows the last whole block belongs to one that goes on: it is said after the commit, as any text is.
+    const told = ends ? outbox.length : outbox.findLastIndex((item) => 'block' in item) + 1;
+    const said = stepEvents(effects, { scope: this.#scope, rounds: this.#rounds, ending: this.#ending });
+    const before = outbox.slice(0, told);
+    const after = outbox.slice(told);
+    if (blockEvents(before, effects).length + said.length === 0) {
+      speak(after);
+      this.#perform(effects);
+      return;
+    }
+    this.#mailbox.hold();
+    this.#scope.room
+      .within(charsOf(blocks), () => this.#commit({ before, said, after, effects }))
+      .then(
+        (committed) => {
+          if (!committed) this.abandon();
+        },
+        (error: unknown) => this.#abandon(error),
+      );
+  }
+
+  async #commit({ before, said, after, effects }: StepToCommit): Promise<boolean> {
+    const items = await keptItems(before, this.#scope.concealOwn);
+    const blocks = blocksOf(items);
+    const events = [...blockEvents(items, effects), ...said];
+    const end = effects.find((effect) => effect.type === 'endTurn');
+    const unjournalled = fittedEntries(this.log.unjournalled(), blocks);
+    const firstSeq = this.log.nextSeq;
+    const entries: JournalEntry[] = [...unjournalled, ...events.map((event, offset) => journalEvent(firstSeq + offset, event))];
+    const nextSeq = firstSeq + events.length;
+    const committed = await this.#scope.commit({
+      state: this.#machine.state as TurnState,
+      attempt: this.#machine.snapshot.context.attempt,
+      snapshot: JSON.stringify(this.#machine.snapshot.context),
+      attemptSeq: this.#attemptSeq,
+      nextSeq,
+      journal: { firstSeq: entries[0]?.seq ?? firstSeq, entries: JSON.stringify(entries) },
+      replacesAttempt: false,
+      blocks: blocks.map(newBlock),
+      invocations: this.#rounds.takeNewInvocations(),
+      ended: end !== undefined,
+      charge: end === undefined ? null : this.#rounds.charge(end.status !== 'error'),
+    });
+    if (!committed) return false;
+    for (const event of events) this.log.say(event);
+    this.log.journalledUpTo(nextSeq);
+    speak(after);
+    this.#mailbox.release();
+    this.#perform(effects);
+    if (end !== undefined) this.#end(true);
+    this.#mailbox.resume();
+    return true;
+  }
+
+  #perform(effects: readonly ChatTurnEffect[]): void {
+    for (const effect of effects) {
+      if (effect.type === 'callModel') this.#once(this.#rounds.preparation(), () => this.#askModel(effect.round));
+      else if (effect.type === 'runCalls')
+        this.#once(this.#rounds.callsPreparation(), () =>
+          section('turn: calls are settled', this.#scope.requestId, () => this.#settleCalls()),
+        );
+      else if (effect.type === 'abortModel') this.#run?.abort();
+    }
+  }
+
+  #end(isStored: boolean): void {
+    this.#mailbox.close();
+    this.#scope.share.leave();
+    this.#run?.abort();
+    this.#serverCalls.abortReads();
+    this.log.end();
+    // The conversation stays taken until it is known how a write ended that is still out.
+    void this.#serverCalls.written.then(() => this.#settle(isStored));
+  }
+
+  /** Nothing can be committed any more: readers are told to try again, and the rows stay as they were. */
+  #abandon(error: unknown): void {
+    this.#scope.log.error({ err: error }, 'turn abandoned: its step could not be committed');
+    this.#leave();
+  }
+
+  /** Another node answers the turn by now. */
+  abandon(): void {
+    if (this.#mailbox.isClosed) return;
+    this.#scope.log.warn('turn abandoned: its conversation was deleted, or another node took it over');
+    this.#leave();
+  }
+
+  #leave(): void {
+    if (this.#mailbox.isClosed) return;
+    this.log.say(errorEvent(INTERRUPTED));
+    this.log.say(FAILED_END);
+    this.#end(false);
+  }
+}

@@ -1,0 +1,135 @@
+/**
+ * The action calls of one turn that the service runs itself: reads for the model's next round, and writes that a person
+ * confirmed and a continuation handed over (decisions §8).
+ *
+ * Invariants: a write is sent only while its row says `executing`, which the opening of the turn committed; how it ended is
+ * committed by a compare-and-set of its own as soon as it is known, so that it is kept whatever becomes of the turn.
+ */
+import { fence } from '../../assistant/fence.ts';
+import type { ToolCall } from '../../assistant/models/model.ts';
+import type { ManifestAction } from '../../protocol/runtime/manifest.ts';
+import type { ActionDefinition } from '../../protocol/setup/action-rules.ts';
+import type { InvocationRow, NewInvocation } from '../../storage/conversations/invocations.ts';
+import { definitionOf } from '../calls/card.ts';
+import type { ActionOutcome } from '../calls/http-call.ts';
+import type { TurnScope } from './scope.ts';
+
+/** A read of the model's round. */
+export interface ServerRead {
+  readonly call: ToolCall;
+  readonly action: ManifestAction;
+  readonly definition: ActionDefinition;
+  /** Checked, in placeholder form. */
+  readonly params: Readonly<Record<string, unknown>>;
+}
+
+export class ServerCalls {
+  readonly #scope: TurnScope;
+  readonly #abort = new AbortController();
+  /** Settles when no write is out any more. */
+  #writing: Promise<void> = Promise.resolve();
+  #toExecute: readonly InvocationRow[];
+  #unknown: readonly InvocationRow[];
+
+  constructor(scope: TurnScope) {
+    this.#scope = scope;
+    this.#toExecute = scope.executions;
+    this.#unknown = scope.lost;
+  }
+
+  /** Whether writes wait to be run: before anything else of the turn. */
+  get hasWrites(): boolean {
+    return this.#toExecute.length > 0;
+  }
+
+  /** Runs the writes, one after the other in the order they were asked for: a later one may build on an earlier one. Never rejects. */
+  runWrites(): Promise<void> {
+    const rows = this.#toExecute;
+    this.#toExecute = [];
+    this.#writing = (async () => {
+      for (const row of rows) await this.#write(row);
+    })();
+    return this.#writing;
+  }
+
+  /** Settles once every write that was sent is accounted for. */
+  get written(): Promise<void> {
+    return this.#writing;
+  }
+
+  /** Sentences for the person about writes of which nobody knows whether they were done; each is said once. */
+  takeWarnings(): string[] {
+    const rows = this.#unknown;
+    this.#unknown = [];
+    return rows.map(
+      ({ name }) =>
+        `It could not be found out whether “${name.replaceAll('_', ' ')}” was done: the connection was lost while it ran. It was not sent a second time. Please check before you try it again.`,
+    );
+  }
+
+  async #write(row: InvocationRow): Promise<void> {
+    const scope = this.#scope;
+    try {
+      // A process that stood still may have been given up: then the person is told that nobody knows, and so it stays.
+      if (!scope.isExecuting(row)) {
+        this.#unknown = [...this.#unknown, row];
+        return;
+      }
+      const outcome = await this.#call(row.id, row.name, definitionOf(row)?.http ?? null, row.params, scope.receipt(row));
+      if (outcome.outcome === 'unknown') this.#unknown = [...this.#unknown, row];
+      await scope.settle(row, outcome);
+    } catch (error) {
+      // Its row stays `executing`; whoever takes the conversation over next finds out that nobody knows.
+      this.#unknown = [...this.#unknown, row];
+      scope.log.error({ err: error, invocation_id: row.id }, 'how an action ended could not be stored');
+    }
+  }
+
+  async #call(
+    invocationId: string,
+    name: string,
+    definition: ActionDefinition | null,
+    params: Readonly<Record<string, unknown>>,
+    receipt: string | undefined,
+    signal?: AbortSignal,
+  ): Promise<ActionOutcome> {
+    const { runAction, restore, conceal, userToken, app, log } = this.#scope;
+    if (definition === null) return { outcome: 'failed', error: 'The action is not available any more.' };
+    const startedMs = this.#scope.nowMs();
+    const input = { organisationId: app.organisationId, appId: app.id, definition, invocationId, params: restore(params), userToken };
+    const outcome = await runAction({ ...input, receipt, ...(signal === undefined ? {} : { signal }) });
+    log.info({ invocation_id: invocationId, action: name, outcome: outcome.outcome, ms: this.#scope.nowMs() - startedMs }, 'http action');
+    if (outcome.outcome !== 'succeeded') return { outcome: outcome.outcome, error: await conceal(outcome.error) };
+    return { outcome: 'succeeded', result: JSON.stringify(await conceal(JSON.parse(outcome.result) as unknown)) };
+  }
+
+  /** Runs a read; its row is written with the turn's next commit. Never rejects for what the app's server does. */
+  async read({ call, action, definition, params }: ServerRead): Promise<{ readonly row: NewInvocation; readonly told: string }> {
+    const scope = this.#scope;
+    const id = scope.mint('inv');
+    const outcome = await this.#call(id, action.name, definition, params, undefined, this.#abort.signal);
+    const succeeded = outcome.outcome === 'succeeded';
+    const row: NewInvocation = {
+      id,
+      callId: call.id,
+      name: action.name,
+      params: JSON.stringify(params),
+      risk: 'read',
+      executor: 'server',
+      timeoutMs: action.timeoutMs,
+      state: succeeded ? 'succeeded' : 'failed',
+      blockId: null,
+      expiresAtMs: null,
+      result: succeeded ? outcome.result : null,
+      error: succeeded ? null : outcome.error,
+      settledAtMs: scope.nowMs(),
+    };
+    const told = succeeded ? fence(`result of ${action.name}`, outcome.result) : `${action.name} failed: ${fence('error', outcome.error)}`;
+    return { row, told };
+  }
+
+  /** The turn has ended: reads that are out are of no use to anybody. Writes are never cut off. */
+  abortReads(): void {
+    this.#abort.abort();
+  }
+}

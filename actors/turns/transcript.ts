@@ -1,0 +1,140 @@
+/** A conversation's rows as the model reads them: who said what, which actions were called and how they ended. */
+import { attachmentWords } from '../../assistant/attachments/attachment-words.ts';
+import { fence } from '../../assistant/fence.ts';
+import type { ChatMessage, ToolCall } from '../../assistant/models/model.ts';
+import { withoutMarks } from '../../assistant/privacy/number-placeholder.ts';
+import type { Block } from '../../protocol/catalog/block.ts';
+import { fallbackText } from '../../protocol/catalog/catalog.ts';
+import { readMessages, readTextBlocks, type StoredMessage } from '../../storage/conversations/conversations.ts';
+import { type InvocationRow, readConversationInvocations } from '../../storage/conversations/invocations.ts';
+import { attachmentsOfMessages } from '../../storage/files/uploads.ts';
+import type { Connection } from '../../storage/sqlite/connection.ts';
+import { askedCall } from '../calls/card.ts';
+import { expireChange } from '../calls/invocation-step.ts';
+
+/** A model needs the recent past; older messages cost tokens and say little. */
+const MESSAGES_REMEMBERED = 40;
+/** About 12,000 tokens: what fits beside tools and passages in the smallest common context windows. */
+const CHARS_REMEMBERED = 48_000;
+/** A message makes at most 8 calls a round; this many cover the messages remembered. */
+const INVOCATIONS_REMEMBERED = 64;
+
+function blockWords(block: Block): string {
+  if (block.block_type === 'text') return String(block.body.md ?? '');
+  return `[${block.block_type}] ${fallbackText(block.block_type, block.body)}`;
+}
+
+/** The service ran nothing; what the app's own code did, nobody said. */
+function agreedTooLongAgo({ name, executor }: InvocationRow): string {
+  const done = executor === 'server' ? 'It was not done.' : 'It is not known whether it was done: say so.';
+  return `The person agreed to ${name}, and nothing more was heard of it within a day. ${done}`;
+}
+
+/** What the model is told about a call that has no result to show. */
+function outcome(row: InvocationRow): string {
+  switch (row.state) {
+    case 'succeeded':
+      return fence(`result of ${row.name}`, row.result ?? '{"status":"ok"}');
+    case 'failed':
+      return `${row.name} failed: ${fence('error', row.error ?? 'no reason was given')}`;
+    case 'declined':
+      return `The person declined ${row.name}. It was not done.`;
+    case 'expired':
+      return row.confirmedAtMs === null ? `Nobody confirmed ${row.name} in time. It was not done.` : agreedTooLongAgo(row);
+    case 'timed_out':
+      return `${row.name} did not answer in time.`;
+    case 'unknown':
+      return `It is not known whether ${row.name} was done: its answer was lost. Say so, and do not call it again.`;
+    case 'confirmed':
+    case 'executing':
+      return `${row.name} was confirmed and is being done; there is no result yet.`;
+    default:
+      return row.risk === 'read'
+        ? `${row.name} has not answered.`
+        : `${row.name} waits for the person's confirmation. It has not been done.`;
+  }
+}
+
+function assistantMessages(message: StoredMessage, calls: readonly InvocationRow[]): ChatMessage[] {
+  const content = message.blocks
+    .filter((block) => block.block_type !== 'confirm_card')
+    .map(blockWords)
+    .join('\n\n');
+  if (calls.length === 0) return content === '' ? [] : [{ role: 'assistant', content }];
+  const made = calls.map((row) => ({ row, ...askedCall(row) }));
+  const toolCalls = made.map(
+    ({ row, params }): ToolCall => ({ id: row.callId, name: row.name, arguments: withoutMarks(JSON.stringify(params)) }),
+  );
+  const results = made.map(({ row, edits }): ChatMessage => {
+    const told = edits === null ? outcome(row) : `${editedByPerson(edits)}\n${outcome(row)}`;
+    return { role: 'tool', toolCallId: row.callId, name: row.name, content: told };
+  });
+  return [{ role: 'assistant', content, toolCalls }, ...results];
+}
+
+/** The model's own call stays as it made it; of what a person changed on the card it learns here (decisions §8). */
+function editedByPerson(edits: Readonly<Record<string, unknown>>): string {
+  return `Before deciding, the person changed values of this call. They are now: ${fence('changed values', withoutMarks(JSON.stringify(edits)))}`;
+}
+
+function sizeOf(messages: readonly ChatMessage[]): number {
+  return messages.reduce((sum, message) => sum + message.content.length, 0);
+}
+
+/** What a person said, behind what they attached to it. */
+function userMessages(message: StoredMessage, attached: readonly ChatMessage[]): ChatMessage[] {
+  return [...attached, { role: 'user', content: message.blocks.map(blockWords).join('\n\n') }];
+}
+
+/** Attachments of these messages as the model reads them later on: their words, and pictures by name. */
+function attachedWords(db: Connection, messages: readonly StoredMessage[]): Map<string, ChatMessage[]> {
+  const users = messages.filter(({ role }) => role === 'user').map(({ id }) => id);
+  const words = new Map<string, string[]>();
+  for (const attachment of attachmentsOfMessages(db, users)) {
+    words.set(attachment.messageId, [...(words.get(attachment.messageId) ?? []), attachmentWords(attachment)]);
+  }
+  return new Map(Array.from(words, ([id, parts]) => [id, [{ role: 'user', content: parts.join('\n\n') }]]));
+}
+
+/**
+ * The newest part of a conversation, oldest first, at most CHARS_REMEMBERED characters (the newest message whatever
+ * its length). `nowMs` decides which calls have run out of time. Calls stay with the message that made them, so that no result
+ * stands without its call. `attached`: what comes with the message `question` of the person, or with the newest one, pictures included;
+ * of others their rows are read.
+ */
+export function readTranscript(
+  db: Connection,
+  conversationId: string,
+  nowMs: number,
+  attached: readonly ChatMessage[] = [],
+  question: string | null = null,
+): ChatMessage[] {
+  const calls = new Map<string, InvocationRow[]>();
+  for (const row of readConversationInvocations(db, conversationId, INVOCATIONS_REMEMBERED)) {
+    const state = expireChange(row, nowMs)?.to ?? row.state;
+    calls.set(row.messageId, [...(calls.get(row.messageId) ?? []), { ...row, state }]);
+  }
+  const messages = readMessages(db, conversationId, { limit: MESSAGES_REMEMBERED, wordless: true }).reverse();
+  const asked = question ?? messages.find(({ role }) => role === 'user')?.id;
+  const withWords = attachedWords(db, messages);
+  const groups: ChatMessage[][] = [];
+  let chars = 0;
+  for (const message of messages) {
+    const shown = message.id === asked && attached.length > 0 ? attached : (withWords.get(message.id) ?? []);
+    const group = message.role === 'user' ? userMessages(message, shown) : assistantMessages(message, calls.get(message.id) ?? []);
+    chars += sizeOf(group);
+    if (chars > CHARS_REMEMBERED && groups.length > 0) break;
+    groups.unshift(group);
+  }
+  return groups.flat();
+}
+
+/** The text of a message that is being written, from this block on: its beginning, when it is more than the model is told of a conversation. */
+export function readWritten(db: Connection, messageId: string, fromBlock: number): string {
+  let text = '';
+  for (const md of readTextBlocks(db, messageId, fromBlock)) {
+    if (text.length + md.length > CHARS_REMEMBERED) break;
+    text += text === '' ? md : `\n\n${md}`;
+  }
+  return text;
+}

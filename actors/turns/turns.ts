@@ -1,0 +1,117 @@
+/**
+ * The door to what lives over time: gateways ask here for turns, and learn nothing of mailboxes, machines, fences or nodes.
+ * Puts the person's own data back for the device that reads, and tells whoever watches a device in placeholder form.
+ */
+import { PLACEHOLDER_OPENS } from '../../protocol/placeholder.ts';
+import type { ActorRecord } from '../cluster/bus/messages.ts';
+import { changedSource, type Position } from '../frame-source.ts';
+import type { TurnCommand } from './command.ts';
+import { DeviceWatchers, type WatchedDevice, type WatchedTurn } from './device-watchers.ts';
+import type { ActorStats, HostedTurn, TurnCaller, TurnHost } from './host.ts';
+
+export interface ActorSystem {
+  /** Opens a turn, or attaches to it when its turn_id was sent before. @throws Refusal, to be told in the stream. */
+  openTurn(command: TurnCommand): Promise<Position>;
+  /** Re-attaches to a turn; the same answer when there is none and when it is somebody else's. @throws Refusal 404. */
+  attachTurn(caller: TurnCaller, turnId: string): Promise<Position>;
+  /** Stops a running turn; false when it had ended already. @throws Refusal 404. */
+  stopTurn(caller: TurnCaller, turnId: string): Promise<boolean>;
+  /** Tells of each turn that the device opens on the app's test channel from now on. Answers how to stop that. */
+  watchDevice(device: WatchedDevice, listener: (turn: WatchedTurn) => void): () => void;
+  stats(): ActorStats;
+  /** Conversations that are active in this process, which is `node`. */
+  actors(node: string): ActorRecord[];
+  /** Waits until no turn runs, at most `deadlineMs`; what runs then is interrupted (and can be retried). */
+  drain(deadlineMs: number): Promise<void>;
+  close(): void;
+}
+
+/** A turn of the test channel that was opened at one node, for the others to hear of. */
+export interface OpenedTurn extends WatchedDevice {
+  readonly turnId: string;
+  readonly conversationId: string;
+}
+
+export interface ActorSystemOptions {
+  /** Where turns run. */
+  readonly host: TurnHost;
+  /** To the other nodes, where there are any. */
+  readonly others?: {
+    announce(turn: OpenedTurn): void;
+    listen(handler: (turn: OpenedTurn) => void): void;
+  };
+}
+
+class Actors implements ActorSystem {
+  readonly #host: TurnHost;
+  readonly #others: ActorSystemOptions['others'];
+  readonly #watchers = new DeviceWatchers();
+
+  constructor({ host, others }: ActorSystemOptions) {
+    this.#host = host;
+    this.#others = others;
+    others?.listen((turn) => void this.#heard(turn));
+  }
+
+  async openTurn(command: TurnCommand): Promise<Position> {
+    const turn = await this.#host.open(command);
+    if (command.channel === 'sandbox') {
+      const { app, deviceId, organisationId, turnId } = command;
+      const { conversationId, position } = turn;
+      this.#watchers.tell({ appId: app.id, deviceId }, { turnId, conversationId, position });
+      this.#others?.announce({ organisationId, appId: app.id, deviceId, turnId, conversationId });
+    }
+    // Callers without a device share one: any of them could ask for what another one said.
+    const isKnown = command.deviceId !== '' || command.person?.verified === true;
+    return isKnown ? restored(turn) : turn.position;
+  }
+
+  /** A watched device opened a turn at another node. What goes wrong here is nobody's to suffer from: it is a look at a test. */
+  async #heard({ organisationId, appId, deviceId, turnId }: OpenedTurn): Promise<void> {
+    if (!this.#watchers.has({ appId, deviceId })) return;
+    try {
+      const { conversationId, position } = await this.#host.attach({ organisationId, appId, channel: 'sandbox', deviceId }, turnId);
+      this.#watchers.tell({ appId, deviceId }, { turnId, conversationId, position });
+    } catch {
+      // The next turn of the device is told of again.
+    }
+  }
+
+  watchDevice(device: WatchedDevice, listener: (turn: WatchedTurn) => void): () => void {
+    return this.#watchers.watch(device, listener);
+  }
+
+  async attachTurn(caller: TurnCaller, turnId: string): Promise<Position> {
+    return restored(await this.#host.attach(caller, turnId));
+  }
+
+  stopTurn(caller: TurnCaller, turnId: string): Promise<boolean> {
+    return this.#host.stop(caller, turnId);
+  }
+
+  stats(): ActorStats {
+    return this.#host.stats();
+  }
+
+  actors(node: string): ActorRecord[] {
+    return this.#host.actors(node);
+  }
+
+  drain(deadlineMs: number): Promise<void> {
+    return this.#host.drain(deadlineMs);
+  }
+
+  close(): void {
+    this.#host.close();
+  }
+}
+
+/** A position whose reader is the device that owns the conversation. */
+function restored({ position: { source, fromSeq }, restoreJson }: HostedTurn): Position {
+  return { source: changedSource(source, (text) => (text.includes(PLACEHOLDER_OPENS) ? restoreJson(text) : text)), fromSeq };
+}
+
+/** The actors of a process, over whatever runs its turns. */
+export function createActorSystem(options: ActorSystemOptions): ActorSystem {
+  return new Actors(options);
+}

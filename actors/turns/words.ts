@@ -1,0 +1,77 @@
+/**
+ * What a turn is asked with, made ready for storage and for the model: personal data in placeholder form (decisions §9), and
+ * the words of what is attached. Everything that comes from outside passes here before anything else sees it.
+ */
+import { attachmentWords } from '../../assistant/attachments/attachment-words.ts';
+import type { ChatMessage } from '../../assistant/models/model.ts';
+import type { ChatRequest } from '../../protocol/runtime/chat.ts';
+import { traitsOf } from '../../storage/people/end-users.ts';
+import type { Storage } from '../../storage/storage.ts';
+import type { Concealment } from '../people/concealment.ts';
+import { type Attachment, readAttachments, storedAttachments } from './attachments.ts';
+import type { TurnCommand } from './command.ts';
+
+export interface TurnWords {
+  /** The request in placeholder form. */
+  readonly body: ChatRequest;
+  /** With their names and text in placeholder form. */
+  readonly attachments: readonly Attachment[];
+  /** JSON of what is known of the person, in placeholder form; null when nothing is. */
+  readonly traits: string | null;
+}
+
+function traits(storage: Storage, { app, channel, deviceId, organisationId, person }: TurnCommand): object | null {
+  if (person === null) return null;
+  const { externalUserId } = person;
+  return traitsOf(storage.organisation(organisationId), storage.vault, { appId: app.id, channel, externalUserId, deviceId });
+}
+
+function attachments(storage: Storage, command: TurnCommand, nowMs: number): Promise<Attachment[]> | [] {
+  const { app, body, channel, deviceId, organisationId } = command;
+  const uploadIds = (body.attachments ?? []).map(({ upload_id }) => upload_id);
+  return uploadIds.length === 0 ? [] : readAttachments({ storage, organisationId, appId: app.id, channel, deviceId, nowMs, uploadIds });
+}
+
+/** What a turn that begins is asked with. @throws Refusal `invalid_request` naming the attachment that is not this device's to use. */
+export async function turnWords(storage: Storage, command: TurnCommand, concealment: Concealment, nowMs: number): Promise<TurnWords> {
+  const attached = await attachments(storage, command, nowMs);
+  const said = await concealed(storage, command, concealment);
+  const words = await concealment.conceal(attached.map(({ name, text }) => [name, text] as const));
+  return {
+    ...said,
+    attachments: attached.map((attachment, at) => ({ ...attachment, name: words[at]?.[0] ?? '', text: words[at]?.[1] ?? null })),
+  };
+}
+
+/** The same words with what came with the question that they are about, pictures included: a continuation answers it, too. */
+export function withQuestion(words: TurnWords, storage: Storage, organisationId: string, question: string | null): TurnWords {
+  return question === null ? words : { ...words, attachments: storedAttachments(storage, organisationId, question) };
+}
+
+/** What a new attempt of a turn is asked with; `messageId`: the person's stored message, or the one that a continuation is about. */
+export async function retriedWords(
+  storage: Storage,
+  command: TurnCommand,
+  concealment: Concealment,
+  messageId: string | null,
+): Promise<TurnWords> {
+  const stored = messageId === null ? [] : storedAttachments(storage, command.organisationId, messageId);
+  // Those are in placeholder form: seen again, it would look like somebody's own words.
+  return { ...(await concealed(storage, command, concealment)), attachments: stored };
+}
+
+async function concealed(storage: Storage, command: TurnCommand, concealment: Concealment): Promise<Omit<TurnWords, 'attachments'>> {
+  const { body } = command;
+  const { message, form_submission, tool_results, selection, context } = body;
+  const told = { request: { tool_results, context }, traits: traits(storage, command) };
+  const [said, kept] = await concealment.concealTurn({ message, form_submission, selection }, told);
+  return { body: { ...body, ...said, ...kept.request }, traits: kept.traits === null ? null : JSON.stringify(kept.traits) };
+}
+
+/** What is attached, as the model is shown it: a message of its own before the person's words. */
+export function attachedMessage(attachments: readonly Attachment[]): ChatMessage[] {
+  if (attachments.length === 0) return [];
+  const images = attachments.flatMap(({ image }) => (image === null ? [] : [image]));
+  const content = attachments.map(attachmentWords).join('\n\n');
+  return [{ role: 'user', content, ...(images.length === 0 ? {} : { images }) }];
+}

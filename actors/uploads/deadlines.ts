@@ -1,0 +1,59 @@
+/** Uploads that no message used in time, and files that a crash left without a row (service.md "POST /v1/uploads", decisions §4). */
+import type { Logger } from 'pino';
+import { mintId } from '../../protocol/ids.ts';
+import { deleteUploadFiles, sweepUploadFiles } from '../../storage/files/upload-files.ts';
+import { knownUploads, nextUploadDeadline } from '../../storage/files/uploads.ts';
+import type { Storage } from '../../storage/storage.ts';
+import type { DeadlineKind } from '../deadlines.ts';
+import { eachOrganisation } from '../each-organisation.ts';
+
+/** Deleted in one transaction; more wait for the next round, which comes at once. */
+const ROWS_PER_ROUND = 200;
+
+/** Deletes the unused uploads of every organisation whose time is up; `nowMs` in Unix time. */
+export function uploadDeadlines(storage: Storage, nowMs: () => number): DeadlineKind {
+  return {
+    next: nextUploadDeadline,
+    async settle(organisationId) {
+      const now = nowMs();
+      const next = nextUploadDeadline(storage.organisation(organisationId));
+      if (next === null || next > now) return;
+      // Rows first: a message may take an upload as long as it has one. Files that a crash leaves are swept away at a start.
+      const uploadIds = await storage.write(organisationId, 'expireUploads', { nowMs: now, limit: ROWS_PER_ROUND });
+      await deleteUploadFiles(storage.layout, organisationId, uploadIds);
+    },
+  };
+}
+
+/** Only of organisations whose rows can be read: no row of one that is away says that a file is nobody's. */
+async function sweep(storage: Storage, log: Logger, before: string, signal: AbortSignal): Promise<void> {
+  const sweepOne = async (organisationId: string) => {
+    const known = (ids: readonly string[]) => knownUploads(storage.organisation(organisationId), ids);
+    const swept = await sweepUploadFiles(storage.layout, organisationId, before, known);
+    if (swept > 0) log.info({ organisation_id: organisationId, files: swept }, 'files of no upload were deleted');
+  };
+  await eachOrganisation({ storage, log }, 'sweeping the files of uploads', sweepOne, { isClosed: () => signal.aborted });
+}
+
+/** Of a cell: between a file and its row lies one write; an hour is more than any node is stuck in between. */
+const ON_THEIR_WAY_MS = 3_600_000;
+
+/**
+ * Begins to delete files that have no row, of uploads from before `startedAtMs`: those that a crash came between. Newer ones may
+ * be on their way; with `shared`, where other processes take uploads in, so may those of the hour before. What cannot be swept is
+ * logged and left to the next start; `close` ends the sweep after the organisation it is at.
+ */
+export function startUploadSweep(
+  { storage, log, shared = false }: { readonly storage: Storage; readonly log: Logger; readonly shared?: boolean },
+  startedAtMs: number,
+): { readonly done: Promise<void>; close(): Promise<void> } {
+  const stop = new AbortController();
+  const done = sweep(storage, log, mintId('upl', shared ? startedAtMs - ON_THEIR_WAY_MS : startedAtMs), stop.signal);
+  return {
+    done,
+    close() {
+      stop.abort();
+      return done;
+    },
+  };
+}

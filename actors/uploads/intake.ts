@@ -1,0 +1,177 @@
+/**
+ * Takes in what people attach (service.md "POST /v1/uploads"). Owns what is asked before a file is read, what is checked of it, and the
+ * order in which it is kept: the file first, then its row, so that no row promises a file that is not there.
+ */
+import { accessSync, constants } from 'node:fs';
+import type { Logger } from 'pino';
+import { uploadType } from '../../assistant/attachments/upload-type.ts';
+import { Refusal } from '../../protocol/errors.ts';
+import { mintId } from '../../protocol/ids.ts';
+import { UPLOAD_MAX_BYTES, UPLOAD_UNUSED_HOURS, UPLOADS_RETRY_AFTER_S } from '../../protocol/limits.ts';
+import { type UploadReply, uploadName } from '../../protocol/runtime/uploads.ts';
+import { timestamp } from '../../protocol/timestamp.ts';
+import { createDiskRoom, type DiskRoom } from '../../storage/files/disk-room.ts';
+import { deleteUploadFiles, sealUploadName, writeUploadFile } from '../../storage/files/upload-files.ts';
+import {
+  appQuotaBytes,
+  hasRoomForUpload,
+  type QuotaFull,
+  type QuotaScope,
+  roomInQuotas,
+  type UploadOwner,
+} from '../../storage/files/upload-quotas.ts';
+import type { Storage } from '../../storage/storage.ts';
+import type { DeviceCaller } from '../people/ownership.ts';
+import { type UploadPlace, UploadPlaces } from './places.ts';
+
+const HOUR_MS = 3_600_000;
+
+export interface UploadCaller extends DeviceCaller {
+  /** What limits know the client's address by; '' where the app counts no addresses. */
+  readonly address: string;
+}
+
+export interface UploadIntake {
+  /**
+   * Takes a place before the file is read.
+   * @throws Refusal 503 uploads_unavailable: no place, or a disk that is full or cannot be written to; 429 rate_limited: too much lies
+   * here already that no message uses; 502 upload_failed.
+   */
+  enter(caller: UploadCaller): UploadPlace;
+  /**
+   * Keeps the file for a message of this device. `bytes` are at least one and at most UPLOAD_MAX_BYTES.
+   * @throws Refusal 415 unsupported_media_type, 429 rate_limited, 502 upload_failed.
+   */
+  takeIn(caller: UploadCaller, file: { readonly bytes: Uint8Array; readonly fileName: string }): Promise<UploadReply>;
+}
+
+export interface UploadIntakeServices {
+  readonly storage: Storage;
+  readonly log: Logger;
+  nowMs(): number;
+  noteDeadline(organisationId: string, atMs: number): void;
+  /** How much room the disk has; absent: asked of the system. */
+  readonly diskRoom?: () => DiskRoom;
+  readonly places?: UploadPlaces;
+}
+
+function unavailable(why: string): Refusal {
+  return new Refusal('uploads_unavailable', `${why} Send the file again in some seconds.`, { retryAfterS: UPLOADS_RETRY_AFTER_S });
+}
+
+const WHOSE: Readonly<Record<QuotaScope, string>> = {
+  device: 'This device has',
+  address: 'The devices of this network have',
+  app: 'People of this app have',
+};
+
+function quotaRefusal({ scope, atMs }: QuotaFull, nowMs: number): Refusal {
+  const message = `${WHOSE[scope]} uploaded more files than may wait for a message. Attach some of them, or send the file again later.`;
+  return new Refusal('rate_limited', message, { retryAfterS: Math.max(UPLOADS_RETRY_AFTER_S, Math.ceil((atMs - nowMs) / 1_000)) });
+}
+
+interface Taken {
+  readonly uploadId: string;
+  readonly bytes: Uint8Array;
+  readonly name: string;
+  readonly mediaType: string;
+  readonly atMs: number;
+}
+
+export function createUploadIntake(services: UploadIntakeServices): UploadIntake {
+  const { storage, log, nowMs, noteDeadline, places = new UploadPlaces() } = services;
+  const diskRoom = services.diskRoom ?? createDiskRoom(storage.layout.uploads);
+
+  /** @throws Refusal uploads_unavailable. */
+  function requireDisk(): DiskRoom {
+    let room: DiskRoom;
+    try {
+      accessSync(storage.layout.uploads, constants.W_OK | constants.X_OK);
+      room = diskRoom();
+    } catch {
+      throw unavailable('Files cannot be stored at the moment.');
+    }
+    if (!hasRoomForUpload(room, UPLOAD_MAX_BYTES)) throw unavailable('There is no room for files at the moment.');
+    return room;
+  }
+
+  /** What is known to be away, or full, says so itself; that an app is gone is no word for its people. */
+  function failed({ organisationId }: UploadCaller, error: unknown): Refusal {
+    if (error instanceof Refusal && error.code !== 'not_found') return error;
+    log.warn({ err: error, organisation_id: organisationId }, 'an upload could not be stored');
+    return new Refusal('upload_failed', 'The file could not be stored. Send it again.', { retryAfterS: UPLOADS_RETRY_AFTER_S });
+  }
+
+  function ownerOf({ appId, channel, deviceId, address }: UploadCaller): UploadOwner {
+    if (address === '') return { appId, channel, deviceId, address };
+    // Keyed: who has the file learns nobody's address from it.
+    return { appId, channel, deviceId, address: storage.vault.digest('upload-address', Buffer.from(address)).toString('base64') };
+  }
+
+  /** Before a byte is read, or written; the transaction that adds the row asks again. @throws Refusal uploads_unavailable, rate_limited. */
+  function requireRoom(caller: UploadCaller, bytes: number): void {
+    const wanted = { bytes, appMaxBytes: appQuotaBytes(requireDisk()), nowMs: nowMs() };
+    let room: ReturnType<typeof roomInQuotas>;
+    try {
+      room = roomInQuotas(storage.organisation(caller.organisationId), ownerOf(caller), wanted);
+    } catch (error) {
+      throw failed(caller, error);
+    }
+    if ('scope' in room) throw quotaRefusal(room, wanted.nowMs);
+  }
+
+  async function saveRow(caller: UploadCaller, { uploadId, bytes, name, mediaType, atMs }: Taken): Promise<number> {
+    const { organisationId } = caller;
+    const expiresAtMs = atMs + UPLOAD_UNUSED_HOURS * HOUR_MS;
+    const saved = await storage.write(organisationId, 'saveUpload', {
+      ...ownerOf(caller),
+      id: uploadId,
+      name: sealUploadName(storage.vault, uploadId, name),
+      mediaType,
+      size: bytes.length,
+      expiresAtMs,
+      nowMs: atMs,
+      appMaxBytes: appQuotaBytes(diskRoom()),
+    });
+    if (saved.full !== null) throw quotaRefusal(saved.full, atMs);
+    // Files that stay are some without a row, which the next start sweeps away.
+    await deleteUploadFiles(storage.layout, organisationId, saved.evicted).catch(() => {});
+    return expiresAtMs;
+  }
+
+  /** @throws whatever the disk or the database refused with, or Refusal rate_limited; then nothing is kept. */
+  async function keep(caller: UploadCaller, taken: Taken): Promise<number> {
+    const { organisationId } = caller;
+    const { uploadId } = taken;
+    try {
+      await writeUploadFile(storage, organisationId, uploadId, taken.bytes);
+      const expiresAtMs = await saveRow(caller, taken);
+      noteDeadline(organisationId, expiresAtMs);
+      return expiresAtMs;
+    } catch (error) {
+      // A file that stays is one without a row, which the next start sweeps away.
+      await deleteUploadFiles(storage.layout, organisationId, [uploadId]).catch(() => {});
+      throw error;
+    }
+  }
+
+  return {
+    enter(caller) {
+      requireRoom(caller, 1);
+      return places.enter(caller);
+    },
+    async takeIn(caller, { bytes, fileName }) {
+      requireRoom(caller, bytes.length);
+      const mediaType = await uploadType(bytes);
+      const name = uploadName(fileName, mediaType);
+      const atMs = nowMs();
+      const uploadId = mintId('upl', atMs);
+      try {
+        const expiresAtMs = await keep(caller, { uploadId, bytes, name, mediaType, atMs });
+        return { upload_id: uploadId, name, media_type: mediaType, size: bytes.length, expires_at: timestamp(expiresAtMs) };
+      } catch (error) {
+        throw failed(caller, error);
+      }
+    },
+  };
+}

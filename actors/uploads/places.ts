@@ -1,0 +1,159 @@
+/**
+ * Who may upload at the moment, and how fast they have to: an upload takes a place from before its file is read until it is stored.
+ * Owns the places and their pace. A place is only good for somebody who uses it: what comes too slowly is ended, and when all places of
+ * an address, an app or the process are taken, the slowest one makes room.
+ */
+import { Refusal } from '../../protocol/errors.ts';
+import { UPLOADS_RETRY_AFTER_S } from '../../protocol/limits.ts';
+
+/** Each is held in memory until it is stored: 640 MB at the worst. */
+export const UPLOADS_AT_ONCE_MAX = 16;
+/** One app's slow or hostile clients leave half of the places to the others. */
+export const UPLOADS_AT_ONCE_PER_APP_MAX = 8;
+/** One address leaves half of its app's places to the others. */
+export const UPLOADS_AT_ONCE_PER_ADDRESS_MAX = 4;
+/** What one message may attach. */
+export const UPLOADS_AT_ONCE_PER_DEVICE_MAX = 4;
+
+/** 20 MB at 1 Mbit/s; nobody keeps a place for longer. */
+const ARRIVES_WITHIN_MS = 180_000;
+/** The pace is judged over as long: phones pause when they change between networks. */
+const PACE_WINDOW_MS = 10_000;
+/** A poor mobile network sends twice as fast. */
+const SLOWEST_BYTES_PER_S = 8 * 1024;
+/** What is at least this old and slower than this gives its place up when somebody else has none: 1 Mbit/s, and two seconds to begin. */
+const PASSED_OVER_AFTER_MS = 2_000;
+const PASSED_OVER_BELOW_BYTES_PER_S = 128 * 1024;
+/** How often the pace is looked at while anybody is inside. */
+const LOOK_EVERY_MS = 1_000;
+
+/** For whom a place is. */
+export interface Uploader {
+  readonly appId: string;
+  readonly deviceId: string;
+  /** What limits know the client's address by; '' where the app counts no addresses. */
+  readonly address: string;
+}
+
+export interface UploadPlace {
+  /** Gives the place back; may be called again. */
+  leave(): void;
+  /** So many bytes of the body have come so far; `isWhole`: all of them, so that its pace does not matter any more. */
+  arrived(bytes: number, isWhole: boolean): void;
+  /** `end` hears once that the upload is not to go on, and why; it has to leave then. */
+  whenEnded(end: (refusal: Refusal) => void): void;
+}
+
+interface Inside {
+  readonly uploader: Uploader;
+  readonly enteredAtMs: number;
+  bytes: number;
+  isWhole: boolean;
+  windowAtMs: number;
+  windowBytes: number;
+  end(refusal: Refusal): void;
+}
+
+function tooSlow(what: string): Refusal {
+  return new Refusal('upload_too_slow', `${what} Send it again over a better connection, or a smaller one.`, {
+    retryAfterS: UPLOADS_RETRY_AFTER_S,
+  });
+}
+
+function noPlace(): Refusal {
+  return new Refusal('uploads_unavailable', 'Too many files are being uploaded at once. Send the file again in some seconds.', {
+    retryAfterS: UPLOADS_RETRY_AFTER_S,
+  });
+}
+
+export class UploadPlaces {
+  readonly #nowMs: () => number;
+  readonly #inside = new Set<Inside>();
+  #timer: NodeJS.Timeout | undefined;
+
+  /** `nowMs`: a monotonic clock in milliseconds. */
+  constructor(nowMs: () => number = () => performance.now()) {
+    this.#nowMs = nowMs;
+  }
+
+  /** @throws Refusal 503 uploads_unavailable when this device has all it may have, or nobody slower can make room. */
+  enter(uploader: Uploader): UploadPlace {
+    const { appId, address, deviceId } = uploader;
+    const ofApp = this.#those((other) => other.appId === appId);
+    const ofAddress = ofApp.filter((each) => each.uploader.address === address);
+    const ofDevice = ofApp.filter((each) => each.uploader.deviceId === deviceId);
+    if (ofDevice.length >= UPLOADS_AT_ONCE_PER_DEVICE_MAX) throw noPlace();
+    // Whoever makes room is of the same app, so that the app has room then, too.
+    if (address !== '' && ofAddress.length >= UPLOADS_AT_ONCE_PER_ADDRESS_MAX) this.#passOver(ofAddress);
+    else if (ofApp.length >= UPLOADS_AT_ONCE_PER_APP_MAX) this.#passOver(ofApp);
+    else if (this.#inside.size >= UPLOADS_AT_ONCE_MAX) this.#passOver([...this.#inside]);
+    return this.#take(uploader);
+  }
+
+  #those(wanted: (uploader: Uploader) => boolean): Inside[] {
+    return [...this.#inside].filter(({ uploader }) => wanted(uploader));
+  }
+
+  #take(uploader: Uploader): UploadPlace {
+    const nowMs = this.#nowMs();
+    const inside: Inside = { uploader, enteredAtMs: nowMs, bytes: 0, isWhole: false, windowAtMs: nowMs, windowBytes: 0, end: () => {} };
+    this.#inside.add(inside);
+    this.#timer ??= setInterval(() => this.look(), LOOK_EVERY_MS).unref();
+    return {
+      leave: () => this.#leave(inside),
+      arrived: (bytes, isWhole) => {
+        inside.bytes = bytes;
+        inside.isWhole = isWhole;
+      },
+      whenEnded: (end) => {
+        inside.end = end;
+      },
+    };
+  }
+
+  #leave(inside: Inside): void {
+    this.#inside.delete(inside);
+    if (this.#inside.size > 0) return;
+    clearInterval(this.#timer);
+    this.#timer = undefined;
+  }
+
+  #end(inside: Inside, refusal: Refusal): void {
+    this.#leave(inside);
+    inside.end(refusal);
+  }
+
+  /** Bytes in a second since it began. */
+  #pace({ bytes, enteredAtMs }: Inside): number {
+    return (bytes * 1_000) / Math.max(1, this.#nowMs() - enteredAtMs);
+  }
+
+  /** Ends the slowest of these. @throws Refusal when all of them are quick, or have just begun. */
+  #passOver(uploads: readonly Inside[]): void {
+    const nowMs = this.#nowMs();
+    const slow = uploads
+      .filter((each) => !each.isWhole && nowMs - each.enteredAtMs >= PASSED_OVER_AFTER_MS)
+      .filter((each) => this.#pace(each) < PASSED_OVER_BELOW_BYTES_PER_S)
+      .sort((a, b) => this.#pace(a) - this.#pace(b));
+    const slowest = slow[0];
+    if (slowest === undefined) throw noPlace();
+    this.#end(slowest, tooSlow('Others waited for a place, and this file came slowest.'));
+  }
+
+  /** Ends what comes too slowly. Called by itself while anybody is inside. */
+  look(): void {
+    const nowMs = this.#nowMs();
+    for (const each of [...this.#inside]) {
+      if (each.isWhole) continue;
+      if (nowMs - each.enteredAtMs >= ARRIVES_WITHIN_MS) {
+        this.#end(each, tooSlow(`The file took longer than ${ARRIVES_WITHIN_MS / 1_000} s to arrive.`));
+      } else if (nowMs - each.windowAtMs >= PACE_WINDOW_MS) {
+        const perSecond = ((each.bytes - each.windowBytes) * 1_000) / (nowMs - each.windowAtMs);
+        each.windowAtMs = nowMs;
+        each.windowBytes = each.bytes;
+        if (perSecond < SLOWEST_BYTES_PER_S)
+          this.#end(each, tooSlow(`The file came with less than ${SLOWEST_BYTES_PER_S} bytes in a second.`));
+      }
+    }
+  }
+}

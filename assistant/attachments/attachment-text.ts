@@ -1,0 +1,63 @@
+/** The words in an uploaded file, cut to what a model is given of one. Strangers' documents are read in processes of their own. */
+import { isUtf8 } from 'node:buffer';
+import { clip, fits } from '../../protocol/schema/text.ts';
+import { decodeText } from '../knowledge/charset.ts';
+import { extractDocument } from '../knowledge/extraction.ts';
+import { LinkError } from '../knowledge/link-error.ts';
+import type { Readers } from '../readers/readers.ts';
+
+/** Four of them fit beside the conversation in the smallest common context windows. */
+export const ATTACHMENT_TEXT_MAX_CHARS = 20_000;
+/** No charset takes more for a character. */
+const CHARACTER_MAX_BYTES = 4;
+/** One character beyond the bound, so that it shows that there is more. */
+const READ_MAX_BYTES = (ATTACHMENT_TEXT_MAX_CHARS + 1) * CHARACTER_MAX_BYTES;
+
+const CUT_MARK = `[The file goes on: only its first ${ATTACHMENT_TEXT_MAX_CHARS} characters are here.]`;
+const NO_WORDS = '[The file has no text.]';
+
+/** The text, of at most ATTACHMENT_TEXT_MAX_CHARS characters and a line that says so when more were cut off. */
+export function cutText(text: string): string {
+  if (fits(text, ATTACHMENT_TEXT_MAX_CHARS)) return text.trim() === '' ? NO_WORDS : text;
+  return `${clip(text, ATTACHMENT_TEXT_MAX_CHARS)}\n${CUT_MARK}`;
+}
+
+/** Whether this may be the beginning of a text in UTF-8: its end may go through a character. */
+function beginsInUtf8(bytes: Uint8Array): boolean {
+  try {
+    new TextDecoder('utf-8', { fatal: true }).decode(bytes, { stream: true });
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+/** The words of a text file, of which the first READ_MAX_BYTES are enough. */
+export function plainFileText(bytes: Uint8Array): string {
+  const read = bytes.subarray(0, READ_MAX_BYTES);
+  const isInUtf8 = read.length < bytes.length ? beginsInUtf8(read) : isUtf8(read);
+  return cutText(decodeText(read, isInUtf8 ? 'utf-8' : undefined, false).replace(/\r\n?/g, '\n'));
+}
+
+/** Who reads a PDF, for whom, and until when. */
+export interface PdfReading {
+  readonly readers: Readers;
+  /** The organisation. */
+  readonly asker: string;
+  readonly signal: AbortSignal;
+}
+
+/**
+ * The words of the PDF that `load` brings when a reader is free; when it has none or they cannot be read, a line that says why: the
+ * person is to hear it from the assistant. @throws ReadersBusy; what `load` threw; the reason of `signal` when it ended the reading.
+ */
+export async function pdfFileText(load: () => Promise<Uint8Array>, { readers, ...options }: PdfReading): Promise<string> {
+  try {
+    const type = { mediaType: 'application/pdf', charset: undefined } as const;
+    const { text } = await extractDocument(readers, type, load, { ...options, inBackground: false });
+    return cutText(text);
+  } catch (error) {
+    if (error instanceof LinkError) return `[The text of this PDF is not here. ${error.message}]`;
+    throw error;
+  }
+}

@@ -1,0 +1,156 @@
+/**
+ * Sends the request of an HTTP action and says what became of it (decisions §8). Owns the connection: guarded where it
+ * connects, opened for one call, no redirects, bounded in time and size.
+ *
+ * Invariant: a call opens one connection and writes one request on it, whatever the endpoint does; nothing is sent again.
+ * What may have arrived is never called failed: it is unknown unless the endpoint gave a definite answer.
+ */
+import { type buildConnector, Client } from 'undici';
+import type { AddressGuard } from '../http/address-guard.ts';
+import { failureSentence, readAnswer } from '../http/http-answer.ts';
+import type { ActionRequest } from './request.ts';
+
+/** `reason` is a sentence for the model; it holds no address, no credential and nothing of the request. */
+export type CallOutcome =
+  | { readonly kind: 'ok'; readonly status: number; readonly body: string }
+  /** Nothing was sent, or the endpoint answered with a status of 300 and above, and then `answer` is there. */
+  | { readonly kind: 'failed'; readonly reason: string; readonly answer?: { readonly status: number; readonly body: string } }
+  /** The request may have arrived. */
+  | { readonly kind: 'unknown'; readonly reason: string };
+
+export interface CallOptions {
+  /** For all of it, the connection and the whole answer included. */
+  readonly timeoutMs: number;
+  /** Of the decompressed body. */
+  readonly maxBytes: number;
+  /** The caller's own end. */
+  readonly signal?: AbortSignal;
+}
+
+export interface HttpActionCaller {
+  /** Never rejects for what an endpoint, a network or a stop does. */
+  call(request: ActionRequest, options: CallOptions): Promise<CallOutcome>;
+  /** Ends the calls that are out, and answers once each has its outcome. Calls made from now on fail. */
+  close(): Promise<void>;
+}
+
+/** How far a call got. */
+interface Progress {
+  /** A connection was open: the request may have been written. */
+  connected: boolean;
+  /** The endpoint's definite answer. */
+  status: number | undefined;
+}
+
+/** Why a call was ended from this side, as a sentence. */
+class CallEnded extends Error {}
+
+const STOPPED = 'The call was stopped before the endpoint answered.';
+
+const UNASKED_ENCODING = 'The endpoint compresses its answer in a way that was not asked for.';
+
+function sentenceOf(error: unknown): string {
+  return error instanceof CallEnded ? error.message : failureSentence(error, 'endpoint', 'The answer of the endpoint');
+}
+
+/** Opens one connection and no second: a client opens another one for a request that it thinks was not written yet. */
+function connectOnce(guard: AddressGuard, progress: Progress): buildConnector.connector {
+  let asked = false;
+  return (options, callback) => {
+    if (asked) {
+      callback(new Error('A call has one connection.'), null);
+      return;
+    }
+    asked = true;
+    guard.connect(options, (...opened) => {
+      if (opened[0] === null) progress.connected = true;
+      callback(...opened);
+    });
+  };
+}
+
+function schemeRefused({ protocol, hostname }: URL, guard: AddressGuard): string | undefined {
+  if (protocol === 'https:' || (protocol === 'http:' && guard.isLocal(hostname))) return undefined;
+  return 'The address of the action is not an https address.';
+}
+
+function answered(status: number, body: string): CallOutcome {
+  if (status < 300) return { kind: 'ok', status, body };
+  if (status >= 400) return { kind: 'failed', reason: `The endpoint answered with status ${status}.`, answer: { status, body } };
+  // Where it leads is nobody's to know.
+  const reason = `The endpoint answered with a redirect (status ${status}); redirects are not followed.`;
+  return { kind: 'failed', reason, answer: { status, body: '' } };
+}
+
+function brokenOff(error: unknown, { connected, status }: Progress): CallOutcome {
+  if (status !== undefined && status >= 300) return answered(status, '');
+  const sentence = sentenceOf(error);
+  if (!connected) return { kind: 'failed', reason: sentence };
+  return { kind: 'unknown', reason: `${sentence} Whether the action was carried out is not known.` };
+}
+
+async function exchange(guard: AddressGuard, request: ActionRequest, maxBytes: number, signal: AbortSignal): Promise<CallOutcome> {
+  const { url, method, headers } = request;
+  const progress: Progress = { connected: false, status: undefined };
+  const client = new Client(url.origin, { connect: connectOnce(guard, progress), headersTimeout: 0, bodyTimeout: 0 });
+  // Not the request's own signal: that is not heard before there is a connection.
+  const end = () => void client.destroy(signal.reason as Error).catch(() => {});
+  signal.addEventListener('abort', end, { once: true });
+  try {
+    const path = `${url.pathname}${url.search}`;
+    // `reset`: the endpoint is told, too, that nothing follows on this connection.
+    const answer = await client.request({ method, path, headers, body: request.body ?? null, reset: true });
+    // The connection is destroyed while a body may still be on its way: that is not an error to anybody.
+    answer.body.on('error', () => {});
+    progress.status = answer.statusCode;
+    const tooLong = `The answer of the endpoint is larger than ${Math.floor(maxBytes / 1024)} KB.`;
+    const body = await readAnswer(answer, maxBytes, { tooLong, encoding: UNASKED_ENCODING });
+    // UTF-8, without a byte order mark.
+    return answered(answer.statusCode, new TextDecoder().decode(body));
+  } catch (error) {
+    return brokenOff(signal.aborted ? signal.reason : error, progress);
+  } finally {
+    signal.removeEventListener('abort', end);
+    void client.destroy().catch(() => {});
+  }
+}
+
+/** A caller for a whole process. `guard` says which addresses are connected to, and where http is fine (decisions §1). */
+export function createHttpActionCaller({ guard }: { readonly guard: AddressGuard }): HttpActionCaller {
+  const calls = new Map<AbortController, Promise<CallOutcome>>();
+  let closed = false;
+
+  const perform = async (request: ActionRequest, { timeoutMs, maxBytes, signal }: CallOptions, ended: AbortController) => {
+    const stop = () => ended.abort(new CallEnded(STOPPED));
+    const late = new CallEnded(`The endpoint did not answer completely within ${Math.ceil(timeoutMs / 1_000)} seconds.`);
+    const timer = setTimeout(() => ended.abort(late), timeoutMs);
+    signal?.addEventListener('abort', stop, { once: true });
+    try {
+      return await exchange(guard, request, maxBytes, ended.signal);
+    } finally {
+      clearTimeout(timer);
+      signal?.removeEventListener('abort', stop);
+    }
+  };
+
+  return {
+    async call(request, options) {
+      const refused = schemeRefused(request.url, guard);
+      if (refused !== undefined) return { kind: 'failed', reason: refused };
+      if (closed || options.signal?.aborted === true) return { kind: 'failed', reason: STOPPED };
+      const ended = new AbortController();
+      const call = perform(request, options, ended);
+      calls.set(ended, call);
+      try {
+        return await call;
+      } finally {
+        calls.delete(ended);
+      }
+    },
+    async close() {
+      closed = true;
+      for (const ended of calls.keys()) ended.abort(new CallEnded(STOPPED));
+      await Promise.allSettled(calls.values());
+    },
+  };
+}

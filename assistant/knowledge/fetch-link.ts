@@ -1,0 +1,125 @@
+/**
+ * Fetches the document behind a link (decisions §3 "Link guard"). Owns the bounds on what comes in: redirects, size, time
+ * and type. Every hop goes through the address guard; nothing is sent that tells who asked: no cookies, no credentials.
+ */
+import { Client } from 'undici';
+import { LINK_MAX_BYTES, LINK_REDIRECTS_MAX, LINK_TIMEOUT_MS } from '../../protocol/limits.ts';
+import type { AddressGuard } from '../http/address-guard.ts';
+import { failureSentence, headerOf, readAnswer } from '../http/http-answer.ts';
+import { linkAddress } from './link-address.ts';
+import { LinkError } from './link-error.ts';
+
+/** What is read; everything else is refused by name. */
+export const LINK_MEDIA_TYPES = ['text/html', 'text/plain', 'text/markdown', 'application/pdf', 'application/json'] as const;
+export type LinkMediaType = (typeof LINK_MEDIA_TYPES)[number];
+
+export interface FetchedLink {
+  readonly mediaType: LinkMediaType;
+  /** As the Content-Type said, lower case; undefined when it did not. */
+  readonly charset: string | undefined;
+  /** After decompression. */
+  readonly bytes: Uint8Array<ArrayBuffer>;
+}
+
+export interface FetchOptions {
+  readonly guard: AddressGuard;
+  /** The caller's own end: the fetch rejects with its reason. */
+  readonly signal?: AbortSignal;
+  /** Milliseconds for all of it, redirects included. */
+  readonly timeoutMs?: number;
+  readonly maxBytes?: number;
+}
+
+export const LINK_USER_AGENT = 'AssistantService/1.0 (reads a link that an app added to its knowledge)';
+
+const REDIRECTS = new Set([301, 302, 303, 307, 308]);
+
+const HEADERS = {
+  'user-agent': LINK_USER_AGENT,
+  accept: 'text/html, text/markdown;q=0.9, text/plain;q=0.8, application/pdf;q=0.8, application/json;q=0.7',
+  'accept-encoding': 'gzip, deflate, br',
+};
+
+const UNREAD_ENCODING = 'The document is compressed in a way that is not read: gzip, deflate and br are.';
+
+function linkErrorOf(error: unknown): LinkError {
+  return error instanceof LinkError ? error : new LinkError(failureSentence(error, 'site', 'The document'), { cause: error });
+}
+
+/** The type and charset of a Content-Type. @throws LinkError when there is none or it is not read. */
+function typeOf(contentType: string | undefined): { mediaType: LinkMediaType; charset: string | undefined } {
+  if (contentType === undefined) throw new LinkError('The site does not say what type the document has.');
+  const written = (contentType.split(';', 1)[0] ?? '').trim().toLowerCase();
+  const mediaType = LINK_MEDIA_TYPES.find((type) => type === written);
+  if (mediaType === undefined) {
+    // What the site wrote is shown only when it looks like a type.
+    const shown = /^[\w.+-]{1,60}\/[\w.+-]{1,60}$/.test(written) ? written : 'unknown';
+    throw new LinkError(`The document has the type ${shown}; read are ${LINK_MEDIA_TYPES.join(', ')}.`);
+  }
+  const charset = /;\s*charset\s*=\s*"?([^\s";]{1,40})/i.exec(contentType)?.[1]?.toLowerCase();
+  return { mediaType, charset };
+}
+
+type Hop = { readonly redirect: string } | { readonly document: FetchedLink };
+
+/** One request on a connection of its own, which ends with it. */
+async function fetchHop(url: URL, guard: AddressGuard, signal: AbortSignal, maxBytes: number): Promise<Hop> {
+  const client = new Client(url.origin, { connect: guard.connect, pipelining: 1, headersTimeout: 0, bodyTimeout: 0 });
+  // Not the request's own signal: that is not heard before there is a connection.
+  const end = () => void client.destroy(signal.reason as Error).catch(() => {});
+  signal.addEventListener('abort', end, { once: true });
+  try {
+    signal.throwIfAborted();
+    const answer = await client.request({ method: 'GET', path: `${url.pathname}${url.search}`, headers: HEADERS });
+    // The connection is destroyed while a body may still be on its way: that is not an error to anybody.
+    answer.body.on('error', () => {});
+    if (REDIRECTS.has(answer.statusCode)) {
+      const location = headerOf(answer, 'location');
+      if (location === undefined) throw new LinkError('The site redirects without saying where to.');
+      return { redirect: location };
+    }
+    if (answer.statusCode !== 200) throw new LinkError(`The site answered with status ${answer.statusCode}.`);
+    const type = typeOf(headerOf(answer, 'content-type'));
+    const tooLong = `The document is larger than ${Math.floor(maxBytes / (1024 * 1024))} MB.`;
+    return { document: { ...type, bytes: await readAnswer(answer, maxBytes, { tooLong, encoding: UNREAD_ENCODING }) } };
+  } finally {
+    signal.removeEventListener('abort', end);
+    void client.destroy().catch(() => {});
+  }
+}
+
+async function followed(uri: string, guard: AddressGuard, signal: AbortSignal, maxBytes: number): Promise<FetchedLink> {
+  let url = linkAddress(uri, guard);
+  for (let redirects = 0; ; redirects++) {
+    const hop = await fetchHop(url, guard, signal, maxBytes);
+    if ('document' in hop) return hop.document;
+    if (redirects === LINK_REDIRECTS_MAX) throw new LinkError(`The site redirects more than ${LINK_REDIRECTS_MAX} times.`);
+    url = linkAddress(hop.redirect, guard, url);
+  }
+}
+
+/**
+ * Fetches `uri` and answers its document.
+ * @throws LinkError with a sentence for a person; the reason of `signal` when that ended it.
+ */
+export async function fetchLink(uri: string, options: FetchOptions): Promise<FetchedLink> {
+  const { guard, signal, timeoutMs = LINK_TIMEOUT_MS, maxBytes = LINK_MAX_BYTES } = options;
+  signal?.throwIfAborted();
+  const ended = new AbortController();
+  const timer = setTimeout(
+    () => ended.abort(new LinkError(`The site did not send the document within ${Math.ceil(timeoutMs / 1_000)} seconds.`)),
+    timeoutMs,
+  );
+  const stop = () => ended.abort(signal?.reason);
+  signal?.addEventListener('abort', stop, { once: true });
+  try {
+    return await followed(uri, guard, ended.signal, maxBytes);
+  } catch (error) {
+    signal?.throwIfAborted();
+    if (ended.signal.aborted) throw ended.signal.reason;
+    throw linkErrorOf(error);
+  } finally {
+    clearTimeout(timer);
+    signal?.removeEventListener('abort', stop);
+  }
+}

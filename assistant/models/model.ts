@@ -1,0 +1,115 @@
+/** What the rest of the service asks of a language model: one streamed round, told through callbacks. */
+
+import type { Sender } from './openai/sending-budget.ts';
+
+/** One passage of the app's knowledge that may answer the message, best first. Untrusted data. */
+export interface Passage {
+  readonly sourceId: string;
+  readonly externalKey: string;
+  readonly title: string;
+  /** Headings above the passage, outermost first. */
+  readonly headings: readonly string[];
+  readonly text: string;
+  /** Relevance, larger is better; comparable within one search only. */
+  readonly score: number;
+}
+
+/** A call the model made, with the JSON text of its arguments as it wrote them. */
+export interface ToolCall {
+  readonly id: string;
+  readonly name: string;
+  readonly arguments: string;
+}
+
+/** A picture that goes with a message. Untrusted data, which stays on the disk until it is sent. */
+export interface ImagePart {
+  readonly mediaType: string;
+  /** Its size. */
+  readonly bytes: number;
+  /** The picture from its beginning; may be asked for again. @throws Error when it is gone or cannot be read. */
+  pieces(): AsyncIterable<Uint8Array>;
+}
+
+export type ChatMessage =
+  | { readonly role: 'user'; readonly content: string; readonly images?: readonly ImagePart[] }
+  | { readonly role: 'assistant'; readonly content: string; readonly toolCalls?: readonly ToolCall[] }
+  | { readonly role: 'tool'; readonly toolCallId: string; readonly name: string; readonly content: string };
+
+export interface ToolDefinition {
+  readonly kind: 'component' | 'action' | 'knowledge';
+  readonly name: string;
+  readonly description: string;
+  /** JSON Schema, `type: object` at the top. */
+  readonly parameters: Record<string, unknown>;
+}
+
+export interface ModelRequest {
+  /** Trusted instructions: persona, guardrails, rules of the house. */
+  readonly system: string;
+  /** Oldest first; ends with the message (or tool results) to answer. */
+  readonly messages: readonly ChatMessage[];
+  /** Passages found for the message; already fenced in by whoever renders them for a remote model. */
+  readonly passages: readonly Passage[];
+  readonly tools: readonly ToolDefinition[];
+  readonly requestId: string;
+  /** For whom it is asked: pictures wait until their share of what is sent at once has room. */
+  readonly sender: Sender;
+}
+
+export interface Usage {
+  readonly inputTokens: number;
+  readonly outputTokens: number;
+}
+
+export interface RoundResult {
+  /** `length`: the upstream's own bound on an answer, or on what it may read, cut it off. `filtered`: its content filter did. */
+  readonly reason: 'stop' | 'tool_calls' | 'length' | 'filtered';
+  /** Complete calls in the order the model made them. */
+  readonly toolCalls: readonly ToolCall[];
+  /** Undefined when the upstream reports none. */
+  readonly usage: Usage | undefined;
+}
+
+/**
+ * `busy`: 429, 503 or 529 before any output, or pictures that had to wait for too long before they were sent. `silent`: nothing came for
+ * the time of silence. `broken`: the stream broke off. `misconfigured`: a wrong key, an unknown model, a wrong address: whoever runs the
+ * service has to act. `refused`: the upstream does not take this request (400 and the like). The last two fail again when tried again.
+ */
+export type ModelFailureKind = 'busy' | 'silent' | 'broken' | 'misconfigured' | 'refused';
+
+export interface ModelFailure {
+  readonly kind: ModelFailureKind;
+  /** For the log, never for the person: no secrets, no message text. */
+  readonly detail: string;
+  /** What the upstream reported before the round failed; absent: nothing. */
+  readonly usage?: Usage;
+  /** The answer had begun: characters of calls' arguments that came, which no delta told. Absent: nothing of an answer came. */
+  readonly argumentChars?: number;
+  /** When the upstream takes requests again, as it says itself; of `busy` only. */
+  readonly retryAfterS?: number;
+}
+
+/** Called synchronously from the model's stream, in order; nothing is called after `finished` or `failed`. */
+export interface ModelSink {
+  text(delta: string): void;
+  /** The name of a call is known; its arguments are still being written. */
+  toolCallStarted(call: { readonly id: string; readonly name: string }): void;
+  finished(result: RoundResult): void;
+  failed(failure: ModelFailure): void;
+}
+
+export interface ModelRun {
+  /** Stops reading from the upstream until `resume`: the consumer is behind. */
+  pause(): void;
+  resume(): void;
+  /** Ends the round; the sink hears nothing more. Idempotent. */
+  abort(): void;
+}
+
+export interface Model {
+  /** Reported as `turn.start.model` and priced by this name. */
+  readonly name: string;
+  /** Starts one round. Never throws: failures reach the sink, asynchronously. */
+  stream(request: ModelRequest, sink: ModelSink): ModelRun;
+  close(): Promise<void>;
+}

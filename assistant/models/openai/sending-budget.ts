@@ -1,0 +1,180 @@
+/**
+ * How many bytes of pictures are sent to the upstream at once, by whom. Their pieces are small, but each goes through this
+ * process: without a bound, a few turns with many pictures would keep its loop and its disk busy for everybody. Who finds no
+ * room waits, bounded in number and time; text alone never does.
+ */
+import { ATTACHMENTS_PER_TURN_MAX, UPLOAD_MAX_BYTES } from '../../../protocol/limits.ts';
+
+/** What one turn may show at the most: 80 MB. */
+const TURN_MAX_BYTES = ATTACHMENTS_PER_TURN_MAX * UPLOAD_MAX_BYTES;
+/** A device sends one such turn at a time, or several with less. */
+const DEVICE_MAX_BYTES = TURN_MAX_BYTES;
+/** An app's strangers leave half of the process's share to the others. */
+const APP_MAX_BYTES = 2 * TURN_MAX_BYTES;
+/** Four at once keep a fast upstream busy; more would only make each of them slower. */
+const PROCESS_MAX_BYTES = 4 * TURN_MAX_BYTES;
+
+/** Of one app, who wait for room: a waiting turn costs its stream and its words. */
+const APP_WAITING_MAX = 32;
+const PROCESS_WAITING_MAX = 128;
+/** Half of what an upstream may stay silent: whoever waited is then still in time. */
+const WAIT_MAX_MS = 15_000;
+
+/** For whom pictures are sent. */
+export interface Sender {
+  readonly app: string;
+  readonly device: string;
+}
+
+interface Waiter {
+  readonly sender: Sender;
+  readonly bytes: number;
+  readonly timer: NodeJS.Timeout;
+  admit(): void;
+}
+
+export interface SendingLimits {
+  readonly deviceMaxBytes: number;
+  readonly appMaxBytes: number;
+  readonly processMaxBytes: number;
+  readonly appWaitingMax: number;
+  readonly processWaitingMax: number;
+  readonly waitMaxMs: number;
+}
+
+const LIMITS: SendingLimits = {
+  deviceMaxBytes: DEVICE_MAX_BYTES,
+  appMaxBytes: APP_MAX_BYTES,
+  processMaxBytes: PROCESS_MAX_BYTES,
+  appWaitingMax: APP_WAITING_MAX,
+  processWaitingMax: PROCESS_WAITING_MAX,
+  waitMaxMs: WAIT_MAX_MS,
+};
+
+/** What becomes of a request for room: one of these, once; none when it was taken back before. */
+export interface SendingOutcome {
+  /** `leave` gives the room back; it may be called again. */
+  admitted(leave: () => void): void;
+  /** Too many wait, or no room came free in time. */
+  refused(): void;
+}
+
+const nothing = () => {};
+
+export class SendingBudget {
+  readonly #limits: SendingLimits;
+  /** In the order in which they came. */
+  readonly #waiting = new Set<Waiter>();
+  readonly #sent = new Map<string, number>();
+  #total = 0;
+
+  constructor(limits: Partial<SendingLimits> = {}) {
+    this.#limits = { ...LIMITS, ...limits };
+  }
+
+  /** Bytes that have room now. */
+  get bytes(): number {
+    return this.#total;
+  }
+
+  get waiting(): number {
+    return this.#waiting.size;
+  }
+
+  /** Asks for room for `bytes`. What it answers takes the request back, or gives the room back, and may be called again. */
+  enter(sender: Sender, bytes: number, { admitted, refused }: SendingOutcome): () => void {
+    if (this.#fits(sender, bytes) && this.#mayGoNext()) {
+      const leave = this.#take(sender, bytes);
+      admitted(leave);
+      return leave;
+    }
+    if (!this.#mayWait(sender)) {
+      refused();
+      return nothing;
+    }
+    let leave = nothing;
+    const waiter: Waiter = {
+      sender,
+      bytes,
+      admit: () => {
+        leave = this.#take(sender, bytes);
+        admitted(leave);
+      },
+      timer: setTimeout(() => {
+        this.#waiting.delete(waiter);
+        refused();
+        this.#letIn();
+      }, this.#limits.waitMaxMs),
+    };
+    this.#waiting.add(waiter);
+    return () => {
+      clearTimeout(waiter.timer);
+      if (this.#waiting.delete(waiter)) this.#letIn();
+      leave();
+    };
+  }
+
+  #mayWait({ app }: Sender): boolean {
+    const { appWaitingMax, processWaitingMax } = this.#limits;
+    const ofApp = [...this.#waiting].filter(({ sender }) => sender.app === app).length;
+    return this.#waiting.size < processWaitingMax && ofApp < appWaitingMax;
+  }
+
+  /** Nobody waits whom only the process's bound holds back: a small one must not keep passing a large one. */
+  #mayGoNext(): boolean {
+    for (const { sender, bytes } of this.#waiting) if (this.#isWithinShares(sender, bytes)) return false;
+    return true;
+  }
+
+  /** A share that nothing is sent of takes anything: what one message may attach always fits, whatever the bounds. */
+  #isWithin(name: string, bytes: number, maxBytes: number): boolean {
+    const sent = this.#sent.get(name) ?? 0;
+    return sent === 0 || sent + bytes <= maxBytes;
+  }
+
+  #isWithinShares(sender: Sender, bytes: number): boolean {
+    const [app, device] = namesOf(sender);
+    return this.#isWithin(app, bytes, this.#limits.appMaxBytes) && this.#isWithin(device, bytes, this.#limits.deviceMaxBytes);
+  }
+
+  #fits(sender: Sender, bytes: number): boolean {
+    const hasRoom = this.#total === 0 || this.#total + bytes <= this.#limits.processMaxBytes;
+    return hasRoom && this.#isWithinShares(sender, bytes);
+  }
+
+  #add(name: string, bytes: number): void {
+    const sent = (this.#sent.get(name) ?? 0) + bytes;
+    if (sent > 0) this.#sent.set(name, sent);
+    else this.#sent.delete(name);
+  }
+
+  #take(sender: Sender, bytes: number): () => void {
+    const names = namesOf(sender);
+    for (const name of names) this.#add(name, bytes);
+    this.#total += bytes;
+    let inside = true;
+    return () => {
+      if (!inside) return;
+      inside = false;
+      for (const name of names) this.#add(name, -bytes);
+      this.#total -= bytes;
+      this.#letIn();
+    };
+  }
+
+  /** In their order; one whom its own app or device holds back keeps nobody else waiting. */
+  #letIn(): void {
+    for (const waiter of this.#waiting) {
+      const { sender, bytes, timer, admit } = waiter;
+      if (!this.#isWithinShares(sender, bytes)) continue;
+      if (!this.#fits(sender, bytes)) return;
+      this.#waiting.delete(waiter);
+      clearTimeout(timer);
+      admit();
+    }
+  }
+}
+
+function namesOf({ app, device }: Sender): readonly [app: string, device: string] {
+  return [app, `${app} ${device}`];
+}

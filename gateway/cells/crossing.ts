@@ -1,0 +1,119 @@
+/**
+ * Which cell answers a request (decisions §10): this one, or the one that its organisation lives on, which it is then passed on to.
+ * A request that another cell passed on is answered here or not at all, so none goes round in a circle.
+ */
+import { CellUnreachable } from '../../actors/cells/cell-client.ts';
+import type { Cells } from '../../actors/cells/cells.ts';
+import type { Name, Whereabouts } from '../../actors/cells/directory.ts';
+import { Refusal } from '../../protocol/errors.ts';
+import { authenticateOperator } from '../console/session.ts';
+import type { Exchange } from '../http/exchange.ts';
+import { sendRefusal } from '../http/render.ts';
+import type { Route } from '../route.ts';
+import type { Services } from '../services.ts';
+import { type Arrival, arrivalOf, CELL_HEADERS, missHeader } from './access.ts';
+import { nameOf } from './address.ts';
+import { HeldBody } from './held-body.ts';
+import { organisationOfName } from './names.ts';
+import { type Passage, relay } from './relay.ts';
+
+/** Long enough for a cell to come back behind its address. */
+const UNREACHABLE_RETRY_AFTER_S = 2;
+const MOVED_RETRY_AFTER_S = 1;
+
+/** What becomes of a request; `serve` answers it here, `fail` says what was thrown. */
+export interface Crossing {
+  readonly route: Route;
+  readonly exchange: Exchange;
+  readonly services: Services;
+  readonly cells: Cells;
+  serve(): void;
+  fail(error: unknown): void;
+}
+
+/** Serves the request, passes it on, or finds out which; whatever goes wrong goes to `fail`. */
+export function cross(crossing: Crossing): void {
+  const { route, exchange, services, cells } = crossing;
+  const arrival = arrivalOf(exchange.header, cells);
+  if (arrival !== undefined) {
+    arrive(crossing, arrival);
+    return;
+  }
+  const name = nameOf(route, exchange);
+  if (name === undefined) {
+    crossing.serve();
+    return;
+  }
+  // Nobody else's requests are to cost the other cells anything; theirs is the same operator.
+  if (route.caller === 'operator') authenticateOperator(exchange.header, exchange.method, services);
+  const { directory } = cells;
+  const organisationId = organisationOfName(services.storage, directory.self, name);
+  const at = organisationId === undefined ? directory.foreign(name) : directory.whereabouts(organisationId);
+  if (at?.cell === directory.self || (at === undefined && directory.isUnknown(name))) crossing.serve();
+  else takeAcross(crossing, name, at);
+}
+
+/** Another cell says that the organisation is here. */
+function arrive({ exchange, services, cells, serve }: Crossing, arrival: Arrival): void {
+  const { directory } = cells;
+  const { from, to, organisationId } = arrival;
+  if (to !== directory.self || from === directory.self) {
+    const message = `Cell ${from} passed this request on to cell ${to}, and it came to cell ${directory.self}: check CELL_URL of cell ${to}.`;
+    throw new Refusal('internal', message, { status: 508 });
+  }
+  const at = directory.whereabouts(organisationId);
+  services.log.debug({ request_id: exchange.requestId, from, organisation_id: organisationId }, 'came from another cell');
+  if (at?.cell === directory.self) {
+    exchange.comesFrom(arrival.clientAddress, arrival.clientHost);
+    serve();
+    return;
+  }
+  const refusal = new Refusal('internal', `The organisation is not on cell ${directory.self}.`, { status: 421 });
+  sendRefusal(exchange, refusal, { [CELL_HEADERS.miss]: missHeader(at) });
+}
+
+function takeAcross(crossing: Crossing, name: Name, at: Whereabouts | undefined): void {
+  const { exchange } = crossing;
+  const head = exchange.head();
+  exchange.detach();
+  const body = exchange.method === 'GET' ? null : new HeldBody(exchange);
+  findAndRelay(crossing, { exchange, ...head, body }, name, at).catch(crossing.fail);
+}
+
+async function findAndRelay(crossing: Crossing, passage: Passage, name: Name, known: Whereabouts | undefined): Promise<void> {
+  const { exchange, cells, serve } = crossing;
+  const at = known ?? (await cells.directory.ask(name));
+  if (!exchange.open) return;
+  if (at === undefined || at.cell === cells.self.id) {
+    serve();
+    passage.body?.giveBack();
+    return;
+  }
+  const first = await passOn(crossing, passage, at);
+  if (first.kind === 'answered' || !exchange.open) return;
+  const better = await cells.directory.askAgain(name, at, first.told);
+  if (!exchange.open) return;
+  if (better !== undefined) {
+    const second = await passOn(crossing, passage, better);
+    if (second.kind === 'answered') return;
+  }
+  const message = 'The organisation has just moved to another cell, or its place is not known yet. Send the request again.';
+  throw new Refusal('internal', message, { status: 503, retryAfterS: MOVED_RETRY_AFTER_S });
+}
+
+/** @throws Refusal internal, 503, when the cell cannot be reached. */
+async function passOn({ exchange, services, cells }: Crossing, passage: Passage, at: Whereabouts) {
+  const context = { request_id: exchange.requestId, cell: at.cell, organisation_id: at.organisationId };
+  services.log.debug(context, 'passed on to another cell');
+  try {
+    const passed = await relay(passage, at, cells);
+    services.storage.conditions.close('cell_away', at.cell);
+    return passed;
+  } catch (error) {
+    if (!(error instanceof CellUnreachable)) throw error;
+    services.storage.conditions.open('cell_away', `Cell ${at.cell} cannot be reached: its organisations are answered 503 here.`, at.cell);
+    services.log.warn({ ...context, err: error }, 'a cell cannot be reached');
+    const message = `The organisation's cell ${at.cell} cannot be reached. Send the request again in a moment.`;
+    throw new Refusal('internal', message, { status: 503, retryAfterS: UNREACHABLE_RETRY_AFTER_S });
+  }
+}

@@ -1,0 +1,226 @@
+/**
+ * Passes a request on to the cell that has its organisation, and that cell's answer back, byte by byte (decisions §10). Nothing is
+ * collected: each side is read as fast as the other one takes. A client that leaves ends the request; an answer that breaks off
+ * breaks off for the client too. Whether the request may pass is the other cell's to say, with its own rules.
+ */
+import type { ClientRequest, IncomingMessage } from 'node:http';
+import type { Socket } from 'node:net';
+import { CellUnreachable } from '../../actors/cells/cell-client.ts';
+import type { Cells } from '../../actors/cells/cells.ts';
+import type { Whereabouts } from '../../actors/cells/directory.ts';
+import { REQUEST_ID_HEADER } from '../../protocol/headers.ts';
+import type { Exchange, HeaderLines } from '../http/exchange.ts';
+import type { PassedAnswer } from '../http/passed-answer.ts';
+import { CELL_HEADER_PREFIX, CELL_HEADERS, readMiss } from './access.ts';
+import type { HeldBody } from './held-body.ts';
+
+/** Of one connection to the next, not of the message (RFC 9110 §7.6.1); `expect` is answered by nobody behind us. */
+const HOP_BY_HOP: ReadonlySet<string> = new Set([
+  'connection',
+  'keep-alive',
+  'proxy-connection',
+  'proxy-authenticate',
+  'proxy-authorization',
+  'te',
+  'trailer',
+  'transfer-encoding',
+  'upgrade',
+  'expect',
+]);
+/** Written anew here, from the same request: twice would be wrong. */
+const WRITTEN_HERE: ReadonlySet<string> = new Set(['content-length', 'date', 'uwebsockets', REQUEST_ID_HEADER]);
+const WRITTEN_HERE_FOR_BROWSERS: ReadonlySet<string> = new Set(['vary', 'access-control-allow-origin', 'access-control-expose-headers']);
+/** A connection inside a network is made at once or not at all. */
+const CONNECT_TIMEOUT_MS = 2_000;
+/** Smoke runs take minutes, and say nothing before they are done. */
+const ANSWER_TIMEOUT_MS = 10 * 60_000;
+/** A client that takes nothing for so long is dropped, as with streams of this cell. */
+const STUCK_MS = 10_000;
+/** What is risked to learn whether a client that was slow takes more: uWebSockets keeps what it cannot send. */
+const PROBE_BYTES = 256;
+
+/** A request as it is passed on. */
+export interface Passage {
+  readonly exchange: Exchange;
+  /** Path and query. */
+  readonly target: string;
+  readonly headers: HeaderLines;
+  /** Null: a GET, which has none. */
+  readonly body: HeldBody | null;
+}
+
+/** `answered`, also when the client left; `missed`: the organisation is not there, and nothing was answered. */
+export type Relayed = { readonly kind: 'answered' } | { readonly kind: 'missed'; readonly told: Whereabouts | undefined };
+
+/** Names that a Connection header declares to be of this connection only. */
+function namedInConnection(headers: HeaderLines): ReadonlySet<string> {
+  const lines = headers.filter(([name]) => name.toLowerCase() === 'connection');
+  return new Set(lines.flatMap(([, value]) => value.split(',').map((name) => name.trim().toLowerCase())));
+}
+
+function requestHeaders({ exchange, headers, body }: Passage, to: Whereabouts, cells: Cells): Record<string, string | string[]> {
+  const dropped = namedInConnection(headers);
+  const passed: Record<string, string | string[]> = {};
+  for (const [name, value] of headers) {
+    const isOurs = name === 'host' || name === REQUEST_ID_HEADER || name.startsWith(CELL_HEADER_PREFIX);
+    if (isOurs || HOP_BY_HOP.has(name) || dropped.has(name) || (body === null && name === 'content-length')) continue;
+    const before = passed[name];
+    passed[name] = before === undefined ? value : [before, value].flat();
+  }
+  return {
+    ...passed,
+    [REQUEST_ID_HEADER]: exchange.requestId,
+    [CELL_HEADERS.token]: cells.client.token,
+    [CELL_HEADERS.relay]: `${cells.self.id} ${to.cell}`,
+    [CELL_HEADERS.organisation]: to.organisationId,
+    [CELL_HEADERS.clientAddress]: exchange.clientAddress,
+    [CELL_HEADERS.clientHost]: exchange.header('host'),
+  };
+}
+
+function answerHeaders(answer: IncomingMessage, exchange: Exchange): HeaderLines {
+  const raw = answer.rawHeaders;
+  const lines: (readonly [string, string])[] = [];
+  for (let at = 0; at + 1 < raw.length; at += 2) lines.push([raw[at] as string, raw[at + 1] as string]);
+  const dropped = namedInConnection(lines);
+  return lines.filter(([given]) => {
+    const name = given.toLowerCase();
+    if (HOP_BY_HOP.has(name) || WRITTEN_HERE.has(name) || dropped.has(name)) return false;
+    return exchange.interface !== 'runtime' || !WRITTEN_HERE_FOR_BROWSERS.has(name);
+  });
+}
+
+/** The other cell's answer on its way to the client. */
+class AnswerPump {
+  readonly #answer: IncomingMessage;
+  readonly #passed: PassedAnswer | undefined;
+  /** What the client did not take yet: less than one piece of the other cell's answer, 64 KB. */
+  #rest: Buffer | undefined;
+  /** uWebSockets kept something back, and may still. */
+  #doubtful = false;
+  #stuck: NodeJS.Timeout | undefined;
+
+  constructor(exchange: Exchange, answer: IncomingMessage) {
+    this.#answer = answer;
+    const length = answer.headers['content-length'];
+    const status = answer.statusCode ?? 502;
+    const bytes = status === 204 || status === 304 ? 0 : length === undefined ? null : Number(length);
+    const passed = exchange.beginPassing(status, answerHeaders(answer, exchange), bytes, () => this.#writable());
+    this.#passed = passed;
+    answer.on('data', (chunk: Buffer) => this.#pass(chunk));
+    answer.on('end', () => {
+      // With a length it has ended with its last byte, which may still wait for the client.
+      if (bytes === null || bytes === 0) passed?.end();
+    });
+    answer.on('error', () => passed?.drop());
+    answer.on('close', () => {
+      if (!answer.complete) passed?.drop();
+    });
+  }
+
+  /** The client has left. */
+  stop(): void {
+    clearTimeout(this.#stuck);
+    this.#answer.destroy();
+  }
+
+  #pass(chunk: Buffer): void {
+    this.#passed?.cork(() => this.#tryPass(chunk));
+  }
+
+  #tryPass(chunk: Buffer): void {
+    const passed = this.#passed;
+    if (passed === undefined) return;
+    let rest = chunk;
+    if (this.#doubtful && rest.length > PROBE_BYTES) {
+      const { taken, room } = passed.pass(rest.subarray(0, PROBE_BYTES));
+      rest = rest.subarray(taken);
+      if (!room) {
+        this.#wait(rest);
+        return;
+      }
+    }
+    this.#doubtful = false;
+    const { taken, room } = passed.pass(rest);
+    if (room) this.#goOn();
+    else this.#wait(rest.subarray(taken));
+  }
+
+  #wait(rest: Buffer): void {
+    this.#rest = rest.length === 0 ? undefined : rest;
+    this.#doubtful = true;
+    this.#answer.pause();
+    this.#stuck ??= setTimeout(() => this.#passed?.drop(), STUCK_MS).unref();
+  }
+
+  #goOn(): void {
+    this.#rest = undefined;
+    clearTimeout(this.#stuck);
+    this.#stuck = undefined;
+    if (this.#answer.isPaused()) this.#answer.resume();
+  }
+
+  #writable(): void {
+    // It took something, be it not all: it is slow, not stuck.
+    this.#stuck?.refresh();
+    const rest = this.#rest;
+    if (rest !== undefined) {
+      this.#pass(rest);
+      return;
+    }
+    // Sends what is buffered; the next piece tells whether that was all.
+    this.#passed?.cork(() => {});
+    if (this.#answer.isPaused()) this.#answer.resume();
+  }
+}
+
+function watchConnecting(request: ClientRequest): void {
+  request.once('socket', (socket: Socket) => {
+    if (!socket.connecting) return;
+    const timer = setTimeout(() => request.destroy(new Error(`no connection within ${CONNECT_TIMEOUT_MS} ms`)), CONNECT_TIMEOUT_MS);
+    const settled = () => clearTimeout(timer);
+    socket.once('connect', settled).once('close', settled);
+  });
+}
+
+/** @throws CellUnreachable when the cell broke off before it answered anything. */
+export function relay(passage: Passage, to: Whereabouts, cells: Cells): Promise<Relayed> {
+  const { exchange, target, body } = passage;
+  return new Promise((resolve, reject) => {
+    const request = cells.client.request(to.cell, exchange.method, target, requestHeaders(passage, to, cells));
+    const late = setTimeout(() => request.destroy(new Error('no answer came')), ANSWER_TIMEOUT_MS).unref();
+    const settle = (outcome: Relayed) => {
+      clearTimeout(late);
+      resolve(outcome);
+    };
+    let pump: AnswerPump | undefined;
+    exchange.whenAborted(() => {
+      pump?.stop();
+      request.destroy();
+      settle({ kind: 'answered' });
+    });
+    watchConnecting(request);
+    request.on('error', (error) => {
+      clearTimeout(late);
+      body?.halt(request);
+      // Once the answer has begun, its own end tells.
+      reject(new CellUnreachable(to.cell, error.message));
+    });
+    request.on('response', (answer) => {
+      // It answers before it has read everything: the rest is nobody's.
+      const unread = !request.writableEnded;
+      answer.once('close', () => unread && request.destroy());
+      const miss = answer.headers[CELL_HEADERS.miss];
+      if (miss === undefined) {
+        pump = new AnswerPump(exchange, answer);
+        settle({ kind: 'answered' });
+        return;
+      }
+      body?.halt(request);
+      answer.resume();
+      settle({ kind: 'missed', told: readMiss(String(miss), to.organisationId) });
+    });
+    if (body === null) request.end();
+    else if (!body.flowInto(request)) request.destroy(new Error('part of the body is gone'));
+  });
+}

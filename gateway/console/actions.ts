@@ -1,0 +1,76 @@
+/**
+ * Console: an app's HTTP actions (service.md "POST /actions rules") and the shared keys that a person enters for them.
+ * A key goes in and never comes out: no answer and no log holds it.
+ */
+import { actionKeyBody } from '../../protocol/console/sessions.ts';
+import { Refusal } from '../../protocol/errors.ts';
+import { timestamp } from '../../protocol/timestamp.ts';
+import { countActions, type HttpActionRecord, listActions, readAction } from '../../storage/apps/http-actions.ts';
+import { sealSharedKey } from '../../storage/apps/shared-keys.ts';
+import { defineRoute, json } from '../route.ts';
+import { pageOf, requireApp } from './lookup.ts';
+
+function actionToWire(action: HttpActionRecord) {
+  return {
+    id: action.id,
+    ...action.definition,
+    needs_key: action.definition.needs_key ?? null,
+    host: action.host,
+    has_key: action.hasKey,
+    enabled: action.enabled,
+    origin: action.origin,
+    reason: action.reason,
+    archived_at: timestamp(action.archivedAtMs),
+    created_at: timestamp(action.createdAtMs),
+    updated_at: timestamp(action.updatedAtMs),
+  };
+}
+
+export const listActionsRoute = defineRoute({
+  method: 'GET',
+  path: '/console/api/apps/:app/actions',
+  caller: 'operator',
+  limits: [],
+  body: null,
+  handle({ params, query }, services) {
+    const { app, db } = requireApp(services, params.app);
+    const { items, next } = pageOf(
+      query,
+      (after, limit) => listActions(db, app.id, after, limit),
+      ({ id }) => id,
+    );
+    return json({ facts: countActions(db, app.id), actions: items.map(actionToWire), next });
+  },
+});
+
+export const putActionKeyRoute = defineRoute({
+  method: 'PUT',
+  path: '/console/api/apps/:app/actions/:name/key',
+  caller: 'operator',
+  limits: [],
+  body: actionKeyBody,
+  async handle({ params, body }, services) {
+    const { app, db } = requireApp(services, params.app);
+    const { storage } = services;
+    const name = params.name ?? '';
+    const host = readAction(db, app.id, name)?.host;
+    if (host === undefined) throw new Refusal('not_found', `The app has no action ${name} in service.`);
+    const sealed = sealSharedKey(storage.vault, app.id, host, body.value);
+    const input = { appId: app.id, name, host, sealed, nowMs: services.nowMs() };
+    const { actions } = await storage.write(app.organisationId, 'setSharedKey', input);
+    return json({ saved: true, host, actions });
+  },
+});
+
+export const deleteActionKeyRoute = defineRoute({
+  method: 'DELETE',
+  path: '/console/api/apps/:app/actions/:name/key',
+  caller: 'operator',
+  limits: [],
+  body: null,
+  async handle({ params }, services) {
+    const { id: appId, organisationId } = requireApp(services, params.app).app;
+    const { hosts, actions } = await services.storage.write(organisationId, 'deleteSharedKey', { appId, name: params.name ?? '' });
+    return json({ removed: true, hosts, actions });
+  },
+});

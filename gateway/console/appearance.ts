@@ -1,0 +1,16 @@
+/** Console: the appearance draft as it was written (service.md "Appearance draft"). */
+import { readDraft } from '../../storage/apps/drafts.ts';
+import { defineRoute, json } from '../route.ts';
+import { requireApp } from './lookup.ts';
+
+export const readAppearanceRoute = defineRoute({
+  method: 'GET',
+  path: '/console/api/apps/:app/appearance',
+  caller: 'operator',
+  limits: [],
+  body: null,
+  handle({ params }, services) {
+    const { app, db } = requireApp(services, params.app);
+    return json({ draft: readDraft(db, app.id)?.appearance ?? null, published_version: app.publishedVersion });
+  },
+});

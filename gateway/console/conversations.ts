@@ -1,0 +1,167 @@
+/** Console: what people and the assistant said, as it is stored: in placeholder form, never restored (decisions §2, §9). */
+import { expireChange } from '../../actors/calls/invocation-step.ts';
+import { Refusal } from '../../protocol/errors.ts';
+import { timestamp } from '../../protocol/timestamp.ts';
+import type { StoredMessage } from '../../storage/conversations/conversations.ts';
+import { type FeedbackRow, readFeedback } from '../../storage/conversations/feedback.ts';
+import { type InvocationRow, readTurnInvocations } from '../../storage/conversations/invocations.ts';
+import { type RatingRow, readRatings } from '../../storage/conversations/ratings.ts';
+import {
+  type ConversationHead,
+  listConversations,
+  type MessageTurn,
+  readConversationHead,
+  readTranscriptPage,
+  readTurnsOfMessages,
+} from '../../storage/conversations/transcripts.ts';
+import { shownAttachments } from '../../storage/files/uploads.ts';
+import { type Channel, listOrganisations } from '../../storage/organisations/organisations.ts';
+import type { Connection } from '../../storage/sqlite/connection.ts';
+import { readIfThere } from '../../storage/sqlite/storage-error.ts';
+import { defineRoute, json } from '../route.ts';
+import type { Services } from '../services.ts';
+import { pageLimit, requireApp } from './lookup.ts';
+import { nextOf, PAGE_DEFAULT, PAGE_MAX, pageKey } from './newest-first.ts';
+
+/** Opening a file for every organisation takes time; beyond these the caller says which app it is about. */
+const ORGANISATIONS_SEARCHED = 100;
+
+const DEVICE_SHOWN_CHARS = 4;
+
+/** The end of a device id: with all of it, and a key, which is public, anybody could read the conversation restored. */
+export function shownDevice(deviceId: string | null): string | null {
+  return deviceId === null || deviceId === '' ? null : deviceId.slice(-DEVICE_SHOWN_CHARS);
+}
+
+function headToWire(head: ConversationHead) {
+  return {
+    id: head.id,
+    app_id: head.appId,
+    channel: head.channel,
+    device: shownDevice(head.deviceId),
+    end_user_id: head.endUserId,
+    messages: head.messages,
+    created_at: timestamp(head.createdAtMs),
+    updated_at: timestamp(head.updatedAtMs),
+  };
+}
+
+function channelOf(query: URLSearchParams): Channel | null {
+  const channel = query.get('channel');
+  if (channel === null || channel === 'live' || channel === 'sandbox') return channel;
+  throw new Refusal('invalid_request', 'channel must be live or sandbox.');
+}
+
+export const listConversationsRoute = defineRoute({
+  method: 'GET',
+  path: '/console/api/apps/:app/conversations',
+  caller: 'operator',
+  limits: [],
+  body: null,
+  handle({ params, query }, services) {
+    const { app, db } = requireApp(services, params.app);
+    const limit = pageLimit(query, PAGE_DEFAULT, PAGE_MAX);
+    const { conversations, next } = listConversations(db, app.id, { channel: channelOf(query), before: pageKey(query), limit });
+    return json({ conversations: conversations.map(headToWire), next: nextOf(next) });
+  },
+});
+
+interface FoundConversation {
+  readonly db: Connection;
+  readonly head: ConversationHead;
+}
+
+/** @throws Refusal 404 not_found; 400 invalid_request when it is not said whose it is and there are too many to look through. */
+function requireConversation(services: Services, id: string, appId: string | null): FoundConversation {
+  const missing = new Refusal('not_found', `There is no conversation ${id}.`);
+  if (appId !== null) {
+    const { app, db } = requireApp(services, appId);
+    const head = readConversationHead(db, id);
+    if (head?.appId !== app.id) throw missing;
+    return { db, head };
+  }
+  const organisations = listOrganisations(services.storage.control, '', ORGANISATIONS_SEARCHED + 1);
+  for (const organisation of organisations.slice(0, ORGANISATIONS_SEARCHED)) {
+    const found = readIfThere(() => {
+      const db = services.storage.organisation(organisation.id);
+      return { db, head: readConversationHead(db, id) };
+    }, undefined);
+    if (found?.head !== undefined) return { db: found.db, head: found.head };
+  }
+  if (organisations.length <= ORGANISATIONS_SEARCHED) throw missing;
+  throw new Refusal('invalid_request', 'app is required here: say which app the conversation belongs to, as ?app=<app id>.');
+}
+
+function invocationToWire(row: InvocationRow, nowMs: number) {
+  return {
+    id: row.id,
+    name: row.name,
+    risk: row.risk,
+    executor: row.executor,
+    state: expireChange(row, nowMs)?.to ?? row.state,
+    params: row.params,
+    result: row.result === null ? null : JSON.parse(row.result),
+    error: row.error,
+    block_id: row.blockId,
+    requested_at: timestamp(row.requestedAtMs),
+    confirmed_at: timestamp(row.confirmedAtMs),
+  };
+}
+
+function saidOf(feedback: readonly FeedbackRow[], ratings: readonly RatingRow[], messageId: string) {
+  return {
+    feedback: feedback
+      .filter((row) => row.messageId === messageId)
+      .map(({ rating, reason, deviceId, updatedAtMs }) => ({
+        rating,
+        reason,
+        device: shownDevice(deviceId),
+        updated_at: timestamp(updatedAtMs),
+      })),
+    ratings: ratings
+      .filter((row) => row.messageId === messageId)
+      .map(({ blockId, value, comment, createdAtMs }) => ({ block_id: blockId, value, comment, created_at: timestamp(createdAtMs) })),
+  };
+}
+
+function turnToWire(turn: MessageTurn | undefined) {
+  return turn === undefined ? null : { turn_id: turn.turnId, state: turn.state, model: turn.model, ended_at: timestamp(turn.endedAtMs) };
+}
+
+/** Messages with everything that hangs on them; what an assistant's message alone can have is missing on a person's. */
+function messagesToWire(db: Connection, conversationId: string, messages: readonly StoredMessage[], nowMs: number) {
+  const ids = messages.map(({ id }) => id);
+  const attachments = shownAttachments(db, ids);
+  const turns = readTurnsOfMessages(db, ids);
+  const feedback = readFeedback(db, ids);
+  const blockIds = messages.flatMap(({ blocks }) => blocks.filter((block) => block.block_type === 'rating').map((block) => block.id));
+  const ratings = readRatings(db, conversationId, blockIds);
+  return messages.map(({ id, role, blocks, createdAtMs }) => {
+    const shown = { id, role, blocks, created_at: timestamp(createdAtMs) };
+    if (role === 'user') {
+      const attached = attachments.get(id) ?? [];
+      return {
+        ...shown,
+        attachments: attached.map(({ uploadId, mediaType, size }) => ({ upload_id: uploadId, media_type: mediaType, size })),
+      };
+    }
+    const turn = turns.get(id);
+    const calls = turn === undefined ? [] : readTurnInvocations(db, turn.turn);
+    const invocations = calls.map((row) => invocationToWire(row, nowMs));
+    return { ...shown, turn: turnToWire(turn), invocations, ...saidOf(feedback, ratings, id) };
+  });
+}
+
+export const readConversationRoute = defineRoute({
+  method: 'GET',
+  path: '/console/api/conversations/:conversation',
+  caller: 'operator',
+  limits: [],
+  body: null,
+  handle({ params, query }, services) {
+    const { db, head } = requireConversation(services, params.conversation ?? '', query.get('app'));
+    const limit = pageLimit(query, PAGE_DEFAULT, PAGE_MAX);
+    const { messages, next } = readTranscriptPage(db, head.id, query.get('after') ?? '', limit);
+    return json({ conversation: headToWire(head), messages: messagesToWire(db, head.id, messages, services.nowMs()), next });
+  },
+});

@@ -1,0 +1,92 @@
+/** Console: the people of an app as it names them; what is kept of one, and its end (decisions §2). */
+import { Refusal } from '../../protocol/errors.ts';
+import { EXTERNAL_USER_ID_MAX_CHARS } from '../../protocol/limits.ts';
+import { fits } from '../../protocol/schema/text.ts';
+import { timestamp } from '../../protocol/timestamp.ts';
+import { deleteUploadFiles } from '../../storage/files/upload-files.ts';
+import { deviceTraitsOf, type EndUserRecord, listEndUsers, readEndUserById, traitsOfRecord } from '../../storage/people/end-users.ts';
+import { renderInPieces } from '../http/json-pieces.ts';
+import { defineRoute, json } from '../route.ts';
+import type { Services } from '../services.ts';
+import { type FoundApp, pageOf, requireApp } from './lookup.ts';
+import { EXPORT_DEPTH, exportPerson } from './person-export.ts';
+
+function personToWire(person: EndUserRecord) {
+  return {
+    id: person.id,
+    external_user_id: person.externalUserId,
+    channel: person.channel === 'live' ? 'live' : 'test',
+    verified: person.verified,
+    created_at: timestamp(person.createdAtMs),
+    updated_at: timestamp(person.updatedAtMs),
+  };
+}
+
+/** @throws Refusal 404 not_found naming the app or the person. */
+function requirePerson(services: Services, params: Readonly<Record<string, string>>): FoundApp & { person: EndUserRecord } {
+  const found = requireApp(services, params.app);
+  const person = readEndUserById(found.db, found.app.id, params.id ?? '');
+  if (person === undefined) throw new Refusal('not_found', `App ${found.app.id} has no person ${params.id ?? ''}.`);
+  return { ...found, person };
+}
+
+export const listEndUsersRoute = defineRoute({
+  method: 'GET',
+  path: '/console/api/apps/:app/end-users',
+  caller: 'operator',
+  limits: [],
+  body: null,
+  handle({ params, query }, services) {
+    const { app, db } = requireApp(services, params.app);
+    const externalUserId = query.get('external_user_id');
+    if (externalUserId !== null && (externalUserId === '' || !fits(externalUserId, EXTERNAL_USER_ID_MAX_CHARS))) {
+      throw new Refusal('invalid_request', `external_user_id must have 1 to ${EXTERNAL_USER_ID_MAX_CHARS} characters.`);
+    }
+    const { items, next } = pageOf(
+      query,
+      (after, limit) => listEndUsers(db, { appId: app.id, externalUserId, after, limit }),
+      ({ id }) => id,
+    );
+    return json({ end_users: items.map(personToWire), next });
+  },
+});
+
+export const exportEndUserRoute = defineRoute({
+  method: 'GET',
+  path: '/console/api/apps/:app/end-users/:id/export',
+  caller: 'operator',
+  limits: [],
+  body: null,
+  async handle({ params }, services) {
+    const { app, db, person } = requirePerson(services, params);
+    const { vault } = services.storage;
+    const said = {
+      traits: traitsOfRecord(db, vault, app.id, person.id) ?? {},
+      device_traits: deviceTraitsOf(db, vault, app.id, person.id).map(({ deviceId, traits }) => ({ device_id: deviceId, traits })),
+    };
+    const exported = await exportPerson(db, person.id);
+    const body = { exported_at: timestamp(services.nowMs()), end_user: personToWire(person), ...said, ...exported };
+    return { kind: 'rendered-json', status: 200, body: await renderInPieces(body, EXPORT_DEPTH) };
+  },
+});
+
+export const eraseEndUserRoute = defineRoute({
+  method: 'DELETE',
+  path: '/console/api/apps/:app/end-users/:id',
+  caller: 'operator',
+  limits: [],
+  body: null,
+  async handle({ params }, services) {
+    const { app, person } = requirePerson(services, params);
+    const { storage } = services;
+    const erased = { appId: app.id, endUserId: person.id };
+    let conversations = 0;
+    for (let done = false; !done; ) {
+      const erasure = await storage.write(app.organisationId, 'erasePerson', erased);
+      await deleteUploadFiles(storage.layout, app.organisationId, erasure.uploadIds);
+      conversations += erasure.conversations;
+      done = erasure.done;
+    }
+    return json({ erased: true, id: person.id, conversations });
+  },
+});

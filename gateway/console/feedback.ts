@@ -1,0 +1,66 @@
+/** Console: what people think of an app's answers: thumbs, and the answers of rating blocks (decisions §2). */
+import { timestamp } from '../../protocol/timestamp.ts';
+import { type FeedbackRow, listFeedback } from '../../storage/conversations/feedback.ts';
+import { listRatings, type RatingRow } from '../../storage/conversations/ratings.ts';
+import { defineRoute, json } from '../route.ts';
+import { shownDevice } from './conversations.ts';
+import { pageLimit, requireApp } from './lookup.ts';
+import { nextOf, PAGE_DEFAULT, PAGE_MAX, pageKey } from './newest-first.ts';
+
+interface Listed {
+  readonly atMs: number;
+  readonly key: string;
+  readonly wire: object;
+}
+
+function thumb(row: FeedbackRow): Listed {
+  const wire = {
+    kind: 'feedback',
+    message_id: row.messageId,
+    conversation_id: row.conversationId,
+    channel: row.channel,
+    device: shownDevice(row.deviceId),
+    rating: row.rating,
+    reason: row.reason,
+    created_at: timestamp(row.createdAtMs),
+    updated_at: timestamp(row.updatedAtMs),
+  };
+  return { atMs: row.updatedAtMs, key: row.key, wire };
+}
+
+function score(row: RatingRow): Listed {
+  const wire = {
+    kind: 'rating',
+    message_id: row.messageId,
+    conversation_id: row.conversationId,
+    channel: row.channel,
+    block_id: row.blockId,
+    value: row.value,
+    comment: row.comment,
+    created_at: timestamp(row.createdAtMs),
+    updated_at: timestamp(row.createdAtMs),
+  };
+  return { atMs: row.createdAtMs, key: row.blockId, wire };
+}
+
+function newestFirst(one: Listed, other: Listed): number {
+  return other.atMs - one.atMs || (one.key < other.key ? 1 : -1);
+}
+
+export const listFeedbackRoute = defineRoute({
+  method: 'GET',
+  path: '/console/api/apps/:app/feedback',
+  caller: 'operator',
+  limits: [],
+  body: null,
+  handle({ params, query }, services) {
+    const { app, db } = requireApp(services, params.app);
+    const limit = pageLimit(query, PAGE_DEFAULT, PAGE_MAX);
+    const before = pageKey(query);
+    // A page of each, so that whichever is newer is there.
+    const both = [...listFeedback(db, app.id, before, limit).map(thumb), ...listRatings(db, app.id, before, limit).map(score)];
+    const page = both.sort(newestFirst).slice(0, limit);
+    const next = page.length === limit ? (page.at(-1) ?? null) : null;
+    return json({ feedback: page.map(({ wire }) => wire), next: nextOf(next) });
+  },
+});

@@ -1,0 +1,48 @@
+/** Console: the secret that an app's backend signs user ids with (service.md "Authentication" rule 4). */
+import { Refusal } from '../../protocol/errors.ts';
+import { timestamp } from '../../protocol/timestamp.ts';
+import { type IdentitySecrets, mintIdentitySecret, readIdentitySecrets, sealIdentitySecret } from '../../storage/apps/identity-secrets.ts';
+import { defineRoute, json } from '../route.ts';
+import type { Services } from '../services.ts';
+import { requireApp } from './lookup.ts';
+
+function secretsOf(services: Services, organisationId: string, appId: string): IdentitySecrets {
+  const { storage } = services;
+  const secrets = readIdentitySecrets(storage.organisation(organisationId), storage.vault, appId, services.nowMs());
+  if (secrets === undefined) throw new Refusal('not_found', `There is no app ${appId}.`);
+  return secrets;
+}
+
+function secretsToWire(secrets: IdentitySecrets) {
+  return {
+    identity_secret: secrets.current,
+    previous: secrets.previous === null ? null : { valid_until: timestamp(secrets.previous.validUntilMs) },
+  };
+}
+
+export const readIdentitySecretRoute = defineRoute({
+  method: 'GET',
+  path: '/console/api/apps/:app/identity-secret',
+  caller: 'operator',
+  limits: [],
+  body: null,
+  handle({ params }, services) {
+    const { app } = requireApp(services, params.app);
+    return json(secretsToWire(secretsOf(services, app.organisationId, app.id)));
+  },
+});
+
+export const rotateIdentitySecretRoute = defineRoute({
+  method: 'POST',
+  path: '/console/api/apps/:app/identity-secret/rotate',
+  caller: 'operator',
+  limits: [],
+  body: null,
+  async handle({ params }, services) {
+    const { id: appId, organisationId } = requireApp(services, params.app).app;
+    const { storage } = services;
+    const sealed = sealIdentitySecret(storage.vault, appId, mintIdentitySecret());
+    await storage.write(organisationId, 'rotateIdentitySecret', { appId, sealed, nowMs: services.nowMs() });
+    return json(secretsToWire(secretsOf(services, organisationId, appId)));
+  },
+});

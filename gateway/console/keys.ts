@@ -1,0 +1,60 @@
+/** Console: an app's publishable keys. Public by design, so they can be read again; a deleted one is revoked at once. */
+import { createKeyBody } from '../../protocol/console/apps.ts';
+import { Refusal } from '../../protocol/errors.ts';
+import { mintId } from '../../protocol/ids.ts';
+import { timestamp } from '../../protocol/timestamp.ts';
+import { type KeyRecord, listKeys, mintKeyToken } from '../../storage/organisations/organisations.ts';
+import { defineRoute, json } from '../route.ts';
+import { requireApp } from './lookup.ts';
+
+function keyToWire(key: Pick<KeyRecord, 'keyId' | 'token' | 'channel' | 'createdAtMs'>) {
+  return {
+    id: key.keyId,
+    key: key.token,
+    channel: key.channel === 'live' ? 'live' : 'test',
+    created_at: timestamp(key.createdAtMs),
+  };
+}
+
+export const listKeysRoute = defineRoute({
+  method: 'GET',
+  path: '/console/api/apps/:app/keys',
+  caller: 'operator',
+  limits: [],
+  body: null,
+  handle({ params }, services) {
+    const { app } = requireApp(services, params.app);
+    return json({ keys: listKeys(services.storage.control, app.id).map(keyToWire) });
+  },
+});
+
+export const createKeyRoute = defineRoute({
+  method: 'POST',
+  path: '/console/api/apps/:app/keys',
+  caller: 'operator',
+  limits: [],
+  body: createKeyBody,
+  async handle({ params, body }, services) {
+    const { id: appId, organisationId } = requireApp(services, params.app).app;
+    const nowMs = services.nowMs();
+    const channel = body.channel === 'live' ? 'live' : 'sandbox';
+    const key = { keyId: mintId('key', nowMs), token: mintKeyToken(channel), channel } as const;
+    await services.storage.writeControl('addKey', { organisationId, appId, key, nowMs });
+    return json({ key: keyToWire({ ...key, createdAtMs: nowMs }) }, 201);
+  },
+});
+
+export const deleteKeyRoute = defineRoute({
+  method: 'DELETE',
+  path: '/console/api/apps/:app/keys/:key',
+  caller: 'operator',
+  limits: [],
+  body: null,
+  async handle({ params }, services) {
+    const { id: appId } = requireApp(services, params.app).app;
+    const keyId = params.key ?? '';
+    const revoked = await services.storage.writeControl('revokeKey', { appId, keyId, nowMs: services.nowMs() });
+    if (!revoked) throw new Refusal('not_found', `App ${appId} has no key ${keyId}.`);
+    return json({ revoked: true, id: keyId });
+  },
+});

@@ -1,0 +1,41 @@
+/** Console: the nodes of the cluster, and the drain of one (decisions §2, §10). */
+import type { NodeRecord } from '../../actors/cluster/nodes/members.ts';
+import { Refusal } from '../../protocol/errors.ts';
+import { timestamp } from '../../protocol/timestamp.ts';
+import { defineRoute, json, type Route } from '../route.ts';
+
+function nodeToWire({ id, name, pid, cell, url, state, startedAtMs, actors }: NodeRecord, self: boolean) {
+  return { id, name, pid, cell, url, state, started_at: timestamp(startedAtMs), actors, self };
+}
+
+const listNodesRoute = defineRoute({
+  method: 'GET',
+  path: '/console/api/nodes',
+  caller: 'operator',
+  limits: [],
+  body: null,
+  async handle(_, { cluster }) {
+    // The view lists the node that answers first.
+    const nodes = cluster.nodes().map((node, index) => nodeToWire(node, index === 0));
+    const elsewhere = (await cluster.elsewhere()).map((node) => nodeToWire(node, false));
+    return json({ nodes: [...nodes, ...elsewhere], redis: cluster.redis() });
+  },
+});
+
+const drainNodeRoute = defineRoute({
+  method: 'POST',
+  path: '/console/api/nodes/:node/drain',
+  caller: 'operator',
+  limits: [],
+  body: null,
+  async handle({ params }, { cluster, log }) {
+    const node = params.node ?? '';
+    const found = await cluster.drain(node);
+    if (!found) throw new Refusal('not_found', `There is no node ${node}. GET /console/api/nodes lists them by their id.`);
+    log.info({ drained: node }, 'a drain was asked for on the console');
+    return json({ draining: true }, 202);
+  },
+});
+
+/** For the console's table of contents. */
+export const nodeRoutes: readonly Route[] = [listNodesRoute, drainNodeRoute];

@@ -1,0 +1,169 @@
+/** Console: organisations, what they used and the credit they buy (decisions §2). */
+import { createOrganisationBody, creditBody, patchOrganisationBody } from '../../protocol/console/organisations.ts';
+import { Refusal } from '../../protocol/errors.ts';
+import { mintId } from '../../protocol/ids.ts';
+import { SANDBOX_CONVERSATIONS_PER_MONTH, USERS_WINDOW_DAYS } from '../../protocol/limits.ts';
+import { toMicroUsd, toUsd } from '../../protocol/money.ts';
+import { PLANS } from '../../protocol/plans.ts';
+import { timestamp } from '../../protocol/timestamp.ts';
+import { usageByApp } from '../../storage/apps/app-usage.ts';
+import { listApps } from '../../storage/apps/apps.ts';
+import { listTopUps, type TopUp } from '../../storage/billing/top-ups.ts';
+import { type CreditState, creditState, utcMonth } from '../../storage/billing/usage.ts';
+import { listOrganisations, type OrganisationRecord } from '../../storage/organisations/organisations.ts';
+import { defineRoute, json } from '../route.ts';
+import { pageOf, requireOrganisation } from './lookup.ts';
+
+function organisationToWire(organisation: OrganisationRecord) {
+  return {
+    id: organisation.id,
+    name: organisation.name,
+    plan: organisation.plan,
+    members: organisation.members,
+    auto_top_up: organisation.autoTopUp,
+    created_at: timestamp(organisation.createdAtMs),
+  };
+}
+
+function creditToWire(credit: CreditState) {
+  return {
+    plan_usd: toUsd(credit.planMicroUsd),
+    plan_left_usd: toUsd(credit.planLeftMicroUsd),
+    purchased_left_usd: toUsd(credit.purchasedLeftMicroUsd),
+    overdrawn_usd: toUsd(credit.overdrawnMicroUsd),
+    exhausted: credit.exhausted,
+    resets_at: timestamp(credit.resetsAtMs),
+  };
+}
+
+/** Top-ups shown with the usage, newest first. */
+const TOP_UPS_SHOWN = 20;
+
+function topUpToWire(topUp: TopUp) {
+  return {
+    id: topUp.id,
+    amount_usd: toUsd(topUp.amountMicroUsd),
+    state: topUp.state,
+    payment_id: topUp.paymentId,
+    // Why it failed, or why it still waits.
+    reason: topUp.error,
+    created_at: timestamp(topUp.createdAtMs),
+    settled_at: topUp.settledAtMs === null ? null : timestamp(topUp.settledAtMs),
+  };
+}
+
+export const listOrganisationsRoute = defineRoute({
+  method: 'GET',
+  path: '/console/api/orgs',
+  caller: 'operator',
+  limits: [],
+  body: null,
+  handle({ query }, { storage }) {
+    const { items, next } = pageOf(
+      query,
+      (after, limit) => listOrganisations(storage.control, after, limit),
+      ({ id }) => id,
+    );
+    return json({ orgs: items.map(organisationToWire), next });
+  },
+});
+
+export const createOrganisationRoute = defineRoute({
+  method: 'POST',
+  path: '/console/api/orgs',
+  caller: 'operator',
+  limits: [],
+  body: createOrganisationBody,
+  async handle({ body }, services) {
+    const { storage } = services;
+    const nowMs = services.nowMs();
+    const { auto_top_up: autoTopUp, ...fields } = body;
+    const id = mintId('org', nowMs);
+    const organisation = await storage.writeControl('createOrganisation', { id, ...fields, autoTopUp, nowMs });
+    return json({ org: organisationToWire(organisation) }, 201);
+  },
+});
+
+export const readOrganisationRoute = defineRoute({
+  method: 'GET',
+  path: '/console/api/orgs/:org',
+  caller: 'operator',
+  limits: [],
+  body: null,
+  handle({ params }, services) {
+    return json({ org: organisationToWire(requireOrganisation(services, params.org)) });
+  },
+});
+
+export const patchOrganisationRoute = defineRoute({
+  method: 'PATCH',
+  path: '/console/api/orgs/:org',
+  caller: 'operator',
+  limits: [],
+  body: patchOrganisationBody,
+  async handle({ params, body }, services) {
+    const { id } = requireOrganisation(services, params.org);
+    const { auto_top_up: autoTopUp, ...fields } = body;
+    const organisation = await services.storage.writeControl('patchOrganisation', { id, ...fields, autoTopUp, nowMs: services.nowMs() });
+    return json({ org: organisationToWire(organisation) });
+  },
+});
+
+export const usageRoute = defineRoute({
+  method: 'GET',
+  path: '/console/api/orgs/:org/usage',
+  caller: 'operator',
+  limits: [],
+  body: null,
+  async handle({ params, query }, services) {
+    const organisation = requireOrganisation(services, params.org);
+    const nowMs = services.nowMs();
+    const month = query.get('month') ?? utcMonth(nowMs);
+    if (!/^\d{4}-(?:0[1-9]|1[0-2])$/.test(month)) throw new Refusal('invalid_request', 'month must be written like 2026-11.');
+    // 200,000 devices on the scale plan: half a second, which is nobody else's to wait for.
+    const users = await services.storage.longRead(organisation.id, 'countUsers', { nowMs }, '');
+    const db = services.storage.organisation(organisation.id);
+    const names = new Map(listApps(db, organisation.id).map((app) => [app.id, app.name]));
+    const usage = usageByApp(db, month);
+    return json({
+      month,
+      spent_usd: toUsd(usage.reduce((sum, app) => sum + app.liveMicroUsd, 0)),
+      failed_usd: toUsd(usage.reduce((sum, app) => sum + app.failedMicroUsd, 0)),
+      apps: usage.map((app) => ({
+        app_id: app.appId,
+        // Null: the app was deleted, what it spent stays spent.
+        name: names.get(app.appId) ?? null,
+        spent_usd: toUsd(app.liveMicroUsd),
+        failed_usd: toUsd(app.failedMicroUsd),
+        turns: app.liveTurns,
+        conversations: app.liveConversations,
+        sandbox_turns: app.sandboxTurns,
+        sandbox_conversations: app.sandboxConversations,
+      })),
+      credit: creditToWire(creditState(services.storage.control, db, organisation.id, nowMs)),
+      users: { count: users, allowance: PLANS[organisation.plan].users, window_days: USERS_WINDOW_DAYS },
+      sandbox_conversations: {
+        count: usage.reduce((sum, app) => sum + app.sandboxConversations, 0),
+        limit: SANDBOX_CONVERSATIONS_PER_MONTH,
+      },
+      top_ups: listTopUps(db, TOP_UPS_SHOWN).map(topUpToWire),
+    });
+  },
+});
+
+export const creditRoute = defineRoute({
+  method: 'POST',
+  path: '/console/api/orgs/:org/credit',
+  caller: 'operator',
+  limits: [],
+  body: creditBody,
+  async handle({ params, body }, services) {
+    const { id } = requireOrganisation(services, params.org);
+    const { storage } = services;
+    const nowMs = services.nowMs();
+    const { expiresAtMs } = await storage.write(id, 'addCredit', { amountMicroUsd: toMicroUsd(body.amount_usd), nowMs });
+    services.billing.bought(id);
+    const credit = creditToWire(creditState(storage.control, storage.organisation(id), id, nowMs));
+    return json({ added_usd: body.amount_usd, expires_at: timestamp(expiresAtMs), credit }, 201);
+  },
+});

@@ -1,0 +1,69 @@
+/** Console: the Test page, on which a person watches what a test build does (decisions §2). */
+import type { PairingState } from '../../actors/pairing/state.ts';
+import { Refusal } from '../../protocol/errors.ts';
+import { timestamp } from '../../protocol/timestamp.ts';
+import { organisationOfPairing, type PairingRow, readPairing } from '../../storage/setup/pairings.ts';
+import { seqAfter } from '../http/request-headers.ts';
+import { defineRoute, json } from '../route.ts';
+import type { Services } from '../services.ts';
+import { shownDevice } from './conversations.ts';
+import { requireApp } from './lookup.ts';
+
+function pairingToWire(row: PairingRow, state: PairingState) {
+  return {
+    id: row.id,
+    app_id: row.appId,
+    state,
+    device: shownDevice(row.deviceId),
+    created_at: timestamp(row.createdAtMs),
+    code_expires_at: timestamp(row.codeExpiresAtMs),
+    claimed_at: timestamp(row.claimedAtMs),
+    watched_until: timestamp(row.watchedUntilMs),
+  };
+}
+
+/** @throws Refusal 404 not_found. */
+function requirePairing({ storage }: Services, id = ''): { organisationId: string; row: PairingRow } {
+  const organisationId = organisationOfPairing(storage.control, id);
+  const row = organisationId === undefined ? undefined : readPairing(storage.organisation(organisationId), id);
+  if (organisationId === undefined || row === undefined) throw new Refusal('not_found', `There is no pairing ${id}.`);
+  return { organisationId, row };
+}
+
+export const openPairingRoute = defineRoute({
+  method: 'POST',
+  path: '/console/api/apps/:app/pairings',
+  caller: 'operator',
+  limits: [],
+  body: null,
+  async handle({ params }, services) {
+    const { id, code, codeExpiresAtMs } = await services.pairings.open(requireApp(services, params.app).app);
+    return json({ pairing_id: id, code, expires_at: timestamp(codeExpiresAtMs) }, 201);
+  },
+});
+
+export const readPairingRoute = defineRoute({
+  method: 'GET',
+  path: '/console/api/pairings/:pairing',
+  caller: 'operator',
+  limits: [],
+  body: null,
+  async handle({ params }, services) {
+    const { organisationId, row } = requirePairing(services, params.pairing);
+    return json({ pairing: pairingToWire(row, await services.pairings.toldState(organisationId, row)) });
+  },
+});
+
+export const pairingStreamRoute = defineRoute({
+  method: 'GET',
+  path: '/console/api/pairings/:pairing/stream',
+  caller: 'operator',
+  limits: [],
+  body: null,
+  async handle({ params, header }, services) {
+    const { organisationId, row } = requirePairing(services, params.pairing);
+    await services.pairings.toldState(organisationId, row);
+    const source = services.pairings.watch({ organisationId, pairingId: row.id }).source(pairingToWire);
+    return { kind: 'stream', source: Promise.resolve({ source, fromSeq: seqAfter(header('last-event-id'), 0) }) };
+  },
+});

@@ -1,0 +1,97 @@
+/** Console: writes of sync sessions that wait for a person (decisions §2, §3). */
+import { approveProposal, rejectProposal } from '../../actors/configuration/proposals.ts';
+import { rejectProposalBody } from '../../protocol/console/sessions.ts';
+import { Refusal } from '../../protocol/errors.ts';
+import { listProposals, organisationOfProposal, type Proposal, type ProposalState, readProposal } from '../../storage/setup/proposals.ts';
+import { proposalToWire, wholeProposalToWire } from '../proposal-wire.ts';
+import { defineRoute, json } from '../route.ts';
+import type { Services } from '../services.ts';
+import { pageOf, requireApp } from './lookup.ts';
+
+function noSuchProposal(id = ''): Refusal {
+  return new Refusal('not_found', `There is no proposal ${id}.`);
+}
+
+/** @throws Refusal 404 not_found. */
+function requireProposal({ storage }: Services, id: string | undefined): { organisationId: string; proposal: Proposal } {
+  const organisationId = id === undefined ? undefined : organisationOfProposal(storage.control, id);
+  const proposal = id === undefined || organisationId === undefined ? undefined : readProposal(storage.organisation(organisationId), id);
+  if (organisationId === undefined || proposal === undefined) throw noSuchProposal(id);
+  return { organisationId, proposal };
+}
+
+/** As they travel (`proposalToWire`). */
+const STATES_OF_STATUS: ReadonlyMap<string, readonly ProposalState[]> = new Map([
+  ['pending', ['pending', 'applying']],
+  ['approved', ['approved']],
+  ['rejected', ['rejected']],
+  ['replaced', ['replaced']],
+]);
+
+/** The states that `status` asks for; undefined without it: all. @throws Refusal 400 invalid_request for a status that there is not. */
+function statesOf(query: URLSearchParams): readonly ProposalState[] | undefined {
+  const status = query.get('status');
+  if (status === null) return undefined;
+  const states = STATES_OF_STATUS.get(status);
+  if (states === undefined) throw new Refusal('invalid_request', `status must be one of ${[...STATES_OF_STATUS.keys()].join(', ')}.`);
+  return states;
+}
+
+export const listProposalsRoute = defineRoute({
+  method: 'GET',
+  path: '/console/api/apps/:app/proposals',
+  caller: 'operator',
+  limits: [],
+  body: null,
+  handle({ params, query }, services) {
+    const { app, db } = requireApp(services, params.app);
+    const states = statesOf(query);
+    const { items, next } = pageOf(
+      query,
+      (after, limit) => listProposals(db, app.id, after, limit, states),
+      ({ id }) => id,
+    );
+    return json({ proposals: items.map(proposalToWire), next });
+  },
+});
+
+export const readProposalRoute = defineRoute({
+  method: 'GET',
+  path: '/console/api/proposals/:proposal',
+  caller: 'operator',
+  limits: [],
+  body: null,
+  handle({ params }, services) {
+    const { organisationId, proposal } = requireProposal(services, params.proposal);
+    const whole = wholeProposalToWire(services.storage.organisation(organisationId), proposal);
+    if (whole === undefined) throw noSuchProposal(proposal.id);
+    return json({ proposal: whole });
+  },
+});
+
+export const approveProposalRoute = defineRoute({
+  method: 'POST',
+  path: '/console/api/proposals/:proposal/approve',
+  caller: 'operator',
+  limits: [],
+  body: null,
+  async handle({ params }, services) {
+    const { organisationId, proposal } = requireProposal(services, params.proposal);
+    const written = await approveProposal(services.writes, organisationId, proposal);
+    await services.setup.settled(organisationId, proposal.appId);
+    return json({ status: 'approved', result: written.reply });
+  },
+});
+
+export const rejectProposalRoute = defineRoute({
+  method: 'POST',
+  path: '/console/api/proposals/:proposal/reject',
+  caller: 'operator',
+  limits: [],
+  body: rejectProposalBody,
+  async handle({ params, body }, services) {
+    const { organisationId, proposal } = requireProposal(services, params.proposal);
+    await rejectProposal(services.writes, organisationId, proposal, body.reason ?? null);
+    return json({ status: 'rejected' });
+  },
+});

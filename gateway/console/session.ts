@@ -1,0 +1,274 @@
+/**
+ * Who may use the console: the operator's token as a bearer, or a session cookie made from it (decisions §2). Sessions
+ * are signed with a key made of the token, so that a new token ends them all, and every node of a cell knows them; one that was
+ * signed out of is a row, known to all nodes of the cell.
+ * Failed logins are remembered in memory, and told to the other nodes of a cell; one-time links are rows.
+ */
+import { createHmac, randomBytes } from 'node:crypto';
+import { LRUCache } from 'lru-cache';
+import type { SharedCounts } from '../../actors/cluster/bus/shared-counts.ts';
+import { loginBody } from '../../protocol/console/login.ts';
+import { Refusal } from '../../protocol/errors.ts';
+import { timestamp } from '../../protocol/timestamp.ts';
+import { openOperatorToken } from '../../storage/files/operator-token.ts';
+import { isSecret } from '../../storage/files/vault.ts';
+import { hasConsoleLink, isConsoleSessionEnded } from '../../storage/organisations/installation.ts';
+import { hashSecret } from '../../storage/setup/setup-access.ts';
+import { bearerOf } from '../http/request-headers.ts';
+import { defineRoute, json } from '../route.ts';
+import type { Services } from '../services.ts';
+
+/** A working day; after that the operator signs in again. */
+const SESSION_VALID_MS = 12 * 60 * 60 * 1000;
+const COOKIE = 'console_session';
+const CSRF_HEADER = 'x-csrf-token';
+/** Failures within a minute that lock an address, and for how long (decisions §2). */
+const LOGIN_FAILURES_MAX = 5;
+const LOGIN_WINDOW_MS = 60_000;
+const LOGIN_LOCK_MS = 60_000;
+/** Addresses remembered; a flood from more of them than this pushes the oldest out, and each still has to guess 24 characters. */
+const LOGIN_ADDRESSES_MAX = 10_000;
+/** A link of the start banner: long enough to find the terminal, too short to lie around in a log. */
+const LINK_VALID_MS = 15 * 60 * 1000;
+
+interface Failures {
+  readonly count: number;
+  readonly sinceMs: number;
+  /** 0: not locked. */
+  readonly lockedUntilMs: number;
+}
+
+interface ConsoleState {
+  readonly token: string;
+  /** Signs cookies and CSRF tokens. */
+  readonly key: Buffer;
+  readonly failures: LRUCache<string, Failures>;
+  /** Where other nodes count them too. */
+  others: SharedCounts | null;
+}
+
+// Two services in one process (as in tests) keep apart what they remember.
+const states = new WeakMap<Services, ConsoleState>();
+
+function stateOf(services: Services): ConsoleState {
+  let state = states.get(services);
+  if (state === undefined) {
+    const token = openOperatorToken(services.storage.layout.operatorToken, services.config.operatorToken);
+    state = {
+      token,
+      key: createHmac('sha256', token).update('console session').digest(),
+      failures: new LRUCache({ max: LOGIN_ADDRESSES_MAX }),
+      others: null,
+    };
+    states.set(services, state);
+  }
+  return state;
+}
+
+/** Names of addresses among nodes; a count of 0 says that somebody signed in from there. */
+const SHARED_LOGIN = 'login ';
+
+/** For the start of a cell's node: failed logins at any node lock the address at all of them. */
+export function shareFailedLogins(services: Services, others: SharedCounts): void {
+  const state = stateOf(services);
+  state.others = others;
+  others.listen((name, count) => {
+    if (!name.startsWith(SHARED_LOGIN)) return;
+    const address = name.slice(SHARED_LOGIN.length);
+    if (count === 0) state.failures.delete(address);
+    for (let left = count; left > 0; left--) noteFailure(state, address, services.nowMs());
+  });
+}
+
+function sign(state: ConsoleState, purpose: string, text: string): string {
+  return createHmac('sha256', state.key).update(`${purpose}\n${text}`).digest('base64url');
+}
+
+export interface ConsoleSession {
+  /** Value of the cookie: expiry, nonce, signature. */
+  readonly value: string;
+  readonly csrfToken: string;
+  readonly expiresAtMs: number;
+}
+
+function openSession(services: Services): ConsoleSession {
+  const state = stateOf(services);
+  const expiresAtMs = services.nowMs() + SESSION_VALID_MS;
+  const claim = `${expiresAtMs}.${randomBytes(12).toString('base64url')}`;
+  return { value: `${claim}.${sign(state, 'session', claim)}`, csrfToken: sign(state, 'csrf', claim), expiresAtMs };
+}
+
+function cookieOf(header: (name: string) => string): string {
+  for (const part of header('cookie').split(';')) {
+    const [name, value] = part.trim().split('=', 2);
+    if (name === COOKIE && value !== undefined) return value;
+  }
+  return '';
+}
+
+/** The session of the request's cookie, whether or not it is over; undefined when there is none, or it was tampered with. */
+function signedSession(header: (name: string) => string, services: Services): ConsoleSession | undefined {
+  const value = cookieOf(header);
+  if (value === '') return undefined;
+  const state = stateOf(services);
+  const claim = value.slice(0, value.lastIndexOf('.'));
+  if (!isSecret(value, `${claim}.${sign(state, 'session', claim)}`)) return undefined;
+  const expiresAtMs = Number(claim.slice(0, claim.indexOf('.')));
+  return { value, csrfToken: sign(state, 'csrf', claim), expiresAtMs };
+}
+
+/** Whether the request came with no bearer and with a cookie that was signed here, whatever became of its session: it is no guess. */
+export function isCookieOfOurs(header: (name: string) => string, services: Services): boolean {
+  return header('authorization') === '' && signedSession(header, services) !== undefined;
+}
+
+function isEnded({ value }: ConsoleSession, { storage }: Services): boolean {
+  return isConsoleSessionEnded(storage.control, hashSecret(value));
+}
+
+/** The session of the request's cookie; undefined when there is none, it was tampered with, has run out or was ended. */
+export function readSession(header: (name: string) => string, services: Services): ConsoleSession | undefined {
+  const session = signedSession(header, services);
+  return session === undefined || !(services.nowMs() < session.expiresAtMs) || isEnded(session, services) ? undefined : session;
+}
+
+function endSession({ value, expiresAtMs }: ConsoleSession, { storage, nowMs }: Services): Promise<void> {
+  return storage.writeControl('endConsoleSession', { hash: hashSecret(value), expiresAtMs, nowMs: nowMs() });
+}
+
+/**
+ * To be waited for before somebody is told that the request's session is over: one that has run out stays so, when the clock is set
+ * back. Undefined when there is nothing to write: it has not run out, or that is written. Never rejects: what cannot be written is told
+ * all the same.
+ */
+export function endSessionThatRanOut(header: (name: string) => string, services: Services): Promise<void> | undefined {
+  const session = signedSession(header, services);
+  if (session === undefined || services.nowMs() < session.expiresAtMs || isEnded(session, services)) return undefined;
+  return endSession(session, services).catch((error) => services.log.warn({ err: error }, 'what ran out could not be noted as such'));
+}
+
+/** `Set-Cookie` for the session, or one that takes the cookie away. */
+export function sessionCookie(session: ConsoleSession | null, services: Services): string {
+  const secure = services.config.publicUrl?.startsWith('https:') === true ? '; Secure' : '';
+  const age = session === null ? 0 : Math.floor(SESSION_VALID_MS / 1000);
+  return `${COOKIE}=${session?.value ?? ''}; Path=/console; Max-Age=${age}; HttpOnly; SameSite=Strict${secure}`;
+}
+
+/**
+ * Lets the operator pass. `header` by lowercase name, `method` in upper case.
+ * @throws Refusal 401 missing_token (neither bearer nor cookie), 401 invalid_token (either is not right, or the session has
+ * run out), 403 invalid_csrf (a write with the cookie but without its token).
+ */
+export function authenticateOperator(header: (name: string) => string, method: string, services: Services): void {
+  const authorization = header('authorization');
+  if (authorization !== '') {
+    const bearer = bearerOf(authorization);
+    if (bearer !== undefined && isSecret(bearer, stateOf(services).token)) return;
+    throw new Refusal('invalid_token', 'This is not the operator token. Send it as Authorization: Bearer <OPERATOR_TOKEN>.');
+  }
+  if (cookieOf(header) === '') {
+    throw new Refusal('missing_token', 'Send Authorization: Bearer <OPERATOR_TOKEN>, or sign in with POST /console/api/login.');
+  }
+  const session = readSession(header, services);
+  if (session === undefined) throw new Refusal('invalid_token', 'The console session is over. Sign in again with POST /console/api/login.');
+  if (method === 'GET' || method === 'HEAD') return;
+  if (!isSecret(header(CSRF_HEADER), session.csrfToken)) {
+    throw new Refusal(
+      'invalid_csrf',
+      'A write with the console cookie needs the X-CSRF-Token header that GET /console/api/session answers.',
+    );
+  }
+}
+
+/** @throws Refusal 429 rate_limited with Retry-After while the address is locked. */
+function refuseLocked(state: ConsoleState, address: string, nowMs: number): void {
+  const lockedUntilMs = state.failures.get(address)?.lockedUntilMs ?? 0;
+  if (nowMs >= lockedUntilMs) return;
+  const retryAfterS = Math.ceil((lockedUntilMs - nowMs) / 1000);
+  throw new Refusal('rate_limited', `Too many failed logins from this address. Try again in ${retryAfterS} seconds.`, { retryAfterS });
+}
+
+function noteFailure(state: ConsoleState, address: string, nowMs: number): void {
+  const before = state.failures.get(address);
+  const fresh = before === undefined || before.lockedUntilMs > 0 || nowMs - before.sinceMs >= LOGIN_WINDOW_MS;
+  const count = fresh ? 1 : before.count + 1;
+  state.failures.set(address, {
+    count,
+    sinceMs: fresh ? nowMs : before.sinceMs,
+    lockedUntilMs: count >= LOGIN_FAILURES_MAX ? nowMs + LOGIN_LOCK_MS : 0,
+  });
+}
+
+/** The session for this token. @throws Refusal 401 invalid_token; 429 rate_limited after five failures within a minute. */
+export function logIn(token: string, address: string, services: Services): ConsoleSession {
+  const state = stateOf(services);
+  const nowMs = services.nowMs();
+  refuseLocked(state, address, nowMs);
+  if (!isSecret(token, state.token)) {
+    noteFailure(state, address, nowMs);
+    state.others?.tell(SHARED_LOGIN + address, 1);
+    throw new Refusal('invalid_token', 'token is not the operator token.');
+  }
+  if (state.failures.delete(address)) state.others?.tell(SHARED_LOGIN + address, 0);
+  return openSession(services);
+}
+
+/** Path and query of a link that signs in once, within 15 minutes, at whichever node of the cell; for the start banner. */
+export async function issueConsoleLink(services: Services): Promise<string> {
+  // Of a first start: whoever reads the banner finds the token in its file.
+  stateOf(services);
+  const { storage, nowMs } = services;
+  const code = randomBytes(24).toString('base64url');
+  await storage.writeControl('keepConsoleLink', { codeHash: hashSecret(code), expiresAtMs: nowMs() + LINK_VALID_MS });
+  return `/console?once=${code}`;
+}
+
+/** Uses a link's code up: the session it opens, or undefined when it is unknown, used or too old. */
+export async function followConsoleLink(code: string, services: Services): Promise<ConsoleSession | undefined> {
+  const { storage, nowMs } = services;
+  const codeHash = hashSecret(code);
+  if (!hasConsoleLink(storage.control, codeHash)) return undefined;
+  return (await storage.writeControl('useConsoleLink', { codeHash, nowMs: nowMs() })) ? openSession(services) : undefined;
+}
+
+function sessionToWire(session: ConsoleSession): { csrf_token: string; expires_at: string } {
+  return { csrf_token: session.csrfToken, expires_at: timestamp(session.expiresAtMs) };
+}
+
+export const loginRoute = defineRoute({
+  method: 'POST',
+  path: '/console/api/login',
+  caller: 'anyone',
+  limits: [],
+  body: loginBody,
+  handle({ body, address }, services) {
+    const session = logIn(body.token, address, services);
+    return json(sessionToWire(session), 200, { 'Set-Cookie': sessionCookie(session, services) });
+  },
+});
+
+export const sessionRoute = defineRoute({
+  method: 'GET',
+  path: '/console/api/session',
+  caller: 'operator',
+  limits: [],
+  body: null,
+  async handle({ header }, services) {
+    const session = readSession(header, services);
+    if (session === undefined) await endSessionThatRanOut(header, services);
+    return json({ session: session === undefined ? null : sessionToWire(session) });
+  },
+});
+
+export const logoutRoute = defineRoute({
+  method: 'POST',
+  path: '/console/api/logout',
+  caller: 'operator',
+  limits: [],
+  body: null,
+  async handle({ header }, services) {
+    const session = readSession(header, services);
+    if (session !== undefined) await endSession(session, services);
+    return json({ ok: true }, 200, { 'Set-Cookie': sessionCookie(null, services) });
+  },
+});

@@ -1,0 +1,131 @@
+/** Console: setup sessions as a person opens, watches and stops them (decisions §2). */
+import { takeInIntakeLinks } from '../../actors/configuration/intake-links.ts';
+import { type IssuedCode, issueFileCode } from '../../actors/setup/files.ts';
+import { agentOf } from '../../actors/setup/session.ts';
+import { sessionSource } from '../../actors/setup/stream.ts';
+import { openSessionBody } from '../../protocol/console/sessions.ts';
+import { Refusal } from '../../protocol/errors.ts';
+import { timestamp } from '../../protocol/timestamp.ts';
+import { findSession, type SessionRef } from '../../storage/setup/setup-access.ts';
+import { readSession, readSetupEvents, type SetupEvent, type SetupSessionRow } from '../../storage/setup/setup-sessions.ts';
+import { seqAfter } from '../http/request-headers.ts';
+import { defineRoute, json } from '../route.ts';
+import type { Services } from '../services.ts';
+import { setupUrlOf } from '../setup/addresses.ts';
+import { panelSteps } from '../setup/panel.ts';
+import { pageLimit, requireApp } from './lookup.ts';
+
+/** Lines of a session on one page. */
+const EVENTS_DEFAULT = 200;
+const EVENTS_MAX = 1_000;
+
+function eventToWire({ atMs, ...event }: SetupEvent) {
+  return { ...event, at: timestamp(atMs) };
+}
+
+function sessionToWire(row: SetupSessionRow) {
+  return {
+    id: row.id,
+    app_id: row.appId,
+    kind: row.kind,
+    status: row.state,
+    agent: agentOf(row),
+    outcome: row.outcome === null ? null : JSON.parse(row.outcome),
+    opened_at: timestamp(row.openedAtMs),
+    expires_at: timestamp(row.expiresAtMs),
+    closed_at: timestamp(row.closedAtMs),
+    steps: panelSteps(row),
+  };
+}
+
+/** What a person hands to an agent: the command fetches the file. */
+function codeToWire({ code, expiresAtMs }: IssuedCode, setupUrl: string) {
+  const fileUrl = `${setupUrl}/file?code=${code}`;
+  // Not into the repository that the agent works in: the file holds a token.
+  const command = `curl -fsS '${fileUrl}' -o "\${TMPDIR:-/tmp}/assistant-setup.md"`;
+  return { code, file_url: fileUrl, command, code_expires_at: timestamp(expiresAtMs) };
+}
+
+/** @throws Refusal 404 not_found. */
+function requireSession({ storage }: Services, id: string | undefined): { ref: SessionRef; row: SetupSessionRow } {
+  const ref = id === undefined ? undefined : findSession(storage.control, id);
+  const row = ref === undefined ? undefined : readSession(storage.organisation(ref.organisationId), ref.sessionId);
+  if (ref === undefined || row === undefined) throw new Refusal('not_found', `There is no session ${id ?? ''}.`);
+  return { ref, row };
+}
+
+export const openSessionRoute = defineRoute({
+  method: 'POST',
+  path: '/console/api/apps/:app/sessions',
+  caller: 'operator',
+  limits: [],
+  body: openSessionBody,
+  async handle({ params, body, header }, services) {
+    const { app } = requireApp(services, params.app);
+    const { row, issued } = await services.setup.sessions.open(app, body.kind);
+    // Sites may be slow, and the person waits for the command only.
+    takeInIntakeLinks(services.writes, app).catch((error: unknown) => {
+      services.log.error({ err: error, app_id: app.id }, 'the links of the intake could not be taken in');
+    });
+    return json({ session: sessionToWire(row), ...codeToWire(issued, setupUrlOf(services, header)) }, 201);
+  },
+});
+
+export const sessionCodeRoute = defineRoute({
+  method: 'POST',
+  path: '/console/api/sessions/:session/code',
+  caller: 'operator',
+  limits: [],
+  body: null,
+  async handle({ params, header }, services) {
+    const { ref, row } = requireSession(services, params.session);
+    if (row.closedAtMs !== null) throw new Refusal('session_closed', `The session is ${row.state}. Open a new one.`);
+    return json(codeToWire(await issueFileCode(services.setup, ref), setupUrlOf(services, header)));
+  },
+});
+
+export const readSessionRoute = defineRoute({
+  method: 'GET',
+  path: '/console/api/sessions/:session',
+  caller: 'operator',
+  limits: [],
+  body: null,
+  handle({ params, query }, services) {
+    const { ref, row } = requireSession(services, params.session);
+    const limit = pageLimit(query, EVENTS_DEFAULT, EVENTS_MAX);
+    const after = Number(query.get('after') ?? 0);
+    if (!Number.isSafeInteger(after)) throw new Refusal('invalid_request', 'after must be the id of an event.');
+    const events = readSetupEvents(services.storage.organisation(ref.organisationId), row.id, after + 1, limit);
+    const next = events.length === limit ? (events.at(-1)?.id ?? null) : null;
+    return json({ session: sessionToWire(row), events: events.map(eventToWire), next });
+  },
+});
+
+export const sessionStreamRoute = defineRoute({
+  method: 'GET',
+  path: '/console/api/sessions/:session/stream',
+  caller: 'operator',
+  limits: [],
+  body: null,
+  handle({ params, header }, services) {
+    const { ref } = requireSession(services, params.session);
+    const source = sessionSource(services.storage, ref, services.setup.sessions, {
+      event: eventToWire,
+      session: sessionToWire,
+    });
+    return { kind: 'stream', source: Promise.resolve({ source, fromSeq: seqAfter(header('last-event-id'), 1) }) };
+  },
+});
+
+export const stopSessionRoute = defineRoute({
+  method: 'POST',
+  path: '/console/api/sessions/:session/stop',
+  caller: 'operator',
+  limits: [],
+  body: null,
+  async handle({ params }, services) {
+    const { ref, row } = requireSession(services, params.session);
+    const stopped = await services.setup.sessions.stop(ref.organisationId, row);
+    return json({ session: sessionToWire(stopped.row) });
+  },
+});

@@ -1,0 +1,38 @@
+/** Console: where an app stands, and its smoke test (service.md "GET /status", "POST /smoke rules"; decisions §2). */
+import { readAppStatus } from '../../actors/setup/app-status.ts';
+import { releaseOf } from '../../actors/setup/release.ts';
+import { readLatestSession } from '../../storage/setup/setup-sessions.ts';
+import { smokeRunToWire } from '../http/wire.ts';
+import { defineRoute, json } from '../route.ts';
+import { panelSteps } from '../setup/panel.ts';
+import { requireApp } from './lookup.ts';
+
+export const appStatusRoute = defineRoute({
+  method: 'GET',
+  path: '/console/api/apps/:app/status',
+  caller: 'operator',
+  limits: [],
+  body: null,
+  async handle({ params }, services) {
+    const { app, db } = requireApp(services, params.app);
+    // What was observed since the last write is ticked before it is told.
+    await services.setup.sessions.observe(app.organisationId, app.id);
+    const session = readLatestSession(db, app.id);
+    // Null: nobody has set the app up with an agent.
+    return json({ ...readAppStatus(db, app), release: releaseOf(app), steps: session === undefined ? null : panelSteps(session) });
+  },
+});
+
+export const postSmokeRoute = defineRoute({
+  method: 'POST',
+  path: '/console/api/apps/:app/smoke',
+  caller: 'operator',
+  limits: [],
+  body: null,
+  async handle({ params }, services) {
+    const { id, organisationId } = requireApp(services, params.app).app;
+    const run = await services.smoke.run(organisationId, id);
+    await services.setup.settled(organisationId, id);
+    return json(smokeRunToWire(run));
+  },
+});

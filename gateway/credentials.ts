@@ -1,0 +1,54 @@
+/** Who is calling: from the headers of a runtime request to its app, channel and device (service.md "Authentication"). */
+import { Refusal } from '../protocol/errors.ts';
+import { EARLIER_KEY_PREFIX, KEY_PREFIX, runtimeHeader } from '../protocol/headers.ts';
+import { readApp } from '../storage/apps/apps.ts';
+import { checkOrigin } from './http/cors.ts';
+import type { Exchange } from './http/exchange.ts';
+import type { RuntimeCaller } from './route.ts';
+import type { Services } from './services.ts';
+
+/** Anything else was never minted, and is refused without looking it up. */
+const KEY = new RegExp(`^${KEY_PREFIX}(?:live|test)_[A-Za-z0-9_-]{8,120}$`);
+const DEVICE = /^[0-9a-f]{32}$/;
+
+/** Keys minted under the earlier prefix were carried over under the present one. */
+function presentSpelling(token: string): string {
+  return token.startsWith(EARLIER_KEY_PREFIX) ? KEY_PREFIX + token.slice(EARLIER_KEY_PREFIX.length) : token;
+}
+
+function deviceOf(header: (name: string) => string): string {
+  const device = runtimeHeader(header, 'device');
+  if (device === '' || DEVICE.test(device)) return device;
+  const message = 'must be 32 lowercase hex characters';
+  throw new Refusal('invalid_request', `X-Service-Device ${message}.`, { details: [{ path: 'X-Service-Device', message }] });
+}
+
+/**
+ * The caller of a runtime route: its key, then where a browser has it from, then its device (decisions §7).
+ * @throws Refusal 400 `invalid_request` for a missing key or a malformed device id, 401 `invalid_key` for an unknown,
+ * revoked or malformed key, 403 `app_not_live` for a live key of an app that is not, 403 `origin_not_allowed`.
+ */
+export function authenticateRuntime(
+  { header, address, origin }: Pick<Exchange, 'header' | 'address' | 'origin'>,
+  services: Services,
+): RuntimeCaller {
+  const token = presentSpelling(runtimeHeader(header, 'key'));
+  if (token === '') {
+    const message = 'is required';
+    throw new Refusal('invalid_request', `X-Service-Key ${message}: send the app's publishable key.`, {
+      details: [{ path: 'X-Service-Key', message }],
+    });
+  }
+  const { storage } = services;
+  const key = KEY.test(token) ? storage.key(token) : undefined;
+  if (key === undefined || key.revokedAtMs !== null) {
+    throw new Refusal('invalid_key', 'The publishable key is unknown or was revoked. Check the key and the environment it is for.');
+  }
+  const app = readApp(storage.organisation(key.organisationId), key.appId, key.organisationId);
+  if (app === undefined) throw new Refusal('invalid_key', 'The app of this key no longer exists.');
+  if (key.channel === 'live' && !app.live) {
+    throw new Refusal('app_not_live', 'The app is not live yet. Use its test key until it is.');
+  }
+  checkOrigin(origin, app.settings.allowedDomains, key.channel);
+  return { app, organisationId: key.organisationId, channel: key.channel, deviceId: deviceOf(header), address };
+}

@@ -1,0 +1,219 @@
+/**
+ * From a matched route to its answer, in the order of decisions §7: key, origin, bucket, body, then the route's own work.
+ * Stays synchronous where the route does: a small answer leaves within the callback that brought the request.
+ */
+import type { Cells } from '../actors/cells/cells.ts';
+import { Refusal } from '../protocol/errors.ts';
+import type { SessionRef } from '../storage/setup/setup-access.ts';
+import { section } from '../watch/sections.ts';
+import { authenticateCell } from './cells/access.ts';
+import { cross } from './cells/crossing.ts';
+import { authenticateOperator, isCookieOfOurs } from './console/session.ts';
+import { authenticateRuntime } from './credentials.ts';
+import type { Exchange } from './http/exchange.ts';
+import { collectUpload } from './http/multipart.ts';
+import { refusalOf, sendRefusal, sendReply } from './http/render.ts';
+import { bringsRefusable, readBody } from './http/request-body.ts';
+import type { EventStreams } from './http/sse.ts';
+import { orphanOf } from './orphan.ts';
+import { refuseUnread } from './overload.ts';
+import type { RateBuckets } from './rate-limit.ts';
+import {
+  type AdmittedCaller,
+  type CallerKind,
+  type Callers,
+  type Reply,
+  type Route,
+  type RuntimeCaller,
+  routeName,
+  type UploadedFile,
+  type UploadRule,
+} from './route.ts';
+import { signedPersonOf } from './runtime/identity.ts';
+import type { Services } from './services.ts';
+import { setupCallOf, setupSessionOf } from './setup/access.ts';
+import { keepExpired } from './told-expired.ts';
+
+export interface Gate {
+  readonly services: Services;
+  readonly buckets: RateBuckets;
+  readonly streams: EventStreams;
+}
+
+function refuseWhileSuspended(route: Route, { app }: RuntimeCaller): void {
+  if (route.suspended === undefined || !app.settings.suspended) return;
+  throw new Refusal(route.suspended, 'The app is suspended. Whoever runs the service can say why and lift it.');
+}
+
+/** Counts the request in the route's buckets. @throws Refusal `rate_limited` */
+function admitCounted(route: Route, caller: RuntimeCaller, { header }: Exchange, { services, buckets }: Gate): AdmittedCaller {
+  const asksWho = route.limits.some(({ scope }) => scope === 'person');
+  let person = asksWho ? signedPersonOf(caller, header, services) : null;
+  let limits = route.limits;
+  buckets.pass(limits, { ...caller, person });
+  return {
+    ...caller,
+    pass(further, signed) {
+      buckets.pass(further, { ...caller, person: signed });
+      person = signed;
+      limits = [...limits, ...further];
+    },
+    giveBack: () => buckets.giveBack(limits, { ...caller, person }),
+    minuteLeft: () => Math.min(...limits.map((limit) => buckets.left(limit, { ...caller, person }))),
+  };
+}
+
+/** Lets the caller in. @throws Refusal */
+function admit(route: Route, exchange: Exchange, gate: Gate): Callers[CallerKind] {
+  const { services, buckets } = gate;
+  if (route.caller === 'runtime') {
+    const caller = authenticateRuntime(exchange, services);
+    refuseWhileSuspended(route, caller);
+    const counted = admitCounted(route, caller, exchange, gate);
+    services.billing.seen(caller);
+    return counted;
+  }
+  if (route.caller === 'setup' || route.caller === 'setup_claimant') {
+    const ref = setupSessionOf(exchange.header, services);
+    buckets.passSession(ref.sessionId);
+    return route.caller === 'setup' ? setupCallOf(exchange.header, services) : ref;
+  }
+  if (route.caller === 'cell') return authenticateCell(exchange.header, services.cells);
+  if (route.caller === 'operator') {
+    // Before it is compared: otherwise the answer would go on telling a right token from a wrong one.
+    if (exchange.header('authorization') !== '') buckets.refuseGuesses('operator', exchange.address);
+    authenticateOperator(exchange.header, exchange.method, services);
+  }
+  return null;
+}
+
+/** A body takes its time, and a setup token may stop working, or its app go live, while it comes. @throws Refusal */
+function admitAgain(route: Route, exchange: Exchange, { services }: Gate): void {
+  if (services.cells != null) refuseGone(route, exchange, services.cells);
+  if (route.caller === 'setup_claimant') exchange.caller = setupSessionOf(exchange.header, services);
+  if (route.caller === 'setup') exchange.caller = setupCallOf(exchange.header, services);
+}
+
+/** Its organisation may have moved to another cell while the body came. @throws Refusal 503 */
+function refuseGone(route: Route, { caller }: Exchange, { directory, self }: Cells): void {
+  if (route.caller !== 'runtime' && route.caller !== 'setup' && route.caller !== 'setup_claimant') return;
+  const { organisationId } = caller as RuntimeCaller | SessionRef;
+  if (directory.whereabouts(organisationId)?.cell === self.id) return;
+  throw new Refusal('internal', 'The organisation has just moved to another cell. Send the request again.', {
+    status: 503,
+    retryAfterS: 1,
+  });
+}
+
+/** Answers the exchange, or has another cell answer it. Never throws: whatever goes wrong is rendered. */
+export function dispatch(route: Route, exchange: Exchange, gate: Gate): void {
+  section(routeName(route), exchange.requestId, () => begin(route, exchange, gate));
+}
+
+/** A wrong bearer or cookie is counted for its address; of too many it is said instead of what was wrong. */
+function throttled(error: unknown, { caller }: Route, { address, header }: Exchange, { buckets, services }: Gate): unknown {
+  // A publishable key is public: nothing is learnt by guessing one.
+  if (caller === 'anyone' || caller === 'runtime' || !(error instanceof Refusal) || error.code !== 'invalid_token') return error;
+  if (caller === 'operator' && isCookieOfOurs(header, services)) return error;
+  try {
+    buckets.failed(caller === 'setup_claimant' ? 'setup' : caller, address);
+    return error;
+  } catch (tooMany) {
+    return tooMany;
+  }
+}
+
+function begin(route: Route, exchange: Exchange, gate: Gate): void {
+  const { services } = gate;
+  const { cells } = services;
+  const fail = (error: unknown) => {
+    const told = throttled(orphanOf(error, route, exchange, services), route, exchange, gate);
+    const tell = () => sendRefusal(exchange, refusalOf(told, services.log, exchange, routeName(route)));
+    const kept = keepExpired(route, error, exchange.header, services);
+    if (kept === undefined) {
+      tell();
+      return;
+    }
+    exchange.detach();
+    void kept.then(() => section(routeName(route), exchange.requestId, tell));
+  };
+  if (cells == null || route.caller === 'cell') {
+    serve(route, exchange, gate, fail);
+    return;
+  }
+  try {
+    cross({ route, exchange, services, cells, serve: () => serve(route, exchange, gate, fail), fail });
+  } catch (error) {
+    fail(error);
+  }
+}
+
+function serve(route: Route, exchange: Exchange, gate: Gate, fail: (error: unknown) => void): void {
+  const proceed = (body: unknown) => {
+    exchange.body = body;
+    admitAgain(route, exchange, gate);
+    run(route, exchange, gate, fail);
+  };
+  try {
+    refuseUnread(route, exchange, gate.services);
+    exchange.caller = admit(route, exchange, gate);
+    if (route.upload != null) readUpload(route, route.upload, exchange, gate, fail);
+    else if (route.body === null && !bringsRefusable(exchange)) run(route, exchange, gate, fail);
+    else readBody(route, exchange, gate, proceed, fail);
+  } catch (error) {
+    fail(error);
+  }
+}
+
+function readUpload(route: Route, rule: UploadRule, exchange: Exchange, gate: Gate, fail: (error: unknown) => void): void {
+  // Only routes of runtime callers have an `enter`.
+  const place = rule.enter?.(exchange.caller as RuntimeCaller, gate.services);
+  const leave = () => place?.leave();
+  const refuse = (error: unknown) => {
+    leave();
+    fail(error);
+  };
+  const take = (upload: UploadedFile) => {
+    try {
+      exchange.upload = upload;
+      admitAgain(route, exchange, gate);
+      const answered = run(route, exchange, gate, fail);
+      if (answered === undefined) leave();
+      else void answered.finally(leave);
+    } catch (error) {
+      refuse(error);
+    }
+  };
+  const done = (upload: UploadedFile) => section(routeName(route), exchange.requestId, () => take(upload));
+  try {
+    collectUpload(exchange, rule, { place, done, refuse });
+  } catch (error) {
+    refuse(error);
+  }
+}
+
+/** What it answers settles once the exchange was answered; undefined: it was answered at once. */
+function run(route: Route, exchange: Exchange, gate: Gate, fail: (error: unknown) => void): Promise<void> | undefined {
+  // The exchange is its route's input; what `caller` and `body` hold was decided by the same route a few lines above.
+  const outcome = route.handle(exchange as Parameters<Route['handle']>[0], gate.services);
+  if (!(outcome instanceof Promise)) {
+    send(route, exchange, gate, outcome);
+    return undefined;
+  }
+  exchange.detach();
+  return outcome.then((reply) => section(routeName(route), exchange.requestId, () => send(route, exchange, gate, reply))).catch(fail);
+}
+
+function send(route: Route, exchange: Exchange, gate: Gate, reply: Reply): void {
+  if (reply.kind !== 'stream') {
+    sendReply(exchange, reply);
+    return;
+  }
+  const { log, load } = gate.services;
+  if (route.newWork !== undefined && load !== undefined) {
+    const begun = load.opening();
+    reply.source.then(begun, begun);
+  }
+  const refusal = (error: unknown) => refusalOf(orphanOf(error, route, exchange, gate.services), log, exchange, routeName(route));
+  gate.streams.open(exchange, reply.source, refusal);
+}

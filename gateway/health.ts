@@ -1,0 +1,119 @@
+/** GET /healthz, /readyz and /metrics (decisions §1): for whoever runs the process, not for SDKs. */
+import { Refusal } from '../protocol/errors.ts';
+import { timestamp } from '../protocol/timestamp.ts';
+import type { Condition, ConditionName } from '../storage/files/conditions.ts';
+import { authenticateOperator } from './console/session.ts';
+import type { GatewayMetrics } from './metrics.ts';
+import type { RateBuckets } from './rate-limit.ts';
+import { defineRoute, json, type Reply, type Route } from './route.ts';
+import type { Services } from './services.ts';
+
+/** Which model is used, and that it is not set up, is nobody's business but the operator's: nothing is out of order for a load balancer. */
+const FOR_OPERATORS: ReadonlySet<ConditionName> = new Set(['model_unusable']);
+
+/** Named in one answer; `count` says how many there are. */
+const SUBJECTS_SHOWN = 100;
+
+/** The process is up. */
+const healthz = defineRoute({
+  method: 'GET',
+  path: '/healthz',
+  caller: 'anyone',
+  limits: [],
+  body: null,
+  handle: () => json({ status: 'ok' }),
+});
+
+interface Asker {
+  header(name: string): string;
+  readonly address: string;
+}
+
+interface ShownCondition {
+  readonly condition: ConditionName;
+  /** Of the first one, where it holds for several. */
+  readonly since: string;
+  /** Organisations or cells that it holds for; absent where it is the node's. */
+  readonly count?: number;
+  readonly about?: readonly { readonly id: string; readonly since: string; readonly detail: string }[];
+  readonly detail?: string;
+}
+
+/** To strangers counts and no names: who is a customer is nobody's business. `isOperator`: with names, files and what to do. */
+function shown(conditions: readonly Condition[], isOperator: boolean): ShownCondition[] {
+  const names = [...new Set(conditions.map(({ name }) => name))];
+  return names.map((name) => {
+    const held = conditions.filter((condition) => condition.name === name);
+    const since = timestamp(Math.min(...held.map(({ sinceMs }) => sinceMs)));
+    const [first] = held;
+    if (first === undefined || first.subject === '') {
+      return { condition: name, since, ...(isOperator && first !== undefined && { detail: first.detail }) };
+    }
+    const about = held.slice(0, SUBJECTS_SHOWN).map(({ subject, sinceMs, detail }) => ({ id: subject, since: timestamp(sinceMs), detail }));
+    return { condition: name, since, count: held.length, ...(isOperator && { about }) };
+  });
+}
+
+/**
+ * A checker that brings another credential, as a proxy may make it, is a stranger and not turned away: it would take the node out.
+ * Its wrong ones are counted all the same: beyond the bound nothing is compared.
+ */
+function isOperator({ header, address }: Asker, services: Services, buckets: RateBuckets): boolean {
+  if (header('authorization') === '') return false;
+  try {
+    buckets.refuseGuesses('readyz', address);
+    try {
+      authenticateOperator(header, 'GET', services);
+      return true;
+    } catch (error) {
+      if (error instanceof Refusal) buckets.failed('readyz', address);
+      throw error;
+    }
+  } catch (error) {
+    if (error instanceof Refusal) return false;
+    throw error;
+  }
+}
+
+/**
+ * Whether a load balancer should send requests here: 200 `ready`, or `degraded` with what is wrong, because what can be served is; 503
+ * while draining. Before it listens it answers nobody. Says when the address guard is open to private addresses: nobody should run so
+ * without knowing. With the operator's bearer it says which organisations, cells and files it is about.
+ */
+function readiness(asker: Asker, services: Services, buckets: RateBuckets): Reply {
+  const { config, draining, load, starts, storage } = services;
+  const open = {
+    ...(config.allowPrivateAddresses && { allow_private_addresses: true }),
+    ...((load?.overloaded === true || starts?.stats().isRefusing === true) && { overloaded: true }),
+  };
+  if (draining()) return json({ status: 'draining', ...open }, 503);
+  const held = storage.conditions.list();
+  if (held.length === 0) return json({ status: 'ready', ...open });
+  const knowsAll = isOperator(asker, services, buckets);
+  const conditions = knowsAll ? held : held.filter(({ name }) => !FOR_OPERATORS.has(name));
+  if (conditions.length === 0) return json({ status: 'ready', ...open });
+  return json({ status: 'degraded', ...open, conditions: shown(conditions, knowsAll) });
+}
+
+/** `buckets` count the wrong bearers of /readyz. */
+export function healthRoutes(metrics: GatewayMetrics, buckets: RateBuckets): readonly Route[] {
+  const readyz = defineRoute({
+    method: 'GET',
+    path: '/readyz',
+    caller: 'anyone',
+    limits: [],
+    body: null,
+    handle: (asker, services) => readiness(asker, services, buckets),
+  });
+  const prometheus = defineRoute({
+    method: 'GET',
+    path: '/metrics',
+    caller: 'anyone',
+    limits: [],
+    body: null,
+    async handle() {
+      return { kind: 'text', status: 200, body: await metrics.render(), headers: { 'Content-Type': metrics.contentType } };
+    },
+  });
+  return [healthz, readyz, prometheus];
+}

@@ -1,0 +1,62 @@
+/** Which browsers may call an app (service.md "Authentication" rule 3, decisions §4): allowed domains, and localhost for test keys. */
+import { domainToASCII } from 'node:url';
+import { Refusal } from '../../protocol/errors.ts';
+import { CORS_EXPOSED_HEADERS, CORS_REQUEST_HEADERS } from '../../protocol/headers.ts';
+import type { Channel } from '../../storage/organisations/organisations.ts';
+
+const LOCAL_HOSTS: ReadonlySet<string> = new Set(['localhost', '127.0.0.1', '[::1]']);
+
+/** Browsers ask again after two hours at most, whatever is said here. */
+const PREFLIGHT_MAX_AGE_S = 7_200;
+
+/** `https://shop.example:8443` → `{ host: 'shop.example:8443', hostname: 'shop.example' }`; undefined for `null` and other schemes. */
+function parseOrigin(origin: string): URL | undefined {
+  if (!URL.canParse(origin)) return undefined;
+  const url = new URL(origin);
+  return url.protocol === 'https:' || url.protocol === 'http:' ? url : undefined;
+}
+
+/** The setting's spelling as a browser would say it: lower case, without a trailing dot, international names in ASCII. */
+function normalise(domain: string): string {
+  const lower = domain.trim().toLowerCase();
+  const at = lower.lastIndexOf(':');
+  // `domainToASCII` knows no ports, and leaves an IPv6 literal as it is.
+  if (lower.startsWith('[')) return lower;
+  const port = at < 0 ? '' : lower.slice(at);
+  return domainToASCII(at < 0 ? lower : lower.slice(0, at)) + port;
+}
+
+/** Whether `domain` (`shop.example`, `shop.example:8443` or `*.shop.example`) covers this origin. `*.host` does not cover host itself. */
+function covers(domain: string, origin: URL): boolean {
+  if (domain.startsWith('*.')) return origin.hostname.endsWith(`.${normalise(domain.slice(2))}`);
+  const wanted = normalise(domain);
+  return wanted !== '' && (wanted === origin.hostname || wanted === origin.host);
+}
+
+/** Whether a page of this origin may call the app on this channel. */
+export function isOriginAllowed(origin: string, allowedDomains: readonly string[], channel: Channel): boolean {
+  const url = parseOrigin(origin);
+  if (url === undefined) return false;
+  if (channel === 'sandbox' && LOCAL_HOSTS.has(url.hostname)) return true;
+  return allowedDomains.some((domain) => covers(domain, url));
+}
+
+/** Passes callers that are no browsers (`origin` is ''). @throws Refusal `origin_not_allowed` naming the origin and the setting. */
+export function checkOrigin(origin: string, allowedDomains: readonly string[], channel: Channel): void {
+  if (origin === '' || isOriginAllowed(origin, allowedDomains, channel)) return;
+  throw new Refusal(
+    'origin_not_allowed',
+    `The origin ${origin} is not among the app's Allowed domains. Add its host to that setting in the console.`,
+  );
+}
+
+/** The answer to a preflight: it comes without a key, so it tells only what is possible. The request itself is checked. */
+export function preflightHeaders(origin: string, methods: string): Readonly<Record<string, string>> {
+  return {
+    // Beside an Origin the exchange itself names it; without one this was no browser.
+    ...(origin === '' ? { 'Access-Control-Allow-Origin': '*', 'Access-Control-Expose-Headers': CORS_EXPOSED_HEADERS } : {}),
+    'Access-Control-Allow-Methods': methods,
+    'Access-Control-Allow-Headers': CORS_REQUEST_HEADERS,
+    'Access-Control-Max-Age': String(PREFLIGHT_MAX_AGE_S),
+  };
+}

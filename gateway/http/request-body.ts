@@ -1,0 +1,113 @@
+/** How a request's body becomes the checked value that its route works with: collected, bounded, parsed, checked, and warned of. */
+
+import { unknownFields } from '../../protocol/schema/unknown-fields.ts';
+import { fields } from '../../protocol/setup/shapes.ts';
+import { section } from '../../watch/sections.ts';
+import { refuseNewWork } from '../overload.ts';
+import type { RateBuckets } from '../rate-limit.ts';
+import { type Route, type RuntimeCaller, routeName } from '../route.ts';
+import type { Services } from '../services.ts';
+import { checkBody, checkContentType, collectBody, defaultBodyMaxBytes, parseJson } from './body.ts';
+import type { Exchange } from './exchange.ts';
+import { LARGE_BODY_BYTES } from './large-body.ts';
+import { countMalformed, refuseMalformer } from './malformed.ts';
+
+/** The checked body, where the route has large ones read beside the event loop and this is one. */
+function readLarge({ largeBody }: Route, bytes: Uint8Array, exchange: Exchange, { largeBodies }: Services): Promise<unknown> | undefined {
+  if (largeBody === undefined || bytes.byteLength <= LARGE_BODY_BYTES) return undefined;
+  // Only routes of runtime callers have large ones.
+  const { app, address } = exchange.caller as RuntimeCaller;
+  return largeBodies?.read(largeBody, bytes, { app: app.id, address });
+}
+
+/** Whoever builds with a test key is told of fields that nobody reads. */
+function warnOfUnknown({ caller, body: schema }: Route, value: unknown, exchange: Exchange): void {
+  if (caller !== 'runtime' || schema === null || (exchange.caller as RuntimeCaller).channel !== 'sandbox') return;
+  exchange.warning = unknownFields(schema, value);
+}
+
+/** What an endpoint that takes no body takes for one. */
+const NO_FIELDS = fields({});
+
+/** Whether a body comes to an endpoint that takes none, where unknown fields are refused (service.md "Endpoints"; runtime: ignored). */
+export function bringsRefusable({ interface: face, method, header }: Exchange): boolean {
+  if (method === 'GET' || (face !== 'setup' && face !== 'console')) return false;
+  return Number(header('content-length')) > 0 || header('transfer-encoding') !== '';
+}
+
+/** What reading a body needs of the gate. */
+type Gate = { readonly services: Services; readonly buckets: RateBuckets };
+
+/** Runs `work`, of a turn that begins something when it is the turn's time. @throws Refusal when the line is full */
+function inLine(route: Route, exchange: Exchange, { starts }: Services, fail: (error: unknown) => void, work: () => void): void {
+  if (starts === undefined) {
+    work();
+    return;
+  }
+  const tried = () => {
+    if (!exchange.open) return;
+    try {
+      work();
+    } catch (error) {
+      fail(error);
+    }
+  };
+  starts.enter((exchange.caller as RuntimeCaller).organisationId, () => section(routeName(route), exchange.requestId, tried));
+}
+
+/**
+ * Collects the body, checks it and hands it to `proceed`: at once, or later where it is read beside the event loop or begins something.
+ * What `proceed` throws, and every refusal, goes to `fail`.
+ */
+export function readBody(
+  route: Route,
+  exchange: Exchange,
+  { services, buckets }: Gate,
+  proceed: (body: unknown) => void,
+  fail: (error: unknown) => void,
+): void {
+  const face = exchange.interface;
+  const { body: schema } = route;
+  const read = (bytes: Uint8Array) => {
+    const { length } = bytes;
+    const malformed = (error: unknown) => countMalformed(route, exchange, length, error, buckets);
+    const made = (make: () => unknown) => {
+      try {
+        return make();
+      } catch (error) {
+        return malformed(error);
+      }
+    };
+    // It came in chunks, and there were none.
+    if (length === 0 && schema === null) {
+      proceed(null);
+      return;
+    }
+    refuseMalformer(route, exchange, length, buckets);
+    // A missing body is told as such, also when nobody announced its type.
+    if (length > 0) checkContentType(exchange.header('content-type'), face);
+    const large = readLarge(route, bytes, exchange, services);
+    if (large !== undefined) {
+      large
+        .catch(malformed)
+        .then((body) => section(routeName(route), exchange.requestId, () => proceed(body)))
+        .catch(fail);
+      return;
+    }
+    const value = made(() => parseJson(bytes, face));
+    const begins = refuseNewWork(route, value, exchange.caller, services);
+    warnOfUnknown(route, value, exchange);
+    const checked = () => proceed(made(() => checkBody(schema ?? NO_FIELDS, value, face)));
+    if (begins) inLine(route, exchange, services, fail, checked);
+    else checked();
+  };
+  const done = (bytes: Uint8Array) =>
+    section(routeName(route), exchange.requestId, () => {
+      try {
+        read(bytes);
+      } catch (error) {
+        fail(error);
+      }
+    });
+  collectBody(exchange, route.bodyMaxBytes ?? defaultBodyMaxBytes(face), done, fail);
+}

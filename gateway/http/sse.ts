@@ -1,0 +1,248 @@
+/**
+ * Event streams: from a FrameSource to a client, at the client's pace. Owns every open stream and the one timer that
+ * looks after them all.
+ *
+ * Invariants: frames are written whole and in order; after a write that uWebSockets had to buffer nothing more is read
+ * from the source until the buffer is empty, so at most one slice waits per client; a client that takes nothing for
+ * `stuckMs` is dropped; one that leaves is unsubscribed at once. Its turn is not ours to end.
+ */
+import type { FrameSource } from '../../actors/frame-source.ts';
+import type { Refusal } from '../../protocol/errors.ts';
+import { PING_INTERVAL_MS } from '../../protocol/limits.ts';
+import { refusalEvents, renderEvent } from '../../protocol/runtime/stream-events.ts';
+import type { StreamPosition } from '../route.ts';
+import type { Exchange, Headers } from './exchange.ts';
+
+const STREAM_HEADERS: Headers = {
+  'Content-Type': 'text/event-stream; charset=utf-8',
+  'Cache-Control': 'no-cache, no-transform',
+  'X-Accel-Buffering': 'no',
+};
+
+/** Without a first byte of the body not even the head leaves. */
+const OPENING = ': open\n\n';
+/** A ping without an id: a client that comes back must not be taken for one that has seen the turn's first event. */
+const WAITING = renderEvent(0, { type: 'ping' }).replace(/^id: 0\n/, '');
+/** Asks uWebSockets whether the buffer is empty; a write is the only question it answers. A comment, so no client minds. */
+const PROBE = ':\n';
+
+/** At most 48 KB of UTF-8 per slice: with the probe below the 64 KB that may wait for one client. */
+const SLICE_MAX_CHARS = 16 * 1024;
+/** Then the other streams have their turn: a long journal replayed to a fast reader must not hold up the loop. */
+const SLICES_PER_TURN_MAX = 16;
+const STUCK_MS = 10_000;
+const SWEEP_MS = 1_000;
+
+export interface StreamTimes {
+  nowMs(): number;
+  /** A reader that takes nothing for this long is dropped. */
+  readonly stuckMs?: number;
+  /** How often all streams are looked at. */
+  readonly sweepMs?: number;
+  /** Before its first frame a stream says at least this often that it is alive. */
+  readonly waitingMs?: number;
+}
+
+class EventStream {
+  readonly #exchange: Exchange;
+  readonly #streams: EventStreams;
+  /** Also logs what was no refusal. */
+  readonly #refusalOf: (error: unknown) => Refusal;
+  #source: FrameSource | undefined;
+  #seq = 0;
+  #unsubscribe: (() => void) | undefined;
+  #closed = false;
+  #started = false;
+  /** Since when the client has taken nothing although something waits; 0 while nothing waits. */
+  #blockedSinceMs = 0;
+  #spokeAtMs: number;
+  #attachedAtMs = 0;
+  #turnPlanned = false;
+
+  constructor(exchange: Exchange, streams: EventStreams, refusalOf: (error: unknown) => Refusal) {
+    this.#exchange = exchange;
+    this.#streams = streams;
+    this.#refusalOf = refusalOf;
+    this.#spokeAtMs = streams.nowMs();
+    exchange.whenAborted(() => this.#close());
+    exchange.beginStream(STREAM_HEADERS, OPENING, () => this.#writable());
+  }
+
+  attach({ source, fromSeq }: StreamPosition): void {
+    if (this.#closed) return;
+    this.#source = source;
+    this.#seq = fromSeq;
+    this.#attachedAtMs = this.#streams.nowMs();
+    this.#unsubscribe = source.subscribe(() => this.#pump());
+    this.#pump();
+  }
+
+  refuse(reason: unknown): void {
+    const refusal = this.#refusalOf(reason);
+    if (this.#closed) return;
+    const text = refusalEvents(refusal)
+      .map((event, seq) => renderEvent(seq, event))
+      .join('');
+    this.#exchange.cork(() => {
+      this.#exchange.write(text);
+      this.#exchange.endStream();
+    });
+    this.#close();
+  }
+
+  /** Called by the sweep. */
+  look(nowMs: number, stuckMs: number, waitingMs: number): void {
+    if (this.#blockedSinceMs !== 0) {
+      if (nowMs - this.#blockedSinceMs >= stuckMs) this.drop();
+    } else if (this.#isLate(nowMs, stuckMs)) {
+      this.drop();
+    } else if (!this.#started && nowMs - this.#spokeAtMs >= waitingMs) {
+      this.#spokeAtMs = nowMs;
+      this.#exchange.cork(() => this.#write(WAITING));
+    }
+  }
+
+  /**
+   * Whether it has waited for so long because more long answers are written than the process can tell. The network takes megabytes for
+   * a client that reads nothing, so nobody knows whether this one does: one that is there comes back, and gets what there is by then.
+   */
+  #isLate(nowMs: number, lateMs: number): boolean {
+    return this.#source !== undefined && nowMs - this.#attachedAtMs >= lateMs && (this.#source.lateMs?.() ?? 0) >= lateMs;
+  }
+
+  drop(): void {
+    this.#exchange.drop();
+    this.#close();
+  }
+
+  #writable(): void {
+    this.#exchange.cork(() => {
+      if (this.#blockedSinceMs !== 0) {
+        // The client took something, be it not all: it is slow, not stuck.
+        this.#blockedSinceMs = this.#streams.nowMs();
+        if (!this.#exchange.write(PROBE)) return;
+        this.#blockedSinceMs = 0;
+        this.#source?.slow?.(this, false);
+      }
+      this.#tryFill();
+    });
+  }
+
+  #pump(): void {
+    if (this.#closed || this.#blockedSinceMs !== 0) return;
+    this.#exchange.cork(() => this.#tryFill());
+  }
+
+  #tryFill(): void {
+    try {
+      this.#fill();
+    } catch (error) {
+      // A source that fails half-way: nothing true can be said in the stream any more, and a broken one is retried.
+      this.#refusalOf(error);
+      setImmediate(() => this.drop());
+    }
+  }
+
+  /** Writes what the source has, until it has no more, the client takes no more, or others have waited long enough. */
+  #fill(): void {
+    const source = this.#source;
+    if (source === undefined) return;
+    for (let slices = 0; slices < SLICES_PER_TURN_MAX; slices++) {
+      if (this.#closed || this.#blockedSinceMs !== 0) return;
+      const { text, nextSeq, ended } = source.read(this.#seq, SLICE_MAX_CHARS);
+      this.#seq = nextSeq;
+      if (text !== '') {
+        this.#started = true;
+        this.#write(text);
+      }
+      if (ended) {
+        this.#exchange.endStream();
+        this.#close();
+        return;
+      }
+      if (text === '') return;
+    }
+    this.#planTurn();
+  }
+
+  #planTurn(): void {
+    if (this.#turnPlanned) return;
+    this.#turnPlanned = true;
+    setImmediate(() => {
+      this.#turnPlanned = false;
+      this.#pump();
+    });
+  }
+
+  #write(text: string): void {
+    if (this.#exchange.write(text)) return;
+    this.#blockedSinceMs = this.#streams.nowMs();
+    this.#source?.slow?.(this, true);
+  }
+
+  #close(): void {
+    if (this.#closed) return;
+    this.#closed = true;
+    this.#source?.slow?.(this, false);
+    this.#unsubscribe?.();
+    this.#unsubscribe = undefined;
+    this.#source = undefined;
+    this.#streams.forget(this);
+  }
+}
+
+export class EventStreams {
+  readonly nowMs: () => number;
+  readonly #stuckMs: number;
+  readonly #sweepMs: number;
+  readonly #waitingMs: number;
+  readonly #open = new Set<EventStream>();
+  #timer: NodeJS.Timeout | undefined;
+
+  constructor(times: StreamTimes) {
+    this.nowMs = () => times.nowMs();
+    this.#stuckMs = times.stuckMs ?? STUCK_MS;
+    this.#sweepMs = times.sweepMs ?? SWEEP_MS;
+    this.#waitingMs = times.waitingMs ?? PING_INTERVAL_MS;
+  }
+
+  /**
+   * Opens the stream at once and fills it when its source is there. `refusalOf` makes a Refusal of whatever the source
+   * rejects with; it is told in the stream (decisions §4).
+   */
+  open(exchange: Exchange, source: Promise<StreamPosition>, refusalOf: (error: unknown) => Refusal): void {
+    // The client may have left while the route was at work; then nobody waits for the source either.
+    if (!exchange.open) {
+      source.catch(refusalOf);
+      return;
+    }
+    const stream = new EventStream(exchange, this, refusalOf);
+    this.#open.add(stream);
+    this.#timer ??= setInterval(() => this.#sweep(), this.#sweepMs).unref();
+    source.then(
+      (position) => stream.attach(position),
+      (error: unknown) => stream.refuse(error),
+    );
+  }
+
+  get count(): number {
+    return this.#open.size;
+  }
+
+  /** Cuts what is still open. */
+  dropAll(): void {
+    for (const stream of this.#open) stream.drop();
+  }
+
+  forget(stream: EventStream): void {
+    this.#open.delete(stream);
+    if (this.#open.size > 0) return;
+    clearInterval(this.#timer);
+    this.#timer = undefined;
+  }
+
+  #sweep(): void {
+    const nowMs = this.nowMs();
+    for (const stream of this.#open) stream.look(nowMs, this.#stuckMs, this.#waitingMs);
+  }
+}

@@ -1,0 +1,15 @@
+/** Rows that two of the interfaces answer with, as they travel. */
+import type { AttachmentReply } from '../../protocol/runtime/messages.ts';
+import { timestamp } from '../../protocol/timestamp.ts';
+import type { ShownAttachment } from '../../storage/files/uploads.ts';
+import type { SmokeRun } from '../../storage/setup/smoke-runs.ts';
+
+/** A run as POST and GET /smoke answer it (service.md "Smoke run"). */
+export function smokeRunToWire({ id, passed, platformFailure, answers, createdAtMs }: SmokeRun) {
+  return { id, passed, createdAt: timestamp(createdAtMs), platformFailure, results: answers };
+}
+
+/** What somebody attached to a message, beside it. */
+export function attachmentToWire({ uploadId, name, mediaType, size }: ShownAttachment): AttachmentReply {
+  return { upload_id: uploadId, name, media_type: mediaType, size };
+}

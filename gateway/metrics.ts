@@ -1,0 +1,228 @@
+/** What /metrics tells (Prometheus text): requests by route and status, open streams, turns, the write queue, the process itself. */
+import { Counter, collectDefaultMetrics, Gauge, Registry } from 'prom-client';
+import type { ActorStats } from '../actors/turns/host.ts';
+import { CONDITIONS } from '../storage/files/conditions.ts';
+import type { LoadStats, LoadWatch } from '../watch/load-watch.ts';
+import type { StallStats, StallWatch } from '../watch/stall-watch.ts';
+import type { Starts } from '../watch/starts.ts';
+import type { Services } from './services.ts';
+
+export interface GatewayMetrics {
+  /** Counts an answer. `route` is a method and a pattern, so that the number of series is bounded. */
+  countRequest(route: string, status: number): void;
+  /** Prometheus text format 0.0.4. */
+  render(): Promise<string>;
+  readonly contentType: string;
+  /** Lets go of everything that is counted. */
+  close(): void;
+}
+
+/** Own registry: several servers in one process, as tests have them, do not meet. */
+export function createMetrics(services: Services, openStreams: () => number): GatewayMetrics {
+  const registry = new Registry();
+  collectDefaultMetrics({ register: registry });
+  // Counted by hand and handed over when asked for: a labelled counter costs more than a small answer.
+  const counts = new Map<string, Map<number, number>>();
+  new Counter({
+    name: 'gateway_requests_total',
+    help: 'Answers by route and status; 499 is a client that left before its answer.',
+    labelNames: ['route', 'status'],
+    registers: [registry],
+    collect() {
+      this.reset();
+      for (const [route, statuses] of counts) {
+        for (const [status, count] of statuses) this.inc({ route, status }, count);
+      }
+    },
+  });
+  new Gauge({
+    name: 'gateway_open_streams',
+    help: 'Event streams that are open now.',
+    registers: [registry],
+    collect() {
+      this.set(openStreams());
+    },
+  });
+  addConditionMetrics(registry, services);
+  addActorMetrics(registry, services);
+  addWriterMetrics(registry, services);
+  if (services.load !== undefined) addLoadMetrics(registry, services.load);
+  if (services.starts !== undefined) addStartMetrics(registry, services.starts);
+  if (services.stalls !== undefined) addLoopMetrics(registry, services.stalls);
+  return {
+    countRequest(route, status) {
+      let statuses = counts.get(route);
+      if (statuses === undefined) {
+        statuses = new Map();
+        counts.set(route, statuses);
+      }
+      statuses.set(status, (statuses.get(status) ?? 0) + 1);
+    },
+    render: () => registry.metrics(),
+    contentType: registry.contentType,
+    close: () => registry.clear(),
+  };
+}
+
+/** What `GET /readyz` tells, each by its name; 0 while it does not hold. */
+function addConditionMetrics(registry: Registry, services: Services): void {
+  new Gauge({
+    name: 'assistant_conditions',
+    help: 'What is wrong with this node now, by condition: 1, or the number of organisations or cells that it is about.',
+    labelNames: ['condition'],
+    registers: [registry],
+    collect() {
+      const held = services.storage.conditions.list();
+      for (const condition of CONDITIONS) this.set({ condition }, held.filter(({ name }) => name === condition).length);
+    },
+  });
+}
+
+/** What is alive in this process; all of it is 0 when nothing runs. */
+function addActorMetrics(registry: Registry, services: Services): void {
+  const gauges: readonly (readonly [string, string, keyof ActorStats])[] = [
+    ['assistant_conversations_active', 'Conversations in which a turn runs or waits.', 'conversations'],
+    ['assistant_turns_running', 'Turns that are being answered.', 'runningTurns'],
+    ['assistant_turns_waiting', 'Turns that wait behind another one of their conversation.', 'waitingTurns'],
+    ['assistant_turn_readers', 'Streams that follow a running turn.', 'readers'],
+  ];
+  for (const [name, help, stat] of gauges) {
+    new Gauge({
+      name,
+      help,
+      registers: [registry],
+      collect() {
+        this.set(services.actors.stats()[stat]);
+      },
+    });
+  }
+}
+
+function addWriterMetrics(registry: Registry, services: Services): void {
+  new Gauge({
+    name: 'storage_writes_outstanding',
+    help: 'Writes that wait for their commit.',
+    registers: [registry],
+    collect() {
+      this.set(services.storage.stats().outstanding);
+    },
+  });
+  new Counter({
+    name: 'storage_writes_total',
+    help: 'Writes by outcome; overloaded ones were refused untried.',
+    labelNames: ['outcome'],
+    registers: [registry],
+    collect() {
+      const { succeeded, failed, overloaded } = services.storage.stats();
+      this.reset();
+      this.inc({ outcome: 'succeeded' }, succeeded);
+      this.inc({ outcome: 'failed' }, failed);
+      this.inc({ outcome: 'overloaded' }, overloaded);
+    },
+  });
+  new Counter({
+    name: 'storage_commits_total',
+    help: 'Commits; several writes share one.',
+    registers: [registry],
+    collect() {
+      this.reset();
+      this.inc(services.storage.stats().commits);
+    },
+  });
+}
+
+/** How late the event loop was, and how often it stood still. */
+/** What decides whether new turns are taken. */
+function addLoadMetrics(registry: Registry, load: LoadWatch): void {
+  const gauges: readonly (readonly [string, string, (stats: LoadStats) => number])[] = [
+    ['assistant_overloaded', '1 while new turns are refused, because too much waits to be done.', (s) => Number(s.overloaded)],
+    [
+      'assistant_loop_late_median_seconds',
+      'How late the event loop is by its own work, at the median moment of the last seconds.',
+      (s) => s.lateMs / 1e3,
+    ],
+    ['assistant_turns_opening', 'Turns that were let in within the last second and have not begun.', (s) => s.turnsOpening],
+    ['storage_oldest_write_seconds', 'How long the oldest write waits for its commit.', (s) => s.writeAgeMs / 1e3],
+  ];
+  for (const [name, help, value] of gauges) {
+    new Gauge({
+      name,
+      help,
+      registers: [registry],
+      collect() {
+        this.set(value(load.stats()));
+      },
+    });
+  }
+  new Counter({
+    name: 'assistant_overloads_total',
+    help: 'Times that the process began to refuse new turns.',
+    registers: [registry],
+    collect() {
+      this.reset();
+      this.inc(load.stats().overloads);
+    },
+  });
+}
+
+/** The line in front of new turns. */
+function addStartMetrics(registry: Registry, starts: Pick<Starts, 'stats'>): void {
+  new Gauge({
+    name: 'assistant_starts_waiting',
+    help: 'New turns that wait in line for the event loop.',
+    registers: [registry],
+    collect() {
+      this.set(starts.stats().waiting);
+    },
+  });
+  new Counter({
+    name: 'assistant_starts_refused_total',
+    help: 'New turns that were refused because that line was full or slow.',
+    registers: [registry],
+    collect() {
+      this.reset();
+      this.inc(starts.stats().refused);
+    },
+  });
+}
+
+function addLoopMetrics(registry: Registry, watch: Pick<StallWatch, 'stats'>): void {
+  const gauges: readonly (readonly [string, string, (stats: StallStats) => number])[] = [
+    ['assistant_loop_late_p99_seconds', 'How late the event loop was: 99 of 100 looks of the last one to two minutes.', (s) => s.lateP99S],
+    ['assistant_loop_late_max_seconds', 'How late the event loop was at worst in the last one to two minutes.', (s) => s.lateMaxS],
+    ['assistant_loop_longest_cpu_seconds', 'Longest stretch of the loop in its own processor time, likewise.', (s) => s.longestCpuS],
+  ];
+  for (const [name, help, value] of gauges) {
+    new Gauge({
+      name,
+      help,
+      registers: [registry],
+      collect() {
+        this.set(value(watch.stats()));
+      },
+    });
+  }
+  new Counter({
+    name: 'assistant_loop_stalls_total',
+    help: 'Stretches over the bound: by the clock (wall), and by processor time of the loop (cpu), which a busy machine does not add to.',
+    labelNames: ['by'],
+    registers: [registry],
+    collect() {
+      const { stalls } = watch.stats();
+      this.reset();
+      this.inc({ by: 'wall' }, stalls.wall);
+      this.inc({ by: 'cpu' }, stalls.cpu);
+    },
+  });
+  new Gauge({
+    name: 'assistant_loop_last_stall_cpu_seconds',
+    help: 'The last stretch over the bound by processor time, and what of it took longest. No series before there was one.',
+    labelNames: ['what'],
+    registers: [registry],
+    collect() {
+      const { lastStall } = watch.stats();
+      this.reset();
+      if (lastStall !== null) this.set({ what: lastStall.what }, lastStall.cpuS);
+    },
+  });
+}

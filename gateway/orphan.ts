@@ -1,0 +1,31 @@
+/** A write that came too late: an app, a person or a conversation was deleted between the look at it and the write. */
+import { Refusal } from '../protocol/errors.ts';
+import { isOrphaned } from '../storage/sqlite/storage-error.ts';
+import { requireApp } from './console/lookup.ts';
+import { authenticateRuntime } from './credentials.ts';
+import type { Exchange } from './http/exchange.ts';
+import type { Route } from './route.ts';
+import type { Services } from './services.ts';
+import { setupCallOf, setupSessionOf } from './setup/access.ts';
+
+/** Looks at what the request names once more. @throws Refusal when it is gone */
+function lookAgain({ caller }: Route, exchange: Exchange, services: Services): void {
+  if (caller === 'runtime') authenticateRuntime(exchange, services);
+  if (caller === 'setup') setupCallOf(exchange.header, services);
+  if (caller === 'setup_claimant') setupSessionOf(exchange.header, services);
+  if (exchange.params.app !== undefined) requireApp(services, exchange.params.app);
+}
+
+/** What stands for an error: of a write that came too late, what the same request would be told a moment later. */
+export function orphanOf(error: unknown, route: Route, exchange: Exchange, services: Services): unknown {
+  if (!isOrphaned(error)) return error;
+  try {
+    lookAgain(route, exchange, services);
+  } catch (refusal) {
+    return refusal;
+  }
+  services.log.warn({ err: error, request_id: exchange.requestId }, 'what a write belongs to was deleted before it');
+  const message = 'What this belongs to was deleted at the same moment. Send the request again.';
+  // The setup interface knows 500 only (service.md "Errors").
+  return new Refusal('internal', message, { status: exchange.interface === 'setup' ? 500 : 503, retryAfterS: 1 });
+}

@@ -1,0 +1,243 @@
+/**
+ * Per-minute limits, one bucket per (pool, app, device) in this process: a soft first line of defence (service.md "Limits,
+ * the five caps", rules 1 and 2); and per person who signed, or else per address, because device ids cost nothing (decisions §11.5). A bucket fills by one with each request and leaks steadily, so a changed limit
+ * counts from the next request on: it is compared with the level and never stored.
+ *
+ * Of a cell each node tells the others what it let pass, and they fill their buckets with it, so a limit holds for the cell: a
+ * burst that reaches several nodes within the 50 ms until they know is let pass and has to be waited for afterwards. A setup
+ * session's requests are told at once. Without Redis every node counts what reaches it.
+ */
+import { LRUCache } from 'lru-cache';
+import type { SharedCounts } from '../actors/cluster/bus/shared-counts.ts';
+import { Refusal } from '../protocol/errors.ts';
+import { SETUP_REQUESTS_PER_MINUTE } from '../protocol/limits.ts';
+import type { RateLimit, RuntimeCaller } from './route.ts';
+
+const MINUTE_MS = 60_000;
+
+/**
+ * A bucket takes some 200 bytes, so these are 20 MB at most. A device that is pushed out starts afresh; whoever invents
+ * device ids to push others out is held by the buckets of the app.
+ */
+const DEVICE_BUCKETS_MAX = 100_000;
+/** Kept apart: invented device ids cannot push these out. */
+const APP_BUCKETS_MAX = 20_000;
+/** Kept apart likewise. Who holds more addresses than this is no single stranger; 20 MB at most, as for devices. */
+const ADDRESS_BUCKETS_MAX = 100_000;
+/** Nobody invents signed people; one bucket takes up to 500 bytes, with their id. */
+const PERSON_BUCKETS_MAX = 50_000;
+/** Open setup sessions of one process; each belongs to an app that somebody is configuring right now, and takes 1 KB. */
+const SESSIONS_MAX = 10_000;
+
+/**
+ * Wrong credentials of an address a minute, each kind by itself. Of setup tokens as many as a session has requests: they cannot be
+ * guessed, this is about noise. An operator's token may be one that a person chose.
+ */
+const WRONG_PER_MINUTE = { operator: 60, readyz: 60, setup: SETUP_REQUESTS_PER_MINUTE, cell: 60 } as const;
+export type CredentialKind = keyof typeof WRONG_PER_MINUTE;
+
+interface Bucket {
+  level: number;
+  atMs: number;
+}
+
+/** What a bucket holds at `nowMs`. A clock that was set back must not fill it. */
+function levelAt(bucket: Bucket, perMinute: number, nowMs: number): number {
+  const elapsedMs = Math.max(0, nowMs - bucket.atMs);
+  return Math.max(0, bucket.level - (elapsedMs * perMinute) / MINUTE_MS);
+}
+
+/** Seconds until one request more fits into a bucket that holds so many; 0: it fits now. */
+function waitUntilFits(level: number, perMinute: number): number {
+  if (level + 1 <= perMinute) return 0;
+  if (perMinute <= 0) return MINUTE_MS / 1000;
+  return Math.max(1, Math.ceil(((level + 1 - perMinute) * MINUTE_MS) / perMinute / 1000));
+}
+
+/** Names of buckets among nodes: kind, the limit by which they leak, and their key here. */
+const SHARED_NAME = /^(device|app|address|person) (\d+(?:\.\d+)?) (.+)$/s;
+const SHARED_SESSION = 'session ';
+
+/** Who is counted: `person` is the id that somebody signed for; null, or absent: nobody did. */
+export type Counted = Pick<RuntimeCaller, 'app' | 'deviceId' | 'address'> & { readonly person?: string | null };
+type Scope = RateLimit['scope'];
+
+const WHO: Readonly<Record<Scope, string>> = {
+  device: 'this device',
+  app: 'this app',
+  address: 'this address',
+  person: 'this person',
+};
+
+const BUCKETS_MAX: Readonly<Record<Scope, number>> = {
+  device: DEVICE_BUCKETS_MAX,
+  app: APP_BUCKETS_MAX,
+  address: ADDRESS_BUCKETS_MAX,
+  person: PERSON_BUCKETS_MAX,
+};
+
+/** The bucket's name after its app; undefined: the limit is not about this caller. */
+function bucketOf(scope: Scope, { deviceId, address, person = null }: Counted): string | undefined {
+  if (scope === 'app') return '';
+  if (scope === 'device') return ` ${deviceId}`;
+  if (scope === 'person') return person === null ? undefined : ` ${person}`;
+  return person === null ? ` ${address}` : undefined;
+}
+
+function tooMany(who: string, waitS: number): Refusal {
+  return new Refusal('rate_limited', `Too many requests from ${who}. Try again in ${waitS} s.`, { retryAfterS: waitS });
+}
+
+function tooManyWrong(waitS: number): Refusal {
+  return new Refusal('rate_limited', `Too many wrong credentials from this address. Try again in ${waitS} s.`, { retryAfterS: waitS });
+}
+
+export class RateBuckets {
+  readonly #nowMs: () => number;
+  /** Made when they are first needed: each takes the memory of all that it may hold at once, some megabytes. */
+  readonly #made: Partial<Record<Scope, LRUCache<string, Bucket>>> = {};
+  /** When the last requests of a session came, oldest first: at most as many as a minute may have. */
+  readonly #sessions = new LRUCache<string, number[]>({ max: SESSIONS_MAX });
+
+  readonly #others: SharedCounts | undefined;
+
+  /** `others`: the counts of the cell, where there are other nodes. */
+  constructor(nowMs: () => number, others?: SharedCounts) {
+    this.#nowMs = nowMs;
+    this.#others = others;
+    others?.listen((name, count) => this.#heard(name, count));
+  }
+
+  #buckets(scope: Scope): LRUCache<string, Bucket> {
+    const made = this.#made[scope] ?? new LRUCache<string, Bucket>({ max: BUCKETS_MAX[scope] });
+    this.#made[scope] = made;
+    return made;
+  }
+
+  /** Another node let requests pass. */
+  #heard(name: string, count: number): void {
+    if (name.startsWith(SHARED_SESSION)) {
+      const sessionId = name.slice(SHARED_SESSION.length);
+      const times = [...this.#timesOf(sessionId), ...Array<number>(Math.min(count, SETUP_REQUESTS_PER_MINUTE)).fill(this.#nowMs())];
+      this.#sessions.set(sessionId, times.slice(-SETUP_REQUESTS_PER_MINUTE));
+      return;
+    }
+    const [, kind, perMinute, key] = SHARED_NAME.exec(name) ?? [];
+    if (key === undefined) return;
+    const bucket = this.#bucket(this.#buckets(kind as Scope), key);
+    const nowMs = this.#nowMs();
+    bucket.level = Math.max(0, levelAt(bucket, Number(perMinute), nowMs) + count);
+    bucket.atMs = nowMs;
+  }
+
+  /** How many more requests of this caller would pass `limit` at once, now; Infinity when it does not count them. Counts nothing. */
+  left({ pool, scope, perMinute: limitOf }: RateLimit, caller: Counted): number {
+    const perMinute = limitOf(caller.app);
+    const name = bucketOf(scope, caller);
+    if (name === undefined || perMinute === Infinity) return Infinity;
+    const bucket = this.#buckets(scope).peek(`${pool} ${caller.app.id}${name}`);
+    if (bucket === undefined) return perMinute;
+    return Math.max(0, Math.floor(perMinute - levelAt(bucket, perMinute, this.#nowMs())));
+  }
+
+  /** Counts the request in every bucket. @throws Refusal `rate_limited` with Retry-After when one is full; then it counts no further. */
+  pass(limits: readonly RateLimit[], caller: Counted): void {
+    for (const limit of limits) {
+      const name = bucketOf(limit.scope, caller);
+      const perMinute = limit.perMinute(caller.app);
+      if (name === undefined || perMinute === Infinity) continue;
+      const isModest = limit.keptPerAddress !== undefined && this.#isModest(limit.pool, limit.keptPerAddress, caller);
+      this.#pass(limit, perMinute, `${limit.pool} ${caller.app.id}${name}`, isModest);
+    }
+  }
+
+  /** Takes back what `pass` counted: nothing was done for the request, and its client is asked to send it again. */
+  giveBack(limits: readonly RateLimit[], caller: Counted): void {
+    for (const { pool, scope, perMinute: limitOf } of limits) {
+      const name = bucketOf(scope, caller);
+      const perMinute = limitOf(caller.app);
+      if (name === undefined || perMinute === Infinity) continue;
+      const key = `${pool} ${caller.app.id}${name}`;
+      const bucket = this.#buckets(scope).peek(key);
+      if (bucket !== undefined) bucket.level = Math.max(0, bucket.level - 1);
+      this.#others?.count(`${scope} ${perMinute} ${key}`, -1);
+    }
+  }
+
+  /** Counts the request for its address, whatever becomes of it. True: the address sent few of them lately. */
+  #isModest(pool: string, keptPerMinute: number, { app, address }: Counted): boolean {
+    return this.#take(this.#buckets('address'), `${pool} ${app.id} ${address}`, keptPerMinute) === 0;
+  }
+
+  /** Counts a wrong credential of the address. @throws Refusal `rate_limited` with Retry-After when there were too many. */
+  failed(kind: CredentialKind, address: string): void {
+    const key = `wrong ${kind} ${address}`;
+    const perMinute = WRONG_PER_MINUTE[kind];
+    const waitS = this.#take(this.#buckets('address'), key, perMinute);
+    if (waitS > 0) throw tooManyWrong(waitS);
+    this.#others?.count(`address ${perMinute} ${key}`);
+  }
+
+  /** To be asked before a credential is compared. @throws Refusal `rate_limited` with Retry-After while there were too many wrong ones. */
+  refuseGuesses(kind: CredentialKind, address: string): void {
+    const bucket = this.#buckets('address').peek(`wrong ${kind} ${address}`);
+    const perMinute = WRONG_PER_MINUTE[kind];
+    const waitS = bucket === undefined ? 0 : waitUntilFits(levelAt(bucket, perMinute, this.#nowMs()), perMinute);
+    if (waitS > 0) throw tooManyWrong(waitS);
+  }
+
+  /** When the requests of the last minute came. */
+  #timesOf(sessionId: string): number[] {
+    const nowMs = this.#nowMs();
+    const times = this.#sessions.get(sessionId) ?? [];
+    while (times[0] !== undefined && nowMs - times[0] >= MINUTE_MS) times.shift();
+    return times;
+  }
+
+  /**
+   * Counts a request of a setup session: 120 in any minute, exactly; in a cell but for requests that reach two nodes at the
+   * same moment. @throws Refusal `rate_limited` with Retry-After.
+   */
+  passSession(sessionId: string): void {
+    const nowMs = this.#nowMs();
+    const times = this.#timesOf(sessionId);
+    if (times.length >= SETUP_REQUESTS_PER_MINUTE)
+      throw tooMany('this session', Math.ceil(((times[0] as number) + MINUTE_MS - nowMs) / 1000));
+    times.push(nowMs);
+    this.#sessions.set(sessionId, times);
+    this.#others?.tell(SHARED_SESSION + sessionId, 1);
+  }
+
+  /** `isKept`: it passes although the bucket is full, unless too many did. */
+  #pass({ scope, retryAfterS, keptTogether = Infinity }: RateLimit, perMinute: number, key: string, isKept: boolean): void {
+    const waitS = this.#take(this.#buckets(scope), key, perMinute);
+    if (waitS > 0 && isKept && this.#take(this.#buckets(scope), `${key} kept`, keptTogether) === 0) return;
+    if (waitS > 0) throw tooMany(WHO[scope], retryAfterS ?? waitS);
+    this.#others?.count(`${scope} ${perMinute} ${key}`);
+  }
+
+  /** Seconds until one request more fits; 0: it fitted and is counted. */
+  #take(buckets: LRUCache<string, Bucket>, key: string, perMinute: number): number {
+    const bucket = this.#bucket(buckets, key);
+    const nowMs = this.#nowMs();
+    bucket.level = levelAt(bucket, perMinute, nowMs);
+    bucket.atMs = nowMs;
+    const waitS = waitUntilFits(bucket.level, perMinute);
+    if (waitS === 0) bucket.level += 1;
+    return waitS;
+  }
+
+  #bucket(buckets: LRUCache<string, Bucket>, key: string): Bucket {
+    let bucket = buckets.get(key);
+    if (bucket === undefined) {
+      bucket = { level: 0, atMs: this.#nowMs() };
+      buckets.set(key, bucket);
+    }
+    return bucket;
+  }
+}
+
+/** A fixed number of requests a minute; with `retryAfterS`, a fixed `Retry-After` too. */
+export function perMinute(pool: string, scope: RateLimit['scope'], requests: number, retryAfterS?: number): RateLimit {
+  return { pool, scope, perMinute: () => requests, ...(retryAfterS !== undefined && { retryAfterS }) };
+}

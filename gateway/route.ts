@@ -1,0 +1,170 @@
+/** A route is a value: who may call it, with what body, and what it answers. One file renders the answer. */
+import type * as v from 'valibot';
+import type { Cells } from '../actors/cells/cells.ts';
+import type { FrameSource } from '../actors/frame-source.ts';
+import type { SetupCall } from '../actors/setup/admission.ts';
+import type { UploadPlace } from '../actors/uploads/places.ts';
+import type { AppRecord } from '../storage/apps/apps.ts';
+import type { Channel } from '../storage/organisations/organisations.ts';
+import type { SessionRef } from '../storage/setup/setup-access.ts';
+import type { LargeBodyKind } from './http/large-body.ts';
+import type { Services } from './services.ts';
+
+export type Method = 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
+
+/** A client SDK that presented a valid publishable key. */
+export interface RuntimeCaller {
+  readonly app: AppRecord;
+  readonly organisationId: string;
+  readonly channel: Channel;
+  /** 32 lowercase hex characters, or '' when the caller sent none. */
+  readonly deviceId: string;
+  /** What limits know the client's address by: of IPv4 the address, of IPv6 the network of 64 bits. */
+  readonly address: string;
+}
+
+/** One that passed the limits of its route. */
+export interface AdmittedCaller extends RuntimeCaller {
+  /**
+   * Counts the request in buckets beside the route's, by what its body says: of the person who signed for it, or of the address.
+   * @throws Refusal `rate_limited`
+   */
+  pass(limits: readonly RateLimit[], person: string | null): void;
+  /** Takes the request out of all these buckets again: nothing was done for it, and it is to be sent again. */
+  giveBack(): void;
+  /** How many more requests like this one fit into the minute now. */
+  minuteLeft(): number;
+}
+
+export interface Callers {
+  anyone: null;
+  runtime: AdmittedCaller;
+  operator: null;
+  /** Whoever has a session's token, before the session is started. */
+  setup_claimant: SessionRef;
+  /** The agent of a running session. */
+  setup: SetupCall;
+  /** Another cell of the installation. What it gets is this one. */
+  cell: Cells;
+}
+export type CallerKind = keyof Callers;
+
+/** A route that takes a file instead of JSON: one part of a multipart/form-data body. */
+export interface UploadRule {
+  /** The part's name. */
+  readonly field: string;
+  /** Of the file itself, without the framing around it. */
+  readonly maxBytes: number;
+  /**
+   * What is asked of the caller before the file is read, and a place for it, which is left when the file is let go of; it may also end the
+   * upload. Runtime callers only; absent: anybody may, for as long as bytes keep coming. @throws Refusal
+   */
+  readonly enter?: (caller: RuntimeCaller, services: Services) => UploadPlace;
+}
+
+export interface UploadedFile {
+  /** At least one. */
+  readonly bytes: Uint8Array;
+  /** As the client calls it, without folders; '' when it did not say. Says nothing about what the bytes are. */
+  readonly fileName: string;
+}
+
+export interface RouteInput<Body, Caller, Upload = null> {
+  readonly caller: Caller;
+  readonly body: Body;
+  readonly upload: Upload;
+  /** Path parameters by the name they have in `path`. */
+  readonly params: Readonly<Record<string, string>>;
+  readonly query: URLSearchParams;
+  /** Header by lowercase name, '' when absent. */
+  header(name: string): string;
+  readonly requestId: string;
+  /** The client's address, behind proxies that are trusted; '' when nobody knows any more. */
+  readonly clientAddress: string;
+  /** What limits know that address by, see client-address.ts. */
+  readonly address: string;
+}
+
+export type Reply =
+  | { readonly kind: 'json'; readonly status: number; readonly body: unknown; readonly headers?: Readonly<Record<string, string>> }
+  | { readonly kind: 'rendered-json'; readonly status: number; readonly body: Uint8Array }
+  | { readonly kind: 'text'; readonly status: number; readonly body: string; readonly headers: Readonly<Record<string, string>> }
+  | { readonly kind: 'bytes'; readonly status: number; readonly body: Uint8Array; readonly headers: Readonly<Record<string, string>> }
+  | { readonly kind: 'empty'; readonly status: number; readonly headers?: Readonly<Record<string, string>> }
+  | { readonly kind: 'stream'; readonly source: Promise<StreamPosition> };
+
+export interface StreamPosition {
+  readonly source: FrameSource;
+  readonly fromSeq: number;
+}
+
+/** A bucket a request must pass, e.g. 20 a minute per device of an app; `perMinute` may depend on the app's settings. */
+export interface RateLimit {
+  /** Requests of one pool share buckets; every pool has its own. */
+  readonly pool: string;
+  /** `person`: counted when somebody has signed for the caller; `address`: when nobody has. */
+  readonly scope: 'device' | 'app' | 'person' | 'address';
+  /** Infinity: nobody counts. */
+  perMinute(app: AppRecord): number;
+  /** Of an app's bucket: this many requests a minute of each address pass although others have filled it. */
+  readonly keptPerAddress?: number;
+  /** This many requests a minute pass so of all addresses together: addresses are cheap to somebody who has a network of them. */
+  readonly keptTogether?: number;
+  /** Said as `Retry-After` instead of the time until one request more fits. */
+  readonly retryAfterS?: number;
+}
+
+export interface Route<
+  Schema extends v.GenericSchema | null = v.GenericSchema | null,
+  Kind extends CallerKind = CallerKind,
+  Upload extends UploadRule | null = UploadRule | null,
+> {
+  readonly method: Method;
+  /** uWebSockets pattern, e.g. `/v1/chat/:turn_id`. */
+  readonly path: string;
+  readonly caller: Kind;
+  readonly limits: readonly RateLimit[];
+  /** Null: no JSON body is read. */
+  readonly body: Schema;
+  readonly bodyMaxBytes?: number;
+  /** A large body is read beside the event loop as this kind, by the schema in `body`. Runtime routes only, and none with a `newWork` that is a function. */
+  readonly largeBody?: LargeBodyKind;
+  /** Instead of `body`, which is null then. */
+  readonly upload?: Upload;
+  /** What a suspended app is told here (service.md "Authentication" rule 6); absent: it is served. Runtime callers only. */
+  readonly suspended?: 'app_suspended' | 'quota_exceeded';
+  /**
+   * It begins new work, which an overloaded process refuses. `true`: before the body is read. A function: by what the body says, which
+   * is not checked yet, and whether the turn with an id is there and did not fail; one that is announced as large is refused unread.
+   * Runtime callers only.
+   */
+  readonly newWork?: true | ((body: unknown, hasTurn: (turnId: string) => boolean) => boolean);
+  /** Answered by whichever cell it reaches, although its path names something of an organisation (decisions §10). */
+  readonly anyCell?: true;
+  handle(
+    input: RouteInput<
+      Schema extends v.GenericSchema ? v.InferOutput<Schema> : null,
+      Callers[Kind],
+      Upload extends UploadRule ? UploadedFile : null
+    >,
+    services: Services,
+  ): Reply | Promise<Reply>;
+}
+
+/** Keeps a route's own types while it is written, and forgets them for the table it goes into. */
+export function defineRoute<
+  const Schema extends v.GenericSchema | null,
+  const Kind extends CallerKind,
+  const Upload extends UploadRule | null = null,
+>(route: Route<Schema, Kind, Upload>): Route {
+  return route as unknown as Route;
+}
+
+/** The name of a route in logs and metrics. */
+export function routeName(route: Pick<Route, 'method' | 'path'>): string {
+  return `${route.method} ${route.path}`;
+}
+
+export function json(body: unknown, status = 200, headers?: Readonly<Record<string, string>>): Reply {
+  return headers === undefined ? { kind: 'json', status, body } : { kind: 'json', status, body, headers };
+}

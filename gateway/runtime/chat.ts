@@ -1,0 +1,105 @@
+/** POST /v1/chat, and re-attaching to and stopping a turn: the routes; what a turn is lives behind the actors' door. */
+import { randomUUID } from 'node:crypto';
+import type { TurnCommand } from '../../actors/turns/command.ts';
+import { Refusal } from '../../protocol/errors.ts';
+import { runtimeHeader } from '../../protocol/headers.ts';
+import { type ChatRequest, chatRequest } from '../../protocol/runtime/chat.ts';
+import { seqAfter } from '../http/request-headers.ts';
+import { defineRoute, json, type Route, type RouteInput, type RuntimeCaller } from '../route.ts';
+import type { Services } from '../services.ts';
+import { actingCaller } from './device.ts';
+import { turnPerson } from './identity.ts';
+import { messagesPool, senderPools, writePools } from './pools.ts';
+
+const TURN_ID = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/i;
+
+/** What a retry must repeat: the body, the device, the channel and the person (decisions §4). */
+function fingerprint(body: ChatRequest, caller: RuntimeCaller, person: TurnCommand['person'], { storage }: Services): string {
+  const repeated = [caller.channel, caller.deviceId, person?.externalUserId, { ...body, turn_id: body.turn_id?.toLowerCase() }];
+  // Keyed: of a short message one could guess what was in it otherwise.
+  return storage.vault.digest('turn', Buffer.from(JSON.stringify(repeated))).toString('hex');
+}
+
+/** A continuation goes on with what a turn began: its person waits for it. A retry of a turn that is there reads it. */
+function beginsSomething(body: unknown, hasTurn: (turnId: string) => boolean): boolean {
+  const { tool_results: results, turn_id: turnId } = (body ?? {}) as { readonly tool_results?: unknown; readonly turn_id?: unknown };
+  if (Array.isArray(results) && results.length > 0) return false;
+  return typeof turnId !== 'string' || !TURN_ID.test(turnId) || !hasTurn(turnId.toLowerCase());
+}
+
+/** For the refusal of a caller without a device. */
+const WHY = 'a turn is given only to the device that opened it, and to whoever its conversation is';
+
+/** Notes that the app has called in (decisions §11.10). A turn is answered whether or not that could be written. */
+async function callIn({ organisationId, app }: RuntimeCaller, { storage, setup, log, nowMs }: Services): Promise<void> {
+  try {
+    await storage.write(organisationId, 'noteHandshake', { appId: app.id, nowMs: nowMs() });
+    await setup.settled(organisationId, app.id);
+  } catch (error) {
+    log.error({ err: error, app_id: app.id }, 'the first handshake of an app could not be noted');
+  }
+}
+
+function turnCaller(input: RouteInput<null, RuntimeCaller>, services: Services) {
+  const turnId = input.params.turn_id ?? '';
+  if (!TURN_ID.test(turnId)) throw new Refusal('invalid_request', 'turn_id in the path must be a UUID.');
+  return { turnId: turnId.toLowerCase(), caller: actingCaller(input, services, WHY) };
+}
+
+export const chatRoutes: readonly Route[] = [
+  defineRoute({
+    method: 'POST',
+    path: '/v1/chat',
+    caller: 'runtime',
+    limits: [messagesPool('chat')],
+    body: chatRequest,
+    newWork: beginsSomething,
+    async handle({ caller, body, requestId, header }, services) {
+      const person = turnPerson(body.user, caller, services);
+      caller.pass(senderPools('chat'), person?.verified === true ? person.externalUserId : null);
+      const command = {
+        app: caller.app,
+        organisationId: caller.organisationId,
+        channel: caller.channel,
+        deviceId: caller.deviceId,
+        address: caller.address,
+        person,
+        turnId: body.turn_id?.toLowerCase() ?? randomUUID(),
+        fingerprint: fingerprint(body, caller, person, services),
+        requestId,
+        purpose: 'person',
+        body,
+        userToken: runtimeHeader(header, 'userToken'),
+        minuteLeft: caller.minuteLeft,
+      } as const;
+      // Once in the life of an app: the turn waits until it is noted.
+      const called = caller.app.handshakeAtMs === null ? callIn(caller, services) : undefined;
+      const source = called === undefined ? services.actors.openTurn(command) : called.then(() => services.actors.openTurn(command));
+      return { kind: 'stream', source };
+    },
+  }),
+  defineRoute({
+    method: 'GET',
+    path: '/v1/chat/:turn_id',
+    caller: 'runtime',
+    limits: writePools('attach'),
+    body: null,
+    async handle(input, services) {
+      const { caller, turnId } = turnCaller(input, services);
+      const { source, fromSeq } = await services.actors.attachTurn(caller, turnId);
+      const wanted = seqAfter(input.header('last-event-id'), 0);
+      return { kind: 'stream', source: Promise.resolve({ source, fromSeq: Math.max(fromSeq, wanted) }) };
+    },
+  }),
+  defineRoute({
+    method: 'POST',
+    path: '/v1/chat/:turn_id/stop',
+    caller: 'runtime',
+    limits: writePools('stop'),
+    body: null,
+    async handle(input, services) {
+      const { caller, turnId } = turnCaller(input, services);
+      return json({ ok: true, stopped: await services.actors.stopTurn(caller, turnId) });
+    },
+  }),
+];

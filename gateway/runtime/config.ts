@@ -1,0 +1,83 @@
+/**
+ * GET /v1/apps/config (service.md "GET /v1/apps/config"): the published configuration for a live key, the draft for a test
+ * key, and whether the launcher is to be shown. The most frequent request there is: rendered once per revision.
+ */
+import { CONFIG_PER_MINUTE_PER_APP, CONFIG_PER_MINUTE_PER_DEVICE } from '../../protocol/limits.ts';
+import type { AppConfigReply } from '../../protocol/runtime/config.ts';
+import { timestamp } from '../../protocol/timestamp.ts';
+import { type PublishedConfig, readPublishedConfig } from '../../storage/apps/drafts.ts';
+import { isCreditExhaustedLately } from '../../storage/billing/usage.ts';
+import type { Connection } from '../../storage/sqlite/connection.ts';
+import { etagOf, noneMatch } from '../http/etag.ts';
+import { perMinute } from '../rate-limit.ts';
+import { defineRoute, type Reply, type RuntimeCaller } from '../route.ts';
+import type { Services } from '../services.ts';
+
+interface Rendered {
+  readonly fresh: Reply;
+  readonly unchanged: Reply;
+  readonly etag: string;
+}
+
+/** Keyed by what storage keeps per revision and channel, so an entry lives as long as that does. */
+const rendered = new WeakMap<PublishedConfig, Map<string, Rendered>>();
+
+function render(published: PublishedConfig, caller: RuntimeCaller, available: boolean): Rendered {
+  const { version, config } = published;
+  const channel: AppConfigReply['channel'] = caller.channel === 'live' ? 'published' : 'draft';
+  const updated_at = timestamp(published.updatedAtMs);
+  const reply: AppConfigReply = { channel, version, updated_at, available, config };
+  // `updated_at` is informational: saving a draft without a change must not make every SDK fetch it again.
+  const etag = etagOf(JSON.stringify([channel, version, available, config]));
+  const headers = { ETag: etag, 'Cache-Control': 'private, no-cache' };
+  return {
+    etag,
+    fresh: {
+      kind: 'text',
+      status: 200,
+      body: JSON.stringify(reply),
+      headers: { ...headers, 'Content-Type': 'application/json; charset=utf-8', 'X-Content-Type-Options': 'nosniff' },
+    },
+    unchanged: { kind: 'empty', status: 304, headers },
+  };
+}
+
+function renderOnce(published: PublishedConfig, caller: RuntimeCaller, available: boolean): Rendered {
+  let variants = rendered.get(published);
+  if (variants === undefined) {
+    variants = new Map();
+    rendered.set(published, variants);
+  }
+  const variant = `${caller.channel} ${available}`;
+  let answer = variants.get(variant);
+  if (answer === undefined) {
+    answer = render(published, caller, available);
+    variants.set(variant, answer);
+  }
+  return answer;
+}
+
+/**
+ * Whether the launcher is to be shown: not once the credit is exhausted (service.md "Limits" rule 5). Caps that end with the
+ * day do not hide it: their notice says so calmly, and a launcher that came and went every day would not. Test keys never
+ * spend credit.
+ */
+function isAvailable({ app, channel, organisationId }: RuntimeCaller, db: Connection, { storage, nowMs }: Services): boolean {
+  if (channel === 'sandbox' || !app.settings.hardCap) return true;
+  return !isCreditExhaustedLately(storage.control, db, organisationId, nowMs());
+}
+
+export const configRoute = defineRoute({
+  method: 'GET',
+  path: '/v1/apps/config',
+  caller: 'runtime',
+  limits: [perMinute('config', 'device', CONFIG_PER_MINUTE_PER_DEVICE), perMinute('config', 'app', CONFIG_PER_MINUTE_PER_APP)],
+  body: null,
+  suspended: 'app_suspended',
+  handle({ caller, header }, services) {
+    const db = services.storage.organisation(caller.organisationId);
+    const published = readPublishedConfig(db, caller.app, caller.channel);
+    const answer = renderOnce(published, caller, isAvailable(caller, db, services));
+    return noneMatch(header('if-none-match'), answer.etag) ? answer.unchanged : answer.fresh;
+  },
+});

@@ -1,0 +1,50 @@
+/** GET /v1/conversations: the caller's own, newest first, a page at a time. */
+import { concealmentOf } from '../../actors/people/concealment.ts';
+import { holderOf, ownConversation } from '../../actors/people/ownership.ts';
+import { clipWhole } from '../../protocol/placeholder.ts';
+import { CONVERSATION_TITLE_MAX_CHARS, type ConversationsReply, conversationsQuery } from '../../protocol/runtime/conversations.ts';
+import { timestamp } from '../../protocol/timestamp.ts';
+import { listOwnConversations, type OwnConversation } from '../../storage/conversations/own-conversations.ts';
+import { checkQuery } from '../http/query.ts';
+import { perMinute } from '../rate-limit.ts';
+import { defineRoute, json } from '../route.ts';
+import type { Services } from '../services.ts';
+import { callerOf, requireDevice } from './device.ts';
+
+/** As pages of messages: read on the event loop, and more than any person scrolls. */
+const PAGES_PER_MINUTE_PER_DEVICE = 600;
+
+/** The first line, cut where no placeholder stands, with the person's own data in it. */
+function titleOf(organisationId: string, conversation: OwnConversation, { storage }: Services): string {
+  const [line = ''] = conversation.firstWords.trim().split('\n', 1);
+  return concealmentOf(storage, organisationId, conversation).restore(clipWhole(line.trim(), CONVERSATION_TITLE_MAX_CHARS));
+}
+
+export const conversationsRoute = defineRoute({
+  method: 'GET',
+  path: '/v1/conversations',
+  caller: 'runtime',
+  limits: [perMinute('conversations', 'device', PAGES_PER_MINUTE_PER_DEVICE)],
+  body: null,
+  handle(input, services) {
+    const { limit, before } = checkQuery(conversationsQuery, input.query);
+    const caller = callerOf(input, services);
+    if (caller.person === null)
+      requireDevice(input.caller, 'conversations are listed to the device that held them, or to the person who signs');
+    const { organisationId } = caller;
+    const db = services.storage.organisation(organisationId);
+    const from = before === undefined ? undefined : ownConversation(db, before, caller);
+    // One more tells whether there are more; what is not the caller's is as if it were not there.
+    const found = before !== undefined && from === undefined ? [] : listOwnConversations(db, holderOf(db, caller), from, limit + 1);
+    const reply: ConversationsReply = {
+      conversations: found.slice(0, limit).map((conversation) => ({
+        conversation_id: conversation.id,
+        title: titleOf(organisationId, conversation, services),
+        created_at: timestamp(conversation.createdAtMs),
+        updated_at: timestamp(conversation.updatedAtMs),
+      })),
+      has_more: found.length > limit,
+    };
+    return json(reply);
+  },
+});

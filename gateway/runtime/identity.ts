@@ -1,0 +1,82 @@
+/** Who is signed in on a turn (service.md POST /v1/chat rule 2, "Authentication" 4). */
+import { createHmac, timingSafeEqual } from 'node:crypto';
+import type { TurnCommand } from '../../actors/turns/command.ts';
+import { Refusal } from '../../protocol/errors.ts';
+import { USER_HEADER } from '../../protocol/headers.ts';
+import { parseUserHeader, type SignedUser } from '../../protocol/runtime/signed-user.ts';
+import { readIdentitySecrets } from '../../storage/apps/identity-secrets.ts';
+import { readBinding } from '../../storage/people/devices.ts';
+import { readEndUser } from '../../storage/people/end-users.ts';
+import type { RouteInput, RuntimeCaller } from '../route.ts';
+import type { Services } from '../services.ts';
+
+const SIGNATURE = /^[0-9a-f]{64}$/;
+
+function isSignature(secret: string, userId: string, hmac: string): boolean {
+  return timingSafeEqual(createHmac('sha256', secret).update(userId).digest(), Buffer.from(hmac, 'hex'));
+}
+
+/** Whether `hmac` is lowercase hex HMAC-SHA256 of the user id with the app's identity secret, or the one before it. */
+export function isSignedBy(
+  user: { id: string; hmac?: string | null | undefined },
+  caller: Pick<RuntimeCaller, 'organisationId' | 'app'>,
+  services: Pick<Services, 'storage' | 'nowMs'>,
+): boolean {
+  const { hmac } = user;
+  if (hmac == null || !SIGNATURE.test(hmac)) return false;
+  const { storage } = services;
+  const secrets = readIdentitySecrets(storage.organisation(caller.organisationId), storage.vault, caller.app.id, services.nowMs());
+  if (secrets === undefined) return false;
+  return isSignature(secrets.current, user.id, hmac) || (secrets.previous !== null && isSignature(secrets.previous.secret, user.id, hmac));
+}
+
+/** Whom the device stands for where the turn does not say: the person of its POST /v1/identify; null: nobody. */
+function boundPerson({ organisationId, app, channel, deviceId }: RuntimeCaller, { storage }: Services): TurnCommand['person'] {
+  if (deviceId === '') return null;
+  const binding = readBinding(storage.organisation(organisationId), app.id, channel, deviceId);
+  return binding === undefined ? null : { externalUserId: binding.externalUserId, verified: binding.proven };
+}
+
+/** A request that may carry a signature of the person: in its body, or in a header. */
+export type SignedRequest = Pick<RouteInput<unknown, RuntimeCaller>, 'caller' | 'header' | 'body'>;
+
+/**
+ * The id of the person who signed the request, in `user` of its body or else in X-Service-User; null: nobody did. A signature that is
+ * missing or wrong is as if none had been sent, as on a turn. @throws Refusal 400 `invalid_request` for a malformed header.
+ */
+export function signerOf({ caller, header, body }: SignedRequest, services: Services): string | null {
+  const { user } = (body ?? {}) as { readonly user?: SignedUser | null };
+  const named = user === undefined ? parseUserHeader(header(USER_HEADER)) : user;
+  return named != null && isSignedBy(named, caller, services) ? named.id : null;
+}
+
+/** The id of the person who is counted for a request: who signed its header, or else whom the device is bound to with a signature; null: nobody. */
+export function signedPersonOf(caller: RuntimeCaller, header: SignedRequest['header'], services: Services): string | null {
+  const signer = signerOf({ caller, header, body: null }, services);
+  if (signer !== null) return signer;
+  const person = boundPerson(caller, services);
+  return person?.verified === true ? person.externalUserId : null;
+}
+
+/**
+ * The person of a turn; null: the device's anonymous record. `user` given: that person, whatever device sent it; one whose
+ * record was signed for is served as anonymous when the turn is not signed. Null: nobody. Undefined: as the device is bound.
+ * @throws Refusal 403 `invalid_request` when the app requires a verified person and the turn shows none.
+ */
+export function turnPerson(user: SignedUser | null | undefined, caller: RuntimeCaller, services: Services): TurnCommand['person'] {
+  const verified = user != null && isSignedBy(user, caller, services);
+  if (caller.app.settings.requireIdentity && !verified) {
+    throw new Refusal(
+      'invalid_request',
+      'This app serves signed-in people only: send `user` with an `hmac` that is the lowercase hex HMAC-SHA256 of user.id with the app identity secret, made on your backend.',
+      { status: 403 },
+    );
+  }
+  if (user === undefined) return boundPerson(caller, services);
+  if (user === null) return null;
+  if (!verified) {
+    const db = services.storage.organisation(caller.organisationId);
+    if (readEndUser(db, caller.app.id, caller.channel, user.id)?.verified === true) return null;
+  }
+  return { externalUserId: user.id, verified };
+}

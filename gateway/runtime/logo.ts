@@ -1,0 +1,61 @@
+/** GET /v1/apps/logo (service.md "GET /v1/apps/logo"): the published logo for a live key, the draft's for a test key. */
+import { Refusal } from '../../protocol/errors.ts';
+import { CONFIG_PER_MINUTE_PER_APP, CONFIG_PER_MINUTE_PER_DEVICE } from '../../protocol/limits.ts';
+import { type Asset, readAsset } from '../../storage/apps/assets.ts';
+import { readPublishedConfig } from '../../storage/apps/drafts.ts';
+import type { Connection } from '../../storage/sqlite/connection.ts';
+import { etagOf } from '../http/etag.ts';
+import { perMinute } from '../rate-limit.ts';
+import { defineRoute } from '../route.ts';
+import type { Services } from '../services.ts';
+
+/** An image is not mended in less. */
+const RETRY_AFTER_S = 30;
+
+function logoAssetId(config: Readonly<Record<string, unknown>>): string | undefined {
+  const { theme } = config as { theme?: { logoAssetId?: string } };
+  return theme?.logoAssetId;
+}
+
+/** @throws Refusal 503 logo_unavailable when the image that the theme names is gone or cannot be read. */
+function requireImage(db: Connection, appId: string, assetId: string, { log }: Services): Asset {
+  let asset: Asset | undefined;
+  try {
+    asset = readAsset(db, appId, assetId);
+  } catch (error) {
+    log.error({ err: error, app_id: appId, asset_id: assetId }, 'a logo cannot be read');
+  }
+  if (asset !== undefined) return asset;
+  throw new Refusal('logo_unavailable', 'The logo cannot be served now. Show the app without it and ask again later.', {
+    retryAfterS: RETRY_AFTER_S,
+  });
+}
+
+export const logoRoute = defineRoute({
+  method: 'GET',
+  path: '/v1/apps/logo',
+  caller: 'runtime',
+  limits: [perMinute('logo', 'device', CONFIG_PER_MINUTE_PER_DEVICE), perMinute('logo', 'app', CONFIG_PER_MINUTE_PER_APP)],
+  body: null,
+  suspended: 'app_suspended',
+  handle({ caller }, services) {
+    const db = services.storage.organisation(caller.organisationId);
+    const assetId = logoAssetId(readPublishedConfig(db, caller.app, caller.channel).config);
+    if (assetId === undefined) throw new Refusal('no_logo', 'This app has no logo. Show its name instead.');
+    const { mediaType, content } = requireImage(db, caller.app.id, assetId, services);
+    return {
+      kind: 'bytes',
+      status: 200,
+      body: content,
+      headers: {
+        'Content-Type': mediaType,
+        // An image with this id never changes.
+        ETag: etagOf(assetId),
+        'Cache-Control': 'private, no-cache',
+        // An SVG that is opened by itself is a page; it was purified, and still gets no script and no origin.
+        'Content-Security-Policy': 'sandbox',
+        'X-Content-Type-Options': 'nosniff',
+      },
+    };
+  },
+});

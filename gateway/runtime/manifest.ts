@@ -1,0 +1,68 @@
+/** POST /v1/apps/manifest (service.md): registers what a build of the app can do; the first one is the app's handshake. */
+import { Refusal } from '../../protocol/errors.ts';
+import { MANIFEST_BODY_MAX_BYTES } from '../../protocol/limits.ts';
+import { hasManifest } from '../../storage/apps/manifests.ts';
+import { perMinute } from '../rate-limit.ts';
+import { type AdmittedCaller, defineRoute, json } from '../route.ts';
+import { manifestBody } from './manifest-body.ts';
+import { addressPool, sharedPool } from './pools.ts';
+
+/** An SDK posts once per start; reading and hashing a document takes some milliseconds, and the key that allows it is public. */
+const POSTS_PER_MINUTE_PER_ADDRESS = 600;
+/**
+ * Posts of documents that the app has: these do not count above. One address may be that of a whole network of telephones, which all
+ * start the same build; fifty a second of a document that is not large are some percent of a core.
+ */
+const KNOWN_PER_MINUTE_PER_ADDRESS = 3_000;
+/** Reading and hashing so much takes a millisecond or two; most manifests have a tenth of it. */
+const KNOWN_MAX_CHARS = 64 * 1024;
+/** Posts that are written: each is a commit. A known document that comes beyond them is answered without one. */
+const WRITES_PER_MINUTE_PER_DEVICE = 60;
+const WRITES_PER_MINUTE_PER_APP = 600;
+/** Documents that the app has not registered yet: a build brings one, and an office may start some builds at once. */
+const NEW_PER_MINUTE_PER_ADDRESS = 20;
+
+const knownPools = [addressPool('manifest_known', KNOWN_PER_MINUTE_PER_ADDRESS)];
+const perDevice = perMinute('manifest', 'device', WRITES_PER_MINUTE_PER_DEVICE);
+const knownWritePools = [perDevice, perMinute('manifest', 'app', WRITES_PER_MINUTE_PER_APP)];
+/** Apart from those of known ones: a release must come through however many start the build before it. */
+const newWritePools = [
+  addressPool('manifest_new', NEW_PER_MINUTE_PER_ADDRESS),
+  perDevice,
+  sharedPool('manifest_new_written', WRITES_PER_MINUTE_PER_APP, NEW_PER_MINUTE_PER_ADDRESS),
+];
+
+/** Whether the post is to be written: a known document may be answered without that. @throws Refusal `rate_limited` for a new one. */
+function isWritten(caller: AdmittedCaller, isKnown: boolean, chars: number): boolean {
+  if (isKnown && chars <= KNOWN_MAX_CHARS) {
+    caller.giveBack();
+    caller.pass(knownPools, null);
+  }
+  try {
+    caller.pass(isKnown ? knownWritePools : newWritePools, null);
+    return true;
+  } catch (error) {
+    if (isKnown && error instanceof Refusal) return false;
+    throw error;
+  }
+}
+
+export const manifestRoute = defineRoute({
+  method: 'POST',
+  path: '/v1/apps/manifest',
+  caller: 'runtime',
+  limits: [addressPool('manifest_posts', POSTS_PER_MINUTE_PER_ADDRESS)],
+  body: manifestBody,
+  bodyMaxBytes: MANIFEST_BODY_MAX_BYTES,
+  largeBody: 'manifest',
+  async handle({ caller, body }, { storage, setup, nowMs }) {
+    const { organisationId, app } = caller;
+    const isKnown = hasManifest(storage.organisation(organisationId), app.id, body.hash);
+    if (isWritten(caller, isKnown, body.document.length)) {
+      const unsolicited = app.live;
+      await storage.write(organisationId, 'registerManifest', { ...body, appId: app.id, unsolicited, nowMs: nowMs() });
+      await setup.settled(organisationId, app.id);
+    }
+    return json({ manifest_hash: body.hash });
+  },
+});

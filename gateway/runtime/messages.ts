@@ -1,0 +1,92 @@
+/** GET /v1/conversations/:id/messages (service.md): a page of what was said, to the device it was said to, and what is still open. */
+import { setImmediate } from 'node:timers/promises';
+import { waitingCalls } from '../../actors/calls/pending-call.ts';
+import { type Concealment, concealmentOf } from '../../actors/people/concealment.ts';
+import { ownConversation } from '../../actors/people/ownership.ts';
+import { type MessageReply, type MessagesReply, messagesQuery, type OpenReply } from '../../protocol/runtime/messages.ts';
+import { timestamp } from '../../protocol/timestamp.ts';
+import { hasEarlierMessages, type MessagesPage, readMessages } from '../../storage/conversations/conversations.ts';
+import { readOpenTurns } from '../../storage/conversations/turns.ts';
+import { shownAttachments } from '../../storage/files/uploads.ts';
+import type { Connection } from '../../storage/sqlite/connection.ts';
+import { checkQuery } from '../http/query.ts';
+import { attachmentToWire } from '../http/wire.ts';
+import { perMinute } from '../rate-limit.ts';
+import { defineRoute, json } from '../route.ts';
+import { callerOf } from './device.ts';
+
+/** A page is read on the event loop; ten a second is more than any person scrolls. */
+const PAGES_PER_MINUTE_PER_DEVICE = 600;
+
+/** Others are answered after so long at the latest. */
+const SLICE_MS = 5;
+
+function messagesOf(db: Connection, conversationId: string, page: Omit<MessagesPage, 'wordless'>): MessageReply[] {
+  const messages = readMessages(db, conversationId, { ...page, wordless: false });
+  const attachments = shownAttachments(
+    db,
+    messages.map(({ id }) => id),
+  );
+  return messages.map(({ id, role, blocks, createdAtMs }) => {
+    const attached = attachments.get(id)?.map(attachmentToWire);
+    return { id, role, blocks, ...(attached === undefined ? {} : { attachments: attached }), created_at: timestamp(createdAtMs) };
+  });
+}
+
+function openOf(db: Connection, conversationId: string, deviceId: string, nowMs: number): OpenReply {
+  // Whoever is shown the conversation may follow its turn, but for that a device has to be named.
+  const running = deviceId === '' ? undefined : readOpenTurns(db, conversationId).at(-1);
+  return {
+    ...(running === undefined
+      ? {}
+      : { turn: { turn_id: running.turnId, message_id: running.assistantMessageId, status: 'running' as const } }),
+    pending: waitingCalls(db, conversationId, nowMs),
+  };
+}
+
+/** The page with the words that placeholders stand for. A message may hold a thousand: others get their turn between two messages. */
+async function restored(concealment: Concealment, reply: MessagesReply): Promise<MessagesReply> {
+  const messages: MessageReply[] = [];
+  let sinceMs = performance.now();
+  for (const message of reply.messages) {
+    messages.push(concealment.restore(message));
+    if (performance.now() - sinceMs < SLICE_MS) continue;
+    await setImmediate();
+    sinceMs = performance.now();
+  }
+  return { ...reply, messages, open: concealment.restore(reply.open) };
+}
+
+export const messagesRoute = defineRoute({
+  method: 'GET',
+  path: '/v1/conversations/:id/messages',
+  caller: 'runtime',
+  limits: [perMinute('messages', 'device', PAGES_PER_MINUTE_PER_DEVICE)],
+  body: null,
+  handle(input, services) {
+    const { caller, params, query } = input;
+    const { storage, nowMs } = services;
+    const { limit, before } = checkQuery(messagesQuery, query);
+    const id = params.id ?? '';
+    const db = storage.organisation(caller.organisationId);
+    const asking = callerOf(input, services);
+    const conversation = ownConversation(db, id, asking);
+    // Missing or a stranger's: one answer for both, so that nobody learns which ids exist (decisions §4).
+    if (conversation === undefined) {
+      const nothing: MessagesReply = { conversation_id: id, messages: [], has_more: false, open: { pending: [] } };
+      return json(nothing);
+    }
+    const messages = messagesOf(db, id, { limit, before });
+    const [first] = messages;
+    const reply: MessagesReply = {
+      conversation_id: id,
+      messages,
+      has_more: first !== undefined && hasEarlierMessages(db, id, first.id),
+      open: openOf(db, id, caller.deviceId, nowMs()),
+    };
+    // What was said lies in placeholder form; the device that it was said to gets the words (decisions §9). Callers without a device
+    // share one: what the others of them said is not theirs to read, whoever signs. A person's conversation is shown to that person alone.
+    if (caller.deviceId === '' && conversation.endUserId === null) return json(reply);
+    return restored(concealmentOf(storage, caller.organisationId, conversation), reply).then(json);
+  },
+});

@@ -1,0 +1,22 @@
+/** POST /v1/ratings (decisions §4): answers a `rating` block without opening a turn. */
+import { answerRating } from '../../actors/people/ratings.ts';
+import { type RatingReply, ratingRequest } from '../../protocol/runtime/ratings.ts';
+import { defineRoute, json } from '../route.ts';
+import { actingCaller } from './device.ts';
+import { writePools } from './pools.ts';
+
+/** For the refusal of a caller without a device. */
+const WHY = 'a block is answered on the device that it was shown on, or by the person who signs';
+
+export const ratingsRoute = defineRoute({
+  method: 'POST',
+  path: '/v1/ratings',
+  caller: 'runtime',
+  limits: writePools('ratings'),
+  body: ratingRequest,
+  async handle(input, services) {
+    await answerRating(services, actingCaller(input, services, WHY), input.body);
+    const reply: RatingReply = { ok: true };
+    return json(reply);
+  },
+});

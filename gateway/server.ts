@@ -1,0 +1,249 @@
+/** The HTTP server: registers the route tables with uWebSockets, answers for what is not in them, listens, drains. */
+import type { HttpRequest, HttpResponse, TemplatedApp, us_listen_socket } from 'uWebSockets.js';
+import type { SharedCounts } from '../actors/cluster/bus/shared-counts.ts';
+import { Refusal } from '../protocol/errors.ts';
+import { dispatch, type Gate } from './dispatch.ts';
+import { healthRoutes } from './health.ts';
+import { proxyHeader } from './http/client-address.ts';
+import { preflightHeaders } from './http/cors.ts';
+import { uWS } from './http/driver.ts';
+import { Exchange, type ExchangePlan, type Interface } from './http/exchange.ts';
+import { framingProblem } from './http/framing.ts';
+import { sendRefusal } from './http/render.ts';
+import { EventStreams, type StreamTimes } from './http/sse.ts';
+import { createMetrics, type GatewayMetrics } from './metrics.ts';
+import { RateBuckets } from './rate-limit.ts';
+import { type Method, type Route, routeName } from './route.ts';
+import type { Services } from './services.ts';
+
+/** uWebSockets' options of a listening socket: alone (a second process is told so), or shared with others that say the same. */
+const EXCLUSIVE_PORT = 1;
+const SHARED_PORT = 0;
+/** How often a drain looks whether it is done. */
+const DRAIN_LOOK_MS = 50;
+
+export interface ServerOptions {
+  readonly host: string;
+  /** 0 takes a free one. */
+  readonly port: number;
+  /** Other processes listen there, too: the kernel gives each connection to one of them. */
+  readonly sharesPort?: boolean;
+  /** What other nodes count in their rate buckets, where there are any. */
+  readonly counts?: SharedCounts | undefined;
+  readonly services: Services;
+  readonly routes: readonly Route[];
+  /** Lets tests shorten what takes seconds. */
+  readonly streamTimes?: Omit<StreamTimes, 'nowMs'>;
+}
+
+export interface Server {
+  /** The port that was taken. */
+  readonly port: number;
+  /** Event streams that are open now. */
+  openStreams(): number;
+  /** Stops listening, lets what is under way end for `timeoutMs` at most, then cuts what is left. Idempotent. */
+  drain(timeoutMs: number): Promise<void>;
+  /** Cuts everything at once. */
+  close(): void;
+}
+
+type Handler = (res: HttpResponse, req: HttpRequest) => void;
+
+const REGISTER: Readonly<Record<Method, (app: TemplatedApp, path: string, handler: Handler) => void>> = {
+  GET: (app, path, handler) => app.get(path, handler),
+  POST: (app, path, handler) => app.post(path, handler),
+  PUT: (app, path, handler) => app.put(path, handler),
+  PATCH: (app, path, handler) => app.patch(path, handler),
+  DELETE: (app, path, handler) => app.del(path, handler),
+};
+
+function interfaceOf(path: string): Interface {
+  if (path.startsWith('/v1/') || path === '/v1') return 'runtime';
+  if (path.startsWith('/setup/') || path === '/setup') return 'setup';
+  return path.startsWith('/console') ? 'console' : 'service';
+}
+
+function parametersOf(path: string): string[] {
+  return path.split('/').flatMap((part) => (part.startsWith(':') ? [part.slice(1)] : []));
+}
+
+/** What is registered and what counts it; the listening socket comes and goes around it. */
+class Gateway {
+  readonly app: TemplatedApp = uWS.App();
+  readonly streams: EventStreams;
+  readonly #gate: Gate;
+  readonly #metrics: GatewayMetrics;
+  #exchanges = 0;
+  closing = false;
+  #looksForProxy: boolean;
+
+  constructor({ counts, services, routes, streamTimes }: ServerOptions) {
+    this.streams = new EventStreams({ ...streamTimes, nowMs: services.nowMs });
+    this.#metrics = createMetrics(services, () => this.streams.count);
+    this.#looksForProxy = services.config.trustProxy === undefined;
+    this.#gate = { services, buckets: new RateBuckets(services.nowMs, counts), streams: this.streams };
+    const table = [...routes, ...healthRoutes(this.#metrics, this.#gate.buckets)];
+    for (const route of table) this.#registerRoute(route);
+    const methods = new Map<string, Method[]>();
+    for (const { path, method } of table) methods.set(path, [...(methods.get(path) ?? []), method].sort());
+    for (const [path, known] of methods) this.#registerRest(path, known);
+    this.#registerUnknown();
+  }
+
+  /** True while a request waits for its answer or a stream is open. */
+  get busy(): boolean {
+    return this.#exchanges > 0 || this.streams.count > 0;
+  }
+
+  close(): void {
+    this.streams.dropAll();
+    this.app.close();
+    this.#metrics.close();
+  }
+
+  #plan(name: string, face: Interface, parameters: readonly string[]): ExchangePlan {
+    return {
+      interface: face,
+      parameters,
+      trustProxy: this.#gate.services.config.trustProxy,
+      closing: () => this.closing,
+      finished: (status) => {
+        this.#exchanges -= 1;
+        this.#metrics.countRequest(name, status);
+      },
+    };
+  }
+
+  /** Once: limits by address would take all clients for one, and nobody else notices. */
+  #warnOfProxy(res: HttpResponse, req: HttpRequest): void {
+    const header = proxyHeader(res, req);
+    if (header === undefined) return;
+    this.#looksForProxy = false;
+    const fields = { header };
+    this.#gate.services.log.warn(
+      fields,
+      'requests come by a proxy, and TRUST_PROXY is not set: limits take all of its clients for one address',
+    );
+  }
+
+  #begin(res: HttpResponse, req: HttpRequest, plan: ExchangePlan): Exchange {
+    this.#exchanges += 1;
+    if (this.#looksForProxy) this.#warnOfProxy(res, req);
+    return new Exchange(res, req, plan);
+  }
+
+  /** Begins an exchange and hands it on; a request that can be read in two ways is refused, with the connection that brought it. */
+  #accept(planOf: (req: HttpRequest) => ExchangePlan, work: (exchange: Exchange, plan: ExchangePlan) => void): Handler {
+    return (res, req) => {
+      const plan = planOf(req);
+      const problem = framingProblem(req);
+      if (problem === undefined) {
+        work(this.#begin(res, req, plan), plan);
+        return;
+      }
+      const exchange = this.#begin(res, req, { ...plan, closing: () => true });
+      exchange.detach();
+      // Not yet: while an answer is due, uWebSockets cuts the connection rather than take what lies behind for the next request.
+      setImmediate(() => sendRefusal(exchange, new Refusal('invalid_request', problem)));
+    };
+  }
+
+  #registerRoute(route: Route): void {
+    const plan = this.#plan(routeName(route), interfaceOf(route.path), parametersOf(route.path));
+    const handler = this.#accept(
+      () => plan,
+      (exchange) => dispatch(route, exchange, this.#gate),
+    );
+    REGISTER[route.method](this.app, route.path, handler);
+  }
+
+  /** Preflights, and the methods that a known path does not have. */
+  #registerRest(path: string, methods: readonly Method[]): void {
+    const face = interfaceOf(path);
+    const allow = methods.join(', ');
+    const refused = this.#plan(`* ${path}`, face, []);
+    const refuse = this.#accept(
+      () => refused,
+      (exchange) => {
+        sendRefusal(exchange, new Refusal('method_not_allowed', `${path} takes ${allow}.`), { Allow: allow });
+      },
+    );
+    this.app.any(path, refuse);
+    if (face !== 'runtime') return;
+    const preflight = this.#plan(`OPTIONS ${path}`, face, []);
+    const allowed = this.#accept(
+      () => preflight,
+      (exchange) => {
+        exchange.respond(204, preflightHeaders(exchange.origin, `${allow}, OPTIONS`), null);
+      },
+    );
+    this.app.options(path, allowed);
+  }
+
+  #registerUnknown(): void {
+    const plans: Readonly<Record<Interface, ExchangePlan>> = {
+      runtime: this.#plan('unknown /v1', 'runtime', []),
+      console: this.#plan('unknown /console', 'console', []),
+      setup: this.#plan('unknown /setup', 'setup', []),
+      service: this.#plan('unknown', 'service', []),
+    };
+    const planOf = (req: HttpRequest) => plans[interfaceOf(req.getUrl())];
+    const answer = this.#accept(planOf, (exchange, { interface: face }) => {
+      const message = 'There is nothing at this path.';
+      const refusal = face === 'runtime' ? new Refusal('invalid_request', message, { status: 404 }) : new Refusal('not_found', message);
+      sendRefusal(exchange, refusal);
+    });
+    this.app.any('/*', answer);
+  }
+}
+
+function listen(app: TemplatedApp, { host, port, sharesPort = false }: ServerOptions): Promise<us_listen_socket> {
+  return new Promise((resolve, reject) => {
+    const listened = (socket: us_listen_socket | false) => {
+      if (socket !== false) resolve(socket);
+      else reject(new Error(`Cannot listen on ${host}:${port}: the address is taken or not this machine's.`));
+    };
+    // The native call takes options after a host too; its type leaves them out.
+    (app.listen as unknown as (host: string, port: number, options: number, callback: typeof listened) => void).call(
+      app,
+      host,
+      port,
+      sharesPort ? SHARED_PORT : EXCLUSIVE_PORT,
+      listened,
+    );
+  });
+}
+
+/** Builds the gateway and listens. @throws Error when the address cannot be had. */
+export async function startServer(options: ServerOptions): Promise<Server> {
+  const gateway = new Gateway(options);
+  let socket = await listen(gateway.app, options);
+  const port = uWS.us_socket_local_port(socket as unknown as Parameters<typeof uWS.us_socket_local_port>[0]);
+  if (options.sharesPort === true && options.port === 0) {
+    // A port that the kernel chose is not shared by uWebSockets: it is listened on once more, by its number.
+    uWS.us_listen_socket_close(socket);
+    socket = await listen(gateway.app, { ...options, port });
+  }
+  let drained: Promise<void> | undefined;
+
+  const drain = async (timeoutMs: number): Promise<void> => {
+    gateway.closing = true;
+    uWS.us_listen_socket_close(socket);
+    const deadlineMs = performance.now() + timeoutMs;
+    while (gateway.busy && performance.now() < deadlineMs) await new Promise((resolve) => setTimeout(resolve, DRAIN_LOOK_MS));
+    gateway.close();
+  };
+
+  return {
+    port,
+    openStreams: () => gateway.streams.count,
+    drain(timeoutMs) {
+      drained ??= drain(timeoutMs);
+      return drained;
+    },
+    close() {
+      if (drained === undefined) gateway.close();
+      drained ??= Promise.resolve();
+    },
+  };
+}

@@ -1,0 +1,90 @@
+/** GET /context: everything an agent has to know before it writes (service.md "GET /context keys"). Reads only; no secret. */
+import { readAppStatus } from '../../../actors/setup/app-status.ts';
+import { releaseOf } from '../../../actors/setup/release.ts';
+import type { Surroundings } from '../../../protocol/setup/actions.ts';
+import { setupSchemas } from '../../../protocol/setup/schemas.ts';
+import { AGENT_STEPS } from '../../../protocol/setup/steps.ts';
+import type { WriteMode } from '../../../protocol/setup/writes.ts';
+import { timestamp } from '../../../protocol/timestamp.ts';
+import type { AppRecord } from '../../../storage/apps/apps.ts';
+import { type Channel, listKeys } from '../../../storage/organisations/organisations.ts';
+import { listVerdicts, listWaitingProposals } from '../../../storage/setup/proposals.ts';
+import { readDetected, type SetupSessionRow } from '../../../storage/setup/setup-sessions.ts';
+import type { Connection } from '../../../storage/sqlite/connection.ts';
+import { RUNTIME_DOCS_PATH } from '../../docs.ts';
+import { proposalToWire } from '../../proposal-wire.ts';
+import { panelSteps } from '../panel.ts';
+import { readConfiguration, readIntake } from './config.ts';
+import { sdkSection } from './snippets.ts';
+
+export interface ContextSources {
+  /** The file of the app's organisation. */
+  readonly db: Connection;
+  readonly control: Connection;
+  readonly app: AppRecord;
+  readonly session: SetupSessionRow;
+  readonly writes: WriteMode;
+  /** Of the service, without a slash at the end. */
+  readonly publicUrl: string;
+  readonly surroundings: Surroundings;
+  /** Of the sources in `config`, those after this id. */
+  readonly sourcesAfter?: string;
+}
+
+/** What is known of the brand before anybody reads the code: its name, and the sites that show it. */
+function brandHints({ name, settings: { intake } }: AppRecord) {
+  const sites = intake.links.flatMap((link) => (URL.canParse(link) ? [new URL(link).origin] : []));
+  return { name, sites: [...new Set(sites)] };
+}
+
+function profileOf(db: Connection, app: AppRecord) {
+  const { links, description, isLive } = app.settings.intake;
+  return {
+    links,
+    description,
+    is_live: isLive,
+    brand_hints: brandHints(app),
+    detected: readDetected(db, app.id),
+  };
+}
+
+/** The newest publishable key of each channel that works; null where there is none. */
+function keysOf(control: Connection, appId: string): { test: string | null; live: string | null } {
+  const keys = listKeys(control, appId);
+  const newest = (channel: Channel) => keys.findLast((key) => key.channel === channel)?.token ?? null;
+  return { test: newest('sandbox'), live: newest('live') };
+}
+
+/** As many verdicts as tell an agent what people want; what is older nobody remembers either. */
+const VERDICTS_TOLD = 50;
+
+/** What waits for a person, and what people said of what did (decisions §11 "Proposals"). */
+function readProposals(db: Connection, appId: string) {
+  return {
+    waiting: listWaitingProposals(db, appId).map(proposalToWire),
+    verdicts: listVerdicts(db, appId, VERDICTS_TOLD).map(proposalToWire),
+  };
+}
+
+/** Of GET /context: members down to the parts of `config` are rendered one by one. */
+export const CONTEXT_DEPTH = 3;
+
+/** The body of GET /context, for `renderInPieces`. Fields in their wire spelling. */
+export async function readContext({ db, control, app, session, writes, publicUrl, surroundings, sourcesAfter }: ContextSources) {
+  const keys = keysOf(control, app.id);
+  return {
+    app: { id: app.id, name: app.name, slug: app.slug, platform_hint: app.platformHint, live: app.live },
+    session: { id: session.id, kind: session.kind, expires_at: timestamp(session.expiresAtMs), writes },
+    profile: profileOf(db, app),
+    intake: { knowledge: readIntake(db, app.id) },
+    config: await readConfiguration(db, app, sourcesAfter),
+    keys,
+    sdk: sdkSection(publicUrl, keys.test, `${publicUrl}${RUNTIME_DOCS_PATH}`),
+    api: { base: `${publicUrl}/setup`, runtime: publicUrl },
+    steps: { all: panelSteps(session), agent: AGENT_STEPS },
+    proposals: readProposals(db, app.id),
+    facts: readAppStatus(db, app).facts,
+    release: releaseOf(app),
+    schemas: setupSchemas(surroundings),
+  };
+}

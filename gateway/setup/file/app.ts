@@ -1,0 +1,36 @@
+/** The part of the setup file about code in the app: how it talks to the runtime interface (service.md "Runtime interface"). */
+
+import { USER_TOKEN_HEADER } from '../../../protocol/headers.ts';
+import { MANIFEST_ACTIONS_MAX, MANIFEST_ROUTES_MAX, TOOL_ERROR_MAX_CHARS } from '../../../protocol/limits.ts';
+import { WORKED_CHAT, WORKED_MANIFEST } from './requests.ts';
+import { dataArgument, shellBlock } from './shell.ts';
+
+const VARIABLES = [
+  'API=$(dirname "$SETUP")',
+  `KEY=$(curl -sS "$SETUP/context" -H "$AUTH" | grep -o '"test":"rd_pk_test_[a-z0-9]*' | head -n 1 | cut -d '"' -f 4)`,
+  'DEVICE=0123456789abcdef0123456789abcdef',
+];
+
+const RUNTIME_HEADERS = '-H "X-Service-Key: $KEY" -H "X-Service-Device: $DEVICE"';
+
+const HOW = `The app sends two headers with every request: its publishable key (\`keys\` of GET /context, both public: \`test\` in development builds, \`live\` in what ships, answered once the app is live; a page without a build chooses by its host name) and a device id, 32 hex characters, minted once per installation and kept. \`sdk.snippets\` does 1 to 5 in JavaScript; \`sdk.note\` says what it leaves out.
+
+1. At start-up: GET /v1/apps/config answers \`{ available, config { theme, themeDark, copilot } }\`: how to draw the assistant; not available, hide it. Themes have every colour, \`copilot\` also holds assistantName, languages, welcomeTitle, welcomeBody, suggestions; what nobody configured is missing. POST /v1/apps/manifest registers what this build can do and answers \`{ manifest_hash }\`. \`actions\` (≤${MANIFEST_ACTIONS_MAX}) run in the app; those with \`risk\` write or destructive need a \`confirm_template\`. \`routes\` (≤${MANIFEST_ROUTES_MAX}) are the screens it opens.
+2. A message: POST /v1/chat. Add \`turn_id\` (a UUID for each turn, the same on its retry), \`conversation_id\` (from \`turn.start\`, to go on) and \`client.manifest_hash\`. \`client.components\` names the blocks you draw; no others are sent.
+3. The answer is server-sent events, each a \`data:\` line of JSON with \`type\`. Skip types you do not know.
+   - \`turn.start { conversation_id }\`: a new answer, its blocks count from index 0.
+   - \`block.delta { index, text_delta }\`: append. \`block.ready { index, block { id, block_type, body, fallback_text? } }\`: replaces it. \`text\`: \`body.md\`, Markdown without HTML. \`screens\`: \`body.items[] { route, title, params? }\`, each a button that opens that route of the manifest. \`confirm_card\`: the question about a call that waits. Show \`fallback_text\` for what you cannot draw.
+   - \`error { code, message, retryable }\`: show the message. \`manifest_unknown\`: register again, send once more.
+   - \`turn.end { status, pending? }\`: \`pending[] { invocation_id, name, params, risk, executor, block_id? }\` are calls that wait for the app. Run those with \`risk\` read. Ask the person about the others (\`block_id\`: of the confirm_card), POST /v1/invocations/{invocation_id}/confirm \`{ "decision": "confirm" }\` (or decline), and run them when its \`status\` is confirmed. Those with \`executor\` server, of POST /actions, the service runs itself: you send their result without \`result\`.
+4. Results: POST /v1/chat with the \`conversation_id\`, a new \`turn_id\` and, in place of \`message\`, \`"tool_results": [{ "invocation_id": "…", "status": "ok", "result": { } }]\`, with \`"confirmed": true\` after a yes. After a no: \`declined\`. Failed: status \`error\` and \`error\`, why (≤${TOOL_ERROR_MAX_CHARS}). The answer goes on in its stream.
+5. Signed-in people: \`"user": { "id": "…", "hmac": "…" }\` in POST /v1/chat, hmac the lowercase hex HMAC-SHA256 of the id, made by the app's backend with the identity secret that a person copies there from the console (\`human_todos\`). Actions of POST /actions with \`auth\` user are called with the person's own token: send it, as the backend takes it from the app today, in the header \`${USER_TOKEN_HEADER}\` with every POST /v1/chat, results too. Without it they fail. It is not stored.
+6. A web page's domain must be in the app's Allowed domains (\`human_todos\`); on the developer's own machine the test key needs none.`;
+
+/** Markdown from the variables to what ships. `docsUrl` is the address of runtime.md; catalog.md lies beside it. */
+export function renderAppPart(docsUrl: string): string {
+  const manifest = `curl -sS "$API${WORKED_MANIFEST.path}" ${RUNTIME_HEADERS}${dataArgument(WORKED_MANIFEST.body)}`;
+  const chat = `curl -sSN "$API${WORKED_CHAT.path}" ${RUNTIME_HEADERS}${dataArgument(WORKED_CHAT.body)}`;
+  const documents = `In full: ${docsUrl} ; every block: ${docsUrl.slice(0, docsUrl.lastIndexOf('/') + 1)}catalog.md`;
+  const caution = 'As requests. Send neither by hand: it would close `verify` for an app that never called.';
+  return `${HOW}\n\n${documents}\n\n${caution}\n\n${shellBlock(...VARIABLES, manifest, chat)}`;
+}

@@ -1,0 +1,35 @@
+/** What each of the thirteen steps needs of an agent, as the setup file tells it (service.md "Steps"). */
+import { STEPS, type StepId } from '../../../protocol/setup/steps.ts';
+import type { WriteMode } from '../../../protocol/setup/writes.ts';
+
+const NEEDS: Readonly<Record<StepId, string>> = {
+  waiting: 'POST /start.',
+  connected: 'POST /start.',
+  discover: 'Read the repository. POST /events with `detected`.',
+  install: 'Write the client, see "In the app": no SDK is published. POST /events `started`, then `done`.',
+  identity:
+    'Turns of signed-in people carry `user`, see "In the app". POST /events `done`. Nobody signs in: `skipped`. They do, but outside this repository: `waiting`, `human_todos`.',
+  appearance: "PUT /appearance from the app's theme, POST /logo if there is one; mend `warnings`.",
+  experience: 'PUT /experience.',
+  knowledge: 'POST /knowledge: help pages, FAQ, policies. Wait for `knowledge_ready`.',
+  screens: 'POST /screens, and the same names in `routes` of the manifest. None: `skipped`.',
+  actions:
+    '`actions` of the manifest for functions of the app, first choice for what both can do; POST /actions for HTTP endpoints. None: `skipped`.',
+  verify:
+    'Build the app and start it with the test key, a web app in a browser: its first call closes the step. You cannot: `failed`, `human_todos`.',
+  test: 'POST /smoke until `passed`.',
+  done: 'POST /complete.',
+};
+
+/** Where writes wait for a person: nothing shows what they bring about. */
+const NEEDS_PROPOSED: Readonly<Partial<Record<StepId, string>>> = {
+  knowledge: 'POST /knowledge: help pages, FAQ, policies.',
+  test: 'POST /smoke once, see "Begin", 4.',
+};
+
+/** A Markdown table in the order of the panel. */
+export function renderSteps(writes: WriteMode): string {
+  const needs = writes === 'propose' ? { ...NEEDS, ...NEEDS_PROPOSED } : NEEDS;
+  const rows = STEPS.map(({ id, closedBy }, at) => `| ${at + 1} | ${id} | ${closedBy} | ${needs[id]} |`);
+  return ['| | step | closed by | needs |', '|---|---|---|---|', ...rows].join('\n');
+}

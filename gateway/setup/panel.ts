@@ -1,0 +1,18 @@
+/** The thirteen steps of a session as they travel: GET /status, GET /context and the console (service.md "Steps"). */
+import { storedPanel } from '../../actors/setup/panel.ts';
+import { type ClosedBy, STEPS, type StepId, type StepState } from '../../protocol/setup/steps.ts';
+import type { SetupSessionRow } from '../../storage/setup/setup-sessions.ts';
+
+/** As it travels. */
+export interface PanelStep {
+  readonly id: StepId;
+  readonly label: string;
+  readonly state: StepState;
+  readonly closed_by: ClosedBy;
+}
+
+/** Every step, in the order of the panel, with the state that the session's row holds. */
+export function panelSteps(row: SetupSessionRow): PanelStep[] {
+  const { state } = storedPanel(row);
+  return STEPS.map(({ id, label, closedBy }) => ({ id, label, state: state[id], closed_by: closedBy }));
+}

@@ -1,0 +1,102 @@
+/** GET /context and /status, POST and GET /smoke: what an agent reads, and the test it asks for (service.md "Setup interface"). */
+import { readAppStatus, smokeFacts } from '../../actors/setup/app-status.ts';
+import { releaseOf } from '../../actors/setup/release.ts';
+import { Refusal } from '../../protocol/errors.ts';
+import { readProposal } from '../../storage/setup/proposals.ts';
+import { readSession } from '../../storage/setup/setup-sessions.ts';
+import { readLatestSmokeRun } from '../../storage/setup/smoke-runs.ts';
+import { renderInPieces } from '../http/json-pieces.ts';
+import { smokeRunToWire } from '../http/wire.ts';
+import { wholeProposalToWire } from '../proposal-wire.ts';
+import { defineRoute, json } from '../route.ts';
+import { publicUrlOf } from './addresses.ts';
+import { CONTEXT_DEPTH, readContext } from './context/context.ts';
+import { panelSteps } from './panel.ts';
+
+export const contextRoute = defineRoute({
+  method: 'GET',
+  path: '/setup/context',
+  caller: 'setup',
+  limits: [],
+  body: null,
+  async handle({ caller: { app, row, writes }, header, query }, services) {
+    const {
+      storage,
+      writes: { surroundings },
+    } = services;
+    const db = storage.organisation(app.organisationId);
+    const publicUrl = publicUrlOf(services, header);
+    const context = await readContext({
+      db,
+      control: storage.control,
+      app,
+      session: row,
+      writes,
+      publicUrl,
+      surroundings,
+      sourcesAfter: query.get('sources_after') ?? '',
+    });
+    return { kind: 'rendered-json', status: 200, body: await renderInPieces(context, CONTEXT_DEPTH) };
+  },
+});
+
+export const statusRoute = defineRoute({
+  method: 'GET',
+  path: '/setup/status',
+  caller: 'setup',
+  limits: [],
+  body: null,
+  async handle({ caller: { app, ref, row } }, { setup, storage }) {
+    // What was observed since the last write is ticked before it is told.
+    await setup.sessions.observe(ref.organisationId, ref.appId);
+    const db = storage.organisation(ref.organisationId);
+    return json({ ...readAppStatus(db, app), release: releaseOf(app), steps: panelSteps(readSession(db, ref.sessionId) ?? row) });
+  },
+});
+
+export const runSmokeRoute = defineRoute({
+  method: 'POST',
+  path: '/setup/smoke',
+  caller: 'setup',
+  limits: [],
+  body: null,
+  async handle({ caller: { ref } }, { setup, smoke }) {
+    const run = await smoke.run(ref.organisationId, ref.appId);
+    const { ok, total } = smokeFacts(run);
+    try {
+      await setup.agent.wrote(ref, 'test', `Smoke test: ${ok} of ${total} answers used knowledge or an action.`);
+    } finally {
+      // The run counts also when its session has ended meanwhile, and the agent is told that.
+      await setup.settled(ref.organisationId, ref.appId);
+    }
+    return json(smokeRunToWire(run));
+  },
+});
+
+export const readSmokeRoute = defineRoute({
+  method: 'GET',
+  path: '/setup/smoke',
+  caller: 'setup',
+  limits: [],
+  body: null,
+  handle({ caller: { ref } }, { storage }) {
+    const run = readLatestSmokeRun(storage.organisation(ref.organisationId), ref.appId);
+    return json(run === undefined ? { run: null } : smokeRunToWire(run));
+  },
+});
+
+export const readProposalRoute = defineRoute({
+  method: 'GET',
+  path: '/setup/proposals/:proposal',
+  caller: 'setup',
+  limits: [],
+  body: null,
+  handle({ caller: { ref }, params }, { storage }) {
+    const db = storage.organisation(ref.organisationId);
+    const proposal = readProposal(db, params.proposal ?? '');
+    const whole = proposal?.appId === ref.appId ? wholeProposalToWire(db, proposal) : undefined;
+    if (whole === undefined)
+      throw new Refusal('not_found', `There is no proposal ${params.proposal ?? ''} of this app, or it was forgotten.`);
+    return json({ proposal: whole });
+  },
+});

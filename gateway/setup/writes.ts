@@ -1,0 +1,29 @@
+/** PUT /appearance to POST /screens: the writes of an agent, applied or, on a live app, proposed (service.md "Setup interface"). */
+
+import { proposeWrite } from '../../actors/configuration/proposals.ts';
+import type { IntakeTarget } from '../../actors/configuration/target.ts';
+import { applyWrite } from '../../actors/configuration/writes.ts';
+import { STEP_OF_WRITE } from '../../protocol/setup/writes.ts';
+import { json } from '../route.ts';
+import { writeRoutes } from '../write-kinds.ts';
+
+/** By kind. Carries a write out or keeps it for a person, and puts its line on the panel. What saved nothing leaves no line. */
+export const setupWrites = writeRoutes({
+  prefix: '/setup',
+  caller: 'setup',
+  async perform({ caller: { ref, writes } }, write, { setup, writes: services }) {
+    const target: IntakeTarget = { organisationId: ref.organisationId, appId: ref.appId, origin: 'setup' } as const;
+    const proposes = writes === 'propose';
+    const written = proposes
+      ? await proposeWrite(services, target, ref.sessionId, write)
+      : { ...(await applyWrite(services, target, write)), status: 200 };
+    if (written.savedNothing) return json(written.reply, 422);
+    try {
+      await setup.agent.wrote(ref, STEP_OF_WRITE[write.kind], written.line);
+    } finally {
+      // It counts also when its session has ended meanwhile, and the agent is told that.
+      if (!proposes) await setup.settled(ref.organisationId, ref.appId);
+    }
+    return json(written.reply, written.status);
+  },
+});

@@ -1,0 +1,174 @@
+/** The composition root: config → storage → actors → gateway; listen; drain. With WORKERS it looks after processes that do. */
+import { fileURLToPath } from 'node:url';
+import pino from 'pino';
+import { arrivalRoutes } from './gateway/cells/arrivals.ts';
+import { cellRoutes } from './gateway/cells/routes.ts';
+import { consoleRoutes } from './gateway/console/routes.ts';
+import { issueConsoleLink, shareFailedLogins } from './gateway/console/session.ts';
+import { documentRoute } from './gateway/docs.ts';
+import { runtimeRoutes } from './gateway/runtime/routes.ts';
+import { type Server, startServer } from './gateway/server.ts';
+import type { Services } from './gateway/services.ts';
+import { setupRoutes } from './gateway/setup/routes.ts';
+import { banner } from './program/banner.ts';
+import { type Composed, compose } from './program/compose.ts';
+import { type Config, ConfigError, readConfig } from './program/config.ts';
+import { LogLines } from './program/log-lines.ts';
+import { supervise } from './program/workers/supervisor.ts';
+import { ALIVE_EVERY_MS, type AliveMessage, type ListeningMessage } from './program/workers/worker.ts';
+import { isRefusedByDisk } from './storage/sqlite/storage-error.ts';
+import { watchLoad } from './watch/load-watch.ts';
+import { watchStalls } from './watch/stall-watch.ts';
+import { Starts } from './watch/starts.ts';
+
+const STDERR = 2;
+/** What cells ask of each other. */
+const betweenCells = [...cellRoutes, ...arrivalRoutes];
+/** decisions §1: open turns get this long to end. */
+const DRAIN_MS = 30_000;
+/** What is left to write to sockets once every turn has ended. */
+const LAST_BYTES_MS = 2_000;
+/**
+ * A drain that takes longer than this ends where it is: rows are safe at any moment, and whoever asked for it must not wait for ever, least
+ * of all when the supervisor is gone, which would have killed it. What is beyond the two above is for the writer's last checkpoint.
+ */
+const STOP_MS = DRAIN_MS + LAST_BYTES_MS + 10_000;
+
+/**
+ * The banner is for a person and goes to stdout; the log is for programs, one JSON object a line, on stderr.
+ */
+function createLog({ cluster, logLevel, workers }: Config): pino.Logger {
+  const base = cluster?.nodeId === undefined ? null : { node: cluster.nodeId };
+  const options: pino.LoggerOptions = {
+    level: logLevel,
+    base,
+    timestamp: pino.stdTimeFunctions.isoTime,
+    formatters: { level: (level) => ({ level }) },
+  };
+  // Lines of workers are passed on to the same stream: it alone decides their order then.
+  return workers > 1 ? pino(options, process.stderr) : pino(options, new LogLines(STDERR));
+}
+
+function publicUrlOf(config: Config, port: number): string {
+  return config.publicUrl ?? `http://${config.host.includes(':') ? `[${config.host}]` : config.host}:${port}`;
+}
+
+/** A link that signs in; on a disk that takes no writes the plain page, where a person signs in with the token. */
+async function consolePath(services: Services): Promise<string> {
+  try {
+    return await issueConsoleLink(services);
+  } catch (error) {
+    if (!isRefusedByDisk(error)) throw error;
+    return '/console';
+  }
+}
+
+async function announce(config: Config, { model, complaint, demo }: Composed, services: Services, port: number): Promise<void> {
+  const publicUrl = publicUrlOf(config, port);
+  if (!config.banner) return;
+  const { dataDir, allowPrivateAddresses, supervised: workers } = config;
+  const consoleLink = publicUrl + (await consolePath(services));
+  const modelComplaint = await complaint();
+  process.stdout.write(
+    banner({ publicUrl, model: model.name, modelComplaint, dataDir, allowPrivateAddresses, demo, consoleLink, workers }),
+  );
+}
+
+async function stop({ actors, close }: Composed, server: Server, log: pino.Logger, reason: string): Promise<void> {
+  log.info({ signal: reason, open_streams: server.openStreams() }, 'draining');
+  setTimeout(() => {
+    log.error({ after_ms: STOP_MS }, 'the drain did not end in time: ending without it');
+    log.flush();
+    process.exit(1);
+  }, STOP_MS);
+  const closing = server.drain(DRAIN_MS + LAST_BYTES_MS);
+  await actors.drain(DRAIN_MS);
+  await closing;
+  await close();
+  log.info('stopped');
+  log.flush(() => process.exit(0));
+}
+
+async function serve(config: Config, log: pino.Logger): Promise<void> {
+  let draining = false;
+  let server: Server | undefined;
+  const drain = (reason: string) => {
+    // Before it listens there is nothing to drain, and whoever asked will ask again.
+    if (draining || server === undefined) return;
+    draining = true;
+    void stop(composed, server, log, reason);
+  };
+  if (config.supervised !== undefined) endWithSupervisor(log, drain, () => server !== undefined);
+  const composed = await compose(config, log, () => drain('asked for by an operator'));
+  // From here on: a start may take as long as it needs, nobody waits for it.
+  const load = watchLoad({ writes: () => composed.services.storage.stats(), log });
+  const stalls = watchStalls({ stallMs: config.stallMs, log, onLook: (look) => load.looked(look) });
+  const services: Services = {
+    ...composed.services,
+    stalls,
+    load,
+    starts: new Starts({ log, opening: () => load.stats().turnsOpening }),
+    draining: () => draining,
+  };
+  const { counts } = composed;
+  if (counts !== undefined) shareFailedLogins(services, counts);
+  server = await startServer({
+    host: config.host,
+    port: config.port,
+    sharesPort: config.supervised !== undefined,
+    counts,
+    services,
+    routes: [...runtimeRoutes, ...setupRoutes, ...consoleRoutes, documentRoute, ...(services.cells === null ? [] : betweenCells)],
+  });
+  composed.listening(publicUrlOf({ ...config, publicUrl: undefined }, server.port));
+  services.log.info({ port: server.port, model: composed.model.name }, 'listening');
+  for (const signal of ['SIGTERM', 'SIGINT'] as const) process.on(signal, () => drain(signal));
+  // Before the banner, which may wait for the model: the other workers need not.
+  if (config.supervised !== undefined) reportToSupervisor({ port: server.port, publicUrl: publicUrlOf(config, server.port) });
+  await announce(config, composed, services, server.port);
+}
+
+/** Whoever looked after this process is gone: another one would be started in its place, and nobody would kill this one when it stands still. */
+function endWithSupervisor(log: pino.Logger, drain: (reason: string) => void, listens: () => boolean): void {
+  const end = () => {
+    if (listens()) {
+      drain('the supervisor is gone');
+      return;
+    }
+    // A start has nothing to bring to an end, and may wait for others for a minute: the next one finds what it left.
+    log.warn('the supervisor is gone before this worker listened: ending');
+    log.flush();
+    process.exit(1);
+  };
+  process.on('disconnect', end);
+  if (!process.connected) end();
+}
+
+function reportToSupervisor(listening: { readonly port: number; readonly publicUrl: string }): void {
+  // A terminal that closes tells the whole group; what it means is the supervisor's business.
+  process.on('SIGHUP', () => {});
+  // A channel that closes meanwhile says so by itself.
+  const say = (message: ListeningMessage | AliveMessage) => process.send?.(message, undefined, undefined, () => {});
+  say({ kind: 'listening', ...listening });
+  say({ kind: 'alive' });
+  setInterval(() => say({ kind: 'alive' }), ALIVE_EVERY_MS).unref();
+}
+
+function start(config: Config): Promise<unknown> {
+  const log = createLog(config);
+  if (config.workers === 1) return serve(config, log);
+  const { host, port, workers } = config;
+  const entry = fileURLToPath(import.meta.url);
+  return supervise({ workers, nodeId: config.cluster?.nodeId, host, port, env: process.env, entry, log }).then((code) =>
+    process.exit(code),
+  );
+}
+
+try {
+  await start(readConfig(process.env));
+} catch (error) {
+  // What a person can mend is one line; anything else is a bug and keeps its stack.
+  const expected = error instanceof ConfigError || (error instanceof Error && ['SchemaError', 'Error'].includes(error.name));
+  process.stderr.write(`${expected ? (error as Error).message : ((error as Error).stack ?? String(error))}\n`);
+  process.exit(1);
+}

@@ -1,0 +1,252 @@
+/** Composition: everything below the gateway, put together and ready for requests. */
+import type { Logger } from 'pino';
+import { type Billing, createBilling } from '../actors/billing/billing.ts';
+import { createMailer } from '../actors/billing/mail.ts';
+import { createPayments } from '../actors/billing/payments.ts';
+import { Confirmations, EDIT_ABANDONED_MS } from '../actors/calls/confirmation.ts';
+import { createActionRunner } from '../actors/calls/http-call.ts';
+import { invocationDeadlines } from '../actors/calls/invocation-deadlines.ts';
+import { createSharedCounts } from '../actors/cluster/bus/shared-counts.ts';
+import { cellView, soleView } from '../actors/cluster/nodes/census.ts';
+import { createChores } from '../actors/cluster/nodes/chores.ts';
+import { createDeadlines } from '../actors/deadlines.ts';
+import { eachOrganisation } from '../actors/each-organisation.ts';
+import { createKnowledgeEmbedding } from '../actors/knowledge/embedding.ts';
+import { KnowledgeIndexer } from '../actors/knowledge/indexer.ts';
+import { Pairings } from '../actors/pairing/pairings.ts';
+import { createSecondTries } from '../actors/second-tries.ts';
+import { createSetup, type Setup } from '../actors/setup/setup.ts';
+import { SmokeRuns } from '../actors/smoke/run.ts';
+import { createQuestionMeanings } from '../actors/turns/question-meanings.ts';
+import { startUploadSweep, uploadDeadlines } from '../actors/uploads/deadlines.ts';
+import { createUploadIntake } from '../actors/uploads/intake.ts';
+import { createEmbedder } from '../assistant/embeddings/embeddings.ts';
+import { createAddressGuard } from '../assistant/http/address-guard.ts';
+import { createHttpActionCaller } from '../assistant/http-action/call.ts';
+import { createLinkReader } from '../assistant/knowledge/link-reader.ts';
+import { priceTable } from '../assistant/prices.ts';
+import { isLimitedBySystem, readers } from '../assistant/readers/readers.ts';
+import { createLargeBodies } from '../gateway/http/large-body.ts';
+import { toMicroUsd } from '../protocol/money.ts';
+import type { Surroundings } from '../protocol/setup/actions.ts';
+import { refuseCutOffRestore } from '../storage/backup/restore.ts';
+import { createConditions } from '../storage/files/conditions.ts';
+import { prepareDataDir } from '../storage/files/files-layout.ts';
+import { organisationIds } from '../storage/organisations/organisations.ts';
+import { lockDataDir, withStartLock } from '../storage/sqlite/lock.ts';
+import { isRefusedByDisk, isUnavailable } from '../storage/sqlite/storage-error.ts';
+import { openStorage, type Storage } from '../storage/storage.ts';
+import type { Config } from './config.ts';
+import { demoManifests, prepareDemo } from './demo.ts';
+import { openCell } from './join-cells.ts';
+import { type ClusterNode, createActors, joinCell, nodeRecord } from './join-cluster.ts';
+import { createCheckedModel } from './model-check.ts';
+
+const READERS_WITHOUT_LIMITS =
+  'prlimit (util-linux) was not found: the memory of processes that read documents is bounded by V8 and by a watch only. Install it';
+
+function openData({ cluster, dataDir, embeddings, masterKey }: Config, log: Logger) {
+  const fatal = (error: Error) => {
+    log.fatal({ err: error }, 'storage cannot acknowledge writes any more: stopping');
+    log.flush();
+    process.exit(1);
+  };
+  const shared = cluster !== undefined;
+  const conditions = createConditions(log, Date.now);
+  const lock = lockDataDir(dataDir, shared ? 'shared' : 'alone');
+  return { lock, storage: openStorage({ dataDir, masterKey, shared, vectors: embeddings !== undefined, conditions, onFatal: fatal }) };
+}
+
+async function openBilling(config: Config, storage: Storage, log: Logger, node: ClusterNode | undefined): Promise<Billing> {
+  const { mail, stripe, platformDailyBudgetUsd } = config;
+  return createBilling({
+    storage,
+    mailer: createMailer({ smtpUrl: mail.url, from: mail.from, outbox: storage.layout.outbox, log }),
+    payments: stripe === undefined ? null : await createPayments(stripe),
+    platformBudgetMicroUsd: platformDailyBudgetUsd === null ? null : toMicroUsd(platformDailyBudgetUsd),
+    others: node?.bus,
+    log,
+    nowMs: Date.now,
+  });
+}
+
+/** What finds passages for a question, and what takes texts and links in. */
+function openKnowledge(config: Config, storage: Storage, log: Logger, setup: Setup, node: ClusterNode | undefined) {
+  const nowMs = Date.now;
+  const guard = createAddressGuard({ allowPrivate: config.allowPrivateAddresses });
+  const links = createLinkReader({ guard });
+  const embedder = config.embeddings === undefined ? undefined : createEmbedder(config.embeddings);
+  const embedding = embedder === undefined ? undefined : createKnowledgeEmbedding({ storage, embedder, log });
+  const meanings = embedder === undefined ? undefined : createQuestionMeanings({ embedder, log, nowMs });
+  const onSettled = (organisationId: string, appId: string) => void setup.settled(organisationId, appId);
+  const indexer = new KnowledgeIndexer({ storage, links, embedding, leases: node?.leases, log, nowMs, onSettled });
+  return {
+    guard,
+    indexer,
+    meanings,
+    async close() {
+      await indexer.close();
+      await embedding?.close();
+      await embedder?.close();
+    },
+  };
+}
+
+export type Composed = Awaited<ReturnType<typeof composeAlone>>;
+
+/** `drain`: does what SIGTERM does. @throws Error in one sentence for what the person who starts the service can mend. */
+export async function compose(config: Config, log: Logger, drain: () => void): Promise<Composed> {
+  // Everything in the data directory holds what people said, or keys to it.
+  process.umask(0o077);
+  prepareDataDir(config.dataDir);
+  refuseCutOffRestore(config.dataDir);
+  const work = () => composeAlone(config, log, drain);
+  // What a first start mints is minted once, however many nodes start.
+  return config.cluster === undefined ? work() : withStartLock(config.dataDir, work);
+}
+
+async function composeAlone(config: Config, log: Logger, drain: () => void) {
+  if (!isLimitedBySystem) log.warn(READERS_WITHOUT_LIMITS);
+  const { lock, storage } = openData(config, log);
+  const nowMs = Date.now;
+  const startedAtMs = nowMs();
+  const { dataDir, turnLossesMax } = config;
+  const node = config.cluster === undefined ? undefined : await joinCell({ config: config.cluster, dataDir, storage, log, nowMs });
+  const others = node?.bus;
+  const leases = node?.leases;
+  const deadlines = createDeadlines({ storage, log, nowMs, shared: node !== undefined });
+  const noteDeadline = deadlines.note;
+  const setup = createSetup({ storage, log, nowMs, noteDeadline, others });
+  deadlines.watch([invocationDeadlines(storage, nowMs), uploadDeadlines(storage, nowMs), setup.sessions.deadlines()]);
+  const knowledge = openKnowledge(config, storage, log, setup, node);
+  const { guard, indexer, meanings } = knowledge;
+  const surroundings: Surroundings = config.allowPrivateAddresses ? 'development' : 'production';
+  const writes = { storage, indexer, nowMs, surroundings, leases };
+  const demo = config.demo ? await tryDemo(writes, log) : undefined;
+  const confirmations = new Confirmations({ storage, nowMs });
+  const billing = await openBilling(config, storage, log, node);
+  const chores = await takeUp({ storage, confirmations, indexer, setup, billing, deadlines, log, node });
+  const { model, complaint } = createCheckedModel(config.model, storage.conditions, log);
+  const httpCaller = createHttpActionCaller({ guard });
+  const runner = createActionRunner({ storage, caller: httpCaller });
+  const prices = priceTable(config.prices);
+  const manifestWithout = demoManifests(storage);
+  const asked = { model, prices, meanings, runAction: runner.run, manifestWithout };
+  const turnServices = { storage, ...asked, billing, log, nowMs, noteDeadline, turnLossesMax };
+  const actors = createActors(node, turnServices);
+  const smoke = new SmokeRuns({ storage, actors, leases, log, nowMs });
+  const uploads = createUploadIntake({ storage, log, nowMs, noteDeadline });
+  const largeBodies = createLargeBodies();
+  const sweep = startUploadSweep({ storage, log, shared: node !== undefined }, startedAtMs);
+  const pairings = new Pairings({ storage, actors, others, log, nowMs });
+  let url: string | null = null;
+  const cell = config.cluster?.cell;
+  const open =
+    node === undefined || cell === undefined
+      ? undefined
+      : await openCell({ config: cell, node, storage, log, nowMs, takeUp: (organisationId) => chores.take(organisationId) });
+  const record = nodeRecord(`${config.cluster?.nodeId ?? 'node'}~alone`, undefined, null, startedAtMs);
+  const self = node?.self ?? record.id;
+  const census = { actors: () => [...actors.actors(self), ...setup.sessions.actors(self)], drain };
+  const view = node === undefined ? soleView(() => ({ ...record, url }), census) : cellView(node.bus, node.members, census);
+  return {
+    model,
+    complaint,
+    demo,
+    actors,
+    node,
+    counts: node === undefined ? undefined : createSharedCounts(node.bus),
+    services: {
+      ...{ config, storage, actors, confirmations, billing, writes, setup, smoke, uploads, largeBodies, pairings, log, nowMs },
+      cluster: view,
+      cells: open?.cells ?? null,
+      moves: open?.moves ?? null,
+    },
+    /** It takes requests there. */
+    listening(at: string): void {
+      url = at;
+      node?.members.update({ url: at });
+    },
+    /** After the last turn: what is under way in the background is taken up at the next start, or by another node. */
+    async close(): Promise<void> {
+      await open?.close();
+      await chores.close();
+      pairings.close();
+      actors.close();
+      setup.close();
+      deadlines.close();
+      await sweep.close();
+      await billing.close();
+      await httpCaller.close();
+      await runner.close();
+      await model.close();
+      await knowledge.close();
+      await readers.close();
+      await largeBodies.close();
+      await node?.close();
+      await storage.close();
+      lock.release();
+    },
+  };
+}
+
+/** Without room for it the service starts without the demo, and the next start makes it. */
+async function tryDemo(writes: Parameters<typeof prepareDemo>[0], log: Logger): ReturnType<typeof prepareDemo> {
+  try {
+    return await prepareDemo(writes);
+  } catch (error) {
+    if (!isRefusedByDisk(error) && !isUnavailable(error)) throw error;
+    log.error({ err: error }, 'the demo app could not be made; the next start makes it');
+    return undefined;
+  }
+}
+
+interface UnderWay {
+  readonly storage: Storage;
+  readonly confirmations: Confirmations;
+  readonly indexer: KnowledgeIndexer;
+  readonly setup: Setup;
+  readonly billing: Billing;
+  readonly deadlines: ReturnType<typeof createDeadlines>;
+  readonly log: Logger;
+  readonly node: ClusterNode | undefined;
+}
+
+/**
+ * Takes up what was under way when a process ended: all of it for one that starts alone, what a lost node left for one of several.
+ */
+async function takeUp({ storage, confirmations, indexer, setup, billing, deadlines, log, node }: UnderWay) {
+  const take = async (organisationId: string) => {
+    await confirmations.resume(organisationId, EDIT_ABANDONED_MS);
+    await indexer.resume(organisationId);
+    await setup.resume(organisationId);
+    await billing.evaluate(organisationId);
+  };
+  const lookAgain = async () => {
+    await deadlines.lookAgain();
+    await billing.lookAgain();
+  };
+  const ids = () => organisationIds(storage.control);
+  const chores = node && createChores({ storage, members: node.members, organisationIds: ids, resume: take, lookAgain, log });
+  const secondTries = createSecondTries({ storage, log }, take, lookAgain);
+  if (chores === undefined || chores.alone()) {
+    const resume = async (id: string) => {
+      await confirmations.resume(id);
+      await indexer.resume(id);
+      await setup.resume(id);
+    };
+    secondTries.add(await eachOrganisation({ storage, log }, 'taking up what was under way', resume));
+    secondTries.add(await billing.resume());
+  } else billing.watch();
+  return {
+    /** All that is due in one organisation. */
+    async take(organisationId: string): Promise<void> {
+      await take(organisationId);
+      await lookAgain();
+    },
+    async close(): Promise<void> {
+      await chores?.close();
+      await secondTries.close();
+    },
+  };
+}

@@ -1,0 +1,47 @@
+/** The kinds of values that environment variables hold, and how a wrong one is told. */
+
+import * as v from 'valibot';
+import { withoutEnd } from '../protocol/schema/text.ts';
+
+/** A variable that the service cannot start with: one line that names it, what it holds and what it may hold. */
+export class ConfigError extends Error {
+  constructor(variable: string, held: string, allowed: string) {
+    super(`${variable} is ${held}, but ${allowed}.`);
+    this.name = 'ConfigError';
+  }
+}
+
+/** Names of nodes and cells: they show in paths, channels and tables. */
+const NAME = /^[0-9A-Za-z._-]{1,64}$/;
+const NAME_RULE = '1 to 64 letters, digits, dots, underscores or hyphens';
+const MODEL_NAME_MAX_CHARS = 200;
+
+export const httpUrl = v.pipe(
+  v.string(),
+  v.check((text) => URL.canParse(text) && /^https?:$/.test(new URL(text).protocol), 'it must be an http or https address'),
+  v.transform((text) => withoutEnd(text, '/')),
+);
+
+export const modelName = v.pipe(v.string(), v.maxLength(MODEL_NAME_MAX_CHARS, `it may have at most ${MODEL_NAME_MAX_CHARS} characters`));
+
+/** Visible ASCII: what a key may hold that travels in a header. */
+export const key = v.pipe(v.string(), v.regex(/^[\x21-\x7e]+$/, 'it must be visible ASCII without spaces'));
+
+export const flag = v.pipe(
+  v.picklist(['true', 'false', 'on', 'off', '1', '0'], 'it may be true or false (also on, off, 1, 0)'),
+  v.transform((text) => text === 'true' || text === 'on' || text === '1'),
+);
+
+/** `must` completes "it must be". */
+export const numberAs = (pattern: RegExp, must: string) => v.pipe(v.string(), v.regex(pattern, `it must be ${must}`), v.transform(Number));
+
+export function json(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return undefined;
+  }
+}
+
+/** What a node or a cell may be called. */
+export const name = v.pipe(v.string(), v.regex(NAME, `it must be ${NAME_RULE}`));

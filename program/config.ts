@@ -1,0 +1,230 @@
+/** Environment → one frozen, validated Config (decisions §1). Nothing else reads `process.env`. */
+import * as v from 'valibot';
+import { type PriceTable, pricesSchema } from '../assistant/prices.ts';
+import { type ProxyTrust, proxyTrust } from '../gateway/http/client-address.ts';
+import { MODEL_SILENCE_MS } from '../protocol/limits.ts';
+import { type ClusterConfig, clusterOf, clusterVariables } from './config-cluster.ts';
+import { ConfigError, flag, httpUrl, json, key, modelName, numberAs } from './config-values.ts';
+
+export type { CellConfig, ClusterConfig } from './config-cluster.ts';
+export { ConfigError } from './config-values.ts';
+
+export interface Config {
+  readonly host: string;
+  /** 0 takes a free port. */
+  readonly port: number;
+  /** How clients reach the service; undefined: `http://HOST:PORT` with the port that was taken. */
+  readonly publicUrl: string | undefined;
+  /** Whose word about a client's address counts; undefined: nobody's. */
+  readonly trustProxy: ProxyTrust | undefined;
+  readonly dataDir: string;
+  readonly demo: boolean;
+  readonly operatorToken: string | undefined;
+  readonly masterKey: string | undefined;
+  readonly model: { readonly provider: 'offline' } | OpenAiConfig;
+  /** Undefined: passages are found by their words only. */
+  readonly embeddings: EmbeddingsConfig | undefined;
+  readonly prices: PriceTable;
+  /** Development only: links and HTTP actions may lead to loopback and private addresses. */
+  readonly allowPrivateAddresses: boolean;
+  readonly logLevel: string;
+  /** From how late on a stretch of the event loop is logged. */
+  readonly stallMs: number;
+  /** Processes that may be lost while they answer one turn; then it is not tried again. */
+  readonly turnLossesMax: number;
+  /** `url` undefined: mails are written to the outbox folder. */
+  readonly mail: { readonly url: string | undefined; readonly from: string };
+  /** Undefined: top-ups are recorded and no card is charged. */
+  readonly stripe: { readonly secretKey: string; readonly baseUrl: string | undefined } | undefined;
+  /** Null: there is no platform-wide daily ceiling. */
+  readonly platformDailyBudgetUsd: number | null;
+  /** Undefined: this process is alone with its data directory. */
+  readonly cluster: ClusterConfig | undefined;
+  /** Processes that share the port; above 1 this one only looks after them. */
+  readonly workers: number;
+  /** Set by the process that looks after the workers: how many there are; undefined: nobody looks after this one. */
+  readonly supervised: number | undefined;
+  /** The start says on stdout where everything is. */
+  readonly banner: boolean;
+}
+
+export interface OpenAiConfig {
+  readonly provider: 'openai';
+  readonly apiKey: string | undefined;
+  readonly baseUrl: string;
+  readonly model: string;
+  /** How long its server may say nothing in a turn. */
+  readonly silenceMs: number;
+  /** Whether it is asked once at the start, so that what is wrong shows at once. */
+  readonly isChecked: boolean;
+}
+
+export interface EmbeddingsConfig {
+  readonly apiKey: string | undefined;
+  readonly baseUrl: string;
+  readonly model: string;
+}
+
+const OPERATOR_TOKEN_MIN_CHARS = 24;
+const MASTER_KEY_BYTES = 32;
+const OPENAI_BASE_URL = 'https://api.openai.com/v1';
+const OPENAI_MODEL = 'gpt-4.1-mini';
+const LOG_LEVELS = ['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent'] as const;
+
+/** Never shown in a message, whatever they hold. */
+const SECRET = new Set([
+  'OPERATOR_TOKEN',
+  'MASTER_KEY',
+  'OPENAI_API_KEY',
+  // Each holds a key, or a password inside an address.
+  'REDIS_URL',
+  'SMTP_URL',
+  'STRIPE_SECRET_KEY',
+]);
+
+/** An address with a user and a password in it, whatever the variable: shown, it would end up in a log. */
+const HOLDS_PASSWORD = /:\/\/[^/]*@/;
+
+/** The watch tells 10 ms apart. */
+const STALL_MS = /^[1-9]\d{1,4}$/;
+const LOSSES = /^[1-9]\d{0,2}$/;
+/** A cold model on a small machine takes minutes to come into memory; half an hour of silence is no answer any more. */
+const MODEL_SILENCE_S = /^(?:[5-9]|[1-9]\d{1,2}|1[0-7]\d{2}|1800)$/;
+const MAIL_FROM = 'Assistant Service <assistant@localhost>';
+
+/** What goes out when usage asks for it: mails, charges, the ceiling. */
+const billing = {
+  SMTP_URL: v.optional(
+    v.pipe(
+      v.string(),
+      v.check((text) => URL.canParse(text) && /^smtps?:\/\/[^/]/.test(text), 'it must be an smtp or smtps address'),
+    ),
+  ),
+  MAIL_FROM: v.optional(
+    v.pipe(v.string(), v.regex(/^(?:[^<>\r\n]* )?<?[^\s<>@]+@[^\s<>@]+>?$/, 'it must be an e-mail address, or Name <address>')),
+    MAIL_FROM,
+  ),
+  STRIPE_SECRET_KEY: v.optional(key),
+  STRIPE_BASE_URL: v.optional(
+    v.pipe(
+      httpUrl,
+      v.check((text) => new URL(text).pathname === '/', 'it must be an address without a path'),
+    ),
+  ),
+  PLATFORM_DAILY_BUDGET_USD: v.optional(
+    v.pipe(v.string(), v.regex(/^\d{1,9}(?:\.\d{1,6})?$/, 'it must be an amount of US dollars, such as 250 or 12.50'), v.transform(Number)),
+  ),
+};
+
+const environment = v.object({
+  HOST: v.optional(v.pipe(v.string(), v.regex(/^[0-9A-Za-z.:-]+$/, 'it must be a host name or address')), '127.0.0.1'),
+  PORT: v.optional(
+    v.pipe(
+      v.string(),
+      v.regex(/^\d{1,5}$/, 'it must be a number from 0 to 65535'),
+      v.transform(Number),
+      v.maxValue(65_535, 'it must be a number from 0 to 65535'),
+    ),
+    '8787',
+  ),
+  PUBLIC_URL: v.optional(httpUrl),
+  TRUST_PROXY: v.optional(proxyTrust),
+  DATA_DIR: v.optional(v.pipe(v.string(), v.minLength(1, 'it must name a directory')), './data'),
+  DEMO: v.optional(flag, 'on'),
+  OPERATOR_TOKEN: v.optional(
+    v.pipe(v.string(), v.minLength(OPERATOR_TOKEN_MIN_CHARS, `it must have at least ${OPERATOR_TOKEN_MIN_CHARS} characters`)),
+  ),
+  MASTER_KEY: v.optional(
+    v.pipe(
+      v.string(),
+      v.check(
+        (text) => /^[A-Za-z0-9+/]+=*$/.test(text) && Buffer.from(text, 'base64').length === MASTER_KEY_BYTES,
+        `it must be ${MASTER_KEY_BYTES} bytes in base64`,
+      ),
+    ),
+  ),
+  MODEL_PROVIDER: v.optional(v.picklist(['offline', 'openai'], 'it may be offline or openai')),
+  OPENAI_API_KEY: v.optional(key),
+  OPENAI_BASE_URL: v.optional(httpUrl),
+  MODEL: v.optional(modelName),
+  MODEL_SILENCE_S: v.optional(numberAs(MODEL_SILENCE_S, 'a number of seconds from 5 to 1800'), String(MODEL_SILENCE_MS / 1_000)),
+  MODEL_CHECK: v.optional(flag, 'on'),
+  EMBEDDING_MODEL: v.optional(modelName),
+  MODEL_PRICES: v.optional(
+    v.pipe(
+      v.string(),
+      v.transform(json),
+      v.check((value) => value !== undefined, 'it must be JSON'),
+      pricesSchema,
+    ),
+    '{}',
+  ),
+  ALLOW_PRIVATE_ADDRESSES: v.optional(flag, 'false'),
+  LOG_LEVEL: v.optional(v.picklist(LOG_LEVELS, `it may be ${LOG_LEVELS.join(', ')}`), 'info'),
+  STALL_MS: v.optional(numberAs(STALL_MS, 'a number of milliseconds from 10 to 99999'), '200'),
+  TURN_LOSSES_MAX: v.optional(numberAs(LOSSES, 'a number from 1 to 999'), '2'),
+  ...clusterVariables,
+  ...billing,
+});
+
+/** What a message may say that the variable holds, on one line. */
+function shown(variable: string, value: string): string {
+  return SECRET.has(variable) || HOLDS_PASSWORD.test(value) ? 'set to something else' : JSON.stringify(value);
+}
+
+/**
+ * Reads the configuration; empty variables count as unset.
+ * @throws ConfigError naming the first variable that holds something it may not.
+ */
+export function readConfig(env: Readonly<Record<string, string | undefined>>): Config {
+  const given = Object.fromEntries(Object.entries(env).filter(([, value]) => value !== undefined && value !== ''));
+  const result = v.safeParse(environment, given);
+  if (!result.success) {
+    const [issue] = result.issues;
+    const variable = String(issue.path?.[0]?.key ?? 'The environment');
+    throw new ConfigError(variable, shown(variable, given[variable] ?? ''), issue.message);
+  }
+  const read = result.output;
+  const provider = read.MODEL_PROVIDER ?? (read.OPENAI_API_KEY || read.OPENAI_BASE_URL ? 'openai' : 'offline');
+  if (provider === 'openai' && read.OPENAI_API_KEY === undefined && read.OPENAI_BASE_URL === undefined) {
+    throw new ConfigError(
+      'MODEL_PROVIDER',
+      '"openai"',
+      'then OPENAI_API_KEY must be set, or OPENAI_BASE_URL for a server that wants no key',
+    );
+  }
+  if (read.EMBEDDING_MODEL !== undefined && read.OPENAI_API_KEY === undefined && read.OPENAI_BASE_URL === undefined) {
+    throw new ConfigError(
+      'EMBEDDING_MODEL',
+      shown('EMBEDDING_MODEL', read.EMBEDDING_MODEL),
+      'then OPENAI_BASE_URL (or OPENAI_API_KEY) must be set: embeddings come from a server',
+    );
+  }
+  const cluster = clusterOf(read);
+  const turns = { silenceMs: read.MODEL_SILENCE_S * 1_000, isChecked: read.MODEL_CHECK };
+  const server = { apiKey: read.OPENAI_API_KEY, baseUrl: read.OPENAI_BASE_URL ?? OPENAI_BASE_URL };
+  return Object.freeze({
+    host: read.HOST,
+    port: read.PORT,
+    publicUrl: read.PUBLIC_URL,
+    trustProxy: read.TRUST_PROXY,
+    dataDir: read.DATA_DIR,
+    demo: read.DEMO,
+    operatorToken: read.OPERATOR_TOKEN,
+    masterKey: read.MASTER_KEY,
+    model: provider === 'offline' ? { provider } : { provider, ...server, ...turns, model: read.MODEL ?? OPENAI_MODEL },
+    embeddings: read.EMBEDDING_MODEL === undefined ? undefined : { ...server, model: read.EMBEDDING_MODEL },
+    prices: read.MODEL_PRICES,
+    allowPrivateAddresses: read.ALLOW_PRIVATE_ADDRESSES,
+    logLevel: read.LOG_LEVEL,
+    stallMs: read.STALL_MS,
+    turnLossesMax: read.TURN_LOSSES_MAX,
+    mail: { url: read.SMTP_URL, from: read.MAIL_FROM },
+    stripe: read.STRIPE_SECRET_KEY === undefined ? undefined : { secretKey: read.STRIPE_SECRET_KEY, baseUrl: read.STRIPE_BASE_URL },
+    platformDailyBudgetUsd: read.PLATFORM_DAILY_BUDGET_USD ?? null,
+    cluster,
+    workers: read.WORKERS,
+    supervised: read.SUPERVISED,
+    banner: read.BANNER,
+  });
+}

@@ -1,0 +1,135 @@
+/**
+ * The demo app of a first start: an app whose knowledge is this service's own documentation, so that there is
+ * something real to ask. Made once per data directory; what a person changes in it afterwards stays changed.
+ */
+import { readdirSync, readFileSync } from 'node:fs';
+import { type KnowledgeServices, takeInKnowledge } from '../actors/configuration/knowledge.ts';
+import { mintId } from '../protocol/ids.ts';
+import { KNOWLEDGE_TEXT_MAX_CHARS } from '../protocol/limits.ts';
+import { completeManifest, type Manifest, type PostedManifest } from '../protocol/runtime/manifest.ts';
+import { clip } from '../protocol/schema/text.ts';
+import { createApp } from '../storage/apps/app-creation.ts';
+import { hashManifest } from '../storage/apps/manifests.ts';
+import { readInstallation } from '../storage/organisations/installation.ts';
+import { listKeys } from '../storage/organisations/organisations.ts';
+import type { Storage } from '../storage/storage.ts';
+import type { DemoKeys } from './banner.ts';
+
+/** Beside the package's sources, compiled (dist) or not. */
+const DOCS = [new URL('../../docs/', import.meta.url), new URL('../docs/', import.meta.url)];
+/** Lists of rules and the titles of the tests that prove them: what they rule stands in the others, in words for people. */
+const FOR_CONTRIBUTORS: ReadonlySet<string> = new Set(['conformance.md']);
+const INSTALLED = 'demo_app';
+/** The demo is asked by everybody who tries it out, from one device. */
+const MESSAGES_PER_MINUTE = 120;
+const MESSAGES_PER_DAY = 10_000;
+
+/** What the demo's client can do: one thing to look up, one that needs a person's yes. */
+export const DEMO_MANIFEST: PostedManifest = {
+  version: '1',
+  actions: [
+    {
+      name: 'get_order_status',
+      description: 'Looks up where an order is. Call it when the person asks about the status or delivery of an order.',
+      risk: 'read',
+      params: { order_id: { type: 'string', description: 'Number of the order, such as A-1042', required: true } },
+      timeoutMs: 10_000,
+    },
+    {
+      name: 'cancel_order',
+      description: 'Cancels an order. Call it when the person asks to cancel an order.',
+      risk: 'write',
+      params: { order_id: { type: 'string', description: 'Number of the order, such as A-1042', required: true } },
+      confirm_template: 'Cancel order {order_id}? This cannot be undone.',
+      timeoutMs: 10_000,
+    },
+  ],
+};
+
+const PERSONA = {
+  assistantName: 'Guide',
+  tone: 'Friendly, brief and exact.',
+  instructions: 'Help developers to build with the Assistant Service: its interfaces, its guarantees and how to run it.',
+  guardrails: 'Always say which document an answer comes from.\nNever invent an endpoint, a field or a limit.',
+  languages: ['en'],
+  welcomeTitle: 'Ask me about the Assistant Service',
+  welcomeBody: 'I answer from its own documentation.',
+  suggestions: ['What happens when I retry a turn?', 'How do read actions work?', 'Where does the service keep its data?'],
+};
+
+function titleOf(markdown: string, name: string): string {
+  return clip(/^#\s+(.+)$/m.exec(markdown)?.[1] ?? name, 160);
+}
+
+/** Cells of tables that name tests: they prove what their row says, and tell a person nothing. */
+function withoutProofs(markdown: string): string {
+  return markdown.replaceAll(/\|[^|\n]*\.test\.ts[^|\n]*(?=\|)/g, '| ');
+}
+
+/** The documents shipped with the service. @throws Error when none are found. */
+function documents(): { key: string; title: string; content: string }[] {
+  for (const folder of DOCS) {
+    try {
+      const names = readdirSync(folder).filter((name) => name.endsWith('.md') && !FOR_CONTRIBUTORS.has(name));
+      if (names.length === 0) continue;
+      return names.sort().map((name) => {
+        const content = withoutProofs(readFileSync(new URL(name, folder), 'utf8'));
+        return { key: `docs/${name}`, title: titleOf(content, name), content: content.slice(0, KNOWLEDGE_TEXT_MAX_CHARS) };
+      });
+    } catch (error) {
+      if ((error as NodeJS.ErrnoException).code !== 'ENOENT') throw error;
+    }
+  }
+  throw new Error('The documentation that the demo app answers from is missing (docs/*.md). Set DEMO=off to start without the demo.');
+}
+
+function keysOf(storage: Storage, appId: string): DemoKeys | undefined {
+  const keys = listKeys(storage.control, appId);
+  const live = keys.find((key) => key.channel === 'live')?.token;
+  const test = keys.find((key) => key.channel === 'sandbox')?.token;
+  return live === undefined || test === undefined ? undefined : { live, test };
+}
+
+async function createDemo(services: KnowledgeServices): Promise<DemoKeys | undefined> {
+  const { storage } = services;
+  const nowMs = services.nowMs();
+  const organisationId = mintId('org', nowMs);
+  await storage.writeControl('createOrganisation', {
+    id: organisationId,
+    name: 'Demo',
+    plan: 'free',
+    members: [],
+    autoTopUp: { enabled: false, amount_usd: 10 },
+    nowMs,
+  });
+  const { app, keys } = await createApp(storage, {
+    organisationId,
+    name: 'Assistant Service demo',
+    platformHint: 'web',
+    settings: { messages_per_minute: MESSAGES_PER_MINUTE, messages_per_day: MESSAGES_PER_DAY },
+    nowMs,
+  });
+  const items = documents().map(({ key, title, content }) => ({ external_key: key, kind: 'text' as const, title, content }));
+  await takeInKnowledge(services, { organisationId, appId: app.id, origin: 'demo' }, items);
+  await storage.write(organisationId, 'saveExperienceDraft', { appId: app.id, patch: PERSONA, origin: 'demo', nowMs });
+  await storage.write(organisationId, 'publishDrafts', { appId: app.id, nowMs });
+  const hashed = hashManifest(DEMO_MANIFEST);
+  await storage.write(organisationId, 'registerManifest', { ...hashed, appId: app.id, sdk: 'web/0.50.0', nowMs });
+  await storage.write(organisationId, 'goLive', { appId: app.id, organisationId, nowMs });
+  // Last: a start that was cut off before this makes a new demo, and the half one has no keys that anybody knows.
+  const settled = await storage.writeControl('settleInstallation', { name: INSTALLED, value: app.id });
+  // Nodes start one after the other. Should another one have made a demo all the same, its keys are told everywhere.
+  return settled === app.id ? keys : keysOf(storage, settled);
+}
+
+/** The keys of the demo app, which is created on the first start; undefined when a person has deleted it or its keys. */
+export async function prepareDemo(services: KnowledgeServices): Promise<DemoKeys | undefined> {
+  const appId = readInstallation(services.storage.control, INSTALLED);
+  return appId === undefined ? createDemo(services) : keysOf(services.storage, appId);
+}
+
+/** The demo's manifest for its clients that name none, such as a line of `curl`: what they can do need not be registered first. */
+export function demoManifests(storage: Storage): (appId: string) => { readonly hash: string; readonly document: Manifest } | undefined {
+  const manifest = { hash: hashManifest(DEMO_MANIFEST).hash, document: completeManifest(DEMO_MANIFEST) };
+  return (appId) => (readInstallation(storage.control, INSTALLED) === appId ? manifest : undefined);
+}

@@ -1,0 +1,105 @@
+/** Composition: makes the nodes of a data directory one cell among others, when CELL_ID names it (decisions §10). */
+import { setTimeout as pause } from 'node:timers/promises';
+import type { Logger } from 'pino';
+import { Arrivals } from '../actors/cells/arrival.ts';
+import { type Cells, createCells } from '../actors/cells/cells.ts';
+import { OrganisationMoves } from '../actors/cells/move.ts';
+import { eachOrganisation } from '../actors/each-organisation.ts';
+import { createMoveFiles } from '../storage/moving/move-files.ts';
+import { goneMoveId, listStranded } from '../storage/moving/moves.ts';
+import type { Storage } from '../storage/storage.ts';
+import type { CellConfig } from './config.ts';
+import type { ClusterNode } from './join-cluster.ts';
+
+/** How long a start waits for the map: Redis may be away. */
+const FIRST_MAP_MS = 2_000;
+
+export interface OpenCell {
+  readonly cells: Cells;
+  readonly moves: { readonly leaving: OrganisationMoves; readonly arriving: Arrivals };
+  close(): Promise<void>;
+}
+
+export interface CellOptions {
+  readonly config: CellConfig;
+  readonly node: ClusterNode;
+  readonly storage: Storage;
+  readonly log: Logger;
+  nowMs(): number;
+  /** The organisation takes writes again, or for the first time here: takes up what is due in it. */
+  takeUp(organisationId: string): Promise<void>;
+}
+
+/** Before it serves, a cell that was away hears where its organisations live now; without Redis it goes by what it knew. */
+async function hearOfPlacements({ map }: Cells, redis: ClusterNode['redis']): Promise<void> {
+  const up = new Promise<void>((resolve) => {
+    if (redis.up) resolve();
+    else redis.onUp(resolve);
+  });
+  await Promise.race([up.then(() => map.sync()), pause(FIRST_MAP_MS, undefined, { ref: false })]);
+}
+
+/** A cell that was restored from a backup has files of organisations that moved away since: they must not take writes again. */
+async function sealStranded(self: string, storage: Storage, log: Logger, nowMs: number): Promise<void> {
+  const stranded = new Map(listStranded(storage.control, self).map((one) => [one.organisationId, one]));
+  const seal = async (organisationId: string) => {
+    const { cell = '', version = 0 } = stranded.get(organisationId) ?? {};
+    const moveId = goneMoveId(version, nowMs);
+    // Once it is noted nobody looks at it again, so its file is sealed before.
+    await storage.write(organisationId, 'sealOrganisation', { moveId, nowMs });
+    await storage.writeControl('noteGone', { organisationId, moveId, cell, nowMs });
+  };
+  // One whose file is away takes no writes anyhow: it is sealed at a later start.
+  await eachOrganisation({ storage, log }, 'sealing what lives on another cell', seal, { ids: stranded.keys() });
+}
+
+export async function openCell({ config, node, storage, log, nowMs, takeUp }: CellOptions): Promise<OpenCell> {
+  const { members, redis, self } = node;
+  const strand = () => sealStranded(config.id, storage, log, nowMs());
+  const onPlaced = () => {
+    strand().catch((error: unknown) => log.error({ err: error }, 'what lives on another cell could not be sealed here'));
+  };
+  const cells = createCells({ self: config, storage, redis, log, nowMs, onPlaced });
+  await hearOfPlacements(cells, redis);
+  await strand();
+  const files = createMoveFiles(storage.layout);
+  const placed = (organisationId: string) => void cells.map.publish(organisationId);
+  const goOn = (organisationId: string) => {
+    takeUp(organisationId).catch((error: unknown) => {
+      log.error({ err: error, organisation_id: organisationId }, 'what is due in the organisation could not be taken up');
+    });
+  };
+  const leaving = new OrganisationMoves({
+    storage,
+    client: cells.client,
+    files,
+    cell: config.id,
+    isAlive: async (owner) => owner === self || (owner !== '' && (await members.probe(owner)) === 'alive'),
+    log,
+    nowMs,
+    onLeft: placed,
+    onStayed: goOn,
+  });
+  const arriving = new Arrivals({
+    storage,
+    files,
+    cell: config.id,
+    log,
+    nowMs,
+    onArrived(organisationId) {
+      placed(organisationId);
+      goOn(organisationId);
+    },
+  });
+  // Takes away what was called off: nobody waits for that.
+  void arriving.resume();
+  leaving.watch();
+  return {
+    cells,
+    moves: { leaving, arriving },
+    async close() {
+      await leaving.close();
+      await cells.close();
+    },
+  };
+}

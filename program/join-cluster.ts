@@ -1,0 +1,104 @@
+/** Composition: joins this process to the nodes of its cell, when REDIS_URL says that there may be some (decisions §10). */
+import type { Logger } from 'pino';
+import { type CountingBus, createBus } from '../actors/cluster/bus/bus.ts';
+import { openRedis, type RedisConnection } from '../actors/cluster/bus/redis-connection.ts';
+import { createMembers, type Members, mintNodeId, type NodeRecord } from '../actors/cluster/nodes/members.ts';
+import { watchStoppedWriters } from '../actors/cluster/nodes/stopped-writer.ts';
+import { Leases } from '../actors/cluster/nodes/write-lease.ts';
+import { PlacedTurns } from '../actors/cluster/remote/placed-turns.ts';
+import { type Ownership, soleOwner } from '../actors/turns/epoch.ts';
+import { LocalTurns } from '../actors/turns/local-turns.ts';
+import type { TurnServices } from '../actors/turns/opening.ts';
+import { type ActorSystem, createActorSystem } from '../actors/turns/turns.ts';
+import type { Storage } from '../storage/storage.ts';
+import type { ClusterConfig } from './config.ts';
+
+/** This process as a node among others. */
+export interface ClusterNode {
+  readonly self: string;
+  readonly bus: CountingBus;
+  readonly members: Members;
+  readonly redis: RedisConnection;
+  readonly leases: Leases;
+  readonly ownership: Ownership;
+  close(): Promise<void>;
+}
+
+export interface JoinOptions {
+  readonly config: ClusterConfig;
+  readonly dataDir: string;
+  readonly storage: Storage;
+  readonly log: Logger;
+  nowMs(): number;
+}
+
+/** What a process tells of itself before it listens. */
+export function nodeRecord(id: string, name: string | undefined, cell: string | null, startedAtMs: number): NodeRecord {
+  return {
+    id,
+    name: name ?? id.slice(0, id.lastIndexOf('~')),
+    pid: process.pid,
+    cell,
+    url: null,
+    startedAtMs,
+    state: 'serving',
+    actors: 0,
+  };
+}
+
+/** A connection that breaks is there again within this, as a rule: nobody needs to hear of it. */
+const REDIS_LOOK_MS = 1_000;
+
+function noteRedis({ conditions }: Storage, isUp: boolean): void {
+  if (isUp) conditions.close('redis_away');
+  else conditions.open('redis_away', 'Redis is away: see REDIS_URL. Work that needs another node is refused until it is back.');
+}
+
+/** @throws Error when DATA_DIR is too long for the sockets of nodes. Does not wait for a Redis that is away. */
+export async function joinCell({ config, dataDir, storage, log, nowMs }: JoinOptions): Promise<ClusterNode> {
+  const { redisUrl, nodeId } = config;
+  const cell = config.cell?.id ?? null;
+  const self = mintNodeId(nodeId);
+  const redis = openRedis({ redisUrl, log });
+  const bus = await createBus({ redisUrl, cell, self, vault: storage.vault, log, nowMs });
+  const presence = { redis, vault: storage.vault };
+  const members = await createMembers({ dataDir, self: nodeRecord(self, nodeId, cell, nowMs()), presence, log });
+  const stopWatching = watchStoppedWriters(members, log);
+  const looks = setInterval(() => noteRedis(storage, redis.up), REDIS_LOOK_MS).unref();
+  const leases = new Leases({ storage, members, log, nowMs });
+  return {
+    self,
+    bus,
+    members,
+    redis,
+    leases,
+    ownership: {
+      self,
+      process: self,
+      isLost: (process) => members.liveness(process) !== 'alive',
+      mayTake: ({ owner }) => owner === '' || members.liveness(owner) !== 'alive',
+    },
+    async close() {
+      stopWatching();
+      clearInterval(looks);
+      await members.close();
+      await bus.close();
+      redis.close();
+    },
+  };
+}
+
+/** The actors of this process, alone or as one node of several. */
+export function createActors(node: ClusterNode | undefined, services: Omit<TurnServices, 'ownership'>): ActorSystem {
+  const local = new LocalTurns({ ...services, ownership: node?.ownership ?? soleOwner() });
+  if (node === undefined) return createActorSystem({ host: local });
+  const { bus, members } = node;
+  const host = new PlacedTurns({ ...services, bus, members, local });
+  return createActorSystem({
+    host,
+    others: {
+      announce: (turn) => bus.announce('turnOpened', turn),
+      listen: (handler) => bus.listen('turnOpened', handler),
+    },
+  });
+}

@@ -1,0 +1,106 @@
+/**
+ * Whether the configured model can be used: asks it once at the start, and follows how its rounds end. What is wrong with a key, a name or
+ * an address is a condition of the node, which says so in the log, to operators in `GET /readyz`, and here to the banner.
+ */
+import type { Logger } from 'pino';
+import type { Model, ModelFailure } from '../assistant/models/model.ts';
+import { createOfflineModel } from '../assistant/models/offline/offline.ts';
+import { createOpenAiModel } from '../assistant/models/openai/openai.ts';
+import type { Conditions } from '../storage/files/conditions.ts';
+import type { OpenAiConfig } from './config.ts';
+
+/** The banner waits no longer for the model's word: a service that is up should say so. */
+const BANNER_WAIT_MS = 3_000;
+
+/** One refusal may be about the words of one message, which anybody can send; so many without an answer between them are about the model. */
+const REFUSALS_IN_A_ROW = 3;
+
+/** As short as a question can be; the answer is broken off at its first word. */
+const QUESTION = {
+  system: 'Answer with one word.',
+  messages: [{ role: 'user', content: 'Are you there?' }],
+  passages: [],
+  tools: [],
+  requestId: 'start',
+  sender: { app: '', device: '' },
+} as const;
+
+export interface CheckedModel {
+  readonly model: Model;
+  /** One line about what is wrong, as far as it is known within some seconds; undefined when nothing is. */
+  complaint(): Promise<string | undefined>;
+}
+
+/** Undefined when it answers. */
+function askOnce(model: Model): Promise<ModelFailure | undefined> {
+  return new Promise((resolve) => {
+    const answered = () => {
+      run.abort();
+      resolve(undefined);
+    };
+    const run = model.stream(QUESTION, { text: answered, toolCallStarted: answered, finished: () => resolve(undefined), failed: resolve });
+  });
+}
+
+function hintFor({ kind, detail }: ModelFailure): string {
+  if (kind === 'silent') return 'Raise MODEL_SILENCE_S where it has to be loaded first, else check OPENAI_BASE_URL.';
+  const status = /^status (\d{3})/.exec(detail)?.[1] ?? '';
+  if (kind === 'misconfigured' && ['401', '402', '403'].includes(status)) return 'Check OPENAI_API_KEY.';
+  if (kind === 'misconfigured') return 'Check MODEL and OPENAI_BASE_URL.';
+  return kind === 'refused' ? 'Check MODEL.' : 'Check OPENAI_BASE_URL, and whether the server is up.';
+}
+
+function complaintAbout(name: string, failure: ModelFailure): string {
+  return `The model ${JSON.stringify(name)} does not answer: ${failure.detail.replace(/\.$/, '')}. ${hintFor(failure)}`;
+}
+
+/** The model of the configuration. Nothing is asked of the offline one, nor where the check is switched off. */
+export function createCheckedModel(
+  config: { readonly provider: 'offline' } | OpenAiConfig,
+  conditions: Conditions,
+  log: Logger,
+): CheckedModel {
+  if (config.provider === 'offline') return { model: createOfflineModel(), complaint: () => Promise.resolve(undefined) };
+  const { apiKey, baseUrl, model: name, silenceMs, isChecked } = config;
+  let refusals = 0;
+  const noteOutcome = (failure: ModelFailure | undefined) => {
+    if (failure === undefined) {
+      refusals = 0;
+      conditions.close('model_unusable');
+    } else if (failure.kind === 'misconfigured') {
+      refusals += 1;
+      if (refusals >= REFUSALS_IN_A_ROW) conditions.open('model_unusable', complaintAbout(name, failure));
+    }
+  };
+  const model = createOpenAiModel({ apiKey, baseUrl, model: name, log, silenceMs, onOutcome: noteOutcome });
+  let isClosing = false;
+  const check = async () => {
+    const startedMs = performance.now();
+    const failure = await askOnce(model);
+    if (isClosing) return undefined;
+    if (failure === undefined) {
+      conditions.close('model_unusable');
+      log.info({ model: name, ms: Math.round(performance.now() - startedMs) }, 'the model answers');
+      return undefined;
+    }
+    const complaint = complaintAbout(name, failure);
+    // One that is busy will pass; all else that a first question meets is worth a look, a server that is not there as well.
+    if (failure.kind === 'busy') log.warn(complaint);
+    else conditions.open('model_unusable', complaint);
+    return complaint;
+  };
+  const checked = isChecked ? check() : Promise.resolve(undefined);
+  return {
+    model: {
+      ...model,
+      close() {
+        isClosing = true;
+        return model.close();
+      },
+    },
+    complaint() {
+      const late = new Promise<undefined>((resolve) => void setTimeout(() => resolve(undefined), BANNER_WAIT_MS).unref());
+      return Promise.race([checked, late]);
+    },
+  };
+}

@@ -1,0 +1,96 @@
+/**
+ * The component catalog `2026-11.a` (catalog.md): the list of components, and what is asked of it by name.
+ * Adding a component is a definition in its family and one line here.
+ */
+
+import { CATALOG_VERSION } from '../limits.ts';
+import type { Detail } from '../schema/issues.ts';
+import { choice, quickReplies, rating } from './choices.ts';
+import { orderTracker, pass, variantPicker } from './commerce.ts';
+import { type Body, type Component, type JsonSchema, type ModelContext, validate } from './component.ts';
+import { confirmCard } from './confirm.ts';
+import { form } from './forms.ts';
+import { checklist, comparison, itemList, keyValue, tags, timeline } from './lists.ts';
+import { actions, screens } from './navigation.ts';
+import { contact, map, placeCard } from './places.ts';
+import { code, disclosure, infoCard, keyPoints, section, textBlock } from './prose.ts';
+import { datetimeSlots } from './schedule.ts';
+
+/** In the order of catalog.md, which is also the order the model sees. */
+const COMPONENTS: readonly Component[] = [
+  textBlock,
+  section,
+  keyPoints,
+  quickReplies,
+  choice,
+  tags,
+  actions,
+  screens,
+  confirmCard,
+  orderTracker,
+  timeline,
+  checklist,
+  comparison,
+  keyValue,
+  infoCard,
+  itemList,
+  placeCard,
+  map,
+  pass,
+  code,
+  contact,
+  rating,
+  disclosure,
+  variantPicker,
+  datetimeSlots,
+  form,
+];
+
+export const CATALOG: ReadonlyMap<string, Component> = new Map(COMPONENTS.map((component) => [component.name, component]));
+
+export type Validated = { ok: true; body: Body } | { ok: false; details: Detail[] };
+
+function unknownComponent(name: string): Validated {
+  return { ok: false, details: [{ path: '', message: `is for "${name}", which catalog ${CATALOG_VERSION} does not have` }] };
+}
+
+const HANDSHAKE_ENTRY = /^([a-z][a-z0-9_]{0,63})(?:@([1-9][0-9]{0,3}))?$/;
+
+/** A handshake's `components` entry, `name` (version 1) or `name@n`; undefined when it is neither. The name need not be known. */
+export function parseHandshakeEntry(entry: string): { name: string; version: number } | undefined {
+  const [, name, version] = HANDSHAKE_ENTRY.exec(entry) ?? [];
+  return name === undefined ? undefined : { name, version: version === undefined ? 1 : Number(version) };
+}
+
+export interface FunctionTool {
+  readonly type: 'function';
+  readonly function: { readonly name: string; readonly description: string; readonly parameters: JsonSchema };
+}
+
+/** The function the model is offered, in the shape of OpenAI's `tools`. */
+export function toolDefinition(component: Component): FunctionTool {
+  const { name, description, parameters } = component;
+  return { type: 'function', function: { name, description, parameters } };
+}
+
+/** Checks a whole body, the server's fields included, and answers it as it is to be stored (defaults filled in, Markdown defused). */
+export function validateBody(name: string, body: unknown): Validated {
+  const component = CATALOG.get(name);
+  return component === undefined ? unknownComponent(name) : validate(component.body, body);
+}
+
+/**
+ * A body from what the model wrote: its arguments checked against the schema it was shown, then against the turn, then
+ * completed with the fields the server keeps (Pick, `form_id`). Never throws; refuses components that are not offered.
+ */
+export function modelBody(name: string, args: unknown, context: ModelContext): Validated {
+  const component = CATALOG.get(name);
+  if (!component?.offered) return unknownComponent(name);
+  const written = validate(component.modelArgs, args);
+  return written.ok ? component.complete(written.body, context) : written;
+}
+
+/** What a client that cannot draw the block says instead: true, at most 600 characters. `body` must have passed `validateBody`. */
+export function fallbackText(name: string, body: Body): string {
+  return CATALOG.get(name)?.fallback(body) ?? '';
+}

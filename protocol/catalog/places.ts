@@ -1,0 +1,115 @@
+/** Components about where and who: place_card, map, contact. */
+import * as v from 'valibot';
+import { text } from '../schema/text.ts';
+import { defineComponent } from './component.ts';
+import { action, checkActions, image, lines, saidAction, saidList } from './shapes.ts';
+import { type TextUse, usedAs } from './text-uses.ts';
+import {
+  anyList,
+  between,
+  count,
+  flag,
+  hasForeignScheme,
+  id,
+  isEmail,
+  isPhone,
+  isWebUrl,
+  list,
+  said,
+  uniqueIds,
+  whole,
+  words,
+} from './values.ts';
+
+const lat = said(between(-90, 90), 'Degrees north.');
+const lng = said(between(-180, 180), 'Degrees east.');
+
+export const placeCard = defineComponent({
+  name: 'place_card',
+  description: 'One place with its address. Use it for a shop, an office, a pick-up point or a venue you know the position of.',
+  entries: {
+    name: words(80),
+    address: words(200),
+    lat,
+    lng,
+    category: v.optional(text(40)),
+    rating: v.optional(between(0, 5)),
+    reviews: v.optional(said(count(), 'Number of reviews behind the rating.')),
+    price_level: v.optional(said(whole(1, 4), '1 is cheap, 4 is expensive.')),
+    open_now: v.optional(flag),
+    hours: v.optional(said(list(words(60), 0, 7), 'Opening hours, a line for each day or group of days.')),
+    phone: v.optional(usedAs(v.pipe(text(32, 1), v.check(isPhone, 'must be a phone number')), 'phone')),
+    image: v.optional(image),
+    actions: anyList(action, 3),
+  },
+  inContext: ({ actions }, context, report) => checkActions(actions, 'actions', context, report),
+  fallback: ({ name, address, category, rating, open_now: openNow, hours = [], phone, actions }) =>
+    lines(
+      `${name}${category ? ` (${category})` : ''}: ${address}`,
+      rating !== undefined && `Rated ${rating} of 5`,
+      openNow !== undefined && (openNow ? 'Open now' : 'Closed now'),
+      hours.join(', '),
+      phone !== undefined && `Phone: ${phone}`,
+      saidList(undefined, actions.map(saidAction)),
+    ),
+});
+
+export const map = defineComponent({
+  name: 'map',
+  description: 'Places or a route on a map. Use it when where things lie matters, with two or more places or a way between them.',
+  entries: {
+    markers: list(v.strictObject({ id, lat, lng, label: words(40) }), 1, 20),
+    zoom: v.optional(said(between(1, 20), '1 is the world, 20 a building.')),
+    polyline: v.optional(said(text(4_096), 'A way, as an encoded polyline.')),
+    alt: said(words(300), 'What the map shows, for people who do not see it.'),
+  },
+  rules: ({ markers }, report) => uniqueIds(markers, ['markers'], report),
+  fallback: ({ markers, alt }) => lines(alt, saidList(undefined, [markers.map((marker) => marker.label).join(', ')])),
+});
+
+const CHANNEL_RULES = {
+  phone: { fits: isPhone, message: 'must be a phone number' },
+  email: { fits: isEmail, message: 'must be an e-mail address' },
+  url: { fits: isWebUrl, message: 'must be an http or https address' },
+  chat: { fits: (value: string) => !hasForeignScheme(value), message: 'must be a name or an http or https address' },
+} as const;
+
+/** The name on a chat service is words. */
+const CHANNEL_USES: Readonly<Record<string, TextUse>> = { phone: 'phone', email: 'email', url: 'address' };
+
+export const contact = defineComponent({
+  name: 'contact',
+  description: 'A person or a team and how to reach them. Use it to hand over to people, with channels you know to be right.',
+  entries: {
+    name: words(80),
+    role: v.optional(text(60)),
+    channels: list(
+      v.strictObject({
+        kind: v.picklist(['phone', 'email', 'chat', 'url']),
+        value: usedAs(
+          said(words(254), 'The number, the address, or the name on the chat service.'),
+          ({ kind }) => CHANNEL_USES[String(kind)] ?? 'words',
+        ),
+        label: v.optional(text(40)),
+      }),
+      1,
+      5,
+    ),
+    hours: v.optional(said(text(120), 'When they can be reached.')),
+  },
+  rules({ channels }, report) {
+    for (const [index, { kind, value }] of channels.entries()) {
+      const rule = CHANNEL_RULES[kind];
+      if (!rule.fits(value)) report(['channels', index, 'value'], rule.message);
+    }
+  },
+  fallback: ({ name, role, channels, hours }) =>
+    lines(
+      saidList(
+        role ? `${name}, ${role}` : name,
+        channels.map(({ kind, value, label }) => `${label || kind} ${value}`),
+        ', ',
+      ),
+      hours,
+    ),
+});

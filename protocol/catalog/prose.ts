@@ -1,0 +1,78 @@
+/** Components that say something: text, section, key_points, disclosure, info_card, code. */
+import * as v from 'valibot';
+import { KNOWLEDGE_KEY_MAX_CHARS } from '../limits.ts';
+import { text } from '../schema/text.ts';
+import { defineComponent } from './component.ts';
+import { action, checkActions, image, lines, saidAction, saidList, tone } from './shapes.ts';
+import { anyList, flag, list, markdown, said, words } from './values.ts';
+
+export const textBlock = defineComponent({
+  name: 'text',
+  description: 'Plain words of the assistant. Written as the answer itself, never called.',
+  offered: false,
+  entries: { md: markdown(8_000) },
+  fallback: ({ md }) => md,
+});
+
+export const section = defineComponent({
+  name: 'section',
+  description: 'A titled part of a longer answer. Use it to split an answer that covers several topics.',
+  entries: {
+    title: words(80),
+    md: markdown(2_000),
+    icon: v.optional(said(text(40), 'Name of an icon, as "truck".')),
+    collapsed: v.optional(said(flag, 'True when the part starts closed.')),
+  },
+  fallback: ({ title, md }) => `${title}\n${md}`,
+});
+
+export const keyPoints = defineComponent({
+  name: 'key_points',
+  description:
+    'The few things to take away, as short points. Use it to sum up a long answer or a document, and name the knowledge it came from.',
+  entries: {
+    title: v.optional(text(80)),
+    points: list(
+      v.strictObject({
+        text: words(200),
+        tone: v.optional(tone),
+        sources: v.optional(said(list(words(KNOWLEDGE_KEY_MAX_CHARS), 0, 3), 'Key or title of the knowledge a point rests on.')),
+      }),
+      1,
+      7,
+    ),
+  },
+  fallback: ({ title, points }) => saidList(title, [points.map((point) => `• ${point.text}`).join('\n')]),
+});
+
+export const disclosure = defineComponent({
+  name: 'disclosure',
+  description: 'Details behind one line that the person may open. Use it for terms, fine print and background that few will read.',
+  entries: { summary: words(120), md: markdown(4_000), open: v.optional(said(flag, 'True when it starts open.')) },
+  fallback: ({ summary, md }) => `${summary}\n${md}`,
+});
+
+export const infoCard = defineComponent({
+  name: 'info_card',
+  description: 'One notice that stands out: a success, a warning, a policy. Use it for the one thing the person must not overlook.',
+  entries: {
+    title: words(80),
+    md: markdown(1_000),
+    tone,
+    image: v.optional(image),
+    actions: anyList(action, 3),
+  },
+  inContext: ({ actions }, context, report) => checkActions(actions, 'actions', context, report),
+  fallback: ({ title, md, actions }) => lines(title, md, saidList(undefined, actions.map(saidAction))),
+});
+
+export const code = defineComponent({
+  name: 'code',
+  description: 'Code, a command or a configuration to copy. Use it for anything that must be reproduced to the letter.',
+  entries: {
+    language: said(text(20), 'Name of the language, as "json"; "text" when it has none.'),
+    code: words(8_000),
+    filename: v.optional(text(80)),
+  },
+  fallback: ({ filename, code: source }) => (filename ? `${filename}\n${source}` : source),
+});

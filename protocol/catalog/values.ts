@@ -1,0 +1,172 @@
+/** The single values a body is made of: texts, numbers, addresses, times. Bounds come from catalog.md's table. */
+import * as v from 'valibot';
+import { ADDRESS_MAX_CHARS } from '../limits.ts';
+import { stated } from '../schema/stated.ts';
+import { fits, text } from '../schema/text.ts';
+import { ID_MAX_CHARS, type Report } from './component.ts';
+import { CURRENCIES } from './currencies.ts';
+import { defuseMarkdown } from './markdown.ts';
+import { usedAs } from './text-uses.ts';
+
+/** Twelve digits hold any price in any currency; four decimals hold every ISO 4217 minor unit. */
+const DECIMAL = /^-?(?:0|[1-9][0-9]{0,11})(?:\.[0-9]{1,4})?$/;
+const RFC3339 = /^(\d{4})-(\d{2})-(\d{2})T([01]\d|2[0-3]):[0-5]\d:[0-5]\d(?:\.\d{1,9})?(?:Z|[+-](?:[01]\d|2[0-3]):[0-5]\d)$/;
+const CALENDAR_DATE = /^(\d{4})-(\d{2})-(\d{2})$/;
+/** Privacy placeholders (decisions §9) stand where the person's own address or number was. */
+const PLACEHOLDER = /⟦[a-z]+_\d+⟧/;
+
+/** Text that must say something: 1 to `max` code points. */
+export const words = (max: number) => text(max, 1);
+
+export const id = text(ID_MAX_CHARS, 1);
+
+/** `schema` with a sentence for the model. */
+export function said<const S extends v.GenericSchema>(schema: S, description: string) {
+  return v.pipe(schema, v.description(description));
+}
+
+/** CommonMark without HTML, 1 to `max` code points; links that are not http(s) lose their address, tags their bracket. */
+export function markdown(max: number) {
+  return v.pipe(
+    v.string('must be a string'),
+    v.metadata({ minLength: 1, maxLength: max, description: 'Markdown (CommonMark) without HTML.' }),
+    v.check((value) => fits(value, max), `must be at most ${max} characters`),
+    v.check((value) => value.trim() !== '', 'must not be empty'),
+    v.transform(defuseMarkdown),
+  );
+}
+
+export const flag = v.boolean('must be true or false');
+
+/** A finite number from `min` to `max`. */
+export function between(min: number, max: number) {
+  const message = `must be a number from ${min} to ${max}`;
+  return v.pipe(v.number('must be a number'), v.minValue(min, message), v.maxValue(max, message));
+}
+
+/** A whole number from `min` to `max`. */
+export function whole(min: number, max: number) {
+  const message = `must be a whole number from ${min} to ${max}`;
+  return v.pipe(v.number('must be a number'), v.integer(message), v.minValue(min, message), v.maxValue(max, message));
+}
+
+/** Counts that the catalog leaves open: a billion is beyond any shop and keeps the number exact everywhere. */
+export const count = (min = 0) => whole(min, 1_000_000_000);
+
+/** `min` to `max` items. */
+export function list<const S extends v.GenericSchema>(item: S, min: number, max: number) {
+  const least = min === 1 ? 'must hold at least one item' : `must hold at least ${min} items`;
+  return v.pipe(v.array(item, 'must be an array'), v.minLength(min, least), v.maxLength(max, `must hold at most ${max} items`));
+}
+
+/** `0` to `max` items; left out means none. */
+export function anyList<const S extends v.GenericSchema>(item: S, max: number) {
+  return v.optional(list(item, 0, max), []);
+}
+
+function isUrl(value: string, schemes: RegExp): boolean {
+  // The parser drops blanks and control characters silently; an address with them is not what it looks like.
+  return schemes.test(value) && !/[\s<>"\\\p{Cc}]/u.test(value) && URL.canParse(value);
+}
+
+export const isWebUrl = (value: string) => isUrl(value, /^https?:\/\//i);
+export const isHttpsUrl = (value: string) => isUrl(value, /^https:\/\//i);
+/** True of a mail address, or of a text that holds a placeholder for one. */
+export const isEmail = (value: string) => PLACEHOLDER.test(value) || /^[^\s@<>]+@[^\s@<>]+$/.test(value);
+/** True of what a telephone can dial, or of a text that holds a placeholder for it. */
+export const isPhone = (value: string) => PLACEHOLDER.test(value) || /^\+?[\s().*#/-]*\d[\d\s().*#/-]*$/.test(value);
+/** True of `tel:`, `javascript:` and the like: a link in all but an http(s) scheme. */
+export const hasForeignScheme = (value: string) => /^\s*[a-z][a-z0-9+.-]*:/i.test(value) && !isWebUrl(value);
+
+export const webUrl = usedAs(
+  v.pipe(text(ADDRESS_MAX_CHARS, 1), v.check(isWebUrl, 'must be an http or https address'), v.description('An http(s) address.')),
+  'address',
+);
+export const httpsUrl = usedAs(
+  v.pipe(text(ADDRESS_MAX_CHARS, 1), v.check(isHttpsUrl, 'must be an https address'), v.description('An https address.')),
+  'address',
+);
+
+function isCalendarDate(year: number, month: number, day: number): boolean {
+  const at = new Date(Date.UTC(year, month - 1, day));
+  // Years below 100 would be read as 19xx.
+  at.setUTCFullYear(year, month - 1, day);
+  return at.getUTCMonth() === month - 1 && at.getUTCDate() === day;
+}
+
+function isDated(value: string, pattern: RegExp): boolean {
+  const [, year, month, day] = pattern.exec(value) ?? [];
+  return year !== undefined && isCalendarDate(Number(year), Number(month), Number(day));
+}
+
+/** RFC 3339 with offset. */
+export const time = v.pipe(
+  v.string('must be a string'),
+  v.check((value) => isDated(value, RFC3339), 'must be an RFC 3339 time with an offset, as 2026-11-20T09:30:00+01:00'),
+  v.description('RFC 3339 with offset, as 2026-11-20T09:30:00+01:00.'),
+);
+
+export const isDay = (value: string) => isDated(value, CALENDAR_DATE);
+export const day = v.pipe(
+  v.string('must be a string'),
+  v.check(isDay, 'must be a date, as 2026-11-20'),
+  v.description('A date, as 2026-11-20.'),
+);
+
+function isTimezone(name: string): boolean {
+  // Newer engines take bare offsets too; the catalog wants a named zone.
+  if (!/^[A-Za-z]/.test(name)) return false;
+  try {
+    new Intl.DateTimeFormat('en', { timeZone: name });
+    return true;
+  } catch {
+    return false;
+  }
+}
+export const timezone = v.pipe(
+  text(64, 1),
+  v.check(isTimezone, 'must be an IANA time zone, as Europe/Madrid'),
+  v.description('IANA time zone, as Europe/Madrid.'),
+);
+
+export const decimal = v.pipe(
+  v.string('must be a string'),
+  v.regex(DECIMAL, 'must be a decimal number in a string, as "12.50"'),
+  v.description('Decimal number in a string, as "12.50".'),
+);
+export const currency = v.pipe(
+  v.string('must be a string'),
+  // All codes in every schema would cost the model more words than they save: the pattern and the description say it.
+  stated(
+    v.check((code: string) => CURRENCIES.has(code), 'must be an ISO 4217 code, as EUR'),
+    { pattern: '^[A-Z]{3}$' },
+  ),
+  v.description('ISO 4217 code, as EUR.'),
+);
+export const hexColour = v.pipe(v.string('must be a string'), v.regex(/^#[0-9A-Fa-f]{6}$/, 'must be a colour as #1a2b3c'));
+
+/** Rule: ids within one list are unique. `path` leads to the list. */
+export function uniqueIds(items: readonly { readonly id: string }[], path: readonly (string | number)[], report: Report, key = 'id'): void {
+  unique(
+    items.map((item) => item.id),
+    (index) => [...path, index, key],
+    report,
+  );
+}
+
+/** Rule: values are unique; `pathOf` leads to the value at an index. */
+export function unique(values: readonly string[], pathOf: (index: number) => (string | number)[], report: Report): void {
+  const seen = new Set<string>();
+  for (const [index, value] of values.entries()) {
+    if (seen.has(value)) report(pathOf(index), `repeats "${value}", which must be unique here`);
+    seen.add(value);
+  }
+}
+
+/** Rule: `until` is not before `from`, where both are there. */
+export function ordered(from: string | undefined, until: string | undefined, path: readonly (string | number)[], report: Report): void {
+  if (from !== undefined && until !== undefined && Date.parse(until) < Date.parse(from)) report(path, 'must not be before the start');
+}
+
+/** `2026-11-20T09:30:00+01:00` → `2026-11-20 09:30`: local to its own offset, for fallback texts. */
+export const saidTime = (at: string) => at.slice(0, 16).replace('T', ' ');

@@ -1,0 +1,54 @@
+/** Bodies of the console's app endpoints: create, PATCH, keys, knowledge listing (decisions §2). Unknown fields are refused. */
+import * as v from 'valibot';
+import { text } from '../schema/text.ts';
+import { appSettingsEntries } from './app-settings.ts';
+
+export const APP_NAME_MAX_CHARS = 80;
+export const SLUG_MAX_CHARS = 60;
+const PLATFORM_HINT_MAX_CHARS = 40;
+
+export const name = v.pipe(
+  text(APP_NAME_MAX_CHARS, 1),
+  v.check((value) => value.trim() !== '', 'must not be blank'),
+);
+
+const slug = v.pipe(
+  v.string('must be a string'),
+  v.regex(/^[a-z0-9]+(?:-[a-z0-9]+)*$/, 'must be lowercase letters and digits in words joined by single hyphens'),
+  v.maxLength(SLUG_MAX_CHARS, `must be at most ${SLUG_MAX_CHARS} characters`),
+);
+
+const platformHint = text(PLATFORM_HINT_MAX_CHARS);
+
+/** POST /orgs/:org/apps: a name, and any setting that should not start at its default. */
+export const createAppBody = v.strictObject({
+  name,
+  slug: v.optional(slug),
+  platform_hint: v.optional(platformHint, ''),
+  ...appSettingsEntries,
+});
+
+/** PATCH /apps/:app. */
+export const patchAppBody = v.strictObject({
+  name: v.optional(name),
+  slug: v.optional(slug),
+  platform_hint: v.optional(platformHint),
+  ...appSettingsEntries,
+});
+export type PatchAppBody = v.InferOutput<typeof patchAppBody>;
+
+/** POST /apps/:app/keys. On the wire a sandbox key is called `test`. */
+export const createKeyBody = v.strictObject({ channel: v.picklist(['live', 'test']) });
+
+/** `Café Ávila!` → `cafe-avila`; `app` when the name has no letter or digit of ASCII. */
+export function deriveSlug(appName: string): string {
+  const words = appName
+    .normalize('NFKD')
+    .replaceAll(/\p{M}/gu, '')
+    .toLowerCase()
+    .replaceAll(/[^a-z0-9]+/g, '-')
+    .replace(/^-/, '')
+    .slice(0, SLUG_MAX_CHARS)
+    .replace(/-$/, '');
+  return words === '' ? 'app' : words;
+}

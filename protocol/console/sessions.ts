@@ -1,0 +1,21 @@
+/** Bodies of the console's session, proposal and shared key endpoints (decisions §2). Unknown fields are refused. */
+import * as v from 'valibot';
+import { REASON_MAX_CHARS } from '../limits.ts';
+import { filledText, text } from '../schema/text.ts';
+
+/** Signed tokens are the longest keys in use; a few of them stay below this. */
+const SHARED_KEY_MAX_CHARS = 4_000;
+
+export const SESSION_KINDS = ['setup', 'sync'] as const;
+export type SessionKind = (typeof SESSION_KINDS)[number];
+
+/** POST /apps/:app/sessions. */
+export const openSessionBody = v.strictObject({ kind: v.picklist(SESSION_KINDS) });
+
+/** POST /proposals/:id/reject. */
+export const rejectProposalBody = v.strictObject({ reason: v.optional(text(REASON_MAX_CHARS)) });
+
+/** PUT /apps/:app/actions/:name/key: the key travels in a header or an address, where a control character would end it. */
+export const actionKeyBody = v.strictObject({
+  value: v.pipe(filledText(SHARED_KEY_MAX_CHARS), v.regex(/^\P{Cc}*$/u, 'must not hold control characters')),
+});

@@ -1,0 +1,188 @@
+/** The body of POST /v1/chat (service.md "POST /v1/chat", decisions §4): the same schema validates and documents it. */
+import * as v from 'valibot';
+import { CATALOG } from '../catalog/catalog.ts';
+import { LOCALE_MAX_CHARS, languageTag } from '../language-tag.ts';
+import {
+  ACTION_NAME_MAX_CHARS,
+  ACTION_RESULT_MAX_BYTES,
+  APP_STATE_MAX_BYTES,
+  ATTACHMENTS_PER_TURN_MAX,
+  FORM_LIST_VALUE_MAX,
+  FORM_VALUE_MAX_CHARS,
+  FORM_VALUES_MAX,
+  HANDSHAKE_COMPONENTS_MAX,
+  HANDSHAKE_NAMES_MAX,
+  MANIFEST_ROUTE_PARAMS_MAX,
+  MESSAGE_TEXT_MAX_CHARS,
+  OPEN_FORMS_MAX,
+  PROTOCOL_VERSION,
+  SELECTION_IDS_MAX,
+  SELECTION_OTHER_TEXT_MAX_CHARS,
+  TOOL_ERROR_MAX_CHARS,
+  TOOL_RESULTS_MAX,
+} from '../limits.ts';
+import { boundedList, boundedMap } from '../schema/bounded.ts';
+import { stated, when } from '../schema/stated.ts';
+import { text } from '../schema/text.ts';
+import { knowing } from '../schema/unknown-fields.ts';
+import { rule } from '../setup/shapes.ts';
+import { openObject, present, revision } from './shapes.ts';
+import { signedUser } from './signed-user.ts';
+
+/** Ids are at most this long in any spelling of ours; anything longer is not one. */
+const ID_MAX_CHARS = 64;
+
+const id = text(ID_MAX_CHARS, 1);
+
+function jsonBytes(value: unknown): number {
+  return value === undefined ? 0 : Buffer.byteLength(JSON.stringify(value));
+}
+
+/** Any JSON of at most `maxBytes`. */
+function jsonOf(maxBytes: number) {
+  return v.pipe(
+    v.unknown(),
+    stated(
+      v.check((value: unknown) => jsonBytes(value) <= maxBytes, `must serialize to at most ${maxBytes} bytes`),
+      { description: `Any JSON that serializes to at most ${maxBytes} bytes.` },
+    ),
+  );
+}
+
+const formValue = v.union(
+  [
+    text(FORM_VALUE_MAX_CHARS * 8),
+    v.number(),
+    v.boolean(),
+    boundedList(text(FORM_VALUE_MAX_CHARS), FORM_LIST_VALUE_MAX, `must list at most ${FORM_LIST_VALUE_MAX} strings`),
+  ],
+  `must be a string, a number, a boolean or a list of at most ${FORM_LIST_VALUE_MAX} strings of ${FORM_VALUE_MAX_CHARS} characters`,
+);
+
+const formValues = boundedMap(text(ID_MAX_CHARS), formValue, FORM_VALUES_MAX, `must name at most ${FORM_VALUES_MAX} fields`);
+
+export const toolResult = v.pipe(
+  openObject({
+    invocation_id: id,
+    status: v.picklist(['ok', 'error', 'declined', 'timeout', 'unavailable']),
+    result: v.optional(jsonOf(ACTION_RESULT_MAX_BYTES)),
+    error: v.optional(text(TOOL_ERROR_MAX_CHARS)),
+    confirmed: v.optional(v.boolean('must be true or false')),
+    /** Of the card that the person agreed to. */
+    revision: v.optional(revision),
+  }),
+);
+export type ToolResult = v.InferOutput<typeof toolResult>;
+
+/** `name` or `name@n`; a name the server does not know is no error, it is simply never offered. */
+const componentEntry = knowing(
+  v.pipe(text(ID_MAX_CHARS, 1), v.regex(/^[a-z][a-z0-9_]*(?:@[1-9][0-9]{0,3})?$/, 'must be a component name, or name@version')),
+  [...CATALOG.keys()],
+);
+
+const handshakeNames = boundedList(text(ACTION_NAME_MAX_CHARS, 1), HANDSHAKE_NAMES_MAX, `must list at most ${HANDSHAKE_NAMES_MAX} names`);
+
+/** A hint, and so never a reason to refuse a turn: what is no language tag counts as none (decisions §11.8). */
+const locale = v.pipe(
+  text(LOCALE_MAX_CHARS),
+  stated(
+    v.transform((given: string) => languageTag(given)),
+    { description: 'A language tag (BCP 47), as de-AT. Anything else is ignored.' },
+  ),
+);
+
+/** The client handshake (service.md "Client handshake"; capabilities and action kinds: decisions §4). */
+export const handshake = openObject({
+  protocol: v.literal(PROTOCOL_VERSION, `must be ${PROTOCOL_VERSION}`),
+  sdk: v.pipe(text(ID_MAX_CHARS), v.regex(/^[a-z][a-z0-9_-]*\/\d+\.\d+\.\d+(?:[-+][0-9A-Za-z.+-]*)?$/, 'must look like web/1.2.3')),
+  catalog_version: text(32, 1),
+  components: boundedList(componentEntry, HANDSHAKE_COMPONENTS_MAX, `must list at most ${HANDSHAKE_COMPONENTS_MAX} components`),
+  /** What is no hash is one that nobody registered: `manifest_unknown`, in the stream. */
+  manifest_hash: v.optional(v.nullable(v.string('must be a string'))),
+  locale: v.optional(v.nullable(locale)),
+  capabilities: v.optional(handshakeNames, []),
+  action_kinds: v.optional(handshakeNames, []),
+});
+
+const context = openObject({
+  app_state: v.optional(jsonOf(APP_STATE_MAX_BYTES)),
+  current_screen: v.optional(
+    v.nullable(
+      openObject({
+        name: text(ID_MAX_CHARS, 1),
+        title: v.optional(text(120)),
+        params: v.optional(
+          boundedMap(
+            text(ID_MAX_CHARS),
+            v.union([text(FORM_VALUE_MAX_CHARS), v.number(), v.boolean()], 'must be a string, a number or a boolean'),
+            MANIFEST_ROUTE_PARAMS_MAX,
+            `must name at most ${MANIFEST_ROUTE_PARAMS_MAX} parameters`,
+          ),
+        ),
+      }),
+    ),
+  ),
+  open_forms: v.optional(
+    boundedList(openObject({ form_id: id, values: formValues }), OPEN_FORMS_MAX, `must list at most ${OPEN_FORMS_MAX} forms`),
+  ),
+});
+export type TurnContext = v.InferOutput<typeof context>;
+
+const PAYLOADS = ['message', 'form_submission', 'tool_results'] as const;
+
+const chatFields = openObject({
+  conversation_id: v.optional(v.nullable(id)),
+  turn_id: v.optional(v.nullable(v.pipe(v.string('must be a string'), v.uuid('must be a UUID')))),
+  message: v.optional(openObject({ text: text(MESSAGE_TEXT_MAX_CHARS, 1) })),
+  form_submission: v.optional(openObject({ form_id: id, values: formValues })),
+  tool_results: v.optional(
+    v.pipe(
+      boundedList(toolResult, TOOL_RESULTS_MAX, `must hold at most ${TOOL_RESULTS_MAX} results`),
+      v.minLength(1, 'must hold at least one result'),
+    ),
+  ),
+  selection: v.optional(
+    openObject({
+      block_id: id,
+      ids: boundedList(id, SELECTION_IDS_MAX, `must list at most ${SELECTION_IDS_MAX} ids`),
+      other_text: v.optional(text(SELECTION_OTHER_TEXT_MAX_CHARS)),
+    }),
+  ),
+  attachments: v.optional(
+    boundedList(openObject({ upload_id: id }), ATTACHMENTS_PER_TURN_MAX, `must list at most ${ATTACHMENTS_PER_TURN_MAX} uploads`),
+  ),
+  user: v.optional(v.nullable(signedUser)),
+  client: handshake,
+  context: v.optional(context),
+});
+type ChatFields = v.InferOutput<typeof chatFields>;
+
+/** Rule: what a person chose or attached comes with words. */
+function withMessage(field: 'selection' | 'attachments') {
+  return rule<ChatFields>(
+    field,
+    (body) => body[field] === undefined || body.message !== undefined,
+    'goes with message only',
+    when({ not: present('message') }, { properties: { [field]: { type: 'null' } } }),
+  );
+}
+
+export const chatRequest = v.pipe(
+  chatFields,
+  rule<ChatFields>(
+    '',
+    (body) => PAYLOADS.filter((name) => body[name] !== undefined).length === 1,
+    'must carry exactly one of message, form_submission and tool_results',
+    { oneOf: PAYLOADS.map(present) },
+  ),
+  rule<ChatFields>(
+    'conversation_id',
+    (body) =>
+      (body.form_submission === undefined && body.tool_results === undefined) || body.message !== undefined || body.conversation_id != null,
+    'is required with form_submission and tool_results',
+    when({ not: present('message') }, { required: ['conversation_id'], properties: { conversation_id: { type: 'string' } } }),
+  ),
+  withMessage('selection'),
+  withMessage('attachments'),
+);
+export type ChatRequest = v.InferOutput<typeof chatRequest>;

@@ -1,0 +1,36 @@
+/** The body of POST /v1/identify (service.md "POST /v1/identify"), and its answer. */
+import * as v from 'valibot';
+import { EXTERNAL_USER_ID_MAX_CHARS, TRAITS_MAX_BYTES } from '../limits.ts';
+import { stated } from '../schema/stated.ts';
+import { text } from '../schema/text.ts';
+import { openObject } from './shapes.ts';
+
+/** More than a signature has (64), so that a wrong one is told as wrong and not as malformed. */
+const HMAC_MAX_CHARS = 128;
+
+type Traits = Record<string, unknown>;
+
+const traits = v.pipe(
+  v.custom<Traits>((value) => typeof value === 'object' && value !== null && !Array.isArray(value), 'must be an object'),
+  stated(
+    v.check(
+      (value: Traits) => Buffer.byteLength(JSON.stringify(value)) <= TRAITS_MAX_BYTES,
+      `must serialize to at most ${TRAITS_MAX_BYTES} bytes`,
+    ),
+    {},
+  ),
+  v.record(v.string(), v.unknown(), 'must be an object'),
+);
+
+export const identifyRequest = openObject({
+  external_user_id: text(EXTERNAL_USER_ID_MAX_CHARS, 1),
+  /** Null counts as left out. */
+  traits: v.optional(v.nullable(traits)),
+  user_hmac: v.optional(v.nullable(text(HMAC_MAX_CHARS))),
+});
+export type IdentifyRequest = v.InferOutput<typeof identifyRequest>;
+
+export interface IdentifyReply {
+  readonly end_user_id: string;
+  readonly verified: boolean;
+}

@@ -1,0 +1,45 @@
+/** POST /v1/invocations/:id/confirm and …/edit (service.md, decisions §8): bodies and replies. */
+import * as v from 'valibot';
+import type { Block } from '../catalog/block.ts';
+import { ACTION_NAME_MAX_CHARS, ACTION_PARAMS_MAX, TYPE_TO_CONFIRM_MAX_CHARS } from '../limits.ts';
+import { boundedMap } from '../schema/bounded.ts';
+import { text } from '../schema/text.ts';
+import { openObject, revision } from './shapes.ts';
+import { answeringUser } from './signed-user.ts';
+
+/** What is asked for, with the white space that a keyboard puts around it. */
+const TYPED_MAX_CHARS = TYPE_TO_CONFIRM_MAX_CHARS * 2;
+
+export const confirmRequest = openObject({
+  decision: v.picklist(['confirm', 'decline']),
+  /** What the person typed, where the card asks for words (`type_to_confirm`). */
+  typed: v.optional(text(TYPED_MAX_CHARS)),
+  /** Of the card that the person saw: another one is not confirmed. */
+  revision: v.optional(revision),
+  user: answeringUser,
+});
+export type ConfirmRequest = v.InferOutput<typeof confirmRequest>;
+
+export interface ConfirmReply {
+  readonly status: 'confirmed' | 'declined' | 'expired';
+  /** The answer was recorded before this call. */
+  readonly already_answered?: true;
+  /** Of a confirmed call: signed with the app's identity secret, for the app's backend. */
+  readonly receipt?: string;
+}
+
+export const editRequest = openObject({
+  /** Of the card that the person saw. */
+  revision,
+  /** New values of editable parameters; the others stay as they are. */
+  params: boundedMap(text(ACTION_NAME_MAX_CHARS, 1), v.unknown(), ACTION_PARAMS_MAX, `must name at most ${ACTION_PARAMS_MAX} parameters`),
+  user: answeringUser,
+});
+export type EditRequest = v.InferOutput<typeof editRequest>;
+
+export interface EditReply {
+  readonly status: 'pending';
+  readonly revision: number;
+  /** The card as it is now; absent when the build draws none. */
+  readonly block?: Block;
+}

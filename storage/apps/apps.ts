@@ -1,0 +1,204 @@
+/**
+ * An app's row in its organisation's file: who it is and its settings. Owns `revision`, which rises with every change
+ * that a cached copy must notice: drafts, publications and the identity secret raise it too.
+ */
+
+import { basename } from 'node:path';
+import { LRUCache } from 'lru-cache';
+import {
+  type AppSettings,
+  type AppSettingsPatch,
+  patchSettings,
+  settingsFromWire,
+  settingsToWire,
+} from '../../protocol/console/app-settings.ts';
+import { deriveSlug, type PatchAppBody, SLUG_MAX_CHARS } from '../../protocol/console/apps.ts';
+import { Refusal } from '../../protocol/errors.ts';
+import { withoutEnd } from '../../protocol/schema/text.ts';
+import type { Connection, Row } from '../sqlite/connection.ts';
+import { transactions as draftTransactions } from './drafts.ts';
+import { transactions as identityTransactions } from './identity-secrets.ts';
+
+export interface AppRecord {
+  readonly id: string;
+  readonly organisationId: string;
+  readonly name: string;
+  readonly slug: string;
+  readonly platformHint: string;
+  readonly settings: AppSettings;
+  readonly live: boolean;
+  readonly liveAtMs: number | null;
+  readonly revision: number;
+  readonly personaVersion: number;
+  /** Null until something was published. */
+  readonly publishedVersion: number | null;
+  /** When the app first called in. */
+  readonly handshakeAtMs: number | null;
+  readonly createdAtMs: number;
+  readonly updatedAtMs: number;
+}
+
+/** Apps whose parsed rows are kept; one is about 2 KB. */
+const CACHED_APPS_MAX = 2_000;
+
+/** By app and revision: a changed row has another key, so nothing is ever stale. */
+const cache = new LRUCache<string, AppRecord>({ max: CACHED_APPS_MAX });
+
+const COLUMNS = `id, name, slug, platform_hint, settings, live, live_at_ms, revision, persona_version, published_version,
+  handshake_at_ms, created_at_ms, updated_at_ms`;
+
+function appOf(row: Row, organisationId: string): AppRecord {
+  return {
+    id: row.id as string,
+    organisationId,
+    name: row.name as string,
+    slug: row.slug as string,
+    platformHint: row.platform_hint as string,
+    settings: settingsFromWire(JSON.parse(row.settings as string)),
+    live: row.live === 1,
+    liveAtMs: row.live_at_ms as number | null,
+    revision: row.revision as number,
+    personaVersion: row.persona_version as number,
+    publishedVersion: row.published_version as number | null,
+    handshakeAtMs: row.handshake_at_ms as number | null,
+    createdAtMs: row.created_at_ms as number,
+    updatedAtMs: row.updated_at_ms as number,
+  };
+}
+
+/** An organisation's file is named by its id. */
+function organisationIdOf(db: Connection): string {
+  return basename(db.path, '.sqlite');
+}
+
+/** Parses the row anew. Transactions read with this: what they see may yet be rolled back and must not be cached. */
+function loadApp(db: Connection, appId: string, organisationId: string): AppRecord | undefined {
+  const row = db.statement(`SELECT ${COLUMNS} FROM apps WHERE id = :appId`).get({ appId });
+  return row === undefined ? undefined : appOf(row, organisationId);
+}
+
+/**
+ * The app, or undefined. For reads on the event loop, once per request: costs one look at `revision` while nothing
+ * has changed. `organisationId` defaults to the name of the file.
+ */
+export function readApp(db: Connection, appId: string, organisationId = organisationIdOf(db)): AppRecord | undefined {
+  const row = db.statement('SELECT revision FROM apps WHERE id = :appId').get({ appId });
+  if (row === undefined) return undefined;
+  const key = `${appId}@${String(row.revision)}`;
+  const known = cache.get(key);
+  if (known !== undefined) return known;
+  const app = loadApp(db, appId, organisationId);
+  // The row may have moved on between the two reads; it is kept under the revision that it has.
+  if (app !== undefined) cache.set(`${appId}@${app.revision}`, app);
+  return app;
+}
+
+/** Every app of the file, oldest first. */
+export function listApps(db: Connection, organisationId = organisationIdOf(db)): AppRecord[] {
+  return db
+    .statement(`SELECT ${COLUMNS} FROM apps ORDER BY id`)
+    .all()
+    .map((row) => appOf(row, organisationId));
+}
+
+function slugTaken(db: Connection, slug: string, exceptAppId: string): boolean {
+  return db.statement('SELECT 1 FROM apps WHERE slug = :slug AND id <> :exceptAppId').get({ slug, exceptAppId }) !== undefined;
+}
+
+/** `shop`, or `shop-2`, `shop-3`, … when taken. Ends, because an organisation has a bounded number of apps. */
+function freeSlug(db: Connection, name: string): string {
+  const base = deriveSlug(name);
+  for (let count = 1; ; count++) {
+    const suffix = count === 1 ? '' : `-${count}`;
+    const slug = `${withoutEnd(base.slice(0, SLUG_MAX_CHARS - suffix.length), '-')}${suffix}`;
+    if (!slugTaken(db, slug, '')) return slug;
+  }
+}
+
+function refuseTakenSlug(db: Connection, slug: string, appId: string): void {
+  if (slugTaken(db, slug, appId)) throw new Refusal('conflict', `slug "${slug}" belongs to another app of the organisation.`);
+}
+
+function noSuchApp(appId: string): Refusal {
+  return new Refusal('not_found', `There is no app ${appId}.`);
+}
+
+/** For writes that would leave rows of nobody's. @throws Refusal not_found when the app was deleted, or never was. */
+export function requireAppRow(db: Connection, appId: string): void {
+  if (db.statement('SELECT 1 FROM apps WHERE id = :appId').get({ appId }) === undefined) throw noSuchApp(appId);
+}
+
+export interface NewApp {
+  readonly appId: string;
+  readonly organisationId: string;
+  readonly name: string;
+  /** Undefined: derived from the name. */
+  readonly slug?: string | undefined;
+  readonly platformHint: string;
+  /** Settings that do not start at their default. */
+  readonly settings: AppSettingsPatch;
+  readonly sealedIdentitySecret: Uint8Array;
+  readonly nowMs: number;
+}
+
+/** @throws Refusal conflict when the given slug is taken. */
+function createApp(db: Connection, input: NewApp): AppRecord {
+  const { appId, name, platformHint, nowMs } = input;
+  if (input.slug !== undefined) refuseTakenSlug(db, input.slug, appId);
+  db.statement(
+    `INSERT INTO apps (id, name, slug, platform_hint, settings, live, identity_secret, created_at_ms, updated_at_ms)
+     VALUES (:appId, :name, :slug, :platformHint, :settings, 0, :secret, :nowMs, :nowMs)`,
+  ).run({
+    appId,
+    name,
+    slug: input.slug ?? freeSlug(db, name),
+    platformHint,
+    settings: JSON.stringify(settingsToWire(settingsFromWire(input.settings))),
+    secret: Buffer.from(input.sealedIdentitySecret),
+    nowMs,
+  });
+  return requireAppRecord(db, appId, input.organisationId);
+}
+
+/** The app as the transaction sees it. @throws Refusal not_found. */
+export function requireAppRecord(db: Connection, appId: string, organisationId: string): AppRecord {
+  const app = loadApp(db, appId, organisationId);
+  if (app === undefined) throw noSuchApp(appId);
+  return app;
+}
+
+/** Changes what the patch names. @throws Refusal not_found; conflict when the slug is taken. */
+function patchApp(db: Connection, input: { appId: string; organisationId: string; patch: PatchAppBody; nowMs: number }): AppRecord {
+  const { appId, organisationId, patch, nowMs } = input;
+  const before = requireAppRecord(db, appId, organisationId);
+  if (patch.slug !== undefined) refuseTakenSlug(db, patch.slug, appId);
+  db.statement(
+    `UPDATE apps SET name = :name, slug = :slug, platform_hint = :platformHint, settings = :settings,
+       revision = revision + 1, updated_at_ms = :nowMs
+     WHERE id = :appId`,
+  ).run({
+    appId,
+    name: patch.name ?? before.name,
+    slug: patch.slug ?? before.slug,
+    platformHint: patch.platform_hint ?? before.platformHint,
+    settings: JSON.stringify(settingsToWire(patchSettings(before.settings, patch))),
+    nowMs,
+  });
+  return requireAppRecord(db, appId, organisationId);
+}
+
+/**
+ * Removes the app with everything it knew and said; false when there was none. The ledger (charges, usage_days)
+ * stays: what was spent was spent.
+ */
+function deleteApp(db: Connection, input: { appId: string }): boolean {
+  // A full-text table takes no part in foreign keys.
+  db.statement('DELETE FROM knowledge_index WHERE rowid IN (SELECT id FROM knowledge_chunks WHERE app_id = :appId)').run(input);
+  // Turns refer to messages: gone first, no message has to be looked for in them.
+  db.statement('DELETE FROM turns WHERE app_id = :appId').run(input);
+  db.statement('DELETE FROM conversations WHERE app_id = :appId').run(input);
+  return db.statement('DELETE FROM apps WHERE id = :appId').run(input).changes === 1;
+}
+
+/** Writes of the app's row, of its drafts and of its identity secret. */
+export const transactions = { createApp, patchApp, deleteApp, ...draftTransactions, ...identityTransactions };

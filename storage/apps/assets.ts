@@ -1,0 +1,112 @@
+/** Uploaded logos of an app, kept in its organisation's file, and their place in the appearance draft (service.md "POST /logo rules"). */
+import * as v from 'valibot';
+import { Refusal } from '../../protocol/errors.ts';
+import { type AppearanceDraft, appearanceBody } from '../../protocol/setup/appearance.ts';
+import type { Origin } from '../../protocol/setup/writes.ts';
+import type { Connection } from '../sqlite/connection.ts';
+import { readDraft, storeAppearanceDraft } from './drafts.ts';
+
+export interface Asset {
+  readonly id: string;
+  readonly appId: string;
+  readonly mediaType: string;
+  /** In pixels, as it is shown. */
+  readonly width: number;
+  readonly height: number;
+  readonly content: Uint8Array;
+  readonly createdAtMs: number;
+}
+
+/** The newest ones stay for a change of mind; what a draft or a publication names stays in any case. At 2 MB each, 20 MB an app. */
+export const ASSETS_KEPT = 10;
+
+/** The asset with this id, if it is this app's. */
+export function readAsset(db: Connection, appId: string, assetId: string): Asset | undefined {
+  const row = db
+    .statement('SELECT media_type, width, height, content, created_at_ms FROM assets WHERE id = :assetId AND app_id = :appId')
+    .get({ assetId, appId });
+  if (row === undefined) return undefined;
+  return {
+    id: assetId,
+    appId,
+    mediaType: row.media_type as string,
+    width: row.width as number,
+    height: row.height as number,
+    content: row.content as Buffer,
+    createdAtMs: row.created_at_ms as number,
+  };
+}
+
+/**
+ * The app's appearance draft, which a logo has to be set in.
+ * @throws Refusal 404 not_found (the app), 409 draft_invalid when none was written or it is no longer valid.
+ */
+export function requireAppearanceDraft(db: Connection, appId: string): AppearanceDraft {
+  const draft = readDraft(db, appId);
+  if (draft === undefined) throw new Refusal('not_found', `There is no app ${appId}.`);
+  const result = v.safeParse(appearanceBody, draft.appearance);
+  if (result.success) return result.output;
+  const state = draft.appearance === null ? 'There is no appearance draft yet' : 'The appearance draft is not valid';
+  throw new Refusal('draft_invalid', `${state}. Send PUT /appearance first, then the logo.`);
+}
+
+export interface LogoInput {
+  /** Used when the app has no such image yet. */
+  readonly assetId: string;
+  readonly appId: string;
+  readonly mediaType: string;
+  readonly width: number;
+  readonly height: number;
+  readonly content: Uint8Array;
+  readonly origin?: Origin;
+  readonly nowMs: number;
+}
+
+/** The id of the app's asset with this content, stored now unless it was there. */
+function storeAsset(db: Connection, input: LogoInput): string {
+  const { assetId, appId, mediaType, width, height, nowMs } = input;
+  const content = Buffer.from(input.content.buffer, input.content.byteOffset, input.content.byteLength);
+  const same = db
+    .statement(
+      'SELECT id FROM assets WHERE app_id = :appId AND length(content) = :length AND content = :content AND media_type = :mediaType',
+    )
+    .get({ appId, length: content.length, content, mediaType });
+  if (same !== undefined) return same.id as string;
+  db.statement(
+    `INSERT INTO assets (id, app_id, media_type, width, height, content, created_at_ms)
+     VALUES (:assetId, :appId, :mediaType, :width, :height, :content, :nowMs)`,
+  ).run({ assetId, appId, mediaType, width, height, content, nowMs });
+  return assetId;
+}
+
+/** Forgets logos that were replaced long ago and that nothing shows any more. */
+function forgetOldAssets(db: Connection, appId: string): void {
+  db.statement(
+    `WITH appearances (document) AS (
+       SELECT appearance_draft FROM apps WHERE id = :appId
+       UNION ALL SELECT appearance FROM publications WHERE app_id = :appId
+     ), named (id) AS (
+       SELECT document ->> '$.theme.logoAssetId' FROM appearances UNION SELECT document ->> '$.themeDark.logoAssetId' FROM appearances
+     )
+     DELETE FROM assets WHERE app_id = :appId
+       AND id NOT IN (SELECT id FROM assets WHERE app_id = :appId ORDER BY created_at_ms DESC, id DESC LIMIT ${ASSETS_KEPT})
+       AND id NOT IN (SELECT id FROM named WHERE id IS NOT NULL)`,
+  ).run({ appId });
+}
+
+/**
+ * Stores the logo and sets it in the draft theme. An image the app has already keeps its id; `changed` is false when the
+ * draft showed it before. @throws Refusal as requireAppearanceDraft.
+ */
+function saveLogo(db: Connection, input: LogoInput): { draft: AppearanceDraft; logoAssetId: string; changed: boolean } {
+  const { appId, nowMs } = input;
+  const before = requireAppearanceDraft(db, appId);
+  const logoAssetId = storeAsset(db, input);
+  if (before.theme.logoAssetId === logoAssetId) return { draft: before, logoAssetId, changed: false };
+  const draft: AppearanceDraft = { ...before, theme: { ...before.theme, logoAssetId } };
+  storeAppearanceDraft(db, { appId, draft, origin: input.origin, nowMs });
+  forgetOldAssets(db, appId);
+  return { draft, logoAssetId, changed: true };
+}
+
+export const transactions = { saveLogo };

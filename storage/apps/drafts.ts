@@ -1,0 +1,266 @@
+/** Drafts of an app's appearance and persona, their publication, and what the two channels are served of them. */
+import { LRUCache } from 'lru-cache';
+import * as v from 'valibot';
+import { completeTheme, deriveDark } from '../../protocol/appearance/complete-theme.ts';
+import { Refusal } from '../../protocol/errors.ts';
+import { type AppearanceBody, type AppearanceDraft, appearanceBody, replaceAppearance } from '../../protocol/setup/appearance.ts';
+import {
+  completePersona,
+  type ExperienceDraft,
+  type ExperiencePatch,
+  experiencePatch,
+  type Persona,
+} from '../../protocol/setup/persona.ts';
+import type { Origin } from '../../protocol/setup/writes.ts';
+import type { Channel } from '../organisations/organisations.ts';
+import type { Connection, Row } from '../sqlite/connection.ts';
+import type { AppRecord } from './apps.ts';
+
+/** Who wrote a draft last, and when. */
+export interface DraftWritten {
+  /** Null: it was not said who. */
+  readonly origin: Origin | null;
+  readonly atMs: number;
+}
+
+export interface Draft {
+  /** Null until first written, here and below. */
+  readonly appearance: AppearanceDraft | null;
+  readonly experience: ExperienceDraft | null;
+  /** Null before the first write, here and below. */
+  readonly appearanceWritten: DraftWritten | null;
+  readonly experienceWritten: DraftWritten | null;
+  readonly personaVersion: number;
+  readonly publishedVersion: number | null;
+  readonly updatedAtMs: number;
+}
+
+export interface PublishedConfig {
+  /** Null when nothing was published. */
+  readonly version: number | null;
+  readonly updatedAtMs: number;
+  /** `theme`, `themeDark?`, `copilot`; {} means: keep whatever the code passed to init. */
+  readonly config: Readonly<Record<string, unknown>>;
+}
+
+/** Older publications are never served again; a few are kept for a look back. */
+const PUBLICATIONS_KEPT = 20;
+/** Both channels of 1,000 apps; an entry is about 5 KB. */
+const CACHED_MAX = 2_000;
+
+interface Served {
+  readonly published: PublishedConfig;
+  readonly persona: Persona;
+}
+
+/** By app, revision and channel: every write to a draft or publication raises the revision. */
+const cache = new LRUCache<string, Served>({ max: CACHED_MAX });
+
+function parsed<Value>(json: unknown): Value | null {
+  return json === null || json === undefined ? null : (JSON.parse(json as string) as Value);
+}
+
+function writtenOf(row: Row, part: 'appearance' | 'experience'): DraftWritten | null {
+  const atMs = row[`${part}_at_ms`] as number | null;
+  return atMs === null ? null : { origin: row[`${part}_origin`] as Origin | null, atMs };
+}
+
+/** The app's drafts as they were last written; undefined when there is no such app. */
+export function readDraft(db: Connection, appId: string): Draft | undefined {
+  const row = db
+    .statement(
+      `SELECT appearance_draft, experience_draft, persona_version, published_version, updated_at_ms, appearance_origin, appearance_at_ms,
+         experience_origin, experience_at_ms FROM apps WHERE id = :appId`,
+    )
+    .get({ appId });
+  if (row === undefined) return undefined;
+  return {
+    appearance: parsed<AppearanceDraft>(row.appearance_draft),
+    experience: parsed<ExperienceDraft>(row.experience_draft),
+    appearanceWritten: writtenOf(row, 'appearance'),
+    experienceWritten: writtenOf(row, 'experience'),
+    personaVersion: row.persona_version as number,
+    publishedVersion: row.published_version as number | null,
+    updatedAtMs: row.updated_at_ms as number,
+  };
+}
+
+interface StoredPair {
+  readonly appearance: unknown;
+  readonly experience: unknown;
+  readonly updatedAtMs: number;
+}
+
+function storedPair(db: Connection, app: AppRecord, channel: Channel): StoredPair | undefined {
+  const row =
+    channel === 'sandbox'
+      ? db
+          .statement(
+            'SELECT appearance_draft AS appearance, experience_draft AS experience, updated_at_ms AS at_ms FROM apps WHERE id = :appId',
+          )
+          .get({ appId: app.id })
+      : db
+          .statement(
+            'SELECT appearance, experience, published_at_ms AS at_ms FROM publications WHERE app_id = :appId AND version = :version',
+          )
+          .get({ appId: app.id, version: app.publishedVersion });
+  return row === undefined ? undefined : { appearance: row.appearance, experience: row.experience, updatedAtMs: row.at_ms as number };
+}
+
+/** What a column holds, checked again on the way out: null for nothing, undefined for something that is no longer valid. */
+function checked<Schema extends v.GenericSchema>(schema: Schema, json: unknown): v.InferOutput<Schema> | null | undefined {
+  if (json === null || json === undefined) return null;
+  try {
+    const result = v.safeParse(schema, JSON.parse(json as string));
+    return result.success ? result.output : undefined;
+  } catch {
+    return undefined;
+  }
+}
+
+function configOf(appearance: AppearanceDraft | null, experience: ExperienceDraft | null): Record<string, unknown> {
+  const copilot: Record<string, unknown> = { ...appearance?.copilot };
+  for (const name of ['assistantName', 'welcomeTitle', 'welcomeBody', 'suggestions', 'languages'] as const) {
+    const value = experience?.[name];
+    // What is empty is left to the SDK.
+    if (value !== undefined && value.length > 0) copilot[name] = value;
+  }
+  return {
+    // Complete, so that a client draws what the console showed, and in the dark too.
+    ...(appearance !== null && {
+      theme: completeTheme(appearance.theme),
+      themeDark: deriveDark(appearance.theme, appearance.themeDark),
+    }),
+    ...(Object.keys(copilot).length > 0 && { copilot }),
+  };
+}
+
+function serve(db: Connection, app: AppRecord, channel: Channel): Served {
+  const key = `${app.id}@${app.revision}:${channel}`;
+  const known = cache.get(key);
+  if (known !== undefined) return known;
+  const stored = storedPair(db, app, channel);
+  const appearance = checked(appearanceBody, stored?.appearance);
+  const experience = checked(experiencePatch, stored?.experience);
+  const valid = appearance !== undefined && experience !== undefined;
+  const served: Served = {
+    published: {
+      version: app.publishedVersion,
+      updatedAtMs: stored?.updatedAtMs ?? app.updatedAtMs,
+      config: valid ? configOf(appearance, experience) : {},
+    },
+    persona: completePersona(experience ?? {}),
+  };
+  cache.set(key, served);
+  return served;
+}
+
+/**
+ * What GET /v1/apps/config answers from (service.md "Published configuration"): the published version for the live
+ * channel, the drafts for the sandbox. A stored row that is no longer valid is served as {}.
+ */
+export function readPublishedConfig(db: Connection, app: AppRecord, channel: Channel): PublishedConfig {
+  return serve(db, app, channel).published;
+}
+
+/** The persona that answers on this channel; the default one when none was published (live) or written (sandbox). */
+export function readPersona(db: Connection, app: AppRecord, channel: Channel): Persona {
+  return serve(db, app, channel).persona;
+}
+
+function draftOrRefuse(db: Connection, appId: string): Draft {
+  const draft = readDraft(db, appId);
+  if (draft === undefined) throw new Refusal('not_found', `There is no app ${appId}.`);
+  return draft;
+}
+
+/** Names of fields whose value differs, each with `prefix` in front. */
+function differing(before: object | null | undefined, after: object | null | undefined, prefix: string): string[] {
+  const old = new Map<string, unknown>(Object.entries(before ?? {}));
+  const young = new Map<string, unknown>(Object.entries(after ?? {}));
+  const names = new Set([...old.keys(), ...young.keys()]);
+  return [...names].filter((name) => JSON.stringify(old.get(name)) !== JSON.stringify(young.get(name))).map((name) => `${prefix}${name}`);
+}
+
+/** Puts the draft in its place, with who wrote it. */
+export function storeAppearanceDraft(
+  db: Connection,
+  { appId, draft, origin, nowMs }: { appId: string; draft: AppearanceDraft; origin?: Origin | undefined; nowMs: number },
+): void {
+  db.statement(
+    `UPDATE apps SET appearance_draft = :draft, appearance_origin = :origin, appearance_at_ms = :nowMs, revision = revision + 1,
+       updated_at_ms = :nowMs
+     WHERE id = :appId`,
+  ).run({ appId, draft: JSON.stringify(draft), origin: origin ?? null, nowMs });
+}
+
+/** Replaces the appearance draft (see replaceAppearance). `changed` names tokens: `theme.accent`. @throws Refusal not_found. */
+function saveAppearanceDraft(
+  db: Connection,
+  input: { appId: string; body: AppearanceBody; origin?: Origin; nowMs: number },
+): { draft: AppearanceDraft; changed: string[] } {
+  const before = draftOrRefuse(db, input.appId).appearance;
+  const draft = replaceAppearance(before, input.body);
+  const changed = [
+    ...differing(before?.theme, draft.theme, 'theme.'),
+    ...differing(before?.themeDark, draft.themeDark, 'themeDark.'),
+    ...differing(before?.copilot, draft.copilot, 'copilot.'),
+  ];
+  // What says the same leaves the row, and with it every cached copy, as it was.
+  if (JSON.stringify(draft) === JSON.stringify(before)) return { draft, changed };
+  storeAppearanceDraft(db, { ...input, draft });
+  return { draft, changed };
+}
+
+/** Patches the persona draft; its version rises when a field other than `reason` changed. @throws Refusal not_found. */
+function saveExperienceDraft(
+  db: Connection,
+  input: { appId: string; patch: ExperiencePatch; origin?: Origin; nowMs: number },
+): { draft: ExperienceDraft; personaVersion: number; changed: string[] } {
+  const before = draftOrRefuse(db, input.appId);
+  const draft: ExperienceDraft = { ...before.experience, ...input.patch };
+  const changed = differing(before.experience, draft, '').filter((name) => name !== 'reason');
+  const personaVersion = before.personaVersion + (changed.length > 0 ? 1 : 0);
+  if (JSON.stringify(draft) === JSON.stringify(before.experience)) return { draft, personaVersion, changed };
+  db.statement(
+    `UPDATE apps SET experience_draft = :draft, experience_origin = :origin, experience_at_ms = :nowMs, persona_version = :personaVersion,
+       revision = revision + 1, updated_at_ms = :nowMs
+     WHERE id = :appId`,
+  ).run({ appId: input.appId, draft: JSON.stringify(draft), origin: input.origin ?? null, personaVersion, nowMs: input.nowMs });
+  return { draft, personaVersion, changed };
+}
+
+/**
+ * The drafts become the published version; publishing what is published already answers that version.
+ * @throws Refusal not_found; conflict when there is nothing to publish yet.
+ */
+export function publishDrafts(db: Connection, input: { appId: string; nowMs: number }): { version: number } {
+  const { appId, nowMs } = input;
+  const { publishedVersion } = draftOrRefuse(db, appId);
+  const drafts = db
+    .statement('SELECT appearance_draft AS appearance, experience_draft AS experience FROM apps WHERE id = :appId')
+    .get({ appId });
+  if (drafts === undefined || (drafts.appearance === null && drafts.experience === null)) {
+    throw new Refusal('conflict', 'There is nothing to publish: neither an appearance nor a persona has been written.');
+  }
+  const latest = db
+    .statement('SELECT appearance, experience FROM publications WHERE app_id = :appId AND version = :version')
+    .get({ appId, version: publishedVersion });
+  if (publishedVersion !== null && latest?.appearance === drafts.appearance && latest?.experience === drafts.experience) {
+    return { version: publishedVersion };
+  }
+  const version = (publishedVersion ?? 0) + 1;
+  db.statement(
+    `INSERT INTO publications (app_id, version, appearance, experience, published_at_ms)
+     SELECT id, :version, appearance_draft, experience_draft, :nowMs FROM apps WHERE id = :appId`,
+  ).run({ appId, version, nowMs });
+  db.statement('DELETE FROM publications WHERE app_id = :appId AND version <= :oldest').run({ appId, oldest: version - PUBLICATIONS_KEPT });
+  db.statement('UPDATE apps SET published_version = :version, revision = revision + 1, updated_at_ms = :nowMs WHERE id = :appId').run({
+    appId,
+    version,
+    nowMs,
+  });
+  return { version };
+}
+
+export const transactions = { saveAppearanceDraft, saveExperienceDraft, publishDrafts };

@@ -1,0 +1,61 @@
+/**
+ * An app going live, in one transaction with what it brings along (decisions §11 "Going live"): drafts of an app that never
+ * published anything become version 1, because they are what smoke has tested, and the panel of its latest session says so.
+ */
+
+import { addServerEvent, type CommitSessionInput, commitSetupSession, readLatestSession } from '../setup/setup-sessions.ts';
+import type { Connection } from '../sqlite/connection.ts';
+import { requireAppRecord } from './apps.ts';
+import { publishDrafts, readDraft } from './drafts.ts';
+
+export interface GoLiveInput {
+  readonly appId: string;
+  readonly organisationId: string;
+  readonly nowMs: number;
+}
+
+export interface WentLive {
+  /** False: the app was live already, and nothing was done. */
+  readonly wentLive: boolean;
+  /** The version that people get; null: none, and they get the default look and persona. */
+  readonly version: number | null;
+}
+
+/** Whether going live publishes what nobody has published yet. */
+function publishesDrafts(db: Connection, appId: string, publishOnGoLive: boolean): boolean {
+  const draft = readDraft(db, appId);
+  if (!publishOnGoLive || draft === undefined || draft.publishedVersion !== null) return false;
+  return draft.appearance !== null || draft.experience !== null;
+}
+
+function lineOf(publishes: boolean, version: number | null): string {
+  if (publishes) return 'The app went live, and its drafts were published as version 1.';
+  if (version !== null) return `The app went live with version ${version}.`;
+  return 'The app went live. Nothing was published: people get the default look and persona until somebody publishes.';
+}
+
+/** From now on live keys are served. Idempotent: the first time stays. @throws Refusal not_found. */
+function goLive(db: Connection, input: GoLiveInput): WentLive {
+  const { appId, organisationId, nowMs } = input;
+  const app = requireAppRecord(db, appId, organisationId);
+  if (app.live) return { wentLive: false, version: app.publishedVersion };
+  const publishes = publishesDrafts(db, appId, app.settings.publishOnGoLive);
+  const version = publishes ? publishDrafts(db, { appId, nowMs }).version : app.publishedVersion;
+  db.statement('UPDATE apps SET live = 1, live_at_ms = :nowMs, revision = revision + 1, updated_at_ms = :nowMs WHERE id = :appId').run({
+    appId,
+    nowMs,
+  });
+  const session = readLatestSession(db, appId);
+  const line = { step: 'done', status: 'progress', title: lineOf(publishes, version), detail: null, data: null, origin: 'server' } as const;
+  if (session !== undefined) addServerEvent(db, session.id, line, nowMs);
+  return { wentLive: true, version };
+}
+
+/** The session's end and the app's going live, both or neither. Answers as commitSetupSession. */
+function commitSessionAndGoLive(db: Connection, input: CommitSessionInput & { readonly goLive: GoLiveInput }): number[] | null {
+  const ids = commitSetupSession(db, input);
+  if (ids !== null) goLive(db, input.goLive);
+  return ids;
+}
+
+export const transactions = { goLive, commitSessionAndGoLive };

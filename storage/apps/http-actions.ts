@@ -1,0 +1,270 @@
+/**
+ * HTTP actions of an app (service.md "HTTP action", "Other states").
+ *
+ * Invariant: an action that declares `needs_key` is switched on exactly while its host has a shared key (see
+ * shared-keys.ts); nothing stores that twice.
+ * Invariant: where the token of the signed-in person goes is moved to another host by people only (`token_host`): who holds
+ * a setup token must not be able to send people's tokens to a host of their own.
+ */
+import canonicalize from 'canonicalize';
+import { LRUCache } from 'lru-cache';
+import { Refusal } from '../../protocol/errors.ts';
+import type { ActionDefinition, HttpAction } from '../../protocol/setup/action-rules.ts';
+import type { Connection, Row } from '../sqlite/connection.ts';
+import { requireAppRow } from './apps.ts';
+
+/** In service at once. The model reads all of them on every turn; far fewer is wise. */
+export const ACTIONS_PER_APP_MAX = 200;
+/** Archived ones beyond this are forgotten, the oldest first: archiving always makes room. */
+export const ARCHIVED_ACTIONS_KEPT = 200;
+
+export interface HttpActionRecord {
+  readonly id: string;
+  readonly externalKey: string;
+  readonly name: string;
+  readonly host: string;
+  readonly definition: ActionDefinition;
+  /** Whether a key was entered for its host. */
+  readonly hasKey: boolean;
+  /** In service, and not waiting for a key. */
+  readonly enabled: boolean;
+  /** Who wrote it: `console`, `setup`, … */
+  readonly origin: string;
+  readonly reason: string | null;
+  readonly archivedAtMs: number | null;
+  readonly createdAtMs: number;
+  readonly updatedAtMs: number;
+}
+
+const COLUMNS = `a.*, EXISTS (SELECT 1 FROM shared_keys k WHERE k.app_id = a.app_id AND k.host = a.host) AS has_key`;
+
+function actionOf(row: Row): HttpActionRecord {
+  const definition = JSON.parse(row.definition as string) as ActionDefinition;
+  const hasKey = row.has_key === 1;
+  return {
+    id: row.id as string,
+    externalKey: row.external_key as string,
+    name: row.name as string,
+    host: row.host as string,
+    definition,
+    hasKey,
+    enabled: row.archived_at_ms === null && (definition.needs_key === undefined || hasKey),
+    origin: row.origin as string,
+    reason: row.reason as string | null,
+    archivedAtMs: row.archived_at_ms as number | null,
+    createdAtMs: row.created_at_ms as number,
+    updatedAtMs: row.updated_at_ms as number,
+  };
+}
+
+/** Up to `limit` actions after the id `after` ('' for the first ones), oldest first, archived ones included. */
+export function listActions(db: Connection, appId: string, after: string, limit: number): HttpActionRecord[] {
+  return db
+    .statement(`SELECT ${COLUMNS} FROM http_actions a WHERE a.app_id = :appId AND a.id > :after ORDER BY a.id LIMIT :limit`)
+    .all({ appId, after, limit })
+    .map(actionOf);
+}
+
+/** Definitions are parsed once per change of an app; one is some 1 KB, and an app has a handful. */
+const SWITCHED_ON_KEPT = 500;
+const switchedOn = new LRUCache<string, SwitchedOn>({ max: SWITCHED_ON_KEPT });
+
+export interface SwitchedOn {
+  /** Another one whenever the actions are others. */
+  readonly key: string;
+  readonly actions: readonly ActionDefinition[];
+}
+
+/** The app's actions that the model may be offered: in service and not waiting for a key. Undefined when there are none. */
+export function enabledActions(db: Connection, app: { readonly id: string; readonly revision: number }): SwitchedOn | undefined {
+  const key = `${app.id}@${app.revision}`;
+  let known = switchedOn.get(key);
+  if (known === undefined) {
+    const rows = db
+      .statement(`SELECT ${COLUMNS} FROM http_actions a WHERE a.app_id = :appId AND a.archived_at_ms IS NULL ORDER BY a.name`)
+      .all({ appId: app.id });
+    const enabled = rows.map(actionOf).filter((action) => action.enabled);
+    known = { key, actions: enabled.map(({ definition }) => definition) };
+    switchedOn.set(key, known);
+  }
+  return known.actions.length === 0 ? undefined : known;
+}
+
+/** What the model is offered has changed: cached copies go by the app's revision. */
+export function touchActions(db: Connection, appId: string): void {
+  db.statement('UPDATE apps SET revision = revision + 1 WHERE id = :appId').run({ appId });
+}
+
+/** The action of this name that is in service. */
+export function readAction(db: Connection, appId: string, name: string): HttpActionRecord | undefined {
+  const row = db
+    .statement(`SELECT ${COLUMNS} FROM http_actions a WHERE a.app_id = :appId AND a.name = :name AND a.archived_at_ms IS NULL`)
+    .get({ appId, name });
+  return row === undefined ? undefined : actionOf(row);
+}
+
+/** The action of this external key, also an archived one. */
+export function readActionByKey(db: Connection, appId: string, externalKey: string): HttpActionRecord | undefined {
+  const row = db
+    .statement(`SELECT ${COLUMNS} FROM http_actions a WHERE a.app_id = :appId AND a.external_key = :externalKey`)
+    .get({ appId, externalKey });
+  return row === undefined ? undefined : actionOf(row);
+}
+
+/** Actions in service: those that are switched on, and those that wait for a key (facts.httpActions). */
+export function countActions(db: Connection, appId: string): { readonly enabled: number; readonly needsKey: number } {
+  const row = db
+    .statement(
+      // By the two indexes alone: definitions may have some megabytes together, and every write counts.
+      `SELECT (SELECT count(*) FROM http_actions WHERE app_id = :appId AND archived_at_ms IS NULL) AS actions,
+         (SELECT count(*) FROM http_actions a
+          WHERE a.app_id = :appId AND a.archived_at_ms IS NULL AND json_extract(a.definition, '$.needs_key') IS NOT NULL
+            AND NOT EXISTS (SELECT 1 FROM shared_keys k WHERE k.app_id = a.app_id AND k.host = a.host)) AS waiting`,
+    )
+    .get({ appId });
+  const { actions, waiting } = row as unknown as { actions: number; waiting: number };
+  return { enabled: actions - waiting, needsKey: waiting };
+}
+
+/** The host of an action's address, with the port when it is not its scheme's own. @throws TypeError for what is no address. */
+export function hostOf(action: Pick<HttpAction, 'url_template'>): string {
+  return new URL(action.url_template).host;
+}
+
+function refuseTakenName(db: Connection, appId: string, { name, external_key }: HttpAction): void {
+  const holder = readAction(db, appId, name);
+  if (holder !== undefined && holder.externalKey !== external_key) {
+    throw new Refusal('conflict', `name ${name} belongs to the action with external_key ${holder.externalKey}: names must be unique`);
+  }
+}
+
+/**
+ * The host that people's tokens go to with the action, or with one of its name, when `action` would send them to another, `host`.
+ * Archived ones count, and those whose auth was taken away in between. What goes there already under this name may go on.
+ */
+export function tokensMovedFrom(db: Connection, appId: string, action: HttpAction, host: string): string | undefined {
+  if (action.auth !== 'user') return undefined;
+  const row = db
+    .statement(
+      `SELECT token_host FROM http_actions
+       WHERE app_id = :appId AND (external_key = :externalKey OR name = :name) AND token_host <> :host
+         AND NOT EXISTS (SELECT 1 FROM http_actions WHERE app_id = :appId AND external_key = :externalKey AND name = :name AND token_host = :host
+           AND json_extract(definition, '$.auth') = 'user')`,
+    )
+    .get({ appId, externalKey: action.external_key, name: action.name, host });
+  return row === undefined ? undefined : (row.token_host as string);
+}
+
+/** @throws Refusal conflict when the action would send people's tokens to another host and no person agreed to this one. */
+function refuseMovedToken(db: Connection, { appId, action, origin }: UpsertAction, host: string): void {
+  // The console writes what a person enters, and a proposal is written when a person approved it.
+  if (origin === 'console' || origin === 'proposal') return;
+  const before = tokensMovedFrom(db, appId, action, host);
+  if (before === undefined) return;
+  throw new Refusal(
+    'conflict',
+    `url_template would send the signed-in person's token, which goes to ${before}, to ${host}: a person has to make this change in the console; list it in human_todos`,
+  );
+}
+
+function refuseWithoutRoom(db: Connection, appId: string): void {
+  const row = db.statement('SELECT count(*) AS n FROM http_actions WHERE app_id = :appId AND archived_at_ms IS NULL').get({ appId });
+  if ((row?.n as number) >= ACTIONS_PER_APP_MAX) {
+    throw new Refusal('conflict', `An app has at most ${ACTIONS_PER_APP_MAX} HTTP actions: archive one first.`);
+  }
+}
+
+export interface UpsertAction {
+  /** Used when the key is new. */
+  readonly actionId: string;
+  readonly appId: string;
+  readonly action: HttpAction;
+  readonly origin: string;
+  readonly nowMs: number;
+}
+
+export interface UpsertedAction {
+  readonly op: 'created' | 'updated' | 'unchanged';
+  readonly id: string;
+  /** Whether it waits for a key: it is switched off until then. */
+  readonly needsKey: boolean;
+}
+
+/** Keeps what somebody says now of why it is there; whoever says nothing takes nothing back. */
+function noteReason(db: Connection, action: HttpActionRecord, reason: string | undefined): void {
+  if (reason === undefined || reason === action.reason) return;
+  db.statement('UPDATE http_actions SET reason = :reason WHERE id = :id').run({ id: action.id, reason });
+}
+
+/**
+ * Adds or updates the action of this key. The same definition is `unchanged` but for its reason; an archived action sent
+ * again comes back.
+ * @throws Refusal conflict when another action has the name, or the app as many actions as it may; not_found (the app).
+ */
+function upsertAction(db: Connection, input: UpsertAction): UpsertedAction {
+  const { appId, action, origin, nowMs } = input;
+  const { reason, ...definition } = action;
+  // Canonical, so that the order of its fields is no difference.
+  const document = canonicalize(definition) ?? '{}';
+  const before = readActionByKey(db, appId, action.external_key);
+  const host = hostOf(action);
+  const id = before?.id ?? input.actionId;
+  const result = (op: UpsertedAction['op']): UpsertedAction => ({
+    op,
+    id,
+    // In service, so nothing else keeps it switched off.
+    needsKey: readActionByKey(db, appId, action.external_key)?.enabled === false,
+  });
+  if (before !== undefined && before.archivedAtMs === null && canonicalize(before.definition) === document) {
+    noteReason(db, before, reason);
+    return result('unchanged');
+  }
+  refuseTakenName(db, appId, action);
+  refuseMovedToken(db, input, host);
+  if (before === undefined || before.archivedAtMs !== null) refuseWithoutRoom(db, appId);
+  const tokenHost = action.auth === 'user' ? host : null;
+  const columns = { id, name: action.name, host, tokenHost, document, origin, reason: reason ?? null, nowMs };
+  if (before === undefined) {
+    requireAppRow(db, appId);
+    db.statement(
+      `INSERT INTO http_actions (id, app_id, external_key, name, host, token_host, definition, origin, reason, created_at_ms, updated_at_ms)
+       VALUES (:id, :appId, :externalKey, :name, :host, :tokenHost, :document, :origin, :reason, :nowMs, :nowMs)`,
+    ).run({ ...columns, appId, externalKey: action.external_key });
+    touchActions(db, appId);
+    return result('created');
+  }
+  db.statement(
+    `UPDATE http_actions SET name = :name, host = :host, token_host = coalesce(:tokenHost, token_host), definition = :document, origin = :origin, reason = :reason,
+       archived_at_ms = NULL, updated_at_ms = :nowMs
+     WHERE id = :id`,
+  ).run(columns);
+  touchActions(db, appId);
+  return result('updated');
+}
+
+/**
+ * Takes the action out of service; the key of its host stays, and so does the reason it was written with unless another
+ * is given. Undefined when the app has no action of this external key. Idempotent.
+ */
+function archiveAction(
+  db: Connection,
+  input: { appId: string; externalKey: string; reason: string | undefined; nowMs: number },
+): { id: string; name: string } | undefined {
+  const { appId, externalKey, reason, nowMs } = input;
+  const action = readActionByKey(db, appId, externalKey);
+  if (action === undefined) return undefined;
+  if (action.archivedAtMs !== null) noteReason(db, action, reason);
+  else {
+    db.statement(
+      'UPDATE http_actions SET archived_at_ms = :nowMs, reason = coalesce(:reason, reason), updated_at_ms = :nowMs WHERE id = :id',
+    ).run({ id: action.id, reason: reason ?? null, nowMs });
+    db.statement(
+      `DELETE FROM http_actions WHERE id IN (SELECT id FROM http_actions WHERE app_id = :appId AND archived_at_ms IS NOT NULL
+         ORDER BY archived_at_ms DESC, id DESC LIMIT -1 OFFSET :kept)`,
+    ).run({ appId, kept: ARCHIVED_ACTIONS_KEPT });
+    touchActions(db, appId);
+  }
+  return { id: action.id, name: action.name };
+}
+
+export const transactions = { upsertAction, archiveAction };

@@ -1,0 +1,62 @@
+/** The app's identity secret: sealed at rest, rotated without locking out backends that still sign with the old one. */
+import { randomBytes } from 'node:crypto';
+import { Refusal } from '../../protocol/errors.ts';
+import type { Vault } from '../files/vault.ts';
+import type { Connection } from '../sqlite/connection.ts';
+
+/** A rotated secret stays valid this long: a backend is redeployed within a day. */
+export const PREVIOUS_IDENTITY_SECRET_VALID_MS = 24 * 60 * 60 * 1000;
+/** As long as the SHA-256 that it keys. */
+const SECRET_BYTES = 32;
+
+export interface IdentitySecrets {
+  readonly current: string;
+  /** Null when there is none, or it is no longer valid. */
+  readonly previous: { readonly secret: string; readonly validUntilMs: number } | null;
+}
+
+/** A new secret: 64 hex characters, used as they are (their UTF-8 bytes) as the key of the HMAC. */
+export function mintIdentitySecret(): string {
+  return randomBytes(SECRET_BYTES).toString('hex');
+}
+
+/** Seals a secret for this app; sealing needs the master key, which the writer thread does not have. */
+export function sealIdentitySecret(vault: Vault, appId: string, secret: string): Buffer {
+  return vault.seal(`identity:${appId}`, Buffer.from(secret, 'utf8'));
+}
+
+/** The secrets that a signature may be made with now; undefined when there is no such app. */
+export function readIdentitySecrets(db: Connection, vault: Vault, appId: string, nowMs: number): IdentitySecrets | undefined {
+  const row = db
+    .statement('SELECT identity_secret, previous_identity_secret, previous_identity_secret_until_ms FROM apps WHERE id = :appId')
+    .get({ appId });
+  if (row === undefined) return undefined;
+  const open = (sealed: unknown) => vault.open(`identity:${appId}`, sealed as Buffer).toString('utf8');
+  const validUntilMs = row.previous_identity_secret_until_ms as number | null;
+  return {
+    current: open(row.identity_secret),
+    previous:
+      row.previous_identity_secret !== null && validUntilMs !== null && nowMs < validUntilMs
+        ? { secret: open(row.previous_identity_secret), validUntilMs }
+        : null,
+  };
+}
+
+/** Puts a new secret in place; the one before it stays valid for a day. @throws Refusal not_found. */
+function rotateIdentitySecret(
+  db: Connection,
+  input: { appId: string; sealed: Uint8Array; nowMs: number },
+): { previousValidUntilMs: number } {
+  const previousValidUntilMs = input.nowMs + PREVIOUS_IDENTITY_SECRET_VALID_MS;
+  const { changes } = db
+    .statement(
+      `UPDATE apps SET previous_identity_secret = identity_secret, previous_identity_secret_until_ms = :previousValidUntilMs,
+         identity_secret = :sealed, revision = revision + 1, updated_at_ms = :nowMs
+       WHERE id = :appId`,
+    )
+    .run({ appId: input.appId, sealed: Buffer.from(input.sealed), previousValidUntilMs, nowMs: input.nowMs });
+  if (changes === 0) throw new Refusal('not_found', `There is no app ${input.appId}.`);
+  return { previousValidUntilMs };
+}
+
+export const transactions = { rotateIdentitySecret };

@@ -1,0 +1,191 @@
+/**
+ * The manifests that an app's builds registered: immutable documents keyed by (app, hash) (service.md "Action manifest").
+ * Owns the tables `manifests` and `manifest_uses`, and the moment of an app's first handshake.
+ *
+ * The key that registers manifests is public. So one that a stranger may have posted (when the app is live and has others) is the
+ * app's only from the first turn on that names it: until then it is never "the latest", and it pushes none of the app's out. A stranger
+ * may open turns, too: what they use pushes out what is as new, and nothing that was used for some hours or that somebody vouches for;
+ * and it is "the latest" only where the app has none of these.
+ */
+import { createHash } from 'node:crypto';
+import canonicalize from 'canonicalize';
+import { LRUCache } from 'lru-cache';
+import { Refusal } from '../../protocol/errors.ts';
+import { completeManifest, type Manifest, type PostedManifest } from '../../protocol/runtime/manifest.ts';
+import type { Connection, Row } from '../sqlite/connection.ts';
+
+/**
+ * An app has a manifest per build in use. The number is bounded: the one used or posted longest ago goes, and a build that
+ * still uses it is told `manifest_unknown` and posts it again.
+ */
+export const MANIFESTS_PER_APP_MAX = 200;
+/** Beside them, those that turns have begun to use: a release brings some builds, and each is in use for hours soon. */
+export const NEW_MANIFESTS_MAX = 100;
+/** A manifest that was used in so many hours is in use: for a stranger each costs a turn in each of them, and of those there are few a day. */
+const HOURS_IN_USE = 3;
+/** A build that nobody has used for so long has been replaced; whatever was said for its manifest, it is the first to go. */
+const REPLACED_AFTER_MS = 90 * 24 * 60 * 60 * 1000;
+/** Beside them, those that no turn has used yet: a build's first turn follows its post within seconds. */
+const UNUSED_MANIFESTS_MAX = 50;
+/** A use is written at most this often: it only has to tell builds in use from builds that are gone. */
+const USE_NOTED_EVERY_MS = 60 * 60 * 1000;
+/** Parsed documents kept: every turn reads one, and the builds in use at once are few. */
+const PARSED_KEPT = 500;
+/** Of all of them, as text; parsed it takes some four times as much memory. */
+const PARSED_KEPT_CHARS = 16 * 1024 * 1024;
+
+export interface ManifestRecord {
+  readonly hash: string;
+  readonly document: Manifest;
+  /** `<platform>/<semver>` of the build that posted it last. */
+  readonly sdk: string;
+  readonly firstSeenAtMs: number;
+  readonly lastSeenAtMs: number;
+}
+
+export interface HashedManifest {
+  /** Lowercase hex SHA-256 of the document's canonical JSON (RFC 8785). */
+  readonly hash: string;
+  /** JSON as it was posted: people are shown parameters in the order in which the app declares them. */
+  readonly document: string;
+}
+
+/** Text and hash of a posted manifest. @throws Error when it holds what JSON cannot say, such as 1e999. */
+export function hashManifest(manifest: PostedManifest): HashedManifest {
+  const canonical = canonicalize(manifest) ?? 'null';
+  return { hash: createHash('sha256').update(canonical).digest('hex'), document: JSON.stringify(manifest) };
+}
+
+// Documents never change, so an entry is never stale.
+const parsed = new LRUCache<string, Manifest>({ max: PARSED_KEPT, maxSize: PARSED_KEPT_CHARS });
+
+function parse(db: Connection, appId: string, hash: string, document: string): Manifest {
+  const key = `${db.path} ${appId} ${hash}`;
+  let manifest = parsed.get(key);
+  if (manifest === undefined) {
+    manifest = completeManifest(JSON.parse(document) as PostedManifest);
+    parsed.set(key, manifest, { size: document.length });
+  }
+  return manifest;
+}
+
+/** The manifest that `hash` names, undefined when this app has not registered it. */
+export function readManifest(db: Connection, appId: string, hash: string): Manifest | undefined {
+  const known = parsed.get(`${db.path} ${appId} ${hash}`);
+  if (known !== undefined) return known;
+  const row = db.statement('SELECT document FROM manifests WHERE app_id = :appId AND hash = :hash').get({ appId, hash });
+  return row === undefined ? undefined : parse(db, appId, hash, row.document as string);
+}
+
+/** Whether the app has registered the manifest. */
+export function hasManifest(db: Connection, appId: string, hash: string): boolean {
+  return db.statement('SELECT 1 FROM manifests WHERE app_id = :appId AND hash = :hash').get({ appId, hash }) !== undefined;
+}
+
+/**
+ * Those that are the app's: first what somebody vouches for or was in use for some hours, as a stranger's turn may name any
+ * manifest; of them the one posted last first.
+ */
+function newestManifests(db: Connection, appId: string, limit: number): Row[] {
+  return db
+    .statement(
+      `SELECT m.* FROM manifests m JOIN manifest_uses u ON u.app_id = m.app_id AND u.hash = m.hash
+       WHERE m.app_id = :appId ORDER BY (u.vouched = 1 OR u.hours >= :hours) DESC, m.last_seen_at_ms DESC LIMIT :limit`,
+    )
+    .all({ appId, hours: HOURS_IN_USE, limit });
+}
+
+/** The latest manifest of the app, whichever build it came from. */
+export function latestManifest(db: Connection, appId: string): ManifestRecord | undefined {
+  const row = newestManifests(db, appId, 1)[0];
+  if (row === undefined) return undefined;
+  const hash = row.hash as string;
+  return {
+    hash,
+    document: parse(db, appId, hash, row.document as string),
+    sdk: row.sdk as string,
+    firstSeenAtMs: row.first_seen_at_ms as number,
+    lastSeenAtMs: row.last_seen_at_ms as number,
+  };
+}
+
+/** Names of the routes of the latest `limit` manifests. */
+export function latestRoutes(db: Connection, appId: string, limit: number): ReadonlySet<string> {
+  const manifests = newestManifests(db, appId, limit).map((row) => parse(db, appId, row.hash as string, row.document as string));
+  return new Set(manifests.flatMap(({ routes }) => routes.map(({ name }) => name)));
+}
+
+export interface RegisterManifest extends HashedManifest {
+  readonly appId: string;
+  readonly sdk: string;
+  readonly nowMs: number;
+  /** The app is live, so that anybody may have sent it: it is the app's once a turn names it, or when the app has no other. */
+  readonly unsolicited?: boolean;
+}
+
+/**
+ * Notes that a turn named the manifest; called in the transaction that opens the turn. `vouched`: somebody said so whom a stranger
+ * cannot be.
+ */
+export function noteManifestUse(db: Connection, appId: string, hash: string, nowMs: number, vouched = false): void {
+  db.statement(
+    `INSERT INTO manifest_uses (app_id, hash, used_at_ms, vouched)
+       SELECT app_id, hash, :nowMs, :vouched FROM manifests WHERE app_id = :appId AND hash = :hash
+     ON CONFLICT (app_id, hash) DO UPDATE SET hours = hours + (used_at_ms < :nowMs - :every), used_at_ms = max(used_at_ms, :nowMs),
+       vouched = max(vouched, :vouched)
+     WHERE used_at_ms < :nowMs - :every OR vouched < :vouched`,
+  ).run({ appId, hash, nowMs, every: USE_NOTED_EVERY_MS, vouched: vouched ? 1 : 0 });
+}
+
+/** Lets go of what is beyond the three bounds, each by itself. */
+function evict(db: Connection, appId: string, nowMs: number): void {
+  const used = (which: string, order: string) =>
+    `DELETE FROM manifests WHERE app_id = :appId AND hash IN
+       (SELECT u.hash FROM manifest_uses u JOIN manifests m ON m.app_id = u.app_id AND m.hash = u.hash
+        WHERE u.app_id = :appId AND ${which} ORDER BY ${order} max(u.used_at_ms, m.last_seen_at_ms) DESC LIMIT -1 OFFSET :kept)`;
+  db.statement(used('(u.vouched = 1 OR u.hours >= :hours)', 'u.used_at_ms > :replacedMs DESC, u.vouched DESC,')).run({
+    appId,
+    hours: HOURS_IN_USE,
+    replacedMs: nowMs - REPLACED_AFTER_MS,
+    kept: MANIFESTS_PER_APP_MAX,
+  });
+  db.statement(used('u.vouched = 0 AND u.hours < :hours', '')).run({ appId, hours: HOURS_IN_USE, kept: NEW_MANIFESTS_MAX });
+  db.statement(
+    `DELETE FROM manifests WHERE app_id = :appId AND hash IN
+       (SELECT hash FROM manifests WHERE app_id = :appId AND hash NOT IN (SELECT hash FROM manifest_uses WHERE app_id = :appId)
+        ORDER BY last_seen_at_ms DESC LIMIT -1 OFFSET :kept)`,
+  ).run({ appId, kept: UNUSED_MANIFESTS_MAX });
+}
+
+/** The first request with a handshake, chat or manifest: the app has called in (decisions §11.10). False: it had before. */
+function noteHandshake(db: Connection, { appId, nowMs }: { appId: string; nowMs: number }): boolean {
+  const { changes } = db
+    .statement('UPDATE apps SET handshake_at_ms = :nowMs, revision = revision + 1 WHERE id = :appId AND handshake_at_ms IS NULL')
+    .run({ appId, nowMs });
+  return changes === 1;
+}
+
+export const transactions = {
+  noteHandshake,
+
+  /**
+   * Registers a manifest, or notes that it was posted again: one row either way. The first one of an app is its first
+   * handshake. @throws Refusal invalid_key when the app was deleted meanwhile.
+   */
+  registerManifest(db: Connection, input: RegisterManifest): { firstHandshake: boolean } {
+    const { appId, hash, document, sdk, nowMs } = input;
+    const app = db.statement('SELECT 1 FROM apps WHERE id = :appId').get({ appId });
+    if (app === undefined) throw new Refusal('invalid_key', 'The app of this key no longer exists.');
+    // One later than the last one, should two arrive in the same millisecond: "the latest" is never a matter of luck.
+    db.statement(
+      `INSERT INTO manifests (app_id, hash, document, sdk, first_seen_at_ms, last_seen_at_ms)
+       VALUES (:appId, :hash, :document, :sdk, :nowMs,
+         max(:nowMs, 1 + coalesce((SELECT max(last_seen_at_ms) FROM manifests WHERE app_id = :appId), 0)))
+       ON CONFLICT (app_id, hash) DO UPDATE SET sdk = excluded.sdk, last_seen_at_ms = excluded.last_seen_at_ms`,
+    ).run({ appId, hash, document, sdk, nowMs });
+    const isFirst = db.statement('SELECT 1 FROM manifest_uses WHERE app_id = :appId LIMIT 1').get({ appId }) === undefined;
+    if (input.unsolicited !== true || isFirst) noteManifestUse(db, appId, hash, nowMs, input.unsolicited !== true);
+    evict(db, appId, nowMs);
+    return { firstHandshake: noteHandshake(db, { appId, nowMs }) };
+  },
+};

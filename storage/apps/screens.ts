@@ -1,0 +1,165 @@
+/**
+ * Screens that were declared for an app (service.md "Screen declaration", POST /screens). A declared screen is a plan
+ * until a build's manifest names it: whether one does is read from the manifests, never stored with the screen.
+ */
+import canonicalize from 'canonicalize';
+import { Refusal } from '../../protocol/errors.ts';
+import type { ScreenArchiveEntry, ScreenDeclaration } from '../../protocol/setup/screens.ts';
+import type { Connection, Row } from '../sqlite/connection.ts';
+import { requireAppRow } from './apps.ts';
+import { latestManifest, latestRoutes } from './manifests.ts';
+
+/** In service at once. A build registers at most 50; an app has a few builds. */
+export const SCREENS_PER_APP_MAX = 500;
+/** Archived ones beyond this are forgotten, the oldest first: archiving always makes room. */
+export const ARCHIVED_SCREENS_KEPT = 500;
+/** Builds in use are among the latest manifests; an app may have some hundreds, and not all are read. */
+const MANIFESTS_LOOKED_AT = 20;
+
+export interface ScreenRecord {
+  readonly name: string;
+  readonly definition: ScreenDeclaration;
+  /** Who wrote it: `console`, `setup`, … */
+  readonly origin: string;
+  /** Why it was archived. */
+  readonly reason: string | null;
+  readonly archivedAtMs: number | null;
+  readonly createdAtMs: number;
+  readonly updatedAtMs: number;
+}
+
+function screenOf(row: Row): ScreenRecord {
+  return {
+    name: row.name as string,
+    definition: JSON.parse(row.definition as string) as ScreenDeclaration,
+    origin: row.origin as string,
+    reason: row.reason as string | null,
+    archivedAtMs: row.archived_at_ms as number | null,
+    createdAtMs: row.created_at_ms as number,
+    updatedAtMs: row.updated_at_ms as number,
+  };
+}
+
+/** Up to `limit` screens after the name `after` ('' for the first ones), by name, archived ones included. */
+export function listScreens(db: Connection, appId: string, after: string, limit: number): ScreenRecord[] {
+  return db
+    .statement('SELECT * FROM screens WHERE app_id = :appId AND name > :after ORDER BY name LIMIT :limit')
+    .all({ appId, after, limit })
+    .map(screenOf);
+}
+
+/** The screen of this name, also an archived one. */
+export function readScreen(db: Connection, appId: string, name: string): ScreenRecord | undefined {
+  const row = db.statement('SELECT * FROM screens WHERE app_id = :appId AND name = :name').get({ appId, name });
+  return row === undefined ? undefined : screenOf(row);
+}
+
+function declaredNames(db: Connection, appId: string): string[] {
+  return db
+    .statement('SELECT name FROM screens WHERE app_id = :appId AND archived_at_ms IS NULL')
+    .all({ appId })
+    .map((row) => row.name as string);
+}
+
+/** Screens declared and not archived (facts.declaredScreens). */
+export function countScreens(db: Connection, appId: string): number {
+  const row = db.statement('SELECT count(*) AS n FROM screens WHERE app_id = :appId AND archived_at_ms IS NULL').get({ appId });
+  return row?.n as number;
+}
+
+/** How many declared screens the latest manifest does not register; without one, all of them (GET /status). */
+export function screensMissing(db: Connection, appId: string): number {
+  const registered = new Set(latestManifest(db, appId)?.document.routes.map((route) => route.name));
+  return declaredNames(db, appId).filter((name) => !registered.has(name)).length;
+}
+
+/** Names that a build in use registered as a route. */
+export function registeredScreens(db: Connection, appId: string): ReadonlySet<string> {
+  return latestRoutes(db, appId, MANIFESTS_LOOKED_AT);
+}
+
+/** How many declared screens are plans: no build in use names them. */
+export function countPlanned(db: Connection, appId: string, registered = registeredScreens(db, appId)): number {
+  return declaredNames(db, appId).filter((name) => !registered.has(name)).length;
+}
+
+export interface DeclareScreens {
+  readonly appId: string;
+  readonly screens: readonly ScreenDeclaration[];
+  readonly archive: readonly ScreenArchiveEntry[];
+  readonly origin: string;
+  readonly nowMs: number;
+}
+
+/** Names of screens by what was done with them. */
+export interface DeclaredScreens {
+  readonly added: readonly string[];
+  readonly updated: readonly string[];
+  readonly unchanged: readonly string[];
+  readonly archived: readonly string[];
+  /** To be archived, but never declared. */
+  readonly unknown: readonly string[];
+}
+
+/** Idempotent: one that is archived already stays as it was. */
+function archiveScreen(db: Connection, input: DeclareScreens, { name, reason }: ScreenArchiveEntry): 'archived' | 'unknown' {
+  const screen = readScreen(db, input.appId, name);
+  if (screen === undefined) return 'unknown';
+  if (screen.archivedAtMs === null) {
+    db.statement(
+      'UPDATE screens SET archived_at_ms = :nowMs, reason = :reason, updated_at_ms = :nowMs WHERE app_id = :appId AND name = :name',
+    ).run({ appId: input.appId, name, reason: reason ?? null, nowMs: input.nowMs });
+  } else if (reason !== undefined && reason !== screen.reason) {
+    db.statement('UPDATE screens SET reason = :reason WHERE app_id = :appId AND name = :name').run({ appId: input.appId, name, reason });
+  }
+  return 'archived';
+}
+
+/** The same declaration is `unchanged` and writes nothing; an archived screen declared again comes back. */
+function declareScreen(db: Connection, input: DeclareScreens, screen: ScreenDeclaration): 'added' | 'updated' | 'unchanged' {
+  const { appId, origin, nowMs } = input;
+  // Canonical, so that the order of its fields is no difference.
+  const document = canonicalize(screen) ?? '{}';
+  const before = readScreen(db, appId, screen.name);
+  if (before !== undefined && before.archivedAtMs === null && canonicalize(before.definition) === document) return 'unchanged';
+  db.statement(
+    `INSERT INTO screens (app_id, name, definition, origin, created_at_ms, updated_at_ms)
+     VALUES (:appId, :name, :document, :origin, :nowMs, :nowMs)
+     ON CONFLICT (app_id, name) DO UPDATE SET definition = excluded.definition, origin = excluded.origin, reason = NULL,
+       archived_at_ms = NULL, updated_at_ms = excluded.updated_at_ms`,
+  ).run({ appId, name: screen.name, document, origin, nowMs });
+  return before === undefined ? 'added' : 'updated';
+}
+
+function forgetOldest(db: Connection, appId: string): void {
+  db.statement(
+    `DELETE FROM screens WHERE app_id = :appId AND name IN (SELECT name FROM screens
+       WHERE app_id = :appId AND archived_at_ms IS NOT NULL ORDER BY archived_at_ms DESC, name LIMIT -1 OFFSET :kept)`,
+  ).run({ appId, kept: ARCHIVED_SCREENS_KEPT });
+}
+
+/**
+ * Archives and declares screens, all of them or none. What is both archived and declared ends declared.
+ * @throws Refusal not_found when there is no such app; conflict when it would have more screens than it may.
+ */
+function declareScreens(db: Connection, input: DeclareScreens): DeclaredScreens {
+  const { appId } = input;
+  requireAppRow(db, appId);
+  const outcome = {
+    added: [] as string[],
+    updated: [] as string[],
+    unchanged: [] as string[],
+    archived: [] as string[],
+    unknown: [] as string[],
+  };
+  const archive = new Map(input.archive.map((entry) => [entry.name, entry]));
+  for (const entry of archive.values()) outcome[archiveScreen(db, input, entry)].push(entry.name);
+  for (const screen of input.screens) outcome[declareScreen(db, input, screen)].push(screen.name);
+  if (countScreens(db, appId) > SCREENS_PER_APP_MAX) {
+    throw new Refusal('conflict', `An app has at most ${SCREENS_PER_APP_MAX} declared screens: archive some first.`);
+  }
+  forgetOldest(db, appId);
+  return outcome;
+}
+
+export const transactions = { declareScreens };

@@ -1,0 +1,102 @@
+/**
+ * The shared keys that a person entered for the hosts of HTTP actions (service.md "HTTP action", `needs_key`).
+ *
+ * Invariants: a key belongs to the host (name and port) it was entered for and never follows an action to another one:
+ * who may rewrite an address must not be able to send a key there. A key is stored sealed and leaves only through
+ * readSharedKey. Putting one in place switches the actions of its host on (see http-actions.ts).
+ */
+import { Refusal } from '../../protocol/errors.ts';
+import type { Vault } from '../files/vault.ts';
+import type { Connection } from '../sqlite/connection.ts';
+import { readAction, touchActions } from './http-actions.ts';
+
+/** The sealed key of a host, for whoever is about to call it; undefined when none was entered. */
+export function readSharedKey(db: Connection, appId: string, host: string): Buffer | undefined {
+  const row = db.statement('SELECT sealed FROM shared_keys WHERE app_id = :appId AND host = :host').get({ appId, host });
+  return row?.sealed as Buffer | undefined;
+}
+
+/** What a key is sealed for: a row copied to another app or host does not open there. */
+function purposeOf(appId: string, host: string): string {
+  return `shared-key:${appId}:${host}`;
+}
+
+/** Seals a key for this host; sealing needs the master key, which the writer thread does not have. */
+export function sealSharedKey(vault: Vault, appId: string, host: string, value: string): Buffer {
+  return vault.seal(purposeOf(appId, host), Buffer.from(value, 'utf8'));
+}
+
+/** The key itself. @throws Error when the row was changed or sealed for another app or host. */
+export function openSharedKey(vault: Vault, appId: string, host: string, sealed: Uint8Array): string {
+  return vault.open(purposeOf(appId, host), sealed).toString('utf8');
+}
+
+/** Names of the actions in service at this host that declare `needs_key`. */
+function keyedActions(db: Connection, appId: string, host: string): string[] {
+  return db
+    .statement(
+      `SELECT name FROM http_actions WHERE app_id = :appId AND host = :host AND archived_at_ms IS NULL
+         AND json_extract(definition, '$.needs_key') IS NOT NULL ORDER BY name`,
+    )
+    .all({ appId, host })
+    .map((row) => row.name as string);
+}
+
+export interface SharedKeyChange {
+  readonly hosts: readonly string[];
+  /** Names of the actions that were switched on, or off. */
+  readonly actions: readonly string[];
+}
+
+/**
+ * Puts a key in place for the host of the action of this name; one entered before is replaced.
+ * @throws Refusal not_found; conflict when the action declares no key, or no longer calls `host`, which the key is sealed for.
+ */
+function setSharedKey(
+  db: Connection,
+  input: { appId: string; name: string; host: string; sealed: Uint8Array; nowMs: number },
+): SharedKeyChange {
+  const { appId, name, host, sealed, nowMs } = input;
+  const action = readAction(db, appId, name);
+  if (action === undefined) throw new Refusal('not_found', `The app has no action ${name} in service.`);
+  if (action.definition.needs_key === undefined) throw new Refusal('conflict', `The action ${name} declares no needs_key.`);
+  if (action.host !== host) throw new Refusal('conflict', `The action ${name} calls ${action.host} now. Enter the key of that host.`);
+  db.statement(
+    `INSERT INTO shared_keys (app_id, host, sealed, updated_at_ms) VALUES (:appId, :host, :sealed, :nowMs)
+     ON CONFLICT (app_id, host) DO UPDATE SET sealed = excluded.sealed, updated_at_ms = excluded.updated_at_ms`,
+  ).run({ appId, host, sealed: Buffer.from(sealed), nowMs });
+  touchActions(db, appId);
+  return { hosts: [host], actions: keyedActions(db, appId, host) };
+}
+
+/** Hosts whose key removing the key of `name` takes: its own (in service, or else archived), and any that no action calls. */
+function keysToRemove(db: Connection, appId: string, name: string): string[] {
+  const actions = db
+    .statement(
+      `SELECT a.host, k.host IS NOT NULL AS has_key FROM http_actions a LEFT JOIN shared_keys k ON k.app_id = a.app_id AND k.host = a.host
+       WHERE a.app_id = :appId AND a.name = :name ORDER BY a.archived_at_ms IS NOT NULL, a.archived_at_ms DESC`,
+    )
+    .all({ appId, name });
+  if (actions.length === 0) return [];
+  const own = actions.find((row) => row.has_key === 1);
+  // An address that has moved on leaves its key behind, where no name leads to it any more.
+  const left = db
+    .statement('SELECT host FROM shared_keys WHERE app_id = :appId AND host NOT IN (SELECT host FROM http_actions WHERE app_id = :appId)')
+    .all({ appId });
+  return [...(own === undefined ? [] : [own]), ...left].map((row) => row.host as string);
+}
+
+/**
+ * Removes the key of the action of this name, and keys left behind at hosts that none of the app's actions calls.
+ * @throws Refusal not_found when there is no such action or nothing to remove.
+ */
+function deleteSharedKey(db: Connection, input: { appId: string; name: string }): SharedKeyChange {
+  const { appId, name } = input;
+  const hosts = keysToRemove(db, appId, name);
+  if (hosts.length === 0) throw new Refusal('not_found', `The app has no action ${name} with a key.`);
+  for (const host of hosts) db.statement('DELETE FROM shared_keys WHERE app_id = :appId AND host = :host').run({ appId, host });
+  touchActions(db, appId);
+  return { hosts, actions: hosts.flatMap((host) => keyedActions(db, appId, host)) };
+}
+
+export const transactions = { setSharedKey, deleteSharedKey };

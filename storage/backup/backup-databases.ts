@@ -1,0 +1,185 @@
+/**
+ * Copies the databases of a data directory in use so that they fit together, without keeping anybody from writing.
+ *
+ * Each copy is one moment of its file, and the moments differ. What spans two files is which apps there are: the directory in
+ * `control.sqlite` is written before an app's row and removed after it. Organisations are copied first and `control.sqlite` last;
+ * then an organisation in which the two tell of different apps, because one was created or deleted meanwhile, is copied again and
+ * `control.sqlite` after it, until they agree. What else the directory knows and a copy does not (sessions, pairings, proposals)
+ * readers take for "there is none".
+ */
+import { existsSync, readdirSync, rmSync } from 'node:fs';
+import { basename } from 'node:path';
+import { isId } from '../../protocol/ids.ts';
+import type { DataLayout } from '../files/files-layout.ts';
+import { isFileNoted } from '../organisations/organisation-files.ts';
+import { organisationIds } from '../organisations/organisations.ts';
+import type { Connection } from '../sqlite/connection.ts';
+import { openReader } from '../sqlite/database.ts';
+import { copyDatabase } from '../sqlite/database-copy.ts';
+
+/** Rounds are short after the first one: so many apps in a row come and go only when a program makes them. */
+const ROUNDS_MAX = 6;
+
+/** Said of a file that a backup would lack, or hold in place of another. */
+const WHAT_TO_DO = 'No backup was made: see "A file is missing or damaged" in docs/backups.md.';
+
+export interface CopiedDatabases {
+  /** Organisations whose file was copied. */
+  readonly organisations: readonly string[];
+  /** Organisations whose copy has apps that the directory does not name, however often they are copied. */
+  readonly unlisted: readonly string[];
+}
+
+/** The apps in which an organisation's file and the directory differ. */
+interface Difference {
+  /** Without an entry: nobody reaches them. */
+  readonly unlisted: readonly string[];
+  /** Entries that name no app. */
+  readonly dangling: readonly string[];
+}
+
+function organisationsIn(layout: DataLayout): string[] {
+  return readdirSync(layout.organisations)
+    .map((name) => basename(name, '.sqlite'))
+    .filter((id) => isId('org', id));
+}
+
+/** Control files of older releases note nothing. */
+function isNotedIn(control: Connection, id: string): boolean {
+  const notes = control.statement("SELECT 1 FROM sqlite_schema WHERE name = 'organisation_files'").get();
+  return notes !== undefined && isFileNoted(control, id);
+}
+
+function idsOf(connection: Connection, sql: string, parameters = {}): Set<string> {
+  return new Set(
+    connection
+      .statement(sql)
+      .all(parameters)
+      .map((row) => row.id as string),
+  );
+}
+
+/** Whose the file of `id` says that it is; undefined where it was being made and does not say so yet. One of an older release never does. */
+function ownerOf(db: Connection, id: string): string | undefined {
+  if (db.statement("SELECT 1 FROM sqlite_schema WHERE name = 'file_identity'").get() === undefined) return id;
+  return db.statement('SELECT organisation_id FROM file_identity WHERE id = 1').get()?.organisation_id as string | undefined;
+}
+
+/**
+ * The apps of a copy; undefined when its file had no schema yet, or did not say whose it is: its organisation was being made, or the
+ * file was emptied. The service refuses such a file once the directory notes that it was made.
+ * @throws Error when the file is of another organisation, or of another program.
+ */
+function appsOf(path: string, source: string, id: string): Set<string> | undefined {
+  const connection = openReader(path);
+  try {
+    if (connection.statement('PRAGMA user_version').get()?.user_version === 0) return undefined;
+    const owner = ownerOf(connection, id);
+    if (owner === undefined) return undefined;
+    if (owner !== id) throw new Error(`${source} is the file of ${owner}, not of ${id}. ${WHAT_TO_DO}`);
+    return idsOf(connection, 'SELECT id FROM apps');
+  } finally {
+    connection.close();
+  }
+}
+
+class DatabaseCopies {
+  readonly #from: DataLayout;
+  readonly #to: DataLayout;
+  readonly #copy: typeof copyDatabase;
+  /** By organisation, the apps of its copy. */
+  readonly #apps = new Map<string, Set<string>>();
+  /** By organisation, how its copy differed from the directory when it was last looked at. */
+  readonly #differences = new Map<string, Difference>();
+
+  constructor(from: DataLayout, to: DataLayout, copy: typeof copyDatabase) {
+    this.#from = from;
+    this.#to = to;
+    this.#copy = copy;
+  }
+
+  /** Made, as the directory says, and not copied: made since the files were copied, or away. */
+  #lost: string[] = [];
+
+  get organisations(): string[] {
+    return [...this.#apps.keys()];
+  }
+
+  /** False when there is no such file. @throws Error with one sentence. */
+  #copied(source: string, target: string): boolean {
+    rmSync(target, { force: true });
+    try {
+      this.#copy(source, target);
+      return true;
+    } catch (error) {
+      if (!existsSync(source)) return false;
+      const reason = error instanceof Error ? error.message : String(error);
+      throw new Error(`${source} cannot be copied: ${reason}.`, { cause: error });
+    }
+  }
+
+  copyOrganisation(id: string): void {
+    const target = this.#to.organisation(id);
+    this.#apps.delete(id);
+    // Gone: it moved to another cell since its name was read.
+    if (!this.#copied(this.#from.organisation(id), target)) return;
+    const apps = appsOf(target, this.#from.organisation(id), id);
+    if (apps === undefined) rmSync(target);
+    else this.#apps.set(id, apps);
+  }
+
+  /** Copies `control.sqlite` and answers which organisations do not fit to it. */
+  copyControl(): string[] {
+    this.#copied(this.#from.control, this.#to.control);
+    const control = openReader(this.#to.control);
+    try {
+      const ids = new Set([...this.#apps.keys(), ...organisationIds(control)]);
+      this.#lost = [...organisationIds(control)].filter((id) => !this.#apps.has(id) && isNotedIn(control, id));
+      return [...ids].filter((id) => this.#differsAnew(control, id) || this.#lost.includes(id));
+    } finally {
+      control.close();
+    }
+  }
+
+  /** Whether the copy differs from the directory in another way than last time: one that stays is in the source itself. */
+  #differsAnew(control: Connection, id: string): boolean {
+    const apps = this.#apps.get(id) ?? new Set();
+    const listed = idsOf(control, 'SELECT app_id AS id FROM app_directory WHERE organisation_id = :id', { id });
+    const difference: Difference = {
+      unlisted: [...apps].filter((app) => !listed.has(app)),
+      dangling: [...listed].filter((app) => !apps.has(app)),
+    };
+    const known = this.#differences.get(id);
+    this.#differences.set(id, difference);
+    const differs = difference.unlisted.length + difference.dangling.length > 0;
+    return differs && JSON.stringify(difference) !== JSON.stringify(known);
+  }
+
+  /** @throws Error naming the file of an organisation that was made, lives here and is not there. */
+  requireAll(): void {
+    const [id, ...more] = this.#lost;
+    if (id === undefined) return;
+    const others = more.length === 0 ? '' : ` So are those of ${more.length} more organisations.`;
+    throw new Error(`${this.#from.organisation(id)} is missing or empty.${others} ${WHAT_TO_DO}`);
+  }
+
+  unlisted(): string[] {
+    return [...this.#differences].filter(([, { unlisted }]) => unlisted.length > 0).map(([id]) => id);
+  }
+}
+
+/**
+ * Copies every database below `from` into the same places below `to`, whose folders are there. Blocks the thread. `copy` copies one.
+ * @throws Error naming the file that is damaged, missing, empty or another's, or that the disk has no room for.
+ */
+export function copyDatabases(from: DataLayout, to: DataLayout, copy = copyDatabase): CopiedDatabases {
+  const copies = new DatabaseCopies(from, to, copy);
+  let toCopy = organisationsIn(from);
+  for (let round = 1; round <= ROUNDS_MAX; round += 1) {
+    for (const id of toCopy) copies.copyOrganisation(id);
+    toCopy = copies.copyControl();
+    if (toCopy.length === 0) break;
+  }
+  copies.requireAll();
+  return { organisations: copies.organisations, unlisted: copies.unlisted() };
+}

@@ -1,0 +1,266 @@
+/**
+ * Backups of a data directory while any number of nodes use it (docs/backups.md): databases first, then the files that their rows
+ * name, so that every row has its file unless it was deleted meanwhile. Takes no lock of the service and writes nothing into the
+ * data directory. A backup has its name only once it is whole and was read again from the disk.
+ */
+import { existsSync, mkdirSync, readdirSync, renameSync, rmSync, writeFileSync } from 'node:fs';
+import { basename, dirname, join, resolve } from 'node:path';
+import { readIdentitySecrets } from '../apps/identity-secrets.ts';
+import { type DataLayout, dataLayout, prepareDataDir } from '../files/files-layout.ts';
+import { readUploadFile } from '../files/upload-files.ts';
+import type { Vault } from '../files/vault.ts';
+import type { Connection } from '../sqlite/connection.ts';
+import { openReader } from '../sqlite/database.ts';
+import { copyFileWhole, DamagedDatabase, sha256OfFile, syncFolders, syncPath, verifyDatabase } from '../sqlite/database-copy.ts';
+import { lockDataDir } from '../sqlite/lock.ts';
+import { sqliteCodeOf } from '../sqlite/storage-error.ts';
+import { copyDatabases } from './backup-databases.ts';
+import {
+  type BackupFile,
+  existingVault,
+  filesBelow,
+  isBackupName,
+  MANIFEST,
+  manifestText,
+  masterKeyFingerprint,
+  readManifest,
+  rowsIn,
+} from './backup-manifest.ts';
+
+/** What is told while it goes on; a pino logger fits. */
+export interface ProgressLog {
+  info(facts: object, text: string): void;
+  warn(facts: object, text: string): void;
+}
+
+export interface BackupOptions {
+  readonly dataDir: string;
+  /** The backup, a folder that does not exist or is empty. */
+  readonly target: string;
+  /** MASTER_KEY of the service, when it is set. */
+  readonly masterKey?: string | undefined;
+  readonly log: ProgressLog;
+}
+
+export interface BackupReport {
+  readonly target: string;
+  readonly organisations: number;
+  /** In all tables of all databases. */
+  readonly rows: number;
+  readonly uploads: number;
+  /** `<organisation>/<upload>`: deleted while the backup was made; their rows are in it. */
+  readonly missingUploads: readonly string[];
+  /** The same, for files that were damaged before they were copied; they are in the backup as they are. */
+  readonly unreadableUploads: readonly string[];
+  readonly files: number;
+  readonly bytes: number;
+  /** False when MASTER_KEY is set: the key is to be kept elsewhere then. */
+  readonly masterKeyIncluded: boolean;
+  readonly seconds: number;
+}
+
+/** Of a backup that is being written, or was cut off: `<target>.partial`, with a lock and the folder that gets the name. */
+const PARTIAL = '.partial';
+/** Upload ids held in memory at once. */
+const UPLOADS_PER_PAGE = 1_000;
+
+function requireEmptyTarget(target: string): void {
+  if (existsSync(target) && readdirSync(target).length > 0) {
+    throw new Error(`${target} is not empty. Each backup is a folder of its own: give the name of a new one.`);
+  }
+}
+
+function requireVault(layout: DataLayout, masterKey: string | undefined): Vault {
+  if (!existsSync(layout.control))
+    throw new Error(`${layout.dir} is no data directory of this service: it has no ${basename(layout.control)}.`);
+  const vault = existingVault(layout, masterKey);
+  if (vault !== undefined) return vault;
+  throw new Error(`${layout.masterKey} is missing. The service has its key in MASTER_KEY: set the same MASTER_KEY for the backup.`);
+}
+
+/** Begins `<target>.partial` and removes what a backup left there that was cut off. @throws Error when one is being written. */
+function beginPartial(target: string, log: ProgressLog): { readonly folder: string; end(): void } {
+  const partial = `${target}${PARTIAL}`;
+  const folder = join(partial, 'backup');
+  mkdirSync(partial, { recursive: true, mode: 0o700 });
+  let lock: ReturnType<typeof lockDataDir>;
+  try {
+    lock = lockDataDir(partial);
+  } catch (error) {
+    throw new Error(`Another backup to ${target} is being written: wait for its end, or give another folder.`, { cause: error });
+  }
+  if (existsSync(folder)) {
+    rmSync(folder, { recursive: true });
+    log.warn({ partial }, 'what a backup that was cut off had left was removed');
+  }
+  return {
+    folder,
+    end() {
+      // The lock is held meanwhile: who comes in between is refused.
+      rmSync(partial, { recursive: true, force: true });
+      lock.release();
+    },
+  };
+}
+
+/** Another key's fingerprint in the manifest would be found out when the backup is needed. @throws Error when it opens nothing. */
+function requireFittingKey(vault: Vault, copy: DataLayout, organisations: readonly string[]): void {
+  let refused = false;
+  for (const organisationId of organisations) {
+    const db = openReader(copy.organisation(organisationId));
+    try {
+      const appId = db.statement('SELECT id FROM apps LIMIT 1').get()?.id as string | undefined;
+      if (appId === undefined) continue;
+      readIdentitySecrets(db, vault, appId, 0);
+      return;
+    } catch (error) {
+      // A file of an older release, or one that is being made, may lack the columns; that tells nothing of the key.
+      refused ||= sqliteCodeOf(error) === undefined;
+    } finally {
+      db.close();
+    }
+  }
+  if (refused)
+    throw new Error('The master key does not open what is in the data directory: give the backup the MASTER_KEY that the service has.');
+}
+
+function* uploadIds(db: Connection): Generator<string> {
+  // A file of an older release, or one that is being made, has none.
+  if (db.statement("SELECT 1 FROM sqlite_schema WHERE name = 'uploads'").get() === undefined) return;
+  const page = (after: string) =>
+    db
+      .statement('SELECT id FROM uploads WHERE id > :after ORDER BY id LIMIT :limit')
+      .all({ after, limit: UPLOADS_PER_PAGE })
+      .map((row) => row.id as string);
+  for (let ids = page(''); ids.length > 0; ids = page(ids.at(-1) ?? '')) yield* ids;
+}
+
+interface CopiedUploads {
+  copied: number;
+  readonly missing: string[];
+  readonly unreadable: string[];
+}
+
+async function copyUploads(organisationId: string, from: DataLayout, to: DataLayout, vault: Vault, found: CopiedUploads): Promise<void> {
+  const db = openReader(to.organisation(organisationId));
+  try {
+    for (const id of uploadIds(db)) {
+      mkdirSync(to.uploadsOf(organisationId), { recursive: true, mode: 0o700 });
+      try {
+        copyFileWhole(from.upload(organisationId, id), to.upload(organisationId, id));
+      } catch (error) {
+        if ((error as NodeJS.ErrnoException).code !== 'ENOENT') throw error;
+        found.missing.push(`${organisationId}/${id}`);
+        continue;
+      }
+      found.copied += 1;
+      try {
+        await readUploadFile({ layout: to, vault }, organisationId, id);
+      } catch {
+        found.unreadable.push(`${organisationId}/${id}`);
+      }
+    }
+  } finally {
+    db.close();
+  }
+}
+
+/** Files beside the databases: keys, and mails that nobody has taken from the outbox. */
+function copyPlainFiles(from: DataLayout, to: DataLayout, withMasterKey: boolean): void {
+  const copyIfThere = (source: string, target: string) => {
+    try {
+      copyFileWhole(source, target);
+    } catch (error) {
+      if ((error as NodeJS.ErrnoException).code !== 'ENOENT') throw error;
+    }
+  };
+  if (withMasterKey) copyFileWhole(from.masterKey, to.masterKey);
+  copyIfThere(from.operatorToken, to.operatorToken);
+  const mails = existsSync(from.outbox) ? readdirSync(from.outbox).filter((name) => isBackupName(`outbox/${name}`)) : [];
+  for (const name of mails) copyIfThere(join(from.outbox, name), join(to.outbox, name));
+}
+
+/** Reads every file of the copy in `to` from the disk. @throws Error naming the database of `from` that is damaged. */
+function verified(from: DataLayout, to: DataLayout): BackupFile[] {
+  return [...filesBelow(to.dir)].map(({ path, size }) => {
+    const copy = join(to.dir, path);
+    if (!path.endsWith('.sqlite')) return { path, size, sha256: sha256OfFile(copy) };
+    try {
+      const { schemaVersion, rows, sha256 } = verifyDatabase(copy);
+      return { path, size, sha256, database: { schema_version: schemaVersion, rows } };
+    } catch (error) {
+      if (!(error instanceof DamagedDatabase)) throw error;
+      throw new Error(`${join(from.dir, path)}: its copy ${error.what}`, { cause: error });
+    }
+  });
+}
+
+type Measured = Omit<BackupReport, 'target' | 'seconds'>;
+
+async function write(from: DataLayout, folder: string, vault: Vault, { masterKey, log }: BackupOptions): Promise<Measured> {
+  const beganAt = new Date().toISOString();
+  const to = prepareDataDir(folder);
+  const { organisations, unlisted } = copyDatabases(from, to);
+  if (unlisted.length > 0)
+    log.warn(
+      { organisations: unlisted },
+      'these organisations have apps that control.sqlite does not name, as one that arrives from another cell has',
+    );
+  requireFittingKey(vault, to, organisations);
+  log.info({ organisations: organisations.length }, 'databases copied');
+  const uploads: CopiedUploads = { copied: 0, missing: [], unreadable: [] };
+  for (const id of organisations) await copyUploads(id, from, to, vault, uploads);
+  const { missing, unreadable } = uploads;
+  if (missing.length > 0)
+    log.warn({ uploads: missing.length }, 'uploads were deleted meanwhile: their rows are in the backup, their files are not');
+  if (unreadable.length > 0)
+    log.warn({ uploads: unreadable }, 'these uploads were damaged in the data directory and are copied as they are');
+  const included = masterKey === undefined;
+  copyPlainFiles(from, to, included);
+  log.info({ uploads: uploads.copied }, 'files copied');
+  const files = verified(from, to);
+  const text = manifestText({
+    began_at: beganAt,
+    finished_at: new Date().toISOString(),
+    master_key: { fingerprint: masterKeyFingerprint(vault), included },
+    missing_uploads: missing,
+    unreadable_uploads: unreadable,
+    files,
+  });
+  writeFileSync(join(folder, MANIFEST), text, { mode: 0o600, flag: 'wx', flush: true });
+  readManifest(folder);
+  syncFolders(folder);
+  return {
+    organisations: organisations.length,
+    rows: rowsIn(files),
+    uploads: uploads.copied,
+    missingUploads: missing,
+    unreadableUploads: unreadable,
+    files: files.length,
+    bytes: files.reduce((sum, { size }) => sum + size, 0),
+    masterKeyIncluded: included,
+  };
+}
+
+/**
+ * Writes a backup of `dataDir` into the new folder `target`; what was committed before the call is in it. Blocks the thread for
+ * most of the time.
+ * @throws Error with one sentence for whoever runs it: the target is not empty, another backup is being written there, the key is
+ * missing or another's, a database is damaged; the system's error, e.g. when the disk is full. Then there is no `target`.
+ */
+export async function backUp(options: BackupOptions): Promise<BackupReport> {
+  const startedMs = performance.now();
+  const target = resolve(options.target);
+  const from = dataLayout(options.dataDir);
+  requireEmptyTarget(target);
+  const vault = requireVault(from, options.masterKey);
+  const partial = beginPartial(target, options.log);
+  try {
+    const measured = await write(from, partial.folder, vault, options);
+    renameSync(partial.folder, target);
+    syncPath(dirname(target));
+    return { target, ...measured, seconds: (performance.now() - startedMs) / 1_000 };
+  } finally {
+    partial.end();
+  }
+}

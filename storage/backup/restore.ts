@@ -1,0 +1,229 @@
+/**
+ * Puts a backup (docs/backups.md) into an empty data directory. Everything is copied beside the places it belongs to and verified
+ * there; only then it is moved, `control.sqlite` last. A restore that was cut off leaves the folder `restore.partial` and no
+ * `control.sqlite`: the service refuses to start on that, and the next restore begins anew.
+ */
+import { chmodSync, existsSync, mkdirSync, readdirSync, renameSync, rmSync } from 'node:fs';
+import { basename, dirname, join, resolve, sep } from 'node:path';
+import { type DataLayout, dataLayout, prepareDataDir } from '../files/files-layout.ts';
+import { copyFileWhole, DamagedDatabase, sha256OfFile, syncFolders, syncPath, verifyDatabase } from '../sqlite/database-copy.ts';
+import { type DataDirLock, lockDataDir } from '../sqlite/lock.ts';
+import type { ProgressLog } from './backup.ts';
+import {
+  type BackupFile,
+  existingVault,
+  filesBelow,
+  MANIFEST,
+  type Manifest,
+  masterKeyFingerprint,
+  readManifest,
+  rowsIn,
+} from './backup-manifest.ts';
+
+export interface RestoreOptions {
+  /** A backup's folder. */
+  readonly source: string;
+  /** Does not exist, or is empty. */
+  readonly dataDir: string;
+  /** MASTER_KEY that the service will have, when it is set. */
+  readonly masterKey?: string | undefined;
+  readonly log: ProgressLog;
+}
+
+export interface RestoreReport {
+  readonly dataDir: string;
+  /** RFC 3339: what was committed before is restored. */
+  readonly backupBeganAt: string;
+  readonly organisations: number;
+  readonly rows: number;
+  readonly uploads: number;
+  /** `<organisation>/<upload>`: their rows are restored, their files were gone when the backup was made. */
+  readonly missingUploads: readonly string[];
+  readonly files: number;
+  readonly bytes: number;
+  /** False: the service needs the MASTER_KEY that was given here. */
+  readonly masterKeyInstalled: boolean;
+  readonly seconds: number;
+}
+
+const STAGING = 'restore.partial';
+/** What a process leaves that only held the lock: the first stays for ever, so that all mean the same file by it. */
+const LOCK_FILES: ReadonlySet<string> = new Set(['lock.sqlite', 'lock.sqlite-journal', 'lock.pid']);
+/** The first ones tell which disk or transfer to look at. */
+const PROBLEMS_SHOWN = 5;
+
+/** Whether a restore into this directory was cut off, so that what lies there is not whole. */
+export function isRestoreCutOff(dataDir: string): boolean {
+  const { dir, control } = dataLayout(dataDir);
+  return existsSync(join(dir, STAGING)) && !existsSync(control);
+}
+
+/** @throws Error when a restore into this directory was cut off: a service that started on it would find no organisation. */
+export function refuseCutOffRestore(dataDir: string): void {
+  if (!isRestoreCutOff(dataDir)) return;
+  throw new Error(`A restore into ${resolve(dataDir)} was cut off, so it is not whole. Run the restore again; it begins anew.`);
+}
+
+function refuse(source: string, problems: readonly string[]): void {
+  if (problems.length === 0) return;
+  const more = problems.length > PROBLEMS_SHOWN ? `; and ${problems.length - PROBLEMS_SHOWN} more` : '';
+  const shown = problems.slice(0, PROBLEMS_SHOWN).join('; ');
+  throw new Error(`The backup ${source} is damaged, nothing was restored: ${shown}${more}.`);
+}
+
+/** @throws Error naming files that are missing, that no backup has, or whose size is another. */
+function compareListing(source: string, { files }: Manifest): void {
+  const found = new Map([...filesBelow(source)].map((file) => [file.path, file]));
+  const problems: string[] = [];
+  for (const { path, size } of files) {
+    const there = found.get(path);
+    found.delete(path);
+    if (there === undefined) problems.push(`${path} is missing`);
+    else if (!there.isFile) problems.push(`${path} is no plain file`);
+    else if (there.size !== size) problems.push(`${path} has ${there.size} bytes, not ${size}`);
+  }
+  found.delete(MANIFEST);
+  for (const path of found.keys()) problems.push(`${path} is not in ${MANIFEST}`);
+  if (!files.some(({ path }) => path === 'control.sqlite')) problems.push('control.sqlite is missing');
+  refuse(source, problems);
+}
+
+/** @throws Error when the service could not read what is restored. */
+function requireKey(source: string, { master_key: { fingerprint, included } }: Manifest, masterKey: string | undefined): void {
+  const vault = existingVault(dataLayout(source), masterKey);
+  if (vault === undefined) {
+    throw new Error(
+      `The backup ${source} does not hold the master key: set MASTER_KEY to the key that the service had, nothing was restored.`,
+    );
+  }
+  if (masterKeyFingerprint(vault) === fingerprint) return;
+  if (masterKey === undefined) refuse(source, ['master-key is another key than the one it was made with']);
+  const other = included ? 'Unset MASTER_KEY (the backup holds its key), or set that key.' : 'Set the key that the service had then.';
+  throw new Error(`MASTER_KEY is not the key that the backup ${source} was made with, nothing was restored. ${other}`);
+}
+
+/** What lies in the directory but a lock. */
+function contents(dir: string): string[] {
+  return existsSync(dir) ? readdirSync(dir).filter((name) => !LOCK_FILES.has(name)) : [];
+}
+
+/** Removes what a restore that was cut off had put there: the directory was empty before it. */
+function clearCutOff({ dir }: DataLayout, log: ProgressLog): void {
+  for (const name of contents(dir)) rmSync(join(dir, name), { recursive: true });
+  log.warn({ data_dir: dir }, 'what a restore that was cut off had left was removed');
+}
+
+/** Takes the directory for this process alone, empty. @throws Error when it is used or not empty. */
+function takeDirectory(layout: DataLayout, log: ProgressLog): DataDirLock {
+  const { dir } = layout;
+  mkdirSync(dir, { recursive: true, mode: 0o700 });
+  // Nothing is put into a directory that is something else; a lock tells that a service uses it.
+  if (contents(dir).length > 0 && !existsSync(join(dir, 'lock.sqlite')) && !isRestoreCutOff(dir)) throw notEmpty(dir);
+  const lock = lockDataDir(dir);
+  try {
+    chmodSync(join(dir, 'lock.sqlite'), 0o600);
+    if (isRestoreCutOff(dir)) clearCutOff(layout, log);
+    if (contents(dir).length > 0) throw notEmpty(dir);
+    return lock;
+  } catch (error) {
+    lock.release();
+    throw error;
+  }
+}
+
+function notEmpty(dir: string): Error {
+  const shown = contents(dir).slice(0, PROBLEMS_SHOWN).join(', ');
+  return new Error(`${dir} is not empty (${shown}), nothing was restored. Move it away, or give another DATA_DIR.`);
+}
+
+/** Copies the files to `staging` and reads them there. @throws Error naming those that are damaged. */
+function stage(source: string, files: readonly BackupFile[], staging: string): void {
+  const problems: string[] = [];
+  for (const file of files) {
+    const target = join(staging, file.path);
+    mkdirSync(dirname(target), { recursive: true, mode: 0o700 });
+    copyFileWhole(join(source, file.path), target);
+    const problem = problemOf(file, target);
+    if (problem !== undefined) problems.push(`${file.path} ${problem}`);
+  }
+  refuse(source, problems);
+}
+
+function problemOf({ path, sha256, database }: BackupFile, staged: string): string | undefined {
+  if (sha256OfFile(staged) !== sha256) return 'has other bytes than were written to it';
+  if (!path.endsWith('.sqlite')) return undefined;
+  try {
+    const { kind, schemaVersion, rows } = verifyDatabase(staged);
+    if (kind !== (path === 'control.sqlite' ? 'control' : 'organisation')) return `is a database of kind "${kind}"`;
+    const expected = JSON.stringify(database);
+    const found = JSON.stringify({ schema_version: schemaVersion, rows });
+    return expected === found ? undefined : `does not hold the rows that were counted in it`;
+  } catch (error) {
+    if (error instanceof DamagedDatabase) return error.what;
+    throw error;
+  }
+}
+
+/** Moves what is whole and on disk into its places, `control.sqlite` last: with it the directory is a data directory. */
+function install({ dir, control }: DataLayout, staging: string): void {
+  chmodSync(dir, 0o700);
+  const last = basename(control);
+  for (const name of readdirSync(staging)) {
+    if (name !== last) renameSync(join(staging, name), join(dir, name));
+  }
+  syncPath(dir);
+  renameSync(join(staging, last), control);
+  rmSync(staging, { recursive: true });
+  syncPath(dir);
+}
+
+/** Stages all files and moves them in. What fails before the first is moved leaves nothing; later, what `isRestoreCutOff` tells. */
+function putBack(source: string, files: readonly BackupFile[], layout: DataLayout, log: ProgressLog): void {
+  const staging = join(layout.dir, STAGING);
+  try {
+    // With the folders that are empty: the service finds all that it has made itself.
+    prepareDataDir(staging);
+    stage(source, files, staging);
+    syncFolders(staging);
+  } catch (error) {
+    rmSync(staging, { recursive: true, force: true });
+    throw error;
+  }
+  log.info({ files: files.length }, 'the backup is whole');
+  install(layout, staging);
+}
+
+/**
+ * Restores a backup into an empty data directory, on which the service starts as it was when the backup began. Every file is
+ * verified before the first one is put into its place. Blocks the thread.
+ * @throws Error with one sentence for whoever runs it: the directory is used or not empty, the backup is damaged (naming the
+ * files), of a newer release or under another master key; the system's error. Then nothing was restored.
+ */
+export async function restore({ source: given, dataDir, masterKey, log }: RestoreOptions): Promise<RestoreReport> {
+  const startedMs = performance.now();
+  const source = resolve(given);
+  const layout = dataLayout(dataDir);
+  if (`${layout.dir}${sep}`.startsWith(`${source}${sep}`)) throw new Error(`${layout.dir} lies inside the backup: give another DATA_DIR.`);
+  const manifest = readManifest(source);
+  compareListing(source, manifest);
+  requireKey(source, manifest, masterKey);
+  const directory = takeDirectory(layout, log);
+  try {
+    putBack(source, manifest.files, layout, log);
+  } finally {
+    directory.release();
+  }
+  const count = (folder: string) => manifest.files.filter(({ path }) => path.startsWith(folder)).length;
+  return {
+    dataDir: layout.dir,
+    backupBeganAt: manifest.began_at,
+    organisations: count('organisations/'),
+    rows: rowsIn(manifest.files),
+    uploads: count('uploads/'),
+    missingUploads: manifest.missing_uploads,
+    files: manifest.files.length,
+    bytes: manifest.files.reduce((sum, { size }) => sum + size, 0),
+    masterKeyInstalled: manifest.master_key.included,
+    seconds: (performance.now() - startedMs) / 1_000,
+  };
+}

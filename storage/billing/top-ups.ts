@@ -1,0 +1,104 @@
+/**
+ * Automatic top-ups (service.md "Limits" rule 6): one row for each, pending until the card was charged or was not. Credit
+ * is added in the transaction that settles the row, so one top-up is one purchase.
+ */
+import type { Connection, Row } from '../sqlite/connection.ts';
+import { insertPurchase } from './credit-purchases.ts';
+
+export type TopUpState = 'pending' | 'charged' | 'manual' | 'failed';
+
+export interface TopUp {
+  readonly id: string;
+  readonly amountMicroUsd: number;
+  readonly state: TopUpState;
+  /** The payment at the card processor; null when there is none. */
+  readonly paymentId: string | null;
+  /** Why it failed, or why it still waits. */
+  readonly error: string | null;
+  readonly attempts: number;
+  readonly createdAtMs: number;
+  readonly settledAtMs: number | null;
+}
+
+function topUpOf(row: Row): TopUp {
+  return {
+    id: row.id as string,
+    amountMicroUsd: row.amount_microusd as number,
+    state: row.state as TopUpState,
+    paymentId: row.payment_id as string | null,
+    error: row.error as string | null,
+    attempts: row.attempts as number,
+    createdAtMs: row.created_at_ms as number,
+    settledAtMs: row.settled_at_ms as number | null,
+  };
+}
+
+/** The newest top-ups first, at most `limit`. Ids sort by time. */
+export function listTopUps(db: Connection, limit: number): TopUp[] {
+  return db.statement('SELECT * FROM top_ups ORDER BY id DESC LIMIT :limit').all({ limit }).map(topUpOf);
+}
+
+/** The pending top-up that is to be tried now; there is one at most. */
+export function dueTopUp(db: Connection, nowMs: number): TopUp | undefined {
+  const row = db.statement(`SELECT * FROM top_ups WHERE state = 'pending' AND next_attempt_at_ms <= :nowMs`).get({ nowMs });
+  return row === undefined ? undefined : topUpOf(row);
+}
+
+/** When the pending top-up is to be tried (again); null when there is none. */
+export function nextTopUpAtMs(db: Connection): number | null {
+  const row = db.statement('SELECT min(next_attempt_at_ms) AS at_ms FROM top_ups WHERE next_attempt_at_ms IS NOT NULL').get();
+  return (row?.at_ms as number | null | undefined) ?? null;
+}
+
+/** How many were begun since `sinceMs`. */
+export function countTopUps(db: Connection, sinceMs: number): number {
+  return db.statement('SELECT count(*) AS begun FROM top_ups WHERE created_at_ms >= :sinceMs').get({ sinceMs })?.begun as number;
+}
+
+/**
+ * Begins a top-up, unless another one was begun since the caller read: credit that falls below the line twice in one
+ * moment is topped up once. `newest` is the id of the newest top-up that was read, null for none.
+ */
+function beginTopUp(db: Connection, input: { id: string; newest: string | null; amountMicroUsd: number; nowMs: number }): boolean {
+  const { newest, ...fields } = input;
+  if ((listTopUps(db, 1)[0]?.id ?? null) !== newest) return false;
+  const { changes } = db
+    .statement(
+      `INSERT OR IGNORE INTO top_ups (id, amount_microusd, state, next_attempt_at_ms, created_at_ms)
+       VALUES (:id, :amountMicroUsd, 'pending', :nowMs, :nowMs)`,
+    )
+    .run(fields);
+  return changes === 1;
+}
+
+/** Notes that the card is about to be charged, and when to ask again should no answer come; false when it is settled. */
+function attemptTopUp(db: Connection, input: { id: string; retryAtMs: number }): boolean {
+  const { changes } = db
+    .statement(`UPDATE top_ups SET attempts = attempts + 1, next_attempt_at_ms = :retryAtMs WHERE id = :id AND state = 'pending'`)
+    .run(input);
+  return changes === 1;
+}
+
+/** Still pending, and why. */
+function postponeTopUp(db: Connection, input: { id: string; error: string }): void {
+  db.statement(`UPDATE top_ups SET error = :error WHERE id = :id AND state = 'pending'`).run(input);
+}
+
+/** Ends a pending top-up; a paid one (`charged`, or `manual`) adds its credit. False when it had ended before. */
+function settleTopUp(
+  db: Connection,
+  input: { id: string; state: 'charged' | 'manual' | 'failed'; paymentId: string | null; error: string | null; nowMs: number },
+): boolean {
+  const { id, nowMs } = input;
+  const row = db
+    .statement(
+      `UPDATE top_ups SET state = :state, payment_id = :paymentId, error = :error, next_attempt_at_ms = NULL, settled_at_ms = :nowMs
+       WHERE id = :id AND state = 'pending' RETURNING amount_microusd`,
+    )
+    .get(input);
+  if (row === undefined) return false;
+  if (input.state !== 'failed') insertPurchase(db, { amountMicroUsd: row.amount_microusd as number, nowMs, topUpId: id });
+  return true;
+}
+
+export const transactions = { beginTopUp, attemptTopUp, postponeTopUp, settleTopUp };

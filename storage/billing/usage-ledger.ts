@@ -1,0 +1,168 @@
+/** The caps that a turn must pass and the ledger it writes, inside the transaction that opens or ends it. */
+import { SANDBOX_CONVERSATIONS_PER_MONTH } from '../../protocol/limits.ts';
+import type { Channel } from '../organisations/organisations.ts';
+import type { Connection } from '../sqlite/connection.ts';
+
+const DAY_MS = 24 * 60 * 60 * 1000;
+
+/** What the app's settings allow (service.md "Limits", the five caps). */
+export interface Admission {
+  readonly messagesPerDay: number;
+  /** Null: the operator set none. */
+  readonly dailyModelBudgetMicroUsd: number | null;
+  /** Null: the turn is not counted by its address. */
+  readonly sender: Sender | null;
+}
+
+/** An address, and how many turns that nobody signed for it may send a day (decisions §11.5). */
+export interface Sender {
+  /** A keyed digest: who used the service is not to be read from the file. */
+  readonly address: string;
+  readonly messagesPerDay: number;
+}
+
+export interface Charge {
+  readonly model: string;
+  readonly inputTokens: number;
+  readonly outputTokens: number;
+  readonly costMicroUsd: number;
+  /** The turn ended well, so that it draws credit. What did not counts for the day's budget and ceiling all the same (decisions §11.7). */
+  readonly billed: boolean;
+}
+
+/** UTC day `2026-11-21`: the unit in which usage is counted. */
+export function utcDay(nowMs: number): string {
+  return new Date(nowMs).toISOString().slice(0, 10);
+}
+
+/** The midnight (UTC) after `nowMs`: when what is counted by the day starts again. */
+export function nextUtcDayMs(nowMs: number): number {
+  return (Math.floor(nowMs / DAY_MS) + 1) * DAY_MS;
+}
+
+interface TurnToAdmit {
+  readonly appId: string;
+  readonly channel: Channel;
+  readonly isNewConversation: boolean;
+  readonly nowMs: number;
+}
+
+export type Cap = 'messages_per_day' | 'messages_per_day_per_address' | 'sandbox_conversations' | 'daily_model_budget';
+
+/** What the caps say of a turn: the first one that it would break, or how many turns are left today after it. */
+export type Passed = { readonly cap: Cap } | { readonly cap: null; readonly dayLeft: number };
+
+type CountedAs = Pick<TurnToAdmit, 'appId' | 'channel' | 'nowMs'>;
+
+function turnsToday(db: Connection, turn: CountedAs): number {
+  const today = db
+    .statement(
+      `SELECT coalesce(sum(turns), 0) AS turns FROM usage_days
+       WHERE day = :day AND channel = :channel AND (:channel = 'sandbox' OR app_id = :appId)`,
+    )
+    .get({ day: utcDay(turn.nowMs), channel: turn.channel, appId: turn.appId });
+  return today?.turns as number;
+}
+
+function addressTurnsToday(db: Connection, turn: CountedAs, address: string): number {
+  const today = db
+    .statement(
+      `SELECT coalesce(sum(turns), 0) AS turns FROM address_days
+       WHERE day = :day AND channel = :channel AND address = :address AND (:channel = 'sandbox' OR app_id = :appId)`,
+    )
+    .get({ day: utcDay(turn.nowMs), channel: turn.channel, address, appId: turn.appId });
+  return today?.turns as number;
+}
+
+/** How many turns are left today, for a turn that is not counted itself. */
+export function turnsLeft(
+  db: Connection,
+  turn: CountedAs,
+  { messagesPerDay, sender }: Pick<Admission, 'messagesPerDay' | 'sender'>,
+): number {
+  const ofApp = messagesPerDay - turnsToday(db, turn);
+  const ofAddress = sender === null ? Infinity : sender.messagesPerDay - addressTurnsToday(db, turn, sender.address);
+  return Math.max(0, Math.min(ofApp, ofAddress));
+}
+
+/** Model spend of the app on the UTC day of `nowMs`, live and test, in millionths of a dollar; of attempts that did not end well, too. */
+export function spentToday(db: Connection, appId: string, nowMs: number): number {
+  const row = db
+    .statement('SELECT coalesce(sum(cost_microusd + failed_microusd), 0) AS spent FROM usage_days WHERE app_id = :appId AND day = :day')
+    .get({ appId, day: utcDay(nowMs) });
+  return row?.spent as number;
+}
+
+/**
+ * Holds the turn against the caps that are counted in rows, the first one that it would break first. Messages are counted per app on a live key and per organisation
+ * on a test key; sandbox conversations per organisation and month, before any row is written (rules 3, 8, 9).
+ */
+export function passCaps(db: Connection, turn: TurnToAdmit, admission: Admission): Passed {
+  const day = utcDay(turn.nowMs);
+  if (turnsToday(db, turn) >= admission.messagesPerDay) return { cap: 'messages_per_day' };
+  const left = turnsLeft(db, turn, admission);
+  if (left === 0) return { cap: 'messages_per_day_per_address' };
+  if (turn.channel === 'sandbox' && turn.isNewConversation) {
+    const month = db
+      .statement(
+        `SELECT coalesce(sum(conversations), 0) AS started FROM usage_days WHERE channel = 'sandbox' AND day >= :from AND day <= :day`,
+      )
+      .get({ from: `${day.slice(0, 7)}-01`, day });
+    if ((month?.started as number) >= SANDBOX_CONVERSATIONS_PER_MONTH) return { cap: 'sandbox_conversations' };
+  }
+  if (admission.dailyModelBudgetMicroUsd !== null) {
+    if (spentToday(db, turn.appId, turn.nowMs) >= admission.dailyModelBudgetMicroUsd) return { cap: 'daily_model_budget' };
+  }
+  return { cap: null, dayLeft: left - 1 };
+}
+
+/** Counts the turn for its app and, where that is asked for, its address. */
+export function countTurn(db: Connection, turn: TurnToAdmit, { sender }: Pick<Admission, 'sender'>): void {
+  if (sender !== null) countAddress(db, turn, sender.address);
+  db.statement(
+    `INSERT INTO usage_days (app_id, channel, day, turns, conversations) VALUES (:appId, :channel, :day, 1, :started)
+     ON CONFLICT (app_id, channel, day) DO UPDATE SET turns = turns + 1, conversations = conversations + :started`,
+  ).run({ appId: turn.appId, channel: turn.channel, day: utcDay(turn.nowMs), started: turn.isNewConversation ? 1 : 0 });
+}
+
+/** A day has at most as many of these rows as turns that were counted; those of earlier days go with the day's first. */
+function countAddress(db: Connection, turn: TurnToAdmit, address: string): void {
+  const day = utcDay(turn.nowMs);
+  db.statement('DELETE FROM address_days WHERE day < :day').run({ day });
+  db.statement(
+    `INSERT INTO address_days (day, channel, address, app_id, turns) VALUES (:day, :channel, :address, :appId, 1)
+     ON CONFLICT (day, channel, address, app_id) DO UPDATE SET turns = turns + 1`,
+  ).run({ day, channel: turn.channel, address, appId: turn.appId });
+}
+
+interface ChargedAttempt extends CountedAs {
+  readonly turn: number;
+  readonly attempt: number;
+}
+
+/** Writes what a turn cost that ended well, or one of its attempts that did not; each once: a second time changes nothing. */
+export function recordCharge(
+  db: Connection,
+  { turn, attempt, appId, channel, nowMs }: ChargedAttempt,
+  { billed, costMicroUsd, ...asked }: Charge,
+): void {
+  const row = { turn, appId, channel, costMicroUsd, nowMs, ...asked };
+  const { changes } = billed
+    ? db
+        .statement(
+          `INSERT OR IGNORE INTO charges (turn, app_id, channel, model, input_tokens, output_tokens, cost_microusd, at_ms)
+           VALUES (:turn, :appId, :channel, :model, :inputTokens, :outputTokens, :costMicroUsd, :nowMs)`,
+        )
+        .run(row)
+    : db
+        .statement(
+          `INSERT OR IGNORE INTO failed_attempts (turn, attempt, app_id, channel, model, input_tokens, output_tokens, cost_microusd, at_ms)
+           VALUES (:turn, :attempt, :appId, :channel, :model, :inputTokens, :outputTokens, :costMicroUsd, :nowMs)`,
+        )
+        .run({ ...row, attempt });
+  if (changes === 0 || costMicroUsd === 0) return;
+  db.statement(
+    `INSERT INTO usage_days (app_id, channel, day, cost_microusd, failed_microusd) VALUES (:appId, :channel, :day, :cost, :failed)
+     ON CONFLICT (app_id, channel, day) DO UPDATE SET cost_microusd = cost_microusd + :cost, failed_microusd = failed_microusd + :failed`,
+  ).run({ appId, channel, day: utcDay(nowMs), cost: billed ? costMicroUsd : 0, failed: billed ? 0 : costMicroUsd });
+}

@@ -1,0 +1,95 @@
+/**
+ * Mails about an organisation's usage (service.md "Limits" rule 6): one row for each member, threshold and month, so that
+ * each is written once. A row that is `sending` was handed over, or a crash came between: it is never sent again.
+ */
+import type { USAGE_MAIL_THRESHOLDS } from '../../protocol/limits.ts';
+import type { Connection } from '../sqlite/connection.ts';
+
+export type UsageMailThreshold = (typeof USAGE_MAIL_THRESHOLDS)[number];
+
+export interface UsageMailKey {
+  /** `2026-11`, UTC. */
+  readonly month: string;
+  readonly threshold: UsageMailThreshold;
+  /** Lower case: one mailbox is one row. */
+  readonly email: string;
+}
+
+export interface UsageMail extends UsageMailKey {
+  readonly attempts: number;
+}
+
+/** Addresses that have their row of this month and threshold. */
+export function mailedAddresses(db: Connection, month: string, threshold: UsageMailThreshold): Set<string> {
+  const rows = db.statement('SELECT email FROM usage_mails WHERE month = :month AND threshold = :threshold').all({ month, threshold });
+  return new Set(rows.map((row) => row.email as string));
+}
+
+/** Mails that are to be sent now, soonest due first, at most `limit`. */
+export function dueUsageMails(db: Connection, nowMs: number, limit: number): UsageMail[] {
+  return db
+    .statement(
+      `SELECT month, threshold, email, attempts FROM usage_mails WHERE next_attempt_at_ms <= :nowMs
+       ORDER BY next_attempt_at_ms, month, threshold, email LIMIT :limit`,
+    )
+    .all({ nowMs, limit })
+    .map((row) => ({
+      month: row.month as string,
+      threshold: row.threshold as UsageMailThreshold,
+      email: row.email as string,
+      attempts: row.attempts as number,
+    }));
+}
+
+/** When the next mail is due; null when none waits. */
+export function nextUsageMailAtMs(db: Connection): number | null {
+  const row = db.statement('SELECT min(next_attempt_at_ms) AS at_ms FROM usage_mails WHERE next_attempt_at_ms IS NOT NULL').get();
+  return (row?.at_ms as number | null | undefined) ?? null;
+}
+
+/** Notes mails that are to be sent; those that are noted already stay as they are. Answers how many are new. */
+function planUsageMails(
+  db: Connection,
+  input: { month: string; threshold: UsageMailThreshold; emails: readonly string[]; nowMs: number },
+): number {
+  const { month, threshold, nowMs } = input;
+  const insert = db.statement(
+    `INSERT OR IGNORE INTO usage_mails (month, threshold, email, state, next_attempt_at_ms, created_at_ms)
+     VALUES (:month, :threshold, :email, 'pending', :nowMs, :nowMs)`,
+  );
+  return input.emails.reduce((planned, email) => planned + insert.run({ month, threshold, email, nowMs }).changes, 0);
+}
+
+/** Takes a mail to send it; false when somebody else has, or it is not due. */
+function claimUsageMail(db: Connection, input: UsageMailKey & { nowMs: number }): boolean {
+  const { changes } = db
+    .statement(
+      `UPDATE usage_mails SET state = 'sending', attempts = attempts + 1, next_attempt_at_ms = NULL
+       WHERE month = :month AND threshold = :threshold AND email = :email AND state = 'pending' AND next_attempt_at_ms <= :nowMs`,
+    )
+    .run({ ...input });
+  return changes === 1;
+}
+
+/** What became of a claimed mail. `retryAtMs` null: nothing more is tried. */
+function settleUsageMail(
+  db: Connection,
+  input: UsageMailKey & { state: 'sent' | 'failed' | 'pending'; retryAtMs: number | null; nowMs: number },
+): void {
+  const { month, threshold, email, state, retryAtMs, nowMs } = input;
+  db.statement(
+    `UPDATE usage_mails SET state = :state, next_attempt_at_ms = :retryAtMs, sent_at_ms = :sentAtMs
+     WHERE month = :month AND threshold = :threshold AND email = :email AND state = 'sending'`,
+  ).run({ month, threshold, email, state, retryAtMs, sentAtMs: state === 'sent' ? nowMs : null });
+}
+
+/** No server can be reached: nothing was claimed, and all that is due waits, or is given up after `attemptsMax`. */
+function postponeUsageMails(db: Connection, input: { nowMs: number; retryAtMs: number; attemptsMax: number }): void {
+  db.statement(
+    `UPDATE usage_mails SET attempts = attempts + 1, state = iif(attempts + 1 >= :attemptsMax, 'failed', 'pending'),
+       next_attempt_at_ms = iif(attempts + 1 >= :attemptsMax, NULL, :retryAtMs)
+     WHERE state = 'pending' AND next_attempt_at_ms <= :nowMs`,
+  ).run(input);
+}
+
+export const transactions = { planUsageMails, claimUsageMail, settleUsageMail, postponeUsageMails };

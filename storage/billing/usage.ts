@@ -1,0 +1,275 @@
+/**
+ * What an organisation spent and has left (service.md "Limits" rules 4, 5 and 7). Nothing is settled in rows: credit
+ * is worked out from purchases and from the daily sums, month by month, so that it cannot disagree with the ledger.
+ * Reads only: purchases are written by credit-purchases.ts, the daily sums by usage-ledger.ts; usage by app is read in app-usage.ts.
+ */
+import { LRUCache } from 'lru-cache';
+import { USERS_WINDOW_DAYS } from '../../protocol/limits.ts';
+import { toMicroUsd } from '../../protocol/money.ts';
+import { PLANS } from '../../protocol/plans.ts';
+import { type PlanPeriod, readPlanPeriods } from '../organisations/organisations.ts';
+import type { Connection } from '../sqlite/connection.ts';
+
+const DAY_MS = 24 * 60 * 60 * 1000;
+/** Charges that were stamped just before midnight are committed by now; only then a month is closed for good. */
+const STRAGGLERS_MS = 60_000;
+/** One small object per organisation and month. */
+const CLOSED_MONTHS_MAX = 2_000;
+
+export interface CreditState {
+  /** `2026-11`, UTC. */
+  readonly month: string;
+  readonly planMicroUsd: number;
+  readonly planLeftMicroUsd: number;
+  readonly purchasedLeftMicroUsd: number;
+  /** Used below zero; taken from the next credit, whatever kind it is. */
+  readonly overdrawnMicroUsd: number;
+  /** Live spend of the month that drew credit. */
+  readonly spentMicroUsd: number;
+  /** What live attempts cost this month that did not end well: it drew none. */
+  readonly failedMicroUsd: number;
+  /** When plan credit comes next: the first of the next month. */
+  readonly resetsAtMs: number;
+  readonly exhausted: boolean;
+}
+
+/** `2026-11` of a time, UTC. */
+export function utcMonth(atMs: number): string {
+  return new Date(atMs).toISOString().slice(0, 7);
+}
+
+function monthStartMs(month: string): number {
+  return Date.parse(`${month}-01T00:00:00.000Z`);
+}
+
+/** The month after `2026-11`. */
+export function nextMonth(month: string): string {
+  return utcMonth(monthStartMs(month) + 32 * DAY_MS);
+}
+
+interface Lot {
+  readonly left: number;
+  readonly expiresAtMs: number;
+}
+
+/** What is carried from one day to the next. Immutable: a closed month's last one is kept. */
+interface Balance {
+  readonly planLeft: number;
+  /** Purchased credit, soonest to expire first. */
+  readonly lots: readonly Lot[];
+  readonly overdrawn: number;
+}
+
+const NOTHING: Balance = { planLeft: 0, lots: [], overdrawn: 0 };
+
+function startMonth(balance: Balance, planMicroUsd: number): Balance {
+  const owed = Math.min(balance.overdrawn, planMicroUsd);
+  return { planLeft: planMicroUsd - owed, lots: balance.lots, overdrawn: balance.overdrawn - owed };
+}
+
+function purchase(balance: Balance, amountMicroUsd: number, expiresAtMs: number): Balance {
+  const owed = Math.min(balance.overdrawn, amountMicroUsd);
+  const lot = { left: amountMicroUsd - owed, expiresAtMs };
+  const lots = lot.left > 0 ? [...balance.lots, lot].sort((a, b) => a.expiresAtMs - b.expiresAtMs) : balance.lots;
+  return { planLeft: balance.planLeft, lots, overdrawn: balance.overdrawn - owed };
+}
+
+/** Plan credit first, then the purchase that expires soonest, then below zero. */
+function spend(balance: Balance, amountMicroUsd: number): Balance {
+  const fromPlan = Math.min(balance.planLeft, amountMicroUsd);
+  let rest = amountMicroUsd - fromPlan;
+  const lots: Lot[] = [];
+  for (const lot of balance.lots) {
+    const taken = Math.min(lot.left, rest);
+    rest -= taken;
+    if (lot.left > taken) lots.push({ left: lot.left - taken, expiresAtMs: lot.expiresAtMs });
+  }
+  return { planLeft: balance.planLeft - fromPlan, lots, overdrawn: balance.overdrawn + rest };
+}
+
+function dropExpired(balance: Balance, atMs: number): Balance {
+  return balance.lots.some((lot) => lot.expiresAtMs <= atMs)
+    ? { ...balance, lots: balance.lots.filter((lot) => lot.expiresAtMs > atMs) }
+    : balance;
+}
+
+function planMicroUsdOf(periods: readonly PlanPeriod[], month: string): number {
+  const period = periods.findLast(({ from }) => from <= month) ?? periods[0];
+  return period === undefined ? 0 : toMicroUsd(PLANS[period.plan].monthlyCreditUsd);
+}
+
+type Event = { readonly atMs: number } & ({ readonly spent: number } | { readonly bought: number; readonly expiresAtMs: number });
+
+/** Purchases and daily spend of a month in order. A day's spend counts at its start, but after that day's purchases. */
+function eventsOf(db: Connection, month: string): Event[] {
+  const fromMs = monthStartMs(month);
+  const toMs = monthStartMs(nextMonth(month));
+  const bought = db
+    .statement(
+      `SELECT amount_microusd, purchased_at_ms, expires_at_ms FROM credit_purchases
+       WHERE purchased_at_ms >= :fromMs AND purchased_at_ms < :toMs ORDER BY purchased_at_ms, id`,
+    )
+    .all({ fromMs, toMs })
+    .map((row) => ({
+      atMs: Math.floor((row.purchased_at_ms as number) / DAY_MS) * DAY_MS,
+      bought: row.amount_microusd as number,
+      expiresAtMs: row.expires_at_ms as number,
+    }));
+  const spent = db
+    .statement(
+      `SELECT day, sum(cost_microusd) AS spent FROM usage_days
+       WHERE channel = 'live' AND day >= :from AND day < :to GROUP BY day ORDER BY day`,
+    )
+    .all({ from: `${month}-01`, to: `${nextMonth(month)}-01` })
+    .map((row) => ({ atMs: Date.parse(`${String(row.day)}T00:00:00.000Z`), spent: row.spent as number }));
+  // The sort is stable: of one day, purchases stay first.
+  return [...bought, ...spent].sort((a, b) => a.atMs - b.atMs);
+}
+
+/** What attempts cost that drew no credit. */
+function failedIn(db: Connection, month: string): number {
+  const row = db
+    .statement(`SELECT coalesce(sum(failed_microusd), 0) AS failed FROM usage_days WHERE channel = 'live' AND day >= :from AND day < :to`)
+    .get({ from: `${month}-01`, to: `${nextMonth(month)}-01` });
+  return row?.failed as number;
+}
+
+function runMonth(opening: Balance, planMicroUsd: number, events: readonly Event[]): Balance {
+  let balance = startMonth(opening, planMicroUsd);
+  for (const event of events) {
+    balance = dropExpired(balance, event.atMs);
+    balance = 'spent' in event ? spend(balance, event.spent) : purchase(balance, event.bought, event.expiresAtMs);
+  }
+  return balance;
+}
+
+/** The balance a month ended with, by file and month. A month that is over never changes. */
+const closed = new LRUCache<string, Balance>({ max: CLOSED_MONTHS_MAX });
+
+function firstMonth(db: Connection): string | undefined {
+  const row = db
+    .statement('SELECT (SELECT min(day) FROM usage_days) AS day, (SELECT min(purchased_at_ms) FROM credit_purchases) AS at_ms')
+    .get();
+  const months = [
+    ...(typeof row?.day === 'string' ? [row.day.slice(0, 7)] : []),
+    ...(typeof row?.at_ms === 'number' ? [utcMonth(row.at_ms)] : []),
+  ].sort();
+  return months[0];
+}
+
+/** What the months before `month` left over or owe. */
+function openingOf(db: Connection, periods: readonly PlanPeriod[], month: string, nowMs: number): Balance {
+  const first = firstMonth(db);
+  if (first === undefined) return NOTHING;
+  let balance = NOTHING;
+  for (let past = first; past < month; past = nextMonth(past)) {
+    const key = `${db.path}@${past}`;
+    const known = closed.get(key);
+    balance = known ?? runMonth(balance, planMicroUsdOf(periods, past), eventsOf(db, past));
+    if (known === undefined && nowMs >= monthStartMs(nextMonth(past)) + STRAGGLERS_MS) closed.set(key, balance);
+  }
+  return balance;
+}
+
+/**
+ * The organisation's credit now. Plan credit resets on the first of the month (UTC) and is used first; purchased
+ * credit is valid for 12 months; what was used below zero is taken from the next credit. A change of plan counts for
+ * the whole month it is made in. @throws Error for an unknown organisation.
+ */
+export function creditState(control: Connection, db: Connection, organisationId: string, nowMs: number): CreditState {
+  const periods = readPlanPeriods(control, organisationId);
+  if (periods.length === 0) throw new Error(`no organisation ${organisationId}`);
+  const month = utcMonth(nowMs);
+  const planMicroUsd = planMicroUsdOf(periods, month);
+  const events = eventsOf(db, month);
+  const balance = dropExpired(runMonth(openingOf(db, periods, month, nowMs), planMicroUsd, events), nowMs);
+  const purchasedLeftMicroUsd = balance.lots.reduce((sum, lot) => sum + lot.left, 0);
+  return {
+    month,
+    planMicroUsd,
+    planLeftMicroUsd: balance.planLeft,
+    purchasedLeftMicroUsd,
+    overdrawnMicroUsd: balance.overdrawn,
+    spentMicroUsd: events.reduce((sum, event) => sum + ('spent' in event ? event.spent : 0), 0),
+    failedMicroUsd: failedIn(db, month),
+    resetsAtMs: monthStartMs(nextMonth(month)),
+    exhausted: balance.planLeft + purchasedLeftMicroUsd - balance.overdrawn <= 0,
+  };
+}
+
+/** What is left of all kinds of credit, in millionths of a dollar; below zero when more was used than there was. */
+export function creditLeft(credit: CreditState): number {
+  return credit.planLeftMicroUsd + credit.purchasedLeftMicroUsd - credit.overdrawnMicroUsd;
+}
+
+/** When plan credit comes next: the first of the next month (UTC). */
+export function creditResetsAtMs(nowMs: number): number {
+  return monthStartMs(nextMonth(utcMonth(nowMs)));
+}
+
+/** Whether new live conversations are to be refused; `hard_cap` is the app's and is the caller's to look at. */
+export function isCreditExhausted(control: Connection, db: Connection, organisationId: string, nowMs: number): boolean {
+  return creditState(control, db, organisationId, nowMs).exhausted;
+}
+
+/**
+ * Devices that opened the app with a live key in the last 90 days, once per person when identified (service.md "Limits"
+ * rule 7). A device counts as its person's when it is bound to one, or when that person talked on it in this time.
+ */
+export function countUsers(db: Connection, nowMs: number): number {
+  const row = db
+    .statement(
+      `WITH seen AS (
+         SELECT app_id, device_id, end_user_id FROM devices WHERE channel = 'live' AND seen_at_ms >= :sinceMs
+         UNION
+         SELECT app_id, device_id, end_user_id FROM conversations WHERE channel = 'live' AND updated_at_ms >= :sinceMs
+       )
+       SELECT (SELECT count(DISTINCT end_user_id) FROM seen) + (SELECT count(*) FROM (
+         SELECT app_id, device_id FROM seen WHERE device_id <> ''
+         EXCEPT SELECT app_id, device_id FROM seen WHERE end_user_id IS NOT NULL
+       )) AS users`,
+    )
+    .get({ sinceMs: nowMs - USERS_WINDOW_DAYS * DAY_MS });
+  return row?.users as number;
+}
+
+/** Working credit out costs more than admitting a turn; credit that was added counts a second later at most. */
+const CREDIT_KEPT_MS = 1_000;
+/** One small object per organisation that is talked to. */
+const CREDIT_KEPT_MAX = 2_000;
+
+interface KnownCredit {
+  readonly atMs: number;
+  /** Less what was charged since; zero and less: exhausted. */
+  leftMicroUsd: number;
+}
+
+/** By file: an organisation's reader is another object each time it is asked for. */
+const known = new LRUCache<string, KnownCredit>({ max: CREDIT_KEPT_MAX });
+
+/** As isCreditExhausted; exact about what was spent (see noteCharged), at most a second late about what was added. */
+export function isCreditExhaustedLately(control: Connection, db: Connection, organisationId: string, nowMs: number): boolean {
+  let credit = known.get(db.path);
+  if (credit === undefined || Math.abs(nowMs - credit.atMs) >= CREDIT_KEPT_MS) {
+    credit = { atMs: nowMs, leftMicroUsd: creditLeft(creditState(control, db, organisationId, nowMs)) };
+    known.set(db.path, credit);
+  }
+  return credit.leftMicroUsd <= 0;
+}
+
+/**
+ * A live charge was committed, by this process or another one: what is known of the credit is less by it, and is worked out
+ * afresh near the edge.
+ */
+export function noteCharged(db: Pick<Connection, 'path'>, costMicroUsd: number): void {
+  const credit = known.get(db.path);
+  if (credit === undefined || credit.leftMicroUsd <= 0) return;
+  credit.leftMicroUsd -= costMicroUsd;
+  // It may have been read after the commit and before this; rows decide.
+  if (credit.leftMicroUsd <= 0) known.delete(db.path);
+}
+
+/** Credit was bought, here or elsewhere: a refusal must not outlive it. */
+export function noteBought(db: Pick<Connection, 'path'>): void {
+  known.delete(db.path);
+}

@@ -1,0 +1,297 @@
+/** Action calls of the model: one row per call, moved from state to state by compare-and-set. */
+import type { InvocationState } from '../../protocol/runtime/states.ts';
+import type { Executor, Risk } from '../../protocol/runtime/stream-events.ts';
+import type { Connection, Row } from '../sqlite/connection.ts';
+import { type PickChange, setPicks } from './conversations.ts';
+
+export interface InvocationRow {
+  readonly id: string;
+  readonly appId: string;
+  readonly conversationId: string;
+  readonly turn: number;
+  /** The assistant's message that made the call. */
+  readonly messageId: string;
+  /** The id the model gave the call. */
+  readonly callId: string;
+  readonly name: string;
+  readonly params: Readonly<Record<string, unknown>>;
+  readonly risk: Risk;
+  readonly executor: Executor;
+  readonly timeoutMs: number;
+  readonly state: InvocationState;
+  /** JSON of what the action answered, null before that. */
+  readonly result: string | null;
+  readonly error: string | null;
+  readonly blockId: string | null;
+  readonly revision: number;
+  readonly requestedAtMs: number;
+  readonly expiresAtMs: number | null;
+  /** When a person agreed; null when nobody did (yet). */
+  readonly confirmedAtMs: number | null;
+  /** Nobody but the client says that they did: there is no record of an answer to the card. */
+  readonly confirmedOnTrust: boolean;
+  /** The turn that runs, or ran, the call on the server. */
+  readonly executedBy: number | null;
+  /** JSON of the action as it was when the person was asked; null for reads. */
+  readonly definition: string | null;
+}
+
+function readInvocation(row: Row): InvocationRow {
+  return {
+    id: row.id as string,
+    appId: row.app_id as string,
+    conversationId: row.conversation_id as string,
+    turn: row.turn as number,
+    messageId: row.message_id as string,
+    callId: row.call_id as string,
+    name: row.name as string,
+    params: JSON.parse(row.params as string),
+    risk: row.risk as Risk,
+    executor: row.executor as Executor,
+    timeoutMs: row.timeout_ms as number,
+    state: row.state as InvocationState,
+    result: row.result as string | null,
+    error: row.error as string | null,
+    blockId: row.block_id as string | null,
+    revision: row.revision as number,
+    requestedAtMs: row.requested_at_ms as number,
+    expiresAtMs: row.expires_at_ms as number | null,
+    confirmedAtMs: row.confirmed_at_ms as number | null,
+    confirmedOnTrust: row.confirmed_on_trust === 1,
+    executedBy: row.executed_by as number | null,
+    definition: row.definition as string | null,
+  };
+}
+
+export function readInvocationById(db: Connection, id: string): InvocationRow | undefined {
+  const row = db.statement('SELECT * FROM invocations WHERE id = :id').get({ id });
+  return row === undefined ? undefined : readInvocation(row);
+}
+
+/** Calls of one turn, in the order the model made them. */
+export function readTurnInvocations(db: Connection, turn: number): InvocationRow[] {
+  return db.statement('SELECT * FROM invocations WHERE turn = :turn ORDER BY ordinal').all({ turn }).map(readInvocation);
+}
+
+/** The newest `limit` calls of a conversation, oldest first. */
+export function readConversationInvocations(db: Connection, conversationId: string, limit: number): InvocationRow[] {
+  return db
+    .statement('SELECT * FROM invocations WHERE conversation_id = :conversationId ORDER BY requested_at_ms DESC, ordinal DESC LIMIT :limit')
+    .all({ conversationId, limit })
+    .map(readInvocation)
+    .reverse();
+}
+
+/** Calls whose time is up at `nowMs`, at most `limit`. */
+export function readDueInvocations(db: Connection, nowMs: number, limit: number): InvocationRow[] {
+  return db
+    .statement('SELECT * FROM invocations WHERE expires_at_ms <= :nowMs ORDER BY expires_at_ms LIMIT :limit')
+    .all({ nowMs, limit })
+    .map(readInvocation);
+}
+
+/** Calls of a conversation that the server is running, or was when its process ended; oldest first. */
+export function readExecuting(db: Connection, conversationId: string): InvocationRow[] {
+  return db
+    .statement(
+      `SELECT * FROM invocations WHERE conversation_id = :conversationId AND state = 'executing' ORDER BY requested_at_ms, ordinal`,
+    )
+    .all({ conversationId })
+    .map(readInvocation);
+}
+
+/** Calls that this turn runs, or ran, on the server; oldest first. */
+export function readExecutedBy(db: Connection, turn: number): InvocationRow[] {
+  return db
+    .statement('SELECT * FROM invocations WHERE executed_by = :turn ORDER BY requested_at_ms, ordinal')
+    .all({ turn })
+    .map(readInvocation);
+}
+
+/** Calls of which nobody knows whether they were done, run by turns that failed and after which none was answered: nobody was told. */
+export function readUntold(db: Connection, conversationId: string): InvocationRow[] {
+  return db
+    .statement(
+      `SELECT * FROM invocations WHERE state = 'unknown' AND executed_by IN
+         (SELECT id FROM turns WHERE conversation_id = :conversationId AND state = 'failed' AND id >
+           coalesce((SELECT id FROM turns WHERE conversation_id = :conversationId AND state <> 'failed' ORDER BY id DESC LIMIT 1), 0))
+       ORDER BY requested_at_ms, ordinal`,
+    )
+    .all({ conversationId })
+    .map(readInvocation);
+}
+
+/** The newest `limit` calls of a conversation that the client or a person may still answer, oldest first; the clock has not been asked yet. */
+export function readWaitingCalls(db: Connection, conversationId: string, limit: number): InvocationRow[] {
+  return db
+    .statement(
+      `SELECT * FROM invocations
+       WHERE conversation_id = :conversationId
+         AND state IN ('dispatched', 'pending.clean', 'pending.editing', 'pending.rejected', 'confirmed')
+       ORDER BY requested_at_ms DESC, ordinal DESC LIMIT :limit`,
+    )
+    .all({ conversationId, limit })
+    .map(readInvocation)
+    .reverse();
+}
+
+/** Calls whose card is being changed, at most `limit`. All of them run out one day, which is how they are found. */
+export function readEditing(db: Connection, limit: number): InvocationRow[] {
+  return db
+    .statement(`SELECT * FROM invocations WHERE expires_at_ms IS NOT NULL AND state = 'pending.editing' LIMIT :limit`)
+    .all({ limit })
+    .map(readInvocation);
+}
+
+/** When the next call runs out, null when none does. */
+export function nextInvocationDeadline(db: Connection): number | null {
+  const row = db.statement('SELECT min(expires_at_ms) AS at FROM invocations WHERE expires_at_ms IS NOT NULL').get();
+  return (row?.at as number | null | undefined) ?? null;
+}
+
+export interface NewInvocation {
+  readonly id: string;
+  readonly callId: string;
+  readonly name: string;
+  /** JSON. */
+  readonly params: string;
+  readonly risk: Risk;
+  readonly executor: Executor;
+  readonly timeoutMs: number;
+  readonly state: InvocationState;
+  readonly blockId: string | null;
+  readonly expiresAtMs: number | null;
+  /** JSON of the action as the person is asked about it; absent: null. */
+  readonly definition?: string | null;
+  /** Of a call that the server has run already. */
+  readonly result?: string | null;
+  readonly error?: string | null;
+  readonly settledAtMs?: number | null;
+  readonly executedBy?: number | null;
+}
+
+export function insertInvocations(
+  db: Connection,
+  owner: { appId: string; conversationId: string; turn: number; messageId: string; nowMs: number },
+  invocations: readonly NewInvocation[],
+): void {
+  const insert = db.statement(
+    `INSERT INTO invocations (id, app_id, conversation_id, turn, message_id, ordinal, call_id, name, params, risk, executor,
+       timeout_ms, state, block_id, requested_at_ms, expires_at_ms, definition, result, error, settled_at_ms, executed_by)
+     VALUES (:id, :appId, :conversationId, :turn, :messageId, :ordinal, :callId, :name, :params, :risk, :executor,
+       :timeoutMs, :state, :blockId, :nowMs, :expiresAtMs, :definition, :result, :error, :settledAtMs, :executedBy)`,
+  );
+  const unsettled = { definition: null, result: null, error: null, settledAtMs: null, executedBy: null };
+  invocations.forEach((invocation, ordinal) => {
+    insert.run({ ...owner, ...unsettled, ...invocation, ordinal });
+  });
+}
+
+/** What a person changed on a card: the call as it will be run from now on. */
+export interface InvocationEdit {
+  /** JSON. */
+  readonly params: string;
+  readonly definition: string;
+  readonly revision: number;
+}
+
+export interface InvocationChange {
+  readonly id: string;
+  readonly from: InvocationState;
+  readonly to: InvocationState;
+  /** The revision that was read: a card that was changed since is not what this was decided on. Absent: any. */
+  readonly revision?: number;
+  readonly result: string | null;
+  readonly error: string | null;
+  readonly expiresAtMs: number | null;
+  /** When a person agreed; absent: as it is. The first one stays. */
+  readonly confirmedAtMs?: number | null;
+  /** With confirmedAtMs: only the client says so. */
+  readonly confirmedOnTrust?: boolean;
+  /** The turn that runs the call from now on; absent: as it is. */
+  readonly executedBy?: number | null;
+  readonly edit?: InvocationEdit;
+}
+
+/** Moves each call from the state (and revision) it was read in; answers the ids that were not there any more. */
+export function changeInvocations(db: Connection, changes: readonly InvocationChange[], nowMs: number): string[] {
+  return changes.filter((change) => !changeInvocation(db, change, nowMs)).map((change) => change.id);
+}
+
+function changeInvocation(db: Connection, change: InvocationChange, nowMs: number): boolean {
+  const { id, from, to, result, error, expiresAtMs, edit } = change;
+  const { changes } = db
+    .statement(
+      `UPDATE invocations SET state = :to, result = coalesce(:result, result), error = coalesce(:error, error),
+         expires_at_ms = :expiresAtMs, -- A person's word settles the call, although it is good for a time only.
+         settled_at_ms = CASE WHEN :expiresAtMs IS NULL OR :to = 'confirmed' THEN :nowMs ELSE settled_at_ms END,
+         confirmed_on_trust = CASE WHEN confirmed_at_ms IS NULL THEN :confirmedOnTrust ELSE confirmed_on_trust END,
+         confirmed_at_ms = coalesce(confirmed_at_ms, :confirmedAtMs), executed_by = coalesce(:executedBy, executed_by)
+       WHERE id = :id AND state = :from AND (:revision IS NULL OR revision = :revision)`,
+    )
+    .run({
+      id,
+      from,
+      to,
+      result,
+      error,
+      expiresAtMs,
+      nowMs,
+      revision: change.revision ?? null,
+      confirmedAtMs: change.confirmedAtMs ?? null,
+      confirmedOnTrust: change.confirmedOnTrust === true ? 1 : 0,
+      executedBy: change.executedBy ?? null,
+    });
+  if (changes === 0) return false;
+  if (edit !== undefined) keepEdit(db, id, edit);
+  return true;
+}
+
+/** A block is at the revision of the call that it shows. */
+function keepEdit(db: Connection, id: string, { params, definition, revision }: InvocationEdit): void {
+  db.statement('UPDATE invocations SET params = :params, definition = :definition, revision = :revision WHERE id = :id').run({
+    id,
+    params,
+    definition,
+    revision,
+  });
+  db.statement('UPDATE blocks SET revision = :revision WHERE id = (SELECT block_id FROM invocations WHERE id = :id)').run({ id, revision });
+}
+
+export interface Settlement {
+  readonly change: InvocationChange;
+  readonly card: PickChange | null;
+}
+
+/** Whether the call is still what the change was decided on. */
+function isAsRead(db: Connection, { id, from, revision }: InvocationChange): boolean {
+  const row = db.statement('SELECT state, revision FROM invocations WHERE id = :id').get({ id });
+  return row?.state === from && (revision === undefined || row.revision === revision);
+}
+
+/** Of a card that was marked anew since it was read, only what became of its call is taken over. */
+function closeCard(db: Connection, { id, after, fallbackText }: PickChange): void {
+  db.statement(
+    `UPDATE blocks SET fallback_text = :fallbackText,
+       body = json_set(body, '$.status', json_extract(:after, '$.status'), '$.edit_state', 'idle')
+     WHERE id = :id`,
+  ).run({ id, after, fallbackText });
+}
+
+export const transactions = {
+  /** Compare-and-set of several calls, each with the card it is shown on; what had moved on meanwhile stays as it is. */
+  settleInvocations(db: Connection, input: { settlements: readonly Settlement[]; nowMs: number }): void {
+    for (const { change, card } of input.settlements) {
+      const movedOn = !changeInvocation(db, change, input.nowMs);
+      if (!movedOn && card !== null && !setPicks(db, [card])) closeCard(db, card);
+    }
+  },
+
+  /** Compare-and-set of one call together with its card: true when it took effect, false when either had moved on; then nothing is written. */
+  answerInvocation(db: Connection, { settlement, nowMs }: { settlement: Settlement; nowMs: number }): boolean {
+    const { change, card } = settlement;
+    if (!isAsRead(db, change)) return false;
+    if (card !== null && !setPicks(db, [card])) return false;
+    return changeInvocation(db, change, nowMs);
+  },
+};

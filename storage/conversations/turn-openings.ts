@@ -1,0 +1,191 @@
+/** Opening a turn (service.md "POST /v1/chat" rule 1): once per (app, turn_id), all of it or nothing. */
+import type { TurnState } from '../../protocol/runtime/states.ts';
+import { noteManifestUse } from '../apps/manifests.ts';
+import { type Admission, type Cap, countTurn, passCaps } from '../billing/usage-ledger.ts';
+import { type UploadUse, useUploads } from '../files/uploads.ts';
+import type { Channel } from '../organisations/organisations.ts';
+import type { Connection } from '../sqlite/connection.ts';
+import { insertBlocks, insertMessage, type NewBlock, type PickChange, passFence, setPicks } from './conversations.ts';
+import { changeInvocations, type InvocationChange } from './invocations.ts';
+import { insertPlaceholders, type PlaceholderRow } from './placeholders.ts';
+import { insertJournal, readTurn, type TurnKind } from './turns.ts';
+
+export interface OpenTurnInput {
+  readonly appId: string;
+  readonly channel: Channel;
+  readonly turnId: string;
+  readonly kind: TurnKind;
+  readonly fingerprint: string;
+  readonly deviceId: string;
+  /** Of the build that sent it, registered; null or absent: it named none. */
+  readonly manifestHash?: string | null;
+  readonly requestId: string;
+  readonly request: string;
+  readonly model: string;
+  /** The process that will run it. */
+  readonly runBy: string;
+  readonly nowMs: number;
+  /** `expectedEpoch` null: the conversation is new. */
+  readonly conversation: { readonly id: string; readonly expectedEpoch: number | null; readonly epoch: number; readonly owner: string };
+  readonly person: { readonly newId: string; readonly externalUserId: string; readonly verified: boolean } | null;
+  readonly userMessage: {
+    readonly id: string;
+    readonly blocks: readonly NewBlock[];
+    readonly uploads: readonly UploadUse[];
+  } | null;
+  /** Of a new conversation: what stands for personal data in it. */
+  readonly placeholders: readonly PlaceholderRow[];
+  readonly assistantMessageId: string;
+  readonly state: TurnState;
+  readonly snapshot: string;
+  readonly nextSeq: number;
+  /** JSON array of journal entries, written at seq 0. */
+  readonly journal: string;
+  readonly ended: boolean;
+  /** Null for continuations: they are exempt (service.md "Limits" rule 3). */
+  readonly admission: Admission | null;
+  readonly picks: readonly PickChange[];
+  readonly invocationChanges: readonly InvocationChange[];
+  /** Turns whose wait this continuation ends. */
+  readonly resumedTurns: readonly number[];
+}
+
+export type OpenTurnOutput =
+  /** `dayLeft`: turns that are left today after this one; null when it is not counted. */
+  | { readonly outcome: 'opened'; readonly turn: number; readonly dayLeft: number | null }
+  /** The key was used before: nothing was written, the caller attaches to that turn. */
+  | { readonly outcome: 'exists' }
+  /** Somebody else owns the conversation, or a call was answered meanwhile: read again and try again. */
+  | { readonly outcome: 'stale' }
+  | { readonly outcome: 'refused'; readonly cap: Cap };
+
+/** Rolls the operation back without failing it: nothing of it stays, and the answer says why. */
+class Withdraw extends Error {
+  readonly output: OpenTurnOutput;
+  constructor(output: OpenTurnOutput) {
+    super(output.outcome);
+    this.output = output;
+  }
+}
+
+function personId(db: Connection, input: OpenTurnInput): string | null {
+  if (input.person === null) return null;
+  const { newId, externalUserId, verified } = input.person;
+  const row = db
+    .statement(
+      `INSERT INTO end_users (id, app_id, channel, external_user_id, verified, created_at_ms, updated_at_ms)
+       VALUES (:newId, :appId, :channel, :externalUserId, :verified, :nowMs, :nowMs)
+       ON CONFLICT (app_id, channel, external_user_id) DO UPDATE SET verified = max(verified, excluded.verified), updated_at_ms = :nowMs
+       RETURNING id`,
+    )
+    .get({ newId, externalUserId, verified: verified ? 1 : 0, appId: input.appId, channel: input.channel, nowMs: input.nowMs });
+  return row?.id as string;
+}
+
+function enterConversation(db: Connection, input: OpenTurnInput): void {
+  const { id, expectedEpoch, epoch, owner } = input.conversation;
+  if (expectedEpoch !== null) {
+    if (!passFence(db, id, { expectedEpoch, epoch, owner }, input.nowMs)) throw new Withdraw({ outcome: 'stale' });
+    // The person's record exists, or the thread would not be theirs; a signature on this turn is worth remembering.
+    if (input.person?.verified === true) personId(db, input);
+    return;
+  }
+  db.statement(
+    `INSERT INTO conversations (id, app_id, channel, device_id, end_user_id, epoch, owner, created_at_ms, updated_at_ms)
+     VALUES (:id, :appId, :channel, :deviceId, :endUserId, :epoch, :owner, :nowMs, :nowMs)`,
+  ).run({
+    id,
+    epoch,
+    owner,
+    appId: input.appId,
+    channel: input.channel,
+    deviceId: input.deviceId,
+    endUserId: personId(db, input),
+    nowMs: input.nowMs,
+  });
+}
+
+function insertTurn(db: Connection, input: OpenTurnInput): number {
+  const { lastInsertRowid } = db
+    .statement(
+      `INSERT INTO turns (app_id, turn_id, conversation_id, kind, fingerprint, device_id, request, request_id, user_message_id,
+         assistant_message_id, state, attempt, snapshot, model, attempt_seq, next_seq, opened_at_ms, ended_at_ms, run_by)
+       VALUES (:appId, :turnId, :conversationId, :kind, :fingerprint, :deviceId, :request, :requestId, :userMessageId,
+         :assistantMessageId, :state, 1, :snapshot, :model, 0, :nextSeq, :nowMs, :endedAtMs, :runBy)`,
+    )
+    .run({
+      appId: input.appId,
+      runBy: input.runBy,
+      turnId: input.turnId,
+      conversationId: input.conversation.id,
+      kind: input.kind,
+      fingerprint: input.fingerprint,
+      deviceId: input.deviceId,
+      request: input.request,
+      requestId: input.requestId,
+      userMessageId: input.userMessage?.id ?? null,
+      assistantMessageId: input.assistantMessageId,
+      state: input.state,
+      snapshot: input.snapshot,
+      model: input.model,
+      nextSeq: input.nextSeq,
+      nowMs: input.nowMs,
+      endedAtMs: input.ended ? input.nowMs : null,
+    });
+  return Number(lastInsertRowid);
+}
+
+function writeOpening(db: Connection, input: OpenTurnInput): OpenTurnOutput {
+  const { appId, turnId, channel, nowMs } = input;
+  if (readTurn(db, appId, turnId) !== undefined) return { outcome: 'exists' };
+  const isNewConversation = input.conversation.expectedEpoch === null;
+  const passed = input.admission === null ? null : passCaps(db, { appId, channel, isNewConversation, nowMs }, input.admission);
+  if (passed?.cap != null) return { outcome: 'refused', cap: passed.cap };
+  enterConversation(db, input);
+  const conversationId = input.conversation.id;
+  if (input.placeholders.length > 0) insertPlaceholders(db, conversationId, input.placeholders);
+  if (input.userMessage !== null) {
+    insertMessage(db, { id: input.userMessage.id, conversationId, role: 'user', createdAtMs: nowMs });
+    insertBlocks(db, conversationId, input.userMessage.id, input.userMessage.blocks);
+    const { id: messageId, uploads } = input.userMessage;
+    if (uploads.length > 0 && !useUploads(db, { messageId, uploads })) throw new Withdraw({ outcome: 'stale' });
+  }
+  insertMessage(db, { id: input.assistantMessageId, conversationId, role: 'assistant', createdAtMs: nowMs });
+  const turn = insertTurn(db, input);
+  insertJournal(db, turn, 0, input.journal);
+  const changes = input.invocationChanges.map((change) => (change.to === 'executing' ? { ...change, executedBy: turn } : change));
+  if (!setPicks(db, input.picks) || changeInvocations(db, changes, nowMs).length > 0) {
+    throw new Withdraw({ outcome: 'stale' });
+  }
+  const resume = db.statement(
+    `UPDATE turns SET state = 'continued' WHERE id = :id AND state IN ('awaiting_tool_results', 'awaiting_confirmation')`,
+  );
+  for (const id of input.resumedTurns) resume.run({ id });
+  if (input.resumedTurns.length > 0) {
+    // Continuations that brought some of the results and made no calls of their own waited for this one too.
+    db.statement(
+      `UPDATE turns SET state = 'continued' WHERE conversation_id = :conversationId AND kind = 'continuation'
+         AND state IN ('awaiting_tool_results', 'awaiting_confirmation')
+         AND NOT EXISTS (SELECT 1 FROM invocations WHERE invocations.turn = turns.id) AND id <> :turn`,
+    ).run({ conversationId, turn });
+  }
+  if (input.manifestHash != null) noteManifestUse(db, appId, input.manifestHash, nowMs, input.person?.verified === true);
+  if (input.admission !== null) countTurn(db, { appId, channel, isNewConversation, nowMs }, input.admission);
+  return { outcome: 'opened', turn, dayLeft: passed?.dayLeft ?? null };
+}
+
+export const transactions = {
+  /** Stores the message, opens the turn and counts it, all or nothing; once per (app, turn_id). */
+  openTurn(db: Connection, input: OpenTurnInput): OpenTurnOutput {
+    db.exec('SAVEPOINT opening');
+    try {
+      const output = writeOpening(db, input);
+      db.exec('RELEASE opening');
+      return output;
+    } catch (error) {
+      db.exec('ROLLBACK TO opening; RELEASE opening');
+      if (error instanceof Withdraw) return error.output;
+      throw error;
+    }
+  },
+};

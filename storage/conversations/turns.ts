@@ -1,0 +1,212 @@
+/** Turns: opened once per (app, turn_id), committed step by step behind the fence, and kept so that they can be told again. */
+import type { TurnState } from '../../protocol/runtime/states.ts';
+import { type Charge, recordCharge } from '../billing/usage-ledger.ts';
+import type { Channel } from '../organisations/organisations.ts';
+import type { Connection, Row } from '../sqlite/connection.ts';
+import { type Fence, insertBlocks, type NewBlock, passFence } from './conversations.ts';
+import { insertInvocations, type NewInvocation, type Settlement, transactions as settling } from './invocations.ts';
+
+export type TurnKind = 'message' | 'form' | 'continuation';
+
+export interface TurnRow {
+  readonly turn: number;
+  readonly appId: string;
+  readonly turnId: string;
+  readonly conversationId: string;
+  readonly kind: TurnKind;
+  readonly fingerprint: string;
+  readonly deviceId: string;
+  /** JSON of what the turn was asked with. */
+  readonly request: string;
+  /** Null for continuations. */
+  readonly userMessageId: string | null;
+  readonly assistantMessageId: string;
+  readonly state: TurnState;
+  /** JSON of the machine's context. */
+  readonly snapshot: string;
+  readonly model: string;
+  /** First seq of the newest attempt: where a reader starts. */
+  readonly attemptSeq: number;
+  readonly nextSeq: number;
+  readonly openedAtMs: number;
+  readonly endedAtMs: number | null;
+  /** The process that runs the newest attempt, or ran it. */
+  readonly runBy: string;
+  /** Attempts that ended because their process did. */
+  readonly cutOff: number;
+}
+
+function readTurnRow(row: Row): TurnRow {
+  return {
+    turn: row.id as number,
+    appId: row.app_id as string,
+    turnId: row.turn_id as string,
+    conversationId: row.conversation_id as string,
+    kind: row.kind as TurnKind,
+    fingerprint: row.fingerprint as string,
+    deviceId: row.device_id as string,
+    request: row.request as string,
+    userMessageId: row.user_message_id as string | null,
+    assistantMessageId: row.assistant_message_id as string,
+    state: row.state as TurnState,
+    snapshot: row.snapshot as string,
+    model: row.model as string,
+    attemptSeq: row.attempt_seq as number,
+    nextSeq: row.next_seq as number,
+    openedAtMs: row.opened_at_ms as number,
+    endedAtMs: row.ended_at_ms as number | null,
+    runBy: row.run_by as string,
+    cutOff: row.cut_off as number,
+  };
+}
+
+/** The turn a client's key names within its app; keys are app-scoped (service.md "POST /v1/chat" rule 1). */
+export function readTurn(db: Connection, appId: string, turnId: string): TurnRow | undefined {
+  const row = db.statement('SELECT * FROM turns WHERE app_id = :appId AND turn_id = :turnId').get({ appId, turnId });
+  return row === undefined ? undefined : readTurnRow(row);
+}
+
+/** Turns of a conversation that never ended: at most one while its owner lives, the crashed one after that. */
+export function readOpenTurns(db: Connection, conversationId: string): TurnRow[] {
+  return db
+    .statement('SELECT * FROM turns WHERE conversation_id = :conversationId AND ended_at_ms IS NULL ORDER BY id')
+    .all({ conversationId })
+    .map(readTurnRow);
+}
+
+/** Who sent a turn, and when. */
+export interface TurnSender {
+  /** '' when the caller sent no device header. */
+  readonly deviceId: string;
+  readonly openedAtMs: number;
+}
+
+function senderOf(row: Row | undefined): TurnSender | undefined {
+  return row === undefined ? undefined : { deviceId: row.device_id as string, openedAtMs: row.opened_at_ms as number };
+}
+
+export function readTurnSender(db: Connection, turn: number): TurnSender | undefined {
+  return senderOf(db.statement('SELECT device_id, opened_at_ms FROM turns WHERE id = :turn').get({ turn }));
+}
+
+/** The same of the turn that was answered with this message of the assistant's. */
+export function readAnswerSender(db: Connection, messageId: string): TurnSender | undefined {
+  return senderOf(db.statement('SELECT device_id, opened_at_ms FROM turns WHERE assistant_message_id = :messageId').get({ messageId }));
+}
+
+/** Whether a continuation has gone on from this turn already. */
+export function isContinued(db: Connection, turn: number): boolean {
+  return db.statement('SELECT state FROM turns WHERE id = :turn').get({ turn })?.state === 'continued';
+}
+
+/** Whether a valid signature of the person came with the turn, or with the binding of its device. */
+export function wasSigned(db: Connection, turn: number): boolean {
+  const row = db.statement(`SELECT request ->> '$.signed' AS signed FROM turns WHERE id = :turn`).get({ turn });
+  return row?.signed === 1;
+}
+
+/** The person's message that a turn answers: its own, or of a continuation the one that it is about; null when nobody knows. */
+export function readQuestion(db: Connection, turn: number): string | null {
+  const row = db
+    .statement(`SELECT coalesce(user_message_id, request ->> '$.question') AS question FROM turns WHERE id = :turn`)
+    .get({ turn });
+  return (row?.question as string | null | undefined) ?? null;
+}
+
+export interface JournalRow {
+  readonly firstSeq: number;
+  readonly entries: string;
+}
+
+/** The journal rows that hold the events from `seq` on, at most `limit` rows. */
+export function readJournal(db: Connection, turn: number, seq: number, limit: number): JournalRow[] {
+  return db
+    .statement(
+      `SELECT first_seq, entries FROM turn_journal WHERE turn = :turn
+         AND first_seq >= coalesce((SELECT max(first_seq) FROM turn_journal WHERE turn = :turn AND first_seq <= :seq), 0)
+       ORDER BY first_seq LIMIT :limit`,
+    )
+    .all({ turn, seq, limit })
+    .map((row) => ({ firstSeq: row.first_seq as number, entries: row.entries as string }));
+}
+
+export function insertJournal(db: Connection, turn: number, firstSeq: number, entries: string): void {
+  db.statement('INSERT INTO turn_journal (turn, first_seq, entries) VALUES (:turn, :firstSeq, :entries)').run({ turn, firstSeq, entries });
+}
+
+export interface CommitTurnInput {
+  readonly turn: number;
+  readonly appId: string;
+  readonly channel: Channel;
+  readonly conversationId: string;
+  readonly messageId: string;
+  readonly fence: Fence;
+  readonly state: TurnState;
+  readonly attempt: number;
+  readonly snapshot: string;
+  readonly attemptSeq: number;
+  readonly nextSeq: number;
+  readonly nowMs: number;
+  /** The process that writes this. */
+  readonly runBy: string;
+  /** Ends an attempt whose process was lost. */
+  readonly cutOff?: boolean;
+  /** Entries since the last commit; null when nothing was said. */
+  readonly journal: { readonly firstSeq: number; readonly entries: string } | null;
+  /** A new attempt: what the failed one said, and called without an answer, is forgotten. */
+  readonly replacesAttempt: boolean;
+  readonly blocks: readonly NewBlock[];
+  readonly invocations: readonly NewInvocation[];
+  readonly ended: boolean;
+  readonly charge: Charge | null;
+}
+
+export const transactions = {
+  /** One step of a running turn: state, blocks, calls and charge together. False when the fence refused. */
+  commitTurn(db: Connection, input: CommitTurnInput): boolean {
+    const { conversationId, turn, nowMs } = input;
+    if (!passFence(db, conversationId, input.fence, nowMs)) return false;
+    if (input.replacesAttempt) {
+      db.statement('DELETE FROM blocks WHERE message_id = :messageId').run({ messageId: input.messageId });
+      // Reads that the service ran itself went with the answer that they were made for.
+      db.statement(`DELETE FROM invocations WHERE turn = :turn AND (settled_at_ms IS NULL OR (risk = 'read' AND executor = 'server'))`).run(
+        { turn },
+      );
+    }
+    insertBlocks(db, conversationId, input.messageId, input.blocks);
+    insertInvocations(db, { appId: input.appId, conversationId, turn, messageId: input.messageId, nowMs }, input.invocations);
+    if (input.journal !== null) insertJournal(db, turn, input.journal.firstSeq, input.journal.entries);
+    db.statement(
+      `UPDATE turns SET state = :state, attempt = :attempt, snapshot = :snapshot, attempt_seq = :attemptSeq, next_seq = :nextSeq,
+         run_by = :runBy, cut_off = cut_off + :cutOff, ended_at_ms = :endedAtMs WHERE id = :turn`,
+    ).run({
+      turn,
+      state: input.state,
+      attempt: input.attempt,
+      snapshot: input.snapshot,
+      attemptSeq: input.attemptSeq,
+      nextSeq: input.nextSeq,
+      runBy: input.runBy,
+      cutOff: input.cutOff === true ? 1 : 0,
+      endedAtMs: input.ended ? nowMs : null,
+    });
+    const { appId, channel, attempt, charge } = input;
+    if (charge !== null) recordCharge(db, { turn, attempt, appId, channel, nowMs }, charge);
+    return true;
+  },
+
+  /** Behind the fence: what became of writes that a crash cut off. False when the fence refused. */
+  loseExecutions(
+    db: Connection,
+    input: {
+      conversationId: string;
+      fence: Fence;
+      settlements: readonly Settlement[];
+      nowMs: number;
+    },
+  ): boolean {
+    if (!passFence(db, input.conversationId, input.fence, input.nowMs)) return false;
+    settling.settleInvocations(db, input);
+    return true;
+  },
+};

@@ -1,0 +1,181 @@
+/**
+ * Whether the disk under the data directory takes writes: opens the conditions `disk_full`, `read_only` and `disk_failing` when one was
+ * refused, tries for itself whether it is over, and warns before it is full.
+ */
+import { accessSync, constants } from 'node:fs';
+import { open, rm } from 'node:fs/promises';
+import { join } from 'node:path';
+import { isRefusedByDisk, storageErrorCodeOf } from '../sqlite/storage-error.ts';
+import type { ConditionName, Conditions } from './conditions.ts';
+import { createDiskRoom, type DiskRoom, isFull, keptForDatabases } from './disk-room.ts';
+import { hasRoomForUpload, leftByUploads } from './upload-quotas.ts';
+
+export interface DiskWatch {
+  /**
+   * Something was refused; what the disk has nothing to do with is passed over. `organisationId`: it was about that file alone, and
+   * whether others are refused, too, is tried.
+   */
+  note(error: unknown, organisationId?: string): void;
+  /** Whether nothing can be stored, as far as is known. */
+  refuses(): boolean;
+  close(): void;
+}
+
+export interface DiskWatchOptions {
+  readonly dir: string;
+  readonly conditions: Conditions;
+  /** It takes writes again. */
+  onOver(): void;
+  /** Lets tests shorten what takes seconds. */
+  readonly lookMs?: number;
+  /** Lets tests say how much room there is; absent: the disk says. */
+  readonly room?: () => DiskRoom;
+}
+
+/** How often the room is looked at, and a disk that refused is tried. */
+const LOOK_MS = 1_000;
+/** A disk that refused is tried once nothing was refused for so long: what is met in between would begin and end at every write. */
+const QUIET_MS = 3_000;
+const MB = 1024 * 1024;
+/** A file that was refused is told of for so long after the last time: nobody may use it for a while. */
+const FILE_QUIET_MS = 60_000;
+/** With so many files refused it is the disk. */
+const FILES_MAX = 20;
+/** More than a write of a turn puts down. */
+const PROBE_BYTES = 64 * 1024;
+
+const REFUSING = ['disk_full', 'read_only', 'disk_failing'] as const satisfies readonly ConditionName[];
+type Refusing = (typeof REFUSING)[number];
+
+const DETAILS: Readonly<Record<Refusing, string>> = {
+  disk_full: 'The disk is full: nothing can be stored until there is room. What is stored is served.',
+  read_only: 'The data directory cannot be written to: it is mounted read-only or is not this user’s. What is stored is served.',
+  disk_failing: 'The disk refused a write or an fsync: look at the system’s log. What is stored is served, and writes are tried.',
+};
+
+function isReadOnly(dir: string): boolean {
+  try {
+    accessSync(dir, constants.W_OK);
+    return false;
+  } catch (error) {
+    return ['EROFS', 'EACCES'].includes((error as NodeJS.ErrnoException).code ?? '');
+  }
+}
+
+/** Writes a file and takes it away. @throws what the disk refuses with. */
+async function probe(dir: string): Promise<void> {
+  const path = join(dir, `probe.${process.pid}.part`);
+  try {
+    const file = await open(path, 'w', 0o600);
+    try {
+      await file.writeFile(Buffer.alloc(PROBE_BYTES));
+      await file.sync();
+    } finally {
+      await file.close();
+    }
+  } finally {
+    await rm(path, { force: true }).catch(() => {});
+  }
+}
+
+/** Begins to watch; looks once before it returns. */
+export function createDiskWatch(options: DiskWatchOptions): DiskWatch {
+  const { dir, conditions, onOver, lookMs = LOOK_MS, room = createDiskRoom(dir) } = options;
+  let refusedAtMs = Number.NEGATIVE_INFINITY;
+  let probing = false;
+  let closed = false;
+
+  /** Also asked when something was refused just now: a disk that does not say has not said that it is full. */
+  const isKnownFull = () => {
+    try {
+      return isFull(room());
+    } catch {
+      return false;
+    }
+  };
+
+  const refuses = () => REFUSING.some((name) => conditions.holds(name));
+  const holds = (name: Refusing) => {
+    refusedAtMs = performance.now();
+    conditions.open(name, DETAILS[name]);
+  };
+
+  const filesRefusedAtMs = new Map<string, number>();
+  /** One file may lie on a bad place of a disk that is good elsewhere. */
+  const failedFile = (organisationId: string) => {
+    const isKnown = filesRefusedAtMs.has(organisationId);
+    if (!isKnown && filesRefusedAtMs.size >= FILES_MAX) {
+      holds('disk_failing');
+      return;
+    }
+    filesRefusedAtMs.set(organisationId, performance.now());
+    const path = join('organisations', organisationId);
+    conditions.open(
+      'disk_failing',
+      `The disk refused to read or write the file of one organisation (${path}): look at the system’s log.`,
+      organisationId,
+    );
+    if (!isKnown) probe(dir).catch((error: unknown) => closed || note(error));
+  };
+
+  /** What SQLite says of a disk without room depends on what it was about to do: the disk itself knows better. */
+  const note = (error: unknown, organisationId = '') => {
+    if (!isRefusedByDisk(error)) return;
+    const code = storageErrorCodeOf(error);
+    if (code === 'read_only' || isReadOnly(dir)) holds('read_only');
+    else if (code === 'disk_full' || isKnownFull()) holds('disk_full');
+    else if (organisationId === '') holds('disk_failing');
+    else failedFile(organisationId);
+  };
+
+  const tryIt = async () => {
+    if (probing || performance.now() - refusedAtMs < QUIET_MS) return;
+    probing = true;
+    try {
+      await probe(dir);
+      if (closed || isFull(room())) return;
+      for (const name of REFUSING) conditions.close(name);
+      onOver();
+    } catch (error) {
+      if (!closed) note(error);
+    } finally {
+      probing = false;
+    }
+  };
+
+  const look = () => {
+    const now = room();
+    if (isFull(now)) holds('disk_full');
+    if (!hasRoomForUpload(now, 0)) {
+      const [left, kept] = [leftByUploads(now), keptForDatabases(now)].map((bytes) => Math.round(bytes / MB));
+      conditions.open(
+        'disk_low',
+        `The disk has less than ${left} MB left, of which databases keep ${kept}: uploads are refused. Make room.`,
+      );
+    } else conditions.close('disk_low');
+    for (const [organisationId, atMs] of filesRefusedAtMs) {
+      if (performance.now() - atMs < FILE_QUIET_MS) continue;
+      filesRefusedAtMs.delete(organisationId);
+      conditions.close('disk_failing', organisationId);
+    }
+    if (refuses()) void tryIt();
+  };
+
+  const lookSafely = () => {
+    try {
+      look();
+    } catch (error) {
+      note(error);
+    }
+  };
+  lookSafely();
+  const timer = setInterval(lookSafely, lookMs).unref();
+  return {
+    note,
+    refuses,
+    close() {
+      closed = true;
+      clearInterval(timer);
+    },
+  };
+}

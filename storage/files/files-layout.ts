@@ -1,0 +1,77 @@
+/**
+ * Where everything lies in the data directory. Beside it: the locks of a directory that may not be one yet (lock.ts, restore.ts), and
+ * the sockets of nodes (actors/cluster/nodes/node-id.ts), whose paths stay as short as DATA_DIR was given, because the kernel's limit is low.
+ */
+import { chmodSync, mkdirSync, statSync } from 'node:fs';
+import { join, resolve } from 'node:path';
+import { isId } from '../../protocol/ids.ts';
+
+export interface DataLayout {
+  readonly dir: string;
+  /** The one database of accounts, apps and sessions. */
+  readonly control: string;
+  /** An organisation's own database. Throws for anything but an `org_…` id, so that no input becomes a path. */
+  organisation(id: string): string;
+  readonly organisations: string;
+  readonly operatorToken: string;
+  readonly masterKey: string;
+  readonly uploads: string;
+  /** Where an organisation's uploads lie. Throws as `organisation` does. */
+  uploadsOf(organisationId: string): string;
+  /** One upload, sealed. Throws for anything but ids of both kinds. */
+  upload(organisationId: string, uploadId: string): string;
+  readonly outbox: string;
+  /** What lies between two cells while an organisation moves. Throws as `organisation` does. */
+  movesOf(organisationId: string): string;
+}
+
+const KINDS = { org: 'organisation', upl: 'upload' } as const;
+
+/** What is joined to a path is an id of ours and nothing else. */
+function requireId(prefix: keyof typeof KINDS, id: string): void {
+  if (!isId(prefix, id)) throw new Error(`not an ${KINDS[prefix]} id: ${JSON.stringify(id.slice(0, 64))}`);
+}
+
+/** The layout below `dir` (`DATA_DIR`, decisions §1); touches no disk. All paths are absolute. */
+export function dataLayout(dir: string): DataLayout {
+  const root = resolve(dir);
+  const organisations = join(root, 'organisations');
+  const uploads = join(root, 'uploads');
+  const uploadsOf = (organisationId: string) => {
+    requireId('org', organisationId);
+    return join(uploads, organisationId);
+  };
+  return {
+    dir: root,
+    control: join(root, 'control.sqlite'),
+    organisation(id) {
+      requireId('org', id);
+      return join(organisations, `${id}.sqlite`);
+    },
+    organisations,
+    operatorToken: join(root, 'operator-token'),
+    masterKey: join(root, 'master-key'),
+    uploads,
+    uploadsOf,
+    upload(organisationId, uploadId) {
+      requireId('upl', uploadId);
+      return join(uploadsOf(organisationId), uploadId);
+    },
+    outbox: join(root, 'outbox'),
+    movesOf(organisationId) {
+      requireId('org', organisationId);
+      return join(root, 'moves', organisationId);
+    },
+  };
+}
+
+/** Creates the data directory and its folders, readable by their owner only (mode 0700). Idempotent. */
+export function prepareDataDir(dir: string): DataLayout {
+  const layout = dataLayout(dir);
+  for (const folder of [layout.dir, layout.organisations, layout.uploads, layout.outbox]) {
+    mkdirSync(folder, { recursive: true, mode: 0o700 });
+    // mkdir leaves the mode of a folder that was there before; on a disk that is mounted read-only a right one needs no change.
+    if ((statSync(folder).mode & 0o777) !== 0o700) chmodSync(folder, 0o700);
+  }
+  return layout;
+}

@@ -1,0 +1,174 @@
+/**
+ * The files of uploads: sealed with the master key, one file each below `DATA_DIR/uploads`, beside the rows that say whose
+ * they are. A file is whole or not there; one without a row is nobody's and is swept away at a start.
+ */
+import { randomBytes } from 'node:crypto';
+import { access, constants, type FileHandle, mkdir, open, opendir, rename, rm } from 'node:fs/promises';
+import { dirname, join } from 'node:path';
+import { isId } from '../../protocol/ids.ts';
+import type { DataLayout } from './files-layout.ts';
+import { readSealed, writeSealed } from './sealed-file.ts';
+import type { Vault } from './vault.ts';
+
+/** Of a file that is still being written. */
+const UNFINISHED = '.part';
+/** File names held in memory at once: a directory may have millions. */
+const NAMES_PER_SWEEP = 500;
+
+function purposeOf(uploadId: string): string {
+  return `upload:${uploadId}`;
+}
+
+async function syncFolder(path: string): Promise<void> {
+  const folder = await open(path, 'r');
+  try {
+    await folder.sync();
+  } finally {
+    await folder.close();
+  }
+}
+
+/** Writes under a name of its own first: a crash leaves either the whole file or one that nobody takes for it. */
+async function writeWhole(path: string, write: (file: FileHandle) => Promise<void>): Promise<void> {
+  const unfinished = `${path}.${randomBytes(4).toString('hex')}${UNFINISHED}`;
+  try {
+    const file = await open(unfinished, 'wx', 0o600);
+    try {
+      await write(file);
+      await file.sync();
+    } finally {
+      await file.close();
+    }
+    await rename(unfinished, path);
+  } catch (error) {
+    await rm(unfinished, { force: true });
+    throw error;
+  }
+}
+
+/** Seals the bytes and stores them; they are on disk once this resolves. @throws the system's error when the disk refuses. */
+export async function writeUploadFile(
+  { layout, vault }: { layout: DataLayout; vault: Vault },
+  organisationId: string,
+  uploadId: string,
+  bytes: Uint8Array,
+): Promise<void> {
+  const path = layout.upload(organisationId, uploadId);
+  const folder = dirname(path);
+  const made = await mkdir(folder, { recursive: true, mode: 0o700 });
+  if (made !== undefined) await syncFolder(dirname(folder));
+  await writeWhole(path, (file) => writeSealed(file, vault, purposeOf(uploadId), bytes));
+  await syncFolder(folder);
+}
+
+/** Whether there is a file that can be read. */
+export function hasUploadFile(layout: DataLayout, organisationId: string, uploadId: string): Promise<boolean> {
+  return access(layout.upload(organisationId, uploadId), constants.R_OK).then(
+    () => true,
+    () => false,
+  );
+}
+
+/**
+ * What was uploaded, in pieces of at most PIECE_BYTES, so that nobody holds the whole. The file is open while it is read.
+ * @throws the system's error when the file is gone (code ENOENT), Error when it was changed or cannot be read.
+ */
+export async function* uploadPieces(
+  { layout, vault }: { layout: DataLayout; vault: Vault },
+  organisationId: string,
+  uploadId: string,
+): AsyncGenerator<Buffer, void, undefined> {
+  const file = await open(layout.upload(organisationId, uploadId), 'r');
+  try {
+    yield* readSealed(file, vault, purposeOf(uploadId));
+  } finally {
+    await file.close();
+  }
+}
+
+/** What was uploaded, whole; undefined when the file is gone. @throws Error when it was changed or cannot be read. */
+export async function readUploadFile(
+  storage: { layout: DataLayout; vault: Vault },
+  organisationId: string,
+  uploadId: string,
+): Promise<Buffer | undefined> {
+  const pieces: Buffer[] = [];
+  try {
+    for await (const piece of uploadPieces(storage, organisationId, uploadId)) pieces.push(piece);
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return undefined;
+    throw error;
+  }
+  return Buffer.concat(pieces);
+}
+
+/** Its first piece, PIECE_BYTES unless it is shorter; else as `readUploadFile`. */
+export async function readUploadHead(
+  storage: { layout: DataLayout; vault: Vault },
+  organisationId: string,
+  uploadId: string,
+): Promise<Buffer | undefined> {
+  try {
+    for await (const piece of uploadPieces(storage, organisationId, uploadId)) return piece;
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code !== 'ENOENT') throw error;
+  }
+  return undefined;
+}
+
+function namePurposeOf(uploadId: string): string {
+  return `upload-name:${uploadId}`;
+}
+
+/** The name of a file as its row holds it until a message uses it: names tell as much of people as files do. */
+export function sealUploadName(vault: Vault, uploadId: string, name: string): string {
+  return vault.seal(namePurposeOf(uploadId), Buffer.from(name, 'utf8')).toString('base64');
+}
+
+export function openUploadName(vault: Vault, uploadId: string, sealed: string): string {
+  return vault.open(namePurposeOf(uploadId), Buffer.from(sealed, 'base64')).toString('utf8');
+}
+
+/** Deletes these uploads' files; one that is gone already is no error. */
+export async function deleteUploadFiles(layout: DataLayout, organisationId: string, uploadIds: readonly string[]): Promise<void> {
+  for (const id of uploadIds) await rm(layout.upload(organisationId, id), { force: true });
+}
+
+/** The names in a folder in groups; none when there is no folder. */
+async function* namesIn(folder: string): AsyncGenerator<string[]> {
+  let names: string[] = [];
+  try {
+    for await (const { name } of await opendir(folder)) {
+      names.push(name);
+      if (names.length < NAMES_PER_SWEEP) continue;
+      yield names;
+      names = [];
+    }
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code !== 'ENOENT') throw error;
+  }
+  if (names.length > 0) yield names;
+}
+
+/**
+ * Deletes an organisation's files that have no row, and unfinished ones; answers how many. Only ids below `before` are looked
+ * at (ids sort by time): the row of a newer upload may be on its way. `known`: which of these ids have a row.
+ */
+export async function sweepUploadFiles(
+  layout: DataLayout,
+  organisationId: string,
+  before: string,
+  known: (ids: readonly string[]) => ReadonlySet<string>,
+): Promise<number> {
+  const folder = layout.uploadsOf(organisationId);
+  let swept = 0;
+  for await (const names of namesIn(folder)) {
+    const old = names.filter((name) => name < before);
+    const ids = old.filter((name) => isId('upl', name));
+    const rows = ids.length === 0 ? new Set<string>() : known(ids);
+    const stray = [...ids.filter((id) => !rows.has(id)), ...old.filter((name) => name.startsWith('upl_') && name.endsWith(UNFINISHED))];
+    for (const name of stray) await rm(join(folder, name), { force: true });
+    swept += stray.length;
+  }
+  return swept;
+}

@@ -1,0 +1,112 @@
+/**
+ * How much may lie here that was uploaded and that no message uses (service.md "POST /v1/uploads"): by device, by address and by app,
+ * in bytes and files. Rows are counted, in the transaction that adds one: so it holds for all processes, and through restarts.
+ */
+
+import type { Channel } from '../organisations/organisations.ts';
+import type { Connection } from '../sqlite/connection.ts';
+import { type DiskRoom, keptForDatabases } from './disk-room.ts';
+
+interface Bounds {
+  readonly bytes: number;
+  readonly files: number;
+}
+
+const MB = 1024 * 1024;
+
+/** What two messages may attach at the most, and 40 small files: two minutes of the limit per minute. */
+const DEVICE_BOUNDS: Bounds = { bytes: 160 * MB, files: 40 };
+/** A household, or an office behind one address: people attach within minutes what they upload. */
+const ADDRESS_BOUNDS: Bounds = { bytes: 320 * MB, files: 400 };
+/** All strangers of an app together, on one kind of key. */
+const APP_BOUNDS: Bounds = { bytes: 2_048 * MB, files: 4_000 };
+/** On a small disk an app has this share of it. */
+const APP_DISK_SHARE = 0.05;
+/**
+ * What lies for longer than this makes room for newer files where a quota is full: nobody can keep others out for long with files
+ * that they never use.
+ */
+export const UPLOAD_KEPT_MS = 15 * 60_000;
+/** Of the room that a write needs more files than this would have to go: then it is refused instead. */
+const EVICTED_AT_ONCE_MAX = 500;
+
+/** Room that uploads leave on a disk beside what databases keep: logs and a backup of a small installation need some too. */
+const LEFT_BYTES = 1024 * MB;
+/** On a small disk they leave this share of it. */
+const LEFT_SHARE = 0.05;
+
+/** Bytes of a disk of this size below which uploads are refused: what databases keep, and what uploads leave beside it. */
+export function leftByUploads(room: DiskRoom): number {
+  return keptForDatabases(room) + Math.min(LEFT_BYTES, Math.floor(room.totalBytes * LEFT_SHARE));
+}
+
+/** Whether a disk with this much room takes an upload of so many bytes. */
+export function hasRoomForUpload(room: DiskRoom, bytes: number): boolean {
+  return room.freeBytes - bytes >= leftByUploads(room);
+}
+
+/** Bytes of files without a message that an app may have on a disk of this size; never less than one device may. */
+export function appQuotaBytes({ totalBytes }: DiskRoom): number {
+  return Math.max(DEVICE_BOUNDS.bytes, Math.min(APP_BOUNDS.bytes, Math.floor(totalBytes * APP_DISK_SHARE)));
+}
+
+export interface UploadOwner {
+  readonly appId: string;
+  readonly channel: Channel;
+  readonly deviceId: string;
+  /** Keyed digest of what limits know the client's address by; '' where the app counts no addresses. */
+  readonly address: string;
+}
+
+export interface Wanted {
+  readonly bytes: number;
+  readonly appMaxBytes: number;
+  readonly nowMs: number;
+}
+
+export type QuotaScope = 'device' | 'address' | 'app';
+
+/** A quota that has no room, and when files that may make some are old enough. */
+export interface QuotaFull {
+  readonly scope: QuotaScope;
+  readonly atMs: number;
+}
+
+const OWNED = 'app_id = :appId AND channel = :channel AND expires_at_ms IS NOT NULL';
+const SCOPES: readonly (readonly [QuotaScope, where: string, Bounds])[] = [
+  ['device', `${OWNED} AND device_id = :deviceId`, DEVICE_BOUNDS],
+  ['address', `${OWNED} AND address = :address`, ADDRESS_BOUNDS],
+  ['app', OWNED, APP_BOUNDS],
+];
+
+/**
+ * The uploads that have to go so that one of `bytes` fits into each quota, oldest first; mostly none. Full: what would have to go
+ * is not old enough.
+ */
+export function roomInQuotas(
+  db: Connection,
+  owner: UploadOwner,
+  { bytes, appMaxBytes, nowMs }: Wanted,
+): QuotaFull | { readonly evicted: readonly string[] } {
+  const evicted: string[] = [];
+  for (const [scope, where, bounds] of SCOPES) {
+    if (scope === 'address' && owner.address === '') continue;
+    const used = db.statement(`SELECT count(*) AS files, coalesce(sum(size), 0) AS bytes FROM uploads WHERE ${where}`).get({ ...owner });
+    let spareBytes = (scope === 'app' ? Math.min(appMaxBytes, bounds.bytes) : bounds.bytes) - (used?.bytes as number) - bytes;
+    let spareFiles = bounds.files - (used?.files as number) - 1;
+    if (spareBytes >= 0 && spareFiles >= 0) continue;
+    const oldest = db
+      .statement(`SELECT id, size, created_at_ms FROM uploads WHERE ${where} ORDER BY created_at_ms LIMIT ${EVICTED_AT_ONCE_MAX}`)
+      .all({ ...owner });
+    for (const row of oldest) {
+      if (spareBytes >= 0 && spareFiles >= 0) break;
+      const oldAtMs = (row.created_at_ms as number) + UPLOAD_KEPT_MS;
+      if (oldAtMs > nowMs) return { scope, atMs: oldAtMs };
+      evicted.push(row.id as string);
+      spareBytes += row.size as number;
+      spareFiles += 1;
+    }
+    if (spareBytes < 0 || spareFiles < 0) return { scope, atMs: nowMs + UPLOAD_KEPT_MS };
+  }
+  return { evicted: [...new Set(evicted)] };
+}

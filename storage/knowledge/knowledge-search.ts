@@ -1,0 +1,122 @@
+/**
+ * Search in one app's knowledge: by its words, and beside them by its meaning where that is known. Owns what a search by
+ * words may cost: the time of BM25 grows with the chunks that are scored, so common words are left to the rarer ones
+ * beside them, and a bounded number of chunks is scored at all.
+ */
+import type { Connection, Row } from '../sqlite/connection.ts';
+import { matchExpression, queryTerms } from './knowledge-query.ts';
+import { type Meaning, nearestChunks } from './knowledge-vectors.ts';
+import { fuseRankings } from './rank-fusion.ts';
+
+/** One passage found, best first; the same shape that a model is given. */
+export interface FoundPassage {
+  readonly sourceId: string;
+  readonly externalKey: string;
+  readonly title: string;
+  readonly headings: readonly string[];
+  readonly text: string;
+  /** BM25, or of two rankings the fused one's; larger is better; comparable within one search only. */
+  readonly score: number;
+}
+
+/** Of each ranking this many times as many passages are fused as are asked for: what both name in the middle may win. */
+const FUSED_DEPTH = 4;
+
+/** Chunks that are scored: about 3 ms. Reached only when every word of the question is common, and then ranks say little. */
+const SCORED_CHUNKS_MAX = 1_500;
+/** A word in more chunks than this is common; counting stops there. */
+const COMMON_CHUNKS = 400;
+
+/** In how many of the app's chunks the term occurs, at most COMMON_CHUNKS. */
+function chunksWith(db: Connection, appId: string, term: string): number {
+  const row = db
+    .statement('SELECT count(*) AS chunks FROM (SELECT 1 FROM knowledge_index WHERE knowledge_index MATCH :query LIMIT :limit)')
+    .get({ query: matchExpression(appId, [term]), limit: COMMON_CHUNKS });
+  return row?.chunks as number;
+}
+
+/** Of a question that has common words only, so many are looked for together. */
+const COMMON_TERMS_MAX = 4;
+
+/**
+ * The queries to try, best first: the rarer terms, as many as may be scored together. When all are common, the chunks
+ * that have them all come before those that have one. None when no term occurs.
+ */
+function plan(db: Connection, appId: string, terms: readonly string[]): string[] {
+  const counted = terms.map((term) => ({ term, chunks: chunksWith(db, appId, term) })).filter(({ chunks }) => chunks > 0);
+  if (counted.length === 0) return [];
+  const rare = counted.filter(({ chunks }) => chunks < COMMON_CHUNKS).sort((a, b) => a.chunks - b.chunks);
+  if (rare.length === 0) {
+    const common = counted.slice(0, COMMON_TERMS_MAX).map(({ term }) => term);
+    return [matchExpression(appId, common, 'AND'), matchExpression(appId, common)];
+  }
+  let scored = 0;
+  const affordable = rare.filter(({ chunks }) => {
+    scored += chunks;
+    return scored <= SCORED_CHUNKS_MAX;
+  });
+  return [
+    matchExpression(
+      appId,
+      affordable.map(({ term }) => term),
+    ),
+  ];
+}
+
+function find(db: Connection, appId: string, query: string, limit: number): Row[] {
+  // Weights of app_id, title, headings, text. The inner LIMIT bounds what is scored, the middle one what is joined.
+  return db
+    .statement(
+      `SELECT c.id, c.source_id, s.external_key, s.title, c.headings, c.text, best.score
+       FROM (SELECT id, score FROM (
+               SELECT rowid AS id, bm25(knowledge_index, 0.0, 8.0, 4.0, 1.0) AS score FROM knowledge_index
+               WHERE knowledge_index MATCH :query LIMIT :scored)
+             ORDER BY score LIMIT :limit) AS best
+       JOIN knowledge_chunks c ON c.id = best.id
+       JOIN knowledge_sources s ON s.id = c.source_id
+       WHERE c.app_id = :appId AND s.state = 'indexed' AND s.archived_at_ms IS NULL
+       ORDER BY best.score, c.id`,
+    )
+    .all({ query, appId, limit, scored: SCORED_CHUNKS_MAX });
+}
+
+function passageOf(row: Row, score: number): FoundPassage {
+  return {
+    sourceId: row.source_id as string,
+    externalKey: row.external_key as string,
+    title: row.title as string,
+    headings: JSON.parse(row.headings as string) as string[],
+    text: row.text as string,
+    score,
+  };
+}
+
+function findByWords(db: Connection, appId: string, text: string, limit: number): Row[] {
+  for (const query of plan(db, appId, queryTerms(text))) {
+    const found = find(db, appId, query, limit);
+    if (found.length > 0) return found;
+  }
+  return [];
+}
+
+/**
+ * The passages of this app that answer `text` best, at most `limit`: by its words, and by its `meaning` when that is given
+ * (then `db` must have been opened for vectors). Any text is welcome; never throws for its content.
+ */
+export function searchKnowledge(db: Connection, appId: string, text: string, limit: number, meaning?: Meaning): FoundPassage[] {
+  if (meaning === undefined) return findByWords(db, appId, text, limit).map((row) => passageOf(row, -(row.score as number)));
+  const rankings = [findByWords(db, appId, text, limit * FUSED_DEPTH), nearestChunks(db, appId, meaning, limit * FUSED_DEPTH)];
+  const rows = new Map(rankings.flat().map((row) => [row.id as number, row]));
+  return fuseRankings(rankings.map((ranking) => ranking.map((row) => row.id as number)))
+    .slice(0, limit)
+    .map(({ id, score }) => passageOf(rows.get(id) as Row, score));
+}
+
+/** Whether a search in this app can find anything at all. */
+export function hasIndexedKnowledge(db: Connection, appId: string): boolean {
+  return (
+    db
+      .statement(`SELECT 1 AS found FROM knowledge_sources WHERE app_id = :appId AND state = 'indexed' AND archived_at_ms IS NULL LIMIT 1`)
+      .get({ appId }) !== undefined
+  );
+}

@@ -1,0 +1,162 @@
+/**
+ * Vectors of chunks: which chunks still want one, writing them, and the chunks that are nearest to a question's.
+ *
+ * A search compares in two passes: a bit for each number of every vector of the app, then the numbers themselves for the
+ * few that are left. At 10,000 chunks of 768 numbers that takes some 5 ms, comparing all numbers takes some 40 ms.
+ * Needs sqlite-vec on the connection that searches, and only there.
+ */
+import type { Connection, Row } from '../sqlite/connection.ts';
+
+/** A question, or anything else, as a model sees it. */
+export interface Meaning {
+  /** Only vectors of the same model are compared with it. */
+  readonly model: string;
+  readonly vector: Float32Array;
+}
+
+/** What is read of one chunk to embed it, and what must still be so when its vector comes. */
+export interface EmbeddableChunk {
+  readonly id: number;
+  readonly appId: string;
+  readonly sourceId: string;
+  readonly title: string;
+  /** JSON, as it is stored. */
+  readonly headings: string;
+  readonly text: string;
+}
+
+/** Signatures compared in one search: 25 ms. Of an app that has more, those beyond are found by their words only. */
+const COMPARED_MAX = 50_000;
+/** Chunks whose numbers are compared: 3 KB to read for each. An app that has no more is searched exactly. */
+const CANDIDATES_MAX = 128;
+/** A right angle: what lies beyond has nothing to do with the question, and neither has a vector of nothing but zeros. */
+const DISTANCE_MAX = 1;
+
+/** Little-endian, as SQLite's extension reads it on every machine that this runs on. */
+function bytesOf(vector: Float32Array): Buffer {
+  return Buffer.from(vector.buffer, vector.byteOffset, vector.byteLength);
+}
+
+/** One bit for each number, set where it is above their mean: some models' numbers are nearly all positive. */
+export function signatureOf(vector: Float32Array): Buffer {
+  const mean = vector.reduce((sum, value) => sum + value, 0) / vector.length;
+  const signature = Buffer.alloc(Math.ceil(vector.length / 8));
+  for (let index = 0; index < vector.length; index++) {
+    if ((vector[index] ?? 0) > mean) signature[index >> 3] = (signature[index >> 3] ?? 0) | (1 << (index & 7));
+  }
+  return signature;
+}
+
+/** The lowest id of the source's chunks; undefined when it has none. */
+export function firstChunkOf(db: Connection, sourceId: string): number | undefined {
+  const row = db.statement('SELECT min(id) AS id FROM knowledge_chunks WHERE source_id = :sourceId').get({ sourceId });
+  return (row?.id as number | null) ?? undefined;
+}
+
+/**
+ * Of the `count` chunks after the id `after`, those without a vector of `model`, and the last id looked at (undefined
+ * behind the last chunk of all).
+ */
+export function chunksToEmbed(db: Connection, model: string, after: number, count: number) {
+  const page = db
+    .statement('SELECT max(id) AS last FROM (SELECT id FROM knowledge_chunks WHERE id > :after ORDER BY id LIMIT :count)')
+    .get({ after, count });
+  const last = (page?.last as number | null) ?? undefined;
+  if (last === undefined) return { chunks: [], last };
+  const chunks = db
+    .statement(
+      `SELECT c.id, c.app_id, c.source_id, s.title, c.headings, c.text
+       FROM knowledge_chunks c JOIN knowledge_sources s ON s.id = c.source_id
+       LEFT JOIN knowledge_vectors v ON v.chunk_id = c.id AND v.model = :model
+       WHERE c.id > :after AND c.id <= :last AND v.chunk_id IS NULL ORDER BY c.id`,
+    )
+    .all({ model, after, last })
+    .map(
+      (row): EmbeddableChunk => ({
+        id: row.id as number,
+        appId: row.app_id as string,
+        sourceId: row.source_id as string,
+        title: row.title as string,
+        headings: row.headings as string,
+        text: row.text as string,
+      }),
+    );
+  return { chunks, last };
+}
+
+export interface SaveVectorsInput {
+  readonly model: string;
+  readonly vectors: readonly { readonly chunk: EmbeddableChunk; readonly vector: Float32Array }[];
+}
+
+/** A model that came back with other dimensions under its old name: what it said before cannot be compared any more. */
+function dropOtherDimensions(db: Connection, appId: string, model: string, bytes: number): number {
+  const known = db
+    .statement('SELECT length(vector) AS bytes FROM knowledge_vectors WHERE app_id = :appId AND model = :model LIMIT 1')
+    .get({ appId, model });
+  if (known === undefined || known.bytes === bytes) return 0;
+  return db.statement('DELETE FROM knowledge_vectors WHERE app_id = :appId AND model = :model').run({ appId, model }).changes;
+}
+
+/**
+ * Keeps vectors, in place of those of another model. A chunk that was changed or left since it was read gets none: its id
+ * may be another chunk's by now. Answers how many vectors of other dimensions were dropped.
+ */
+function saveVectors(db: Connection, { model, vectors }: SaveVectorsInput): number {
+  let dropped = 0;
+  for (const { chunk, vector } of vectors) {
+    dropped += dropOtherDimensions(db, chunk.appId, model, vector.byteLength);
+    db.statement(
+      `INSERT OR REPLACE INTO knowledge_vectors (chunk_id, app_id, model, signature, vector)
+       SELECT c.id, c.app_id, :model, :signature, :vector FROM knowledge_chunks c JOIN knowledge_sources s ON s.id = c.source_id
+       WHERE c.id = :id AND c.source_id = :sourceId AND c.headings = :headings AND c.text = :text AND s.title = :title`,
+    ).run({
+      model,
+      signature: signatureOf(vector),
+      vector: bytesOf(vector),
+      id: chunk.id,
+      sourceId: chunk.sourceId,
+      headings: chunk.headings,
+      text: chunk.text,
+      title: chunk.title,
+    });
+  }
+  return dropped;
+}
+
+/**
+ * Rows of the app's chunks that mean most nearly the same, nearest first, at most `limit`; vectors of another model or
+ * dimension are passed over. That only what may be found has chunks is knowledge.ts's to see to: asking the sources again
+ * would read through the text of each.
+ */
+export function nearestChunks(db: Connection, appId: string, { model, vector }: Meaning, limit: number): Row[] {
+  const signature = signatureOf(vector);
+  return db
+    .statement(
+      `SELECT c.id, c.source_id, s.external_key, s.title, c.headings, c.text
+       FROM (SELECT v.chunk_id, vec_distance_cosine(v.vector, :vector) AS distance
+             FROM (SELECT chunk_id FROM (SELECT chunk_id, signature FROM knowledge_vectors
+                     WHERE app_id = :appId AND model = :model AND length(signature) = :signatureBytes LIMIT :compared)
+                   ORDER BY vec_distance_hamming(vec_bit(signature), vec_bit(:signature)) LIMIT :candidates) AS alike
+             JOIN knowledge_vectors v ON v.chunk_id = alike.chunk_id AND length(v.vector) = :vectorBytes
+             ORDER BY distance LIMIT :limit) AS near
+       JOIN knowledge_chunks c ON c.id = near.chunk_id
+       JOIN knowledge_sources s ON s.id = c.source_id
+       WHERE near.distance < :farthest
+       ORDER BY near.distance, c.id`,
+    )
+    .all({
+      appId,
+      model,
+      limit,
+      signature,
+      vector: bytesOf(vector),
+      signatureBytes: signature.length,
+      vectorBytes: vector.byteLength,
+      compared: COMPARED_MAX,
+      candidates: CANDIDATES_MAX,
+      farthest: DISTANCE_MAX,
+    });
+}
+
+export const transactions = { saveVectors };

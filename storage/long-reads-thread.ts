@@ -1,0 +1,30 @@
+/** The thread of long reads: one named read after the other, each on a connection of its own that cannot write. */
+import { serveCalls } from '../watch/side-calls.ts';
+import { threadClock } from '../watch/thread-time.ts';
+import { type LongAnswer, type LongRead, longReads } from './long-reads.ts';
+import { FileProblemError } from './organisations/organisation-file.ts';
+import { openReadable } from './organisations/organisation-readers.ts';
+import { StorageError, storageErrorCodeOf } from './sqlite/storage-error.ts';
+
+const clock = threadClock();
+
+serveCalls({
+  read({ path, read, input }: LongRead): LongAnswer {
+    const before = clock().ranMs;
+    try {
+      // Opening takes a millisecond, which no long read notices; kept open, it might be of a file that has gone meanwhile.
+      const { connection } = openReadable(path, {}, () => {});
+      try {
+        const value = longReads[read](connection, input);
+        return { value, tookMs: clock().ranMs - before };
+      } finally {
+        connection.close();
+      }
+    } catch (error) {
+      // Between threads an error is its message and its code.
+      const isAway = error instanceof FileProblemError || (error as NodeJS.ErrnoException).code === 'ENOENT';
+      const code = isAway ? 'unavailable' : storageErrorCodeOf(error);
+      throw new StorageError(code, error instanceof Error ? error.message : String(error));
+    }
+  },
+});

@@ -1,0 +1,112 @@
+/**
+ * Brings a SQLite file to the schema this program knows: numbered steps, each in a transaction of its own, counted in
+ * `PRAGMA user_version`; `PRAGMA application_id` says which kind of file it is. Refuses files it does not understand.
+ */
+import type { Connection } from '../sqlite/connection.ts';
+import { retryWhileBusy } from '../sqlite/database.ts';
+
+export interface Migration {
+  /** 1, 2, 3, … without gaps; a released number never changes its SQL. */
+  readonly version: number;
+  readonly name: string;
+  readonly sql: string;
+}
+
+export type DatabaseKind = 'control' | 'organisation';
+
+/** ASCII "ASvC" and "ASvO": what `file(1)` and this program tell the two kinds apart by. */
+export const APPLICATION_IDS: Readonly<Record<DatabaseKind, number>> = {
+  control: 0x41_53_76_43,
+  organisation: 0x41_53_76_4f,
+};
+
+/** Another process that migrates the same file holds its lock this long at most; longer means that it hangs. */
+const OTHER_MIGRATION_MAX_MS = 30_000;
+
+/** The file cannot be used by this program: made by a newer one, of another kind, or a migration failed on it. */
+export class SchemaError extends Error {
+  readonly path: string;
+  /** `user_version` of the file. */
+  readonly fileVersion: number;
+  /** The newest version that this program knows. */
+  readonly knownVersion: number;
+
+  constructor(message: string, path: string, fileVersion: number, knownVersion: number, cause?: unknown) {
+    super(message, cause === undefined ? undefined : { cause });
+    this.name = 'SchemaError';
+    this.path = path;
+    this.fileVersion = fileVersion;
+    this.knownVersion = knownVersion;
+  }
+}
+
+function integerOf(connection: Connection, sql: string, column: string): number {
+  return Number(connection.statement(sql).get()?.[column]);
+}
+
+/** The file's version; 0 for an empty file. Throws SchemaError for a foreign or a newer one. */
+function understoodVersion(connection: Connection, kind: DatabaseKind, knownVersion: number): number {
+  const version = integerOf(connection, 'PRAGMA user_version', 'user_version');
+  const applicationId = integerOf(connection, 'PRAGMA application_id', 'application_id');
+  if (applicationId !== APPLICATION_IDS[kind]) {
+    const objects = integerOf(connection, 'SELECT count(*) AS objects FROM sqlite_schema', 'objects');
+    if (applicationId === 0 && version === 0 && objects === 0) return 0;
+    const found = `application_id ${applicationId}, version ${version}`;
+    const wanted = `application_id ${APPLICATION_IDS[kind]}, up to version ${knownVersion}`;
+    const message = `${connection.path} is not a database of kind "${kind}" of this service: it has ${found}; this program knows ${wanted}.`;
+    throw new SchemaError(message, connection.path, version, knownVersion);
+  }
+  if (version > knownVersion) {
+    const message =
+      `${connection.path} has schema version ${version}, made by a newer release; ` +
+      `this program knows up to version ${knownVersion}. Start the newer release, or restore a backup made before the upgrade.`;
+    throw new SchemaError(message, connection.path, version, knownVersion);
+  }
+  return version;
+}
+
+/** Applies one migration unless another process was first; answers the file's version afterwards. */
+function advance(connection: Connection, migration: Migration, kind: DatabaseKind, knownVersion: number): number {
+  retryWhileBusy(OTHER_MIGRATION_MAX_MS, () => connection.exec('BEGIN IMMEDIATE'));
+  try {
+    // Read again under the lock: two processes that start together both saw the old version outside it.
+    const version = understoodVersion(connection, kind, knownVersion);
+    if (version >= migration.version) {
+      connection.exec('ROLLBACK');
+      return version;
+    }
+    connection.exec(migration.sql);
+    connection.exec(`PRAGMA application_id = ${APPLICATION_IDS[kind]}; PRAGMA user_version = ${migration.version}`);
+    connection.exec('COMMIT');
+    return migration.version;
+  } catch (error) {
+    rollBack(connection);
+    if (error instanceof SchemaError) throw error;
+    const reason = error instanceof Error ? error.message : String(error);
+    const message = `${connection.path}: migration ${migration.version} (${migration.name}) failed and was rolled back: ${reason}`;
+    throw new SchemaError(message, connection.path, migration.version - 1, knownVersion, error);
+  }
+}
+
+function rollBack(connection: Connection): void {
+  try {
+    connection.exec('ROLLBACK');
+  } catch {
+    // SQLite has already rolled back by itself, as it does when the disk is full; the first error is the one to show.
+  }
+}
+
+/**
+ * Applies what `migrations` holds and the file lacks. Safe to call from several processes at once and on every open:
+ * a file that is up to date costs two pragma reads and no lock. Blocks the thread. Throws SchemaError.
+ */
+export function migrate(connection: Connection, migrations: readonly Migration[], kind: DatabaseKind): void {
+  migrations.forEach((migration, index) => {
+    if (migration.version !== index + 1)
+      throw new Error(`migration "${migration.name}" is number ${index + 1} but says ${migration.version}`);
+  });
+  let version = understoodVersion(connection, kind, migrations.length);
+  for (const migration of migrations) {
+    if (migration.version > version) version = advance(connection, migration, kind, migrations.length);
+  }
+}

@@ -1,0 +1,130 @@
+/**
+ * Organisations that come to this cell (decisions §10), in the control file: what their old cell sends is received, then
+ * adopted (in place under its seal, not yet of this cell), and at last unsealed. Or it is discarded, while it is not unsealed.
+ *
+ * Invariants: what belongs to an earlier move than the one that is known is refused; nothing here takes a seal off by itself.
+ */
+import { Refusal } from '../../protocol/errors.ts';
+import { type ControlRows, replaceControlRows } from '../organisations/control-rows.ts';
+import { noteOrganisationFile } from '../organisations/organisations.ts';
+import type { Connection } from '../sqlite/connection.ts';
+import { placementVersionOf, readMove } from './moves.ts';
+import { cellOf, transactions as placing } from './placements.ts';
+
+export type ArrivalStep = 'receiving' | 'adopted' | 'unsealed' | 'discarded';
+
+export interface ArrivalRow {
+  readonly organisationId: string;
+  readonly moveId: string;
+  readonly sourceCell: string;
+  readonly step: ArrivalStep;
+  readonly startedAtMs: number;
+  readonly updatedAtMs: number;
+}
+
+/** The last move of the organisation to this cell. */
+export function readArrival(control: Connection, organisationId: string): ArrivalRow | undefined {
+  const row = control.statement('SELECT * FROM arrivals WHERE organisation_id = :organisationId').get({ organisationId });
+  if (row === undefined) return undefined;
+  return {
+    organisationId,
+    moveId: row.move_id as string,
+    sourceCell: row.source_cell as string,
+    step: row.step as ArrivalStep,
+    startedAtMs: row.started_at_ms as number,
+    updatedAtMs: row.updated_at_ms as number,
+  };
+}
+
+/** Ids of organisations whose arrival was called off: what has come of them may lie here still. */
+export function discardedArrivals(control: Connection): ArrivalRow[] {
+  return control
+    .statement("SELECT organisation_id FROM arrivals WHERE step = 'discarded' ORDER BY organisation_id")
+    .all()
+    .flatMap((row) => readArrival(control, row.organisation_id as string) ?? []);
+}
+
+interface ArrivalRef {
+  readonly organisationId: string;
+  readonly moveId: string;
+  readonly nowMs: number;
+}
+
+/** @throws Refusal conflict while the organisation lives here, or its own move away from here has not ended. */
+function requireAway(db: Connection, organisationId: string, cell: string): void {
+  const move = readMove(db, organisationId);
+  if (move !== undefined && move.step !== 'aborted' && move.step !== 'done') {
+    const message = `Cell ${cell} has not put the organisation away yet since it moved to ${move.targetCell}. Send the request again.`;
+    throw new Refusal('internal', message, { status: 503, retryAfterS: 1 });
+  }
+  if (cellOf(db, cell, organisationId) === cell || move?.step === 'aborted') {
+    throw new Refusal('conflict', `The organisation ${organisationId} lives on cell ${cell} already.`);
+  }
+}
+
+function setStep(db: Connection, { organisationId, moveId, nowMs }: ArrivalRef, from: readonly ArrivalStep[], to: ArrivalStep): boolean {
+  const { changes } = db
+    .statement(
+      `UPDATE arrivals SET step = :to, updated_at_ms = :nowMs
+       WHERE organisation_id = :organisationId AND move_id = :moveId AND step IN (SELECT value FROM json_each(:from))`,
+    )
+    .run({ organisationId, moveId, nowMs, to, from: JSON.stringify(from) });
+  return changes === 1;
+}
+
+/**
+ * Lets a move begin here, or answers how far it has come.
+ * @throws Refusal conflict when it is not to be; internal (503) when it may be in a moment.
+ */
+function offerArrival(db: Connection, input: ArrivalRef & { sourceCell: string; cell: string }): ArrivalStep {
+  const { organisationId, moveId, sourceCell, cell, nowMs } = input;
+  const known = readArrival(db, organisationId);
+  if (known?.moveId === moveId && known.step !== 'discarded') return known.step;
+  if (known !== undefined && known.moveId >= moveId) {
+    throw new Refusal('conflict', `Cell ${cell} has given this move of ${organisationId} up, or knows a newer one.`);
+  }
+  requireAway(db, organisationId, cell);
+  db.statement(
+    `INSERT INTO arrivals (organisation_id, move_id, source_cell, step, started_at_ms, updated_at_ms)
+     VALUES (:organisationId, :moveId, :sourceCell, 'receiving', :nowMs, :nowMs)
+     ON CONFLICT (organisation_id) DO UPDATE SET move_id = excluded.move_id, source_cell = excluded.source_cell,
+       step = excluded.step, started_at_ms = excluded.started_at_ms, updated_at_ms = excluded.updated_at_ms`,
+  ).run({ organisationId, moveId, sourceCell, nowMs });
+  return 'receiving';
+}
+
+/** Takes the organisation's rows over once its file is in place. It stays the other cell's. False when the arrival was called off. */
+function adoptArrival(db: Connection, input: ArrivalRef & { rows: ControlRows }): boolean {
+  const { organisationId, moveId, rows, nowMs } = input;
+  const arrival = readArrival(db, organisationId);
+  if (arrival?.moveId !== moveId) return false;
+  if (arrival.step !== 'receiving') return arrival.step !== 'discarded';
+  // From when it last left this cell: it would keep the rows as they were then.
+  db.statement("DELETE FROM moves WHERE organisation_id = :organisationId AND step = 'done'").run({ organisationId });
+  replaceControlRows(db, organisationId, rows);
+  // It is in place, under its seal.
+  noteOrganisationFile(db, { organisationId, nowMs });
+  // Rows without a placement would say that it lives here.
+  placing.placeOrganisation(db, { organisationId, cell: arrival.sourceCell, version: placementVersionOf(moveId), nowMs });
+  return setStep(db, input, ['receiving'], 'adopted');
+}
+
+/** The organisation is this cell's, and its file takes writes. True also when that was noted before. */
+function settleArrival(db: Connection, input: ArrivalRef): boolean {
+  const { organisationId, moveId } = input;
+  if (readArrival(db, organisationId)?.moveId === moveId) {
+    // A row that says that it has gone from here would keep its rows still for ever.
+    db.statement("DELETE FROM moves WHERE organisation_id = :organisationId AND step = 'done'").run({ organisationId });
+  }
+  return setStep(db, input, ['adopted', 'unsealed'], 'unsealed');
+}
+
+/** Calls an arrival off. Answers the step that it is at afterwards; undefined: there is no such arrival. */
+function discardArrival(db: Connection, input: ArrivalRef): ArrivalStep | undefined {
+  setStep(db, input, ['receiving', 'adopted'], 'discarded');
+  const arrival = readArrival(db, input.organisationId);
+  return arrival?.moveId === input.moveId ? arrival.step : undefined;
+}
+
+/** Writes of the control file. */
+export const transactions = { offerArrival, adoptArrival, settleArrival, discardArrival };

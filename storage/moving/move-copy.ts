@@ -1,0 +1,168 @@
+/**
+ * The copy of an organisation that leaves (decisions §10): its file as it is under its seal, its rows of the control file, and
+ * which uploads belong to it. A manifest lists all of it by digest. Blocks: runs in move-thread.ts.
+ */
+import { createHash, randomBytes } from 'node:crypto';
+import { closeSync, fsyncSync, openSync, readFileSync, renameSync, rmSync, statSync, writeFileSync, writeSync } from 'node:fs';
+import { join } from 'node:path';
+import type { DataLayout } from '../files/files-layout.ts';
+import { controlMigrations } from '../migrations/control.ts';
+import { organisationMigrations } from '../migrations/organisation.ts';
+import { type ControlRows, readControlRows } from '../organisations/control-rows.ts';
+import { openReader } from '../sqlite/database.ts';
+import { copyDatabase, type DatabaseFacts, sha256OfFile, syncPath, verifyDatabase } from '../sqlite/database-copy.ts';
+import { type Content, contentPath, makeFolder, moveFolder } from './move-folders.ts';
+import type { CopyRecord } from './moves.ts';
+import { readSeal } from './seal.ts';
+
+/** Of the files that this program writes: cells exchange organisations when these are the same. */
+export const SCHEMA_VERSIONS = { control: controlMigrations.length, organisation: organisationMigrations.length } as const;
+
+export interface MoveRef {
+  readonly organisationId: string;
+  readonly moveId: string;
+}
+
+export interface UploadContent extends Content {
+  readonly id: string;
+}
+
+/** All that a move takes along. Lies beside the copy as JSON, named by its digest. */
+export interface Manifest extends MoveRef {
+  readonly database: Content & Pick<DatabaseFacts, 'schemaVersion' | 'rows'>;
+  readonly controlSchemaVersion: number;
+  readonly control: ControlRows;
+  readonly uploads: readonly UploadContent[];
+  /** Uploads that have a row and no file: they were lost before the move. */
+  readonly lostUploads: readonly string[];
+}
+
+/** What was digested before the file was sealed: uploads never change, and under the seal every second counts. */
+const KNOWN_UPLOADS = 'uploads.json';
+
+function sizeOf(path: string): number | undefined {
+  return statSync(path, { throwIfNoEntry: false })?.size;
+}
+
+function readKnown(path: string): Record<string, Content> {
+  try {
+    return JSON.parse(readFileSync(path, 'utf8')) as Record<string, Content>;
+  } catch {
+    // None yet, or a torn write: everything is digested again.
+    return {};
+  }
+}
+
+function uploadIds(layout: DataLayout, organisationId: string): string[] {
+  const db = openReader(layout.organisation(organisationId));
+  try {
+    return db
+      .statement('SELECT id FROM uploads ORDER BY id')
+      .all()
+      .map((row) => row.id as string);
+  } finally {
+    db.close();
+  }
+}
+
+/** The uploads that the organisation has now, by digest; `lost`: those without a file. */
+export function listUploads(layout: DataLayout, { organisationId, moveId }: MoveRef): { uploads: UploadContent[]; lost: string[] } {
+  const folder = moveFolder(layout, 'leaving', organisationId, moveId);
+  makeFolder(folder);
+  const known = readKnown(join(folder, KNOWN_UPLOADS));
+  const uploads: UploadContent[] = [];
+  const lost: string[] = [];
+  for (const id of uploadIds(layout, organisationId)) {
+    const path = layout.upload(organisationId, id);
+    const size = sizeOf(path);
+    if (size === undefined) lost.push(id);
+    else uploads.push({ id, size, sha256: known[id]?.size === size ? known[id].sha256 : sha256OfFile(path) });
+  }
+  const digests = Object.fromEntries(uploads.map(({ id, size, sha256 }) => [id, { size, sha256 }]));
+  writeFileSync(join(folder, KNOWN_UPLOADS), JSON.stringify(digests), { mode: 0o600 });
+  return { uploads, lost };
+}
+
+/** Writes the text under its digest. */
+function keepText(folder: string, text: string): Content {
+  const bytes = Buffer.from(text, 'utf8');
+  const sha256 = createHash('sha256').update(bytes).digest('hex');
+  const path = contentPath(folder, sha256);
+  const unfinished = `${path}.${randomBytes(4).toString('hex')}.part`;
+  const file = openSync(unfinished, 'wx', 0o600);
+  try {
+    writeSync(file, bytes);
+    fsyncSync(file);
+  } finally {
+    closeSync(file);
+  }
+  renameSync(unfinished, path);
+  syncPath(folder);
+  return { sha256, size: bytes.length };
+}
+
+/** Copies the sealed file under its digest and looks the copy through. @throws Error unless it carries this move's seal. */
+function copySealed(layout: DataLayout, folder: string, { organisationId, moveId }: MoveRef): DatabaseFacts {
+  // A name of its own: two drivers of one move may copy at once.
+  const unfinished = join(folder, `database.${randomBytes(4).toString('hex')}.part`);
+  try {
+    copyDatabase(layout.organisation(organisationId), unfinished);
+    const copy = openReader(unfinished);
+    const seal = readSeal(copy);
+    copy.close();
+    if (seal?.moveId !== moveId || seal.sealedAtMs === null) throw new Error(`the file of ${organisationId} is not sealed by ${moveId}`);
+    const facts = verifyDatabase(unfinished);
+    renameSync(unfinished, contentPath(folder, facts.sha256));
+    syncPath(folder);
+    return facts;
+  } catch (error) {
+    rmSync(unfinished, { force: true });
+    throw error;
+  }
+}
+
+function controlRowsOf(layout: DataLayout, organisationId: string): ControlRows {
+  const control = openReader(layout.control);
+  try {
+    return readControlRows(control, organisationId);
+  } finally {
+    control.close();
+  }
+}
+
+/** Makes the copy and its manifest. @throws DamagedDatabase, StorageError or the system's error; then it can be tried again. */
+export function copyOrganisation(layout: DataLayout, ref: MoveRef): CopyRecord {
+  const { organisationId, moveId } = ref;
+  const folder = moveFolder(layout, 'leaving', organisationId, moveId);
+  makeFolder(folder);
+  const { sha256, size, schemaVersion, rows } = copySealed(layout, folder, ref);
+  const { uploads, lost } = listUploads(layout, ref);
+  const manifest: Manifest = {
+    organisationId,
+    moveId,
+    database: { sha256, size, schemaVersion, rows },
+    controlSchemaVersion: SCHEMA_VERSIONS.control,
+    control: controlRowsOf(layout, organisationId),
+    uploads,
+    lostUploads: lost,
+  };
+  return {
+    manifest: keepText(folder, JSON.stringify(manifest)).sha256,
+    schemaVersion,
+    bytes: size,
+    rows: Object.values(rows).reduce((sum, count) => sum + count, 0),
+    uploads: uploads.length,
+    uploadBytes: uploads.reduce((sum, upload) => sum + upload.size, 0),
+  };
+}
+
+/** The manifest with this digest. @throws Error when the file is not there, is something else or belongs to another move. */
+export function readManifest(folder: string, sha256: string, { organisationId, moveId }: MoveRef): Manifest {
+  const bytes = readFileSync(contentPath(folder, sha256));
+  if (createHash('sha256').update(bytes).digest('hex') !== sha256) throw new Error(`the manifest ${sha256} is damaged`);
+  const manifest = JSON.parse(bytes.toString('utf8')) as Manifest;
+  if (manifest.organisationId !== organisationId || manifest.moveId !== moveId) {
+    throw new Error(`the manifest ${sha256} is of ${manifest.moveId} and not of ${moveId}`);
+  }
+  return manifest;
+}

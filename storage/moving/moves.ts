@@ -1,0 +1,228 @@
+/**
+ * Organisations that leave this cell (decisions §10): how far each move has come, in the control file. A step is noted when
+ * it is done. Every change names the step that it goes on from, so of two that drive one move only one gets on.
+ *
+ * Invariant: a move is switched or aborted, never both; the map names the other cell exactly when it is switched.
+ */
+import { Refusal } from '../../protocol/errors.ts';
+import type { Connection, Row } from '../sqlite/connection.ts';
+import { cellOf, isOrganisationKnown, transactions as placing, readPlacement } from './placements.ts';
+
+/** In their order; the last one stands beside the others. What each means: machines/organisation-move.ts. */
+export const MOVE_STEPS = ['begun', 'sealed', 'copied', 'shipped', 'switched', 'unsealed', 'done', 'aborted'] as const;
+export type MoveStep = (typeof MOVE_STEPS)[number];
+
+/** What was copied; `manifest` is the digest of a file that lists it (move-files.ts). */
+export interface CopyRecord {
+  readonly manifest: string;
+  /** Of the organisation's file: schema version, bytes, rows in all its tables. */
+  readonly schemaVersion: number;
+  readonly bytes: number;
+  readonly rows: number;
+  readonly uploads: number;
+  readonly uploadBytes: number;
+}
+
+export interface MoveRow {
+  readonly organisationId: string;
+  readonly moveId: string;
+  readonly targetCell: string;
+  readonly step: MoveStep;
+  /** Null until it is made. */
+  readonly copy: CopyRecord | null;
+  /** Why it does not get on, or was given up; null when nothing is wrong. */
+  readonly error: string | null;
+  readonly startedAtMs: number;
+  /** Also when its driver last said that it is alive. */
+  readonly updatedAtMs: number;
+}
+
+const MOVE_ID = /^mov_([0-9]{10})_([0-9]{14})_[0-9a-f]{16}$/;
+
+export function isMoveId(text: string): boolean {
+  return MOVE_ID.test(text);
+}
+
+/** Ids of moves of one organisation sort in the order in which they began, on whichever cells: by placement, then by time. */
+function moveIdOf(version: number, startedAtMs: number, nonce: string): string {
+  return `mov_${String(version).padStart(10, '0')}_${String(startedAtMs).padStart(14, '0')}_${nonce}`;
+}
+
+/** The version of the placement that the move starts from; its end has the next one. @throws Error for no id of a move. */
+export function placementVersionOf(moveId: string): number {
+  const version = MOVE_ID.exec(moveId)?.[1];
+  if (version === undefined) throw new Error(`not the id of a move: ${moveId}`);
+  return Number(version);
+}
+
+const COLUMNS = 'organisation_id, move_id, target_cell, step, manifest, error, started_at_ms, updated_at_ms';
+
+function moveOf(row: Row): MoveRow {
+  return {
+    organisationId: row.organisation_id as string,
+    moveId: row.move_id as string,
+    targetCell: row.target_cell as string,
+    step: row.step as MoveStep,
+    copy: row.manifest === null ? null : (JSON.parse(row.manifest as string) as CopyRecord),
+    error: row.error as string | null,
+    startedAtMs: row.started_at_ms as number,
+    updatedAtMs: row.updated_at_ms as number,
+  };
+}
+
+/** The last move of the organisation away from here. */
+export function readMove(control: Connection, organisationId: string): MoveRow | undefined {
+  const row = control.statement(`SELECT ${COLUMNS} FROM moves WHERE organisation_id = :organisationId`).get({ organisationId });
+  return row === undefined ? undefined : moveOf(row);
+}
+
+/** How long it is looked whether an aborted move has left its seal; whoever begins another one looks, too. */
+const ABORTED_LOOKED_AT_MS = 3_600_000;
+
+/** Those that may need somebody: one that was aborted lately has perhaps a seal to take off. */
+export function listUnfinishedMoves(control: Connection, nowMs: number): MoveRow[] {
+  return control
+    .statement(
+      `SELECT ${COLUMNS} FROM moves WHERE step <> 'done' AND (step <> 'aborted' OR updated_at_ms > :sinceMs) ORDER BY started_at_ms`,
+    )
+    .all({ sinceMs: nowMs - ABORTED_LOOKED_AT_MS })
+    .map(moveOf);
+}
+
+/** Organisations that have rows here and live elsewhere although nobody moved them from here. */
+export function listStranded(control: Connection, cell: string): { organisationId: string; cell: string; version: number }[] {
+  return control
+    .statement(
+      `SELECT organisation_id, cell, version FROM placements WHERE cell <> :cell
+         AND EXISTS (SELECT 1 FROM organisations WHERE id = organisation_id)
+         AND NOT EXISTS (SELECT 1 FROM moves WHERE moves.organisation_id = placements.organisation_id AND step IN ('switched', 'unsealed', 'done'))
+         AND NOT EXISTS (SELECT 1 FROM arrivals WHERE arrivals.organisation_id = placements.organisation_id AND step IN ('receiving', 'adopted'))`,
+    )
+    .all({ cell })
+    .map((row) => ({ organisationId: row.organisation_id as string, cell: row.cell as string, version: row.version as number }));
+}
+
+interface MoveRef {
+  readonly organisationId: string;
+  readonly moveId: string;
+  readonly nowMs: number;
+}
+
+interface BeginInput {
+  readonly organisationId: string;
+  /** This cell. */
+  readonly cell: string;
+  readonly targetCell: string;
+  /** 16 hex characters. */
+  readonly nonce: string;
+  readonly nowMs: number;
+}
+
+function requireHere(db: Connection, { organisationId, cell }: BeginInput): void {
+  if (!isOrganisationKnown(db, organisationId)) throw new Refusal('not_found', `There is no organisation ${organisationId}.`);
+  const placed = cellOf(db, cell, organisationId);
+  if (placed !== cell) throw new Refusal('conflict', `The organisation ${organisationId} lives on cell ${placed}. Move it from there.`);
+}
+
+/**
+ * Begins a move, or answers the one that is under way to the same cell.
+ * @throws Refusal not_found; conflict when the organisation does not live here, or is on its way to another cell.
+ */
+function beginMove(db: Connection, input: BeginInput): MoveRow {
+  const { organisationId, targetCell, nonce, nowMs } = input;
+  requireHere(db, input);
+  const before = readMove(db, organisationId);
+  if (before !== undefined && before.step !== 'done' && before.step !== 'aborted') {
+    if (before.targetCell === targetCell) return before;
+    throw new Refusal('conflict', `The organisation ${organisationId} is on its way to cell ${before.targetCell}. Abort that move first.`);
+  }
+  const startedAtMs = Math.max(nowMs, (before?.startedAtMs ?? 0) + 1);
+  const moveId = moveIdOf(readPlacement(db, organisationId)?.version ?? 0, startedAtMs, nonce);
+  db.statement('DELETE FROM moves WHERE organisation_id = :organisationId').run({ organisationId });
+  db.statement(
+    `INSERT INTO moves (organisation_id, move_id, target_cell, step, started_at_ms, updated_at_ms)
+     VALUES (:organisationId, :moveId, :targetCell, 'begun', :startedAtMs, :startedAtMs)`,
+  ).run({ organisationId, moveId, targetCell, startedAtMs });
+  return readMove(db, organisationId) as MoveRow;
+}
+
+/** True for the first who asks having seen the row as it is: who drives a move says so, and others leave it alone then. */
+function claimMove(db: Connection, { organisationId, moveId, nowMs, seenAtMs }: MoveRef & { seenAtMs: number }): boolean {
+  const { changes } = db
+    .statement(
+      `UPDATE moves SET updated_at_ms = max(:nowMs, :seenAtMs + 1)
+       WHERE organisation_id = :organisationId AND move_id = :moveId AND updated_at_ms = :seenAtMs`,
+    )
+    .run({ organisationId, moveId, nowMs, seenAtMs });
+  return changes === 1;
+}
+
+/** The driver is alive. `error`: what has gone wrong since the step; undefined: as before. */
+function noteMove(db: Connection, { organisationId, moveId, nowMs, step, error }: MoveRef & { step: MoveStep; error?: string }): void {
+  db.statement(
+    `UPDATE moves SET updated_at_ms = max(updated_at_ms, :nowMs), error = coalesce(:error, error)
+     WHERE organisation_id = :organisationId AND move_id = :moveId AND step = :step`,
+  ).run({ organisationId, moveId, nowMs, step, error: error ?? null });
+}
+
+interface AdvanceInput extends MoveRef {
+  readonly from: MoveStep;
+  readonly to: MoveStep;
+  /** What was copied, with the step that copied it. */
+  readonly copy?: CopyRecord;
+}
+
+/** The move has come from one step to the next. False when it was not there any more. */
+function advanceMove(db: Connection, { organisationId, moveId, nowMs, from, to, copy }: AdvanceInput): boolean {
+  const { changes } = db
+    .statement(
+      `UPDATE moves SET step = :to, manifest = coalesce(:copy, manifest), error = NULL, updated_at_ms = max(updated_at_ms, :nowMs)
+       WHERE organisation_id = :organisationId AND move_id = :moveId AND step = :from`,
+    )
+    .run({ organisationId, moveId, nowMs, from, to, copy: copy === undefined ? null : JSON.stringify(copy) });
+  return changes === 1;
+}
+
+/**
+ * The point of no return: the step and the map change together. False when the move was not at `shipped` any more.
+ * @throws Error when the organisation was placed elsewhere meanwhile, which nobody but its own cell may do.
+ */
+function switchMove(db: Connection, input: MoveRef & { cell: string }): boolean {
+  const { organisationId, moveId, cell, nowMs } = input;
+  const targetCell = readMove(db, organisationId)?.targetCell;
+  if (targetCell === undefined || !advanceMove(db, { organisationId, moveId, nowMs, from: 'shipped', to: 'switched' })) return false;
+  const version = placementVersionOf(moveId) + 1;
+  const placed = readPlacement(db, organisationId);
+  if (placed !== undefined && (placed.cell !== cell || placed.version >= version)) {
+    throw new Error(`${organisationId} was placed on cell ${placed.cell} at version ${placed.version} while it was being moved`);
+  }
+  placing.placeOrganisation(db, { organisationId, cell: targetCell, version, nowMs });
+  return true;
+}
+
+/** Gives the move up, unless the map has been switched. Answers the step that it is at afterwards; undefined: there is no such move. */
+function abortMove(db: Connection, { organisationId, moveId, nowMs, error }: MoveRef & { error: string | null }): MoveStep | undefined {
+  db.statement(
+    `UPDATE moves SET step = 'aborted', error = coalesce(:error, error), updated_at_ms = max(updated_at_ms, :nowMs)
+     WHERE organisation_id = :organisationId AND move_id = :moveId AND step IN ('begun', 'sealed', 'copied', 'shipped')`,
+  ).run({ organisationId, moveId, nowMs, error });
+  const move = readMove(db, organisationId);
+  return move?.moveId === moveId ? move.step : undefined;
+}
+
+/** Under which the file of an organisation is sealed that nobody moved from here; `version`: of the placement that says where it lives. */
+export function goneMoveId(version: number, nowMs: number): string {
+  return moveIdOf(Math.max(0, version - 1), nowMs, '0'.repeat(16));
+}
+
+/** The organisation lives elsewhere although nobody moved it from here: this cell was restored from a backup of before its move. */
+function noteGone(db: Connection, input: { organisationId: string; moveId: string; cell: string; nowMs: number }): void {
+  db.statement('DELETE FROM moves WHERE organisation_id = :organisationId').run({ organisationId: input.organisationId });
+  db.statement(
+    `INSERT INTO moves (organisation_id, move_id, target_cell, step, started_at_ms, updated_at_ms)
+     VALUES (:organisationId, :moveId, :cell, 'done', :nowMs, :nowMs)`,
+  ).run(input);
+}
+
+/** Writes of the control file. */
+export const transactions = { beginMove, claimMove, noteMove, advanceMove, switchMove, abortMove, noteGone };

@@ -1,0 +1,86 @@
+/**
+ * Where organisations live, for those that were ever placed on a cell (decisions §10). Of two placements the one with the
+ * higher version holds, whichever way and in whatever order they arrive. An organisation without a row lives where its file is.
+ */
+import type { Connection, Row } from '../sqlite/connection.ts';
+
+export interface Placement {
+  readonly cell: string;
+  /** Rises with every move of the organisation, from 1. */
+  readonly version: number;
+  readonly placedAtMs: number;
+}
+
+/** A placement as cells tell it to each other. */
+export interface KnownPlacement {
+  readonly organisationId: string;
+  readonly cell: string;
+  readonly version: number;
+}
+
+/** Written in one transaction when a map is taken over: more would hold up the writes of others. */
+export const PLACEMENTS_PER_WRITE_MAX = 500;
+
+/** Undefined: nobody ever placed the organisation. */
+export function readPlacement(control: Connection, organisationId: string): Placement | undefined {
+  const row = control
+    .statement('SELECT cell, version, placed_at_ms FROM placements WHERE organisation_id = :organisationId')
+    .get({ organisationId });
+  if (row === undefined) return undefined;
+  return { cell: row.cell as string, version: row.version as number, placedAtMs: row.placed_at_ms as number };
+}
+
+/** Whether the control file has the organisation's own row: it lives here, or did before it moved. */
+export function isOrganisationKnown(control: Connection, organisationId: string): boolean {
+  return control.statement('SELECT 1 FROM organisations WHERE id = :organisationId').get({ organisationId }) !== undefined;
+}
+
+/** The cell on which the organisation lives, as far as the control file of cell `self` tells; undefined: it has never heard of it. */
+export function cellOf(control: Connection, self: string, organisationId: string): string | undefined {
+  return readPlacement(control, organisationId)?.cell ?? (isOrganisationKnown(control, organisationId) ? self : undefined);
+}
+
+function knownOf(row: Row): KnownPlacement {
+  return { organisationId: row.organisation_id as string, cell: row.cell as string, version: row.version as number };
+}
+
+/** Up to `limit` placements on the cell, of organisations after the id `after` ('' for the first ones). */
+export function listPlacementsOn(control: Connection, cell: string, after: string, limit: number): KnownPlacement[] {
+  return control
+    .statement(
+      `SELECT organisation_id, cell, version FROM placements
+       WHERE cell = :cell AND organisation_id > :after ORDER BY organisation_id LIMIT :limit`,
+    )
+    .all({ cell, after, limit })
+    .map(knownOf);
+}
+
+/** How many organisations were placed on each cell. */
+export function countPlacements(control: Connection): ReadonlyMap<string, number> {
+  const rows = control.statement('SELECT cell, count(*) AS n FROM placements GROUP BY cell').all();
+  return new Map(rows.map((row) => [row.cell as string, row.n as number]));
+}
+
+function place(db: Connection, { organisationId, cell, version }: KnownPlacement, nowMs: number): boolean {
+  const { changes } = db
+    .statement(
+      `INSERT INTO placements (organisation_id, cell, version, placed_at_ms) VALUES (:organisationId, :cell, :version, :nowMs)
+       ON CONFLICT (organisation_id) DO UPDATE SET cell = excluded.cell, version = excluded.version, placed_at_ms = excluded.placed_at_ms
+       WHERE excluded.version > placements.version`,
+    )
+    .run({ organisationId, cell, version, nowMs });
+  return changes === 1;
+}
+
+/** Writes of the control file. */
+export const transactions = {
+  /** True when it took effect: nobody had placed the organisation, or under a lower version only. */
+  placeOrganisation(db: Connection, input: KnownPlacement & { nowMs: number }): boolean {
+    return place(db, input, input.nowMs);
+  },
+
+  /** The same for many, PLACEMENTS_PER_WRITE_MAX at most. Answers the organisations whose placement changed. */
+  takeOverPlacements(db: Connection, input: { placements: readonly KnownPlacement[]; nowMs: number }): string[] {
+    return input.placements.filter((known) => place(db, known, input.nowMs)).map(({ organisationId }) => organisationId);
+  },
+};

@@ -1,0 +1,88 @@
+/**
+ * The seal of an organisation's file (decisions §10): while it is there the file does not change, whichever process of the cell
+ * tries, because the writer looks at it inside the transaction of the writes. An organisation that moves is copied under its
+ * seal, and the copy carries it: of two copies at most one has none.
+ *
+ * It is put on in two stages. Closing: no turn is opened any more, and those that run come to their end. Sealed: nothing is
+ * written but what breaks the seal. Only the move that put it on takes it off.
+ */
+import type { Connection } from '../sqlite/connection.ts';
+import type { Sealing } from '../sqlite/writer.ts';
+
+export interface Seal {
+  /** The move that put it on. */
+  readonly moveId: string;
+  /** Null while turns may still end. */
+  readonly sealedAtMs: number | null;
+}
+
+/** `sealed_at_ms` of a file that is closing. */
+const CLOSING = 0;
+/** What begins something that has to be waited for. */
+const OPENING: ReadonlySet<string> = new Set(['openTurn']);
+
+/** Undefined: the file takes every write. */
+export function readSeal(db: Connection): Seal | undefined {
+  const row = db.statement('SELECT move_id, sealed_at_ms FROM seal WHERE id = 1').get();
+  if (row === undefined) return undefined;
+  return { moveId: row.move_id as string, sealedAtMs: row.sealed_at_ms === CLOSING ? null : (row.sealed_at_ms as number) };
+}
+
+/** The nodes whose turns have no end yet, each once; a node that is gone has left its turns open. */
+export function ownersOfOpenTurns(db: Connection): string[] {
+  return db
+    .statement(
+      `SELECT DISTINCT c.owner FROM turns t JOIN conversations c ON c.id = t.conversation_id
+       WHERE t.ended_at_ms IS NULL ORDER BY c.owner`,
+    )
+    .all()
+    .map((row) => row.owner as string);
+}
+
+interface SealInput {
+  readonly moveId: string;
+  readonly nowMs: number;
+}
+
+/** Whether the seal is this move's afterwards. What an earlier move left, whose driver came late, is taken over: ids of moves rise. */
+function putOn(db: Connection, moveId: string, sealedAtMs: number): boolean {
+  db.statement(
+    `INSERT INTO seal (id, move_id, sealed_at_ms) VALUES (1, :moveId, :sealedAtMs)
+     ON CONFLICT (id) DO UPDATE SET move_id = excluded.move_id WHERE seal.move_id < excluded.move_id`,
+  ).run({
+    moveId,
+    sealedAtMs,
+  });
+  return readSeal(db)?.moveId === moveId;
+}
+
+/** Writes of an organisation's file. Each may be repeated. */
+export const transactions = {
+  /** From now on no turn is opened. False when another move has its seal on the file. */
+  closeOrganisation(db: Connection, { moveId }: SealInput): boolean {
+    return putOn(db, moveId, CLOSING);
+  },
+
+  /** From now on nothing else is written. False when another move has its seal on the file. */
+  sealOrganisation(db: Connection, { moveId, nowMs }: SealInput): boolean {
+    if (!putOn(db, moveId, nowMs)) return false;
+    db.statement(`UPDATE seal SET sealed_at_ms = :nowMs WHERE id = 1 AND sealed_at_ms = ${CLOSING}`).run({ nowMs });
+    return true;
+  },
+
+  /** Takes this move's seal off; another move's stays. */
+  unsealOrganisation(db: Connection, { moveId }: { moveId: string }): void {
+    db.statement('DELETE FROM seal WHERE id = 1 AND move_id = :moveId').run({ moveId });
+  },
+};
+
+/** What the writer thread asks. */
+export const sealing: Sealing = {
+  appliesTo: (db) => db.statement("SELECT 1 AS found FROM sqlite_schema WHERE type = 'table' AND name = 'seal'").get() !== undefined,
+  refusals(db) {
+    const seal = readSeal(db);
+    if (seal === undefined) return undefined;
+    return seal.sealedAtMs === null ? (name) => OPENING.has(name) : (name) => !Object.hasOwn(transactions, name);
+  },
+  isChangedBy: (name) => Object.hasOwn(transactions, name),
+};

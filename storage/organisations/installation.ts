@@ -1,0 +1,70 @@
+/** Small facts about this installation, by name, and the console's one-time links; in `control.sqlite`. */
+import type { Connection } from '../sqlite/connection.ts';
+
+export function readInstallation(control: Connection, name: string): string | undefined {
+  return control.statement('SELECT value FROM installation WHERE name = :name').get({ name })?.value as string | undefined;
+}
+
+/** Links that can wait to be opened; each start makes one. */
+const CONSOLE_LINKS_MAX = 100;
+const LINK = 'console_link:';
+const ENDED = 'console_session_ended ';
+/** A week beyond the session's own time. */
+const ENDED_KEPT_MS = 7 * 24 * 60 * 60 * 1000;
+/** Kept however old: a clock that is far ahead must not have them forgotten. An operator signs in a few times a day; these are 0.2 MB. */
+const ENDED_KEPT = 1_000;
+
+/** Whether the link is there: guesses are turned away without a write. */
+export function hasConsoleLink(control: Connection, codeHash: string): boolean {
+  return readInstallation(control, LINK + codeHash) !== undefined;
+}
+
+/** Whether the console's session was ended, or its operator was told that it has run out. `hash`: SHA-256 of its cookie. */
+export function isConsoleSessionEnded(control: Connection, hash: string): boolean {
+  return readInstallation(control, ENDED + hash) !== undefined;
+}
+
+export const transactions = {
+  noteInstallation(db: Connection, input: { name: string; value: string }): void {
+    db.statement('INSERT INTO installation (name, value) VALUES (:name, :value) ON CONFLICT (name) DO UPDATE SET value = :value').run(
+      input,
+    );
+  },
+
+  /** Notes the fact unless it is known, and answers the value that stands: of several that come together one is first. */
+  settleInstallation(db: Connection, input: { name: string; value: string }): string {
+    db.statement('INSERT INTO installation (name, value) VALUES (:name, :value) ON CONFLICT (name) DO NOTHING').run(input);
+    return readInstallation(db, input.name) ?? input.value;
+  },
+
+  /** Keeps a one-time link until `expiresAtMs` by the hash of its code; of more than may wait those that expire first go. */
+  keepConsoleLink(db: Connection, { codeHash, expiresAtMs }: { codeHash: string; expiresAtMs: number }): void {
+    db.statement(
+      `DELETE FROM installation WHERE name IN (
+         SELECT name FROM installation WHERE name GLOB '${LINK}*' ORDER BY CAST(value AS INTEGER) DESC LIMIT -1 OFFSET :others)`,
+    ).run({ others: CONSOLE_LINKS_MAX - 1 });
+    db.statement('INSERT INTO installation (name, value) VALUES (:name, :value)').run({ name: LINK + codeHash, value: `${expiresAtMs}` });
+  },
+
+  /** Ends a session of the console for good; rows of sessions that have run out since are let go of. */
+  endConsoleSession(db: Connection, { hash, expiresAtMs, nowMs }: { hash: string; expiresAtMs: number; nowMs: number }): void {
+    db.statement(
+      `DELETE FROM installation WHERE CAST(value AS INTEGER) <= :before AND name IN (
+         SELECT name FROM installation WHERE name GLOB '${ENDED}*' ORDER BY CAST(value AS INTEGER) DESC LIMIT -1 OFFSET :kept)`,
+    ).run({
+      // Not at once: a clock that is set back must not revive them.
+      before: nowMs - ENDED_KEPT_MS,
+      kept: ENDED_KEPT,
+    });
+    db.statement('INSERT OR REPLACE INTO installation (name, value) VALUES (:name, :value)').run({
+      name: ENDED + hash,
+      value: `${expiresAtMs}`,
+    });
+  },
+
+  /** Uses a link up: whoever is first is answered true, if it is not too old; everybody else false. */
+  useConsoleLink(db: Connection, input: { codeHash: string; nowMs: number }): boolean {
+    const row = db.statement('DELETE FROM installation WHERE name = :name RETURNING value').get({ name: LINK + input.codeHash });
+    return row !== undefined && input.nowMs < Number(row.value);
+  },
+};

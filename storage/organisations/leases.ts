@@ -1,0 +1,44 @@
+/**
+ * Leases: which node does a piece of work of an organisation now that may be done by one at a time (decisions §10). A lease is a
+ * row in the organisation's file that one holder has until it gives it back, it runs out, or its node is gone.
+ */
+import type { Connection } from '../sqlite/connection.ts';
+
+export interface LeaseRow {
+  readonly holder: string;
+  readonly expiresAtMs: number;
+}
+
+/** The lease of this name as its row has it, run out or not. */
+export function readLease(db: Connection, name: string): LeaseRow | undefined {
+  const row = db.statement('SELECT holder, expires_at_ms FROM leases WHERE name = :name').get({ name });
+  return row === undefined ? undefined : { holder: row.holder as string, expiresAtMs: row.expires_at_ms as number };
+}
+
+/** Takes the lease when it is free, has run out, or is `gone`'s, whose node is known to be gone; false when it is another's. */
+function takeLease(
+  db: Connection,
+  input: { name: string; holder: string; gone: string | null; nowMs: number; expiresAtMs: number },
+): boolean {
+  const { changes } = db
+    .statement(
+      `INSERT INTO leases (name, holder, expires_at_ms) VALUES (:name, :holder, :expiresAtMs)
+       ON CONFLICT (name) DO UPDATE SET holder = excluded.holder, expires_at_ms = excluded.expires_at_ms
+         WHERE holder = :gone OR expires_at_ms <= :nowMs`,
+    )
+    .run(input);
+  return changes === 1;
+}
+
+/** The holder keeps the lease until then; false when it is no longer its own. */
+function renewLease(db: Connection, input: { name: string; holder: string; expiresAtMs: number }): boolean {
+  const { changes } = db.statement('UPDATE leases SET expires_at_ms = :expiresAtMs WHERE name = :name AND holder = :holder').run(input);
+  return changes === 1;
+}
+
+/** Nothing when the lease is another's by now. */
+function giveBackLease(db: Connection, input: { name: string; holder: string }): void {
+  db.statement('DELETE FROM leases WHERE name = :name AND holder = :holder').run(input);
+}
+
+export const transactions = { takeLease, renewLease, giveBackLease };

@@ -1,0 +1,166 @@
+/**
+ * One organisation's file: made once, and later taken only for what it was. A file that is away, empty, another's or damaged is left
+ * exactly as it is, because what lies there, or lay there, is all that the organisation has.
+ */
+import { accessSync, constants, type Stats, statSync } from 'node:fs';
+import { APPLICATION_IDS, migrate, SchemaError } from '../migrations/migrate.ts';
+import { organisationMigrations } from '../migrations/organisation.ts';
+import type { Connection } from '../sqlite/connection.ts';
+import { openReader, openWriter } from '../sqlite/database.ts';
+import { isRefusedByDisk, storageErrorCodeOf } from '../sqlite/storage-error.ts';
+
+/** Why a file is not the one that was made. */
+export type FileProblem = 'missing' | 'empty' | 'foreign' | 'damaged' | 'unreadable';
+
+/** The file is not what it was; `message` names it and says what is wrong, in one sentence. */
+export class FileProblemError extends Error {
+  readonly problem: FileProblem;
+
+  constructor(problem: FileProblem, path: string, what: string, cause?: unknown) {
+    super(`${path} ${what}`, cause === undefined ? undefined : { cause });
+    this.name = 'FileProblemError';
+    this.problem = problem;
+  }
+}
+
+function unreadable(path: string, error: unknown): FileProblemError {
+  const reason = error instanceof Error ? error.message : String(error);
+  const what = `cannot be read: ${reason}. Look at the owner and the mode of the file and its folder, and at the system’s log.`;
+  return new FileProblemError('unreadable', path, what, error);
+}
+
+/** @throws FileProblemError when the system does not say: a folder of somebody else, a mount that went stale, a disk that fails. */
+function stateOf(path: string): Stats | undefined {
+  try {
+    return statSync(path, { throwIfNoEntry: false });
+  } catch (error) {
+    throw unreadable(path, error);
+  }
+}
+
+/** Tells one file from another that has its name later; undefined when there is none, or the system does not say. Never throws. */
+export function markOfFile(path: string): string | undefined {
+  try {
+    const found = stateOf(path);
+    return found?.isFile() === true ? `${found.dev} ${found.ino}` : undefined;
+  } catch {
+    return undefined;
+  }
+}
+
+/**
+ * What SQLite says of a file that this user may not read is what it says of a disk without room: looks which one it is.
+ * @throws FileProblemError when the file, or what SQLite keeps beside it, may not be read.
+ */
+export function requireReadable(path: string): void {
+  for (const each of [path, `${path}-wal`, `${path}-shm`]) {
+    try {
+      // Not opened: to close a file again would let go of the locks that SQLite holds on it.
+      accessSync(each, constants.R_OK);
+    } catch (error) {
+      if ((error as NodeJS.ErrnoException).code !== 'ENOENT') throw unreadable(each, error);
+    }
+  }
+}
+
+/** @throws FileProblemError unless there is a file with something in it. Before SQLite: it deletes the log of an empty file. */
+function requireFile(path: string): void {
+  const found = stateOf(path);
+  if (found === undefined) throw new FileProblemError('missing', path, 'is missing.');
+  if (!found.isFile()) throw new FileProblemError('foreign', path, 'is not a file.');
+  if (found.size === 0) throw new FileProblemError('empty', path, 'is empty: it has 0 bytes.');
+}
+
+function writtenIdentity(db: Connection): string | undefined {
+  return db.statement('SELECT organisation_id FROM file_identity WHERE id = 1').get()?.organisation_id as string | undefined;
+}
+
+/** Says in the file whose it is; the first word stays. */
+export function writeIdentity(db: Connection, organisationId: string): void {
+  db.statement('INSERT INTO file_identity (id, organisation_id) VALUES (1, :organisationId) ON CONFLICT (id) DO NOTHING').run({
+    organisationId,
+  });
+}
+
+function requireIdentity(db: Connection, path: string, organisationId: string): void {
+  const owner = writtenIdentity(db);
+  if (owner !== organisationId) {
+    throw new FileProblemError('foreign', path, `is the file of ${owner ?? 'no organisation'}, not of ${organisationId}.`);
+  }
+}
+
+/** @throws FileProblemError for an empty database or one of another program. */
+function requireKind(db: Connection, path: string): void {
+  const applicationId = db.statement('PRAGMA application_id').get()?.application_id;
+  if (applicationId === APPLICATION_IDS.organisation) return;
+  const { objects } = db.statement('SELECT count(*) AS objects FROM sqlite_schema').get() ?? {};
+  if (objects === 0) throw new FileProblemError('empty', path, 'is empty: it is a database without tables.');
+  throw new FileProblemError('foreign', path, `is not an organisation's file of this service: its application_id is ${applicationId}.`);
+}
+
+/** What SQLite says of the file itself, in our words; everything else, a full disk for one, is thrown as it is. */
+function problemOf(error: unknown, path: string): unknown {
+  if (error instanceof FileProblemError) return error;
+  const cause = error instanceof SchemaError && error.cause !== undefined ? error.cause : error;
+  const code = storageErrorCodeOf(cause);
+  const reason = error instanceof Error ? error.message : String(error);
+  if (code === 'corrupt') return new FileProblemError('damaged', path, `is damaged: ${reason}.`, error);
+  if (error instanceof SchemaError && code === 'failed') return new FileProblemError('foreign', path, `cannot be used: ${reason}`, error);
+  return error;
+}
+
+/** Whether the file that was made is of this program's schema. Reads only: what turns out to be another's must not be changed. */
+function isCurrent(path: string, organisationId: string): boolean {
+  const db = openReader(path);
+  try {
+    requireKind(db, path);
+    if (db.statement('PRAGMA user_version').get()?.user_version !== organisationMigrations.length) return false;
+    requireIdentity(db, path, organisationId);
+    return true;
+  } finally {
+    db.close();
+  }
+}
+
+function upgrade(path: string, organisationId: string, isNoted: boolean): void {
+  const db = openWriter(path, { mustExist: isNoted });
+  try {
+    migrate(db, organisationMigrations, 'organisation');
+    // One that is not noted may have been left half made: nobody was told of anything in it.
+    if (!isNoted) writeIdentity(db, organisationId);
+    requireIdentity(db, path, organisationId);
+  } finally {
+    db.close();
+  }
+}
+
+/**
+ * Makes the file when it was never made (`isNoted` false), or brings the one that was made to the schema of this program. Blocks.
+ * @throws FileProblemError when a file that was made is not there or is not that file; SQLite's error when the disk refuses.
+ */
+export function openOrganisationFile(path: string, organisationId: string, isNoted: boolean): void {
+  if (isNoted) requireFile(path);
+  try {
+    if (!isNoted || !isCurrent(path, organisationId)) upgrade(path, organisationId, isNoted);
+  } catch (error) {
+    if (isRefusedByDisk(error)) requireReadable(path);
+    throw problemOf(error, path);
+  }
+}
+
+/**
+ * Looks whether an open connection, which may be unable to write, reads the organisation's file in the schema of this program.
+ * @throws FileProblemError when it does not; SQLite's error.
+ */
+export function requireOrganisationFile(db: Connection, path: string, organisationId: string): void {
+  try {
+    requireKind(db, path);
+    const version = db.statement('PRAGMA user_version').get()?.user_version;
+    if (version !== organisationMigrations.length) {
+      throw new FileProblemError('foreign', path, `has schema version ${version} and cannot be upgraded now.`);
+    }
+    requireIdentity(db, path, organisationId);
+  } catch (error) {
+    throw problemOf(error, path);
+  }
+}

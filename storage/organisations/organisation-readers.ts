@@ -1,0 +1,155 @@
+/** The read-only connections to organisations' files: which are open, and which of them are copies in memory of a disk that refuses. */
+import { statSync } from 'node:fs';
+import { LRUCache } from 'lru-cache';
+import type { Connection, Statement } from '../sqlite/connection.ts';
+import { openReader, openSnapshot, type ReaderOptions } from '../sqlite/database.ts';
+import { isRefusedByDisk } from '../sqlite/storage-error.ts';
+import { requireOrganisationFile, requireReadable } from './organisation-file.ts';
+import type { OrganisationFiles } from './organisation-files.ts';
+
+/** Copies in memory take no more than this together. */
+const SNAPSHOTS_MAX_BYTES = 256 * 1024 * 1024;
+
+/** A connection that is open, and until when it is good. */
+export interface OpenFile {
+  readonly connection: Connection;
+  /** Bytes in memory; 0: it reads the file. */
+  readonly bytes: number;
+  /** The file has changed since the copy was made. */
+  isStale(): boolean;
+}
+
+/** Size, time and log of a file: a change of it shows in one of them. */
+function stateOf(path: string): string {
+  const { size, mtimeMs } = statSync(path);
+  const log = statSync(`${path}-wal`, { throwIfNoEntry: false })?.size ?? 0;
+  return `${size} ${mtimeMs} ${log}`;
+}
+
+/** The file in memory, as it is now. @throws StorageError io, or the system's error. */
+function openCopy(path: string, options: ReaderOptions): OpenFile {
+  const state = stateOf(path);
+  return { connection: openSnapshot(path, options), bytes: statSync(path).size, isStale: () => stateOf(path) !== state };
+}
+
+/**
+ * Opens the file for reading; where the disk refuses what SQLite needs for that, a copy of it in memory. `note` is told of the refusal.
+ * @throws FileProblemError when this user may not read it; SQLite's error; StorageError io when there can be no copy either.
+ */
+export function openReadable(path: string, options: ReaderOptions, note: (error: unknown) => void): OpenFile {
+  try {
+    const connection = openReader(path, options);
+    try {
+      // The index of the log is made, or found missing, with the first read.
+      connection.statement('SELECT count(*) FROM sqlite_schema').get();
+    } catch (error) {
+      connection.close();
+      throw error;
+    }
+    return { connection, bytes: 0, isStale: () => false };
+  } catch (error) {
+    if (!isRefusedByDisk(error)) throw error;
+    requireReadable(path);
+    note(error);
+    return openCopy(path, options);
+  }
+}
+
+/** Reads of one file, whichever connection is open for it at the moment: whoever holds this across an await is never left with a closed one. */
+export class CurrentReader implements Connection {
+  readonly path: string;
+  readonly #open: () => Connection;
+
+  constructor(path: string, open: () => Connection) {
+    this.path = path;
+    this.#open = open;
+  }
+
+  statement(sql: string): Statement {
+    return this.#open().statement(sql);
+  }
+
+  exec(sql: string): void {
+    this.#open().exec(sql);
+  }
+
+  /** Connections are closed by the storage. */
+  close(): void {}
+}
+
+export interface ReadersOptions {
+  readonly files: OrganisationFiles;
+  readonly pathOf: (organisationId: string) => string;
+  readonly vectors: boolean;
+  readonly openMax: number;
+  note(error: unknown, organisationId: string): void;
+}
+
+export class OrganisationReaders {
+  readonly #options: ReadersOptions;
+  readonly #open: LRUCache<string, OpenFile>;
+
+  constructor(options: ReadersOptions) {
+    this.#options = options;
+    this.#open = new LRUCache({
+      max: options.openMax,
+      maxSize: SNAPSHOTS_MAX_BYTES,
+      sizeCalculation: ({ bytes }) => Math.max(1, bytes),
+      dispose: ({ connection }) => connection.close(),
+    });
+  }
+
+  /** @throws StorageError unavailable; what the disk refuses with. */
+  get(organisationId: string): Connection {
+    let file = this.#open.get(organisationId);
+    if (file?.isStale() === true) {
+      this.#open.delete(organisationId);
+      file = undefined;
+    }
+    if (file === undefined) {
+      file = this.#openFile(organisationId);
+      this.#open.set(organisationId, file);
+    }
+    return file.connection;
+  }
+
+  #openFile(organisationId: string): OpenFile {
+    const { files, pathOf, vectors } = this.#options;
+    const note = (error: unknown) => this.#options.note(error, organisationId);
+    const path = pathOf(organisationId);
+    const options = { vectors, onError: (error: unknown) => files.refuse(organisationId, error) };
+    try {
+      files.prepare(organisationId);
+      return openReadable(path, options, note);
+    } catch (error) {
+      if (!isRefusedByDisk(error)) throw files.refuse(organisationId, error);
+      note(error);
+    }
+    return this.#openUnprepared(organisationId, path, options);
+  }
+
+  /** The disk lets nobody write, so the file cannot be upgraded: it is read as it is, when it is of this program. */
+  #openUnprepared(organisationId: string, path: string, options: ReaderOptions): OpenFile {
+    const { files } = this.#options;
+    const note = (error: unknown) => this.#options.note(error, organisationId);
+    const file = openReadable(path, options, note);
+    try {
+      requireOrganisationFile(file.connection, path, organisationId);
+    } catch (error) {
+      file.connection.close();
+      throw files.refuse(organisationId, error);
+    }
+    files.admit(organisationId);
+    return file;
+  }
+
+  /** Closes what is open for the organisation; the next read opens it anew. */
+  forget(organisationId: string): void {
+    this.#open.delete(organisationId);
+  }
+
+  /** Closes all; the next read of each opens it anew. Also for a disk that takes writes again: what was open before is a copy, or cannot lock. */
+  close(): void {
+    this.#open.clear();
+  }
+}

@@ -1,0 +1,269 @@
+/**
+ * `control.sqlite`: organisations, which organisation an app belongs to, and publishable keys.
+ *
+ * An app spans two files. It exists exactly when its organisation's file has its row; the directory and the keys here
+ * only say where to look. So they are written first when an app is created and removed last when it is deleted: a
+ * crash in between leaves an entry that names no app, which every reader takes for "no such app", and no slug is held.
+ */
+import { randomBytes } from 'node:crypto';
+import type { AutoTopUp, Member } from '../../protocol/console/organisations.ts';
+import { Refusal } from '../../protocol/errors.ts';
+import { isPlanName, type PlanName } from '../../protocol/plans.ts';
+import { transactions as purchaseTransactions } from '../billing/credit-purchases.ts';
+import type { Connection, Row } from '../sqlite/connection.ts';
+
+/** What a key opens: live traffic, or sandbox conversations that are never billed. */
+export type Channel = 'live' | 'sandbox';
+
+export interface OrganisationRecord {
+  readonly id: string;
+  readonly name: string;
+  readonly plan: PlanName;
+  readonly members: readonly Member[];
+  readonly autoTopUp: AutoTopUp;
+  readonly createdAtMs: number;
+}
+
+export interface Key {
+  readonly keyId: string;
+  readonly appId: string;
+  readonly organisationId: string;
+  readonly channel: Channel;
+  readonly revokedAtMs: number | null;
+}
+
+export interface KeyRecord extends Key {
+  readonly token: string;
+  readonly createdAtMs: number;
+}
+
+/** A plan and the first month (`2026-11`) it counts for, oldest first. */
+export interface PlanPeriod {
+  readonly from: string;
+  readonly plan: PlanName;
+}
+
+/** One organisation's apps are listed in one answer. */
+export const APPS_PER_ORGANISATION_MAX = 500;
+/** Working keys of an app: a few for each store and staging build. */
+export const KEYS_PER_APP_MAX = 40;
+/** Ten years of monthly changes. */
+const PLAN_PERIODS_MAX = 120;
+
+/** RFC 4648 base32 in lower case: 15 random bytes are exactly 24 characters (120 bits). */
+const KEY_ALPHABET = 'abcdefghijklmnopqrstuvwxyz234567';
+const KEY_CHARS = 24;
+
+/** A new publishable key, `rd_pk_live_…` or `rd_pk_test_…` (service.md "Authentication"). */
+export function mintKeyToken(channel: Channel): string {
+  // 256 is a multiple of 32, so taking five bits of each byte is fair.
+  const random = Array.from(randomBytes(KEY_CHARS), (byte) => KEY_ALPHABET[byte & 31]).join('');
+  return `rd_pk_${channel === 'live' ? 'live' : 'test'}_${random}`;
+}
+
+function organisationOf(row: Row): OrganisationRecord {
+  const plan = row.plan as string;
+  if (!isPlanName(plan)) throw new Error(`organisation ${String(row.id)} is on a plan this program does not know: ${plan}`);
+  return {
+    id: row.id as string,
+    name: row.name as string,
+    plan,
+    members: JSON.parse(row.members as string),
+    autoTopUp: JSON.parse(row.auto_top_up as string),
+    createdAtMs: row.created_at_ms as number,
+  };
+}
+
+export function readOrganisation(control: Connection, id: string): OrganisationRecord | undefined {
+  const row = control.statement('SELECT * FROM organisations WHERE id = :id').get({ id });
+  return row === undefined ? undefined : organisationOf(row);
+}
+
+/** Not those that moved away, nor those that have not arrived yet: their files take no writes (decisions §10). */
+const LIVES_HERE = `NOT EXISTS (SELECT 1 FROM moves WHERE moves.organisation_id = organisations.id AND step IN ('switched', 'unsealed', 'done'))
+  AND NOT EXISTS (SELECT 1 FROM arrivals WHERE arrivals.organisation_id = organisations.id AND step <> 'unsealed')`;
+
+/** Up to `limit` organisations that live here, after the id `after` ('' for the first ones), oldest first. */
+export function listOrganisations(control: Connection, after: string, limit: number): OrganisationRecord[] {
+  return control
+    .statement(`SELECT * FROM organisations WHERE id > :after AND ${LIVES_HERE} ORDER BY id LIMIT :limit`)
+    .all({ after, limit })
+    .map(organisationOf);
+}
+
+/** Read at a time when all organisations are gone through. */
+const ORGANISATIONS_PER_PAGE = 100;
+
+/** Ids of all organisations, oldest first. */
+export function* organisationIds(control: Connection): Generator<string> {
+  for (let page = listOrganisations(control, '', ORGANISATIONS_PER_PAGE); page.length > 0; ) {
+    for (const { id } of page) yield id;
+    page = listOrganisations(control, page.at(-1)?.id ?? '', ORGANISATIONS_PER_PAGE);
+  }
+}
+
+/** The plans an organisation has been on; empty for an unknown one. */
+export function readPlanPeriods(control: Connection, organisationId: string): PlanPeriod[] {
+  const row = control.statement('SELECT value FROM installation WHERE name = :name').get({ name: `plans:${organisationId}` });
+  return row === undefined ? [] : JSON.parse(row.value as string);
+}
+
+/** Where the app's row is to be looked for; undefined when no directory entry names it. */
+export function organisationOfApp(control: Connection, appId: string): string | undefined {
+  const row = control.statement('SELECT organisation_id FROM app_directory WHERE app_id = :appId').get({ appId });
+  return row?.organisation_id as string | undefined;
+}
+
+const KEY_COLUMNS = 'id, token, app_id, organisation_id, channel, created_at_ms, revoked_at_ms';
+
+function keyOf(row: Row): KeyRecord {
+  return {
+    keyId: row.id as string,
+    token: row.token as string,
+    appId: row.app_id as string,
+    organisationId: row.organisation_id as string,
+    channel: row.channel as Channel,
+    createdAtMs: row.created_at_ms as number,
+    revokedAtMs: row.revoked_at_ms as number | null,
+  };
+}
+
+/** The key with this token, also when it was revoked; undefined when there never was one. */
+export function readKey(control: Connection, token: string): Key | undefined {
+  const row = control.statement(`SELECT ${KEY_COLUMNS} FROM app_keys WHERE token = :token`).get({ token });
+  return row === undefined ? undefined : keyOf(row);
+}
+
+/** The app's keys that work, oldest first. */
+export function listKeys(control: Connection, appId: string): KeyRecord[] {
+  return control
+    .statement(`SELECT ${KEY_COLUMNS} FROM app_keys WHERE app_id = :appId AND revoked_at_ms IS NULL ORDER BY created_at_ms, id`)
+    .all({ appId })
+    .map(keyOf);
+}
+
+/** Notes the plan from this month on; a second change within a month replaces the first. */
+function recordPlan(db: Connection, organisationId: string, plan: PlanName, nowMs: number): void {
+  const from = new Date(nowMs).toISOString().slice(0, 7);
+  const periods = [...readPlanPeriods(db, organisationId).filter((period) => period.from !== from), { from, plan }].slice(
+    -PLAN_PERIODS_MAX,
+  );
+  db.statement('INSERT INTO installation (name, value) VALUES (:name, :value) ON CONFLICT (name) DO UPDATE SET value = :value').run({
+    name: `plans:${organisationId}`,
+    value: JSON.stringify(periods),
+  });
+}
+
+interface NewKey {
+  readonly keyId: string;
+  readonly token: string;
+  readonly channel: Channel;
+}
+
+function insertKey(db: Connection, appId: string, organisationId: string, key: NewKey, nowMs: number): void {
+  db.statement(
+    `INSERT INTO app_keys (id, token, app_id, organisation_id, channel, created_at_ms)
+     VALUES (:keyId, :token, :appId, :organisationId, :channel, :nowMs)`,
+  ).run({ ...key, appId, organisationId, nowMs });
+}
+
+function createOrganisation(
+  db: Connection,
+  input: { id: string; name: string; plan: PlanName; members: readonly Member[]; autoTopUp: AutoTopUp; nowMs: number },
+): OrganisationRecord {
+  db.statement(
+    `INSERT INTO organisations (id, name, plan, members, auto_top_up, created_at_ms)
+     VALUES (:id, :name, :plan, :members, :autoTopUp, :nowMs)`,
+  ).run({ ...input, members: JSON.stringify(input.members), autoTopUp: JSON.stringify(input.autoTopUp) });
+  recordPlan(db, input.id, input.plan, input.nowMs);
+  const { nowMs, ...fields } = input;
+  return { ...fields, createdAtMs: nowMs };
+}
+
+/** Changes the fields given. @throws Refusal not_found. */
+function patchOrganisation(
+  db: Connection,
+  input: {
+    id: string;
+    name?: string | undefined;
+    plan?: PlanName | undefined;
+    members?: readonly Member[] | undefined;
+    autoTopUp?: AutoTopUp | undefined;
+    nowMs: number;
+  },
+): OrganisationRecord {
+  const before = readOrganisation(db, input.id);
+  if (before === undefined) throw new Refusal('not_found', `There is no organisation ${input.id}.`);
+  const after: OrganisationRecord = {
+    ...before,
+    name: input.name ?? before.name,
+    plan: input.plan ?? before.plan,
+    members: input.members ?? before.members,
+    autoTopUp: input.autoTopUp ?? before.autoTopUp,
+  };
+  db.statement('UPDATE organisations SET name = :name, plan = :plan, members = :members, auto_top_up = :autoTopUp WHERE id = :id').run({
+    id: after.id,
+    name: after.name,
+    plan: after.plan,
+    members: JSON.stringify(after.members),
+    autoTopUp: JSON.stringify(after.autoTopUp),
+  });
+  if (after.plan !== before.plan) recordPlan(db, after.id, after.plan, input.nowMs);
+  return after;
+}
+
+/** Enters an app and its first keys. @throws Refusal conflict when the organisation has as many apps as it may. */
+function registerApp(db: Connection, input: { organisationId: string; appId: string; keys: readonly NewKey[]; nowMs: number }): void {
+  const { organisationId, appId, nowMs } = input;
+  const row = db.statement('SELECT count(*) AS apps FROM app_directory WHERE organisation_id = :organisationId').get({ organisationId });
+  if ((row?.apps as number) >= APPS_PER_ORGANISATION_MAX) {
+    throw new Refusal('conflict', `An organisation has at most ${APPS_PER_ORGANISATION_MAX} apps; delete one first.`);
+  }
+  db.statement('INSERT INTO app_directory (app_id, organisation_id, created_at_ms) VALUES (:appId, :organisationId, :nowMs)').run({
+    appId,
+    organisationId,
+    nowMs,
+  });
+  for (const key of input.keys) insertKey(db, appId, organisationId, key, nowMs);
+}
+
+/** Removes an app's entry and its keys. Idempotent. */
+function unregisterApp(db: Connection, input: { appId: string }): void {
+  db.statement('DELETE FROM app_directory WHERE app_id = :appId').run(input);
+}
+
+/** @throws Refusal conflict when the app has as many working keys as it may. */
+function addKey(db: Connection, input: { organisationId: string; appId: string; key: NewKey; nowMs: number }): void {
+  if (listKeys(db, input.appId).length >= KEYS_PER_APP_MAX) {
+    throw new Refusal('conflict', `An app has at most ${KEYS_PER_APP_MAX} keys; delete one first.`);
+  }
+  insertKey(db, input.appId, input.organisationId, input.key, input.nowMs);
+}
+
+/** The key stops working with this commit; false when the app has no working key of this id. */
+function revokeKey(db: Connection, input: { appId: string; keyId: string; nowMs: number }): boolean {
+  const { changes } = db
+    .statement('UPDATE app_keys SET revoked_at_ms = :nowMs WHERE id = :keyId AND app_id = :appId AND revoked_at_ms IS NULL')
+    .run(input);
+  return changes === 1;
+}
+
+/** The organisation's file was made, or has arrived: it is never made anew. */
+export function noteOrganisationFile(db: Connection, { organisationId, nowMs }: { organisationId: string; nowMs: number }): void {
+  db.statement(
+    `INSERT INTO organisation_files (organisation_id, noted_at_ms) VALUES (:organisationId, :nowMs)
+     ON CONFLICT (organisation_id) DO NOTHING`,
+  ).run({ organisationId, nowMs });
+}
+
+/** Writes of the control file, and an organisation's purchases of credit (in its own file). */
+export const transactions = {
+  createOrganisation,
+  noteOrganisationFile,
+  patchOrganisation,
+  registerApp,
+  unregisterApp,
+  addKey,
+  revokeKey,
+  ...purchaseTransactions,
+};

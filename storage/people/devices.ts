@@ -1,0 +1,106 @@
+/** Installations of an app: whom POST /v1/identify bound each to (service.md "POST /v1/identify"), and when it was last seen. */
+
+import type { Channel } from '../organisations/organisations.ts';
+import type { Connection } from '../sqlite/connection.ts';
+
+export interface DeviceBinding {
+  readonly endUserId: string;
+  readonly externalUserId: string;
+  /** A signature came with the binding. */
+  readonly proven: boolean;
+  /** Since when the device stands for this person, and for nobody else. */
+  readonly sinceMs: number;
+}
+
+/**
+ * The person a device stands for when a request names none. A person whose record was signed for is stood for only by a
+ * device that was bound with a signature; for anybody else's it is as if the device were not bound.
+ */
+export function readBinding(db: Connection, appId: string, channel: Channel, deviceId: string): DeviceBinding | undefined {
+  const row = db
+    .statement(
+      `SELECT u.id, u.external_user_id, d.proven, d.bound_at_ms FROM devices d JOIN end_users u ON u.id = d.end_user_id
+       WHERE d.app_id = :appId AND d.channel = :channel AND d.device_id = :deviceId AND d.proven >= u.verified`,
+    )
+    .get({ appId, channel, deviceId });
+  if (row === undefined) return undefined;
+  return {
+    endUserId: row.id as string,
+    externalUserId: row.external_user_id as string,
+    proven: row.proven === 1,
+    sinceMs: (row.bound_at_ms as number | null) ?? 0,
+  };
+}
+
+interface Device {
+  readonly appId: string;
+  readonly channel: Channel;
+  readonly deviceId: string;
+}
+
+/** The device stands for this person from now on, and for nobody else; for one that it stands for already, since when it does. */
+export function bindDevice(
+  db: Connection,
+  { appId, channel, deviceId }: Device,
+  binding: { endUserId: string; proven: boolean; nowMs: number },
+): void {
+  db.statement(
+    `INSERT INTO devices (app_id, channel, device_id, end_user_id, proven, bound_at_ms)
+     VALUES (:appId, :channel, :deviceId, :endUserId, :proven, :nowMs)
+     ON CONFLICT (app_id, channel, device_id)
+       DO UPDATE SET end_user_id = :endUserId, proven = :proven,
+         bound_at_ms = CASE WHEN end_user_id = :endUserId THEN bound_at_ms ELSE :nowMs END`,
+  ).run({ appId, channel, deviceId, endUserId: binding.endUserId, proven: binding.proven ? 1 : 0, nowMs: binding.nowMs });
+}
+
+/** The device stands for nobody any more, unless it stands for `endUserId`. */
+export function unbindFromOthers(db: Connection, { appId, channel, deviceId }: Device, endUserId: string): void {
+  db.statement(
+    `UPDATE devices SET end_user_id = NULL, proven = 0, bound_at_ms = NULL
+     WHERE app_id = :appId AND channel = :channel AND device_id = :deviceId AND end_user_id <> :endUserId`,
+  ).run({ appId, channel, deviceId, endUserId });
+}
+
+/** No device stands for this person any more; what is left of each says only that an installation was there. */
+export function unbindPerson(db: Connection, endUserId: string): void {
+  db.statement('UPDATE devices SET end_user_id = NULL, proven = 0, bound_at_ms = NULL WHERE end_user_id = :endUserId').run({ endUserId });
+}
+
+export interface BoundDevice {
+  readonly deviceId: string;
+  readonly proven: boolean;
+  readonly boundAtMs: number | null;
+  readonly seenAtMs: number | null;
+}
+
+/** Devices that are bound to the person, at most `limit`. */
+export function listBoundDevices(db: Connection, endUserId: string, limit: number): BoundDevice[] {
+  return db
+    .statement(
+      'SELECT device_id, proven, bound_at_ms, seen_at_ms FROM devices WHERE end_user_id = :endUserId ORDER BY device_id LIMIT :limit',
+    )
+    .all({ endUserId, limit })
+    .map((row) => ({
+      deviceId: row.device_id as string,
+      proven: row.proven === 1,
+      boundAtMs: row.bound_at_ms as number | null,
+      seenAtMs: row.seen_at_ms as number | null,
+    }));
+}
+
+export interface Sighting {
+  readonly appId: string;
+  readonly deviceId: string;
+}
+
+/** Notes that these devices opened their app with a live key, which users are counted by (service.md "Limits" rule 7); those of apps that are gone are forgotten. */
+function seeDevices(db: Connection, input: { sightings: readonly Sighting[]; nowMs: number }): void {
+  const see = db.statement(
+    `INSERT INTO devices (app_id, channel, device_id, seen_at_ms)
+     SELECT :appId, 'live', :deviceId, :nowMs FROM apps WHERE id = :appId
+     ON CONFLICT (app_id, channel, device_id) DO UPDATE SET seen_at_ms = max(coalesce(seen_at_ms, 0), excluded.seen_at_ms)`,
+  );
+  for (const { appId, deviceId } of input.sightings) see.run({ appId, deviceId, nowMs: input.nowMs });
+}
+
+export const transactions = { seeDevices };

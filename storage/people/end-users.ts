@@ -1,0 +1,211 @@
+/** People of an app as it names them: one record for each kind of key, with what the app says of them, sealed at rest. */
+
+import type { Vault } from '../files/vault.ts';
+import type { Channel } from '../organisations/organisations.ts';
+import type { Connection, Row } from '../sqlite/connection.ts';
+import { bindDevice, unbindFromOthers } from './devices.ts';
+
+export interface EndUserRow {
+  readonly id: string;
+  /** A signature was checked for this record once: from then on only signed turns are theirs. */
+  readonly verified: boolean;
+}
+
+export type Traits = Readonly<Record<string, unknown>>;
+
+/** Of one person without a signature: more than anybody has in use, and at most 160 KB of them however many devices strangers make up. */
+export const DEVICES_WITH_TRAITS_MAX = 20;
+
+export function readEndUser(db: Connection, appId: string, channel: Channel, externalUserId: string): EndUserRow | undefined {
+  const row = db
+    .statement('SELECT id, verified FROM end_users WHERE app_id = :appId AND channel = :channel AND external_user_id = :externalUserId')
+    .get({ appId, channel, externalUserId });
+  return row === undefined ? undefined : { id: row.id as string, verified: row.verified === 1 };
+}
+
+export interface EndUserRecord extends EndUserRow {
+  readonly channel: Channel;
+  readonly externalUserId: string;
+  readonly createdAtMs: number;
+  readonly updatedAtMs: number;
+}
+
+const RECORD_COLUMNS = 'id, channel, external_user_id, verified, created_at_ms, updated_at_ms';
+
+function recordOf(row: Row): EndUserRecord {
+  return {
+    id: row.id as string,
+    channel: row.channel as Channel,
+    externalUserId: row.external_user_id as string,
+    verified: row.verified === 1,
+    createdAtMs: row.created_at_ms as number,
+    updatedAtMs: row.updated_at_ms as number,
+  };
+}
+
+/** The person with this `usr_` id, if the app has them. */
+export function readEndUserById(db: Connection, appId: string, id: string): EndUserRecord | undefined {
+  const row = db.statement(`SELECT ${RECORD_COLUMNS} FROM end_users WHERE id = :id AND app_id = :appId`).get({ id, appId });
+  return row === undefined ? undefined : recordOf(row);
+}
+
+/** Up to `limit` people of the app after the id `after` ('' for the first), oldest first; `externalUserId`: only those of that name. */
+export function listEndUsers(
+  db: Connection,
+  { appId, externalUserId, after, limit }: { appId: string; externalUserId: string | null; after: string; limit: number },
+): EndUserRecord[] {
+  const rows =
+    externalUserId === null
+      ? db
+          .statement(`SELECT ${RECORD_COLUMNS} FROM end_users WHERE app_id = :appId AND id > :after ORDER BY id LIMIT :limit`)
+          .all({ appId, after, limit })
+      : db
+          .statement(
+            // Two rows at most, found by their name: the plus keeps SQLite from going through all people of the app by id.
+            `SELECT ${RECORD_COLUMNS} FROM end_users WHERE app_id = :appId AND channel IN ('live', 'sandbox')
+               AND external_user_id = :externalUserId AND +id > :after ORDER BY +id LIMIT :limit`,
+          )
+          .all({ appId, externalUserId, after, limit });
+  return rows.map(recordOf);
+}
+
+/** Bound to the record: sealed traits of one person do not open as another's. */
+function traitsPurpose(appId: string, endUserId: string): string {
+  return `traits:${appId}:${endUserId}`;
+}
+
+/** Sealing needs the master key, which the writer thread does not have. Null: nothing is said of the person. */
+export function sealTraits(vault: Vault, appId: string, endUserId: string, traits: Traits): Buffer | null {
+  if (Object.keys(traits).length === 0) return null;
+  return vault.seal(traitsPurpose(appId, endUserId), Buffer.from(JSON.stringify(traits), 'utf8'));
+}
+
+function openTraits(vault: Vault, appId: string, row: Row | undefined): Traits | null {
+  if (row === undefined || row.traits_sealed === null) return null;
+  return JSON.parse(vault.open(traitsPurpose(appId, row.id as string), row.traits_sealed as Buffer).toString('utf8'));
+}
+
+/**
+ * What the app says of the person it names so, to a turn of `deviceId`; null when it says nothing. What was said with a signature holds
+ * on every device. What was said without one holds for the device that said it alone: anybody could have said it. Data, never instructions.
+ */
+export function traitsOf(
+  db: Connection,
+  vault: Vault,
+  { appId, channel, externalUserId, deviceId }: { appId: string; channel: Channel; externalUserId: string; deviceId: string },
+): Traits | null {
+  const row = db
+    .statement(
+      `SELECT u.id, coalesce(u.traits_sealed, d.traits_sealed) AS traits_sealed
+       FROM end_users u LEFT JOIN device_traits d ON d.end_user_id = u.id AND d.device_id = :deviceId
+       WHERE u.app_id = :appId AND u.channel = :channel AND u.external_user_id = :externalUserId`,
+    )
+    .get({ appId, channel, externalUserId, deviceId });
+  return openTraits(vault, appId, row);
+}
+
+/** What the app says of the person, by the `usr_` id: what came with a signature, else the newest that any device said. */
+export function traitsOfRecord(db: Connection, vault: Vault, appId: string, id: string): Traits | null {
+  return openTraits(
+    vault,
+    appId,
+    db
+      .statement(
+        `SELECT u.id, coalesce(u.traits_sealed,
+             (SELECT d.traits_sealed FROM device_traits d WHERE d.end_user_id = u.id ORDER BY d.seq DESC LIMIT 1)) AS traits_sealed
+         FROM end_users u WHERE u.id = :id AND u.app_id = :appId`,
+      )
+      .get({ id, appId }),
+  );
+}
+
+/** Everything that was said of the person without a signature, the newest last. */
+export function deviceTraitsOf(db: Connection, vault: Vault, appId: string, id: string): { deviceId: string; traits: Traits }[] {
+  return db
+    .statement('SELECT end_user_id AS id, device_id, traits_sealed FROM device_traits WHERE end_user_id = :id ORDER BY seq')
+    .all({ id })
+    .map((row) => ({ deviceId: row.device_id as string, traits: openTraits(vault, appId, row) ?? {} }));
+}
+
+export interface IdentifyInput {
+  readonly appId: string;
+  readonly channel: Channel;
+  readonly deviceId: string;
+  readonly externalUserId: string;
+  /** The record as the caller read it, or an id for the record that was not there. */
+  readonly endUserId: string;
+  readonly isNew: boolean;
+  /** A signature was checked. */
+  readonly proven: boolean;
+  /** Sealed for `endUserId`; null: nothing is said of the person any more; undefined: what is recorded stays. */
+  readonly traits: Uint8Array | null | undefined;
+  readonly nowMs: number;
+}
+
+/** `stale`: the record came or went since it was read. `unproven`: it was signed for, and this call is not signed. */
+export type IdentifyOutcome = 'identified' | 'unproven' | 'stale';
+
+function recordPerson(db: Connection, input: IdentifyInput): void {
+  const { endUserId: id, appId, channel, externalUserId, nowMs } = input;
+  const verified = input.proven ? 1 : 0;
+  if (input.isNew) {
+    db.statement(
+      `INSERT INTO end_users (id, app_id, channel, external_user_id, verified, created_at_ms, updated_at_ms)
+       VALUES (:id, :appId, :channel, :externalUserId, :verified, :nowMs, :nowMs)`,
+    ).run({ id, appId, channel, externalUserId, verified, nowMs });
+  } else {
+    db.statement('UPDATE end_users SET verified = max(verified, :verified), updated_at_ms = :nowMs WHERE id = :id').run({
+      id,
+      verified,
+      nowMs,
+    });
+  }
+}
+
+/** With a signature they hold for the person and replace all that was said before; without one, what this device said before. */
+function recordTraits(db: Connection, { appId, channel, endUserId: id, deviceId, proven }: IdentifyInput, traits: Buffer | null): void {
+  if (proven) {
+    db.statement('UPDATE end_users SET traits_sealed = :traits WHERE id = :id').run({ id, traits });
+    db.statement('DELETE FROM device_traits WHERE end_user_id = :id').run({ id });
+    return;
+  }
+  db.statement('DELETE FROM device_traits WHERE end_user_id = :id AND device_id = :deviceId').run({ id, deviceId });
+  if (traits === null) return;
+  db.statement('INSERT INTO device_traits (end_user_id, device_id, traits_sealed) VALUES (:id, :deviceId, :traits)').run({
+    id,
+    deviceId,
+    traits,
+  });
+  db.statement(
+    // Anybody makes up devices and names a person on them: those that have talked to the app stay before those that never did.
+    `DELETE FROM device_traits WHERE seq IN
+       (SELECT d.seq FROM device_traits d WHERE d.end_user_id = :id
+        ORDER BY EXISTS (SELECT 1 FROM conversations c WHERE c.app_id = :appId AND c.channel = :channel AND c.device_id = d.device_id) DESC,
+          d.seq DESC LIMIT -1 OFFSET :kept)`,
+  ).run({ id, appId, channel, kept: DEVICES_WITH_TRAITS_MAX });
+}
+
+/**
+ * Binds the device to the person, records traits and moves the device's anonymous conversations onto the person. A record
+ * that was signed for is not touched without a signature; a device that stood for somebody else then stands for nobody.
+ */
+function identify(db: Connection, input: IdentifyInput): IdentifyOutcome {
+  const { appId, channel, deviceId, endUserId, proven, nowMs } = input;
+  const row = readEndUser(db, appId, channel, input.externalUserId);
+  if (input.isNew ? row !== undefined : row?.id !== endUserId) return 'stale';
+  if (row?.verified === true && !proven) {
+    unbindFromOthers(db, { appId, channel, deviceId }, endUserId);
+    return 'unproven';
+  }
+  recordPerson(db, input);
+  if (input.traits !== undefined) recordTraits(db, input, input.traits === null ? null : Buffer.from(input.traits));
+  bindDevice(db, { appId, channel, deviceId }, { endUserId, proven, nowMs });
+  // The epoch stays: a turn that runs in one of them goes on.
+  db.statement(
+    `UPDATE conversations SET end_user_id = :endUserId
+     WHERE app_id = :appId AND channel = :channel AND device_id = :deviceId AND end_user_id IS NULL`,
+  ).run({ endUserId, appId, channel, deviceId });
+  return 'identified';
+}
+
+export const transactions = { identify };

@@ -1,0 +1,53 @@
+/**
+ * Erases a person: their record, their conversations with everything in them, and what binds devices to them. The
+ * ledger stays: it names turns and amounts, nobody.
+ */
+import { Refusal } from '../../protocol/errors.ts';
+import type { Connection } from '../sqlite/connection.ts';
+import { unbindPerson } from './devices.ts';
+import { readEndUserById } from './end-users.ts';
+
+/** Erased in one transaction: other writes wait for as long as it takes, so a person with many goes in several. */
+export const CONVERSATIONS_PER_ERASURE = 50;
+
+export interface Erasure {
+  /** The person is gone; false: call again, there is more. */
+  readonly done: boolean;
+  readonly conversations: number;
+  /** Uploads that are gone with them, and whose files are to be deleted; a crash before that leaves it to the sweep at the next start. */
+  readonly uploadIds: readonly string[];
+}
+
+/** What the person's devices sent and no message uses (yet). */
+function deleteUnusedUploads(db: Connection, endUserId: string): string[] {
+  return db
+    .statement(
+      `DELETE FROM uploads WHERE message_id IS NULL AND expires_at_ms IS NOT NULL AND (app_id, channel, device_id) IN
+         (SELECT app_id, channel, device_id FROM devices WHERE end_user_id = :endUserId) RETURNING id`,
+    )
+    .all({ endUserId })
+    .map((row) => row.id as string);
+}
+
+/** Turns that run in a conversation when it goes find no row to pass their fence on, and end. @throws Refusal not_found. */
+function erasePerson(db: Connection, { appId, endUserId }: { appId: string; endUserId: string }): Erasure {
+  if (readEndUserById(db, appId, endUserId) === undefined) throw new Refusal('not_found', `App ${appId} has no person ${endUserId}.`);
+  const conversations = db
+    .statement('SELECT id FROM conversations WHERE end_user_id = :endUserId ORDER BY id LIMIT :limit')
+    .all({ endUserId, limit: CONVERSATIONS_PER_ERASURE + 1 });
+  const erased = conversations.slice(0, CONVERSATIONS_PER_ERASURE);
+  const uploadsOf = db.statement('SELECT u.id FROM messages m JOIN uploads u ON u.message_id = m.id WHERE m.conversation_id = :id');
+  const erase = db.statement('DELETE FROM conversations WHERE id = :id');
+  const uploadIds: string[] = [];
+  for (const { id } of erased) {
+    uploadIds.push(...uploadsOf.all({ id: id as string }).map((row) => row.id as string));
+    erase.run({ id: id as string });
+  }
+  if (conversations.length > CONVERSATIONS_PER_ERASURE) return { done: false, conversations: erased.length, uploadIds };
+  uploadIds.push(...deleteUnusedUploads(db, endUserId));
+  unbindPerson(db, endUserId);
+  db.statement('DELETE FROM end_users WHERE id = :endUserId').run({ endUserId });
+  return { done: true, conversations: erased.length, uploadIds };
+}
+
+export const transactions = { erasePerson };

@@ -1,0 +1,139 @@
+/**
+ * Pairings of a test build with the console's Test page (service.md "POST /v1/pairings/claim"). A row's state is told by
+ * its columns and the time: whoever reads it decides with the machine of this name. Of a code only the SHA-256 is kept.
+ */
+import { Refusal } from '../../protocol/errors.ts';
+import type { Connection, Row } from '../sqlite/connection.ts';
+
+export interface PairingRow {
+  readonly id: string;
+  readonly appId: string;
+  readonly createdAtMs: number;
+  readonly codeExpiresAtMs: number;
+  /** Null until a build claims it. */
+  readonly claimedAtMs: number | null;
+  readonly deviceId: string | null;
+  readonly watchedUntilMs: number | null;
+  /** When it was replaced, or somebody was told that its code is too old or its watching over; it is over then, whatever the clock says. */
+  readonly endedAtMs: number | null;
+}
+
+/** Codes of an app that wait for a build; a person looks at one page at a time. */
+export const OPEN_PAIRINGS_MAX = 10;
+/** Builds of an app that are watched at the same time: a team's devices. */
+export const WATCHED_PAIRINGS_MAX = 50;
+/** Those that are over are kept for a look back, the oldest go first. */
+const ENDED_KEPT = 50;
+/** A pairing lasts two hours and a quarter; after this its id is as good as never minted. */
+const LISTED_MS = 30 * 24 * 3_600_000;
+
+const COLUMNS = 'id, app_id, created_at_ms, code_expires_at_ms, claimed_at_ms, device_id, watched_until_ms, ended_at_ms';
+
+function pairingOf(row: Row): PairingRow {
+  return {
+    id: row.id as string,
+    appId: row.app_id as string,
+    createdAtMs: row.created_at_ms as number,
+    codeExpiresAtMs: row.code_expires_at_ms as number,
+    claimedAtMs: row.claimed_at_ms as number | null,
+    deviceId: row.device_id as string | null,
+    watchedUntilMs: row.watched_until_ms as number | null,
+    endedAtMs: row.ended_at_ms as number | null,
+  };
+}
+
+export function readPairing(db: Connection, id: string): PairingRow | undefined {
+  const row = db.statement(`SELECT ${COLUMNS} FROM pairings WHERE id = :id`).get({ id });
+  return row === undefined ? undefined : pairingOf(row);
+}
+
+/** The app's pairing whose code has this hash, in whatever state it is. */
+export function readPairingByCode(db: Connection, appId: string, codeHash: string): PairingRow | undefined {
+  // The search compares hashes: how long it takes tells of a hash at most, and nobody can make a code from that.
+  const row = db.statement(`SELECT ${COLUMNS} FROM pairings WHERE code_hash = :codeHash`).get({ codeHash });
+  return row === undefined || row.app_id !== appId ? undefined : pairingOf(row);
+}
+
+/** The organisation whose file holds the pairing. */
+export function organisationOfPairing(control: Connection, id: string): string | undefined {
+  const row = control.statement('SELECT organisation_id FROM pairing_directory WHERE pairing_id = :id').get({ id });
+  return row?.organisation_id as string | undefined;
+}
+
+/** @throws Refusal conflict when as many builds of the app are watched as may be. */
+function refuseWithoutRoom(db: Connection, appId: string, nowMs: number): void {
+  const row = db
+    .statement('SELECT count(*) AS n FROM pairings WHERE app_id = :appId AND ended_at_ms IS NULL AND watched_until_ms > :nowMs')
+    .get({ appId, nowMs });
+  if ((row?.n as number) < WATCHED_PAIRINGS_MAX) return;
+  throw new Refusal(
+    'conflict',
+    `${WATCHED_PAIRINGS_MAX} builds of this app are being watched. Wait until the first one's two hours are over.`,
+  );
+}
+
+function forgetEnded(db: Connection, appId: string, nowMs: number): void {
+  db.statement(
+    `DELETE FROM pairings WHERE id IN (
+       SELECT id FROM pairings WHERE app_id = :appId AND coalesce(watched_until_ms, code_expires_at_ms) <= :nowMs
+       ORDER BY created_at_ms DESC, id DESC LIMIT -1 OFFSET :kept)`,
+  ).run({ appId, nowMs, kept: ENDED_KEPT });
+}
+
+export const transactions = {
+  /** Notes in `control.sqlite` whose pairing this is; written before the pairing itself. */
+  registerPairing(control: Connection, input: { id: string; organisationId: string; nowMs: number }): void {
+    control.statement('DELETE FROM pairing_directory WHERE created_at_ms < :oldestMs').run({ oldestMs: input.nowMs - LISTED_MS });
+    control
+      .statement('INSERT INTO pairing_directory (pairing_id, organisation_id, created_at_ms) VALUES (:id, :organisationId, :nowMs)')
+      .run({ ...input });
+  },
+
+  /**
+   * Opens a pairing; of more than OPEN_PAIRINGS_MAX open ones the oldest run out now. Answers the ids of those.
+   * @throws Refusal conflict when WATCHED_PAIRINGS_MAX builds are watched.
+   */
+  openPairing(
+    db: Connection,
+    input: { id: string; appId: string; codeHash: string; codeExpiresAtMs: number; nowMs: number },
+  ): readonly string[] {
+    const { appId, nowMs } = input;
+    refuseWithoutRoom(db, appId, nowMs);
+    const replaced = db
+      .statement(
+        `SELECT id FROM pairings WHERE app_id = :appId AND claimed_at_ms IS NULL AND ended_at_ms IS NULL AND code_expires_at_ms > :nowMs
+         ORDER BY created_at_ms DESC, id DESC LIMIT -1 OFFSET :others`,
+      )
+      .all({ appId, nowMs, others: OPEN_PAIRINGS_MAX - 1 })
+      .map((row) => row.id as string);
+    for (const id of replaced)
+      db.statement('UPDATE pairings SET code_expires_at_ms = :nowMs, ended_at_ms = :nowMs WHERE id = :id').run({ id, nowMs });
+    forgetEnded(db, appId, nowMs);
+    db.statement(
+      `INSERT INTO pairings (id, app_id, code_hash, created_at_ms, code_expires_at_ms)
+       VALUES (:id, :appId, :codeHash, :nowMs, :codeExpiresAtMs)`,
+    ).run({ ...input });
+    return replaced;
+  },
+
+  /** open → claimed; false when it was claimed or replaced since it was read, with that `codeExpiresAtMs`. */
+  claimPairing(
+    db: Connection,
+    input: { id: string; codeExpiresAtMs: number; deviceId: string; watchedUntilMs: number; nowMs: number },
+  ): boolean {
+    const { changes } = db
+      .statement(
+        `UPDATE pairings SET claimed_at_ms = :nowMs, device_id = :deviceId, watched_until_ms = :watchedUntilMs
+         WHERE id = :id AND claimed_at_ms IS NULL AND ended_at_ms IS NULL AND code_expires_at_ms = :codeExpiresAtMs`,
+      )
+      .run({ ...input });
+    return changes === 1;
+  },
+
+  /** Somebody is told that its code is too old, or that its watching is over. Not when it was claimed since `claimedAtMs` was read. */
+  endPairing(db: Connection, input: { id: string; claimedAtMs: number | null; nowMs: number }): void {
+    db.statement('UPDATE pairings SET ended_at_ms = :nowMs WHERE id = :id AND ended_at_ms IS NULL AND claimed_at_ms IS :claimedAtMs').run({
+      ...input,
+    });
+  },
+};

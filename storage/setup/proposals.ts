@@ -1,0 +1,251 @@
+/** Writes of a sync session on a live app that wait for a person (service.md "Session" `writes`, decisions §3). */
+import { Refusal } from '../../protocol/errors.ts';
+import type { WriteKind } from '../../protocol/setup/writes.ts';
+import type { Connection, Row } from '../sqlite/connection.ts';
+
+/**
+ * `applying`: somebody approved it, and what it writes is being written, or was when the service stopped. `replaced`: its session
+ * proposed something newer about the same thing, or took it back.
+ */
+export type ProposalState = (typeof PROPOSAL_STATES)[number];
+const PROPOSAL_STATES = ['pending', 'applying', 'approved', 'rejected', 'replaced'] as const;
+
+/** A proposal without what it would write: see readWrite. */
+export interface Proposal {
+  readonly id: string;
+  readonly appId: string;
+  readonly sessionId: string;
+  readonly kind: WriteKind;
+  /** Of the write's JSON. */
+  readonly bytes: number;
+  /** Hash of what the write would replace, as it was when it was proposed. */
+  readonly base: string;
+  readonly summary: string;
+  readonly state: ProposalState;
+  /** Why it was rejected. */
+  readonly reason: string | null;
+  /** The proposal that took its place; null: none did. */
+  readonly replacedBy: string | null;
+  readonly createdAtMs: number;
+  readonly decidedAtMs: number | null;
+}
+
+/** A person reads them one by one; an agent that proposes more has lost its way. */
+export const PENDING_PROPOSALS_MAX = 200;
+/** Writes of an app that wait, all together: a dozen logos at their largest, or some thousand articles. */
+export const PENDING_BYTES_MAX = 32 * 1024 * 1024;
+/** A proposal nobody has decided about in a year is found by its app only. */
+const LISTED_MS = 365 * 24 * 3_600_000;
+/** Decided ones are kept for a look back, the oldest go first. */
+const DECIDED_KEPT = 200;
+/** Replaced ones only say by what: an agent that corrects itself often pushes no verdict out. */
+const REPLACED_KEPT = 50;
+
+const COLUMNS = 'id, app_id, session_id, kind, payload_bytes, base, summary, state, reason, replaced_by, created_at_ms, decided_at_ms';
+
+function proposalOf(row: Row): Proposal {
+  return {
+    id: row.id as string,
+    appId: row.app_id as string,
+    sessionId: row.session_id as string,
+    kind: row.kind as WriteKind,
+    bytes: row.payload_bytes as number,
+    base: row.base as string,
+    summary: row.summary as string,
+    state: row.state as ProposalState,
+    reason: row.reason as string | null,
+    replacedBy: row.replaced_by as string | null,
+    createdAtMs: row.created_at_ms as number,
+    decidedAtMs: row.decided_at_ms as number | null,
+  };
+}
+
+/** The proposal, decided or not; undefined when it is none of this file, or was forgotten. */
+export function readProposal(db: Connection, id: string): Proposal | undefined {
+  const row = db.statement(`SELECT ${COLUMNS} FROM proposals WHERE id = :id`).get({ id });
+  return row === undefined ? undefined : proposalOf(row);
+}
+
+/** JSON of what the proposal would write; undefined as readProposal. */
+export function readWrite(db: Connection, id: string): string | undefined {
+  return db.statement('SELECT payload FROM proposals WHERE id = :id').get({ id })?.payload as string | undefined;
+}
+
+/** The organisation whose file holds the proposal. */
+export function organisationOfProposal(control: Connection, id: string): string | undefined {
+  const row = control.statement('SELECT organisation_id FROM proposal_directory WHERE proposal_id = :id').get({ id });
+  return row?.organisation_id as string | undefined;
+}
+
+/** Up to `limit` proposals of an app after the id `after` ('' for the first ones), oldest first. */
+export function listProposals(
+  db: Connection,
+  appId: string,
+  after: string,
+  limit: number,
+  states: readonly ProposalState[] = PROPOSAL_STATES,
+): Proposal[] {
+  return db
+    .statement(`SELECT ${COLUMNS} FROM proposals WHERE app_id = :appId AND id > :after AND state IN (SELECT value FROM json_each(:states))
+         ORDER BY id LIMIT :limit`)
+    .all({ appId, after, limit, states: JSON.stringify(states) })
+    .map(proposalOf);
+}
+
+/** Those that nobody has decided about, oldest first: at most PENDING_PROPOSALS_MAX. */
+export function listWaitingProposals(db: Connection, appId: string): Proposal[] {
+  return db
+    .statement(`SELECT ${COLUMNS} FROM proposals WHERE app_id = :appId AND decided_at_ms IS NULL ORDER BY id`)
+    .all({ appId })
+    .map(proposalOf);
+}
+
+/** The last `limit` verdicts of people, newest first. */
+export function listVerdicts(db: Connection, appId: string, limit: number): Proposal[] {
+  return db
+    .statement(
+      `SELECT ${COLUMNS} FROM proposals WHERE app_id = :appId AND state IN ('approved', 'rejected')
+       ORDER BY decided_at_ms DESC, id DESC LIMIT :limit`,
+    )
+    .all({ appId, limit })
+    .map(proposalOf);
+}
+
+export type NewProposal = Pick<Proposal, 'id' | 'appId' | 'sessionId' | 'kind' | 'base' | 'summary'> & {
+  /** JSON of the write. */
+  readonly payload: string;
+  /** Hash of the write without its reasons: what says the same is the same proposal. */
+  readonly payloadHash: string;
+  /** What the write is about, within its kind. */
+  readonly subjects: readonly string[];
+  /** Proposals that this one takes the place of. */
+  readonly replaces: readonly string[];
+  readonly nowMs: number;
+};
+
+/** Waiting proposals of the app that say just this, whichever session made them: also those whose base has changed since. */
+export function findSame(db: Connection, proposal: Pick<NewProposal, 'appId' | 'kind' | 'payloadHash'>): Proposal[] {
+  const { appId, kind, payloadHash } = proposal;
+  return db
+    .statement(
+      `SELECT ${COLUMNS} FROM proposals WHERE app_id = :appId AND decided_at_ms IS NULL AND kind = :kind AND payload_hash = :payloadHash ORDER BY id`,
+    )
+    .all({ appId, kind, payloadHash })
+    .map(proposalOf);
+}
+
+/** The proposal that says just this and was rejected last; undefined: none was. */
+export function findRejected(db: Connection, proposal: Pick<NewProposal, 'appId' | 'kind' | 'payloadHash'>): Proposal | undefined {
+  const { appId, kind, payloadHash } = proposal;
+  const row = db
+    .statement(
+      `SELECT ${COLUMNS} FROM proposals WHERE app_id = :appId AND state = 'rejected' AND kind = :kind AND payload_hash = :payloadHash
+       ORDER BY decided_at_ms DESC, id DESC LIMIT 1`,
+    )
+    .get({ appId, kind, payloadHash });
+  return row === undefined ? undefined : proposalOf(row);
+}
+
+/** Ids of the session's waiting proposals of these kinds that are about any of these subjects, oldest first. */
+export function findRivals(
+  db: Connection,
+  sought: { appId: string; sessionId: string; kinds: readonly string[]; subjects: readonly string[] },
+): string[] {
+  return db
+    .statement(
+      `SELECT id FROM proposals p WHERE p.app_id = :appId AND p.state = 'pending' AND p.session_id = :sessionId
+         AND p.kind IN (SELECT value FROM json_each(:kinds))
+         AND EXISTS (SELECT 1 FROM json_each(p.subjects) WHERE value IN (SELECT value FROM json_each(:subjects)))
+       ORDER BY id`,
+    )
+    .all({ ...sought, kinds: JSON.stringify(sought.kinds), subjects: JSON.stringify(sought.subjects) })
+    .map((row) => row.id as string);
+}
+
+/** How many of the app nobody has decided about. */
+export function countWaitingProposals(db: Connection, appId: string): number {
+  const row = db.statement(`SELECT count(*) AS n FROM proposals WHERE app_id = :appId AND state IN ('pending', 'applying')`).get({ appId });
+  return row?.n as number;
+}
+
+/** pending → replaced; those that were decided meanwhile stay what they are. */
+function replace(db: Connection, ids: readonly string[], by: string | null, nowMs: number): void {
+  db.statement(
+    `UPDATE proposals SET state = 'replaced', replaced_by = :by, decided_at_ms = :nowMs
+     WHERE state = 'pending' AND id IN (SELECT value FROM json_each(:ids))`,
+  ).run({ ids: JSON.stringify(ids), by, nowMs });
+}
+
+/** Lets go of the oldest decided ones. */
+function forgetOldest(db: Connection, appId: string): void {
+  const forget = db.statement(
+    `DELETE FROM proposals WHERE app_id = :appId AND id IN
+       (SELECT id FROM proposals WHERE app_id = :appId AND decided_at_ms IS NOT NULL AND (state = 'replaced') = :replaced
+        ORDER BY decided_at_ms DESC, id DESC LIMIT -1 OFFSET :kept)`,
+  );
+  forget.run({ appId, replaced: 0, kept: DECIDED_KEPT });
+  forget.run({ appId, replaced: 1, kept: REPLACED_KEPT });
+}
+
+/** @throws Refusal conflict when as much waits in this app as may. */
+function refuseWithoutRoom(db: Connection, appId: string, bytes: number): void {
+  const row = db
+    .statement(
+      'SELECT count(*) AS n, coalesce(sum(payload_bytes), 0) AS bytes FROM proposals WHERE app_id = :appId AND decided_at_ms IS NULL',
+    )
+    .get({ appId });
+  const { n, bytes: waiting } = row as unknown as { n: number; bytes: number };
+  if (n >= PENDING_PROPOSALS_MAX) {
+    throw new Refusal('conflict', `${PENDING_PROPOSALS_MAX} proposals of this app wait for a person. Wait until some are decided.`);
+  }
+  if (waiting + bytes > PENDING_BYTES_MAX) {
+    const most = `${PENDING_BYTES_MAX / (1024 * 1024)} MB`;
+    throw new Refusal('conflict', `Proposals of this app that wait for a person may hold ${most}. Wait until some are decided.`);
+  }
+}
+
+export const transactions = {
+  /** Notes in `control.sqlite` whose proposal this is; written before the proposal itself. */
+  registerProposal(control: Connection, input: { id: string; organisationId: string; nowMs: number }): void {
+    control.statement('DELETE FROM proposal_directory WHERE created_at_ms < :oldestMs').run({ oldestMs: input.nowMs - LISTED_MS });
+    control
+      .statement('INSERT INTO proposal_directory (proposal_id, organisation_id, created_at_ms) VALUES (:id, :organisationId, :nowMs)')
+      .run({ ...input });
+  },
+
+  /** Adds it in the place of those that it replaces. @throws Refusal conflict when too many wait. */
+  addProposal(db: Connection, { replaces, subjects, ...input }: NewProposal): string {
+    const bytes = Buffer.byteLength(input.payload);
+    replace(db, replaces, input.id, input.nowMs);
+    refuseWithoutRoom(db, input.appId, bytes);
+    forgetOldest(db, input.appId);
+    db.statement(
+      `INSERT INTO proposals (id, app_id, session_id, kind, base, summary, state, created_at_ms, subjects, payload_hash, payload_bytes, payload)
+       VALUES (:id, :appId, :sessionId, :kind, :base, :summary, 'pending', :nowMs, :subjects, :payloadHash, :bytes, :payload)`,
+    ).run({ ...input, subjects: JSON.stringify(subjects), bytes });
+    return input.id;
+  },
+
+  /** Takes proposals back, or says that another one already speaks for them. */
+  replaceProposals(db: Connection, input: { ids: readonly string[]; by: string | null; nowMs: number }): void {
+    replace(db, input.ids, input.by, input.nowMs);
+  },
+
+  /** pending → applying; false when it is not pending any more. */
+  beginApplying(db: Connection, input: { id: string }): boolean {
+    return db.statement(`UPDATE proposals SET state = 'applying' WHERE id = :id AND state = 'pending'`).run({ ...input }).changes === 1;
+  },
+
+  /** applying → pending: it was refused, and a person decides anew. */
+  leaveApplying(db: Connection, input: { id: string }): void {
+    db.statement(`UPDATE proposals SET state = 'pending' WHERE id = :id AND state = 'applying'`).run({ ...input });
+  },
+
+  /** pending → rejected, applying → approved; false when it is in no such state. */
+  decideProposal(db: Connection, input: { id: string; state: 'approved' | 'rejected'; reason: string | null; nowMs: number }): boolean {
+    const { changes } = db
+      .statement('UPDATE proposals SET state = :state, reason = :reason, decided_at_ms = :nowMs WHERE id = :id AND state = :from')
+      .run({ ...input, from: input.state === 'approved' ? 'applying' : 'pending' });
+    return changes === 1;
+  },
+};

@@ -1,0 +1,116 @@
+/**
+ * File codes and setup tokens (service.md "Authentication", setup interface): which session each opens. Only hashes are
+ * kept. Redeeming a code and putting the new token in the old one's place is one write, so of two calls that race for
+ * one code exactly one gets a token.
+ */
+import { createHash, randomBytes } from 'node:crypto';
+import { SETUP_CODE_MINUTES } from '../../protocol/limits.ts';
+import type { Connection, Row } from '../sqlite/connection.ts';
+
+export const SETUP_TOKEN_PREFIX = 'rd_st_';
+const TOKEN_BYTES = 12;
+const CODE_BYTES = 16;
+const CODE_VALID_MS = SETUP_CODE_MINUTES * 60_000;
+/** Codes and tokens of sessions long closed still say so (410); after this they are as good as never issued. */
+const FORGOTTEN_AFTER_MS = 30 * 24 * 3_600_000;
+
+/** What a code or a token opens. */
+export interface SessionRef {
+  readonly sessionId: string;
+  readonly organisationId: string;
+  readonly appId: string;
+}
+
+/** `rd_st_` and 24 lowercase hex characters. */
+export function mintSetupToken(): string {
+  return SETUP_TOKEN_PREFIX + randomBytes(TOKEN_BYTES).toString('hex');
+}
+
+/** 32 lowercase hex characters. */
+export function mintFileCode(): string {
+  return randomBytes(CODE_BYTES).toString('hex');
+}
+
+/** Lowercase hex SHA-256: what is stored of a code or token. */
+export function hashSecret(secret: string): string {
+  return createHash('sha256').update(secret).digest('hex');
+}
+
+function refOf(row: Row): SessionRef {
+  return {
+    sessionId: row.session_id as string,
+    organisationId: row.organisation_id as string,
+    appId: row.app_id as string,
+  };
+}
+
+/** The session whose newest token this is; undefined for one that was never issued or was replaced. */
+export function readToken(control: Connection, token: string): SessionRef | undefined {
+  // The search compares hashes, and how long it takes tells of a hash at most: nobody can make a token from that.
+  const row = control.statement('SELECT * FROM setup_tokens WHERE token_hash = :hash').get({ hash: hashSecret(token) });
+  return row === undefined ? undefined : refOf(row);
+}
+
+/** The session a code was issued for, whether or not it can still be redeemed. */
+export function readCode(control: Connection, code: string): SessionRef | undefined {
+  const row = control.statement('SELECT * FROM setup_codes WHERE code_hash = :hash').get({ hash: hashSecret(code) });
+  return row === undefined ? undefined : refOf(row);
+}
+
+/** Whether the code was redeemed. */
+export function isUsedCode(control: Connection, code: string): boolean {
+  const row = control.statement('SELECT used_at_ms FROM setup_codes WHERE code_hash = :hash').get({ hash: hashSecret(code) });
+  return row !== undefined && row.used_at_ms !== null;
+}
+
+/** The session with this id; undefined when there is none, or it is long over. */
+export function findSession(control: Connection, sessionId: string): SessionRef | undefined {
+  const row = control.statement('SELECT * FROM setup_codes WHERE session_id = :sessionId LIMIT 1').get({ sessionId });
+  return row === undefined ? undefined : refOf(row);
+}
+
+export type Redeemed = 'redeemed' | 'unknown' | 'used' | 'expired';
+
+export const transactions = {
+  /** Puts a fresh code in place of those of the session that were not used. Answers when it expires. */
+  issueFileCode(control: Connection, input: SessionRef & { codeHash: string; nowMs: number }): { expiresAtMs: number } {
+    const { sessionId, organisationId, appId, codeHash, nowMs } = input;
+    const expiresAtMs = nowMs + CODE_VALID_MS;
+    const forgottenMs = nowMs - FORGOTTEN_AFTER_MS;
+    control.statement('DELETE FROM setup_codes WHERE expires_at_ms < :forgottenMs').run({ forgottenMs });
+    control.statement('DELETE FROM setup_tokens WHERE minted_at_ms < :forgottenMs').run({ forgottenMs });
+    control
+      .statement('UPDATE setup_codes SET expires_at_ms = min(expires_at_ms, :nowMs) WHERE session_id = :sessionId AND used_at_ms IS NULL')
+      .run({ sessionId, nowMs });
+    control
+      .statement(
+        `INSERT INTO setup_codes (code_hash, session_id, organisation_id, app_id, expires_at_ms)
+         VALUES (:codeHash, :sessionId, :organisationId, :appId, :expiresAtMs)`,
+      )
+      .run({ codeHash, sessionId, organisationId, appId, expiresAtMs });
+    return { expiresAtMs };
+  },
+
+  /** Uses the code up and makes the token with `tokenHash` the session's only one. */
+  redeemFileCode(control: Connection, input: { codeHash: string; tokenHash: string; nowMs: number }): Redeemed {
+    const { codeHash, tokenHash, nowMs } = input;
+    const row = control.statement('SELECT * FROM setup_codes WHERE code_hash = :codeHash').get({ codeHash });
+    if (row === undefined) return 'unknown';
+    if (row.used_at_ms !== null) return 'used';
+    if (row.told_expired_at_ms !== null) return 'expired';
+    if (nowMs >= (row.expires_at_ms as number)) {
+      // Somebody is told so now: it stays so, whatever the clock says next.
+      control.statement('UPDATE setup_codes SET told_expired_at_ms = :nowMs WHERE code_hash = :codeHash').run({ codeHash, nowMs });
+      return 'expired';
+    }
+    control.statement('UPDATE setup_codes SET used_at_ms = :nowMs WHERE code_hash = :codeHash').run({ codeHash, nowMs });
+    control
+      .statement(
+        `INSERT INTO setup_tokens (session_id, token_hash, organisation_id, app_id, minted_at_ms)
+         VALUES (:sessionId, :tokenHash, :organisationId, :appId, :nowMs)
+         ON CONFLICT (session_id) DO UPDATE SET token_hash = excluded.token_hash, minted_at_ms = excluded.minted_at_ms`,
+      )
+      .run({ ...refOf(row), tokenHash, nowMs });
+    return 'redeemed';
+  },
+};

@@ -1,0 +1,243 @@
+/**
+ * Opens SQLite files the two ways the service uses them: read-only on the event loop, read-write in the writer thread
+ * (and at boot). Owns every pragma. Durability is spelled out here because the driver's default in WAL mode is weaker.
+ */
+import { readFileSync, statSync } from 'node:fs';
+import Database from 'better-sqlite3';
+import * as sqliteVec from 'sqlite-vec';
+import { note } from '../../watch/sections.ts';
+import type { Connection, Row, Statement } from './connection.ts';
+import { StorageError, storageErrorCodeOf } from './storage-error.ts';
+
+/** SQLite's own wait for a lock. It blocks the calling thread, so it stays short; callers retry with jitter. */
+export const BUSY_TIMEOUT_MS = 50;
+/** Page cache of one connection: holds the inner pages of every index of a usual organisation; 128 open writers are 256 MB at most. */
+const CACHE_KIB = 2_048;
+/** Pages in the WAL before a COMMIT also checkpoints: 4 MB, so that readers search a short WAL and few commits pay. */
+const AUTOCHECKPOINT_PAGES = 1_000;
+/** A WAL that one large transaction or a slow reader blew up is cut back to this when it is next reset. */
+const WAL_KEPT_BYTES = 16 * 1024 * 1024;
+/** Two processes that create one file together race for the switch to WAL, which SQLite's own wait does not cover. */
+const WAL_SWITCH_MAX_MS = 2_000;
+const RETRY_PAUSE_MIN_MS = 2;
+const RETRY_PAUSE_MAX_MS = 20;
+
+/** What is thrown in place of an error of the driver. */
+type OnError = (error: unknown) => unknown;
+
+class SqliteStatement implements Statement {
+  readonly #prepared: Database.Statement<unknown[], Row>;
+  readonly #sql: string;
+  readonly #onError: OnError;
+
+  constructor(prepared: Database.Statement<unknown[], Row>, sql: string, onError: OnError) {
+    this.#prepared = prepared;
+    this.#sql = sql;
+    this.#onError = onError;
+  }
+
+  // The driver takes an explicit `undefined` for a parameter to bind; hence the two calls.
+  get(parameters?: Row): Row | undefined {
+    const startedMs = performance.now();
+    try {
+      return parameters === undefined ? this.#prepared.get() : this.#prepared.get(parameters);
+    } catch (error) {
+      throw this.#onError(error);
+    } finally {
+      this.#timed(startedMs);
+    }
+  }
+
+  all(parameters?: Row): Row[] {
+    const startedMs = performance.now();
+    try {
+      return parameters === undefined ? this.#prepared.all() : this.#prepared.all(parameters);
+    } catch (error) {
+      throw this.#onError(error);
+    } finally {
+      this.#timed(startedMs);
+    }
+  }
+
+  /** A long read stands in the stall watch by its SQL, which holds nobody's values. */
+  #timed(startedMs: number): void {
+    note(this.#sql, '', performance.now() - startedMs);
+  }
+
+  run(parameters?: Row): { changes: number; lastInsertRowid: number | bigint } {
+    try {
+      return parameters === undefined ? this.#prepared.run() : this.#prepared.run(parameters);
+    } catch (error) {
+      throw this.#onError(error);
+    }
+  }
+}
+
+const asItIs: OnError = (error) => error;
+
+class SqliteConnection implements Connection {
+  readonly path: string;
+  readonly #database: Database.Database;
+  readonly #onError: OnError;
+  // Not bounded: SQL texts are constants of the source, so there are as many statements as the source has.
+  readonly #statements = new Map<string, Statement>();
+
+  constructor(path: string, database: Database.Database, onError: OnError = asItIs) {
+    this.path = path;
+    this.#database = database;
+    this.#onError = onError;
+  }
+
+  statement(sql: string): Statement {
+    const known = this.#statements.get(sql);
+    if (known !== undefined) return known;
+    const statement = new SqliteStatement(this.#prepare(sql), sql, this.#onError);
+    this.#statements.set(sql, statement);
+    return statement;
+  }
+
+  #prepare(sql: string): Database.Statement<unknown[], Row> {
+    try {
+      return this.#database.prepare<unknown[], Row>(sql);
+    } catch (error) {
+      throw this.#onError(error);
+    }
+  }
+
+  exec(sql: string): void {
+    this.#database.exec(sql);
+  }
+
+  close(): void {
+    this.#statements.clear();
+    this.#database.close();
+  }
+}
+
+/** Blocks the calling thread for `durationMs`. For the writer thread and for boot, never for a thread that serves requests. */
+export function blockThread(durationMs: number): void {
+  if (durationMs > 0) Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, durationMs);
+}
+
+/** A pause between two tries for a lock: 2 to 20 ms, random so that two processes do not stay in step. */
+export function jitteredPauseMs(): number {
+  return RETRY_PAUSE_MIN_MS + Math.random() * (RETRY_PAUSE_MAX_MS - RETRY_PAUSE_MIN_MS);
+}
+
+/** Calls `attempt` again, blocking in between, for as long as SQLite answers busy; throws that answer after `waitMaxMs`. */
+export function retryWhileBusy<T>(waitMaxMs: number, attempt: () => T): T {
+  const startedMs = performance.now();
+  for (;;) {
+    try {
+      return attempt();
+    } catch (error) {
+      if (storageErrorCodeOf(error) !== 'busy' || performance.now() - startedMs >= waitMaxMs) throw error;
+      blockThread(jitteredPauseMs());
+    }
+  }
+}
+
+/** Settings that hold for readers and writers alike. */
+function harden(database: Database.Database): void {
+  database.pragma(`busy_timeout = ${BUSY_TIMEOUT_MS}`);
+  database.pragma(`cache_size = -${CACHE_KIB}`);
+  // A file may come from another cell or a backup: its schema must not reach functions, its pages are checked when read.
+  database.pragma('trusted_schema = OFF');
+  database.pragma('cell_size_check = ON');
+}
+
+function useWal(database: Database.Database): void {
+  // A memory database answers `memory` and stays what it is.
+  retryWhileBusy(WAL_SWITCH_MAX_MS, () => {
+    if (database.pragma('journal_mode', { simple: true }) !== 'wal') database.pragma('journal_mode = WAL');
+  });
+}
+
+export interface ReaderOptions {
+  /** With sqlite-vec's functions, for searches by meaning. */
+  readonly vectors?: boolean;
+  /** What is thrown in place of an error of a statement; absent: the error itself. */
+  readonly onError?: OnError;
+}
+
+/** The connection to what was opened for reading at `path`; closes it when it cannot be made ready. */
+function readerOf(
+  path: string,
+  database: Database.Database,
+  { vectors, onError }: { vectors: boolean; onError: OnError | undefined },
+): Connection {
+  try {
+    harden(database);
+    if (vectors) sqliteVec.load(database);
+  } catch (error) {
+    database.close();
+    throw error;
+  }
+  return new SqliteConnection(path, database, onError);
+}
+
+/**
+ * A connection that cannot write, for synchronous reads on the event loop. It sees a write as soon as the writer's
+ * promise has resolved. Throws SQLite's SQLITE_CANTOPEN when the file does not exist.
+ */
+export function openReader(path: string, { vectors = false, onError }: ReaderOptions = {}): Connection {
+  const database = new Database(path, { readonly: true, fileMustExist: true, timeout: BUSY_TIMEOUT_MS });
+  return readerOf(path, database, { vectors, onError });
+}
+
+/** @throws Error with one sentence when this machine cannot compare vectors: sqlite-vec comes built for some systems only. */
+export function requireVectors(): void {
+  const database = new Database(':memory:');
+  try {
+    sqliteVec.load(database);
+  } catch (error) {
+    const reason = error instanceof Error ? error.message : String(error);
+    throw new Error(`Semantic retrieval needs sqlite-vec, which does not load on this machine (unset EMBEDDING_MODEL): ${reason}`);
+  } finally {
+    database.close();
+  }
+}
+
+/** A copy in memory blocks the event loop while it is read, and is held as long as it is open. */
+const SNAPSHOT_MAX_BYTES = 64 * 1024 * 1024;
+/** Bytes 18 and 19 of a SQLite file say which journal it has: 2 is WAL, which a file in memory cannot have; 1 is none of it. */
+const JOURNAL_BYTES = [18, 19] as const;
+
+/**
+ * A connection to the file as it is now, in memory: for a disk that has no room for the index of a write-ahead log, or that is mounted
+ * read-only, where SQLite opens no file in WAL mode. Whoever uses it looks whether the file has changed since.
+ * @throws StorageError io when the file is too large, or a log beside it holds commits that the copy would lack.
+ */
+export function openSnapshot(path: string, { vectors = false, onError }: ReaderOptions = {}): Connection {
+  const size = statSync(path).size;
+  if (size > SNAPSHOT_MAX_BYTES) throw new StorageError('io', `${path} has ${size} bytes: too large to be read while the disk refuses`);
+  if ((statSync(`${path}-wal`, { throwIfNoEntry: false })?.size ?? 0) > 0) {
+    throw new StorageError('io', `${path} has a write-ahead log that cannot be read while the disk refuses`);
+  }
+  const bytes = readFileSync(path);
+  for (const at of JOURNAL_BYTES) bytes[at] = 1;
+  const database = new Database(bytes, { readonly: true });
+  return readerOf(path, database, { vectors, onError });
+}
+
+/**
+ * A connection that writes, created if missing unless `mustExist`: WAL, `synchronous=FULL` (a COMMIT returns after fsync), foreign keys
+ * enforced. Its folder must exist. Throws SQLite's errors when the file is damaged or not a database.
+ */
+export function openWriter(path: string, { mustExist = false }: { readonly mustExist?: boolean } = {}): Connection {
+  const database = new Database(path, { timeout: BUSY_TIMEOUT_MS, fileMustExist: mustExist });
+  try {
+    harden(database);
+    useWal(database);
+    database.pragma('synchronous = FULL');
+    database.pragma('foreign_keys = ON');
+    // What is deleted is overwritten, in pages that are freed, too: erased words are in no file afterwards.
+    database.pragma('secure_delete = ON');
+    database.pragma(`wal_autocheckpoint = ${AUTOCHECKPOINT_PAGES}`);
+    database.pragma(`journal_size_limit = ${WAL_KEPT_BYTES}`);
+  } catch (error) {
+    database.close();
+    throw error;
+  }
+  return new SqliteConnection(path, database);
+}

@@ -1,0 +1,61 @@
+/** What crosses between the writer and its thread: the messages, and errors taken apart and put together again. */
+
+import { type PlainRefusal, plainRefusal, Refusal, refusalFrom } from '../../protocol/errors.ts';
+import { StorageError, type StorageErrorCode, sqliteCodeOf, storageErrorCodeOf } from './storage-error.ts';
+
+export interface ThreadSettings {
+  readonly registryUrl: string;
+  readonly syncDelayMs: number;
+}
+
+export interface WriteRequest {
+  readonly id: number;
+  readonly path: string;
+  readonly name: string;
+  readonly input: unknown;
+}
+
+export type ToThread =
+  | { readonly kind: 'writes'; readonly writes: readonly WriteRequest[] }
+  /** The file at this path is another one by now, or gone: it is opened afresh. */
+  | { readonly kind: 'forget'; readonly path: string }
+  | { readonly kind: 'close' };
+
+export type Settlement =
+  | { readonly id: number; readonly ok: true; readonly value: unknown }
+  | { readonly id: number; readonly ok: false; readonly failure: Failure };
+
+/** The answers to one group, sent after its COMMIT returned (or failed). */
+export interface FromThread {
+  readonly settlements: readonly Settlement[];
+  readonly committed: boolean;
+  /** Tries that found the file locked before this outcome. */
+  readonly busyRetries: number;
+}
+
+/** An error as plain data: classes do not survive the crossing. */
+export type Failure =
+  | { readonly kind: 'refusal'; readonly refusal: PlainRefusal; readonly stack: string | undefined }
+  | {
+      readonly kind: 'storage';
+      readonly code: StorageErrorCode;
+      readonly message: string;
+      readonly stack: string | undefined;
+      readonly sqliteCode: string | undefined;
+    };
+
+/** Takes an error apart. A Refusal stays one; everything else becomes a StorageError. */
+export function failureOf(error: unknown): Failure {
+  if (error instanceof Refusal) return { kind: 'refusal', refusal: plainRefusal(error), stack: error.stack };
+  const message = error instanceof Error ? error.message : String(error);
+  const stack = error instanceof Error ? error.stack : undefined;
+  return { kind: 'storage', code: storageErrorCodeOf(error), message, stack, sqliteCode: sqliteCodeOf(error) };
+}
+
+/** Puts an error together again, with the stack of where it was thrown. */
+export function errorOf(failure: Failure): Refusal | StorageError {
+  const error =
+    failure.kind === 'refusal' ? refusalFrom(failure.refusal) : new StorageError(failure.code, failure.message, failure.sqliteCode);
+  if (failure.stack !== undefined) error.stack = failure.stack;
+  return error;
+}

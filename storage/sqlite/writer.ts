@@ -1,0 +1,282 @@
+/**
+ * The door to the writer thread: named transactions, typed by their registry, run off the event loop in groups.
+ * Owns the queue's bound, the batching of one tick's writes into one message, and the promises. Knows no SQL.
+ *
+ * Invariants: a promise resolves only after the COMMIT with its rows (and fsync) returned; writes of one file commit in
+ * the order of the calls; every promise settles, also when the thread dies.
+ */
+import { Worker } from 'node:worker_threads';
+import { passing } from '../../watch/sections.ts';
+import type { Connection } from './connection.ts';
+import { StorageError } from './storage-error.ts';
+import { errorOf, type FromThread, type Settlement, type ThreadSettings, type ToThread, type WriteRequest } from './writer-messages.ts';
+
+/** A grouped write takes some 20 µs: 8,192 are a backlog of a fifth of a second; whoever comes later is better told "no". */
+export const WRITES_QUEUED_MAX = 8_192;
+
+/**
+ * Answered in one turn of the loop: whoever waited goes on at once, and a turn's start takes a millisecond from there. Of a larger group
+ * a part is answered in each turn, so that what else came is not held up by all of it, and so that a loop whose turns are long keeps up.
+ */
+const ANSWERED_AT_ONCE_MIN = 16;
+const ANSWERED_SHARE = 0.125;
+
+export interface TransactionContext {
+  /** When the group's transaction began, for housekeeping columns. Times that decide something travel in the input. */
+  readonly nowMs: number;
+}
+
+/**
+ * A named transaction: synchronous, its rows all or nothing. Input and output are cloned between threads, so they are
+ * plain data (a Buffer arrives as Uint8Array). It throws a Refusal for an expected "no". It must not begin or end
+ * transactions, nor leave a deferred constraint to COMMIT, where it would fail the neighbours in the group too.
+ */
+export type Transaction = (db: Connection, input: never, context: TransactionContext) => unknown;
+export type Transactions = Readonly<Record<string, Transaction>>;
+
+/** How a file can refuse writes as a whole. The thread asks inside the transaction that the writes would commit in. */
+export interface Sealing {
+  /** Whether files of this kind can be sealed; asked once for each connection. */
+  appliesTo(db: Connection): boolean;
+  /** Which transactions the file refuses as it is now, by name; undefined: none. One indexed read. */
+  refusals(db: Connection): ((name: string) => boolean) | undefined;
+  /** Whether this transaction changes the answer. */
+  isChangedBy(name: string): boolean;
+}
+
+export interface WriterStats {
+  /** Called and not yet settled. */
+  readonly outstanding: number;
+  /** How long the oldest of them waits; 0 without any. */
+  readonly oldestMs: number;
+  readonly succeeded: number;
+  readonly failed: number;
+  /** Refused because `maxQueued` were outstanding. */
+  readonly overloaded: number;
+  readonly commits: number;
+  readonly largestGroup: number;
+  /** Tries for a file's lock that another process held. */
+  readonly busyRetries: number;
+}
+
+export interface Writer<Registry extends Transactions> {
+  /**
+   * Runs the transaction `name` on the file at `path`. Resolves with its output after COMMIT; rejects with the Refusal it
+   * threw or with a StorageError, and then none of its rows exist. `input` is cloned at the end of the tick: leave it alone.
+   */
+  write<N extends keyof Registry & string>(path: string, name: N, input: Parameters<Registry[N]>[1]): Promise<ReturnType<Registry[N]>>;
+  stats(): WriterStats;
+  /** The file at `path` was replaced or is gone: writes that come after this open it afresh. */
+  forget(path: string): void;
+  /** Waits for what is outstanding, checkpoints the open files, ends the thread. Later writes reject. Idempotent. */
+  close(): Promise<void>;
+}
+
+export interface WriterOptions {
+  /** A module that exports `transactions`, `open(path): Connection` and perhaps `sealing`; the thread imports it. */
+  readonly registryUrl: URL;
+  /** The compiled thread module, where it does not lie beside this file (in a bundle). */
+  readonly threadUrl?: URL;
+  readonly maxQueued?: number;
+  /** Added after each COMMIT before it is answered: simulates a slower disk in tests and benchmarks. */
+  readonly syncDelayMs?: number;
+  /** The thread has died; every write rejects from now on. Called at most once. */
+  readonly onFatal?: (error: StorageError) => void;
+}
+
+interface Waiter {
+  readonly path: string;
+  readonly sinceMs: number;
+  resolve(value: unknown): void;
+  reject(error: Error): void;
+}
+
+class ThreadWriter {
+  readonly #worker: Worker;
+  readonly #maxQueued: number;
+  readonly #onFatal: (error: StorageError) => void;
+  readonly #exited: Promise<void>;
+  readonly #waiters = new Map<number, Waiter>();
+  #batch: WriteRequest[] = [];
+  /** What became of writes, by file and in the order of their commits, while that is not told yet. */
+  readonly #settlements = new Map<string, Settlement[]>();
+  #lastId = 0;
+  #dead: StorageError | undefined;
+  #closing: Promise<void> | undefined;
+  #whenDrained: (() => void) | undefined;
+  readonly #counts = { succeeded: 0, failed: 0, overloaded: 0, commits: 0, largestGroup: 0, busyRetries: 0 };
+
+  constructor(options: WriterOptions) {
+    this.#maxQueued = options.maxQueued ?? WRITES_QUEUED_MAX;
+    this.#onFatal = options.onFatal ?? (() => {});
+    const workerData: ThreadSettings = { registryUrl: options.registryUrl.href, syncDelayMs: options.syncDelayMs ?? 0 };
+    // `.js`: the path of a worker is not an import, so the compiler does not rewrite its extension.
+    this.#worker = new Worker(options.threadUrl ?? new URL('./writer-thread.js', import.meta.url), { workerData, name: 'writer' });
+    this.#worker.on('message', (message: FromThread) => this.#settle(message));
+    this.#worker.on('messageerror', (error) => this.#die(error));
+    this.#worker.on('error', (error) => this.#die(error));
+    this.#exited = new Promise((resolve) => {
+      this.#worker.on('exit', (code) => {
+        if (this.#closing === undefined || this.#waiters.size > 0) this.#die(new Error(`it exited with code ${code}`));
+        resolve();
+      });
+    });
+  }
+
+  write(path: string, name: string, input: unknown): Promise<unknown> {
+    if (this.#dead !== undefined) return Promise.reject(this.#dead);
+    if (this.#closing !== undefined) return Promise.reject(new StorageError('closed', `the writer is closed; ${name} was not written`));
+    if (this.#waiters.size >= this.#maxQueued) {
+      this.#counts.overloaded += 1;
+      return Promise.reject(new StorageError('overloaded', `${this.#maxQueued} writes wait already; ${name} was not tried`));
+    }
+    this.#lastId += 1;
+    const id = this.#lastId;
+    if (this.#batch.length === 0) this.#planFlush();
+    this.#batch.push({ id, path, name, input });
+    return new Promise((resolve, reject) => this.#waiters.set(id, { path, resolve, reject, sinceMs: performance.now() }));
+  }
+
+  forget(path: string): void {
+    if (this.#dead === undefined && this.#closing === undefined) this.#post({ kind: 'forget', path });
+  }
+
+  stats(): WriterStats {
+    // Ids rise, so the first one waits the longest.
+    const [oldest] = this.#waiters.values();
+    const oldestMs = oldest === undefined ? 0 : performance.now() - oldest.sinceMs;
+    return { outstanding: this.#waiters.size, oldestMs, ...this.#counts };
+  }
+
+  close(): Promise<void> {
+    this.#closing ??= this.#drainAndEnd();
+    return this.#closing;
+  }
+
+  async #drainAndEnd(): Promise<void> {
+    if (this.#waiters.size > 0) {
+      await new Promise<void>((resolve) => {
+        this.#whenDrained = resolve;
+      });
+    }
+    if (this.#dead === undefined) this.#post({ kind: 'close' });
+    await this.#exited;
+  }
+
+  #planFlush(): void {
+    // A lone write leaves at the end of this callback; while the thread is at work nobody is served sooner by hurrying,
+    // and waiting for the end of the tick makes one message of the writes of many callbacks.
+    if (this.#waiters.size === 0) queueMicrotask(() => this.#flush());
+    else setImmediate(() => this.#flush());
+  }
+
+  #flush(): void {
+    const writes = this.#batch;
+    this.#batch = [];
+    // Empty when the thread has died meanwhile.
+    if (writes.length === 0) return;
+    try {
+      this.#post({ kind: 'writes', writes });
+    } catch {
+      // One input cannot be cloned; sent one by one, only that one fails.
+      for (const write of writes) this.#postAlone(write);
+    }
+  }
+
+  #postAlone(write: WriteRequest): void {
+    try {
+      this.#post({ kind: 'writes', writes: [write] });
+    } catch (error) {
+      const reason = error instanceof Error ? error.message : String(error);
+      this.#reject(write.id, new StorageError('failed', `the input of ${write.name} cannot enter the writer thread: ${reason}`));
+      this.#noteDrained();
+    }
+  }
+
+  #post(message: ToThread): void {
+    this.#worker.postMessage(message);
+  }
+
+  #settle({ settlements, committed, busyRetries }: FromThread): void {
+    this.#counts.busyRetries += busyRetries;
+    if (committed) this.#counts.commits += 1;
+    this.#counts.largestGroup = Math.max(this.#counts.largestGroup, settlements.length);
+    const isUnderWay = this.#settlements.size > 0;
+    for (const settlement of settlements) {
+      const path = this.#waiters.get(settlement.id)?.path ?? '';
+      const line = this.#settlements.get(path);
+      if (line === undefined) this.#settlements.set(path, [settlement]);
+      else line.push(settlement);
+    }
+    if (!isUnderWay) this.#answerSome();
+  }
+
+  /** Files take turns: whoever wrote little to one does not wait for a crowd at another. */
+  #answerSome(): void {
+    passing('writes were answered');
+    const settlements: Settlement[] = [];
+    let waiting = 0;
+    for (const line of this.#settlements.values()) waiting += line.length;
+    const atOnce = Math.max(ANSWERED_AT_ONCE_MIN, Math.ceil(waiting * ANSWERED_SHARE));
+    for (const [path, line] of this.#settlements) {
+      if (settlements.length >= atOnce) break;
+      const first = line.shift();
+      if (first !== undefined) settlements.push(first);
+      this.#settlements.delete(path);
+      // Put last, the loop meets it once more.
+      if (line.length > 0) this.#settlements.set(path, line);
+    }
+    this.#answer(settlements);
+    if (this.#settlements.size > 0) setImmediate(() => this.#answerSome());
+  }
+
+  #answer(settlements: readonly Settlement[]): void {
+    for (const settlement of settlements) {
+      if (settlement.ok) {
+        const waiter = this.#waiters.get(settlement.id);
+        this.#waiters.delete(settlement.id);
+        this.#counts.succeeded += 1;
+        waiter?.resolve(settlement.value);
+      } else {
+        this.#reject(settlement.id, errorOf(settlement.failure));
+      }
+    }
+    this.#noteDrained();
+  }
+
+  #reject(id: number, error: Error): void {
+    const waiter = this.#waiters.get(id);
+    this.#waiters.delete(id);
+    this.#counts.failed += 1;
+    waiter?.reject(error);
+  }
+
+  #noteDrained(): void {
+    if (this.#waiters.size === 0) this.#whenDrained?.();
+  }
+
+  #die(cause: Error): void {
+    if (this.#dead !== undefined) return;
+    const dead = new StorageError('writer_dead', `the writer thread has died: ${cause.message}`);
+    dead.cause = cause;
+    this.#dead = dead;
+    this.#batch = [];
+    // What was committed is told as such.
+    this.#answer([...this.#settlements.values()].flat());
+    this.#settlements.clear();
+    for (const id of [...this.#waiters.keys()]) this.#reject(id, dead);
+    this.#noteDrained();
+    // An unreadable message kills no thread by itself, and `close` waits for its end.
+    void this.#worker.terminate();
+    this.#onFatal(dead);
+  }
+}
+
+/**
+ * Starts a writer thread. Use it with the registry's type: `createWriter<typeof transactions>({ registryUrl })`. The
+ * thread keeps the process alive until `close()`. A registry that cannot be imported shows as a dead thread (`onFatal`).
+ */
+export function createWriter<Registry extends Transactions>(options: WriterOptions): Writer<Registry> {
+  // The registry's types exist only here: the thread sees names and plain data.
+  return new ThreadWriter(options) as Writer<Registry>;
+}

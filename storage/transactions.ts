@@ -1,0 +1,87 @@
+/** The table of contents of every write: the writer thread runs these by name, one committed group at a time. */
+import * as apps from './apps/apps.ts';
+import * as assets from './apps/assets.ts';
+import * as goingLive from './apps/going-live.ts';
+import * as httpActions from './apps/http-actions.ts';
+import * as manifests from './apps/manifests.ts';
+import * as screens from './apps/screens.ts';
+import * as sharedKeys from './apps/shared-keys.ts';
+import * as topUps from './billing/top-ups.ts';
+import * as usageMails from './billing/usage-mails.ts';
+import * as feedback from './conversations/feedback.ts';
+import * as invocations from './conversations/invocations.ts';
+import * as placeholders from './conversations/placeholders.ts';
+import * as ratings from './conversations/ratings.ts';
+import * as turnOpenings from './conversations/turn-openings.ts';
+import * as turns from './conversations/turns.ts';
+import * as uploads from './files/uploads.ts';
+import * as knowledge from './knowledge/knowledge.ts';
+import * as knowledgeVectors from './knowledge/knowledge-vectors.ts';
+import * as arrivals from './moving/arrivals.ts';
+import * as cells from './moving/cells.ts';
+import * as moves from './moving/moves.ts';
+import * as placements from './moving/placements.ts';
+import * as seal from './moving/seal.ts';
+import { keepMovingRowsStill } from './organisations/control-rows.ts';
+import * as installation from './organisations/installation.ts';
+import * as leases from './organisations/leases.ts';
+import * as organisations from './organisations/organisations.ts';
+import * as devices from './people/devices.ts';
+import * as endUsers from './people/end-users.ts';
+import * as personErasure from './people/person-erasure.ts';
+import * as pairings from './setup/pairings.ts';
+import * as proposals from './setup/proposals.ts';
+import * as setupAccess from './setup/setup-access.ts';
+import * as setupSessions from './setup/setup-sessions.ts';
+import * as smokeRuns from './setup/smoke-runs.ts';
+import type { Connection } from './sqlite/connection.ts';
+import { openWriter } from './sqlite/database.ts';
+
+export { sealing } from './moving/seal.ts';
+
+/** What people, or the law, want gone: nothing of it may be left in a write-ahead log either. */
+export const erasing: ReadonlySet<string> = new Set(['erasePerson', 'deleteApp']);
+
+export function open(path: string): Connection {
+  // Files are made before the first write: one that is gone must not come back empty.
+  const connection = openWriter(path, { mustExist: true });
+  keepMovingRowsStill(connection);
+  return connection;
+}
+
+export const transactions = {
+  ...installation.transactions,
+  ...organisations.transactions,
+  ...cells.transactions,
+  ...placements.transactions,
+  ...moves.transactions,
+  ...arrivals.transactions,
+  ...seal.transactions,
+  ...apps.transactions,
+  ...assets.transactions,
+  ...leases.transactions,
+  ...manifests.transactions,
+  ...knowledge.transactions,
+  ...knowledgeVectors.transactions,
+  ...httpActions.transactions,
+  ...sharedKeys.transactions,
+  ...screens.transactions,
+  ...placeholders.transactions,
+  ...proposals.transactions,
+  ...setupAccess.transactions,
+  ...setupSessions.transactions,
+  ...goingLive.transactions,
+  ...smokeRuns.transactions,
+  ...devices.transactions,
+  ...usageMails.transactions,
+  ...topUps.transactions,
+  ...turnOpenings.transactions,
+  ...turns.transactions,
+  ...uploads.transactions,
+  ...invocations.transactions,
+  ...feedback.transactions,
+  ...ratings.transactions,
+  ...pairings.transactions,
+  ...endUsers.transactions,
+  ...personErasure.transactions,
+};

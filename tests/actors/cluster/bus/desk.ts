@@ -1,0 +1,34 @@
+/** Nodes of a cell that talk over a real Redis, in the test's own process. */
+import type { TestContext } from 'node:test';
+import { pino } from 'pino';
+import { type BusOptions, type CountingBus, createBus } from '../../../../actors/cluster/bus/bus.ts';
+import { mintNodeId } from '../../../../actors/cluster/nodes/node-id.ts';
+import { openVault } from '../../../../storage/files/vault.ts';
+
+export const vault = openVault('', Buffer.alloc(32, 7).toString('base64'));
+export const silent = pino({ level: 'silent' });
+
+export interface TalkingNode extends CountingBus {
+  /** Texts of the frames it was told. */
+  readonly frames: string[];
+}
+
+export function frame(text: string) {
+  return { stream: 1, seq: 0, nextSeq: 1, text, ended: false };
+}
+
+/** A node that keeps the frames it is told. */
+export async function openNode(t: TestContext, redisUrl: string, options: Partial<BusOptions> = {}): Promise<TalkingNode> {
+  const bus = await createBus({ redisUrl, cell: null, self: mintNodeId('test'), vault, log: silent, ...options });
+  t.after(() => bus.close());
+  const frames: string[] = [];
+  bus.hear('frames', ({ text }) => void frames.push(text));
+  return Object.assign(bus, { frames });
+}
+
+/** Milliseconds that the work took. */
+export async function took(work: () => Promise<unknown>): Promise<number> {
+  const startedMs = performance.now();
+  await work();
+  return Math.round(performance.now() - startedMs);
+}

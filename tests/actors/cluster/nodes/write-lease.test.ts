@@ -1,0 +1,107 @@
+/** decisions §10: what one node of a cell does at a time, by leases in rows. */
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { setTimeout as pause } from 'node:timers/promises';
+import type { Lease } from '../../../../actors/cluster/nodes/write-lease.ts';
+import { inTurn } from '../../../../actors/configuration/write-turns.ts';
+import { readLease } from '../../../../storage/organisations/leases.ts';
+import { openCell } from '../cell.ts';
+
+test('Cluster: writes of one app keep out of each other’s way at whichever nodes they arrive, and none is lost', async (t) => {
+  const { a, b, organisationId, appId } = await openCell(t);
+  let inside = 0;
+  let most = 0;
+  const done: string[] = [];
+  const write = (name: string) => async () => {
+    inside += 1;
+    most = Math.max(most, inside);
+    await pause(1);
+    done.push(name);
+    inside -= 1;
+    return name;
+  };
+  const answers = await Promise.all(
+    Array.from({ length: 8 }, (_, n) => [
+      a.leases.turn(organisationId, appId)(write(`a${n}`)),
+      b.leases.turn(organisationId, appId)(write(`b${n}`)),
+    ]).flat(),
+  );
+  assert.equal(most, 1);
+  assert.deepEqual(done.toSorted(), answers.toSorted());
+  const other = await Promise.race([b.leases.turn(organisationId, 'app_other')(async () => 'at once'), pause(1_000, 'late')]);
+  assert.equal(other, 'at once', 'another app has a turn of its own');
+});
+
+test('Cluster: with a lease the writes of a node keep the order in which they came, and one that fails gives its turn on', async (t) => {
+  const { a, organisationId, appId } = await openCell(t);
+  const lease = () => a.leases.turn(organisationId, appId);
+  const order: number[] = [];
+  const writes = [1, 2, 3].map((n) =>
+    inTurn(
+      appId,
+      async () => {
+        order.push(n);
+        if (n === 2) throw new Error('it failed');
+      },
+      lease(),
+    ),
+  );
+  const outcomes = await Promise.allSettled(writes);
+  assert.deepEqual(
+    [order, outcomes.map(({ status }) => status)],
+    [
+      [1, 2, 3],
+      ['fulfilled', 'rejected', 'fulfilled'],
+    ],
+  );
+});
+
+test('Cluster: a lease of a node that is gone is taken at once, that of a silent one when it has run out', async (t) => {
+  const cell = await openCell(t);
+  const { a, b, organisationId } = cell;
+  const first = (await a.leases.take(organisationId, 'work')) as Lease;
+  assert.equal(first.held(), true);
+  assert.equal(await b.leases.take(organisationId, 'work'), null);
+  cell.liveness.set(a.id, 'silent');
+  assert.equal(await b.leases.take(organisationId, 'work'), null);
+  cell.clock.nowMs += 30_000;
+  const second = (await b.leases.take(organisationId, 'work')) as Lease;
+  assert.deepEqual([first.held(), second.held()], [false, true]);
+  cell.liveness.set(a.id, 'alive');
+  cell.liveness.set(b.id, 'gone');
+  const third = (await a.leases.take(organisationId, 'work')) as Lease;
+  assert.deepEqual([second.held(), third.held()], [false, true]);
+  first.release();
+  second.release();
+  await a.storage.write(organisationId, 'giveBackLease', { name: 'other', holder: '' });
+  await b.storage.write(organisationId, 'giveBackLease', { name: 'other', holder: '' });
+  assert.equal(third.held(), true, 'who lost a lease gives back nobody else’s');
+  third.release();
+  await a.storage.write(organisationId, 'giveBackLease', { name: 'other', holder: '' });
+  assert.equal(readLease(b.storage.organisation(organisationId), 'work'), undefined);
+});
+
+test('Cluster: two pieces of work of one node have two leases: the second one is refused while the first is held', async (t) => {
+  const { a, organisationId } = await openCell(t);
+  const first = (await a.leases.take(organisationId, 'work')) as Lease;
+  assert.equal(await a.leases.take(organisationId, 'work'), null);
+  first.release();
+  const second = (await a.leases.take(organisationId, 'work')) as Lease;
+  assert.equal(second.held(), true, 'one that is on its way back is not waited for');
+  second.release();
+});
+
+test('Cluster: a write that waits too long for another node is refused as rate_limited, those behind it right after', async (t) => {
+  const { a, b, organisationId, appId } = await openCell(t, { writeWaitMs: 100 });
+  const stuck = (await a.leases.take(organisationId, appId)) as Lease;
+  const startedMs = performance.now();
+  const writes = Array.from({ length: 10 }, () =>
+    inTurn(appId, async () => assert.fail('it is not its turn'), b.leases.turn(organisationId, appId)),
+  );
+  for (const outcome of await Promise.allSettled(writes)) {
+    assert.equal(outcome.status === 'rejected' && outcome.reason.code, 'rate_limited');
+  }
+  assert.ok(performance.now() - startedMs < 700, 'the waits are not added up');
+  stuck.release();
+  assert.equal(await inTurn(appId, async () => 'written', b.leases.turn(organisationId, appId)), 'written');
+});

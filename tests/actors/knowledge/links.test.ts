@@ -1,0 +1,250 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { createAddressGuard } from '../../../assistant/http/address-guard.ts';
+import { LinkError } from '../../../assistant/knowledge/link-error.ts';
+import { createLinkReader } from '../../../assistant/knowledge/link-reader.ts';
+import { readSourceContent } from '../../../storage/knowledge/knowledge.ts';
+import { countKnowledge } from '../../../storage/knowledge/knowledge-overview.ts';
+import { OPEN_GUARD, reply, startSite } from '../../assistant/knowledge/link-site.ts';
+import { temporaryDir } from '../../support/temporary-dir.ts';
+import { link, openDesk, playedReader, textItem } from './desk.ts';
+
+const PAGE = { title: 'Refund policy', text: '# Refunds\n\nA zebra is taken back within thirty days.' };
+
+/** Runs `work` while the reader ends its next reading with the page. */
+async function readAs<T>(reader: ReturnType<typeof playedReader>, found: typeof PAGE | Error, work: Promise<T>): Promise<T> {
+  const reading = await reader.next();
+  if (found instanceof Error) reading.reject(found);
+  else reading.resolve(found);
+  return work;
+}
+
+test('POST /knowledge 2: a link is fetched, read and indexed within the answer, and goes by the title of its page', async (t) => {
+  const site = await startSite(t, (_req, res) =>
+    reply(res, 'text/html', '<title>Refund policy</title><h1>Refunds</h1><p>A zebra is taken back.</p>'),
+  );
+  const desk = await openDesk(t, createLinkReader({ guard: OPEN_GUARD }));
+  const { created, results, note } = await desk.send([link('refunds', { uri: `${site.url}/refunds` })]);
+  const { id } = desk.source('refunds');
+  assert.deepEqual(results, [{ external_key: 'refunds', ok: true, op: 'created', id, status: 'indexed', chunks: 1 }]);
+  assert.deepEqual([created, desk.source('refunds').title, desk.found('zebra')], [1, 'Refund policy', ['refunds']]);
+  assert.doesNotMatch(note, /still being read/);
+  assert.deepEqual(desk.settled, [[desk.organisationId, desk.appId]]);
+});
+
+test('POST /knowledge 2: a link goes through the guard, and says why it failed', async (t) => {
+  const site = await startSite(t, (_req, res) => reply(res, 'text/plain', 'secret'));
+  const desk = await openDesk(t, createLinkReader({ guard: createAddressGuard({ allowPrivate: false }) }));
+  const { created, failed, results, note } = await desk.send([
+    link('local', { uri: `${site.url}/` }),
+    link('metadata', { uri: 'http://169.254.169.254/latest/meta-data' }),
+  ]);
+  assert.deepEqual([created, failed], [2, 0], 'they were saved: only their sources have failed');
+  assert.deepEqual(
+    results.map((result) => result.ok && [result.status, result.error]),
+    ['local', 'metadata'].map((key) => ['failed', desk.source(key).error]),
+  );
+  assert.match(note, /say why in error/);
+  assert.equal(desk.source('local').error, 'Only the ports 80 and 443 are read.');
+  assert.match(desk.source('metadata').error ?? '', /leads to a link-local address/);
+  assert.equal(site.requests.length, 0);
+});
+
+test('POST /knowledge 3: the note says that others were taken only when some were', async (t) => {
+  const desk = await openDesk(t, playedReader());
+  const wrong = { external_key: 'wrong', kind: 'pdf' };
+  const none = await desk.send([wrong, { ...wrong, external_key: 'also wrong' }]);
+  assert.deepEqual([none.failed, none.created], [2, 0]);
+  assert.match(none.note, /^No item was taken\. Read results\[i\]\.error/);
+  assert.doesNotMatch(none.note, /others were taken/);
+  const some = await desk.send([wrong, textItem('right', 'A zebra.')]);
+  assert.deepEqual([some.failed, some.created], [1, 1]);
+  assert.match(some.note, /the others were taken/);
+  assert.match((await desk.send([textItem('right', 'A zebra.')])).note, /^Every item was taken/);
+});
+
+test('POST /knowledge 2: a slow link is answered as it stands and indexed later', async (t) => {
+  const reader = playedReader();
+  const desk = await openDesk(t, reader);
+  const { results, note } = await desk.send([link('slow')], 20);
+  const [result] = results;
+  assert.ok(result?.ok);
+  assert.deepEqual([result.op, result.chunks], ['created', 0]);
+  // On a busy machine the answer may come before the reading has begun.
+  assert.match(result.status ?? '', /^(?:pending|indexing)$/);
+  assert.match(note, /still being read/);
+  assert.equal(desk.source('slow').title, 'https://shop.example/slow', 'until its title is known it goes by its address');
+  assert.deepEqual(desk.found('zebra'), []);
+  (await reader.next()).resolve(PAGE);
+  await desk.rest(1);
+  assert.deepEqual([desk.source('slow').state, desk.source('slow').title, desk.found('zebra')], ['indexed', PAGE.title, ['slow']]);
+});
+
+test('POST /knowledge 3: text, links, refused and archived items of one request each have their own result', async (t) => {
+  const reader = playedReader();
+  const desk = await openDesk(t, reader);
+  await desk.send([textItem('old', 'Old.')]);
+  const sent = desk.send([
+    link('page'),
+    textItem('text', 'A lion.'),
+    link('bad', { uri: 'ftp://shop.example/' }),
+    { external_key: 'old', op: 'archive' },
+    link('content', { content: 'not with a link' }),
+  ]);
+  const report = await readAs(reader, PAGE, sent);
+  assert.deepEqual([report.created, report.archived, report.failed, report.unchanged], [2, 1, 2, 0]);
+  assert.deepEqual(
+    report.results.map((result) => [result.external_key, result.ok ? result.status : /uri|content/.test(result.error)]),
+    [
+      ['page', 'indexed'],
+      ['text', 'indexed'],
+      ['bad', true],
+      ['old', 'archived'],
+      ['content', true],
+    ],
+  );
+  assert.equal(desk.settled.length, 3, 'texts are settled too');
+});
+
+test('Knowledge source: a link that is indexed and sent again is fetched again; sent twice at once it is read once', async (t) => {
+  const reader = playedReader();
+  const desk = await openDesk(t, reader);
+  await readAs(reader, PAGE, desk.send([link('page')]));
+  const again = await readAs(reader, { title: 'Lions', text: 'A lion.' }, desk.send([link('page'), link('page', { title: '  ' })]));
+  assert.deepEqual(
+    again.results.map((result) => result.ok && [result.op, result.status, result.chunks]),
+    [
+      ['updated', 'indexed', 1],
+      ['unchanged', 'indexed', 1],
+    ],
+  );
+  assert.equal(reader.asked.length, 2);
+  assert.deepEqual([desk.found('zebra'), desk.found('lion')], [[], ['page']]);
+});
+
+test('Knowledge source: a title that was sent stays, and another title or address is read again', async (t) => {
+  const reader = playedReader();
+  const desk = await openDesk(t, reader);
+  await readAs(reader, PAGE, desk.send([link('page', { title: 'Ours' })]));
+  assert.equal(desk.source('page').title, 'Ours');
+  const renamed = await readAs(reader, PAGE, desk.send([link('page', { title: 'Ours, too' })]));
+  assert.deepEqual([renamed.updated, desk.source('page').title], [1, 'Ours, too']);
+  const moved = await readAs(reader, { title: '', text: 'A lion.' }, desk.send([link('page', { uri: 'https://shop.example/moved' })]));
+  assert.deepEqual([moved.updated, desk.source('page').title], [1, 'https://shop.example/moved']);
+  assert.deepEqual([desk.found('zebra'), desk.found('lion')], [[], ['page']]);
+});
+
+test('Knowledge source: a failed link says why, and the same item sent again is tried again', async (t) => {
+  const reader = playedReader();
+  const desk = await openDesk(t, reader);
+  await readAs(reader, new LinkError('The site answered with status 500.'), desk.send([link('page')]));
+  assert.deepEqual([desk.source('page').state, desk.source('page').error], ['failed', 'The site answered with status 500.']);
+  assert.equal(desk.settled.length, 1);
+  const again = await readAs(reader, PAGE, desk.send([link('page')]));
+  assert.deepEqual(
+    again.results.map((result) => result.ok && [result.op, result.status]),
+    [['updated', 'indexed']],
+  );
+  assert.deepEqual([desk.source('page').error, desk.found('zebra')], [null, ['page']]);
+});
+
+test('Knowledge source: a bug in reading fails the source in words of ours and is logged', async (t) => {
+  const reader = playedReader();
+  const desk = await openDesk(t, reader);
+  await readAs(reader, new TypeError('x is not a function'), desk.send([link('page')]));
+  assert.deepEqual([desk.source('page').state, desk.source('page').error], ['failed', 'The document could not be read.']);
+  assert.deepEqual(
+    desk.logged.map(({ message }) => message),
+    ['reading a link failed'],
+  );
+});
+
+test('Knowledge source: what is read of an address that has been replaced meanwhile is dropped, and the new one is read', async (t) => {
+  const reader = playedReader();
+  const desk = await openDesk(t, reader);
+  await desk.send([link('page')], 20);
+  const updated = desk.send([link('page', { uri: 'https://shop.example/new' })]);
+  const old = await reader.next();
+  // Writes of one file commit in their order: after this one the new address is there.
+  await desk.storage.write(desk.organisationId, 'archiveSource', { appId: desk.appId, externalKey: 'nothing', nowMs: 1 });
+  old.resolve({ title: 'Old', text: 'An old lion.' });
+  const report = await readAs(reader, PAGE, updated);
+  assert.deepEqual(
+    report.results.map((result) => result.ok && [result.op, result.status]),
+    [['updated', 'indexed']],
+  );
+  assert.deepEqual([desk.found('lion'), desk.found('zebra'), desk.source('page').title], [[], ['page'], PAGE.title]);
+  assert.equal(desk.settled.length, 1);
+});
+
+test('Knowledge source: a link that is archived while it is read stays out of every search', async (t) => {
+  const reader = playedReader();
+  const desk = await openDesk(t, reader);
+  await desk.send([link('page')], 20);
+  await desk.send([{ external_key: 'page', op: 'archive' }]);
+  (await reader.next()).resolve(PAGE);
+  await desk.send([textItem('after', 'A lion.')]);
+  assert.deepEqual([desk.found('zebra'), desk.source('page').chunks], [[], 0]);
+  const back = await readAs(reader, PAGE, desk.send([link('page')]));
+  assert.deepEqual(
+    back.results.map((result) => result.ok && [result.op, result.status]),
+    [['updated', 'indexed']],
+  );
+});
+
+test('Knowledge source: what a stop cut off is read again after the next start, which does not wait for it', async (t) => {
+  const dataDir = temporaryDir(t);
+  const first = playedReader();
+  const before = await openDesk(t, first, { dataDir });
+  await before.send([link('one'), link('two'), textItem('text', 'A lion.')], 20);
+  await first.next();
+  await before.indexer.close();
+  assert.equal(first.open.length, 0, 'what was being read was cut off');
+  assert.deepEqual([before.source('one').state, before.source('two').state], ['indexing', 'indexing']);
+  await before.storage.close();
+
+  const second = playedReader();
+  const after = await openDesk(t, second, { dataDir, ids: before });
+  assert.equal(await after.indexer.resume(after.organisationId), 0, 'no text waited');
+  assert.deepEqual([after.source('one').state, after.source('one').chunks], ['indexing', 0]);
+  (await second.next()).resolve(PAGE);
+  (await second.next()).resolve(PAGE);
+  await after.rest(2);
+  assert.deepEqual(after.found('zebra').sort(), ['one', 'two']);
+  const { indexed, pending, indexing } = countKnowledge(after.storage.organisation(after.organisationId), after.appId);
+  assert.deepEqual([indexed, pending, indexing], [3, 0, 0]);
+  assert.equal(readSourceContent(after.storage.organisation(after.organisationId), after.source('one').id), PAGE.text);
+});
+
+test('Knowledge source: a text that a crash left waiting is indexed before resuming resolves', async (t) => {
+  const dataDir = temporaryDir(t);
+  const before = await openDesk(t, playedReader(), { dataDir });
+  await before.send([textItem('text', 'A lion.')]);
+  const { id, contentHash } = before.source('text');
+  const input = {
+    appId: before.appId,
+    externalKey: 'text',
+    kind: 'text',
+    title: 'text',
+    uri: null,
+    content: 'A zebra.',
+    origin: 'setup',
+  } as const;
+  await before.storage.write(before.organisationId, 'upsertSource', { ...input, sourceId: id, reason: null, nowMs: 1 });
+  assert.notEqual(before.source('text').contentHash, contentHash);
+  await before.indexer.close();
+  await before.storage.close();
+  const after = await openDesk(t, playedReader(), { dataDir, ids: before });
+  assert.equal(await after.indexer.resume(after.organisationId), 1);
+  assert.deepEqual([after.found('zebra'), after.settled.length], [['text'], 1]);
+});
+
+test('Knowledge source: whoever is told that a source is at rest cannot harm it', async (t) => {
+  const desk = await openDesk(t, playedReader(), {
+    onSettled() {
+      throw new Error('not now');
+    },
+  });
+  const { created } = await desk.send([textItem('text', 'A lion.')]);
+  assert.deepEqual([created, desk.found('lion'), desk.logged.length], [1, ['text'], 1]);
+});

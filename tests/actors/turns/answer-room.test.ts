@@ -1,0 +1,35 @@
+/** However many long answers come in at once, few characters of them are on their way into rows at a time. */
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { AnswerRoom } from '../../../actors/turns/answer-room.ts';
+
+function commits(room: AnswerRoom) {
+  const begun: number[] = [];
+  const ends: ((isMade: boolean) => void)[] = [];
+  const commit = (chars: number) => {
+    const at = ends.length + begun.length;
+    return room.within(chars, () => {
+      begun.push(chars);
+      return new Promise<void>((resolve, reject) => ends.push((isMade) => (isMade ? resolve() : reject(new Error(`no ${at}`)))));
+    });
+  };
+  return { begun, ends, commit };
+}
+
+const settled = () => new Promise<void>((resolve) => setImmediate(resolve));
+
+test('beyond the bound long pieces wait in their order, short ones never do; a commit that fails makes room as well', async () => {
+  const { begun, ends, commit } = commits(new AnswerRoom(10_000));
+  const all = [6_001, 6_002, 6_003, 6_004].map((chars) => commit(chars).catch(() => {}));
+  all.push(commit(100));
+  await settled();
+  assert.deepEqual(begun, [6_001, 6_002, 100]);
+  ends[0]?.(false);
+  await settled();
+  assert.deepEqual(begun, [6_001, 6_002, 100, 6_003]);
+  for (const end of ends) end(true);
+  await settled();
+  for (const end of ends) end(true);
+  await Promise.all(all);
+  assert.deepEqual(begun, [6_001, 6_002, 100, 6_003, 6_004]);
+});

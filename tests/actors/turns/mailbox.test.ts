@@ -1,0 +1,76 @@
+/** The model is read no faster than rows and readers take what it says. */
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { TurnLog } from '../../../actors/turns/log.ts';
+import { LongAnswers } from '../../../actors/turns/long-answers.ts';
+import { TurnMailbox } from '../../../actors/turns/mailbox.ts';
+
+function desk() {
+  const calls: string[] = [];
+  const run = { pause: () => calls.push('pause'), resume: () => calls.push('resume'), abort: () => calls.push('abort') };
+  let isBusy = true;
+  const all = new LongAnswers({ isBusy: () => isBusy });
+  const mailbox = new TurnMailbox({ upstream: () => run, failed: (error) => assert.fail(String(error)), share: all.join('app') });
+  const shareOut = () => {
+    isBusy = false;
+    all.look();
+  };
+  return { calls, mailbox, shareOut };
+}
+
+test('while a commit is under way the upstream waits beyond 64 events, or beyond 8 KB of words in fewer, and is read on once they are done', () => {
+  for (const [events, chars] of [
+    [65, 1],
+    [2, 5_000],
+  ] as const) {
+    const { calls, mailbox } = desk();
+    let done = 0;
+    mailbox.hold();
+    for (let n = 0; n < events; n++) mailbox.do(() => done++, chars);
+    assert.deepEqual(calls, ['pause']);
+    mailbox.release();
+    mailbox.resume();
+    assert.deepEqual([done, calls], [events, ['pause', 'resume']]);
+  }
+});
+
+test('while every reader is slow the upstream waits, a new round too; one that reads on, or none at all, lets it go on', () => {
+  const { calls, mailbox } = desk();
+  const log = new TurnLog(0, null);
+  log.onLag = (isLagging) => mailbox.readersLag(isLagging);
+  const readers = [{}, {}] as const;
+  const leave = readers.map(() => log.subscribe(() => {}));
+  log.slow(readers[0], true);
+  assert.deepEqual(calls, [], 'the other one reads');
+  log.slow(readers[1], true);
+  mailbox.upstreamBegan();
+  assert.deepEqual(calls, ['pause', 'pause']);
+  log.slow(readers[0], false);
+  assert.deepEqual(calls.slice(2), ['resume']);
+  log.slow(readers[0], true);
+  for (const [at, reader] of readers.entries()) {
+    log.slow(reader, false);
+    leave[at]?.();
+  }
+  assert.equal(calls.at(-1), 'resume', 'whoever goes away does not stop a turn');
+});
+
+test('nobody keeps the upstream waiting for ever', () => {
+  const { calls, mailbox } = desk();
+  mailbox.readersLag(true);
+  mailbox.pinged();
+  mailbox.pinged();
+  mailbox.readersLag(false);
+  mailbox.readersLag(true);
+  assert.deepEqual(calls, ['pause', 'resume']);
+});
+
+test('the upstream waits while the turn has had its share of what long answers may say, whoever reads', () => {
+  const { calls, mailbox, shareOut } = desk();
+  mailbox.read(10_000);
+  mailbox.readersLag(true);
+  mailbox.readersLag(false);
+  assert.deepEqual(calls, ['pause']);
+  shareOut();
+  assert.deepEqual(calls, ['pause', 'resume']);
+});

@@ -1,0 +1,52 @@
+/** Runs commands in the test's own process, with what they print kept and a configuration made up. */
+import type { CliConfig } from '../../../program/cli/command.ts';
+import { runCli } from '../../../program/cli/run.ts';
+
+export interface Ran {
+  readonly code: number;
+  readonly stdout: string;
+  readonly stderr: string;
+}
+
+export interface CliDesk {
+  run(...words: string[]): Promise<Ran>;
+  /** How often a command has waited. */
+  readonly pauses: number;
+}
+
+const NOWHERE: CliConfig = {
+  host: '127.0.0.1',
+  // Nobody listens there: a discard port that no service takes.
+  port: 9,
+  publicUrl: undefined,
+  dataDir: '/nonexistent/assistant-data',
+  operatorToken: undefined,
+  masterKey: undefined,
+};
+
+/** `nowMs` is what the clock shows. */
+export function cliDesk(config: Partial<CliConfig> = {}, nowMs = 0): CliDesk {
+  const desk = {
+    pauses: 0,
+    async run(...words: string[]): Promise<Ran> {
+      let stdout = '';
+      let stderr = '';
+      const code = await runCli(words, {
+        config: () => ({ ...NOWHERE, ...config }),
+        print(text) {
+          stdout += `${text}\n`;
+        },
+        note(text) {
+          stderr += `${text}\n`;
+        },
+        nowMs: () => nowMs,
+        pause() {
+          desk.pauses += 1;
+          return Promise.resolve();
+        },
+      });
+      return { code, stdout, stderr };
+    },
+  };
+  return desk;
+}

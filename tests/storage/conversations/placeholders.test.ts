@@ -1,0 +1,115 @@
+/** decisions §9 "Privacy placeholders": the rows, their numbers, and what recognises and seals them. */
+import assert from 'node:assert/strict';
+import { join } from 'node:path';
+import { describe, type TestContext, test } from 'node:test';
+import { readConversation } from '../../../storage/conversations/conversations.ts';
+import {
+  countPlaceholders,
+  insertPlaceholders,
+  readPlaceholder,
+  readPlaceholderNumber,
+  transactions,
+} from '../../../storage/conversations/placeholders.ts';
+import { openVault } from '../../../storage/files/vault.ts';
+import type { Connection } from '../../../storage/sqlite/connection.ts';
+import { temporaryDir } from '../../support/temporary-dir.ts';
+import { addApp, openFiles } from '../migrations/migrated-files.ts';
+
+const NOW_MS = Date.UTC(2026, 0, 15);
+const CONVERSATION = 'cnv_1';
+
+function openConversations(t: TestContext): Connection {
+  const files = openFiles(t, NOW_MS);
+  const appId = addApp(files, 'Shop', NOW_MS);
+  for (const id of [CONVERSATION, 'cnv_2']) {
+    files.db
+      .statement(
+        `INSERT INTO conversations (id, app_id, channel, device_id, epoch, created_at_ms, updated_at_ms)
+         VALUES (:id, :appId, 'live', '', 1, :nowMs, :nowMs)`,
+      )
+      .run({ id, appId, nowMs: NOW_MS });
+  }
+  return files.db;
+}
+
+function value(kind: string, text: string) {
+  return { kind, digest: Buffer.from(`digest of ${kind} ${text}`), sealed: Buffer.from('sealed') };
+}
+
+describe('allocatePlaceholders', () => {
+  test('numbers go up per kind, a value keeps its number, and the conversation counts its rows', (t) => {
+    const db = openConversations(t);
+    const allocate = (...values: ReturnType<typeof value>[]) =>
+      transactions.allocatePlaceholders(db, { conversationId: CONVERSATION, values });
+    assert.deepEqual(allocate(value('email', 'a'), value('phone', 'b'), value('email', 'c'), value('email', 'a')), [1, 1, 2, 1]);
+    assert.deepEqual(allocate(value('email', 'd'), value('email', 'c'), value('phone', 'b')), [3, 2, 1]);
+    assert.equal(countPlaceholders(db, CONVERSATION), 4);
+    assert.equal(readConversation(db, CONVERSATION)?.placeholders, 4);
+    assert.equal(readPlaceholderNumber(db, CONVERSATION, value('email', 'd').digest), 3);
+    assert.equal(readPlaceholderNumber(db, 'cnv_2', value('email', 'd').digest), undefined);
+  });
+
+  test('each conversation numbers for itself', (t) => {
+    const db = openConversations(t);
+    transactions.allocatePlaceholders(db, { conversationId: CONVERSATION, values: [value('email', 'a'), value('email', 'b')] });
+    assert.deepEqual(transactions.allocatePlaceholders(db, { conversationId: 'cnv_2', values: [value('email', 'b')] }), [1]);
+  });
+
+  test('decisions §11.6: there is no bound: pages of values are rows', (t) => {
+    const db = openConversations(t);
+    const values = Array.from({ length: 1_500 }, (_, index) => value('email', `${index}`));
+    const numbers = transactions.allocatePlaceholders(db, { conversationId: CONVERSATION, values });
+    assert.deepEqual(
+      numbers,
+      values.map((_, index) => index + 1),
+    );
+    assert.equal(countPlaceholders(db, CONVERSATION), 1_500);
+    const more = [value('email', '7'), value('card', 'new'), value('email', 'new')];
+    assert.deepEqual(transactions.allocatePlaceholders(db, { conversationId: CONVERSATION, values: more }), [8, 1, 1_501]);
+  });
+
+  test('a conversation that is gone gets none', (t) => {
+    const db = openConversations(t);
+    assert.deepEqual(transactions.allocatePlaceholders(db, { conversationId: 'cnv_gone', values: [value('email', 'a')] }), [null]);
+  });
+
+  test('rows go with their conversation', (t) => {
+    const db = openConversations(t);
+    transactions.allocatePlaceholders(db, { conversationId: CONVERSATION, values: [value('email', 'a')] });
+    db.statement('DELETE FROM conversations WHERE id = :id').run({ id: CONVERSATION });
+    assert.equal(readPlaceholder(db, CONVERSATION, 'email', 1), undefined);
+  });
+});
+
+test('insertPlaceholders: a new conversation’s rows as they were numbered, and their count', (t) => {
+  const db = openConversations(t);
+  const rows = [
+    { ...value('email', 'a'), number: 1 },
+    { ...value('phone', 'b'), number: 1 },
+  ];
+  insertPlaceholders(db, CONVERSATION, rows);
+  for (const { kind, number, digest, sealed } of rows) {
+    assert.deepEqual(readPlaceholder(db, CONVERSATION, kind, number), sealed);
+    assert.equal(readPlaceholderNumber(db, CONVERSATION, digest), number);
+  }
+  assert.equal(countPlaceholders(db, CONVERSATION), 2);
+  insertPlaceholders(db, 'cnv_2', []);
+  assert.equal(countPlaceholders(db, 'cnv_2'), 0);
+});
+
+describe('Vault.digest', () => {
+  test('is the same for the same use and bytes, under the same master key only', (t) => {
+    const dir = temporaryDir(t);
+    const vault = openVault(join(dir, 'master.key'), undefined);
+    const digest = vault.digest('placeholder:cnv_1', Buffer.from('a'));
+    assert.equal(digest.length, 32);
+    assert.deepEqual(openVault(join(dir, 'master.key'), undefined).digest('placeholder:cnv_1', Buffer.from('a')), digest);
+    const others = [
+      vault.digest('placeholder:cnv_2', Buffer.from('a')),
+      vault.digest('placeholder:cnv_1', Buffer.from('b')),
+      vault.digest('placeholder:cnv_', Buffer.from('1a')),
+      openVault(join(dir, 'other.key'), undefined).digest('placeholder:cnv_1', Buffer.from('a')),
+    ];
+    assert.equal(new Set([digest, ...others].map((bytes) => bytes.toString('hex'))).size, 5);
+  });
+});

@@ -1,0 +1,49 @@
+/** The watch over the disk itself: what it cannot find out must not end the process that asks. */
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { createConditions } from '../../../storage/files/conditions.ts';
+import { createDiskWatch } from '../../../storage/files/disk-watch.ts';
+import { hasRoomForUpload, leftByUploads } from '../../../storage/files/upload-quotas.ts';
+import { temporaryDir } from '../../support/temporary-dir.ts';
+
+const SILENT = { error() {}, info() {} };
+
+test('Durability: a disk that does not even say how much room it has is a failing one', (t) => {
+  const conditions = createConditions(SILENT, Date.now);
+  const room = () => {
+    throw Object.assign(new Error('EIO: i/o error, statfs'), { code: 'EIO' });
+  };
+  const watch = createDiskWatch({ dir: temporaryDir(t), conditions, onOver() {}, room });
+  t.after(() => watch.close());
+  watch.note(Object.assign(new Error('EIO: i/o error, write'), { code: 'EIO' }));
+  assert.deepEqual(
+    conditions.list().map(({ name }) => name),
+    ['disk_failing'],
+  );
+});
+
+test('Durability: what the disk refuses of one organisation’s file is no condition of the whole node, and does not flap', (t) => {
+  const said: string[] = [];
+  const conditions = createConditions({ error: (_, text) => void said.push(text), info: (_, text) => void said.push(text) }, Date.now);
+  const watch = createDiskWatch({ dir: temporaryDir(t), conditions, onOver() {}, room: () => ({ freeBytes: 2e12, totalBytes: 4e12 }) });
+  t.after(() => watch.close());
+  const error = Object.assign(new Error('disk I/O error'), { code: 'SQLITE_IOERR_READ' });
+  for (let n = 0; n < 10; n++) watch.note(error, 'org_a');
+  assert.deepEqual(
+    conditions.list().map(({ name, subject }) => [name, subject]),
+    [['disk_failing', 'org_a']],
+  );
+  assert.deepEqual([watch.refuses(), said.length], [false, 1]);
+  for (let n = 0; n < 30; n++) watch.note(error, `org_${n}`);
+  assert.equal(watch.refuses(), true, 'with many files refused it is the disk');
+});
+
+test('POST /v1/uploads: while the disk has no room for uploads the node says so', (t) => {
+  const conditions = createConditions(SILENT, Date.now);
+  const totalBytes = 4e12;
+  const freeBytes = leftByUploads({ totalBytes, freeBytes: 0 }) - 1;
+  const watch = createDiskWatch({ dir: temporaryDir(t), conditions, onOver() {}, room: () => ({ freeBytes, totalBytes }) });
+  t.after(() => watch.close());
+  assert.equal(hasRoomForUpload({ freeBytes, totalBytes }, 0), false);
+  assert.match(conditions.list()[0]?.detail ?? '', /less than 1536 MB left, of which databases keep 512: uploads are refused/);
+});

@@ -1,0 +1,227 @@
+/** Vectors of chunks in a migrated file, and the searches that use them. */
+import assert from 'node:assert/strict';
+import { type TestContext, test } from 'node:test';
+import { mintId } from '../../../protocol/ids.ts';
+import { transactions as knowledge, readSource } from '../../../storage/knowledge/knowledge.ts';
+import { countKnowledge, sourcesToIndex } from '../../../storage/knowledge/knowledge-overview.ts';
+import { searchKnowledge } from '../../../storage/knowledge/knowledge-search.ts';
+import {
+  chunksToEmbed,
+  firstChunkOf,
+  type Meaning,
+  nearestChunks,
+  signatureOf,
+  transactions as vectors,
+} from '../../../storage/knowledge/knowledge-vectors.ts';
+import type { Connection, Row } from '../../../storage/sqlite/connection.ts';
+import { openReader } from '../../../storage/sqlite/database.ts';
+import { addApp, openFiles } from '../migrations/migrated-files.ts';
+
+const NOW = Date.parse('2026-11-21T10:00:00.000Z');
+const MODEL = 'small';
+
+interface Desk {
+  readonly appId: string;
+  readonly otherAppId: string;
+  /** Writes. */
+  readonly db: Connection;
+  /** Searches: reads with the extension. */
+  readonly reader: Connection;
+  /** Indexes a source of these chunks; answers its id. */
+  add(key: string, texts: readonly string[], appId?: string): string;
+  /** Gives every chunk that lacks one the vector that `of` makes of its text; answers the texts. */
+  embed(of: (text: string) => readonly number[], model?: string): string[];
+  nearest(vector: readonly number[], limit?: number, model?: string): unknown[];
+  stored(): number;
+}
+
+function openDesk(t: TestContext): Desk {
+  const files = openFiles(t, NOW);
+  const { db } = files;
+  const appId = addApp(files, 'Shop', NOW);
+  const reader = openReader(db.path, { vectors: true });
+  t.after(() => reader.close());
+  return {
+    appId,
+    otherAppId: addApp(files, 'Other', NOW),
+    db,
+    reader,
+    add(key, texts, to = appId) {
+      const input = { sourceId: mintId('kno', NOW), appId: to, externalKey: key, kind: 'text' as const, title: key, uri: null };
+      const { id } = knowledge.upsertSource(db, { ...input, content: texts.join('\n'), origin: 'console', reason: null, nowMs: NOW });
+      const about = { sourceId: id, contentHash: readSource(db, id)?.contentHash ?? '', nowMs: NOW };
+      assert.equal(knowledge.beginIndexing(db, about), 'begun');
+      assert.ok(knowledge.replaceChunks(db, { ...about, chunks: texts.map((text, ordinal) => ({ ordinal, headings: [], text })) }));
+      return id;
+    },
+    embed(of, model = MODEL) {
+      const { chunks } = chunksToEmbed(db, model, 0, 10_000);
+      vectors.saveVectors(db, { model, vectors: chunks.map((chunk) => ({ chunk, vector: Float32Array.from(of(chunk.text)) })) });
+      return chunks.map(({ text }) => text);
+    },
+    nearest: (vector, limit = 10, model = MODEL) =>
+      nearestChunks(reader, appId, { model, vector: Float32Array.from(vector) }, limit).map((row) => row.text),
+    stored: () => db.statement('SELECT count(*) AS vectors FROM knowledge_vectors').get()?.vectors as number,
+  };
+}
+
+/** `[angle in degrees]` → a vector of eight numbers. */
+const at = (degrees: number) => [Math.cos((degrees * Math.PI) / 180), Math.sin((degrees * Math.PI) / 180), 0, 0, 0, 0, 0, 0];
+const byName = (text: string) => at(Number(text));
+
+test('EMBEDDING_MODEL: the nearest chunks of this app come first, and none at a right angle or beyond', (t) => {
+  const desk = openDesk(t);
+  desk.add('one', ['50', '10', '95', '180']);
+  desk.add('two', ['30', '70']);
+  desk.add('theirs', ['1'], desk.otherAppId);
+  assert.deepEqual(desk.nearest(at(0)), [], 'none has a vector yet');
+  desk.embed(byName);
+  assert.deepEqual(desk.nearest(at(0)), ['10', '30', '50', '70']);
+  assert.deepEqual(desk.nearest(at(60), 3), ['50', '70', '30']);
+  assert.deepEqual(desk.nearest([0, 0, 0, 0, 0, 0, 0, 0]), [], 'a vector without a direction is near nothing');
+});
+
+test('EMBEDDING_MODEL: vectors of another model or dimension are passed over, and replaced by the present model’s', (t) => {
+  const desk = openDesk(t);
+  desk.add('one', ['10', '20']);
+  desk.embed(byName, 'old');
+  assert.deepEqual(desk.nearest(at(0)), []);
+  assert.deepEqual(desk.nearest([...at(0), 0, 0, 0, 0, 0, 0, 0, 0], 10, 'old'), [], 'twice as long');
+  assert.deepEqual(desk.nearest(at(0).slice(0, 7), 10, 'old'), [], 'one number shorter, as many bytes of bits');
+  assert.deepEqual(desk.embed(byName), ['10', '20'], 'the queue holds what the present model has not seen');
+  assert.deepEqual(desk.nearest(at(0)), ['10', '20']);
+  assert.deepEqual([desk.stored(), desk.nearest(at(0), 10, 'old')], [2, []]);
+});
+
+test('EMBEDDING_MODEL: a model that comes back with other dimensions has its older vectors of the app dropped', (t) => {
+  const desk = openDesk(t);
+  desk.add('one', ['10', '20']);
+  desk.add('theirs', ['30'], desk.otherAppId);
+  desk.embed(byName);
+  desk.add('two', ['40']);
+  assert.deepEqual(
+    desk.embed((text) => [...byName(text), 0]),
+    ['40'],
+  );
+  assert.deepEqual(desk.nearest([...at(0), 0]), ['40']);
+  assert.equal(desk.stored(), 2, 'the other app keeps its own');
+  assert.deepEqual(
+    chunksToEmbed(desk.db, MODEL, 0, 10).chunks.map(({ text }) => text),
+    ['10', '20'],
+  );
+});
+
+test('EMBEDDING_MODEL: a vector leaves with its chunk, and one that comes too late finds no other chunk under its id', (t) => {
+  const desk = openDesk(t);
+  const sourceId = desk.add('one', ['10']);
+  const { chunks } = chunksToEmbed(desk.db, MODEL, 0, 10);
+  desk.embed(byName);
+  assert.equal(desk.stored(), 1);
+  assert.equal(desk.add('one', ['80', '90']), sourceId);
+  assert.equal(firstChunkOf(desk.db, sourceId), chunks[0]?.id, 'the id is used again');
+  assert.equal(desk.stored(), 0);
+  const late = chunks.map((chunk) => ({ chunk, vector: Float32Array.from(at(10)) }));
+  assert.equal(vectors.saveVectors(desk.db, { model: MODEL, vectors: late }), 0);
+  assert.equal(desk.stored(), 0);
+  desk.embed(byName);
+  knowledge.archiveSource(desk.db, { appId: desk.appId, externalKey: 'one', nowMs: NOW });
+  assert.equal(desk.stored(), 0);
+});
+
+test('EMBEDDING_MODEL: the queue is looked through in pages, and knows its end', (t) => {
+  const desk = openDesk(t);
+  desk.add('one', ['1', '2', '3']);
+  const first = chunksToEmbed(desk.db, MODEL, 0, 2);
+  assert.deepEqual([first.chunks.map(({ text }) => text), first.last], [['1', '2'], 2]);
+  desk.embed(byName);
+  assert.deepEqual(chunksToEmbed(desk.db, MODEL, 0, 2), { chunks: [], last: 2 });
+  assert.deepEqual(chunksToEmbed(desk.db, MODEL, 3, 2), { chunks: [], last: undefined });
+});
+
+test('EMBEDDING_MODEL: among far more chunks than are compared exactly, what is nearest by far is found', (t) => {
+  const desk = openDesk(t);
+  // A generator of its own, so that the same vectors come on every run.
+  let state = 1;
+  const random = () => {
+    state = (Math.imul(state, 1_664_525) + 1_013_904_223) >>> 0;
+    return state / 2 ** 32 - 0.5;
+  };
+  const known = new Map(Array.from({ length: 1_500 }, (_, index) => [`${index}`, Array.from({ length: 64 }, random)]));
+  desk.add('many', [...known.keys()]);
+  desk.embed((text) => known.get(text) ?? []);
+  for (const wanted of ['3', '700', '1499']) {
+    const near = (known.get(wanted) ?? []).map((value) => value + random() * 0.4);
+    assert.equal(desk.nearest(near, 1)[0], wanted);
+  }
+});
+
+test('EMBEDDING_MODEL: a signature has a bit for each number above the mean', () => {
+  assert.deepEqual([...signatureOf(Float32Array.from([1, -1, -1, 1, -1, -1, -1, -1, 1]))], [0b1001, 1]);
+  const shifted = Float32Array.from([1, -1, -1, 1, -1, -1, -1, -1, 1], (value) => value + 5);
+  assert.deepEqual([...signatureOf(shifted)], [0b1001, 1], 'numbers that are all positive still tell apart');
+});
+
+test('EMBEDDING_MODEL: a search with a meaning fuses both rankings, and one without is by words alone', (t) => {
+  const desk = openDesk(t);
+  desk.add('words', ['delivery takes long']);
+  desk.add('both', ['delivery is free']);
+  desk.add('sense', ['parcels cost nothing']);
+  desk.add('neither', ['opening hours']);
+  const places: Record<string, number> = {
+    'delivery takes long': 120,
+    'delivery is free': 20,
+    'parcels cost nothing': 5,
+    'opening hours': 100,
+  };
+  desk.embed((text) => at(places[text] ?? 0));
+  const found = (meaning?: Meaning, limit = 10) =>
+    searchKnowledge(desk.reader, desk.appId, 'delivery', limit, meaning).map(({ externalKey }) => externalKey);
+  const meaning = { model: MODEL, vector: Float32Array.from(at(0)) };
+  assert.deepEqual(found().sort(), ['both', 'words']);
+  assert.deepEqual([found(meaning)[0], found(meaning).sort()], ['both', ['both', 'sense', 'words']]);
+  assert.deepEqual(found(meaning, 1), ['both']);
+  const scores = searchKnowledge(desk.reader, desk.appId, 'delivery', 10, meaning).map(({ score }) => score);
+  assert.deepEqual(
+    scores,
+    [...scores].sort((a, b) => b - a),
+  );
+  assert.deepEqual(found({ ...meaning, model: 'unknown' }).sort(), ['both', 'words']);
+});
+
+test('Knowledge: the next source to index and the counts of sources are read from indexes, without any source’s text', (t) => {
+  const { db, appId } = openDesk(t);
+  const plansOf = (read: (asked: Connection) => void) => {
+    const plans: string[] = [];
+    const explain = (sql: string) => db.statement(`EXPLAIN QUERY PLAN ${sql}`);
+    read({
+      path: db.path,
+      exec: (sql) => db.exec(sql),
+      close: () => db.close(),
+      statement(sql) {
+        const statement = db.statement(sql);
+        const note = (parameters?: Row) =>
+          void plans.push(
+            ...explain(sql)
+              .all(parameters)
+              .map(({ detail }) => String(detail)),
+          );
+        return {
+          get(parameters) {
+            note(parameters);
+            return statement.get(parameters);
+          },
+          all(parameters) {
+            note(parameters);
+            return statement.all(parameters);
+          },
+          run: (parameters) => statement.run(parameters),
+        };
+      },
+    });
+    return plans;
+  };
+  const waiting = plansOf((asked) => sourcesToIndex(asked, 1, 'url'));
+  assert.deepEqual(waiting, ['SCAN knowledge_sources USING COVERING INDEX knowledge_sources_waiting'], 'in its order, too');
+  const counting = plansOf((asked) => countKnowledge(asked, appId));
+  assert.ok(counting.includes('SEARCH knowledge_sources USING COVERING INDEX knowledge_sources_by_state (app_id=?)'), counting.join('; '));
+});

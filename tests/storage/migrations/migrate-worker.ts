@@ -1,0 +1,19 @@
+/** A process that migrates the file named by its argument as soon as the clock says so, for the race in migrate.test.ts. */
+
+import { migrate } from '../../../storage/migrations/migrate.ts';
+import { openWriter } from '../../../storage/sqlite/database.ts';
+
+const [path = '', startAtMs = '0'] = process.argv.slice(2);
+// Spinning, so that both processes reach the file in the same instant.
+while (Date.now() < Number(startAtMs));
+const connection = openWriter(path);
+migrate(
+  connection,
+  [
+    { version: 1, name: 'first', sql: 'CREATE TABLE steps (version INTEGER NOT NULL) STRICT; INSERT INTO steps VALUES (1);' },
+    { version: 2, name: 'second', sql: 'INSERT INTO steps VALUES (2);' },
+    { version: 3, name: 'third', sql: 'INSERT INTO steps VALUES (3);' },
+  ],
+  'organisation',
+);
+connection.close();

@@ -1,0 +1,91 @@
+/** Lists that grow with an organisation: which index each uses, and that a page of long messages ends by its bytes. */
+import assert from 'node:assert/strict';
+import { type TestContext, test } from 'node:test';
+import { mintId } from '../../../protocol/ids.ts';
+import { PAGE_BYTES_MAX, readMessages } from '../../../storage/conversations/conversations.ts';
+import { readTranscriptPage } from '../../../storage/conversations/transcripts.ts';
+import { listEndUsers } from '../../../storage/people/end-users.ts';
+import { addApp, openFiles } from '../migrations/migrated-files.ts';
+
+const MESSAGES = 30;
+const BODY = JSON.stringify({ md: 'x'.repeat(64_000) });
+
+function talk(t: TestContext) {
+  const files = openFiles(t, 0);
+  const appId = addApp(files, 'Shop', 0);
+  const { db } = files;
+  const id = mintId('cnv', 0);
+  db.statement(
+    `INSERT INTO conversations (id, app_id, channel, device_id, epoch, owner, created_at_ms, updated_at_ms)
+     VALUES (:id, :appId, 'live', 'd', 1, '', 0, 0)`,
+  ).run({ id, appId });
+  for (let at = 1; at <= MESSAGES; at++) {
+    const messageId = mintId('msg', at);
+    db.statement(
+      `INSERT INTO messages (id, conversation_id, ordinal, role, created_at_ms) VALUES (:messageId, :id, :at, 'assistant', :at)`,
+    ).run({ messageId, id, at });
+    db.statement(
+      `INSERT INTO blocks (id, message_id, conversation_id, position, block_type, revision, body)
+       VALUES (:blockId, :messageId, :id, 0, 'text', 1, :body)`,
+    ).run({ blockId: mintId('blk', at), messageId, id, body: BODY });
+  }
+  return { ...files, appId, id };
+}
+
+test('GET /messages: pages of long messages end by their bytes, and paging back finds every message once', (t) => {
+  const { db, id } = talk(t);
+  const seen: string[] = [];
+  let before: string | undefined;
+  for (;;) {
+    const page = readMessages(db, id, { limit: 200, before, wordless: false });
+    if (page.length === 0) break;
+    assert.ok(page.length * BODY.length <= PAGE_BYTES_MAX);
+    seen.unshift(...page.map((message) => message.id));
+    before = page[0]?.id;
+  }
+  assert.equal(new Set(seen).size, MESSAGES);
+  assert.deepEqual(seen, [...seen].sort());
+});
+
+test('decisions §2: the console’s pages of long messages say where the next begins, until the last', (t) => {
+  const { db, id } = talk(t);
+  const seen: string[] = [];
+  for (let after = ''; ; ) {
+    const { messages, next } = readTranscriptPage(db, id, after, 200);
+    seen.push(...messages.map((message) => message.id));
+    if (next === null) break;
+    after = next;
+  }
+  assert.equal(new Set(seen).size, MESSAGES);
+});
+
+test('decisions §2: lists of people are read by an index, by id and by name, however many there are', (t) => {
+  const { db, appId } = talk(t);
+  const plans: string[] = [];
+  const spy = {
+    ...db,
+    path: db.path,
+    exec: () => {},
+    close: () => {},
+    statement: (sql: string) => {
+      const plan = db.statement(`EXPLAIN QUERY PLAN ${sql}`);
+      return {
+        get: () => undefined,
+        run: () => ({ changes: 0, lastInsertRowid: 0 }),
+        all: (values?: Parameters<typeof plan.all>[0]) => {
+          plans.push(
+            plan
+              .all(values)
+              .map(({ detail }) => detail)
+              .join('; '),
+          );
+          return [];
+        },
+      };
+    },
+  };
+  listEndUsers(spy, { appId, externalUserId: null, after: '', limit: 10 });
+  listEndUsers(spy, { appId, externalUserId: 'somebody', after: '', limit: 10 });
+  assert.match(plans[0] ?? '', /end_users_by_app \(app_id=\? AND id>\?\)$/);
+  assert.match(plans[1] ?? '', /\(app_id=\? AND channel=\? AND external_user_id=\?\)/);
+});
