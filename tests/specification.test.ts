@@ -1,0 +1,72 @@
+/** The specification is whole: every rule has one id and a test, and whoever cites a rule cites one that exists. */
+import assert from 'node:assert/strict';
+import { readFileSync } from 'node:fs';
+import { describe, test } from 'node:test';
+import { CONFORMANCE_FILE, conformancePage } from './support/conformance-page.ts';
+import { ROOMS } from './support/rooms.ts';
+import { idsOfTitle, readChapters, readLines, readTests, rulesOf } from './support/specification.ts';
+
+/** What is strict once every chapter is written and every title names its rules. */
+const WHOLE = process.env.SPECIFICATION_WHOLE === '1';
+
+const chapters = readChapters();
+const rules = chapters.flatMap((chapter) => chapter.rules.map((rule) => ({ ...rule, chapter: chapter.name })));
+const known = new Set(rules.map(({ id }) => id));
+const tests = readTests();
+const lines = readLines([...ROOMS, 'tests', 'bench', 'docs']);
+
+function prefixOf(id: string): string {
+  return id.slice(0, id.indexOf('-'));
+}
+
+describe('the reader of the specification', () => {
+  test('a rule is a list item that begins with its id', () => {
+    const page = '# Chat\n\n- **CHAT-1** One thing,\n  told on two lines.\n- Not a rule.\n- **CHAT-2** Another.\n';
+    assert.deepEqual(rulesOf(page), [
+      { id: 'CHAT-1', text: 'One thing, told on two lines.' },
+      { id: 'CHAT-2', text: 'Another.' },
+    ]);
+  });
+
+  test('a title names the rules that it begins with', () => {
+    assert.deepEqual(idsOfTitle('CHAT-1, STREAM-12: the answer ends'), ['CHAT-1', 'STREAM-12']);
+    assert.deepEqual(idsOfTitle('the answer of CHAT-1: ends'), []);
+  });
+});
+
+test('every id is one rule, and every prefix belongs to one chapter', () => {
+  const twice = rules.map(({ id }) => id).filter((id, index, ids) => ids.indexOf(id) !== index);
+  assert.deepEqual(twice, []);
+  const homes = new Set(rules.map(({ id, chapter }) => `${prefixOf(id)} in ${chapter}`));
+  assert.equal(homes.size, new Set(rules.map(({ id }) => prefixOf(id))).size, [...homes].join(', '));
+});
+
+test('every id that is cited is a rule', () => {
+  const prefixes = new Set([...known].map(prefixOf));
+  const unknown = lines.flatMap(({ place, text }) =>
+    (text.match(/(?<![\w-])[A-Z]+-\d+(?![\w-])/g) ?? [])
+      .filter((id) => prefixes.has(prefixOf(id)) && !known.has(id))
+      .map((id) => `${place}: ${id}`),
+  );
+  assert.deepEqual(unknown, []);
+});
+
+test('every rule is named by a test', { skip: !WHOLE }, () => {
+  const proven = new Set(tests.flatMap(({ ids }) => ids));
+  assert.deepEqual(
+    [...known].filter((id) => !proven.has(id)),
+    [],
+  );
+});
+
+test('nothing cites a document that is not here', { skip: !WHOLE }, () => {
+  const elsewhere = /\bservice\.md\b|\bhouse\.md\b|\bdecisions(?:\.md)?,? §|(?<!docs\/|\]\(|\[)\bcatalog\.md\b/;
+  assert.deepEqual(
+    lines.filter(({ text }) => elsewhere.test(text)).map(({ place, text }) => `${place}: ${text.trim()}`),
+    [],
+  );
+});
+
+test('docs/conformance.md is what npm run conformance writes', { skip: !WHOLE }, () => {
+  assert.equal(readFileSync(CONFORMANCE_FILE, 'utf8'), conformancePage(chapters, tests));
+});

@@ -1,0 +1,103 @@
+/** The specification as tests read it: the rules of docs/specification/, the titles of tests, and who cites which rule. */
+import { existsSync, readdirSync, readFileSync } from 'node:fs';
+import { dirname, join, relative, sep } from 'node:path';
+import { fileURLToPath } from 'node:url';
+
+/** The project's own directory, from the sources or from wherever they were compiled to. */
+export function projectRoot(): string {
+  let dir = dirname(fileURLToPath(import.meta.url));
+  while (!existsSync(join(dir, 'package.json'))) dir = dirname(dir);
+  return dir;
+}
+
+const root = projectRoot();
+const CHAPTERS = 'docs/specification';
+
+export interface Rule {
+  /** `CHAT-7`. */
+  readonly id: string;
+  readonly text: string;
+}
+
+export interface Chapter {
+  /** File name below docs/specification/. */
+  readonly name: string;
+  readonly title: string;
+  readonly rules: readonly Rule[];
+}
+
+export interface TitledTest {
+  /** Path below tests/. */
+  readonly file: string;
+  /** As written, a generated title with its `${…}`. */
+  readonly title: string;
+  /** Rules that the title begins with. */
+  readonly ids: readonly string[];
+}
+
+export interface Line {
+  /** `gateway/route.ts:12`. */
+  readonly place: string;
+  readonly text: string;
+}
+
+function read(path: string): string {
+  return readFileSync(join(root, path), 'utf8');
+}
+
+/** Paths of the files below `folder` that end in `ending`, relative to the project, sorted. */
+function filesBelow(folder: string, ending: string): string[] {
+  return readdirSync(join(root, folder), { recursive: true, withFileTypes: true })
+    .filter((entry) => entry.isFile() && entry.name.endsWith(ending))
+    .map((entry) => relative(root, join(entry.parentPath, entry.name)).split(sep).join('/'))
+    .sort();
+}
+
+/** The rules of a page. A rule goes on over the lines that are indented below it. */
+export function rulesOf(page: string): Rule[] {
+  return Array.from(page.matchAll(/^- \*\*([A-Z]+-\d+)\*\* (.+(?:\n {2,}.+)*)/gm), ([, id = '', text = '']) => ({
+    id,
+    text: text.replaceAll(/\s+/g, ' '),
+  }));
+}
+
+export function readChapters(): Chapter[] {
+  return filesBelow(CHAPTERS, '.md')
+    .map((path) => path.slice(CHAPTERS.length + 1))
+    .filter((name) => name !== 'README.md')
+    .map((name) => {
+      const page = read(`${CHAPTERS}/${name}`);
+      return { name, title: /^# (.+)$/m.exec(page)?.[1] ?? name, rules: rulesOf(page) };
+    });
+}
+
+/** `CHAT-7, STREAM-2: a turn …` names two rules. */
+export function idsOfTitle(title: string): string[] {
+  return /^((?:[A-Z]+-\d+)(?:, [A-Z]+-\d+)*):/.exec(title)?.[1]?.split(', ') ?? [];
+}
+
+/** Sources are read rather than run: titles stand there. */
+export function readTests(): TitledTest[] {
+  const quoted = /\b(?:test|it|describe)\(\s*(?:'((?:[^'\\\n]|\\.)*)'|"((?:[^"\\\n]|\\.)*)"|`((?:[^`\\]|\\.)*)`)/g;
+  return filesBelow('tests', '.ts').flatMap((path) =>
+    Array.from(read(path).matchAll(quoted), ([, single, double, template]) => {
+      const title = (single ?? double ?? template ?? '').replaceAll(/\\(['"`])/g, '$1');
+      return { file: path.slice('tests/'.length), title, ids: idsOfTitle(title) };
+    }),
+  );
+}
+
+/** The proof itself writes of citations, and the page of conformance repeats titles. */
+const NOT_READ = ['tests/specification.test.ts', 'tests/support/specification.ts', 'docs/conformance.md'];
+
+/** Every line of code, tests and documents that may cite a rule. */
+export function readLines(folders: readonly string[]): Line[] {
+  const atRoot = readdirSync(root).filter((name) => /\.(?:ts|md)$/.test(name));
+  return [...atRoot, ...folders.flatMap((folder) => [...filesBelow(folder, '.ts'), ...filesBelow(folder, '.md')])]
+    .filter((path) => !NOT_READ.includes(path))
+    .flatMap((path) =>
+      read(path)
+        .split('\n')
+        .map((text, index) => ({ place: `${path}:${index + 1}`, text })),
+    );
+}
