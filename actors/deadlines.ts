@@ -55,6 +55,32 @@ const CLOCK_LOOK_MS = 500;
 /** The time of day is corrected by less than that all the time. */
 const CLOCK_JUMP_MS = 250;
 
+/** Calls `onJump` when the time of day was set. What it gives ends the watch. */
+function watchClock(log: Logger, nowMs: () => number, monotonicMs: () => number, onJump: () => void): () => void {
+  let aheadMs = nowMs() - monotonicMs();
+  const look = () => {
+    const nowAheadMs = nowMs() - monotonicMs();
+    if (Math.abs(nowAheadMs - aheadMs) < CLOCK_JUMP_MS) return;
+    log.info({ by_ms: Math.round(nowAheadMs - aheadMs) }, 'the clock was set: deadlines are looked at again');
+    aheadMs = nowAheadMs;
+    onJump();
+  };
+  const looks = setInterval(look, CLOCK_LOOK_MS).unref();
+  return () => clearInterval(looks);
+}
+
+/** Calls `lookAt` with some organisations after the others, again and again. What it gives ends that. */
+function watchRows(storage: Storage, lookAt: (ids: readonly string[]) => void): () => void {
+  let lookedAt = '';
+  const lookOn = () => {
+    const some = listOrganisations(storage.control, lookedAt, LOOKED_AT_PER_S);
+    lookAt(some.map(({ id }) => id));
+    lookedAt = some.length < LOOKED_AT_PER_S ? '' : (some.at(-1)?.id ?? '');
+  };
+  const looks = setInterval(lookOn, LOOK_EVERY_MS).unref();
+  return () => clearInterval(looks);
+}
+
 export function createDeadlines({
   storage,
   log,
@@ -96,32 +122,15 @@ export function createDeadlines({
   const lookAt = (ids: Iterable<string>) => {
     for (const id of eachOrganisationNow({ storage, log }, 'looking at deadlines', lookNamed, ids)) note(id, nowMs() + RETRY_MS);
   };
-
-  let lookedAt = '';
-  const lookOn = () => {
-    const some = listOrganisations(storage.control, lookedAt, LOOKED_AT_PER_S);
-    lookAt(some.map(({ id }) => id));
-    lookedAt = some.length < LOOKED_AT_PER_S ? '' : (some.at(-1)?.id ?? '');
-  };
-  const looks = shared ? setInterval(lookOn, LOOK_EVERY_MS).unref() : undefined;
+  const unwatchRows = shared ? watchRows(storage, lookAt) : () => {};
 
   // What ran out while the clock was ahead is ended in rows at once: somebody may have been told, and it is to stay when the clock is put right.
-  let aheadMs = nowMs() - monotonicMs();
-  const lookAtClock = () => {
-    const nowAheadMs = nowMs() - monotonicMs();
-    if (Math.abs(nowAheadMs - aheadMs) < CLOCK_JUMP_MS) return;
-    log.info({ by_ms: Math.round(nowAheadMs - aheadMs) }, 'the clock was set: deadlines are looked at again');
-    aheadMs = nowAheadMs;
+  const unwatchClock = watchClock(log, nowMs, monotonicMs, () => {
     timerAtMs = Number.POSITIVE_INFINITY;
     arm();
-  };
-  const clockLooks = setInterval(lookAtClock, CLOCK_LOOK_MS).unref();
+  });
 
-  const quietWhenClosed: EachServices['log'] = {
-    error(facts: object, text?: string) {
-      if (!closed) log.error(facts, text);
-    },
-  };
+  const quietWhenClosed: EachServices['log'] = { error: (facts: object, text?: string) => closed || log.error(facts, text) };
 
   async function ring(): Promise<void> {
     timerAtMs = Number.POSITIVE_INFINITY;
@@ -156,8 +165,8 @@ export function createDeadlines({
     },
     close() {
       closed = true;
-      clearInterval(looks);
-      clearInterval(clockLooks);
+      unwatchRows();
+      unwatchClock();
       if (timer !== null) clearTimeout(timer);
     },
   };

@@ -23,7 +23,8 @@
  */
 import { assign, emit, setup } from 'xstate';
 import { TURN_ROUNDS_MAX } from '../protocol/limits.ts';
-import type { Notice, TurnEndStatus } from '../protocol/runtime/stream-events.ts';
+import type { Notice } from '../protocol/runtime/notice.ts';
+import type { TurnEndStatus } from '../protocol/runtime/stream-events.ts';
 
 /** Why a turn failed: a wire code of service.md "Errors". */
 export interface TurnFailure {

@@ -110,31 +110,25 @@ async function composeAlone(config: Config, log: Logger, drain: () => void) {
   const { lock, storage } = openData(config, log);
   const nowMs = Date.now;
   const startedAtMs = nowMs();
-  const { dataDir, turnLossesMax } = config;
-  const node = config.cluster === undefined ? undefined : await joinCell({ config: config.cluster, dataDir, storage, log, nowMs });
+  const node =
+    config.cluster === undefined ? undefined : await joinCell({ config: config.cluster, dataDir: config.dataDir, storage, log, nowMs });
   const others = node?.bus;
-  const leases = node?.leases;
   const deadlines = createDeadlines({ storage, log, nowMs, shared: node !== undefined });
   const noteDeadline = deadlines.note;
   const setup = createSetup({ storage, log, nowMs, noteDeadline, others });
   deadlines.watch([invocationDeadlines(storage, nowMs), uploadDeadlines(storage, nowMs), setup.sessions.deadlines()]);
   const knowledge = openKnowledge(config, storage, log, setup, node);
-  const { guard, indexer, meanings } = knowledge;
+  const { indexer } = knowledge;
   const surroundings: Surroundings = config.allowPrivateAddresses ? 'development' : 'production';
-  const writes = { storage, indexer, nowMs, surroundings, leases };
+  const writes = { storage, indexer, nowMs, surroundings, leases: node?.leases };
   const demo = config.demo ? await tryDemo(writes, log) : undefined;
   const confirmations = new Confirmations({ storage, nowMs });
   const billing = await openBilling(config, storage, log, node);
   const chores = await takeUp({ storage, confirmations, indexer, setup, billing, deadlines, log, node });
-  const { model, complaint } = createCheckedModel(config.model, storage.conditions, log);
-  const httpCaller = createHttpActionCaller({ guard });
-  const runner = createActionRunner({ storage, caller: httpCaller });
-  const prices = priceTable(config.prices);
-  const manifestWithout = demoManifests(storage);
-  const asked = { model, prices, meanings, runAction: runner.run, manifestWithout };
-  const turnServices = { storage, ...asked, billing, log, nowMs, noteDeadline, turnLossesMax };
+  const { complaint, asked, ...answering } = openAnswering(config, storage, log, knowledge);
+  const turnServices = { storage, ...asked, billing, log, nowMs, noteDeadline, turnLossesMax: config.turnLossesMax };
   const actors = createActors(node, turnServices);
-  const smoke = new SmokeRuns({ storage, actors, leases, log, nowMs });
+  const smoke = new SmokeRuns({ storage, actors, leases: node?.leases, log, nowMs });
   const uploads = createUploadIntake({ storage, log, nowMs, noteDeadline });
   const largeBodies = createLargeBodies();
   const sweep = startUploadSweep({ storage, log, shared: node !== undefined }, startedAtMs);
@@ -150,7 +144,7 @@ async function composeAlone(config: Config, log: Logger, drain: () => void) {
   const census = { actors: () => [...actors.actors(self), ...setup.sessions.actors(self)], drain };
   const view = node === undefined ? soleView(() => ({ ...record, url }), census) : cellView(node.bus, node.members, census);
   return {
-    model,
+    model: asked.model,
     complaint,
     demo,
     actors,
@@ -177,15 +171,30 @@ async function composeAlone(config: Config, log: Logger, drain: () => void) {
       deadlines.close();
       await sweep.close();
       await billing.close();
-      await httpCaller.close();
-      await runner.close();
-      await model.close();
+      await answering.close();
       await knowledge.close();
       await readers.close();
       await largeBodies.close();
       await node?.close();
       await storage.close();
       lock.release();
+    },
+  };
+}
+
+/** What turns ask: the model, what it costs, what questions mean, and the app's backend. */
+function openAnswering(config: Config, storage: Storage, log: Logger, { guard, meanings }: ReturnType<typeof openKnowledge>) {
+  const { model, complaint } = createCheckedModel(config.model, storage.conditions, log);
+  const caller = createHttpActionCaller({ guard });
+  const runner = createActionRunner({ storage, caller });
+  const prices = priceTable(config.prices);
+  return {
+    complaint,
+    asked: { model, prices, meanings, runAction: runner.run, manifestWithout: demoManifests(storage) },
+    async close(): Promise<void> {
+      await caller.close();
+      await runner.close();
+      await model.close();
     },
   };
 }

@@ -4,11 +4,11 @@ import { type CountingBus, createBus } from '../actors/cluster/bus/bus.ts';
 import { openRedis, type RedisConnection } from '../actors/cluster/bus/redis-connection.ts';
 import { createMembers, type Members, mintNodeId, type NodeRecord } from '../actors/cluster/nodes/members.ts';
 import { watchStoppedWriters } from '../actors/cluster/nodes/stopped-writer.ts';
-import { Leases } from '../actors/cluster/nodes/write-lease.ts';
+import { NodeLeases } from '../actors/cluster/nodes/write-lease.ts';
 import { PlacedTurns } from '../actors/cluster/remote/placed-turns.ts';
 import { type Ownership, soleOwner } from '../actors/turns/epoch.ts';
 import { LocalTurns } from '../actors/turns/local-turns.ts';
-import type { TurnServices } from '../actors/turns/opening.ts';
+import type { TurnServices } from '../actors/turns/scopes.ts';
 import { type ActorSystem, createActorSystem } from '../actors/turns/turns.ts';
 import type { Storage } from '../storage/storage.ts';
 import type { ClusterConfig } from './config.ts';
@@ -19,7 +19,7 @@ export interface ClusterNode {
   readonly bus: CountingBus;
   readonly members: Members;
   readonly redis: RedisConnection;
-  readonly leases: Leases;
+  readonly leases: NodeLeases;
   readonly ownership: Ownership;
   close(): Promise<void>;
 }
@@ -65,7 +65,7 @@ export async function joinCell({ config, dataDir, storage, log, nowMs }: JoinOpt
   const members = await createMembers({ dataDir, self: nodeRecord(self, nodeId, cell, nowMs()), presence, log });
   const stopWatching = watchStoppedWriters(members, log);
   const looks = setInterval(() => noteRedis(storage, redis.up), REDIS_LOOK_MS).unref();
-  const leases = new Leases({ storage, members, log, nowMs });
+  const leases = new NodeLeases({ storage, members, log, nowMs });
   return {
     self,
     bus,

@@ -3,7 +3,7 @@
  * a client may send the same request again. A Refusal is an expected answer; anything else thrown is a bug.
  */
 import type { Block } from './catalog/block.ts';
-import type { Notice } from './runtime/stream-events.ts';
+import type { Notice } from './runtime/notice.ts';
 import type { Detail } from './schema/issues.ts';
 
 interface ErrorRow {

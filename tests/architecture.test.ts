@@ -1,5 +1,6 @@
 /** The rules of the house that a program can check: which way imports run, where drivers may show, how long a file may be. */
 import assert from 'node:assert/strict';
+import { spawnSync } from 'node:child_process';
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { dirname, join, posix, relative, sep } from 'node:path';
 import { describe, test } from 'node:test';
@@ -7,6 +8,12 @@ import { fileURLToPath } from 'node:url';
 import { ROOMS } from './support/rooms.ts';
 
 const LINES_MAX = 300;
+const FUNCTION_LINES_MAX = 70;
+
+/** What of biome's configuration is looked at here. */
+interface Biome {
+  readonly linter: { readonly rules: { readonly complexity: Readonly<Record<string, unknown>> } };
+}
 
 /** The project's own directory, from the sources or from wherever they were compiled to. */
 function projectRoot(): string {
@@ -73,6 +80,41 @@ const PROGRAM_MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
   'program/cli/': ['storage/', 'protocol/'],
   'program/workers/': [],
 };
+
+/** Folders of `actors/` by floor, the lowest first: one imports from floors below, and from the root, which imports no folder. */
+const FLOORS: readonly (readonly string[])[] = [
+  ['people', 'billing', 'knowledge'],
+  ['calls', 'uploads', 'configuration'],
+  ['turns'],
+  ['smoke', 'pairing', 'cluster'],
+  ['setup', 'cells'],
+];
+
+/** The folder of `actors/` that a file lies in, '' at its root, and the floor that it stands on. */
+function floorOf(path: string): { readonly folder: string; readonly floor: number } {
+  const [, folder = '', ...rest] = path.split('/');
+  return rest.length === 0 ? { folder: '', floor: -1 } : { folder, floor: FLOORS.findIndex((folders) => folders.includes(folder)) };
+}
+
+/** Files that import each other in a circle, the shortest way around; undefined: there is none. */
+function findCircle(importsOfFile: ReadonlyMap<string, readonly string[]>): readonly string[] | undefined {
+  const done = new Set<string>();
+  const visit = (path: string, way: readonly string[]): readonly string[] | undefined => {
+    if (way.includes(path)) return [...way.slice(way.indexOf(path)), path];
+    if (done.has(path)) return undefined;
+    for (const target of importsOfFile.get(path) ?? []) {
+      const circle = visit(target, [...way, path]);
+      if (circle !== undefined) return circle;
+    }
+    done.add(path);
+    return undefined;
+  };
+  for (const path of importsOfFile.keys()) {
+    const circle = visit(path, []);
+    if (circle !== undefined) return circle;
+  }
+  return undefined;
+}
 
 /** Libraries that one room (or two) hides from all others. */
 const DRIVER_ROOMS: Readonly<Record<string, readonly string[]>> = {
@@ -147,6 +189,40 @@ describe('architecture: imports run one way', () => {
     );
   });
 
+  test('the folders of actors stand on floors: each imports from those below, and the root from none', () => {
+    const folders = new Set(sources.filter(({ path }) => roomOf(path) === 'actors').map(({ path }) => floorOf(path).folder));
+    assert.deepEqual([...folders].sort(), ['', ...FLOORS.flat()].sort());
+    const wrong = imports.filter(({ path, target }) => {
+      if (roomOf(path) !== 'actors' || target === undefined || roomOf(target) !== 'actors') return false;
+      const [from, to] = [floorOf(path), floorOf(target)];
+      return from.folder !== to.folder && from.floor <= to.floor;
+    });
+    assert.deepEqual(
+      wrong.map(({ path, specifier }) => `${path} imports ${specifier}`),
+      [],
+    );
+  });
+
+  test('no files import each other in a circle, not even types', () => {
+    const importsOfFile = new Map<string, string[]>();
+    for (const { path, specifier, target } of imports) {
+      // A thread is started, not imported: it may import types of whoever starts it.
+      if (target === undefined || specifier.endsWith('.js')) continue;
+      importsOfFile.set(path, [...(importsOfFile.get(path) ?? []), target]);
+    }
+    assert.equal(findCircle(importsOfFile)?.join(' → '), undefined);
+    assert.deepEqual(
+      findCircle(
+        new Map([
+          ['a', ['b']],
+          ['b', ['c']],
+          ['c', ['b']],
+        ]),
+      ),
+      ['b', 'c', 'b'],
+    );
+  });
+
   test('a relative import names a file that exists, by its own ending', () => {
     const wrong = imports.filter(
       ({ target }) => target !== undefined && !existsSync(join(root, target)) && !existsSync(join(root, target.replace(/\.js$/, '.ts'))),
@@ -199,6 +275,18 @@ describe('architecture: files stay small and finished', () => {
   test(`no source file is over ${LINES_MAX} lines`, () => {
     const long = sources.map(({ path, text }) => ({ path, lines: text.split('\n').length - 1 })).filter(({ lines }) => lines > LINES_MAX);
     assert.deepEqual(long, []);
+  });
+
+  test(`no function is over ${FUNCTION_LINES_MAX} lines`, () => {
+    const rule = 'complexity/noExcessiveLinesPerFunction';
+    const { complexity } = (JSON.parse(readFileSync(join(root, 'biome.json'), 'utf8')) as Biome).linter.rules;
+    assert.deepEqual(complexity.noExcessiveLinesPerFunction, { level: 'error', options: { maxLines: FUNCTION_LINES_MAX } });
+    const biome = join(root, 'node_modules/@biomejs/biome/bin/biome');
+    const { status, stderr } = spawnSync(process.execPath, [biome, 'lint', `--only=${rule}`, ...ROOMS, ...PROGRAMS], {
+      cwd: root,
+      encoding: 'utf8',
+    });
+    assert.equal(status, 0, stderr);
   });
 
   test('no file holds a note of unfinished work or a path of somebody’s machine', () => {

@@ -11,7 +11,7 @@ import type { Logger } from 'pino';
 import { creditState, noteBought, noteCharged } from '../../storage/billing/usage.ts';
 import { type Channel, readOrganisation } from '../../storage/organisations/organisations.ts';
 import type { Storage } from '../../storage/storage.ts';
-import type { Bus } from '../cluster/bus/bus.ts';
+import type { Announcer } from '../announcements.ts';
 import { createDeadlines, type DeadlineKind } from '../deadlines.ts';
 import { eachOrganisation } from '../each-organisation.ts';
 import { DeviceSightings, type SeenDevice } from './device-sightings.ts';
@@ -31,7 +31,7 @@ export interface BillingServices {
   readonly log: Logger;
   nowMs(): number;
   /** The other nodes of the cell, where there are any. */
-  readonly others?: Pick<Bus, 'announce' | 'listen'> | undefined;
+  readonly others?: Announcer | undefined;
 }
 
 export interface CommittedCharge {

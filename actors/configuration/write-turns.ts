@@ -4,6 +4,7 @@
  * leases (nodes/write-lease.ts), one write at a time.
  */
 import { Refusal } from '../../protocol/errors.ts';
+import type { TurnLease } from '../leases.ts';
 
 /**
  * What may wait for its turn in one app: an agent's 120 requests of a minute all at once, and as many again of what
@@ -15,9 +16,6 @@ interface Turns {
   tail: Promise<unknown>;
   waiting: number;
 }
-
-/** Runs work while nobody else writes to the app, in any process. @throws Refusal rate_limited when another one is stuck. */
-export type TurnLease = <Value>(work: () => Promise<Value>) => Promise<Value>;
 
 /** By app, in this process. An app is in it while something is under way. */
 const turnsOf = new Map<string, Turns>();

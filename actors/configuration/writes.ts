@@ -13,7 +13,7 @@ import type { ScreensBody } from '../../protocol/setup/screens.ts';
 import type { SetupWrite } from '../../protocol/setup/writes.ts';
 import { readAsset } from '../../storage/apps/assets.ts';
 import type { Connection } from '../../storage/sqlite/connection.ts';
-import type { Leases } from '../cluster/nodes/write-lease.ts';
+import type { Leases } from '../leases.ts';
 import { takeInActions } from './actions.ts';
 import { type KnowledgeServices, saveKnowledge } from './knowledge.ts';
 import { takeInLogo } from './logo.ts';

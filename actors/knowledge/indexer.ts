@@ -15,7 +15,7 @@ import {
 } from '../../storage/knowledge/knowledge.ts';
 import { sourcesToIndex } from '../../storage/knowledge/knowledge-overview.ts';
 import type { Storage } from '../../storage/storage.ts';
-import type { Lease, Leases } from '../cluster/nodes/write-lease.ts';
+import type { Lease, Leases } from '../leases.ts';
 import type { KnowledgeEmbedding } from './embedding.ts';
 import { LinkQueue, type NextLink } from './link-queue.ts';
 

@@ -10,7 +10,7 @@ import { timestamp } from '../../protocol/timestamp.ts';
 import { readOpeningWords } from '../../storage/conversations/transcripts.ts';
 import { type PairingRow, readPairing } from '../../storage/setup/pairings.ts';
 import type { Storage } from '../../storage/storage.ts';
-import type { Bus } from '../cluster/bus/bus.ts';
+import type { Announcer } from '../announcements.ts';
 import { type FrameSlice, type FrameSource, frame, PING_COMMENT } from '../frame-source.ts';
 import type { WatchedTurn } from '../turns/device-watchers.ts';
 import type { ActorSystem } from '../turns/turns.ts';
@@ -23,7 +23,7 @@ export interface WatchServices {
   readonly log: Logger;
   nowMs(): number;
   /** The other nodes of the cell, where there are any. */
-  readonly others?: Pick<Bus, 'announce' | 'listen'> | undefined;
+  readonly others?: Announcer | undefined;
 }
 
 /** Where a pairing lies. */

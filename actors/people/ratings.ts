@@ -8,10 +8,10 @@ import { readRating } from '../../storage/conversations/ratings.ts';
 import { readBlockOfMessage } from '../../storage/conversations/transcripts.ts';
 import type { Connection } from '../../storage/sqlite/connection.ts';
 import type { Storage } from '../../storage/storage.ts';
-import { pick } from '../turns/command.ts';
 import { concealmentOf } from './concealment.ts';
 import { conversationOfAnswer, noSuchAnswer } from './own-message.ts';
 import type { DeviceCaller } from './ownership.ts';
+import { pick } from './picked-block.ts';
 
 export interface RatingServices {
   readonly storage: Storage;

@@ -15,7 +15,7 @@ import type { SessionRef } from '../../storage/setup/setup-access.ts';
 import { type CommitSessionInput, type NewSetupEvent, readSession, type SetupSessionRow } from '../../storage/setup/setup-sessions.ts';
 import type { Connection } from '../../storage/sqlite/connection.ts';
 import type { Storage } from '../../storage/storage.ts';
-import type { Bus } from '../cluster/bus/bus.ts';
+import type { Announcer } from '../announcements.ts';
 import { type Stepper, stepper } from '../step.ts';
 import { readObservations } from './app-status.ts';
 import { SessionPanel } from './panel.ts';
@@ -27,7 +27,7 @@ export interface SetupServices {
   /** A row of this organisation runs out at `atMs`. */
   noteDeadline(organisationId: string, atMs: number): void;
   /** The other nodes of the cell, where there are any. */
-  readonly others?: Pick<Bus, 'announce' | 'listen'> | undefined;
+  readonly others?: Announcer | undefined;
 }
 
 /** Stepping is tried again when somebody else committed in between; more than this is a bug, not a race. */

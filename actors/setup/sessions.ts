@@ -19,7 +19,7 @@ import {
   readSession,
   type SetupSessionRow,
 } from '../../storage/setup/setup-sessions.ts';
-import type { ActorRecord } from '../cluster/bus/messages.ts';
+import type { ActorRecord } from '../actor-record.ts';
 import { inTurn } from '../configuration/write-turns.ts';
 import type { DeadlineKind } from '../deadlines.ts';
 import { stepper } from '../step.ts';

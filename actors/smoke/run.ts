@@ -26,8 +26,8 @@ import { readIndexedTitles } from '../../storage/knowledge/knowledge-overview.ts
 import { readLatestSmokeRun, type SmokeAnswer, type SmokeRun, smokeDevice } from '../../storage/setup/smoke-runs.ts';
 import type { Connection } from '../../storage/sqlite/connection.ts';
 import type { Storage } from '../../storage/storage.ts';
-import type { Leases } from '../cluster/nodes/write-lease.ts';
 import type { Position } from '../frame-source.ts';
+import type { Leases } from '../leases.ts';
 import type { TurnCommand } from '../turns/command.ts';
 import type { ActorSystem } from '../turns/turns.ts';
 import { type Heard, judgeAnswer, judgeRun } from './judge.ts';

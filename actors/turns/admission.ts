@@ -6,7 +6,8 @@
 import semver from 'semver';
 import { type ErrorCode, Refusal, type RefusalOptions } from '../../protocol/errors.ts';
 import { MESSAGES_PER_DAY_ADDRESS_MIN, MESSAGES_PER_DAY_ADDRESS_SHARE } from '../../protocol/limits.ts';
-import { NOTICES_CAPABILITY, type NoticeReason } from '../../protocol/runtime/stream-events.ts';
+import type { NoticeReason } from '../../protocol/runtime/notice.ts';
+import { NOTICES_CAPABILITY } from '../../protocol/runtime/stream-events.ts';
 import { timestamp } from '../../protocol/timestamp.ts';
 import { creditResetsAtMs, isCreditExhaustedLately } from '../../storage/billing/usage.ts';
 import { type Admission, type Cap, nextUtcDayMs, passCaps, type Sender } from '../../storage/billing/usage-ledger.ts';

@@ -1,7 +1,6 @@
 /** A client's request to open a turn, checked for form and not yet against any row, and what the rows make of it. */
 import type { Passage } from '../../assistant/models/model.ts';
 import { hideInAddresses } from '../../assistant/privacy/placeholder-gate.ts';
-import { safeFallback } from '../../assistant/privacy/safe-block.ts';
 import type { Waiting } from '../../machines/chat-turn.ts';
 import type { Block } from '../../protocol/catalog/block.ts';
 import { type FormField, submissionProblems } from '../../protocol/catalog/forms.ts';
@@ -24,6 +23,7 @@ import type { Channel } from '../../storage/organisations/organisations.ts';
 import type { Connection } from '../../storage/sqlite/connection.ts';
 import { definitionOf, requireRevision, settledCard } from '../calls/card.ts';
 import { answerChange, changed, expireChange, waitingAfter } from '../calls/invocation-step.ts';
+import { pick } from '../people/picked-block.ts';
 
 export interface TurnCommand {
   readonly app: AppRecord;
@@ -103,17 +103,6 @@ function answeredBlock(db: Connection, conversationId: string, id: string, field
   const block = readBlockById(db, id, conversationId);
   if (block === undefined) throw new Refusal('invalid_request', `${field} names no block of this conversation`);
   return block;
-}
-
-/** The block with its Pick answered, as a compare-and-set of its body. */
-export function pick(block: Block, selectedIds: readonly string[]): PickChange {
-  const answered = { ...block.body, status: 'answered', ...(selectedIds.length > 0 ? { selected_ids: selectedIds } : {}) };
-  return {
-    id: block.id,
-    before: JSON.stringify(block.body),
-    after: JSON.stringify(answered),
-    fallbackText: safeFallback(block.block_type, answered),
-  };
 }
 
 /** What a turn is asked with: as it was sent, which is what rules judge, and in placeholder form, which is what is kept. */

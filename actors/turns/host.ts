@@ -1,7 +1,7 @@
 /** Where turns run: in this process, or wherever in the cell their conversation is owned. */
 
 import type { Channel } from '../../storage/organisations/organisations.ts';
-import type { ActorRecord } from '../cluster/bus/messages.ts';
+import type { ActorRecord } from '../actor-record.ts';
 import type { Position } from '../frame-source.ts';
 import type { DeviceCaller } from '../people/ownership.ts';
 import type { TurnCommand } from './command.ts';

@@ -8,16 +8,17 @@ import { PING_INTERVAL_MS, WAITING_TURNS_MAX } from '../../protocol/limits.ts';
 import { readConversation } from '../../storage/conversations/conversations.ts';
 import { readTurn, type TurnRow } from '../../storage/conversations/turns.ts';
 import type { Connection } from '../../storage/sqlite/connection.ts';
-import type { ActorRecord } from '../cluster/bus/messages.ts';
+import type { ActorRecord } from '../actor-record.ts';
 import { ownConversation } from '../people/ownership.ts';
 import { refuseTurn, reusedTurnId } from './admission.ts';
 import type { TurnCommand } from './command.ts';
 import { Conversation, type Opened } from './conversation.ts';
 import { type ConversationSnapshot, requireOwnership } from './epoch.ts';
 import type { ActorStats, Home, HostedTurn, TurnCaller, TurnHost } from './host.ts';
-import { TurnOpening, type TurnServices } from './opening.ts';
+import { TurnOpening } from './opening.ts';
 import { continuedConversation, theirTurn } from './ownership.ts';
 import type { RunningTurn } from './running-turn.ts';
+import type { TurnServices } from './scopes.ts';
 
 /** An interrupted turn has one commit to make; a disk that takes longer than this is lost anyway. */
 const INTERRUPT_MS = 2_000;

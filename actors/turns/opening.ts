@@ -1,8 +1,4 @@
 /** Prepares what opening a turn writes, from the command and the rows it meets, and knows the writes of a conversation's turns. */
-import type { Logger } from 'pino';
-import type { Model } from '../../assistant/models/model.ts';
-import type { PriceTable } from '../../assistant/prices.ts';
-import type { ToolsetInput } from '../../assistant/toolset.ts';
 import type { ChatTurnEffect, chatTurn } from '../../machines/chat-turn.ts';
 import { type IdPrefix, mintId } from '../../protocol/ids.ts';
 import { toMicroUsd } from '../../protocol/money.ts';
@@ -14,10 +10,7 @@ import { type InvocationRow, readExecutedBy, readExecuting, readUntold } from '.
 import type { OpenTurnInput, OpenTurnOutput } from '../../storage/conversations/turn-openings.ts';
 import { type CommitTurnInput, readQuestion, type TurnRow } from '../../storage/conversations/turns.ts';
 import type { Connection } from '../../storage/sqlite/connection.ts';
-import type { Storage } from '../../storage/storage.ts';
-import type { Billing } from '../billing/billing.ts';
 import { settledCard } from '../calls/card.ts';
-import type { ActionRunner } from '../calls/http-call.ts';
 import { lostChange } from '../calls/invocation-step.ts';
 import { pendingOf } from '../calls/pending-call.ts';
 import { type Concealment, openConcealment, regionsOfClient } from '../people/concealment.ts';
@@ -29,31 +22,10 @@ import { journalEvent } from './log.ts';
 import { turnMachine } from './machine.ts';
 import { requireBudget } from './model-budget.ts';
 import { type OpeningSaid, openingEvents } from './opening-events.ts';
-import type { QuestionMeanings } from './question-meanings.ts';
 import type { Recoverer } from './recovery.ts';
 import type { TurnScope } from './scope.ts';
-import { TurnScopes } from './scopes.ts';
+import { TurnScopes, type TurnServices } from './scopes.ts';
 import { retriedWords, type TurnWords, turnWords, withQuestion } from './words.ts';
-
-export interface TurnServices {
-  readonly storage: Storage;
-  readonly model: Model;
-  readonly prices: PriceTable;
-  readonly log: Logger;
-  /** There when passages are looked up by meaning, too. */
-  readonly meanings?: QuestionMeanings | undefined;
-  /** Calls an HTTP action of an app. */
-  readonly runAction: ActionRunner['run'];
-  readonly ownership: Ownership;
-  readonly turnLossesMax: number;
-  /** What a client of this app can do that names no manifest; absent, or answering undefined: nothing. */
-  readonly manifestWithout?: (appId: string) => ToolsetInput['manifest'];
-  /** The platform's ceiling, and who hears of every charge. */
-  readonly billing: Pick<Billing, 'platform' | 'charged'>;
-  nowMs(): number;
-  /** A row of this organisation runs out at `atMs`. */
-  noteDeadline(organisationId: string, atMs: number): void;
-}
 
 /** A conversation as its actor holds it. */
 export interface Thread {

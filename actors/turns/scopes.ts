@@ -1,5 +1,8 @@
 /** Makes what a turn's run needs: its tools, its words, whom it may call, and the ways in which it writes. */
-import type { Passage } from '../../assistant/models/model.ts';
+
+import type { Logger } from 'pino';
+import type { Model, Passage } from '../../assistant/models/model.ts';
+import type { PriceTable } from '../../assistant/prices.ts';
 import { systemPrompt } from '../../assistant/prompt.ts';
 import { createToolsets, type ToolsetInput } from '../../assistant/toolset.ts';
 import { Refusal } from '../../protocol/errors.ts';
@@ -11,19 +14,43 @@ import { readManifest } from '../../storage/apps/manifests.ts';
 import { type InvocationRow, readInvocationById } from '../../storage/conversations/invocations.ts';
 import { hasIndexedKnowledge, searchKnowledge } from '../../storage/knowledge/knowledge-search.ts';
 import type { Connection } from '../../storage/sqlite/connection.ts';
+import type { Storage } from '../../storage/storage.ts';
+import type { Billing } from '../billing/billing.ts';
 import { settledCard } from '../calls/card.ts';
 import { confirmationReceipt } from '../calls/confirmation-receipt.ts';
-import type { ActionOutcome } from '../calls/http-call.ts';
+import type { ActionOutcome, ActionRunner } from '../calls/http-call.ts';
 import { settleExecution } from '../calls/invocation-step.ts';
 import type { Concealment } from '../people/concealment.ts';
 import { AnswerRoom } from './answer-room.ts';
 import type { TurnCommand } from './command.ts';
+import type { Ownership } from './epoch.ts';
 import { LongAnswers } from './long-answers.ts';
 import { overBudget } from './model-budget.ts';
-import type { TurnServices } from './opening.ts';
+import type { QuestionMeanings } from './question-meanings.ts';
 import type { TurnScope } from './scope.ts';
 import { readTranscript, readWritten } from './transcript.ts';
 import { attachedMessage, type TurnWords } from './words.ts';
+
+/** What turns work with. */
+export interface TurnServices {
+  readonly storage: Storage;
+  readonly model: Model;
+  readonly prices: PriceTable;
+  readonly log: Logger;
+  /** There when passages are looked up by meaning, too. */
+  readonly meanings?: QuestionMeanings | undefined;
+  /** Calls an HTTP action of an app. */
+  readonly runAction: ActionRunner['run'];
+  readonly ownership: Ownership;
+  readonly turnLossesMax: number;
+  /** What a client of this app can do that names no manifest; absent, or answering undefined: nothing. */
+  readonly manifestWithout?: (appId: string) => ToolsetInput['manifest'];
+  /** The platform's ceiling, and who hears of every charge. */
+  readonly billing: Pick<Billing, 'platform' | 'charged'>;
+  nowMs(): number;
+  /** A row of this organisation runs out at `atMs`. */
+  noteDeadline(organisationId: string, atMs: number): void;
+}
 
 /** Passages looked up for a message: enough to answer from, few enough not to drown the question. */
 const PASSAGES_PER_SEARCH = 6;

@@ -3,7 +3,7 @@
  * Puts the person's own data back for the device that reads, and tells whoever watches a device in placeholder form.
  */
 import { PLACEHOLDER_OPENS } from '../../protocol/placeholder.ts';
-import type { ActorRecord } from '../cluster/bus/messages.ts';
+import type { ActorRecord } from '../actor-record.ts';
 import { changedSource, type Position } from '../frame-source.ts';
 import type { TurnCommand } from './command.ts';
 import { DeviceWatchers, type WatchedDevice, type WatchedTurn } from './device-watchers.ts';

@@ -78,6 +78,19 @@ interface Taken {
   readonly atMs: number;
 }
 
+/** What is known to be away, or full, says so itself; that an app is gone is no word for its people. */
+function failureOf({ organisationId }: UploadCaller, error: unknown, log: Logger): Refusal {
+  if (error instanceof Refusal && error.code !== 'not_found') return error;
+  log.warn({ err: error, organisation_id: organisationId }, 'an upload could not be stored');
+  return new Refusal('upload_failed', 'The file could not be stored. Send it again.', { retryAfterS: UPLOADS_RETRY_AFTER_S });
+}
+
+function ownerOf({ appId, channel, deviceId, address }: UploadCaller, vault: Storage['vault']): UploadOwner {
+  if (address === '') return { appId, channel, deviceId, address };
+  // Keyed: who has the file learns nobody's address from it.
+  return { appId, channel, deviceId, address: vault.digest('upload-address', Buffer.from(address)).toString('base64') };
+}
+
 export function createUploadIntake(services: UploadIntakeServices): UploadIntake {
   const { storage, log, nowMs, noteDeadline, places = new UploadPlaces() } = services;
   const diskRoom = services.diskRoom ?? createDiskRoom(storage.layout.uploads);
@@ -95,27 +108,14 @@ export function createUploadIntake(services: UploadIntakeServices): UploadIntake
     return room;
   }
 
-  /** What is known to be away, or full, says so itself; that an app is gone is no word for its people. */
-  function failed({ organisationId }: UploadCaller, error: unknown): Refusal {
-    if (error instanceof Refusal && error.code !== 'not_found') return error;
-    log.warn({ err: error, organisation_id: organisationId }, 'an upload could not be stored');
-    return new Refusal('upload_failed', 'The file could not be stored. Send it again.', { retryAfterS: UPLOADS_RETRY_AFTER_S });
-  }
-
-  function ownerOf({ appId, channel, deviceId, address }: UploadCaller): UploadOwner {
-    if (address === '') return { appId, channel, deviceId, address };
-    // Keyed: who has the file learns nobody's address from it.
-    return { appId, channel, deviceId, address: storage.vault.digest('upload-address', Buffer.from(address)).toString('base64') };
-  }
-
   /** Before a byte is read, or written; the transaction that adds the row asks again. @throws Refusal uploads_unavailable, rate_limited. */
   function requireRoom(caller: UploadCaller, bytes: number): void {
     const wanted = { bytes, appMaxBytes: appQuotaBytes(requireDisk()), nowMs: nowMs() };
     let room: ReturnType<typeof roomInQuotas>;
     try {
-      room = roomInQuotas(storage.organisation(caller.organisationId), ownerOf(caller), wanted);
+      room = roomInQuotas(storage.organisation(caller.organisationId), ownerOf(caller, storage.vault), wanted);
     } catch (error) {
-      throw failed(caller, error);
+      throw failureOf(caller, error, log);
     }
     if ('scope' in room) throw quotaRefusal(room, wanted.nowMs);
   }
@@ -124,7 +124,7 @@ export function createUploadIntake(services: UploadIntakeServices): UploadIntake
     const { organisationId } = caller;
     const expiresAtMs = atMs + UPLOAD_UNUSED_HOURS * HOUR_MS;
     const saved = await storage.write(organisationId, 'saveUpload', {
-      ...ownerOf(caller),
+      ...ownerOf(caller, storage.vault),
       id: uploadId,
       name: sealUploadName(storage.vault, uploadId, name),
       mediaType,
@@ -170,7 +170,7 @@ export function createUploadIntake(services: UploadIntakeServices): UploadIntake
         const expiresAtMs = await keep(caller, { uploadId, bytes, name, mediaType, atMs });
         return { upload_id: uploadId, name, media_type: mediaType, size: bytes.length, expires_at: timestamp(expiresAtMs) };
       } catch (error) {
-        throw failed(caller, error);
+        throw failureOf(caller, error, log);
       }
     },
   };

@@ -3,7 +3,7 @@
  * In the usual groups a card is found among other numbers, too; in groups of somebody's own only where nothing else stands beside it,
  * so that prices, dates and lists of numbers stay what they are.
  */
-import type { Finding } from './find.ts';
+import type { Finding } from './finding.ts';
 import { GAP } from './plain-form.ts';
 
 const DIGITS_MIN = 13;

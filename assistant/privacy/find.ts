@@ -7,20 +7,11 @@
  */
 import { LOOKALIKE, PLACEHOLDER_OPENS } from '../../protocol/placeholder.ts';
 import { findCards } from './cards.ts';
+import type { Finding } from './finding.ts';
 import { findIbans } from './ibans.ts';
 import { findPhones, type PhonePlace } from './phone-numbers.ts';
-import type { PlaceholderKind } from './placeholder.ts';
 import { plainForm } from './plain-form.ts';
 import { RedactionWork } from './redaction-work.ts';
-
-export interface Finding {
-  readonly kind: PlaceholderKind;
-  /** UTF-16 code units from the beginning of the text, the end excluded. */
-  readonly start: number;
-  readonly end: number;
-  /** The text between them, as it was written. */
-  readonly value: string;
-}
 
 /** Arabic-Indic, Persian and full-width digits. */
 const OTHER_DIGITS = /[\u0660-\u0669\u06f0-\u06f9\uff10-\uff19]/;

@@ -4,7 +4,7 @@
  * Numbers of orders, dates, prices, coordinates, addresses of machines and parts of identifiers are none.
  */
 import parsePhoneNumber, { type CountryCode, isSupportedCountry, Metadata } from 'libphonenumber-js/max';
-import type { Finding } from './find.ts';
+import type { Finding } from './finding.ts';
 import { CONTEXT_CHARS, type Said, saidAfter, saidBy } from './phone-words.ts';
 import type { RedactionWork } from './redaction-work.ts';
 

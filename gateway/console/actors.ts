@@ -1,6 +1,6 @@
 /** Console: what is alive in the cluster now, and on which node (decisions §2, §10). */
 import * as v from 'valibot';
-import type { ActorRecord } from '../../actors/cluster/bus/messages.ts';
+import type { ActorRecord } from '../../actors/actor-record.ts';
 import { Refusal } from '../../protocol/errors.ts';
 import { timestamp } from '../../protocol/timestamp.ts';
 import { checkQuery } from '../http/query.ts';

@@ -10,7 +10,7 @@ import { type ErrorCode, Refusal } from '../../protocol/errors.ts';
 import { JSON_BODY_MAX_BYTES, JSON_DEPTH_MAX, JSON_KEYS_MAX, JSON_MEMBERS_MAX, RUNTIME_BODY_MAX_BYTES } from '../../protocol/limits.ts';
 import { type ShapeBounds, shapeFault } from '../../protocol/schema/json-shape.ts';
 import { parseOrRefuse } from '../../protocol/schema/parse.ts';
-import type { Exchange, Interface } from './exchange.ts';
+import type { Interface } from './interface.ts';
 
 interface BodyCodes {
   readonly notJson: ErrorCode;
@@ -36,40 +36,6 @@ export function codesOf(face: Interface): BodyCodes {
 /** What a body may weigh on a route that does not say so itself. */
 export function defaultBodyMaxBytes(face: Interface): number {
   return face === 'runtime' ? RUNTIME_BODY_MAX_BYTES : JSON_BODY_MAX_BYTES;
-}
-
-function tooLarge(face: Interface, maxBytes: number): Refusal {
-  return new Refusal(codesOf(face).tooLarge, `The body may have ${maxBytes} bytes at most. Send less per request.`);
-}
-
-/**
- * Collects the body and hands it over once, whole. Refuses by Content-Length before a byte of it is kept, then counts:
- * no length is declared when it comes in chunks. `done` may look at the bytes during its call only.
- */
-export function collectBody(
-  exchange: Exchange,
-  maxBytes: number,
-  done: (bytes: Uint8Array) => void,
-  refuse: (refusal: Refusal) => void,
-): void {
-  if (Number(exchange.header('content-length')) > maxBytes) {
-    refuse(tooLarge(exchange.interface, maxBytes));
-    return;
-  }
-  let earlier: Buffer[] = [];
-  let received = 0;
-  exchange.receive((chunk, isLast) => {
-    received += chunk.byteLength;
-    if (received > maxBytes) {
-      earlier = [];
-      refuse(tooLarge(exchange.interface, maxBytes));
-      return;
-    }
-    const bytes = new Uint8Array(chunk);
-    // uWebSockets takes the chunk back after this call.
-    if (!isLast) earlier.push(Buffer.from(bytes));
-    else done(earlier.length === 0 ? bytes : Buffer.concat([...earlier, bytes]));
-  });
 }
 
 /** Longer than any media type that a client sends by mistake. */

@@ -9,12 +9,10 @@ import { randomUUID } from 'node:crypto';
 import { CORS_EXPOSED_HEADERS, isSaneRequestId, REQUEST_ID_HEADER, RUNTIME_VARY, WARNING_HEADER } from '../../protocol/headers.ts';
 import type { CallerKind, Callers, UploadedFile } from '../route.ts';
 import { addressKey, type ProxyTrust, readClientAddress } from './client-address.ts';
+import type { Interface } from './interface.ts';
 import { PassedAnswer } from './passed-answer.ts';
 import { readParameters } from './path-parameters.ts';
 import { statusLine } from './status-line.ts';
-
-/** Whose words errors are told in, and whether browsers of other origins are among the callers. */
-export type Interface = 'runtime' | 'console' | 'setup' | 'service';
 
 /** What of the route an exchange needs; made once per route. */
 export interface ExchangePlan {

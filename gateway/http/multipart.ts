@@ -8,7 +8,8 @@ import type { UploadPlace } from '../../actors/uploads/places.ts';
 import { Refusal } from '../../protocol/errors.ts';
 import type { UploadedFile, UploadRule } from '../route.ts';
 import { codesOf, mediaType } from './body.ts';
-import type { Exchange, Interface } from './exchange.ts';
+import type { Exchange } from './exchange.ts';
+import type { Interface } from './interface.ts';
 
 /** Boundaries, part headers and a few small fields around the file. */
 const FRAMING_MAX_BYTES = 64 * 1024;

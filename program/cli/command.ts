@@ -1,27 +1,6 @@
-/** What a command of `npm run cli -- …` is, what it is given, and the two ways in which it says no. */
+/** What a command of `npm run cli -- …` is, and what it is given. */
 import type { ConsoleClient } from './console-client.ts';
-
-/** What of the configuration commands use. */
-export interface CliConfig {
-  readonly host: string;
-  readonly port: number;
-  readonly publicUrl: string | undefined;
-  readonly dataDir: string;
-  readonly operatorToken: string | undefined;
-  readonly masterKey: string | undefined;
-}
-
-/** Where a command reads from and prints to; tests put their own in its place. */
-export interface Surroundings {
-  /** Read when a command asks for it: `help` works whatever the environment holds. @throws Error naming a bad variable. */
-  config(): CliConfig;
-  /** A line, or lines, on standard output. */
-  print(text: string): void;
-  /** The same on standard error: what is no part of the answer. */
-  note(text: string): void;
-  nowMs(): number;
-  pause(ms: number): Promise<void>;
-}
+import type { Surroundings } from './surroundings.ts';
 
 /** One call of a command. */
 export interface Call extends Surroundings {
@@ -52,14 +31,4 @@ export interface Command {
   readonly options: Readonly<Record<string, CommandOption>>;
   /** @throws CommandFailed, or any Error whose message says what to do. */
   run(call: Call): void | Promise<void>;
-}
-
-/** The command could not be done: exit code 1, and `message` is the line that says what to do. */
-export class CommandFailed extends Error {
-  override readonly name = 'CommandFailed';
-}
-
-/** The command line makes no sense: exit code 2. */
-export class WrongUsage extends Error {
-  override readonly name = 'WrongUsage';
 }

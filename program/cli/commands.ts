@@ -1,8 +1,9 @@
 /** The table of all commands, and the help that is made of it. */
 import { backupCommand, restoreCommand } from './backups.ts';
-import { type Command, type CommandOption, WrongUsage } from './command.ts';
+import type { Command, CommandOption } from './command.ts';
 import { moveCommand } from './move.ts';
 import { actorsCommand, drainCommand, nodesCommand } from './nodes.ts';
+import { WrongUsage } from './surroundings.ts';
 import { tokenCommand } from './token.ts';
 
 /** What every command takes. */

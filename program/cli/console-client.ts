@@ -4,7 +4,7 @@ import { readFileSync } from 'node:fs';
 import * as v from 'valibot';
 import { withoutEnd } from '../../protocol/schema/text.ts';
 import { dataLayout } from '../../storage/files/files-layout.ts';
-import { type CliConfig, CommandFailed } from './command.ts';
+import { type CliConfig, CommandFailed } from './surroundings.ts';
 
 /** Listing actors waits for every node; a node that answers later than this is stuck. */
 const TIMEOUT_MS = 15_000;

@@ -1,6 +1,7 @@
 /** Commands about the running cluster: its nodes, what is alive on them, the drain of one. */
 import * as v from 'valibot';
-import { type Call, type Command, CommandFailed } from './command.ts';
+import type { Call, Command } from './command.ts';
+import { CommandFailed } from './surroundings.ts';
 import { ago, table } from './table.ts';
 
 const nodeSchema = v.object({

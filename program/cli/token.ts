@@ -3,8 +3,9 @@ import { randomBytes } from 'node:crypto';
 import { chownSync, renameSync, rmSync, statSync } from 'node:fs';
 import { dataLayout } from '../../storage/files/files-layout.ts';
 import { openOperatorToken } from '../../storage/files/operator-token.ts';
-import { type Call, type Command, CommandFailed } from './command.ts';
+import type { Call, Command } from './command.ts';
 import { operatorToken } from './console-client.ts';
+import { CommandFailed } from './surroundings.ts';
 
 /** Puts a new token in the place of the one in `file`, all at once. */
 function replaceToken(file: string): void {

@@ -9,7 +9,8 @@ import { PROTOCOL_VERSION } from '../limits.ts';
 import { type JsonSchema, publishSchema } from '../schema/json-schema.ts';
 import { stated } from '../schema/stated.ts';
 import { text } from '../schema/text.ts';
-import { NOTICE_REASONS, RISKS, type StreamEvent } from './stream-events.ts';
+import { NOTICE_REASONS } from './notice.ts';
+import { RISKS, type StreamEvent } from './stream-events.ts';
 
 /** Rules of the catalog that have no words in JSON Schema; docs/catalog.md tells them. */
 const UNSAID = ['check', 'raw_check', 'finite', 'transform'];

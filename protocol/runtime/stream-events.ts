@@ -3,6 +3,7 @@ import type { Block } from '../catalog/block.ts';
 import type { ErrorCode, Refusal } from '../errors.ts';
 import { PROTOCOL_VERSION } from '../limits.ts';
 import type { Detail } from '../schema/issues.ts';
+import type { Notice } from './notice.ts';
 
 /** What an action can do: look, change, or change for good. */
 export const RISKS = ['read', 'write', 'destructive'] as const;
@@ -23,16 +24,6 @@ export type TurnEndStatus = 'completed' | 'awaiting_tool_results' | 'awaiting_co
 
 /** Capability of builds that show a notice (service.md "Client behaviours tied to versions", 0.47.0 / 0.24.0). */
 export const NOTICES_CAPABILITY = 'notices';
-
-/** Why the assistant deliberately does not answer (service.md "Events" rule 4): shown calmly and without Retry. */
-export const NOTICE_REASONS = ['user_limit', 'spend_paused', 'credit_exhausted', 'daily_ceiling'] as const;
-export type NoticeReason = (typeof NOTICE_REASONS)[number];
-
-export interface Notice {
-  readonly reason: NoticeReason;
-  /** RFC 3339: from when on the assistant answers again. */
-  readonly resets_at?: string;
-}
 
 /** What the caller has left after this turn, so that a client can warn before a limit is reached. */
 export interface TurnUsage {

@@ -14,7 +14,6 @@ import {
 import type { Origin } from '../../protocol/setup/writes.ts';
 import type { Channel } from '../organisations/organisations.ts';
 import type { Connection, Row } from '../sqlite/connection.ts';
-import type { AppRecord } from './apps.ts';
 
 /** Who wrote a draft last, and when. */
 export interface DraftWritten {
@@ -65,6 +64,16 @@ function writtenOf(row: Row, part: 'appearance' | 'experience'): DraftWritten | 
   return atMs === null ? null : { origin: row[`${part}_origin`] as Origin | null, atMs };
 }
 
+/** What of an app decides which of its drafts are served. */
+interface DraftedApp {
+  readonly id: string;
+  /** Rises with every write that a cached copy must notice. */
+  readonly revision: number;
+  /** Null: nothing was published yet. */
+  readonly publishedVersion: number | null;
+  readonly updatedAtMs: number;
+}
+
 /** The app's drafts as they were last written; undefined when there is no such app. */
 export function readDraft(db: Connection, appId: string): Draft | undefined {
   const row = db
@@ -91,7 +100,7 @@ interface StoredPair {
   readonly updatedAtMs: number;
 }
 
-function storedPair(db: Connection, app: AppRecord, channel: Channel): StoredPair | undefined {
+function storedPair(db: Connection, app: DraftedApp, channel: Channel): StoredPair | undefined {
   const row =
     channel === 'sandbox'
       ? db
@@ -135,7 +144,7 @@ function configOf(appearance: AppearanceDraft | null, experience: ExperienceDraf
   };
 }
 
-function serve(db: Connection, app: AppRecord, channel: Channel): Served {
+function serve(db: Connection, app: DraftedApp, channel: Channel): Served {
   const key = `${app.id}@${app.revision}:${channel}`;
   const known = cache.get(key);
   if (known !== undefined) return known;
@@ -159,12 +168,12 @@ function serve(db: Connection, app: AppRecord, channel: Channel): Served {
  * What GET /v1/apps/config answers from (service.md "Published configuration"): the published version for the live
  * channel, the drafts for the sandbox. A stored row that is no longer valid is served as {}.
  */
-export function readPublishedConfig(db: Connection, app: AppRecord, channel: Channel): PublishedConfig {
+export function readPublishedConfig(db: Connection, app: DraftedApp, channel: Channel): PublishedConfig {
   return serve(db, app, channel).published;
 }
 
 /** The persona that answers on this channel; the default one when none was published (live) or written (sandbox). */
-export function readPersona(db: Connection, app: AppRecord, channel: Channel): Persona {
+export function readPersona(db: Connection, app: DraftedApp, channel: Channel): Persona {
   return serve(db, app, channel).persona;
 }
 

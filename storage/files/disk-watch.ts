@@ -78,6 +78,36 @@ async function probe(dir: string): Promise<void> {
   }
 }
 
+/** Files of organisations that the disk refused: one may lie on a bad place of a disk that is good elsewhere. */
+class RefusedFiles {
+  readonly #conditions: DiskWatchOptions['conditions'];
+  readonly #atMs = new Map<string, number>();
+
+  constructor(conditions: DiskWatchOptions['conditions']) {
+    this.#conditions = conditions;
+  }
+
+  /** Notes one. `too_many`: so many files are refused that it is the disk. */
+  refused(organisationId: string): 'new' | 'known' | 'too_many' {
+    const isKnown = this.#atMs.has(organisationId);
+    if (!isKnown && this.#atMs.size >= FILES_MAX) return 'too_many';
+    this.#atMs.set(organisationId, performance.now());
+    const path = join('organisations', organisationId);
+    const detail = `The disk refused to read or write the file of one organisation (${path}): look at the system’s log.`;
+    this.#conditions.open('disk_failing', detail, organisationId);
+    return isKnown ? 'known' : 'new';
+  }
+
+  /** Closes the condition of those that were refused no more for a while. */
+  forgetQuiet(): void {
+    for (const [organisationId, atMs] of this.#atMs) {
+      if (performance.now() - atMs < FILE_QUIET_MS) continue;
+      this.#atMs.delete(organisationId);
+      this.#conditions.close('disk_failing', organisationId);
+    }
+  }
+}
+
 /** Begins to watch; looks once before it returns. */
 export function createDiskWatch(options: DiskWatchOptions): DiskWatch {
   const { dir, conditions, onOver, lookMs = LOOK_MS, room = createDiskRoom(dir) } = options;
@@ -100,22 +130,11 @@ export function createDiskWatch(options: DiskWatchOptions): DiskWatch {
     conditions.open(name, DETAILS[name]);
   };
 
-  const filesRefusedAtMs = new Map<string, number>();
-  /** One file may lie on a bad place of a disk that is good elsewhere. */
+  const files = new RefusedFiles(conditions);
   const failedFile = (organisationId: string) => {
-    const isKnown = filesRefusedAtMs.has(organisationId);
-    if (!isKnown && filesRefusedAtMs.size >= FILES_MAX) {
-      holds('disk_failing');
-      return;
-    }
-    filesRefusedAtMs.set(organisationId, performance.now());
-    const path = join('organisations', organisationId);
-    conditions.open(
-      'disk_failing',
-      `The disk refused to read or write the file of one organisation (${path}): look at the system’s log.`,
-      organisationId,
-    );
-    if (!isKnown) probe(dir).catch((error: unknown) => closed || note(error));
+    const outcome = files.refused(organisationId);
+    if (outcome === 'too_many') holds('disk_failing');
+    else if (outcome === 'new') probe(dir).catch((error: unknown) => closed || note(error));
   };
 
   /** What SQLite says of a disk without room depends on what it was about to do: the disk itself knows better. */
@@ -153,11 +172,7 @@ export function createDiskWatch(options: DiskWatchOptions): DiskWatch {
         `The disk has less than ${left} MB left, of which databases keep ${kept}: uploads are refused. Make room.`,
       );
     } else conditions.close('disk_low');
-    for (const [organisationId, atMs] of filesRefusedAtMs) {
-      if (performance.now() - atMs < FILE_QUIET_MS) continue;
-      filesRefusedAtMs.delete(organisationId);
-      conditions.close('disk_failing', organisationId);
-    }
+    files.forgetQuiet();
     if (refuses()) void tryIt();
   };
 

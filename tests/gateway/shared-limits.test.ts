@@ -1,7 +1,7 @@
 /** decisions §10: limits of the gateway that hold for all nodes of a cell together. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import type { Bus } from '../../actors/cluster/bus/bus.ts';
+import type { Announcer } from '../../actors/announcements.ts';
 import { createSharedCounts, type SharedCounts } from '../../actors/cluster/bus/shared-counts.ts';
 import {
   authenticateOperator,
@@ -26,7 +26,7 @@ function twoNodes() {
   const sent: (readonly (readonly [string, number])[])[] = [];
   // Of a kind a bus has one listener.
   const handlers: ((message: { counts: readonly (readonly [string, number])[] }) => void)[] = [];
-  const busOf = (self: number): Pick<Bus, 'announce' | 'listen'> => ({
+  const busOf = (self: number): Announcer => ({
     announce(_kind, message) {
       const { counts } = message as { counts: readonly (readonly [string, number])[] };
       sent.push(counts);

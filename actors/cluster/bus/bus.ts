@@ -5,11 +5,12 @@
  */
 import type { Logger } from 'pino';
 import type { Vault } from '../../../storage/files/vault.ts';
+import type { Announcements, Announcer } from '../../announcements.ts';
 import { NodeUnreachable, PendingAsks } from './asks.ts';
 import { type AskHandler, Desk, type Handler } from './bus-desk.ts';
 import { channelOf, EVERYONE, type Message } from './envelope.ts';
 import { Inbox, type InboxCounts } from './inbox.ts';
-import type { Announcements, Asks, Tells } from './messages.ts';
+import type { Asks, Tells } from './messages.ts';
 import { Outbox } from './outbox.ts';
 import { openLink, type RedisLink } from './redis-connection.ts';
 
@@ -22,7 +23,7 @@ const START_WAIT_MS = 1_000;
 /** Gaps come in numbers, and each listener then looks up all it knows: once is enough for those that come together. */
 const GAP_PAUSE_MS = 100;
 
-export interface Bus {
+export interface Bus extends Announcer {
   /** This node. */
   readonly self: string;
   /** False while Redis is away: everything that is told meanwhile is lost. */
@@ -31,11 +32,8 @@ export interface Bus {
   ask<K extends keyof Asks>(node: string, kind: K, ask: Asks[K]['ask']): Promise<Asks[K]['answer']>;
   /** Never throws; what is told to one node within a loop tick travels as one message. */
   tell<K extends keyof Tells>(node: string, kind: K, message: Tells[K]): void;
-  /** To every other node of the cell. Never throws. */
-  announce<K extends keyof Announcements>(kind: K, message: Announcements[K]): void;
   answer<K extends keyof Asks>(kind: K, handler: (ask: Asks[K]['ask'], from: string) => Promise<Asks[K]['answer']>): void;
   hear<K extends keyof Tells>(kind: K, handler: (message: Tells[K], from: string) => void): void;
-  listen<K extends keyof Announcements>(kind: K, handler: (message: Announcements[K], from: string) => void): void;
   /**
    * Called each time Redis is back after it was away, once this node hears again, and when another node's envelopes show that some
    * were lost: what was told meanwhile is to be looked up.

@@ -3,7 +3,7 @@
  * again in rows, so nothing here may be the only copy of anything.
  */
 import type { PlainRefusal } from '../../../protocol/errors.ts';
-import type { Channel } from '../../../storage/organisations/organisations.ts';
+import type { ActorRecord } from '../../actor-record.ts';
 import type { DeviceCaller } from '../../people/ownership.ts';
 import type { TurnCommand } from '../../turns/command.ts';
 import type { ConversationSnapshot } from '../../turns/epoch.ts';
@@ -24,22 +24,6 @@ export interface FollowTurn {
   readonly stream: number;
   /** The first seq that the reader lacks. */
   readonly fromSeq: number;
-}
-
-/** A live actor, as an operator sees it. */
-export interface ActorRecord {
-  readonly kind: 'conversation' | 'setup_session';
-  readonly id: string;
-  readonly node: string;
-  readonly organisationId: string;
-  readonly appId: string;
-  /** Of its machine, e.g. `answering`; `idle` when nothing runs in it. */
-  readonly state: string;
-  /** Of a conversation's running turn. */
-  readonly turnId: string | null;
-  /** Turns, or pieces of work, that wait. */
-  readonly waiting: number;
-  readonly sinceMs: number;
 }
 
 /** Questions to one node, each with its answer. */
@@ -89,30 +73,4 @@ export interface Tells {
   unfollow: { readonly reader: string; readonly stream: number };
   /** Nobody who reads this stream of yours takes what is told, or somebody does again. When it is lost the model is read on. */
   lagging: { readonly reader: string; readonly stream: number; readonly isLagging: boolean };
-}
-
-/** What every other node of the cell is told. */
-export interface Announcements {
-  /** Rows of a setup session changed. */
-  sessionChanged: { readonly organisationId: string; readonly appId: string; readonly sessionId: string };
-  /** Rows of a pairing changed. */
-  pairingChanged: { readonly pairingId: string };
-  /** A device opened a turn on the test channel. */
-  turnOpened: {
-    readonly organisationId: string;
-    readonly appId: string;
-    readonly deviceId: string;
-    readonly turnId: string;
-    readonly conversationId: string;
-  };
-  /** Requests that were counted in the buckets of another node since it last said so: key of the bucket, how many. */
-  counted: { readonly counts: readonly (readonly [bucket: string, count: number])[] };
-  /** A charge was committed, or credit was added (`costMicroUsd` 0). */
-  charged: {
-    readonly organisationId: string;
-    readonly channel: Channel;
-    readonly costMicroUsd: number;
-    readonly atMs: number;
-    readonly billed: boolean;
-  };
 }

@@ -1,8 +1,8 @@
 /** Who is there and what they do, for operators (decisions §2 "/nodes", "/actors"): of this process alone, or asked of every node. */
 import { Refusal } from '../../../protocol/errors.ts';
+import type { ActorRecord } from '../../actor-record.ts';
 import type { Bus } from '../bus/bus.ts';
 import { NodeFailed, NodeUnreachable } from '../bus/bus.ts';
-import type { ActorRecord } from '../bus/messages.ts';
 import type { Members, NodeRecord } from './members.ts';
 import type { ClusterView } from './view.ts';
 

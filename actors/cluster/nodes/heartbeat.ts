@@ -4,6 +4,9 @@
  * process did not live through does not count.
  */
 
+/** Alive: answers. Silent: its process is there and does not answer (paused, stuck). Gone: its socket is closed or refuses. */
+export type Liveness = 'alive' | 'silent' | 'gone';
+
 export interface HeartbeatTimes {
   /** Between two questions. */
   readonly pingMs: number;

@@ -8,6 +8,7 @@
  */
 import { chmodSync, type FSWatcher, mkdirSync, readdirSync, rmSync, watch } from 'node:fs';
 import type { Logger } from 'pino';
+import type { Liveness } from './heartbeat.ts';
 import { HEARTBEAT_TIMES, type HeartbeatTimes, OwnClock } from './heartbeat.ts';
 import { Neighbour } from './neighbour.ts';
 import { markOf, markOfFile, nodesDir, socketPath, socketPathOfMark } from './node-id.ts';
@@ -26,9 +27,6 @@ const PROBE_MS = 250;
 const MEET_MS = 1_000;
 /** Marks of nodes that are gone. Forgetting one only means to look at its socket again. */
 const GONE_MAX = 10_000;
-
-/** Alive: answers. Silent: its process is there and does not answer (paused, stuck). Gone: its socket is closed or refuses. */
-export type Liveness = 'alive' | 'silent' | 'gone';
 
 export interface Members {
   readonly self: string;

@@ -4,8 +4,8 @@
  * only a refusal tells that nobody is there.
  */
 import { connect, type Socket } from 'node:net';
+import type { Liveness } from './heartbeat.ts';
 import { Heartbeat, type HeartbeatTimes } from './heartbeat.ts';
-import type { Liveness } from './members.ts';
 import { markOf } from './node-id.ts';
 import { type NodeRecord, parseNodeRecord } from './node-record.ts';
 

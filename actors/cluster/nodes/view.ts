@@ -1,6 +1,6 @@
 /** The cluster as an operator sees it: its nodes, what is alive on them, and the way to drain one (decisions §2, §10). */
 
-import type { ActorRecord } from '../bus/messages.ts';
+import type { ActorRecord } from '../../actor-record.ts';
 import type { NodeRecord } from './members.ts';
 
 export interface ClusterView {

@@ -10,7 +10,7 @@ import type { Logger } from 'pino';
 import { Refusal } from '../../../protocol/errors.ts';
 import { readLease } from '../../../storage/organisations/leases.ts';
 import type { Storage } from '../../../storage/storage.ts';
-import type { TurnLease } from '../../configuration/write-turns.ts';
+import type { Lease, Leases, TurnLease } from '../../leases.ts';
 import type { Members } from './members.ts';
 
 /** How long others wait for a node that is paused, or that nothing is known of. One that is gone is not waited for. */
@@ -33,15 +33,8 @@ export interface LeaseServices {
   readonly writeWaitMs?: number;
 }
 
-export interface Lease {
-  /** False when it ran out meanwhile: somebody else may be at work. */
-  held(): boolean;
-  /** Gives it back, in the background. Idempotent. */
-  release(): void;
-}
-
 /** The leases of this node. */
-export class Leases {
+export class NodeLeases implements Leases {
   readonly #services: LeaseServices;
   /** Each lease has a holder of its own, so that two of one node keep each other out, too. */
   #count = 0;

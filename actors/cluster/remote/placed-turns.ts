@@ -10,6 +10,7 @@ import { Refusal } from '../../../protocol/errors.ts';
 import { readConversation } from '../../../storage/conversations/conversations.ts';
 import { readTurn } from '../../../storage/conversations/turns.ts';
 import type { Storage } from '../../../storage/storage.ts';
+import type { ActorRecord } from '../../actor-record.ts';
 import type { Position } from '../../frame-source.ts';
 import { concealmentOf } from '../../people/concealment.ts';
 import type { TurnCommand } from '../../turns/command.ts';
@@ -17,7 +18,7 @@ import { type ConversationSnapshot, OwnedElsewhere, snapshotOf } from '../../tur
 import type { ActorStats, HostedTurn, TurnCaller, TurnHost } from '../../turns/host.ts';
 import { type LocalTurns, NodeDraining } from '../../turns/local-turns.ts';
 import { type Bus, NodeFailed, NodeUnreachable } from '../bus/bus.ts';
-import type { ActorRecord, WireCommand } from '../bus/messages.ts';
+import type { WireCommand } from '../bus/messages.ts';
 import { HEARTBEAT_TIMES, OwnClock, STOOD_STILL_MS } from '../nodes/heartbeat.ts';
 import type { Members, NodeRecord } from '../nodes/members.ts';
 import { type Placed, RemoteStreams, StreamLost } from './remote-streams.ts';

@@ -1,9 +1,10 @@
 /** Nodes of a cell as actors see them: storages on one directory, what they tell each other, and who is alive, in the test's hand. */
 import type { TestContext } from 'node:test';
 import pino from 'pino';
-import type { Bus } from '../../../actors/cluster/bus/bus.ts';
-import type { Liveness, Members, NodeRecord } from '../../../actors/cluster/nodes/members.ts';
-import { Leases } from '../../../actors/cluster/nodes/write-lease.ts';
+import type { Announcer } from '../../../actors/announcements.ts';
+import type { Liveness } from '../../../actors/cluster/nodes/heartbeat.ts';
+import type { Members, NodeRecord } from '../../../actors/cluster/nodes/members.ts';
+import { NodeLeases } from '../../../actors/cluster/nodes/write-lease.ts';
 import { createApp } from '../../../storage/apps/app-creation.ts';
 import { type AppRecord, readApp } from '../../../storage/apps/apps.ts';
 import { openStorage, type Storage } from '../../../storage/storage.ts';
@@ -14,9 +15,9 @@ export const START_MS = Date.parse('2026-11-21T10:00:00.000Z');
 export interface CellNode {
   readonly id: string;
   readonly storage: Storage;
-  readonly others: Pick<Bus, 'announce' | 'listen'>;
+  readonly others: Announcer;
   readonly members: Pick<Members, 'self' | 'list' | 'probe' | 'onLost'>;
-  readonly leases: Leases;
+  readonly leases: NodeLeases;
   app(): AppRecord;
 }
 
@@ -72,7 +73,7 @@ export async function openCell(t: TestContext, { writeWaitMs }: { readonly write
       id,
       storage,
       members,
-      leases: new Leases({ storage, members, log, nowMs, ...(writeWaitMs !== undefined && { writeWaitMs }) }),
+      leases: new NodeLeases({ storage, members, log, nowMs, ...(writeWaitMs !== undefined && { writeWaitMs }) }),
       others: {
         announce(kind, message) {
           announced.push(kind);

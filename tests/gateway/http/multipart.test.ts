@@ -3,7 +3,7 @@ import { connect } from 'node:net';
 import { type TestContext, test } from 'node:test';
 import fc from 'fast-check';
 import { request } from 'undici';
-import type { Interface } from '../../../gateway/http/exchange.ts';
+import type { Interface } from '../../../gateway/http/interface.ts';
 import { openUploadForm } from '../../../gateway/http/multipart.ts';
 import { defineRoute, json, type UploadedFile } from '../../../gateway/route.ts';
 import { Refusal } from '../../../protocol/errors.ts';

@@ -2,8 +2,8 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { setTimeout as pause } from 'node:timers/promises';
-import type { Lease } from '../../../../actors/cluster/nodes/write-lease.ts';
 import { inTurn } from '../../../../actors/configuration/write-turns.ts';
+import type { Lease } from '../../../../actors/leases.ts';
 import { readLease } from '../../../../storage/organisations/leases.ts';
 import { openCell } from '../cell.ts';
 
