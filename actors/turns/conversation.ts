@@ -209,7 +209,7 @@ export class Conversation {
 
   #committer(turn: number, messageId: string): TurnScope['commit'] {
     return async (step) => {
-      const { expectedEpoch, epoch, owner } = this.#epoch.fence();
+      const fence = this.#epoch.fence();
       // Until the answer is there, nobody knows what the rows say: a failure makes the next turn read them again.
       this.#epoch.lose();
       const committed = await this.#opening.commit(this.#home.organisationId, {
@@ -219,9 +219,9 @@ export class Conversation {
         appId: this.#home.appId,
         channel: this.#home.channel,
         conversationId: this.id,
-        fence: { expectedEpoch: expectedEpoch ?? 0, epoch, owner },
+        fence,
       });
-      if (committed) this.#epoch.wrote(epoch);
+      if (committed) this.#epoch.wrote(fence.epoch);
       return committed;
     };
   }

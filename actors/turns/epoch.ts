@@ -62,98 +62,120 @@ export function requireOwnership(ownership: Ownership, row: Pick<ConversationRow
 /** As a Fence; null expected: the conversation is new. */
 export type OpeningFence = Omit<Fence, 'expectedEpoch'> & { readonly expectedEpoch: number | null };
 
-/** What a conversation's actor begins with: at most one of the two. */
-export interface Beginning {
-  /** The id was minted just now, so there are no rows to look for. */
-  readonly isNew?: boolean;
-  /** Handed over by the node that owned it. */
-  readonly snapshot?: ConversationSnapshot | undefined;
+/** What an actor knows of who wrote its conversation last. */
+type EpochState =
+  /** Nobody: its id was minted here, and there are no rows of it. */
+  | { readonly state: 'new' }
+  /** The node that owned it, which handed it over. */
+  | { readonly state: 'handed_over'; readonly snapshot: ConversationSnapshot }
+  /** This actor, at this epoch. */
+  | { readonly state: 'held'; readonly epoch: number }
+  /** The row says it: this actor has not written yet, or does not know how a write of its own ended. */
+  | { readonly state: 'unknown' };
+
+/** What an actor begins with: it has not written yet. */
+export type Beginning = Exclude<EpochState, { readonly state: 'held' }>;
+
+/** `snapshot` as the beginning of the conversation with this id; without one, or with another conversation's, its row is read. */
+export function beginningOf(id: string, snapshot: ConversationSnapshot | undefined): Beginning {
+  return snapshot?.conversationId === id ? { state: 'handed_over', snapshot } : { state: 'unknown' };
 }
 
-/** The epoch at which an actor writes: none until it has written, or whenever it is not known how a write of its own ended. */
+/** The epoch at which an actor writes. */
 export class HeldEpoch {
   readonly #id: string;
   readonly #db: Connection;
   readonly #ownership: Ownership;
-  #epoch: number | null = null;
-  #isNew: boolean;
-  /** As it was handed over, until the first write. */
-  #snapshot: ConversationSnapshot | null;
+  #now: EpochState;
 
-  constructor(id: string, { isNew = false, snapshot }: Beginning, db: Connection, ownership: Ownership) {
+  constructor(id: string, beginning: Beginning, db: Connection, ownership: Ownership) {
     this.#id = id;
-    this.#isNew = isNew;
-    this.#snapshot = snapshot ?? null;
+    this.#now = beginning;
     this.#db = db;
     this.#ownership = ownership;
   }
 
   get isNew(): boolean {
-    return this.#isNew;
+    return this.#now.state === 'new';
   }
 
   /** Rows of placeholders that the conversation has; undefined: its row knows. */
   get placeholders(): number | undefined {
-    return this.#isNew ? 0 : this.#snapshot?.placeholders;
+    if (this.#now.state === 'new') return 0;
+    return this.#now.state === 'handed_over' ? this.#now.snapshot.placeholders : undefined;
   }
 
-  /** What was left open is ended already: by this actor, or by whoever handed the conversation over. */
+  /** Nothing was left open, or it has been ended: by this actor, or by the one that handed the conversation over. */
   get isClean(): boolean {
-    return this.#isNew || this.#epoch !== null || this.#snapshot?.leftOpen === false;
+    return this.#now.state === 'handed_over' ? !this.#now.snapshot.leftOpen : this.#now.state !== 'unknown';
   }
 
   /** Another actor has written since; false while a write of this one is under way, which finds out by itself. */
   get isTaken(): boolean {
-    return this.#epoch !== null && readConversation(this.#db, this.#id)?.epoch !== this.#epoch;
+    return this.#now.state === 'held' && this.#row()?.epoch !== this.#now.epoch;
+  }
+
+  #row(): ConversationRow | undefined {
+    return readConversation(this.#db, this.#id);
   }
 
   /**
-   * The same for a write that begins something: it always makes a new epoch, so that whoever read the conversation as idle at the one
-   * before cannot take it any more. @throws OwnedElsewhere
+   * What a write that opens a turn expects, and the epoch that it makes. It is always a new one, so that whoever read the
+   * conversation as idle at the one before cannot take it any more. @throws OwnedElsewhere
    */
   openingFence(): OpeningFence {
-    const fence = this.fence();
+    const fence = this.#fence();
     return fence.expectedEpoch === null ? fence : { ...fence, epoch: fence.expectedEpoch + 1 };
   }
 
-  /** What the next write expects, and the epoch that it makes. @throws OwnedElsewhere */
-  fence(): OpeningFence {
+  /** The same for a write to a conversation that exists; of one that was deleted it is refused. @throws OwnedElsewhere */
+  fence(): Fence {
+    const { expectedEpoch, ...fence } = this.#fence();
+    // Epochs begin at 1.
+    return { ...fence, expectedEpoch: expectedEpoch ?? 0 };
+  }
+
+  #fence(): OpeningFence {
     const owner = this.#ownership.self;
-    if (this.#epoch !== null) return { expectedEpoch: this.#epoch, epoch: this.#epoch, owner };
-    if (this.#snapshot !== null) return { expectedEpoch: this.#snapshot.epoch, epoch: this.#snapshot.epoch + 1, owner };
-    const row = this.#isNew ? undefined : readConversation(this.#db, this.#id);
-    if (row === undefined) return { expectedEpoch: null, epoch: 1, owner };
-    requireOwnership(this.#ownership, row);
-    return { expectedEpoch: row.epoch, epoch: row.epoch + 1, owner };
+    switch (this.#now.state) {
+      case 'new':
+        return { expectedEpoch: null, epoch: 1, owner };
+      case 'held':
+        return { expectedEpoch: this.#now.epoch, epoch: this.#now.epoch, owner };
+      case 'handed_over':
+        return { expectedEpoch: this.#now.snapshot.epoch, epoch: this.#now.snapshot.epoch + 1, owner };
+      case 'unknown': {
+        const row = this.#row();
+        if (row === undefined) return { expectedEpoch: null, epoch: 1, owner };
+        requireOwnership(this.#ownership, row);
+        return { expectedEpoch: row.epoch, epoch: row.epoch + 1, owner };
+      }
+    }
   }
 
   /** A write of this actor is committed. */
   wrote(epoch: number): void {
-    this.#epoch = epoch;
-    this.#isNew = false;
-    this.#snapshot = null;
+    this.#now = { state: 'held', epoch };
   }
 
-  /** Nobody knows what the rows say: the next write reads them. */
+  /** A write of this actor may have been committed, or not. A conversation that is new stays so: the first write finds out. */
   lose(): void {
-    this.#epoch = null;
-    this.#snapshot = null;
+    if (this.#now.state !== 'new') this.#now = { state: 'unknown' };
   }
 
   /** Another write was first. */
   overtaken(): void {
-    this.lose();
-    this.#isNew = false;
+    this.#now = { state: 'unknown' };
   }
 
   /** Forgets what was handed over if somebody has taken the conversation since. */
   checkSnapshot(): void {
-    if (this.#snapshot !== null && readConversation(this.#db, this.#id)?.epoch !== this.#snapshot.epoch) this.#snapshot = null;
+    if (this.#now.state === 'handed_over' && this.#row()?.epoch !== this.#now.snapshot.epoch) this.#now = { state: 'unknown' };
   }
 
   /** @throws OwnedElsewhere when another node that lives owns the conversation. */
   requireOwn(): void {
-    const row = readConversation(this.#db, this.#id);
+    const row = this.#row();
     if (row !== undefined) requireOwnership(this.#ownership, row);
   }
 }

@@ -13,7 +13,7 @@ import { ownConversation } from '../people/ownership.ts';
 import { refuseTurn, reusedTurnId } from './admission.ts';
 import type { TurnCommand } from './command.ts';
 import { Conversation, type Opened } from './conversation.ts';
-import { type ConversationSnapshot, requireOwnership } from './epoch.ts';
+import { type Beginning, beginningOf, type ConversationSnapshot, requireOwnership } from './epoch.ts';
 import type { ActorStats, Home, HostedTurn, TurnCaller, TurnHost } from './host.ts';
 import { TurnOpening } from './opening.ts';
 import { continuedConversation, theirTurn } from './ownership.ts';
@@ -54,21 +54,14 @@ export class LocalTurns implements TurnHost {
     return this.#services.storage.organisation(organisationId);
   }
 
-  #conversation(id: string, home: Home, isNew = false, snapshot?: ConversationSnapshot): Conversation {
+  #conversation(id: string, home: Home, beginning: Beginning): Conversation {
     let conversation = this.#conversations.get(id);
     if (conversation === undefined) {
       const { appId, channel, organisationId } = home;
-      const made = new Conversation(
-        id,
-        { isNew, snapshot },
-        { appId, channel, organisationId },
-        this.#opening,
-        this.#db(organisationId),
-        () => {
-          // One that went before says so again: another one may be at work by then.
-          if (this.#conversations.get(id) === made) this.#conversations.delete(id);
-        },
-      );
+      const made = new Conversation(id, beginning, { appId, channel, organisationId }, this.#opening, this.#db(organisationId), () => {
+        // One that went before says so again: another one may be at work by then.
+        if (this.#conversations.get(id) === made) this.#conversations.delete(id);
+      });
       conversation = made;
       this.#conversations.set(id, conversation);
     }
@@ -90,7 +83,7 @@ export class LocalTurns implements TurnHost {
     this.#refuse(command, conversationId === null);
     const id = conversationId ?? mintId('cnv', this.#services.nowMs());
     this.#refuseToBegin(id);
-    const conversation = this.#conversation(id, home, conversationId === null, snapshot?.conversationId === id ? snapshot : undefined);
+    const conversation = this.#conversation(id, home, conversationId === null ? { state: 'new' } : beginningOf(id, snapshot));
     const opened = await conversation.open(command);
     if (opened !== 'exists') return hosted(conversation, opened);
     // Somebody else opened the same turn meanwhile, in this conversation or in another new one.
@@ -111,7 +104,7 @@ export class LocalTurns implements TurnHost {
       this.#refuse(command, false);
       this.#refuseToBegin(id);
     }
-    const conversation = this.#conversation(id, home, false, snapshot?.conversationId === id ? snapshot : undefined);
+    const conversation = this.#conversation(id, home, beginningOf(id, snapshot));
     const opened = await conversation.retry(command, row);
     if (opened !== 'exists') return hosted(conversation, opened);
     // It shared the fate of a copy that was to open the turn and found it opened.
@@ -122,7 +115,7 @@ export class LocalTurns implements TurnHost {
   async attach(caller: TurnCaller, turnId: string, snapshot?: ConversationSnapshot): Promise<HostedTurn> {
     const row = theirTurn(this.#db(caller.organisationId), caller, turnId);
     const id = row.conversationId;
-    const conversation = this.#conversation(id, caller, false, snapshot?.conversationId === id ? snapshot : undefined);
+    const conversation = this.#conversation(id, caller, beginningOf(id, snapshot));
     return hosted(conversation, await conversation.attach(row));
   }
 

@@ -5,7 +5,7 @@ import { toMicroUsd } from '../../protocol/money.ts';
 import type { TurnState } from '../../protocol/runtime/states.ts';
 import type { StreamEvent } from '../../protocol/runtime/stream-events.ts';
 import { turnsLeft } from '../../storage/billing/usage-ledger.ts';
-import { readConversation } from '../../storage/conversations/conversations.ts';
+import { type Fence, readConversation } from '../../storage/conversations/conversations.ts';
 import { type InvocationRow, readExecutedBy, readExecuting, readUntold } from '../../storage/conversations/invocations.ts';
 import type { OpenTurnInput, OpenTurnOutput } from '../../storage/conversations/turn-openings.ts';
 import { type CommitTurnInput, readQuestion, type TurnRow } from '../../storage/conversations/turns.ts';
@@ -245,14 +245,14 @@ export class TurnOpening {
    * Writes that a crash cut off: from now on it is said that nobody knows whether they were done. Answers the epoch at which that
    * was written; `none`: there were none; `refused`: by the fence.
    */
-  async loseExecutions(organisationId: string, conversationId: string, fence: () => OpeningFence): Promise<'none' | 'refused' | number> {
+  async loseExecutions(organisationId: string, conversationId: string, fence: () => Fence): Promise<'none' | 'refused' | number> {
     const { storage, nowMs } = this.#services;
     const db = storage.organisation(organisationId);
     const changes = readExecuting(db, conversationId).flatMap((row: InvocationRow) => lostChange(row) ?? []);
     if (changes.length === 0) return 'none';
-    const { expectedEpoch, epoch, owner } = fence();
+    const expected = fence();
     const settlements = changes.map((change) => ({ change, card: settledCard(db, change) }));
-    const input = { conversationId, fence: { expectedEpoch: expectedEpoch ?? 0, epoch, owner }, settlements, nowMs: nowMs() };
-    return (await storage.write(organisationId, 'loseExecutions', input)) ? epoch : 'refused';
+    const input = { conversationId, fence: expected, settlements, nowMs: nowMs() };
+    return (await storage.write(organisationId, 'loseExecutions', input)) ? expected.epoch : 'refused';
   }
 }
