@@ -18,12 +18,14 @@ import {
   readInvocationById,
   readTurnInvocations,
 } from '../../storage/conversations/invocations.ts';
+import type { TurnMove } from '../../storage/conversations/turn-openings.ts';
 import { isContinued, readQuestion, type TurnKind } from '../../storage/conversations/turns.ts';
 import type { Channel } from '../../storage/organisations/organisations.ts';
 import type { Connection } from '../../storage/sqlite/connection.ts';
 import { definitionOf, requireRevision, settledCard } from '../calls/card.ts';
 import { answerChange, changed, expireChange, waitingAfter } from '../calls/invocation-step.ts';
 import { pick } from '../people/picked-block.ts';
+import { resumedTurns } from './machine.ts';
 
 export interface TurnCommand {
   readonly app: AppRecord;
@@ -63,7 +65,7 @@ export interface TurnPlan {
   /** Blocks that the person answered with this turn. */
   readonly picks: readonly PickChange[];
   readonly changes: readonly InvocationChange[];
-  readonly resumedTurns: readonly number[];
+  readonly resumed: readonly TurnMove[];
   readonly waiting: Waiting;
   /** Calls that still wait after a continuation. */
   readonly left: readonly InvocationRow[];
@@ -89,7 +91,7 @@ function textBlock(position: number, md: string): Omit<NewBlock, 'id'> {
 const NOTHING: Omit<TurnPlan, 'kind' | 'said'> = {
   picks: [],
   changes: [],
-  resumedTurns: [],
+  resumed: [],
   waiting: NOBODY,
   left: [],
   executions: [],
@@ -210,14 +212,14 @@ function planResults(db: Connection, conversationId: string, app: AppRecord, { k
   const others = rows.filter((row) => !executions.some(({ id }) => id === row.id));
   const waiting = waitingAfter(others, made);
   const left = others.filter((row) => isUnsettled(changes.get(row.id)?.to ?? row.state));
-  const resumedTurns = left.length === 0 ? [...turns] : [];
+  const resumed = left.length === 0 ? resumedTurns(db, conversationId, [...turns]) : [];
   const question = readQuestion(db, Math.max(...turns));
   return {
     kind: 'continuation',
     said: null,
     picks,
     changes: made,
-    resumedTurns,
+    resumed,
     waiting,
     left,
     executions,

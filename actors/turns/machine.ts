@@ -1,6 +1,9 @@
 /** The `chat-turn` machine of a turn, fresh or as its row holds it. */
 import { chatTurn } from '../../machines/chat-turn.ts';
 import type { TurnState } from '../../protocol/runtime/states.ts';
+import type { TurnMove } from '../../storage/conversations/turn-openings.ts';
+import { readWaitingTurns } from '../../storage/conversations/turns.ts';
+import type { Connection } from '../../storage/sqlite/connection.ts';
 import { type Stepper, stepper } from '../step.ts';
 
 /** A machine for a turn that begins, or one as it was stored. */
@@ -8,4 +11,12 @@ export function turnMachine(stored?: { readonly state: TurnState; readonly snaps
   return stored === undefined
     ? stepper(chatTurn)
     : stepper(chatTurn, { stored: { state: stored.state, context: JSON.parse(stored.snapshot) } });
+}
+
+/** What a continuation that leaves no call of `turns` open makes of them, and of those that wait for the same. */
+export function resumedTurns(db: Connection, conversationId: string, turns: readonly number[]): TurnMove[] {
+  return readWaitingTurns(db, conversationId, turns).map((row) => {
+    const { state } = turnMachine(row).send({ type: 'turn.resumed' });
+    return { turn: row.turn, from: row.state, to: state as TurnState };
+  });
 }

@@ -136,7 +136,7 @@ export class TurnOpening {
       admission,
       picks: plan.picks,
       invocationChanges: plan.changes,
-      resumedTurns: plan.resumedTurns,
+      resumed: plan.resumed,
     };
     const scope: PreparedTurn['scope'] = (commit, dayLeft) =>
       this.#scopes.make(command, {

@@ -47,7 +47,14 @@ export interface OpenTurnInput {
   readonly picks: readonly PickChange[];
   readonly invocationChanges: readonly InvocationChange[];
   /** Turns whose wait this continuation ends. */
-  readonly resumedTurns: readonly number[];
+  readonly resumed: readonly TurnMove[];
+}
+
+/** A step of a turn's machine, made only while the row is in the state that was stepped from. */
+export interface TurnMove {
+  readonly turn: number;
+  readonly from: TurnState;
+  readonly to: TurnState;
 }
 
 export type OpenTurnOutput =
@@ -55,7 +62,7 @@ export type OpenTurnOutput =
   | { readonly outcome: 'opened'; readonly turn: number; readonly dayLeft: number | null }
   /** The key was used before: nothing was written, the caller attaches to that turn. */
   | { readonly outcome: 'exists' }
-  /** Somebody else owns the conversation, or a call was answered meanwhile: read again and try again. */
+  /** Somebody else owns the conversation, or a call or a turn has moved on meanwhile: read again and try again. */
   | { readonly outcome: 'stale' }
   | { readonly outcome: 'refused'; readonly cap: Cap };
 
@@ -157,18 +164,8 @@ function writeOpening(db: Connection, input: OpenTurnInput): OpenTurnOutput {
   if (!setPicks(db, input.picks) || changeInvocations(db, changes, nowMs).length > 0) {
     throw new Withdraw({ outcome: 'stale' });
   }
-  const resume = db.statement(
-    `UPDATE turns SET state = 'continued' WHERE id = :id AND state IN ('awaiting_tool_results', 'awaiting_confirmation')`,
-  );
-  for (const id of input.resumedTurns) resume.run({ id });
-  if (input.resumedTurns.length > 0) {
-    // Continuations that brought some of the results and made no calls of their own waited for this one too.
-    db.statement(
-      `UPDATE turns SET state = 'continued' WHERE conversation_id = :conversationId AND kind = 'continuation'
-         AND state IN ('awaiting_tool_results', 'awaiting_confirmation')
-         AND NOT EXISTS (SELECT 1 FROM invocations WHERE invocations.turn = turns.id) AND id <> :turn`,
-    ).run({ conversationId, turn });
-  }
+  const resume = db.statement('UPDATE turns SET state = :to WHERE id = :turn AND state = :from');
+  if (input.resumed.some((move) => resume.run({ ...move }).changes === 0)) throw new Withdraw({ outcome: 'stale' });
   if (input.manifestHash != null) noteManifestUse(db, appId, input.manifestHash, nowMs, input.person?.verified === true);
   if (input.admission !== null) countTurn(db, { appId, channel, isNewConversation, nowMs }, input.admission);
   return { outcome: 'opened', turn, dayLeft: passed?.dayLeft ?? null };

@@ -77,7 +77,7 @@ export class OwnedTurn {
         ...{ appId: rows.appId, channel: HOME.channel, turnId: this.turnId, kind: 'message', nowMs: NOW, nextSeq: 1, ended: false },
         ...{ fingerprint: 'f', deviceId: 'd', requestId: 'r', request: '{}', model: 'm', runBy: 'a', person: null, userMessage: null },
         conversation: { id: this.conversationId, expectedEpoch: null, epoch: 1, owner: 'a' },
-        ...{ placeholders: [], assistantMessageId: `msg_${last}`, admission: null, picks: [], invocationChanges: [], resumedTurns: [] },
+        ...{ placeholders: [], assistantMessageId: `msg_${last}`, admission: null, picks: [], invocationChanges: [], resumed: [] },
         state: 'answering',
         snapshot: JSON.stringify(machine.snapshot.context),
         journal: JSON.stringify([journalEvent(0, start)]),
