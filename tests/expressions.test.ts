@@ -12,7 +12,7 @@ const ATTACK_MAX_MS = 400;
 
 const { expressions, unmade } = await programExpressions(constructAll);
 
-describe('Regular expressions take a time that grows with their input at most', () => {
+describe('SAFE-1: regular expressions take a time that grows with their input at most', () => {
   test('every one of the program is known: those that are constructed were', () => {
     assert.deepEqual([...unmade], []);
     assert.ok(expressions.size > 250);

@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { test } from 'node:test';
 import { projectRoot } from './support/specification.ts';
 
-test('docs/threat-model.md: every threat names a test, and every test that is named exists', () => {
+test('SAFE-10: every threat names a test, and every test that is named exists', () => {
   const page = readFileSync(join(projectRoot(), 'docs/threat-model.md'), 'utf8');
   const threats = page
     .slice(page.indexOf('## Threats and defences'), page.indexOf('## What is left to you'))

@@ -23,7 +23,7 @@ function problems(args: unknown): string[] {
   return checked.details.map(({ path, message }) => `${path} ${message}`);
 }
 
-describe('parameters of an action call are checked against what the action declared (decisions §6)', () => {
+describe('MODEL-4: parameters of an action call are checked against what the action declared', () => {
   test('what fits is taken as it was written', () => {
     const given = { order_id: 'A-1', size: 'm', count: 2.5, gift: false, tags: ['new'], weights: [1, 2] };
     assert.deepEqual(checkParams(DECLARED, JSON.stringify(given)), { ok: true, params: given });
@@ -98,7 +98,7 @@ describe('parameters of an action call are checked against what the action decla
   });
 });
 
-describe('the model is told the parameters as JSON Schema (decisions §6)', () => {
+describe('MODEL-4: the model is told the parameters as JSON Schema', () => {
   test('types, values to choose from, descriptions and what is required', () => {
     assert.deepEqual(paramsSchema(DECLARED), {
       type: 'object',

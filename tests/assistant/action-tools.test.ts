@@ -30,7 +30,7 @@ const namesOf = (tools: ReturnType<typeof actionTools>) =>
     return [name, Object.entries(properties).map(([param, { type }]) => `${param} ${type}`), required];
   });
 
-test('a stranger’s manifest of 100 actions with 20 wordy parameters each: names and types stay, and no more', () => {
+test('MODEL-3: a stranger’s manifest of 100 actions with 20 wordy parameters each: names and types stay, and no more', () => {
   const actions = manifestOf(100, 20, 400, 30);
   const tools = actionTools(actions);
   const bare = actionTools(manifestOf(100, 20, 0, 0));
@@ -38,14 +38,14 @@ test('a stranger’s manifest of 100 actions with 20 wordy parameters each: name
   assert.equal(charsOf(tools), charsOf(bare.map((tool) => ({ ...tool, description: '' }))));
 });
 
-test('of what fits nothing is left out', () => {
+test('MODEL-3: of what fits nothing is left out', () => {
   const actions = manifestOf(5, 4, 200, 10);
   const [tool] = actionTools(actions);
   assert.equal(tool?.description, actions[0]?.description);
   assert.match(JSON.stringify(tool?.parameters), /"value 9"/);
 });
 
-test('whatever a manifest declares, its definitions are 60,000 characters at most, or what names and types alone come to', () => {
+test('MODEL-3: whatever a manifest declares, its definitions are 60,000 characters at most, or what names and types alone come to', () => {
   const shape = fc.tuple(
     fc.integer({ min: 1, max: 100 }),
     fc.integer({ min: 0, max: 20 }),

@@ -89,7 +89,7 @@ const longText = fc
 
 const shares = fc.array(fc.double({ min: 0, max: 1, noNaN: true, maxExcluded: true }), { maxLength: 30 });
 
-describe('text becomes text blocks (decisions §7)', () => {
+describe('MODEL-10: text becomes text blocks', () => {
   test('an answer that ends within a character, because it was cut or stopped there, does not say half of it', () => {
     assert.deepEqual(spoken(['Crab 🦀'.slice(0, -1)]).markdown(), ['Crab ']);
     assert.deepEqual(spoken(['Crab ', '🦀'.slice(0, 1)]).markdown(), ['Crab ']);
@@ -178,7 +178,7 @@ describe('text becomes text blocks (decisions §7)', () => {
 const POINTS = JSON.stringify({ points: [{ text: 'First things first' }] });
 const BROKEN = JSON.stringify({ points: 'Order early in December' });
 
-describe('component calls become their blocks (decisions §7)', () => {
+describe('MODEL-11: component calls become their blocks', () => {
   test('block.start as soon as the name is known, block.ready once the body is whole; text before it is closed', () => {
     const answer = new Answer();
     answer.assembler.text('Look:');

@@ -3,7 +3,7 @@ import { describe, test } from 'node:test';
 import fc from 'fast-check';
 import { fence } from '../../assistant/fence.ts';
 
-describe('fence: untrusted data reaches the model fenced and labelled (decisions §7)', () => {
+describe('MODEL-7: untrusted data reaches the model fenced and labelled', () => {
   test('a block names its label and holds the text unchanged between two marks', () => {
     const block = fence('result of find_orders', '{"a":1}\nline');
     assert.match(block, /^<<data:([0-9a-f]{12}) result of find_orders>>\n\{"a":1\}\nline\n<<end:\1>>$/);

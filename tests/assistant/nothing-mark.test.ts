@@ -16,7 +16,7 @@ function pieces(text: string, places: readonly number[]): string[] {
   return cuts.slice(1).map((end, index) => text.slice(cuts[index], end));
 }
 
-test('decisions §11.9: however it is cut, the mark is taken out of the beginning and heard', () => {
+test('MODEL-12: however it is cut, the mark is taken out of the beginning and heard', () => {
   fc.assert(
     fc.property(cut, (places) => {
       const marked = `\n ${NOTHING_MARK} Dazu weiß ich nichts.`;
@@ -27,7 +27,7 @@ test('decisions §11.9: however it is cut, the mark is taken out of the beginnin
   );
 });
 
-test('decisions §11.9: what only begins like it is said, and each answer begins anew', () => {
+test('MODEL-12: what only begins like the mark is said, and each answer begins anew', () => {
   assert.deepEqual(heard(['[[not']), { said: '[[not', begun: [] });
   const gate = new NothingGate(() => {});
   assert.equal(gate.push(`${NOTHING_MARK} No.`) + gate.flush(), 'No.');

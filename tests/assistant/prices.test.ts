@@ -3,7 +3,7 @@ import { describe, test } from 'node:test';
 import * as v from 'valibot';
 import { costMicroUsd, findPrice, KNOWN_PRICES, pricesSchema, priceTable } from '../../assistant/prices.ts';
 
-describe('cost: the reported usage times the price table (decisions §7)', () => {
+describe('LIMIT-16, MODEL-21: a cost is the reported usage times the price table', () => {
   test('US dollars per million tokens are micro-dollars per token', () => {
     assert.equal(costMicroUsd(KNOWN_PRICES, 'gpt-4o', { inputTokens: 1_000_000, outputTokens: 1_000_000 }), 12_500_000);
     assert.equal(costMicroUsd(KNOWN_PRICES, 'offline', { inputTokens: 1_000, outputTokens: 1_000 }), 0);

@@ -35,7 +35,7 @@ const kindsOf = (parameters: unknown) => all('kind', parameters).flatMap((kind) 
 
 const BUTTONED = ['actions', 'order_tracker', 'info_card', 'item_list', 'place_card'];
 
-describe('decisions §11.1: the screens of the manifest reach the model', () => {
+describe('MODEL-3: the screens of the manifest reach the model', () => {
   test('names as an enum; title, description and parameters beside it, as fenced data', () => {
     const tools = definitions(ROUTES);
     for (const name of ['screens', 'actions']) {
@@ -93,7 +93,7 @@ describe('decisions §11.1: the screens of the manifest reach the model', () => 
     for (const { name, description } of tools.values()) assert.ok(description.length <= 1_024, name);
   });
 
-  test('catalog.md: every other component is offered as it is', () => {
+  test('MODEL-1: every other component is offered as it is', () => {
     const tools = definitions(ROUTES);
     for (const [name, component] of CATALOG) {
       if (component.offered && name !== 'screens' && !BUTTONED.includes(name))

@@ -14,7 +14,7 @@ function offered(input: Partial<ToolsetInput>): string[] {
   return createToolsets()({ ...BARE, ...input }).definitions.map(({ kind, name }) => `${kind} ${name}`);
 }
 
-describe('the model is offered what the client draws, what the app can do, and knowledge (decisions §7)', () => {
+describe('MODEL-1: the model is offered what the client draws, what the app can do, and knowledge', () => {
   test('nothing known, nothing offered', () => {
     assert.deepEqual(offered({}), []);
   });
@@ -26,7 +26,7 @@ describe('the model is offered what the client draws, what the app can do, and k
     ]);
   });
 
-  test('text and confirm_card are drawn and never called', () => {
+  test('MODEL-2: text and confirm_card are drawn and never called', () => {
     const toolset = createToolsets()({ ...BARE, components: ['text', 'confirm_card', 'tags'] });
     assert.deepEqual([...toolset.components], ['text', 'confirm_card', 'tags']);
     assert.deepEqual(
@@ -45,7 +45,7 @@ describe('the model is offered what the client draws, what the app can do, and k
     assert.equal(toolset.actions.get('find_order')?.risk, 'read');
   });
 
-  test('an action keeps its name when a component or the knowledge tool is called the same', () => {
+  test('MODEL-2: an action keeps its name when a component or the knowledge tool is called the same', () => {
     const names = offered({ components: ['tags'], manifest: manifest('h1', 'tags', SEARCH_KNOWLEDGE), hasKnowledge: true });
     assert.deepEqual(names, ['action tags', `action ${SEARCH_KNOWLEDGE}`]);
   });

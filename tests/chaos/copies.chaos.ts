@@ -13,17 +13,17 @@ const KILLS = scaled(150, 15);
 const TURNS_UNDER_KILLS = scaled(1_000, 100);
 const WRITES = scaled(1_000, 100);
 
-test(`decisions §10: ${TURNS} turn ids, ${COPIES} copies of each to random nodes: one message, one charge, one answer each`, async (t) => {
+test(`CLUSTER-3: ${TURNS} turn ids, ${COPIES} copies of each to random nodes: one message, one charge, one answer each`, async (t) => {
   const ground = await prepareGround(t);
   await everyCopyTheSame(ground, { turns: TURNS, copies: COPIES, devices: 16 });
 });
 
-test(`decisions §10: the same with a SIGKILL of a random node every ${KILL_EVERY_MS} ms, ${KILLS} times: nothing twice, nothing lost`, async (t) => {
+test(`CLUSTER-3: the same with a SIGKILL of a random node every ${KILL_EVERY_MS} ms, ${KILLS} times: nothing twice, nothing lost`, async (t) => {
   const ground = await prepareGround(t);
   await nothingTwiceUnderKills(ground, { turns: TURNS_UNDER_KILLS, copies: COPIES, devices: 8, kills: KILLS, everyMs: KILL_EVERY_MS });
 });
 
-test(`decisions §8: ${WRITES} confirmed writes while nodes are killed: none is sent twice`, async (t) => {
+test(`CLUSTER-3: ${WRITES} confirmed writes while nodes are killed: none is sent twice`, async (t) => {
   const ground = await prepareGround(t);
   await writesUnderKills(ground, { writes: WRITES, devices: 8, kills: scaled(60, 8), everyMs: KILL_EVERY_MS });
 });

@@ -8,7 +8,7 @@ import { killWorkers } from './dying-workers.ts';
 /** Of three workers that take a second to start, one serves; a machine that is busy starts them more slowly. */
 const REFUSED_SHARE_MAX = 0.05;
 
-test('decisions §1 WORKERS: one of three workers is killed every two seconds, and connections are answered', {
+test('RUN-25: one of three workers is killed every two seconds, and connections are answered', {
   skip: redisMissing(),
 }, async (t) => {
   const { connections, refused } = await killWorkers(t, scaled(70_000, 20_000));

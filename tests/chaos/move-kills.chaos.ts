@@ -6,7 +6,7 @@ import { KILL_STEPS, moveAndKill, prepareMoves, proveNothingLost, type Victim } 
 
 const TIMES = scaled(20, 1);
 
-test(`decisions §10, move org: each cell killed at each step, ${TIMES} times: at most one copy takes writes, nothing acknowledged is lost`, async (t) => {
+test(`CELL-9: each cell killed at each step, ${TIMES} times: at most one copy takes writes, nothing acknowledged is lost`, async (t) => {
   const world = await prepareMoves(t);
   let [source, target] = [world.a, world.b];
   for (let time = 0; time < TIMES; time++) {

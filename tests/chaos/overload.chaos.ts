@@ -8,7 +8,7 @@ import { overload } from './overload.ts';
 /** Refusals and starts that a p99 can be told of. */
 const ENOUGH = 100;
 
-test('decisions §7: under more starts than it can do, what a process takes begins soon, and the rest is refused at once', async (t) => {
+test('RUN-17: under more starts than it can do, what a process takes begins soon, and the rest is refused at once', async (t) => {
   const plan = { streams: scaled(5_000, 3_000), callsPerS: scaled(200, 50), forMs: scaled(30_000, 10_000) };
   const { started, neighbours, refused, refusedOwn, calls, loadTaken, loadRefused } = await overload(t, plan);
   const p99 = (values: readonly number[]) => quantile(values, 0.99);

@@ -9,7 +9,7 @@ import { rollingRestart } from './rolling.ts';
 const STREAMS = scaled(200, 60);
 const CALLERS = 64;
 
-test(`decisions §10: a rolling restart of four nodes under ${STREAMS} streams loses no turn`, async (t) => {
+test(`CLUSTER-7: a rolling restart of four nodes under ${STREAMS} streams loses no turn`, async (t) => {
   await rollingRestart(await prepareGround(t), { streams: STREAMS, pace: { words: 20, delayMs: 200 } });
 });
 
@@ -17,7 +17,7 @@ test(`Invocation confirmation: ${CALLERS} confirms and declines over four nodes 
   await answerAtExpiry(await prepareGround(t), { cards: scaled(50, 10), callers: CALLERS });
 });
 
-test('decisions §10: what a hand-over and a forwarded delta cost', async (t) => {
+test('CLUSTER-5: what a hand-over and a forwarded delta cost', async (t) => {
   const ground = await prepareGround(t, { nodes: 2 });
   await handOver(ground, scaled(500, 50));
   await forwardedDeltas(ground, scaled(30, 3), 400);

@@ -8,7 +8,7 @@ import { besiege, told } from './siege.ts';
 import { ATTACKS } from './siege-attacks.ts';
 
 const WAIT_MAX_MS = 1_000;
-test('decisions §11: with four workers, no client of another organisation is refused or waits over a second while one app is attacked', {
+test('SAFE-7: with four workers, no client of another organisation is refused or waits over a second while one app is attacked', {
   skip: redisMissing(),
 }, async (t) => {
   const siege = await besiege(t);

@@ -63,7 +63,7 @@ async function begin({ baseUrl }: RunningService, { liveKey }: TestApp): Promise
   return undefined;
 }
 
-test(`Hot path: ${READERS} clients that read nothing of 10 MB cost the process under 96 MB, and each is dropped within 15 s`, async (t) => {
+test(`SAFE-6: ${READERS} clients that read nothing of 10 MB cost the process under 96 MB, and each is dropped within 15 s`, async (t) => {
   const service = await startService(t, {
     env: {
       OPENAI_BASE_URL: `${await modelUrl(t)}/v1`,

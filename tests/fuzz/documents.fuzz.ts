@@ -23,7 +23,7 @@ after(async () => {
   await Promise.all([readers.close(), ownReaders.close()]);
 });
 
-test('House rules: pages and PDFs with damage anywhere end in text or in a sentence', async (t) => {
+test('SAFE-4: pages and PDFs with damage anywhere end in text or in a sentence', async (t) => {
   const ends = new Map<string, number>();
   for (const number of caseNumbers({ full: 6_000, briefMs: BRIEF_MS })) {
     const dice = diceOf(number);
@@ -44,7 +44,7 @@ test('House rules: pages and PDFs with damage anywhere end in text or in a sente
   t.diagnostic(`seed ${SEED}: ${JSON.stringify(Object.fromEntries(ends))}`);
 });
 
-test('House rules: logos with damage anywhere are refused, or are images without anything that acts', async (t) => {
+test('SAFE-4: logos with damage anywhere are refused, or are images without anything that acts', async (t) => {
   let kept = 0;
   let cases = 0;
   for (const number of caseNumbers({ full: 6_000, briefMs: BRIEF_MS })) {

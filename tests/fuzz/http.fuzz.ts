@@ -227,7 +227,7 @@ function told({ body, ...request }: FuzzRequest): object {
   return { ...request, body: isText || body === null ? text : `base64 ${body.toString('base64')}` };
 }
 
-test('House rules: 200,000 requests of any shape end in answers, and the program is as before', async (t: TestContext) => {
+test('SAFE-2: 200,000 requests of any shape end in answers, and the program is as before', async (t: TestContext) => {
   const service = await startService(t, { env: { DEMO: 'off', LOG_LEVEL: 'warn' } });
   const known = new Known();
   const ground: Ground = { ...(await prepare(service)), known: known.ids };

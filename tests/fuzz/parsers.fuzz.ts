@@ -46,7 +46,7 @@ const BRIEF_MS = 2_200;
 const TEXT_MAX_CHARS = 20_000;
 
 function fuzz<Input>({ name, full, make, check }: Fuzzer<Input>): void {
-  test(`House rules: ${name} keeps its rule, and time, whatever it is given`, (t) => {
+  test(`SAFE-3: ${name} keeps its rule, and time, whatever it is given`, (t) => {
     let cases = 0;
     for (const number of caseNumbers({ full, briefMs: BRIEF_MS })) {
       const input = make(diceOf(number));
@@ -204,7 +204,7 @@ describe('what arrives as bytes', () => {
     },
   });
 
-  test('House rules: telling the types of uploads answers or refuses, whatever it is given', async (t) => {
+  test('SAFE-3: telling the types of uploads answers or refuses, whatever it is given', async (t) => {
     let cases = 0;
     for (const number of caseNumbers({ full: 100_000, briefMs: BRIEF_MS })) {
       const dice = diceOf(number);
@@ -345,7 +345,7 @@ describe('documents and schemas', () => {
     },
   });
 
-  test('House rules: what is made from the published schemas without anything odd mostly fits them', () => {
+  test('SAFE-3: what is made from the published schemas without anything odd mostly fits them', () => {
     for (const [name, { schema }] of Object.entries(RUNTIME_BODIES)) {
       let fits = 0;
       for (let number = 0; number < 60; number++) {

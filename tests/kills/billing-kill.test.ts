@@ -18,7 +18,7 @@ interface Usage {
   readonly top_ups: readonly { readonly state: string; readonly payment_id: string | null; readonly amount_usd: number }[];
 }
 
-test('Limits rule 6: kill -9 while a mail and a charge wait for their answers: each mail is sent once, the card is charged once', async (t) => {
+test('LIMIT-27, LIMIT-30: kill -9 while a mail and a charge wait for their answers: each mail is sent once, the card is charged once', async (t) => {
   const mail = await startMailServer(t);
   const stripe = await startStripeServer(t);
   const env = {

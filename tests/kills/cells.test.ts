@@ -7,7 +7,7 @@ import { createClient } from '../support/client.ts';
 import { redisMissing } from '../support/redis.ts';
 import { createDice } from '../support/seeded.ts';
 
-test('decisions §10, move org: a cell killed on the way leaves at most one copy that takes writes, and loses nothing', {
+test('CELL-9: a cell killed on the way leaves at most one copy that takes writes, and loses nothing', {
   skip: redisMissing(),
 }, async (t) => {
   const dice = createDice();

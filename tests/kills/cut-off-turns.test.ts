@@ -14,7 +14,7 @@ import { startUpstream, upstreamEnv } from '../support/upstream.ts';
 const SOON_MS = 30_000;
 const POISON = 'This one ends processes.';
 
-test('decisions §1: a turn whose process was killed twice is not tried a third time, and everything else goes on', async (t) => {
+test('RUN-9: a turn whose process was killed twice is not tried a third time, and everything else goes on', async (t) => {
   const never = new Promise(() => {});
   // Who answers the poison is killed meanwhile.
   const upstream = await startUpstream(t, ({ messages }) =>
@@ -55,7 +55,7 @@ test('decisions §1: a turn whose process was killed twice is not tried a third 
   assert.equal(events.at(-1)?.status, 'completed');
 });
 
-test('decisions §1: only an attempt whose process was lost counts against its turn', () => {
+test('RUN-9: only an attempt whose process was lost counts against its turn', () => {
   const row = {
     state: 'answering',
     snapshot: JSON.stringify({ attempt: 1, round: 1, waiting: { reads: 0, confirmations: 0 } }),

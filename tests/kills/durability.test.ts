@@ -65,7 +65,7 @@ async function load(baseUrl: string, key: string, acknowledged: Map<string, Ackn
   }
 }
 
-test(`Durability: ${KILLS} times kill -9 under load loses nothing that was acknowledged, and every file stays whole`, async (t) => {
+test(`STORE-1: ${KILLS} times kill -9 under load loses nothing that was acknowledged, and every file stays whole`, async (t) => {
   const upstream = await startUpstream(t, (request) => [
     { text: 'You said: ' },
     { wait: new Promise((resolve) => setImmediate(resolve)) },

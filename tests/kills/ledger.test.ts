@@ -146,7 +146,7 @@ async function makeKeys(mortal: Mortal): Promise<{ apps: readonly TestApp[]; key
   return { apps, keys: [first.liveKey, extra.keys.live, second.liveKey, second.testKey] };
 }
 
-test(`Limits: after ${TURNS} turns with kill -9 again and again the ledger adds up, and each answered turn is charged once`, async (t) => {
+test(`LIMIT-16, LIMIT-24: after ${TURNS} turns with kill -9 again and again the ledger adds up, and each answered turn is charged once`, async (t) => {
   const mortal = new Mortal(t);
   const { apps, keys } = await makeKeys(mortal);
   const said: Said[] = [];

@@ -98,7 +98,7 @@ describe('npm start', { concurrency: 2 }, () => {
     ['SIGINT', 2],
   ] as const) {
     const skip = workers === 1 ? false : redisMissing();
-    test(`decisions §1: ${signal} to npm drains the service (WORKERS=${workers}): port and lock are free when npm has ended`, {
+    test(`RUN-7: ${signal} to npm drains the service (WORKERS=${workers}): port and lock are free when npm has ended`, {
       skip,
     }, async (t) => {
       const several = async () => ({ WORKERS: String(workers), REDIS_URL: (await startRedis(t)).url });

@@ -33,7 +33,7 @@ interface Listed {
   readonly url: string;
 }
 
-test('decisions §1 WORKERS: the program itself says that it lives, once it listens and again', async (t) => {
+test('RUN-21: the program itself says that it lives, once it listens and again', async (t) => {
   const env = { PATH: process.env.PATH, SUPERVISED: '1', BANNER: 'off', DEMO: 'off', PORT: '0', DATA_DIR: temporaryDir(t) };
   const child = fork(MAIN, { env, stdio: ['ignore', 'ignore', 'inherit', 'ipc'] });
   const ended = once(child, 'exit');
@@ -51,7 +51,7 @@ test('decisions §1 WORKERS: the program itself says that it lives, once it list
   assert.deepEqual(said.slice(0, 3), ['listening', 'alive', 'alive']);
 });
 
-test('decisions §1 WORKERS: a worker whose supervisor is gone before it listens does not go on with its start', {
+test('RUN-24: a worker whose supervisor is gone before it listens does not go on with its start', {
   skip: redisMissing(),
 }, async (t) => {
   const redis = await startRedis(t);
@@ -78,7 +78,7 @@ test('decisions §1 WORKERS: a worker whose supervisor is gone before it listens
   assert.match(said, /the supervisor is gone before this worker listened/);
 });
 
-test('decisions §1 WORKERS: the program itself: one port, one banner, each worker a node; a killed one comes back, SIGTERM ends all', {
+test('RUN-19, RUN-20, RUN-22: the program itself: one port, one banner, each worker a node; a killed one comes back, SIGTERM ends all', {
   skip: redisMissing(),
 }, async (t) => {
   const redis = await startRedis(t);
@@ -112,7 +112,7 @@ test('decisions §1 WORKERS: the program itself: one port, one banner, each work
   assert.equal(logged.at(-1)?.node, 'n', 'the supervisor is the last');
 });
 
-test('decisions §1 WORKERS: while workers die one after the other, somebody serves', { skip: redisMissing() }, async (t) => {
+test('RUN-25: while workers die one after the other, somebody serves', { skip: redisMissing() }, async (t) => {
   const { connections, refused, kills } = await killWorkers(t, 6_000);
   assert.ok(kills >= 1 && connections >= 50, `${kills} kills, ${connections} connections`);
   // None on a quiet machine, where tests/chaos/dying-workers.chaos.ts holds it to less; a third it was when each worker waited for itself alone.

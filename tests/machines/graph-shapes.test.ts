@@ -28,7 +28,7 @@ const PARALLEL = setup({ types: { events: {} as { type: 'flip' } | { type: 'leav
   },
 });
 
-test('decisions §2, machines as graphs: states that run beside each other all start, and what holds them says so', () => {
+test('RUN-14: states that run beside each other all start, and what holds them says so', () => {
   const graph = machineGraph(PARALLEL);
   assert.equal(graph.parallel, true);
   assert.deepEqual(graph.nodes, [
@@ -45,7 +45,7 @@ test('decisions §2, machines as graphs: states that run beside each other all s
   ]);
 });
 
-test('decisions §2, machines as graphs: Mermaid draws a line between states that run beside each other', () => {
+test('RUN-14: Mermaid draws a line between states that run beside each other', () => {
   assert.equal(
     mermaid(machineGraph(PARALLEL)),
     [
@@ -74,7 +74,7 @@ test('decisions §2, machines as graphs: Mermaid draws a line between states tha
   );
 });
 
-test('decisions §2, machines as graphs: nested states have a parent, and each level has one start', () => {
+test('RUN-14: nested states have a parent, and each level has one start', () => {
   const { nodes } = machineGraph(NESTED);
   assert.deepEqual(nodes, [
     { id: 'outer', final: false, initial: true },
@@ -84,7 +84,7 @@ test('decisions §2, machines as graphs: nested states have a parent, and each l
   ]);
 });
 
-test('decisions §2, machines as graphs: transitions of the whole machine and guarded branches are edges, in the order they are tried', () => {
+test('RUN-14: transitions of the whole machine and guarded branches are edges, in the order they are tried', () => {
   assert.deepEqual(machineGraph(NESTED).edges, [
     { from: 'nested', to: 'end', event: 'end', actions: [] },
     { from: 'outer.first', to: 'outer.second', event: 'go: "now"; #1', guard: 'isReady', actions: [] },
@@ -92,7 +92,7 @@ test('decisions §2, machines as graphs: transitions of the whole machine and gu
   ]);
 });
 
-test('decisions §2, machines as graphs: Mermaid text escapes what Mermaid would read as its own', () => {
+test('RUN-14: Mermaid text escapes what Mermaid would read as its own', () => {
   assert.equal(
     mermaid(machineGraph(NESTED)),
     [

@@ -77,7 +77,7 @@ function regionOf(graph: MachineGraph, region: string): MachineGraph {
 }
 
 for (const { name, machine } of MACHINES) {
-  test(`decisions §2, machines as graphs: ${name} shows every state and transition of its definition`, () => {
+  test(`RUN-14: ${name} shows every state and transition of its definition`, () => {
     const graph = machineGraph(machine);
     const written = writtenIn(machine.config.states as Record<string, WrittenState>, '');
     assert.equal(graph.id, machine.id);
@@ -93,7 +93,7 @@ for (const { name, machine } of MACHINES) {
     for (const edge of graph.edges) assert.ok(ids.has(edge.to), edge.to);
   });
 
-  test(`decisions §2, machines as graphs: the Mermaid text of ${name} holds every edge once`, () => {
+  test(`RUN-14: the Mermaid text of ${name} holds every edge once`, () => {
     const graph = machineGraph(machine);
     const lines = mermaid(graph).split('\n');
     assert.equal(lines[0], 'stateDiagram-v2');
@@ -106,7 +106,7 @@ for (const { name, machine } of MACHINES) {
     assert.equal(lines.filter((line) => line.includes('-->')).length, graph.edges.length + starts + ends);
   });
 
-  test(`docs/machines.md: the diagram of ${name} is the one its definition gives`, () => {
+  test(`HOUSE-5: docs/machines.md: the diagram of ${name} is the one its definition gives`, () => {
     const docs = readFileSync(new URL('docs/machines.md', ROOT), 'utf8');
     const blocks = [...docs.matchAll(/```mermaid\n([\s\S]*?)```/g)].map((match) => match[1]);
     assert.equal(blocks.length, MACHINES.length);
@@ -114,7 +114,7 @@ for (const { name, machine } of MACHINES) {
     assert.ok(blocks.includes(diagram), diagram);
   });
 
-  test(`house: the tables in ${name}.ts and in docs/machines.md say what the definition does, cell by cell`, () => {
+  test(`HOUSE-5: the tables in ${name}.ts and in docs/machines.md say what the definition does, cell by cell`, () => {
     const source = readFileSync(new URL(`machines/${name}.ts`, ROOT), 'utf8');
     proveTable(documented(machineGraph(machine)), readTable(source.replaceAll(/^ \* /gm, '')));
     const docs = readFileSync(new URL('docs/machines.md', ROOT), 'utf8');
@@ -183,14 +183,14 @@ function proveTable(graph: MachineGraph, table: Table): void {
   for (const state of table.keys()) assert.ok(atomic.includes(state), `${state} is a row and no state`);
 }
 
-test('house: the list names every machine of the folder, each by its own id', () => {
+test('HOUSE-5: the list names every machine of the folder, each by its own id', () => {
   const others = new Set(['graph.ts', 'index.ts']);
   const files = readdirSync(new URL('machines/', ROOT)).filter((file) => file.endsWith('.ts') && !others.has(file));
   assert.deepEqual(MACHINES.map((machine) => `${machine.name}.ts`).sort(), files.sort());
   for (const { name, machine } of MACHINES) assert.equal(machine.id, name);
 });
 
-test('decisions §8: the stored names of states are the atomic states of the machines', () => {
+test('HOUSE-5: the stored names of states are the atomic states of the machines', () => {
   for (const [name, stored] of [
     ['chat-turn', TURN_STATES],
     ['invocation', INVOCATION_STATES],
@@ -201,7 +201,7 @@ test('decisions §8: the stored names of states are the atomic states of the mac
   }
 });
 
-test('Steps: the panel has a region for each step, and each may be in every state of a step', () => {
+test('HOUSE-5: the panel has a region for each step, and each may be in every state of a step', () => {
   const { nodes } = machineGraph(machineNamed('step-panel'));
   assert.deepEqual(
     nodes.filter((node) => node.parent === undefined).map((node) => node.id),

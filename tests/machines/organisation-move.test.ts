@@ -63,7 +63,7 @@ const TABLE: Record<OrganisationMoveState, Partial<Record<EventType, Cell | Orga
 
 for (const state of Object.keys(TABLE) as OrganisationMoveState[]) {
   for (const type of TYPES) {
-    test(`decisions §10, move org: ${state} × ${type}`, () => {
+    test(`CELL-12: ${state} × ${type}`, () => {
       const cell = TABLE[state][type] ?? state;
       const step = stepper(organisationMove, { stored: { state, context: {} } }).send({ type });
       assert.equal(step.state, typeof cell === 'string' ? cell : cell.to);
@@ -72,11 +72,11 @@ for (const state of Object.keys(TABLE) as OrganisationMoveState[]) {
   }
 }
 
-test('decisions §10, move org: the steps that rows hold are the states of the machine', () => {
+test('HOUSE-5: the steps that rows hold are the states of the machine', () => {
   assert.deepEqual(new Set(machineGraph(organisationMove).nodes.map(({ id }) => id)), new Set(MOVE_STEPS));
 });
 
-test('decisions §10, move org: on no way through are both the other cell told to unseal and this one unsealed', () => {
+test('CELL-12: on no way through are both the other cell told to unseal and this one unsealed', () => {
   const paths = getSimplePaths(organisationMove, { events: TYPES.map((type) => ({ type })) });
   assert.ok(paths.length > 0);
   for (const { steps } of paths) {

@@ -294,7 +294,7 @@ function checkRefusal(variable: string, value: string, allowed: RegExp, secret: 
   else assert.ok(message.includes(JSON.stringify(value)), `what it holds is missing: ${message}`);
 }
 
-describe('configuration (decisions §1): every variable, unset, good and bad', () => {
+describe('RUN-2: every variable, unset, good and bad', () => {
   for (const { variable, read, unset, good, bad, allowed, secret } of CASES) {
     test(`${variable} has its default when unset or empty`, () => {
       assert.deepEqual(read(readConfig({})), unset);
@@ -308,7 +308,7 @@ describe('configuration (decisions §1): every variable, unset, good and bad', (
     });
   }
 
-  test('EMBEDDING_MODEL is off when unset, and asks the same server with the same key as the model', () => {
+  test('MODEL-26: EMBEDDING_MODEL is off when unset, and asks the same server with the same key as the model', () => {
     assert.equal(readConfig({}).embeddings, undefined);
     assert.equal(readConfig({ OPENAI_API_KEY: 'sk-1', EMBEDDING_MODEL: '' }).embeddings, undefined);
     assert.deepEqual(readConfig({ EMBEDDING_MODEL: 'e5', OPENAI_API_KEY: 'sk-1' }).embeddings, {
@@ -323,13 +323,13 @@ describe('configuration (decisions §1): every variable, unset, good and bad', (
     );
   });
 
-  test('EMBEDDING_MODEL is refused when it is too long, and without a server to ask', () => {
+  test('RUN-3: EMBEDDING_MODEL is refused when it is too long, and without a server to ask', () => {
     checkRefusal('EMBEDDING_MODEL', 'e'.repeat(201), /at most 200 characters/, false);
     checkRefusal('EMBEDDING_MODEL', 'e5', /OPENAI_BASE_URL \(or OPENAI_API_KEY\) must be set/, false);
     assert.match(refusal({ EMBEDDING_MODEL: 'e5', MODEL_PROVIDER: 'offline' }), /^EMBEDDING_MODEL is "e5", but then OPENAI_BASE_URL/);
   });
 
-  test('several processes and cells need REDIS_URL, and a cell an address', () => {
+  test('RUN-3: several processes and cells need REDIS_URL, and a cell an address', () => {
     const REDIS_URL = 'redis://127.0.0.1:6379';
     assert.match(refusal({ WORKERS: '4' }), /^WORKERS is "4", but then REDIS_URL must be set/);
     assert.match(refusal({ CELL_ID: 'eu' }), /^CELL_ID is "eu", but then REDIS_URL must be set/);
@@ -354,7 +354,7 @@ describe('configuration (decisions §1): every variable, unset, good and bad', (
   });
 });
 
-describe('configuration (decisions §1): the model', () => {
+describe('RUN-3: which model is configured', () => {
   test('a key or an address of an OpenAI server chooses it; nothing of the two is the offline model', () => {
     assert.deepEqual(readConfig({}).model, { provider: 'offline' });
     assert.deepEqual(readConfig({ OPENAI_API_KEY: 'sk-1' }).model, {
@@ -382,7 +382,7 @@ describe('configuration (decisions §1): the model', () => {
   });
 });
 
-describe('configuration (decisions §1): the whole', () => {
+describe('RUN-2, RUN-6: the configuration as a whole', () => {
   test('is frozen and holds no variable that nothing uses', () => {
     const config = readConfig({ NODE_ID: 'node-1', HOME: '/somewhere' });
     assert.ok(Object.isFrozen(config));

@@ -17,7 +17,7 @@ function logging(t: TestContext): {
   return { child, ended: once(child, 'close').then(([code]) => code as number | null) };
 }
 
-test('the last lines of the log are written before the process ends', async (t) => {
+test('RUN-8: the last lines of the log are written before the process ends', async (t) => {
   const { child, ended } = logging(t);
   let text = '';
   child.stderr.setEncoding('utf8').on('data', (piece: string) => {
@@ -36,7 +36,7 @@ test('the last lines of the log are written before the process ends', async (t) 
   );
 });
 
-test('decisions §1 WORKERS: a process ends although nobody reads its log any more, as when the supervisor was killed', async (t) => {
+test('RUN-8: a process ends although nobody reads its log any more, as when the supervisor was killed', async (t) => {
   for (let round = 0; round < 3; round++) {
     const { child, ended } = logging(t);
     await once(child.stderr, 'data');

@@ -11,7 +11,7 @@ const MANIFEST = {
   actions: [{ name: 'get_weather', description: 'Weather of a city.', risk: 'read', params: { city: { type: 'string', required: true } } }],
 };
 
-test('§1 OPENAI_BASE_URL: an independent compatible server is streamed, asks for actions, reads their results and may fail', async (t) => {
+test('MODEL-13: an independent compatible server is streamed, asks for actions, reads their results and may fail', async (t) => {
   const mock = await LLMock.create({ port: 0 });
   t.after(() => mock.stop());
   const service = await startService(t, {

@@ -172,7 +172,7 @@ async function checkFiles(t: TestContext, dataDir: string, { missingUploads }: B
   }
 }
 
-test(`Backups: ${BACKUPS} taken of a busy service each restore what was acknowledged before they began`, async (t) => {
+test(`BACKUP-1: ${BACKUPS} backups of a busy service each restore what was acknowledged before they began`, async (t) => {
   const dataDir = temporaryDir(t);
   const backups = temporaryDir(t);
   const service = await startService(t, { dataDir, env: ENV });

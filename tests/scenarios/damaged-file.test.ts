@@ -57,7 +57,7 @@ function scribble(path: string): void {
 
 const UNAVAILABLE = [503, 'organisation_unavailable'];
 
-test('Durability: a start with one organisation’s file damaged and one away serves the others, answers 503 for these and names them', async (t) => {
+test('STORE-9: a start with one organisation’s file damaged and one away serves the others, answers 503 for these and names them', async (t) => {
   const { dataDir, operator, demo, away, whole, liveKey } = await stopped(t);
   const pathOf = (id: string) => join(dataDir, 'organisations', `${id}.sqlite`);
   scribble(pathOf(demo));

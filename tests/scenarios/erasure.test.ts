@@ -33,7 +33,7 @@ async function upload(client: Client, text: string, name: string): Promise<strin
   return ((await answer.json()) as { upload_id: string }).upload_id;
 }
 
-test('DELETE …/end-users/:id and …/knowledge: what was erased is in no byte of the data directory, nor of a backup made after', async (t) => {
+test('PRIVACY-18: what was erased is in no byte of the data directory, nor of a backup made after', async (t) => {
   const dataDir = temporaryDir(t);
   const service = await startService(t, { dataDir, env: { DEMO: 'off' } });
   const app = await createTestApp(service.baseUrl, service.operatorToken);

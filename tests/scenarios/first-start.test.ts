@@ -38,7 +38,7 @@ function documentedSentences(): string[] {
     .filter((sentence) => sentence.length >= SENTENCE_MIN_CHARS);
 }
 
-test('§1: a first start without configuration prints where it is, its keys and one curl line that streams an answer from the documentation', async (t) => {
+test('RUN-1: a first start without configuration prints where it is, its keys and one curl line that streams an answer from the documentation', async (t) => {
   const service = await startService(t);
   const { stdout } = service.output();
   assert.match(stdout, new RegExp(`console +${service.baseUrl}/console\\?once=\\S{20,}`));
@@ -64,7 +64,7 @@ test('§1: a first start without configuration prints where it is, its keys and 
   assert.equal((await createClient(service.baseUrl, service.testKey).say('Hello')).status, 200, 'the test key works too');
 });
 
-test('§1: a restart keeps the keys and the conversation, and makes no second demo', async (t) => {
+test('RUN-4: a restart keeps the keys and the conversation, and makes no second demo', async (t) => {
   const dataDir = temporaryDir(t);
   const first = await startService(t, { dataDir });
   const { events } = await createClient(first.baseUrl, first.liveKey).say('How do read actions work?');
@@ -81,7 +81,7 @@ test('§1: a restart keeps the keys and the conversation, and makes no second de
   assert.equal(organisations.text.match(/"Demo"/g)?.length, 1, organisations.text);
 });
 
-test('§1: DEMO=off makes no app and prints no key', async (t) => {
+test('RUN-4: DEMO=off makes no app and prints no key', async (t) => {
   const service = await startService(t, { env: { DEMO: 'off' } });
   assert.doesNotMatch(service.output().stdout, /key|curl/);
   const organisations = await createOperator(service.baseUrl, service.operatorToken)('GET', '/orgs');
@@ -89,7 +89,7 @@ test('§1: DEMO=off makes no app and prints no key', async (t) => {
   assert.doesNotMatch(organisations.text, /Demo/);
 });
 
-test('§10: a second process on the same data directory refuses to start, names the first and leaves it alone', async (t) => {
+test('CLUSTER-1: a second process on the same data directory refuses to start, names the first and leaves it alone', async (t) => {
   const first = await startService(t, { env: { DEMO: 'off' } });
   const { code, stderr } = await startAndFail(t, { dataDir: first.dataDir, env: { DEMO: 'off' } });
   assert.equal(code, 1);
@@ -106,7 +106,7 @@ const BAD_VALUES: readonly (readonly [string, string, RegExp])[] = [
   ['MODEL_PRICES', '{broken', /JSON/],
 ];
 
-test('§1: a bad value stops the start with one line that names the variable, what it holds unless it is a secret, and what it may hold', async (t) => {
+test('RUN-2: a bad value stops the start with one line that names the variable, what it holds unless it is a secret, and what it may hold', async (t) => {
   for (const [variable, held, allowed] of BAD_VALUES) {
     const { code, stderr } = await startAndFail(t, { env: { [variable]: held } });
     assert.equal(code, 1, variable);
@@ -118,7 +118,7 @@ test('§1: a bad value stops the start with one line that names the variable, wh
   }
 });
 
-test('§1: SIGTERM lets an open turn end, refuses what is new, says 503 to /readyz, and exits with 0', async (t) => {
+test('RUN-7: SIGTERM lets an open turn end, refuses what is new, says 503 to /readyz, and exits with 0', async (t) => {
   let release = () => {};
   const wait = new Promise<void>((resolve) => {
     release = resolve;
@@ -171,7 +171,7 @@ test('§1: SIGTERM lets an open turn end, refuses what is new, says 503 to /read
   assert.equal(await stopped, 0);
 });
 
-test('§1, POST /v1/chat rule 4: the offline demo asks its client for an order and answers with what the client found', async (t) => {
+test('RUN-4: the offline demo asks its client for an order and answers with what the client found', async (t) => {
   const service = await startService(t);
   const client = createClient(service.baseUrl, service.liveKey);
   const registered = await client.send('POST', '/v1/apps/manifest', { sdk: HANDSHAKE.sdk, manifest: DEMO_MANIFEST });
@@ -194,7 +194,7 @@ test('§1, POST /v1/chat rule 4: the offline demo asks its client for an order a
   assert.match(answered.text, /Blue Heron/);
 });
 
-test('§1: the demo says what it can do, has its two actions without a manifest of the client’s, and reads no titles of tests', async (t) => {
+test('RUN-4: the demo says what it can do, has its two actions without a manifest of the client’s, and reads no titles of tests', async (t) => {
   const service = await startService(t);
   const client = createClient(service.baseUrl, service.liveKey);
   const help = spoken((await client.say('What can you do?')).events);

@@ -87,7 +87,7 @@ async function requireWrites(service: RunningService): Promise<void> {
   assert.equal((await write(service)).status, 201);
 }
 
-test('Durability: on a full disk the service starts, serves reads, refuses writes with 503, and goes on when there is room', async (t) => {
+test('STORE-16: on a full disk the service starts, serves reads, refuses writes with 503, and goes on when there is room', async (t) => {
   const dataDir = smallDisk(t);
   if (dataDir === undefined) return t.skip('this user may not mount a disk');
   const first = await startService(t, { dataDir });

@@ -158,11 +158,11 @@ const DOCTORED: Readonly<Record<Rule, (it: Patient) => void>> = {
   'executed once': ({ held }) => void held.executions.push('inv_1'),
 };
 
-test('the history checker: a history that went well breaks no rule', () => {
+test('HOUSE-7: the history checker: a history that went well breaks no rule', () => {
   assert.deepEqual(brokenRules(wellAndAlive()), []);
 });
 
-test('the history checker: what one reader alone was told leaves no gap for the others', () => {
+test('HOUSE-7: the history checker: what one reader alone was told leaves no gap for the others', () => {
   const patient = wellAndAlive();
   const [, second] = [...patient.history.turns.values()] as [IntendedTurn, IntendedTurn];
   // A ping at 1, which is not kept, and a copy that was refused before the turn began.
@@ -176,7 +176,7 @@ test('the history checker: what one reader alone was told leaves no gap for the 
 });
 
 for (const rule of RULES) {
-  test(`the history checker: “${rule}” can be broken, and it says so`, () => {
+  test(`HOUSE-7: the history checker: “${rule}” can be broken, and it says so`, () => {
     const patient = wellAndAlive();
     DOCTORED[rule](patient);
     assert.ok(brokenRules(patient).includes(rule), `found instead: ${brokenRules(patient)}`);

@@ -249,7 +249,7 @@ class Replay {
   }
 }
 
-test('Chat turn: generated ways, replayed against the running service, show the statuses and errors that the machine says', async (t) => {
+test('HOUSE-6: generated ways, replayed against the running service, show the statuses and errors that the machine says', async (t) => {
   // Worked out first: it takes seconds on a busy machine, and a connection that waits for so long is closed.
   const all = chatTurnPaths();
   const paths = all.filter((path) => transitions(path).every(canBeProvoked));

@@ -58,7 +58,7 @@ async function ready(service: RunningService, token?: string): Promise<unknown> 
 
 const warningOf = (service: RunningService) => /warning +(.*)/.exec(service.output().stdout)?.[1];
 
-test('a wrong key: banner, log and the operator’s /readyz say it in one line without the key, strangers see ready; a good answer ends it', async (t) => {
+test('MODEL-20: a wrong key: banner, log and the operator’s /readyz say it in one line without the key, strangers see ready; a good answer ends it', async (t) => {
   const message = `Incorrect API key provided: ${KEY.slice(0, 8)}*******${KEY.slice(-4)}. You can find your API key at https://keys.example.`;
   const server = await modelServer(t, refuse(401, { message, type: 'invalid_request_error', code: 'invalid_api_key' }));
   const service = await startService(t, { env: envFor(server) });
@@ -88,7 +88,7 @@ test('a wrong key: banner, log and the operator’s /readyz say it in one line w
   assert.deepEqual(await ready(service, service.operatorToken), { status: 'ready' });
 });
 
-test('a wrong name is said with the upstream’s own sentence, and so is a server that is not there', async (t) => {
+test('MODEL-20: a wrong name is said with the upstream’s own sentence, and so is a server that is not there', async (t) => {
   const long = 'what a person wrote '.repeat(10);
   const server = await modelServer(
     t,
@@ -105,7 +105,7 @@ test('a wrong name is said with the upstream’s own sentence, and so is a serve
   assert.match(String(warningOf(alone)), /the connection failed: ECONNREFUSED\. Check OPENAI_BASE_URL/);
 });
 
-test('a slow model holds up neither readiness nor, for long, the banner; the silence that was set ends the question', async (t) => {
+test('MODEL-20: a slow model holds up neither readiness nor, for long, the banner; the silence that was set ends the question', async (t) => {
   const slow = await modelServer(t, () => {});
   // Half an hour: the banner came before that.
   const waiting = await startService(t, { env: envFor(slow, { MODEL_SILENCE_S: '1800' }) });
@@ -119,7 +119,7 @@ test('a slow model holds up neither readiness nor, for long, the banner; the sil
   await model.close();
 });
 
-test('a good model is asked once and nothing is held against it; with MODEL_CHECK=off, and offline, nothing is asked', async (t) => {
+test('MODEL-20: a good model is asked once and nothing is held against it; with MODEL_CHECK=off, and offline, nothing is asked', async (t) => {
   const server = await modelServer(t, say);
   const log = pino({ level: 'silent' });
   const conditions = createConditions(log, Date.now);
@@ -132,7 +132,7 @@ test('a good model is asked once and nothing is held against it; with MODEL_CHEC
   assert.deepEqual([complaints, server.asked, conditions.list()], [[undefined, undefined, undefined], 1, []]);
 });
 
-test('a refusal of one message is not held against the model; three in a row are, and an answer ends the row', async (t) => {
+test('MODEL-20: a refusal of one message is not held against the model; three in a row are, and an answer ends the row', async (t) => {
   const refused = refuse(403, { message: 'This message was flagged.' });
   const server = await modelServer(t, say);
   const log = pino({ level: 'silent' });

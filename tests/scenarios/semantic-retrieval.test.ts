@@ -51,7 +51,7 @@ async function embedded(service: RunningService, app: TestApp, count: number): P
 /** All that the model was told in its last round. */
 const told = (server: EmbeddingsServer) => JSON.stringify(server.chats.at(-1)?.messages);
 
-test('§1 EMBEDDING_MODEL: a question without a common word finds its passage when it is set, and not when it is unset', async (t) => {
+test('MODEL-26: a question without a common word finds its passage when EMBEDDING_MODEL is set, and not when it is unset', async (t) => {
   const server = await startEmbeddingsServer(t);
   const dataDir = temporaryDir(t);
   const without = await start(t, server, dataDir, {});
@@ -114,7 +114,7 @@ test('§1 EMBEDDING_MODEL: a question without a common word finds its passage wh
   assert.equal(await service.stop(), 0);
 });
 
-test('§1 EMBEDDING_MODEL: without a server to ask the start is refused in one line', async (t) => {
+test('RUN-3: EMBEDDING_MODEL without a server to ask: the start is refused in one line', async (t) => {
   const { code, stderr } = await startAndFail(t, { env: { EMBEDDING_MODEL: 'small', MODEL_PROVIDER: 'offline' } });
   assert.equal(code, 1);
   assert.match(stderr, /^EMBEDDING_MODEL is "small", but then OPENAI_BASE_URL .*\n$/);

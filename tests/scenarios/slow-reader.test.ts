@@ -61,7 +61,7 @@ async function drained(socket: Socket): Promise<string> {
   return text;
 }
 
-test('Hot path: 8 clients that read nothing, each asking for 10 MB, cost the process under 64 MB; they are dropped, their turns are stored to the bound of an answer', async (t) => {
+test('SAFE-6: 8 clients that read nothing, each asking for 10 MB, cost the process under 64 MB; they are dropped, their turns are stored to the bound of an answer', async (t) => {
   const upstream = await startUpstream(t, () => [...pieces(PIECES)]);
   const service = await startService(t, { env: { ...upstreamEnv(upstream), DEMO: 'off' } });
   const app = await createTestApp(service.baseUrl, service.operatorToken);

@@ -14,7 +14,7 @@ const BUSY_MACHINE = 'the event loop was held up';
 const SOON_MS = 10_000;
 const API_KEY = 'sk-upstream-secret';
 
-test('Client handling rule 8: a turn that fails is logged as JSON lines with its request id, without words or secrets', async (t) => {
+test('RUN-12, PRIVACY-14: a turn that fails is logged as JSON lines with its request id, without words or secrets', async (t) => {
   // Servers are known to repeat in their errors what they were sent.
   const message = `Invalid parts ${QUESTION}, ${ANSWER} with key ${API_KEY}. Shorten them.`;
   const upstream = await startUpstream(t, (_, n) =>

@@ -42,7 +42,7 @@ function openStream(baseUrl: string, key: string, turnId: string): Promise<Socke
   });
 }
 
-test(`Decisions §4: ${CLIENTS} clients that vanish in mid-stream leave no actor, timer or socket behind, and their turns are stored`, async (t) => {
+test(`SAFE-6: ${CLIENTS} clients that vanish in mid-stream leave no actor, timer or socket behind, and their turns are stored`, async (t) => {
   let release = () => {};
   const wait = new Promise<void>((resolve) => {
     release = resolve;

@@ -8,7 +8,7 @@ import { StorageError } from '../../storage/sqlite/storage-error.ts';
 import { threadClock } from '../../watch/thread-time.ts';
 import { addApp, openFiles } from './migrations/migrated-files.ts';
 
-test('Limits 7: users of an organisation as large as the scale plan are counted off the event loop', async (t) => {
+test('STORE-18, LIMIT-34: users of an organisation as large as the scale plan are counted off the event loop', async (t) => {
   const nowMs = Date.parse('2026-11-21T12:00:00.000Z');
   const files = openFiles(t, nowMs);
   const appId = addApp(files, 'Shop', nowMs);
@@ -33,7 +33,7 @@ test('Limits 7: users of an organisation as large as the scale plan are counted 
   assert.deepEqual(await Promise.all(asked), Array(5).fill(20_010));
 });
 
-test('a long read that cannot be made is told as overload, one of a file that is away or damaged as any other read of it', async (t) => {
+test('STORE-18: a long read that cannot be made is told as overload, one of a file that is away or damaged as any other read of it', async (t) => {
   const files = openFiles(t, 0);
   const reader = createLongReader();
   const inFile = (name: string) => reader.read({ path: join(dirname(files.db.path), name), read: 'countUsers', input: { nowMs: 0 } }, '');

@@ -6,7 +6,7 @@ import { readSession } from '../../storage/setup/setup-sessions.ts';
 import { openStorage } from '../../storage/storage.ts';
 import { temporaryDir } from '../support/temporary-dir.ts';
 
-test('Bounds: a reader that is held while many other organisations are read still reads', async (t) => {
+test('STORE-6: a reader that is held while many other organisations are read still reads', async (t) => {
   const storage = openStorage({ dataDir: temporaryDir(t), masterKey: undefined, openOrganisationsMax: 2, onFatal: assert.fail });
   t.after(() => storage.close());
   const held = storage.organisation(mintId('org', 1));

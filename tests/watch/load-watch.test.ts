@@ -21,7 +21,7 @@ function watched() {
   return { now, lines, watch, run };
 }
 
-test('a process whose loop is late at most moments of some seconds is overloaded; a single long stretch is not', () => {
+test('RUN-15: a process whose loop is late at most moments of some seconds is overloaded; a single long stretch is not', () => {
   const { watch, run } = watched();
   run(4_000, 5);
   assert.equal(watch.overloaded, false);
@@ -32,7 +32,7 @@ test('a process whose loop is late at most moments of some seconds is overloaded
   assert.equal(watch.overloaded, true);
 });
 
-test('it is over after a second in which everything waits at most half as long as the bound, and does not flap around it', () => {
+test('RUN-15: overload is over after a second in which everything waits at most half as long as the bound, and does not flap around it', () => {
   const { watch, run, lines } = watched();
   run(2_000, LATE_MAX_MS + 1);
   assert.equal(watch.overloaded, true);
@@ -50,7 +50,7 @@ test('it is over after a second in which everything waits at most half as long a
   assert.deepEqual([watch.stats().overloads, lines.length], [1, 2]);
 });
 
-test('writes that wait long for their commit overload a process whose loop is idle', () => {
+test('RUN-15: writes that wait long for their commit overload a process whose loop is idle', () => {
   const { now, watch, run } = watched();
   run(1_000, 0);
   now.writeAgeMs = WRITE_AGE_MAX_MS;
@@ -67,7 +67,7 @@ test('writes that wait long for their commit overload a process whose loop is id
   assert.equal(watch.overloaded, false);
 });
 
-test('a burst of turns is bounded within one turn of the loop; those that wait for something else soon do not count', () => {
+test('RUN-15: a burst of turns is bounded within one turn of the loop; those that wait for something else soon do not count', () => {
   const { now, watch, run } = watched();
   run(1_000, 0);
   const begun: (() => void)[] = [];

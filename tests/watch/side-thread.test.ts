@@ -15,7 +15,7 @@ function thread(t: TestContext) {
   return { side, gate, open };
 }
 
-test('a call answers what it returns and rejects with what it throws; unknown names too', async (t) => {
+test('RUN-18: a call answers what it returns and rejects with what it throws; unknown names too', async (t) => {
   const { side } = thread(t);
   assert.equal(await side.call('double', 21), 42);
   await assert.rejects(side.call('fail', 'it cannot'), /it cannot/);
@@ -24,7 +24,7 @@ test('a call answers what it returns and rejects with what it throws; unknown na
   assert.equal(await side.call('double', 4), 8);
 });
 
-test('calls of one key that wait are made once, and one that was begun is no answer to a later question', async (t) => {
+test('RUN-18: calls of one key that wait are made once, and one that was begun is no answer to a later question', async (t) => {
   const { side, gate, open } = thread(t);
   const begun = side.call('wait', gate, 'key');
   const later = [1, 2, 3].map(() => side.call('count', null, 'key'));
@@ -35,7 +35,7 @@ test('calls of one key that wait are made once, and one that was begun is no ans
   assert.equal(await other, 3);
 });
 
-test('more than 64 that wait are refused at once', async (t) => {
+test('RUN-18: more than 64 that wait are refused at once', async (t) => {
   const { side, gate, open } = thread(t);
   const begun = side.call('wait', gate);
   const waiting = Array.from({ length: 64 }, (_, at) => side.call('double', at));
@@ -48,7 +48,7 @@ test('more than 64 that wait are refused at once', async (t) => {
   );
 });
 
-test('a thread that dies ends the call under way and no other', async (t) => {
+test('RUN-18: a thread that dies ends the call under way and no other', async (t) => {
   const { side } = thread(t);
   const dies = side.call('end', 7);
   const after = side.call('double', 5);
@@ -56,7 +56,7 @@ test('a thread that dies ends the call under way and no other', async (t) => {
   assert.equal(await after, 10);
 });
 
-test('closing refuses what waits and what comes', async (t) => {
+test('RUN-18: closing refuses what waits and what comes', async (t) => {
   const { side, gate } = thread(t);
   const begun = side.call('wait', gate);
   const waiting = side.call('double', 1);

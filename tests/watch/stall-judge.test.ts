@@ -5,7 +5,7 @@ import { readMetrics } from '../support/process.ts';
 import { startService } from '../support/service.ts';
 import { judgeLoop } from '../support/stall-judge.ts';
 
-test('the program measures its own loop and shows it in /metrics', async (t) => {
+test('RUN-13: the program measures its own loop and shows it in /metrics', async (t) => {
   // Every stretch counts as a stall here; what it logs then is part of what is tested.
   const service = await startService(t, { env: { DEMO: 'off', STALL_MS: '10' }, mayStall: 'the bound is 10 ms, to see a line' });
   for (let call = 0; call < 20; call++) await readMetrics(service.baseUrl);
@@ -17,7 +17,7 @@ test('the program measures its own loop and shows it in /metrics', async (t) => 
   assert.ok((metrics.get('assistant_loop_stalls_total{by="cpu"}') ?? -1) >= 0);
 });
 
-test('a test fails whose program stood still, and one with a reason does not', async () => {
+test('HOUSE-7: a test fails whose program stood still, and one with a reason does not', async () => {
   const line = '{"level":"warn","late_ms":400,"cpu_ms":390,"ran":[{"what":"POST /v1/chat"}],"msg":"the event loop stood still"}';
   const program = { baseUrl: 'http://127.0.0.1:1', pid: 0, running: false, stderr: `first\n${line}\n`, mayStall: undefined };
   await assert.rejects(judgeLoop(program), /POST \/v1\/chat/);

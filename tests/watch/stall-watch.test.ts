@@ -31,7 +31,7 @@ function watched(t: TestContext) {
   return { watch, lines, stretch };
 }
 
-test('a stretch over 200 ms of own work is logged with what ran, and counted by both clocks', (t) => {
+test('RUN-13: a stretch over 200 ms of own work is logged with what ran, and counted by both clocks', (t) => {
   const { watch, lines, stretch } = watched(t);
   note('POST /v1/chat', 'req_1', 250);
   note('SELECT 1\n   FROM somewhere', '', 240);
@@ -59,7 +59,7 @@ test('a stretch over 200 ms of own work is logged with what ran, and counted by 
   assert.equal(longestCpuS, 0.28);
 });
 
-test('a stretch in which others had the processor is told apart, and is no stall by processor time', (t) => {
+test('RUN-13: a stretch in which others had the processor is told apart, and is no stall by processor time', (t) => {
   const { watch, lines, stretch } = watched(t);
   stretch(2_000, 30, 1_900);
   assert.equal(lines.length, 1);
@@ -69,7 +69,7 @@ test('a stretch in which others had the processor is told apart, and is no stall
   assert.equal(watch.stats().lastStall, null);
 });
 
-test('what is short is not logged, and p99 and the longest are of the last one to two minutes', (t) => {
+test('RUN-13: what is short is not logged, and p99 and the longest are of the last one to two minutes', (t) => {
   const { watch, lines, stretch } = watched(t);
   stretch(160, 150);
   for (let look = 0; look < 300; look++) stretch(12, 1);
@@ -82,7 +82,7 @@ test('what is short is not logged, and p99 and the longest are of the last one t
   assert.ok(watch.stats().longestCpuS < 0.01);
 });
 
-test('a section hands on what its work returns and throws, and only a long one is noted', () => {
+test('RUN-13: a section hands on what its work returns and throws, and only a long one is noted', () => {
   takeSections();
   assert.equal(
     section('short', 'a', () => 7),
@@ -107,7 +107,7 @@ test('a section hands on what its work returns and throws, and only a long one i
   assert.equal(takeSections().ran.length, 16, 'no more are kept than a line shows');
 });
 
-test('the clock of a thread counts what the thread ran, and goes on while it works', () => {
+test('RUN-13: the clock of a thread counts what the thread ran, and goes on while it works', () => {
   const clock = threadClock();
   const before = clock().ranMs;
   const startedMs = performance.now();

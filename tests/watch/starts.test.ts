@@ -23,7 +23,7 @@ function line() {
   return { now, starts, begun, enter, turn, lines };
 }
 
-test('decisions §7: while nothing waits a start begins at once; of a burst each turn of the loop does a slice', () => {
+test('RUN-17: while nothing waits a start begins at once; of a burst each turn of the loop does a slice', () => {
   const { starts, begun, enter, turn } = line();
   enter('one');
   assert.equal(begun.length, 1);
@@ -38,7 +38,7 @@ test('decisions §7: while nothing waits a start begins at once; of a burst each
   assert.deepEqual([begun.length, starts.stats().waiting, starts.stats().perSecond], [52, 0, 52]);
 });
 
-test('decisions §7: who waits too long, or behind too many, is told to come again, and others find room', () => {
+test('RUN-17: who waits too long, or behind too many, is told to come again, and others find room', () => {
   const { now, starts, enter, turn, lines } = line();
   const send = (organisation: string) => {
     const isIn = starts.admits(organisation);
@@ -60,7 +60,7 @@ test('decisions §7: who waits too long, or behind too many, is told to come aga
   assert.deepEqual([send('slow'), send('quick')], [false, true], 'a short line that does not move is as good as a long one');
 });
 
-test('while streams fill the loop starts get a third of it', () => {
+test('RUN-17: while streams fill the loop starts get a third of it', () => {
   const { now, begun, enter, turn } = line();
   for (let n = 0; n < 200; n++) enter('one');
   turn();
@@ -72,7 +72,7 @@ test('while streams fill the loop starts get a third of it', () => {
   assert.equal(begun.length - before, 75);
 });
 
-test('no more are entered than can be begun: the line waits for those that wait for their rows', () => {
+test('RUN-17: no more are entered than can be begun: the line waits for those that wait for their rows', () => {
   const opening = { count: OPENING_AT_ONCE_MAX };
   const turns: (() => void)[] = [];
   const starts = new Starts({ later: (work) => void turns.push(work), opening: () => opening.count });
@@ -86,7 +86,7 @@ test('no more are entered than can be begun: the line waits for those that wait 
   assert.deepEqual([begun, starts.stats().waiting], [1, 0]);
 });
 
-test('organisations take turns: one that sends little is not behind one that sends much', () => {
+test('RUN-17: organisations take turns: one that sends little is not behind one that sends much', () => {
   const { begun, enter, turn } = line();
   for (let n = 0; n < 100; n++) enter('loud');
   enter('quiet');

@@ -27,7 +27,7 @@ async function open(t: Parameters<typeof openDesk>[0]) {
   return { desk, see, sightings, writes: () => writes, users: () => countUsers(storage.organisation(organisationId), nowMs()) };
 }
 
-test('Limits rule 7: devices that opened the app with a live key in the last 90 days are users, before they say a word', async (t) => {
+test('LIMIT-33: devices that opened the app with a live key in the last 90 days are users, before they say a word', async (t) => {
   const { desk, see, sightings, users } = await open(t);
   for (const device of ['d1', 'd2', 'd1', '']) see(device);
   see('d3', 'sandbox');
@@ -42,7 +42,7 @@ test('Limits rule 7: devices that opened the app with a live key in the last 90 
   assert.equal(users(), 1, 'd1 was seen 91 days ago');
 });
 
-test('Limits rule 7: a device is written once a day, however often it calls, and many together', async (t) => {
+test('LIMIT-34: a device is written once a day, however often it calls, and many together', async (t) => {
   const { desk, see, sightings, writes } = await open(t);
   for (let n = 0; n < 1_000; n++) see(`d${n % 100}`);
   await sightings.flush();
@@ -56,7 +56,7 @@ test('Limits rule 7: a device is written once a day, however often it calls, and
   assert.equal(writes(), 2);
 });
 
-test('Limits rule 7: a sighting that could not be written is noted with the device’s next request', async (t) => {
+test('LIMIT-34: a sighting that could not be written is noted with the device’s next request', async (t) => {
   const desk = await openDesk(t);
   let attempts = 0;
   const full = {

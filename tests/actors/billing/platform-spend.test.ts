@@ -8,7 +8,7 @@ const DAY_MS = 24 * 60 * 60 * 1000;
 const USD = 1_000_000;
 const log = pino({ level: 'silent' });
 
-test('Limits rule 9: the ceiling is reached at its amount, counts what rows hold at the start, and starts again at midnight UTC', async (t) => {
+test('LIMIT-19: the ceiling is reached at its amount, counts what rows hold at the start, and starts again at midnight UTC', async (t) => {
   const desk = await openDesk(t);
   desk.spend(1);
   const nowMs = desk.nowMs();
@@ -27,7 +27,7 @@ test('Limits rule 9: the ceiling is reached at its amount, counts what rows hold
   assert.equal(spend.isReached(midnightMs), true);
 });
 
-test('Limits rule 9: a ceiling of 0 stops everything, and no ceiling stops nothing', async (t) => {
+test('LIMIT-19: a ceiling of 0 stops everything, and no ceiling stops nothing', async (t) => {
   const desk = await openDesk(t);
   desk.spend(1_000);
   assert.equal(new PlatformSpend({ storage: desk.storage, log }, 0, desk.nowMs()).isReached(desk.nowMs()), true);

@@ -51,7 +51,7 @@ async function open(t: TestContext, { manual = false, customer = 'cus_acme' as s
   };
 }
 
-test('Limits rule 6: the chosen amount is charged when credit falls below 10 USD, not at 10, and adds credit once', async (t) => {
+test('LIMIT-29: the chosen amount is charged when credit falls below 10 USD, not at 10, and adds credit once', async (t) => {
   const { desk, stripe, look, rows, purchasedUsd } = await open(t);
   desk.spend(40);
   await look();
@@ -74,7 +74,7 @@ test('Limits rule 6: the chosen amount is charged when credit falls below 10 USD
   auditLedger(desk.storage, desk.organisationId, desk.nowMs());
 });
 
-test('Limits rule 6: nothing is charged while auto top-up is off', async (t) => {
+test('LIMIT-29: nothing is charged while auto top-up is off', async (t) => {
   const { desk, stripe, look, rows } = await open(t);
   await desk.patch({ autoTopUp: { enabled: false, amount_usd: 25, stripe_customer: 'cus_acme' } });
   desk.spend(60);
@@ -82,7 +82,7 @@ test('Limits rule 6: nothing is charged while auto top-up is off', async (t) => 
   assert.deepEqual([rows(), stripe.requests], [[], []]);
 });
 
-test('Limits rule 6: two that look and charge at once charge once and add credit once', async (t) => {
+test('LIMIT-30: two that look and charge at once charge once and add credit once', async (t) => {
   const { desk, stripe, topUps, another, look, purchasedUsd } = await open(t);
   const second = await another();
   desk.spend(41);
@@ -92,7 +92,7 @@ test('Limits rule 6: two that look and charge at once charge once and add credit
   assert.deepEqual([stripe.intents.length, purchasedUsd()], [1, 25]);
 });
 
-test('Limits rule 6: a decision on credit that another top-up has changed meanwhile begins nothing', async (t) => {
+test('LIMIT-30: a decision on credit that another top-up has changed meanwhile begins nothing', async (t) => {
   const { desk, stripe, topUps, look, purchasedUsd } = await open(t);
   desk.spend(41);
   const organisation = readOrganisation(desk.storage.control, desk.organisationId);
@@ -105,7 +105,7 @@ test('Limits rule 6: a decision on credit that another top-up has changed meanwh
   assert.deepEqual([stripe.intents.length, purchasedUsd()], [1, 25]);
 });
 
-test('Limits rule 6: a charge whose answer was lost is found again, not made again; attempts are spaced', async (t) => {
+test('LIMIT-30: a charge whose answer was lost is found again, not made again; attempts are spaced', async (t) => {
   const { desk, stripe, look, rows, purchasedUsd } = await open(t);
   desk.spend(41);
   stripe.loseAnswers(true);
@@ -120,7 +120,7 @@ test('Limits rule 6: a charge whose answer was lost is found again, not made aga
   assert.deepEqual([rows(), purchasedUsd(), stripe.intents.length], [[['charged', 2]], 25, 1]);
 });
 
-test('Limits rule 6: a crash between charge and commit charges once, also after the processor forgot the key', async (t) => {
+test('LIMIT-30: a crash between charge and commit charges once, also after the processor forgot the key', async (t) => {
   const { desk, stripe, another, look, purchasedUsd } = await open(t);
   const { storage, log, nowMs } = desk;
   desk.spend(41);
@@ -138,7 +138,7 @@ test('Limits rule 6: a crash between charge and commit charges once, also after 
   assert.deepEqual([stripe.intents.length, purchasedUsd()], [1, 25]);
 });
 
-test('Limits rule 6: a card that is changed between two attempts does not make a second charge', async (t) => {
+test('LIMIT-30: a card that is changed between two attempts does not make a second charge', async (t) => {
   const { desk, stripe, topUps, another, look, purchasedUsd } = await open(t);
   const second = await another();
   desk.spend(41);
@@ -153,7 +153,7 @@ test('Limits rule 6: a card that is changed between two attempts does not make a
   assert.deepEqual([stripe.intents.length, purchasedUsd()], [1, 25]);
 });
 
-test('Limits rule 6: a declined card is told with its reason and not tried again before a day', async (t) => {
+test('LIMIT-31: a declined card is told with its reason and not tried again before a day', async (t) => {
   const { desk, stripe, look, rows, purchasedUsd } = await open(t);
   desk.spend(41);
   stripe.decline('Your card was declined.');
@@ -177,7 +177,7 @@ test('Limits rule 6: a declined card is told with its reason and not tried again
   );
 });
 
-test('Limits rule 6: a processor that is down is asked again, ever more seldom, and never charges twice', async (t) => {
+test('LIMIT-30: a processor that is down is asked again, ever more seldom, and never charges twice', async (t) => {
   const { desk, stripe, look, rows, purchasedUsd } = await open(t);
   desk.spend(41);
   stripe.fail(500);
@@ -194,7 +194,7 @@ test('Limits rule 6: a processor that is down is asked again, ever more seldom, 
   assert.deepEqual([stripe.intents.length, purchasedUsd()], [1, 25]);
 });
 
-test('Limits rule 6: without a customer, a card or a working key the top-up fails with a sentence, and no key shows', async (t) => {
+test('LIMIT-31: without a customer, a card or a working key the top-up fails with a sentence, and no key shows', async (t) => {
   for (const [prepare, customer, reason] of [
     [() => {}, null, /stripe_customer/],
     [() => {}, 'cus_unknown', /does not know this customer/],
@@ -213,7 +213,7 @@ test('Limits rule 6: without a customer, a card or a working key the top-up fail
   }
 });
 
-test('decisions §1: without STRIPE_SECRET_KEY a top-up is recorded as manual, adds its credit and charges nobody', async (t) => {
+test('LIMIT-32: without STRIPE_SECRET_KEY a top-up is recorded as manual, adds its credit and charges nobody', async (t) => {
   const { desk, stripe, look, rows, purchasedUsd } = await open(t, { manual: true, customer: null });
   desk.spend(41);
   await look();
@@ -221,7 +221,7 @@ test('decisions §1: without STRIPE_SECRET_KEY a top-up is recorded as manual, a
   assert.deepEqual([rows(), purchasedUsd(), stripe.requests], [[['manual', 1]], 25, []]);
 });
 
-test('Limits rule 6: a runaway is stopped at a hundred top-ups in 24 hours', async (t) => {
+test('LIMIT-31: a runaway is stopped at a hundred top-ups in 24 hours', async (t) => {
   const { desk, look, rows } = await open(t, { manual: true });
   for (let n = 0; n < 105; n++) {
     desk.spend(n === 0 ? 41 : 25);

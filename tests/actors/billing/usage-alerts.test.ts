@@ -44,7 +44,7 @@ const smtp = (url: string) => (desk: BillingDesk) =>
 const told = (server: MailServer) =>
   server.received.map(({ to, raw }) => `${to} ${/80 ?%|=20=25|used up/.test(raw) ? (raw.includes('used up.') ? 100 : 80) : '?'}`).sort();
 
-test('Limits rule 6: each member is written to at 80 % and at 100 % of usage, once a month each', async (t) => {
+test('LIMIT-26: each member is written to at 80 % and at 100 % of usage, once a month each', async (t) => {
   const server = await startMailServer(t);
   const { desk, look } = await open(t, smtp(server.url));
   desk.spend(3.999999);
@@ -69,7 +69,7 @@ test('Limits rule 6: each member is written to at 80 % and at 100 % of usage, on
   assert.equal(server.received.length, 6, 'and its own mails');
 });
 
-test('Limits rule 6: the mail says whose credit it is, comes from MAIL_FROM and holds nothing of another member', async (t) => {
+test('LIMIT-26: the mail says whose credit it is, comes from MAIL_FROM and holds nothing of another member', async (t) => {
   const server = await startMailServer(t);
   const { desk, look } = await open(t, smtp(server.url));
   desk.spend(5);
@@ -84,7 +84,7 @@ test('Limits rule 6: the mail says whose credit it is, comes from MAIL_FROM and 
   assert.equal(new Set(server.received.map((mail) => /^Message-ID: (.*)$/m.exec(mail.raw)?.[1])).size, 4, 'each mail has its own id');
 });
 
-test('decisions §11.7: what failed attempts cost is written about, too, and the mail does not say that credit is used up', async (t) => {
+test('LIMIT-17, LIMIT-26: what failed attempts cost is written about, too, and the mail does not say that credit is used up', async (t) => {
   const server = await startMailServer(t);
   const { desk, look } = await open(t, smtp(server.url));
   desk.spend(1);
@@ -99,7 +99,7 @@ test('decisions §11.7: what failed attempts cost is written about, too, and the
   assert.doesNotMatch(texts, /used up\.$/m);
 });
 
-test('Limits rule 6: two that look and deliver at once send each mail once', async (t) => {
+test('LIMIT-27: two that look and deliver at once send each mail once', async (t) => {
   const server = await startMailServer(t);
   const { desk, alerts, look } = await open(t, smtp(server.url));
   const { storage, log, nowMs } = desk;
@@ -109,7 +109,7 @@ test('Limits rule 6: two that look and deliver at once send each mail once', asy
   assert.deepEqual(told(server), ['ada@example.com 100', 'ada@example.com 80', 'bob@example.com 100', 'bob@example.com 80']);
 });
 
-test('Limits rule 6: a crash after the mail was handed over does not send it again', async (t) => {
+test('LIMIT-27: a crash after the mail was handed over does not send it again', async (t) => {
   const server = await startMailServer(t);
   const { desk, look, states } = await open(t, smtp(server.url));
   const { storage, log, nowMs } = desk;
@@ -129,7 +129,7 @@ test('Limits rule 6: a crash after the mail was handed over does not send it aga
   assert.deepEqual(states(), [[80, 'ada@example.com', 'sending']]);
 });
 
-test('Limits rule 6: while no server can be reached nothing is lost, and attempts are spaced and bounded', async (t) => {
+test('LIMIT-27: while no server can be reached nothing is lost, and attempts are spaced and bounded', async (t) => {
   const server = await startMailServer(t);
   const { port } = server;
   await server.close();
@@ -146,7 +146,7 @@ test('Limits rule 6: while no server can be reached nothing is lost, and attempt
   assert.deepEqual(states(), [[80, 'ada@example.com', 'sent']]);
 });
 
-test('Limits rule 6: a server that is never reached is given up on', async (t) => {
+test('LIMIT-27: a server that is never reached is given up on', async (t) => {
   const server = await startMailServer(t);
   const { port } = server;
   await server.close();
@@ -160,7 +160,7 @@ test('Limits rule 6: a server that is never reached is given up on', async (t) =
   assert.deepEqual(states(), [[80, 'ada@example.com', 'failed']]);
 });
 
-test('Limits rule 6: a recipient refused for now is tried again, one refused for good is not', async (t) => {
+test('LIMIT-27: a recipient refused for now is tried again, one refused for good is not', async (t) => {
   const server = await startMailServer(t);
   const { desk, look, states } = await open(t, smtp(server.url));
   server.refuse((to) => (to.startsWith('ada') ? 451 : 550));
@@ -176,7 +176,7 @@ test('Limits rule 6: a recipient refused for now is tried again, one refused for
   assert.deepEqual(told(server), ['ada@example.com 80']);
 });
 
-test('Limits rule 6: a mail whose connection broke while the server had it is not sent twice', async (t) => {
+test('LIMIT-27: a mail whose connection broke while the server had it is not sent twice', async (t) => {
   const server = await startMailServer(t);
   const { desk, look, states } = await open(t, smtp(server.url));
   await desk.patch({ members: ['ada@example.com'] });
@@ -190,7 +190,7 @@ test('Limits rule 6: a mail whose connection broke while the server had it is no
   assert.equal(server.received.length, 1);
 });
 
-test('Limits rule 6: who has left the organisation is not written to', async (t) => {
+test('LIMIT-26: who has left the organisation is not written to', async (t) => {
   const server = await startMailServer(t);
   const { desk, look } = await open(t, smtp(server.url));
   server.refuse(() => 451);
@@ -203,7 +203,7 @@ test('Limits rule 6: who has left the organisation is not written to', async (t)
   assert.deepEqual(told(server), ['ada@example.com 80']);
 });
 
-test('decisions §1: without SMTP_URL each mail is a file in the outbox', async (t) => {
+test('LIMIT-28: without SMTP_URL each mail is a file in the outbox', async (t) => {
   const { desk, look, states } = await open(t, ({ storage, log }) =>
     createMailer({ smtpUrl: undefined, from: FROM, outbox: storage.layout.outbox, log }),
   );
@@ -219,7 +219,7 @@ test('decisions §1: without SMTP_URL each mail is a file in the outbox', async 
   assert.deepEqual(new Set(states().map((row) => (row as unknown[])[2])), new Set(['sent']));
 });
 
-test('Privacy: the log says what became of mails, and names nobody', async (t) => {
+test('PRIVACY-14: the log says what became of mails, and names nobody', async (t) => {
   const server = await startMailServer(t);
   const { desk, look } = await open(t, smtp(server.url));
   server.refuse(() => 550);
@@ -229,7 +229,7 @@ test('Privacy: the log says what became of mails, and names nobody', async (t) =
   assert.doesNotMatch(desk.logged.join(''), /example\.com|Käse/);
 });
 
-test('Limits rule 6: usage is measured against what the month had: plan and purchases, less what earlier months owe', () => {
+test('LIMIT-26: usage is measured against what the month had: plan and purchases, less what earlier months owe', () => {
   const credit = (spent: number, plan: number, purchased: number, overdrawn: number) =>
     ({
       spentMicroUsd: spent,

@@ -35,7 +35,7 @@ async function hashOf(request: http.IncomingMessage): Promise<string> {
   return hash.digest('hex');
 }
 
-test('decisions §10: a call proves that it comes from a cell, below the address that the cell has', async (t) => {
+test('CELL-7: a call proves that it comes from a cell, below the address that the cell has', async (t) => {
   const { storage, client, listen } = await open(t);
   await listen(
     'b',
@@ -66,7 +66,7 @@ test('decisions §10: a call proves that it comes from a cell, below the address
   assert.equal((json as { bytes: string }).bytes, hash(large));
 });
 
-test('decisions §10: a cell that is unknown, away, mute or speaks at length cannot be reached', async (t) => {
+test('CELL-7: a cell that is unknown, away, mute or speaks at length cannot be reached', async (t) => {
   const { storage, client, listen } = await open(t);
   await storage.writeControl('seeCells', { cells: [{ cell: 'away', url: 'http://127.0.0.1:1', seenAtMs: 1 }] });
   await listen('mute', () => {});
@@ -84,7 +84,7 @@ test('decisions §10: a cell that is unknown, away, mute or speaks at length can
   assert.deepEqual(await call('text'), { status: 502, json: undefined });
 });
 
-test('decisions §10: a streamed body may take its time as long as it moves; its own fault ends the call', async (t) => {
+test('CELL-7: a streamed body may take its time as long as it moves; its own fault ends the call', async (t) => {
   const { client, listen } = await open(t);
   await listen('b', async (request, answer) => answer.end(JSON.stringify(await hashOf(request).catch(() => 'cut'))));
   async function* slowly() {
@@ -102,7 +102,7 @@ test('decisions §10: a streamed body may take its time as long as it moves; its
   await assert.rejects(client.call('b', 'PUT', '/', Readable.from(broken()), options), /the disk is gone/);
 });
 
-test('decisions §10: an answer that comes before the body was read ends the sending', async (t) => {
+test('CELL-7: an answer that comes before the body was read ends the sending', async (t) => {
   const { client, listen } = await open(t);
   await listen('b', (_, answer) => answer.writeHead(409).end('{"no":true}'));
   async function* endless() {

@@ -58,7 +58,7 @@ const known = (members: readonly Member[], what: (member: Member) => string, exp
     () => `${members.map(what).join(' | ')} is not ${expected}`,
   );
 
-test('decisions §10: cells find each other in Redis and take over the newer placement of each organisation', { skip }, async (t) => {
+test('CELL-6: cells find each other in Redis and take over the newer placement of each organisation', { skip }, async (t) => {
   const redis = await startRedis(t);
   const [a, b] = [join(t, 'a', redis.url), join(t, 'b', redis.url)];
   await known([a, b], cellsOf, 'a,b');
@@ -75,7 +75,7 @@ test('decisions §10: cells find each other in Redis and take over the newer pla
   assert.deepEqual([placeOf(a, ORG), placeOf(b, ORG), b.placed], ['a 2', 'a 2', [ORG]]);
 });
 
-test('decisions §10: a Redis that lost everything has the map again from the control files; without it they hold', { skip }, async (t) => {
+test('CELL-6: a Redis that lost everything has the map again from the control files; without it they hold', { skip }, async (t) => {
   const redis = await startRedis(t);
   const [a, b] = [join(t, 'a', redis.url), join(t, 'b', redis.url)];
   await b.storage.writeControl('placeOrganisation', { organisationId: ORG, cell: 'b', version: 3, nowMs });
@@ -105,7 +105,7 @@ test('decisions §10: a Redis that lost everything has the map again from the co
   await known([late], (member) => `${placeOf(member, ORG)} ${cellsOf(member)}`, 'b 3 a,b,c');
 });
 
-test('decisions §10: Redis learns no address and forges nothing: what another key sealed, or moved about, is not believed', {
+test('CELL-5, CELL-6: Redis learns no address and forges nothing: what another key sealed, or moved about, is not believed', {
   skip,
 }, async (t) => {
   const redis = await startRedis(t);

@@ -217,7 +217,7 @@ const OPERATIONS = 24;
 const kill = fc.record({ operation: fc.nat({ max: OPERATIONS }), after: fc.boolean() });
 const story = fc.record({ source: fc.array(kill, { maxLength: 5 }), target: fc.array(kill, { maxLength: 3 }), rival: fc.boolean() });
 
-test('decisions §10, move org: whichever cell dies, and whenever, at most one copy takes writes and nothing acknowledged is lost', async (t) => {
+test('CELL-9: whichever cell dies, and whenever, at most one copy takes writes and nothing acknowledged is lost', async (t) => {
   await travel(t, (traveller) =>
     fc.assert(
       fc.asyncProperty(story, (one) => traveller.survive(one)),
@@ -226,7 +226,7 @@ test('decisions §10, move org: whichever cell dies, and whenever, at most one c
   );
 });
 
-test('decisions §10, move org: each moment of a move is a good one to die', async (t) => {
+test('CELL-9: each moment of a move is a good one to die', async (t) => {
   await travel(t, async (traveller) => {
     for (let moment = 0; moment < 2 * OPERATIONS; moment += scaled(1, 11)) {
       const operation = Math.floor(moment / 2);

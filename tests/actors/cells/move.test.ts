@@ -23,7 +23,7 @@ import {
 
 const SEALED = (error: unknown): boolean => error instanceof StorageError && error.code === 'sealed' && error.retryable;
 
-test('decisions §10, move org: an organisation arrives with its file, its uploads and its keys, and is emptied where it was', async (t) => {
+test('CELL-8: an organisation arrives with its file, its uploads and its keys, and is emptied where it was', async (t) => {
   const desk = await openDesk(t, { threads: true });
   const { a, b, organisationId, appId, keys } = desk;
   // Larger than a piece, so that it travels in several.
@@ -61,7 +61,7 @@ test('decisions §10, move org: an organisation arrives with its file, its uploa
   await assert.rejects(issueCode(a, desk, 'too late'), SEALED);
 });
 
-test('decisions §10, move org: an organisation that comes back is seen by connections from before it left', async (t) => {
+test('CELL-8: an organisation that comes back is seen by connections from before it left', async (t) => {
   const desk = await openDesk(t);
   const { a, b, organisationId } = desk;
   const reader = a.storage.organisation(organisationId);
@@ -87,7 +87,7 @@ test('decisions §10, move org: an organisation that comes back is seen by conne
   assert.equal(uploadIds(b, organisationId).length, 3);
 });
 
-test('decisions §10, move org: turns that run get to end, while no new one is opened', async (t) => {
+test('CELL-8: turns that run get to end, while no new one is opened', async (t) => {
   const desk = await openDesk(t);
   const { a, organisationId } = desk;
   let alive = true;
@@ -113,7 +113,7 @@ test('decisions §10, move org: turns that run get to end, while no new one is o
   assert.deepEqual(new Set(asked), new Set(['node~12345678']));
 });
 
-test('decisions §10, move org: what the other cell will not have stays, and is not sealed', async (t) => {
+test('CELL-12: what the other cell will not have stays, and is not sealed', async (t) => {
   const desk = await openDesk(t);
   const { a, b, organisationId } = desk;
   const stranger = await openCell(t, 'c', { masterKey: Buffer.alloc(32, 7).toString('base64') });
@@ -133,7 +133,7 @@ test('decisions §10, move org: what the other cell will not have stays, and is 
   assert.deepEqual(uploadIds(b, organisationId), []);
 });
 
-test('decisions §10, move org: a move that cannot get on is given up, and the organisation takes writes again', async (t) => {
+test('CELL-12: a move that cannot get on is given up, and the organisation takes writes again', async (t) => {
   const desk = await openDesk(t);
   const { a, b, organisationId } = desk;
   // It lets the organisation come, and cannot take its files.
@@ -153,7 +153,7 @@ test('decisions §10, move org: a move that cannot get on is given up, and the o
   assert.equal(uploadIds(b, organisationId)[0], id);
 });
 
-test('POST /orgs/:org/move/abort: until the map is switched the move is undone on both cells; after that it is refused', async (t) => {
+test('CELL-12: until the map is switched the move is undone on both cells; after that it is refused', async (t) => {
   const desk = await openDesk(t);
   const { a, b, organisationId } = desk;
   await upload(a, desk, Buffer.from('one'));
@@ -192,7 +192,7 @@ test('POST /orgs/:org/move/abort: until the map is switched the move is undone o
   await assert.rejects(moves.abort(organisationId), (error) => error instanceof Refusal && error.code === 'conflict');
 });
 
-test('POST /orgs/:org/move: what is asked for twice is one move; what cannot be is said', async (t) => {
+test('CELL-11: what is asked for twice is one move; what cannot be is said', async (t) => {
   const { a, b, organisationId } = await openDesk(t);
   b.arriving.offer = () => Promise.reject(new Error('later'));
   const moves = a.node();

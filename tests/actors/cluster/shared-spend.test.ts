@@ -31,7 +31,7 @@ function charge({ a, organisationId, clock }: Cell, usd: number, where = organis
   writer.close();
 }
 
-test('Cluster, Limits rules 5 and 9: a charge at one node uses up credit and the ceiling at another, credit added there counts here', async (t) => {
+test('CLUSTER-24: a charge at one node uses up credit and the ceiling at another, credit added there counts here', async (t) => {
   const cell = await openCell(t);
   const { organisationId, nowMs, b } = cell;
   const here = billingOf(t, cell, cell.a, 4);
@@ -60,7 +60,7 @@ test('Cluster, Limits rules 5 and 9: a charge at one node uses up credit and the
   assert.deepEqual(cell.announced, ['charged', 'charged', 'charged'], 'what costs nothing is not told');
 });
 
-test('Cluster, Limits rule 9: charges that were not heard of are found by adding up the rows again, and none counts twice', async (t) => {
+test('CLUSTER-24: charges that were not heard of are found by adding up the rows again, and none counts twice', async (t) => {
   const cell = await openCell(t);
   const { nowMs } = cell;
   const autoTopUp = { enabled: false, amount_usd: 10 };

@@ -28,7 +28,7 @@ async function refusal(embedder: Embedder, texts: readonly string[] = ['a']): Pr
   return error;
 }
 
-test('EMBEDDING_MODEL: texts are sent in OpenAI’s form with the key, vectors come back in order, in base64 or as numbers', async (t) => {
+test('MODEL-27: texts are sent in OpenAI’s form with the key, vectors come back in order, in base64 or as numbers', async (t) => {
   const { server, embedder } = await open(t, { apiKey: 'sk-1' });
   server.answer = (_, res) => sendVectors(res, [base64Of([1, -0.5]), [0.25, 2]]);
   assert.deepEqual(
@@ -57,7 +57,7 @@ test('EMBEDDING_MODEL: texts are sent in OpenAI’s form with the key, vectors c
   assert.equal(server.asked.length, 2, 'nothing is asked for nothing');
 });
 
-test('EMBEDDING_MODEL: batches are bounded in texts and characters', async (t) => {
+test('MODEL-27: batches are bounded in texts and characters', async (t) => {
   const { server, embedder } = await open(t);
   const many = Array.from({ length: BATCH_TEXTS_MAX * 2 + 1 }, (_, index) => `text ${index}`);
   assert.equal((await embedder.embed(many)).length, many.length);
@@ -74,7 +74,7 @@ test('EMBEDDING_MODEL: batches are bounded in texts and characters', async (t) =
   );
 });
 
-test('EMBEDDING_MODEL: a busy server is asked again at most twice, after the time that it names', async (t) => {
+test('MODEL-27: a busy server is asked again at most twice, after the time that it names', async (t) => {
   const { server, embedder } = await open(t, { retryMs: 600_000 });
   for (const status of [429, 503]) {
     const before = server.asked.length;
@@ -90,7 +90,7 @@ test('EMBEDDING_MODEL: a busy server is asked again at most twice, after the tim
   assert.equal(server.asked.length - before, 3);
 });
 
-test('EMBEDDING_MODEL: other refusals are told at once, and whether they are about the texts', async (t) => {
+test('MODEL-27: other refusals are told at once, and whether they are about the texts', async (t) => {
   const { server, embedder } = await open(t, { apiKey: 'sk-secret' });
   for (const [status, about] of [
     [400, 'texts'],
@@ -113,7 +113,7 @@ test('EMBEDDING_MODEL: other refusals are told at once, and whether they are abo
   assert.match((await refusal(embedder)).message, /could not be asked: the connection failed/);
 });
 
-test('EMBEDDING_MODEL: an answer that cannot be used is refused with what is wrong with it', async (t) => {
+test('MODEL-27: an answer that cannot be used is refused with what is wrong with it', async (t) => {
   const { server, embedder } = await open(t);
   const wrong: readonly (readonly [readonly (readonly number[] | string)[], RegExp])[] = [
     [[[1, 2], [1]], /vectors of 2 and 1 numbers for one model/],
@@ -140,7 +140,7 @@ test('EMBEDDING_MODEL: an answer that cannot be used is refused with what is wro
   assert.match((await refusal(embedder, texts)).message, /vectors of 1 and 2 numbers/, 'batches are compared, too');
 });
 
-test('EMBEDDING_MODEL: a signal ends the wait, with its own reason', async (t) => {
+test('MODEL-27: a signal ends the wait, with its own reason', async (t) => {
   const { server, embedder } = await open(t);
   server.answer = () => {};
   const controller = new AbortController();
@@ -152,7 +152,7 @@ test('EMBEDDING_MODEL: a signal ends the wait, with its own reason', async (t) =
   await assert.rejects(embedder.embed(['a'], AbortSignal.timeout(50)), /aborted/);
 });
 
-test('EMBEDDING_MODEL: an independent compatible server is understood, too', async (t) => {
+test('MODEL-27: an independent compatible server is understood, too', async (t) => {
   const mock = await LLMock.create({ port: 0 });
   t.after(() => mock.stop());
   const embedder = createEmbedder({ baseUrl: `${mock.url}/v1`, apiKey: 'sk-test', model: 'text-embedding-3-small', retryMs: 1 });

@@ -65,7 +65,7 @@ async function rawEndpoint(
   return { url: `http://127.0.0.1:${(server.address() as AddressInfo).port}/a?secret=1`, heads, connections: () => connections };
 }
 
-test('HTTP action: an endpoint receives what was meant, for some hundred fuzzed templates', async (t) => {
+test('CALL-1: an endpoint receives what was meant, for some hundred fuzzed templates', async (t) => {
   const all: { url: string; headers: Record<string, unknown>; body: string }[] = [];
   const site = await startSite(t, (req, res) => {
     const chunks: Buffer[] = [];
@@ -106,7 +106,7 @@ test('HTTP action: an endpoint receives what was meant, for some hundred fuzzed 
   assert.equal(site.requests.length, sent);
 });
 
-test('HTTP action: an answer below 300 is a success, whatever it holds', async (t) => {
+test('CALL-6: an answer below 300 is a success, whatever it holds', async (t) => {
   const bodies: Record<string, (string | Buffer | undefined)[]> = {
     '/json': ['application/json', '{"a":1}'],
     '/text': ['text/plain', 'All fine'],
@@ -123,7 +123,7 @@ test('HTTP action: an answer below 300 is a success, whatever it holds', async (
   await until(async () => (await site.openSockets()) === 0);
 });
 
-test('HTTP action: gzip, deflate and br are read; another encoding and broken bytes leave the outcome unknown', async (t) => {
+test('CALL-7: gzip, deflate and br are read; another encoding and broken bytes leave the outcome unknown', async (t) => {
   const plain = Buffer.from(JSON.stringify({ words: 'word '.repeat(2_000) }));
   const answers: Record<string, [string, Buffer]> = {
     '/gzip': ['gzip', gzipSync(plain)],
@@ -148,7 +148,7 @@ test('HTTP action: gzip, deflate and br are read; another encoding and broken by
   assertReason(await call(`${site.url}/lie`), 'unknown', /compressed in a way that could not be read/);
 });
 
-test('HTTP action: more than the limit is not read: declared, streamed, or grown from a small compressed body', async (t) => {
+test('CALL-7: more than the limit is not read: declared, streamed, or grown from a small compressed body', async (t) => {
   const bomb = gzipSync(Buffer.alloc(64 * 1024 * 1024));
   const site = await startSite(t, (req, res) => {
     if (req.url === '/declared') res.writeHead(200, { 'Content-Length': 10_000_000 }).flushHeaders();
@@ -165,7 +165,7 @@ test('HTTP action: more than the limit is not read: declared, streamed, or grown
   await until(async () => (await site.openSockets()) === 0);
 });
 
-test('HTTP action: a redirect is not followed and fails, and so does every status of 400 and above, with its body', async (t) => {
+test('CALL-6: a redirect is not followed and fails, and so does every status of 400 and above, with its body', async (t) => {
   const site = await startSite(t, (req, res) => {
     const status = Number((req.url ?? '').slice(1));
     res.writeHead(status, { Location: '/200' }).end(status === 304 ? '' : `{"why":${status}}`);
@@ -183,14 +183,14 @@ test('HTTP action: a redirect is not followed and fails, and so does every statu
   assert.equal(site.requests.length, 12);
 });
 
-test('HTTP action: a definite status stays one although its body breaks off', async (t) => {
+test('CALL-6: a definite status stays one although its body breaks off', async (t) => {
   const { url } = await rawEndpoint(t, (socket) => socket.end('HTTP/1.1 500 Oops\r\nContent-Length: 100\r\n\r\nhalf'));
   const outcome = await call(url);
   assertReason(outcome, 'failed', /answered with status 500/);
   assert.deepEqual(outcome.kind === 'failed' && outcome.answer, { status: 500, body: '' });
 });
 
-test('HTTP action: the time is for everything: no head, a slow body, slow bytes of a head', async (t) => {
+test('CALL-7: the time is for everything: no head, a slow body, slow bytes of a head', async (t) => {
   const drip = (socket: Socket, bytes: string) => {
     const timer = setInterval(() => socket.write(bytes), 20);
     socket.on('close', () => clearInterval(timer));
@@ -210,7 +210,7 @@ test('HTTP action: the time is for everything: no head, a slow body, slow bytes 
   }
 });
 
-test('HTTP action: a call is sent once, also when the endpoint closes without an answer, for every method', async (t) => {
+test('CALL-4: a call is sent once, also when the endpoint closes without an answer, for every method', async (t) => {
   const behaviours: Record<string, (socket: Socket) => void> = {
     closed: (socket) => socket.end(),
     reset: (socket) => socket.resetAndDestroy(),
@@ -232,7 +232,7 @@ test('HTTP action: a call is sent once, also when the endpoint closes without an
   }
 });
 
-test('HTTP action: each call has a connection of its own, though the endpoint would keep it', async (t) => {
+test('CALL-4: each call has a connection of its own, though the endpoint would keep it', async (t) => {
   const endpoint = await rawEndpoint(t, (socket) =>
     socket.write('HTTP/1.1 200 OK\r\nConnection: keep-alive\r\nContent-Length: 2\r\n\r\n{}'),
   );
@@ -241,7 +241,7 @@ test('HTTP action: each call has a connection of its own, though the endpoint wo
   assert.equal(endpoint.connections(), 5);
 });
 
-test('HTTP action: what was not sent has failed: refused, not found, no TLS, a private address', async (t) => {
+test('CALL-5: what was not sent has failed: refused, not found, no TLS, a private address', async (t) => {
   const { url, heads } = await rawEndpoint(t, (socket) => socket.end());
   const closedPort = await new Promise<number>((resolve) => {
     const server = createServer().listen(0, '127.0.0.1', () => {
@@ -275,13 +275,13 @@ test('HTTP action: what was not sent has failed: refused, not found, no TLS, a p
   assert.equal(heads.filter((head) => head.startsWith('GET')).length, 0);
 });
 
-test('HTTP action: a name that is never found ends in time, as failed', async () => {
+test('CALL-5: a name that is never found ends in time, as failed', async () => {
   const guard = createAddressGuard({ allowPrivate: false, resolve: () => new Promise(() => {}) });
   const outcome = await createHttpActionCaller({ guard }).call(requestTo('https://api.shop.example/'), { ...OPTIONS, timeoutMs: 100 });
   assertReason(outcome, 'failed', /did not answer completely within 1 seconds/);
 });
 
-test('HTTP action: the end of the caller, or of its signal, ends what is out as unknown and what comes as failed', async (t) => {
+test('CALL-5, CALL-7: the end of the caller, or of its signal, ends what is out as unknown and what comes as failed', async (t) => {
   const endpoint = await rawEndpoint(t, () => {});
   const own = createHttpActionCaller({ guard: OPEN_GUARD });
   const stop = new AbortController();

@@ -26,7 +26,7 @@ for (const [shape, body] of [
   ['many small objects', filled('{"a":1,"b":"2"}')],
   ['text that is no JSON', 'not json '.repeat(100_000)],
 ] as const) {
-  test(`decisions §8: a megabyte of ${shape} is cut off the event loop, to what it would be cut to there`, async (t) => {
+  test(`CALL-10: a megabyte of ${shape} is cut off the event loop, to what it would be cut to there`, async (t) => {
     const it = cutter(t);
     // The thread is made at the first call.
     await it.shown(SHOWN, { status: 200, body: filled('1') }, [SECRET]);
@@ -41,20 +41,20 @@ for (const [shape, body] of [
   });
 }
 
-test('decisions §8: credentials are hidden in a large answer, too', async (t) => {
+test('CALL-9, CALL-10: credentials are hidden in a large answer, too', async (t) => {
   const body = JSON.stringify({ echoed: SECRET, filling: 'x'.repeat(100_000) });
   const shown = await cutter(t).shown(SHOWN, { status: 200, body }, [SECRET, undefined]);
   assert.ok(!shown.includes(SECRET) && shown.includes('[hidden]'));
 });
 
-test('decisions §8: a large answer that cannot be read is told as such, and the call stays made', async (t) => {
+test('CALL-10: a large answer that cannot be read is told as such, and the call stays made', async (t) => {
   const it = cutter(t);
   await it.close();
   const shown = await it.shown(SHOWN, { status: 200, body: filled('1') }, []);
   assert.match(shown, /The call was made and answered/);
 });
 
-test('decisions §8: an error page of a megabyte of spaces keeps nobody waiting', () => {
+test('CALL-10: an error page of a megabyte of spaces keeps nobody waiting', () => {
   const clock = threadClock();
   const before = clock().ranMs;
   const error = shownError('It failed.', { status: 500, body: ' x'.repeat(HTTP_ACTION_ANSWER_MAX_BYTES / 2) }, hiderOf([SECRET]));

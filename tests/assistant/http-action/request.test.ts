@@ -37,7 +37,7 @@ function credentialsOf({ headers, url }: ActionRequest): Record<string, string> 
   return Object.fromEntries([...own, ...[...url.searchParams].map(([name, value]) => [`?${name}`, value] as const)]);
 }
 
-test('POST /actions rules 2 and 3: token and shared key go where the action says, beside each other', () => {
+test('CALL-2: token and shared key go where the action says, beside each other', () => {
   const token = { auth: 'user' } as const;
   const table: readonly [Parameters<typeof definitionOf>[0], Record<string, string>][] = [
     [{}, {}],
@@ -86,7 +86,7 @@ test('POST /actions rules 2 and 3: token and shared key go where the action says
   assert.equal(rendered(definitionOf({ ...token, auth_name: 'header:User-Agent' })).headers['user-agent'], TOKEN);
 });
 
-test('HTTP action: every request says what it takes and which call it is; a receipt and a body add their headers', () => {
+test('CALL-3: every request says what it takes and which call it is; a receipt and a body add their headers', () => {
   const read = rendered(definitionOf(), {}, { sharedKey: 'x', userToken: 'y' });
   assert.deepEqual(read.headers, {
     accept: 'application/json',
@@ -102,7 +102,7 @@ test('HTTP action: every request says what it takes and which call it is; a rece
   assert.equal(result.request.body, '{}');
 });
 
-test('HTTP action: without the token or the key that it needs nothing is made', () => {
+test('CALL-2: without the token or the key that it needs nothing is made', () => {
   const user = definitionOf({ auth: 'user' });
   for (const userToken of [undefined, '']) {
     const result = renderRequest(user, {}, { ...CREDENTIALS, userToken });
@@ -112,7 +112,7 @@ test('HTTP action: without the token or the key that it needs nothing is made', 
   assert.deepEqual(keyed, { ok: false, reason: 'The action waits for a shared key that a person enters in the console.' });
 });
 
-test('HTTP action: a credential cannot end its header or its cookie', () => {
+test('CALL-2: a credential cannot end its header or its cookie', () => {
   for (const bad of ['secret\r\nX-Evil: 1', 'secret\nb', 'secret\0b', 'sécret', '日本', ' secret', 'secret ', 'secret\u{7f}']) {
     refused(definitionOf({ auth: 'user', auth_name: 'header:X-User' }), {}, /token holds characters that a header cannot carry/, {
       userToken: bad,
@@ -128,7 +128,7 @@ test('HTTP action: a credential cannot end its header or its cookie', () => {
   assert.deepEqual([...query.url.searchParams], [['t', 'a&b=c#d\r\n é']]);
 });
 
-test('HTTP action: a credential of the query has its name to itself, whatever a parameter names', () => {
+test('CALL-2: a credential of the query has its name to itself, whatever a parameter names', () => {
   const params = [{ name: 'field' }];
   const definition = definitionOf({
     auth: 'user',
@@ -140,7 +140,7 @@ test('HTTP action: a credential of the query has its name to itself, whatever a 
   assert.equal(rendered(definition, { field: 'T' }).url.search, '?T=1&t=user-token');
 });
 
-test('HTTP action: a value in the path is one component; one that is a path of its own is refused', () => {
+test('CALL-1: a value in the path is one component; one that is a path of its own is refused', () => {
   const definition = definitionOf({ params: [{ name: 'id' }], url_template: 'https://api.shop.example/v1/{{param.id}}/lines' });
   const kept: Record<string, string> = {
     'a/b': 'a%2Fb',
@@ -166,7 +166,7 @@ test('HTTP action: a value in the path is one component; one that is a path of i
   assert.equal(rendered(beside, { id: '2f' }).url.pathname, '/.2f/%252f');
 });
 
-test('HTTP action: what was left out takes its pair of the query and its member of the body with it', () => {
+test('CALL-1: what was left out takes its pair of the query and its member of the body with it', () => {
   const params = [{ name: 'q' }, { name: 'page', type: 'number' }, { name: 'tags', type: 'array' }, { name: 'urgent', type: 'boolean' }];
   const definition = definitionOf({
     ...WRITE,

@@ -19,7 +19,7 @@ const orders = Array.from({ length: 7 }, (_, at) => ({
   note: null,
 }));
 
-test('HTTP action: result_path leads into objects and lists, and says so when there is nothing', () => {
+test('CALL-8: result_path leads into objects and lists, and says so when there is nothing', () => {
   const answer = { data: { pages: [{ items: [1, 2] }], empty: [], none: null, count: 0 }, 'x-y': 'z' };
   const table: [string, unknown][] = [
     ['data.pages.0.items', [1, 2]],
@@ -42,7 +42,7 @@ test('HTTP action: result_path leads into objects and lists, and says so when th
   for (const [path, expected] of table) assert.deepEqual(shown(answer, { result_path: path }), expected, path);
 });
 
-test('HTTP action: result_fields picks of an object, or of each object of a list, dotted names included', () => {
+test('CALL-8: result_fields picks of an object, or of each object of a list, dotted names included', () => {
   const fields = ['id', 'total.amount', 'tags.1', 'missing', 'note'];
   assert.deepEqual(shown(orders[3], { result_fields: fields }), { id: 3, 'total.amount': '3.00', 'tags.1': 'b', note: null });
   assert.deepEqual(shown([orders[0], 'text', 5, null, [1]], { result_fields: ['id'] }), [{ id: 0 }, 'text', 5, null, [1]]);
@@ -50,7 +50,7 @@ test('HTTP action: result_fields picks of an object, or of each object of a list
   assert.deepEqual(shown('text', { result_fields: ['length'] }), 'text');
 });
 
-test('HTTP action: result_limit cuts a list and says how many there were', () => {
+test('CALL-8: result_limit cuts a list and says how many there were', () => {
   assert.deepEqual(shown(orders, { result_fields: ['id'], result_limit: 2 }), { total: 7, shown: 2, items: [{ id: 0 }, { id: 1 }] });
   assert.deepEqual(
     shown(orders, { result_fields: ['id'], result_limit: 7 }),
@@ -59,7 +59,7 @@ test('HTTP action: result_limit cuts a list and says how many there were', () =>
   assert.deepEqual(shown({ orders }, { result_limit: 1 }), { orders }, 'a list inside of what is shown is not cut');
 });
 
-test('HTTP action: text that is no JSON is a string, nothing is its status, and bytes are no text', () => {
+test('CALL-8: text that is no JSON is a string, nothing is its status, and bytes are no text', () => {
   const body = (text: string, status = 200) => JSON.parse(shownResult(SHOWN, { status, body: text }, bare));
   assert.equal(body('<p>Sign in</p>'), '<p>Sign in</p>');
   assert.equal(body('{"a":'), '{"a":');
@@ -71,7 +71,7 @@ test('HTTP action: text that is no JSON is a string, nothing is its status, and 
   assert.equal(body('null'), null);
 });
 
-test('Limits: whatever an endpoint answers, the model sees JSON of at most 16 KB', () => {
+test('CALL-8: whatever an endpoint answers, the model sees JSON of at most 16 KB', () => {
   const size = (value: unknown) => Buffer.byteLength(shownResult(SHOWN, { status: 200, body: JSON.stringify(value) }, bare));
   const cruel: unknown[] = [
     'x'.repeat(900_000),
@@ -100,7 +100,7 @@ test('Limits: whatever an endpoint answers, the model sees JSON of at most 16 KB
   );
 });
 
-test('HTTP action: what was cut ends in an ellipsis and says how much is left out', () => {
+test('CALL-8: what was cut ends in an ellipsis and says how much is left out', () => {
   const cut = shown({ text: 'x'.repeat(20_000), list: Array.from({ length: 80 }, () => 'y'.repeat(400)) }) as {
     text: string;
     list: string[];
@@ -111,7 +111,7 @@ test('HTTP action: what was cut ends in an ellipsis and says how much is left ou
   assert.deepEqual(shown(small), small, 'what fits is whole');
 });
 
-test('HTTP action: a credential that the endpoint sends back is hidden in values, keys, numbers, text and errors', () => {
+test('CALL-9: a credential that the endpoint sends back is hidden in values, keys, numbers, text and errors', () => {
   const token = 'tok/en+"1234';
   const hide = hiderOf([token, '987654', undefined, 'abc']);
   const body = JSON.stringify({
@@ -138,7 +138,7 @@ test('HTTP action: a credential that the endpoint sends back is hidden in values
   assert.doesNotMatch(shownError('It failed.', { status: 401, body: long }, hide), /tok/);
 });
 
-test('Limits: an error has at most 500 characters', () => {
+test('CALL-8: an error has at most 500 characters', () => {
   assert.equal(shownError('It failed.', undefined, bare), 'It failed.');
   assert.equal(shownError('It failed.', { status: 500, body: ' \n ' }, bare), 'It failed.');
   assert.equal(shownError('It failed.', { status: 500, body: 'a\n\n b' }, bare), 'It failed. It said: a b');

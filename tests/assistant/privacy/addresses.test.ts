@@ -105,7 +105,7 @@ const SPELLINGS = [
   '![](030)[a]X',
 ] as const;
 
-describe('decisions §9: no value inside an address', () => {
+describe('PRIVACY-11: no value inside an address', () => {
   for (const spelling of SPELLINGS) {
     test(JSON.stringify(spelling), () => {
       for (const placeholder of PLACEHOLDERS) {

@@ -8,7 +8,7 @@ function found(text: string, region?: string, label?: string): string[] {
   return findPersonalData(text, region === undefined ? [] : [region], label).map(({ kind, value }) => `${kind} ${value}`);
 }
 
-describe('Privacy (decisions §9): e-mail addresses', () => {
+describe('PRIVACY-1: e-mail addresses', () => {
   const cases: [text: string, ...values: string[]][] = [
     ['Write to anna@example.com.', 'anna@example.com'],
     ["o'brien+x@mail.co.uk, 'a@b.de' <c@d.org>", "o'brien+x@mail.co.uk", 'a@b.de', 'c@d.org'],
@@ -35,7 +35,7 @@ describe('Privacy (decisions §9): e-mail addresses', () => {
   });
 });
 
-describe('Privacy (decisions §9): phone numbers', () => {
+describe('PRIVACY-3: phone numbers', () => {
   const taken: [text: string, region: string | undefined, ...values: string[]][] = [
     ['call me at 030 12345678', 'DE', '030 12345678'],
     ['Meine Nummer ist 0176 1234 5678', 'DE', '0176 1234 5678'],
@@ -133,7 +133,7 @@ describe('Privacy (decisions §9): phone numbers', () => {
   });
 });
 
-describe('Privacy (decisions §9): cards and IBANs', () => {
+describe('PRIVACY-2: cards and IBANs', () => {
   test('cards by issuer, length, grouping and Luhn', () => {
     const cards = `4111111111111111 | 4111 1111 1111 1111 | 4111-1111-1111-1111 | 378282246310005 | 3782 822463 10005 | 5555555555554444
       2223003122003222 | 6011111111111117 | 30569309025904 | 3056 930902 5904 | 3530111333300000 | 6759649826438453 | 4222222222222`
@@ -145,7 +145,7 @@ describe('Privacy (decisions §9): cards and IBANs', () => {
   const CARD = '4111111111111111';
   const inGroups = (separator: string) => ['4111', '1111', '1111', '1111'].join(separator);
 
-  test('decisions §11.6: separators of a card are any, and mixed', () => {
+  test('PRIVACY-2: separators of a card are any, and mixed', () => {
     const spaces = ['\u00a0', '\u2009', '\u202f', '\u2007', '\u3000', '  ', '\t', '\u200b', '\u00ad'];
     const dashes = ['-', '\u2010', '\u2011', '\u2012', '\u2013', '\u2014', '\u2212'];
     for (const separator of [...spaces, ...dashes, '.', '_', '/', '\n', '\r\n', ' \n', ' - ', ' – ']) {
@@ -156,7 +156,7 @@ describe('Privacy (decisions §9): cards and IBANs', () => {
     for (const card of others.split(' | ')) assert.deepEqual(found(`Card: ${card}, exp 12/27`), [`card ${card}`]);
   });
 
-  test('decisions §11.6: before a number may stand any punctuation', () => {
+  test('PRIVACY-2: before a number may stand any punctuation', () => {
     for (const before of [
       'Card no.',
       'card=',
@@ -224,7 +224,7 @@ describe('Privacy (decisions §9): cards and IBANs', () => {
     for (const iban of ibans) assert.deepEqual(found(`IBAN ${iban} bitte 12`), [`iban ${iban}`]);
   });
 
-  test('decisions §11.6: separators of an IBAN are any, and what stands before it, too', () => {
+  test('PRIVACY-2: separators of an IBAN are any, and what stands before it, too', () => {
     const parts = ['DE89', '3704', '0044', '0532', '0130', '00'];
     for (const separator of ['.', '-', '\u2013', '_', '/', '  ', '\u2009', '\u202f', '\n', '\r\n', ' - ']) {
       const iban = parts.join(separator);
@@ -246,7 +246,7 @@ describe('Privacy (decisions §9): cards and IBANs', () => {
     }
     return String((10 - (sum % 10)) % 10);
   };
-  test('decisions §11.6: any card in groups of four is found, whatever separates and surrounds it', () => {
+  test('PRIVACY-2: any card in groups of four is found, whatever separates and surrounds it', () => {
     const before = fc.constantFrom('', 'Card no.', '?pan=', 'x: ', '#', '(', '\n', 'é ', '12/27 ');
     fc.assert(
       fc.property(
@@ -276,7 +276,7 @@ describe('Privacy (decisions §9): cards and IBANs', () => {
   });
 });
 
-describe('Privacy (decisions §9): what findings are', () => {
+describe('PRIVACY-1: what findings are', () => {
   test('text that looks like a placeholder is found as text', () => {
     assert.deepEqual(found('⟦email_1⟧ ⟦foo_99⟧ ⟦email⟧ ⟦⟦card_0⟧'), ['text ⟦email_1⟧', 'text ⟦foo_99⟧', 'text ⟦card_0⟧']);
   });
@@ -298,7 +298,7 @@ describe('Privacy (decisions §9): what findings are', () => {
     );
   });
 
-  test('hostile text of 16 KB is searched in time that grows with its length', () => {
+  test('PRIVACY-6: hostile text of 16 KB is searched in time that grows with its length', () => {
     for (const piece of ['00 ', '1 ', '+1(', '4111 ', 'DE89 ', 'a.1@', '1.', '(11) 9', '⟦email_']) {
       const text = piece.repeat(16_384 / piece.length);
       // Processor time: the machine may be busy with other things.

@@ -45,7 +45,7 @@ const PIECES = [
   '⟦email_1⟧',
 ];
 
-describe('Privacy (decisions §9): hostile requests', () => {
+describe('PRIVACY-6: hostile requests', () => {
   for (const label of [` order${filled('#', 4_300)}x`, filled('\tid', 4_300), filled('telef', 4_300), filled('id ', 4_300)]) {
     test(`a name of 4,300 characters over hundreds of numbers: ${JSON.stringify(label.slice(0, 10))}…`, () => {
       const numbers = Array.from({ length: 380 }, (_, index) => 1_000_000 + index);

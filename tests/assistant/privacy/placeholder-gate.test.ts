@@ -33,7 +33,7 @@ const split = fc.tuple(text, fc.array(fc.nat(), { maxLength: 12 })).map(([whole,
 /** With every placeholder of a known kind as it is inside an address; which of them are is told in addresses.test.ts. */
 const numberless = (words: string) => words.replace(RESTORABLE, (placeholder) => placeholder.replace(/_\d+/, ''));
 
-describe('PlaceholderGate (decisions §9: placeholders split across model chunks)', () => {
+describe('PRIVACY-9: placeholders that are split across chunks of the model', () => {
   test('any split of any text says the same text, but for placeholders inside addresses', () => {
     fc.assert(
       fc.property(split, ({ whole, deltas }) => {

@@ -39,7 +39,7 @@ const writing = fc
   )
   .map((parts) => parts.join(''));
 
-describe('PlaceholderTable (decisions §9)', () => {
+describe('PRIVACY-7, PRIVACY-8, PRIVACY-10: PlaceholderTable', () => {
   test('values are numbered per kind, and the same value keeps its number', () => {
     const table = new PlaceholderTable();
     const text = conceal(table, 'a@b.de, +49 30 901820, c@d.de, a@b.de, 4111111111111111, DE89370400440532013000');
@@ -109,7 +109,7 @@ describe('PlaceholderTable (decisions §9)', () => {
   });
 });
 
-describe('rewriteStrings', () => {
+describe('PRIVACY-4: rewriteStrings', () => {
   const upper = (text: string) => text.toUpperCase();
 
   test('strings at any depth are rewritten with the name of their field, and everything else stays', () => {
@@ -150,7 +150,7 @@ describe('rewriteStrings', () => {
   });
 });
 
-test('regionOfLocale: the country of a locale, the likeliest when it names none', () => {
+test('PRIVACY-3: a number is judged for the country of its locale, the likeliest when it names none', () => {
   const cases = { 'de-AT': 'AT', de: 'DE', en: 'US', 'zh-Hant-TW': 'TW', 'xx_!': undefined, '': undefined };
   for (const [locale, region] of Object.entries(cases)) assert.equal(regionOfLocale(locale), region, locale);
   assert.equal(regionOfLocale(undefined), undefined);

@@ -63,7 +63,7 @@ function useOf({ description = '' }: Schema, path: string, kind: string | undefi
   return /\.(?:target|channels\.value)$/.test(path) ? (USES[kind ?? ''] ?? 'words') : 'words';
 }
 
-describe('decisions §9: component bodies', () => {
+describe('PRIVACY-11: component bodies', () => {
   test('a placeholder alone stays where a person reads it or uses it as it is, and in no field that holds an address', () => {
     const seen = { address: 0, phone: 0, email: 0, words: 0 };
     for (const kind of ['email', 'phone', 'iban']) {

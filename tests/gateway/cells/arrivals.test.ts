@@ -18,7 +18,7 @@ function form(bytes: Uint8Array, field = 'piece'): { body: Buffer; headers: Reco
   };
 }
 
-test('decisions §10, move org: what does not come from a cell, or is no move of an organisation, is refused', async (t) => {
+test('CELL-13: what does not come from a cell, or is no move of an organisation, is refused', async (t) => {
   const { b } = await openDesk(t);
   const base = `${b.client.url('b')}/cell/v1/arrivals`;
   const offer = { move_id: MOVE, source_cell: 'a', key_check: keyCheck(b.storage.vault, MOVE), schema: SCHEMA_VERSIONS };
@@ -40,7 +40,7 @@ test('decisions §10, move org: what does not come from a cell, or is no move of
   assert.equal(await ask(`/${ORGANISATION}`, offer), 409);
 });
 
-test('decisions §10, move org: a piece is kept when it is a cell’s, fits its file, and is no larger than pieces are', async (t) => {
+test('CELL-13: a piece is kept when it is a cell’s, fits its file, and is no larger than pieces are', async (t) => {
   const { a, b } = await openDesk(t);
   const offer = { move_id: MOVE, source_cell: 'a', key_check: keyCheck(a.storage.vault, MOVE), schema: SCHEMA_VERSIONS };
   const root = `/cell/v1/arrivals/${ORGANISATION}`;

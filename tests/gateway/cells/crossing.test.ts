@@ -102,7 +102,7 @@ function asked(cell: Cell, since = 0): string[] {
   return cell.questions.slice(since).map((question) => question.slice(0, 1));
 }
 
-test('decisions §10: a name that nobody knows is asked of each cell once, also by many at once, and not again for 10 s', async () => {
+test('CELL-1: a name that nobody knows is asked of each cell once, also by many at once, and not again for 10 s', async () => {
   await wellAgain();
   const since = a.questions.length;
   const unknown = stranger();
@@ -117,7 +117,7 @@ test('decisions §10: a name that nobody knows is asked of each cell once, also 
   assert.equal(asked(a, since).length, 4);
 });
 
-test('decisions §10: names travel sealed; what cannot be a name is not asked for, nor what an unproven operator names', async () => {
+test('CELL-5: names travel sealed; what cannot be a name is not asked for, nor what an unproven operator names', async () => {
   await wellAgain();
   const unknown = stranger();
   await echo(a, unknown);
@@ -138,7 +138,7 @@ test('decisions §10: names travel sealed; what cannot be a name is not asked fo
   assert.equal(a.questions.length, since);
 });
 
-test('decisions §10: a request finds its cell by whatever it names, and by the second time nobody is asked', async () => {
+test('CELL-1: a request finds its cell by whatever it names, and by the second time nobody is asked', async () => {
   await wellAgain();
   const app = await world.place(b);
   const { organisationId, appId } = app;
@@ -169,7 +169,7 @@ test('decisions §10: a request finds its cell by whatever it names, and by the 
   assert.equal((await send(a.base, 'GET', `/console/api/${unknownConversation}`, OPERATOR)).json.cell, 'a');
 });
 
-test('decisions §10: a body that came while cells were asked is read here when none of them knows the name', async () => {
+test('CELL-1: a body that came while cells were asked is read here when none of them knows the name', async () => {
   await wellAgain();
   const rename = (body: Buffer | string, headers: Record<string, string> = { 'Content-Type': 'application/json' }) =>
     send(a.base, 'POST', `/console/api/apps/${mintId('app', world.clock.nowMs)}/rename`, { ...OPERATOR, ...headers }, body);
@@ -180,7 +180,7 @@ test('decisions §10: a body that came while cells were asked is read here when 
   assertRefused(await rename(JSON.stringify({ name: 'x'.repeat(1_100_000) })), 413, 'too_large', /1048576/);
 });
 
-test('decisions §10: while a cell is silent an unknown name is 503; one that was taken away a day ago is not waited for', async (t) => {
+test('CELL-4: while a cell is silent an unknown name is 503; one that was taken away a day ago is not waited for', async (t) => {
   const mute = await standIn(t, () => {});
   await wellAgain({ c: mute });
   const started = performance.now();
@@ -197,7 +197,7 @@ test('decisions §10: while a cell is silent an unknown name is 503; one that wa
   assert.equal((await echo(a, stranger())).status, 401);
 });
 
-test('decisions §10: an organisation that moved on is found where it went, with the body that was sent', async () => {
+test('CELL-15: an organisation that moved on is found where it went, with the body that was sent', async () => {
   await wellAgain();
   const app = await world.place(b);
   const { organisationId } = app;
@@ -216,7 +216,7 @@ test('decisions §10: an organisation that moved on is found where it went, with
   assertRefused(await echo(b, app), 401, 'invalid_key', /unknown/);
 });
 
-test('decisions §10: a wrong note is forgotten and asked again, once; a body that is gone by then is to be sent again', async () => {
+test('CELL-1: a wrong note is forgotten and asked again, once; a body that is gone by then is to be sent again', async () => {
   await wellAgain();
   const app = await world.place(b);
   assert.equal((await echo(a, app)).status, 200);
@@ -230,7 +230,7 @@ test('decisions §10: a wrong note is forgotten and asked again, once; a body th
   assertRefused(await echo(a, app, 'x'.repeat(700_000)), 503, 'internal', /Send the request again/);
 });
 
-test('decisions §10: only a cell speaks for a cell: a forged bearer is 401, and so is a forged relay', async () => {
+test('CELL-5: only a cell speaks for a cell: a forged bearer is 401, and so is a forged relay', async () => {
   await wellAgain();
   const forged = randomBytes(32).toString('base64url');
   for (const token of [forged, a.cells.client.token.slice(0, -1), '']) {
@@ -246,7 +246,7 @@ test('decisions §10: only a cell speaks for a cell: a forged bearer is 401, and
   assert.equal(nonsense.status, 400);
 });
 
-test('decisions §10: a cell whose address leads to another one is said so, and nothing goes round in a circle', async () => {
+test('CELL-5: a cell whose address leads to another one is said so, and nothing goes round in a circle', async () => {
   await wellAgain();
   const app = await world.place(b);
   assert.equal((await echo(a, app)).status, 200);
@@ -256,7 +256,7 @@ test('decisions §10: a cell whose address leads to another one is said so, and 
   }
 });
 
-test('decisions §10: the console lists the cells, and says why one does not answer', async () => {
+test('CELL-4: the console lists the cells, and says why one does not answer', async () => {
   await wellAgain({ b: a.base, c: 'http://127.0.0.1:1' });
   const told = await send(a.base, 'GET', '/console/api/cells', OPERATOR);
   const shown = (told.json.cells as { cell: string; is_this: boolean; reachable: boolean; fault: string | null }[]).map(
@@ -269,7 +269,7 @@ test('decisions §10: the console lists the cells, and says why one does not ans
   ]);
 });
 
-test('decisions §10: a client that leaves while cells are asked is let go', async (t) => {
+test('CELL-3: a client that leaves while cells are asked is let go', async (t) => {
   let questions = 0;
   const mute = await standIn(t, () => {
     questions += 1;

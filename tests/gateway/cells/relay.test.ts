@@ -75,7 +75,7 @@ beforeEach(async () => {
   await world.introduce([here, there]);
 });
 
-test('decisions §10: a stream through another cell is the same, byte by byte, with its headers once and one request id in both logs', async () => {
+test('CELL-2: a stream through another cell is the same, byte by byte, with its headers once and one request id in both logs', async () => {
   source = new NumberedSource(400);
   source.go();
   const headers = { ...app.headers, Origin: 'https://shop.example', 'X-Request-Id': 'req-one' };
@@ -90,7 +90,7 @@ test('decisions §10: a stream through another cell is the same, byte by byte, w
   assert.deepEqual(ids, ['passed on to another cell', 'came from another cell']);
 });
 
-test('decisions §10: each event passes at once, not when a buffer is full', async () => {
+test('CELL-2: each event passes at once, not when a buffer is full', async () => {
   source = new NumberedSource(1_000_000);
   const request = http.get(`${here.base}/v1/stream`, { headers: app.headers, agent: false });
   const [answer] = (await once(request, 'response')) as [http.IncomingMessage];
@@ -106,7 +106,7 @@ test('decisions §10: each event passes at once, not when a buffer is full', asy
   request.destroy();
 });
 
-test('decisions §10: a client that leaves ends the request to the other cell', async () => {
+test('CELL-3: a client that leaves ends the request to the other cell', async () => {
   source = new NumberedSource(10);
   const request = http.get(`${here.base}/v1/stream`, { headers: app.headers, agent: false });
   request.on('error', () => {});
@@ -116,7 +116,7 @@ test('decisions §10: a client that leaves ends the request to the other cell', 
   await until(() => source.readers === 0 && there.openStreams() === 0);
 });
 
-test('decisions §10: a slow client holds the other cell up, not memory, and gets every byte in the end', async () => {
+test('CELL-3: a slow client holds the other cell up, not memory, and gets every byte in the end', async () => {
   source = new NumberedSource(20_000, 'w'.repeat(2_000));
   const socket = rawClient(here.port, '/v1/stream', app.headers);
   await until(() => source.readers === 1);
@@ -145,7 +145,7 @@ test('decisions §10: a slow client holds the other cell up, not memory, and get
   assert.ok(heldBytes < 64 * 1024 * 1024, `${heldBytes} bytes were held meanwhile`);
 });
 
-test('decisions §10: a large answer keeps its length and its bytes, also for a client that reads late', async () => {
+test('CELL-2: a large answer keeps its length and its bytes, also for a client that reads late', async () => {
   const socket = rawClient(here.port, '/v1/large', app.headers);
   await new Promise((resolve) => setTimeout(resolve, 50));
   const chunks: Buffer[] = [];
@@ -167,7 +167,7 @@ test('decisions §10: a large answer keeps its length and its bytes, also for a 
   socket.destroy();
 });
 
-test('decisions §10: method, path, query, body and the client itself reach the other cell; forged words of a cell do not', async () => {
+test('CELL-2, CELL-5: method, path, query, body and the client itself reach the other cell; forged words of a cell do not', async () => {
   const forged = { 'X-Service-Cell-Client': '9.9.9.9', 'X-Service-Cell-Host': 'evil.example', Host: 'api.example' };
   const told = await send(here.base, 'POST', '/v1/echo?q=a%20b', { ...app.headers, ...forged }, { text: 'héllo' });
   const { clientAddress, ...rest } = told.json;
@@ -178,7 +178,7 @@ test('decisions §10: method, path, query, body and the client itself reach the 
   assertRefused(await send(here.base, 'POST', '/v1/echo', app.headers, '{"text":'), 400, 'invalid_request', /Content-Type/);
 });
 
-test('decisions §10: an upload of 20 MB passes through; one that the other cell refuses is refused as there', async () => {
+test('CELL-2: an upload of 20 MB passes through; one that the other cell refuses is refused as there', async () => {
   const upload = async (file: Buffer) => {
     const boundary = 'b'.repeat(20);
     const start = `--${boundary}\r\nContent-Disposition: form-data; name="file"; filename="f"\r\n\r\n`;
@@ -193,7 +193,7 @@ test('decisions §10: an upload of 20 MB passes through; one that the other cell
   assertRefused(await send(here.base, 'POST', '/v1/echo', headers, large), 413, 'payload_too_large', /1048576 bytes/);
 });
 
-test('decisions §10: a cell that reads slowly holds the client up, not memory, and gets every byte in the end', async (t) => {
+test('CELL-3: a cell that reads slowly holds the client up, not memory, and gets every byte in the end', async (t) => {
   let read = () => {};
   const url = await standIn(t, (request, answer) => {
     read = async () => {
@@ -221,7 +221,7 @@ test('decisions §10: a cell that reads slowly holds the client up, not memory, 
   assert.equal(hash.toString(), createHash('sha256').update(body).digest('hex'));
 });
 
-test('RFC 9110 §7.6.1: headers of one connection end there, in both directions, and all others pass', async (t) => {
+test('CELL-2: headers of one connection end there, in both directions, and all others pass', async (t) => {
   let got: http.IncomingHttpHeaders = {};
   const url = await standIn(t, (request, answer) => {
     got = request.headers;
@@ -273,7 +273,7 @@ test('RFC 9110 §7.6.1: headers of one connection end there, in both directions,
   assert.equal(told.rawHeaders.filter((name) => name.toLowerCase() === 'vary').length, 1);
 });
 
-test('decisions §10: a cell that cannot be reached is 503 with Retry-After; one that breaks off breaks the answer off', async (t) => {
+test('CELL-4: a cell that cannot be reached is 503 with Retry-After; one that breaks off breaks the answer off', async (t) => {
   assert.equal((await send(here.base, 'POST', '/v1/echo', app.headers, { text: '' })).status, 201);
   const half = await standIn(t, (request, answer) => {
     request.resume();

@@ -11,7 +11,7 @@ import { cliDesk } from './desk.ts';
 
 const NOW = Date.UTC(2026, 10, 21);
 
-test('cli backup and restore: while the data is in use, there and back again', async (t) => {
+test('RUN-30: backup and restore while the data is in use, there and back again', async (t) => {
   const { storage, organisationId } = await storeApp(t, NOW);
   const dir = temporaryDir(t);
   const target = join(dir, 'backup');
@@ -28,7 +28,7 @@ test('cli backup and restore: while the data is in use, there and back again', a
   assert.equal(readOrganisation(restored.control, organisationId)?.name, 'Acme');
 });
 
-test('cli backup and restore: what cannot be done is one line and exit code 1', async (t) => {
+test('RUN-30: a backup or restore that cannot be done is one line and exit code 1', async (t) => {
   const dir = temporaryDir(t);
   const full = join(dir, 'full');
   mkdirSync(full);

@@ -47,7 +47,7 @@ const steps = (stdout: string) =>
     .split('\n')
     .map((line) => line.split(' ', 1)[0]);
 
-test('cli move: asks for the move and tells each step once, until it is done', async (t) => {
+test('RUN-28: move asks for the move and tells each step once, until it is done', async (t) => {
   const story = await tell(t, [['begun'], ['begun'], ['sealed'], 'gone', ['sealed'], ['shipped'], ['switched'], ['unsealed'], ['done']]);
   const { code, stdout, stderr } = await story.run('move', ORG, 'b');
   assert.deepEqual([code, stderr], [0, '']);
@@ -55,7 +55,7 @@ test('cli move: asks for the move and tells each step once, until it is done', a
   assert.deepEqual(story.asked.slice(0, 2), [`POST /console/api/orgs/${ORG}/move {"cell":"b"}`, `GET /console/api/orgs/${ORG}/move`]);
 });
 
-test('cli move: a step that is tried again is told with its error; a move that was given up is exit code 1', async (t) => {
+test('RUN-28: a step that is tried again is told with its error; a move that was given up is exit code 1', async (t) => {
   const story = await tell(t, [['copied'], ['copied', 'cell b does not answer'], ['aborted', 'cell b does not answer']]);
   const { code, stdout, stderr } = await story.run('move', ORG, 'b');
   assert.equal(code, 1);
@@ -64,13 +64,13 @@ test('cli move: a step that is tried again is told with its error; a move that w
   assert.equal(stderr, `${ORG} was not moved: cell b does not answer\n`);
 });
 
-test('cli move: what the service refuses is told as it is, and nothing is followed', async (t) => {
+test('RUN-28: what the service refuses is told as it is, and nothing is followed', async (t) => {
   const story = await tell(t, [], { status: 409, message: 'It lives on cell b already.' });
   assert.deepEqual(await story.run('move', ORG, 'b'), { code: 1, stdout: '', stderr: 'It lives on cell b already.\n' });
   assert.equal(story.asked.length, 1);
 });
 
-test('cli move: a service that stays away for a minute is given up on, and so is a move that is not known any more', async (t) => {
+test('RUN-28: a service that stays away for a minute is given up on, and so is a move that is not known any more', async (t) => {
   const away = await tell(t, [['sealed'], 'gone']);
   const lost = await away.run('move', ORG, 'b');
   assert.equal(lost.code, 1);
@@ -80,7 +80,7 @@ test('cli move: a service that stays away for a minute is given up on, and so is
   assert.match(forgotten.stderr, /knows of no move/);
 });
 
-test('cli move --status: says how far it is and changes nothing', async (t) => {
+test('RUN-28: move --status says how far it is and changes nothing', async (t) => {
   const story = await tell(t, [['shipped'], null]);
   const { code, stdout } = await story.run('move', ORG, '--status', '--json');
   assert.equal(code, 0);

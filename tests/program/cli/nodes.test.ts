@@ -10,7 +10,7 @@ async function desk(t: TestContext, madeUp: MadeUp): Promise<CliDesk & { drained
   return Object.assign(cliDesk({ port: server.port, operatorToken: OPERATOR_TOKEN }, START + 90_000), { drained });
 }
 
-test('cli nodes: a table of the nodes, how long they are up, and how Redis is; the same as JSON', async (t) => {
+test('RUN-27: nodes is a table of the nodes, how long they are up, and how Redis is; the same as JSON', async (t) => {
   const two = node('two', { pid: 99, cell: 'eu', state: 'draining', url: null, startedAtMs: START + 85_000, actors: 12 });
   const { run } = await desk(t, { nodes: [node('one'), two], redis: 'away' });
   const { code, stdout, stderr } = await run('nodes');
@@ -30,7 +30,7 @@ Redis is away. This was answered by one~0123abcd.
   assert.deepEqual([nodes.map(({ id }) => id), redis], [['one~0123abcd', 'two~0123abcd'], 'away']);
 });
 
-test('cli actors: a table, filtered by a node’s name; says what the limit left out and who did not answer', async (t) => {
+test('RUN-27: actors is a table, filtered by a node’s name; says what the limit left out and who did not answer', async (t) => {
   const actors = [
     actor('cnv_1', { state: 'answering', turnId: 'turn-1', sinceMs: START + 30_000 }),
     actor('cnv_2', { node: 'two~0123abcd', waiting: 1 }),
@@ -51,7 +51,7 @@ conversation  cnv_1  one~0123abcd  answering  1 min  0        app_1  turn-1
   assert.deepEqual((await run('actors', '--limit', '5000')).stderr, 'limit must be a whole number from 1 to 1000.\n');
 });
 
-test('cli drain: takes a node’s id or name, and asks for the id where several have the name', async (t) => {
+test('RUN-27: drain takes a node’s id or name, and asks for the id where several have the name', async (t) => {
   const restarted = node('two', { id: 'two~89abcdef' });
   const { run, drained } = await desk(t, { nodes: [node('one'), node('two'), restarted] });
   const done = await run('drain', 'one');
@@ -68,7 +68,7 @@ test('cli drain: takes a node’s id or name, and asks for the id where several 
   assert.deepEqual(drained, ['one~0123abcd', 'two~89abcdef']);
 });
 
-test('cli: a wrong token, an answer that is no answer of this service, and a redirect are told, never followed with the token', async (t) => {
+test('RUN-27: a wrong token, an answer that is no answer of this service, and a redirect are told, never followed with the token', async (t) => {
   const { server } = await serveCluster(t, {});
   const wrong = await cliDesk({ port: server.port, operatorToken: 'another-token-than-the-right-one' }).run('nodes');
   assert.equal(wrong.code, 1);

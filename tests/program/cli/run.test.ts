@@ -11,7 +11,7 @@ import { cliDesk } from './desk.ts';
 
 const PROGRAM = fileURLToPath(new URL('../../../cli.js', import.meta.url));
 
-describe('command line: help comes from the table of commands', () => {
+describe('RUN-26: help comes from the table of commands', () => {
   test('every command is listed with what it does, and has a help of its own with each of its options', async () => {
     const { run } = cliDesk();
     const all = await run('help');
@@ -29,7 +29,7 @@ describe('command line: help comes from the table of commands', () => {
   });
 });
 
-describe('command line: what makes no sense is exit code 2 and says how the command is called', () => {
+describe('RUN-26: what makes no sense is exit code 2 and says how the command is called', () => {
   for (const [words, said] of [
     [[], /<command>/],
     [['nodse'], /no command nodse\. There are: nodes, actors, drain, move, backup, restore, token, help/],
@@ -51,7 +51,7 @@ describe('command line: what makes no sense is exit code 2 and says how the comm
   }
 });
 
-describe('command line: what fails is exit code 1 with one line that says what to do', () => {
+describe('RUN-26: what fails is exit code 1 with one line that says what to do', () => {
   test('no token, nobody there, a bad address, a bad variable', async () => {
     const given = { operatorToken: 'operator-token-of-these-tests' };
     for (const [config, words, said] of [
@@ -73,7 +73,7 @@ describe('command line: what fails is exit code 1 with one line that says what t
   });
 });
 
-describe('command line: the process', () => {
+describe('RUN-26: the process', () => {
   const run = (t: Parameters<typeof temporaryDir>[0], words: readonly string[], env: Readonly<Record<string, string>> = {}) => {
     const dataDir = temporaryDir(t);
     writeFileSync(join(dataDir, 'operator-token'), 'rd_op_of-this-test\n');

@@ -14,14 +14,14 @@ function minted(t: TestContext): { dataDir: string; file: string; token: string 
   return { dataDir, file, token: openOperatorToken(file, undefined) };
 }
 
-test('decisions §1: token prints what DATA_DIR holds', async (t) => {
+test('RUN-29: token prints what DATA_DIR holds', async (t) => {
   const { dataDir, file, token } = minted(t);
   const { run } = cliDesk({ dataDir });
   assert.deepEqual(await run('token'), { code: 0, stdout: `${token}\n`, stderr: '' });
   assert.deepEqual(JSON.parse((await run('token', '--json')).stdout), { source: file, token });
 });
 
-test('decisions §1: token --rotate puts a new one in its place, mode 0600, leaves nothing else behind and does not print it', async (t) => {
+test('RUN-29: token --rotate puts a new one in its place, mode 0600, leaves nothing else behind and does not print it', async (t) => {
   const { dataDir, file, token } = minted(t);
   const { code, stdout, stderr } = await cliDesk({ dataDir }).run('token', '--rotate');
   assert.equal(code, 0);
@@ -34,7 +34,7 @@ test('decisions §1: token --rotate puts a new one in its place, mode 0600, leav
   for (const secret of [fresh, token]) assert.ok(!(stdout + stderr).includes(secret));
 });
 
-test('decisions §1: OPERATOR_TOKEN is neither printed nor rotated', async (t) => {
+test('RUN-29: OPERATOR_TOKEN is neither printed nor rotated', async (t) => {
   const { dataDir, file, token } = minted(t);
   const operatorToken = 'a-token-that-was-set-outside';
   const { run } = cliDesk({ dataDir, operatorToken });
@@ -48,7 +48,7 @@ test('decisions §1: OPERATOR_TOKEN is neither printed nor rotated', async (t) =
   assert.equal(readFileSync(file, 'utf8').trim(), token);
 });
 
-test('decisions §1: no token is minted into a folder that is no data directory', async (t) => {
+test('RUN-29: no token is minted into a folder that is no data directory', async (t) => {
   const dataDir = join(temporaryDir(t), 'other');
   mkdirSync(dataDir);
   for (const words of [['token'], ['token', '--rotate']]) {

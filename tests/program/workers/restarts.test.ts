@@ -97,7 +97,7 @@ function outage(
 }
 
 describe('restarts of workers', () => {
-  test('decisions §1 WORKERS: of three workers, one of which is killed every two seconds, one always serves', () => {
+  test('RUN-25: of three workers, one of which is killed every two seconds, one always serves', () => {
     const chosen: Record<string, (serving: readonly SeenWorker[], round: number) => SeenWorker> = {
       'in turn': (serving, round) => serving[round % serving.length] as SeenWorker,
       'the first': (serving) => serving[0] as SeenWorker,
@@ -109,7 +109,7 @@ describe('restarts of workers', () => {
     }
   });
 
-  test('decisions §1 WORKERS: while none serves, one is started at once, and the others after pauses of at most a second', () => {
+  test('RUN-20: while none serves, one is started at once, and the others after pauses of at most a second', () => {
     const clock = new HandClock();
     const workers = workersOn(clock, [1_000, 1_000, 1_000]);
     // Each has ended many times, so that its own pause is the longest.
@@ -136,7 +136,7 @@ describe('restarts of workers', () => {
     );
   });
 
-  test('decisions §1 WORKERS: a worker that cannot start at all waits up to 30 s between tries while others serve', () => {
+  test('RUN-20: a worker that cannot start at all waits up to 30 s between tries while others serve', () => {
     const clock = new HandClock();
     const [, broken] = workersOn(clock, [1_000, null]) as [SeenWorker, SeenWorker];
     clock.advance(200_000);
@@ -144,7 +144,7 @@ describe('restarts of workers', () => {
     assert.deepEqual(pauses.slice(0, 9), [500, 1_000, 2_000, 4_000, 8_000, 16_000, 30_000, 30_000, 30_000]);
   });
 
-  test('decisions §1 WORKERS: when none can start, one tries every five seconds or so, and none spins', () => {
+  test('RUN-20: when none can start, one tries every five seconds or so, and none spins', () => {
     const clock = new HandClock();
     const workers = workersOn(clock, [null, null, null]);
     clock.advance(600_000);
@@ -154,7 +154,7 @@ describe('restarts of workers', () => {
     assert.ok(starts.length < 250, `${starts.length} starts in ten minutes`);
   });
 
-  test('decisions §1 WORKERS: when the only one that can start is killed, it and not one that cannot is started at once', () => {
+  test('RUN-20: when the only one that can start is killed, it and not one that cannot is started at once', () => {
     const clock = new HandClock();
     const [sound, broken] = workersOn(clock, [1_000, null]) as [SeenWorker, SeenWorker];
     clock.advance(100_000);
@@ -164,7 +164,7 @@ describe('restarts of workers', () => {
     assert.deepEqual([sound.serving, broken.starts.length], [true, brokenStarts]);
   });
 
-  test('decisions §1 WORKERS: a worker that was asked to end is not started to fill a gap', () => {
+  test('RUN-20: a worker that was asked to end is not started to fill a gap', () => {
     const clock = new HandClock();
     const [first, second] = workersOn(clock, [1_000, 1_000]) as [SeenWorker, SeenWorker];
     clock.advance(2_000);
@@ -175,7 +175,7 @@ describe('restarts of workers', () => {
     assert.deepEqual([first.starts.length, second.starts.length], [1, 2]);
   });
 
-  test('decisions §1 WORKERS: pauses begin anew after a life of 60 s', () => {
+  test('RUN-20: pauses begin anew after a life of 60 s', () => {
     const clock = new HandClock();
     const [, second] = workersOn(clock, [1_000, 1_000]) as [SeenWorker, SeenWorker];
     const pauses: number[] = [];

@@ -118,7 +118,7 @@ function outline(lines: readonly Line[], events: readonly string[]): string[] {
 
 // Each waits for processes most of its time.
 describe('supervisor', { concurrency: 4 }, () => {
-  test('decisions §1 WORKERS: workers start one after the other, on the port that the first one took, and one banner is shown', async (t) => {
+  test('RUN-19: workers start one after the other, on the port that the first one took, and one banner is shown', async (t) => {
     const program = supervised(t, { workers: 3 });
     await program.seen(UP);
     assert.deepEqual(
@@ -133,7 +133,7 @@ describe('supervisor', { concurrency: 4 }, () => {
     assert.equal(program.stdout(), 'Up with 3 workers.\n');
   });
 
-  test('decisions §1 WORKERS: lines of all workers come whole in one stream, though each writes them in pieces', async (t) => {
+  test('RUN-19: lines of all workers come whole in one stream, though each writes them in pieces', async (t) => {
     const nodes = ['n-1', 'n-2', 'n-3'];
     const program = supervised(t, { workers: 3, bound: nodes.map((node) => ['torn', node] as const) });
     await Promise.all(nodes.map((node) => program.seen({ event: 'torn', whole: true, node }, 20)));
@@ -143,7 +143,7 @@ describe('supervisor', { concurrency: 4 }, () => {
     );
   });
 
-  test('decisions §1 WORKERS: a worker that is killed, or ends with 0 unasked, is started again; the rest go on and no banner comes twice', async (t) => {
+  test('RUN-20: a worker that is killed, or ends with 0 unasked, is started again; the rest go on and no banner comes twice', async (t) => {
     const program = supervised(t);
     await program.seen(UP);
     process.kill(program.lives('n-1')[0] as number, 'SIGKILL');
@@ -163,7 +163,7 @@ describe('supervisor', { concurrency: 4 }, () => {
     assert.equal(program.stdout(), 'Up with 2 workers.\n');
   });
 
-  test('decisions §1 WORKERS: the pause of a worker that does not come up doubles up to the longest, and begins anew after a long life', async (t) => {
+  test('RUN-20: the pause of a worker that does not come up doubles up to the longest, and begins anew after a long life', async (t) => {
     const again = { msg: 'a worker ended and is started again' };
     const program = supervised(t, { bound: [['fail', 'n-2']] });
     const waits = (await program.seen(again, 4)).slice(0, 4).map(({ retry_in_ms }) => retry_in_ms);
@@ -178,7 +178,7 @@ describe('supervisor', { concurrency: 4 }, () => {
     );
   });
 
-  test('decisions §1 WORKERS: when all workers are killed at once, one of them is started at once', async (t) => {
+  test('RUN-20: when all workers are killed at once, one of them is started at once', async (t) => {
     const program = supervised(t, { times: { firstBackOffMs: 2_000, longestServedBackOffMs: 2_000 } });
     await program.seen(UP);
     for (const node of ['n-1', 'n-2']) process.kill(program.lives(node)[0] as number, 'SIGKILL');
@@ -188,7 +188,7 @@ describe('supervisor', { concurrency: 4 }, () => {
     await program.seen({ event: 'listening', node: 'n-2' }, 2);
   });
 
-  test('decisions §1 WORKERS: a first worker that does not come up ends the supervisor with its exit code and what it said', async (t) => {
+  test('RUN-19: a first worker that does not come up ends the supervisor with its exit code and what it said', async (t) => {
     const program = supervised(t, { bound: [['fail', 'n-1']] });
     assert.equal(await program.ended, 3);
     assert.deepEqual(
@@ -198,7 +198,7 @@ describe('supervisor', { concurrency: 4 }, () => {
     assert.deepEqual(outline(program.lines(), ['started']), ['started n-1']);
   });
 
-  test('decisions §1 WORKERS: a signal is passed on once, and the supervisor ends with 0 when all are gone', async (t) => {
+  test('RUN-22: a signal is passed on once, and the supervisor ends with 0 when all are gone', async (t) => {
     const program = supervised(t);
     await program.seen(UP);
     // Twice at once, as Ctrl-C under npm comes; not the same one, or the kernel makes one of both. Either may be the first.
@@ -212,7 +212,7 @@ describe('supervisor', { concurrency: 4 }, () => {
     assert.deepEqual(said, ['stopping the workers', 'stopped'], 'nothing was killed');
   });
 
-  test('decisions §1 WORKERS: a worker that does not end in time, or when asked again, is killed', async (t) => {
+  test('RUN-22: a worker that does not end in time, or when asked again, is killed', async (t) => {
     const inTime = supervised(t, { times: { stopMs: 2_000 } });
     await inTime.seen(UP);
     inTime.command('stubborn', 'n-2');
@@ -233,7 +233,7 @@ describe('supervisor', { concurrency: 4 }, () => {
     await again.seen({ msg: 'asked again: killing the workers' });
   });
 
-  test('decisions §1 WORKERS: a worker that stands still is killed and started again; one that lives is left alone', async (t) => {
+  test('RUN-21: a worker that stands still is killed and started again; one that lives is left alone', async (t) => {
     // Long enough for a stand-in that has to wait for a core.
     const stuckMs = 4_000;
     const program = supervised(t, { times: { stuckMs } });
@@ -255,7 +255,7 @@ describe('supervisor', { concurrency: 4 }, () => {
     assert.equal((await program.seen({ msg: 'a worker stands still: killing it' })).length, 1);
   });
 
-  test('decisions §1 WORKERS: SIGHUP restarts the workers in turn, one being away at a time', async (t) => {
+  test('RUN-23: SIGHUP restarts the workers in turn, one being away at a time', async (t) => {
     const program = supervised(t, { workers: 3 });
     await program.seen(UP);
     const before = program.lines().length;
@@ -274,7 +274,7 @@ describe('supervisor', { concurrency: 4 }, () => {
     await program.seen({ event: 'listening', node: 'n-1' }, 3);
   });
 
-  test('decisions §1 WORKERS: when the supervisor is killed its workers do not live on', async (t) => {
+  test('RUN-24: when the supervisor is killed its workers do not live on', async (t) => {
     const program = supervised(t);
     await program.seen(UP);
     const pids = ['n-1', 'n-2'].flatMap((node) => program.lives(node));
@@ -287,7 +287,7 @@ describe('supervisor', { concurrency: 4 }, () => {
     );
   });
 
-  test('decisions §1 WORKERS: a port that somebody else listens on is refused, and nothing is started', async (t) => {
+  test('RUN-5, RUN-19: a port that somebody else listens on is refused, and nothing is started', async (t) => {
     const stranger = createServer().listen(0, '127.0.0.1');
     await once(stranger, 'listening');
     t.after(() => stranger.close());

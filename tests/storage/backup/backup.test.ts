@@ -21,7 +21,7 @@ function pathsOf(folder: string): string[] {
   return [...filesBelow(folder)].map(({ path }) => path);
 }
 
-test('Backups: hold the databases, the uploads with a row, mails and keys, told in the manifest, for their owner only', async (t) => {
+test('BACKUP-1: a backup holds the databases, the uploads with a row, mails and keys, told in the manifest, for their owner only', async (t) => {
   const source = await makeSource(t);
   const { dataDir, storage, places, uploadId } = source;
   const target = join(temporaryDir(t), 'deep', 'backup');
@@ -110,7 +110,7 @@ function openBoth(t: TestContext, { storage, places }: Source) {
   return { control, db, organisationId: places[0].organisationId };
 }
 
-test('Backups: an app that is deleted after its organisation was copied comes out neither here nor there', async (t) => {
+test('BACKUP-2: an app that is deleted after its organisation was copied comes out neither here nor there', async (t) => {
   const source = await makeSource(t);
   const { control, db } = openBoth(t, source);
   const { appId } = source.places[0];
@@ -121,7 +121,7 @@ test('Backups: an app that is deleted after its organisation was copied comes ou
   assert.deepEqual([copied.apps(), copied.listed(), copied.copies, copied.unlisted], [[], [], 2, []]);
 });
 
-test('Backups: an app that is created after its organisation was copied comes out whole', async (t) => {
+test('BACKUP-2: an app that is created after its organisation was copied comes out whole', async (t) => {
   const source = await makeSource(t);
   const { control, db, organisationId } = openBoth(t, source);
   const appId = source.places[0].appId.replace(/...$/, 'zzz');
@@ -141,7 +141,7 @@ test('Backups: an app that is created after its organisation was copied comes ou
   assert.deepEqual([copied.apps(), copied.listed(), copied.copies], [both, both, 2]);
 });
 
-test('Backups: a file that did not say yet whose it is when it was copied is copied again, since the service would refuse it', async (t) => {
+test('BACKUP-2: a file that did not say yet whose it is when it was copied is copied again, since the service would refuse it', async (t) => {
   const source = await makeSource(t);
   const { control, db, organisationId } = openBoth(t, source);
   const { appId } = source.places[0];
@@ -152,7 +152,7 @@ test('Backups: a file that did not say yet whose it is when it was copied is cop
   assert.deepEqual([copied.owners(), copied.copies], [[organisationId], 2]);
 });
 
-test('Backups: a directory that names no app since a crash is copied as it is, and is not waited for', async (t) => {
+test('BACKUP-2: a directory that names no app since a crash is copied as it is, and is not waited for', async (t) => {
   const source = await makeSource(t);
   const { control, organisationId } = openBoth(t, source);
   organisations.registerApp(control, { organisationId, appId: source.places[0].appId.replace(/...$/, 'zzz'), keys: [], nowMs: 1 });
@@ -160,7 +160,7 @@ test('Backups: a directory that names no app since a crash is copied as it is, a
   assert.deepEqual([copied.apps().length, copied.listed().length, copied.copies, copied.unlisted], [1, 2, 2, []]);
 });
 
-test('Backups: an upload that is deleted meanwhile is named, a damaged one, too, and both are no reason to stop', async (t) => {
+test('BACKUP-2: an upload that is deleted meanwhile is named, a damaged one, too, and both are no reason to stop', async (t) => {
   const { dataDir, storage, places, uploadId } = await makeSource(t);
   const damaged = await addUpload(storage, places[1], 'other words');
   rmSync(storage.layout.upload(places[0].organisationId, uploadId));
@@ -176,7 +176,7 @@ test('Backups: an upload that is deleted meanwhile is named, a damaged one, too,
   assert.equal(log.warnings.length, 2);
 });
 
-test('Backups: a target that holds something, a directory without data and a backup under way are refused with what to do', async (t) => {
+test('BACKUP-4: a target that holds something, a directory without data and a backup under way are refused with what to do', async (t) => {
   const { dataDir } = await makeSource(t);
   const log = testLog();
   const target = join(temporaryDir(t), 'backup');
@@ -197,7 +197,7 @@ test('Backups: a target that holds something, a directory without data and a bac
   assert.ok(existsSync(join(target, MANIFEST)), 'an empty folder is taken');
 });
 
-test('Backups: what a killed one left is no backup, and the next one removes it', async (t) => {
+test('BACKUP-4: what a killed backup left is no backup, and the next one removes it', async (t) => {
   const { dataDir } = await makeSource(t);
   const target = join(temporaryDir(t), 'backup');
   mkdirSync(join(`${target}.partial`, 'backup', 'organisations'), { recursive: true });
@@ -209,7 +209,7 @@ test('Backups: what a killed one left is no backup, and the next one removes it'
   assert.deepEqual([existsSync(`${target}.partial`), readFileSync(join(target, 'control.sqlite')).length > 100], [false, true]);
 });
 
-test('Backups: a damaged database is named, and there is no backup', async (t) => {
+test('BACKUP-3: a damaged database is named, and there is no backup', async (t) => {
   const { dataDir, storage, places } = await makeSource(t);
   const path = storage.layout.organisation(places[1].organisationId);
   await storage.close();
@@ -221,7 +221,7 @@ test('Backups: a damaged database is named, and there is no backup', async (t) =
   assert.deepEqual(readdirSync(join(target, '..')), []);
 });
 
-test('Backups: a master key from the environment is recognised later and not kept; another one, or none, is refused', async (t) => {
+test('BACKUP-7: a master key from the environment is recognised later and not kept; another one, or none, is refused', async (t) => {
   const key = () => randomBytes(32).toString('base64');
   const masterKey = key();
   const { dataDir } = await makeSource(t, masterKey);

@@ -45,7 +45,7 @@ async function refused(backup: string, dataDir: string, pattern: RegExp, masterK
   assert.deepEqual(existsSync(dataDir) ? readdirSync(dataDir).filter((name) => name !== 'lock.sqlite') : [], []);
 }
 
-test('Restoring: brings back every row and file, for their owner only, and says from when', async (t) => {
+test('BACKUP-5: a restore brings back every row and file, for their owner only, and says from when', async (t) => {
   const { backup, fresh, places, uploadId, storage } = await makeBackup(t);
   const dataDir = fresh();
   const report = await restore({ source: backup, dataDir, log: testLog() });
@@ -75,7 +75,7 @@ test('Restoring: brings back every row and file, for their owner only, and says 
   assert.deepEqual(rows(restored), rows(storage));
 });
 
-test('Restoring: one flipped bit in any file is found, the file named, and nothing restored', async (t) => {
+test('BACKUP-5: one flipped bit in any file is found, the file named, and nothing restored', async (t) => {
   const { backup, fresh } = await makeBackup(t);
   const paths = [...filesBelow(backup)].map(({ path }) => path);
   const dataDir = fresh();
@@ -106,7 +106,7 @@ test('Restoring: one flipped bit in any file is found, the file named, and nothi
   await restore({ source: backup, dataDir, log: testLog() });
 });
 
-test('Restoring: a missing file, an extra one, a link in place of one and another database are named', async (t) => {
+test('BACKUP-5: a missing file, an extra one, a link in place of one and another database are named', async (t) => {
   const { backup, fresh, places } = await makeBackup(t);
   const token = join(backup, 'operator-token');
   const aside = join(fresh(), '..', 'aside');
@@ -142,7 +142,7 @@ function rewrite(backup: string, change: (manifest: Manifest) => object): void {
   writeFileSync(join(backup, MANIFEST), manifestText(change(contents as Manifest) as Manifest));
 }
 
-test('Restoring: no manifest, one of something else, of a newer release, or with a path that leads elsewhere is refused', async (t) => {
+test('BACKUP-5: no manifest, one of something else, of a newer release, or with a path that leads elsewhere is refused', async (t) => {
   const { backup, fresh } = await makeBackup(t);
   const path = join(backup, MANIFEST);
   const text = readFileSync(path, 'utf8');
@@ -164,7 +164,7 @@ test('Restoring: no manifest, one of something else, of a newer release, or with
   await refused(backup, fresh(), /is missing: this is no backup, or one that was cut off/);
 });
 
-test('Restoring: a directory that holds anything, or that a service uses, is left alone', async (t) => {
+test('BACKUP-6: a directory that holds anything, or that a service uses, is left alone', async (t) => {
   const { backup, fresh, dataDir: used, storage } = await makeBackup(t);
   const dataDir = fresh();
   mkdirSync(dataDir);
@@ -182,7 +182,7 @@ test('Restoring: a directory that holds anything, or that a service uses, is lef
   await assert.rejects(restore({ source: backup, dataDir: join(backup, 'data'), log: testLog() }), /lies inside the backup/);
 });
 
-test('Restoring: one that was cut off is no data directory, says so, and is begun anew', async (t) => {
+test('BACKUP-6: a restore that was cut off is no data directory, says so, and is begun anew', async (t) => {
   const { backup, fresh } = await makeBackup(t);
   const dataDir = fresh();
   // As a kill between two moves leaves it.
@@ -197,7 +197,7 @@ test('Restoring: one that was cut off is no data directory, says so, and is begu
   assert.equal(existsSync(join(dataDir, 'restore.partial')), false);
 });
 
-test('Restoring: under another master key, or without the one it needs, nothing is restored', async (t) => {
+test('BACKUP-7: under another master key, or without the one it needs, nothing is restored', async (t) => {
   const key = () => randomBytes(32).toString('base64');
   const masterKey = key();
   const without = await makeBackup(t, masterKey);

@@ -39,7 +39,7 @@ function left(files: Files, day: string): [number, number, number] {
   return [state.planLeftMicroUsd / USD, state.purchasedLeftMicroUsd / USD, state.overdrawnMicroUsd / USD];
 }
 
-test('Limits 4: plan credit resets on the first of the month, test keys never spend', (t) => {
+test('LIMIT-21: plan credit resets on the first of the month, test keys never spend', (t) => {
   const files = openFiles(t, at('2026-01-05'));
   assert.deepEqual(left(files, '2026-01-05'), [5, 0, 0]);
   spend(files, '2026-01-10', 3);
@@ -48,7 +48,7 @@ test('Limits 4: plan credit resets on the first of the month, test keys never sp
   assert.deepEqual(left(files, '2026-02-01'), [5, 0, 0]);
 });
 
-test('Limits 4: plan credit is used before purchased credit, which lasts over months', (t) => {
+test('LIMIT-21: plan credit is used before purchased credit, which lasts over months', (t) => {
   const files = openFiles(t, at('2026-01-05'));
   buy(files, '2026-01-05', 20);
   spend(files, '2026-01-10', 4);
@@ -58,7 +58,7 @@ test('Limits 4: plan credit is used before purchased credit, which lasts over mo
   assert.deepEqual(left(files, '2026-03-13'), [5, 18, 0]);
 });
 
-test('Limits 4: purchased credit is valid for 12 months, the purchase that expires soonest is used first', (t) => {
+test('LIMIT-22: purchased credit is valid for 12 months, the purchase that expires soonest is used first', (t) => {
   const files = openFiles(t, at('2026-01-05'));
   buy(files, '2026-01-05', 10);
   buy(files, '2026-06-05', 10);
@@ -69,7 +69,7 @@ test('Limits 4: purchased credit is valid for 12 months, the purchase that expir
   assert.deepEqual(left(files, '2027-06-06'), [5, 0, 0]);
 });
 
-test('Limits 5: what was used below zero is deducted from the next credit, bought or of the plan', (t) => {
+test('LIMIT-23: what was used below zero is deducted from the next credit, bought or of the plan', (t) => {
   const files = openFiles(t, at('2026-01-05'));
   spend(files, '2026-01-10', 12);
   assert.deepEqual(left(files, '2026-01-11'), [0, 0, 7]);
@@ -82,7 +82,7 @@ test('Limits 5: what was used below zero is deducted from the next credit, bough
   assert.deepEqual(left(files, '2026-03-01'), [5, 8, 0]);
 });
 
-test('Limits 5: credit is exhausted at zero, not before', (t) => {
+test('LIMIT-23: credit is exhausted at zero, not before', (t) => {
   const files = openFiles(t, at('2026-01-05'));
   spend(files, '2026-01-10', 4.999999);
   assert.equal(isCreditExhausted(files.control, files.db, files.organisationId, at('2026-01-11')), false);
@@ -90,7 +90,7 @@ test('Limits 5: credit is exhausted at zero, not before', (t) => {
   assert.equal(isCreditExhausted(files.control, files.db, files.organisationId, at('2026-01-11')), true);
 });
 
-test('Limits 5: what is remembered of the credit is exact about what was spent and bought, and a second old about all else', (t) => {
+test('LIMIT-24: what is remembered of the credit is exact about what was spent and bought, and a second old about all else', (t) => {
   const files = openFiles(t, at('2026-01-05'));
   const nowMs = at('2026-01-10');
   const exhausted = (atMs = nowMs) => isCreditExhaustedLately(files.control, files.db, files.organisationId, atMs);
@@ -118,7 +118,7 @@ test('Limits 5: what is remembered of the credit is exact about what was spent a
   assert.equal(exhausted(nowMs + 2_000), false);
 });
 
-test('Limits 4: a change of plan counts for its month on and leaves the months before as they were', (t) => {
+test('LIMIT-21: a change of plan counts for its month on and leaves the months before as they were', (t) => {
   const files = openFiles(t, at('2026-01-05'));
   const { control, organisationId } = files;
   organisations.patchOrganisation(control, { id: organisationId, plan: 'growth', nowMs: at('2026-01-06') });
@@ -127,7 +127,7 @@ test('Limits 4: a change of plan counts for its month on and leaves the months b
   assert.deepEqual(left(files, '2026-02-07'), [5, 0, 0]);
 });
 
-test('Limits 4: whatever was bought and spent, nothing is lost or made: left − overdrawn is what came in less what went out', (t) => {
+test('LIMIT-24: whatever was bought and spent, nothing is lost or made: left − overdrawn is what came in less what went out', (t) => {
   const files = openFiles(t, at('2026-01-05'));
   const event = fc.record({ day: fc.integer({ min: 1, max: 28 }), usd: fc.integer({ min: 10, max: 60 }), bought: fc.boolean() });
   fc.assert(
@@ -147,13 +147,13 @@ test('Limits 4: whatever was bought and spent, nothing is lost or made: left −
   );
 });
 
-test('Limits 4: twelve months later is the same day, or the last one of its month', () => {
+test('LIMIT-22: twelve months later is the same day, or the last one of its month', () => {
   assert.equal(new Date(addMonths(Date.parse('2027-02-28T08:00:00Z'), 12)).toISOString(), '2028-02-28T08:00:00.000Z');
   assert.equal(new Date(addMonths(Date.parse('2028-02-29T08:00:00Z'), 12)).toISOString(), '2029-02-28T08:00:00.000Z');
   assert.equal(new Date(addMonths(Date.parse('2026-12-31T08:00:00Z'), 2)).toISOString(), '2027-02-28T08:00:00.000Z');
 });
 
-test('Console: usage is told by app and channel, for one month', (t) => {
+test('LIMIT-25: usage is told by app and channel, for one month', (t) => {
   const files = openFiles(t, at('2026-01-05'));
   spend(files, '2026-01-31', 2, 'live', 'app_a');
   spend(files, '2026-01-02', 1, 'live', 'app_a');
@@ -205,7 +205,7 @@ function population(files: Files, nowMs: number) {
   };
 }
 
-test('Limits 7: users are live devices of the last 90 days, a person on two devices is one', (t) => {
+test('LIMIT-33: users are live devices of the last 90 days, a person on two devices is one', (t) => {
   const nowMs = at('2026-06-30');
   const files = openFiles(t, nowMs);
   const { person, talk } = population(files, nowMs);
@@ -220,7 +220,7 @@ test('Limits 7: users are live devices of the last 90 days, a person on two devi
   assert.equal(countUsers(files.db, nowMs), 2);
 });
 
-test('Limits 7: devices that only opened the app count, as their person where they are bound to one or one talked on them', (t) => {
+test('LIMIT-33: devices that only opened the app count, as their person where they are bound to one or one talked on them', (t) => {
   const nowMs = at('2026-06-30');
   const files = openFiles(t, nowMs);
   const { person, talk, device } = population(files, nowMs);

@@ -36,7 +36,7 @@ function value(kind: string, text: string) {
   return { kind, digest: Buffer.from(`digest of ${kind} ${text}`), sealed: Buffer.from('sealed') };
 }
 
-describe('allocatePlaceholders', () => {
+describe('PRIVACY-7: allocatePlaceholders', () => {
   test('numbers go up per kind, a value keeps its number, and the conversation counts its rows', (t) => {
     const db = openConversations(t);
     const allocate = (...values: ReturnType<typeof value>[]) =>
@@ -81,7 +81,7 @@ describe('allocatePlaceholders', () => {
   });
 });
 
-test('insertPlaceholders: a new conversation’s rows as they were numbered, and their count', (t) => {
+test('PRIVACY-7: a new conversation’s rows are as they were numbered, and their count', (t) => {
   const db = openConversations(t);
   const rows = [
     { ...value('email', 'a'), number: 1 },
@@ -97,7 +97,7 @@ test('insertPlaceholders: a new conversation’s rows as they were numbered, and
   assert.equal(countPlaceholders(db, 'cnv_2'), 0);
 });
 
-describe('Vault.digest', () => {
+describe('PRIVACY-16: Vault.digest', () => {
   test('is the same for the same use and bytes, under the same master key only', (t) => {
     const dir = temporaryDir(t);
     const vault = openVault(join(dir, 'master.key'), undefined);

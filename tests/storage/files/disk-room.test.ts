@@ -7,7 +7,7 @@ import { createDiskRoom, isFull, isShortOfRoom, keptForDatabases, readDiskRoom }
 const GB = 1024 ** 3;
 const MB = 1024 ** 2;
 
-test('Bounds: databases keep 512 MB of a disk, or 5 % of a small one', () => {
+test('STORE-15: databases keep 512 MB of a disk, or 5 % of a small one', () => {
   assert.equal(keptForDatabases({ freeBytes: 0, totalBytes: 100 * GB }), 512 * MB);
   assert.equal(keptForDatabases({ freeBytes: 0, totalBytes: 1_000 * MB }), 50 * MB);
   assert.equal(isShortOfRoom({ freeBytes: 600 * MB, totalBytes: 100 * GB }), false);
@@ -16,7 +16,7 @@ test('Bounds: databases keep 512 MB of a disk, or 5 % of a small one', () => {
   assert.equal(isFull({ freeBytes: 4_096, totalBytes: 100 * GB }), true);
 });
 
-test('Bounds: the system is asked once a second, however often the room is asked for', () => {
+test('STORE-15: the system is asked once a second, however often the room is asked for', () => {
   let nowMs = 0;
   let asked = 0;
   const room = createDiskRoom(

@@ -8,7 +8,7 @@ import { temporaryDir } from '../../support/temporary-dir.ts';
 
 const SILENT = { error() {}, info() {} };
 
-test('Durability: a disk that does not even say how much room it has is a failing one', (t) => {
+test('STORE-16: a disk that does not even say how much room it has is a failing one', (t) => {
   const conditions = createConditions(SILENT, Date.now);
   const room = () => {
     throw Object.assign(new Error('EIO: i/o error, statfs'), { code: 'EIO' });
@@ -22,7 +22,7 @@ test('Durability: a disk that does not even say how much room it has is a failin
   );
 });
 
-test('Durability: what the disk refuses of one organisation’s file is no condition of the whole node, and does not flap', (t) => {
+test('STORE-17: what the disk refuses of one organisation’s file is no condition of the whole node, and does not flap', (t) => {
   const said: string[] = [];
   const conditions = createConditions({ error: (_, text) => void said.push(text), info: (_, text) => void said.push(text) }, Date.now);
   const watch = createDiskWatch({ dir: temporaryDir(t), conditions, onOver() {}, room: () => ({ freeBytes: 2e12, totalBytes: 4e12 }) });
@@ -38,7 +38,7 @@ test('Durability: what the disk refuses of one organisation’s file is no condi
   assert.equal(watch.refuses(), true, 'with many files refused it is the disk');
 });
 
-test('POST /v1/uploads: while the disk has no room for uploads the node says so', (t) => {
+test('STORE-15: while the disk has no room for uploads the node says so', (t) => {
   const conditions = createConditions(SILENT, Date.now);
   const totalBytes = 4e12;
   const freeBytes = leftByUploads({ totalBytes, freeBytes: 0 }) - 1;

@@ -7,7 +7,7 @@ import { mintId } from '../../../protocol/ids.ts';
 import { dataLayout, prepareDataDir } from '../../../storage/files/files-layout.ts';
 import { temporaryDir } from '../../support/temporary-dir.ts';
 
-test('Data directory: its folders are created for their owner only, also when one was there before', (t) => {
+test('STORE-8: folders of the data directory are created for their owner only, also when one was there before', (t) => {
   const dir = join(temporaryDir(t), 'deep', 'data');
   mkdirSync(join(dir, 'uploads'), { recursive: true, mode: 0o755 });
   prepareDataDir(dir);
@@ -17,14 +17,14 @@ test('Data directory: its folders are created for their owner only, also when on
   }
 });
 
-test('Data directory: an organisation has one file, named by its id', () => {
+test('STORE-8: an organisation has one file, named by its id', () => {
   const layout = dataLayout('data');
   const id = mintId('org', 1_000);
   assert.ok(isAbsolute(layout.organisation(id)));
   assert.ok(layout.organisation(id).endsWith(join('data', 'organisations', `${id}.sqlite`)));
 });
 
-test('Data directory: whatever is no organisation id never becomes a path', () => {
+test('STORE-8: whatever is no organisation id never becomes a path', () => {
   const layout = dataLayout('/data');
   const nearMiss = fc.constantFrom(
     '../control',

@@ -26,7 +26,7 @@ function files(t: TestContext) {
   return { layout, vault: openVault(layout.masterKey, undefined) };
 }
 
-test('POST /v1/uploads: a file comes back as it was, lies sealed on the disk and opens under its own id only', async (t) => {
+test('STORE-12: a file comes back as it was, lies sealed on the disk and opens under its own id only', async (t) => {
   const storage = files(t);
   const [one, other] = [mintId('upl', NOW), mintId('upl', NOW)];
   await writeUploadFile(storage, ORGANISATION, one, WORDS);
@@ -38,7 +38,7 @@ test('POST /v1/uploads: a file comes back as it was, lies sealed on the disk and
   await assert.rejects(readUploadFile(storage, ORGANISATION, other));
 });
 
-test('POST /v1/uploads: a large file is sealed in pieces, which come back one by one; cut off, shuffled or from another file they do not open', async (t) => {
+test('STORE-12: a large file is sealed in pieces, which come back one by one; cut off, shuffled or from another file they do not open', async (t) => {
   const storage = files(t);
   const [one, other] = [mintId('upl', NOW), mintId('upl', NOW)];
   const bytes = Buffer.from(Array.from({ length: 3 * PIECE_BYTES + 1 }, (_, at) => at % 251));
@@ -68,7 +68,7 @@ test('POST /v1/uploads: a large file is sealed in pieces, which come back one by
   }
 });
 
-test('POST /v1/uploads: what is deleted is gone, and deleting it again is no error', async (t) => {
+test('STORE-12: an upload that is deleted is gone, and deleting it again is no error', async (t) => {
   const storage = files(t);
   const ids = [mintId('upl', NOW), mintId('upl', NOW)];
   for (const id of ids) await writeUploadFile(storage, ORGANISATION, id, WORDS);
@@ -78,7 +78,7 @@ test('POST /v1/uploads: what is deleted is gone, and deleting it again is no err
   assert.deepEqual(await readUploadFile(storage, ORGANISATION, ids[1] ?? ''), WORDS);
 });
 
-test('POST /v1/uploads: a disk that refuses leaves nothing behind', async (t) => {
+test('STORE-12: a disk that refuses leaves nothing behind', async (t) => {
   const storage = files(t);
   const id = mintId('upl', NOW);
   // The finished name is taken by something that no file can replace.
@@ -87,7 +87,7 @@ test('POST /v1/uploads: a disk that refuses leaves nothing behind', async (t) =>
   assert.deepEqual(readdirSync(storage.layout.uploadsOf(ORGANISATION)), [id]);
 });
 
-test('POST /v1/uploads: a sweep deletes what a crash left, and nothing that has a row, is newer or is none of ours', async (t) => {
+test('STORE-12: a sweep deletes what a crash left, and nothing that has a row, is newer or is none of ours', async (t) => {
   const { layout } = files(t);
   const folder = layout.uploadsOf(ORGANISATION);
   mkdirSync(folder);
@@ -110,7 +110,7 @@ test('POST /v1/uploads: a sweep deletes what a crash left, and nothing that has 
   assert.equal(await sweepUploadFiles(layout, mintId('org', NOW), mintId('upl', NOW), known), 0);
 });
 
-test('Data directory: only ids become paths of uploads', (t) => {
+test('STORE-8: only ids become paths of uploads', (t) => {
   const { layout } = files(t);
   assert.throws(() => layout.upload(ORGANISATION, '../../control.sqlite'), /not an upload id/);
   assert.throws(() => layout.upload('..', mintId('upl', NOW)), /not an organisation id/);

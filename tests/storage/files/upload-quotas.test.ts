@@ -45,7 +45,7 @@ function desk(t: TestContext, appMaxBytes = GB) {
   return { db, save, use, kept, other };
 }
 
-test('a device keeps 160 MB or 40 files, an address 320 MB, an app its share; what a message uses does not count', (t) => {
+test('STORE-13: a device keeps 160 MB or 40 files, an address 320 MB, an app its share; what a message uses does not count', (t) => {
   const { save, use, other } = desk(t);
   const first = save({ size: 160 * MB });
   assert.equal(first.full, '');
@@ -60,14 +60,14 @@ test('a device keeps 160 MB or 40 files, an address 320 MB, an app its share; wh
   assert.equal(save({ app: other }).full, '');
 });
 
-test('40 files of a device, however small', (t) => {
+test('STORE-13: 40 files of a device, however small', (t) => {
   const { save } = desk(t);
   for (let n = 0; n < 40; n++) assert.equal(save().full, '');
   const refused = save();
   assert.deepEqual([refused.full, refused.atMs], ['device', NOW + UPLOAD_KEPT_MS]);
 });
 
-test('where a quota is full, what lies for 15 minutes goes, oldest first and no more than has to; younger files never', (t) => {
+test('STORE-13: where a quota is full, what lies for 15 minutes goes, oldest first and no more than has to; younger files never', (t) => {
   const { save, kept } = desk(t);
   const ids = Array.from({ length: 8 }, (_, n) => save({ size: 20 * MB, nowMs: NOW + n }).id);
   assert.equal(save({ size: 30 * MB, nowMs: NOW + UPLOAD_KEPT_MS }).full, 'device');
@@ -77,7 +77,7 @@ test('where a quota is full, what lies for 15 minutes goes, oldest first and no 
   assert.equal(kept(), 7);
 });
 
-test('nothing goes for an upload that another quota refuses', (t) => {
+test('STORE-13: nothing goes for an upload that another quota refuses', (t) => {
   const { save, kept } = desk(t, 200 * MB);
   for (let n = 0; n < 8; n++) save({ size: 20 * MB, nowMs: NOW });
   save({ device: 'e', address: 'elsewhere', size: 40 * MB, nowMs: NOW + UPLOAD_KEPT_MS });
@@ -86,7 +86,7 @@ test('nothing goes for an upload that another quota refuses', (t) => {
   assert.equal(kept(), 9);
 });
 
-test('an app may have 2 GB, 5 % of a small disk, and what one device may in any case', () => {
+test('STORE-13: an app may have 2 GB, 5 % of a small disk, and what one device may in any case', () => {
   for (const [totalBytes, quota] of [
     [250 * GB, 2 * GB],
     [20 * GB, GB],
@@ -96,7 +96,7 @@ test('an app may have 2 GB, 5 % of a small disk, and what one device may in any 
   }
 });
 
-test('uploads leave 1 GB of a disk beside what databases keep, 5 % of a small one', () => {
+test('STORE-15: uploads leave 1 GB of a disk beside what databases keep, 5 % of a small one', () => {
   for (const [freeBytes, totalBytes, fits] of [
     [1.51 * GB, 250 * GB, true],
     [1.49 * GB, 250 * GB, false],
@@ -108,7 +108,7 @@ test('uploads leave 1 GB of a disk beside what databases keep, 5 % of a small on
   }
 });
 
-test('where the app counts no addresses, no quota is by address', (t) => {
+test('STORE-13: where the app counts no addresses, no quota is by address', (t) => {
   const { save } = desk(t);
   for (let n = 0; n < 4; n++) assert.equal(save({ device: `d${n}`, address: '', size: 160 * MB }).full, '');
   assert.equal(save({ device: 'e', address: 'home', size: 160 * MB }).full, '');

@@ -93,7 +93,7 @@ test('attachments: messages show theirs in the order of the message, with their 
   assert.deepEqual(uploadIdsOfApp(db, appId, '', 100), []);
 });
 
-test('POST /v1/uploads: nothing is kept for an app that was deleted', (t) => {
+test('STORE-14: nothing is kept for an app that was deleted', (t) => {
   const { db, appId, save } = desk(t);
   db.statement('DELETE FROM apps WHERE id = :appId').run({ appId });
   assert.throws(() => save(NOW), /There is no app/);

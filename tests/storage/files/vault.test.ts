@@ -25,7 +25,7 @@ function derived(kind: string, use: string): Buffer {
   return Buffer.from(hkdfSync('sha256', MASTER, '', `assistant-service v1 ${kind} ${use}`, 32));
 }
 
-describe('The vault: a key for each use', () => {
+describe('PRIVACY-16: the vault: a key for each use', () => {
   const vault = openVault('', MASTER.toString('base64'));
   const useOf = (purpose: string) => /^[a-z]+/.exec(purpose)?.[0] ?? '';
 

@@ -69,7 +69,7 @@ function openDesk(t: TestContext): Desk {
 const at = (degrees: number) => [Math.cos((degrees * Math.PI) / 180), Math.sin((degrees * Math.PI) / 180), 0, 0, 0, 0, 0, 0];
 const byName = (text: string) => at(Number(text));
 
-test('EMBEDDING_MODEL: the nearest chunks of this app come first, and none at a right angle or beyond', (t) => {
+test('MODEL-26: the nearest chunks of this app come first, and none at a right angle or beyond', (t) => {
   const desk = openDesk(t);
   desk.add('one', ['50', '10', '95', '180']);
   desk.add('two', ['30', '70']);
@@ -81,7 +81,7 @@ test('EMBEDDING_MODEL: the nearest chunks of this app come first, and none at a 
   assert.deepEqual(desk.nearest([0, 0, 0, 0, 0, 0, 0, 0]), [], 'a vector without a direction is near nothing');
 });
 
-test('EMBEDDING_MODEL: vectors of another model or dimension are passed over, and replaced by the present model’s', (t) => {
+test('MODEL-28: vectors of another model or dimension are passed over, and replaced by the present model’s', (t) => {
   const desk = openDesk(t);
   desk.add('one', ['10', '20']);
   desk.embed(byName, 'old');
@@ -93,7 +93,7 @@ test('EMBEDDING_MODEL: vectors of another model or dimension are passed over, an
   assert.deepEqual([desk.stored(), desk.nearest(at(0), 10, 'old')], [2, []]);
 });
 
-test('EMBEDDING_MODEL: a model that comes back with other dimensions has its older vectors of the app dropped', (t) => {
+test('MODEL-28: a model that comes back with other dimensions has its older vectors of the app dropped', (t) => {
   const desk = openDesk(t);
   desk.add('one', ['10', '20']);
   desk.add('theirs', ['30'], desk.otherAppId);
@@ -111,7 +111,7 @@ test('EMBEDDING_MODEL: a model that comes back with other dimensions has its old
   );
 });
 
-test('EMBEDDING_MODEL: a vector leaves with its chunk, and one that comes too late finds no other chunk under its id', (t) => {
+test('MODEL-28: a vector leaves with its chunk, and one that comes too late finds no other chunk under its id', (t) => {
   const desk = openDesk(t);
   const sourceId = desk.add('one', ['10']);
   const { chunks } = chunksToEmbed(desk.db, MODEL, 0, 10);
@@ -128,7 +128,7 @@ test('EMBEDDING_MODEL: a vector leaves with its chunk, and one that comes too la
   assert.equal(desk.stored(), 0);
 });
 
-test('EMBEDDING_MODEL: the queue is looked through in pages, and knows its end', (t) => {
+test('MODEL-28: the queue is looked through in pages, and knows its end', (t) => {
   const desk = openDesk(t);
   desk.add('one', ['1', '2', '3']);
   const first = chunksToEmbed(desk.db, MODEL, 0, 2);
@@ -138,7 +138,7 @@ test('EMBEDDING_MODEL: the queue is looked through in pages, and knows its end',
   assert.deepEqual(chunksToEmbed(desk.db, MODEL, 3, 2), { chunks: [], last: undefined });
 });
 
-test('EMBEDDING_MODEL: among far more chunks than are compared exactly, what is nearest by far is found', (t) => {
+test('MODEL-26: among far more chunks than are compared exactly, what is nearest by far is found', (t) => {
   const desk = openDesk(t);
   // A generator of its own, so that the same vectors come on every run.
   let state = 1;
@@ -155,13 +155,13 @@ test('EMBEDDING_MODEL: among far more chunks than are compared exactly, what is 
   }
 });
 
-test('EMBEDDING_MODEL: a signature has a bit for each number above the mean', () => {
+test('MODEL-26: a signature has a bit for each number above the mean', () => {
   assert.deepEqual([...signatureOf(Float32Array.from([1, -1, -1, 1, -1, -1, -1, -1, 1]))], [0b1001, 1]);
   const shifted = Float32Array.from([1, -1, -1, 1, -1, -1, -1, -1, 1], (value) => value + 5);
   assert.deepEqual([...signatureOf(shifted)], [0b1001, 1], 'numbers that are all positive still tell apart');
 });
 
-test('EMBEDDING_MODEL: a search with a meaning fuses both rankings, and one without is by words alone', (t) => {
+test('MODEL-26: a search with a meaning fuses both rankings, and one without is by words alone', (t) => {
   const desk = openDesk(t);
   desk.add('words', ['delivery takes long']);
   desk.add('both', ['delivery is free']);
@@ -188,7 +188,7 @@ test('EMBEDDING_MODEL: a search with a meaning fuses both rankings, and one with
   assert.deepEqual(found({ ...meaning, model: 'unknown' }).sort(), ['both', 'words']);
 });
 
-test('Knowledge: the next source to index and the counts of sources are read from indexes, without any source’s text', (t) => {
+test('STORE-18: the next source to index and the counts of sources are read from indexes, without any source’s text', (t) => {
   const { db, appId } = openDesk(t);
   const plansOf = (read: (asked: Connection) => void) => {
     const plans: string[] = [];

@@ -4,7 +4,7 @@ import { fuseRankings } from '../../../storage/knowledge/rank-fusion.ts';
 
 const ids = (rankings: readonly (readonly number[])[]) => fuseRankings(rankings).map(({ id }) => id);
 
-test('Rank fusion: what both rankings name comes before what one of them names first', () => {
+test('MODEL-26: what both rankings name comes before what one of them names first', () => {
   assert.deepEqual(
     ids([
       [1, 2, 3],
@@ -14,7 +14,7 @@ test('Rank fusion: what both rankings name comes before what one of them names f
   );
 });
 
-test('Rank fusion: scores are sums of 1 / (60 + rank)', () => {
+test('MODEL-26: scores are sums of 1 / (60 + rank)', () => {
   const [first, second, third] = fuseRankings([
     [7, 8],
     [8, 9],
@@ -25,7 +25,7 @@ test('Rank fusion: scores are sums of 1 / (60 + rank)', () => {
   assert.ok(Math.abs((third?.score ?? 0) - 1 / 62) < 1e-12);
 });
 
-test('Rank fusion: one ranking keeps its order, of equals the first ranking’s comes first, and nothing fuses to nothing', () => {
+test('MODEL-26: one ranking keeps its order, of equals the first ranking’s comes first, and nothing fuses to nothing', () => {
   assert.deepEqual(ids([[3, 1, 2], []]), [3, 1, 2]);
   assert.deepEqual(ids([[5], [6]]), [5, 6]);
   assert.deepEqual(ids([[], []]), []);

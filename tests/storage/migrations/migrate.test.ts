@@ -20,7 +20,7 @@ function pragma(connection: Connection, name: string): SqlValue | undefined {
   return connection.statement(`PRAGMA ${name}`).get()?.[name];
 }
 
-test('Migrations: a fresh file gets every step, its version and its kind', (t) => {
+test('STORE-11: a fresh file gets every step, its version and its kind', (t) => {
   const connection = openWriter(join(temporaryDir(t), 'a.sqlite'));
   migrate(connection, [FIRST, SECOND], 'control');
   assert.equal(pragma(connection, 'user_version'), 2);
@@ -29,7 +29,7 @@ test('Migrations: a fresh file gets every step, its version and its kind', (t) =
   connection.close();
 });
 
-test('Migrations: an upgrade keeps the rows and runs only the missing steps', (t) => {
+test('STORE-11: an upgrade keeps the rows and runs only the missing steps', (t) => {
   const path = join(temporaryDir(t), 'a.sqlite');
   const old = openWriter(path);
   migrate(old, [FIRST], 'organisation');
@@ -42,7 +42,7 @@ test('Migrations: an upgrade keeps the rows and runs only the missing steps', (t
   connection.close();
 });
 
-test('Migrations: a file of a newer release is refused, naming the file, its version and the known one', (t) => {
+test('STORE-11: a file of a newer release is refused, naming the file, its version and the known one', (t) => {
   const path = join(temporaryDir(t), 'a.sqlite');
   const connection = openWriter(path);
   migrate(connection, [FIRST, SECOND], 'control');
@@ -58,7 +58,7 @@ test('Migrations: a file of a newer release is refused, naming the file, its ver
   connection.close();
 });
 
-test('Migrations: a file of another kind or another program is refused and left as it was', (t) => {
+test('STORE-11: a file of another kind or another program is refused and left as it was', (t) => {
   const dir = temporaryDir(t);
   const other = openWriter(join(dir, 'other.sqlite'));
   migrate(other, [FIRST], 'control');
@@ -72,7 +72,7 @@ test('Migrations: a file of another kind or another program is refused and left 
   foreign.close();
 });
 
-test('Migrations: a step that fails leaves nothing of itself and keeps the steps before it', (t) => {
+test('STORE-11: a step that fails leaves nothing of itself and keeps the steps before it', (t) => {
   const connection = openWriter(join(temporaryDir(t), 'a.sqlite'));
   const broken: Migration = { version: 2, name: 'broken', sql: 'CREATE TABLE half (x); INSERT INTO missing VALUES (1)' };
   assert.throws(() => migrate(connection, [FIRST, broken], 'control'), /migration 2 \(broken\) failed and was rolled back: no such table/);
@@ -81,14 +81,14 @@ test('Migrations: a step that fails leaves nothing of itself and keeps the steps
   connection.close();
 });
 
-test('Migrations: a list with a gap is a bug and touches no file', (t) => {
+test('STORE-11: a list with a gap is a bug and touches no file', (t) => {
   const connection = openWriter(join(temporaryDir(t), 'a.sqlite'));
   assert.throws(() => migrate(connection, [SECOND], 'control'), /is number 1 but says 2/);
   assert.equal(pragma(connection, 'user_version'), 0);
   connection.close();
 });
 
-test('Migrations: of processes that start together exactly one applies each step', async (t) => {
+test('STORE-11: of processes that start together exactly one applies each step', async (t) => {
   const path = join(temporaryDir(t), 'a.sqlite');
   const startAtMs = Date.now() + 400;
   const children = Array.from({ length: 3 }, () =>

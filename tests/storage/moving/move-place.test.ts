@@ -58,7 +58,7 @@ async function adopt({ desk: { b }, ref, manifest }: Staged): Promise<void> {
   await b.storage.writeControl('adoptArrival', { ...ref, rows, nowMs: Date.now() });
 }
 
-test('decisions §10, move org: a copy holds what was written before the seal, and the seal', async (t) => {
+test('CELL-10: a copy holds what was written before the seal, and the seal', async (t) => {
   const { desk, ref, manifest } = await stage(t);
   const { a } = desk;
   const folder = moveFolder(a.storage.layout, 'leaving', ref.organisationId, ref.moveId);
@@ -78,7 +78,7 @@ test('decisions §10, move org: a copy holds what was written before the seal, a
   assert.ok(!readdirSync(folder).some((name) => name.endsWith('.part')));
 });
 
-test('decisions §10, move org: it is put in place as often as it is asked for, until the seal is off; from then on never', async (t) => {
+test('CELL-13: a copy is put in place as often as it is asked for, until the seal is off; from then on never', async (t) => {
   const staged = await stage(t);
   const { desk, ref, manifest, uploadId } = staged;
   const { b } = desk;
@@ -101,7 +101,7 @@ test('decisions §10, move org: it is put in place as often as it is asked for, 
   assert.deepEqual(uploadIds(b, organisationId), [uploadId, later]);
 });
 
-test('decisions §10, move org: a file that takes writes is left as it is', async (t) => {
+test('CELL-13: a file that takes writes is left as it is', async (t) => {
   const { desk, ref, manifest } = await stage(t);
   const { b } = desk;
   makeFile(b, ref.organisationId);
@@ -112,7 +112,7 @@ test('decisions §10, move org: a file that takes writes is left as it is', asyn
   assert.equal(takesWrites(b, ref.organisationId), true);
 });
 
-test('decisions §10, move org: an empty file takes the place of what has left; what has come back is not emptied', async (t) => {
+test('CELL-8: an empty file takes the place of what has left; what has come back is not emptied', async (t) => {
   const { desk, ref } = await stage(t);
   const { a } = desk;
   const { organisationId, moveId } = ref;
@@ -140,7 +140,7 @@ test('decisions §10, move org: an empty file takes the place of what has left; 
   assert.equal(a.storage.organisation(organisationId).statement('SELECT count(*) AS n FROM credit_purchases').get()?.n, 1);
 });
 
-test('decisions §10, move org: one process at a time changes files in place, and one that died holds nothing up', async (t) => {
+test('CELL-14: one process at a time changes files in place, and one that died holds nothing up', async (t) => {
   const { desk, ref, manifest } = await stage(t);
   const { layout } = desk.b.storage;
   const holder = new Database(lockPath(layout, ref.organisationId));
@@ -151,7 +151,7 @@ test('decisions §10, move org: one process at a time changes files in place, an
   await placeOrganisation(layout, { ...ref, manifest });
 });
 
-test('decisions §10, move org: a file that is being written to is filled and emptied once it is free, or not said to be', async (t) => {
+test('CELL-14: a file that is being written to is filled and emptied once it is free, or not said to be', async (t) => {
   const staged = await stage(t);
   const { desk, ref, manifest } = staged;
   const { a, b, organisationId } = desk;
@@ -179,7 +179,7 @@ test('decisions §10, move org: a file that is being written to is filled and em
   assert.deepEqual(uploadIds(a, organisationId), []);
 });
 
-test('decisions §10, move org: what is damaged, missing or of another move is not put in place', async (t) => {
+test('CELL-13: what is damaged, missing or of another move is not put in place', async (t) => {
   const { desk, ref, manifest, folder } = await stage(t);
   const { layout } = desk.b.storage;
   const place = () => placeOrganisation(layout, { ...ref, manifest });
@@ -207,7 +207,7 @@ test('decisions §10, move org: what is damaged, missing or of another move is n
   await place();
 });
 
-test('decisions §10, move org: a file that comes in pieces is there when all of it is right, and not before', async (t) => {
+test('CELL-13: a file that comes in pieces is there when all of it is right, and not before', async (t) => {
   const folder = join(temporaryDir(t), 'arriving');
   const bytes = Buffer.from('0123456789');
   const content = { sha256: createHash('sha256').update(bytes).digest('hex'), size: bytes.length };
@@ -224,7 +224,7 @@ test('decisions §10, move org: a file that comes in pieces is there when all of
   assert.equal(await holds(folder, other), false);
 });
 
-test('decisions §10, move org: nothing but ids and digests becomes a path', async (t) => {
+test('STORE-8, CELL-13: nothing but ids and digests becomes a path', async (t) => {
   const { desk, ref } = await stage(t);
   const { layout } = desk.a.storage;
   assert.throws(() => moveFolder(layout, 'leaving', '../..', ref.moveId), /not an organisation id/);

@@ -34,7 +34,7 @@ function refuses(code: string, work: () => unknown): void {
   assert.throws(work, (error: unknown) => error instanceof Refusal && error.code === code);
 }
 
-test('decisions §10, move org: ids of moves sort by placement and then by time, whatever the clocks of the cells say', (t) => {
+test('CELL-11: ids of moves sort by placement and then by time, whatever the clocks of the cells say', (t) => {
   const { control, organisationId, input, move } = begin(t, 'aborted');
   assert.ok(isMoveId(move.moveId));
   const earlier = moving.beginMove(control, { ...input, nowMs: NOW - 60_000 });
@@ -47,7 +47,7 @@ test('decisions §10, move org: ids of moves sort by placement and then by time,
 });
 
 for (const step of MOVE_STEPS) {
-  test(`decisions §10, move org: at ${step} the map is switched only from shipped, and aborted only before`, (t) => {
+  test(`CELL-12: at ${step} the map is switched only from shipped, and aborted only before`, (t) => {
     const one = begin(t, step);
     assert.equal(moving.switchMove(one.control, { ...one.ref, cell: 'a' }), step === 'shipped');
     const at = step === 'shipped' ? 'switched' : step;
@@ -61,7 +61,7 @@ for (const step of MOVE_STEPS) {
   });
 }
 
-test('decisions §10, move org: of two drivers only the one that saw the row as it is gets on', (t) => {
+test('CELL-11: of two drivers only the one that saw the row as it is gets on', (t) => {
   const { control, organisationId, ref, move } = begin(t);
   const seenAtMs = move.updatedAtMs;
   assert.equal(moving.claimMove(control, { ...ref, seenAtMs }), true);
@@ -79,7 +79,7 @@ test('decisions §10, move org: of two drivers only the one that saw the row as 
   assert.deepEqual([after.step, after.error, after.copy], ['copied', null, copy]);
 });
 
-test('decisions §10, move org: an organisation is moved from where it lives, to one cell at a time', (t) => {
+test('CELL-11: an organisation is moved from where it lives, to one cell at a time', (t) => {
   const { control, organisationId, input, move } = begin(t);
   assert.equal(moving.beginMove(control, { ...input, nonce: 'ffffffffffffffff' }).moveId, move.moveId);
   refuses('conflict', () => moving.beginMove(control, { ...input, targetCell: 'c' }));
@@ -105,7 +105,7 @@ function offer(t: TestContext) {
   };
 }
 
-test('decisions §10, move org: what has arrived is the other cell’s until it is placed here', (t) => {
+test('CELL-13: what has arrived is the other cell’s until it is placed here', (t) => {
   const { control, organisationId, ref, rows, input } = offer(t);
   assert.equal(arriving.offerArrival(control, input), 'receiving');
   assert.equal(arriving.offerArrival(control, input), 'receiving');
@@ -127,7 +127,7 @@ test('decisions §10, move org: what has arrived is the other cell’s until it 
   assert.equal(arriving.discardArrival(control, ref), 'unsealed');
 });
 
-test('decisions §10, move org: an arrival that was called off never comes, and an earlier move is refused for a later one', (t) => {
+test('CELL-13: an arrival that was called off never comes, and an earlier move is refused for a later one', (t) => {
   const { control, organisationId, ref, rows, input } = offer(t);
   arriving.offerArrival(control, input);
   assert.equal(arriving.discardArrival(control, ref), 'discarded');
@@ -141,7 +141,7 @@ test('decisions §10, move org: an arrival that was called off never comes, and 
   assert.equal(readArrival(control, organisationId)?.step, 'receiving');
 });
 
-test('decisions §10, move org: nothing arrives where the organisation lives, or has not been put away', (t) => {
+test('CELL-13: nothing arrives where the organisation lives, or has not been put away', (t) => {
   const { from, organisationId, input } = offer(t);
   const { control } = from;
   const here = { ...input, moveId: input.moveId.replace('mov_0000000000', 'mov_0000000005'), sourceCell: 'b', cell: 'a' };
@@ -159,13 +159,13 @@ test('decisions §10, move org: nothing arrives where the organisation lives, or
 });
 
 for (const step of MOVE_STEPS) {
-  test(`decisions §10, move org: what goes through all organisations ${['switched', 'unsealed', 'done'].includes(step) ? 'leaves out' : 'finds'} one whose move is at ${step}`, (t) => {
+  test(`CELL-15: what goes through all organisations ${['switched', 'unsealed', 'done'].includes(step) ? 'leaves out' : 'finds'} one whose move is at ${step}`, (t) => {
     const { control, organisationId } = begin(t, step);
     assert.equal([...organisationIds(control)].includes(organisationId), !['switched', 'unsealed', 'done'].includes(step));
   });
 }
 
-test('decisions §10, move org: an organisation that lives elsewhere although nobody moved it from here is stranded until that is noted', (t) => {
+test('CELL-15: an organisation that lives elsewhere although nobody moved it from here is stranded until that is noted', (t) => {
   const { control, organisationId } = openFiles(t, NOW);
   assert.deepEqual(listStranded(control, 'a'), []);
   placing.placeOrganisation(control, { organisationId, cell: 'b', version: 1, nowMs: NOW });
@@ -179,7 +179,7 @@ test('decisions §10, move org: an organisation that lives elsewhere although no
   assert.equal(readMove(control, organisationId)?.step, 'done');
 });
 
-test('decisions §10, move org: one that is on its way here is not stranded', (t) => {
+test('CELL-15: an organisation that is on its way here is not stranded', (t) => {
   const { control, organisationId } = openFiles(t, NOW);
   placing.placeOrganisation(control, { organisationId, cell: 'b', version: 1, nowMs: NOW });
   control

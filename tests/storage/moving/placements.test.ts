@@ -13,7 +13,7 @@ function open(t: TestContext) {
   return storage;
 }
 
-test('decisions §10: of two placements the higher version holds, in whatever order they come', async (t) => {
+test('CELL-6: of two placements the higher version holds, in whatever order they come', async (t) => {
   const { control, writeControl } = open(t);
   const [organisationId, second, third] = ids;
   assert.equal(readPlacement(control, organisationId), undefined);
@@ -40,7 +40,7 @@ test('decisions §10: of two placements the higher version holds, in whatever or
   assert.equal(isOrganisationKnown(control, organisationId), false, 'a placement alone is no organisation of this file');
 });
 
-test('decisions §10: a cell is what was last heard of it; names of other cells are kept until they are forgotten', async (t) => {
+test('CELL-6: a cell is what was last heard of it; names of other cells are kept until they are forgotten', async (t) => {
   const { control, writeControl } = open(t);
   const see = (cell: string, url: string, seenAtMs: number) => writeControl('seeCells', { cells: [{ cell, url, seenAtMs }] });
   await see('b', 'http://b.example', 20);

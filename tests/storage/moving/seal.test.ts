@@ -16,7 +16,7 @@ const OTHER = 'mov_0000000000_00000000000002_00000000000000bb';
 
 const SEALED = (error: unknown): boolean => error instanceof StorageError && error.code === 'sealed' && error.retryable;
 
-test('decisions §10, the seal: what was called before it is written, what comes after it is refused, in one group too', async (t) => {
+test('CELL-10: what was called before it is written, what comes after it is refused, in one group too', async (t) => {
   const { storage, organisationId } = await storeApp(t, NOW);
   const note = () => storage.write(organisationId, 'addCredit', { amountMicroUsd: 1, nowMs: NOW });
   const outcomes = await Promise.allSettled([
@@ -37,7 +37,7 @@ test('decisions §10, the seal: what was called before it is written, what comes
   await assert.rejects(note(), SEALED);
 });
 
-test('decisions §10, the seal: another process that has the file open is refused from the same moment on', async (t) => {
+test('CELL-10: another process that has the file open is refused from the same moment on', async (t) => {
   const { storage, organisationId } = await storeApp(t, NOW);
   const note = () => storage.write(organisationId, 'addCredit', { amountMicroUsd: 1, nowMs: NOW });
   await note();
@@ -50,7 +50,7 @@ test('decisions §10, the seal: another process that has the file open is refuse
   elsewhere.close();
 });
 
-test('decisions §10, the seal: it belongs to one move, which alone can put it on or take it off; a closing file refuses turns only', (t) => {
+test('CELL-10: a seal belongs to one move, which alone can put it on or take it off; a closing file refuses turns only', (t) => {
   const { db } = openFiles(t, NOW);
   assert.equal(sealing.refusals(db), undefined);
   assert.equal(transactions.closeOrganisation(db, { moveId: MOVE, nowMs: NOW }), true);
@@ -80,7 +80,7 @@ test('decisions §10, the seal: it belongs to one move, which alone can put it o
 /** Tables of the control file that say something of an organisation and stay where they are. */
 const OF_THIS_CELL = ['organisation_files', 'arrivals', 'foreign_names', 'moves', 'placements'];
 
-test('decisions §10, move org: every table of the control file that names an organisation travels, or is known to stay', (t) => {
+test('CELL-8: every table of the control file that names an organisation travels, or is known to stay', (t) => {
   const { control } = openFiles(t, NOW);
   const naming = control
     .statement(
@@ -95,7 +95,7 @@ test('decisions §10, move org: every table of the control file that names an or
   );
 });
 
-test('decisions §10, move org: rows of the control file come to another one as they are, and no others', (t) => {
+test('CELL-8: rows of the control file come to another one as they are, and no others', (t) => {
   const [from, to] = [openFiles(t, NOW), openFiles(t, NOW)];
   addApp(from, 'Shop', NOW);
   const rows = readControlRows(from.control, from.organisationId);
@@ -112,7 +112,7 @@ test('decisions §10, move org: rows of the control file come to another one as 
 const STILL: readonly MoveStep[] = ['sealed', 'copied', 'shipped', 'switched', 'unsealed', 'done'];
 
 for (const step of MOVE_STEPS) {
-  test(`decisions §10, move org: rows of the control file ${STILL.includes(step) ? 'are kept still' : 'change'} at ${step}, and others always change`, (t) => {
+  test(`CELL-10: rows of the control file ${STILL.includes(step) ? 'are kept still' : 'change'} at ${step}, and others always change`, (t) => {
     const files = openFiles(t, NOW);
     const { control, organisationId } = files;
     const other = mintId('org', NOW);

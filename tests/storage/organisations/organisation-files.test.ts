@@ -66,7 +66,7 @@ const HARM: Readonly<Record<string, (path: string, other: string) => void>> = {
 };
 
 for (const [what, harm] of Object.entries(HARM)) {
-  test(`Durability: a file that is ${what} at a start makes its organisation unavailable, stays as it is, and nothing is swept`, async (t) => {
+  test(`STORE-9: a file that is ${what} at a start makes its organisation unavailable, stays as it is, and nothing is swept`, async (t) => {
     const { dataDir, first, second, upload, path } = await twoOrganisations(t);
     const saved = `${path}.saved`;
     copyFileSync(path, saved);
@@ -92,7 +92,7 @@ for (const [what, harm] of Object.entries(HARM)) {
   });
 }
 
-test('Durability: a crash between the making of a file and its note leaves a file that is taken as it is', async (t) => {
+test('STORE-9: a crash between the making of a file and its note leaves a file that is taken as it is', async (t) => {
   const dataDir = temporaryDir(t);
   const storage = openStorage({ dataDir, masterKey: undefined, onFatal: assert.fail });
   const id = mintId('org', 1);
@@ -119,7 +119,7 @@ test('Durability: a crash between the making of a file and its note leaves a fil
   assert.deepEqual(third.conditions.list(), []);
 });
 
-test('Durability: a file that is taken away while it is in use gets no more writes, and none are lost when it comes back', async (t) => {
+test('STORE-10: a file that is taken away while it is in use gets no more writes, and none are lost when it comes back', async (t) => {
   const { dataDir, first, path } = await twoOrganisations(t);
   const storage = reopen(t, dataDir);
   await storage.write(first, 'expireUploads', { nowMs: 0, limit: 1 });
@@ -131,7 +131,7 @@ test('Durability: a file that is taken away while it is in use gets no more writ
   assert.equal(existsSync(path), false);
 });
 
-test('Durability: looking around never throws: what one file meets keeps no other from being looked at', async (t) => {
+test('STORE-9: looking around never throws: what one file meets keeps no other from being looked at', async (t) => {
   const { dataDir, first, second } = await twoOrganisations(t);
   const { control, layout } = reopen(t, dataDir);
   const conditions = createConditions(SILENT, Date.now);
@@ -157,7 +157,7 @@ test('Durability: looking around never throws: what one file meets keeps no othe
   assert.deepEqual(conditions.list(), []);
 });
 
-test('Durability: a data directory that lost its control file or its master key is not made anew', async (t) => {
+test('STORE-9: a data directory that lost its control file or its master key is not made anew', async (t) => {
   const { dataDir } = await twoOrganisations(t);
   const start = () => openStorage({ dataDir, masterKey: undefined, onFatal: assert.fail });
   const control = join(dataDir, 'control.sqlite');
@@ -172,7 +172,7 @@ test('Durability: a data directory that lost its control file or its master key 
   assert.equal(existsSync(key), false);
 });
 
-test('Backups: a backup without an organisation’s file is none, and names the file', async (t) => {
+test('BACKUP-3: a backup without an organisation’s file is none, and names the file', async (t) => {
   const { dataDir, first, second, path } = await twoOrganisations(t);
   const backup = (name: string) => backUp({ dataDir, target: join(temporaryDir(t), name), log: SILENT });
   await backup('whole');

@@ -36,7 +36,7 @@ function openShared(t: TestContext, dataDir: string): Storage {
   return storage;
 }
 
-test('Cluster: processes that start at the same moment on an empty directory mint one master key and one operator token', async (t) => {
+test('CLUSTER-2: processes that start at the same moment on an empty directory mint one master key and one operator token', async (t) => {
   const dir = temporaryDir(t);
   prepareDataDir(dir);
   const starters = [1, 2, 3, 4].map(() => starter(t, dir, 'mint'));
@@ -53,7 +53,7 @@ test('Cluster: processes that start at the same moment on an empty directory min
   );
 });
 
-test('Cluster: nodes prepare one after the other, and one that is killed with -9 meanwhile frees the next', async (t) => {
+test('CLUSTER-2: nodes prepare one after the other, and one that is killed with -9 meanwhile frees the next', async (t) => {
   const dir = temporaryDir(t);
   const first = starter(t, dir, 'hold');
   assert.equal(await line(first.lines), 'holding');
@@ -92,7 +92,7 @@ test('Cluster: nodes prepare one after the other, and one that is killed with -9
   assert.equal(await withStartLock(dir, async () => 'free again'), 'free again');
 });
 
-test('Cluster: a key that another node revokes stops working here at once, and one that it adds works', async (t) => {
+test('CLUSTER-2: a key that another node revokes stops working here at once, and one that it adds works', async (t) => {
   const dir = temporaryDir(t);
   const here = openShared(t, dir);
   const there = openShared(t, dir);
@@ -114,7 +114,7 @@ test('Cluster: a key that another node revokes stops working here at once, and o
   assert.equal(here.key(keys.test)?.revokedAtMs, null);
 });
 
-test('Cluster: a one-time link is used up once, whichever nodes it is opened at, and the newest hundred are kept', async (t) => {
+test('CLUSTER-2: a one-time link is used up once, whichever nodes it is opened at, and the newest hundred are kept', async (t) => {
   const dir = temporaryDir(t);
   const nodes = [openShared(t, dir), openShared(t, dir)] as const;
   const expiresAtMs = NOW + 1_000;
@@ -130,7 +130,7 @@ test('Cluster: a one-time link is used up once, whichever nodes it is opened at,
   assert.deepEqual([kept.length, kept[0]], [100, 2]);
 });
 
-test('Cluster: a fact about the installation that two nodes settle is the first one’s', async (t) => {
+test('CLUSTER-2: a fact about the installation that two nodes settle is the first one’s', async (t) => {
   const dir = temporaryDir(t);
   const nodes = [openShared(t, dir), openShared(t, dir)];
   const said = await Promise.all(nodes.map((node, n) => node.writeControl('settleInstallation', { name: 'demo_app', value: `app_${n}` })));

@@ -5,7 +5,7 @@ import { test } from 'node:test';
 import { fileURLToPath } from 'node:url';
 import { temporaryDir } from '../../support/temporary-dir.ts';
 
-test('Durability: files that may not be read make their organisations unavailable, end no process, blame no disk, and are noticed when they are back', (t) => {
+test('STORE-9: files that may not be read make their organisations unavailable, end no process, blame no disk, and are noticed when they are back', (t) => {
   const worker = fileURLToPath(new URL('./unreadable-worker.js', import.meta.url));
   const { status, stdout, stderr } = spawnSync(process.execPath, [worker, temporaryDir(t)], { encoding: 'utf8', timeout: 60_000 });
   assert.equal(status, 0, stderr);

@@ -47,7 +47,7 @@ const TABLES = [
 
 const counts = (db: Connection) => TABLES.map((table) => [table, db.statement(`SELECT count(*) AS n FROM ${table}`).get()?.n]);
 
-test('DELETE …/end-users/:id: the person, what they said, what binds devices to them and their uploads go; others’ and the ledger stay', (t) => {
+test('PRIVACY-17: the person, what they said, what binds devices to them and their uploads go; others’ and the ledger stay', (t) => {
   const files = openFiles(t, 1);
   const { db } = files;
   const appId = addApp(files, 'One', 1);
@@ -72,7 +72,7 @@ test('DELETE …/end-users/:id: the person, what they said, what binds devices t
   assert.throws(() => transactions.erasePerson(db, { appId, endUserId: ann.id }), { code: 'not_found' });
 });
 
-test('DELETE …/end-users/:id: a person of another app is not there', (t) => {
+test('PRIVACY-17: a person of another app is not there', (t) => {
   const files = openFiles(t, 1);
   const [one, other] = [addApp(files, 'One', 1), addApp(files, 'Other', 1)];
   const { id } = identify(files.db, { appId: one, deviceId: PHONE, externalUserId: 'ann' });
@@ -80,7 +80,7 @@ test('DELETE …/end-users/:id: a person of another app is not there', (t) => {
   assert.equal(transactions.erasePerson(files.db, { appId: one, endUserId: id }).done, true);
 });
 
-test('DELETE …/end-users/:id: a person with many conversations goes in several transactions, the record last', (t) => {
+test('PRIVACY-17: a person with many conversations goes in several transactions, the record last', (t) => {
   const files = openFiles(t, 1);
   const { db } = files;
   const appId = addApp(files, 'One', 1);

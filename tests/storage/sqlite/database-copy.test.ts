@@ -10,7 +10,7 @@ import { copyDatabase, DamagedDatabase, sha256OfFile, verifyDatabase } from '../
 import { temporaryDir } from '../../support/temporary-dir.ts';
 import { addApp, openFiles } from '../migrations/migrated-files.ts';
 
-test('Copies: what was committed is in the copy, what is not committed is not, and the writer goes on', (t) => {
+test('BACKUP-8: what was committed is in the copy, what is not committed is not, and the writer goes on', (t) => {
   const files = openFiles(t, 1);
   const target = join(temporaryDir(t), 'copy.sqlite');
   addApp(files, 'Before', 1);
@@ -28,7 +28,7 @@ test('Copies: what was committed is in the copy, what is not committed is not, a
   assert.equal(sha256OfFile(target), facts.sha256);
 });
 
-test('Copies: nothing is overwritten, and a copy that fails leaves nothing', (t) => {
+test('BACKUP-8: nothing is overwritten, and a copy that fails leaves nothing', (t) => {
   const { control } = openFiles(t, 1);
   const dir = temporaryDir(t);
   const target = join(dir, 'copy.sqlite');
@@ -39,7 +39,7 @@ test('Copies: nothing is overwritten, and a copy that fails leaves nothing', (t)
   assert.equal(existsSync(join(dir, 'other.sqlite')), false);
 });
 
-test('Copies: a copy of another program, of a newer release, with orphans or with damaged pages is refused by name', (t) => {
+test('BACKUP-8: a copy of another program, of a newer release, with orphans or with damaged pages is refused by name', (t) => {
   const files = openFiles(t, 1);
   addApp(files, 'App', 1);
   const dir = temporaryDir(t);

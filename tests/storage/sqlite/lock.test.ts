@@ -24,7 +24,7 @@ async function kill(child: ChildProcess): Promise<void> {
   await once(child, 'exit');
 }
 
-test('Cluster: without Redis a second process refuses, says why and names the first', async (t) => {
+test('CLUSTER-1: without Redis a second process refuses, says why and names the first', async (t) => {
   const dir = temporaryDir(t);
   const lock = lockDataDir(dir);
   const second = await contender(t, dir, 'alone');
@@ -34,7 +34,7 @@ test('Cluster: without Redis a second process refuses, says why and names the fi
   assert.equal((await contender(t, dir, 'alone')).said, 'held');
 });
 
-test('Cluster: the lock of a process killed with -9 is free', async (t) => {
+test('CLUSTER-1: the lock of a process killed with -9 is free', async (t) => {
   const dir = temporaryDir(t);
   const first = await contender(t, dir, 'alone');
   assert.equal(first.said, 'held');
@@ -43,7 +43,7 @@ test('Cluster: the lock of a process killed with -9 is free', async (t) => {
   lockDataDir(dir).release();
 });
 
-test('Cluster: the same process cannot take the lock twice', (t) => {
+test('CLUSTER-1: the same process cannot take the lock twice', (t) => {
   const dir = temporaryDir(t);
   const lock = lockDataDir(dir);
   assert.throws(() => lockDataDir(dir), /is in use by process/);
@@ -52,7 +52,7 @@ test('Cluster: the same process cannot take the lock twice', (t) => {
   lock.release();
 });
 
-test('Cluster: nodes of a cell share the directory, but not with a process that must be alone', async (t) => {
+test('CLUSTER-1: nodes of a cell share the directory, but not with a process that must be alone', async (t) => {
   const dir = temporaryDir(t);
   const first = await contender(t, dir, 'shared');
   const second = await contender(t, dir, 'shared');
@@ -66,7 +66,7 @@ test('Cluster: nodes of a cell share the directory, but not with a process that 
   lock.release();
 });
 
-test('Cluster: a pid file that holds nonsense does not hide the refusal', (t) => {
+test('CLUSTER-1: a pid file that holds nonsense does not hide the refusal', (t) => {
   const dir = temporaryDir(t);
   const lock = lockDataDir(dir);
   writeFileSync(join(dir, 'lock.pid'), 'nonsense');

@@ -32,7 +32,7 @@ function talk(t: TestContext) {
   return { ...files, appId, id };
 }
 
-test('GET /messages: pages of long messages end by their bytes, and paging back finds every message once', (t) => {
+test('STORE-18: pages of long messages end by their bytes, and paging back finds every message once', (t) => {
   const { db, id } = talk(t);
   const seen: string[] = [];
   let before: string | undefined;
@@ -47,7 +47,7 @@ test('GET /messages: pages of long messages end by their bytes, and paging back 
   assert.deepEqual(seen, [...seen].sort());
 });
 
-test('decisions §2: the console’s pages of long messages say where the next begins, until the last', (t) => {
+test('STORE-18: the console’s pages of long messages say where the next begins, until the last', (t) => {
   const { db, id } = talk(t);
   const seen: string[] = [];
   for (let after = ''; ; ) {
@@ -59,7 +59,7 @@ test('decisions §2: the console’s pages of long messages say where the next b
   assert.equal(new Set(seen).size, MESSAGES);
 });
 
-test('decisions §2: lists of people are read by an index, by id and by name, however many there are', (t) => {
+test('STORE-18: lists of people are read by an index, by id and by name, however many there are', (t) => {
   const { db, appId } = talk(t);
   const plans: string[] = [];
   const spy = {

@@ -27,7 +27,7 @@ async function acksUntilKilled(child: ChildProcess, killAfter: number): Promise<
 }
 
 for (const killAfter of ACKS_BEFORE_KILL) {
-  test(`Durability: nothing acknowledged is lost on kill -9 after ${killAfter} acknowledgements`, async (t) => {
+  test(`STORE-1: nothing acknowledged is lost on kill -9 after ${killAfter} acknowledgements`, async (t) => {
     const path = join(temporaryDir(t), 'a.sqlite');
     const child = spawn(process.execPath, [fileURLToPath(new URL('./kill-worker.js', import.meta.url)), path], {
       stdio: ['ignore', 'pipe', 'inherit'],

@@ -29,7 +29,7 @@ function storageError(code: string, retryable: boolean) {
   return (error: unknown): boolean => error instanceof StorageError && error.code === code && error.retryable === retryable;
 }
 
-test('Durability: the writer runs with synchronous=FULL, WAL, foreign keys and an untrusted schema', async (t) => {
+test('STORE-1: the writer runs with synchronous=FULL, WAL, foreign keys and an untrusted schema', async (t) => {
   const { writer, path } = setUp(t);
   assert.equal(await writer.write(path, 'pragma', { name: 'synchronous' }), 2);
   assert.equal(await writer.write(path, 'pragma', { name: 'journal_mode' }), 'wal');
@@ -37,7 +37,7 @@ test('Durability: the writer runs with synchronous=FULL, WAL, foreign keys and a
   assert.equal(await writer.write(path, 'pragma', { name: 'trusted_schema' }), 0);
 });
 
-test('Group commit: 1,000 concurrent writes commit in the order of the calls, in few transactions', async (t) => {
+test('STORE-2: 1,000 concurrent writes commit in the order of the calls, in few transactions', async (t) => {
   const { writer, path } = setUp(t);
   const wanted = Array.from({ length: 1_000 }, (_, n) => `note ${n}`);
   const answers = await Promise.all(wanted.map((text) => writer.write(path, 'addNote', { text })));
@@ -52,7 +52,7 @@ test('Group commit: 1,000 concurrent writes commit in the order of the calls, in
   assert.ok(stats.commits < 10, `${stats.commits} commits`);
 });
 
-test('Group commit: writes of different ticks and files keep their order per file', async (t) => {
+test('STORE-2: writes of different ticks and files keep their order per file', async (t) => {
   const { writer, path } = setUp(t);
   const paths = [path, `${path}-2`, `${path}-3`];
   const pending: Promise<unknown>[] = [];
@@ -70,7 +70,7 @@ test('Group commit: writes of different ticks and files keep their order per fil
   }
 });
 
-test('Group commit: a write that throws takes back its own rows and no others', async (t) => {
+test('STORE-2: a write that throws takes back its own rows and no others', async (t) => {
   const { writer, path } = setUp(t);
   const results = await Promise.allSettled([
     writer.write(path, 'addNote', { text: 'before' }),
@@ -89,7 +89,7 @@ test('Group commit: a write that throws takes back its own rows and no others', 
   assert.equal(writer.stats().commits, 1);
 });
 
-test('Errors: message, stack and kind cross the thread', async (t) => {
+test('STORE-2: message, stack and kind cross the thread', async (t) => {
   const { writer, path } = setUp(t);
   await assert.rejects(writer.write(path, 'addThenThrow', { text: 'x' }), (error: unknown) => {
     assert.ok(error instanceof StorageError);
@@ -112,7 +112,7 @@ test('Errors: message, stack and kind cross the thread', async (t) => {
   );
 });
 
-test('Errors: a COMMIT that fails rejects every write of its group and of no other file', async (t) => {
+test('STORE-2: a COMMIT that fails rejects every write of its group and of no other file', async (t) => {
   const { writer, path } = setUp(t);
   const results = await Promise.allSettled([
     writer.write(path, 'addNote', { text: 'a' }),
@@ -128,20 +128,20 @@ test('Errors: a COMMIT that fails rejects every write of its group and of no oth
   assert.deepEqual(await writer.write(path, 'addNote', { text: 'later' }), { id: 1 });
 });
 
-test('Errors: a full disk rejects as disk_full, which may be tried again', async (t) => {
+test('STORE-16: a full disk rejects as disk_full, which may be tried again', async (t) => {
   const { writer, path } = setUp(t);
   await assert.rejects(writer.write(path, 'fillDisk', null), storageError('disk_full', true));
   assert.deepEqual(texts(path), []);
 });
 
-test('Errors: a file that cannot be opened or is no database rejects; the thread goes on', async (t) => {
+test('STORE-3: a file that cannot be opened or is no database rejects; the thread goes on', async (t) => {
   const { writer, path } = setUp(t);
   await assert.rejects(writer.write(join(path, 'no', 'such', 'folder.sqlite'), 'addNote', { text: 'a' }), StorageError);
   await assert.rejects(writer.write(registryUrl.pathname, 'addNote', { text: 'a' }), storageError('corrupt', false));
   assert.deepEqual(await writer.write(path, 'addNote', { text: 'a' }), { id: 1 });
 });
 
-test('Errors: input or output that cannot be cloned fails alone', async (t) => {
+test('STORE-2: input or output that cannot be cloned fails alone', async (t) => {
   const { writer, path } = setUp(t);
   const results = await Promise.allSettled([
     writer.write(path, 'addNote', { text: 'a' }),
@@ -157,7 +157,7 @@ test('Errors: input or output that cannot be cloned fails alone', async (t) => {
   assert.equal(writer.stats().outstanding, 0);
 });
 
-test('Busy: a lock held elsewhere rejects as retryable after bounded tries, other files go on, and the file recovers', async (t) => {
+test('STORE-3: a lock held elsewhere rejects as retryable after bounded tries, other files go on, and the file recovers', async (t) => {
   const { writer, path } = setUp(t);
   const holder = open(path);
   holder.exec('BEGIN IMMEDIATE');
@@ -173,7 +173,7 @@ test('Busy: a lock held elsewhere rejects as retryable after bounded tries, othe
   assert.deepEqual(await writer.write(path, 'addNote', { text: 'd' }), { id: 1 });
 });
 
-test('Busy: a lock that is given free within the tries is waited for, and the order holds', async (t) => {
+test('STORE-3: a lock that is given free within the tries is waited for, and the order holds', async (t) => {
   const { writer, path } = setUp(t);
   const holder = open(path);
   holder.exec('BEGIN IMMEDIATE');
@@ -187,7 +187,7 @@ test('Busy: a lock that is given free within the tries is waited for, and the or
   holder.close();
 });
 
-test('Bounds: a write beyond maxQueued rejects at once as overloaded, and the queue recovers', async (t) => {
+test('STORE-3: a write beyond the bound of the queue rejects at once as overloaded, and the queue recovers', async (t) => {
   const { writer, path } = setUp(t, { maxQueued: 4 });
   const accepted = ['a', 'b', 'c', 'd'].map((text) => writer.write(path, 'addNote', { text }));
   await assert.rejects(writer.write(path, 'addNote', { text: 'e' }), storageError('overloaded', true));
@@ -198,7 +198,7 @@ test('Bounds: a write beyond maxQueued rejects at once as overloaded, and the qu
   assert.equal(writer.stats().overloaded, 1);
 });
 
-test('Reads: a reader opened before sees a write as soon as its promise resolves, and cannot write', async (t) => {
+test('STORE-4: a reader opened before sees a write as soon as its promise resolves, and cannot write', async (t) => {
   const { writer, path } = setUp(t);
   await writer.write(path, 'addNote', { text: '0' });
   const reader = openReader(path);
@@ -211,13 +211,13 @@ test('Reads: a reader opened before sees a write as soon as its promise resolves
   reader.close();
 });
 
-test('Reads: opening a file that does not exist fails and creates nothing', (t) => {
+test('STORE-4: opening a file that does not exist fails and creates nothing', (t) => {
   const path = join(temporaryDir(t), 'missing.sqlite');
   assert.throws(() => openReader(path), { code: 'SQLITE_CANTOPEN' });
   assert.equal(existsSync(path), false);
 });
 
-test('Bounds: more files than the writer keeps open all stay correct', async (t) => {
+test('STORE-6: more files than the writer keeps open all stay correct', async (t) => {
   const { writer, path } = setUp(t);
   const paths = Array.from({ length: 70 }, (_, n) => `${path}-${n}`);
   await Promise.all(paths.map((file) => writer.write(file, 'addNote', { text: 'a' })));
@@ -225,7 +225,7 @@ test('Bounds: more files than the writer keeps open all stay correct', async (t)
   for (const file of paths) assert.deepEqual(texts(file), ['a', 'b']);
 });
 
-test('Close: what is outstanding commits, the WAL is emptied, later writes reject', async (t) => {
+test('STORE-5: what is outstanding commits, the WAL is emptied, later writes reject', async (t) => {
   const { writer, path } = setUp(t);
   const pending = writer.write(path, 'addNote', { text: 'a' });
   const closed = writer.close();
@@ -236,7 +236,7 @@ test('Close: what is outstanding commits, the WAL is emptied, later writes rejec
   assert.deepEqual(texts(path), ['a']);
 });
 
-test('Crash: a dead thread rejects what is outstanding and all later writes, and says so once', async (t) => {
+test('STORE-5: a dead thread rejects what is outstanding and all later writes, and says so once', async (t) => {
   const fatal: StorageError[] = [];
   const { writer, path } = setUp(t, { onFatal: (error) => fatal.push(error) });
   await writer.write(path, 'addNote', { text: 'a' });
@@ -248,12 +248,12 @@ test('Crash: a dead thread rejects what is outstanding and all later writes, and
   await writer.close();
 });
 
-test('Crash: a registry that cannot be imported is a dead thread with its reason', async (t) => {
+test('STORE-5: a registry that cannot be imported is a dead thread with its reason', async (t) => {
   const { writer, path } = setUp(t, { registryUrl: new URL('./no-such-registry.js', import.meta.url) });
   await assert.rejects(writer.write(path, 'addNote', { text: 'a' }), /writer thread has died: Cannot find module/);
 });
 
-test('Benchmark hook: syncDelayMs holds back the answer of each COMMIT', async (t) => {
+test('STORE-1: syncDelayMs holds back the answer of each COMMIT', async (t) => {
   const { writer, path } = setUp(t, { syncDelayMs: 30 });
   await writer.write(path, 'addNote', { text: 'a' });
   const startedMs = performance.now();
@@ -263,7 +263,7 @@ test('Benchmark hook: syncDelayMs holds back the answer of each COMMIT', async (
   assert.equal(writer.stats().commits, 2);
 });
 
-test('Types: an unknown name fails in the thread as it does in the compiler', async (t) => {
+test('STORE-2: an unknown name fails in the thread as it does in the compiler', async (t) => {
   const { writer, path } = setUp(t);
   // @ts-expect-error: the registry has no such transaction
   await assert.rejects(writer.write(path, 'toString', null), /no transaction is named toString/);
@@ -271,7 +271,7 @@ test('Types: an unknown name fails in the thread as it does in the compiler', as
   await assert.rejects(writer.write(path, 'addNote', { words: 1 }), StorageError);
 });
 
-test('Durability: openWriter sees the rows of a file whose WAL was left behind', (t) => {
+test('STORE-1: openWriter sees the rows of a file whose WAL was left behind', (t) => {
   const path = join(temporaryDir(t), 'a.sqlite');
   const left = open(path);
   left.exec("INSERT INTO notes (text) VALUES ('in the WAL')");

@@ -11,7 +11,7 @@ import { frame, openNode, type TalkingNode, took } from './desk.ts';
 const skip = redisMissing();
 
 // Each has a Redis of its own and mostly waits.
-describe('decisions §10: Redis may be away at any moment', { skip, concurrency: true }, () => {
+describe('CLUSTER-16: Redis may be away at any moment', { skip, concurrency: true }, () => {
   test('killed and started again: refused at once meanwhile, back within 5 s and told when messages arrive again; also for a node that started without it', async (t) => {
     const redis = await startRedis(t);
     const [one, other] = [await openNode(t, redis.url), await openNode(t, redis.url)];

@@ -31,7 +31,7 @@ async function tap(t: TestContext, url: string, channel: string): Promise<Buffer
   return wires;
 }
 
-describe('decisions §10: what nodes say to each other', { skip }, () => {
+describe('CLUSTER-18: what nodes say to each other', { skip }, () => {
   test('a question gets its answer, a refusal travels as it was, and a failure stays on its node', async (t) => {
     const redis = await startRedis(t);
     const logged: string[] = [];
@@ -144,7 +144,7 @@ describe('decisions §10: what nodes say to each other', { skip }, () => {
   });
 });
 
-describe('decisions §10: whoever reaches Redis', { skip }, () => {
+describe('CLUSTER-17: whoever reaches Redis', { skip }, () => {
   test('reads nothing, and is not believed: envelopes that are repeated, changed, moved or made up count for nothing', async (t) => {
     const redis = await startRedis(t);
     const [one, other] = [await openNode(t, redis.url), await openNode(t, redis.url)];

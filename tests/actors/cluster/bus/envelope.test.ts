@@ -36,7 +36,7 @@ const message: fc.Arbitrary<Message> = fc.oneof(
 const header: fc.Arbitrary<EnvelopeHeader> = fc.record({ number: fc.maxSafeNat(), previous: fc.maxSafeNat(), sealedAtMs: fc.maxSafeNat() });
 const route: fc.Arbitrary<Route> = fc.record({ cell: fc.option(text), addressee: text, sender: text.filter((name) => name !== '') });
 
-describe('decisions §10: envelopes between nodes', () => {
+describe('CLUSTER-17: envelopes between nodes', () => {
   test('what was sealed opens as it was, whatever it says and whoever says it', () => {
     fc.assert(
       fc.property(route, header, fc.array(message, { maxLength: 20 }), (way, head, messages) => {
@@ -113,7 +113,7 @@ function openInbox(nowMs = AT_MS): Heard {
   };
 }
 
-describe('decisions §10: which envelopes count', () => {
+describe('CLUSTER-17: which envelopes count', () => {
   test('one that comes again, or after a later one, is refused; what was sent to everyone has numbers of its own', () => {
     const { inbox, heard, wire } = openInbox();
     const first = wire(SELF, 1, 0);
@@ -177,7 +177,7 @@ describe('decisions §10: which envelopes count', () => {
   });
 });
 
-describe('decisions §10: questions that wait', () => {
+describe('CLUSTER-18: questions that wait', () => {
   test('only the node that was asked may answer, once', async () => {
     const asks = new PendingAsks(10_000);
     const numbers: number[] = [];

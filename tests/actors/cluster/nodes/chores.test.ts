@@ -54,7 +54,7 @@ function choresOf(t: TestContext, self: string, nodes: string[], times: { afterS
 
 const ALL = ['org_1', 'org_2', 'org_3'];
 
-test('Cluster: of the nodes that are left the oldest does the chores, and each of them looks at the deadlines again', async (t) => {
+test('CLUSTER-19: of the nodes that are left the oldest does the chores, and each of them looks at the deadlines again', async (t) => {
   const oldest = choresOf(t, 'z~1', ['z~1', 'b~2', 'c~3']);
   const middle = choresOf(t, 'b~2', ['z~1', 'b~2', 'c~3']);
   for (const node of [oldest, middle]) node.lose('c~3', 'silent');
@@ -69,7 +69,7 @@ test('Cluster: of the nodes that are left the oldest does the chores, and each o
   assert.deepEqual([oldest.looks(), middle.looks()], [1, 2]);
 });
 
-test('Cluster: a node that came after the loss does not keep the older one from the chores, whatever its id', async (t) => {
+test('CLUSTER-19: a node that came after the loss does not keep the older one from the chores, whatever its id', async (t) => {
   const node = choresOf(t, 'm~1', ['m~1', 'x~2']);
   node.join('a~9');
   node.lose('x~2');
@@ -80,7 +80,7 @@ test('Cluster: a node that came after the loss does not keep the older one from 
   );
 });
 
-test('Cluster: losses that come while a round waits are covered by that round', async (t) => {
+test('CLUSTER-19: losses that come while a round waits are covered by that round', async (t) => {
   const node = choresOf(t, 'm~1', ['m~1', 'x~2', 'y~3']);
   node.lose('x~2');
   node.lose('y~3');
@@ -89,7 +89,7 @@ test('Cluster: losses that come while a round waits are covered by that round', 
   assert.deepEqual(node.resumed, ALL);
 });
 
-test('Cluster: an organisation that cannot be taken up does not hold up the others, and is tried again', async (t) => {
+test('CLUSTER-19: an organisation that cannot be taken up does not hold up the others, and is tried again', async (t) => {
   const node = choresOf(t, 'm~1', ['m~1'], { retryMs: 10 });
   node.trouble.with = 'org_2';
   await node.chores.run();
@@ -103,7 +103,7 @@ test('Cluster: an organisation that cannot be taken up does not hold up the othe
   assert.equal(node.resumed.at(-1), 'org_2');
 });
 
-test('Cluster: a node that starts beside one that is dying looks once more soon after, if it is then the oldest', async (t) => {
+test('CLUSTER-19: a node that starts beside one that is dying looks once more soon after, if it is then the oldest', async (t) => {
   const last = choresOf(t, 'm~2', ['m~2'], { afterStartMs: 10 });
   const beside = choresOf(t, 'm~2', ['a~1', 'm~2'], { afterStartMs: 10 });
   assert.deepEqual([last.chores.alone(), beside.chores.alone()], [true, false]);
@@ -115,7 +115,7 @@ test('Cluster: a node that starts beside one that is dying looks once more soon 
   assert.deepEqual(beside.resumed, []);
 });
 
-test('Cluster: closed chores end after the organisation they are at', async (t) => {
+test('CLUSTER-19: closed chores end after the organisation they are at', async (t) => {
   const node = choresOf(t, 'm~1', ['m~1']);
   const round = node.chores.run();
   await node.chores.close();

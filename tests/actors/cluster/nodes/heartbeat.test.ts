@@ -6,7 +6,7 @@ import { HEARTBEAT_TIMES, Heartbeat, OwnClock } from '../../../../actors/cluster
 
 const { pingMs, silentMs } = HEARTBEAT_TIMES;
 
-test('decisions §10: a node that stops answering at any time counts as silent within 3 s, once, and as alive with its next answer', () => {
+test('CLUSTER-8: a node that stops answering at any time counts as silent within 3 s, once, and as alive with its next answer', () => {
   fc.assert(
     fc.property(fc.integer({ min: 1, max: 20 }), fc.integer({ min: 0, max: pingMs - 1 }), (answered, lateMs) => {
       const clock = new OwnClock(HEARTBEAT_TIMES, 0);
@@ -26,7 +26,7 @@ test('decisions §10: a node that stops answering at any time counts as silent w
   );
 });
 
-test('decisions §10: a process that was paused itself gives its neighbours the time that they had left', () => {
+test('CLUSTER-9: a process that was paused itself gives its neighbours the time that they had left', () => {
   fc.assert(
     fc.property(fc.integer({ min: 0, max: 60_000 }), (pauseMs) => {
       const clock = new OwnClock(HEARTBEAT_TIMES, 0);

@@ -11,7 +11,7 @@ import { temporaryDir } from '../../../support/temporary-dir.ts';
 import { took } from '../bus/desk.ts';
 import { ids, openCell, record } from './member-desk.ts';
 
-describe('decisions §10: who is alive on the host', { concurrency: true }, () => {
+describe('CLUSTER-8, CLUSTER-10: who is alive on the host', { concurrency: true }, () => {
   test('a node is named after NODE_ID or the host, and no two starts are the same', () => {
     assert.match(mintNodeId('eu-1'), /^eu-1~[a-z2-7]{8}$/);
     assert.match(mintNodeId(undefined), /^.+~[a-z2-7]{8}$/);
@@ -114,7 +114,7 @@ describe('decisions §10: who is alive on the host', { concurrency: true }, () =
   });
 });
 
-describe('decisions §10: a process that was held up', () => {
+describe('CLUSTER-9: a process that was held up', () => {
   test('a node that was paused itself does not take the others for silent', async (t) => {
     const cell = openCell(t);
     const child = await cell.start();
@@ -141,7 +141,7 @@ describe('decisions §10: a process that was held up', () => {
   });
 });
 
-describe('decisions §10: sockets that nobody answers on', { concurrency: true }, () => {
+describe('CLUSTER-10: sockets that nobody answers on', { concurrency: true }, () => {
   test('the socket of a node that is no more is removed and is no news; a node that was never heard of is gone once it was probed', async (t) => {
     const cell = openCell(t);
     const crashed = await cell.start();

@@ -9,7 +9,7 @@ import { redisMissing, startRedis } from '../../../support/redis.ts';
 import { silent, took, vault } from '../bus/desk.ts';
 import { ids, openCell, record } from './member-desk.ts';
 
-describe('decisions §10: presence in Redis', { skip: redisMissing(), concurrency: true }, () => {
+describe('CLUSTER-8, CLUSTER-16, CLUSTER-17: presence in Redis', { skip: redisMissing(), concurrency: true }, () => {
   test('nodes of all cells are seen, those that somebody made up are not, and without Redis the host is enough', async (t) => {
     const server = await startRedis(t);
     const redis = openRedis({ redisUrl: server.url, log: silent });

@@ -41,7 +41,7 @@ function smokeOf(cell: Cell, { storage, leases }: CellNode) {
   return node;
 }
 
-test('Cluster, POST /smoke: a second call at another node gets the running one’s result, the next one runs anew there', async (t) => {
+test('CLUSTER-20: a second smoke call at another node gets the running one’s result, the next one runs anew there', async (t) => {
   const cell = await openCell(t);
   const { organisationId, appId } = cell;
   const [here, there] = [smokeOf(cell, cell.a), smokeOf(cell, cell.b)];
@@ -63,7 +63,7 @@ test('Cluster, POST /smoke: a second call at another node gets the running one�
   assert.ok(there.asked.length > 0);
 });
 
-test('Cluster, POST /smoke: when the node that runs it is gone the other one runs it', async (t) => {
+test('CLUSTER-20: when the node that runs a smoke test is gone the other one runs it', async (t) => {
   const cell = await openCell(t);
   const { organisationId, appId } = cell;
   const [here, there] = [smokeOf(cell, cell.a), smokeOf(cell, cell.b)];
@@ -96,7 +96,7 @@ async function addLink({ a, organisationId, appId }: Cell, key: string): Promise
   return (await a.storage.write(organisationId, 'upsertSource', input)).id;
 }
 
-test('Cluster, knowledge: a link is read by one node, and who waits for it at another one is answered when it is indexed', async (t) => {
+test('CLUSTER-20: a link is read by one node, and who waits for it at another one is answered when it is indexed', async (t) => {
   const cell = await openCell(t);
   const { organisationId } = cell;
   const [here, there] = [indexerOf(t, cell, cell.a), indexerOf(t, cell, cell.b)];
@@ -113,7 +113,7 @@ test('Cluster, knowledge: a link is read by one node, and who waits for it at an
   assert.equal(there.links.asked.length, 0);
 });
 
-test('Cluster, knowledge: a link that a lost node was reading is read by another one, and what the lost one says then changes nothing', async (t) => {
+test('CLUSTER-20: a link that a lost node was reading is read by another one, and what the lost one says then changes nothing', async (t) => {
   const cell = await openCell(t);
   const { organisationId } = cell;
   const [here, there] = [indexerOf(t, cell, cell.a), indexerOf(t, cell, cell.b)];
@@ -136,7 +136,7 @@ test('Cluster, knowledge: a link that a lost node was reading is read by another
   await stuck;
 });
 
-test('Cluster, deadlines: one that another node noted is settled here, soon after it is due, and at once after a loss', async (t) => {
+test('CLUSTER-19: a deadline that another node noted is settled here, soon after it is due, and at once after a loss', async (t) => {
   const { a, organisationId, log } = await openCell(t);
   let nowMs = START_MS;
   let dueAtMs: number | null = null;

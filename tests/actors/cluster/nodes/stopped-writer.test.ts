@@ -36,7 +36,7 @@ async function stoppedProcess(t: TestContext, path: string, mode: 'hold' | 'idle
   return { pid: child.pid as number, exited };
 }
 
-test('decisions §10: a stopped node that keeps a file locked is killed, and the others write again', {
+test('CLUSTER-11: a stopped node that keeps a file locked is killed, and the others write again', {
   skip: process.platform !== 'linux' && '/proc/locks is of Linux',
 }, async (t) => {
   const path = join(temporaryDir(t), 'file.sqlite');
@@ -61,7 +61,7 @@ test('decisions §10: a stopped node that keeps a file locked is killed, and the
   db.close();
 });
 
-test('decisions §10: a stopped node that holds nothing is no holder, and neither is a reader', {
+test('CLUSTER-11: a stopped node that holds nothing is no holder, and neither is a reader', {
   skip: process.platform !== 'linux' && '/proc/locks is of Linux',
 }, async (t) => {
   const { pid } = await stoppedProcess(t, join(temporaryDir(t), 'file.sqlite'), 'idle');

@@ -7,7 +7,7 @@ import type { Lease } from '../../../../actors/leases.ts';
 import { readLease } from '../../../../storage/organisations/leases.ts';
 import { openCell } from '../cell.ts';
 
-test('Cluster: writes of one app keep out of each other’s way at whichever nodes they arrive, and none is lost', async (t) => {
+test('CLUSTER-21: writes of one app keep out of each other’s way at whichever nodes they arrive, and none is lost', async (t) => {
   const { a, b, organisationId, appId } = await openCell(t);
   let inside = 0;
   let most = 0;
@@ -32,7 +32,7 @@ test('Cluster: writes of one app keep out of each other’s way at whichever nod
   assert.equal(other, 'at once', 'another app has a turn of its own');
 });
 
-test('Cluster: with a lease the writes of a node keep the order in which they came, and one that fails gives its turn on', async (t) => {
+test('CLUSTER-21: with a lease the writes of a node keep the order in which they came, and one that fails gives its turn on', async (t) => {
   const { a, organisationId, appId } = await openCell(t);
   const lease = () => a.leases.turn(organisationId, appId);
   const order: number[] = [];
@@ -56,7 +56,7 @@ test('Cluster: with a lease the writes of a node keep the order in which they ca
   );
 });
 
-test('Cluster: a lease of a node that is gone is taken at once, that of a silent one when it has run out', async (t) => {
+test('CLUSTER-21: a lease of a node that is gone is taken at once, that of a silent one when it has run out', async (t) => {
   const cell = await openCell(t);
   const { a, b, organisationId } = cell;
   const first = (await a.leases.take(organisationId, 'work')) as Lease;
@@ -81,7 +81,7 @@ test('Cluster: a lease of a node that is gone is taken at once, that of a silent
   assert.equal(readLease(b.storage.organisation(organisationId), 'work'), undefined);
 });
 
-test('Cluster: two pieces of work of one node have two leases: the second one is refused while the first is held', async (t) => {
+test('CLUSTER-21: two pieces of work of one node have two leases: the second one is refused while the first is held', async (t) => {
   const { a, organisationId } = await openCell(t);
   const first = (await a.leases.take(organisationId, 'work')) as Lease;
   assert.equal(await a.leases.take(organisationId, 'work'), null);
@@ -91,7 +91,7 @@ test('Cluster: two pieces of work of one node have two leases: the second one is
   second.release();
 });
 
-test('Cluster: a write that waits too long for another node is refused as rate_limited, those behind it right after', async (t) => {
+test('CLUSTER-21: a write that waits too long for another node is refused as rate_limited, those behind it right after', async (t) => {
   const { a, b, organisationId, appId } = await openCell(t, { writeWaitMs: 100 });
   const stuck = (await a.leases.take(organisationId, appId)) as Lease;
   const startedMs = performance.now();

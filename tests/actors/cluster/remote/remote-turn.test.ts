@@ -147,7 +147,7 @@ async function play(
   assert.deepEqual([world.left, world.feeds.count, world.clock.waiting, world.warnings], [1, 0, 0, []]);
 }
 
-test('decisions §10: whatever is lost on the way, a reader on another node gets every event once and in order, and the end', async (t) => {
+test('CLUSTER-12: whatever is lost on the way, a reader on another node gets every event once and in order, and the end', async (t) => {
   const rows = rowsOfApp(t);
   await fc.assert(
     fc.asyncProperty(
@@ -200,7 +200,7 @@ function newest(reader: Reader, count: number): string[] {
   return reader.types.slice(-count);
 }
 
-test('decisions §10: a gap is noticed with the next frame, and what is missing is told again at once', async (t) => {
+test('CLUSTER-12: a gap is noticed with the next frame, and what is missing is told again at once', async (t) => {
   const { world, turn, reader } = await following(t);
   turn.text('lost');
   await tick();
@@ -212,7 +212,7 @@ test('decisions §10: a gap is noticed with the next frame, and what is missing 
   assert.deepEqual(world.asked, [5]);
 });
 
-test('decisions §10: a channel that keeps losing is not asked more than four times a second', async (t) => {
+test('CLUSTER-14: a channel that keeps losing is not asked more than four times a second', async (t) => {
   const { world, turn, reader } = await following(t);
   for (let n = 0; n < 5; n++) {
     turn.text('lost');
@@ -234,7 +234,7 @@ test('decisions §10: a channel that keeps losing is not asked more than four ti
   assert.equal(reader.frames.size, turn.said.size);
 });
 
-test('decisions §10: a reader that lost Redis without notice gets what is committed within a second, and the end', async (t) => {
+test('CLUSTER-13: a reader that lost Redis without notice gets what is committed within a second, and the end', async (t) => {
   const { world, turn, reader } = await following(t);
   world.cut();
   commitBlock(turn, 'third');
@@ -247,7 +247,7 @@ test('decisions §10: a reader that lost Redis without notice gets what is commi
   assert.equal(reader.ended, true);
 });
 
-test('decisions §10: while the owner cannot be asked it is tried again after 250 ms, then once a second', async (t) => {
+test('CLUSTER-14: while the owner cannot be asked it is tried again after 250 ms, then once a second', async (t) => {
   const { world } = await following(t);
   world.cut();
   world.remote.interrupted();
@@ -259,7 +259,7 @@ test('decisions §10: while the owner cannot be asked it is tried again after 25
   assert.deepEqual(times, [0, 250, 1_250, 2_250, 3_250]);
 });
 
-test('decisions §10: what is lost while the owner is asked is asked for again', async (t) => {
+test('CLUSTER-12: what is lost while the owner is asked is asked for again', async (t) => {
   const { world } = await following(t);
   world.remote.interrupted();
   world.remote.interrupted();
@@ -267,7 +267,7 @@ test('decisions §10: what is lost while the owner is asked is asked for again',
   assert.equal(world.asked.length, 2);
 });
 
-test('decisions §10: a turn that ends while its owner is asked has ended for its readers', async (t) => {
+test('CLUSTER-12: a turn that ends while its owner is asked has ended for its readers', async (t) => {
   const { world, turn, reader } = await following(t);
   world.feeds.drop('reader', 1);
   world.remote.interrupted();
@@ -278,7 +278,7 @@ test('decisions §10: a turn that ends while its owner is asked has ended for it
   assert.equal(reader.ended, true);
 });
 
-test('decisions §10: rows that have more than was told say that something was lost, so the owner is asked', async (t) => {
+test('CLUSTER-13: rows that have more than was told say that something was lost, so the owner is asked', async (t) => {
   const { world, turn, reader } = await following(t);
   commitBlock(turn, 'lost');
   turn.text('lost too');
@@ -291,7 +291,7 @@ test('decisions §10: rows that have more than was told say that something was l
   assert.deepEqual(world.asked, [7]);
 });
 
-test('decisions §10: an owner that was cut off says where it stands, and readers ask for what they missed', async (t) => {
+test('CLUSTER-13: an owner that was cut off says where it stands, and readers ask for what they missed', async (t) => {
   const { world, turn, reader } = await following(t);
   world.cut();
   turn.text('lost');
@@ -302,7 +302,7 @@ test('decisions §10: an owner that was cut off says where it stands, and reader
   assert.deepEqual(world.asked, [5]);
 });
 
-test('decisions §10: an owner that says nothing for 20 s, or a reader that stood still for 3 s, leads to asking', async (t) => {
+test('CLUSTER-14: an owner that says nothing for 20 s, or a reader that stood still for 3 s, leads to asking', async (t) => {
   const { world } = await following(t);
   await world.clock.pass(19_999);
   assert.equal(world.asked.length, 0);
@@ -315,7 +315,7 @@ test('decisions §10: an owner that says nothing for 20 s, or a reader that stoo
   assert.equal(world.asked.length, 2);
 });
 
-test('decisions §10: an owner that no longer runs the turn is asked twice before the turn is taken over', async (t) => {
+test('CLUSTER-6: an owner that no longer runs the turn is asked twice before the turn is taken over', async (t) => {
   const { world, turn, reader } = await following(t);
   world.cut();
   turn.abandon();
@@ -330,7 +330,7 @@ test('decisions §10: an owner that no longer runs the turn is asked twice befor
   assert.deepEqual([...reader.frames.keys()].slice(-2), [1_000_000, 1_000_001]);
 });
 
-test('decisions §10: when nobody can take the turn over the stream ends with an error to try again after', async (t) => {
+test('CLUSTER-6: when nobody can take the turn over the stream ends with an error to try again after', async (t) => {
   const { world, turn, reader } = await following(t);
   turn.text('unheard');
   world.die();
@@ -344,7 +344,7 @@ test('decisions §10: when nobody can take the turn over the stream ends with an
   assert.deepEqual([reader.ended, world.takeOvers, world.warnings.length], [true, 5, 1]);
 });
 
-test('decisions §10: what a lost owner says does not count', async (t) => {
+test('CLUSTER-6: what a lost owner says does not count', async (t) => {
   const { world, turn, reader } = await following(t);
   turn.text('said by a node that was fenced');
   await tick();
@@ -355,7 +355,7 @@ test('decisions §10: what a lost owner says does not count', async (t) => {
 });
 
 for (const found of ['in the row', 'by taking over'] as const) {
-  test(`decisions §4: a stream ends with its attempt when another one was begun meanwhile, found ${found}`, async (t) => {
+  test(`CLUSTER-6: a stream ends with its attempt when another one was begun meanwhile, found ${found}`, async (t) => {
     const { world, turn, reader } = await following(t);
     world.die();
     turn.text('unheard');
@@ -374,7 +374,7 @@ for (const found of ['in the row', 'by taking over'] as const) {
   });
 }
 
-test('decisions §10: a turn that goes on elsewhere is read on from there, and left there with its last reader', async (t) => {
+test('CLUSTER-12: a turn that goes on elsewhere is read on from there, and left there with its last reader', async (t) => {
   const successor = new TurnLog(5, null);
   const { world, turn, reader } = await following(t, { takeOver: async () => ({ source: successor, fromSeq: 0 }) });
   world.die();
@@ -392,7 +392,7 @@ test('decisions §10: a turn that goes on elsewhere is read on from there, and l
   assert.deepEqual([successor.readers, world.left, turn.ended], [0, 1, false]);
 });
 
-test('decisions §10: committed text beyond 128 KB leaves memory, and is read from rows by who comes back for it', async (t) => {
+test('CLUSTER-15: committed text beyond 128 KB leaves memory, and is read from rows by who comes back for it', async (t) => {
   const { world, turn } = await following(t);
   turn.ping();
   commitBlock(turn, 'third');
@@ -412,7 +412,7 @@ test('decisions §10: committed text beyond 128 KB leaves memory, and is read fr
   assert.equal(pings().size, 8, 'what is not committed is here');
 });
 
-test('FrameSource: a slice is about as long as was asked for, whatever was told together, and has at least one frame', async (t) => {
+test('CLUSTER-15: a slice is about as long as was asked for, whatever was told together, and has at least one frame', async (t) => {
   const { world, turn } = await following(t);
   for (let n = 0; n < 20; n++) {
     turn.text('ten chars.');
@@ -431,7 +431,7 @@ test('FrameSource: a slice is about as long as was asked for, whatever was told 
   }
 });
 
-test('FrameSource: several messages within a tick wake a reader once; the last reader that leaves ends the following', async (t) => {
+test('CLUSTER-14: several messages within a tick wake a reader once; the last reader that leaves ends the following', async (t) => {
   const { world, turn, reader } = await following(t);
   const other = new Reader(world.remote, 2);
   for (const text of ['a', 'b', 'c']) {
@@ -450,7 +450,7 @@ test('FrameSource: several messages within a tick wake a reader once; the last r
   assert.deepEqual([world.left, world.feeds.count, world.clock.waiting], [1, 0, 0]);
 });
 
-test('decisions §10: a stream that nobody came to read is left after 10 s', async (t) => {
+test('CLUSTER-14: a stream that nobody came to read is left after 10 s', async (t) => {
   const world = new World(new OwnedTurn(rowsOfApp(t)));
   await world.clock.pass(9_999);
   assert.equal(world.left, 0);
@@ -462,7 +462,7 @@ test('decisions §10: a stream that nobody came to read is left after 10 s', asy
   assert.deepEqual([late.ended, world.left], [true, 1]);
 });
 
-test('decisions §10: rows that cannot be read at the moment are read later; a turn that is gone from them ends with an error', async (t) => {
+test('CLUSTER-13: rows that cannot be read at the moment are read later; a turn that is gone from them ends with an error', async (t) => {
   const rows = rowsOfApp(t);
   let isBroken = false;
   const shaky: Connection = {
@@ -491,7 +491,7 @@ test('decisions §10: rows that cannot be read at the moment are read later; a t
   assert.deepEqual([reader.ended, world.warnings.length], [true, 2]);
 });
 
-test('decisions §10: readers on another node that take nothing make the model wait, also after the owner was asked to tell again', async (t) => {
+test('CLUSTER-15: readers on another node that take nothing make the model wait, also after the owner was asked to tell again', async (t) => {
   const turn = new OwnedTurn(rowsOfApp(t));
   const lags: boolean[] = [];
   turn.log.onLag = (isLagging) => void lags.push(isLagging);

@@ -29,7 +29,7 @@ async function sharedSession(t: TestContext) {
   return { cell, here, there, ref, say };
 }
 
-test('Cluster, setup session: what two nodes do to it at the same time is all kept, once each, in one order', async (t) => {
+test('CLUSTER-22: what two nodes do to a setup session at the same time is all kept, once each, in one order', async (t) => {
   const { cell, here, there, ref, say } = await sharedSession(t);
   const titles = Array.from({ length: 30 }, (_, n) => `line ${n}`);
   const committed = await Promise.all(titles.map((title, n) => say(n % 2 === 0 ? here : there, title)));
@@ -50,7 +50,7 @@ test('Cluster, setup session: what two nodes do to it at the same time is all ke
   assert.equal(row?.revision, 1 + titles.length);
 });
 
-test('Cluster, GET /sessions/:id/stream: a reader is woken by what another node does, told or not, and by nothing else', async (t) => {
+test('CLUSTER-22: a reader is woken by what another node does, told or not, and by nothing else', async (t) => {
   const { cell, here, there, ref, say } = await sharedSession(t);
   const source = sessionSource(cell.b.storage, ref, there.sessions, { event: ({ title }) => ({ title }), session: () => ({}) });
   let woken = 0;
@@ -97,7 +97,7 @@ function page(t: TestContext, watch: PairingWatch): { readonly states: string[];
   return seen;
 }
 
-test('Cluster, pairings: a watch at one node hears of a claim and of a replacement at another one', async (t) => {
+test('CLUSTER-22: a watch at one node hears of a claim and of a replacement at another one', async (t) => {
   const cell = await openCell(t);
   const pairingsOf = ({ storage, others }: CellNode) => {
     const actors = { watchDevice: () => () => {} };

@@ -41,7 +41,7 @@ function broken(): FrameSource {
   };
 }
 
-test('decisions §10: a reader is told what is there, then what comes, from where it asked to; then the end, once', async () => {
+test('CLUSTER-12: a reader is told what is there, then what comes, from where it asked to; then the end, once', async () => {
   const { feeds, told } = feedsOf();
   const log = new TurnLog(0, null);
   log.say(START);
@@ -78,7 +78,7 @@ test('decisions §10: a reader is told what is there, then what comes, from wher
   assert.deepEqual([feeds.count, log.readers], [0, 0]);
 });
 
-test('decisions §10: a long journal does not hold up other turns', async () => {
+test('CLUSTER-15: a long journal does not hold up other turns', async () => {
   const { feeds, told } = feedsOf();
   feeds.feed('b', 1, journal(50), 0);
   feeds.feed('b', 2, journal(50), 0);
@@ -99,7 +99,7 @@ test('decisions §10: a long journal does not hold up other turns', async () => 
   }
 });
 
-test('decisions §10: asking again for a stream replaces what was told for it', async () => {
+test('CLUSTER-12: asking again for a stream replaces what was told for it', async () => {
   const { feeds, told } = feedsOf();
   const log = new TurnLog(0, null);
   for (let n = 0; n < 3; n++) log.say(START);
@@ -117,7 +117,7 @@ test('decisions §10: asking again for a stream replaces what was told for it', 
   assert.deepEqual([feeds.count, log.readers], [1, 1]);
 });
 
-test('decisions §10: a stream that nobody reads, a node that is lost, and a service that closes are told nothing more', async () => {
+test('CLUSTER-14: a stream that nobody reads, a node that is lost, and a service that closes are told nothing more', async () => {
   const { feeds, told } = feedsOf();
   const log = new TurnLog(0, null);
   for (const [reader, stream] of [
@@ -144,7 +144,7 @@ test('decisions §10: a stream that nobody reads, a node that is lost, and a ser
   assert.deepEqual([feeds.count, log.readers], [0, 0]);
 });
 
-test('decisions §10: a stream that is dropped in the middle of a long journal is told no more of it', async () => {
+test('CLUSTER-15: a stream that is dropped in the middle of a long journal is told no more of it', async () => {
   const { feeds, told } = feedsOf();
   feeds.feed('b', 1, journal(50), 0);
   feeds.drop('b', 1);
@@ -153,7 +153,7 @@ test('decisions §10: a stream that is dropped in the middle of a long journal i
   assert.equal(told.length, before);
 });
 
-test('decisions §10: a source that cannot be read ends its own feed only', async () => {
+test('CLUSTER-15: a source that cannot be read ends its own feed only', async () => {
   const { feeds, told, errors } = feedsOf();
   const log = new TurnLog(0, null);
   feeds.feed('b', 1, log, 0);
@@ -167,7 +167,7 @@ test('decisions §10: a source that cannot be read ends its own feed only', asyn
   assert.deepEqual([feeds.count, errors.map(String)], [1, ['Error: the journal cannot be read']]);
 });
 
-test('decisions §10: a node that was cut off tells each reader where its stream stands, and nothing else', () => {
+test('CLUSTER-13: a node that was cut off tells each reader where its stream stands, and nothing else', () => {
   const { feeds, told } = feedsOf();
   const log = new TurnLog(0, null);
   log.say(START);
@@ -181,7 +181,7 @@ test('decisions §10: a node that was cut off tells each reader where its stream
   ]);
 });
 
-test('decisions §10: a node that follows 10,000 turns is refused one more, and told so; other nodes are not', () => {
+test('CLUSTER-15: a node that follows 10,000 turns is refused one more, and told so; other nodes are not', () => {
   const { feeds } = feedsOf();
   const log = new TurnLog(0, null);
   for (let stream = 1; stream <= 10_000; stream++) feeds.feed('b', stream, log, 0);
@@ -194,7 +194,7 @@ test('decisions §10: a node that follows 10,000 turns is refused one more, and 
   assert.equal(feeds.count, 10_001);
 });
 
-test('decisions §10: a feed whose readers take nothing is a slow reader of the turn, until they do, or it is dropped', () => {
+test('CLUSTER-15: a feed whose readers take nothing is a slow reader of the turn, until they do, or it is dropped', () => {
   const { feeds } = feedsOf();
   const log = new TurnLog(0, null);
   const lags: boolean[] = [];

@@ -4,7 +4,7 @@ import { test } from 'node:test';
 import fc from 'fast-check';
 import { withoutEcho } from '../../../../assistant/models/offline/echo.ts';
 
-test('what people wrote is left out wherever it stands, the rest is kept', () => {
+test('PRIVACY-15: what people wrote is left out wherever it stands, the rest is kept', () => {
   const texts = ['Where is my parcel? I live in Rosenweg 7.', 'hunter2'];
   assert.equal(withoutEcho('Invalid: I live in Rosenweg 7. Shorten it.', texts), 'Invalid:[...] Shorten it.');
   assert.equal(withoutEcho('Cannot read hunter2 here.', texts), 'Cannot read [...] here.');
@@ -15,7 +15,7 @@ test('what people wrote is left out wherever it stands, the rest is kept', () =>
   assert.equal(withoutEcho('', texts), '');
 });
 
-test('no stretch of 18 characters that was sent is left, whatever stands around it', () => {
+test('PRIVACY-15: no stretch of 18 characters that was sent is left, whatever stands around it', () => {
   const words = fc.string({ minLength: 0, maxLength: 60 });
   fc.assert(
     fc.property(words, fc.string({ minLength: 18, maxLength: 80, unit: fc.constantFrom(...'abcdefgh ') }), words, (before, sent, after) => {

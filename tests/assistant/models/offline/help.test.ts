@@ -4,7 +4,7 @@ import { test } from 'node:test';
 import { CATALOG, toolDefinition } from '../../../../protocol/catalog/catalog.ts';
 import { bodyOf, COMPONENTS, calledFor, DELIVERY, hear, RETURNS, request, TRACK } from './shop.ts';
 
-test('offline: help and "what can you do" are answered with all that there is', async () => {
+test('MODEL-23: help and "what can you do" are answered with all that there is', async () => {
   const tools = [TRACK, ...COMPONENTS];
   for (const question of ['help', 'Help!', 'What can you do?', 'what can you do for me', 'How can you help me?', 'What can I ask here?']) {
     const { text, result } = await hear(request(question, { tools, passages: [RETURNS] }));
@@ -17,7 +17,7 @@ test('offline: help and "what can you do" are answered with all that there is', 
   }
 });
 
-test('offline: each component is shown to whoever asks for it, in a body that the catalog accepts, and no other', async () => {
+test('MODEL-25: each component is shown to whoever asks for it, in a body that the catalog accepts, and no other', async () => {
   const all = [...CATALOG.keys()].filter((name) => !['text', 'confirm_card', 'screens'].includes(name));
   const tools = all.map((name) => ({ kind: 'component' as const, ...toolDefinition(CATALOG.get(name) as never).function }));
   for (const name of all) {
@@ -41,7 +41,7 @@ test('offline: each component is shown to whoever asks for it, in a body that th
   assert.deepEqual((await hear(request('show me a timeline', { tools: COMPONENTS }))).result.toolCalls, []);
 });
 
-test('offline: places to fill in are quoted as they stand, in code and beside it; tags are not', async () => {
+test('MODEL-25: places to fill in are quoted as they stand, in code and beside it; tags are not', async () => {
   const text =
     'Refunds: send `Authorization: Bearer <TOKEN>` to refunds. Run refunds <dir> <b>now</b>. See refunds at <https://example.com/x>.';
   const heard = await hear(request('refunds', { tools: COMPONENTS, passages: [{ ...RETURNS, text }] }));
@@ -52,7 +52,7 @@ test('offline: places to fill in are quoted as they stand, in code and beside it
   assert.match(points.map((point) => point.text).join(' '), /Bearer <TOKEN>.*<dir> now/);
 });
 
-test('offline: the heading that the answer names is not repeated over its key points', async () => {
+test('MODEL-25: the heading that the answer names is not repeated over its key points', async () => {
   const heard = await hear(request('How are refunds paid?', { tools: COMPONENTS, passages: [RETURNS, DELIVERY] }));
   assert.match(heard.text, /Returns policy/);
   assert.doesNotMatch(JSON.stringify(bodyOf(heard, 'key_points')), /Returns policy/);

@@ -14,7 +14,7 @@ async function afterResult(name: string, content: string, tools: readonly ToolDe
   return hear(request('', { messages, tools }));
 }
 
-test('offline: a flat result becomes sentences and key_value when that is offered', async () => {
+test('MODEL-24: a flat result becomes sentences and key_value when that is offered', async () => {
   const result = fence(
     'result of track_order',
     JSON.stringify({ order_id: 'A-1042', status: 'shipped', total: { amount: '12.50', currency: 'EUR' }, gift: false, note: null }),
@@ -34,7 +34,7 @@ test('offline: a flat result becomes sentences and key_value when that is offere
   assert.deepEqual([plain.result.reason, plain.result.toolCalls], ['stop', []]);
 });
 
-test('offline: a list becomes item_list when offered, a Markdown list otherwise, and an empty one is said to be empty', async () => {
+test('MODEL-24: a list becomes item_list when offered, a Markdown list otherwise, and an empty one is said to be empty', async () => {
   const orders = Array.from({ length: 25 }, (_, i) => ({ id: `A-${i}`, name: `Order *${i}*`, status: 'open' }));
   const heard = await afterResult('list_orders', fence('result of list_orders', JSON.stringify({ orders })));
   const body = bodyOf(heard, 'item_list') as { items: unknown[]; total: number };
@@ -46,7 +46,7 @@ test('offline: a list becomes item_list when offered, a Markdown list otherwise,
   assert.match((await afterResult('list_orders', '[]')).text, /found nothing/);
 });
 
-test('offline: the JSON is found in whatever stands around it', async () => {
+test('MODEL-24: the JSON is found in whatever stands around it', async () => {
   const pretty = JSON.stringify({ status: 'shipped', note: 'a } in "quotes" [' }, null, 2);
   for (const content of [
     pretty,
@@ -61,7 +61,7 @@ test('offline: the JSON is found in whatever stands around it', async () => {
   assert.match((await afterResult('track_order', '{"status":"ok"}')).text, /^Done/);
 });
 
-test('offline: placeholders come through whole', async () => {
+test('MODEL-24: placeholders come through whole', async () => {
   const value = `${'x'.repeat(193)} ⟦email_1⟧ and more`;
   const heard = await afterResult('track_order', JSON.stringify({ short: '⟦email_1⟧', long: value }));
   assert.match(heard.text, /Short is ⟦email_1⟧/);
@@ -70,7 +70,7 @@ test('offline: placeholders come through whole', async () => {
   }
 });
 
-test('offline: a call that ended otherwise is reported as it ended', async () => {
+test('MODEL-24: a call that ended otherwise is reported as it ended', async () => {
   const cases: [string, RegExp][] = [
     [`track_order failed: ${fence('error', 'No such order.')}`, /did not work: No such order\./],
     [JSON.stringify({ status: 'error', error: 'No such order.' }), /did not work: No such order\./],
@@ -98,7 +98,7 @@ test('offline: a call that ended otherwise is reported as it ended', async () =>
   );
 });
 
-test('offline: a round after results calls no action again', async () => {
+test('MODEL-24: a round after results calls no action again', async () => {
   const heard = await afterResult('track_order', '{"status":"shipped"}', [TRACK]);
   assert.deepEqual(heard.result.toolCalls, []);
 });

@@ -21,7 +21,7 @@ const PASSAGE: Passage = {
   score: 3,
 };
 
-describe('the request as a chat-completions server reads it', () => {
+describe('MODEL-14: the request as a chat-completions server reads it', () => {
   test('system comes first, the conversation follows in order with calls and results', () => {
     const messages = messagesOf(
       request({
@@ -69,7 +69,7 @@ describe('the request as a chat-completions server reads it', () => {
     ]);
   });
 
-  test('passages are fenced, in a message of their own right before the last user message (decisions §7)', () => {
+  test('MODEL-7, MODEL-14: passages are fenced, in a message of their own right before the last user message', () => {
     const messages = messagesOf(
       request({
         passages: [PASSAGE, { ...PASSAGE, text: 'Second.', title: '', headings: [] }],

@@ -46,7 +46,7 @@ function fragment(fields: Record<string, unknown>): unknown {
   return chunkOf({ tool_calls: [fields] });
 }
 
-describe('completion stream', () => {
+describe('MODEL-13: completion stream', () => {
   test('text, the finish reason and the usage of a chunk without choices come together', () => {
     const { decoder, said } = decode(
       chunkOf({ role: 'assistant', content: '' }),
@@ -132,7 +132,7 @@ describe('completion stream', () => {
     assert.equal(new Set(same.map((call) => call.id)).size, 2);
   });
 
-  test('calls beyond the number for a round are dropped with all their fragments', () => {
+  test('MODEL-15: calls beyond the number for a round are dropped with all their fragments', () => {
     const chunks: unknown[] = [];
     for (let index = 0; index < TURN_CALLS_PER_ROUND_MAX + 3; index++) {
       chunks.push(fragment({ index, id: `c${index}`, function: { name: `tool_${index}`, arguments: '{"a":' } }));
@@ -147,7 +147,7 @@ describe('completion stream', () => {
     );
   });
 
-  test('arguments beyond 64 KB break the stream off', () => {
+  test('MODEL-15: arguments beyond 64 KB break the stream off', () => {
     const half = 'x'.repeat(TOOL_ARGUMENTS_MAX_CHARS / 2);
     const start = fragment({ index: 0, id: 'a', function: { name: 'one', arguments: half } });
     assert.equal(decode(start, fragment({ index: 0, function: { arguments: half } })).decoder.failure, undefined);
@@ -220,7 +220,7 @@ function parsedContent(payload: string): string {
   return (JSON.parse(payload) as { choices: { delta: { content: string } }[] }).choices[0]?.delta.content ?? '';
 }
 
-describe('the short way for content deltas', () => {
+describe('MODEL-13: the short way for content deltas', () => {
   test('gives what JSON.parse gives for every line, whatever the content and however the lines differ', () => {
     const content = fc.oneof(
       fc.string({ unit: 'binary', maxLength: 12 }),
@@ -296,7 +296,7 @@ describe('the short way for content deltas', () => {
   });
 });
 
-describe('chunking', () => {
+describe('MODEL-13: chunking', () => {
   test('any chunking of a valid stream decodes to the same text and calls', () => {
     const event = fc.oneof(
       fc.string({ unit: 'grapheme', maxLength: 8 }).map((content) => ({ content })),

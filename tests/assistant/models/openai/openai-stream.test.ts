@@ -54,7 +54,7 @@ function assertWholeStream(sink: RecordedSink, end: RoundResult | ModelFailure):
   assert.equal(sink.lastWords, 1);
 }
 
-describe('a stream over the network, byte by byte', () => {
+describe('MODEL-13: a stream over the network, byte by byte', () => {
   test('split in two at every byte, it says the same', async () => {
     const model = await modelOn((res, nth) => {
       sse(res).write(STREAM.subarray(0, nth));
@@ -136,7 +136,7 @@ async function doneServer(): Promise<string> {
   return server.baseUrl;
 }
 
-describe('an upstream that fails (decisions §7)', () => {
+describe('MODEL-16: an upstream that fails', () => {
   test('an error line is busy before output, broken after it', async () => {
     const line = dataLine({ error: { message: 'Slow down.', code: 'rate_limit_exceeded' } });
     const model = await modelOn((res, nth) => sse(res).end(nth === 0 ? line : contentLine('Hi') + line));
@@ -207,7 +207,7 @@ describe('an upstream that fails (decisions §7)', () => {
     assert.deepEqual((await round(model)).end, { kind: 'busy', detail: 'status 503' });
   });
 
-  test('a line beyond 1 MB is broken', async () => {
+  test('MODEL-15: a line beyond 1 MB is broken', async () => {
     const model = await modelOn((res) => sse(res).write(`data: ${'x'.repeat(1_100_000)}`));
     assert.deepEqual((await round(model)).end, { kind: 'broken', detail: 'a line of the stream is too long' });
   });
@@ -225,7 +225,7 @@ describe('an upstream that fails (decisions §7)', () => {
   });
 });
 
-describe('silence (decisions §7: an upstream that says nothing for 30 s has broken off)', () => {
+describe('MODEL-17: silence', () => {
   test('is noticed before the head, in the stream, and not counted against comments', { timeout: 20_000 }, async () => {
     let pings: NodeJS.Timeout | undefined;
     const model = await modelOn(
@@ -280,7 +280,7 @@ describe('silence (decisions §7: an upstream that says nothing for 30 s has bro
   });
 });
 
-describe('the run in the hands of its caller', () => {
+describe('MODEL-18: the run in the hands of its caller', () => {
   test('pause stops the upstream, resume brings all of the rest, and silence does not count in between', { timeout: 30_000 }, async () => {
     const piece = contentLine('x'.repeat(60_000));
     const pieces = 400;
@@ -412,7 +412,7 @@ describe('the run in the hands of its caller', () => {
     assert.equal(warnings.length, 3);
   });
 
-  test('a round that makes too many calls says so in the log, with its request id', async () => {
+  test('MODEL-15: a round that makes too many calls says so in the log, with its request id', async () => {
     const calls = Array.from({ length: 10 }, (_, index) => ({ index, id: `c${index}`, function: { name: 'go', arguments: '{}' } }));
     const said: [unknown, string][] = [];
     const model = await modelOn((res) => sse(res).end(dataLine(chunkOf({ tool_calls: calls }, 'tool_calls')) + DONE_LINE), {
@@ -435,7 +435,7 @@ describe('the run in the hands of its caller', () => {
     assert.equal(sink.lastWords, 1);
   });
 
-  test('connections are reused one round after another and not shared at one time', async () => {
+  test('MODEL-14: connections are reused one round after another and not shared at one time', async () => {
     const sockets = new Set<unknown>();
     const held: ServerResponse[] = [];
     const model = await modelOn((res, nth) => {
@@ -459,7 +459,7 @@ async function muteServer(): ReturnType<typeof byteServer> {
   return server;
 }
 
-describe('options', () => {
+describe('MODEL-14: options', () => {
   test('the key is a bearer token, a base URL keeps its path and query, and no key sends no header', async () => {
     const seen: unknown[] = [];
     const server = await byteServer((res, req) => {

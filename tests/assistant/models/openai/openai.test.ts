@@ -7,7 +7,7 @@ import { round } from './recorded-sink.ts';
 
 const KEY = 'sk-secret-1234567890';
 
-describe('a model behind the chat-completions stream of an independent mock', () => {
+describe('MODEL-13, MODEL-16: a model behind the chat-completions stream of an independent mock', () => {
   let mock: LLMock;
   let model: Model;
 

@@ -40,7 +40,7 @@ async function desk(t: TestContext, serve: (req: IncomingMessage, res: ServerRes
   return { sending, show };
 }
 
-test('a picture of many pieces arrives whole, with the length that was announced', async (t) => {
+test('MODEL-19: a picture of many pieces arrives whole, with the length that was announced', async (t) => {
   const bytes = Buffer.alloc(3_000_000, 'picture');
   let announced = 0;
   let body = '';
@@ -56,7 +56,7 @@ test('a picture of many pieces arrives whole, with the length that was announced
   assert.equal(sending.bytes, 0);
 });
 
-test('what waits for room is not read; it is sent when the one before it is through', async (t) => {
+test('MODEL-19: what waits for room is not read; it is sent when the one before it is through', async (t) => {
   const waiting: (() => void)[] = [];
   const { sending, show } = await desk(t, async (req, res) => {
     if (waiting.length === 0) await new Promise<void>((resolve) => waiting.push(resolve));
@@ -80,7 +80,7 @@ test('what waits for room is not read; it is sent when the one before it is thro
   assert.deepEqual([read, sending.bytes, sending.waiting], [1, 0, 0]);
 });
 
-test('a round that is ended while its pictures wait or are sent leaves the budget, and its file is closed', async (t) => {
+test('MODEL-19: a round that is ended while its pictures wait or are sent leaves the budget, and its file is closed', async (t) => {
   let closed = 0;
   const endless: ImagePart = {
     mediaType: 'image/png',
@@ -103,7 +103,7 @@ test('a round that is ended while its pictures wait or are sent leaves the budge
   while (closed === 0) await new Promise((resolve) => setImmediate(resolve));
 });
 
-test('no room in time is `busy`, as an upstream says it; a picture that cannot be read breaks the round off', async (t) => {
+test('MODEL-19: no room in time is `busy`, as an upstream says it; a picture that cannot be read breaks the round off', async (t) => {
   const { sending, show } = await desk(t, (req) => void req.resume(), 1);
   const held = show(picture('image/png', Buffer.alloc(30_000_000), 1_000));
   const busy = await show(picture('image/png', Buffer.alloc(10))).sink.ended;

@@ -18,7 +18,7 @@ function streamed(parts: Parameters<typeof request>[0]): StreamedBody {
   return body;
 }
 
-test('a picture is in the body as its base64, whatever pieces it comes in, and the length is known beforehand', async () => {
+test('MODEL-19: a picture is in the body as its base64, whatever pieces it comes in, and the length is known beforehand', async () => {
   const pictures = fc.array(fc.tuple(fc.uint8Array({ maxLength: 300 }), fc.integer({ min: 1, max: 50 })), { minLength: 1, maxLength: 4 });
   await fc.assert(
     fc.asyncProperty(pictures, fc.string({ unit: 'grapheme', maxLength: 20 }), async (given, content) => {
@@ -40,7 +40,7 @@ test('a picture is in the body as its base64, whatever pieces it comes in, and t
   );
 });
 
-test('no piece of the body is longer than the base64 of a piece of a picture, and a picture is read anew each time', async () => {
+test('MODEL-19: no piece of the body is longer than the base64 of a piece of a picture, and a picture is read anew each time', async () => {
   let opened = 0;
   const image = picture('image/png', Buffer.alloc(1_000_000, 7), 30_000, () => {
     opened += 1;

@@ -21,7 +21,7 @@ function desk(t: TestContext) {
   return { budget, told, enter, pass: (ms: number) => t.mock.timers.tick(ms) };
 }
 
-test('what fits into the shares of device, app and process goes at once; what does not waits for room, and its share alone', (t) => {
+test('MODEL-19: what fits into the shares of device, app and process goes at once; what does not waits for room, and its share alone', (t) => {
   const { budget, told, enter } = desk(t);
   const first = enter('a1', 'a', '1', 100);
   enter('a1 again', 'a', '1', 1);
@@ -36,7 +36,7 @@ test('what fits into the shares of device, app and process goes at once; what do
   assert.deepEqual([budget.bytes, budget.waiting], [192, 0]);
 });
 
-test('a small one does not pass a large one that only waits for the process', (t) => {
+test('MODEL-19: a small one does not pass a large one that only waits for the process', (t) => {
   const { told, enter } = desk(t);
   const first = enter('a1', 'a', '1', 100);
   enter('b1', 'b', '1', 100);
@@ -48,7 +48,7 @@ test('a small one does not pass a large one that only waits for the process', (t
   assert.deepEqual(told.slice(3), ['d1 in', 'e1 in']);
 });
 
-test('more than may wait are refused at once; nobody waits for longer than the bound; who leaves makes room', (t) => {
+test('MODEL-19: more than may wait are refused at once; nobody waits for longer than the bound; who leaves makes room', (t) => {
   const { budget, told, enter, pass } = desk(t);
   enter('a1', 'a', '1', 100);
   enter('a1 second', 'a', '1', 100);
@@ -65,7 +65,7 @@ test('more than may wait are refused at once; nobody waits for longer than the b
   assert.deepEqual([budget.bytes, budget.waiting], [100, 0]);
 });
 
-test('a share of which nothing is sent takes what is larger than itself', (t) => {
+test('MODEL-19: a share of which nothing is sent takes what is larger than itself', (t) => {
   const { told, enter } = desk(t);
   const leave = enter('a1', 'a', '1', 1_000);
   enter('b1', 'b', '1', 1);

@@ -37,7 +37,7 @@ function watchOn(t: TestContext, silenceMs: number): { watch: SilenceWatch; pass
   };
 }
 
-describe('an upstream that is silent for 30 s has broken off (decisions §7)', () => {
+describe('MODEL-17: an upstream that is silent for 30 s has broken off', () => {
   test('silence is noticed after the limit and at most two sweeps more', (t) => {
     const { watch, pass } = watchOn(t, 30_000);
     const run = probe();

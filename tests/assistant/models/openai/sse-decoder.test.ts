@@ -20,7 +20,7 @@ function decode(text: string): string[] {
   return collect([Buffer.from(text)]).payloads;
 }
 
-describe('SSE lines', () => {
+describe('MODEL-13: SSE lines', () => {
   test('data lines give their payload, with or without the space, LF or CRLF', () => {
     assert.deepEqual(decode('data: a\n\ndata:b\r\n\r\ndata:  c\n'), ['a', 'b', ' c']);
   });
@@ -48,7 +48,7 @@ describe('SSE lines', () => {
     assert.deepEqual(payloads, ['1', '2']);
   });
 
-  test('a line of 1 MB passes, a longer one does not, whether it comes at once or in pieces', () => {
+  test('MODEL-15: a line of 1 MB passes, a longer one does not, whether it comes at once or in pieces', () => {
     const limit = 1024 * 1024;
     const longest = Buffer.from(`data: ${'x'.repeat(limit - 6)}\n`);
     assert.equal(collect([longest]).ok, true);

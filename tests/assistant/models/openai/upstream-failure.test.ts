@@ -7,7 +7,7 @@ const KEY = 'a-key-of-its-own-kind';
 const said = (body: unknown, status = 400, contentType = 'application/json') =>
   answerFailure({ status, contentType, body: typeof body === 'string' ? body : JSON.stringify(body) }, KEY).detail;
 
-describe('upstream sentences', () => {
+describe('PRIVACY-15: upstream sentences', () => {
   test('are kept wherever servers put them', () => {
     assert.equal(said({ error: { message: 'No such model.', code: 'gone' } }, 404), 'status 404 gone: No such model.');
     assert.equal(said({ error: 'model not found' }, 404), 'status 404: model not found');
@@ -53,7 +53,7 @@ describe('upstream sentences', () => {
     assert.ok(long.length <= 400 && !long.includes('\n'));
   });
 
-  test('Retry-After is a number or a date, an hour at most', () => {
+  test('MODEL-16: Retry-After is a number or a date, an hour at most', () => {
     const nowMs = Date.parse('2026-11-22T10:00:00Z');
     const read = (header: unknown) => retryAfterOf(header, nowMs);
     assert.deepEqual(['5', '0', '1.2', 'Sun, 22 Nov 2026 10:00:30 GMT', 'Sun, 22 Nov 2026 09:00:00 GMT'].map(read), [5, 1, 2, 30, 1]);

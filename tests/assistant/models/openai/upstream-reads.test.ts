@@ -14,7 +14,7 @@ function chunk(delta: object, finish: string | null = null): string {
   return `data: ${JSON.stringify({ choices: [{ index: 0, delta, finish_reason: finish }] })}\n\n`;
 }
 
-test('an upstream that writes a million characters at once is read 4 KB at a time, and little comes after a pause', async (t) => {
+test('MODEL-18: an upstream that writes a million characters at once is read 4 KB at a time, and little comes after a pause', async (t) => {
   const server = createServer((_, res) => {
     res.writeHead(200, { 'Content-Type': 'text/event-stream' });
     res.write(chunk({ content: 'x'.repeat(PIECE_CHARS) }).repeat(PIECES));
