@@ -12,6 +12,7 @@ import { type PairingRow, readPairing } from '../../storage/setup/pairings.ts';
 import type { Storage } from '../../storage/storage.ts';
 import type { Announcer } from '../announcements.ts';
 import { type FrameSlice, type FrameSource, frame, PING_COMMENT } from '../frame-source.ts';
+import { Readers } from '../readers.ts';
 import type { WatchedTurn } from '../turns/device-watchers.ts';
 import type { ActorSystem } from '../turns/turns.ts';
 import { WatchedWords } from '../turns/watched-words.ts';
@@ -65,7 +66,11 @@ export class PairingWatch {
   readonly #ref: PairingRef;
   readonly #services: WatchServices;
   readonly #onIdle: () => void;
-  readonly #wakes = new Set<() => void>();
+  readonly #readers = new Readers({
+    left: () => {
+      this.#unwatchedSinceMs = this.#services.nowMs();
+    },
+  });
   readonly #turns = new Map<string, Followed>();
   #frames: Frame[] = [];
   #keptChars = 0;
@@ -76,7 +81,6 @@ export class PairingWatch {
   #looks = 0;
   #timer: NodeJS.Timeout | undefined;
   #unwatch: (() => void) | undefined;
-  #wakePlanned = false;
   #unwatchedSinceMs: number;
   #closed = false;
   /** That it is over was written, or could not be. */
@@ -91,7 +95,7 @@ export class PairingWatch {
   }
 
   get readers(): number {
-    return this.#wakes.size;
+    return this.#readers.count;
   }
 
   /** Reads the row again: a build claimed the pairing, or its time is up. */
@@ -109,7 +113,7 @@ export class PairingWatch {
     if (this.#row !== undefined && this.#state === 'claimed') this.#watch(this.#row);
     else this.#leaveTurns();
     this.#arm();
-    this.#planWake();
+    this.#readers.wake();
   }
 
   /** The same for whoever changed the row: what goes wrong here does not undo that, and is tried again at the next look. */
@@ -146,7 +150,7 @@ export class PairingWatch {
   #look(): void {
     this.#looks += 1;
     const unwatchedMs = this.#services.nowMs() - this.#unwatchedSinceMs;
-    if (this.#wakes.size === 0 && unwatchedMs >= LINGER_MS) {
+    if (this.#readers.count === 0 && unwatchedMs >= LINGER_MS) {
       this.close();
       return;
     }
@@ -233,16 +237,7 @@ export class PairingWatch {
     this.#frames.push({ id, text });
     this.#keptChars += text.length;
     while (this.#keptChars > KEPT_CHARS && this.#frames.length > 1) this.#keptChars -= this.#frames.shift()?.text.length ?? 0;
-    this.#planWake();
-  }
-
-  #planWake(): void {
-    if (this.#wakePlanned) return;
-    this.#wakePlanned = true;
-    setImmediate(() => {
-      this.#wakePlanned = false;
-      for (const wake of this.#wakes) wake();
-    });
+    this.#readers.wake();
   }
 
   #slice(seq: number, maxChars: number): { text: string; nextSeq: number } {
@@ -277,13 +272,7 @@ export class PairingWatch {
         begun = true;
         return { text, nextSeq, ended: caughtUp && isOver };
       },
-      subscribe: (wake) => {
-        this.#wakes.add(wake);
-        return () => {
-          this.#wakes.delete(wake);
-          this.#unwatchedSinceMs = this.#services.nowMs();
-        };
-      },
+      subscribe: (wake) => this.#readers.add(wake),
     };
   }
 }

@@ -7,6 +7,7 @@
  */
 import { renderDelta, renderEvent, type StreamEvent } from '../../protocol/runtime/stream-events.ts';
 import type { FrameSlice, FrameSource } from '../frame-source.ts';
+import { Readers } from '../readers.ts';
 
 /** A run of deltas of one text block: the k-th has seq `seq + k` and ends at `ends[k]` in `text`. */
 interface DeltaRun {
@@ -38,15 +39,6 @@ export type JournalEntry =
 /** Committed events beyond this much text, which is more than most answers have, leave memory: a turn's readers are few and near the end. */
 const RETAINED_CHARS = 4 * 1024;
 
-/** Logs with something new, woken together at the end of the loop tick: one callback per node, not one per stream. */
-const dirty = new Set<TurnLog>();
-
-function flushDirty(): void {
-  const logs = [...dirty];
-  dirty.clear();
-  for (const log of logs) log.flush();
-}
-
 function isDeltaRun(entry: Entry): entry is DeltaRun {
   return 'ends' in entry;
 }
@@ -58,9 +50,16 @@ function lastSeq(entry: Entry): number {
 export class TurnLog implements FrameSource {
   /** Serves seqs that have left memory. */
   readonly #older: FrameSource | null;
-  readonly #wakes = new Set<() => void>();
-  readonly #slow = new Set<object>();
-  #isLagging = false;
+  readonly #readers = new Readers({
+    waking: () => this.#sealText(),
+    woken: () => {
+      this.#lastFrame = '';
+      this.#lastFrameSeq = -1;
+    },
+    came: () => this.#isRead(true),
+    left: () => this.#isRead(false),
+    lag: (isLagging) => this.onLag?.(isLagging),
+  });
   /** Hears when none of the readers takes what is said, and when one does again or none is left. */
   onLag: ((isLagging: boolean) => void) | null = null;
   /** Knows for how long the turn has had to wait for its share of what long answers may say. */
@@ -93,14 +92,14 @@ export class TurnLog implements FrameSource {
   }
 
   get readers(): number {
-    return this.#wakes.size;
+    return this.#readers.count;
   }
 
   say(event: StreamEvent): void {
     this.#sealText();
     this.#entries.push({ seq: this.#nextSeq, event });
     this.#nextSeq += 1;
-    this.#markDirty();
+    this.#readers.wake();
   }
 
   /** Text of a text block; what comes within one loop tick becomes one `block.delta`. */
@@ -112,17 +111,12 @@ export class TurnLog implements FrameSource {
       this.#blockChars = 0;
     }
     this.#pending += delta;
-    this.#markDirty();
+    this.#readers.wake();
   }
 
   end(): void {
     this.#ended = true;
-    this.#markDirty();
-  }
-
-  #markDirty(): void {
-    if (dirty.size === 0) setImmediate(flushDirty);
-    dirty.add(this);
+    this.#readers.wake();
   }
 
   #sealText(): void {
@@ -152,43 +146,25 @@ export class TurnLog implements FrameSource {
     this.#lastFrameSeq = seq;
   }
 
+  /** What happens at the end of a loop tick: text becomes an event, and readers are woken. */
   flush(): void {
-    this.#sealText();
-    for (const wake of this.#wakes) wake();
-    // Whoever has not read it by now is behind.
-    this.#lastFrame = '';
-    this.#lastFrameSeq = -1;
+    this.#readers.flush();
   }
 
   subscribe(wake: () => void): () => void {
-    this.#wakes.add(wake);
-    this.#lookForReaders();
-    return () => {
-      this.#wakes.delete(wake);
-      this.#lookForReaders();
-    };
+    return this.#readers.add(wake);
   }
 
-  #lookForReaders(): void {
-    if (this.share !== null) this.share.isRead = this.#wakes.size > 0;
-    this.#lookForLag();
+  #isRead(isRead: boolean): void {
+    if (this.share !== null) this.share.isRead = isRead;
   }
 
   slow(reader: object, isSlow: boolean): void {
-    if (isSlow) this.#slow.add(reader);
-    else this.#slow.delete(reader);
-    this.#lookForLag();
+    this.#readers.slow(reader, isSlow);
   }
 
   lateMs(): number {
     return this.share?.lateMs ?? 0;
-  }
-
-  #lookForLag(): void {
-    const isLagging = this.#slow.size > 0 && this.#slow.size >= this.#wakes.size;
-    if (isLagging === this.#isLagging) return;
-    this.#isLagging = isLagging;
-    this.onLag?.(isLagging);
   }
 
   read(seq: number, maxChars: number): FrameSlice {

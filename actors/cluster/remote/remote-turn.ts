@@ -18,10 +18,10 @@ import type { Logger } from 'pino';
 import { readTurn } from '../../../storage/conversations/turns.ts';
 import type { Connection } from '../../../storage/sqlite/connection.ts';
 import type { FrameSlice, FrameSource, Position } from '../../frame-source.ts';
+import { Readers } from '../../readers.ts';
 import { journalSource } from '../../turns/journal.ts';
 import { STOOD_STILL_MS } from '../nodes/heartbeat.ts';
 import { endingAt, RemoteFrames, type RemoteSlice } from './remote-frames.ts';
-import { RemoteReaders } from './remote-readers.ts';
 import { brokenOff, REAL_TIMERS, type RemoteTimers, takeOverInTime } from './remote-takeover.ts';
 
 export interface RemoteTurnOptions {
@@ -67,7 +67,7 @@ export class RemoteTurn implements FrameSource {
   readonly #options: RemoteTurnOptions;
   readonly #timers: RemoteTimers;
   readonly #frames: RemoteFrames;
-  readonly #readers = new RemoteReaders({ left: () => this.#leave(), lag: (isLagging) => this.#options.lag(isLagging) });
+  readonly #readers = new Readers({ left: () => this.#leave(), lag: (isLagging) => this.#options.lag(isLagging) });
   readonly slow = (reader: object, isSlow: boolean) => this.#readers.slow(reader, isSlow);
   readonly #madeAtMs: number;
   #state: 'following' | 'taking_over' | 'over' = 'following';
