@@ -4,6 +4,7 @@
  */
 import { setImmediate as nextTick } from 'node:timers/promises';
 import { type EachServices, eachOrganisation } from './each-organisation.ts';
+import { Serial } from './serial.ts';
 
 /** A person has to put a file back or make room: nobody waits for less. */
 const RETRY_MS = 5_000;
@@ -26,7 +27,7 @@ export function createSecondTries(
   const waiting = new Set<string>();
   /** Said already; a line for each try would fill the log while nobody is there. */
   const told = new Set<string>();
-  let round: Promise<void> = Promise.resolve();
+  const rounds = new Serial();
   let closed = false;
   const isClosed = () => closed;
 
@@ -54,7 +55,7 @@ export function createSecondTries(
 
   const timer = setInterval(() => {
     if (waiting.size === 0) return;
-    round = round.then(tryAgain).catch((error: unknown) => services.log.error({ err: error }, 'what failed could not be tried again'));
+    rounds.do(tryAgain).catch((error: unknown) => services.log.error({ err: error }, 'what failed could not be tried again'));
   }, retryMs).unref();
   return {
     add(organisationIds) {
@@ -63,7 +64,7 @@ export function createSecondTries(
     async close() {
       closed = true;
       clearInterval(timer);
-      await round;
+      await rounds.done();
     },
   };
 }

@@ -6,6 +6,7 @@ import { readTurnSender } from '../../storage/conversations/turns.ts';
 import type { Connection } from '../../storage/sqlite/connection.ts';
 import type { Storage } from '../../storage/storage.ts';
 import { actedConversation, type DeviceCaller } from '../people/ownership.ts';
+import type { Retries } from '../retried.ts';
 
 export interface ConfirmationServices {
   readonly storage: Storage;
@@ -13,10 +14,13 @@ export interface ConfirmationServices {
 }
 
 /**
- * Tries for a call that others move at the same time. Who loses a race finds an answer, or a card that a person is
+ * For what answers or changes a card while others may do so, too. Who loses a race finds an answer, or a card that a person is
  * changing by hand; this many in a row do not happen to one person.
  */
-export const ATTEMPTS_MAX = 8;
+export const CARD_RETRIES: Retries = {
+  max: 8,
+  exhausted: () => new Refusal('internal', 'Others answer this card at the same time. Try again.'),
+};
 
 /** Rows of turns are numbered from 1. */
 const NO_TURN = 0;

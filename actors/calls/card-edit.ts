@@ -15,7 +15,8 @@ import { type PickChange, readBlockById } from '../../storage/conversations/conv
 import type { InvocationChange, InvocationRow } from '../../storage/conversations/invocations.ts';
 import { concealmentOf } from '../people/concealment.ts';
 import type { DeviceCaller } from '../people/ownership.ts';
-import { type AskedInvocation, ATTEMPTS_MAX, askedInvocation, type ConfirmationServices, moveInvocation } from './asked-invocation.ts';
+import { OVERTAKEN, retried } from '../retried.ts';
+import { type AskedInvocation, askedInvocation, CARD_RETRIES, type ConfirmationServices, moveInvocation } from './asked-invocation.ts';
 import { type CallDefinition, definitionOf, editedCard, editingCard, rejectedCard, settledCard } from './card.ts';
 import { acceptEdit, answerOf, beginEdit, changed, expireChange, lostChange, rejectEdit } from './invocation-step.ts';
 
@@ -58,8 +59,8 @@ interface BegunEdit extends AskedInvocation {
 }
 
 /** Checks the change and takes the card. @throws Refusal `invalid_request` for what cannot be changed like this. */
-async function beginCardEdit(services: ConfirmationServices, caller: DeviceCaller, id: string, request: EditRequest): Promise<BegunEdit> {
-  for (let attempt = 0; attempt < ATTEMPTS_MAX; attempt += 1) {
+function beginCardEdit(services: ConfirmationServices, caller: DeviceCaller, id: string, request: EditRequest): Promise<BegunEdit> {
+  return retried(CARD_RETRIES, async () => {
     const asked = askedInvocation(services, caller, id);
     const { db, row } = asked;
     requireOpen(row);
@@ -69,7 +70,7 @@ async function beginCardEdit(services: ConfirmationServices, caller: DeviceCalle
     const expired = expireChange(row, nowMs);
     if (expired !== null) {
       if (await move(expired, settledCard(db, expired))) requireOpen(changed(row, expired));
-      continue;
+      return OVERTAKEN;
     }
     requireRevision(row, request.revision);
     const definition = definitionOf(row);
@@ -79,13 +80,13 @@ async function beginCardEdit(services: ConfirmationServices, caller: DeviceCalle
     const params = { ...concealmentOf(services.storage, caller.organisationId, asked.conversation).restore(row.params), ...request.params };
     const checked = checkValues(definition.action.params, params);
     if (!checked.ok) {
-      if (!(await move(rejectEdit(row), rejectedCard(db, row, checked.details)))) continue;
+      if (!(await move(rejectEdit(row), rejectedCard(db, row, checked.details)))) return OVERTAKEN;
       throw refused(checked.details.map(({ path, message }) => ({ path: path === '' ? 'params' : `params.${path}`, message })));
     }
     const begun = beginEdit(row);
-    if (begun !== null && (await move(begun, editingCard(db, row, 'pending')))) return { ...asked, definition, params: checked.params };
-  }
-  throw new Refusal('internal', 'Others answer this card at the same time. Try again.');
+    const hasBegun = begun !== null && (await move(begun, editingCard(db, row, 'pending')));
+    return hasBegun ? { ...asked, definition, params: checked.params } : OVERTAKEN;
+  });
 }
 
 /** The call's values as they are stored: those that were not changed stay as they are. */

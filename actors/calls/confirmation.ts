@@ -8,7 +8,8 @@ import type { ConfirmReply, ConfirmRequest, EditReply, EditRequest } from '../..
 import { type InvocationRow, readEditing } from '../../storage/conversations/invocations.ts';
 import { concealmentOf } from '../people/concealment.ts';
 import type { DeviceCaller } from '../people/ownership.ts';
-import { type AskedInvocation, ATTEMPTS_MAX, askedInvocation, type ConfirmationServices, moveInvocation } from './asked-invocation.ts';
+import { OVERTAKEN, retried } from '../retried.ts';
+import { type AskedInvocation, askedInvocation, CARD_RETRIES, type ConfirmationServices, moveInvocation } from './asked-invocation.ts';
 import { definitionOf, editingCard, requireRevision, settledCard } from './card.ts';
 import { editCard } from './card-edit.ts';
 import { receiptOf } from './confirmation-receipt.ts';
@@ -67,7 +68,7 @@ export class Confirmations {
    */
   async confirm(caller: DeviceCaller, id: string, request: ConfirmRequest): Promise<ConfirmReply> {
     const { row: seen } = askedInvocation(this.#services, caller, id);
-    for (let attempt = 0; attempt < ATTEMPTS_MAX; attempt += 1) {
+    return retried(CARD_RETRIES, async () => {
       const asked = askedInvocation(this.#services, caller, id);
       const { db, row } = asked;
       if (answerOf(row) !== 'pending') return this.#reply(caller, asked, { already_answered: true });
@@ -75,9 +76,8 @@ export class Confirmations {
       const change = expireChange(row, nowMs) ?? this.#decided(caller, asked, seen, request, nowMs);
       const settlement = { change, card: settledCard(db, change) };
       const tookEffect = await moveInvocation(this.#services, caller.organisationId, settlement, nowMs);
-      if (tookEffect) return this.#reply(caller, { ...asked, row: changed(row, change) });
-    }
-    throw new Refusal('internal', 'Others answer this card at the same time. Try again.');
+      return tookEffect ? this.#reply(caller, { ...asked, row: changed(row, change) }) : OVERTAKEN;
+    });
   }
 
   #decided(

@@ -5,6 +5,7 @@
  */
 import { Refusal } from '../../protocol/errors.ts';
 import type { TurnLease } from '../leases.ts';
+import { Serial } from '../serial.ts';
 
 /**
  * What may wait for its turn in one app: an agent's 120 requests of a minute all at once, and as many again of what
@@ -12,29 +13,22 @@ import type { TurnLease } from '../leases.ts';
  */
 const WAITING_MAX = 240;
 
-interface Turns {
-  tail: Promise<unknown>;
-  waiting: number;
+function tooMuchWaits(): Refusal {
+  return new Refusal('rate_limited', 'Too much is being written to this app at once. Send the request again.', { retryAfterS: 1 });
 }
 
 /** By app, in this process. An app is in it while something is under way. */
-const turnsOf = new Map<string, Turns>();
+const queues = new Map<string, Serial>();
 
 /**
  * Runs `work` when what came before it in this app is done; with `lease`, where other processes write to the app too, also in
  * those. @throws Refusal rate_limited when too much waits.
  */
 export function inTurn<Value>(appId: string, work: () => Promise<Value>, lease?: TurnLease): Promise<Value> {
-  const turns = turnsOf.get(appId) ?? { tail: Promise.resolve(), waiting: 0 };
-  if (turns.waiting >= WAITING_MAX) {
-    throw new Refusal('rate_limited', 'Too much is being written to this app at once. Send the request again.', { retryAfterS: 1 });
+  let queue = queues.get(appId);
+  if (queue === undefined) {
+    queue = new Serial({ bound: { max: WAITING_MAX, full: tooMuchWaits }, idle: () => queues.delete(appId) });
+    queues.set(appId, queue);
   }
-  turnsOf.set(appId, turns);
-  turns.waiting += 1;
-  const done = turns.tail.then(lease === undefined ? work : () => lease(work));
-  turns.tail = done.catch(() => undefined);
-  return done.finally(() => {
-    turns.waiting -= 1;
-    if (turns.waiting === 0) turnsOf.delete(appId);
-  });
+  return queue.do(lease === undefined ? work : () => lease(work));
 }

@@ -2,6 +2,7 @@
 import { mintId } from '../../protocol/ids.ts';
 import { readEndUser, sealTraits, type Traits } from '../../storage/people/end-users.ts';
 import type { Storage } from '../../storage/storage.ts';
+import { OVERTAKEN, retried } from '../retried.ts';
 import type { DeviceCaller } from './ownership.ts';
 
 /** The record comes or goes between reading and writing once, or twice; more than this is a bug, not a race. */
@@ -21,6 +22,10 @@ export interface Identified {
   readonly verified: boolean;
 }
 
+function keptComingAndGoing(): Error {
+  return new Error(`a person's record kept coming and going: gave up after ${IDENTIFY_TRIES} tries`);
+}
+
 /** Binds the device, records traits and moves the device's anonymous history, all of it or nothing. */
 export async function identify(
   storage: Storage,
@@ -29,7 +34,7 @@ export async function identify(
 ): Promise<Identified> {
   const { appId, channel, externalUserId, proven } = person;
   const db = storage.organisation(organisationId);
-  for (let attempt = 1; attempt <= IDENTIFY_TRIES; attempt++) {
+  return retried({ max: IDENTIFY_TRIES, exhausted: keptComingAndGoing }, async () => {
     const known = readEndUser(db, appId, channel, externalUserId);
     const endUserId = known?.id ?? mintId('usr', nowMs);
     const outcome = await storage.write(organisationId, 'identify', {
@@ -39,7 +44,6 @@ export async function identify(
       traits: traits === undefined ? undefined : sealTraits(storage.vault, appId, endUserId, traits),
       nowMs,
     });
-    if (outcome !== 'stale') return { endUserId, verified: proven };
-  }
-  throw new Error(`a person's record kept coming and going: gave up after ${IDENTIFY_TRIES} tries`);
+    return outcome === 'stale' ? OVERTAKEN : { endUserId, verified: proven };
+  });
 }

@@ -8,6 +8,7 @@ import { readRating } from '../../storage/conversations/ratings.ts';
 import { readBlockOfMessage } from '../../storage/conversations/transcripts.ts';
 import type { Connection } from '../../storage/sqlite/connection.ts';
 import type { Storage } from '../../storage/storage.ts';
+import { OVERTAKEN, type Retries, retried } from '../retried.ts';
 import { concealmentOf } from './concealment.ts';
 import { conversationOfAnswer, noSuchAnswer } from './own-message.ts';
 import type { DeviceCaller } from './ownership.ts';
@@ -19,7 +20,7 @@ export interface RatingServices {
 }
 
 /** A block is answered once and then never changes: who loses a race finds the answer at the second try. */
-const TRIES = 2;
+const RETRIES: Retries = { max: 2, exhausted: () => new Error('a rating block kept changing') };
 
 function refuseValue(message: string): never {
   throw new Refusal('invalid_request', `value ${message}`, { details: [{ path: 'value', message }] });
@@ -61,12 +62,12 @@ export async function answerRating(services: RatingServices, caller: DeviceCalle
   // Refuses before the comment is worked on.
   ratedBlock(db, body);
   const comment = commentOf(services, caller, conversation, body);
-  for (let attempt = 1; attempt <= TRIES; attempt++) {
+  await retried(RETRIES, async () => {
     const block = ratedBlock(db, body);
     const given = readRating(db, block.id);
     if (given?.value === body.value) {
       if (comment !== null) await storage.write(organisationId, 'commentRating', { blockId: block.id, comment });
-      return;
+      return true;
     }
     const problem = selectionProblem(block, { ids: [String(body.value)] });
     if (problem !== undefined) throw new Refusal('invalid_request', `The rating ${problem}.`);
@@ -81,7 +82,6 @@ export async function answerRating(services: RatingServices, caller: DeviceCalle
       pick: pick(block, [String(body.value)]),
       nowMs: nowMs(),
     });
-    if (done) return;
-  }
-  throw new Error('a rating block kept changing');
+    return done ? true : OVERTAKEN;
+  });
 }

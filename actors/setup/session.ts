@@ -4,7 +4,6 @@
  * It exists while somebody works on it or watches it; its rows are the truth, and other nodes of a cell may change them too. What the server has observed of the app
  * (a handshake, an indexed source) is read from rows at every step, so a tick is never lost with a process.
  */
-import { setTimeout as pause } from 'node:timers/promises';
 import type { Logger } from 'pino';
 import { type AgentIdentity, type SetupSessionContext, type SetupSessionEffect, setupSession } from '../../machines/setup-session.ts';
 import type { stepPanel } from '../../machines/step-panel.ts';
@@ -16,6 +15,9 @@ import { type CommitSessionInput, type NewSetupEvent, readSession, type SetupSes
 import type { Connection } from '../../storage/sqlite/connection.ts';
 import type { Storage } from '../../storage/storage.ts';
 import type { Announcer } from '../announcements.ts';
+import { Readers } from '../readers.ts';
+import { OVERTAKEN, retried } from '../retried.ts';
+import { Serial } from '../serial.ts';
 import { type Stepper, stepper } from '../step.ts';
 import { readObservations } from './app-status.ts';
 import { SessionPanel } from './panel.ts';
@@ -75,6 +77,10 @@ export function isClosed(state: string): boolean {
   return state !== 'open' && state !== 'running';
 }
 
+function tooMuchWaits(): Refusal {
+  return new Refusal('rate_limited', 'Too much is going on in this session at once. Send the request again.', { retryAfterS: 1 });
+}
+
 /** What a session of a deleted app is answered. */
 export function noSuchApp(): Refusal {
   return new Refusal('app_not_found', 'The app of this session was deleted. There is nothing left to set up.');
@@ -130,9 +136,13 @@ export class SetupSession {
   readonly sinceMs: number;
   readonly #services: SetupServices;
   readonly #onIdle: () => void;
-  readonly #watchers = new Set<() => void>();
-  #tail: Promise<unknown> = Promise.resolve();
-  #waiting = 0;
+  readonly #readers = new Readers({
+    came: () => {
+      if (this.#services.others !== undefined) this.#toldRevision = this.#revision();
+    },
+    left: () => this.#rest(),
+  });
+  readonly #work = new Serial({ bound: { max: WAITING_MAX, full: tooMuchWaits }, idle: () => this.#rest() });
   /** What watchers were told of last; null for a session that is not there. */
   #toldRevision: number | null = 0;
 
@@ -145,22 +155,17 @@ export class SetupSession {
 
   /** Pieces of work that wait, with the one that is being done. */
   get waiting(): number {
-    return this.#waiting;
+    return this.#work.waiting;
   }
 
   /** Calls `wake` after every commit. Answers how to stop that. */
   watch(wake: () => void): () => void {
-    if (this.#watchers.size === 0 && this.#services.others !== undefined) this.#toldRevision = this.#revision();
-    this.#watchers.add(wake);
-    return () => {
-      this.#watchers.delete(wake);
-      this.#rest();
-    };
+    return this.#readers.add(wake);
   }
 
   /** Wakes whoever watches, also when nothing was committed: for keep-alive. */
   wake(): void {
-    for (const wake of this.#watchers) wake();
+    this.#readers.wake();
   }
 
   #revision(): number | null {
@@ -169,7 +174,7 @@ export class SetupSession {
 
   /** Wakes watchers when another node changed the rows since they were last told. */
   look(): void {
-    if (this.#watchers.size === 0) return;
+    if (this.#readers.count === 0) return;
     const revision = this.#revision();
     if (revision === this.#toldRevision) return;
     this.#toldRevision = revision;
@@ -182,66 +187,60 @@ export class SetupSession {
    * @throws Refusal of the work itself (then nothing is written), app_not_found, or rate_limited when too much waits.
    */
   change(work: (session: SessionWork) => SessionChange): Promise<Committed> {
-    if (this.#waiting >= WAITING_MAX) {
-      throw new Refusal('rate_limited', 'Too much is going on in this session at once. Send the request again.', { retryAfterS: 1 });
-    }
-    this.#waiting += 1;
-    const done = this.#tail.then(() => this.#change(work));
-    this.#tail = done.catch(() => undefined);
-    return done.finally(() => {
-      this.#waiting -= 1;
-      this.#rest();
-    });
+    return this.#work.do(() => this.#change(work));
   }
 
   #rest(): void {
-    if (this.#waiting === 0 && this.#watchers.size === 0) this.#onIdle();
+    if (this.#work.waiting === 0 && this.#readers.count === 0) this.#onIdle();
   }
 
-  async #change(work: (session: SessionWork) => SessionChange): Promise<Committed> {
-    const { storage } = this.#services;
-    const db = storage.organisation(this.ref.organisationId);
+  #change(work: (session: SessionWork) => SessionChange): Promise<Committed> {
     const shared = this.#services.others !== undefined;
-    const tries = shared ? STEP_TRIES_SHARED : STEP_TRIES;
-    for (let attempt = 1; attempt <= tries; attempt++) {
-      // Whoever lost a race with another node gives way, at random, so that they do not meet again.
-      if (shared && attempt > 1) await pause(Math.random() * Math.min(attempt * 4, STEP_PAUSE_MAX_MS));
-      const row = sessionOrRefuse(db, this.ref.sessionId);
-      const effects: SetupSessionEffect[] = [];
-      const panel = new SessionPanel(row);
-      const session: SessionWork = {
-        row,
-        session: noting(sessionMachine(row), effects),
-        get panel() {
-          return panel.machine;
-        },
-        nowMs: this.#services.nowMs(),
-      };
-      const change = work(session);
-      closePanel(session, effects, change.failedStep ?? null);
-      const events = [...(change.events ?? []), ...this.#observe(db, session, panel)];
-      const state = session.session.state;
-      const steps = panel.toJson();
-      const isSame = state === row.state && steps === row.panel && events.length === 0 && change.detected === undefined;
-      if (isSame) return this.#told(change, { row, eventIds: [] });
-      const input = {
-        sessionId: row.id,
-        revision: row.revision,
-        state,
-        snapshot: JSON.stringify(session.session.snapshot.context),
-        panel: steps,
-        outcome: change.outcome === undefined ? null : JSON.stringify(change.outcome),
-        closed: isClosed(state),
-        events,
-        detected: change.detected ?? null,
-        nowMs: session.nowMs,
-      };
-      const eventIds = await this.#commit(input, change.goesLive ?? false);
-      if (eventIds === null) continue;
-      this.#committed(row.revision + 1);
-      return this.#told(change, { row: sessionOrRefuse(db, row.id), eventIds: eventIds.slice(0, change.events?.length ?? 0) });
-    }
-    throw new Error(`the session's row kept changing: gave up after ${tries} tries`);
+    const max = shared ? STEP_TRIES_SHARED : STEP_TRIES;
+    const retries = {
+      max,
+      ...(shared && { pauseMs: (attempt: number) => Math.random() * Math.min(attempt * 4, STEP_PAUSE_MAX_MS) }),
+      exhausted: () => new Error(`the session's row kept changing: gave up after ${max} tries`),
+    };
+    return retried(retries, () => this.#attempt(work));
+  }
+
+  async #attempt(work: (session: SessionWork) => SessionChange): Promise<Committed | typeof OVERTAKEN> {
+    const db = this.#services.storage.organisation(this.ref.organisationId);
+    const row = sessionOrRefuse(db, this.ref.sessionId);
+    const effects: SetupSessionEffect[] = [];
+    const panel = new SessionPanel(row);
+    const session: SessionWork = {
+      row,
+      session: noting(sessionMachine(row), effects),
+      get panel() {
+        return panel.machine;
+      },
+      nowMs: this.#services.nowMs(),
+    };
+    const change = work(session);
+    closePanel(session, effects, change.failedStep ?? null);
+    const events = [...(change.events ?? []), ...this.#observe(db, session, panel)];
+    const state = session.session.state;
+    const steps = panel.toJson();
+    const isSame = state === row.state && steps === row.panel && events.length === 0 && change.detected === undefined;
+    if (isSame) return this.#told(change, { row, eventIds: [] });
+    const input = {
+      sessionId: row.id,
+      revision: row.revision,
+      state,
+      snapshot: JSON.stringify(session.session.snapshot.context),
+      panel: steps,
+      outcome: change.outcome === undefined ? null : JSON.stringify(change.outcome),
+      closed: isClosed(state),
+      events,
+      detected: change.detected ?? null,
+      nowMs: session.nowMs,
+    };
+    const eventIds = await this.#commit(input, change.goesLive ?? false);
+    if (eventIds === null) return OVERTAKEN;
+    this.#committed(row.revision + 1);
+    return this.#told(change, { row: sessionOrRefuse(db, row.id), eventIds: eventIds.slice(0, change.events?.length ?? 0) });
   }
 
   #commit(input: CommitSessionInput, goesLive: boolean): Promise<number[] | null> {

@@ -2,7 +2,6 @@
  * The door to setup sessions: opens and ends them, and keeps their panels up to date with what is observed of the app.
  * Owns which sessions have an actor in this process; one that nobody works on or watches has none.
  */
-import { setTimeout as pause } from 'node:timers/promises';
 import { type SetupSessionEvent, setupSession } from '../../machines/setup-session.ts';
 import { stepPanel } from '../../machines/step-panel.ts';
 import type { SessionKind } from '../../protocol/console/sessions.ts';
@@ -22,6 +21,7 @@ import {
 import type { ActorRecord } from '../actor-record.ts';
 import { inTurn } from '../configuration/write-turns.ts';
 import type { DeadlineKind } from '../deadlines.ts';
+import { OVERTAKEN, retried } from '../retried.ts';
 import { stepper } from '../step.ts';
 import { refuseLiveApp } from './admission.ts';
 import { type IssuedCode, issueFileCode } from './files.ts';
@@ -48,6 +48,11 @@ const DUE_PER_ROUND = 200;
 export interface OpenedSession {
   readonly row: SetupSessionRow;
   readonly issued: IssuedCode;
+}
+
+function othersAreOpened(): Refusal {
+  const message = 'Other sessions of this app are being opened at the same time. Send the request again.';
+  return new Refusal('rate_limited', message, { retryAfterS: 1 });
 }
 
 /** The sessions of every app, one open at most of each. */
@@ -113,38 +118,35 @@ export class SetupSessions {
     return inTurn(`session of ${app.id}`, () => this.#open(app, kind));
   }
 
-  async #open(app: AppRecord, kind: SessionKind): Promise<OpenedSession> {
+  #open(app: AppRecord, kind: SessionKind): Promise<OpenedSession> {
     refuseLiveApp(app, kind);
+    const retries = { max: OPEN_TRIES, pauseMs: () => Math.random() * OPEN_PAUSE_MAX_MS, exhausted: othersAreOpened };
+    return retried(retries, () => this.#openOne(app, kind));
+  }
+
+  async #openOne(app: AppRecord, kind: SessionKind): Promise<OpenedSession | typeof OVERTAKEN> {
     const { storage } = this.#services;
     const db = storage.organisation(app.organisationId);
-    for (let attempt = 1; attempt <= OPEN_TRIES; attempt++) {
-      const open = readOpenSession(db, app.id);
-      if (open !== undefined) await this.#end(app.organisationId, open, { type: 'session.replaced' });
-      const openedAtMs = this.#services.nowMs();
-      const id = mintId('ses', openedAtMs);
-      const expiresAtMs = openedAtMs + SESSION_MS;
-      const machine = stepper(setupSession, { input: { kind, expiresAtMs } });
-      const opened = await storage.write(app.organisationId, 'openSetupSession', {
-        id,
-        appId: app.id,
-        kind,
-        state: machine.state,
-        snapshot: JSON.stringify(machine.snapshot.context),
-        panel: panelJson(stepper(stepPanel)),
-        openedAtMs,
-        expiresAtMs,
-      });
-      if (!opened) {
-        await pause(Math.random() * OPEN_PAUSE_MAX_MS);
-        continue;
-      }
-      this.#services.noteDeadline(app.organisationId, expiresAtMs);
-      const issued = await issueFileCode(this.#services, { sessionId: id, organisationId: app.organisationId, appId: app.id });
-      return { row: sessionOrRefuse(db, id), issued };
-    }
-    throw new Refusal('rate_limited', 'Other sessions of this app are being opened at the same time. Send the request again.', {
-      retryAfterS: 1,
+    const open = readOpenSession(db, app.id);
+    if (open !== undefined) await this.#end(app.organisationId, open, { type: 'session.replaced' });
+    const openedAtMs = this.#services.nowMs();
+    const id = mintId('ses', openedAtMs);
+    const expiresAtMs = openedAtMs + SESSION_MS;
+    const machine = stepper(setupSession, { input: { kind, expiresAtMs } });
+    const opened = await storage.write(app.organisationId, 'openSetupSession', {
+      id,
+      appId: app.id,
+      kind,
+      state: machine.state,
+      snapshot: JSON.stringify(machine.snapshot.context),
+      panel: panelJson(stepper(stepPanel)),
+      openedAtMs,
+      expiresAtMs,
     });
+    if (!opened) return OVERTAKEN;
+    this.#services.noteDeadline(app.organisationId, expiresAtMs);
+    const issued = await issueFileCode(this.#services, { sessionId: id, organisationId: app.organisationId, appId: app.id });
+    return { row: sessionOrRefuse(db, id), issued };
   }
 
   /** Stop in the console. A session that is closed stays what it is. */

@@ -10,6 +10,7 @@ import { setImmediate as nextTick } from 'node:timers/promises';
 import type { Logger } from 'pino';
 import type { Storage } from '../../../storage/storage.ts';
 import { eachOrganisation } from '../../each-organisation.ts';
+import { Serial } from '../../serial.ts';
 import type { Members, NodeRecord } from './members.ts';
 
 export interface ChoreServices {
@@ -45,9 +46,9 @@ function isOlder(one: NodeRecord, other: NodeRecord): boolean {
 
 class Rounds implements Chores {
   readonly #services: ChoreServices;
-  #tail: Promise<void> = Promise.resolve();
+  readonly #rounds = new Serial();
   /** A round that has not begun covers all that is lost until then. */
-  #waiting = false;
+  #waiting: Promise<void> | undefined;
   #closed = false;
   readonly #timers = new Set<NodeJS.Timeout>();
 
@@ -80,14 +81,11 @@ class Rounds implements Chores {
   }
 
   run(): Promise<void> {
-    if (!this.#waiting) {
-      this.#waiting = true;
-      this.#tail = this.#tail.then(() => {
-        this.#waiting = false;
-        return this.#round(this.#services.organisationIds());
-      });
-    }
-    return this.#tail;
+    this.#waiting ??= this.#rounds.do(() => {
+      this.#waiting = undefined;
+      return this.#round(this.#services.organisationIds());
+    });
+    return this.#waiting;
   }
 
   async #round(organisationIds: Iterable<string>): Promise<void> {
@@ -97,9 +95,7 @@ class Rounds implements Chores {
     const options = { ids: organisationIds, isClosed, breathe: nextTick };
     const failed = await eachOrganisation(this.#services, 'taking up what a lost node had under way', resume, options);
     if (failed.length === 0 || this.#closed) return;
-    this.#later(times?.retryMs ?? RETRY_MS, () => {
-      this.#tail = this.#tail.then(() => this.#round(failed));
-    });
+    this.#later(times?.retryMs ?? RETRY_MS, () => void this.#rounds.do(() => this.#round(failed)));
   }
 
   #later(ms: number, work: () => void): void {
@@ -113,7 +109,7 @@ class Rounds implements Chores {
   async close(): Promise<void> {
     this.#closed = true;
     for (const timer of this.#timers) clearTimeout(timer);
-    await this.#tail;
+    await this.#rounds.done();
   }
 }
 

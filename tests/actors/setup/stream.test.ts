@@ -1,6 +1,7 @@
 /** decisions §2 `GET /sessions/:id/stream`: whoever reads a session is woken by whatever is done to it, however late they come. */
 import assert from 'node:assert/strict';
 import { type TestContext, test } from 'node:test';
+import { setImmediate as nextTick } from 'node:timers/promises';
 import pino from 'pino';
 import type { FrameSource } from '../../../actors/frame-source.ts';
 import { createSetup } from '../../../actors/setup/setup.ts';
@@ -45,6 +46,7 @@ test('GET /sessions/:id/stream: a reader that comes after others have worked on 
   await session.happen('Before anybody reads.');
   const late = reader(source);
   await session.happen('While somebody reads.');
+  await nextTick();
   assert.equal(late.woken, 1);
   assert.match(source.read(1, 10_000).text, /Before anybody reads\.[\s\S]*While somebody reads\./);
 });
@@ -57,8 +59,10 @@ test('GET /sessions/:id/stream: one that leaves twice takes nobody else with it'
   const second = reader(session.source());
   first.leave();
   await session.happen('Something.');
+  await nextTick();
   assert.deepEqual([first.woken, second.woken], [0, 1]);
   second.leave();
   await session.happen('More.');
+  await nextTick();
   assert.equal(second.woken, 1);
 });

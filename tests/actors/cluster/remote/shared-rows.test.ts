@@ -1,6 +1,7 @@
 /** decisions §10: rows that several nodes work on, and whoever watches them at another node. */
 import assert from 'node:assert/strict';
 import { type TestContext, test } from 'node:test';
+import { setImmediate as nextTick } from 'node:timers/promises';
 import { Pairings } from '../../../../actors/pairing/pairings.ts';
 import type { PairingWatch } from '../../../../actors/pairing/watch.ts';
 import { createSetup, type Setup } from '../../../../actors/setup/setup.ts';
@@ -78,6 +79,7 @@ test('CLUSTER-22: a reader is woken by what another node does, told or not, and 
   assert.match(source.read(2, 10_000).text, /Not told\./);
   cell.deaf = false;
   await say(there, 'Its own.');
+  await nextTick();
   assert.equal(woken, 3);
 });
 

@@ -1,0 +1,41 @@
+/** Work that is done one piece at a time, in the order in which it came. Owns that order, and how much may wait; does not know what is done. */
+
+export interface SerialOptions {
+  /** Pieces that may wait, with the one that is being done; absent: whoever adds them sees to it that they are few. */
+  readonly bound?: { readonly max: number; full(): Error };
+  /** The last piece is done, and none waits. */
+  idle?(): void;
+}
+
+export class Serial {
+  readonly #options: SerialOptions;
+  #tail: Promise<unknown> = Promise.resolve();
+  #waiting = 0;
+
+  constructor(options: SerialOptions = {}) {
+    this.#options = options;
+  }
+
+  /** Pieces that wait, with the one that is being done. */
+  get waiting(): number {
+    return this.#waiting;
+  }
+
+  /** Does `work` when all that came before it is done or has failed. @throws what `full` answers, at once, when too much waits. */
+  do<Value>(work: () => Promise<Value>): Promise<Value> {
+    const { bound, idle } = this.#options;
+    if (bound !== undefined && this.#waiting >= bound.max) throw bound.full();
+    this.#waiting += 1;
+    const done = this.#tail.then(work);
+    this.#tail = done.catch(() => undefined);
+    return done.finally(() => {
+      this.#waiting -= 1;
+      if (this.#waiting === 0) idle?.();
+    });
+  }
+
+  /** Settles when all that waits now is done or has failed. */
+  async done(): Promise<void> {
+    await this.#tail;
+  }
+}
