@@ -8,10 +8,10 @@ import { Refusal } from '../../protocol/errors.ts';
 import { mintId } from '../../protocol/ids.ts';
 import { PAIRING_CODE_CHARS, PAIRING_CODE_MINUTES, PAIRING_WATCH_HOURS } from '../../protocol/limits.ts';
 import { PAIRING_ALPHABET, pairingCodeOf } from '../../protocol/runtime/pairings.ts';
-import { type PairingRow, readPairingByCode } from '../../storage/setup/pairings.ts';
+import { type PairingRow, readPairingByCode, readUnclaimed } from '../../storage/setup/pairings.ts';
 import { hashSecret } from '../../storage/setup/setup-access.ts';
 import type { DeviceCaller } from '../people/ownership.ts';
-import { isToBeEnded, type PairingState, pairingMachine, pairingState } from './state.ts';
+import { isToBeEnded, type PairingState, pairingMachine, pairingState, replacedPairings } from './state.ts';
 import { type PairingRef, PairingWatch, type WatchServices } from './watch.ts';
 
 const CODE_MS = PAIRING_CODE_MINUTES * 60_000;
@@ -20,6 +20,8 @@ const WATCH_MS = PAIRING_WATCH_HOURS * 3_600_000;
 const WATCHES_MAX = 200;
 /** Pages that look at one pairing; a person has one open, or two. */
 const PAGES_PER_PAIRING_MAX = 8;
+/** Opening is tried again when others were opened since the rows were read; of those that try at once one succeeds each time. */
+const OPEN_TRIES = 20;
 /** Pages close when people leave; there is no telling when. */
 const PAGES_RETRY_AFTER_S = 60;
 
@@ -53,17 +55,28 @@ export class Pairings {
     this.#services.others?.announce('pairingChanged', { pairingId });
   }
 
-  /** Opens a pairing of the app. @throws Refusal conflict when too many of its builds are watched. */
+  /**
+   * Opens a pairing of the app; of as many codes as may wait the oldest is replaced.
+   * @throws Refusal conflict when too many of its builds are watched; rate_limited when too many are opened at once.
+   */
   async open({ id: appId, organisationId }: { id: string; organisationId: string }): Promise<OpenedPairing> {
-    const { storage } = this.#services;
-    const nowMs = this.#services.nowMs();
-    const id = mintId('pai', nowMs);
+    const { storage, nowMs } = this.#services;
+    const db = storage.organisation(organisationId);
+    const id = mintId('pai', nowMs());
     const code = mintCode();
-    const codeExpiresAtMs = nowMs + CODE_MS;
-    await storage.writeControl('registerPairing', { id, organisationId, nowMs });
-    const replaced = await storage.write(organisationId, 'openPairing', { id, appId, codeHash: hashSecret(code), codeExpiresAtMs, nowMs });
-    for (const pairingId of replaced) this.#changed(pairingId);
-    return { id, code, codeExpiresAtMs };
+    await storage.writeControl('registerPairing', { id, organisationId, nowMs: nowMs() });
+    for (let attempt = 1; attempt <= OPEN_TRIES; attempt++) {
+      const openedAtMs = nowMs();
+      const codeExpiresAtMs = openedAtMs + CODE_MS;
+      const replaced = replacedPairings(readUnclaimed(db, appId), openedAtMs);
+      const input = { id, appId, codeHash: hashSecret(code), codeExpiresAtMs, nowMs: openedAtMs, replaced };
+      if (!(await storage.write(organisationId, 'openPairing', input))) continue;
+      for (const pairingId of replaced) this.#changed(pairingId);
+      return { id, code, codeExpiresAtMs };
+    }
+    throw new Refusal('rate_limited', 'Too many pairings of this app are being opened at once. Send the request again.', {
+      retryAfterS: 1,
+    });
   }
 
   /**

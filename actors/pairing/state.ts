@@ -1,6 +1,6 @@
 /** What state a pairing's row is in at a time: the machine decides, and deadlines are evaluated whenever a row is read. */
 import { type PairingState, pairing } from '../../machines/pairing.ts';
-import type { PairingRow } from '../../storage/setup/pairings.ts';
+import { OPEN_PAIRINGS_MAX, type PairingRow } from '../../storage/setup/pairings.ts';
 import { type Stepper, stepper } from '../step.ts';
 
 export type { PairingState } from '../../machines/pairing.ts';
@@ -21,4 +21,14 @@ export function pairingState(row: PairingRow, nowMs: number): PairingState {
 /** Whether the row does not say yet that it is over, in this state. */
 export function isToBeEnded({ endedAtMs }: PairingRow, state: PairingState): boolean {
   return endedAtMs === null && (state === 'expired' || state === 'over');
+}
+
+/** Those of an app's `unclaimed` pairings, newest first, that make room for one more code: the oldest of as many as may wait. */
+export function replacedPairings(unclaimed: readonly PairingRow[], nowMs: number): string[] {
+  return unclaimed
+    .map((row) => ({ id: row.id, machine: pairingMachine(row) }))
+    .filter(({ machine }) => machine.send({ type: 'pairing.expire', nowMs }).state === 'open')
+    .slice(OPEN_PAIRINGS_MAX - 1)
+    .filter(({ machine }) => machine.send({ type: 'pairing.replaced' }).state === 'expired')
+    .map(({ id }) => id);
 }

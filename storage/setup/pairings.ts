@@ -54,6 +54,17 @@ export function readPairingByCode(db: Connection, appId: string, codeHash: strin
   return row === undefined || row.app_id !== appId ? undefined : pairingOf(row);
 }
 
+/** Pairings of the app that no build has claimed and nobody has ended, newest first; the codes of some may be too old by now. */
+export function readUnclaimed(db: Connection, appId: string): PairingRow[] {
+  return db
+    .statement(
+      `SELECT ${COLUMNS} FROM pairings WHERE app_id = :appId AND claimed_at_ms IS NULL AND ended_at_ms IS NULL
+       ORDER BY created_at_ms DESC, id DESC`,
+    )
+    .all({ appId })
+    .map(pairingOf);
+}
+
 /** The organisation whose file holds the pairing. */
 export function organisationOfPairing(control: Connection, id: string): string | undefined {
   const row = control.statement('SELECT organisation_id FROM pairing_directory WHERE pairing_id = :id').get({ id });
@@ -90,30 +101,27 @@ export const transactions = {
   },
 
   /**
-   * Opens a pairing; of more than OPEN_PAIRINGS_MAX open ones the oldest run out now. Answers the ids of those.
-   * @throws Refusal conflict when WATCHED_PAIRINGS_MAX builds are watched.
+   * Opens a pairing and ends those of `replaced` that still wait. False, and nothing is written, when more than OPEN_PAIRINGS_MAX would
+   * wait then: others were opened since `replaced` was decided. @throws Refusal conflict when WATCHED_PAIRINGS_MAX builds are watched.
    */
   openPairing(
     db: Connection,
-    input: { id: string; appId: string; codeHash: string; codeExpiresAtMs: number; nowMs: number },
-  ): readonly string[] {
-    const { appId, nowMs } = input;
+    input: { id: string; appId: string; codeHash: string; codeExpiresAtMs: number; nowMs: number; replaced: readonly string[] },
+  ): boolean {
+    const { appId, nowMs, replaced, ...row } = input;
     refuseWithoutRoom(db, appId, nowMs);
-    const replaced = db
-      .statement(
-        `SELECT id FROM pairings WHERE app_id = :appId AND claimed_at_ms IS NULL AND ended_at_ms IS NULL AND code_expires_at_ms > :nowMs
-         ORDER BY created_at_ms DESC, id DESC LIMIT -1 OFFSET :others`,
-      )
-      .all({ appId, nowMs, others: OPEN_PAIRINGS_MAX - 1 })
-      .map((row) => row.id as string);
-    for (const id of replaced)
-      db.statement('UPDATE pairings SET code_expires_at_ms = :nowMs, ended_at_ms = :nowMs WHERE id = :id').run({ id, nowMs });
+    const others = readUnclaimed(db, appId).filter(({ id, codeExpiresAtMs }) => codeExpiresAtMs > nowMs && !replaced.includes(id));
+    if (others.length >= OPEN_PAIRINGS_MAX) return false;
+    const end = db.statement(
+      'UPDATE pairings SET code_expires_at_ms = :nowMs, ended_at_ms = :nowMs WHERE id = :id AND claimed_at_ms IS NULL AND ended_at_ms IS NULL',
+    );
+    for (const id of replaced) end.run({ id, nowMs });
     forgetEnded(db, appId, nowMs);
     db.statement(
       `INSERT INTO pairings (id, app_id, code_hash, created_at_ms, code_expires_at_ms)
        VALUES (:id, :appId, :codeHash, :nowMs, :codeExpiresAtMs)`,
-    ).run({ ...input });
-    return replaced;
+    ).run({ ...row, appId, nowMs });
+    return true;
   },
 
   /** open → claimed; false when it was claimed or replaced since it was read, with that `codeExpiresAtMs`. */
