@@ -165,7 +165,7 @@ function slower(clock: { nowMs: number }): { nowMs: number } {
 }
 
 for (const [name, make] of Object.entries(KINDS)) {
-  test(`decisions §3: ${name} that was told to be too old stays so when the clock is set back`, async (t) => {
+  test(`STORE-7: ${name} that was told to be too old stays so when the clock is set back`, async (t) => {
     const { clock, ask, timer } = await make(t);
     clock.nowMs += DAY_MS;
     const told = await ask();
@@ -176,7 +176,7 @@ for (const [name, make] of Object.entries(KINDS)) {
   });
 }
 
-test('deadlines are looked at within a second when the clock is set forward, though their timer has hours to go', async (t) => {
+test('STORE-7: deadlines are looked at within a second when the clock is set forward, though their timer has hours to go', async (t) => {
   const { storage } = await storeApp(t, START_MS);
   t.mock.timers.enable({ apis: ['setTimeout', 'setInterval'] });
   const clock = { wallMs: START_MS, passedMs: 0 };

@@ -71,7 +71,7 @@ async function overloaded(t: TestContext) {
   return { ...server, state, post };
 }
 
-test('service.md "Errors": an overloaded server refuses a new turn with 503 and Retry-After, and takes it again when it is over', async (t) => {
+test('RUN-16: an overloaded server refuses a new turn with 503 and Retry-After, and takes it again when it is over', async (t) => {
   const { post, state } = await overloaded(t);
   for (const body of [{ message: { text: 'Hello' } }, { form_submission: {} }, { tool_results: [] }, {}]) {
     const { status, retryAfter, error } = await post('/v1/chat', body);
@@ -82,7 +82,7 @@ test('service.md "Errors": an overloaded server refuses a new turn with 503 and 
   assert.equal((await post('/v1/chat', { message: { text: 'Hello' } })).status, 200);
 });
 
-test('a body that comes in chunks, so that nobody knows how long it gets, is not read while the server is overloaded', async (t) => {
+test('RUN-16: a body that comes in chunks, so that nobody knows how long it gets, is not read while the server is overloaded', async (t) => {
   const { base } = await overloaded(t);
   const body = JSON.stringify({ tool_results: [{ invocation_id: 'i', status: 'ok' }] });
   const status = await new Promise<number | undefined>((resolve, reject) => {
@@ -96,14 +96,14 @@ test('a body that comes in chunks, so that nobody knows how long it gets, is not
   assert.equal(status, 503);
 });
 
-test('what was begun goes on while the server is overloaded: continuations, stops, the console', async (t) => {
+test('RUN-16: what was begun goes on while the server is overloaded: continuations, stops, the console', async (t) => {
   const { post, base } = await overloaded(t);
   assert.equal((await post('/v1/chat', { tool_results: [{ invocation_id: 'i', status: 'ok' }] })).status, 200);
   assert.equal((await post('/v1/chat/stop', {})).status, 200);
   assert.equal((await fetch(`${base}/console/api/x`)).status, 200);
 });
 
-test('a retry of a turn that is there is taken while the server is overloaded, and no other is', async (t) => {
+test('RUN-16: a retry of a turn that is there is taken while the server is overloaded, and no other is', async (t) => {
   const app = await serveAnsweredApp(t);
   const { turnId } = converse(app);
   const load = { overloaded: true } as LoadWatch;
@@ -116,7 +116,7 @@ test('a retry of a turn that is there is taken while the server is overloaded, a
   assert.throws(() => send({ message, turn_id: turnId }), /more to do/, 'it would be tried again');
 });
 
-test('decisions §7: a turn that an overloaded server refused uses up nothing of its device’s minute, here or at other nodes', async (t) => {
+test('LIMIT-12: a turn that an overloaded server refused uses up nothing of its device’s minute, here or at other nodes', async (t) => {
   const state = { overloaded: true } as LoadWatch & { overloaded: boolean };
   const route = defineRoute({
     method: 'POST',
@@ -152,7 +152,7 @@ test('decisions §7: a turn that an overloaded server refused uses up nothing of
   );
 });
 
-test('a large body is refused before it is sent', async (t) => {
+test('RUN-16: a large body is refused before it is sent', async (t) => {
   const { port } = await overloaded(t);
   const headers = { 'content-type': 'application/json', 'content-length': String(LARGE) };
   const status = await new Promise((resolve, reject) => {
@@ -165,7 +165,7 @@ test('a large body is refused before it is sent', async (t) => {
   assert.equal(uploadsRoute.newWork, true, 'a file is refused unread');
 });
 
-test('/readyz and /metrics say that the server is overloaded', async (t) => {
+test('RUN-16: /readyz and /metrics say that the server is overloaded', async (t) => {
   const { base, state } = await overloaded(t);
   const ready = await fetch(`${base}/readyz`);
   assert.deepEqual([ready.status, ((await ready.json()) as { overloaded: boolean }).overloaded], [200, true]);

@@ -36,7 +36,7 @@ function refusal(buckets: RateBuckets, limits: readonly RateLimit[], who: Runtim
   assert.fail('the request passed');
 }
 
-test('Limits rule 1: 20 a minute per (app, device), then 429 with the seconds to wait, and room again after them', () => {
+test('LIMIT-1: 20 a minute per (app, device), then 429 with the seconds to wait, and room again after them', () => {
   let nowMs = 1_000_000;
   const buckets = new RateBuckets(() => nowMs);
   const limits = [messagesPool('chat')];
@@ -49,7 +49,7 @@ test('Limits rule 1: 20 a minute per (app, device), then 429 with the seconds to
   assert.equal(passed(buckets, limits, caller('d1'), 5), 1);
 });
 
-test('Limits, the five caps: each pool, each device and each app has its own bucket', () => {
+test('LIMIT-1: each pool, each device and each app has its own bucket', () => {
   const buckets = new RateBuckets(() => 0);
   assert.equal(passed(buckets, [messagesPool('chat')], caller('d1'), 30), 20);
   assert.equal(passed(buckets, [messagesPool('feedback')], caller('d1'), 30), 20);
@@ -57,7 +57,7 @@ test('Limits, the five caps: each pool, each device and each app has its own buc
   assert.equal(passed(buckets, [messagesPool('chat')], caller('d1', 'app_2'), 30), 20);
 });
 
-test('Limits: a changed per-app limit takes effect on the next request, both ways', () => {
+test('LIMIT-3: a changed per-app limit takes effect on the next request, both ways', () => {
   const buckets = new RateBuckets(() => 0);
   const limits = [messagesPool('chat')];
   assert.equal(passed(buckets, limits, caller('d1'), 30), 20);
@@ -66,7 +66,7 @@ test('Limits: a changed per-app limit takes effect on the next request, both way
   assert.equal(passed(buckets, limits, caller('d1', 'app_1', 0), 1), 0);
 });
 
-test('Limits rule 2: the app-wide bucket holds when the device header changes on every request', () => {
+test('LIMIT-4: the app-wide bucket holds when the device header changes on every request', () => {
   const buckets = new RateBuckets(() => 0);
   const limits = [perMinute('config', 'device', 12), perMinute('config', 'app', 600)];
   let count = 0;
@@ -74,7 +74,7 @@ test('Limits rule 2: the app-wide bucket holds when the device header changes on
   assert.equal(count, 600);
 });
 
-test('Limits rule 1: what is said to be left in a minute is what then passes, whatever came before', () => {
+test('LIMIT-2: what is said to be left in a minute is what then passes, whatever came before', () => {
   fc.assert(
     fc.property(fc.integer({ min: 1, max: 60 }), fc.array(fc.integer({ min: 0, max: 20_000 }), { maxLength: 30 }), (rate, pausesMs) => {
       let nowMs = 1_000_000;
@@ -94,7 +94,7 @@ test('Limits rule 1: what is said to be left in a minute is what then passes, wh
   );
 });
 
-test('Limits rule 1: over any pattern of arrivals a bucket passes at most its capacity and its rate', () => {
+test('LIMIT-2: over any pattern of arrivals a bucket passes at most its capacity and its rate', () => {
   fc.assert(
     fc.property(fc.integer({ min: 1, max: 60 }), fc.array(fc.integer({ min: -500, max: 20_000 }), { maxLength: 60 }), (rate, pausesMs) => {
       let nowMs = 1_000_000;
@@ -111,7 +111,7 @@ test('Limits rule 1: over any pattern of arrivals a bucket passes at most its ca
   );
 });
 
-test('Limits, setup interface: in no minute does a session have more than 120 requests, however they are spread', () => {
+test('LIMIT-5: in no minute does a session have more than 120 requests, however they are spread', () => {
   fc.assert(
     fc.property(fc.array(fc.integer({ min: 0, max: 2_000 }), { minLength: 300, maxLength: 600 }), (gaps) => {
       let nowMs = 0;
@@ -135,7 +135,7 @@ test('Limits, setup interface: in no minute does a session have more than 120 re
   );
 });
 
-test('decisions §11.5: of an app’s bucket something is kept for modest addresses, and a bound for all of them together', () => {
+test('LIMIT-9: of an app’s bucket something is kept for modest addresses, and a bound for all of them together', () => {
   const buckets = new RateBuckets(() => 0);
   const limits = [sharedPool('manifest', 100, 2)];
   const from = (address: string) => ({ ...caller('d'), address });

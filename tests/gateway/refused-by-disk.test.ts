@@ -28,7 +28,7 @@ const CASES: readonly (readonly [StorageErrorCode, string])[] = [
   ['io', 'storage_unavailable'],
 ];
 
-test('Errors: a file that is away is 503 organisation_unavailable, a disk that takes no writes 503 storage_unavailable, on every interface', async (t) => {
+test('HTTP-20: a file that is away is 503 organisation_unavailable, a disk that takes no writes 503 storage_unavailable, on every interface', async (t) => {
   const paths = ['/v1/x', '/setup/x', '/console/api/x'];
   const { base, logged } = await serve(t, paths.map(failing));
   for (const path of paths) {

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { EACH_SECOND_MIN, RETRY_AFTER_MAX_S, RetryTimes } from '../../gateway/retry-times.ts';
 
-test('service.md "Errors": who is refused is told a second that still has room, so that not all come back at once', () => {
+test('LIMIT-10: who is refused is told a second that still has room, so that not all come back at once', () => {
   let nowMs = 10_500;
   const times = new RetryTimes(() => nowMs);
   const told = Array.from({ length: 3 * EACH_SECOND_MIN }, () => times.next());

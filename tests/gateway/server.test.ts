@@ -76,7 +76,7 @@ test('a route gets its body, path, query, headers and address, also when it answ
   assert.deepEqual(await now.json(), { id: '%zz', q: '2', x: 'z' });
 });
 
-test('Client handling rule 8: X-Request-Id is the caller’s when sane, else minted, and is on every answer', async (t) => {
+test('HTTP-16: X-Request-Id is the caller’s when sane, else minted, and is on every answer', async (t) => {
   const { base } = await serve(t, routes);
   const ids = async (path: string, id?: string) =>
     (await fetch(base + path, id === undefined ? {} : { headers: { 'X-Request-Id': id } })).headers.get('x-request-id');
@@ -88,7 +88,7 @@ test('Client handling rule 8: X-Request-Id is the caller’s when sane, else min
   assert.match((await ids('/v1/small/1', 'two words')) ?? '', /^[0-9a-f-]{36}$/);
 });
 
-test('Errors: an unknown path is 404 in the error body shape of its interface', async (t) => {
+test('HTTP-13: an unknown path is 404 in the error body shape of its interface', async (t) => {
   const { base } = await serve(t, routes);
   for (const [path, code] of [
     ['/v1/nothing', 'invalid_request'],
@@ -101,7 +101,7 @@ test('Errors: an unknown path is 404 in the error body shape of its interface', 
   }
 });
 
-test('Errors: a known path with another method is 405 with Allow', async (t) => {
+test('HTTP-13: a known path with another method is 405 with Allow', async (t) => {
   const { base } = await serve(t, routes);
   const response = await fetch(`${base}/v1/small/1`, { method: 'PUT', body: 'x' });
   assert.equal(response.status, 405);
@@ -112,7 +112,7 @@ test('Errors: a known path with another method is 405 with Allow', async (t) => 
   assert.equal(await head.text(), '');
 });
 
-test('204: an empty answer has neither body nor type', async (t) => {
+test('HTTP-15: an empty answer has neither body nor type', async (t) => {
   const { base } = await serve(t, routes);
   const response = await fetch(`${base}/v1/small/1`, { method: 'DELETE' });
   assert.equal(response.status, 204);
@@ -120,7 +120,7 @@ test('204: an empty answer has neither body nor type', async (t) => {
   assert.equal((await fetch(`${base}/v1/small/1`)).status, 200);
 });
 
-test('decisions §4: a preflight is answered without a key; a refusal can be read by any page', async (t) => {
+test('HTTP-21: a preflight is answered without a key; a refusal can be read by any page', async (t) => {
   const { base } = await serve(t, routes);
   const origin = 'https://any.example';
   const preflight = await fetch(`${base}/v1/small/1`, { method: 'OPTIONS', headers: { origin, 'access-control-request-method': 'GET' } });
@@ -136,7 +136,7 @@ test('decisions §4: a preflight is answered without a key; a refusal can be rea
   assert.equal((await fetch(`${base}/v1/small/1`)).headers.get('access-control-allow-origin'), null);
 });
 
-test('Errors: a refusal carries its code, sentence and Retry-After; a bug shows as internal and is logged with its request id', async (t) => {
+test('HTTP-12, HTTP-14: a refusal carries its code, sentence and Retry-After; a bug shows as internal and is logged with its request id', async (t) => {
   const { base, logged } = await serve(t, routes);
   const refused = await fetch(`${base}/v1/failing/refusal`);
   assert.equal(refused.status, 429);
@@ -156,7 +156,7 @@ test('Errors: a refusal carries its code, sentence and Retry-After; a bug shows 
   );
 });
 
-test('Errors: bodies that are malformed in each way are 400 in the runtime interface', async (t) => {
+test('HTTP-1, HTTP-2: bodies that are malformed in each way are 400 in the runtime interface', async (t) => {
   const { base } = await serve(t, routes);
   const answers = [
     post('{"text":1}'),
@@ -198,7 +198,7 @@ function chunked(port: number, chunks: readonly string[]): Promise<{ status: num
   });
 }
 
-test('Limits: a body over its bound is 413, by its length or by counting, and the connection serves on', async (t) => {
+test('HTTP-5: a body over its bound is 413, by its length or by counting, and the connection serves on', async (t) => {
   const { base, port } = await serve(t, routes);
   const declared = await fetch(`${base}/v1/echo/1`, post(`{"text":"${'x'.repeat(1_000)}"}`));
   assert.equal(declared.status, 413);
@@ -213,7 +213,7 @@ test('Limits: a body over its bound is 413, by its length or by counting, and th
   assert.equal((await fetch(`${base}/v1/echo/1`, post('{"text":"fine"}'))).status, 200);
 });
 
-test('a client that leaves in the middle of its body or before its answer harms nobody', async (t) => {
+test('HTTP-17: a client that leaves in the middle of its body or before its answer harms nobody', async (t) => {
   let release = () => {};
   const released = new Promise<void>((resolve) => {
     release = resolve;
@@ -246,7 +246,7 @@ test('a client that leaves in the middle of its body or before its answer harms 
   assert.equal(logged.length, 0);
 });
 
-test('decisions §1: /readyz says so when ALLOW_PRIVATE_ADDRESSES is on', async (t) => {
+test('SAFE-8: /readyz says so when ALLOW_PRIVATE_ADDRESSES is on', async (t) => {
   const config = { publicUrl: undefined, operatorToken: undefined, allowPrivateAddresses: true };
   let draining = false;
   const { base } = await serve(t, routes, { config, draining: () => draining });
@@ -255,7 +255,7 @@ test('decisions §1: /readyz says so when ALLOW_PRIVATE_ADDRESSES is on', async 
   assert.deepEqual(await (await fetch(`${base}/readyz`)).json(), { status: 'draining', allow_private_addresses: true });
 });
 
-test('no answer says what serves it', async (t) => {
+test('RUN-11: no answer says what serves it', async (t) => {
   const { base } = await serve(t, routes);
   for (const path of ['/healthz', '/nowhere']) {
     const names = [...(await fetch(`${base}${path}`)).headers.keys()];
@@ -266,7 +266,7 @@ test('no answer says what serves it', async (t) => {
   }
 });
 
-test('decisions §1: /healthz is up, /readyz is 503 while draining, /metrics counts by route and status', async (t) => {
+test('RUN-10, RUN-11: /healthz is up, /readyz is 503 while draining, /metrics counts by route and status', async (t) => {
   let draining = false;
   const { base } = await serve(t, routes, { draining: () => draining });
   assert.equal((await fetch(`${base}/healthz`)).status, 200);
@@ -286,7 +286,7 @@ test('decisions §1: /healthz is up, /readyz is 503 while draining, /metrics cou
   assert.match(text, /process_cpu_seconds_total/);
 });
 
-test('a second server on the same address is told so', async (t) => {
+test('RUN-5: a second server on the same address is told so', async (t) => {
   const { port } = await serve(t, routes);
   const { startServer } = await import('../../gateway/server.ts');
   await assert.rejects(
@@ -295,7 +295,7 @@ test('a second server on the same address is told so', async (t) => {
   );
 });
 
-test('decisions §1: a drain answers what is under way, takes nothing new and ends', async (t) => {
+test('RUN-7: a drain answers what is under way, takes nothing new and ends', async (t) => {
   let release = () => {};
   const released = new Promise<void>((resolve) => {
     release = resolve;

@@ -38,7 +38,7 @@ function countsOf(value: unknown): { keys: number; members: number } {
 
 const WIDE = { depth: 1_000, keys: 1_000_000, members: 1_000_000 };
 
-test('Bodies: the scan of depth, keys and members agrees with the parser on every JSON document', () => {
+test('HTTP-4: the scan of depth, keys and members agrees with the parser on every JSON document', () => {
   fc.assert(
     fc.property(fc.json({ maxDepth: 8 }), fc.integer({ min: 0, max: 9 }), (text, max) => {
       const value: unknown = JSON.parse(text);
@@ -50,7 +50,7 @@ test('Bodies: the scan of depth, keys and members agrees with the parser on ever
   );
 });
 
-test('Bodies: brackets, commas and colons inside strings count for nothing', () => {
+test('HTTP-4: brackets, commas and colons inside strings count for nothing', () => {
   const text = `["${'[,:'.repeat(200)}", "\\"[[[[[[", "\\\\", {}]`;
   assert.equal(shapeFault(bytes(text), { depth: 2, keys: 0, members: 5 }), null);
   assert.deepEqual(parseJson(bytes(`["${'{['.repeat(200)}"]`), 'runtime'), ['{['.repeat(200)]);
@@ -69,7 +69,7 @@ for (const [shape, text, said] of [
   ['a million numbers', () => `{"items":[${filled(() => '1')}]}`, `${JSON_MEMBERS_MAX} members`],
   ['17,000 towers of 60 levels', () => `[${filled(() => '['.repeat(60) + ']'.repeat(60))}]`, `${JSON_MEMBERS_MAX} members`],
 ] as const) {
-  test(`Bodies: two megabytes of ${shape} are refused before they are parsed`, () => {
+  test(`HTTP-4: two megabytes of ${shape} are refused before they are parsed`, () => {
     const body = bytes(text());
     const clock = threadClock();
     const before = clock().ranMs;
@@ -82,7 +82,7 @@ for (const [shape, text, said] of [
   });
 }
 
-test('Bodies: 100,000 levels are refused before they are parsed', () => {
+test('HTTP-4: 100,000 levels are refused before they are parsed', () => {
   const refused = refusal(() => parseJson(bytes('['.repeat(100_000) + ']'.repeat(100_000)), 'runtime'));
   assert.equal(refused.code, 'invalid_request');
   assert.match(refused.message, /64 levels/);
@@ -93,14 +93,14 @@ for (const [name, text] of [
   ['__proto__', '{"\\u005f_proto__":1}'],
   ['constructor.prototype', '{"constructor":{"prototype":{"x":1}}}'],
 ] as const) {
-  test(`Bodies: a key that reaches for a prototype is refused by name: ${text}`, () => {
+  test(`HTTP-6: a key that reaches for a prototype is refused by name: ${text}`, () => {
     const refused = refusal(() => parseJson(bytes(text), 'console'));
     assert.equal(refused.code, 'invalid_json');
     assert.ok(refused.message.includes(name));
   });
 }
 
-test('Bodies: empty, not UTF-8, not JSON and half a surrogate pair are told apart', () => {
+test('HTTP-1: empty, not UTF-8, not JSON and half a surrogate pair are told apart', () => {
   assert.match(refusal(() => parseJson(bytes(''), 'runtime')).message, /JSON body is required/);
   assert.match(refusal(() => parseJson(new Uint8Array([0x22, 0xc3, 0x28, 0x22]), 'runtime')).message, /UTF-8/);
   assert.match(refusal(() => parseJson(bytes('{"a":}'), 'runtime')).message, /not valid JSON/);
@@ -110,12 +110,12 @@ test('Bodies: empty, not UTF-8, not JSON and half a surrogate pair are told apar
   assert.equal(parseJson(bytes('"\\\\ud800"'), 'runtime'), '\\ud800');
 });
 
-test('Bodies: an error never quotes the body', () => {
+test('HTTP-12: an error never quotes the body', () => {
   const refused = refusal(() => parseJson(bytes('{"password": hunter2}'), 'runtime'));
   assert.ok(!refused.message.includes('hunter2'));
 });
 
-test('Headers: Content-Type must be application/json in UTF-8, each interface in its own words', () => {
+test('HTTP-1: Content-Type must be application/json in UTF-8, each interface in its own words', () => {
   for (const fine of ['application/json', 'application/json; charset=utf-8', 'Application/JSON;charset="UTF-8"']) {
     assert.doesNotThrow(() => checkContentType(fine, 'runtime'));
   }
@@ -133,7 +133,7 @@ test('Headers: Content-Type must be application/json in UTF-8, each interface in
   }
 });
 
-test('Runtime bodies: a mismatch is 400 invalid_request with the paths of at most twelve faults; unknown fields are ignored', () => {
+test('HTTP-2, HTTP-3: a mismatch is 400 invalid_request with the paths of at most twelve faults; unknown fields are ignored', () => {
   const schema = v.object({ items: v.array(v.object({ n: v.number('must be a number') })) });
   const refused = refusal(() => checkBody(schema, { items: Array.from({ length: 40 }, () => ({ n: 'x' })) }, 'runtime'));
   assert.equal(refused.code, 'invalid_request');

@@ -13,7 +13,7 @@ const CLIENT = '203.0.113.7';
 const trust = (text: string): ProxyTrust => v.parse(proxyTrust, text);
 const behind = (said: string, trusted: string, peer = PROXY) => clientBehind(peer, said === '' ? [] : [said], trust(trusted));
 
-test('decisions §11.5: limits know IPv4 by its address, IPv6 by its network of 64 bits, IPv4 in IPv6 spelling as IPv4', () => {
+test('LIMIT-6: limits know IPv4 by its address, IPv6 by its network of 64 bits, IPv4 in IPv6 spelling as IPv4', () => {
   for (const [text, key] of [
     ['203.0.113.7', '203.0.113.7'],
     ['::ffff:203.0.113.7', '203.0.113.7'],
@@ -36,7 +36,7 @@ test('decisions §11.5: limits know IPv4 by its address, IPv6 by its network of 
   );
 });
 
-test('decisions §11.5: nobody is believed unless TRUST_PROXY says so, and then only who it names', () => {
+test('HTTP-25: nobody is believed unless TRUST_PROXY says so, and then only who it names', () => {
   assert.equal(clientBehind(PROXY, [CLIENT], undefined), PROXY);
   assert.equal(behind(CLIENT, '10.0.0.1'), CLIENT);
   assert.equal(behind(CLIENT, '10.0.0.2'), PROXY, 'a peer that is not the proxy writes what it likes');
@@ -47,7 +47,7 @@ test('decisions §11.5: nobody is believed unless TRUST_PROXY says so, and then 
   assert.equal(behind(CLIENT, '2001:db8::/32', '2001:db9::9'), '2001:db9::9');
 });
 
-test('decisions §11.5: what proxies said is read from right to left, as far as it is theirs', () => {
+test('HTTP-25: what proxies said is read from right to left, as far as it is theirs', () => {
   assert.equal(behind('9.9.9.9, 203.0.113.7', '1'), CLIENT, 'what the client wrote before its proxy is not believed');
   assert.equal(behind('9.9.9.9, 203.0.113.7, 10.0.0.2', '2'), CLIENT);
   assert.equal(behind('9.9.9.9, 203.0.113.7, 10.0.0.2', '10.0.0.0/8'), CLIENT);
@@ -57,7 +57,7 @@ test('decisions §11.5: what proxies said is read from right to left, as far as 
   assert.equal(clientBehind(PROXY, ['9.9.9.9', CLIENT], trust('1')), CLIENT, 'a line of the proxy’s own behind the client’s');
 });
 
-test('decisions §11.5: what is no address ends the way back, so that whoever writes it is counted as the proxy', () => {
+test('HTTP-25: what is no address ends the way back, so that whoever writes it is counted as the proxy', () => {
   for (const junk of ['unknown', '_hidden', '0x7f.1', '1.2.3.4.5', '999.1.1.1', 'fe80::1%eth0', '', ' ', '1.2.3.4 5.6.7.8', '[1.2.3.4'])
     assert.equal(behind(`${CLIENT}, ${junk}`, '3'), PROXY, junk);
   assert.equal(behind('203.0.113.7:4711', '1'), CLIENT);
@@ -66,7 +66,7 @@ test('decisions §11.5: what is no address ends the way back, so that whoever wr
   assert.equal(behind('2001:DB8::7', '1'), '2001:db8::7');
 });
 
-test('decisions §11.5: the header Forwarded (RFC 7239) is read where the proxies write that one', () => {
+test('HTTP-25: the header Forwarded (RFC 7239) is read where the proxies write that one', () => {
   assert.equal(behind('for=203.0.113.7', 'forwarded,1'), CLIENT);
   assert.equal(behind('for=9.9.9.9, By=10.0.0.1;FOR="203.0.113.7:4711";proto=https', 'forwarded, 10.0.0.1'), CLIENT);
   assert.equal(behind('for="[2001:db8::7]:4711"', 'forwarded,1'), '2001:db8::7');
@@ -75,7 +75,7 @@ test('decisions §11.5: the header Forwarded (RFC 7239) is read where the proxie
   assert.equal(behind('proto=https', 'forwarded,1'), PROXY);
 });
 
-test('decisions §11.5: whatever a client writes before it, the address that its proxy wrote is the one', () => {
+test('HTTP-25: whatever a client writes before it, the address that its proxy wrote is the one', () => {
   fc.assert(
     fc.property(fc.array(fc.string({ maxLength: 40 }), { maxLength: 8 }), fc.ipV4(), (lines, client) => {
       assert.equal(clientBehind(PROXY, [...lines, client], trust('1')), client);
@@ -106,7 +106,7 @@ async function who(port: number, ...lines: string[]): Promise<unknown> {
   return JSON.parse(answer.slice(answer.indexOf('{')));
 }
 
-test('decisions §11.5: a forged line before the proxy’s own is not believed on the wire either', async (t) => {
+test('HTTP-25: a forged line before the proxy’s own is not believed on the wire either', async (t) => {
   const config = { publicUrl: undefined, operatorToken: undefined, allowPrivateAddresses: false };
   const open = await serve(t, [whoRoute], { config });
   assert.deepEqual(await who(open.port, 'X-Forwarded-For: 9.9.9.9'), { clientAddress: '127.0.0.1', address: '127.0.0.1' });
@@ -115,7 +115,7 @@ test('decisions §11.5: a forged line before the proxy’s own is not believed o
   assert.deepEqual(await who(behindOne.port, ...forged), { clientAddress: '2001:db8:0:7::9', address: '2001:db8:0:7::/64' });
 });
 
-test('decisions §11.5: requests that come by a proxy nobody was told of are warned of, once', async (t) => {
+test('HTTP-25: requests that come by a proxy nobody was told of are warned of, once', async (t) => {
   const route = defineRoute({ method: 'GET', path: '/v1/x', caller: 'anyone', limits: [], body: null, handle: () => json({}) });
   const { base, logged } = await serve(t, [route]);
   await fetch(`${base}/v1/x`);

@@ -14,7 +14,7 @@ for (const origin of [
   'https://xn--bcher-kva.example',
   'https://[2001:db8::1]:9000',
 ]) {
-  test(`decisions §4: allowed domains admit ${origin}`, () => assert.equal(isOriginAllowed(origin, domains, 'live'), true));
+  test(`HTTP-22: allowed domains admit ${origin}`, () => assert.equal(isOriginAllowed(origin, domains, 'live'), true));
 }
 
 for (const origin of [
@@ -31,10 +31,10 @@ for (const origin of [
   'http://localhost:3000',
   'garbage',
 ]) {
-  test(`decisions §4: allowed domains keep out ${origin}`, () => assert.equal(isOriginAllowed(origin, domains, 'live'), false));
+  test(`HTTP-22: allowed domains keep out ${origin}`, () => assert.equal(isOriginAllowed(origin, domains, 'live'), false));
 }
 
-test('Authentication rule 3: a test key also answers on localhost, on any port', () => {
+test('HTTP-23: a test key also answers on localhost, on any port', () => {
   for (const origin of ['http://localhost', 'http://localhost:3000', 'https://127.0.0.1:8443', 'http://[::1]:5173']) {
     assert.equal(isOriginAllowed(origin, [], 'sandbox'), true, origin);
     assert.equal(isOriginAllowed(origin, [], 'live'), false, origin);
@@ -42,7 +42,7 @@ test('Authentication rule 3: a test key also answers on localhost, on any port',
   assert.equal(isOriginAllowed('http://localhost.evil.example', [], 'sandbox'), false);
 });
 
-test('Errors: origin_not_allowed names the origin and the setting; no Origin header is no browser', () => {
+test('HTTP-22: origin_not_allowed names the origin and the setting; no Origin header is no browser', () => {
   assert.doesNotThrow(() => checkOrigin('', [], 'live'));
   assert.throws(
     () => checkOrigin('https://evil.example', domains, 'live'),

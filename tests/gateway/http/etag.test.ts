@@ -3,7 +3,7 @@ import { test } from 'node:test';
 import fc from 'fast-check';
 import { etagOf, noneMatch } from '../../../gateway/http/etag.ts';
 
-test('GET /v1/apps/config: If-None-Match matches alone, in a list, weakly and as a star', () => {
+test('CONFIG-2: If-None-Match matches alone, in a list, weakly and as a star', () => {
   const etag = etagOf('content');
   for (const header of [etag, `W/${etag}`, `"other", ${etag}`, `"a,b" , W/${etag},"c"`, '*', ' * ']) {
     assert.equal(noneMatch(header, etag), true, header);
@@ -13,7 +13,7 @@ test('GET /v1/apps/config: If-None-Match matches alone, in a list, weakly and as
   }
 });
 
-test('GET /v1/apps/config: a tag is a quoted string that depends on the content only', () => {
+test('CONFIG-2: a tag is a quoted string that depends on the content only', () => {
   fc.assert(
     fc.property(fc.string(), fc.string(), (a, b) => {
       assert.match(etagOf(a), /^"[A-Za-z0-9_-]{22}"$/);

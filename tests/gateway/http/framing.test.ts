@@ -65,7 +65,7 @@ const SHAPES: Readonly<Record<string, string>> = {
   'two hosts': `${head('Host: x', 'Host: y', 'Content-Length: 2')}{}${BEHIND}`,
 };
 
-test('a request whose length or host can be read in two ways is 400, and nothing behind it is answered', async (t) => {
+test('HTTP-11: a request whose length or host can be read in two ways is 400, and nothing behind it is answered', async (t) => {
   const { port } = await serve(t, [echo, secret]);
   for (const [name, raw] of Object.entries(SHAPES)) {
     // With another request behind it in the same packet, the connection is cut before the answer.
@@ -75,7 +75,7 @@ test('a request whose length or host can be read in two ways is 400, and nothing
   assert.deepEqual(seen, []);
 });
 
-test('that holds on every path: one that nobody has, a method that a path does not have, and a preflight', async (t) => {
+test('HTTP-11: that holds on every path: one that nobody has, a method that a path does not have, and a preflight', async (t) => {
   const { port } = await serve(t, [echo, secret]);
   const places = ['POST /nothing', 'OPTIONS /nothing', 'POST /v1/nothing', 'GET /console/nothing', 'PUT /v1/echo', 'OPTIONS /v1/echo'];
   for (const place of places) {
@@ -88,7 +88,7 @@ test('that holds on every path: one that nobody has, a method that a path does n
   assert.deepEqual(seen, []);
 });
 
-test('one length, or chunks, are read as ever, and the connection goes on', async (t) => {
+test('HTTP-11: one length, or chunks, are read as ever, and the connection goes on', async (t) => {
   const { port } = await serve(t, [echo, secret]);
   for (const body of [
     `${head('Host: x', 'Content-Length: 2')}{}`,

@@ -4,7 +4,7 @@ import { test } from 'node:test';
 import fc from 'fast-check';
 import { RenderedItems, renderInPieces } from '../../../gateway/http/json-pieces.ts';
 
-test('No request stalls the loop: JSON rendered in pieces is the text that it has in one', async () => {
+test('HTTP-9: JSON rendered in pieces is the text that it has in one', async () => {
   await fc.assert(
     fc.asyncProperty(fc.jsonValue(), fc.nat(5), async (value, depth) => {
       assert.equal((await renderInPieces(value, depth)).toString(), JSON.stringify(value));
@@ -12,12 +12,12 @@ test('No request stalls the loop: JSON rendered in pieces is the text that it ha
   );
 });
 
-test('No request stalls the loop: a member that is undefined is left out, in a list it is null', async () => {
+test('HTTP-9: a member that is undefined is left out, in a list it is null', async () => {
   const value = { a: undefined, b: [undefined, 1], c: { d: undefined } };
   assert.equal((await renderInPieces(value, 3)).toString(), '{"b":[null,1],"c":{}}');
 });
 
-test('No request stalls the loop: pages of a list that were rendered before keep their order and their bytes', async () => {
+test('HTTP-9: pages of a list that were rendered before keep their order and their bytes', async () => {
   const items = new RenderedItems();
   assert.equal((await renderInPieces({ items }, 2)).toString(), '{"items":[]}');
   items.add([3, 'ü']);
@@ -28,7 +28,7 @@ test('No request stalls the loop: pages of a list that were rendered before keep
   assert.equal((await renderInPieces({ items }, 2)).toString(), '{"items":[1,2,3,"ü",4]}');
 });
 
-test('No request stalls the loop: others are let in while a large answer is rendered', async () => {
+test('HTTP-9: others are let in while a large answer is rendered', async () => {
   const text = 'x'.repeat(300 * 1024);
   let others = 0;
   const rendering = renderInPieces(

@@ -62,7 +62,7 @@ const withBodies = (largeBodies: LargeBodies) => (): Partial<Services> => ({
   setup: { settled: async () => {} } as unknown as Services['setup'],
 });
 
-test('POST /v1/apps/manifest: valid and damaged bodies have the same outcome beside the event loop as on it', async (t) => {
+test('HTTP-8: valid and damaged bodies have the same outcome beside the event loop as on it', async (t) => {
   const bodies = started(t);
   const samples: unknown[] = [...fc.sample(VALID_BODIES.manifest, 25), ...fc.sample(mutated(VALID_BODIES.manifest), 75)];
   const good = JSON.stringify(wrongEnums(2, '1', 'string'));
@@ -81,7 +81,7 @@ test('POST /v1/apps/manifest: valid and damaged bodies have the same outcome bes
   assert.deepEqual(await outcome(() => bodies.read('manifest', notUtf8, SENDER)), await outcome(() => inline(notUtf8)));
 });
 
-test('POST /v1/apps/manifest: a large body is read beside the event loop, a small one on it, and both answer alike byte for byte', async (t) => {
+test('HTTP-8: a large body is read beside the event loop, a small one on it, and both answer alike byte for byte', async (t) => {
   const bodies = started(t);
   const sizes: number[] = [];
   const counting: LargeBodies = {
@@ -103,7 +103,7 @@ test('POST /v1/apps/manifest: a large body is read beside the event loop, a smal
   assert.ok(sizes.every((size) => size > LARGE_BODY_BYTES && size <= MANIFEST_BODY_MAX_BYTES));
 });
 
-test('POST /v1/apps/manifest: when too many large bodies wait, the next is told to come again, and is not read on the event loop', async (t) => {
+test('HTTP-8: when too many large bodies wait, the next is told to come again, and is not read on the event loop', async (t) => {
   const bodies = started(t);
   const app = await serveApp(t, [manifestRoute], undefined, withBodies(bodies));
   const slow = bytesOf(wrongEnums(100));
@@ -131,7 +131,7 @@ test('POST /v1/apps/manifest: when too many large bodies wait, the next is told 
   assert.equal((await post(app, wrongEnums(1, '1', 'string'))).status, 200, 'small ones are served');
 });
 
-test('Flooding: an address and an app hold a part of the line of large bodies, and apps take turns', async () => {
+test('HTTP-8: an address and an app hold a part of the line of large bodies, and apps take turns', async () => {
   const line = new BodyLine();
   const bytes = 512 * 1024;
   const order: string[] = [];

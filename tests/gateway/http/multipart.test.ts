@@ -51,7 +51,7 @@ async function fileOf(body: Uint8Array, face: Interface = 'console'): Promise<Up
   return outcome;
 }
 
-test('POST /logo: the file comes out as it went in, wherever the body was cut on its way', async () => {
+test('HTTP-10: the file comes out as it went in, wherever the body was cut on its way', async () => {
   await fc.assert(
     fc.asyncProperty(fc.uint8Array({ minLength: 1, maxLength: 300 }), fc.array(fc.nat(600), { maxLength: 20 }), async (content, cuts) => {
       const body = form(part('file', Buffer.from(content)));
@@ -64,7 +64,7 @@ test('POST /logo: the file comes out as it went in, wherever the body was cut on
   );
 });
 
-test('POST /logo: whatever the body, there is one outcome', async () => {
+test('HTTP-10: whatever the body, there is one outcome', async () => {
   const piece = fc.oneof(
     fc.uint8Array({ maxLength: 60 }).map((bytes) => Buffer.from(bytes)),
     fc
@@ -91,7 +91,7 @@ test('POST /logo: whatever the body, there is one outcome', async () => {
   );
 });
 
-test('POST /logo: the name of a file is without folders and control characters, and bounded', async () => {
+test('HTTP-10: the name of a file is without folders and control characters, and bounded', async () => {
   const nameOf = async (given: string) => (await fileOf(form(part('file', 'x', `; filename="${given}"`)))).fileName;
   assert.equal(await nameOf('C:\\logos\\a.png'), 'a.png');
   assert.equal(await nameOf('../../etc/passwd'), 'passwd');
@@ -101,7 +101,7 @@ test('POST /logo: the name of a file is without folders and control characters, 
   assert.equal((await fileOf(unnamed)).fileName, '');
 });
 
-test('POST /logo: a body without the file is 400 invalid_body naming it', async () => {
+test('HTTP-10: a body without the file is 400 invalid_body naming it', async () => {
   for (const [body, message] of [
     [form(), /^file /],
     [Buffer.alloc(0), /^file /],
@@ -119,7 +119,7 @@ test('POST /logo: a body without the file is 400 invalid_body naming it', async 
   }
 });
 
-test('Runtime interface: unknown fields beside the file are ignored, and faults go by its own codes', async () => {
+test('HTTP-3: unknown fields beside the file are ignored, and faults go by its own codes', async () => {
   const { bytes } = await fileOf(form(part('note', 'x', ''), part('file', 'content')), 'runtime');
   assert.equal(Buffer.from(bytes).toString(), 'content');
   assert.equal((await refusalOf(form(), 'runtime')).code, 'invalid_request');
@@ -128,20 +128,20 @@ test('Runtime interface: unknown fields beside the file are ignored, and faults 
   assert.deepEqual([large.code, large.status], ['payload_too_large', 413]);
 });
 
-test('POST /logo: a file of no bytes is 400 empty_file', async () => {
+test('HTTP-10: a file of no bytes is 400 empty_file', async () => {
   for (const more of ['; filename="logo.png"', '; filename=""']) {
     const { code, status } = await refusalOf(form(part('file', '', more)));
     assert.deepEqual([code, status], ['empty_file', 400]);
   }
 });
 
-test('POST /logo: a file of the limit is taken, one byte more is 413 too_large', async () => {
+test('HTTP-10: a file of the limit is taken, one byte more is 413 too_large', async () => {
   assert.equal((await fileOf(form(part('file', Buffer.alloc(MAX_BYTES))))).bytes.length, MAX_BYTES);
   const { code, status } = await refusalOf(form(part('file', Buffer.alloc(MAX_BYTES + 1))));
   assert.deepEqual([code, status], ['too_large', 413]);
 });
 
-test('Uploads: parts are counted, so that no body of empty ones keeps the parser busy', async () => {
+test('HTTP-10: parts are counted, so that no body of empty ones keeps the parser busy', async () => {
   const body = form(...Array.from({ length: 40 }, () => part('note', '', '')), part('file', 'x'));
   assert.match((await refusalOf(body, 'runtime')).message, /more than 16 parts/);
 });
@@ -168,7 +168,7 @@ async function post(t: TestContext, body: Buffer | AsyncIterable<Buffer>, conten
   return { status: answer.statusCode, json: (await answer.body.json()) as Record<string, unknown>, logged: server.logged };
 }
 
-test('POST /logo over HTTP: a large file arrives whole, also in chunks without a length', async (t) => {
+test('HTTP-10: a large file arrives whole, also in chunks without a length', async (t) => {
   const content = Buffer.alloc(MAX_BYTES, 1);
   content[MAX_BYTES - 1] = 7;
   const body = form(part('file', content));
@@ -180,7 +180,7 @@ test('POST /logo over HTTP: a large file arrives whole, also in chunks without a
   assert.deepEqual((await post(t, chunks(), TYPE)).json, expected);
 });
 
-test('POST /logo over HTTP: a body that announces no form is 400 invalid_body naming file', async (t) => {
+test('HTTP-10: a body that announces no form is 400 invalid_body naming file', async (t) => {
   for (const type of ['', 'image/png', 'application/json', 'multipart/form-data', 'multipart/mixed; boundary=x', 'nonsense']) {
     const { status, json: body } = await post(t, Buffer.from('abc'), type);
     const { code, message } = body.error as { code: string; message: string };
@@ -189,7 +189,7 @@ test('POST /logo over HTTP: a body that announces no form is 400 invalid_body na
   }
 });
 
-test('POST /logo over HTTP: too large a body is refused before it has arrived, by its length or by counting', {
+test('HTTP-5: too large a body is refused before it has arrived, by its length or by counting', {
   timeout: 20_000,
 }, async (t) => {
   const server = await serve(t, [uploadRoute]);
@@ -210,7 +210,7 @@ test('POST /logo over HTTP: too large a body is refused before it has arrived, b
   assert.match(await answerTo(counted), /^HTTP\/1\.1 413 .*"too_large"/s);
 });
 
-test('POST /v1/uploads: whoever gave the place may end the upload, hears how much has come, and gets the place back', async (t) => {
+test('UPLOAD-6: whoever gave the place may end the upload, hears how much has come, and gets the place back', async (t) => {
   const heard: (readonly [number, boolean])[] = [];
   let left = 0;
   const enter = () => {

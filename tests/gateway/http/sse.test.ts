@@ -67,7 +67,7 @@ function rawClient(port: number): Socket {
   return socket;
 }
 
-test('decisions §4: the stream opens at once with its headers, sends frames as they come and ends after the last', async (t) => {
+test('STREAM-2: the stream opens at once with its headers, sends frames as they come and ends after the last', async (t) => {
   const source = new ScriptedSource();
   let position: (at: StreamPosition) => void = () => {};
   const pending = new Promise<StreamPosition>((resolve) => {
@@ -92,7 +92,7 @@ test('decisions §4: the stream opens at once with its headers, sends frames as 
   assert.equal(source.subscribers, 0);
 });
 
-test('decisions §4: a refusal of the source is error then turn.end in the stream; a bug is internal and logged', async (t) => {
+test('STREAM-11: a refusal of the source is error then turn.end in the stream; a bug is internal and logged', async (t) => {
   let reason: Error = new Refusal('quota_exceeded', 'The sandbox is used up.');
   const { base, logged } = await serve(t, [streaming(() => Promise.reject(reason))]);
   const refused = await (await fetch(`${base}/v1/stream`)).text();
@@ -108,7 +108,7 @@ test('decisions §4: a refusal of the source is error then turn.end in the strea
   assert.equal(logged.length, 1);
 });
 
-test('decisions §4: until its first frame a stream says with pings that it is alive', async (t) => {
+test('STREAM-5: until its first frame a stream says with pings that it is alive', async (t) => {
   const source = new ScriptedSource();
   const { base } = await serve(t, [streaming(() => Promise.resolve({ source, fromSeq: 0 }))], {}, { waitingMs: 20, sweepMs: 5 });
   const response = await fetch(`${base}/v1/stream`);
@@ -123,7 +123,7 @@ test('decisions §4: until its first frame a stream says with pings that it is a
   assert.ok(seen.endsWith(`${ping}${delta(0, 'x')}`));
 });
 
-test('a client that leaves is unsubscribed at once', async (t) => {
+test('STREAM-20: a client that leaves is unsubscribed at once', async (t) => {
   const source = new ScriptedSource();
   const { port, openStreams } = await serve(t, [streaming(() => Promise.resolve({ source, fromSeq: 0 }))]);
   const socket = rawClient(port);
@@ -135,7 +135,7 @@ test('a client that leaves is unsubscribed at once', async (t) => {
   assert.equal(source.readChars, 0);
 });
 
-test('a source that fails half-way cuts its stream, is logged, and nobody else notices', async (t) => {
+test('STREAM-20: a source that fails half-way cuts its stream, is logged, and nobody else notices', async (t) => {
   const source = new ScriptedSource();
   source.push(delta(0, 'a'));
   const { base, logged, openStreams } = await serve(t, [streaming(() => Promise.resolve({ source, fromSeq: 0 }))]);
@@ -174,7 +174,7 @@ function endlessSource(totalBytes: number) {
   return { source, state, frames };
 }
 
-test('Backpressure: a reader that takes nothing is dropped after the stuck time, and no more was read than its socket took', async (t) => {
+test('STREAM-18: a reader that takes nothing is dropped after the stuck time, and no more was read than its socket took', async (t) => {
   const { source, state } = endlessSource(50 * MEGABYTE);
   const times = { stuckMs: 300, sweepMs: 20 };
   const { port, openStreams } = await serve(t, [streaming(() => Promise.resolve({ source, fromSeq: 0 }))], {}, times);
@@ -188,7 +188,7 @@ test('Backpressure: a reader that takes nothing is dropped after the stuck time,
   socket.destroy();
 });
 
-test('Backpressure: a stream is dropped whose answer has come late for as long, because too much else is told, and not before it was open for as long', async (t) => {
+test('STREAM-18: a stream is dropped whose answer has come late for as long, because too much else is told, and not before it was open for as long', async (t) => {
   const source = new ScriptedSource();
   const lateMs = { value: 0 };
   const late: FrameSource = {
@@ -216,7 +216,7 @@ test('Backpressure: a stream is dropped whose answer has come late for as long, 
   assert.equal(source.subscribers, 0);
 });
 
-test('Backpressure: a slow reader that goes on reading gets all 50 MB, in order, and the server is never far ahead of it', async (t) => {
+test('STREAM-17: a slow reader that goes on reading gets all 50 MB, in order, and the server is never far ahead of it', async (t) => {
   const { source, state, frames } = endlessSource(50 * MEGABYTE);
   const times = { stuckMs: 2_000, sweepMs: 20 };
   const { base, openStreams } = await serve(t, [streaming(() => Promise.resolve({ source, fromSeq: 0 }))], {}, times);

@@ -46,7 +46,7 @@ async function times<T>(n: number, make: (at: number) => Promise<T>): Promise<T[
   return made;
 }
 
-test('Flooding: of 400 messages a day an address gets 100, whatever devices it names; the others of the app are answered', async () => {
+test('LIMIT-7: of 400 messages a day an address gets 100, whatever devices it names; the others of the app are answered', async () => {
   const app = await makeApp({ messages_per_day: 400, messages_per_minute_per_address: 0 });
   const answers = await times(130, () => stranger(app, '203.0.113.7').say({ client: { ...HANDSHAKE, capabilities: ['notices'] } }));
   assert.equal(count(answers, isAnswered), 100);
@@ -60,7 +60,7 @@ test('Flooding: of 400 messages a day an address gets 100, whatever devices it n
   assert.deepEqual(outline((await stranger(app, '203.0.113.8').say()).events), DONE);
 });
 
-test('Flooding: an IPv6 address is its network of 64 bits; turn.end says what is left for the address', async () => {
+test('LIMIT-6, LIMIT-7: an IPv6 address is its network of 64 bits; turn.end says what is left for the address', async () => {
   const app = await makeApp({ messages_per_day: 10_000, messages_per_day_per_address: 3 });
   const left = async (address: string) => (await stranger(app, address).say()).events.at(-1)?.usage;
   assert.deepEqual(await left('2001:db8:0:7::1'), { minute_left: 119, day_left: 2 });
@@ -70,7 +70,7 @@ test('Flooding: an IPv6 address is its network of 64 bits; turn.end says what is
   assert.deepEqual(await left('2001:db8:0:8::1'), { minute_left: 119, day_left: 2 });
 });
 
-test('Flooding: an app of few messages a day lets one address use ten of them, or all', async () => {
+test('LIMIT-7: an app of few messages a day lets one address use ten of them, or all', async () => {
   const tiny = await makeApp({ messages_per_day: 3 });
   assert.equal(count(await times(5, () => stranger(tiny, '203.0.113.7').say()), isAnswered), 3);
   const small = await makeApp({ messages_per_day: 20 });
@@ -78,7 +78,7 @@ test('Flooding: an app of few messages a day lets one address use ten of them, o
   assert.ok(isAnswered(await stranger(small, '203.0.113.8').say()));
 });
 
-test('Flooding: an address sends 120 messages a minute, then 429; the app can say how many, and 0 counts none', async () => {
+test('LIMIT-6: an address sends 120 messages a minute, then 429; the app can say how many, and 0 counts none', async () => {
   const app = await makeApp({ messages_per_day: 10_000 });
   const answers = await times(150, () => stranger(app, '203.0.113.9').say());
   assertAbout(count(answers, isAnswered), 120);
@@ -101,7 +101,7 @@ async function signer({ appId }: TestApp) {
   return (id: string) => ({ id, hmac: createHmac('sha256', secret).update(id).digest('hex') });
 }
 
-test('Flooding: people who are signed in are counted as people, on all their devices, and not by their address', async () => {
+test('LIMIT-8: people who are signed in are counted as people, on all their devices, and not by their address', async () => {
   const app = await makeApp({
     messages_per_minute: 6,
     messages_per_minute_per_address: 3,
@@ -122,7 +122,7 @@ test('Flooding: people who are signed in are counted as people, on all their dev
   assert.equal(count(forged, isAnswered), 2, 'a signature that is none');
 });
 
-test('Flooding: a device that is bound with a signature is its person, also where the request names none', async () => {
+test('LIMIT-8: a device that is bound with a signature is its person, also where the request names none', async () => {
   const app = await makeApp({ messages_per_minute: 4, messages_per_minute_per_address: 2, messages_per_day_per_address: 1 });
   const { id: external_user_id, hmac: user_hmac } = (await signer(app))('ada');
   const office = '198.51.100.3';
@@ -157,7 +157,7 @@ const WRITES: readonly { path: string; body?: unknown; method?: 'GET'; allowed: 
 ];
 
 for (const { path, body, method = 'POST', allowed } of WRITES) {
-  test(`Flooding: ${method} ${path} has a bucket of each address, ${allowed} a minute whatever devices it names`, async () => {
+  test(`LIMIT-9: ${method} ${path} has a bucket of each address, ${allowed} a minute whatever devices it names`, async () => {
     const app = await makeApp({ messages_per_minute_per_address: 5 });
     const ask = async (address: string) => (await stranger(app, address).send(method, path, body)).status;
     const statuses = await times(allowed + 40, () => ask('192.0.2.1'));
@@ -171,7 +171,7 @@ for (const { path, body, method = 'POST', allowed } of WRITES) {
   });
 }
 
-test('Limits rule 2: an app has 30 pairing claims a minute, whatever devices and addresses they name', async () => {
+test('LIMIT-4: an app has 30 pairing claims a minute, whatever devices and addresses they name', async () => {
   const app = await makeApp({});
   const claim = async (at: number) =>
     (await stranger(app, `192.0.2.${at}`).send('POST', '/v1/pairings/claim', { code: 'AAAA-AAAA' })).status;
@@ -182,7 +182,7 @@ test('Limits rule 2: an app has 30 pairing claims a minute, whatever devices and
   );
 });
 
-test('Flooding: a device in a loop over its own bound uses up nothing of its address', async () => {
+test('LIMIT-6: a device in a loop over its own bound uses up nothing of its address', async () => {
   const app = await makeApp({ messages_per_minute: 2, messages_per_minute_per_address: 5 });
   const loud = stranger(app, '192.0.2.1');
   for (const [path, allowed] of [
@@ -195,13 +195,13 @@ test('Flooding: a device in a loop over its own bound uses up nothing of its add
   }
 });
 
-test('Flooding: turns of a test key are counted for no address: developers and CI have all messages of the day', async () => {
+test('LIMIT-7: turns of a test key are counted for no address: developers and CI have all messages of the day', async () => {
   const app = await makeApp({ messages_per_day: 30 });
   const answers = await times(32, () => stranger({ ...app, liveKey: app.testKey }, '203.0.113.70').say());
   assert.equal(count(answers, isAnswered), 30);
 });
 
-test('Flooding: large bodies that are refused for what they hold are counted by address before more are read, valid ones of others are served', async () => {
+test('SAFE-11: large bodies that are refused for what they hold are counted by address before more are read, valid ones of others are served', async () => {
   const app = await makeApp({});
   const broken = { message: { text: 7 }, context: { app_state: { text: 'x'.repeat(100_000) } } };
   const from = (address: string, body: object) => stranger(app, address).send('POST', '/v1/chat', body);

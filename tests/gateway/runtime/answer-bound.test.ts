@@ -10,7 +10,7 @@ before(async (t) => {
   it = await startScriptedChat(t as TestContext);
 });
 
-test('an answer of more than a million characters is cut there: completed, truncated, stored in whole blocks, and the next turn is answered', async () => {
+test('LIMIT-36: an answer of more than a million characters is cut there: completed, truncated, stored in whole blocks, and the next turn is answered', async () => {
   const paragraph = `${'word '.repeat(4_000)}\n\n`;
   it.script(
     Array.from({ length: 60 }, () => ({ text: paragraph })),
@@ -29,7 +29,7 @@ test('an answer of more than a million characters is cut there: completed, trunc
   assert.equal(next.events.at(-1)?.truncated, undefined);
 });
 
-test('a round that says much before its calls is told of in the next one, as far as a conversation is', async () => {
+test('HISTORY-9: a round that says much before its calls is told of in the next one, as far as a conversation is', async () => {
   it.script(
     [
       { text: 'First. ' },

@@ -45,7 +45,7 @@ test('attachments', async (t) => {
     return id;
   };
 
-  await t.test('POST /v1/chat rule 5: an image reaches the model as an image, PDF and text as fenced text', async () => {
+  await t.test('UPLOAD-12, MODEL-8: an image reaches the model as an image, PDF and text as fenced text', async () => {
     const ids = [
       await send(png(), 'cat.png'),
       await send(makePdf([['Invoice 17 of March']]), 'bill.pdf'),
@@ -62,7 +62,7 @@ test('attachments', async (t) => {
     assert.ok(words.indexOf('cat.png') < words.indexOf('bill.pdf') && words.indexOf('bill.pdf') < words.indexOf('notes.txt'));
   });
 
-  await t.test('GET /v1/conversations/:id/messages: history names what was attached', async () => {
+  await t.test('HISTORY-6: history names what was attached', async () => {
     const id = await send('words', 'notes.txt');
     chat.script([{ text: 'Yes.' }]);
     const answer = await chat.say('Read this.', attach(id));
@@ -72,7 +72,7 @@ test('attachments', async (t) => {
     assert.equal(attachments(answered), undefined);
   });
 
-  await t.test('decisions §7: a later turn still has the words, and of a picture its name', async () => {
+  await t.test('UPLOAD-12, UPLOAD-13: a later turn still has the words, and of a picture its name', async () => {
     const ids = [await send('The code is 4711.', 'code.txt'), await send(png(), 'cat.png')];
     chat.script([{ text: 'Noted.' }], [{ text: '4711.' }]);
     const first = await chat.say('Keep this.', attach(...ids));
@@ -82,7 +82,7 @@ test('attachments', async (t) => {
     assert.match(earlier, / image>>\\ncat\.png\\n<<end/);
   });
 
-  await t.test('decisions §7: the continuation of the question still has its picture, whatever was said meanwhile', async () => {
+  await t.test('UPLOAD-12: the continuation of the question still has its picture, whatever was said meanwhile', async () => {
     const url = `data:image/png;base64,${png().toString('base64')}`;
     const client = (await handshake(chat.client)).client;
     const read = (id: string) => ({ call: 'find_order', args: { id }, id: `call_${id}` });
@@ -108,7 +108,7 @@ test('attachments', async (t) => {
     assert.match(continued.text, /A cat/);
   });
 
-  await t.test('decisions §9: personal data in an attachment reaches the model as placeholders', async () => {
+  await t.test('UPLOAD-13: personal data in an attachment reaches the model as placeholders', async () => {
     const id = await send('Write to ada@example.org.', 'contact.txt');
     chat.script([{ text: 'Done.' }]);
     await chat.say('Whom do I write to?', attach(id));
@@ -117,7 +117,7 @@ test('attachments', async (t) => {
     assert.doesNotMatch(words, /ada@example\.org/);
   });
 
-  await t.test('POST /v1/chat rule 1: a retry of the turn is no second use, another turn is', async () => {
+  await t.test('UPLOAD-10: a retry of the turn is no second use, another turn is', async () => {
     const id = await send('words', 'notes.txt');
     const turn_id = randomUUID();
     chat.script([{ text: 'Yes.' }]);
@@ -130,7 +130,7 @@ test('attachments', async (t) => {
     assert.deepEqual([error?.type, error?.code, error?.message], ['error', 'invalid_request', `attachments[0].upload_id ${UNUSABLE}`]);
   });
 
-  await t.test('decisions §4: a new attempt of a turn shows its picture again', async () => {
+  await t.test('UPLOAD-12: a new attempt of a turn shows its picture again', async () => {
     const id = await send(png(), 'cat.png');
     const body = { message: { text: 'What is this?' }, turn_id: randomUUID(), ...attach(id) };
     chat.script([{ status: 503 }], [{ text: 'A cat.' }]);
@@ -141,7 +141,7 @@ test('attachments', async (t) => {
     assert.deepEqual(lastAsked(chat.lastRequest()).pictures, [`data:image/png;base64,${png().toString('base64')}`]);
   });
 
-  await t.test('missing, foreign, expired: one answer in the stream, and nothing is stored', async () => {
+  await t.test('UPLOAD-11: missing, foreign, expired: one answer in the stream, and nothing is stored', async () => {
     const device = 'e'.repeat(32);
     const other = await createTestApp(service.baseUrl, service.operatorToken);
     const expired = await send('words', 'notes.txt');
@@ -167,7 +167,7 @@ test('attachments', async (t) => {
     assert.equal(chat.asked().length, 0);
   });
 
-  await t.test('POST /v1/chat rule 5: more than four are 400 before the stream opens; the same one twice is refused in it', async () => {
+  await t.test('CHAT-2, UPLOAD-10: more than four are 400 before the stream opens; the same one twice is refused in it', async () => {
     const id = await send('words', 'notes.txt');
     const five = await client.say('Read these.', attach(...Array.from({ length: 5 }, () => id)));
     assert.equal(five.status, 400);
@@ -175,14 +175,14 @@ test('attachments', async (t) => {
     assert.match(String(twice.events[0]?.message), /^attachments\[1\]\.upload_id names the same upload twice/);
   });
 
-  await t.test('a test key attaches what it uploaded', async () => {
+  await t.test('UPLOAD-10: a test key attaches what it uploaded', async () => {
     const { id } = await upload({ ...from, key: app.testKey }, 'words', 'notes.txt');
     chat.script([{ text: 'Yes.' }]);
     await createClient(service.baseUrl, app.testKey).say('Read this.', attach(id));
     assert.match(lastAsked(chat.lastRequest()).words, /attachment>>\nnotes\.txt\n\nwords\n/);
   });
 
-  await t.test('DELETE /console/api/apps/:app: the files go with the app', async () => {
+  await t.test('UPLOAD-14: the files go with the app', async () => {
     const other = await createTestApp(service.baseUrl, service.operatorToken);
     const { id } = await upload({ ...from, key: other.liveKey }, 'words');
     const file = dataLayout(service.dataDir).upload(other.organisationId, id);

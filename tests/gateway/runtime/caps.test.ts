@@ -87,7 +87,7 @@ async function assertTold(key: string, told: Told, { oldGetsError = false, at = 
   }
 }
 
-test('Messages per day: on a live key the n-th of an app is answered and the next is not; other apps are not concerned', async () => {
+test('LIMIT-11, STREAM-12: on a live key the n-th of an app is answered and the next is not; other apps are not concerned', async () => {
   const app = await makeApp({ messages_per_day: 3 });
   const made = await operator('POST', `/orgs/${app.organisationId}/apps`, { name: 'Second' });
   const second = made.json as { app: { id: string }; keys: { live: string } };
@@ -98,7 +98,7 @@ test('Messages per day: on a live key the n-th of an app is answered and the nex
   assertAnswered(await say(app.testKey));
 });
 
-test('Messages per day: on a test key the turns of all apps of the organisation count together', async () => {
+test('LIMIT-11: on a test key the turns of all apps of the organisation count together', async () => {
   const app = await makeApp({ messages_per_day: 3 });
   const made = await operator('POST', `/orgs/${app.organisationId}/apps`, { name: 'Second', messages_per_day: 3 });
   const { keys } = made.json as { keys: { test: string } };
@@ -108,14 +108,14 @@ test('Messages per day: on a test key the turns of all apps of the organisation 
   assertAnswered(await say(app.liveKey));
 });
 
-test('Messages per day: sixteen at once get exactly as many answers as are left', async () => {
+test('LIMIT-11, LIMIT-14: sixteen at once get exactly as many answers as are left', async () => {
   const app = await makeApp({ messages_per_day: 5 });
   const answers = await Promise.all(Array.from({ length: 16 }, () => say(app.liveKey, NOTICES)));
   assert.equal(answers.filter(({ events }) => events[0]?.type === 'turn.start').length, 5);
   assert.equal(answers.filter(({ events }) => events[0]?.type === 'notice').length, 11);
 });
 
-test('turn.end says what is left of the minute and of the day', async () => {
+test('LIMIT-15, STREAM-13: turn.end says what is left of the minute and of the day', async () => {
   const app = await makeApp({ messages_per_minute: 5, messages_per_day: 3 });
   const client = createClient(service.baseUrl, app.liveKey);
   const left = async () => (await client.say('Hello')).events.at(-1)?.usage;
@@ -126,7 +126,7 @@ test('turn.end says what is left of the minute and of the day', async () => {
   assert.deepEqual((await other.say('Hello')).events.at(-1)?.usage, { minute_left: 4, day_left: 2 });
 });
 
-test('Daily model budget: turns go on until the day has cost as much; the refused leave no row', async () => {
+test('LIMIT-18: turns go on until the day has cost as much; the refused leave no row', async () => {
   const app = await makeApp({ daily_model_budget_usd: 2 * TURN_USD });
   assertAnswered(await say(app.liveKey));
   assertAnswered(await say(app.liveKey));
@@ -137,13 +137,13 @@ test('Daily model budget: turns go on until the day has cost as much; the refuse
   assertAnswered(await say(app.liveKey));
 });
 
-test('A suspended app is an error also where a notice could be shown', async () => {
+test('KEY-4, STREAM-12: A suspended app is an error also where a notice could be shown', async () => {
   const app = await makeApp({ suspended: true });
   const refused = await say(app.liveKey, NOTICES);
   assert.deepEqual([outline(refused.events), refused.events[0]?.code], [['error', 'turn.end'], 'quota_exceeded']);
 });
 
-test('Limits rule 5: credit at zero is exhausted: the launcher hides, no new conversation starts, open ones finish below zero', async (t) => {
+test('LIMIT-23, STREAM-12: credit at zero is exhausted: the launcher hides, no new conversation starts, open ones finish below zero', async (t) => {
   // A turn costs 2.5 USD and the plan has 5.
   const costly = await startService(t, { env: env({ MODEL_PRICES: '{"scripted":{"input":25000,"output":0}}' }) });
   const app = await createTestApp(costly.baseUrl, costly.operatorToken);
@@ -175,7 +175,7 @@ test('Limits rule 5: credit at zero is exhausted: the launcher hides, no new con
   assertAnswered(await say(app.liveKey, NOTICES, {}, costly));
 });
 
-test('Limits rule 5: with hard_cap off the assistant goes on below zero, and what it costs is written down', async (t) => {
+test('LIMIT-23: with hard_cap off the assistant goes on below zero, and what it costs is written down', async (t) => {
   const costly = await startService(t, { env: env({ MODEL_PRICES: '{"scripted":{"input":50000,"output":0}}' }) });
   const app = await createTestApp(costly.baseUrl, costly.operatorToken, { hard_cap: false });
   const administer = createOperator(costly.baseUrl, costly.operatorToken);
@@ -194,7 +194,7 @@ test('Limits rule 5: with hard_cap off the assistant goes on below zero, and wha
   assert.deepEqual([spent_usd, credit.overdrawn_usd], [15, 10]);
 });
 
-test('Limits rule 9: behind all caps stands the platform’s daily ceiling, for live and test turns of all organisations, after a restart too', async (t) => {
+test('LIMIT-19: behind all caps stands the platform’s daily ceiling, for live and test turns of all organisations, after a restart too', async (t) => {
   const ceiling = { PLATFORM_DAILY_BUDGET_USD: (2 * TURN_USD).toFixed(6) };
   const guarded = await startService(t, { env: env(ceiling) });
   const one = await createTestApp(guarded.baseUrl, guarded.operatorToken);
@@ -212,7 +212,7 @@ test('Limits rule 9: behind all caps stands the platform’s daily ceiling, for 
   assertAnswered(await say(one.liveKey, NOTICES, {}, lifted));
 });
 
-test('decisions §7: caps are asked before anything of the turn is worked on: manifest, attachments, personal data', async () => {
+test('LIMIT-14: caps are asked before anything of the turn is worked on: manifest, attachments, personal data', async () => {
   const app = await makeApp({ messages_per_day: 1 });
   const first = await say(app.liveKey);
   assertAnswered(first);

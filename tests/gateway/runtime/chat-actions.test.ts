@@ -34,7 +34,7 @@ async function actions(components: readonly string[] = HANDSHAKE.components): Pr
 const FIND: Play = { call: 'find_order', args: { id: '7' }, id: 'call_find' };
 const CANCEL: Play = { call: 'cancel_order', args: { id: '7' }, id: 'call_cancel' };
 
-test('Chat turn: a read action is sent to the client, and the continuation answers from its result, fenced', async () => {
+test('ACTION-1: a read action is sent to the client, and the continuation answers from its result, fenced', async () => {
   const more = await actions();
   it.script([{ text: 'Let me look.' }, FIND], [{ text: 'It was shipped.' }]);
   const first = await it.say('Where is order 7?', more);
@@ -56,7 +56,7 @@ test('Chat turn: a read action is sent to the client, and the continuation answe
   assert.deepEqual(roles, ['user', 'assistant', 'assistant'], 'a continuation adds no message of the person');
 });
 
-test('decisions §6, §7: an action call with wrong parameters is not sent to the client but back to the model', async () => {
+test('ACTION-2, MODEL-4: an action call with wrong parameters is not sent to the client but back to the model', async () => {
   it.script([{ call: 'find_order', args: { order: 7 }, id: 'wrong' }], [FIND]);
   const { events } = await it.say('Where is it?', await actions());
   assert.match(it.toldOf('wrong'), /order is not a parameter.*id.*is required/s);
@@ -69,7 +69,7 @@ for (const [status, told] of [
   ['unavailable', /find_order/],
   ['declined', /find_order/],
 ] as const) {
-  test(`decisions §4: a read that ended ${status} is told to the model, and the turn goes on`, async () => {
+  test(`ACTION-3: a read that ended ${status} is told to the model, and the turn goes on`, async () => {
     const more = await actions();
     it.script([FIND], [{ text: 'I could not look.' }]);
     const first = await it.say('Where is it?', more);
@@ -96,7 +96,7 @@ for (const [what, result, told] of [
     /result of cancel_order.*cancelled/s,
   ],
 ] as const) {
-  test(`POST /v1/chat rule 3: the result of a write, ${what}`, async () => {
+  test(`CONFIRM-8: the result of a write, ${what}`, async () => {
     const more = await actions();
     it.script([CANCEL], [{ text: 'Noted.' }]);
     const first = await it.say('Cancel order 7', more);
@@ -113,7 +113,7 @@ for (const [what, result, told] of [
   });
 }
 
-test('POST /v1/chat rule 3: a declined write stays declined when a success comes after it, which asks the model nothing', async () => {
+test('CONFIRM-8: a declined write stays declined when a success comes after it, which asks the model nothing', async () => {
   const more = await actions();
   it.script([CANCEL], [{ text: 'Not done.' }], [{ text: 'It was not.' }]);
   const first = await it.say('Cancel order 7', more);
@@ -130,7 +130,7 @@ test('POST /v1/chat rule 3: a declined write stays declined when a success comes
   assert.match(it.toldOf('call_cancel'), /declined/);
 });
 
-test('What the service does 3: a client that draws no confirm_card is still asked, without a card', async () => {
+test('CONFIRM-1: a client that draws no confirm_card is still asked, without a card', async () => {
   it.script([CANCEL]);
   const { events } = await it.say('Cancel order 7', await actions(['text']));
   assert.deepEqual(outline(events), ['turn.start', 'turn.end']);
@@ -138,7 +138,7 @@ test('What the service does 3: a client that draws no confirm_card is still aske
   assert.deepEqual([events.at(-1)?.status, pending?.name, pending?.block_id], ['awaiting_confirmation', 'cancel_order', undefined]);
 });
 
-test('Chat turn: a read and a write in one round: results first, then the confirmation, and only then the model', async () => {
+test('ACTION-5: a read and a write in one round: results first, then the confirmation, and only then the model', async () => {
   const more = await actions();
   it.script([FIND, CANCEL], [{ text: 'Cancelled.' }]);
   const first = await it.say('Cancel order 7', more);
@@ -170,7 +170,7 @@ test('Chat turn: a read and a write in one round: results first, then the confir
   );
 });
 
-test('Stream events: words and two cards of one round keep their order, and nothing follows turn.end', async () => {
+test('STREAM-7, STREAM-8: words and two cards of one round keep their order, and nothing follows turn.end', async () => {
   it.script([{ text: 'Shall I?' }, CANCEL, { call: 'cancel_order', args: { id: '8' }, id: 'call_other' }]);
   const turn = { ...(await actions()), turn_id: randomUUID() };
   const answer = await it.say('Cancel both', turn);

@@ -69,7 +69,7 @@ function assertRefused({ status, json, text }: StreamAnswer, expected: number, c
   assert.match((json as ErrorAnswer).error.message, names);
 }
 
-test('Authentication rule 2: a live key before the app is live is 403 app_not_live; its test key answers', async () => {
+test('KEY-3: a live key before the app is live is 403 app_not_live; its test key answers', async () => {
   const { organisationId } = await makeApp();
   const made = await operator('POST', `/orgs/${organisationId}/apps`, { name: 'Not live' });
   const { keys } = made.json as { keys: { live: string; test: string } };
@@ -77,7 +77,7 @@ test('Authentication rule 2: a live key before the app is live is 403 app_not_li
   assertAnswered(await createClient(service.baseUrl, keys.test).say('Hello'));
 });
 
-test('Authentication rule 6: a suspended app reports quota_exceeded in the stream, and app_suspended on config', async () => {
+test('KEY-4: a suspended app reports quota_exceeded in the stream, and app_suspended on config', async () => {
   const app = await makeApp({ suspended: true });
   for (const key of [app.liveKey, app.testKey]) {
     const client = createClient(service.baseUrl, key);
@@ -89,7 +89,7 @@ test('Authentication rule 6: a suspended app reports quota_exceeded in the strea
   assertAnswered(await createClient(service.baseUrl, app.liveKey).say('Hello'));
 });
 
-test('Authentication rule 3: a browser of an allowed domain may read its stream, any other is 403 origin_not_allowed', async () => {
+test('HTTP-22, HTTP-23: a browser of an allowed domain may read its stream, any other is 403 origin_not_allowed', async () => {
   const app = await makeApp({ allowed_domains: ['shop.example', '*.acme.example'] });
   const live = createClient(service.baseUrl, app.liveKey);
   const from = (origin: string, client = live) => client.chat({ message: { text: 'Hello' } }, { Origin: origin });
@@ -106,7 +106,7 @@ test('Authentication rule 3: a browser of an allowed domain may read its stream,
   assertRefused(await from('https://evil.test', createClient(service.baseUrl, app.testKey)), 403, 'origin_not_allowed', /evil\.test/);
 });
 
-test('decisions §4: a preflight is answered without a key', async () => {
+test('HTTP-21: a preflight is answered without a key', async () => {
   const anonymous = createClient(service.baseUrl, '', '');
   const answer = await anonymous.send('OPTIONS', '/v1/chat', undefined, {
     Origin: 'https://shop.example',
@@ -124,7 +124,7 @@ async function signer(app: TestApp): Promise<(id: string) => string> {
   return (id) => createHmac('sha256', secret).update(id).digest('hex');
 }
 
-test('Authentication rule 4: an app that requires identity answers only a rightly signed user, else 403 invalid_request', async () => {
+test('PERSON-5: an app that requires identity answers only a rightly signed user, else 403 invalid_request', async () => {
   const app = await makeApp({ require_identity: true });
   const sign = await signer(app);
   const client = createClient(service.baseUrl, app.liveKey);
@@ -144,7 +144,7 @@ test('Authentication rule 4: an app that requires identity answers only a rightl
   assertAnswered(await client.say('Hello', { user: { id: 'ada', hmac } }));
 });
 
-test('POST /v1/chat rule 2: a thread follows its person to another device, and nobody else is let into it', async () => {
+test('PERSON-6: a thread follows its person to another device, and nobody else is let into it', async () => {
   const app = await makeApp();
   const sign = await signer(app);
   const phone = createClient(service.baseUrl, app.liveKey);
@@ -168,7 +168,7 @@ test('POST /v1/chat rule 2: a thread follows its person to another device, and n
   }
 });
 
-test('Messages per minute: 429 rate_limited with Retry-After before the stream, per device, before the body is read', async () => {
+test('LIMIT-1: 429 rate_limited with Retry-After before the stream, per device, before the body is read', async () => {
   const app = await makeApp({ messages_per_minute: 3 });
   const client = createClient(service.baseUrl, app.liveKey);
   for (let n = 0; n < 3; n++) assertAnswered(await client.say('Hello'));
@@ -185,7 +185,7 @@ test('Messages per minute: 429 rate_limited with Retry-After before the stream, 
   assertAnswered(await client.say('Hello'));
 });
 
-test('Messages per day: rate_limited in the stream; a retry of a counted turn and a continuation are exempt', async () => {
+test('LIMIT-11, LIMIT-12: rate_limited in the stream; a retry of a counted turn and a continuation are exempt', async () => {
   const app = await makeApp({ messages_per_day: 3 });
   const client = createClient(service.baseUrl, app.liveKey);
   const manifest = await client.send('POST', '/v1/apps/manifest', { manifest: MANIFEST, sdk: 'web/0.50.0' });
@@ -212,7 +212,7 @@ test('Messages per day: rate_limited in the stream; a retry of a counted turn an
   assertAnswered(await createClient(service.baseUrl, app.testKey).say('Hello'));
 });
 
-test('Monthly sandbox conversations: the 201st on a test key is quota_exceeded for all apps of the organisation, live goes on', async () => {
+test('LIMIT-13: the 201st on a test key is quota_exceeded for all apps of the organisation, live goes on', async () => {
   const app = await makeApp();
   const client = createClient(service.baseUrl, app.testKey);
   const made = await operator('POST', `/orgs/${app.organisationId}/apps`, { name: 'Second', messages_per_day: 1_000_000 });
@@ -235,7 +235,7 @@ test('Monthly sandbox conversations: the 201st on a test key is quota_exceeded f
   assert.match(usage.text, /"sandbox_conversations":\{?[^}]*\b200\b/);
 });
 
-test('Versioning 4: a build below its platform’s floor is upgrade_required in the stream', async () => {
+test('VERSION-3: a build below its platform’s floor is upgrade_required in the stream', async () => {
   const app = await makeApp({ min_sdk: { web: '0.50.1' } });
   const client = createClient(service.baseUrl, app.liveKey);
   const by = (sdk: string) => client.say('Hello', { client: { ...HANDSHAKE, sdk } });
@@ -245,7 +245,7 @@ test('Versioning 4: a build below its platform’s floor is upgrade_required in 
   for (const sdk of ['web/0.50.1', 'web/1.0.0', 'flutter/0.1.0']) assertAnswered(await by(sdk));
 });
 
-test('POST /v1/chat rule 4: a manifest hash this app never registered is manifest_unknown, also when another app did', async () => {
+test('MANIFEST-8: a manifest hash this app never registered is manifest_unknown, also when another app did', async () => {
   const [owner, other] = [await makeApp(), await makeApp()];
   const registered = await createClient(service.baseUrl, owner.liveKey).send('POST', '/v1/apps/manifest', {
     manifest: MANIFEST,
@@ -257,7 +257,7 @@ test('POST /v1/chat rule 4: a manifest hash this app never registered is manifes
   assertRefusedInStream(await say(other), 'manifest_unknown', /manifest/);
 });
 
-test('Versioning 5: earlier header spellings and the earlier key prefix open the same turns', async () => {
+test('VERSION-4: earlier header spellings and the earlier key prefix open the same turns', async () => {
   const app = await makeApp();
   const present = createClient(service.baseUrl, app.liveKey);
   const first = await present.say('Hello');

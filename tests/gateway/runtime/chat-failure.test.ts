@@ -14,7 +14,7 @@ before(async (t) => {
 });
 
 for (const status of [429, 503, 529]) {
-  test(`decisions §7: upstream ${status} before output is model_busy, and the same turn_id starts a new attempt`, async () => {
+  test(`MODEL-16, CHAT-12: upstream ${status} before output is model_busy, and the same turn_id starts a new attempt`, async () => {
     it.script([{ status }], [{ text: 'Now.' }]);
     const turn = { turn_id: randomUUID() };
     const failed = await it.say('Hello', turn);
@@ -36,7 +36,7 @@ for (const [status, retryable] of [
   [404, false],
   [500, true],
 ] as const) {
-  test(`decisions §7: upstream ${status} is internal, says nothing of the upstream, and is${retryable ? '' : ' not'} retryable`, async () => {
+  test(`MODEL-16: upstream ${status} is internal, says nothing of the upstream, and is${retryable ? '' : ' not'} retryable`, async () => {
     it.script([{ status, body: { error: { message: 'secret upstream words', type: 'odd' } } }], [{ text: 'Now.' }]);
     const turn = { turn_id: randomUUID() };
     const { events, text } = await it.say('Hello', turn);
@@ -55,7 +55,7 @@ for (const [header, told] of [
   ['soon', undefined],
   ['86400', undefined],
 ] as const) {
-  test(`decisions §7: the Retry-After of an upstream's 429 is passed on as retry_after_s (${header})`, async () => {
+  test(`MODEL-16: the Retry-After of an upstream's 429 is passed on as retry_after_s (${header})`, async () => {
     it.script([{ status: 429, headers: { 'Retry-After': header } }]);
     const { events } = await it.say('Hello');
     assert.deepEqual([events[1]?.code, events[1]?.retry_after_s], ['model_busy', told]);
@@ -66,7 +66,7 @@ for (const [finish, flag] of [
   ['length', 'truncated'],
   ['content_filter', 'filtered'],
 ] as const) {
-  test(`Stream events: turn.end says ${flag} where the model ended with ${finish}, and what was said stays`, async () => {
+  test(`CHAT-19: turn.end says ${flag} where the model ended with ${finish}, and what was said stays`, async () => {
     it.script([{ text: 'The beginning' }, { finish }]);
     const answer = await it.say('Hello');
     assert.deepEqual(outline(answer.events), DONE);
@@ -85,7 +85,7 @@ for (const [what, plays, retryable] of [
   ['said nothing', [], true],
   ['said white space', [{ text: ' \n ' }], true],
 ] as const) {
-  test(`Errors: a turn whose model ${what} before any word is an error and not an empty answer`, async () => {
+  test(`CHAT-20: a turn whose model ${what} before any word is an error and not an empty answer`, async () => {
     it.script(plays, [{ text: 'Now.' }]);
     const turn = { turn_id: randomUUID() };
     const { events } = await it.say('Hello', turn);
@@ -98,14 +98,14 @@ for (const [what, plays, retryable] of [
   });
 }
 
-test('Errors: a turn that used up its rounds without a word is an error', async () => {
+test('CHAT-20: a turn that used up its rounds without a word is an error', async () => {
   it.script(...Array.from({ length: 6 }, () => [{ call: 'search_knowledge', args: { query: 'returns' } }]));
   const { events } = await it.say('Hello');
   assert.deepEqual(outline(events), ['turn.start', 'error', 'turn.end']);
   assert.deepEqual([events[1]?.code, events[1]?.retryable, it.asked().length], ['internal', true, 6]);
 });
 
-test('decisions §7: an upstream that breaks off is internal and retryable; blocks already sent stay until the retry answers', async () => {
+test('CHAT-21: an upstream that breaks off is internal and retryable; blocks already sent stay until the retry answers', async () => {
   const { wait, open } = gate();
   it.script(
     [{ text: 'These words stay.' }, { call: 'key_points', args: '{"poi' }, { wait }, { reset: true }],
@@ -130,7 +130,7 @@ test('decisions §7: an upstream that breaks off is internal and retryable; bloc
   assert.doesNotMatch(JSON.stringify(it.lastRequest().messages), /These words stay/);
 });
 
-test('decisions §4: a turn_id that waits its turn is not shared with another body', async () => {
+test('CHAT-10: a turn_id that waits its turn is not shared with another body', async () => {
   const { wait, open } = gate();
   it.script([{ text: 'First.' }, { wait }], [{ text: 'Second.' }]);
   const turn = { turn_id: randomUUID() };
@@ -151,7 +151,7 @@ test('decisions §4: a turn_id that waits its turn is not shared with another bo
   assert.deepEqual((await same).events, (await second).events);
 });
 
-test('decisions §4: stop ends the model, what was said stays, and only the turn’s device may', async () => {
+test('CHAT-18: stop ends the model, what was said stays, and only the turn’s device may', async () => {
   it.script([{ text: 'Said so far.' }, { wait: new Promise(() => {}) }], [{ text: 'Next.' }]);
   const turnId = randomUUID();
   const whole = it.say('Talk', { turn_id: turnId });
@@ -169,7 +169,7 @@ test('decisions §4: stop ends the model, what was said stays, and only the turn
   assert.equal(spoken((await it.say('Go on', { conversation_id: thread(answer) })).events), 'Next.');
 });
 
-test('decisions §4: three turns wait behind the running one, each sees the answers before it; a fourth is rate_limited', async () => {
+test('CHAT-7: three turns wait behind the running one, each sees the answers before it; a fourth is rate_limited', async () => {
   const { wait, open } = gate();
   it.script(
     [{ text: 'Hello.' }],
@@ -198,7 +198,7 @@ test('decisions §4: three turns wait behind the running one, each sees the answ
   assert.equal((await it.stored(more.conversation_id)).length, 10);
 });
 
-test('decisions §4: a client that goes away does not stop its turn; the retry finds the answer, and the model was asked once', async () => {
+test('CHAT-11: a client that goes away does not stop its turn; the retry finds the answer, and the model was asked once', async () => {
   const { wait, open } = gate();
   it.script([{ text: 'First half, ' }, { wait }, { text: 'second half.' }]);
   const turnId = randomUUID();

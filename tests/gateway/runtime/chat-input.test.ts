@@ -75,7 +75,7 @@ const MALFORMED: readonly (readonly [string, Record<string, unknown>, path: stri
 ];
 
 for (const [title, body, path] of MALFORMED) {
-  test(`400 invalid_request names the field: ${title}`, async () => {
+  test(`HTTP-2, CHAT-1, CHAT-4: 400 names the field: ${title}`, async () => {
     const answer = await client.chat(body);
     assert.equal(answer.status, 400, answer.text);
     const { error } = answer.json as ErrorAnswer;
@@ -85,7 +85,7 @@ for (const [title, body, path] of MALFORMED) {
   });
 }
 
-test('decisions §4: details are twelve at most, and the message says that there are more', async () => {
+test('HTTP-2: details are twelve at most, and the message says that there are more', async () => {
   const answer = await client.chat(withClient({ components: times(40, () => 'NOT A NAME') }));
   const { error } = answer.json as ErrorAnswer;
   assert.equal(answer.status, 400);
@@ -117,7 +117,7 @@ const UNREADABLE: readonly (readonly [string, body: string | Buffer, status: num
 ];
 
 for (const [title, body, status, code, names, type = 'application/json'] of UNREADABLE) {
-  test(`${status} ${code} says what is wrong: ${title}`, async () => {
+  test(`HTTP-1, HTTP-4: ${status} ${code} says what is wrong: ${title}`, async () => {
     const answer = await request(`${service.baseUrl}/v1/chat`, {
       method: 'POST',
       headers: { ...client.headers, 'Content-Type': type },
@@ -130,7 +130,7 @@ for (const [title, body, status, code, names, type = 'application/json'] of UNRE
   });
 }
 
-test('413 payload_too_large: a body without a length is counted while it comes', async () => {
+test('HTTP-5: 413 payload_too_large: a body without a length is counted while it comes', async () => {
   const answer = await request(`${service.baseUrl}/v1/chat`, {
     method: 'POST',
     headers: { ...client.headers, 'Content-Type': 'application/json' },
@@ -159,7 +159,7 @@ const CALLERS: readonly (readonly [string, () => Record<string, string>, status:
 ];
 
 for (const [title, headers, status, code, names] of CALLERS) {
-  test(`Authentication: ${status} ${code} for ${title}`, async () => {
+  test(`KEY-1, KEY-8: ${status} ${code} for ${title}`, async () => {
     const answer = await request(`${service.baseUrl}/v1/chat`, {
       method: 'POST',
       headers: { ...headers(), 'Content-Type': 'application/json' },
@@ -172,7 +172,7 @@ for (const [title, headers, status, code, names] of CALLERS) {
   });
 }
 
-test('Authentication: a revoked key is 401 invalid_key from the next request on', async () => {
+test('KEY-1: a revoked key is 401 invalid_key from the next request on', async () => {
   const operator = createOperator(service.baseUrl, service.operatorToken);
   const { key } = (await operator('POST', `/apps/${app.appId}/keys`, { channel: 'live' })).json as { key: { id: string; key: string } };
   const other = createClient(service.baseUrl, key.key);
@@ -198,7 +198,7 @@ const IN_STREAM: readonly (readonly [string, Record<string, unknown>, code: stri
 ];
 
 for (const [title, body, code, names] of IN_STREAM) {
-  test(`decisions §4: ${code} in the stream, nothing else said: ${title}`, async () => {
+  test(`CHAT-6, CHAT-16: ${code} in the stream, nothing else said: ${title}`, async () => {
     const { status, events } = await client.chat(body);
     assert.equal(status, 200);
     assert.deepEqual(outline(events), ['error', 'turn.end']);
@@ -207,7 +207,7 @@ for (const [title, body, code, names] of IN_STREAM) {
   });
 }
 
-test('POST /v1/chat: results for a call that is not of this conversation name the result', async () => {
+test('ACTION-4: results for a call that is not of this conversation name the result', async () => {
   const { events } = await client.say('Hello');
   const conversationId = String(events[0]?.conversation_id);
   const refused = await client.chat({ conversation_id: conversationId, tool_results: [RESULT] });
@@ -229,7 +229,7 @@ const ACCEPTED: readonly (readonly [string, Record<string, unknown>])[] = [
 ];
 
 for (const [title, body] of ACCEPTED) {
-  test(`POST /v1/chat accepts ${title}`, async () => {
+  test(`CHAT-1: accepted: ${title}`, async () => {
     const { status, events, text } = await client.chat(body);
     assert.equal(status, 200, text);
     assert.equal(events[0]?.type, 'turn.start', text);
@@ -238,7 +238,7 @@ for (const [title, body] of ACCEPTED) {
   });
 }
 
-test('Malformed input: a hundred at once, and the process answers the next well-formed request', async () => {
+test('HTTP-17: a hundred at once, and the process answers the next well-formed request', async () => {
   const answers = await Promise.all(
     times(100, (n) => {
       const [, body, , , , type = 'application/json'] = UNREADABLE[n % UNREADABLE.length] as (typeof UNREADABLE)[number];

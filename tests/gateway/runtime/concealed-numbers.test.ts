@@ -19,7 +19,7 @@ const MANIFEST = {
   ],
 };
 
-test('decisions §9: a number in app_state reaches the model as a placeholder, and an action as the number', async (t) => {
+test('PRIVACY-4, PRIVACY-12: a number in app_state reaches the model as a placeholder, and an action as the number', async (t) => {
   const it = await startScriptedChat(t);
   const { json } = await it.client.send('POST', '/v1/apps/manifest', { manifest: MANIFEST, sdk: 'web/0.50.0' });
   const client = { ...HANDSHAKE, manifest_hash: (json as { manifest_hash: string }).manifest_hash };
@@ -49,7 +49,7 @@ test('decisions §9: a number in app_state reaches the model as a placeholder, a
   assert.ok(stored.text.includes(`"phone":${CARD}`), 'open.pending has it, too');
 });
 
-test('decisions §9: a placeholder that stands for no number is refused where a number is needed', async (t) => {
+test('PRIVACY-12: a placeholder that stands for no number is refused where a number is needed', async (t) => {
   const it = await startScriptedChat(t);
   const { json } = await it.client.send('POST', '/v1/apps/manifest', { manifest: MANIFEST, sdk: 'web/0.50.0' });
   const client = { ...HANDSHAKE, manifest_hash: (json as { manifest_hash: string }).manifest_hash };
@@ -65,7 +65,7 @@ test('decisions §9: a placeholder that stands for no number is refused where a 
   });
 });
 
-test('decisions §9: who writes the form in which calls keep numbers writes words, the person and the model', async (t) => {
+test('PRIVACY-10: who writes the form in which calls keep numbers writes words, the person and the model', async (t) => {
   const it = await startScriptedChat(t);
   it.script([{ text: '⟦#card_1⟧' }, { call: 'key_value', args: { rows: [{ label: 'Card', value: '⟦#card_1⟧' }] } }]);
   const answer = await it.say(`⟦#card_1⟧`, { context: { app_state: { card: CARD } } });

@@ -6,7 +6,7 @@ import { serveApp } from './runtime-app.ts';
 
 const device = (n: number) => n.toString(16).padStart(32, '0');
 
-test('GET /v1/apps/config: {} while nothing is configured, with an ETag that answers 304 without a body', async (t) => {
+test('CONFIG-1, CONFIG-2: {} while nothing is configured, with an ETag that answers 304 without a body', async (t) => {
   const { base, test: key } = await serveApp(t, [configRoute]);
   const ask = (headers: Record<string, string> = {}) => fetch(`${base}/v1/apps/config`, { headers: { 'X-Service-Key': key, ...headers } });
   const first = await ask();
@@ -24,7 +24,7 @@ test('GET /v1/apps/config: {} while nothing is configured, with an ETag that ans
   assert.equal((await ask({ 'If-None-Match': '"x"' })).status, 200);
 });
 
-test('GET /v1/apps/config: the ETag follows the content and not updated_at', async (t) => {
+test('CONFIG-2: the ETag follows the content and not updated_at', async (t) => {
   const { base, storage, organisationId, appId, patch, test: key } = await serveApp(t, [configRoute]);
   const etag = async () => (await fetch(`${base}/v1/apps/config`, { headers: { 'X-Service-Key': key } })).headers.get('etag');
   const before = await etag();
@@ -41,7 +41,7 @@ test('GET /v1/apps/config: the ETag follows the content and not updated_at', asy
   assert.match(theme.outline ?? '', /^#[0-9a-f]{6}$/);
 });
 
-test('Limits rule 2: 12 a minute per device and 600 per app, whatever the device header says', async (t) => {
+test('LIMIT-4: 12 a minute per device and 600 per app, whatever the device header says', async (t) => {
   let nowMs = Date.UTC(2026, 10, 20);
   const { base, test: key } = await serveApp(t, [configRoute], () => nowMs);
   const ask = async (n: number) => {
@@ -60,7 +60,7 @@ test('Limits rule 2: 12 a minute per device and 600 per app, whatever the device
   assert.equal((await ask(9_999)).status, 200);
 });
 
-test('Limits rule 5: available is false on a live key once the credit is used up, and never on a test key or without hard cap', async (t) => {
+test('LIMIT-23: available is false on a live key once the credit is used up, and never on a test key or without hard cap', async (t) => {
   let nowMs = Date.UTC(2026, 10, 20);
   const { base, storage, organisationId, appId, patch, live, test: key } = await serveApp(t, [configRoute], () => nowMs);
   await storage.write(organisationId, 'goLive', { appId, organisationId, nowMs: 1 });

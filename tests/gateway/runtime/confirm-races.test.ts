@@ -36,7 +36,7 @@ function assertOneAnswer(answers: readonly { status: number; json: Record<string
   return String(answers[0]?.json.status);
 }
 
-test('Invocation confirmation: 64 confirmations and declines at the moment of expiry have one terminal answer, 50 times', async (t) => {
+test('CONFIRM-5: 64 confirmations and declines at the moment of expiry have one terminal answer, 50 times', async (t) => {
   const it = await serveAskedRows(t as TestContext, edgeOfTime());
   const outcomes = new Set<string>();
   for (const [round, id] of it.add(ROUNDS).entries()) {
@@ -50,7 +50,7 @@ test('Invocation confirmation: 64 confirmations and declines at the moment of ex
   assert.deepEqual([...outcomes].sort(), ['confirmed', 'declined', 'expired'], 'each may win');
 });
 
-test('Invocation confirmation: the clock that expires cards takes part in the race and does not change an answer', async (t) => {
+test('CONFIRM-5, CONFIRM-6: the clock that expires cards takes part in the race and does not change an answer', async (t) => {
   const nowMs = edgeOfTime();
   const it = await serveAskedRows(t as TestContext, nowMs);
   const { storage, organisationId } = it.app;
@@ -65,7 +65,7 @@ test('Invocation confirmation: the clock that expires cards takes part in the ra
   }
 });
 
-test('decisions §8: what was confirmed is what the card showed: a change and confirmations together never confirm unseen values', async (t) => {
+test('CONFIRM-13, CONFIRM-16: what was confirmed is what the card showed: a change and confirmations together never confirm unseen values', async (t) => {
   const it = await serveAskedRows(t as TestContext, () => EXPIRES_AT_MS - 1);
   for (const [n, id] of it.add(ROUNDS).entries()) {
     const edit = () => it.post(id, 'edit', { revision: 1, params: { day: 'tuesday' } });
@@ -83,7 +83,7 @@ test('decisions §8: what was confirmed is what the card showed: a change and co
   }
 });
 
-test('Invocation confirmation: time is looked at when the answer is read, not when a timer fires', async (t) => {
+test('CONFIRM-6: time is looked at when the answer is read, not when a timer fires', async (t) => {
   let nowMs = EXPIRES_AT_MS - 1;
   const it = await serveAskedRows(t as TestContext, () => nowMs);
   const [inTime, late, changed] = it.add(3) as [string, string, string];
@@ -96,7 +96,7 @@ test('Invocation confirmation: time is looked at when the answer is read, not wh
   assert.deepEqual([edited.status, it.seen(changed).state, it.seen(changed).card], [400, 'expired', 'expired']);
 });
 
-test('decisions §8: while a change is in flight confirm is 400 and decline is allowed; a start puts back what a crash left in flight', async (t) => {
+test('CONFIRM-16: while a change is in flight confirm is 400 and decline is allowed; a start puts back what a crash left in flight', async (t) => {
   const it = await serveAskedRows(t as TestContext, () => EXPIRES_AT_MS - 1);
   const [declined, resumed] = it.add(2, 'pending.editing') as [string, string];
   for (const id of [declined, resumed]) {
@@ -110,7 +110,7 @@ test('decisions §8: while a change is in flight confirm is 400 and decline is a
   assert.equal((await it.post(resumed, 'confirm', { decision: 'confirm' })).json.status, 'confirmed');
 });
 
-test('POST /v1/invocations/:id/confirm: 64 at once at the running service record one answer', async (t) => {
+test('CONFIRM-5: 64 at once at the running service record one answer', async (t) => {
   const it = await startScriptedChat(t as TestContext);
   const write = await askWrite(it);
   const answers = await Promise.all(
@@ -123,7 +123,7 @@ test('POST /v1/invocations/:id/confirm: 64 at once at the running service record
   assert.equal((await storedCard(it, write)).body.status, status);
 });
 
-test('decisions §8: a recorded confirmation is good for a day; the answer stays, and nothing comes of it any more', async (t) => {
+test('CONFIRM-7: a recorded confirmation is good for a day; the answer stays, and nothing comes of it any more', async (t) => {
   const DAY_MS = 24 * 3_600_000;
   let nowMs = EXPIRES_AT_MS - 1;
   const it = await serveAskedRows(t as TestContext, () => nowMs);

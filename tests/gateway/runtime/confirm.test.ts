@@ -36,7 +36,7 @@ async function recorded(id: string, decision: 'confirm' | 'decline'): Promise<Re
   return json as Recorded;
 }
 
-test('POST /v1/invocations/:id/confirm: a confirmation is recorded once, and a later decline does not overwrite it', async () => {
+test('CONFIRM-5: a confirmation is recorded once, and a later decline does not overwrite it', async () => {
   const write = await askWrite(it);
   const first = await recorded(write.id, 'confirm');
   assert.deepEqual([first.status, first.already_answered], ['confirmed', undefined]);
@@ -49,7 +49,7 @@ test('POST /v1/invocations/:id/confirm: a confirmation is recorded once, and a l
   assert.match(card.fallback_text ?? '', /^Confirmed\./);
 });
 
-test('POST /v1/invocations/:id/confirm: a decline is recorded once, and a later confirmation does not overwrite it', async () => {
+test('CONFIRM-5: a decline is recorded once, and a later confirmation does not overwrite it', async () => {
   const write = await askWrite(it);
   assert.deepEqual(await recorded(write.id, 'decline'), { status: 'declined' });
   for (const decision of ['confirm', 'decline'] as const) {
@@ -60,7 +60,7 @@ test('POST /v1/invocations/:id/confirm: a decline is recorded once, and a later 
   assert.match(card.fallback_text ?? '', /^Declined; nothing was done\./);
 });
 
-test('Status codes: confirm without a device, with a malformed decision, or of a read is 400', async () => {
+test('CONFIRM-12: confirm without a device, with a malformed decision, or of a read is 400', async () => {
   const write = await askWrite(it);
   const nobody = createClient(it.service.baseUrl, it.app.liveKey, '');
   const anonymous = await confirm(nobody, write.id);
@@ -77,7 +77,7 @@ test('Status codes: confirm without a device, with a malformed decision, or of a
   assert.equal((await storedCard(it, write)).body.status, 'pending', 'none of it answered the card');
 });
 
-test('Authentication 5: a missing call and one of another device, app or kind of key are the same 404, byte for byte', async () => {
+test('CONFIRM-12, KEY-7: a missing call and one of another device, app or kind of key are the same 404, byte for byte', async () => {
   const write = await askWrite(it);
   const other = await createTestApp(it.service.baseUrl, it.service.operatorToken);
   const foreign = (key: string, device?: string) => createClient(it.service.baseUrl, key, device);
@@ -101,7 +101,7 @@ test('Authentication 5: a missing call and one of another device, app or kind of
   assert.equal((await storedCard(it, write)).body.status, 'pending');
 });
 
-test('decisions §8: type_to_confirm must be typed; a mismatch is 400 and leaves the card pending', async () => {
+test('CONFIRM-10: type_to_confirm must be typed; a mismatch is 400 and leaves the card pending', async () => {
   const write = await askWrite(it, CLOSE);
   assert.equal(write.card.body.type_to_confirm, 'Café zu');
   for (const typed of [undefined, '', 'café zu', 'Café', 'Café  zu']) {
@@ -113,12 +113,12 @@ test('decisions §8: type_to_confirm must be typed; a mismatch is 400 and leaves
   assert.deepEqual([answer.status, (answer.json as Recorded).status], [200, 'confirmed'], 'white space and composition do not matter');
 });
 
-test('decisions §8: a decline needs nothing typed', async () => {
+test('CONFIRM-10: a decline needs nothing typed', async () => {
   const write = await askWrite(it, CLOSE);
   assert.deepEqual(await recorded(write.id, 'decline'), { status: 'declined' });
 });
 
-test('decisions §6: the card speaks the language of the handshake, its labels too', async () => {
+test('CONFIRM-4: the card speaks the language of the handshake, its labels too', async () => {
   for (const [locale, summary, yes, no] of [
     ['de-AT', '7 am monday liefern?', 'Verschieben', 'Lassen'],
     ['fr', 'Deliver 7 on monday?', 'Move it', 'Leave it'],
@@ -140,7 +140,7 @@ const MATRIX = [false, true].flatMap((recordRequired) =>
   ),
 );
 
-test('POST /v1/chat rule 3: a success counts only with a recorded confirmation, or confirmed: true where none is required', async () => {
+test('CONFIRM-8, CONFIRM-9: a success counts only with a recorded confirmation, or confirmed: true where none is required', async () => {
   for (const recordRequired of [false, true]) {
     await setApp({ record_confirmations: recordRequired });
     for (const { answered, confirmed, isDone } of MATRIX.filter((each) => each.recordRequired === recordRequired)) {
@@ -172,7 +172,7 @@ async function claimsOf(receipt: string): Promise<Record<string, unknown>> {
   return JSON.parse(Buffer.from(payload, 'base64url').toString('utf8'));
 }
 
-test('decisions §8: the receipt is over invocation, action, the values as they were changed, person and time', async () => {
+test('CONFIRM-19: the receipt is over invocation, action, the values as they were changed, person and time', async () => {
   const write = await askWrite(it, undefined, undefined, { user: { id: 'ada' } });
   await edit(it.client, write.id, 1, { day: 'tuesday', note: 'Call +49 30 901820, mail ada@example.com' });
   const before = Date.now();
@@ -195,7 +195,7 @@ async function trusted(write: Awaited<ReturnType<typeof askWrite>>, more: Record
   return it.client.chat({ ...write.more, conversation_id: write.conversationId, tool_results: [result] });
 }
 
-test('decisions §8: a receipt says whether the service recorded the answer, or only the client says that there was one', async () => {
+test('CONFIRM-21: a receipt says whether the service recorded the answer, or only the client says that there was one', async () => {
   const write = await askWrite(it);
   const [begun] = (await trusted(write)).events;
   const [given] = (begun?.receipts ?? []) as readonly { receipt: string }[];
@@ -203,7 +203,7 @@ test('decisions §8: a receipt says whether the service recorded the answer, or 
   assert.equal((await claimsOf((await recorded(write.id, 'confirm')).receipt ?? '')).recorded, false, 'and so it stays');
 });
 
-test('decisions §8: words that have to be typed are never taken on trust, whatever the app records', async () => {
+test('CONFIRM-10: words that have to be typed are never taken on trust, whatever the app records', async () => {
   const write = await askWrite(it, CLOSE);
   await trusted(write);
   assert.match(it.toldOf('call_close'), /declined close_account\. It was not done/);
@@ -214,7 +214,7 @@ test('decisions §8: words that have to be typed are never taken on trust, whate
   assert.match(it.toldOf('call_close'), /"moved":true/);
 });
 
-test('decisions §8: a confirmation that names another revision than the card has is 409 with the card, and leaves it as it is', async () => {
+test('CONFIRM-11: a confirmation that names another revision than the card has is 409 with the card, and leaves it as it is', async () => {
   const write = await askWrite(it);
   await edit(it.client, write.id, 1, { day: 'tuesday', note: 'ada@example.com' });
   const stale = await confirm(it.client, write.id, { decision: 'confirm', revision: 1 });
@@ -232,7 +232,7 @@ test('decisions §8: a confirmation that names another revision than the card ha
   assert.equal((await trusted(write, { revision: 2 })).events.at(-1)?.status, 'completed');
 });
 
-test('decisions §8: a decline needs no revision, and a result that names none is taken as before', async () => {
+test('CONFIRM-11: a decline needs no revision, and a result that names none is taken as before', async () => {
   const write = await askWrite(it);
   await edit(it.client, write.id, 1, { day: 'tuesday' });
   assert.equal((await confirm(it.client, write.id, { decision: 'decline', revision: 1 })).status, 200);
@@ -240,7 +240,7 @@ test('decisions §8: a decline needs no revision, and a result that names none i
   assert.equal((await trusted(other)).events.at(-1)?.status, 'completed');
 });
 
-test('Limits: confirmations and changes have pools of their own, as large as messages_per_minute', async () => {
+test('LIMIT-1: confirmations and changes have pools of their own, as large as messages_per_minute', async () => {
   const app = await createTestApp(it.service.baseUrl, it.service.operatorToken, { messages_per_minute: 2 });
   const client = createClient(it.service.baseUrl, app.liveKey);
   const edits = () => client.send('POST', `/v1/invocations/${MISSING}/edit`, { revision: 1, params: {} });
@@ -252,7 +252,7 @@ test('Limits: confirmations and changes have pools of their own, as large as mes
   }
 });
 
-test('Authentication 6: confirmation of a suspended app reports quota_exceeded, and the card stays', async () => {
+test('KEY-4: confirmation of a suspended app reports quota_exceeded, and the card stays', async () => {
   const write = await askWrite(it);
   await setApp({ suspended: true });
   const calls = [

@@ -30,7 +30,7 @@ const ask = (method: string, path: string, headers: Record<string, string>) =>
 for (const { method, path } of ENDPOINTS) {
   const name = `${method} ${path.replace(/[0-9a-f-]{36}/, ':turn_id').replace('cnv_0', ':id')}`;
 
-  test(`Status codes: ${name} without a key is 400, with an unknown, malformed or foreign one 401, each with Vary`, async () => {
+  test(`KEY-1, KEY-10: ${name} without a key is 400, with an unknown, malformed or foreign one 401, each with Vary`, async () => {
     const missing = await ask(method, path, {});
     assert.deepEqual([missing.status, codeOf(missing)], [400, 'invalid_request']);
     for (const key of [`rd_pk_live_${'a'.repeat(24)}`, 'rd_pk_live_', 'sk_test_1', `${it.app.liveKey}x`]) {
@@ -40,7 +40,7 @@ for (const { method, path } of ENDPOINTS) {
     }
   });
 
-  test(`Versioning 5: ${name} takes the earlier header spellings and key prefix`, async () => {
+  test(`VERSION-4: ${name} takes the earlier header spellings and key prefix`, async () => {
     const present = { 'X-Service-Key': it.app.testKey, 'X-Service-Device': DEVICE };
     const earlier = { 'X-RD-Key': it.app.testKey.replace('rd_pk_', 'rdui_pk_'), 'X-RD-Device': DEVICE };
     const answers = [await ask(method, path, present), await ask(method, path, earlier)];
@@ -50,7 +50,7 @@ for (const { method, path } of ENDPOINTS) {
     assert.deepEqual([malformed.status, codeOf(malformed)], [400, 'invalid_request']);
   });
 
-  test(`decisions §4: ${name} answers a preflight without a key, and its refusals can be read by any page`, async () => {
+  test(`HTTP-21: ${name} answers a preflight without a key, and its refusals can be read by any page`, async () => {
     const preflight = await ask('OPTIONS', path, { Origin: 'https://shop.example', 'Access-Control-Request-Method': method });
     assert.equal(preflight.status, 204);
     assert.ok(String(preflight.headers['access-control-allow-methods']).includes(method));
@@ -62,13 +62,13 @@ for (const { method, path } of ENDPOINTS) {
     assert.match(String(answer.headers.vary), /Origin/);
   });
 
-  test(`X-Request-Id: ${name} gives the caller’s back, or mints one, on refusals too`, async () => {
+  test(`HTTP-16: ${name} gives the caller’s X-Request-Id back, or mints one, on refusals too`, async () => {
     const given = await ask(method, path, { 'X-Request-Id': 'trace-1' });
     assert.equal(given.headers['x-request-id'], 'trace-1');
     assert.match(String((await ask(method, path, {})).headers['x-request-id']), /^\S{8,}$/);
   });
 
-  test(`Authentication 2: ${name} with a live key before the app is live is 403 app_not_live`, async () => {
+  test(`KEY-3: ${name} with a live key before the app is live is 403 app_not_live`, async () => {
     const operator = createOperator(it.service.baseUrl, it.service.operatorToken);
     const made = await operator('POST', `/orgs/${it.app.organisationId}/apps`, { name: 'Not live' });
     const { keys } = made.json as { keys: { live: string } };
@@ -77,14 +77,14 @@ for (const { method, path } of ENDPOINTS) {
   });
 }
 
-test('Status codes: an unknown path is 404 invalid_request, another method of a known one 405', async () => {
+test('HTTP-13: an unknown path is 404 invalid_request, another method of a known one 405', async () => {
   const unknown = await it.client.send('GET', '/v1/nothing');
   assert.deepEqual([unknown.status, codeOf(unknown)], [404, 'invalid_request']);
   const method = await it.client.send('DELETE', '/v1/chat');
   assert.deepEqual([method.status, method.headers.allow], [405, 'POST']);
 });
 
-test('Authentication 5: a live key reads no sandbox conversation and the reverse, nor a turn of it', async () => {
+test('KEY-5: a live key reads no sandbox conversation and the reverse, nor a turn of it', async () => {
   const live = it.client;
   const sandbox = createClient(it.service.baseUrl, it.app.testKey);
   for (const [owner, other] of [
@@ -106,7 +106,7 @@ test('Authentication 5: a live key reads no sandbox conversation and the reverse
   }
 });
 
-test('Authentication 5: the turn of another device, app or kind of key is the same 404 as none, byte for byte', async () => {
+test('KEY-7, CHAT-14: the turn of another device, app or kind of key is the same 404 as none, byte for byte', async () => {
   it.script([{ text: 'Hello.' }]);
   const turn_id = randomUUID();
   await it.say('Hello', { turn_id });
@@ -130,7 +130,7 @@ test('Authentication 5: the turn of another device, app or kind of key is the sa
   }
 });
 
-test('Versioning: a protocol other than 1 is 400 naming it; components and fields that nobody knows are no error', async () => {
+test('VERSION-1, VERSION-2: a protocol other than 1 is 400 naming it; components and fields that nobody knows are no error', async () => {
   const refused = await it.client.say('Hi', { client: { ...HANDSHAKE, protocol: 2 } });
   assert.equal(refused.status, 400);
   assert.match((refused.json as ErrorAnswer).error.message, /^client\.protocol /);
@@ -141,7 +141,7 @@ test('Versioning: a protocol other than 1 is 400 naming it; components and field
   assert.deepEqual(tools, ['choice'], 'what both know is offered, in a version that the client has');
 });
 
-test('Client behaviours 0.45.0: a manifest without actions or screens is registered, and config takes the SDK and platform headers', async () => {
+test('MANIFEST-5: a manifest without actions or screens is registered, and config takes the SDK and platform headers', async () => {
   const posted = await it.client.send('POST', '/v1/apps/manifest', { manifest: { version: '1', actions: [] }, sdk: 'web/0.22.0' });
   assert.equal(posted.status, 200);
   for (const headers of [
@@ -151,7 +151,7 @@ test('Client behaviours 0.45.0: a manifest without actions or screens is registe
     assert.equal((await it.client.send('GET', '/v1/apps/config', undefined, headers)).status, 200);
 });
 
-test('Client behaviours 0.37.0: an action of a kind that the build does not run is asked for again, and never sent', async () => {
+test('BLOCK-9: an action of a kind that the build does not run is asked for again, and never sent', async () => {
   const args = (kind: string, target: string) => ({ buttons: [{ kind, label: 'Go', target }] });
   const client = { ...HANDSHAKE, components: ['text', 'actions'], action_kinds: ['copy'] };
   it.script([{ call: 'actions', args: args('open_url', 'https://example.com/') }], [{ call: 'actions', args: args('copy', 'ABC') }]);

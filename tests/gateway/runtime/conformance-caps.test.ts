@@ -83,7 +83,7 @@ const CAPS: readonly (readonly [item: string, limit: number, send: (size: number
 ];
 
 for (const [item, limit, send, field] of CAPS) {
-  test(`Payload caps: ${item}: ${limit} is taken, ${limit + 1} is 400 naming ${field}`, async () => {
+  test(`LIMIT-35, CHAT-2, CHAT-3, CHAT-4, ACTION-3, MANIFEST-2, FEEDBACK-2, PERSON-11: ${item}: ${limit} is taken, ${limit + 1} is 400 naming ${field}`, async () => {
     const taken = await send(limit);
     assert.notEqual(taken.status, 400, taken.text);
     assert.ok(taken.status < 500, taken.text);
@@ -94,11 +94,11 @@ for (const [item, limit, send, field] of CAPS) {
   });
 }
 
-test('Payload caps: an external_user_id has at least one character', async () => {
+test('PERSON-11: an external_user_id has at least one character', async () => {
   assert.equal((await post('/v1/identify', { external_user_id: '' })).status, 400);
 });
 
-test('Payload caps: an upload has 20 MB at most, the byte after is 413 payload_too_large', async () => {
+test('UPLOAD-3: an upload has 20 MB at most, the byte after is 413 payload_too_large', async () => {
   const upload = async (size: number) => {
     const form = new FormData();
     form.set('file', new Blob(['a'.repeat(size)], { type: 'text/plain' }), 'long.txt');
@@ -111,7 +111,7 @@ test('Payload caps: an upload has 20 MB at most, the byte after is 413 payload_t
   assert.deepEqual(await upload(limit + 1), [413, 'payload_too_large']);
 });
 
-test('Payload caps: a page of messages has 50 unless asked for more, and never more than 200', async () => {
+test('HISTORY-1: a page of messages has 50 unless asked for more, and never more than 200', async () => {
   const first = await it.say('Message 0');
   const conversation_id = thread(first);
   for (let n = 1; n <= 101; n++) await it.say(`Message ${n}`, { conversation_id });

@@ -25,7 +25,7 @@ async function followUntil(turnId: string, type: string): Promise<string> {
   return text;
 }
 
-test('Stream events: while the model is at work a ping comes within 15 seconds, with v and seq as every event', async () => {
+test('STREAM-5: while the model is at work a ping comes within 15 seconds, with v and seq as every event', async () => {
   const held = gate();
   it.script([{ text: 'One moment. ' }, { wait: held.wait }, { text: 'Here it is.' }]);
   const turn_id = randomUUID();
@@ -41,7 +41,7 @@ test('Stream events: while the model is at work a ping comes within 15 seconds, 
 });
 
 for (const capabilities of [[], ['answer_pages']]) {
-  test(`Events rule 5: follow-up questions are the last block of the page, for a build that declares ${capabilities[0] ?? 'nothing'}`, async () => {
+  test(`STREAM-15: follow-up questions are the last block of the page, for a build that declares ${capabilities[0] ?? 'nothing'}`, async () => {
     const replies = { replies: [{ id: 'more', label: 'Tell me more' }] };
     const points = { points: [{ text: 'Two days.' }] };
     it.script([{ text: 'Shipping.' }, { call: 'quick_replies', args: replies }, { call: 'key_points', args: points }]);
@@ -56,14 +56,14 @@ for (const capabilities of [[], ['answer_pages']]) {
   });
 }
 
-test('Events rule 3: a capability that nobody knows changes nothing', async () => {
+test('STREAM-6: a capability that nobody knows changes nothing', async () => {
   it.script([{ text: 'Hello.' }], [{ text: 'Hello.' }]);
   const [plain, later] = [await it.say('Hi'), await it.say('Hi', { client: { ...HANDSHAKE, capabilities: ['holograms'] } })];
   const types = (events: readonly { type: string }[]) => events.map(({ type }) => type).filter((type) => type !== 'block.delta');
   assert.deepEqual(types(later.events), types(plain.events));
 });
 
-test('Client handling rule 5: a model that says nothing ends the turn as an error: no answer, try again', async () => {
+test('CHAT-20: a model that says nothing ends the turn as an error: no answer, try again', async () => {
   it.script([]);
   const { events } = await it.say('Say something');
   assert.deepEqual([events.map(({ type }) => type), events.at(-1)?.status], [['turn.start', 'error', 'turn.end'], 'error']);

@@ -26,7 +26,7 @@ async function list(client: Client, query = '', headers: Record<string, string> 
 const ids = ({ conversations }: Page) => conversations.map(({ conversation_id }) => conversation_id);
 const signed = (name: string) => ({ 'X-Service-User': `${name}:${it.sign(name)}` });
 
-test('GET /v1/conversations: a device’s own, those that something was said in last first, with the words of the person as title', async () => {
+test('HISTORY-7: a device’s own, those that something was said in last first, with the words of the person as title', async () => {
   const [device, other] = [it.newDevice(), it.newDevice()];
   const first = await say(chat, device, '  Where is my order?\nIt should be here. ');
   const second = await say(chat, device, `Write to ada@example.org ${'x'.repeat(90)}`);
@@ -41,7 +41,7 @@ test('GET /v1/conversations: a device’s own, those that something was said in 
   assert.ok((newest?.created_at ?? '') < (oldest?.created_at ?? '') && (newest?.updated_at ?? '') > (oldest?.updated_at ?? ''));
 });
 
-test('GET /v1/conversations: paged by limit and before, each once; has_more says whether there are more', async () => {
+test('HISTORY-7: paged by limit and before, each once; has_more says whether there are more', async () => {
   const device = it.newDevice();
   const made: string[] = [];
   for (let n = 0; n < 5; n++) made.unshift(await say(chat, device, `Question ${n}`));
@@ -56,7 +56,7 @@ test('GET /v1/conversations: paged by limit and before, each once; has_more says
   assert.equal((await device.send('GET', '/v1/conversations?limit=0')).status, 400);
 });
 
-test('GET /v1/conversations: a person’s are listed where they are identified, and on any device that their signature comes from', async () => {
+test('HISTORY-8: a person’s are listed where they are identified, and on any device that their signature comes from', async () => {
   const [device, third] = [it.newDevice(), it.newDevice()];
   const anonymous = await say(chat, device, 'Hello');
   const ofAnn = await say(chat, device, 'Hello', { user: { id: 'ann', hmac: it.sign('ann') } });
@@ -71,7 +71,7 @@ test('GET /v1/conversations: a person’s are listed where they are identified, 
   assert.deepEqual(ids(await list(testKey)), []);
 });
 
-test('GET /v1/conversations: a device that only names a person lists what was held on it, and nothing from other devices', async () => {
+test('HISTORY-8: a device that only names a person lists what was held on it, and nothing from other devices', async () => {
   const [own, other] = [it.newDevice(), it.newDevice()];
   const anonymous = await say(chat, own, 'Before');
   const named = await say(chat, own, 'Mail bob@example.org', { user: { id: 'bob' } });
@@ -87,7 +87,7 @@ test('GET /v1/conversations: a device that only names a person lists what was he
   assert.deepEqual(ids(await list(other)), [here, named, anonymous], 'a signature lists them all');
 });
 
-test('decisions §9: a caller without a device lists nothing and reads back no values, neither in the stream nor in the history', async () => {
+test('KEY-9: a caller without a device lists nothing and reads back no values, neither in the stream nor in the history', async () => {
   const nobody = it.device('');
   assert.equal((await nobody.send('GET', '/v1/conversations')).status, 400);
   chat.script([{ text: 'You are ⟦email_1⟧.' }], [{ text: 'You are ⟦email_1⟧.' }]);

@@ -11,7 +11,7 @@ async function ask(base: string, headers: Record<string, string>): Promise<[numb
   return [response.status, body.error?.code ?? '', body.error?.message ?? ''];
 }
 
-test('Authentication: a key is required, and a malformed or unknown one is 401 invalid_key', async (t) => {
+test('KEY-1: a key is required, and a malformed or unknown one is 401 invalid_key', async (t) => {
   const { base, test: key } = await serveApp(t, [configRoute]);
   const [status, code, message] = await ask(base, {});
   assert.deepEqual([status, code], [400, 'invalid_request']);
@@ -22,7 +22,7 @@ test('Authentication: a key is required, and a malformed or unknown one is 401 i
   assert.equal((await ask(base, { 'X-Service-Key': key }))[0], 200);
 });
 
-test('decisions §2: a deleted key is revoked at once', async (t) => {
+test('KEY-1: a deleted key is revoked at once', async (t) => {
   const { base, storage, appId, test: key } = await serveApp(t, [configRoute]);
   assert.equal((await ask(base, { 'X-Service-Key': key }))[0], 200);
   const row = storage.control.statement('SELECT id FROM app_keys WHERE token = :key').get({ key });
@@ -30,7 +30,7 @@ test('decisions §2: a deleted key is revoked at once', async (t) => {
   assert.deepEqual((await ask(base, { 'X-Service-Key': key })).slice(0, 2), [401, 'invalid_key']);
 });
 
-test('Versioning 5: earlier header spellings and the earlier key prefix are accepted', async (t) => {
+test('VERSION-4: earlier header spellings and the earlier key prefix are accepted', async (t) => {
   const { base, test: key } = await serveApp(t, [configRoute]);
   const earlier = key.replace('rd_pk_', 'rdui_pk_');
   assert.equal((await ask(base, { 'X-RD-Key': earlier, 'X-RD-Device': 'a'.repeat(32) }))[0], 200);
@@ -39,14 +39,14 @@ test('Versioning 5: earlier header spellings and the earlier key prefix are acce
   assert.match(message, /X-Service-Device/);
 });
 
-test('Authentication rule 2: a live key of an app that is not live is 403 app_not_live', async (t) => {
+test('KEY-3: a live key of an app that is not live is 403 app_not_live', async (t) => {
   const { base, storage, organisationId, appId, live } = await serveApp(t, [configRoute]);
   assert.deepEqual((await ask(base, { 'X-Service-Key': live })).slice(0, 2), [403, 'app_not_live']);
   await storage.write(organisationId, 'goLive', { appId, organisationId, nowMs: 1 });
   assert.equal((await ask(base, { 'X-Service-Key': live }))[0], 200);
 });
 
-test('Authentication rule 3: a browser of another domain is 403 origin_not_allowed, and may read why', async (t) => {
+test('HTTP-22: a browser of another domain is 403 origin_not_allowed, and may read why', async (t) => {
   const { base, patch, test: key } = await serveApp(t, [configRoute]);
   const from = (origin: string) => ask(base, { 'X-Service-Key': key, Origin: origin });
   assert.equal((await from('http://localhost:3000'))[0], 200);
@@ -55,7 +55,7 @@ test('Authentication rule 3: a browser of another domain is 403 origin_not_allow
   assert.equal((await from('https://shop.example'))[0], 200);
 });
 
-test('Authentication rule 6: a suspended app is 403 app_suspended on config and served where nothing is said of it', async (t) => {
+test('KEY-4: a suspended app is 403 app_suspended on config and served where nothing is said of it', async (t) => {
   const { base, patch, test: key } = await serveApp(t, [configRoute, telemetryRoute]);
   await patch({ suspended: true });
   assert.deepEqual((await ask(base, { 'X-Service-Key': key })).slice(0, 2), [403, 'app_suspended']);

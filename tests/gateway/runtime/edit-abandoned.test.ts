@@ -4,7 +4,7 @@ import { test } from 'node:test';
 import { openWriter } from '../../../storage/sqlite/database.ts';
 import { EXPIRES_AT_MS, serveAskedRows } from './asked-rows.ts';
 
-test('Cluster, cards: of those that are being changed only one that stays so is taken for abandoned', async (t) => {
+test('CONFIRM-16: of those that are being changed only one that stays so is taken for abandoned', async (t) => {
   const rows = await serveAskedRows(t, () => EXPIRES_AT_MS - 60_000);
   const { storage, organisationId } = rows.app;
   const [cutOff = '', changedAgain = '', begun = ''] = rows.add(3, 'pending.editing');

@@ -40,7 +40,7 @@ async function refusal(write: AskedWrite, revision: unknown, params: unknown) {
   return { message, paths: details?.map(({ path }) => path) };
 }
 
-test('POST /v1/invocations/:id/edit: the card is drawn anew at the next revision, and that is what is confirmed', async () => {
+test('CONFIRM-13: the card is drawn anew at the next revision, and that is what is confirmed', async () => {
   const write = await askWrite(it);
   const { status, revision, block } = await edited(write, 1, { day: 'tuesday' });
   assert.deepEqual([status, revision, block.revision, block.id], ['pending', 2, 2, write.card.id]);
@@ -60,13 +60,13 @@ test('POST /v1/invocations/:id/edit: the card is drawn anew at the next revision
   );
 });
 
-test('POST /v1/invocations/:id/edit: the sentence is drawn in the language that the person was asked in', async () => {
+test('CONFIRM-4: the sentence is drawn in the language that the person was asked in', async () => {
   const write = await askWrite(it, undefined, 'de');
   const { block } = await edited(write, 1, { day: 'tuesday' });
   assert.deepEqual([block.body.summary, block.body.confirm_label], ['7 am tuesday liefern?', 'Verschieben']);
 });
 
-test('decisions §8: a stale revision is 400 with details, and the card stays as it is', async () => {
+test('CONFIRM-14: a stale revision is 400 with details, and the card stays as it is', async () => {
   const write = await askWrite(it);
   await edited(write, 1, { day: 'tuesday' });
   for (const revision of [1, 3]) assert.deepEqual((await refusal(write, revision, { day: 'monday' })).paths, ['revision']);
@@ -74,7 +74,7 @@ test('decisions §8: a stale revision is 400 with details, and the card stays as
   assert.deepEqual([card.body.edit_state, valuesOf(card).day], ['idle', 'tuesday']);
 });
 
-test('decisions §8: a parameter that is unknown or not editable is 400 with details, and the card stays as it is', async () => {
+test('CONFIRM-14: a parameter that is unknown or not editable is 400 with details, and the card stays as it is', async () => {
   const write = await askWrite(it);
   assert.deepEqual((await refusal(write, 1, { id: '8', day: 'tuesday', colour: 'red', toString: 'x' })).paths, [
     'params.id',
@@ -86,7 +86,7 @@ test('decisions §8: a parameter that is unknown or not editable is 400 with det
   assert.equal((await confirm(it.client, write.id)).status, 200);
 });
 
-test('decisions §8: after a bad value the card waits in rejected, for another change or a decline but not for a confirmation', async () => {
+test('CONFIRM-15: after a bad value the card waits in rejected, for another change or a decline but not for a confirmation', async () => {
   const write = await askWrite(it);
   for (const [params, path] of [
     [{ day: 'sunday' }, 'params.day'],
@@ -107,7 +107,7 @@ test('decisions §8: after a bad value the card waits in rejected, for another c
   assert.equal((await confirm(it.client, write.id)).status, 200);
 });
 
-test('decisions §8: a card in rejected may be declined, and what is put back needs no new value', async () => {
+test('CONFIRM-15: a card in rejected may be declined, and what is put back needs no new value', async () => {
   const declined = await askWrite(it);
   await refusal(declined, 1, { day: 'sunday' });
   assert.deepEqual((await confirm(it.client, declined.id, { decision: 'decline' })).json, { status: 'declined' });
@@ -122,7 +122,7 @@ test('decisions §8: a card in rejected may be declined, and what is put back ne
   assert.equal((await confirm(it.client, kept.id)).status, 200);
 });
 
-test('POST /v1/invocations/:id/edit: a card that was answered is not changed any more', async () => {
+test('CONFIRM-14: a card that was answered is not changed any more', async () => {
   for (const decision of ['confirm', 'decline']) {
     const write = await askWrite(it);
     await confirm(it.client, write.id, { decision });
@@ -132,7 +132,7 @@ test('POST /v1/invocations/:id/edit: a card that was answered is not changed any
   }
 });
 
-test('Status codes: an edit without a device or with a malformed body is 400', async () => {
+test('CONFIRM-14: an edit without a device or with a malformed body is 400', async () => {
   const write = await askWrite(it);
   const anonymous = await edit(createClient(it.service.baseUrl, it.app.liveKey, ''), write.id, 1, {});
   assert.deepEqual([anonymous.status, errorOf(anonymous).details?.[0]?.path], [400, 'X-Service-Device']);
@@ -149,7 +149,7 @@ test('Status codes: an edit without a device or with a malformed body is 400', a
   }
 });
 
-test('decisions §9: a changed value is stored in placeholder form, and shown to its device as it was typed', async () => {
+test('CONFIRM-13, PRIVACY-9: a changed value is stored in placeholder form, and shown to its device as it was typed', async () => {
   const write = await askWrite(it);
   const note = 'Mail ada@example.com first';
   const { block } = await edited(write, 1, { note });
@@ -163,7 +163,7 @@ test('decisions §9: a changed value is stored in placeholder form, and shown to
   assert.deepEqual(valuesOf((await edited(write, 2, { day: 'tuesday' })).block), { id: '7', day: 'tuesday', note });
 });
 
-test('decisions §8: the model learns of changed values from the result; its own call is not rewritten', async () => {
+test('CONFIRM-17: the model learns of changed values from the result; its own call is not rewritten', async () => {
   const write = await askWrite(it);
   await edited(write, 1, { day: 'tuesday' });
   await confirm(it.client, write.id);
@@ -176,7 +176,7 @@ test('decisions §8: the model learns of changed values from the result; its own
   assert.match(it.toldOf('call_move'), /tuesday/);
 });
 
-test('decisions §8: of changes sent together one is made, and every other is told that the card has moved on', async () => {
+test('CONFIRM-16: of changes sent together one is made, and every other is told that the card has moved on', async () => {
   const write = await askWrite(it);
   const answers = await Promise.all(Array.from({ length: 16 }, (_, n) => edit(it.client, write.id, 1, { note: `note ${n}` })));
   const made = answers.filter(({ status }) => status === 200);

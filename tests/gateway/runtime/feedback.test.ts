@@ -16,7 +16,7 @@ function stored(messageId: string) {
   return shared.rows((db) => db.statement('SELECT * FROM feedback WHERE message_id = :messageId').all({ messageId }));
 }
 
-test('POST /v1/feedback: 200 { ok: true }, and a second call for the same (message, device) changes the rating', async () => {
+test('FEEDBACK-1: 200 { ok: true }, and a second call for the same (message, device) changes the rating', async () => {
   const { messageId, conversationId } = converse(shared);
   const up = await give({ message_id: messageId, rating: 1 });
   assert.deepEqual([up.status, up.json], [200, { ok: true }]);
@@ -28,7 +28,7 @@ test('POST /v1/feedback: 200 { ok: true }, and a second call for the same (messa
   assert.equal((row?.updated_at_ms as number) - (row?.created_at_ms as number), 1_000);
 });
 
-test('POST /v1/feedback: a reason left out stays as long as the rating does, an empty one is taken back', async () => {
+test('FEEDBACK-2: a reason left out stays as long as the rating does, an empty one is taken back', async () => {
   const { messageId } = converse(shared);
   const reasonAfter = async (rating: number, reason?: string | null) => {
     const body = reason === undefined ? { message_id: messageId, rating } : { message_id: messageId, rating, reason };
@@ -45,20 +45,20 @@ test('POST /v1/feedback: a reason left out stays as long as the rating does, an 
   assert.equal(await reasonAfter(1, ' '), null);
 });
 
-test('POST /v1/feedback: the reason is redacted like a message before it is stored', async () => {
+test('FEEDBACK-2: the reason is redacted like a message before it is stored', async () => {
   const { messageId } = converse(shared);
   assert.equal((await give({ message_id: messageId, rating: -1, reason: 'Write to ada@example.com instead' })).status, 200);
   assert.equal(stored(messageId)[0]?.reason, 'Write to ⟦email⟧ instead');
 });
 
-test('POST /v1/feedback: X-Service-Device is required, and 400 names it', async () => {
+test('KEY-8: X-Service-Device is required, and 400 names it', async () => {
   const { messageId } = converse(shared);
   const without = await give({ message_id: messageId, rating: 1 }, { 'X-Service-Device': '' });
   assertRefused(without, 400, 'invalid_request', /^X-Service-Device is required/);
   assertRefused(await give({ message_id: messageId, rating: 1 }, { 'X-Service-Device': 'x' }), 400, 'invalid_request', /X-Service-Device/);
 });
 
-test('POST /v1/feedback: a malformed body is 400 with details that name the field', async () => {
+test('FEEDBACK-1: a malformed body is 400 with details that name the field', async () => {
   const { messageId } = converse(shared);
   const bad: readonly (readonly [unknown, string])[] = [
     [{ rating: 1 }, 'message_id'],
@@ -81,7 +81,7 @@ test('POST /v1/feedback: a malformed body is 400 with details that name the fiel
   assert.equal((await give({ message_id: messageId, rating: 1, reason: '😀'.repeat(500), more: true })).status, 200);
 });
 
-test('POST /v1/feedback: 404 covers no such turn and not the caller’s turn, in the same bytes', async () => {
+test('FEEDBACK-3, KEY-7: 404 covers no such turn and not the caller’s turn, in the same bytes', async () => {
   const other = await shared.otherApp();
   const mine = converse(shared);
   const live = converse(shared, { channel: 'live' });
@@ -101,14 +101,14 @@ test('POST /v1/feedback: 404 covers no such turn and not the caller’s turn, in
   assert.equal((await give({ ...body, message_id: live.messageId }, { 'X-Service-Key': shared.live })).status, 200);
 });
 
-test('POST /v1/feedback: a key that is missing or unknown', async () => {
+test('KEY-1: a key that is missing or unknown', async () => {
   const { messageId } = converse(shared);
   assert.equal((await give({ message_id: messageId, rating: 1 }, { 'X-Service-Key': '' })).code, 'invalid_request');
   const unknown = await give({ message_id: messageId, rating: 1 }, { 'X-Service-Key': `rd_pk_test_${'x'.repeat(24)}` });
   assert.deepEqual([unknown.status, unknown.code], [401, 'invalid_key']);
 });
 
-test('Limits, the five caps: feedback and ratings have a pool each, per device, at the app’s messages_per_minute', async (t) => {
+test('LIMIT-1: feedback and ratings have a pool each, per device, at the app’s messages_per_minute', async (t) => {
   const app = await serveAnsweredApp(t);
   await app.patch({ messages_per_minute: 2 });
   const rated = converse(app, { blocks: [['rating', { prompt: 'How was it?', scale: 5, style: 'stars', status: 'open' }]] });

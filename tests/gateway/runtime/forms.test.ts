@@ -102,13 +102,13 @@ const FIELDS: readonly (readonly [Field, refused: readonly (readonly [unknown, R
 ];
 
 for (const [field, refused, taken] of FIELDS) {
-  test(`catalog "Rules": form: a bad value of ${JSON.stringify(field)} is invalid_request naming the field`, async () => {
+  test(`BLOCK-20: a bad value of ${JSON.stringify(field)} is invalid_request naming the field`, async () => {
     const shown = await show(it, 'form', formOf(field));
     for (const [value, says] of refused) assertRefused(await shown.submit({ f0: value }), 'form_submission.values.f0 ', says);
     assert.equal((await shown.stored()).body.status, 'open');
   });
 
-  test(`catalog "Rules": form: a good value of ${JSON.stringify(field)} is taken and told to the model`, async () => {
+  test(`BLOCK-20: a good value of ${JSON.stringify(field)} is taken and told to the model`, async () => {
     for (const value of taken) {
       const shown = await show(it, 'form', formOf(field));
       assertTaken(await shown.submit({ f0: value }));
@@ -121,7 +121,7 @@ for (const [field, refused, taken] of FIELDS) {
   });
 }
 
-test('catalog "Rules": form: every wrong field is named, required ones, unknown ones, twelve at most', async () => {
+test('BLOCK-20: every wrong field is named, required ones, unknown ones, twelve at most', async () => {
   const fields = Array.from({ length: 12 }, () => ({ type: 'number', required: true }));
   const shown = await show(it, 'form', formOf(...fields));
   const { events } = await shown.submit({ f0: 'seven', later: 1 });
@@ -134,7 +134,7 @@ test('catalog "Rules": form: every wrong field is named, required ones, unknown 
   assert.match(said.later ?? '', /not a field of this form/);
 });
 
-test('catalog "Rules": form: what is not required may be left out, empty or blank; what is may not', async () => {
+test('BLOCK-21: what is not required may be left out, empty or blank; what is may not', async () => {
   const optional = { type: 'text', min: 3 };
   const required = { type: 'multi_select', options: ['Red'], required: true };
   const shown = await show(it, 'form', formOf(optional, required));
@@ -142,14 +142,14 @@ test('catalog "Rules": form: what is not required may be left out, empty or blan
   assertTaken(await shown.submit({ f0: ' ', f1: ['Red'] }));
 });
 
-test('catalog "Rules": form: one that asks for nothing may be sent empty, and says so in the thread', async () => {
+test('BLOCK-21: a form that asks for nothing may be sent empty, and says so in the thread', async () => {
   const shown = await show(it, 'form', formOf({ type: 'text' }));
   assertTaken(await shown.submit({}));
   const said = (await it.stored(shown.conversationId)).filter(({ role }) => role === 'user').at(-1);
   assert.notEqual(String(said?.blocks[0]?.body.md).trim(), '');
 });
 
-test('catalog "Pick": form: a submission answers the form once; it stays answered in history and the retry shows the same turn', async () => {
+test('BLOCK-22: a submission answers the form once; it stays answered in history and the retry shows the same turn', async () => {
   const shown = await show(it, 'form', formOf({ type: 'text' }));
   const turn = { turn_id: randomUUID() };
   const first = await shown.submit({ f0: 'Bonn' }, turn);
@@ -160,7 +160,7 @@ test('catalog "Pick": form: a submission answers the form once; it stays answere
   assert.deepEqual([kept.body.status, kept.body.form_id], ['answered', shown.block.id]);
 });
 
-test('catalog "Rules": form: of several submissions at once one is taken, the others are invalid_request', async () => {
+test('BLOCK-16: of several submissions at once one is taken, the others are invalid_request', async () => {
   const shown = await show(it, 'form', formOf({ type: 'text' }));
   const answers = await Promise.all(['Bonn', 'Köln', 'Aachen'].map((city) => shown.submit({ f0: city })));
   assert.equal(answers.filter(({ events }) => events[0]?.type === 'turn.start').length, 1);
@@ -168,7 +168,7 @@ test('catalog "Rules": form: of several submissions at once one is taken, the ot
     assertRefused(answer, 'form_submission ', /not open/);
 });
 
-test('catalog "Rules": form: a block that is no form, of another conversation, or of nobody is refused', async () => {
+test('BLOCK-16: a block that is no form, of another conversation, or of nobody is refused', async () => {
   const other = await show(it, 'form', formOf({ type: 'text' }));
   const shown = await show(it, 'quick_replies', { replies: [{ id: 'yes', label: 'Yes' }] });
   assertRefused(await shown.submit({}), 'form_submission.form_id ', /no form/);
@@ -181,7 +181,7 @@ test('catalog "Rules": form: a block that is no form, of another conversation, o
   assertTaken(await other.submit(values));
 });
 
-test('Payload caps: a form list value is 100 strings of 500 characters at most', async () => {
+test('CHAT-2: a form list value is 100 strings of 500 characters at most', async () => {
   const shown = await show(it, 'form', formOf({ type: 'multi_select', options: ['x'.repeat(120)] }));
   const many = (count: number, chars: number) => Array.from({ length: count }, () => 'x'.repeat(chars));
   for (const list of [many(101, 1), many(1, 501)]) assert.equal((await shown.submit({ f0: list })).status, 400);
@@ -190,7 +190,7 @@ test('Payload caps: a form list value is 100 strings of 500 characters at most',
     assertRefused(await shown.submit({ f0: list }), 'form_submission.values.f0 ', /options of this field/);
 });
 
-test('Payload caps: three open forms in context reach the model, four are 400', async () => {
+test('BLOCK-23, CHAT-3: three open forms in context reach the model, four are 400', async () => {
   it.script([{ text: 'Go on.' }]);
   const forms = (count: number) => ({
     context: { open_forms: Array.from({ length: count }, (_, n) => ({ form_id: `form_${n}`, values: { city: `City ${n}` } })) },

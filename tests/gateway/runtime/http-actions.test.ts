@@ -83,7 +83,7 @@ function confirm(first: StreamAnswer, decision = 'confirm') {
   return it.client.send('POST', `/v1/invocations/${pendingOf(first)[0]?.invocation_id}/confirm`, { decision });
 }
 
-test('HTTP action: a read runs on the server within the turn, with its shared key; the model sees what its result fields say', async () => {
+test('ACTION-9: a read runs on the server within the turn, with its shared key; the model sees what its result fields say', async () => {
   backend.answer((_, response) => sendJson(response, { data: { orders: [1, 2, 3].map((id) => ({ id, state: 'shipped', secret: 'x' })) } }));
   it.script([{ text: 'Let me look. ' }, FIND], [{ text: 'It was shipped.' }]);
   const { events } = await it.say('Where is it?');
@@ -103,7 +103,7 @@ test('HTTP action: a read runs on the server within the turn, with its shared ke
   assert.doesNotMatch(it.toldOf('call_find'), /secret|"id":3/);
 });
 
-test('HTTP action: what a read found is remembered in the next turn of the conversation', async () => {
+test('ACTION-9: what a read found is remembered in the next turn of the conversation', async () => {
   backend.answer((_, response) => sendJson(response, { data: { orders: [{ id: 1, state: 'packed' }] } }));
   it.script([FIND], [{ text: 'It is packed.' }], [{ text: 'As I said.' }]);
   const first = await it.say('Where is it?');
@@ -112,7 +112,7 @@ test('HTTP action: what a read found is remembered in the next turn of the conve
   assert.equal(backend.requests.length, 1);
 });
 
-test("HTTP action: auth user sends the person's token where auth_name says, and without one nothing is sent", async () => {
+test("CALL-2: auth user sends the person's token where auth_name says, and without one nothing is sent", async () => {
   it.script([{ call: 'my_profile', args: {}, id: 'call_me' }], [{ text: 'Hello.' }]);
   await say('Who am I?');
   assert.equal(backend.requests[0]?.headers['x-person'], USER_TOKEN);
@@ -124,7 +124,7 @@ test("HTTP action: auth user sends the person's token where auth_name says, and 
   assert.match(it.toldOf('call_me'), /signed in/);
 });
 
-test('Confirmation: a server-side write is sent once, after the confirmation and its continuation, with key and receipt', async () => {
+test('ACTION-12: a server-side write is sent once, after the confirmation and its continuation, with key and receipt', async () => {
   it.script([CANCEL], [{ text: 'Cancelled.' }]);
   const first = await say('Cancel order 7');
   assert.equal(first.events.at(-1)?.status, 'awaiting_confirmation');
@@ -148,7 +148,7 @@ test('Confirmation: a server-side write is sent once, after the confirmation and
   assert.equal(message?.blocks[0]?.body.status, 'confirmed');
 });
 
-test('Confirmation: X-Service-Confirmation is checked with the identity secret alone, and the continuation carries the same', async () => {
+test('CONFIRM-19: X-Service-Confirmation is checked with the identity secret alone, and the continuation carries the same', async () => {
   it.script([CANCEL], [{ text: 'Cancelled.' }]);
   const first = await say('Cancel order 7');
   const confirmed = (await confirm(first)).json as { receipt: string };
@@ -166,7 +166,7 @@ test('Confirmation: X-Service-Confirmation is checked with the identity secret a
   assert.equal(claims.params_sha256, hash);
 });
 
-test('Confirmation: a receipt says whether the person it names had signed the turn that asked, also when they sign later', async () => {
+test('CONFIRM-22: a receipt says whether the person it names had signed the turn that asked, also when they sign later', async () => {
   const { identity_secret: secret } = (await operator('GET', `/apps/${it.app.appId}/identity-secret`)).json as { identity_secret: string };
   const id = `person-${randomUUID()}`;
   const hmac = createHmac('sha256', secret).update(id).digest('hex');
@@ -188,7 +188,7 @@ for (const [what, result] of [
   ['ok without confirmed', { status: 'ok' }],
   ['failed on the client', { status: 'error', error: 'no' }],
 ] as const) {
-  test(`POST /v1/chat rule 3: a server-side write whose result is ${what} is never sent`, async () => {
+  test(`CONFIRM-8: a server-side write whose result is ${what} is never sent`, async () => {
     it.script([CANCEL], [{ text: 'Not done.' }]);
     const first = await say('Cancel order 7');
     const second = await go(first, result);
@@ -197,7 +197,7 @@ for (const [what, result] of [
   });
 }
 
-test('POST /v1/chat rule 3: where the app records confirmations, confirmed: true without a record sends nothing', async () => {
+test('CONFIRM-9: where the app records confirmations, confirmed: true without a record sends nothing', async () => {
   const set = (value: boolean) => operator('PATCH', `/apps/${it.app.appId}`, { record_confirmations: value });
   await set(true);
   try {
@@ -213,7 +213,7 @@ test('POST /v1/chat rule 3: where the app records confirmations, confirmed: true
   }
 });
 
-test('Confirmation: a write that the app refuses is told to the model as failed', async () => {
+test('CALL-6: a write that the app refuses is told to the model as failed', async () => {
   backend.answer((_, response) => sendJson(response, { error: 'already shipped' }, 409));
   it.script([CANCEL], [{ text: 'It was shipped already.' }]);
   const first = await say('Cancel order 7');
@@ -222,7 +222,7 @@ test('Confirmation: a write that the app refuses is told to the model as failed'
   assert.match(it.toldOf('call_cancel'), /cancel_order failed.*409.*already shipped/s);
 });
 
-test('Confirmation: of a write that is answered by a redirect or by a proxy that gave up nobody knows whether it was done', async () => {
+test('CALL-6, ACTION-13: of a write that is answered by a redirect or by a proxy that gave up nobody knows whether it was done', async () => {
   for (const status of [303, 502, 504]) {
     backend.answer((_, response) => sendJson(response, {}, status));
     it.script([CANCEL], [{ text: 'I do not know.' }]);
@@ -232,7 +232,7 @@ test('Confirmation: of a write that is answered by a redirect or by a proxy that
   assert.equal(backend.requests.length, 3);
 });
 
-test('Confirmation: a write that does not answer in time is unknown, and the service says so plainly to the person and the model', async () => {
+test('ACTION-13, CALL-7: a write that does not answer in time is unknown, and the service says so plainly to the person and the model', async () => {
   const silent = gate();
   backend.answer(async (_, response) => {
     await silent.wait;
@@ -249,7 +249,7 @@ test('Confirmation: a write that does not answer in time is unknown, and the ser
   assert.equal(backend.requests.length, 1);
 });
 
-test('POST /v1/chat/:turn_id/stop: stopping a turn does not cut off a write that is out; how it ended is kept', async () => {
+test('CHAT-18: stopping a turn does not cut off a write that is out; how it ended is kept', async () => {
   const arrived = gate();
   const held = gate();
   backend.answer(async (_, response) => {
@@ -271,7 +271,7 @@ test('POST /v1/chat/:turn_id/stop: stopping a turn does not cut off a write that
   assert.equal(backend.requests.length, 1);
 });
 
-test('HTTP action: redirects are not followed, and an action that was taken out of service is not run', async () => {
+test('ACTION-11, CALL-6: redirects are not followed, and an action that was taken out of service is not run', async () => {
   backend.answer((_, response) => {
     response.writeHead(302, { Location: `${backend.url}/elsewhere` });
     response.end();
@@ -290,7 +290,7 @@ test('HTTP action: redirects are not followed, and an action that was taken out 
   assert.equal(backend.requests.length, 0);
 });
 
-test('HTTP action: neither the person’s token nor the shared key lies in any file of the service, nor in its log', () => {
+test('ACTION-10: neither the person’s token nor the shared key lies in any file of the service, nor in its log', () => {
   const visit = (dir: string): string[] =>
     readdirSync(dir, { withFileTypes: true }).flatMap((entry) =>
       entry.isDirectory() ? visit(join(dir, entry.name)) : [join(dir, entry.name)],
@@ -305,7 +305,7 @@ test('HTTP action: neither the person’s token nor the shared key lies in any f
   assert.doesNotMatch(stdout + stderr, new RegExp(`${USER_TOKEN}|${SHARED_KEY}`));
 });
 
-test('Handshake: a build’s own action of the same name goes before the HTTP action', async () => {
+test('ACTION-8: a build’s own action of the same name goes before the HTTP action', async () => {
   const manifest = {
     version: '1',
     actions: [{ name: 'my_profile', description: 'Reads the profile on the device.' }],
@@ -319,7 +319,7 @@ test('Handshake: a build’s own action of the same name goes before the HTTP ac
   assert.equal(backend.requests.length, 0);
 });
 
-test('decisions §8: a person who writes on after a crash, and does not retry, is told once that nobody knows whether the write was done', async (t) => {
+test('ACTION-13: a person who writes on after a crash, and does not retry, is told once that nobody knows whether the write was done', async (t) => {
   const app = await startBackend(t);
   const upstream = await startUpstream(t, ({ messages }) =>
     messages.at(-1)?.content === 'Pay' ? [{ call: 'pay_bill', args: {} }] : [{ text: 'Fine.' }],

@@ -23,7 +23,7 @@ async function identify(client: Client, body: Record<string, unknown>): Promise<
 
 const signed = (id: string) => ({ external_user_id: id, user_hmac: it.sign(id) });
 
-test('POST /v1/identify: answers { end_user_id, verified }, one record per person whatever the device, one per kind of key', async () => {
+test('PERSON-7: answers { end_user_id, verified }, one record per person whatever the device, one per kind of key', async () => {
   const first = await identify(it.newDevice(), { external_user_id: 'one-record' });
   assert.match(first.end_user_id, /^usr_[0-9a-hjkmnp-tv-z]{24}$/);
   assert.deepEqual(first, { end_user_id: first.end_user_id, verified: false });
@@ -33,7 +33,7 @@ test('POST /v1/identify: answers { end_user_id, verified }, one record per perso
   assert.notEqual(sandbox.end_user_id, first.end_user_id);
 });
 
-test('POST /v1/identify: a malformed body or no device is 400 naming the field or the header', async () => {
+test('PERSON-8: a malformed body or no device is 400 naming the field or the header', async () => {
   const wrong: readonly (readonly [Record<string, unknown>, string])[] = [
     [{}, 'external_user_id'],
     [{ external_user_id: '' }, 'external_user_id'],
@@ -55,7 +55,7 @@ test('POST /v1/identify: a malformed body or no device is 400 naming the field o
   await identify(it.newDevice(), { external_user_id: '🙂'.repeat(128), traits: { note: 'x'.repeat(8_000) } });
 });
 
-test('POST /v1/identify: a wrong signature, or none where the app requires one, is 403 and changes nothing', async () => {
+test('PERSON-8: a wrong signature, or none where the app requires one, is 403 and changes nothing', async () => {
   const { end_user_id: id } = await identify(it.newDevice(), { external_user_id: 'careful', traits: { tier: 'gold' } });
   const refused = async (client: Client, body: Record<string, unknown>) => {
     const answer = await client.send('POST', '/v1/identify', { external_user_id: 'careful', traits: { tier: 'none' }, ...body });
@@ -78,7 +78,7 @@ test('POST /v1/identify: a wrong signature, or none where the app requires one, 
   assert.equal((await identify(client, body)).verified, true);
 });
 
-test('POST /v1/identify: the device’s anonymous history moves onto the user, who then has it on every bound device', async () => {
+test('PERSON-9: the device’s anonymous history moves onto the user, who then has it on every bound device', async () => {
   const [phone, tablet, stranger] = [it.newDevice(), it.newDevice(), it.newDevice()];
   const anonymous = await say(chat, phone, 'Before I signed in');
   const elsewhere = await say(chat, stranger, 'Somebody else');
@@ -93,7 +93,7 @@ test('POST /v1/identify: the device’s anonymous history moves onto the user, w
   assert.notEqual(await say(chat, phone, 'Signed out', { conversation_id: anonymous, user: null }), anonymous);
 });
 
-test('POST /v1/identify: binding a device to another person leaves the first one’s conversations theirs', async () => {
+test('PERSON-9: binding a device to another person leaves the first one’s conversations theirs', async () => {
   const [shared, own] = [it.newDevice(), it.newDevice()];
   await identify(own, signed('first'));
   await identify(shared, signed('first'));
@@ -112,7 +112,7 @@ test('POST /v1/identify: binding a device to another person leaves the first one
   );
 });
 
-test('POST /v1/identify: a record that was signed for is not touched without a signature, and its old device stands for nobody else', async () => {
+test('PERSON-10: a record that was signed for is not touched without a signature, and its old device stands for nobody else', async () => {
   const [proven, intruder] = [it.newDevice(), it.newDevice()];
   const { end_user_id: id } = await identify(proven, { ...signed('guarded'), traits: { tier: 'gold' } });
   const guarded = await say(chat, proven, 'Secret');
@@ -143,7 +143,7 @@ test('POST /v1/identify: a record that was signed for is not touched without a s
   assert.equal(await say(chat, proven, 'Still me', { conversation_id: guarded }), guarded);
 });
 
-test('POST /v1/identify: a binding without proof ends where the record is signed for on another device', async () => {
+test('PERSON-10: a binding without proof ends where the record is signed for on another device', async () => {
   const [claimed, proven] = [it.newDevice(), it.newDevice()];
   await identify(claimed, { external_user_id: 'claimed' });
   const before = await say(chat, claimed, 'Unsigned');
@@ -154,7 +154,7 @@ test('POST /v1/identify: a binding without proof ends where the record is signed
   assert.notEqual(await say(chat, claimed, 'Let me in', { conversation_id: after }), after);
 });
 
-test('POST /v1/identify: traits are replaced when sent, kept when not, cleared by {}, and lie sealed on the disk', async () => {
+test('PERSON-11: traits are replaced when sent, kept when not, cleared by {}, and lie sealed on the disk', async () => {
   const client = it.newDevice();
   const { end_user_id: id } = await identify(client, { external_user_id: 'trait', traits: { city: 'Zwolle-Zuid', age: 7, tags: ['a'] } });
   const traits = async () => (await it.exported(id)).traits;
@@ -169,7 +169,7 @@ test('POST /v1/identify: traits are replaced when sent, kept when not, cleared b
   assert.deepEqual(await traits(), {});
 });
 
-test('POST /v1/identify: traits that nobody signed for reach the model in turns of the device that sent them, and in no other', async () => {
+test('PERSON-12: traits that nobody signed for reach the model in turns of the device that sent them, and in no other', async () => {
   const [own, stranger, silent] = [it.newDevice(), it.newDevice(), it.newDevice()];
   const hears = async (client: Client, more: Record<string, unknown> = {}) => {
     await say(chat, client, 'Hi', { user: { id: 'unsigned-traits', ...more } });
@@ -198,7 +198,7 @@ test('POST /v1/identify: traits that nobody signed for reach the model in turns 
   assert.deepEqual((await it.exported(id)).device_traits, []);
 });
 
-test('POST /v1/identify: the conversation moves while its turn runs, and the turn ends as if nothing had happened', async () => {
+test('PERSON-9: the conversation moves while its turn runs, and the turn ends as if nothing had happened', async () => {
   const [client, other] = [it.newDevice(), it.newDevice()];
   const { wait, open } = gate();
   const started = gate();
@@ -221,7 +221,7 @@ test('POST /v1/identify: the conversation moves while its turn runs, and the tur
   assert.equal(conversationOf(await client.say('Again', { conversation_id: conversationId })), conversationId);
 });
 
-test('POST /v1/identify: many first calls at once make one record, whose traits can be read', async () => {
+test('PERSON-7: many first calls at once make one record, whose traits can be read', async () => {
   const calls = Array.from({ length: 24 }, (_, n) => identify(it.newDevice(), { ...signed('at-once'), traits: { n } }));
   const ids = new Set((await Promise.all(calls)).map(({ end_user_id }) => end_user_id));
   assert.equal(ids.size, 1);
@@ -229,7 +229,7 @@ test('POST /v1/identify: many first calls at once make one record, whose traits 
   assert.deepEqual([typeof traits.n, bound.length], ['number', 24]);
 });
 
-test('Limits, messages per minute: identify counts in a pool of its own, by device', async () => {
+test('LIMIT-1: identify counts in a pool of its own, by device', async () => {
   const app = await signedApp(
     chat.service,
     await createTestApp(chat.service.baseUrl, chat.service.operatorToken, { messages_per_minute: 2 }),

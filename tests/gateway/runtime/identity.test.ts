@@ -54,7 +54,7 @@ async function open(t: TestContext) {
   };
 }
 
-test('Authentication rule 4: a signature is lowercase hex HMAC-SHA256 of the user id, made with the app’s secret', async (t) => {
+test('PERSON-4: a signature is lowercase hex HMAC-SHA256 of the user id, made with the app’s secret', async (t) => {
   const { services, caller } = await open(t);
   const isSigned = (hmac: string | null | undefined, id = ANN) => isSignedBy({ id, hmac }, caller(), services);
   const right = sign('two');
@@ -64,7 +64,7 @@ test('Authentication rule 4: a signature is lowercase hex HMAC-SHA256 of the use
   for (const hmac of wrong) assert.equal(isSigned(hmac), false, String(hmac));
 });
 
-test('decisions §2: after a rotation both secrets sign for a day, then only the new one', async (t) => {
+test('PERSON-4: after a rotation both secrets sign for a day, then only the new one', async (t) => {
   const { services, caller, setNow } = await open(t);
   const isSigned = (secret: string) => isSignedBy({ id: ANN, hmac: sign(secret) }, caller(), services);
   assert.deepEqual([isSigned('one'), isSigned('two')], [true, true]);
@@ -74,7 +74,7 @@ test('decisions §2: after a rotation both secrets sign for a day, then only the
   assert.deepEqual([isSigned('one'), isSigned('two')], [false, true]);
 });
 
-test('POST /v1/chat rule 2: user given is that person on any device, and null is nobody whoever the device is bound to', async (t) => {
+test('PERSON-1: user given is that person on any device, and null is nobody whoever the device is bound to', async (t) => {
   const { services, caller, identify } = await open(t);
   await identify(DEVICE, 'ben', true);
   const given = (user: { id: string; hmac?: string } | null) => turnPerson(user, caller(), services);
@@ -86,7 +86,7 @@ test('POST /v1/chat rule 2: user given is that person on any device, and null is
   assert.equal(given(null), null);
 });
 
-test('POST /v1/chat rule 2: user omitted is whom the device is bound to, verified only when that was proven', async (t) => {
+test('PERSON-2: user omitted is whom the device is bound to, verified only when that was proven', async (t) => {
   const { services, caller, identify } = await open(t);
   const omitted = (deviceId: string) => turnPerson(undefined, caller(deviceId), services);
   const [proven, unproven, stranger] = ['b'.repeat(32), 'c'.repeat(32), 'e'.repeat(32)];
@@ -99,7 +99,7 @@ test('POST /v1/chat rule 2: user omitted is whom the device is bound to, verifie
   assert.equal(omitted(stranger), null);
 });
 
-test('POST /v1/chat rule 2: a turn without user reads its device once, and nothing when it names no device', async (t) => {
+test('PERSON-2: a turn without user reads its device once, and nothing when it names no device', async (t) => {
   const { services, caller } = await open(t);
   const home = caller();
   let reads = 0;
@@ -124,7 +124,7 @@ test('POST /v1/chat rule 2: a turn without user reads its device once, and nothi
   assert.equal(reads, 1);
 });
 
-test('Authentication rule 4: an app that requires identity refuses a turn without a valid signature, also from a bound device', async (t) => {
+test('PERSON-5: an app that requires identity refuses a turn without a valid signature, also from a bound device', async (t) => {
   const { services, caller, identify, patch } = await open(t);
   await identify(DEVICE, ANN, true);
   await patch({ require_identity: true });

@@ -44,7 +44,7 @@ test('GET /v1/apps/logo', async (t) => {
   const desk = await openDesk(t);
   const { live, test: key } = desk;
 
-  await t.test('an app without a logo is 404 no_logo, with an appearance and without', async () => {
+  await t.test('CONFIG-4: an app without a logo is 404 no_logo, with an appearance and without', async () => {
     for (const prepare of [async () => {}, desk.draft]) {
       await prepare();
       const { status, bytes } = await desk.ask(key);
@@ -52,7 +52,7 @@ test('GET /v1/apps/logo', async (t) => {
     }
   });
 
-  await t.test('a test key gets the draft at once, a live key what was published', async () => {
+  await t.test('CONFIG-4: a test key gets the draft at once, a live key what was published', async () => {
     await desk.saveLogo(png(), 'image/png');
     const draft = await desk.ask(key);
     assert.equal(draft.status, 200);
@@ -67,7 +67,7 @@ test('GET /v1/apps/logo', async (t) => {
     assert.deepEqual((await desk.ask(live)).bytes, png());
   });
 
-  await t.test('it is served as an image that can do nothing, with an ETag of its own', async () => {
+  await t.test('CONFIG-4: it is served as an image that can do nothing, with an ETag of its own', async () => {
     const [published, draft] = [await desk.ask(live), await desk.ask(key)];
     assert.equal(published.headers.get('content-type'), 'image/png');
     assert.equal(published.headers.get('content-length'), String(png().length));
@@ -82,20 +82,20 @@ test('GET /v1/apps/logo', async (t) => {
     assert.equal((await desk.ask(live)).headers.get('etag'), published.headers.get('etag'));
   });
 
-  await t.test('304 is for the configuration only: a logo is sent again', async () => {
+  await t.test('CONFIG-4: 304 is for the configuration only: a logo is sent again', async () => {
     const { headers } = await desk.ask(live);
     const again = await desk.ask(live, { 'If-None-Match': headers.get('etag') ?? '' });
     assert.deepEqual([again.status, again.bytes], [200, png()]);
   });
 
-  await t.test('Authentication 6: a suspended app is 403 app_suspended', async () => {
+  await t.test('KEY-4: a suspended app is 403 app_suspended', async () => {
     await desk.patch({ suspended: true });
     const { status, bytes } = await desk.ask(live);
     await desk.patch({ suspended: false });
     assert.deepEqual([status, codeOf(bytes)], [403, 'app_suspended']);
   });
 
-  await t.test('an image that is gone is 503 logo_unavailable', async () => {
+  await t.test('CONFIG-4: an image that is gone is 503 logo_unavailable', async () => {
     const writer = openWriter(desk.storage.layout.organisation(desk.organisationId));
     writer.exec('DELETE FROM assets');
     writer.close();
@@ -104,7 +104,7 @@ test('GET /v1/apps/logo', async (t) => {
   });
 });
 
-test('Limits rule 2: logos have buckets of their own, 12 a minute per device and 600 per app', async (t) => {
+test('LIMIT-4: logos have buckets of their own, 12 a minute per device and 600 per app', async (t) => {
   const { base, test: key } = await serveApp(t, [logoRoute]);
   const ask = async (device: string) => {
     const answer = await fetch(`${base}/v1/apps/logo`, { headers: { 'X-Service-Key': key, 'X-Service-Device': device } });

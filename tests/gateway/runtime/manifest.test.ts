@@ -7,7 +7,7 @@ import { serveApp } from './runtime-app.ts';
 
 const manifest = (version: string) => ({ version, actions: [{ name: 'find_order', description: 'Finds an order.' }] });
 
-test('POST /v1/apps/manifest: idempotent, one row, and the first is the app’s handshake', async (t) => {
+test('MANIFEST-5: idempotent, one row, and the first is the app’s handshake', async (t) => {
   let nowMs = 1_000;
   const { base, storage, organisationId, appId, test: key } = await serveApp(t, [manifestRoute], () => nowMs);
   const db = storage.organisation(organisationId);
@@ -40,7 +40,7 @@ test('POST /v1/apps/manifest: idempotent, one row, and the first is the app’s 
   assert.equal(readManifest(db, appId, 'f'.repeat(64)), undefined);
 });
 
-test('POST /v1/apps/manifest: 400 names the action and the field inside the posted document', async (t) => {
+test('MANIFEST-1: 400 names the action and the field inside the posted document', async (t) => {
   const { base, test: key } = await serveApp(t, [manifestRoute]);
   const actions = [...manifest('1').actions, { name: 'b', description: 'B', params: { x: { type: 'date' } } }];
   const response = await fetch(`${base}/v1/apps/manifest`, {
@@ -63,7 +63,7 @@ test('POST /v1/apps/manifest: 400 names the action and the field inside the post
   assert.equal(infinite.status, 400);
 });
 
-test('the manifests of an app are bounded: the one posted longest ago goes first', async (t) => {
+test('MANIFEST-6: the manifests of an app are bounded: the one posted longest ago goes first', async (t) => {
   const { storage, organisationId, appId } = await serveApp(t, [manifestRoute]);
   const register = (n: number) =>
     storage.write(organisationId, 'registerManifest', {
@@ -82,7 +82,7 @@ test('the manifests of an app are bounded: the one posted longest ago goes first
   assert.deepEqual([kept(0), kept(1), kept(2), kept(9_999)], [true, false, true, true]);
 });
 
-test('POST /v1/apps/manifest: strangers push out none of the app’s, are never the latest, and keep nobody from posting again', async (t) => {
+test('MANIFEST-7: strangers push out none of the app’s, are never the latest, and keep nobody from posting again', async (t) => {
   let nowMs = 1_000;
   const { base, storage, organisationId, appId, live, test: testKey } = await serveApp(t, [manifestRoute], () => nowMs);
   const db = storage.organisation(organisationId);
@@ -114,7 +114,7 @@ test('POST /v1/apps/manifest: strangers push out none of the app’s, are never 
   assert.equal(latestManifest(db, appId)?.hash, own, 'posted again is not used');
 });
 
-test('POST /v1/apps/manifest: documents that the app has do not use up what its address may post', async (t) => {
+test('MANIFEST-5, MANIFEST-7: documents that the app has do not use up what its address may post', async (t) => {
   const { base, test: key } = await serveApp(t, [manifestRoute], () => 1_000);
   let devices = 0;
   const post = async (version: string) => {
@@ -134,7 +134,7 @@ test('POST /v1/apps/manifest: documents that the app has do not use up what its 
   assert.equal(await post('2'), 200, 'a new one is taken beside 701 that were known');
 });
 
-test('POST /v1/apps/manifest: the test key of an app that is live has nothing to say of it before a turn', async (t) => {
+test('MANIFEST-7: the test key of an app that is live has nothing to say of it before a turn', async (t) => {
   const { base, storage, organisationId, appId, test: key } = await serveApp(t, [manifestRoute]);
   const db = storage.organisation(organisationId);
   const post = async (version: string) => {

@@ -45,7 +45,7 @@ async function page(app: RuntimeApp, query: string, headers: Record<string, stri
 
 const ids = ({ messages }: Page) => messages.map((message) => message.id);
 
-test('GET /v1/conversations/:id/messages: the newest 50, at most 200, and back from `before`', async (t) => {
+test('HISTORY-1: the newest 50, at most 200, and back from `before`', async (t) => {
   const app = await serveApp(t, [messagesRoute]);
   converse(app);
   const newest = await page(app, '');
@@ -64,7 +64,7 @@ test('GET /v1/conversations/:id/messages: the newest 50, at most 200, and back f
   );
 });
 
-test('decisions §4: anything not the caller’s is the same empty list', async (t) => {
+test('HISTORY-3: anything not the caller’s is the same empty list', async (t) => {
   const app = await serveApp(t, [messagesRoute]);
   converse(app);
   await app.storage.write(app.organisationId, 'goLive', { appId: app.appId, organisationId: app.organisationId, nowMs: 1 });
@@ -74,7 +74,7 @@ test('decisions §4: anything not the caller’s is the same empty list', async 
   assert.deepEqual(await page(app, '', {}, 'cnv_missing'), nothing('cnv_missing'));
 });
 
-test('GET /v1/conversations/:id/messages: a limit that is no number is 400 naming it', async (t) => {
+test('HISTORY-1: a limit that is no number is 400 naming it', async (t) => {
   const app = await serveApp(t, [messagesRoute]);
   for (const limit of ['0', '-1', 'x', '1.5', '']) {
     const response = await fetch(`${app.base}/v1/conversations/cnv_1/messages?limit=${limit}`, { headers: { 'X-Service-Key': app.test } });
@@ -117,7 +117,7 @@ function call(
   db.close();
 }
 
-test('GET /v1/conversations/:id/messages: open names the running turn to whoever is shown the conversation', async (t) => {
+test('HISTORY-4: open names the running turn to whoever is shown the conversation', async (t) => {
   const app = await serveApp(t, [messagesRoute]);
   converse(app);
   assert.deepEqual((await page(app, '')).open, { pending: [] });
@@ -130,7 +130,7 @@ test('GET /v1/conversations/:id/messages: open names the running turn to whoever
   }
 });
 
-test('GET /v1/conversations/:id/messages: open lists the calls that can still be answered, by the clock, as turn.end.pending does', async (t) => {
+test('HISTORY-5: open lists the calls that can still be answered, by the clock, as turn.end.pending does', async (t) => {
   let nowMs = 1_000;
   const app = await serveApp(t, [messagesRoute], () => nowMs);
   converse(app);
@@ -160,7 +160,7 @@ test('GET /v1/conversations/:id/messages: open lists the calls that can still be
   assert.deepEqual(await open(), agreed);
 });
 
-test('GET /v1/conversations/:id/messages: a message shows what was attached to it, in order', async (t) => {
+test('HISTORY-6: a message shows what was attached to it, in order', async (t) => {
   const app = await serveApp(t, [messagesRoute]);
   converse(app);
   const db = openWriter(app.storage.layout.organisation(app.organisationId));
@@ -187,7 +187,7 @@ test('GET /v1/conversations/:id/messages: a message shows what was attached to i
   );
 });
 
-test('decisions §9: words and pending calls are given back to the owning device, whole', async (t) => {
+test('PRIVACY-9: words and pending calls are given back to the owning device, whole', async (t) => {
   const app = await serveApp(t, [messagesRoute], () => 1_000);
   converse(app);
   call(app, OWNER, 5, { inv_write: ['pending.clean', 3_000] });

@@ -34,7 +34,7 @@ function assertRefused({ events, text }: StreamAnswer): void {
   assert.deepEqual([outline(events), events[0]?.code, events[0]?.retryable], [['error', 'turn.end'], 'quota_exceeded', false], text);
 }
 
-test('decisions §11.7: an upstream that breaks in round two spends the day’s budget; credit is not drawn, usage shows both', async (t) => {
+test('LIMIT-17: an upstream that breaks in round two spends the day’s budget; credit is not drawn, usage shows both', async (t) => {
   const it = await budget(t, 3);
   it.script([AGAIN], [{ reset: true }]);
   const failed = await it.say('Hello');
@@ -48,7 +48,7 @@ test('decisions §11.7: an upstream that breaks in round two spends the day’s 
   assertRefused(await it.client.say('Hello'));
 });
 
-test('decisions §11.7: each attempt counts once, and a new one is not begun when the budget is spent', async (t) => {
+test('LIMIT-17, LIMIT-18: each attempt counts once, and a new one is not begun when the budget is spent', async (t) => {
   const it = await budget(t, 2.5);
   const turn = { turn_id: randomUUID() };
   for (let attempt = 1; attempt <= 2; attempt++) {
@@ -65,7 +65,7 @@ test('decisions §11.7: each attempt counts once, and a new one is not begun whe
   assert.equal((await it.client.say('Hello', turn)).events.at(-1)?.status, 'completed', 'it is begun once there is one');
 });
 
-test('decisions §11.7: the budget is looked at between the rounds of a turn', async (t) => {
+test('LIMIT-18: the budget is looked at between the rounds of a turn', async (t) => {
   const it = await budget(t, 2);
   it.script([{ text: 'Let me see.' }, AGAIN], [AGAIN], [{ text: 'Never asked.' }]);
   const stopped = await it.say('Hello');
@@ -76,7 +76,7 @@ test('decisions §11.7: the budget is looked at between the rounds of a turn', a
   assert.ok(spent === 0 && failed >= 2 * ROUND_USD, 'the turn did not end well, so it draws no credit');
 });
 
-test('decisions §11.7: a build that shows notices is told between rounds with one, and the turn is completed and free', async (t) => {
+test('LIMIT-18, STREAM-12: a build that shows notices is told between rounds with one, and the turn is completed and free', async (t) => {
   const it = await budget(t, 1);
   it.script([AGAIN], [{ text: 'Never asked.' }]);
   const { events } = await it.say('Hello', NOTICES);
@@ -84,7 +84,7 @@ test('decisions §11.7: a build that shows notices is told between rounds with o
   assert.deepEqual([events[1]?.reason, events[2]?.status, events[2]?.billable], ['spend_paused', 'completed', false]);
 });
 
-test('decisions §11.7: a continuation is refused once the budget is spent, and none of it is stored', async (t) => {
+test('LIMIT-18: a continuation is refused once the budget is spent, and none of it is stored', async (t) => {
   const it = await budget(t, 1);
   const more = await handshake(it.client);
   it.script([READ], [{ text: 'Never asked.' }]);
@@ -97,7 +97,7 @@ test('decisions §11.7: a continuation is refused once the budget is spent, and 
   assert.equal((await it.chat(body)).events.at(-1)?.status, 'completed', 'the same one is taken once there is a budget');
 });
 
-test('decisions §11.7: the round that tells how a confirmed write ended is asked whatever was spent, and is offered no action', async (t) => {
+test('LIMIT-18: the round that tells how a confirmed write ended is asked whatever was spent, and is offered no action', async (t) => {
   const it = await budget(t, 1);
   const more = await handshake(it.client);
   it.script([MOVE], [{ reset: true }], [{ text: 'It was moved.' }, MOVE], [{ text: 'Never asked.' }]);
@@ -118,7 +118,7 @@ test('decisions §11.7: the round that tells how a confirmed write ended is aske
   assert.match(it.toldOf('call_move'), /"status":"ok"/);
 });
 
-test('decisions §11.7: a person who declined asks for nothing more of the budget', async (t) => {
+test('LIMIT-18: a person who declined asks for nothing more of the budget', async (t) => {
   const it = await budget(t, 1);
   const more = await handshake(it.client);
   it.script([MOVE], [{ text: 'Never asked.' }]);
@@ -127,7 +127,7 @@ test('decisions §11.7: a person who declined asks for nothing more of the budge
   assertRefused(await it.client.chat({ tool_results: results, conversation_id: thread(turn), ...more }));
 });
 
-test('decisions §11.7: what a stopped turn is guessed to cost includes the definitions of its tools', async (t) => {
+test('LIMIT-17: what a stopped turn is guessed to cost includes the definitions of its tools', async (t) => {
   const it = await startScriptedChat(t);
   const { wait, open } = gate();
   t.after(open);
@@ -150,7 +150,7 @@ test('decisions §11.7: what a stopped turn is guessed to cost includes the defi
   assert.ok(chars >= said + offered && chars < 1.1 * (said + offered), `${chars} of ${said} and ${offered}`);
 });
 
-test('decisions §11.7: an attempt that breaks off in its answer costs what was asked and said, so that failing is not free', async (t) => {
+test('LIMIT-17: an attempt that breaks off in its answer costs what was asked and said, so that failing is not free', async (t) => {
   const it = await budget(t, 20);
   const turn = { turn_id: randomUUID() };
   it.script([{ text: 'word '.repeat(4_800) }, { reset: true }]);
@@ -163,7 +163,7 @@ test('decisions §11.7: an attempt that breaks off in its answer costs what was 
   assert.equal(it.asked().length, 0);
 });
 
-test('decisions §4: a turn that failed ten times is not tried again, and the stream says so', async (t) => {
+test('LIMIT-20: a turn that failed ten times is not tried again, and the stream says so', async (t) => {
   const it = await startScriptedChat(t);
   const turn = { turn_id: randomUUID() };
   for (let attempt = 1; attempt <= 10; attempt++) {

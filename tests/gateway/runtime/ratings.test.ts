@@ -33,7 +33,7 @@ function stored(id: string) {
   return shared.rows((db) => db.statement('SELECT value, comment FROM ratings WHERE block_id = :id').all({ id }));
 }
 
-test('POST /v1/ratings: answers the block: its Pick, its fallback text and the rating', async () => {
+test('FEEDBACK-4, BLOCK-13: answers the block: its Pick, its fallback text and the rating', async () => {
   const { body } = asked();
   const answer = await rate({ ...body, value: 4, comment: 'Call +49 30 1234567 or ada@example.com' });
   assert.deepEqual([answer.status, answer.json], [200, { ok: true }]);
@@ -44,7 +44,7 @@ test('POST /v1/ratings: answers the block: its Pick, its fallback text and the r
   assert.doesNotMatch(String(stored(body.block_id)[0]?.comment), /ada@|1234567/, 'a comment is redacted like a message');
 });
 
-test('POST /v1/ratings: the same value again is a retry, another one is refused, a later comment is added once', async () => {
+test('FEEDBACK-4: the same value again is a retry, another one is refused, a later comment is added once', async () => {
   const { body } = asked();
   assert.equal((await rate({ ...body, value: 2 })).status, 200);
   assert.equal((await rate({ ...body, value: 2 })).status, 200);
@@ -55,7 +55,7 @@ test('POST /v1/ratings: the same value again is a retry, another one is refused,
   assert.deepEqual(blockOf(body.block_id).body.selected_ids, ['2']);
 });
 
-test('POST /v1/ratings: of calls that race with different values one wins', async () => {
+test('FEEDBACK-4: of calls that race with different values one wins', async () => {
   const { body } = asked();
   const answers = await Promise.all([1, 2, 3, 4, 5].flatMap((value) => [rate({ ...body, value }), rate({ ...body, value })]));
   const won = answers.flatMap((answer, at) => (answer.status === 200 ? [Math.floor(at / 2) + 1] : []));
@@ -66,7 +66,7 @@ test('POST /v1/ratings: of calls that race with different values one wins', asyn
   for (const answer of answers) if (answer.status !== 200) assertRefused(answer, 400, 'invalid_request', /already answered/);
 });
 
-test('POST /v1/ratings: a block that a selection answered, or a newer one replaced, is 400 saying so', async () => {
+test('FEEDBACK-4: a block that a selection answered, or a newer one replaced, is 400 saying so', async () => {
   const selected = asked({ status: 'answered', selected_ids: ['4'] });
   assertRefused(await rate({ ...selected.body, value: 4 }), 400, 'invalid_request', /already answered/);
   const superseded = asked({ status: 'superseded' });
@@ -74,7 +74,7 @@ test('POST /v1/ratings: a block that a selection answered, or a newer one replac
   assert.deepEqual([...stored(selected.body.block_id), ...stored(superseded.body.block_id)], []);
 });
 
-test('POST /v1/ratings: value is a whole number from 1 to 5, and at most the block’s scale', async () => {
+test('FEEDBACK-4: value is a whole number from 1 to 5, and at most the block’s scale', async () => {
   const { body } = asked({ scale: 3 });
   for (const value of [0, 6, -1, 1.5, '3', null, undefined]) {
     assertRefused(await rate({ ...body, value }), 400, 'invalid_request', /value/);
@@ -85,7 +85,7 @@ test('POST /v1/ratings: value is a whole number from 1 to 5, and at most the blo
   assert.equal((await rate({ ...ten.body, value: 5 })).status, 200);
 });
 
-test('POST /v1/ratings: a malformed body, a block that is no rating', async () => {
+test('FEEDBACK-4: a malformed body, a block that is no rating', async () => {
   const { body, textBlock } = asked();
   assertRefused(await rate({ ...body, value: 3, comment: 'x'.repeat(501) }), 400, 'invalid_request', /comment/);
   assertRefused(await rate({ ...body, block_id: undefined, value: 3 }), 400, 'invalid_request', /block_id/);
@@ -95,12 +95,12 @@ test('POST /v1/ratings: a malformed body, a block that is no rating', async () =
   assert.equal(blockOf(body.block_id).body.status, 'open');
 });
 
-test('POST /v1/ratings: X-Service-Device is required, and 400 names it', async () => {
+test('KEY-8: X-Service-Device is required, and 400 names it', async () => {
   const { body } = asked();
   assertRefused(await rate({ ...body, value: 3 }, { 'X-Service-Device': '' }), 400, 'invalid_request', /^X-Service-Device is required/);
 });
 
-test('POST /v1/ratings: missing and foreign are the same 404', async () => {
+test('FEEDBACK-3, KEY-7: missing and foreign are the same 404', async () => {
   const { body } = asked();
   const stranger = asked();
   const live = asked({}, 'live');

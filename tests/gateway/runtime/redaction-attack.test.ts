@@ -16,7 +16,7 @@ function cpuMs(pid: number): number {
   return (Number(fields[11]) + Number(fields[12])) * TICK_MS;
 }
 
-test('decisions §9: a chat of 8 KB with a hostile field name, and such traits of an unsigned person at each turn, cost little', async (t) => {
+test('PRIVACY-6: a chat of 8 KB with a hostile field name, and such traits of an unsigned person at each turn, cost little', async (t) => {
   const service = await startService(t);
   const client = createClient(service.baseUrl, service.liveKey);
   const hostile = (count: number) => ({

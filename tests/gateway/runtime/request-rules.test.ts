@@ -46,7 +46,7 @@ function largestManifest() {
   return { version: chars(64), actions, routes };
 }
 
-test('Payload caps: a manifest within the caps of its fields fits, up to 2 MB', async () => {
+test('HTTP-4, MANIFEST-2: a manifest within the caps of its fields fits, up to 2 MB', async () => {
   const manifest = largestManifest();
   const posted = await it.client.send('POST', '/v1/apps/manifest', { manifest, sdk: 'web/0.50.0' });
   assert.ok(Buffer.byteLength(JSON.stringify(manifest)) > 1_900_000);
@@ -55,7 +55,7 @@ test('Payload caps: a manifest within the caps of its fields fits, up to 2 MB', 
   assert.deepEqual([tooLarge.status, (tooLarge.json as { error: { code: string } }).error.code], [413, 'payload_too_large']);
 });
 
-test('POST /v1/chat rule 4: a manifest_hash that is no hash is manifest_unknown, as one that nobody registered', async () => {
+test('MANIFEST-8: a manifest_hash that is no hash is manifest_unknown, as one that nobody registered', async () => {
   for (const manifest_hash of ['abc', '', 'F'.repeat(64), 'f'.repeat(64), 'x'.repeat(5_000)]) {
     const { status, events } = await it.client.say('Hello', { client: { ...HANDSHAKE, manifest_hash } });
     assert.deepEqual([status, outline(events), events[0]?.code], [200, ['error', 'turn.end'], 'manifest_unknown'], manifest_hash);
@@ -63,7 +63,7 @@ test('POST /v1/chat rule 4: a manifest_hash that is no hash is manifest_unknown,
   assert.equal((await it.client.say('Hello', { client: { ...HANDSHAKE, manifest_hash: 7 } })).status, 400);
 });
 
-test('Client handshake: components without text, and none at all, mean text all the same', async () => {
+test('CHAT-4: Client handshake: components without text, and none at all, mean text all the same', async () => {
   for (const components of [[], ['key_points'], ['text']]) {
     it.script([{ text: 'Two days.' }]);
     const { events, text } = await it.say('How long?', { client: { ...HANDSHAKE, components } });
@@ -71,7 +71,7 @@ test('Client handshake: components without text, and none at all, mean text all 
   }
 });
 
-test('decisions §4: a field that nobody knows is ignored, and on a test key X-Service-Warning says which was meant', async () => {
+test('HTTP-3: a field that nobody knows is ignored, and on a test key X-Service-Warning says which was meant', async () => {
   const body = { convesation_id: 'cnv_1', client: { ...HANDSHAKE, locael: 'de', later_field: 1 }, 'wei\u00dfe\r\nrd': 1 };
   const warning = async (key: string) => {
     it.script([{ text: 'Yes.' }]);
@@ -94,7 +94,7 @@ test('decisions §4: a field that nobody knows is ignored, and on a test key X-S
   );
 });
 
-test('decisions §4: on a test key X-Service-Warning names unknown fields inside a manifest, and components that the catalog does not have', async () => {
+test('HTTP-3: on a test key X-Service-Warning names unknown fields inside a manifest, and components that the catalog does not have', async () => {
   const client = createClient(it.service.baseUrl, it.app.testKey);
   const order = { type: 'string', example: 'A-1', requred: true };
   const action = { name: 'find', description: 'Finds it.', params: { order }, parms: {}, confirmTemplate: 'x', timeout_ms: 5_000 };
@@ -121,7 +121,7 @@ test('decisions §4: on a test key X-Service-Warning names unknown fields inside
   ]);
 });
 
-test('null in an optional field is absence: in a turn, in an answer to a card, in a manifest', async () => {
+test('HTTP-26: null in an optional field is absence: in a turn, in an answer to a card, in a manifest', async () => {
   const none = {
     message: null,
     form_submission: null,
@@ -167,7 +167,7 @@ test('null in an optional field is absence: in a turn, in an answer to a card, i
   assert.equal(decided.status, 404);
 });
 
-test('decisions §7: key, then origin, then the device, then the body', async () => {
+test('CHAT-15: key, then origin, then the device, then the body', async () => {
   const operator = createOperator(it.service.baseUrl, it.service.operatorToken);
   await operator('PATCH', `/apps/${it.app.appId}`, { allowed_domains: ['shop.example'] });
   const told = async (headers: Record<string, string>) => {

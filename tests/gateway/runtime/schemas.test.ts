@@ -51,7 +51,7 @@ before(async (t) => {
   published = (await createClient(it.service.baseUrl, '', '').send('GET', '/v1/schemas')).json as typeof published;
 });
 
-test('GET /v1/schemas: needs no key, says which protocol and catalog it is of, and is read by any page', async () => {
+test('VERSION-5: needs no key, says which protocol and catalog it is of, and is read by any page', async () => {
   const anyone = createClient(it.service.baseUrl, '', '');
   const answer = await anyone.send('GET', '/v1/schemas', undefined, { Origin: 'https://docs.example' });
   assert.equal(answer.status, 200, answer.text);
@@ -62,7 +62,7 @@ test('GET /v1/schemas: needs no key, says which protocol and catalog it is of, a
   assert.match(String(answer.headers['content-type']), /^application\/json/);
 });
 
-test('GET /v1/schemas: the ETag answers 304 without a body', async () => {
+test('VERSION-5: the ETag answers 304 without a body', async () => {
   const anyone = createClient(it.service.baseUrl, '', '');
   const etag = String((await anyone.send('GET', '/v1/schemas')).headers.etag);
   assert.match(etag, /^"[\w-]+"$/);
@@ -70,7 +70,7 @@ test('GET /v1/schemas: the ETag answers 304 without a body', async () => {
   assert.deepEqual([again.status, again.text, again.headers.etag], [304, '', etag]);
 });
 
-test('GET /v1/schemas.d.ts: the types that are shipped, without a key', async () => {
+test('VERSION-8: the types that are shipped, without a key', async () => {
   const answer = await createClient(it.service.baseUrl, '', '').send('GET', '/v1/schemas.d.ts', undefined, {
     Origin: 'https://docs.example',
   });
@@ -102,7 +102,7 @@ async function build(): Promise<Record<string, unknown>> {
   return { client: { ...HANDSHAKE, components, manifest_hash: (answer.json as { manifest_hash: string }).manifest_hash } };
 }
 
-test('GET /v1/schemas events: words, and a block of every component, as the service streams and stores them', async () => {
+test('VERSION-7: words, and a block of every component, as the service streams and stores them', async () => {
   const more = await build();
   const names = Object.keys(MODEL_EXAMPLES).filter((name) => name !== 'text' && name !== 'confirm_card');
   const calls = names.map((name): Play => ({ call: name, args: MODEL_EXAMPLES[name]?.[0] }));
@@ -116,7 +116,7 @@ test('GET /v1/schemas events: words, and a block of every component, as the serv
   }
 });
 
-test('GET /v1/schemas events: a read action and its continuation', async () => {
+test('VERSION-7: a read action and its continuation', async () => {
   const more = await build();
   it.script([{ call: 'find_order', args: { id: '7' } }], [{ text: 'Shipped.' }]);
   const first = await it.say('Where is it?', more);
@@ -126,7 +126,7 @@ test('GET /v1/schemas events: a read action and its continuation', async () => {
   assertPublished(await it.chat({ ...more, conversation_id: thread(first), tool_results: results }), 'turn.end');
 });
 
-test('GET /v1/schemas events: a write action with its card, the edit, the confirmation', async () => {
+test('VERSION-7: a write action with its card, the edit, the confirmation', async () => {
   const more = await build();
   it.script([{ call: 'cancel_order', args: { id: '7' } }], [{ text: 'Done.' }]);
   const first = await it.say('Cancel it', more);
@@ -140,7 +140,7 @@ test('GET /v1/schemas events: a write action with its card, the edit, the confir
   assertReply('messages', await it.client.send('GET', `/v1/conversations/${thread(first)}/messages`));
 });
 
-test('GET /v1/schemas events: errors before and within a turn', async () => {
+test('VERSION-7: errors before and within a turn', async () => {
   assertPublished(await it.client.say('Hi', { client: { ...HANDSHAKE, manifest_hash: 'a'.repeat(64) } }), 'error', 'turn.end');
   it.script([{ call: 'form', args: fullFormArgs() }]);
   const asked = await it.say('A form', await build());
@@ -160,7 +160,7 @@ function fullFormArgs(): unknown {
   return args;
 }
 
-test('GET /v1/schemas events: a turn that is stopped, and the answer to the stop', async () => {
+test('VERSION-7: a turn that is stopped, and the answer to the stop', async () => {
   const held = gate();
   it.script([{ text: 'I will go on' }, { wait: held.wait }]);
   const turnId = randomUUID();
@@ -176,7 +176,7 @@ test('GET /v1/schemas events: a turn that is stopped, and the answer to the stop
   assert.equal(stopped.events.at(-1)?.stopped, true);
 });
 
-test('GET /v1/schemas replies: config, identify, feedback, an upload', async () => {
+test('VERSION-7: config, identify, feedback, an upload', async () => {
   assertReply('config', await it.client.send('GET', '/v1/apps/config'));
   assertReply('identify', await it.client.send('POST', '/v1/identify', { external_user_id: 'ada', traits: { plan: 'pro' } }));
   it.script([{ text: 'Hello.' }]);
@@ -202,7 +202,7 @@ const pathOf = (name: RuntimeBody) => (RUNTIME_BODIES[name].endpoint.split(' ')[
 const SPOKEN = (Object.keys(RUNTIME_BODIES) as RuntimeBody[]).filter((name) => name !== 'pairing_claim');
 
 for (const name of SPOKEN) {
-  test(`GET /v1/schemas requests.${name}: over HTTP good bodies are not 400, damaged ones are 400 exactly where the schema refuses them`, async () => {
+  test(`VERSION-6: ${name}: over HTTP good bodies are not 400, damaged ones are 400 exactly where the schema refuses them`, async () => {
     it.script(...Array.from({ length: 1_000 }, () => [{ text: 'Fine.' }]));
     const good = fc.sample(VALID_BODIES[name], 60);
     const damaged = fc.sample(mutated(VALID_BODIES[name]), 140).filter((body) => !HOSTILE.test(JSON.stringify(body)));

@@ -25,7 +25,7 @@ async function handshake(routes?: readonly object[]): Promise<Record<string, unk
   return { client: { ...client, manifest_hash: (json as { manifest_hash: string }).manifest_hash } };
 }
 
-test('decisions §11.1: name, title, description and parameters of each route stand in the request', async () => {
+test('MODEL-3: name, title, description and parameters of each route stand in the request', async () => {
   it.script([{ text: 'Hello.' }]);
   await it.say('Where do I see my orders?', await handshake(ROUTES));
   const tools = it.lastRequest().tools ?? [];
@@ -37,7 +37,7 @@ test('decisions §11.1: name, title, description and parameters of each route st
   }
 });
 
-test('decisions §11.1: without routes the model is offered neither screens nor open_screen', async () => {
+test('MODEL-3: without routes the model is offered neither screens nor open_screen', async () => {
   for (const routes of [undefined, []]) {
     it.script([{ text: 'Hello.' }]);
     await it.say('Where do I see my orders?', await handshake(routes));
@@ -46,7 +46,7 @@ test('decisions §11.1: without routes the model is offered neither screens nor 
   }
 });
 
-test("decisions §11.1: an item whose parameters are not the route's goes back to the model once", async () => {
+test("BLOCK-10: an item whose parameters are not the route's goes back to the model once", async () => {
   const items = (params: object) => ({ items: [{ route: 'order_detail', title: 'Order A-1', params }] });
   it.script([{ call: 'screens', args: items({ id: 'A-1' }), id: 'wrong' }], [{ call: 'screens', args: items({ order_id: 'A-1' }) }]);
   const { events } = await it.say('Show me order A-1.', await handshake(ROUTES));

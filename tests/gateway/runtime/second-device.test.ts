@@ -61,7 +61,7 @@ async function actAll(device: Client, { turnId, messageId, ratingId, invocationI
 
 const everything = (status: number) => ({ attach: status, stop: status, feedback: status, rating: status, edit: status, confirm: status });
 
-test('decisions §11.4: the device that sent a turn acts on what it showed, whoever the conversation’s first device is', async (t) => {
+test('PERSON-13: the device that sent a turn acts on what it showed, whoever the conversation’s first device is', async (t) => {
   const { chat, second, ask, user, client, conversationId } = await twoDevices(t, { record_confirmations: true });
   const asked = await ask(second);
   assert.deepEqual(await actAll(second, asked), everything(200));
@@ -73,7 +73,7 @@ test('decisions §11.4: the device that sent a turn acts on what it showed, whoe
   assert.doesNotMatch(chat.toldOf('call_move'), /declined/);
 });
 
-test('decisions §11.4: the name of a person alone answers no card of another device, and the sender’s own still', async (t) => {
+test('PERSON-16: the name of a person alone answers no card of another device, and the sender’s own still', async (t) => {
   const { chat, it, client } = await twoDevices(t);
   const [own, stranger] = [it.newDevice(), it.newDevice()];
   chat.script([MOVE], [MOVE]);
@@ -88,7 +88,7 @@ test('decisions §11.4: the name of a person alone answers no card of another de
   assert.equal(await confirm(own, turn), 200);
 });
 
-test('decisions §11.4: a device that is identified as one person acts on turns that it sends for another', async (t) => {
+test('PERSON-13: a device that is identified as one person acts on turns that it sends for another', async (t) => {
   const { it, second, ask } = await twoDevices(t);
   const identified = await second.send('POST', '/v1/identify', { external_user_id: 'ben', user_hmac: it.sign('ben') });
   assert.equal(identified.status, 200);
@@ -98,7 +98,7 @@ test('decisions §11.4: a device that is identified as one person acts on turns 
   assert.deepEqual(await actAll(second, asked), everything(200));
 });
 
-test('decisions §11.4: whoever is identified on the device later answers nothing in the name of the one before', async (t) => {
+test('PERSON-16: whoever is identified on the device later answers nothing in the name of the one before', async (t) => {
   const { it, second, ask } = await twoDevices(t);
   const asked = await ask(second);
   await second.send('POST', '/v1/identify', { external_user_id: 'ben', user_hmac: it.sign('ben') });
@@ -107,7 +107,7 @@ test('decisions §11.4: whoever is identified on the device later answers nothin
   assert.deepEqual(answers, { feedback: 404, rating: 404, edit: 404, confirm: 404 });
 });
 
-test('decisions §11.4: a signed person acts on their own turns from any device, with X-Service-User or user in the body', async (t) => {
+test('PERSON-14: a signed person acts on their own turns from any device, with X-Service-User or user in the body', async (t) => {
   const { it, second, ask, conversationId, user } = await twoDevices(t);
   const third = it.newDevice();
   const shown = async (headers: Record<string, string>) => {
@@ -130,7 +130,7 @@ test('decisions §11.4: a signed person acts on their own turns from any device,
   assert.deepEqual(statuses, [404, 404, 200]);
 });
 
-test('decisions §11.4: the conversation’s owner stops and follows a turn that runs on another device', async (t) => {
+test('PERSON-15: the conversation’s owner stops and follows a turn that runs on another device', async (t) => {
   const { chat, it, first, second, conversationId, user, client } = await twoDevices(t);
   await first.send('POST', '/v1/identify', { external_user_id: 'ann', user_hmac: it.sign('ann') });
   const { wait, open } = gate();
@@ -147,7 +147,7 @@ test('decisions §11.4: the conversation’s owner stops and follows a turn that
   assert.equal((await first.send('GET', `/v1/chat/${turnId}`)).status, 200);
 });
 
-test('decisions §11.4: what was erased is gone for the device that sent it and for the person', async (t) => {
+test('PERSON-18: what was erased is gone for the device that sent it and for the person', async (t) => {
   const { it, second, ask } = await twoDevices(t);
   const asked = await ask(second);
   const { json } = await it.operator('GET', '/end-users?external_user_id=ann');
@@ -157,7 +157,7 @@ test('decisions §11.4: what was erased is gone for the device that sent it and 
   assert.deepEqual(await actAll(second, asked, header(it, 'ann')), everything(404));
 });
 
-test('decisions §11.4: X-Service-User is the percent-encoded id, a colon and the hmac; anything else is 400 naming the header', async (t) => {
+test('PERSON-14: X-Service-User is the percent-encoded id, a colon and the hmac; anything else is 400 naming the header', async (t) => {
   const { chat, it, second, client } = await twoDevices(t);
   const id = 'Zoë: 100 %/ünïcode 😀';
   chat.script([MOVE]);
@@ -179,7 +179,7 @@ test('decisions §11.4: X-Service-User is the percent-encoded id, a colon and th
   assert.equal((await confirm(`${encodeURIComponent(id)}:${it.sign(id)}`)).status, 200);
 });
 
-test('decisions §4, §11.4: a turn that waits is stopped by whoever sent it or owns its conversation, and nothing of it is stored', async (t) => {
+test('CHAT-8: a turn that waits is stopped by whoever sent it or owns its conversation, and nothing of it is stored', async (t) => {
   const { chat, it, first, second, conversationId, user, client } = await twoDevices(t);
   const { wait, open } = gate();
   t.after(open);

@@ -106,7 +106,7 @@ const REFUSED: readonly (readonly [what: string, component: string, args: unknow
 ];
 
 for (const [what, component, args, selection, says] of REFUSED) {
-  test(`catalog "Rules": ${component}: choosing ${what} is invalid_request`, async () => {
+  test(`BLOCK-14: ${component}: choosing ${what} is invalid_request`, async () => {
     const shown = await show(it, component, args);
     assertRefused(await shown.select(selection), 'selection ', says);
     assert.deepEqual((await shown.stored()).body, shown.block.body, 'the block is as open as before');
@@ -124,7 +124,7 @@ const TAKEN: readonly (readonly [component: string, args: unknown, selection: Re
 ];
 
 for (const [component, args, selection, says] of TAKEN) {
-  test(`catalog "Pick": ${component}: a good choice ${JSON.stringify(selection.ids)} is kept with the block and reaches the model`, async () => {
+  test(`BLOCK-13, BLOCK-15: ${component}: a good choice ${JSON.stringify(selection.ids)} is kept with the block and reaches the model`, async () => {
     const shown = await show(it, component, args);
     const { selected_ids: before, ...open } = shown.block.body;
     assert.deepEqual([open.status, before], ['open', undefined]);
@@ -139,7 +139,7 @@ for (const [component, args, selection, says] of TAKEN) {
   });
 }
 
-test('Payload caps: a selection names 24 ids and 300 characters of own words at most', async () => {
+test('CHAT-2: a selection names 24 ids and 300 characters of own words at most', async () => {
   const options = Array.from({ length: 24 }, (_, n) => ({ id: `o${n}`, label: `Option ${n}` }));
   const shown = await show(it, 'choice', { prompt: 'Which?', mode: 'multi', options, other: { label: 'Other' } });
   const all = options.map(({ id }) => id);
@@ -149,7 +149,7 @@ test('Payload caps: a selection names 24 ids and 300 characters of own words at 
   assertTaken(await shown.select({ ids: all, other_text: 'x'.repeat(300) }));
 });
 
-test('catalog "Pick": own words that are blank add no block to the message', async () => {
+test('BLOCK-18: own words that are blank add no block to the message', async () => {
   const shown = await show(it, 'rating', RATING);
   assertTaken(await shown.select({ ids: ['5'], other_text: '' }));
   const said = (await it.stored(shown.conversationId)).filter(({ role }) => role === 'user').at(-1);
@@ -159,7 +159,7 @@ test('catalog "Pick": own words that are blank add no block to the message', asy
   );
 });
 
-test('catalog "Rules": a block stays open while the person says other things, and is answered once', async () => {
+test('BLOCK-15: a block stays open while the person says other things, and is answered once', async () => {
   const shown = await show(it, 'choice', SINGLE);
   await it.say('First something else', { ...ANSWERING, conversation_id: shown.conversationId });
   assert.equal((await shown.stored()).body.status, 'open');
@@ -168,7 +168,7 @@ test('catalog "Rules": a block stays open while the person says other things, an
   assert.deepEqual((await shown.stored()).body.selected_ids, ['s'], 'and the first answer stays');
 });
 
-test('catalog "Rules": of several choices at once one is taken, the others are invalid_request', async () => {
+test('BLOCK-16: of several choices at once one is taken, the others are invalid_request', async () => {
   const shown = await show(it, 'choice', SINGLE);
   const answers = await Promise.all(['s', 'l', 'xl', 's'].map((id) => shown.select({ ids: [id] })));
   const taken = answers.filter(({ events }) => events[0]?.type === 'turn.start');
@@ -178,7 +178,7 @@ test('catalog "Rules": of several choices at once one is taken, the others are i
   assert.equal(messages.filter(({ role }) => role === 'user').length, 2, 'what was refused is not in the thread');
 });
 
-test('POST /v1/chat rule 1: the retry of a choice shows the same turn again, though its block is answered', async () => {
+test('BLOCK-17: the retry of a choice shows the same turn again, though its block is answered', async () => {
   const shown = await show(it, 'choice', SINGLE);
   const turn = { turn_id: randomUUID() };
   const first = await shown.select({ ids: ['s'] }, turn);
@@ -187,7 +187,7 @@ test('POST /v1/chat rule 1: the retry of a choice shows the same turn again, tho
   assertRefused(await shown.select({ ids: ['l'] }, turn), '', /turn_id/);
 });
 
-test('POST /v1/chat rule 1: a choice whose turn failed is answered by the retry, and by nobody else', async () => {
+test('BLOCK-17: a choice whose turn failed is answered by the retry, and by nobody else', async () => {
   const shown = await show(it, 'choice', SINGLE);
   it.script([{ status: 503 }], [{ text: 'Small it is.' }]);
   const turn = { turn_id: randomUUID() };
@@ -196,7 +196,7 @@ test('POST /v1/chat rule 1: a choice whose turn failed is answered by the retry,
   assert.equal(spoken((await shown.select({ ids: ['s'] }, turn)).events), 'Small it is.');
 });
 
-test('catalog "Rules": a block of another conversation or person is not there to be answered', async () => {
+test('BLOCK-16: a block of another conversation or person is not there to be answered', async () => {
   const shown = await show(it, 'choice', SINGLE);
   const other = await show(it, 'choice', SINGLE);
   assertRefused(await shown.select({ ids: ['s'], block_id: other.block.id }), 'selection.block_id ', /no block of this conversation/);
@@ -209,7 +209,7 @@ test('catalog "Rules": a block of another conversation or person is not there to
   assertTaken(await shown.select({ ids: ['s'] }));
 });
 
-test('catalog "Pick": a picker that is shown again is superseded by the newer one; others, and answered ones, stay as they are', async () => {
+test('BLOCK-19: a picker that is shown again is superseded by the newer one; others, and answered ones, stay as they are', async () => {
   const first = await show(it, 'variant_picker', VARIANTS);
   const { conversationId } = first;
   const more = { ...ANSWERING, conversation_id: conversationId };

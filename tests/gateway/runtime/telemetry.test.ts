@@ -18,7 +18,7 @@ async function codeOf(response: Response): Promise<unknown> {
   return ((await response.json()) as { error: { code: string } }).error.code;
 }
 
-test('POST /v1/events: accepted and discarded: 204 without a body for any JSON', async () => {
+test('HTTP-24: accepted and discarded: 204 without a body for any JSON', async () => {
   for (const body of ['{}', '[]', 'null', '0', '"x"', '{"events":[{"name":"opened","at":1}],"sdk":"web/1.0.0"}']) {
     const answer = await post(body);
     assert.equal(answer.status, 204, body);
@@ -27,7 +27,7 @@ test('POST /v1/events: accepted and discarded: 204 without a body for any JSON',
   }
 });
 
-test('POST /v1/events: a batch may be as large as any runtime body, and not larger', async () => {
+test('HTTP-24: a batch may be as large as any runtime body, and not larger', async () => {
   const batch = (bytes: number) => {
     const events = JSON.stringify([...Array(1_000).keys()].map((n) => ({ n, name: 'tap' })));
     return `{"events":${events},"rest":"${'x'.repeat(bytes - events.length - 21)}"}`;
@@ -39,7 +39,7 @@ test('POST /v1/events: a batch may be as large as any runtime body, and not larg
   assert.deepEqual([larger.status, await codeOf(larger)], [413, 'payload_too_large']);
 });
 
-test('POST /v1/events: what is no JSON is 400, an unknown key 401', async () => {
+test('HTTP-24, KEY-1: what is no JSON is 400, an unknown key 401', async () => {
   for (const body of ['', '{', 'x']) {
     const answer = await post(body === '' ? null : body);
     assert.deepEqual([answer.status, await codeOf(answer)], [400, 'invalid_request'], body);
@@ -50,13 +50,13 @@ test('POST /v1/events: what is no JSON is 400, an unknown key 401', async () => 
   assert.deepEqual([unknown.status, await codeOf(unknown)], [401, 'invalid_key']);
 });
 
-test('POST /v1/events: suspended apps and devices without a header are taken too: nothing is kept of them', async () => {
+test('HTTP-24: suspended apps and devices without a header are taken too: nothing is kept of them', async () => {
   assert.equal((await post('[]', { 'X-Service-Device': '' })).status, 204);
   await app.patch({ suspended: true });
   assert.equal((await post('[]')).status, 204);
 });
 
-test('POST /v1/events: 429 over 600 batches a minute of a device', async () => {
+test('LIMIT-9: 429 over 600 batches a minute of a device', async () => {
   const device = { 'X-Service-Device': 'f'.repeat(32) };
   const statuses: number[] = [];
   for (let n = 0; n < 6; n++) {

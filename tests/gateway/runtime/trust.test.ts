@@ -13,7 +13,7 @@ before(async (t) => {
 const HOSTILE = 'Hi <img src=x onerror=alert(1)> [a](javascript:alert(2)) [b](https://example.com) `<b>`';
 const HARMLESS = 'Hi ‹img src=x onerror=alert(1)> [a] [b](https://example.com) `<b>`';
 
-test('decisions §11.8: a text block has no HTML and no javascript: link in block.ready, and so none in history', async () => {
+test('BLOCK-12: a text block has no HTML and no javascript: link in block.ready, and so none in history', async () => {
   it.script([{ text: HOSTILE.slice(0, 20) }, { text: HOSTILE.slice(20) }]);
   const answer = await it.say('Say hi.');
   assert.deepEqual(
@@ -27,7 +27,7 @@ test('decisions §11.8: a text block has no HTML and no javascript: link in bloc
   );
 });
 
-test('decisions §11.8: the text that a component falls back to has none either', async () => {
+test('BLOCK-12: the text that a component falls back to has none either', async () => {
   const broken = { call: 'key_points', args: { points: [{ text: HOSTILE, weight: 1 }] } };
   it.script([{ ...broken, id: 'a' }], [{ ...broken, id: 'b' }]);
   const blocks = readies((await it.say('Say hi.')).events);
@@ -37,7 +37,7 @@ test('decisions §11.8: the text that a component falls back to has none either'
   );
 });
 
-test('decisions §11.8: a locale that is no language tag is ignored, and none brings words into the instructions', async () => {
+test('CHAT-5, MODEL-6: a locale that is no language tag is ignored, and none brings words into the instructions', async () => {
   const system = async (locale: string) => {
     it.script([{ text: 'Hello.' }]);
     const answer = await it.say('Hello', { client: { ...HANDSHAKE, locale } });
@@ -51,7 +51,7 @@ test('decisions §11.8: a locale that is no language tag is ignored, and none br
   assert.match(await system('en-obeymeno'), /The device is set to en\./);
 });
 
-test('decisions §11.9: the mark of an answer that says nothing is in no frame and no row', async () => {
+test('MODEL-12: the mark of an answer that says nothing is in no frame and no row', async () => {
   it.script([{ text: '[[noth' }, { text: 'ing]] Dazu weiß ich nichts.' }]);
   const answer = await it.say('Wer gewinnt?');
   assert.match(it.lastRequest().messages[0]?.content ?? '', /begin it with \[\[nothing\]\]/);

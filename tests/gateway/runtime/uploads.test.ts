@@ -94,7 +94,7 @@ async function openDesk(t: TestContext): Promise<UploadDesk> {
 test('POST /v1/uploads', async (t) => {
   const desk = await openDesk(t);
 
-  await t.test('each type is told from its bytes, keeps its file name, and is answered with when it goes', async () => {
+  await t.test('UPLOAD-1, UPLOAD-2: each type is told from its bytes, keeps its file name, and is answered with when it goes', async () => {
     const pdf = makePdf([['Hello']]);
     const utf16 = Buffer.from('\ufeffHello', 'utf16le');
     for (const [content, name, type] of [
@@ -118,20 +118,23 @@ test('POST /v1/uploads', async (t) => {
     assert.deepEqual([...new Set(desk.noted)], [START + 24 * HOUR_MS]);
   });
 
-  await t.test('a name loses folders, control characters and marks of direction; without one it is named by its type', async () => {
-    for (const [given, kept] of [
-      ['../../etc/passwd', 'passwd'],
-      ['C:\\secret\\notes.txt', 'notes.txt'],
-      ['a\u202etxt.exe', 'atxt.exe'],
-      ['..', 'text.txt'],
-      [' ', 'text.txt'],
-      ['x'.repeat(300), 'x'.repeat(255)],
-    ] as const) {
-      assert.equal((await desk.send('words', given)).json.name, kept, given);
-    }
-  });
+  await t.test(
+    'UPLOAD-4: a name loses folders, control characters and marks of direction; without one it is named by its type',
+    async () => {
+      for (const [given, kept] of [
+        ['../../etc/passwd', 'passwd'],
+        ['C:\\secret\\notes.txt', 'notes.txt'],
+        ['a\u202etxt.exe', 'atxt.exe'],
+        ['..', 'text.txt'],
+        [' ', 'text.txt'],
+        ['x'.repeat(300), 'x'.repeat(255)],
+      ] as const) {
+        assert.equal((await desk.send('words', given)).json.name, kept, given);
+      }
+    },
+  );
 
-  await t.test('another type, or an image that is cut off, is 415 unsupported_media_type', async () => {
+  await t.test('UPLOAD-2: another type, or an image that is cut off, is 415 unsupported_media_type', async () => {
     for (const content of [
       zip('a.txt', 'words'),
       Buffer.from('words\0words'),
@@ -148,7 +151,7 @@ test('POST /v1/uploads', async (t) => {
     }
   });
 
-  await t.test('20 MB are taken, one byte more is 413 payload_too_large, none is 400 invalid_request', async () => {
+  await t.test('UPLOAD-3: 20 MB are taken, one byte more is 413 payload_too_large, none is 400 invalid_request', async () => {
     const largest = Buffer.alloc(UPLOAD_MAX_BYTES, 'a');
     const taken = await desk.send(largest);
     assert.deepEqual([taken.status, taken.json.size], [200, UPLOAD_MAX_BYTES]);
@@ -158,13 +161,13 @@ test('POST /v1/uploads', async (t) => {
     assert.deepEqual([empty.status, empty.code], [400, 'invalid_request']);
   });
 
-  await t.test('without X-Service-Device it is 400 invalid_request, before the file is read', async () => {
+  await t.test('UPLOAD-1, KEY-8: without X-Service-Device it is 400 invalid_request, before the file is read', async () => {
     const { status, code, json } = await desk.sendFrom('');
     assert.deepEqual([status, code], [400, 'invalid_request']);
     assert.match(JSON.stringify(json), /"path":"X-Service-Device"/);
   });
 
-  await t.test('no form, no field `file`: 400 invalid_request', async () => {
+  await t.test('UPLOAD-1: no form, no field `file`: 400 invalid_request', async () => {
     const headers = { 'X-Service-Key': desk.test, 'X-Service-Device': 'e'.repeat(32) };
     const plain = await fetch(`${desk.base}/v1/uploads`, { method: 'POST', headers, body: 'words' });
     const body = new FormData();
@@ -176,7 +179,7 @@ test('POST /v1/uploads', async (t) => {
     }
   });
 
-  await t.test('Limits rule 2: 20 a minute per device, then 429 with Retry-After: 5', async () => {
+  await t.test('LIMIT-4: 20 a minute per device, then 429 with Retry-After: 5', async () => {
     const device = 'a'.repeat(32);
     for (let i = 0; i < 20; i++) assert.equal((await desk.sendFrom(device)).status, 200);
     const refused = await desk.sendFrom(device);
@@ -184,7 +187,7 @@ test('POST /v1/uploads', async (t) => {
     assert.equal((await desk.sendFrom('b'.repeat(32))).status, 200);
   });
 
-  await t.test('Authentication 6: a suspended app is 403 app_suspended', async () => {
+  await t.test('KEY-4: a suspended app is 403 app_suspended', async () => {
     await desk.patch({ suspended: true });
     const { status, code } = await desk.send('words');
     await desk.patch({ suspended: false });
@@ -210,7 +213,7 @@ async function halfSent({ base, test: key, inside }: UploadDesk, device: string)
   return call;
 }
 
-test('POST /v1/uploads: what cannot be served now is 503 uploads_unavailable with Retry-After', async (t) => {
+test('UPLOAD-8: what cannot be served now is 503 uploads_unavailable with Retry-After', async (t) => {
   const desk = await openDesk(t);
   const { layout } = desk.storage;
   const isRefused = async () => {
@@ -218,46 +221,52 @@ test('POST /v1/uploads: what cannot be served now is 503 uploads_unavailable wit
     assert.deepEqual([status, code, headers['retry-after']], [503, 'uploads_unavailable', '5']);
   };
 
-  await t.test('while the service drains', async () => {
+  await t.test('UPLOAD-8: while the service drains', async () => {
     desk.setDraining(true);
     await isRefused();
     desk.setDraining(false);
   });
 
-  await t.test('while the disk has no more room than the rest of it needs: 1 GB, 5 % of a small one, and what databases keep', async () => {
-    for (const room of [
-      { freeBytes: 1.5 * GB, totalBytes: 100 * GB },
-      { freeBytes: 0.99 * GB, totalBytes: 10 * GB },
-    ]) {
-      Object.assign(desk.disk, room);
-      await isRefused();
-      desk.disk.freeBytes += 0.1 * GB;
-      assert.equal((await desk.send('words')).status, 200);
-    }
-    Object.assign(desk.disk, { freeBytes: 50 * GB, totalBytes: 100 * GB });
-  });
+  await t.test(
+    'UPLOAD-8: while the disk has no more room than the rest of it needs: 1 GB, 5 % of a small one, and what databases keep',
+    async () => {
+      for (const room of [
+        { freeBytes: 1.5 * GB, totalBytes: 100 * GB },
+        { freeBytes: 0.99 * GB, totalBytes: 10 * GB },
+      ]) {
+        Object.assign(desk.disk, room);
+        await isRefused();
+        desk.disk.freeBytes += 0.1 * GB;
+        assert.equal((await desk.send('words')).status, 200);
+      }
+      Object.assign(desk.disk, { freeBytes: 50 * GB, totalBytes: 100 * GB });
+    },
+  );
 
-  await t.test('when files cannot be stored', async () => {
+  await t.test('UPLOAD-8: when files cannot be stored', async () => {
     renameSync(layout.uploads, `${layout.uploads}-away`);
     await isRefused();
     renameSync(`${layout.uploads}-away`, layout.uploads);
     assert.equal((await desk.send('words')).status, 200);
   });
 
-  await t.test('while a device has as many under way as a message may attach; a client that leaves gives its place back', async () => {
-    const calls: ClientRequest[] = [];
-    for (let i = 0; i < UPLOADS_AT_ONCE_PER_DEVICE_MAX; i++) calls.push(await halfSent(desk, DEVICE));
-    const refused = await desk.sendFrom(DEVICE);
-    assert.deepEqual([refused.status, refused.code, refused.headers['retry-after']], [503, 'uploads_unavailable', '5']);
-    calls[0]?.destroy();
-    await until(() => desk.inside() < UPLOADS_AT_ONCE_PER_DEVICE_MAX);
-    assert.equal((await desk.sendFrom(DEVICE)).status, 200);
-    for (const call of calls) call.destroy();
-    await until(() => desk.inside() === 0);
-  });
+  await t.test(
+    'UPLOAD-6: while a device has as many under way as a message may attach; a client that leaves gives its place back',
+    async () => {
+      const calls: ClientRequest[] = [];
+      for (let i = 0; i < UPLOADS_AT_ONCE_PER_DEVICE_MAX; i++) calls.push(await halfSent(desk, DEVICE));
+      const refused = await desk.sendFrom(DEVICE);
+      assert.deepEqual([refused.status, refused.code, refused.headers['retry-after']], [503, 'uploads_unavailable', '5']);
+      calls[0]?.destroy();
+      await until(() => desk.inside() < UPLOADS_AT_ONCE_PER_DEVICE_MAX);
+      assert.equal((await desk.sendFrom(DEVICE)).status, 200);
+      for (const call of calls) call.destroy();
+      await until(() => desk.inside() === 0);
+    },
+  );
 });
 
-test('decisions §11.5: slow uploads of one address leave room for others, and go when somebody else waits', async (t) => {
+test('UPLOAD-6: slow uploads of one address leave room for others, and go when somebody else waits', async (t) => {
   const desk = await openDesk(t);
   const device = (n: number) => n.toString(16).padStart(32, 'f');
   const ended: Promise<number>[] = [];
@@ -276,7 +285,7 @@ test('decisions §11.5: slow uploads of one address leave room for others, and g
   for (const call of calls) call.destroy();
 });
 
-test('POST /v1/uploads: a device that keeps more than it may is 429 before its file is read; old files make room', async (t) => {
+test('UPLOAD-7: a device that keeps more than it may is 429 before its file is read; old files make room', async (t) => {
   const desk = await openDesk(t);
   const device = 'a'.repeat(32);
   const ids: string[] = [];
@@ -298,7 +307,7 @@ test('POST /v1/uploads: a device that keeps more than it may is 429 before its f
   assert.equal(desk.files().length, 41);
 });
 
-test('POST /v1/uploads: storage that refuses is 502 upload_failed, and nothing stays', async (t) => {
+test('UPLOAD-8: storage that refuses is 502 upload_failed, and nothing stays', async (t) => {
   const desk = await openDesk(t);
   const { layout } = desk.storage;
   const isRefused = async () => {
@@ -320,7 +329,7 @@ test('POST /v1/uploads: storage that refuses is 502 upload_failed, and nothing s
   assert.deepEqual(desk.files(), [taken.id]);
 });
 
-test('POST /v1/uploads: an upload that nobody uses goes after 24 hours, with its file', async (t) => {
+test('UPLOAD-9: an upload that nobody uses goes after 24 hours, with its file', async (t) => {
   const desk = await openDesk(t);
   const first = await desk.send('words');
   desk.passTime(HOUR_MS);
@@ -337,7 +346,7 @@ test('POST /v1/uploads: an upload that nobody uses goes after 24 hours, with its
   assert.equal(due(), START + 25 * HOUR_MS);
 });
 
-test('POST /v1/uploads: a start sweeps files away that a crash left without a row', async (t) => {
+test('UPLOAD-9: a start sweeps files away that a crash left without a row', async (t) => {
   const desk = await openDesk(t);
   const { storage, organisationId } = desk;
   const kept = await desk.send('words');

@@ -191,24 +191,24 @@ before(async (t) => {
   }
 });
 
-test('who sees what 1: nobody was signed for', async () => {
+test('PERSON-6, PERSON-9: who sees what where nobody was signed for', async () => {
   for (const place of PLACES) for (const user of UNSIGNED) await hold(place, user);
   await check([...READS, ...[...UNSIGNED, 'omitted' as const].map(continuing)]);
 });
 
-test('who sees what 2: a device is bound to a person by name alone', async () => {
+test('PERSON-2, HISTORY-8: who sees what where a device is bound to a person by name alone', async () => {
   for (const place of PLACES) if (place.device === DEVICES[0]) await identify(place, 'ann', false);
   await hold({ app: 0, channel: 'live', device: DEVICES[0] }, 'omitted');
   await hold({ app: 0, channel: 'live', device: DEVICES[0] }, null);
   await check([...READS, ...UNSIGNED.map(continuing), continuing('omitted')]);
 });
 
-test('who sees what 3: both people were signed for, so a name alone is nobody', async () => {
+test('PERSON-3, PERSON-10: who sees what where both people were signed for, so that a name alone is nobody', async () => {
   for (const place of PLACES) if (place.device === DEVICES[1]) for (const user of SIGNED) await hold(place, user);
   await check([...READS, ...[...UNSIGNED, ...SIGNED, 'omitted' as const].map(continuing)]);
 });
 
-test('who sees what 4: devices are bound with a signature, to a person and then to another', async () => {
+test('PERSON-1, PERSON-9: who sees what where devices are bound with a signature, to a person and then to another', async () => {
   for (const place of PLACES) await identify(place, place.device === DEVICES[0] ? 'ann' : 'ben', true);
   await check([...READS, ...reads('ann'), ...SIGNED.map(continuing), continuing(null), continuing('omitted')]);
   const turned: Place = { app: 0, channel: 'live', device: DEVICES[0] };
@@ -224,11 +224,11 @@ test('who sees what 4: devices are bound with a signature, to a person and then 
   await check([...READS, continuing('omitted')]);
 });
 
-test('who sees what 5: who reads a conversation or sent a turn may answer its cards and rate its answers, and nobody else', async () => {
+test('PERSON-17: who reads a conversation or sent a turn may answer its cards and rate its answers, and nobody else', async () => {
   await check([...answers(null), ...answers('ann'), ...answers('ben')]);
 });
 
-test('who sees what 6: what is not there and what is somebody else’s are told in the same bytes', async () => {
+test('KEY-7: what is not there and what is somebody else’s are told in the same bytes', async () => {
   const client = clientOf(PLACES[0] as Place);
   await found(client, 'GET', `/v1/chat/${randomUUID()}`);
   await found(client, 'POST', `/v1/chat/${randomUUID()}/stop`);
