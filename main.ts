@@ -24,7 +24,7 @@ import { Starts } from './watch/starts.ts';
 const STDERR = 2;
 /** What cells ask of each other. */
 const betweenCells = [...cellRoutes, ...arrivalRoutes];
-/** decisions §1: open turns get this long to end. */
+/** Open turns get this long to end (RUN-7). */
 const DRAIN_MS = 30_000;
 /** What is left to write to sockets once every turn has ended. */
 const LAST_BYTES_MS = 2_000;

@@ -1,5 +1,5 @@
 /**
- * What a node tells every other node of the cell (decisions §10), by kind. Nobody relies on receiving it: whoever listens looks the rows up
+ * What a node tells every other node of the cell (CLUSTER-22), by kind. Nobody relies on receiving it: whoever listens looks the rows up
  * from time to time, too.
  */
 import type { Channel } from '../storage/organisations/organisations.ts';

@@ -1,5 +1,5 @@
 /**
- * Turns what the model writes into blocks (decisions §7): plain text into `text` blocks as it comes, component calls
+ * Turns what the model writes into blocks (MODEL-10, MODEL-11): plain text into `text` blocks as it comes, component calls
  * into their blocks once they are whole. Owns indices and block ids of one answer, the one repair a bad body gets, and
  * the fallback after that. Knows nothing of readers, rows or rounds.
  */
@@ -11,7 +11,7 @@ import { clipWhole } from '../protocol/placeholder.ts';
 import type { Detail } from '../protocol/schema/issues.ts';
 import type { ToolCall } from './models/model.ts';
 
-/** catalog.md: a text block holds at most 8,000 characters. UTF-16 units are never fewer than characters. */
+/** A text block holds at most 8,000 characters (MODEL-10). UTF-16 units are never fewer than characters. */
 const TEXT_BLOCK_HARD_CHARS = 8_000;
 /** From here on a text block ends at the next paragraph, so that most splits fall where a reader expects one. */
 const TEXT_BLOCK_SOFT_CHARS = 7_000;
@@ -56,12 +56,12 @@ interface Announced {
   attempt: unknown;
 }
 
-/** Follow-up questions close the page, whenever the model makes them (catalog.md "Rules"). */
+/** Follow-up questions close the page, whenever the model makes them (STREAM-15). */
 const CLOSING_BLOCK = 'quick_replies';
 
 const NOT_SHOWN = 'This part of the answer could not be shown.';
 
-/** Body of a text block, by the component's own schema (decisions §11.8): without HTML, and with no links but http(s). */
+/** Body of a text block, by the component's own schema (BLOCK-12): without HTML, and with no links but http(s). */
 function textBody(md: string): Block['body'] {
   const made = validateBody('text', { md });
   return made.ok ? made.body : { md: NOT_SHOWN };

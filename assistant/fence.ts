@@ -1,6 +1,6 @@
 /**
  * Owns the fence: the block in which untrusted text (knowledge, tool results, traits, app state) reaches a model,
- * labelled as data (decisions §7). A fence makes clear where data ends; it is not a filter of what the data says.
+ * labelled as data (MODEL-7). A fence makes clear where data ends; it is not a filter of what the data says.
  */
 import { createHmac, randomBytes } from 'node:crypto';
 
@@ -28,7 +28,7 @@ function markOf(label: string, text: string): string {
 /**
  * `text` as a block that it cannot close: the closing line carries a mark that does not occur in the text.
  * `label` says what the data is ("knowledge 1", "result of find_orders"), in words of ours: titles and names of files are data and stand
- * inside (decisions §11.8). Characters outside letters, digits, space and `_.:/-` are left out of it all the same.
+ * inside (MODEL-7). Characters outside letters, digits, space and `_.:/-` are left out of it all the same.
  */
 export function fence(label: string, text: string): string {
   const safe = label

@@ -1,5 +1,5 @@
 /**
- * The mark with which a model begins an answer that says nothing (decisions §11.9): what it means in any language. People never see it,
+ * The mark with which a model begins an answer that says nothing (MODEL-12): what it means in any language. People never see it,
  * and no row has it.
  */
 

@@ -1,4 +1,4 @@
-/** How a passage of the app's knowledge is put before a model (decisions §7, §11.8): all of its author's words are data. */
+/** How a passage of the app's knowledge is put before a model (MODEL-7): all of its author's words are data. */
 import { fence } from './fence.ts';
 import type { Passage } from './models/model.ts';
 

@@ -1,4 +1,4 @@
-/** Owns what a round costs: the price table of known models, its extension by MODEL_PRICES, and the sum (decisions §1, §7). */
+/** Owns what a round costs: the price table of known models, its extension by MODEL_PRICES, and the sum (MODEL-21). */
 import * as v from 'valibot';
 
 /** US dollars per million tokens, which is the same number as micro-dollars per token. */

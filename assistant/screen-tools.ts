@@ -1,6 +1,6 @@
 /**
  * How the screens of a turn's manifest, and the kinds of buttons that its client runs, stand in the definitions of components
- * (decisions §11.1): what a model is not offered it does not try, and what it is offered it knows by name.
+ * (MODEL-3): what a model is not offered it does not try, and what it is offered it knows by name.
  */
 import type { JsonSchema } from '../protocol/catalog/component.ts';
 import { ACTION_KINDS } from '../protocol/catalog/shapes.ts';

@@ -19,12 +19,17 @@ export interface ListedMachine {
 }
 
 export const MACHINES: readonly ListedMachine[] = [
-  { name: 'chat-turn', title: 'Chat turn', source: 'service.md "Chat turn", decisions §7', machine: chatTurn },
-  { name: 'invocation', title: 'Action call', source: 'service.md "Invocation confirmation", decisions §8', machine: invocation },
-  { name: 'setup-session', title: 'Setup session', source: 'service.md "Setup session", "Authentication"', machine: setupSession },
-  { name: 'step-panel', title: 'Step panel', source: 'service.md "Steps", "Step rules", decisions §3', machine: stepPanel },
-  { name: 'knowledge-source', title: 'Knowledge source', source: 'service.md "Knowledge item", decisions §3', machine: knowledgeSource },
-  { name: 'pairing', title: 'Pairing', source: 'service.md "POST /v1/pairings/claim", decisions §4', machine: pairing },
-  { name: 'organisation-move', title: 'Move of an organisation', source: 'decisions §10', machine: organisationMove },
-  { name: 'app-lifecycle', title: 'App', source: 'service.md "Other states", decisions §2', machine: appLifecycle },
+  { name: 'chat-turn', title: 'Chat turn', source: 'docs/specification/chat.md: CHAT-17', machine: chatTurn },
+  { name: 'invocation', title: 'Action call', source: 'docs/specification/actions.md: CONFIRM-18', machine: invocation },
+  { name: 'setup-session', title: 'Setup session', source: 'docs/specification/setup.md: SETUP-3', machine: setupSession },
+  { name: 'step-panel', title: 'Step panel', source: 'docs/specification/setup.md: STEP-3', machine: stepPanel },
+  { name: 'knowledge-source', title: 'Knowledge source', source: 'docs/specification/knowledge.md: KNOWLEDGE-3', machine: knowledgeSource },
+  { name: 'pairing', title: 'Pairing', source: 'docs/specification/pairing.md: PAIRING-7', machine: pairing },
+  {
+    name: 'organisation-move',
+    title: 'Move of an organisation',
+    source: 'docs/specification/cluster.md: CELL-11',
+    machine: organisationMove,
+  },
+  { name: 'app-lifecycle', title: 'App', source: 'docs/specification/configuration.md: LIVE-4', machine: appLifecycle },
 ];

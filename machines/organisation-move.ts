@@ -1,5 +1,5 @@
 /**
- * An organisation on its way from this cell to another one (decisions §10). Owns in which order a move goes, and until when it can
+ * An organisation on its way from this cell to another one (CELL-11, CELL-12). Owns in which order a move goes, and until when it can
  * be given up. It does not own how a step is done; each is done again after a crash, because the row says the last one that is.
  *
  * | state \ event | move.resumed | source.sealed | copy.verified | target.adopted | map.switched | target.unsealed | source.emptied | move.aborted |

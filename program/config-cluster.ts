@@ -1,4 +1,4 @@
-/** What of the environment makes processes into nodes, and nodes into cells (decisions §10). */
+/** What of the environment makes processes into nodes, and nodes into cells (RUN-3). */
 import * as v from 'valibot';
 import { ConfigError, flag, httpUrl, name } from './config-values.ts';
 

@@ -1,4 +1,4 @@
-/** Environment → one frozen, validated Config (decisions §1). Nothing else reads `process.env`. */
+/** Environment → one frozen, validated Config (RUN-2). Nothing else reads `process.env`. */
 import * as v from 'valibot';
 import { type PriceTable, pricesSchema } from '../assistant/prices.ts';
 import { type ProxyTrust, proxyTrust } from '../gateway/http/client-address.ts';

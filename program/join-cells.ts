@@ -1,4 +1,4 @@
-/** Composition: makes the nodes of a data directory one cell among others, when CELL_ID names it (decisions §10). */
+/** Composition: makes the nodes of a data directory one cell among others, when CELL_ID names it (CELL-1). */
 import { setTimeout as pause } from 'node:timers/promises';
 import type { Logger } from 'pino';
 import { Arrivals } from '../actors/cells/arrival.ts';

@@ -1,4 +1,4 @@
-/** Composition: joins this process to the nodes of its cell, when REDIS_URL says that there may be some (decisions §10). */
+/** Composition: joins this process to the nodes of its cell, when REDIS_URL says that there may be some (CLUSTER-1). */
 import type { Logger } from 'pino';
 import { type CountingBus, createBus } from '../actors/cluster/bus/bus.ts';
 import { openRedis, type RedisConnection } from '../actors/cluster/bus/redis-connection.ts';

@@ -66,7 +66,7 @@ export interface StorageOptions {
   readonly masterKey: string | undefined;
   /** Searches by meaning will be asked for. */
   readonly vectors?: boolean;
-  /** Other processes write to the directory too (decisions §10). */
+  /** Other processes write to the directory too (CLUSTER-1). */
   readonly shared?: boolean;
   /** Read connections kept open; 512 unless told. */
   readonly openOrganisationsMax?: number;

@@ -1,5 +1,5 @@
 /**
- * Which devices opened their app with a live key (service.md "Limits" rule 7). A row a day for each device is all that is
+ * Which devices opened their app with a live key (LIMIT-33, LIMIT-34). A row a day for each device is all that is
  * kept, so most requests find theirs noted already: a look into memory. Rows are written in batches, off the requests' path;
  * what a crash takes is noted again with the device's next request.
  */

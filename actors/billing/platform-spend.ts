@@ -1,5 +1,5 @@
 /**
- * The platform-wide daily ceiling behind all other caps (service.md "Limits" rule 9): what all organisations spent today
+ * The platform-wide daily ceiling behind all other caps (LIMIT-19): what all organisations spent today
  * (UTC), live and sandbox. Rows are the truth; this is their sum, taken at the start and carried on with every committed
  * charge, so that asking costs nothing. Exact within one process; nodes of a cell tell each other their charges, and add the
  * rows up again every minute, for what was lost on the way. Turns under way may go over it by what they cost.

@@ -1,5 +1,5 @@
 /**
- * Automatic top-up (service.md "Limits" rule 6): once credit is below 10 USD, the chosen amount is charged to the registered
+ * Automatic top-up (LIMIT-29 to LIMIT-32): once credit is below 10 USD, the chosen amount is charged to the registered
  * card. One top-up at a time is pending; it is tried until it is known what became of it, always under the same id, which is
  * the card processor's idempotency key. So a retry, a second process or a crash between charge and commit charges once.
  */

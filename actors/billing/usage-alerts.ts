@@ -1,5 +1,5 @@
 /**
- * Mails at 80 % and 100 % of a month's credit, once a month each to each member (service.md "Limits" rule 6). Rows say who
+ * Mails at 80 % and 100 % of a month's credit, once a month each to each member (LIMIT-26). Rows say who
  * is owed which mail and who has it, so that nothing is sent twice: not by two at once, not after a crash.
  *
  * A mail is claimed (`sending`) before it is handed to the server and settled after. What broke off in between stays
@@ -40,7 +40,7 @@ function backOffMs(attempts: number): number {
 
 /**
  * Whether `threshold` percent of the month's credit are used. The month's credit is what was spent in it and what is left:
- * plan and purchases, less what earlier months owe. Used is also what attempts cost that drew no credit (decisions §11.7).
+ * plan and purchases, less what earlier months owe. Used is also what attempts cost that drew no credit (LIMIT-17).
  */
 export function isReached(threshold: UsageMailThreshold, credit: CreditState): boolean {
   return (credit.spentMicroUsd + credit.failedMicroUsd) * 100 >= threshold * (credit.spentMicroUsd + creditLeft(credit));

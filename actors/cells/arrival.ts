@@ -1,5 +1,5 @@
 /**
- * Organisations that come to this cell (decisions §10): lets a move begin, keeps what it sends, puts it in place under its seal,
+ * Organisations that come to this cell (CELL-13): lets a move begin, keeps what it sends, puts it in place under its seal,
  * and takes the seal off when the cell that it came from says that the map names this one. Owns none of these decisions: it
  * does what that cell asks, and refuses what does not fit the rows.
  *

@@ -1,5 +1,5 @@
 /**
- * HTTP calls from cell to cell (decisions §10): the one place that knows how a cell is reached and how it proves to another
+ * HTTP calls from cell to cell (CELL-7): the one place that knows how a cell is reached and how it proves to another
  * that it is one. All cells have the master key, and the token comes from it; nobody else can make it.
  */
 import http from 'node:http';

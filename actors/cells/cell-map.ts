@@ -1,5 +1,5 @@
 /**
- * The map of cells and placements in Redis, and its copy in the control file (decisions §10). Every cell says there how it is
+ * The map of cells and placements in Redis, and its copy in the control file (CELL-6). Every cell says there how it is
  * reached and which organisations live on it, and takes over what is newer than its own copy. Redis may lose all of it: the cells
  * write it again. While Redis is away the copies are used. Values are sealed: who reads or writes Redis learns and forges nothing.
  */

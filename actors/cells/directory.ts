@@ -1,5 +1,5 @@
 /**
- * Where organisations live, and whose the names are that requests call them by (decisions §10). What this cell knows lies in its
+ * Where organisations live, and whose the names are that requests call them by (CELL-1). What this cell knows lies in its
  * control file: rows of its own, placements, and names of organisations elsewhere. A name that it does not know is asked of every
  * other cell at once; what they answer is kept.
  *

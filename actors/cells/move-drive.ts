@@ -1,5 +1,5 @@
 /**
- * Drives one move from step to step, on one node of the cell that the organisation leaves (decisions §10).
+ * Drives one move from step to step, on one node of the cell that the organisation leaves (CELL-11).
  *
  * Invariants: a step is committed before the next is begun, on the row as it was: of two drivers of one move only one gets on.
  * Before the map is switched a move that cannot get on is given up; after that it is tried until it can.

@@ -1,5 +1,5 @@
 /**
- * How each step of a move is done on the cell that an organisation leaves (decisions §10). Each may be done again, after a crash or
+ * How each step of a move is done on the cell that an organisation leaves (CELL-11). Each may be done again, after a crash or
  * beside another node that does the same; what only one may do is a compare-and-set on the move's row.
  */
 import { setTimeout as pause } from 'node:timers/promises';

@@ -1,5 +1,5 @@
 /**
- * Organisations that leave this cell (decisions §10): begins and aborts moves, and knows which of them this node drives. The rows
+ * Organisations that leave this cell (CELL-11, CELL-12): begins and aborts moves, and knows which of them this node drives. The rows
  * say how far a move is; a node that finds one which nobody drives takes it up, so a move goes on after any crash.
  */
 import { randomBytes } from 'node:crypto';

@@ -1,5 +1,5 @@
 /**
- * The side of a move that sends: what the other cell is asked and told, and files in pieces (decisions §10). Everything may be sent
+ * The side of a move that sends: what the other cell is asked and told, and files in pieces (CELL-8). Everything may be sent
  * again: the other cell keeps what it has.
  */
 import { open } from 'node:fs/promises';

@@ -1,4 +1,4 @@
-/** How what a person attached is put into their message for a model (decisions §7: attachments are data). */
+/** How what a person attached is put into their message for a model (MODEL-8). */
 import { isImage } from '../../protocol/runtime/uploads.ts';
 import { fence } from '../fence.ts';
 

@@ -1,4 +1,4 @@
-/** What an uploaded file is, told from its bytes and never from its name (service.md "POST /v1/uploads"): a type that a model can read, and whole. */
+/** What an uploaded file is, told from its bytes and never from its name (UPLOAD-2): a type that a model can read, and whole. */
 import { isUtf8 } from 'node:buffer';
 import { setImmediate } from 'node:timers/promises';
 import { Refusal } from '../../protocol/errors.ts';

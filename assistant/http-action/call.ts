@@ -1,5 +1,5 @@
 /**
- * Sends the request of an HTTP action and says what became of it (decisions §8). Owns the connection: guarded where it
+ * Sends the request of an HTTP action and says what became of it (CALL-4). Owns the connection: guarded where it
  * connects, opened for one call, no redirects, bounded in time and size.
  *
  * Invariant: a call opens one connection and writes one request on it, whatever the endpoint does; nothing is sent again.
@@ -115,7 +115,7 @@ async function exchange(guard: AddressGuard, request: ActionRequest, maxBytes: n
   }
 }
 
-/** A caller for a whole process. `guard` says which addresses are connected to, and where http is fine (decisions §1). */
+/** A caller for a whole process. `guard` says which addresses are connected to, and where http is fine (CALL-5). */
 export function createHttpActionCaller({ guard }: { readonly guard: AddressGuard }): HttpActionCaller {
   const calls = new Map<AbortController, Promise<CallOutcome>>();
   let closed = false;

@@ -1,6 +1,6 @@
 /**
- * Makes the request of one call of an HTTP action: address, headers, body and the credentials in their places (service.md
- * "HTTP action", "POST /actions rules" 2 and 3). Pure; credentials come from the caller and show in the request only.
+ * Makes the request of one call of an HTTP action: address, headers, body and the credentials in their places (CALL-2,
+ * CALL-3). Pure; credentials come from the caller and show in the request only.
  */
 import { type ActionDefinition, tokenPlace } from '../../protocol/setup/action-rules.ts';
 import { renderBody, renderUrl, sendableParams, Unsendable } from './template.ts';

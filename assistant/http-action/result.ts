@@ -1,5 +1,5 @@
 /**
- * What the model sees of an endpoint's answer (service.md "HTTP action": result_path, result_fields, result_limit). Pure.
+ * What the model sees of an endpoint's answer (CALL-8). Pure.
  * A credential that an endpoint sends back is not shown.
  */
 import secureJson from 'secure-json-parse';

@@ -1,5 +1,5 @@
 /**
- * Puts parameters into the templates of an HTTP action (service.md "HTTP action"). Owns the one rule that matters: a value
+ * Puts parameters into the templates of an HTTP action (CALL-1). Owns the one rule that matters: a value
  * stays where its marker stands. In the path it is a part of one segment, in the query a part of one name or value, in
  * the body a part of one string or one JSON value.
  *

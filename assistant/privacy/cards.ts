@@ -1,5 +1,5 @@
 /**
- * Card numbers in text (decisions §9, §11.6). An issuer's prefix and length and Luhn's digit decide; separators may be any, and mixed.
+ * Card numbers in text (PRIVACY-2). An issuer's prefix and length and Luhn's digit decide; separators may be any, and mixed.
  * In the usual groups a card is found among other numbers, too; in groups of somebody's own only where nothing else stands beside it,
  * so that prices, dates and lists of numbers stay what they are.
  */

@@ -1,5 +1,5 @@
 /**
- * Personal data in a text (decisions §9): e-mail addresses, phone numbers, card numbers, IBANs, and whatever looks like a
+ * Personal data in a text (PRIVACY-1): e-mail addresses, phone numbers, card numbers, IBANs, and whatever looks like a
  * placeholder already.
  *
  * Nearly every text holds nothing: one look decides that. What was found is hidden from the searches that follow, the surest

@@ -1,4 +1,4 @@
-/** IBANs in text (decisions §9, §11.6): a country, its length, and the remainder of 97 decide; how they are grouped does not. */
+/** IBANs in text (PRIVACY-2): a country, its length, and the remainder of 97 decide; how they are grouped does not. */
 import { countrySpecs, ValidationErrorsIBAN, validateIBAN } from 'ibantools';
 import type { Finding } from './finding.ts';
 import { GAP } from './plain-form.ts';

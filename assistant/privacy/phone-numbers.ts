@@ -1,5 +1,5 @@
 /**
- * Phone numbers in text (decisions §9). A number that says so itself (a plus, a trunk zero in groups, an area code in
+ * Phone numbers in text (PRIVACY-3). A number that says so itself (a plus, a trunk zero in groups, an area code in
  * brackets) is taken by its shape; any other has to be a valid one of the person's country, written as people there write it.
  * Numbers of orders, dates, prices, coordinates, addresses of machines and parts of identifiers are none.
  */

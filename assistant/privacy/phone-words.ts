@@ -1,4 +1,4 @@
-/** What the words beside a number say that it is: a telephone, a price, or the number of something (decisions §11.6). */
+/** What the words beside a number say that it is: a telephone, a price, or the number of something (PRIVACY-3). */
 
 /** A word that says what a number is stands right beside it. */
 export const CONTEXT_CHARS = 40;

@@ -1,5 +1,5 @@
 /**
- * Keeps placeholders whole in text that comes in pieces (decisions §9): a model may split `⟦email_1⟧` anywhere, and what has
+ * Keeps placeholders whole in text that comes in pieces (PRIVACY-9): a model may split `⟦email_1⟧` anywhere, and what has
  * been said cannot be restored any more. And decides which of them stand within an address: those leave it as `⟦email⟧`, which is
  * never restored, because a client fetches a picture's address without anybody's click.
  *

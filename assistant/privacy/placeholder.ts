@@ -1,5 +1,5 @@
 /**
- * The words that stand where personal data was (decisions §9): `⟦email_1⟧`, numbered per conversation and kind from 1.
+ * The words that stand where personal data was (PRIVACY-1): `⟦email_1⟧`, numbered per conversation and kind from 1.
  *
  * `text` stands for what only looks like a placeholder: who writes `⟦email_1⟧` is shown `⟦email_1⟧` again, and never somebody's
  * address. A value that is not kept becomes `⟦email⟧`, without a number: nobody is ever shown it again.

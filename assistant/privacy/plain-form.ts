@@ -22,5 +22,5 @@ export function plainForm(text: string): string {
   return text.replace(OTHER, plain);
 }
 
-/** What may stand between two characters of one number, in plain form (decisions §11.6). Bounded: a search stays linear. */
+/** What may stand between two characters of one number, in plain form (PRIVACY-2). Bounded: a search stays linear. */
 export const GAP = ' {0,3}[-._/\\n]? {0,3}';

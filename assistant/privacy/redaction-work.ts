@@ -1,5 +1,5 @@
 /**
- * How much searching for personal data one value of a request may cause (decisions §9): its body, the text of a file, a result.
+ * How much searching for personal data one value of a request may cause (PRIVACY-6): its body, the text of a file, a result.
  * The search is linear, yet whoever sends thousands of numbers makes it long, and it runs on the event loop. What comes after the
  * work is spent is hidden more coarsely.
  */

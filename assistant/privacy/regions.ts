@@ -1,4 +1,4 @@
-/** Whose way of writing telephone numbers is known of a conversation (decisions §11.6): countries of locales and of languages. */
+/** Whose way of writing telephone numbers is known of a conversation (PRIVACY-3): countries of locales and of languages. */
 
 /** Locales that apps are translated to; each entry is a few bytes. */
 const LOCALES_KEPT = 256;

@@ -1,5 +1,5 @@
 /**
- * Blocks with no placeholder left inside an address (decisions §9): wherever values come back in place of placeholders later, in the
+ * Blocks with no placeholder left inside an address (PRIVACY-11): wherever values come back in place of placeholders later, in the
  * stream, in a replay or in the history, none of them gets into what a client fetches or opens.
  */
 import type { Block } from '../../protocol/catalog/block.ts';

@@ -1,4 +1,4 @@
-/** What a request calls its organisation by: its key, its setup token or code, or what its console path names (decisions §10). */
+/** What a request calls its organisation by: its key, its setup token or code, or what its console path names (CELL-1). */
 import type { Name } from '../../actors/cells/directory.ts';
 import { EARLIER_KEY_PREFIX, KEY_PREFIX, runtimeHeader } from '../../protocol/headers.ts';
 import { isId } from '../../protocol/ids.ts';

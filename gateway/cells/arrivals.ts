@@ -1,5 +1,5 @@
 /**
- * What a cell tells the one that an organisation moves to: `/cell/v1/arrivals/…` (decisions §10), all of which may be said again;
+ * What a cell tells the one that an organisation moves to: `/cell/v1/arrivals/…` (CELL-13), all of which may be said again;
  * and how far a move is, for any other cell.
  */
 import * as v from 'valibot';

@@ -1,5 +1,5 @@
 /**
- * Which cell answers a request (decisions §10): this one, or the one that its organisation lives on, which it is then passed on to.
+ * Which cell answers a request (CELL-1): this one, or the one that its organisation lives on, which it is then passed on to.
  * A request that another cell passed on is answered here or not at all, so none goes round in a circle.
  */
 import { CellUnreachable } from '../../actors/cells/cell-client.ts';

@@ -1,4 +1,4 @@
-/** Whose a name is, as far as this cell's own rows say: a key, a token, a code or an id (decisions §10). */
+/** Whose a name is, as far as this cell's own rows say: a key, a token, a code or an id (CELL-1). */
 import type { Name } from '../../actors/cells/directory.ts';
 import { readConversationHead } from '../../storage/conversations/transcripts.ts';
 import { cellOf, isOrganisationKnown } from '../../storage/moving/placements.ts';

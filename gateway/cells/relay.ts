@@ -1,5 +1,5 @@
 /**
- * Passes a request on to the cell that has its organisation, and that cell's answer back, byte by byte (decisions §10). Nothing is
+ * Passes a request on to the cell that has its organisation, and that cell's answer back, byte by byte (CELL-2). Nothing is
  * collected: each side is read as fast as the other one takes. A client that leaves ends the request; an answer that breaks off
  * breaks off for the client too. Whether the request may pass is the other cell's to say, with its own rules.
  */

@@ -1,4 +1,4 @@
-/** What cells ask of each other: `/cell/v1/…` (decisions §10). */
+/** What cells ask of each other: `/cell/v1/…` (CELL-5). */
 import { openName } from '../../actors/cells/directory.ts';
 import { Refusal } from '../../protocol/errors.ts';
 import { defineRoute, json, type Route } from '../route.ts';

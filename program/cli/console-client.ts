@@ -1,4 +1,4 @@
-/** Speaks to a running node over the console interface, as the operator (decisions §2). */
+/** Speaks to a running node over the console interface, as the operator (RUN-27). */
 
 import { readFileSync } from 'node:fs';
 import * as v from 'valibot';

@@ -1,4 +1,4 @@
-/** Command: moves an organisation to another cell, and follows the move to its end (decisions §10). */
+/** Command: moves an organisation to another cell, and follows the move to its end (RUN-28). */
 import * as v from 'valibot';
 import type { Call, Command } from './command.ts';
 import { type ConsoleClient, Unreachable } from './console-client.ts';

@@ -1,5 +1,5 @@
 /**
- * Looks after the processes of `WORKERS=n` (decisions §1, §10): starts them one after the other, starts again what crashed or stands still,
+ * Looks after the processes of `WORKERS=n` (RUN-19 to RUN-24): starts them one after the other, starts again what crashed or stands still,
  * forwards signals, restarts them in turn on SIGHUP, and passes on what they print, line by line. Serves nothing itself and
  * opens no data: when it is killed, its workers notice the closed channel and drain.
  */

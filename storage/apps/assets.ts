@@ -1,4 +1,4 @@
-/** Uploaded logos of an app, kept in its organisation's file, and their place in the appearance draft (service.md "POST /logo rules"). */
+/** Uploaded logos of an app, kept in its organisation's file, and their place in the appearance draft (LOGO-9, LOGO-10). */
 import * as v from 'valibot';
 import { Refusal } from '../../protocol/errors.ts';
 import { type AppearanceDraft, appearanceBody } from '../../protocol/setup/appearance.ts';

@@ -165,7 +165,7 @@ function serve(db: Connection, app: DraftedApp, channel: Channel): Served {
 }
 
 /**
- * What GET /v1/apps/config answers from (service.md "Published configuration"): the published version for the live
+ * What GET /v1/apps/config answers from (CONFIG-1): the published version for the live
  * channel, the drafts for the sandbox. A stored row that is no longer valid is served as {}.
  */
 export function readPublishedConfig(db: Connection, app: DraftedApp, channel: Channel): PublishedConfig {

@@ -1,5 +1,5 @@
 /**
- * An app going live, in one transaction with what it brings along (decisions §11 "Going live"): drafts of an app that never
+ * An app going live, in one transaction with what it brings along (LIVE-2): drafts of an app that never
  * published anything become version 1, because they are what smoke has tested, and the panel of its latest session says so.
  */
 

@@ -1,5 +1,5 @@
 /**
- * HTTP actions of an app (service.md "HTTP action", "Other states").
+ * HTTP actions of an app (SERVERACTION-1).
  *
  * Invariant: an action that declares `needs_key` is switched on exactly while its host has a shared key (see
  * shared-keys.ts); nothing stores that twice.

@@ -1,5 +1,5 @@
 /**
- * The manifests that an app's builds registered: immutable documents keyed by (app, hash) (service.md "Action manifest").
+ * The manifests that an app's builds registered: immutable documents keyed by (app, hash) (MANIFEST-4, MANIFEST-5).
  * Owns the tables `manifests` and `manifest_uses`, and the moment of an app's first handshake.
  *
  * The key that registers manifests is public. So one that a stranger may have posted (when the app is live and has others) is the
@@ -157,7 +157,7 @@ function evict(db: Connection, appId: string, nowMs: number): void {
   ).run({ appId, kept: UNUSED_MANIFESTS_MAX });
 }
 
-/** The first request with a handshake, chat or manifest: the app has called in (decisions §11.10). False: it had before. */
+/** The first request with a handshake, chat or manifest: the app has called in (LIVE-8). False: it had before. */
 function noteHandshake(db: Connection, { appId, nowMs }: { appId: string; nowMs: number }): boolean {
   const { changes } = db
     .statement('UPDATE apps SET handshake_at_ms = :nowMs, revision = revision + 1 WHERE id = :appId AND handshake_at_ms IS NULL')

@@ -1,5 +1,5 @@
 /**
- * Screens that were declared for an app (service.md "Screen declaration", POST /screens). A declared screen is a plan
+ * Screens that were declared for an app (SCREEN-1, SCREEN-2). A declared screen is a plan
  * until a build's manifest names it: whether one does is read from the manifests, never stored with the screen.
  */
 import canonicalize from 'canonicalize';

@@ -1,5 +1,5 @@
 /**
- * The shared keys that a person entered for the hosts of HTTP actions (service.md "HTTP action", `needs_key`).
+ * The shared keys that a person entered for the hosts of HTTP actions (SERVERACTION-10).
  *
  * Invariants: a key belongs to the host (name and port) it was entered for and never follows an action to another one:
  * who may rewrite an address must not be able to send a key there. A key is stored sealed and leaves only through

@@ -1,4 +1,4 @@
-/** Credit that an organisation bought (service.md "Limits" rule 4): one row a purchase, never changed afterwards. */
+/** Credit that an organisation bought (LIMIT-22): one row a purchase, never changed afterwards. */
 import { CREDIT_VALID_MONTHS } from '../../protocol/limits.ts';
 import type { Connection } from '../sqlite/connection.ts';
 

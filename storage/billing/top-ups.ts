@@ -1,5 +1,5 @@
 /**
- * Automatic top-ups (service.md "Limits" rule 6): one row for each, pending until the card was charged or was not. Credit
+ * Automatic top-ups (LIMIT-30): one row for each, pending until the card was charged or was not. Credit
  * is added in the transaction that settles the row, so one top-up is one purchase.
  */
 import type { Connection, Row } from '../sqlite/connection.ts';

@@ -5,7 +5,7 @@ import type { Connection } from '../sqlite/connection.ts';
 
 const DAY_MS = 24 * 60 * 60 * 1000;
 
-/** What the app's settings allow (service.md "Limits", the five caps). */
+/** What the app's settings allow (LIMIT-11, LIMIT-13, LIMIT-18). */
 export interface Admission {
   readonly messagesPerDay: number;
   /** Null: the operator set none. */
@@ -14,7 +14,7 @@ export interface Admission {
   readonly sender: Sender | null;
 }
 
-/** An address, and how many turns that nobody signed for it may send a day (decisions §11.5). */
+/** An address, and how many turns that nobody signed for it may send a day (LIMIT-7). */
 export interface Sender {
   /** A keyed digest: who used the service is not to be read from the file. */
   readonly address: string;
@@ -26,7 +26,7 @@ export interface Charge {
   readonly inputTokens: number;
   readonly outputTokens: number;
   readonly costMicroUsd: number;
-  /** The turn ended well, so that it draws credit. What did not counts for the day's budget and ceiling all the same (decisions §11.7). */
+  /** The turn ended well, so that it draws credit. What did not counts for the day's budget and ceiling all the same (LIMIT-17). */
   readonly billed: boolean;
 }
 

@@ -1,5 +1,5 @@
 /**
- * Mails about an organisation's usage (service.md "Limits" rule 6): one row for each member, threshold and month, so that
+ * Mails about an organisation's usage (LIMIT-26, LIMIT-27): one row for each member, threshold and month, so that
  * each is written once. A row that is `sending` was handed over, or a crash came between: it is never sent again.
  */
 import type { USAGE_MAIL_THRESHOLDS } from '../../protocol/limits.ts';

@@ -1,5 +1,5 @@
 /**
- * What an organisation spent and has left (service.md "Limits" rules 4, 5 and 7). Nothing is settled in rows: credit
+ * What an organisation spent and has left (LIMIT-21 to LIMIT-25, LIMIT-33). Nothing is settled in rows: credit
  * is worked out from purchases and from the daily sums, month by month, so that it cannot disagree with the ledger.
  * Reads only: purchases are written by credit-purchases.ts, the daily sums by usage-ledger.ts; usage by app is read in app-usage.ts.
  */
@@ -213,8 +213,8 @@ export function isCreditExhausted(control: Connection, db: Connection, organisat
 }
 
 /**
- * Devices that opened the app with a live key in the last 90 days, once per person when identified (service.md "Limits"
- * rule 7). A device counts as its person's when it is bound to one, or when that person talked on it in this time.
+ * Devices that opened the app with a live key in the last 90 days, once per person when identified (LIMIT-33). A device
+ * counts as its person's when it is bound to one, or when that person talked on it in this time.
  */
 export function countUsers(db: Connection, nowMs: number): number {
   const row = db

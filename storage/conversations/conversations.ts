@@ -193,7 +193,7 @@ export function insertBlocks(db: Connection, conversationId: string, messageId: 
   }
 }
 
-/** A block that shows the same thing anew is the one to answer from now on (catalog.md "Pick"). */
+/** A block that shows the same thing anew is the one to answer from now on (BLOCK-19). */
 function supersede(
   db: Connection,
   conversationId: string,

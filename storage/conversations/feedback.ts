@@ -1,4 +1,4 @@
-/** Thumbs up and down under an answer: one row per (message, device) (service.md "Feedback"). */
+/** Thumbs up and down under an answer: one row per (message, device) (FEEDBACK-1). */
 
 import type { Channel } from '../organisations/organisations.ts';
 import type { Connection, Row } from '../sqlite/connection.ts';

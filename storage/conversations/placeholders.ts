@@ -1,5 +1,5 @@
 /**
- * Rows of personal data that placeholders stand for (decisions §9): kind, number, a keyed digest and the sealed value.
+ * Rows of personal data that placeholders stand for (PRIVACY-7, PRIVACY-8): kind, number, a keyed digest and the sealed value.
  *
  * Invariants: a value of a conversation has one number (its digest is unique), numbers of a kind go up from 1 and are never
  * given twice, and `conversations.placeholders` counts the rows. Values are sealed before they come here: the writer thread

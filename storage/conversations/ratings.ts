@@ -1,4 +1,4 @@
-/** Answers of `rating` blocks: one row per block, written together with the block's Pick (decisions §4). */
+/** Answers of `rating` blocks: one row per block, written together with the block's Pick (FEEDBACK-4). */
 
 import type { Channel } from '../organisations/organisations.ts';
 import type { Connection, Row } from '../sqlite/connection.ts';

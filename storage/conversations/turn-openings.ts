@@ -1,4 +1,4 @@
-/** Opening a turn (service.md "POST /v1/chat" rule 1): once per (app, turn_id), all of it or nothing. */
+/** Opening a turn (CHAT-9): once per (app, turn_id), all of it or nothing. */
 import type { TurnState } from '../../protocol/runtime/states.ts';
 import { noteManifestUse } from '../apps/manifests.ts';
 import { type Admission, type Cap, countTurn, passCaps } from '../billing/usage-ledger.ts';
@@ -42,7 +42,7 @@ export interface OpenTurnInput {
   /** JSON array of journal entries, written at seq 0. */
   readonly journal: string;
   readonly ended: boolean;
-  /** Null for continuations: they are exempt (service.md "Limits" rule 3). */
+  /** Null for continuations: they are exempt (LIMIT-12). */
   readonly admission: Admission | null;
   readonly picks: readonly PickChange[];
   readonly invocationChanges: readonly InvocationChange[];

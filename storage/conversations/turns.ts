@@ -60,7 +60,7 @@ function readTurnRow(row: Row): TurnRow {
   };
 }
 
-/** The turn a client's key names within its app; keys are app-scoped (service.md "POST /v1/chat" rule 1). */
+/** The turn a client's key names within its app; keys are app-scoped (CHAT-9). */
 export function readTurn(db: Connection, appId: string, turnId: string): TurnRow | undefined {
   const row = db.statement('SELECT * FROM turns WHERE app_id = :appId AND turn_id = :turnId').get({ appId, turnId });
   return row === undefined ? undefined : readTurnRow(row);

@@ -32,7 +32,7 @@ function requireId(prefix: keyof typeof KINDS, id: string): void {
   if (!isId(prefix, id)) throw new Error(`not an ${KINDS[prefix]} id: ${JSON.stringify(id.slice(0, 64))}`);
 }
 
-/** The layout below `dir` (`DATA_DIR`, decisions §1); touches no disk. All paths are absolute. */
+/** The layout below `dir` (`DATA_DIR`, STORE-8); touches no disk. All paths are absolute. */
 export function dataLayout(dir: string): DataLayout {
   const root = resolve(dir);
   const organisations = join(root, 'organisations');

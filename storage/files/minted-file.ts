@@ -1,4 +1,4 @@
-/** Secrets that the first start mints into a file of the data directory (decisions §1), also when several starts race for it. */
+/** Secrets that the first start mints into a file of the data directory (CLUSTER-2), also when several starts race for it. */
 import { randomBytes } from 'node:crypto';
 import { closeSync, fsyncSync, linkSync, openSync, readFileSync, rmSync, writeFileSync, writeSync } from 'node:fs';
 

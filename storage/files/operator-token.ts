@@ -1,4 +1,4 @@
-/** The operator's token (decisions §1): given, or minted on the first start and kept in a file that only its owner reads. */
+/** The operator's token (CONSOLE-1): given, or minted on the first start and kept in a file that only its owner reads. */
 import { randomBytes } from 'node:crypto';
 import { readOrMint } from './minted-file.ts';
 

@@ -1,5 +1,5 @@
 /**
- * How much may lie here that was uploaded and that no message uses (service.md "POST /v1/uploads"): by device, by address and by app,
+ * How much may lie here that was uploaded and that no message uses (STORE-13): by device, by address and by app,
  * in bytes and files. Rows are counted, in the transaction that adds one: so it holds for all processes, and through restarts.
  */
 

@@ -1,4 +1,4 @@
-/** Rows of what people uploaded (service.md "POST /v1/uploads"): whose it is, until when, and the message that uses it. */
+/** Rows of what people uploaded (UPLOAD-9): whose it is, until when, and the message that uses it. */
 import { requireAppRow } from '../apps/apps.ts';
 import type { Channel } from '../organisations/organisations.ts';
 import type { Connection, Row } from '../sqlite/connection.ts';

@@ -1,5 +1,5 @@
 /**
- * Knowledge sources and their chunks (decisions §3 "Knowledge source").
+ * Knowledge sources and their chunks (KNOWLEDGE-3).
  *
  * Invariant: a source has chunks and full-text rows exactly while it is `indexed` and not archived, so a search never
  * has to skip what must not be found. Every change goes back to `pending`; `content_hash` tells a late indexer that the

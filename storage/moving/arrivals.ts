@@ -1,5 +1,5 @@
 /**
- * Organisations that come to this cell (decisions §10), in the control file: what their old cell sends is received, then
+ * Organisations that come to this cell (CELL-13), in the control file: what their old cell sends is received, then
  * adopted (in place under its seal, not yet of this cell), and at last unsealed. Or it is discarded, while it is not unsealed.
  *
  * Invariants: what belongs to an earlier move than the one that is known is refused; nothing here takes a seal off by itself.

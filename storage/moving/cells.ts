@@ -1,5 +1,5 @@
 /**
- * The other cells, and by what names their organisations are called (decisions §10). A name (a key, a token, a code, an id)
+ * The other cells, and by what names their organisations are called (CELL-1). A name (a key, a token, a code, an id)
  * is kept as a keyed digest only: who reads the control file of one cell learns no key of another.
  */
 import type { Connection } from '../sqlite/connection.ts';

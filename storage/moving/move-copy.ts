@@ -1,5 +1,5 @@
 /**
- * The copy of an organisation that leaves (decisions §10): its file as it is under its seal, its rows of the control file, and
+ * The copy of an organisation that leaves (CELL-8): its file as it is under its seal, its rows of the control file, and
  * which uploads belong to it. A manifest lists all of it by digest. Blocks: runs in move-thread.ts.
  */
 import { createHash, randomBytes } from 'node:crypto';

@@ -1,5 +1,5 @@
 /**
- * An organisation's files in their place on the cell that it moves to, and emptied where it is no more (decisions §10). Blocks:
+ * An organisation's files in their place on the cell that it moves to, and emptied where it is no more (CELL-13, CELL-14). Blocks:
  * runs in move-thread.ts.
  *
  * Invariants: a file that takes writes is never touched. Who changes files in place first takes the organisation's lock, which the

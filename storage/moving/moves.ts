@@ -1,5 +1,5 @@
 /**
- * Organisations that leave this cell (decisions §10): how far each move has come, in the control file. A step is noted when
+ * Organisations that leave this cell (CELL-11): how far each move has come, in the control file. A step is noted when
  * it is done. Every change names the step that it goes on from, so of two that drive one move only one gets on.
  *
  * Invariant: a move is switched or aborted, never both; the map names the other cell exactly when it is switched.

@@ -1,5 +1,5 @@
 /**
- * Where organisations live, for those that were ever placed on a cell (decisions §10). Of two placements the one with the
+ * Where organisations live, for those that were ever placed on a cell (CELL-6). Of two placements the one with the
  * higher version holds, whichever way and in whatever order they arrive. An organisation without a row lives where its file is.
  */
 import type { Connection, Row } from '../sqlite/connection.ts';

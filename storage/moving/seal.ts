@@ -1,5 +1,5 @@
 /**
- * The seal of an organisation's file (decisions §10): while it is there the file does not change, whichever process of the cell
+ * The seal of an organisation's file (CELL-10): while it is there the file does not change, whichever process of the cell
  * tries, because the writer looks at it inside the transaction of the writes. An organisation that moves is copied under its
  * seal, and the copy carries it: of two copies at most one has none.
  *

@@ -1,6 +1,6 @@
 /**
  * What the control file holds of one organisation: read for a copy, put in place elsewhere, and kept still from the moment its
- * own file is sealed, as a key that is made after the copy would be lost (decisions §10).
+ * own file is sealed, as a key that is made after the copy would be lost (CELL-10).
  */
 import type { Connection, Row } from '../sqlite/connection.ts';
 import { SEALED_MESSAGE } from '../sqlite/storage-error.ts';

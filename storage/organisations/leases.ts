@@ -1,5 +1,5 @@
 /**
- * Leases: which node does a piece of work of an organisation now that may be done by one at a time (decisions §10). A lease is a
+ * Leases: which node does a piece of work of an organisation now that may be done by one at a time (CLUSTER-20, CLUSTER-21). A lease is a
  * row in the organisation's file that one holder has until it gives it back, it runs out, or its node is gone.
  */
 import type { Connection } from '../sqlite/connection.ts';

@@ -54,7 +54,7 @@ const PLAN_PERIODS_MAX = 120;
 const KEY_ALPHABET = 'abcdefghijklmnopqrstuvwxyz234567';
 const KEY_CHARS = 24;
 
-/** A new publishable key, `rd_pk_live_…` or `rd_pk_test_…` (service.md "Authentication"). */
+/** A new publishable key, `rd_pk_live_…` or `rd_pk_test_…` (KEY-2). */
 export function mintKeyToken(channel: Channel): string {
   // 256 is a multiple of 32, so taking five bits of each byte is fair.
   const random = Array.from(randomBytes(KEY_CHARS), (byte) => KEY_ALPHABET[byte & 31]).join('');
@@ -79,7 +79,7 @@ export function readOrganisation(control: Connection, id: string): OrganisationR
   return row === undefined ? undefined : organisationOf(row);
 }
 
-/** Not those that moved away, nor those that have not arrived yet: their files take no writes (decisions §10). */
+/** Not those that moved away, nor those that have not arrived yet: their files take no writes (CELL-15). */
 const LIVES_HERE = `NOT EXISTS (SELECT 1 FROM moves WHERE moves.organisation_id = organisations.id AND step IN ('switched', 'unsealed', 'done'))
   AND NOT EXISTS (SELECT 1 FROM arrivals WHERE arrivals.organisation_id = organisations.id AND step <> 'unsealed')`;
 

@@ -1,4 +1,4 @@
-/** Installations of an app: whom POST /v1/identify bound each to (service.md "POST /v1/identify"), and when it was last seen. */
+/** Installations of an app: whom POST /v1/identify bound each to (PERSON-7), and when it was last seen. */
 
 import type { Channel } from '../organisations/organisations.ts';
 import type { Connection } from '../sqlite/connection.ts';
@@ -93,7 +93,7 @@ export interface Sighting {
   readonly deviceId: string;
 }
 
-/** Notes that these devices opened their app with a live key, which users are counted by (service.md "Limits" rule 7); those of apps that are gone are forgotten. */
+/** Notes that these devices opened their app with a live key, which users are counted by (LIMIT-33); those of apps that are gone are forgotten. */
 function seeDevices(db: Connection, input: { sightings: readonly Sighting[]; nowMs: number }): void {
   const see = db.statement(
     `INSERT INTO devices (app_id, channel, device_id, seen_at_ms)

@@ -1,5 +1,5 @@
 /**
- * Pairings of a test build with the console's Test page (service.md "POST /v1/pairings/claim"). A row's state is told by
+ * Pairings of a test build with the console's Test page (PAIRING-2). A row's state is told by
  * its columns and the time: whoever reads it decides with the machine of this name. Of a code only the SHA-256 is kept.
  */
 import { Refusal } from '../../protocol/errors.ts';

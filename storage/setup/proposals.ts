@@ -1,4 +1,4 @@
-/** Writes of a sync session on a live app that wait for a person (service.md "Session" `writes`, decisions §3). */
+/** Writes of a sync session on a live app that wait for a person (PROPOSAL-1). */
 import { Refusal } from '../../protocol/errors.ts';
 import type { WriteKind } from '../../protocol/setup/writes.ts';
 import type { Connection, Row } from '../sqlite/connection.ts';

@@ -1,5 +1,5 @@
 /**
- * File codes and setup tokens (service.md "Authentication", setup interface): which session each opens. Only hashes are
+ * File codes and setup tokens (SETUP-10, SETUP-12): which session each opens. Only hashes are
  * kept. Redeeming a code and putting the new token in the old one's place is one write, so of two calls that race for
  * one code exactly one gets a token.
  */

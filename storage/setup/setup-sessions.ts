@@ -1,5 +1,5 @@
 /**
- * Setup sessions and the lines of their panel (service.md "Session", "Progress event"). A session's row is changed by
+ * Setup sessions and the lines of their panel (SETUP-3, SETUP-48). A session's row is changed by
  * compare-and-set on `revision`, together with the events that say what happened, so that no line exists without the
  * change it tells of. At most one session of an app is open.
  */

@@ -1,5 +1,5 @@
 /**
- * Smoke runs of an app (service.md "POST /smoke rules"): the judged answers of the newest ones. The conversations of a
+ * Smoke runs of an app (SMOKE-5): the judged answers of the newest ones. The conversations of a
  * run are held on devices that no client can have, and leave with the transaction that saves what was judged: nobody
  * said those things, so no transcript shows them.
  */
@@ -40,7 +40,7 @@ export interface SmokeRun {
 /** Runs kept of an app: a look back, not an archive. */
 export const SMOKE_RUNS_KEPT = 20;
 
-/** Devices of clients are hexadecimal (service.md "Authentication"): none of them is called this. */
+/** Devices of clients are hexadecimal (KEY-8): none of them is called this. */
 const DEVICE_PREFIX = 'smoke_';
 
 /** The device that a run speaks from. */

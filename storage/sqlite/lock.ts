@@ -1,5 +1,5 @@
 /**
- * The lock on a data directory (decisions §10): without Redis one process alone may use it. Nodes of a cell
+ * The lock on a data directory (CLUSTER-1): without Redis one process alone may use it. Nodes of a cell
  * take turns at starting. Each lock is an open SQLite transaction on a file of its own: the kernel frees it when the process
  * dies, however it dies.
  */

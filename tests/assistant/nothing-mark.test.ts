@@ -1,4 +1,4 @@
-/** Decisions §11.9: the mark of an answer that says nothing is heard, and never seen. */
+/** The mark of an answer that says nothing is heard, and never seen. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';

@@ -1,4 +1,4 @@
-/** Decisions §11.1: the turn's screens and kinds of buttons, as the definitions of components tell the model of them. */
+/** The turn's screens and kinds of buttons, as the definitions of components tell the model of them. */
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { createToolsets, type ToolsetInput } from '../../assistant/toolset.ts';

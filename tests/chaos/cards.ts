@@ -106,7 +106,7 @@ async function begun(ground: Ground): Promise<{ run: Awaited<ReturnType<typeof b
   return { run, manifestHash: (json as { manifest_hash: string }).manifest_hash };
 }
 
-/** service.md "Invocation confirmation": one terminal answer, whichever nodes are asked. */
+/** One terminal answer, whichever nodes are asked. */
 export async function answerAtExpiry(ground: Ground, { cards, callers }: CardsSize): Promise<void> {
   const { run, manifestHash } = await begun(ground);
   const races: Promise<string>[] = [];

@@ -1,4 +1,4 @@
-/** Decisions §10 at length: copies of turns on random nodes, with and without kills. THOROUGH=1 for the sizes that are promised. */
+/** Copies of turns on random nodes, with and without kills. THOROUGH=1 for the sizes that are promised. */
 import { test } from 'node:test';
 import { scaled } from '../support/scale.ts';
 import { everyCopyTheSame, nothingTwiceUnderKills } from './copies.ts';

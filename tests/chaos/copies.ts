@@ -30,7 +30,7 @@ async function loaded(run: Run, { turns, copies, devices }: CopiesSize, more: ()
   return performance.now() - startMs;
 }
 
-/** Decisions §10: each turn_id is one message, one model call and one charge, whichever nodes its copies reach. */
+/** Each turn_id is one message, one model call and one charge, whichever nodes its copies reach. */
 export async function everyCopyTheSame(ground: Ground, size: CopiesSize): Promise<void> {
   const run = await begin(ground);
   run.model.pace({ words: 4, delayMs: 0 });
@@ -55,7 +55,7 @@ export async function everyCopyTheSame(ground: Ground, size: CopiesSize): Promis
   assertInTime(run, mostTries(run.history) === 1, `without a failure nobody has to try again: ${outcomes(run.history)}`);
 }
 
-/** Decisions §10: a node that dies takes nothing with it that was acknowledged, and nothing happens twice. */
+/** A node that dies takes nothing with it that was acknowledged, and nothing happens twice. */
 export async function nothingTwiceUnderKills(ground: Ground, size: KillsSize): Promise<void> {
   const run = await begin(ground);
   // Long enough for a kill to hit turns in the middle.

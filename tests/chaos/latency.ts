@@ -17,7 +17,7 @@ function startsAfterMs({ seen, sentAtMs }: Attempt): number {
   return start.atMs - sentAtMs;
 }
 
-/** Decisions §10: a request for an actor that is idle elsewhere takes it over. */
+/** A request for an actor that is idle elsewhere takes it over. */
 export async function handOver(ground: Ground, conversations: number): Promise<void> {
   const run = await begin(ground);
   run.model.pace({ words: 1, delayMs: 0 });
@@ -56,7 +56,7 @@ function addedMs(atOwner: Attempt, elsewhere: Attempt): number[] {
   });
 }
 
-/** Decisions §10: a turn is read on any node, live. */
+/** A turn is read on any node, live. */
 export async function forwardedDeltas(ground: Ground, turns: number, words: number): Promise<void> {
   const run = await begin(ground);
   run.model.pace({ words, delayMs: 10 });

@@ -1,4 +1,4 @@
-/** Decisions §10 at length: cells that are killed at each step of a move. THOROUGH=1 for the sizes that are promised. */
+/** Cells that are killed at each step of a move. THOROUGH=1 for the sizes that are promised. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { scaled } from '../support/scale.ts';

@@ -1,4 +1,4 @@
-/** Decisions §10 at length: owners that are killed and owners that sleep. THOROUGH=1 for the sizes that are promised. */
+/** Owners that are killed and owners that sleep. THOROUGH=1 for the sizes that are promised. */
 import { test } from 'node:test';
 import { scaled } from '../support/scale.ts';
 import { prepareGround } from './ground.ts';

@@ -12,7 +12,7 @@ const SLOW = { words: 80, delayMs: 50 };
 const QUICK = { words: 2, delayMs: 0 };
 /** From the moment that the client knows of it. */
 const RETRY_STARTS_WITHIN_MS = 1_000;
-/** Decisions §10: noticed within 3 s, and then it has to be done. */
+/** A loss is noticed within 3 s, and then the turn has to be taken over. */
 const TAKEN_OVER_WITHIN_MS = 3_500;
 /** A woken owner reads what came meanwhile and finds that nothing of it is its own any more. */
 const WOKEN_SETTLES_WITHIN_MS = 30_000;
@@ -110,7 +110,7 @@ async function onlookerToldAfterMs(mid: MidStream, sinceMs: number): Promise<num
   return (next?.atMs ?? attempt.closedAtMs) - sinceMs;
 }
 
-/** Decisions §10: a turn that a dead node had open is answered again on the retry, under the same message id. */
+/** A turn that a dead node had open is answered again on the retry, under the same message id. */
 export async function ownerKilled(ground: Ground, rounds: number): Promise<void> {
   const run = await begin(ground);
   const startsAfterMs: number[] = [];
@@ -175,7 +175,7 @@ export async function wake(run: Run, { owner, reader, conversationId, turn }: Mi
   assertInTime(run, answered.number === 1, `${owner.name} serves again: ${outcomes(run.history)}`);
 }
 
-/** Decisions §10: every write of an owner checks the epoch, so a node that lost it while it slept cannot commit or acknowledge. */
+/** Every write of an owner checks the epoch, so a node that lost it while it slept cannot commit or acknowledge. */
 export async function ownerPaused(ground: Ground, rounds: number): Promise<void> {
   const run = await begin(ground);
   const takenAfterMs: number[] = [];

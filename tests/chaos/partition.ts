@@ -81,7 +81,7 @@ function createNamespace(t: TestContext): Namespace {
 }
 
 /**
- * Decisions §10: a node that cannot reach Redis is not a danger to the others, nor they to it. Redis and the model have to listen on all
+ * A node that cannot reach Redis is not a danger to the others, nor they to it. Redis and the model have to listen on all
  * addresses.
  */
 export async function cutFromRedis(ground: RedisGround, { cuts, cutMs, mendedMs, devices }: PartitionSize): Promise<void> {

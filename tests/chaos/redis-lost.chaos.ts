@@ -1,4 +1,4 @@
-/** Decisions §10 at length: Redis killed, Redis stopped, and a node that is cut off from it. THOROUGH=1 for the sizes that are promised. */
+/** Redis killed, Redis stopped, and a node that is cut off from it. THOROUGH=1 for the sizes that are promised. */
 import { test } from 'node:test';
 import { scaled } from '../support/scale.ts';
 import { prepareGround } from './ground.ts';

@@ -104,7 +104,7 @@ function judge(run: Run, scenario: string, what: string, { lostAtMs, backAtMs, s
   );
 }
 
-/** Decisions §10: Redis may lose everything that it holds. */
+/** Redis may lose everything that it holds. */
 export async function redisKilled(ground: RedisGround, size: OutageSize): Promise<void> {
   const run = await begin(ground);
   const { redis } = ground;
@@ -118,7 +118,7 @@ export async function redisKilled(ground: RedisGround, size: OutageSize): Promis
   judge(run, 'e (killed)', `Redis gone for ${size.outageMs} ms`, seen);
 }
 
-/** Decisions §10: Redis may answer nothing, with its connections open. */
+/** Redis may answer nothing, with its connections open. */
 export async function redisStopped(ground: RedisGround, size: OutageSize): Promise<void> {
   const run = await begin(ground);
   const { redis } = ground;

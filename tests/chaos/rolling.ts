@@ -17,7 +17,7 @@ const OPEN_WITHIN_MS = 30_000;
 /** A turn ends, or succeeds on one retry. */
 const TRIES_MAX = 2;
 
-/** Decisions §1 and §10: SIGTERM lets open turns end and hands over the rest. */
+/** SIGTERM lets open turns end and hands over the rest. */
 export async function rollingRestart(ground: Ground, { streams, pace, restarts }: RollingSize): Promise<void> {
   const run = await begin(ground);
   run.model.pace(pace);

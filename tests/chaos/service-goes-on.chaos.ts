@@ -1,4 +1,4 @@
-/** Decisions §10 at length: a rolling restart, answers to cards on all nodes, and what other nodes cost. THOROUGH=1 for the sizes that are promised. */
+/** A rolling restart, answers to cards on all nodes, and what other nodes cost. THOROUGH=1 for the sizes that are promised. */
 import { test } from 'node:test';
 import { scaled } from '../support/scale.ts';
 import { answerAtExpiry } from './cards.ts';
@@ -13,7 +13,7 @@ test(`CLUSTER-7: a rolling restart of four nodes under ${STREAMS} streams loses 
   await rollingRestart(await prepareGround(t), { streams: STREAMS, pace: { words: 20, delayMs: 200 } });
 });
 
-test(`Invocation confirmation: ${CALLERS} confirms and declines over four nodes when the time is up: one terminal answer`, async (t) => {
+test(`CONFIRM-5: ${CALLERS} confirms and declines over four nodes when the time is up: one terminal answer`, async (t) => {
   await answerAtExpiry(await prepareGround(t), { cards: scaled(50, 10), callers: CALLERS });
 });
 

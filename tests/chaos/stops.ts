@@ -22,7 +22,7 @@ function endedAtMs({ cluster, app }: Run, { turn }: MidStream): number | null {
 }
 
 /**
- * Decisions §10: while it is not known that the owner is silent a stop may be refused with 503; then it ends the turn behind the fence,
+ * While it is not known that the owner is silent a stop may be refused with 503; then it ends the turn behind the fence,
  * and says that it was not the owner who stopped it.
  */
 export async function stopAtSilentOwner(ground: Ground): Promise<void> {

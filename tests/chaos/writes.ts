@@ -68,7 +68,7 @@ async function prepare(ground: Ground, backend: Backend): Promise<Awaited<Return
   return run;
 }
 
-/** Decisions §8 and §10: an interrupted write becomes unknown, is said so, and is sent by no node again. Needs ALLOW_PRIVATE_ADDRESSES. */
+/** An interrupted write becomes unknown, is said so, and is sent by no node again. Needs ALLOW_PRIVATE_ADDRESSES. */
 export async function writesUnderKills(ground: Ground, size: WritesSize): Promise<void> {
   const backend = await startBackend(ground.t);
   backend.answer(async (_, response) => {

@@ -1,5 +1,5 @@
 /**
- * House rules and decisions §11: documents of strangers are read by the readers' own processes, and end in text, a verdict or a LinkError,
+ * Documents of strangers are read by the readers' own processes, and end in text, a verdict or a LinkError,
  * whatever is done to their bytes. Each that ended its reader is counted: it is contained, and worth a look.
  */
 import assert from 'node:assert/strict';

@@ -1,5 +1,5 @@
 /**
- * House rules: whatever is sent to the running program, it goes on, its loop never stands still, no request ends in a bug, and what is refused
+ * Whatever is sent to the running program, it goes on, its loop never stands still, no request ends in a bug, and what is refused
  * is refused in the shape of errors. 200,000 requests with THOROUGH=1, and as many as fit into a minute without.
  */
 import assert from 'node:assert/strict';

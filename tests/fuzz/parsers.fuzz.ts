@@ -1,5 +1,5 @@
 /**
- * House rules (bounded everything; no stall over 200 ms): parsers of what strangers send, asked directly: ten million cases with THOROUGH=1,
+ * Parsers of what strangers send, asked directly: ten million cases with THOROUGH=1,
  * and as many as fit into half a minute without. Beside "does not throw what it does not say" and "does not stall", each has
  * a rule of its own that must hold whatever comes.
  */

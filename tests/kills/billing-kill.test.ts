@@ -1,4 +1,4 @@
-/** service.md "Limits" rule 6, with the program itself: killed between a mail or a charge and its commit, it repeats neither. */
+/** The program itself, killed between a mail or a charge and its commit, repeats neither. */
 import assert from 'node:assert/strict';
 import { join } from 'node:path';
 import { test } from 'node:test';

@@ -1,4 +1,4 @@
-/** Decisions §10, briefly: two cells of real programs, one killed while an organisation moves. The long run is `npm run test:chaos`. */
+/** Two cells of real programs, one killed while an organisation moves. The long run is `npm run test:chaos`. */
 import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
 import { test } from 'node:test';

@@ -1,4 +1,4 @@
-/** Decisions §10, briefly: four real programs, a real Redis, kills from outside. The long runs are `npm run test:chaos`. */
+/** Four real programs, a real Redis, kills from outside. The long runs are `npm run test:chaos`. */
 import { test } from 'node:test';
 import { answerAtExpiry } from '../chaos/cards.ts';
 import { everyCopyTheSame, nothingTwiceUnderKills } from '../chaos/copies.ts';

@@ -1,4 +1,4 @@
-/** house.md "commit, then perform": what a client was told is on disk, whenever the process is killed. */
+/** What a client was told is on disk, whenever the process is killed. */
 import assert from 'node:assert/strict';
 import { randomInt, randomUUID } from 'node:crypto';
 import { readdirSync } from 'node:fs';

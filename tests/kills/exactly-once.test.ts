@@ -1,4 +1,4 @@
-/** decisions §8 and house.md "commit, then perform": a confirmed write reaches the app's server at most once, however often the service dies. */
+/** A confirmed write reaches the app's server at most once, however often the service dies. */
 import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
 import { type TestContext, test } from 'node:test';
@@ -84,7 +84,7 @@ async function prepare(t: TestContext) {
   return { backend, mortal, app };
 }
 
-test(`Exactly once: ${INVOCATIONS} writes under kill -9 every 2 s: no call twice for one invocation, none without a recorded confirmation`, async (t) => {
+test(`ACTION-12, CONFIRM-9: ${INVOCATIONS} writes under kill -9 every 2 s: no call twice for one invocation, none without a recorded confirmation`, async (t) => {
   const { backend, mortal, app } = await prepare(t);
   const ran: Ran[] = [];
   let next = 0;

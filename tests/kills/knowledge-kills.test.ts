@@ -1,4 +1,4 @@
-/** Knowledge that ends the process which reads it does not keep the service from starting (decisions §3 "Knowledge source"). */
+/** Knowledge that ends the process which reads it does not keep the service from starting. */
 import assert from 'node:assert/strict';
 import type { ServerResponse } from 'node:http';
 import { test } from 'node:test';
@@ -14,7 +14,7 @@ interface Listed {
   readonly sources: readonly { readonly external_key: string; readonly status: string; readonly error: string | null }[];
 }
 
-test('Knowledge: a link in whose reading the service was killed twice has failed at the third start; what was read beside it is indexed', async (t) => {
+test('KNOWLEDGE-8: a link in whose reading the service was killed twice has failed at the third start; what was read beside it is indexed', async (t) => {
   /** Held open: the document that kills, and at first the one that happens to be read beside it. */
   const held: ServerResponse[] = [];
   let isFirstRun = true;
@@ -76,7 +76,7 @@ test('Knowledge: a link in whose reading the service was killed twice has failed
   for (const res of held) res.destroy();
 });
 
-test('Knowledge: stops of the service while it reads a link do not count against it', async (t) => {
+test('KNOWLEDGE-8: stops of the service while it reads a link do not count against it', async (t) => {
   let isHeld = true;
   const site = await startSite(t, (_req, res) => {
     if (!isHeld) reply(res, 'text/plain', 'A zebra.');

@@ -1,4 +1,4 @@
-/** service.md "Limits": the sum of turn costs equals the credit moved, also when the service is killed all the time. */
+/** The sum of turn costs equals the credit moved, also when the service is killed all the time. */
 import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
 import { type TestContext, test } from 'node:test';

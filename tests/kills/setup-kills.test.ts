@@ -1,4 +1,4 @@
-/** house.md "commit, then perform", over the setup interface: an agent whose service is killed goes on from where it was. */
+/** An agent whose service is killed goes on from where it was. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { createOperator } from '../support/client.ts';
@@ -54,7 +54,7 @@ async function setUp(mortal: Mortal, agent: Agent, check: (name: string) => Prom
   }
 }
 
-test(`Setup session: kill -9 at ${KILLS} random moments loses no step and ticks none that nothing observed`, async (t) => {
+test(`SETUP-8: kill -9 at ${KILLS} random moments loses no step and ticks none that nothing observed`, async (t) => {
   const mortal = new Mortal(t, { kills: KILLS, lifeMs: [5, LIFE_MAX_MS] });
   let setups = 0;
   while (mortal.kills < KILLS) {

@@ -1,4 +1,4 @@
-/** decisions §1 `OPENAI_BASE_URL`: any server that speaks the chat-completions stream will do, also one that is not ours. */
+/** Any server that speaks the chat-completions stream will do, also one that is not ours. */
 import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
 import { test } from 'node:test';
@@ -37,7 +37,7 @@ test('MODEL-13: an independent compatible server is streamed, asks for actions, 
     assert.equal(events.at(-1)?.status, 'completed');
   });
 
-  await t.test('Rule 4: a call of a read action is executed by the client, and its result reaches the model', async () => {
+  await t.test('ACTION-1: a call of a read action is executed by the client, and its result reaches the model', async () => {
     const registered = await client.send('POST', '/v1/apps/manifest', { sdk: HANDSHAKE.sdk, manifest: MANIFEST });
     const { manifest_hash } = registered.json as { manifest_hash: string };
     const handshake = { ...HANDSHAKE, manifest_hash };
@@ -57,7 +57,7 @@ test('MODEL-13: an independent compatible server is streamed, asks for actions, 
     assert.match(JSON.stringify(mock.getLastRequest()?.body), /clear/);
   });
 
-  await t.test('§7 model_busy: a busy server is told as retryable, and the same turn_id then gets its answer', async () => {
+  await t.test('MODEL-16: a busy server is told as retryable, and the same turn_id then gets its answer', async () => {
     mock.onMessage('Busy?', { content: 'Not any more.' });
     mock.nextRequestError(503, { message: 'overloaded', type: 'overloaded', code: 'try_later' });
     const turnId = randomUUID();
@@ -69,12 +69,15 @@ test('MODEL-13: an independent compatible server is streamed, asks for actions, 
     assert.equal(again.events[0]?.message_id, busy.events[0]?.message_id);
   });
 
-  await t.test('§7: a stream that breaks off ends the turn with a retryable internal error, what was said before it stays', async () => {
-    mock.onMessage('Break off', { content: 'abcdefghijklmnopqrstuvwxyz' }, { chunkSize: 2, truncateAfterChunks: 6, latency: 5 });
-    const { events } = await client.say('Break off');
-    const error = events.find((event) => event.type === 'error');
-    assert.deepEqual([error?.code, error?.retryable, events.at(-1)?.status], ['internal', true, 'error']);
-    assert.match(spoken(events), /^ab/);
-    assert.ok('abcdefghijklmnopqrstuvwxyz'.startsWith(spoken(events)));
-  });
+  await t.test(
+    'CHAT-21: a stream that breaks off ends the turn with a retryable internal error, what was said before it stays',
+    async () => {
+      mock.onMessage('Break off', { content: 'abcdefghijklmnopqrstuvwxyz' }, { chunkSize: 2, truncateAfterChunks: 6, latency: 5 });
+      const { events } = await client.say('Break off');
+      const error = events.find((event) => event.type === 'error');
+      assert.deepEqual([error?.code, error?.retryable, events.at(-1)?.status], ['internal', true, 'error']);
+      assert.match(spoken(events), /^ab/);
+      assert.ok('abcdefghijklmnopqrstuvwxyz'.startsWith(spoken(events)));
+    },
+  );
 });

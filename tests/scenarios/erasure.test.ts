@@ -1,4 +1,4 @@
-/** Erased words are in no file afterwards: not in rows, freed pages, write-ahead logs, uploads, nor in a backup that follows (decisions §2). */
+/** Erased words are in no file afterwards: not in rows, freed pages, write-ahead logs, uploads, nor in a backup that follows. */
 import assert from 'node:assert/strict';
 import { spawnSync } from 'node:child_process';
 import { randomBytes } from 'node:crypto';

@@ -1,4 +1,4 @@
-/** decisions §1 "Start-up and configuration": what a person sees who starts the program, with nothing or with something wrong. */
+/** What a person sees who starts the program, with nothing or with something wrong. */
 import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
 import { readdirSync, readFileSync } from 'node:fs';
@@ -171,7 +171,7 @@ test('RUN-7: SIGTERM lets an open turn end, refuses what is new, says 503 to /re
   assert.equal(await stopped, 0);
 });
 
-test('RUN-4: the offline demo asks its client for an order and answers with what the client found', async (t) => {
+test('RUN-4, ACTION-1: the offline demo asks its client for an order and answers with what the client found', async (t) => {
   const service = await startService(t);
   const client = createClient(service.baseUrl, service.liveKey);
   const registered = await client.send('POST', '/v1/apps/manifest', { sdk: HANDSHAKE.sdk, manifest: DEMO_MANIFEST });

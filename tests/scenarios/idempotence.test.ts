@@ -1,4 +1,4 @@
-/** service.md POST /v1/chat rule 1, decisions §4: one turn per (app, turn_id), however often and however it is sent. */
+/** One turn per (app, turn_id), however often and however it is sent. */
 import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
 import { test } from 'node:test';
@@ -21,7 +21,7 @@ function gate(): { wait: Promise<void>; open: () => void } {
 
 const conversationOf = (events: readonly { [field: string]: unknown }[]) => String(events[0]?.conversation_id);
 
-test('Rule 1: the same turn_id sent 5 times at once is one message, one model call, one charge; all see the same events', async (t) => {
+test('CHAT-9: the same turn_id sent 5 times at once is one message, one model call, one charge; all see the same events', async (t) => {
   const { wait, open } = gate();
   const upstream = await startUpstream(t, () => [{ text: 'One ' }, { wait }, { text: 'two.' }]);
   const service = await startService(t, { env: upstreamEnv(upstream) });
@@ -56,7 +56,7 @@ test('Rule 1: the same turn_id sent 5 times at once is one message, one model ca
   assert.match(usage.text, /0\.000104/);
 });
 
-test('Rule 1: after kill -9 in mid-stream the same turn_id is answered again under the same message_id, without a second copy', async (t) => {
+test('CHAT-13: after kill -9 in mid-stream the same turn_id is answered again under the same message_id, without a second copy', async (t) => {
   const plays: Play[][] = [[{ text: 'Half an ans' }, { wait: new Promise(() => {}) }], [{ text: 'The whole answer.' }]];
   const upstream = await startUpstream(t, (_, n) => plays[n] ?? [{ text: 'too often' }]);
   const dataDir = temporaryDir(t);
@@ -90,7 +90,7 @@ test('Rule 1: after kill -9 in mid-stream the same turn_id is answered again und
   );
 });
 
-test('Rule 1, decisions §4: a turn_id with another body, device or person is refused, never attached', async (t) => {
+test('CHAT-10: a turn_id with another body, device or person is refused, never attached', async (t) => {
   const upstream = await startUpstream(t, () => [{ text: 'For you only.' }]);
   const service = await startService(t, { env: upstreamEnv(upstream) });
   const app = await createTestApp(service.baseUrl, service.operatorToken);
@@ -115,7 +115,7 @@ test('Rule 1, decisions §4: a turn_id with another body, device or person is re
   assert.equal(attach.text, missing.text);
 });
 
-test('decisions §4: GET /v1/chat/:turn_id skips what Last-Event-ID has seen, running or ended', async (t) => {
+test('CHAT-14: GET /v1/chat/:turn_id skips what Last-Event-ID has seen, running or ended', async (t) => {
   const upstream = await startUpstream(t, () => [{ text: 'One. ' }, { text: 'Two.' }]);
   const service = await startService(t, { env: upstreamEnv(upstream) });
   const app = await createTestApp(service.baseUrl, service.operatorToken);

@@ -1,5 +1,5 @@
 /**
- * service.md "Chat turn": the ways through the machine, generated from its definition, replayed against the running
+ * The ways through the machine, generated from its definition, replayed against the running
  * program. The model does what the way says; what the stream says must be what the machine says.
  *
  * Left out is what no client and no upstream can bring about: `turn.interrupted` (a process that ends), a failure that
@@ -19,7 +19,7 @@ import { startService } from '../support/service.ts';
 import { type Play, startUpstream, upstreamEnv } from '../support/upstream.ts';
 
 const CLIENTS = 8;
-/** A text block is cut here (catalog.md). */
+/** A text block is cut here (MODEL-10). */
 const BLOCK_CHARS = 8_000;
 const MANIFEST = {
   version: '1',
@@ -122,7 +122,7 @@ function wayOf(path: readonly ChatTurnEvent[]): Way {
     for (const effect of machine.send(told).effects) {
       if (effect.type === 'sendBlock') expected.blocks += 1;
       if (effect.type === 'executeActions') expected.executions = machine.snapshot.context.waiting.reads;
-      // Decisions §7: busy is for what fails before any output.
+      // Busy is for what fails before any output (MODEL-16).
       if (effect.type === 'sendError') expected.error = expected.blocks === 0 && told === event ? 'model_busy' : 'internal';
       if (effect.type === 'endTurn') {
         expected.status = effect.status;

@@ -1,4 +1,4 @@
-/** decisions §1 `EMBEDDING_MODEL`: the program finds by meaning what it finds by words, asked as clients ask it. */
+/** The program finds by meaning what it finds by words, asked as clients ask it. */
 import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
 import { type TestContext, test } from 'node:test';

@@ -1,4 +1,4 @@
-/** service.md "Setup interface": an agent that has a file and nothing else configures an app to the end. */
+/** An agent that has a file and nothing else configures an app to the end. */
 import assert from 'node:assert/strict';
 import { type TestContext, test } from 'node:test';
 import { createClient, createOperator, spoken } from '../support/client.ts';
@@ -18,7 +18,7 @@ async function emptyApp(t: TestContext) {
   return { service, operator, appId: made.app.id, keys: made.keys };
 }
 
-test('Setup interface: from the file to POST /complete: thirteen steps done, the app live, and an answer from what was configured', async (t) => {
+test('SETUP-33, SETUP-52: from the file to POST /complete: thirteen steps done, the app live, and an answer from what was configured', async (t) => {
   const { service, operator, appId, keys } = await emptyApp(t);
   const { code, session } = await openSession(operator, appId);
   const file = await fetchFile(service.baseUrl, code);
@@ -33,7 +33,7 @@ test('Setup interface: from the file to POST /complete: thirteen steps done, the
     status.go_live.map((check) => check.ok),
     [true, true, true, true],
   );
-  // Its own smoke run does not cut the session off (decisions §2): the app goes live once the session is over.
+  // Its own smoke run does not cut the session off: the app goes live once the session is over.
   assert.equal((await createClient(service.baseUrl, keys.live).say('Hello')).status, 403);
   assert.deepEqual(await agent.get('POST', '/complete', SUMMARY), {
     ok: true,

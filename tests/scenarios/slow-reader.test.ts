@@ -1,4 +1,4 @@
-/** service.md "Hot path": a slow client is the only one who pays for being slow. */
+/** A slow client is the only one who pays for being slow. */
 import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
 import { once } from 'node:events';

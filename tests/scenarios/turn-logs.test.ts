@@ -1,4 +1,4 @@
-/** service.md "Client handling rules" 8: the request id is on every log line of a turn; what people say, and secrets, are on none. */
+/** The request id is on every log line of a turn; what people say, and secrets, are on none. */
 import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
 import { test } from 'node:test';

@@ -1,4 +1,4 @@
-/** decisions §4: a client that goes away does not stop its turn, and leaves nothing behind. */
+/** A client that goes away does not stop its turn, and leaves nothing behind. */
 import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
 import { connect, type Socket } from 'node:net';

@@ -1,4 +1,4 @@
-/** house.md "Habits": everything is bounded, also the files that are open; a bound must not be felt by who is in the middle of something. */
+/** Everything is bounded, also the files that are open; a bound must not be felt by who is in the middle of something. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { mintId } from '../../protocol/ids.ts';

@@ -1,5 +1,5 @@
 /**
- * The doorbell between the nodes of a cell: questions, one-way messages and announcements over Redis (decisions §10). Envelopes are
+ * The doorbell between the nodes of a cell: questions, one-way messages and announcements over Redis (CLUSTER-18). Envelopes are
  * sealed, so that Redis learns nothing and whoever reaches it can forge nothing; whatever is lost is found again in rows. It owns
  * the connections; outbox.ts owns what leaves, inbox.ts what is let in, bus-desk.ts what is done with it, asks.ts the questions that wait.
  */

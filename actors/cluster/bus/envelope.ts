@@ -1,5 +1,5 @@
 /**
- * What travels through Redis between nodes: several messages packed and sealed as one envelope (decisions §10).
+ * What travels through Redis between nodes: several messages packed and sealed as one envelope (CLUSTER-17).
  * On the wire: the length of the sender's id (2 bytes), the id, and the sealed bytes. The purpose of the seal names cell, addressee
  * and sender, so an envelope opens nowhere but where it was meant to go and cannot be passed off as another's.
  */

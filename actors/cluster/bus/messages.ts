@@ -1,5 +1,5 @@
 /**
- * What nodes of a cell say to each other (decisions §10), by kind. Redis carries it, sealed; whatever is lost on the way is found
+ * What nodes of a cell say to each other (CLUSTER-18), by kind. Redis carries it, sealed; whatever is lost on the way is found
  * again in rows, so nothing here may be the only copy of anything.
  */
 import type { PlainRefusal } from '../../../protocol/errors.ts';

@@ -1,5 +1,5 @@
 /**
- * One connection to Redis that keeps coming back, and the few plain commands that the cluster needs of it (decisions §10).
+ * One connection to Redis that keeps coming back, and the few plain commands that the cluster needs of it (CLUSTER-16).
  * It owns: how long a command may take, noticing that the other end is gone though nobody said so, and reconnecting. Nothing is
  * queued or sent again while it is away: a command then rejects at once, and what it was for is found again in rows.
  */

@@ -1,5 +1,5 @@
 /**
- * Counts that hold for the whole cell: requests in rate buckets, failed logins (decisions §10). Each node counts what it
+ * Counts that hold for the whole cell: requests in rate buckets, failed logins (CLUSTER-23). Each node counts what it
  * admitted and tells the others, who add it to their own. Without Redis each node counts alone: a limit then holds per node.
  *
  * A count is told within 50 ms, so what reaches several nodes within that time may pass a limit together; `tell` is for counts

@@ -1,4 +1,4 @@
-/** Who is there and what they do, for operators (decisions §2 "/nodes", "/actors"): of this process alone, or asked of every node. */
+/** Who is there and what they do, for operators (CONSOLE-21, CONSOLE-23): of this process alone, or asked of every node. */
 import { Refusal } from '../../../protocol/errors.ts';
 import type { ActorRecord } from '../../actor-record.ts';
 import type { Bus } from '../bus/bus.ts';

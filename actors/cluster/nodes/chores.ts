@@ -1,5 +1,5 @@
 /**
- * What has to be done because a node stopped in the middle of something (decisions §10): texts and links that wait to be indexed,
+ * What has to be done because a node stopped in the middle of something (CLUSTER-19): texts and links that wait to be indexed,
  * cards whose change was under way, observations nobody acted on, usage nobody looked at, deadlines nobody else knew of.
  *
  * Rows do not say who was at it, so each chore looks at all organisations, and is made so that it leaves alone what a living node

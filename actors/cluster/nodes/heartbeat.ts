@@ -14,7 +14,7 @@ export interface HeartbeatTimes {
   readonly silentMs: number;
 }
 
-/** A paused node is to be noticed within 3 s (decisions §10); a loop that is held up for over 2 s is as good as paused. */
+/** A paused node is to be noticed within 3 s (CLUSTER-8); a loop that is held up for over 2 s is as good as paused. */
 export const HEARTBEAT_TIMES: HeartbeatTimes = { pingMs: 500, silentMs: 2_000 };
 
 /** A process that missed so much may have been given up: with the time between two looks it comes near `silentMs`. */

@@ -1,5 +1,5 @@
 /**
- * Which nodes of the cell are alive (decisions §10): a unix socket for each on the host, and presence in Redis beside it. The sockets
+ * Which nodes of the cell are alive (CLUSTER-8): a unix socket for each on the host, and presence in Redis beside it. The sockets
  * decide, and work without Redis. It owns who is known; node-socket.ts owns what this node says, neighbour.ts what one other does,
  * heartbeat.ts when silence counts, presence.ts the keys in Redis.
  *

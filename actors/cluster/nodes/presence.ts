@@ -8,7 +8,7 @@ import type { RedisConnection } from '../bus/redis-connection.ts';
 import { type NodeRecord, parseNodeRecord } from './node-record.ts';
 
 const PREFIX = 'assistant:presence:';
-/** A node that is gone is to be noticed within 3 s (decisions §10). */
+/** A node that is gone is to be noticed within 3 s (CLUSTER-8). */
 export const PRESENCE_TTL_MS = 3_000;
 /** Two may be lost on the way before the node seems gone. */
 export const PRESENCE_EVERY_MS = 1_000;

@@ -1,5 +1,5 @@
 /**
- * Work that one node of the cell does at a time (decisions §10): the writes of an app in their order, an app's smoke run, the
+ * Work that one node of the cell does at a time (CLUSTER-20, CLUSTER-21): the writes of an app in their order, an app's smoke run, the
  * reading of a link. Whoever does it holds a lease, which is a row; Redis has no part in it.
  *
  * A lease keeps the usual from happening twice, it is no fence: a node that was paused for longer than its lease lasts goes on

@@ -1,5 +1,5 @@
 /**
- * Turns of a cell of several nodes (decisions §10): each runs where its conversation is owned, whichever node the request
+ * Turns of a cell of several nodes (CLUSTER-5): each runs where its conversation is owned, whichever node the request
  * reached. A conversation that is idle elsewhere is handed over, one that is busy elsewhere is read from there, and one whose
  * owner does not answer is taken over behind the fence.
  */

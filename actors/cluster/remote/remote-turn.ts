@@ -1,5 +1,5 @@
 /**
- * A turn that runs on another node, as readers of this one see it (decisions §10): frames as its owner tells them, and what was
+ * A turn that runs on another node, as readers of this one see it (CLUSTER-12): frames as its owner tells them, and what was
  * lost on the way from rows.
  *
  * Owns: when to look at the turn's row, when to ask the owner to tell again, when to give the owner up. Does not own: the frames

@@ -1,5 +1,5 @@
 /**
- * The frames of this node's running turns for readers on other nodes (decisions §10): each feed is one reader of the turn's log,
+ * The frames of this node's running turns for readers on other nodes (CLUSTER-12): each feed is one reader of the turn's log,
  * which tells another node what it reads.
  *
  * Invariants: a feed tells whole frames in order, from where it was asked to, and then stops or has ended; what goes wrong with

@@ -38,7 +38,7 @@ const COVERAGE_MIN = 0.5;
 const POINTS_MIN = 2;
 const POINTS_MAX = 5;
 const REPLIES_MAX = 3;
-// catalog.md: key_points `text ≤200`, quick_replies `label ≤24`.
+// The catalog's bounds (BLOCK-4): key_points `text ≤200`, quick_replies `label ≤24`.
 const POINT_MAX_CHARS = 200;
 const LABEL_MAX_CHARS = 24;
 /** A sentence worth quoting comes near the best one. */

@@ -8,7 +8,7 @@ export type Outcome =
 
 /** A place that looks like JSON and is none costs a scan to the end; a message with more of them is no result of ours. */
 const JSON_STARTS_MAX = 32;
-/** The shape of `tool_results[]` (decisions §4): anything beside these keys is the action's own data. */
+/** The shape of `tool_results[]` (ACTION-3): anything beside these keys is the action's own data. */
 const ENVELOPE_KEYS = new Set(['invocation_id', 'name', 'status', 'result', 'error', 'confirmed']);
 
 /** Where the object or array that begins at `start` ends, or -1. Brackets inside strings do not count. */

@@ -21,7 +21,7 @@ interface Row {
 
 type PlainObject = Readonly<Record<string, unknown>>;
 
-// catalog.md: key_value `rows[1–20] { label ≤40, value ≤200 }`, item_list `items[1–20] { title ≤80, subtitle ≤120 }`, `title? ≤80`.
+// The catalog's bounds (BLOCK-4): key_value `rows[1–20] { label ≤40, value ≤200 }`, item_list `items[1–20] { title ≤80, subtitle ≤120 }`, `title? ≤80`.
 const ROWS_MAX = 20;
 const LABEL_MAX_CHARS = 40;
 const VALUE_MAX_CHARS = 200;

@@ -12,7 +12,7 @@ export interface Round {
   readonly calls: readonly { readonly name: string; readonly arguments: string }[];
 }
 
-/** decisions §7: ≤8 calls a round. */
+/** Of one round (MODEL-5). */
 const COMPONENT_CALLS_MAX = 8;
 /** A message of 4,000 characters; what stands beyond it is a pasted document. */
 const QUESTION_MAX_CHARS = 4_000;

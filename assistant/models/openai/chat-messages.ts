@@ -1,4 +1,4 @@
-/** Owns how a round's request is written for a chat-completions server (decisions §7: untrusted data is fenced and labelled). */
+/** Owns how a round's request is written for a chat-completions server (MODEL-14). */
 import { randomUUID } from 'node:crypto';
 import type {
   ChatCompletionContentPart,

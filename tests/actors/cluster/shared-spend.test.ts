@@ -1,4 +1,4 @@
-/** decisions §10: what one node charges counts at the others: for credit (service.md "Limits" rule 5) and the ceiling (rule 9). */
+/** What one node charges counts at the others: for credit and for the ceiling. */
 import assert from 'node:assert/strict';
 import { type TestContext, test } from 'node:test';
 import pino from 'pino';

@@ -1,4 +1,4 @@
-/** decisions §4 `POST /v1/uploads` and §7: what an attached file is, and the words of it that a model is given. */
+/** What an attached file is, and the words of it that a model is given. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { setImmediate } from 'node:timers/promises';
@@ -15,7 +15,7 @@ import { threadClock } from '../../../watch/thread-time.ts';
 import { makePdf } from '../knowledge/documents.ts';
 import { gif, jpeg, png, webp } from '../logo/image-bytes.ts';
 
-test('POST /v1/uploads: whatever the bytes are, they get a type or a refusal with 415', async () => {
+test('UPLOAD-2: whatever the bytes are, they get a type or a refusal with 415', async () => {
   const anything = fc.oneof(
     fc.uint8Array({ minLength: 1, maxLength: 200 }),
     fc.tuple(fc.constantFrom(png(), jpeg(), webp(), gif()), fc.nat(60), fc.nat(255)).map(([image, at, byte]) => {
@@ -36,14 +36,14 @@ test('POST /v1/uploads: whatever the bytes are, they get a type or a refusal wit
   );
 });
 
-test('POST /v1/uploads: a GIF that was cut off anywhere is none, except for its end mark', () => {
+test('UPLOAD-2: a GIF that was cut off anywhere is none, except for its end mark', () => {
   const whole = gif();
   assert.deepEqual(gifSize(whole), { width: 3, height: 2 });
   assert.deepEqual(gifSize(whole.subarray(0, -1)), { width: 3, height: 2 });
   for (let length = 0; length < whole.length - 1; length++) assert.equal(gifSize(whole.subarray(0, length)), undefined, String(length));
 });
 
-test('POST /v1/uploads: every text that is valid UTF-8 without control characters is text', async () => {
+test('UPLOAD-2: every text that is valid UTF-8 without control characters is text', async () => {
   const plain = fc.string({ unit: 'grapheme', minLength: 1 }).filter((text) => !/[\p{Cc}\ufeff]/u.test(text));
   await fc.assert(
     fc.asyncProperty(plain, async (text) => {
@@ -74,7 +74,7 @@ async function longestStretchMs(work: () => Promise<unknown>): Promise<number> {
   return longest;
 }
 
-test('POST /v1/uploads: text of 20 MB keeps the event loop for no time worth naming, in whichever charset it is', async () => {
+test('UPLOAD-2: text of 20 MB keeps the event loop for no time worth naming, in whichever charset it is', async () => {
   const inUtf16 = Buffer.alloc(UPLOAD_MAX_BYTES, Buffer.from('ä ☂word\n', 'utf16le'));
   inUtf16.write('\ufeff', 'utf16le');
   const files = {
@@ -91,7 +91,7 @@ test('POST /v1/uploads: text of 20 MB keeps the event loop for no time worth nam
   }
 });
 
-test('POST /v1/uploads: UTF-16 is text unless it holds a control character or what stands for an unreadable one, wherever that is', async () => {
+test('UPLOAD-2: UTF-16 is text unless it holds a control character or what stands for an unreadable one, wherever that is', async () => {
   const unit = fc.oneof(fc.nat(0x2ff), fc.nat(0xffff), fc.constantFrom(0xfffd, 0xd83d, 0xde00, 0xfeff));
   await fc.assert(
     fc.asyncProperty(fc.array(unit, { minLength: 1, maxLength: 6 }), fc.boolean(), fc.boolean(), async (units, isBig, isLate) => {

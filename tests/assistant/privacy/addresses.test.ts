@@ -1,4 +1,4 @@
-/** decisions §9: a value is never put back inside an address, however Markdown spells it, wherever the text is cut. */
+/** A value is never put back inside an address, however Markdown spells it, wherever the text is cut. */
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import fc from 'fast-check';

@@ -1,4 +1,4 @@
-/** decisions §9: looking for personal data costs what a request may cost, whatever it holds, and lets nothing through. */
+/** Looking for personal data costs what a request may cost, whatever it holds, and lets nothing through. */
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import fc from 'fast-check';

@@ -1,4 +1,4 @@
-/** decisions §9: no field of any component that a client fetches, opens or draws as Markdown gets a value into an address. */
+/** No field of any component that a client fetches, opens or draws as Markdown gets a value into an address. */
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { RESTORABLE } from '../../../assistant/privacy/placeholder.ts';

@@ -28,7 +28,7 @@ function count(db: Connection, table: string): number {
   return db.statement(`SELECT count(*) AS n FROM ${table}`).get()?.n as number;
 }
 
-test('App settings: a new app starts with the defaults of decisions §2 and is not live', (t) => {
+test('CONSOLE-9: a new app starts with the default settings and is not live', (t) => {
   const files = openFiles(t, NOW);
   const app = known(files.db, addApp(files, 'Shop', NOW));
   assert.deepEqual(app.settings, DEFAULT_APP_SETTINGS);
@@ -39,13 +39,13 @@ test('App settings: a new app starts with the defaults of decisions §2 and is n
   assert.deepEqual([app.live, app.liveAtMs, app.publishedVersion, app.organisationId], [false, null, null, files.organisationId]);
 });
 
-test('App: slugs are derived from the name and unique within the organisation', (t) => {
+test('CONSOLE-11: slugs are derived from the name and unique within the organisation', (t) => {
   const files = openFiles(t, NOW);
   const slugs = ['Café Ávila!', 'cafe avila', 'Café-Avila', '日本'].map((name) => known(files.db, addApp(files, name, NOW)).slug);
   assert.deepEqual(slugs, ['cafe-avila', 'cafe-avila-2', 'cafe-avila-3', 'app']);
 });
 
-test('App: a slug that another app has is refused, its own is not', (t) => {
+test('CONSOLE-11: a slug that another app has is refused, its own is not', (t) => {
   const files = openFiles(t, NOW);
   const { db, organisationId } = files;
   addApp(files, 'One', NOW);
@@ -69,7 +69,7 @@ test('App: a slug that another app has is refused, its own is not', (t) => {
   assert.equal(listApps(db).length, 2);
 });
 
-test('Limits: a changed setting counts for the next read, also where the row was cached', (t) => {
+test('LIMIT-3: a changed setting counts for the next read, also where the row was cached', (t) => {
   const files = openFiles(t, NOW);
   const { db, organisationId } = files;
   const appId = addApp(files, 'Shop', NOW);
@@ -90,7 +90,7 @@ test('Limits: a changed setting counts for the next read, also where the row was
   assert.equal(known(db, appId).settings.dailyModelBudgetUsd, null);
 });
 
-test('App: a read inside a write that is rolled back leaves nothing stale behind', (t) => {
+test('STORE-2: a read inside a write that is rolled back leaves nothing stale behind', (t) => {
   const files = openFiles(t, NOW);
   const { db, organisationId } = files;
   const appId = addApp(files, 'Shop', NOW);
@@ -101,7 +101,7 @@ test('App: a read inside a write that is rolled back leaves nothing stale behind
   assert.equal(known(db, appId).name, 'Really');
 });
 
-test('Go live: the first time stays when it is done again', (t) => {
+test('LIVE-4: the first time of going live stays when it is done again', (t) => {
   const files = openFiles(t, NOW);
   const { db, organisationId } = files;
   const appId = addApp(files, 'Shop', NOW);
@@ -111,7 +111,7 @@ test('Go live: the first time stays when it is done again', (t) => {
   assert.throws(() => live.goLive(db, { appId: 'app_x', organisationId, nowMs: NOW }), { code: 'not_found' });
 });
 
-test('decisions §11 Going live: drafts of an app that never published anything become version 1 with it, unless its setting is off', (t) => {
+test('LIVE-2: drafts of an app that never published anything become version 1 with it, unless its setting is off', (t) => {
   const files = openFiles(t, NOW);
   const { db, organisationId } = files;
   const goLive = (appId: string) => live.goLive(db, { appId, organisationId, nowMs: NOW + 10 }).version;
@@ -134,7 +134,7 @@ test('decisions §11 Going live: drafts of an app that never published anything 
   assert.equal(readPersona(db, known(db, published), 'live').assistantName, 'Ada');
 });
 
-test('PUT /appearance 4: the theme replaces the draft but keeps an uploaded logo; a copilot block left out stays', (t) => {
+test('APPEARANCE-2: the theme replaces the draft but keeps an uploaded logo; a copilot block left out stays', (t) => {
   const files = openFiles(t, NOW);
   const { db } = files;
   const appId = addApp(files, 'Shop', NOW);
@@ -150,7 +150,7 @@ test('PUT /appearance 4: the theme replaces the draft but keeps an uploaded logo
   assert.deepEqual(readDraft(db, appId)?.appearance, draft);
 });
 
-test('PUT /experience: a patch keeps what it omits, and the version rises when the persona changes', (t) => {
+test('PERSONA-1: a patch of the persona keeps what it omits, and the version rises when the persona changes', (t) => {
   const files = openFiles(t, NOW);
   const { db } = files;
   const appId = addApp(files, 'Shop', NOW);
@@ -162,7 +162,7 @@ test('PUT /experience: a patch keeps what it omits, and the version rises when t
   assert.deepEqual([same.changed, same.personaVersion], [[], 2]);
 });
 
-test('PUT /appearance, PUT /experience: the same draft sent again leaves the row as it was', (t) => {
+test('APPEARANCE-3: the same draft sent again leaves the row as it was', (t) => {
   const files = openFiles(t, NOW);
   const { db } = files;
   const appId = addApp(files, 'Shop', NOW);
@@ -175,7 +175,7 @@ test('PUT /appearance, PUT /experience: the same draft sent again leaves the row
   assert.deepEqual(write(NOW + 1), write(NOW + 2));
 });
 
-test('Published configuration: the sandbox sees the draft at once, the live channel only what was published', (t) => {
+test('CONFIG-1: the sandbox sees the draft at once, the live channel only what was published', (t) => {
   const files = openFiles(t, NOW);
   const { db } = files;
   const appId = addApp(files, 'Shop', NOW);
@@ -198,7 +198,7 @@ test('Published configuration: the sandbox sees the draft at once, the live chan
   assert.equal(readPersona(db, known(db, appId), 'live').assistantName, 'Bob');
 });
 
-test('GET /v1/apps/config: a stored row that fails validation on output is served as {}', (t) => {
+test('CONFIG-3: a stored row that fails validation on output is served as {}', (t) => {
   const files = openFiles(t, NOW);
   const { db } = files;
   const appId = addApp(files, 'Shop', NOW);
@@ -209,7 +209,7 @@ test('GET /v1/apps/config: a stored row that fails validation on output is serve
   }
 });
 
-test('Identity secret: after a rotation the previous one stays valid for 24 hours', (t) => {
+test('CONSOLE-13: after a rotation the previous identity secret stays valid for 24 hours', (t) => {
   const files = openFiles(t, NOW);
   const { db } = files;
   const appId = addApp(files, 'Shop', NOW);
@@ -226,7 +226,7 @@ test('Identity secret: after a rotation the previous one stays valid for 24 hour
   assert.equal(readIdentitySecrets(db, vault, 'app_x', NOW), undefined);
 });
 
-test('Console: deleting an app takes everything it knew and said, and leaves the others and the ledger', (t) => {
+test('STORE-14: deleting an app takes everything it knew and said, and leaves the others and the ledger', (t) => {
   const files = openFiles(t, NOW);
   const { db } = files;
   const [gone, kept] = [addApp(files, 'Gone', NOW), addApp(files, 'Kept', NOW)];

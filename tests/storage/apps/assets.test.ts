@@ -43,7 +43,7 @@ function storedIds(db: Connection, appId: string): string[] {
     .map((row) => row.id as string);
 }
 
-test('POST /logo: the logo is stored and set in the draft theme; the rest of the draft stays', (t) => {
+test('LOGO-9: the logo is stored and set in the draft theme; the rest of the draft stays', (t) => {
   const { db, appId } = shop(t);
   const { revision } = known(db, appId);
   const { draft, logoAssetId, changed } = save(db, appId, 'logo', NOW + 5);
@@ -63,7 +63,7 @@ test('POST /logo: the logo is stored and set in the draft theme; the rest of the
   });
 });
 
-test('POST /logo: the test channel shows the logo at once, the live channel what was published', (t) => {
+test('CONFIG-4: the test channel shows the logo at once, the live channel what was published', (t) => {
   const { db, appId } = shop(t);
   apps.publishDrafts(db, { appId, nowMs: NOW });
   const { logoAssetId } = save(db, appId, 'logo');
@@ -72,7 +72,7 @@ test('POST /logo: the test channel shows the logo at once, the live channel what
   assert.deepEqual(themeOf('live'), completeTheme(THEME));
 });
 
-test('POST /logo: identical bytes keep their id and change nothing while the draft shows them', (t) => {
+test('LOGO-10: identical bytes keep their id and change nothing while the draft shows them', (t) => {
   const { db, appId } = shop(t);
   const first = save(db, appId, 'logo');
   const { revision } = known(db, appId);
@@ -84,7 +84,7 @@ test('POST /logo: identical bytes keep their id and change nothing while the dra
   assert.equal(storedIds(db, appId).length, 2);
 });
 
-test('POST /logo: a logo is its app’s own', (t) => {
+test('LOGO-10: a logo is its app’s own', (t) => {
   const { db, appId, other } = shop(t);
   apps.saveAppearanceDraft(db, { appId: other, body: { theme: THEME }, nowMs: NOW });
   const mine = save(db, appId, 'logo');
@@ -94,7 +94,7 @@ test('POST /logo: a logo is its app’s own', (t) => {
   assert.equal(readAsset(db, appId, mintId('ast', NOW)), undefined);
 });
 
-test('POST /logo: without a valid appearance draft it is 409 draft_invalid and nothing is stored', (t) => {
+test('LOGO-9: without a valid appearance draft it is 409 draft_invalid and nothing is stored', (t) => {
   const { db, appId, other } = shop(t);
   assert.throws(() => save(db, other, 'logo'), { code: 'draft_invalid', status: 409, message: /PUT \/appearance/ });
   db.statement('UPDATE apps SET appearance_draft = :draft WHERE id = :appId').run({
@@ -106,12 +106,12 @@ test('POST /logo: without a valid appearance draft it is 409 draft_invalid and n
   assert.deepEqual([...storedIds(db, appId), ...storedIds(db, other)], []);
 });
 
-test('POST /logo: an app that is gone is 404 not_found', (t) => {
+test('CONSOLE-12: an app that is gone is 404 not_found', (t) => {
   const { db } = shop(t);
   assert.throws(() => save(db, mintId('app', NOW), 'logo'), { code: 'not_found', status: 404 });
 });
 
-test('PUT /appearance rule 4: a new theme keeps the logo that was uploaded', (t) => {
+test('APPEARANCE-2: a new theme keeps the logo that was uploaded', (t) => {
   const { db, appId } = shop(t);
   const { logoAssetId } = save(db, appId, 'logo');
   const theme = { ...THEME, accent: '#aa0000' };
@@ -119,7 +119,7 @@ test('PUT /appearance rule 4: a new theme keeps the logo that was uploaded', (t)
   assert.deepEqual(draft.theme, { ...theme, logoAssetId });
 });
 
-test('POST /logo: old logos are forgotten, except those that a draft or a publication names', (t) => {
+test('LOGO-10: old logos are forgotten, except those that a draft or a publication names', (t) => {
   const { db, appId, other } = shop(t);
   apps.saveAppearanceDraft(db, { appId: other, body: { theme: THEME }, nowMs: NOW });
   const elsewhere = save(db, other, 'theirs').logoAssetId;

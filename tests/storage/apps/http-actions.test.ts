@@ -62,7 +62,7 @@ function oneApp(t: TestContext): Desk {
   return deskOf(files.db, addApp(files, 'Shop', NOW));
 }
 
-test('POST /actions rule 1: a key sent again updates its action; the same item twice changes nothing but its reason', (t) => {
+test('SERVERACTION-1: a key sent again updates its action; the same item twice changes nothing but its reason', (t) => {
   const { db, appId, upsert } = oneApp(t);
   const first = upsert(item('find_order'));
   assert.deepEqual(first, { op: 'created', id: first.id, needsKey: false });
@@ -85,7 +85,7 @@ test('POST /actions rule 1: a key sent again updates its action; the same item t
   assert.deepEqual(action?.definition, definition);
 });
 
-test('HTTP action: a name that another action in service has is refused, and free again once that one is archived', (t) => {
+test('SERVERACTION-16: a name that another action in service has is refused, and free again once that one is archived', (t) => {
   const { upsert, archive } = oneApp(t);
   upsert(item('find_order'));
   const second = item('find_order', { external_key: 'second' });
@@ -95,7 +95,7 @@ test('HTTP action: a name that another action in service has is refused, and fre
   assert.throws(() => upsert(item('find_order')), { code: 'conflict' }, 'the archived one cannot come back under a taken name');
 });
 
-test('HTTP action: archiving takes it out of service, is idempotent, and sending it again brings it back', (t) => {
+test('SERVERACTION-1: archiving takes an action out of service, is idempotent, and sending it again brings it back', (t) => {
   const { db, appId, upsert, archive, enabled } = oneApp(t);
   const { id } = upsert(item('find_order'));
   assert.equal(archive('never_sent'), undefined);
@@ -107,7 +107,7 @@ test('HTTP action: archiving takes it out of service, is idempotent, and sending
   assert.equal(enabled('find_order'), true);
 });
 
-test('HTTP action: one with needs_key is switched off until its host has a key, which serves every action of that host', (t) => {
+test('SERVERACTION-10: an action with needs_key is switched off until its host has a key, which serves every action of that host', (t) => {
   const { db, appId, upsert, enter, enabled } = oneApp(t);
   assert.equal(upsert(item('open_data')).needsKey, false);
   for (const name of ['find_order', 'find_user']) assert.equal(upsert(item(name, BEARER)).needsKey, true);
@@ -123,7 +123,7 @@ test('HTTP action: one with needs_key is switched off until its host has a key, 
   assert.equal(upsert(item('list_orders', BEARER)).needsKey, false, 'a later action of the host finds the key there');
 });
 
-test('POST /actions rule 5: a key is kept when the action is sent again, moves within its host or comes back from the archive', (t) => {
+test('SERVERACTION-11: a key is kept when the action is sent again, moves within its host or comes back from the archive', (t) => {
   const { db, appId, upsert, archive, enter, enabled } = oneApp(t);
   upsert(item('find_order', BEARER));
   enter('find_order');
@@ -136,7 +136,7 @@ test('POST /actions rule 5: a key is kept when the action is sent again, moves w
   assert.deepEqual(upsert(moved), { op: 'updated', id: readAction(db, appId, 'find_order')?.id, needsKey: false });
 });
 
-test('HTTP action: a key never follows its action to another host, and is still there when the action returns', (t) => {
+test('SERVERACTION-11: a key never follows its action to another host, and is still there when the action returns', (t) => {
   const { db, appId, upsert, enter, enabled } = oneApp(t);
   upsert(item('find_order', BEARER));
   enter('find_order');
@@ -147,7 +147,7 @@ test('HTTP action: a key never follows its action to another host, and is still 
   assert.equal(upsert(item('find_order', BEARER)).needsKey, false);
 });
 
-test('PUT …/key: needs an action in service that declares needs_key; entering again replaces', (t) => {
+test('SERVERACTION-12: entering a key needs an action in service that declares needs_key; entering again replaces', (t) => {
   const { db, appId, upsert, archive, enter } = oneApp(t);
   assert.throws(() => enter('find_order'), { code: 'not_found' });
   upsert(item('find_order'));
@@ -161,7 +161,7 @@ test('PUT …/key: needs an action in service that declares needs_key; entering 
   assert.throws(() => enter('find_user'), { code: 'not_found' });
 });
 
-test('DELETE …/key: switches the host’s actions off; an archived action’s key can be removed too', (t) => {
+test('SERVERACTION-12: removing a key switches the host’s actions off; an archived action’s key can be removed too', (t) => {
   const { upsert, archive, enter, remove, enabled } = oneApp(t);
   for (const name of ['find_order', 'find_user']) upsert(item(name, BEARER));
   assert.throws(() => remove('find_order'), { code: 'not_found' });
@@ -175,7 +175,7 @@ test('DELETE …/key: switches the host’s actions off; an archived action’s 
   assert.throws(() => remove('find_order'), { code: 'not_found' });
 });
 
-test('DELETE …/key: takes along what an address that moved on left behind, and no key that another action uses', (t) => {
+test('SERVERACTION-12: removing a key takes along what an address that moved on left behind, and no key that another action uses', (t) => {
   const { db, appId, upsert, enter, remove } = oneApp(t);
   const at = (name: string, host: string) => upsert(item(name, { ...BEARER, url_template: `https://${host}/` }));
   at('find_order', 'old.example');
@@ -188,7 +188,7 @@ test('DELETE …/key: takes along what an address that moved on left behind, and
   assert.notEqual(readSharedKey(db, appId, 'other.example'), undefined);
 });
 
-test('HTTP action: a shared key is sealed for its app and host, and opens for no other', (t) => {
+test('SERVERACTION-13: a shared key is sealed for its app and host, and opens for no other', (t) => {
   const vault = openVault(join(temporaryDir(t), 'master-key'), undefined);
   const sealed = sealSharedKey(vault, 'app_one', 'api.shop.example', 'sk-very-secret');
   assert.equal(sealed.includes('sk-very-secret'), false);
@@ -197,13 +197,13 @@ test('HTTP action: a shared key is sealed for its app and host, and opens for no
   assert.throws(() => openSharedKey(vault, 'app_two', 'api.shop.example', sealed));
 });
 
-test('HTTP action: the host is told in lower case, with a port that is not the usual one', () => {
+test('SERVERACTION-15: the host is told in lower case, with a port that is not the usual one', () => {
   const host = (url_template: string) => hostOf({ url_template });
   assert.equal(host('https://API.Shop.example:443/orders/{{param.id}}?q={{param.q}}'), 'api.shop.example');
   assert.equal(host('https://api.shop.example:8443/'), 'api.shop.example:8443');
 });
 
-test('HTTP action: apps share neither names, external keys nor shared keys; a deleted app takes its own with it', (t) => {
+test('SERVERACTION-16: apps share neither names, external keys nor shared keys; a deleted app takes its own with it', (t) => {
   const files = openFiles(t, NOW);
   const [one, two] = ['One', 'Two'].map((name) => deskOf(files.db, addApp(files, name, NOW))) as [Desk, Desk];
   for (const desk of [one, two]) assert.equal(desk.upsert(item('find_order', BEARER)).op, 'created');
@@ -216,7 +216,7 @@ test('HTTP action: apps share neither names, external keys nor shared keys; a de
   assert.throws(() => one.upsert(item('late')), { code: 'not_found' });
 });
 
-test('HTTP action: an app has a bounded number in service; archiving makes room, and the oldest archived are forgotten', (t) => {
+test('SERVERACTION-16: an app has a bounded number in service; archiving makes room, and the oldest archived are forgotten', (t) => {
   const { db, appId, upsert, archive } = oneApp(t);
   for (let n = 0; n < ACTIONS_PER_APP_MAX; n++) upsert(item(`action_${n}`));
   assert.throws(() => upsert(item('one_more')), { code: 'conflict', message: /at most 200/ });
@@ -232,7 +232,7 @@ test('HTTP action: an app has a bounded number in service; archiving makes room,
   assert.notEqual(archive('action_1'), undefined);
 });
 
-test('GET …/actions: pages follow each other by id and hold every action once', (t) => {
+test('CONSOLE-7: pages follow each other by id and hold every action once', (t) => {
   const { db, appId, upsert } = oneApp(t);
   for (let n = 0; n < 5; n++) upsert(item(`action_${n}`), NOW + n);
   const first = listActions(db, appId, '', 3);
@@ -243,7 +243,7 @@ test('GET …/actions: pages follow each other by id and hold every action once'
   );
 });
 
-describe('HTTP actions: where the token of the signed-in person goes', () => {
+describe('SERVERACTION-14: where the token of the signed-in person goes', () => {
   const mine = (url: string, more: Partial<HttpAction> = {}) => item('orders', { auth: 'user', url_template: url, ...more });
   const OURS = 'https://api.shop.example/orders';
   const THEIRS = 'https://stranger.example/orders';

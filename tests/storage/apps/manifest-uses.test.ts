@@ -1,4 +1,4 @@
-/** service.md "Action manifest": which of an app's manifests count as its own, when strangers may post some, too. */
+/** Which of an app's manifests count as its own, when strangers may post some, too. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import {
@@ -16,7 +16,7 @@ import { addApp, openFiles } from '../migrations/migrated-files.ts';
 const NOW = Date.parse('2026-11-21T10:00:00.000Z');
 const HOUR_MS = 60 * 60 * 1000;
 
-test('an unsolicited manifest is the latest from its first turn on, and the first of an app at once', (t) => {
+test('MANIFEST-7: an unsolicited manifest is the latest from its first turn on, and the first of an app at once', (t) => {
   const files = openFiles(t, NOW);
   const { db } = files;
   const appId = addApp(files, 'Shop', NOW);
@@ -42,7 +42,7 @@ test('an unsolicited manifest is the latest from its first turn on, and the firs
   assert.equal(db.statement('SELECT count(*) AS n FROM manifests').get()?.n, MANIFESTS_PER_APP_MAX + 2);
 });
 
-test('what strangers post and use pushes out nothing that was in use for some hours, or that a signed person uses', (t) => {
+test('MANIFEST-7: what strangers post and use pushes out nothing that was in use for some hours, or that a signed person uses', (t) => {
   const files = openFiles(t, NOW);
   const { db } = files;
   const appId = addApp(files, 'Shop', NOW);
@@ -85,7 +85,7 @@ test('what strangers post and use pushes out nothing that was in use for some ho
   assert.equal(db.statement('SELECT count(*) AS n FROM manifest_uses').get()?.n, MANIFESTS_PER_APP_MAX + NEW_MANIFESTS_MAX);
 });
 
-test('what a stranger posts and uses is neither the latest manifest of an app that has builds in use, nor makes its screens known', (t) => {
+test('MANIFEST-7: what a stranger posts and uses is neither the latest manifest of an app that has builds in use, nor makes its screens known', (t) => {
   const files = openFiles(t, NOW);
   const { db } = files;
   const appId = addApp(files, 'Shop', NOW);

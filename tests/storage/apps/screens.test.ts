@@ -55,7 +55,7 @@ function oneApp(t: TestContext): Desk {
   };
 }
 
-test('POST /screens: a screen declared again by the same name is updated; the same declaration writes nothing', (t) => {
+test('SCREEN-1: a screen declared again by the same name is updated; the same declaration writes nothing', (t) => {
   const { db, appId, declare } = oneApp(t);
   assert.deepEqual(declare([screen('cart'), screen('home')]), { ...NOTHING, added: ['cart', 'home'] });
   const rows = () => db.statement('SELECT * FROM screens').all();
@@ -73,7 +73,7 @@ test('POST /screens: a screen declared again by the same name is updated; the sa
   assert.deepEqual([cart?.definition, cart?.createdAtMs, cart?.updatedAtMs], [screen('cart', 'Your cart'), NOW, NOW + 2]);
 });
 
-test('POST /screens: archiving removes a screen, names that were never declared are unknown, declaring again brings back', (t) => {
+test('SCREEN-1: archiving removes a screen, names that were never declared are unknown, declaring again brings back', (t) => {
   const { db, appId, declare } = oneApp(t);
   declare([screen('cart'), screen('home')]);
   assert.deepEqual(declare([], ['cart', 'attic'], NOW + 1), { ...NOTHING, archived: ['cart'], unknown: ['attic'] });
@@ -86,7 +86,7 @@ test('POST /screens: archiving removes a screen, names that were never declared 
   assert.deepEqual([back?.archivedAtMs, back?.reason, countScreens(db, appId)], [null, null, 2]);
 });
 
-test('GET /status screens_missing: declared screens that the latest manifest does not register; archived ones are not missed', (t) => {
+test('SCREEN-2: declared screens that the latest manifest does not register; archived ones are not missed', (t) => {
   const { db, appId, declare, build } = oneApp(t);
   declare([screen('cart'), screen('home'), screen('help')]);
   assert.equal(screensMissing(db, appId), 3);
@@ -100,7 +100,7 @@ test('GET /status screens_missing: declared screens that the latest manifest doe
   assert.equal(screensMissing(db, appId), 2);
 });
 
-test('Screen declaration: planned until a build’s manifest names it, whichever build that was', (t) => {
+test('SCREEN-2: a screen is planned until a build’s manifest names it, whichever build that was', (t) => {
   const { db, appId, declare, build } = oneApp(t);
   declare([screen('cart'), screen('home'), screen('help')]);
   assert.equal(countPlanned(db, appId), 3);
@@ -112,7 +112,7 @@ test('Screen declaration: planned until a build’s manifest names it, whichever
   assert.equal(countPlanned(db, appId), 0);
 });
 
-test('POST /screens: a declaration that would be one too many saves none of its screens; archiving makes room', (t) => {
+test('SCREEN-4: a declaration that would be one too many saves none of its screens; archiving makes room', (t) => {
   const { db, appId, declare } = oneApp(t);
   const all = Array.from({ length: SCREENS_PER_APP_MAX }, (_, n) => screen(`screen_${n}`));
   declare(all);
@@ -127,7 +127,7 @@ test('POST /screens: a declaration that would be one too many saves none of its 
   assert.deepEqual(declare([], ['screen_0', 'screen_1']), { ...NOTHING, archived: ['screen_1'], unknown: ['screen_0'] });
 });
 
-test('POST /screens: apps share no names, and an app that was deleted is said to be gone', (t) => {
+test('SCREEN-4: apps share no names, and an app that was deleted is said to be gone', (t) => {
   const files = openFiles(t, NOW);
   const declare = (appId: string) =>
     transactions.declareScreens(files.db, { appId, screens: [screen('cart')], archive: [], origin: 'setup', nowMs: NOW });

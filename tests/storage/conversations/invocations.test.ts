@@ -1,4 +1,4 @@
-/** decisions §8 "Confirmation": how calls and the cards they are shown on are settled together. */
+/** How calls and the cards they are shown on are settled together. */
 import assert from 'node:assert/strict';
 import { type TestContext, test } from 'node:test';
 import { mintId } from '../../../protocol/ids.ts';
@@ -78,7 +78,7 @@ function settlement(id: string, blockId: string, to: 'expired' | 'declined', bef
   return { change: { id, from: 'pending.clean', to, result: null, error: null, expiresAtMs: null }, card };
 }
 
-test('Confirmation: a card shows what its call became, and nothing when the call had moved on', (t) => {
+test('CONFIRM-2: a card shows what its call became, and nothing when the call had moved on', (t) => {
   const { db, writes, seen } = waitingWrites(t);
   const [first, second] = writes.map(({ id, blockId }) => settlement(id, blockId, 'expired')) as [Settlement, Settlement];
   transactions.settleInvocations(db, { settlements: [first], nowMs: NOW_MS });
@@ -91,7 +91,7 @@ test('Confirmation: a card shows what its call became, and nothing when the call
   ]);
 });
 
-test('Confirmation: a card that was marked anew meanwhile says what became of its call all the same', (t) => {
+test('CONFIRM-2: a card that was marked anew meanwhile says what became of its call all the same', (t) => {
   const { db, writes, seen } = waitingWrites(t);
   const [first, second] = writes.map(({ id, blockId }) => settlement(id, blockId, 'expired')) as [Settlement, Settlement];
   db.statement(`UPDATE blocks SET body = '{"status":"pending","edit_state":"rejected","title":"Anew"}' WHERE id = 'blk_0'`).run();
@@ -107,7 +107,7 @@ function answer(db: Connection, change: InvocationChange, card: PickChange | nul
   return transactions.answerInvocation(db, { settlement: { change, card }, nowMs: NOW_MS });
 }
 
-test('Confirmation: an answer takes effect with its card or not at all', (t) => {
+test('CONFIRM-5: an answer takes effect with its card or not at all', (t) => {
   const { db, writes, seen } = waitingWrites(t);
   const [{ change, card }, second] = writes.map(({ id, blockId }) => settlement(id, blockId, 'declined')) as [Settlement, Settlement];
   assert.equal(answer(db, { ...change, revision: 2 }, card), false, 'the card was changed since');
@@ -122,7 +122,7 @@ test('Confirmation: an answer takes effect with its card or not at all', (t) => 
   assert.equal(answer(db, second.change, null), true, 'a call without a card');
 });
 
-test('Confirmation: when a person agreed is written once, and who runs the call is found by its turn', (t) => {
+test('CONFIRM-19: when a person agreed is written once, and who runs the call is found by its turn', (t) => {
   const { db, turn, writes } = waitingWrites(t);
   const id = writes[0]?.id as string;
   const move = (from: InvocationChange['from'], to: InvocationChange['to'], more: Partial<InvocationChange> = {}) =>
@@ -141,7 +141,7 @@ test('Confirmation: when a person agreed is written once, and who runs the call 
   assert.deepEqual([readExecuting(db, CONVERSATION).length, readExecutedBy(db, turn)[0]?.state], [0, 'unknown']);
 });
 
-test('Confirmation: an accepted change raises the revision of the call and of its block', (t) => {
+test('CONFIRM-13: an accepted change raises the revision of the call and of its block', (t) => {
   const { db, writes } = waitingWrites(t);
   const { id, blockId } = writes[0] as { id: string; blockId: string };
   const editing: InvocationChange = {
@@ -166,7 +166,7 @@ test('Confirmation: an accepted change raises the revision of the call and of it
   assert.deepEqual(readEditing(db, 10), []);
 });
 
-test('decisions §7: a call that the server has run already is stored as it ended', (t) => {
+test('ACTION-12: a call that the server has run already is stored as it ended', (t) => {
   const { db, appId, turn } = waitingWrites(t);
   const call = { callId: 'c', name: 'find_order', params: '{}', risk: 'read', executor: 'server', timeoutMs: 1_000 } as const;
   insertInvocations(db, { appId, conversationId: CONVERSATION, turn, messageId: 'msg_1', nowMs: NOW_MS }, [

@@ -1,4 +1,4 @@
-/** decisions §9 "Privacy placeholders": the rows, their numbers, and what recognises and seals them. */
+/** The rows, their numbers, and what recognises and seals them. */
 import assert from 'node:assert/strict';
 import { join } from 'node:path';
 import { describe, type TestContext, test } from 'node:test';
@@ -55,7 +55,7 @@ describe('PRIVACY-7: allocatePlaceholders', () => {
     assert.deepEqual(transactions.allocatePlaceholders(db, { conversationId: 'cnv_2', values: [value('email', 'b')] }), [1]);
   });
 
-  test('decisions §11.6: there is no bound: pages of values are rows', (t) => {
+  test('PRIVACY-7: there is no bound: pages of values are rows', (t) => {
     const db = openConversations(t);
     const values = Array.from({ length: 1_500 }, (_, index) => value('email', `${index}`));
     const numbers = transactions.allocatePlaceholders(db, { conversationId: CONVERSATION, values });

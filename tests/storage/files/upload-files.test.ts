@@ -1,4 +1,4 @@
-/** service.md "POST /v1/uploads": how files are kept beside their rows. */
+/** How files are kept beside their rows. */
 import assert from 'node:assert/strict';
 import { mkdirSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';

@@ -1,4 +1,4 @@
-/** service.md "POST /v1/uploads": how much may lie here that no message uses, by device, address and app, and what makes room. */
+/** How much may lie here that no message uses, by device, address and app, and what makes room. */
 import assert from 'node:assert/strict';
 import { type TestContext, test } from 'node:test';
 import { mintId } from '../../../protocol/ids.ts';

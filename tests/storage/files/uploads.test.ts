@@ -1,4 +1,4 @@
-/** service.md "POST /v1/uploads", decisions §4 `attachments`: rows of uploads from their arrival to the message that uses them. */
+/** Rows of uploads from their arrival to the message that uses them. */
 import assert from 'node:assert/strict';
 import { type TestContext, test } from 'node:test';
 import { mintId } from '../../../protocol/ids.ts';
@@ -46,7 +46,7 @@ function desk(t: TestContext) {
   return { db, appId, save };
 }
 
-test('POST /v1/uploads: unused uploads run out, the nearest first; used ones never', (t) => {
+test('UPLOAD-9: unused uploads run out, the nearest first; used ones never', (t) => {
   const { db, save } = desk(t);
   assert.equal(nextUploadDeadline(db), null);
   const [late, soon, used] = [save(NOW + 30), save(NOW + 10), save(NOW + 5)];
@@ -59,7 +59,7 @@ test('POST /v1/uploads: unused uploads run out, the nearest first; used ones nev
   assert.equal(readUploads(db, [used])[0]?.messageId, 'msg_1');
 });
 
-test('attachments: an upload is used by one message, and a missing one uses nothing', (t) => {
+test('UPLOAD-10: an upload is used by one message, and a missing one uses nothing', (t) => {
   const { db, save } = desk(t);
   const id = save(NOW + 10);
   const use = (messageId: string, uploadId: string) =>
@@ -70,7 +70,7 @@ test('attachments: an upload is used by one message, and a missing one uses noth
   assert.equal(readUploads(db, [id])[0]?.messageId, 'msg_1');
 });
 
-test('attachments: messages show theirs in the order of the message, with their words and the name they have there, until the message goes', (t) => {
+test('HISTORY-6: messages show their attachments in the order of the message, with their words and the name they have there, until the message goes', (t) => {
   const { db, appId, save } = desk(t);
   const [first, second, other] = [save(NOW, 'one.txt'), save(NOW, 'two.txt'), save(NOW, 'three.txt')];
   useUploads(db, {

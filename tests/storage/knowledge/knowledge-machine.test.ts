@@ -98,7 +98,7 @@ function oneApp(t: TestContext): { db: Connection; appId: string } {
   return { db: files.db, appId: addApp(files, 'Shop', NOW) };
 }
 
-test('decisions §3: on every way through the machine, and for every event after it, the row is where the machine is', (t) => {
+test('KNOWLEDGE-3: on every way through the machine, and for every event after it, the row is where the machine is', (t) => {
   const { db, appId } = oneApp(t);
   const visited = new Set<string>();
   for (const path of sourceSimplePaths()) {

@@ -62,7 +62,7 @@ function oneApp(t: TestContext): { db: Connection; appId: string } {
   return { db: files.db, appId: addApp(files, 'Shop', NOW) };
 }
 
-test('POST /knowledge 1: a key sent again updates its source; identical content is unchanged and stays indexed', (t) => {
+test('KNOWLEDGE-1: a key sent again updates its source; identical content is unchanged and stays indexed', (t) => {
   const { db, appId } = oneApp(t);
   const id = add(db, appId, { key: 'returns', text: 'Thirty days.' });
   assert.deepEqual(upsert(db, appId, { key: 'returns', text: 'Thirty days.' }), { op: 'unchanged', id });
@@ -73,7 +73,7 @@ test('POST /knowledge 1: a key sent again updates its source; identical content 
   assert.equal(listSources(db, appId, '', 10).length, 1);
 });
 
-test('Knowledge source: what is pending, failed or archived is found by no search', (t) => {
+test('KNOWLEDGE-6: what is pending, failed or archived is found by no search', (t) => {
   const { db, appId } = oneApp(t);
   const ids = ['indexed', 'pending', 'failed', 'archived'].map((key) => add(db, appId, { key, text: `Zebra ${key}.` }));
   assert.deepEqual(keysFound(db, appId, 'zebra').sort(), ['archived', 'failed', 'indexed', 'pending']);
@@ -86,7 +86,7 @@ test('Knowledge source: what is pending, failed or archived is found by no searc
   assert.deepEqual(countKnowledge(db, appId), { sources: 3, indexed: 1, pending: 1, indexing: 0, failed: 1, chunks: 1 });
 });
 
-test('Knowledge source: archiving keeps the source, and the same content sent again brings it back', (t) => {
+test('KNOWLEDGE-5: archiving keeps the source, and the same content sent again brings it back', (t) => {
   const { db, appId } = oneApp(t);
   const id = add(db, appId, { key: 'a', text: 'Zebra.' });
   assert.deepEqual(transactions.archiveSource(db, { appId, externalKey: 'a', nowMs: NOW }), { id });
@@ -99,7 +99,7 @@ test('Knowledge source: archiving keeps the source, and the same content sent ag
   assert.equal(transactions.archiveSource(db, { appId, externalKey: 'nothing', nowMs: NOW }), undefined);
 });
 
-test('POST /knowledge: the reason of an archived item is kept; without one the source keeps the reason it was written with', (t) => {
+test('KNOWLEDGE-9: the reason of an archived item is kept; without one the source keeps the reason it was written with', (t) => {
   const { db, appId } = oneApp(t);
   const id = add(db, appId, { key: 'a' });
   transactions.archiveSource(db, { appId, externalKey: 'a', reason: 'Out of date.', nowMs: NOW });
@@ -110,7 +110,7 @@ test('POST /knowledge: the reason of an archived item is kept; without one the s
   assert.equal(readSource(db, 'kno_b')?.reason, 'From docs/b.md.');
 });
 
-test('Knowledge source: an indexer that is late changes nothing', (t) => {
+test('KNOWLEDGE-3: an indexer that is late changes nothing', (t) => {
   const { db, appId } = oneApp(t);
   const { id: sourceId } = upsert(db, appId, { key: 'a', text: 'Old.' });
   const contentHash = readSource(db, sourceId)?.contentHash ?? '';
@@ -123,7 +123,7 @@ test('Knowledge source: an indexer that is late changes nothing', (t) => {
   assert.deepEqual([readSource(db, sourceId)?.state, readSource(db, sourceId)?.chunks], ['pending', 0]);
 });
 
-test('Knowledge source: what a link led to is stored with its chunks at once, or not at all when it is late', (t) => {
+test('LINK-2: what a link led to is stored with its chunks at once, or not at all when it is late', (t) => {
   const { db, appId } = oneApp(t);
   const send = (uri: string, title: string | null) =>
     transactions.upsertSource(db, {
@@ -158,7 +158,7 @@ test('Knowledge source: what a link led to is stored with its chunks at once, or
   assert.deepEqual(keysFound(db, appId, 'ours'), ['page'], 'its title is found');
 });
 
-test('POST /smoke: titles to ask about are those of indexed sources in service, each once, oldest first', (t) => {
+test('SMOKE-7: titles to ask about are those of indexed sources in service, each once, oldest first', (t) => {
   const { db, appId } = oneApp(t);
   add(db, appId, { key: 'b', title: 'Shipping' });
   add(db, appId, { key: 'a', title: 'Returns', atMs: NOW + 1 });
@@ -170,7 +170,7 @@ test('POST /smoke: titles to ask about are those of indexed sources in service, 
   assert.deepEqual(readIndexedTitles(db, appId, 1), ['Shipping']);
 });
 
-test('Knowledge source: those to index are counted out by kind', (t) => {
+test('SETUP-45: sources to index are counted out by kind', (t) => {
   const { db, appId } = oneApp(t);
   const { id: text } = upsert(db, appId, { key: 'text' });
   const link = { sourceId: mintId('kno', NOW), appId, externalKey: 'link', kind: 'url', title: null, uri: 'https://a.example/' } as const;
@@ -178,7 +178,7 @@ test('Knowledge source: those to index are counted out by kind', (t) => {
   assert.deepEqual([sourcesToIndex(db, 10), sourcesToIndex(db, 10, 'text'), sourcesToIndex(db, 10, 'url')], [[text, url], [text], [url]]);
 });
 
-test('Knowledge source: a crash while indexing resumes it', (t) => {
+test('KNOWLEDGE-7: a crash while indexing resumes it', (t) => {
   const { db, appId } = oneApp(t);
   const { id: sourceId } = upsert(db, appId, { key: 'a', text: 'Zebra.' });
   const contentHash = readSource(db, sourceId)?.contentHash ?? '';
@@ -189,7 +189,7 @@ test('Knowledge source: a crash while indexing resumes it', (t) => {
   assert.deepEqual(sourcesToIndex(db, 10), []);
 });
 
-test('Search: titles weigh more than headings, headings more than text, and a passage says where it is from', (t) => {
+test('SEARCH-5: titles weigh more than headings, headings more than text, and a passage says where it is from', (t) => {
   const { db, appId } = oneApp(t);
   add(db, appId, { key: 'text', title: 'Parcels', text: 'All about refunds and more words here.' });
   add(db, appId, { key: 'heading', title: 'Orders', headings: ['Money', 'Refunds'], text: 'Other words entirely, just as many here.' });
@@ -201,7 +201,7 @@ test('Search: titles weigh more than headings, headings more than text, and a pa
   assert.ok(best !== undefined && second !== undefined && best.score > second.score && second.score > 0);
 });
 
-test('Search: one app never finds what another knows', (t) => {
+test('KNOWLEDGE-6: one app never finds what another knows', (t) => {
   const files = openFiles(t, NOW);
   const [mine, other] = [addApp(files, 'Mine', NOW), addApp(files, 'Other', NOW)];
   add(files.db, mine, { key: 'mine', text: 'Zebra crossing.' });
@@ -211,7 +211,7 @@ test('Search: one app never finds what another knows', (t) => {
   assert.deepEqual(keysFound(files.db, mine, `zebra" OR app_id:"${other.slice(4)}`), ['mine']);
 });
 
-test('Search: a question of common words only finds the chunks that have them all', (t) => {
+test('SEARCH-6: a question of common words only finds the chunks that have them all', (t) => {
   const { db, appId } = oneApp(t);
   const { id: sourceId } = upsert(db, appId, { key: 'long', text: 'x' });
   const contentHash = readSource(db, sourceId)?.contentHash ?? '';
@@ -234,7 +234,7 @@ test('Search: a question of common words only finds the chunks that have them al
   );
 });
 
-test('Search: no text is query syntax: nothing throws, nothing of another app is found', (t) => {
+test('SEARCH-6: no text is query syntax: nothing throws, nothing of another app is found', (t) => {
   const files = openFiles(t, NOW);
   const [mine, other] = [addApp(files, 'Mine', NOW), addApp(files, 'Other', NOW)];
   add(files.db, mine, { key: 'mine', text: 'near and or not title text zebra' });
@@ -275,14 +275,14 @@ test('Search: no text is query syntax: nothing throws, nothing of another app is
   );
 });
 
-test('Search: stop words are dropped and the terms are bounded', () => {
+test('SEARCH-4: stop words are dropped and the terms are bounded', () => {
   assert.deepEqual(queryTerms('How do I return the Réfund, the refund?'), ['return', 'réfund', 'refund']);
   assert.deepEqual(queryTerms('what is it'), []);
   assert.equal(queryTerms(Array.from({ length: 500 }, (_, i) => `word${i}`).join(' ')).length, QUERY_TERMS_MAX);
   assert.deepEqual(queryTerms('x'.repeat(5_000)), []);
 });
 
-test('GET /context intake.knowledge: the sources of an origin are found however many others came before; archived ones are not', (t) => {
+test('SETUP-39: the sources of an origin are found however many others came before; archived ones are not', (t) => {
   const { db, appId } = oneApp(t);
   for (let n = 0; n < 50; n++) upsert(db, appId, { key: `article-${n}`, atMs: NOW + n });
   for (const key of ['first', 'second', 'third']) {

@@ -20,13 +20,13 @@ function key(channel: 'live' | 'sandbox') {
   return { keyId: mintId('key', NOW), token: mintKeyToken(channel), channel };
 }
 
-test('Authentication: minted keys are rd_pk_live_ or rd_pk_test_ and 24 base32 characters', () => {
+test('KEY-2: minted keys are rd_pk_live_ or rd_pk_test_ and 24 base32 characters', () => {
   assert.match(mintKeyToken('live'), /^rd_pk_live_[a-z2-7]{24}$/);
   assert.match(mintKeyToken('sandbox'), /^rd_pk_test_[a-z2-7]{24}$/);
   assert.notEqual(mintKeyToken('live'), mintKeyToken('live'));
 });
 
-test('Console: a PATCH of an organisation changes the fields it names and no other', (t) => {
+test('CONSOLE-8: a PATCH of an organisation changes the fields it names and no other', (t) => {
   const { control, organisationId } = openFiles(t, NOW);
   const members = [{ email: 'ada@example.com', name: 'Ada' }];
   transactions.patchOrganisation(control, { id: organisationId, members, nowMs: NOW });
@@ -36,7 +36,7 @@ test('Console: a PATCH of an organisation changes the fields it names and no oth
   assert.throws(() => transactions.patchOrganisation(control, { id: 'org_x', nowMs: NOW }), { code: 'not_found' });
 });
 
-test('Limits 4: the plan of each month is kept, the last change within a month counts', (t) => {
+test('LIMIT-21: the plan of each month is kept, the last change within a month counts', (t) => {
   const { control, organisationId } = openFiles(t, NOW);
   transactions.patchOrganisation(control, { id: organisationId, plan: 'scale', nowMs: Date.parse('2026-12-03T00:00:00Z') });
   transactions.patchOrganisation(control, { id: organisationId, plan: 'growth', nowMs: Date.parse('2026-12-09T00:00:00Z') });
@@ -46,7 +46,7 @@ test('Limits 4: the plan of each month is kept, the last change within a month c
   ]);
 });
 
-test('Console: organisations are paged by id', (t) => {
+test('CONSOLE-7: organisations are paged by id', (t) => {
   const { control, organisationId } = openFiles(t, NOW);
   const second = mintId('org', NOW + 1);
   const autoTopUp = { enabled: false, amount_usd: 10 };
@@ -61,7 +61,7 @@ test('Console: organisations are paged by id', (t) => {
   );
 });
 
-test('Console: a deleted key is revoked at once and is no other key', (t) => {
+test('KEY-1: a deleted key is revoked at once and is no other key', (t) => {
   const files = openFiles(t, NOW);
   const { control, organisationId } = files;
   const appId = addApp(files, 'Shop', NOW);
@@ -79,7 +79,7 @@ test('Console: a deleted key is revoked at once and is no other key', (t) => {
   assert.equal(readKey(control, mintKeyToken('live')), undefined);
 });
 
-test('Console: an app has a bounded number of keys, revoked ones aside', (t) => {
+test('LIMIT-37: an app has a bounded number of keys, revoked ones aside', (t) => {
   const files = openFiles(t, NOW);
   const { control, organisationId } = files;
   const appId = addApp(files, 'Shop', NOW);
@@ -91,7 +91,7 @@ test('Console: an app has a bounded number of keys, revoked ones aside', (t) => 
   assert.equal(readKey(control, one.token)?.appId, appId);
 });
 
-test('Console: removing an app from the directory takes its keys with it, and may be repeated', (t) => {
+test('CONSOLE-12: removing an app from the directory takes its keys with it, and may be repeated', (t) => {
   const files = openFiles(t, NOW);
   const { control, organisationId } = files;
   const appId = addApp(files, 'Shop', NOW);

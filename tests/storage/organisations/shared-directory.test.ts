@@ -1,4 +1,4 @@
-/** decisions §10: what several processes on one data directory mint, look up and use up is one for all of them. */
+/** What several processes on one data directory mint, look up and use up is one for all of them. */
 import assert from 'node:assert/strict';
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';

@@ -1,4 +1,4 @@
-/** service.md POST /v1/identify: whom a device stands for. */
+/** Whom a device stands for. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { listBoundDevices, readBinding, unbindPerson } from '../../../storage/people/devices.ts';
@@ -7,7 +7,7 @@ import { identify } from './people.ts';
 
 const [PHONE, TABLET] = ['a'.repeat(32), 'b'.repeat(32)];
 
-test('POST /v1/identify: a device is bound within its app and kind of key, to the person of the last call', (t) => {
+test('PERSON-7: a device is bound within its app and kind of key, to the person of the last call', (t) => {
   const files = openFiles(t, 1);
   const { db } = files;
   const [one, other] = [addApp(files, 'One', 1), addApp(files, 'Other', 1)];
@@ -28,7 +28,7 @@ test('POST /v1/identify: a device is bound within its app and kind of key, to th
   assert.deepEqual(listBoundDevices(db, ann.id, 9), []);
 });
 
-test('POST /v1/chat rule 2: a binding without proof stands for nobody once the record is signed for', (t) => {
+test('PERSON-10: a binding without proof stands for nobody once the record is signed for', (t) => {
   const files = openFiles(t, 1);
   const { db } = files;
   const appId = addApp(files, 'One', 1);
@@ -38,7 +38,7 @@ test('POST /v1/chat rule 2: a binding without proof stands for nobody once the r
   assert.equal(readBinding(db, appId, 'live', TABLET)?.proven, true);
 });
 
-test('Limits rule 7: binding and erasing leave when a device was last seen', (t) => {
+test('LIMIT-33: binding and erasing leave when a device was last seen', (t) => {
   const files = openFiles(t, 1);
   const { db } = files;
   const appId = addApp(files, 'One', 1);

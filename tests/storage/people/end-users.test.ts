@@ -1,4 +1,4 @@
-/** service.md POST /v1/identify: records of people, their traits, and the history that moves onto them. */
+/** Records of people, their traits, and the history that moves onto them. */
 import assert from 'node:assert/strict';
 import { join } from 'node:path';
 import { test } from 'node:test';
@@ -21,7 +21,7 @@ import { converse, identify } from './people.ts';
 
 const [PHONE, TABLET] = ['a'.repeat(32), 'b'.repeat(32)];
 
-test('POST /v1/identify: only the device’s own anonymous conversations of this app and key move, and no epoch changes', (t) => {
+test('PERSON-9: only the device’s own anonymous conversations of this app and key move, and no epoch changes', (t) => {
   const files = openFiles(t, 1);
   const { db } = files;
   const [one, other] = [addApp(files, 'One', 1), addApp(files, 'Other', 1)];
@@ -43,7 +43,7 @@ test('POST /v1/identify: only the device’s own anonymous conversations of this
   );
 });
 
-test('POST /v1/identify: a record that came, went or was signed for since it was read is not written to', (t) => {
+test('PERSON-10: a record that came, went or was signed for since it was read is not written to', (t) => {
   const files = openFiles(t, 1);
   const { db } = files;
   const appId = addApp(files, 'One', 1);
@@ -60,7 +60,7 @@ test('POST /v1/identify: a record that came, went or was signed for since it was
   );
 });
 
-test('POST /v1/identify: a signature is remembered, and none later takes it back', (t) => {
+test('PERSON-10: a signature is remembered, and none later takes it back', (t) => {
   const files = openFiles(t, 1);
   const { db } = files;
   const appId = addApp(files, 'One', 1);
@@ -73,7 +73,7 @@ test('POST /v1/identify: a signature is remembered, and none later takes it back
   assert.equal(verified(), true);
 });
 
-test('POST /v1/identify: traits are sealed for one record: they open for nobody else, and none are null', (t) => {
+test('PERSON-11: traits are sealed for one record: they open for nobody else, and none are null', (t) => {
   const files = openFiles(t, 1);
   const { db } = files;
   const vault = openVault(join(temporaryDir(t), 'key'), undefined);
@@ -96,7 +96,7 @@ test('POST /v1/identify: traits are sealed for one record: they open for nobody 
   assert.equal(sealTraits(vault, appId, ann.id, {}), null);
 });
 
-test('POST /v1/identify: traits without a signature are kept for each device, the newest devices only, until signed ones come', (t) => {
+test('PERSON-12: traits without a signature are kept for each device, the newest devices only, until signed ones come', (t) => {
   const files = openFiles(t, 1);
   const { db } = files;
   const vault = openVault(join(temporaryDir(t), 'key'), undefined);
@@ -122,7 +122,7 @@ test('POST /v1/identify: traits without a signature are kept for each device, th
   assert.deepEqual([kept(), heardBy(PHONE), traitsOfRecord(db, vault, appId, id)], [[], null, null], 'signed {} clears all');
 });
 
-test('POST /v1/identify: made-up devices push out no traits of a device that has talked to the app', (t) => {
+test('PERSON-12: made-up devices push out no traits of a device that has talked to the app', (t) => {
   const files = openFiles(t, 1);
   const { db } = files;
   const vault = openVault(join(temporaryDir(t), 'key'), undefined);
@@ -138,7 +138,7 @@ test('POST /v1/identify: made-up devices push out no traits of a device that has
   assert.deepEqual(kept, [PHONE, ...madeUp.slice(1 - DEVICES_WITH_TRAITS_MAX)]);
 });
 
-test('decisions §2: people are listed oldest first, by app, and found by the name the app has for them', (t) => {
+test('CONSOLE-14: people are listed oldest first, by app, and found by the name the app has for them', (t) => {
   const files = openFiles(t, 1);
   const { db } = files;
   const [one, other] = [addApp(files, 'One', 1), addApp(files, 'Other', 1)];

@@ -1,4 +1,4 @@
-/** decisions §2: what leaves with a person, and what stays. */
+/** What leaves with a person, and what stays. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { listBoundDevices } from '../../../storage/people/devices.ts';

@@ -1,4 +1,4 @@
-/** Proposals in their rows (decisions §3): what is kept, for how long, and how much of it. */
+/** Proposals in their rows: what is kept, for how long, and how much of it. */
 import assert from 'node:assert/strict';
 import { type TestContext, test } from 'node:test';
 import { mintId } from '../../../protocol/ids.ts';
@@ -31,7 +31,7 @@ function oneApp(t: TestContext) {
   return { db: files.db, appId, add };
 }
 
-test('decisions §3: a proposal waits until somebody decides, however many sessions came after its own', (t) => {
+test('PROPOSAL-12: a proposal waits until somebody decides, however many sessions came after its own', (t) => {
   const { db, appId, add } = oneApp(t);
   const open = (n: number) => {
     const id = `ses_${n}`;
@@ -46,7 +46,7 @@ test('decisions §3: a proposal waits until somebody decides, however many sessi
   assert.deepEqual([readProposal(db, id)?.state, readProposal(db, id)?.sessionId], ['pending', 'ses_0']);
 });
 
-test('decisions §3: proposals that wait are bounded in bytes; deciding about one makes room', (t) => {
+test('PROPOSAL-12: proposals that wait are bounded in bytes; deciding about one makes room', (t) => {
   const { db, appId, add } = oneApp(t);
   const quarter = (n: number) => String(n).padEnd(PENDING_BYTES_MAX / 4, 'x');
   const ids = [1, 2, 3, 4].map((n) => add(quarter(n)));
@@ -60,7 +60,7 @@ test('decisions §3: proposals that wait are bounded in bytes; deciding about on
   assert.equal(listProposals(db, appId, '', 10).length, 7);
 });
 
-test('decisions §3: one that is being applied is no longer rejected, still found, and ends applied or waiting', (t) => {
+test('PROPOSAL-14: a proposal that is being applied is no longer rejected, still found, and ends applied or waiting', (t) => {
   const { db, appId, add } = oneApp(t);
   const id = add('{}');
   assert.equal(transactions.beginApplying(db, { id }), true);
@@ -77,7 +77,7 @@ test('decisions §3: one that is being applied is no longer rejected, still foun
   assert.equal(transactions.beginApplying(db, { id }), false);
 });
 
-test('decisions §11 Proposals: rivals are those of the same session about any of the same things; what is replaced says by what', (t) => {
+test('PROPOSAL-6: rivals are those of the same session about any of the same things; what is replaced says by what', (t) => {
   const { db, appId, add } = oneApp(t);
   const first = add('1', 'ses_1', { subjects: ['a', 'b'] });
   const other = add('2', 'ses_2', { subjects: ['a'] });
@@ -101,7 +101,7 @@ test('decisions §11 Proposals: rivals are those of the same session about any o
   );
 });
 
-test('decisions §11 Proposals: an agent that corrects itself ever so often pushes no verdict out', (t) => {
+test('PROPOSAL-12: an agent that corrects itself ever so often pushes no verdict out', (t) => {
   const { db, appId, add } = oneApp(t);
   const decided = add('decided');
   transactions.decideProposal(db, { id: decided, state: 'rejected', reason: 'No.', nowMs: NOW });

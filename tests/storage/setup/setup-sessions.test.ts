@@ -1,4 +1,4 @@
-/** Setup sessions in their rows (service.md "Progress event"): how many lines one may have. */
+/** Setup sessions in their rows: how many lines one may have. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import {
@@ -13,7 +13,7 @@ import { addApp, openFiles } from '../migrations/migrated-files.ts';
 
 const NOW = Date.parse('2026-11-21T10:00:00.000Z');
 
-test('Progress event: a session takes so many lines of its agent and then refuses; the server still says what it did, up to a bound', (t) => {
+test('SETUP-50: a session takes so many lines of its agent and then refuses; the server still says what it did, up to a bound', (t) => {
   const files = openFiles(t, NOW);
   const { db } = files;
   const sessionId = 'ses_1';

@@ -1,4 +1,4 @@
-/** service.md "POST /smoke rules", decisions §3 "Smoke": runs as they are kept, and what leaves with them. */
+/** Runs as they are kept, and what leaves with them. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { mintId } from '../../../protocol/ids.ts';
@@ -40,7 +40,7 @@ const ids = (db: Connection, table: string) =>
     .all()
     .map((row) => row.id);
 
-test('POST /smoke: the latest run is the newest one of the app, with everything that was judged', (t) => {
+test('SMOKE-5: the latest run is the newest one of the app, with everything that was judged', (t) => {
   const files = openFiles(t, NOW);
   const [one, other] = [addApp(files, 'One', NOW), addApp(files, 'Other', NOW)];
   assert.equal(readLatestSmokeRun(files.db, one), undefined);
@@ -61,7 +61,7 @@ test('POST /smoke: the latest run is the newest one of the app, with everything 
   assert.deepEqual(readLatestSmokeRun(files.db, one), latest);
 });
 
-test('POST /smoke: the newest twenty runs of an app are kept', (t) => {
+test('SMOKE-5: the newest twenty runs of an app are kept', (t) => {
   const files = openFiles(t, NOW);
   const [one, other] = [addApp(files, 'One', NOW), addApp(files, 'Other', NOW)];
   transactions.saveSmokeRun(files.db, run(other, NOW));
@@ -75,7 +75,7 @@ test('POST /smoke: the newest twenty runs of an app are kept', (t) => {
   assert.ok(readLatestSmokeRun(files.db, other) !== undefined);
 });
 
-test('POST /smoke: saving a run removes what was said in it, also in one that a crash cut off, and nothing else', (t) => {
+test('SMOKE-2: saving a run removes what was said in it, also in one that a crash cut off, and nothing else', (t) => {
   const files = openFiles(t, NOW);
   const { db } = files;
   const [one, other] = [addApp(files, 'One', NOW), addApp(files, 'Other', NOW)];
@@ -93,7 +93,7 @@ test('POST /smoke: saving a run removes what was said in it, also in one that a 
   for (const table of ['messages', 'blocks', 'turns']) assert.equal(ids(db, table).length, stays.length, table);
 });
 
-test('POST /smoke: a run of an app that was deleted meanwhile is refused', (t) => {
+test('SMOKE-6: a run of an app that was deleted meanwhile is refused', (t) => {
   const files = openFiles(t, NOW);
   const appId = addApp(files, 'One', NOW);
   apps.deleteApp(files.db, { appId });

@@ -1,4 +1,4 @@
-/** decisions §10: what a lost node had under way is taken up by one of the others, and everybody looks at deadlines again. */
+/** What a lost node had under way is taken up by one of the others, and everybody looks at deadlines again. */
 import assert from 'node:assert/strict';
 import { type TestContext, test } from 'node:test';
 import pino from 'pino';

@@ -1,4 +1,4 @@
-/** decisions §10: work that any node may come upon and one does: smoke runs, links, deadlines. */
+/** Work that any node may come upon and one does: smoke runs, links, deadlines. */
 import assert from 'node:assert/strict';
 import { type TestContext, test } from 'node:test';
 import { setTimeout as pause } from 'node:timers/promises';

@@ -1,4 +1,4 @@
-/** decisions §10: what one node of a cell does at a time, by leases in rows. */
+/** What one node of a cell does at a time, by leases in rows. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { setTimeout as pause } from 'node:timers/promises';

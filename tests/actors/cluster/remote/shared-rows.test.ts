@@ -1,4 +1,4 @@
-/** decisions §10: rows that several nodes work on, and whoever watches them at another node. */
+/** Rows that several nodes work on, and whoever watches them at another node. */
 import assert from 'node:assert/strict';
 import { type TestContext, test } from 'node:test';
 import { setImmediate as nextTick } from 'node:timers/promises';

@@ -1,4 +1,4 @@
-/** service.md "POST /v1/chat" rule 5: pictures on their way to the upstream, read piece by piece, within a budget. */
+/** Pictures on their way to the upstream, read piece by piece, within a budget. */
 import assert from 'node:assert/strict';
 import { once } from 'node:events';
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';

@@ -1,4 +1,4 @@
-/** decisions §7, service.md "POST /v1/chat" rule 5: pictures are written into the request while it is sent, and nothing else changes. */
+/** Pictures are written into the request while it is sent, and nothing else changes. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';

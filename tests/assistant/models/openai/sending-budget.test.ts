@@ -1,4 +1,4 @@
-/** service.md "Limits": how many bytes of pictures are sent at once, by device, app and process, and who waits for how long. */
+/** How many bytes of pictures are sent at once, by device, app and process, and who waits for how long. */
 import assert from 'node:assert/strict';
 import { type TestContext, test } from 'node:test';
 import { SendingBudget } from '../../../../assistant/models/openai/sending-budget.ts';
