@@ -37,7 +37,7 @@ function codeOf(run: () => unknown): string {
   return 'passed';
 }
 
-test('Console: the operator token passes as a bearer for reads and writes, nothing else does', (t) => {
+test('CONSOLE-1: the operator token passes as a bearer for reads and writes, nothing else does', (t) => {
   const { services } = service(t);
   const knock = (authorization: string) => codeOf(() => authenticateOperator(headers({ authorization }), 'POST', services));
   assert.equal(knock(`Bearer ${TOKEN}`), 'passed');
@@ -50,7 +50,7 @@ test('Console: the operator token passes as a bearer for reads and writes, nothi
   );
 });
 
-test('Console: without OPERATOR_TOKEN one is minted into the data directory, readable by its owner only', (t) => {
+test('CONSOLE-1: without OPERATOR_TOKEN one is minted into the data directory, readable by its owner only', (t) => {
   const { services, layout } = service(t);
   const minting = { ...services, config: { ...services.config, operatorToken: undefined } };
   assert.equal(
@@ -66,7 +66,7 @@ test('Console: without OPERATOR_TOKEN one is minted into the data directory, rea
   );
 });
 
-test('Console: the cookie reads alone and writes only with its CSRF token', (t) => {
+test('CONSOLE-2: the cookie reads alone and writes only with its CSRF token', (t) => {
   const { services } = service(t);
   const session = logIn(TOKEN, '10.0.0.1', services);
   const other = logIn(TOKEN, '10.0.0.1', services);
@@ -80,7 +80,7 @@ test('Console: the cookie reads alone and writes only with its CSRF token', (t) 
   assert.equal(readSession(headers({ cookie }), services)?.csrfToken, session.csrfToken);
 });
 
-test('Console: the cookie is HttpOnly and SameSite=Strict, Secure behind https, and is taken away by logout', (t) => {
+test('CONSOLE-2: the cookie is HttpOnly and SameSite=Strict, Secure behind https, and is taken away by logout', (t) => {
   const { services } = service(t);
   const session = logIn(TOKEN, '10.0.0.1', services);
   assert.match(sessionCookie(session, services), /; Path=\/console; .*HttpOnly; SameSite=Strict$/);
@@ -89,7 +89,7 @@ test('Console: the cookie is HttpOnly and SameSite=Strict, Secure behind https, 
   assert.match(sessionCookie(session, secure), /; Secure$/);
 });
 
-test('Console: a session that was tampered with, ran out or was signed under another token is over', (t) => {
+test('CONSOLE-3: a session that was tampered with, ran out or was signed under another token is over', (t) => {
   const { services, clock } = service(t);
   const session = logIn(TOKEN, '10.0.0.1', services);
   const knock = (value: string, at: Services = services) =>
@@ -105,7 +105,7 @@ test('Console: a session that was tampered with, ran out or was signed under ano
   assert.equal(knock(session.value), 'invalid_token');
 });
 
-test('Console: five failures within a minute lock the address for a minute, and no other', (t) => {
+test('CONSOLE-4: five failures within a minute lock the address for a minute, and no other', (t) => {
   const { services, clock } = service(t);
   const attempt = (token: string, address: string) => codeOf(() => logIn(token, address, services));
   for (let i = 0; i < 5; i++) assert.equal(attempt('wrong', '10.0.0.1'), 'invalid_token');
@@ -122,7 +122,7 @@ test('Console: five failures within a minute lock the address for a minute, and 
   assert.equal(attempt(TOKEN, '10.0.0.1'), 'passed');
 });
 
-test('Console: failures that are spread over more than a minute, or followed by a success, do not lock', (t) => {
+test('CONSOLE-4: failures that are spread over more than a minute, or followed by a success, do not lock', (t) => {
   const { services, clock } = service(t);
   const attempt = (token: string) => codeOf(() => logIn(token, '10.0.0.1', services));
   for (let i = 0; i < 12; i++) {

@@ -61,11 +61,11 @@ function proveCell(state: AppLifecycleState, type: EventType, cell: Cell): void 
 
 for (const state of Object.keys(TABLE) as AppLifecycleState[]) {
   for (const type of Object.keys(TABLE[state]) as EventType[]) {
-    test(`POST /apps/:app/go-live, decisions §2: ${state} × ${type}`, () => proveCell(state, type, TABLE[state][type]));
+    test(`LIVE-4, LIVE-6: ${state} × ${type}`, () => proveCell(state, type, TABLE[state][type]));
   }
 }
 
-test('decisions §2: an app goes live once, and stays live', () => {
+test('LIVE-4: an app goes live once, and stays live', () => {
   const machine = stepper(appLifecycle);
   assert.equal(machine.state, 'building');
   const events = [...Object.values(APP_EVENTS).flat(), ...Object.values(APP_EVENTS).flat()];

@@ -62,7 +62,7 @@ const TABLE: Record<KnowledgeSourceState, Record<EventType, KnowledgeSourceState
 
 for (const state of Object.keys(TABLE) as KnowledgeSourceState[]) {
   for (const type of Object.keys(TABLE[state]) as EventType[]) {
-    test(`Knowledge source: ${state} × ${type}`, () => {
+    test(`KNOWLEDGE-3: a source that is ${state} × ${type}`, () => {
       for (const event of SOURCE_EVENTS[type]) {
         const step = stepper(knowledgeSource, { stored: { state, context: { attempts: 1 } } }).send(event);
         assert.equal(step.state, TABLE[state][type]);
@@ -72,7 +72,7 @@ for (const state of Object.keys(TABLE) as KnowledgeSourceState[]) {
   }
 }
 
-test('Knowledge source: on every way a source is indexed only by an indexer that began after the last change', () => {
+test('KNOWLEDGE-3: on every way a source is indexed only by an indexer that began after the last change', () => {
   let indexed = 0;
   for (const path of sourceSimplePaths()) {
     const machine = stepper(knowledgeSource);
@@ -87,7 +87,7 @@ test('Knowledge source: on every way a source is indexed only by an indexer that
   assert.ok(indexed > 0);
 });
 
-test('Knowledge source: what two processes ended in is not begun a third time; what was stopped or is sent again is', () => {
+test('KNOWLEDGE-8: what two processes ended in is not begun a third time; what was stopped or is sent again is', () => {
   const after = (...types: EventType[]) => {
     const machine = stepper(knowledgeSource);
     for (const type of types) for (const event of SOURCE_EVENTS[type]) machine.send(event);

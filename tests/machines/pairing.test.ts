@@ -48,7 +48,7 @@ const TABLE: Record<PairingState, Record<EventType, readonly Outcome[]>> = {
 
 for (const state of Object.keys(TABLE) as PairingState[]) {
   for (const type of Object.keys(TABLE[state]) as EventType[]) {
-    test(`POST /v1/pairings/claim, decisions §4: ${state} × ${type}`, () => {
+    test(`PAIRING-1: a pairing that is ${state} × ${type}`, () => {
       assert.equal(TABLE[state][type].length, EVENTS[type].length);
       EVENTS[type].forEach((event, at) => {
         const outcome = TABLE[state][type][at] as Outcome;
@@ -61,7 +61,7 @@ for (const state of Object.keys(TABLE) as PairingState[]) {
   }
 }
 
-test('decisions §4: on every way a code is claimed once at most, and watching ends', () => {
+test('PAIRING-4: on every way a code is claimed once at most, and watching ends', () => {
   const paths = getSimplePaths(pairing, {
     input: { dueAtMs: DUE_AT_MS },
     events: Object.values(EVENTS).flat(),

@@ -159,14 +159,14 @@ function proveCell(state: SetupSessionState, type: EventType, cell: Cell): void 
 }
 
 for (const state of STATES) {
-  test(`Setup session: ${state}, every event`, async (t) => {
+  test(`SETUP-3: a session that is ${state}, every event`, async (t) => {
     for (const type of Object.keys(TABLE[state]) as EventType[]) {
       await t.test(`${state} × ${type}`, () => proveCell(state, type, TABLE[state][type]));
     }
   });
 }
 
-test('Setup session: a session opens unclaimed, and keeps its kind and its end', () => {
+test('SETUP-3: a session opens unclaimed, and keeps its kind and its end', () => {
   for (const kind of SESSION_KINDS) {
     const machine = stepper(setupSession, { input: { kind, expiresAtMs: EXPIRES_AT_MS } });
     assert.equal(machine.state, 'open');
@@ -174,7 +174,7 @@ test('Setup session: a session opens unclaimed, and keeps its kind and its end',
   }
 });
 
-test('Setup session: an agent that gives neither model nor os is the same agent when it comes again', () => {
+test('SETUP-22: an agent that gives neither model nor os is the same agent when it comes again', () => {
   const agent = { tool: 'cursor', model: null, os: null };
   const machine = stepper(setupSession, { input: { kind: 'setup', expiresAtMs: EXPIRES_AT_MS } });
   const claim = { type: 'session.claim', agent, nowMs: 0, appLive: false } as const;
@@ -182,7 +182,7 @@ test('Setup session: an agent that gives neither model nor os is the same agent 
   assert.deepEqual(machine.send({ ...claim, agent: { ...agent } }).effects, [ADMIT_AGAIN]);
 });
 
-test('Authentication 9: on every way the panel closes once, and from then on the token is refused and never admitted again', () => {
+test('SETUP-5: on every way the panel closes once, and from then on the token is refused and never admitted again', () => {
   for (const kind of SESSION_KINDS) {
     let ends = 0;
     for (const path of sessionSimplePaths(kind)) {
@@ -206,7 +206,7 @@ test('Authentication 9: on every way the panel closes once, and from then on the
   }
 });
 
-test('Authentication 8: on every way nothing but a first claim is admitted before the claim', () => {
+test('SETUP-20: on every way nothing but a first claim is admitted before the claim', () => {
   for (const kind of SESSION_KINDS) {
     for (const path of sessionSimplePaths(kind)) {
       const machine = stepper(setupSession, { input: { kind, expiresAtMs: EXPIRES_AT_MS } });

@@ -11,7 +11,7 @@ const WRITES = ['appearance', 'experience', 'knowledge', 'screens', 'actions'] a
 
 const value = (panel: Stepper<typeof stepPanel>): Value => panel.snapshot.value as Value;
 
-test('Step rules: a session that writes, observes and completes ends with all thirteen done', () => {
+test('STEP-10: a session that writes, observes and completes ends with all thirteen done', () => {
   const panel = stepper(stepPanel);
   assert.deepEqual(new Set(Object.values(value(panel))), new Set(['pending']));
   const events: StepPanelEvent[] = [
@@ -30,7 +30,7 @@ test('Step rules: a session that writes, observes and completes ends with all th
   assert.deepEqual([...new Set(active)], WRITES);
 });
 
-test('Step rules: a step of writes is finished in the step that names a later one, and in that one only', () => {
+test('STEP-3: a step of writes is finished in the step that names a later one, and in that one only', () => {
   const panel = stepper(stepPanel);
   panel.send({ type: 'step.written', step: 'appearance' });
   panel.send({ type: 'step.written', step: 'experience' });
@@ -40,7 +40,7 @@ test('Step rules: a step of writes is finished in the step that names a later on
   assert.deepEqual(value(panel), { ...before, experience: 'done', verify: 'active' });
 });
 
-test('decisions §3: verify turns done when the app calls in, also after it failed, and stays so whatever the agent says', () => {
+test('STEP-8: verify turns done when the app calls in, also after it failed, and stays so whatever the agent says', () => {
   const panel = stepper(stepPanel);
   panel.send({ type: 'step.reported', step: 'verify', status: 'failed' });
   assert.equal(value(panel).verify, 'failed');
@@ -49,7 +49,7 @@ test('decisions §3: verify turns done when the app calls in, also after it fail
   assert.equal(value(panel).verify, 'done');
 });
 
-test('Setup session: a panel restored from what was stored goes on as the one that was not', () => {
+test('SETUP-8: a panel restored from what was stored goes on as the one that was not', () => {
   const events: StepPanelEvent[] = [
     { type: 'session.claimed' },
     { type: 'step.written', step: 'knowledge' },

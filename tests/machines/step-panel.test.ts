@@ -228,14 +228,14 @@ function proveCell(state: StepState, column: Column, cell: Cell): number {
 }
 
 for (const state of Object.keys(TABLE) as StepState[]) {
-  test(`Steps: ${state}, whatever happens, at each of the thirteen`, async (t) => {
+  test(`STEP-1: a step that is ${state}, whatever happens, at each of the thirteen`, async (t) => {
     for (const column of Object.keys(TABLE[state]) as Column[]) {
       await t.test(`${state} × ${column}`, () => assert.ok(proveCell(state, column, TABLE[state][column]) > 0));
     }
   });
 }
 
-test('Steps: thirteen in the order of the table, each with its label and who closes it', () => {
+test('STEP-1: thirteen in the order of the table, each with its label and who closes it', () => {
   assert.deepEqual(STEP_IDS, ORDER);
   assert.equal(STEP_IDS.length, 13);
   assert.deepEqual(AGENT_STEPS, ORDER.slice(2));

@@ -12,7 +12,7 @@ import { type StoredApp, storeApp } from '../setup/app-in-storage.ts';
 const NOW = Date.parse('2026-11-21T10:00:00.000Z');
 const WAITING_MAX = 240;
 
-test('decisions §3: when too many decisions of an app wait one more is rate_limited; those before it are made, and then there is room', async (t) => {
+test('PROPOSAL-13: when too many decisions of an app wait one more is rate_limited; those before it are made, and then there is room', async (t) => {
   const { storage, organisationId, appId } = await storeApp(t, NOW);
   const services = { storage, nowMs: () => NOW } as WriteServices;
   const input = { id: 'pro_1', appId, sessionId: 'ses_1', kind: 'screens' as const, payload: '{}', base: '', summary: 'Screens.' };
@@ -50,7 +50,7 @@ async function proposed({ storage, organisationId, appId }: StoredApp, write: Se
   return proposal;
 }
 
-test('decisions §3: an approval that was cut off once its write was applied is finished by the next one, and cannot be rejected', async (t) => {
+test('PROPOSAL-14: an approval that was cut off once its write was applied is finished by the next one, and cannot be rejected', async (t) => {
   const app = await storeApp(t, NOW);
   const { storage, organisationId, appId } = app;
   const proposal = await proposed(app, { kind: 'experience', patch: { tone: 'Calm.' } });
@@ -69,7 +69,7 @@ test('decisions §3: an approval that was cut off once its write was applied is 
   await assert.rejects(approveProposal(services, organisationId, proposal), { code: 'conflict', message: /decided before/ });
 });
 
-test('decisions §3: an approval that the write itself refuses leaves the proposal waiting, to be rejected', async (t) => {
+test('PROPOSAL-3: an approval that the write itself refuses leaves the proposal waiting, to be rejected', async (t) => {
   const app = await storeApp(t, NOW);
   const theme = { surface: '#ffffff', onSurface: '#111111', accent: '#0b6e4f', onAccent: '#ffffff', logoAssetId: 'ast_gone' };
   const proposal = await proposed(app, { kind: 'appearance', body: { theme } as Extract<SetupWrite, { kind: 'appearance' }>['body'] });

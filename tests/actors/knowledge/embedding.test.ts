@@ -86,7 +86,7 @@ async function openDesk(t: TestContext, server: EmbeddingsServer, options: DeskO
   };
 }
 
-test('EMBEDDING_MODEL: a source is embedded after it was indexed, with its title, and then found by what it means', async (t) => {
+test('SEARCH-7: a source is embedded after it was indexed, with its title, and then found by what it means', async (t) => {
   const server = await startEmbeddingsServer(t);
   const desk = await openDesk(t, server);
   const report = await desk.send('returns', 'You get your money back within a fortnight.');
@@ -98,7 +98,7 @@ test('EMBEDDING_MODEL: a source is embedded after it was indexed, with its title
   assert.deepEqual(desk.found('driver'), ['shipping']);
 });
 
-test('EMBEDDING_MODEL: a server that is down fails no source; its passages are embedded once it is up again', async (t) => {
+test('SEARCH-7: a server that is down fails no source; its passages are embedded once it is up again', async (t) => {
   const server = await startEmbeddingsServer(t);
   server.answer = (_, res) => sendError(res, 500);
   const desk = await openDesk(t, server);
@@ -118,7 +118,7 @@ test('EMBEDDING_MODEL: a server that is down fails no source; its passages are e
   );
 });
 
-test('EMBEDDING_MODEL: what a stop cut off is taken up by the next start, and what has its vector is not asked for again', async (t) => {
+test('SEARCH-7: what a stop cut off is taken up by the next start, and what has its vector is not asked for again', async (t) => {
   const server = await startEmbeddingsServer(t);
   const dataDir = temporaryDir(t);
   const first = await openDesk(t, server, { dataDir });
@@ -136,7 +136,7 @@ test('EMBEDDING_MODEL: what a stop cut off is taken up by the next start, and wh
   assert.deepEqual(second.found('driver'), ['shipping']);
 });
 
-test('EMBEDDING_MODEL: another model embeds everything again', async (t) => {
+test('SEARCH-9: another model embeds everything again', async (t) => {
   const server = await startEmbeddingsServer(t);
   const dataDir = temporaryDir(t);
   const first = await openDesk(t, server, { dataDir });
@@ -154,7 +154,7 @@ test('EMBEDDING_MODEL: another model embeds everything again', async (t) => {
   );
 });
 
-test('EMBEDDING_MODEL: a passage that the server does not take is left to its words, and holds up no other', async (t) => {
+test('SEARCH-8: a passage that the server does not take is left to its words, and holds up no other', async (t) => {
   const server = await startEmbeddingsServer(t);
   const dataDir = temporaryDir(t);
   const down = await openDesk(t, server, { dataDir });
@@ -178,7 +178,7 @@ test('EMBEDDING_MODEL: a passage that the server does not take is left to its wo
   assert.equal(warned?.reason, 'The embeddings server answered: status 400 played_error: not now.');
 });
 
-test('EMBEDDING_MODEL: a server that takes no text at all is down, not choosy: everything is tried again', async (t) => {
+test('SEARCH-8: a server that takes no text at all is down, not choosy: everything is tried again', async (t) => {
   const server = await startEmbeddingsServer(t);
   const dataDir = temporaryDir(t);
   const down = await openDesk(t, server, { dataDir });
@@ -199,7 +199,7 @@ test('EMBEDDING_MODEL: a server that takes no text at all is down, not choosy: e
   assert.deepEqual(desk.found('shipment').sort(), ['one', 'two']);
 });
 
-test('EMBEDDING_MODEL: a source that changes while it is embedded gets the vector of what it says now', async (t) => {
+test('SEARCH-10: a source that changes while it is embedded gets the vector of what it says now', async (t) => {
   const server = await startEmbeddingsServer(t);
   const desk = await openDesk(t, server);
   let release = () => {};
@@ -219,7 +219,7 @@ test('EMBEDDING_MODEL: a source that changes while it is embedded gets the vecto
   assert.deepEqual([desk.found('driver'), desk.found('refund')], [['page'], []]);
 });
 
-test('EMBEDDING_MODEL: a model that changes its dimensions under its name embeds the app’s passages again', async (t) => {
+test('SEARCH-9: a model that changes its dimensions under its name embeds the app’s passages again', async (t) => {
   const server = await startEmbeddingsServer(t);
   const desk = await openDesk(t, server);
   await desk.send('returns', 'You get your money back.');

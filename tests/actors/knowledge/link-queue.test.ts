@@ -38,7 +38,7 @@ function playedQueue(links: Record<string, string[]>) {
   return { queue, jobs, logged, at: () => jobs.map(({ sourceId }) => sourceId) };
 }
 
-test(`links: ${LINKS_AT_ONCE} are read at once, and organisations take turns`, async () => {
+test(`LINK-4: ${LINKS_AT_ONCE} links are read at once, and organisations take turns`, async () => {
   const { queue, jobs, at } = playedQueue({ many: ['a1', 'a2', 'a3', 'a4', 'a5', 'a6', 'a7'], few: ['b1'] });
   queue.wake('many');
   assert.deepEqual(at(), ['a1', 'a2', 'a3', 'a4']);
@@ -51,7 +51,7 @@ test(`links: ${LINKS_AT_ONCE} are read at once, and organisations take turns`, a
   await queue.close();
 });
 
-test('links: who waits for one is told when it is at rest, not when it has to be read again', async () => {
+test('LINK-1: who waits for a link is told when it is at rest, not when it has to be read again', async () => {
   const { queue, jobs } = playedQueue({ org: ['a'] });
   let told = 0;
   const waits = [1, 2].map(() => queue.settled('org', 'a', 60_000).then(() => (told += 1)));
@@ -63,7 +63,7 @@ test('links: who waits for one is told when it is at rest, not when it has to be
   await queue.close();
 });
 
-test('links: nobody waits longer than asked, and the reading goes on', async () => {
+test('LINK-1: nobody waits longer than asked, and the reading goes on', async () => {
   const { queue, jobs } = playedQueue({ org: ['a'] });
   await queue.settled('org', 'a', 5);
   assert.equal(jobs.length, 1);
@@ -71,7 +71,7 @@ test('links: nobody waits longer than asked, and the reading goes on', async () 
   await queue.close();
 });
 
-test('links: a failure of ours is logged, frees who waits and stops no other organisation; the link is tried again when it is sent again', async () => {
+test('LINK-4: a failure of ours is logged, frees who waits and stops no other organisation; the link is tried again when it is sent again', async () => {
   const { queue, jobs, logged, at } = playedQueue({ ill: ['a'], well: ['b1', 'b2'] });
   const waits = queue.settled('ill', 'a', 60_000);
   await jobs[0]?.end(new Error('the disk is full'));
@@ -86,7 +86,7 @@ test('links: a failure of ours is logged, frees who waits and stops no other org
   await queue.close();
 });
 
-test('links: closing cuts off what is read, frees who waits and takes nothing new', async () => {
+test('LINK-4: closing cuts off what is read, frees who waits and takes nothing new', async () => {
   const { queue, jobs, logged } = playedQueue({ org: ['a', 'b', 'c', 'd', 'e'] });
   const waits = ['a', 'e'].map((id) => queue.settled('org', id, 60_000));
   const signals = jobs.map(({ signal }) => signal);
@@ -102,7 +102,7 @@ test('links: closing cuts off what is read, frees who waits and takes nothing ne
   assert.deepEqual([jobs.length, logged], [begun, []]);
 });
 
-test('links: one in whose reading a process ended is read alone, after those that wait in its organisation', async () => {
+test('LINK-5: a link in whose reading a process ended is read alone, after those that wait in its organisation', async () => {
   const { queue, jobs, at } = playedQueue({ org: ['a', 'b', 'c!'], other: ['d'] });
   queue.wake('org');
   assert.deepEqual(at(), ['a', 'b']);
@@ -120,7 +120,7 @@ test('links: one in whose reading a process ended is read alone, after those tha
   await queue.close();
 });
 
-test('links: one that is to be read alone waits for those that are being read, not for those that keep coming', async () => {
+test('LINK-5: a link that is to be read alone waits for those that are being read, not for those that keep coming', async () => {
   const { queue, jobs, at } = playedQueue({ org: ['a!', 'b!'], busy: ['c', 'd', 'e', 'f', 'g', 'h'] });
   queue.wake('busy');
   assert.deepEqual(at(), ['c', 'd', 'e', 'f']);

@@ -19,7 +19,7 @@ async function readAs<T>(reader: ReturnType<typeof playedReader>, found: typeof 
   return work;
 }
 
-test('POST /knowledge 2: a link is fetched, read and indexed within the answer, and goes by the title of its page', async (t) => {
+test('LINK-1: a link is fetched, read and indexed within the answer, and goes by the title of its page', async (t) => {
   const site = await startSite(t, (_req, res) =>
     reply(res, 'text/html', '<title>Refund policy</title><h1>Refunds</h1><p>A zebra is taken back.</p>'),
   );
@@ -32,7 +32,7 @@ test('POST /knowledge 2: a link is fetched, read and indexed within the answer, 
   assert.deepEqual(desk.settled, [[desk.organisationId, desk.appId]]);
 });
 
-test('POST /knowledge 2: a link goes through the guard, and says why it failed', async (t) => {
+test('LINK-3, LINK-7: a link goes through the guard, and says why it failed', async (t) => {
   const site = await startSite(t, (_req, res) => reply(res, 'text/plain', 'secret'));
   const desk = await openDesk(t, createLinkReader({ guard: createAddressGuard({ allowPrivate: false }) }));
   const { created, failed, results, note } = await desk.send([
@@ -50,7 +50,7 @@ test('POST /knowledge 2: a link goes through the guard, and says why it failed',
   assert.equal(site.requests.length, 0);
 });
 
-test('POST /knowledge 3: the note says that others were taken only when some were', async (t) => {
+test('SETUP-29: the note says that others were taken only when some were', async (t) => {
   const desk = await openDesk(t, playedReader());
   const wrong = { external_key: 'wrong', kind: 'pdf' };
   const none = await desk.send([wrong, { ...wrong, external_key: 'also wrong' }]);
@@ -63,7 +63,7 @@ test('POST /knowledge 3: the note says that others were taken only when some wer
   assert.match((await desk.send([textItem('right', 'A zebra.')])).note, /^Every item was taken/);
 });
 
-test('POST /knowledge 2: a slow link is answered as it stands and indexed later', async (t) => {
+test('LINK-1: a slow link is answered as it stands and indexed later', async (t) => {
   const reader = playedReader();
   const desk = await openDesk(t, reader);
   const { results, note } = await desk.send([link('slow')], 20);
@@ -80,7 +80,7 @@ test('POST /knowledge 2: a slow link is answered as it stands and indexed later'
   assert.deepEqual([desk.source('slow').state, desk.source('slow').title, desk.found('zebra')], ['indexed', PAGE.title, ['slow']]);
 });
 
-test('POST /knowledge 3: text, links, refused and archived items of one request each have their own result', async (t) => {
+test('KNOWLEDGE-2: text, links, refused and archived items of one request each have their own result', async (t) => {
   const reader = playedReader();
   const desk = await openDesk(t, reader);
   await desk.send([textItem('old', 'Old.')]);
@@ -106,7 +106,7 @@ test('POST /knowledge 3: text, links, refused and archived items of one request 
   assert.equal(desk.settled.length, 3, 'texts are settled too');
 });
 
-test('Knowledge source: a link that is indexed and sent again is fetched again; sent twice at once it is read once', async (t) => {
+test('LINK-2: a link that is indexed and sent again is fetched again; sent twice at once it is read once', async (t) => {
   const reader = playedReader();
   const desk = await openDesk(t, reader);
   await readAs(reader, PAGE, desk.send([link('page')]));
@@ -122,7 +122,7 @@ test('Knowledge source: a link that is indexed and sent again is fetched again; 
   assert.deepEqual([desk.found('zebra'), desk.found('lion')], [[], ['page']]);
 });
 
-test('Knowledge source: a title that was sent stays, and another title or address is read again', async (t) => {
+test('LINK-1: a title that was sent stays, and another title or address is read again', async (t) => {
   const reader = playedReader();
   const desk = await openDesk(t, reader);
   await readAs(reader, PAGE, desk.send([link('page', { title: 'Ours' })]));
@@ -134,7 +134,7 @@ test('Knowledge source: a title that was sent stays, and another title or addres
   assert.deepEqual([desk.found('zebra'), desk.found('lion')], [[], ['page']]);
 });
 
-test('Knowledge source: a failed link says why, and the same item sent again is tried again', async (t) => {
+test('LINK-3: a failed link says why, and the same item sent again is tried again', async (t) => {
   const reader = playedReader();
   const desk = await openDesk(t, reader);
   await readAs(reader, new LinkError('The site answered with status 500.'), desk.send([link('page')]));
@@ -148,7 +148,7 @@ test('Knowledge source: a failed link says why, and the same item sent again is 
   assert.deepEqual([desk.source('page').error, desk.found('zebra')], [null, ['page']]);
 });
 
-test('Knowledge source: a bug in reading fails the source in words of ours and is logged', async (t) => {
+test('LINK-3: a bug in reading fails the source in words of ours and is logged', async (t) => {
   const reader = playedReader();
   const desk = await openDesk(t, reader);
   await readAs(reader, new TypeError('x is not a function'), desk.send([link('page')]));
@@ -159,7 +159,7 @@ test('Knowledge source: a bug in reading fails the source in words of ours and i
   );
 });
 
-test('Knowledge source: what is read of an address that has been replaced meanwhile is dropped, and the new one is read', async (t) => {
+test('LINK-2: what is read of an address that has been replaced meanwhile is dropped, and the new one is read', async (t) => {
   const reader = playedReader();
   const desk = await openDesk(t, reader);
   await desk.send([link('page')], 20);
@@ -177,7 +177,7 @@ test('Knowledge source: what is read of an address that has been replaced meanwh
   assert.equal(desk.settled.length, 1);
 });
 
-test('Knowledge source: a link that is archived while it is read stays out of every search', async (t) => {
+test('KNOWLEDGE-5: a link that is archived while it is read stays out of every search', async (t) => {
   const reader = playedReader();
   const desk = await openDesk(t, reader);
   await desk.send([link('page')], 20);
@@ -192,7 +192,7 @@ test('Knowledge source: a link that is archived while it is read stays out of ev
   );
 });
 
-test('Knowledge source: what a stop cut off is read again after the next start, which does not wait for it', async (t) => {
+test('KNOWLEDGE-7: what a stop cut off is read again after the next start, which does not wait for it', async (t) => {
   const dataDir = temporaryDir(t);
   const first = playedReader();
   const before = await openDesk(t, first, { dataDir });
@@ -216,7 +216,7 @@ test('Knowledge source: what a stop cut off is read again after the next start, 
   assert.equal(readSourceContent(after.storage.organisation(after.organisationId), after.source('one').id), PAGE.text);
 });
 
-test('Knowledge source: a text that a crash left waiting is indexed before resuming resolves', async (t) => {
+test('KNOWLEDGE-7: a text that a crash left waiting is indexed before resuming resolves', async (t) => {
   const dataDir = temporaryDir(t);
   const before = await openDesk(t, playedReader(), { dataDir });
   await before.send([textItem('text', 'A lion.')]);
@@ -239,7 +239,7 @@ test('Knowledge source: a text that a crash left waiting is indexed before resum
   assert.deepEqual([after.found('zebra'), after.settled.length], [['text'], 1]);
 });
 
-test('Knowledge source: whoever is told that a source is at rest cannot harm it', async (t) => {
+test('LINK-4: whoever is told that a source is at rest cannot harm it', async (t) => {
   const desk = await openDesk(t, playedReader(), {
     onSettled() {
       throw new Error('not now');

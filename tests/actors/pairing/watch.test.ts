@@ -39,7 +39,7 @@ async function claimed(t: TestContext) {
   };
 }
 
-test('GET /pairings/:id/stream: a page that hears nothing else hears every 15 seconds that the connection lives', async (t) => {
+test('PAIRING-11: a page that hears nothing else hears every 15 seconds that the connection lives', async (t) => {
   const pairing = await claimed(t);
   const source = pairing.look().source((row, state) => ({ id: row.id, state }));
   let woken = 0;
@@ -54,7 +54,7 @@ test('GET /pairings/:id/stream: a page that hears nothing else hears every 15 se
   assert.deepEqual([source.read(1, 1_000).text, source.read(1, 1_000).text], [': ping\n\n', '']);
 });
 
-test('GET /pairings/:id/stream: turns are followed for a minute after the last page has gone, so that one may come back', async (t) => {
+test('PAIRING-10: turns are followed for a minute after the last page has gone, so that one may come back', async (t) => {
   const pairing = await claimed(t);
   const watch = pairing.look();
   const leave = watch.source(() => ({})).subscribe(() => {});

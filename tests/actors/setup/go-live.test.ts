@@ -52,7 +52,7 @@ async function building(t: TestContext, settings: { auto_go_live?: boolean } = {
 
 const passing = (status: ReturnType<typeof readAppStatus>) => status.go_live.flatMap(({ key, ok }) => (ok ? [key] : []));
 
-test('GET /status: a new app has not called in, misses nothing, and was never tested', async (t) => {
+test('SETUP-45, LIVE-3: a new app has not called in, misses nothing, and was never tested', async (t) => {
   const app = await building(t);
   const status = app.status();
   assert.deepEqual([status.app_ready, status.knowledge_ready, status.screens_missing], [false, true, 0]);
@@ -78,7 +78,7 @@ test('GET /status: a new app has not called in, misses nothing, and was never te
   assert.deepEqual(app.observed(), []);
 });
 
-test('GET /status: each check follows what it is about, and says what to do', async (t) => {
+test('LIVE-3: each check follows what it is about, and says what to do', async (t) => {
   const app = await building(t);
   await app.callIn(['cart']);
   assert.deepEqual(passing(app.status()), ['app', 'knowledge', 'screens']);
@@ -94,7 +94,7 @@ test('GET /status: each check follows what it is about, and says what to do', as
   assert.match(details.smoke ?? '', /^No smoke test/);
 });
 
-test('GET /status: the latest smoke run is what counts, and a failure of the service’s is told as one', async (t) => {
+test('LIVE-3, SMOKE-5: the latest smoke run is what counts, and a failure of the service’s is told as one', async (t) => {
   const app = await building(t);
   await app.smoke(true);
   assert.deepEqual([app.status().facts.smoke?.passed, passing(app.status()).includes('smoke')], [true, true]);
@@ -105,7 +105,7 @@ test('GET /status: the latest smoke run is what counts, and a failure of the ser
   assert.match(app.status().go_live[3]?.detail ?? '', /Change nothing/);
 });
 
-test('Steps: verify needs a handshake, test a passing run, screens a registered screen', async (t) => {
+test('STEP-8: verify needs a handshake, test a passing run, screens a registered screen', async (t) => {
   const app = await building(t);
   await app.smoke(false);
   await app.declare('cart');
@@ -118,7 +118,7 @@ test('Steps: verify needs a handshake, test a passing run, screens a registered 
   assert.deepEqual(app.observed(), ['screens', 'verify', 'test']);
 });
 
-test('Go live: an app whose four checks pass goes live by itself, once', async (t) => {
+test('LIVE-4: an app whose four checks pass goes live by itself, once', async (t) => {
   const app = await building(t);
   assert.equal(await app.goLive(), false);
   await app.smoke(true);
@@ -130,7 +130,7 @@ test('Go live: an app whose four checks pass goes live by itself, once', async (
   assert.equal(app.liveAtMs(), NOW + 1);
 });
 
-test('Go live: not while a setup session is open, nor where the setting is off; a sync session does not hold it back', async (t) => {
+test('LIVE-4: not while a setup session is open, nor where the setting is off; a sync session does not hold it back', async (t) => {
   const during = await building(t);
   await during.openSession('setup');
   const unwanted = await building(t, { auto_go_live: false });

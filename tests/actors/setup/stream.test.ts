@@ -40,7 +40,7 @@ function reader(source: FrameSource): { woken: number; leave(): void } {
   return seen;
 }
 
-test('GET /sessions/:id/stream: a reader that comes after others have worked on the session is woken by what follows', async (t) => {
+test('SETUP-56: a reader that comes after others have worked on the session is woken by what follows', async (t) => {
   const session = await watched(t);
   const source = session.source();
   await session.happen('Before anybody reads.');
@@ -51,7 +51,7 @@ test('GET /sessions/:id/stream: a reader that comes after others have worked on 
   assert.match(source.read(1, 10_000).text, /Before anybody reads\.[\s\S]*While somebody reads\./);
 });
 
-test('GET /sessions/:id/stream: one that leaves twice takes nobody else with it', async (t) => {
+test('SETUP-56: a watcher that leaves twice takes nobody else with it', async (t) => {
   const session = await watched(t);
   const source = session.source();
   const first = reader(source);

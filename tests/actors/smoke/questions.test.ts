@@ -18,8 +18,8 @@ function action(name: string, params: Readonly<Record<string, ActionParam>> = {}
 const NOTHING = { suggestions: [], titles: [], actions: [] };
 const origins = (configuration: Parameters<typeof smokeQuestions>[0]) => smokeQuestions(configuration).map(({ from }) => from);
 
-describe('POST /smoke: the questions', () => {
-  test('POST /smoke: suggestions, knowledge and one read action make five questions, in this order', () => {
+describe('The questions of a smoke run', () => {
+  test('SMOKE-7: suggestions, knowledge and one read action make five questions, in this order', () => {
     const questions = smokeQuestions({
       suggestions: ['Where is my order?', 'Do you ship abroad?', 'Third', 'Fourth'],
       titles: ['Shipping', 'Returns', 'Sizes'],
@@ -34,7 +34,7 @@ describe('POST /smoke: the questions', () => {
     ]);
   });
 
-  test('POST /smoke: what one kind lacks the others fill up', () => {
+  test('SMOKE-7: what one kind lacks the others fill up', () => {
     assert.deepEqual(origins({ ...NOTHING, titles: ['A1', 'B1', 'C1', 'D1', 'E1'] }), Array(5).fill('knowledge'));
     assert.deepEqual(origins({ ...NOTHING, suggestions: ['a', 'b', 'c', 'd'] }), Array(4).fill('suggestion'));
     assert.deepEqual(origins({ ...NOTHING, suggestions: ['a'], titles: ['T'], actions: [action('x'), action('y')] }), [
@@ -45,14 +45,14 @@ describe('POST /smoke: the questions', () => {
     ]);
   });
 
-  test('POST /smoke: one source alone is asked about in three ways, with nothing at all general questions are asked', () => {
+  test('SMOKE-7: one source alone is asked about in three ways, with nothing at all general questions are asked', () => {
     const about = smokeQuestions({ ...NOTHING, titles: ['Shipping'] });
     assert.deepEqual([about.length, about.every(({ text, from }) => from === 'knowledge' && text.includes('Shipping'))], [3, true]);
     assert.deepEqual(origins(NOTHING), ['general', 'general', 'general']);
     assert.deepEqual(origins({ ...NOTHING, actions: [action('list_orders')] }), ['action', 'general', 'general']);
   });
 
-  test('decisions §11.9: a title that is a question asks for itself, and two equal questions are one', () => {
+  test('SMOKE-8: a title that is a question asks for itself, and two equal questions are one', () => {
     const title = 'How long does delivery take?';
     const asked = smokeQuestions({
       ...NOTHING,
@@ -71,12 +71,12 @@ describe('POST /smoke: the questions', () => {
     assert.equal(alone[0]?.text, title);
   });
 
-  test('POST /smoke: an action that changes something is never asked for', () => {
+  test('SMOKE-9: an action that changes something is never asked for', () => {
     const actions = [action('cancel_order', {}, 'write'), action('delete_account', {}, 'destructive')];
     assert.deepEqual(origins({ ...NOTHING, actions }), ['general', 'general', 'general']);
   });
 
-  test('POST /smoke: the read action with the fewest made-up values is asked for, with its required values', () => {
+  test('SMOKE-9: the read action with the fewest made-up values is asked for, with its required values', () => {
     const invents = action('find_thing', { what: param() });
     const given = action('get_order', {
       order_id: param({ description: 'Number of the order, such as B-77.' }),
@@ -87,7 +87,7 @@ describe('POST /smoke: the questions', () => {
     assert.equal(question?.text, 'Please get order for order id B-77 and carrier "dhl".');
   });
 
-  test('POST /smoke: any configuration gives three to five different questions', () => {
+  test('SMOKE-1: any configuration gives three to five different questions', () => {
     const names = fc.array(fc.string({ maxLength: 12 }), { maxLength: 6 });
     const actions = fc.array(fc.constantFrom('list_orders', 'find_shop', 'get_cart', 'see_points'), { maxLength: 4 });
     fc.assert(
@@ -101,12 +101,12 @@ describe('POST /smoke: the questions', () => {
   });
 });
 
-describe('POST /smoke: example values', () => {
+describe('Example values', () => {
   const types = fc.constantFrom('string', 'number', 'boolean', 'array') as fc.Arbitrary<ActionParam['type']>;
   const items = fc.constantFrom('string', 'number', 'boolean') as fc.Arbitrary<NonNullable<ActionParam['items']>>;
   const described = fc.oneof(fc.constantFrom('such as 42', 'e.g. Berlin', 'for example A-1.', ''), fc.string());
 
-  test('POST /smoke: the action accepts every example value, whatever its parameter', () => {
+  test('SMOKE-10: the action accepts every example value, whatever its parameter', () => {
     const names = fc.constantFrom('id', 'orderId', 'e_mail', 'city', 'from_date', 'anything', 'phone', 'link');
     fc.assert(
       fc.property(names, types, items, described, fc.boolean(), (name, type, itemType, description, hasEnum) => {
@@ -124,7 +124,7 @@ describe('POST /smoke: example values', () => {
     );
   });
 
-  test('decisions §11.9: a declared example is taken as it is', () => {
+  test('SMOKE-10: a declared example is taken as it is', () => {
     const city = { name: 'city', type: 'string', description: 'The city.', required: true, example: 'New York, NY (USA)' };
     const http = { name: 'find_shops', description: 'x', risk: 'read', params: [city], timeout_ms: 1_000 } as unknown as Parameters<
       typeof asAction
@@ -141,7 +141,7 @@ describe('POST /smoke: example values', () => {
     assert.equal(question?.text, 'Please find shops for city "New York, NY (USA)".');
   });
 
-  test('decisions §11.9: an example in words is not cut at its first blank', () => {
+  test('SMOKE-10: an example in words is not cut at its first blank', () => {
     for (const [description, value] of [
       ['The city, such as New York.', 'New York'],
       ['e.g. "Rio de Janeiro" or Lima', 'Rio de Janeiro'],
@@ -152,7 +152,7 @@ describe('POST /smoke: example values', () => {
     }
   });
 
-  test('POST /smoke: an example stands in the description, or follows from the name', () => {
+  test('SMOKE-10: an example stands in the description, or follows from the name', () => {
     assert.equal(exampleValue('ref', param({ description: 'The booking, e.g. ZX-9, as printed' })), 'ZX-9');
     assert.equal(exampleValue('contactEmail', param()), 'ada@example.com');
     assert.equal(exampleValue('order_id', param()), 'A-1042');

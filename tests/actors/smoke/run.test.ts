@@ -60,7 +60,7 @@ function smokeOf({ storage }: StoredApp, stage: Stage, timeoutMs: number) {
   return new SmokeRuns({ storage, actors: stage.actors, log: pino({ level: 'silent' }), nowMs: () => NOW, timeoutMs });
 }
 
-test('POST /smoke: each question opens a conversation of its own on the test channel, with every component, from no client’s device', async (t) => {
+test('SMOKE-1: each question opens a conversation of its own on the test channel, with every component, from no client’s device', async (t) => {
   const app = await shop(t, ['One?', 'Two?', 'Three?']);
   const stage = new Stage();
   stage.onTurn = act;
@@ -76,7 +76,7 @@ test('POST /smoke: each question opens a conversation of its own on the test cha
   assert.deepEqual(readLatestSmokeRun(app.storage.organisation(app.organisationId), app.appId), run);
 });
 
-test('POST /smoke: one run at a time per app, a second call gets the running one’s result; the next one runs anew', async (t) => {
+test('SMOKE-3: one run at a time per app, a second call gets the running one’s result; the next one runs anew', async (t) => {
   const app = await shop(t);
   const stage = new Stage();
   const smoke = smokeOf(app, stage, PATIENT_MS);
@@ -100,7 +100,7 @@ test('POST /smoke: one run at a time per app, a second call gets the running one
   assert.equal(stage.commands.length, 6);
 });
 
-test('POST /smoke: when its time is over the turns are stopped, what is not answered is an error on the service’s side', async (t) => {
+test('SMOKE-4: when its time is over the turns are stopped, what is not answered is an error on the service’s side', async (t) => {
   const app = await shop(t);
   const stage = new Stage();
   const run = await smokeOf(app, stage, 20).run(app.organisationId, app.appId);
@@ -110,7 +110,7 @@ test('POST /smoke: when its time is over the turns are stopped, what is not answ
   assert.equal(stage.commands.length, 2, 'what was not asked in time is not asked at all');
 });
 
-test('POST /smoke: a refused turn is an answer with its code; only the service’s own failures are its failure', async (t) => {
+test('SMOKE-16: a refused turn is an answer with its code; only the service’s own failures are its failure', async (t) => {
   const app = await shop(t);
   const stage = new Stage();
   const smoke = smokeOf(app, stage, PATIENT_MS);
@@ -124,14 +124,14 @@ test('POST /smoke: a refused turn is an answer with its code; only the service�
   assert.doesNotMatch(JSON.stringify(broken), /disk/);
 });
 
-test('POST /smoke: an app that is not there is refused, and nothing is asked', async (t) => {
+test('SMOKE-6: an app that is not there is refused, and nothing is asked', async (t) => {
   const app = await shop(t);
   const stage = new Stage();
   await assert.rejects(smokeOf(app, stage, PATIENT_MS).run(app.organisationId, 'app_none'), { code: 'not_found' });
   assert.equal(stage.commands.length, 0);
 });
 
-test('POST /smoke: a turn is heard to its end however it is cut, without its deltas', async () => {
+test('SMOKE-4: a turn is heard to its end however it is cut, without its deltas', async () => {
   const log = new TurnLog(0, null);
   const heard = hearTurn({ source: log, fromSeq: 0 }, new AbortController().signal);
   log.say({ type: 'block.start', index: 0, id: 'blk', block_type: 'text' });

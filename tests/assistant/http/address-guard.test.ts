@@ -133,7 +133,7 @@ async function get(guard: AddressGuard, host: string, port: number): Promise<num
   }
 }
 
-test(`Link guard: ${HOSTS.length} hostile addresses are recognised and reach no listener`, async (t) => {
+test(`LINK-7: ${HOSTS.length} hostile addresses are recognised and reach no listener`, async (t) => {
   assert.ok(HOSTS.length >= 60);
   const listener = await listen(t);
   const guard = createAddressGuard({ allowPrivate: false });
@@ -151,7 +151,7 @@ test(`Link guard: ${HOSTS.length} hostile addresses are recognised and reach no 
   assert.equal(listener.connections(), 1, 'the listener does listen');
 });
 
-test('Link guard: a link to a hostile address is refused with a sentence that says what it is and no address', async () => {
+test('LINK-3, LINK-7: a link to a hostile address is refused with a sentence that says what it is and no address', async () => {
   const guard = createAddressGuard({ allowPrivate: false });
   for (const host of HOSTS) {
     for (const scheme of ['http', 'https']) {
@@ -164,7 +164,7 @@ test('Link guard: a link to a hostile address is refused with a sentence that sa
   }
 });
 
-test('Link guard: what a name resolves to is judged, in every form an address can have there', async (t) => {
+test('LINK-7: what a name resolves to is judged, in every form an address can have there', async (t) => {
   const listener = await listen(t);
   const addresses = [
     '127.0.0.1',
@@ -241,7 +241,7 @@ async function network(
 const AT_PUBLIC: ResolvedAddress = { address: PUBLIC, family: 4 };
 const AT_LOOPBACK: ResolvedAddress = { address: '127.0.0.1', family: 4 };
 
-test('Link guard: a name that resolves public first and private then is connected to once, where it was judged', async (t) => {
+test('LINK-7: a name that resolves public first and private then is connected to once, where it was judged', async (t) => {
   const { guard, opened, resolved, privateSite } = await network(t, [[AT_PUBLIC], [AT_LOOPBACK]]);
   const { bytes } = await fetchLink('http://rebinding.example/', { guard });
   assert.equal(Buffer.from(bytes).toString(), 'reached');
@@ -250,13 +250,13 @@ test('Link guard: a name that resolves public first and private then is connecte
   assert.deepEqual([opened, resolved(), privateSite.connections()], [[PUBLIC], 2, 0]);
 });
 
-test('Link guard: of a name with public and private addresses only the public ones are tried', async (t) => {
+test('LINK-7: of a name with public and private addresses only the public ones are tried', async (t) => {
   const { guard, opened } = await network(t, [[AT_LOOPBACK, AT_PUBLIC, { address: '10.0.0.1', family: 4 }]]);
   await fetchLink('http://mixed.example/', { guard });
   assert.deepEqual(opened, [PUBLIC]);
 });
 
-test('Link guard: every redirect is judged again', async (t) => {
+test('LINK-8: every redirect is judged again', async (t) => {
   // A header holds ASCII only; a host may be escaped.
   const targets = HOSTS.map((host) => `http://${/^[ -~]+$/.test(host) ? host : encodeURI(host)}/secret`);
   const site = await network(t, [[AT_PUBLIC]], (path) => targets[Number(/^\/to\/(\d+)$/.exec(path)?.[1])]);
@@ -267,7 +267,7 @@ test('Link guard: every redirect is judged again', async (t) => {
   assert.equal(site.privateSite.connections(), 0);
 });
 
-test('Link guard: a redirect to the same name is resolved and judged again', async (t) => {
+test('LINK-8: a redirect to the same name is resolved and judged again', async (t) => {
   const site = await network(t, [[AT_PUBLIC], [AT_LOOPBACK]], (path) => (path === '/' ? '/next' : undefined));
   await assert.rejects(fetchLink('http://rebinding.example/', { guard: site.guard }), /leads to a loopback address/);
   assert.deepEqual([site.opened, site.resolved(), site.privateSite.connections()], [[PUBLIC], 2, 0]);
@@ -291,7 +291,7 @@ function spellings(octets: readonly [number, number, number, number]): string[] 
   ];
 }
 
-test('Link guard: an IPv4 address is judged the same however it is written', () => {
+test('LINK-7: an IPv4 address is judged the same however it is written', () => {
   const guard = createAddressGuard({ allowPrivate: false });
   const octet = fc.integer({ min: 0, max: 255 });
   const inside = fc.tuple(fc.constantFrom([127], [10], [192, 168], [169, 254], [172, 20], [100, 70]), octet, octet, octet);
@@ -307,7 +307,7 @@ test('Link guard: an IPv4 address is judged the same however it is written', () 
   );
 });
 
-test('Link guard: public addresses are connected to', () => {
+test('LINK-7: public addresses are connected to', () => {
   const guard = createAddressGuard({ allowPrivate: false });
   const all = [
     '1.1.1.1',
@@ -323,7 +323,7 @@ test('Link guard: public addresses are connected to', () => {
   for (const address of all) assert.equal(guard.refused(address), undefined, address);
 });
 
-test('ALLOW_PRIVATE_ADDRESSES: loopback and private addresses are connected to, and still nothing else', () => {
+test('LINK-12: loopback and private addresses are connected to, and still nothing else', () => {
   const guard = createAddressGuard({ allowPrivate: true });
   for (const address of ['127.0.0.1', '::1', '10.0.0.1', '192.168.1.1', '172.16.0.1', 'fc00::1', '8.8.8.8']) {
     assert.equal(guard.refused(address), undefined, address);
@@ -333,7 +333,7 @@ test('ALLOW_PRIVATE_ADDRESSES: loopback and private addresses are connected to, 
   }
 });
 
-test('ALLOW_PRIVATE_ADDRESSES: a host counts as local when it is written as localhost or as such a literal', () => {
+test('LINK-12: a host counts as local when it is written as localhost or as such a literal', () => {
   const open = createAddressGuard({ allowPrivate: true });
   for (const host of ['localhost', '127.0.0.1', '[::1]', '10.0.0.1', '[fc00::1]']) assert.equal(open.isLocal(host), true, host);
   for (const host of ['localhost.example', 'example.com', '8.8.8.8', '[2606:4700::1]', '169.254.169.254']) {

@@ -22,11 +22,11 @@ function retold(chunks: readonly Chunk[]): string {
 const repeated = (sentence: string, chars: number) => sentence.repeat(Math.ceil(chars / sentence.length)).trim();
 const ENDS = 'The parcel leaves our house within one day. ';
 
-test('chunk: a blank text has no chunks', () => {
+test('SEARCH-1: a blank text has no chunks', () => {
   assert.deepEqual(chunkText(' \n\t\r\n '), []);
 });
 
-test('chunk: headings (ATX and setext) become the path of what is below them and are no text', () => {
+test('SEARCH-2: headings (ATX and setext) become the path of what is below them and are no text', () => {
   const chunks = chunkText(
     'Intro.\n\n# Shop #\n\nAbout.\n\n## Returns\nThirty days.\n\nDelivery\n--------\nTwo days.\n\nImprint\n===\nUs.\n',
   );
@@ -39,7 +39,7 @@ test('chunk: headings (ATX and setext) become the path of what is below them and
   ]);
 });
 
-test('chunk: a heading with nothing below it stays in the text', () => {
+test('SEARCH-2: a heading with nothing below it stays in the text', () => {
   assert.deepEqual(
     chunkText('# A\n## B\n# C\ntext').map(({ headings, text }) => [headings, text]),
     [
@@ -49,21 +49,21 @@ test('chunk: a heading with nothing below it stays in the text', () => {
   );
 });
 
-test('chunk: two sections of one name stay two chunks', () => {
+test('SEARCH-2: two sections of one name stay two chunks', () => {
   assert.deepEqual(
     chunkText('# A\none\n# A\ntwo').map(({ text }) => text),
     ['one', 'two'],
   );
 });
 
-test('chunk: fenced code is kept whole when it fits, and what looks like a heading in it is code', () => {
+test('SEARCH-1: fenced code is kept whole when it fits, and what looks like a heading in it is code', () => {
   const code = `\`\`\`sh\n${repeated('# not a heading\nrun --fast\n\n', 1_300)}\n\`\`\``;
   const chunks = chunkText(`# Setup\n\n${repeated(ENDS, 800)}\n\n${code}\n\n${repeated(ENDS, 800)}`);
   assert.ok(chunks.some(({ text }) => text === code));
   assert.ok(chunks.every(({ headings }) => headings.join() === 'Setup'));
 });
 
-test('chunk: fenced code that does not fit is cut between lines', () => {
+test('SEARCH-1: fenced code that does not fit is cut between lines', () => {
   const lines = Array.from({ length: 200 }, (_, i) => `const value${i} = compute(${i});`);
   const chunks = chunkText(`\`\`\`ts\n${lines.join('\n')}\n\`\`\``);
   assert.ok(chunks.length > 1);
@@ -73,14 +73,14 @@ test('chunk: fenced code that does not fit is cut between lines', () => {
   );
 });
 
-test('chunk: a long list is cut between items, a long table between rows', () => {
+test('SEARCH-1: a long list is cut between items, a long table between rows', () => {
   const items = Array.from({ length: 60 }, (_, i) => `- item ${i} says\n  ${'more '.repeat(10)}of it`);
   for (const { text } of chunkText(items.join('\n'))) assert.match(text, /^- item \d+[\s\S]*of it$/);
   const rows = Array.from({ length: 90 }, (_, i) => `| row ${i} | ${'cell '.repeat(8)}|`);
   for (const { text } of chunkText(rows.join('\n'))) assert.match(text, /^\|[\s\S]*\|$/);
 });
 
-test('chunk: sentences are never cut, unless one exceeds the maximum by itself', () => {
+test('SEARCH-1: sentences are never cut, unless one exceeds the maximum by itself', () => {
   const sentence = 'Mr. Smith, e.g. at 3.5 km, waits for the bus no. 7 until it comes. ';
   const chunks = chunkText(repeated(sentence, 8_000));
   assert.ok(chunks.length >= 8);
@@ -90,7 +90,7 @@ test('chunk: sentences are never cut, unless one exceeds the maximum by itself',
   assert.match(first?.text ?? '', /^(?:word )*word$/);
 });
 
-test('chunk: a short introduction stays with what it introduces, and chunks come near the target', () => {
+test('SEARCH-1: a short introduction stays with what it introduces, and chunks come near the target', () => {
   const chunks = chunkText(
     `The steps:\n\n${Array.from({ length: 25 }, (_, i) => `${i + 1}. Turn screw number ${i} to the left.`).join('\n')}`,
   );
@@ -122,7 +122,7 @@ const block = fc.oneof(
 );
 const section = fc.record({ level: fc.integer({ min: 1, max: 6 }), blocks: fc.array(block, { minLength: 1, maxLength: 4 }) });
 
-test('chunk: property: nothing is lost or doubled, headings live in headings, every chunk keeps to the maximum', () => {
+test('SEARCH-1, SEARCH-2: nothing is lost or doubled, headings live in headings, every chunk keeps to the maximum', () => {
   fc.assert(
     fc.property(fc.array(section, { maxLength: 6 }), fc.constantFrom('\n', '\r\n'), (sections, eol) => {
       const parts = sections.map(({ level, blocks }, i) => ({ mark: '#'.repeat(level), title: `Heading ${i}`, blocks }));
@@ -138,7 +138,7 @@ test('chunk: property: nothing is lost or doubled, headings live in headings, ev
   );
 });
 
-test('chunk: property: any text without headings comes back modulo blank space, with any bounds', () => {
+test('SEARCH-1: any text without headings comes back modulo blank space, with any bounds', () => {
   const pieces = fc.constantFrom(
     'a',
     'Bc. ',
@@ -179,7 +179,7 @@ test('chunk: property: any text without headings comes back modulo blank space, 
   );
 });
 
-test('chunk: 200,000 characters of whatever shape are cut to the end, in chunks of bounded size', () => {
+test('SEARCH-1: 200,000 characters of whatever shape are cut to the end, in chunks of bounded size', () => {
   const shapes = {
     paragraph: 'Some words without any stop ',
     sentences: ENDS,

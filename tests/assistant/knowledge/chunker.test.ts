@@ -7,7 +7,7 @@ import { threadClock } from '../../../watch/thread-time.ts';
 
 const LONG = '. '.repeat(100_000);
 
-test('decisions §3: 200,000 characters of the worst shape keep the event loop for no time worth naming', async (t) => {
+test('SEARCH-3: 200,000 characters of the worst shape keep the event loop for no time worth naming', async (t) => {
   const chunker = new Chunker();
   t.after(() => chunker.close());
   await chunker.chunk(`${LONG} first`);
@@ -18,7 +18,7 @@ test('decisions §3: 200,000 characters of the worst shape keep the event loop f
   assert.deepEqual(await pending, chunkText(LONG));
 });
 
-test('decisions §3: more long texts than the thread takes wait for it, and none is cut on the event loop', async () => {
+test('SEARCH-3: more long texts than the thread takes wait for it, and none is cut on the event loop', async () => {
   const chunker = new Chunker();
   const text = 'A sentence. '.repeat(2_000);
   await chunker.chunk(text);
@@ -35,7 +35,7 @@ test('decisions §3: more long texts than the thread takes wait for it, and none
   );
 });
 
-test('decisions §3: a text is cut also where the thread is gone', async () => {
+test('SEARCH-3: a text is cut also where the thread is gone', async () => {
   const chunker = new Chunker();
   await chunker.close();
   assert.deepEqual(await chunker.chunk(LONG), chunkText(LONG));

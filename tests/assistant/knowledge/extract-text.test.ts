@@ -32,7 +32,7 @@ const PAGE = `<!doctype html><html><head><title>Refunds &amp; returns | Shop</ti
 <button>Buy</button></main>
 <aside>Related things</aside><footer>Imprint</footer></body></html>`;
 
-test('Knowledge: a page becomes Markdown with its headings, lists, tables and code, without what surrounds it', async () => {
+test('KNOWLEDGE-11: a page becomes Markdown with its headings, lists, tables and code, without what surrounds it', async () => {
   const { title, text } = await extract('text/html', PAGE);
   assert.match(title, /^Refunds & returns/);
   const parts = [
@@ -56,20 +56,20 @@ test('Knowledge: a page becomes Markdown with its headings, lists, tables and co
   for (const left of ['Menu', 'Home', 'secret', 'track', 'color', 'Related', 'Imprint', 'Buy']) assert.ok(!text.includes(left), left);
 });
 
-test('Knowledge: chunks of a page keep the path of its headings', async () => {
+test('SEARCH-2: chunks of a page keep the path of its headings', async () => {
   const { text } = await extract('text/html', PAGE);
   const chunk = chunkText(text).find((each) => each.text.includes('| NL |'));
   assert.deepEqual(chunk?.headings, ['Refund policy', 'How it works', 'Fees']);
 });
 
-test('Knowledge: a page without an article is read as a whole', async () => {
+test('KNOWLEDGE-11: a page without an article is read as a whole', async () => {
   const faq = Array.from({ length: 12 }, (_, i) => `<section><h2>Question ${i}?</h2><p>Answer ${i}.</p></section>`).join('');
   const { text } = await extract('text/html', `<body><nav>Menu</nav><div>${faq}</div></body>`);
   for (let i = 0; i < 12; i++) assert.match(text, new RegExp(`## Question ${i}\\?\\n\\nAnswer ${i}\\.`));
   assert.ok(!text.includes('Menu'));
 });
 
-test('Knowledge: an article is told from the comments and teasers around it', async () => {
+test('KNOWLEDGE-11: an article is told from the comments and teasers around it', async () => {
   const prose = 'The parcel travels for three days, and on Sundays it rests, like everybody else. ';
   const body = `<div class="sidebar"><ul><li><a href="/a">Teaser</a></li></ul></div><article><h1>Shipping</h1><p>${prose.repeat(6)}</p><p>${prose.repeat(6)}</p></article>
     <div class="comments"><p><a href="/u">bob</a> First!</p></div>`;
@@ -78,7 +78,7 @@ test('Knowledge: an article is told from the comments and teasers around it', as
   assert.ok(!text.includes('Teaser') && !text.includes('First!'), text);
 });
 
-test('Knowledge: a fragment, a page that is all layout tables, and a list without items are read', async () => {
+test('KNOWLEDGE-11: a fragment, a page that is all layout tables, and a list without items are read', async () => {
   assert.equal((await extract('text/html', 'Just <b>words</b>')).text, 'Just words');
   const layout = '<table><tr><td><h2>Left</h2><p>One.</p></td><td><p>Two.</p></td></tr></table>';
   assert.equal((await extract('text/html', `<body>${layout}</body>`)).text, '## Left\n\nOne.\n\nTwo.');
@@ -96,7 +96,7 @@ const LABELS: readonly (readonly [label: string, encoding: string, text: string]
   ['utf-16le', 'utf-16le', 'Zoë €'],
 ];
 
-test('Knowledge: the charset of the Content-Type is honoured', async () => {
+test('KNOWLEDGE-12: the charset of the Content-Type is honoured', async () => {
   for (const [label, encoding, text] of LABELS) {
     const html = iconv.encode(`<html><body><p>${text}</p></body></html>`, encoding);
     assert.equal((await extract('text/html', html, label)).text, text, label);
@@ -106,7 +106,7 @@ test('Knowledge: the charset of the Content-Type is honoured', async () => {
   assert.equal((await extract('text/plain', iso2022, 'iso-2022-jp')).text, '日本');
 });
 
-test('Knowledge: a <meta> names the charset where the Content-Type does not', async () => {
+test('KNOWLEDGE-12: a <meta> names the charset where the Content-Type does not', async () => {
   for (const [label, encoding, text] of LABELS.filter(([name]) => name !== 'utf-16le')) {
     for (const meta of [`<meta charset="${label}">`, `<meta http-equiv=Content-Type content='text/html; charset=${label}'>`]) {
       const html = iconv.encode(`<html><head>${meta}</head><body><p>${text}</p></body></html>`, encoding);
@@ -116,7 +116,7 @@ test('Knowledge: a <meta> names the charset where the Content-Type does not', as
   }
 });
 
-test('Knowledge: a byte order mark wins, and what nobody names is UTF-8 or else windows-1252', () => {
+test('KNOWLEDGE-12: a byte order mark wins, and what nobody names is UTF-8 or else windows-1252', () => {
   assert.equal(decodeText(iconv.encode('Zoë', 'utf-8', { addBOM: true }), 'windows-1252', false), 'Zoë');
   assert.equal(decodeText(iconv.encode('Zoë', 'utf-16be', { addBOM: true }), 'utf-8', false), 'Zoë');
   assert.equal(decodeText(iconv.encode('Zoë', 'utf-16le', { addBOM: true }), undefined, true), 'Zoë');
@@ -125,7 +125,7 @@ test('Knowledge: a byte order mark wins, and what nobody names is UTF-8 or else 
   assert.equal(decodeText(Buffer.from('a\0b'), 'base64', false), 'ab', 'a name of iconv-lite alone is no charset, and no NUL is kept');
 });
 
-test('Knowledge: JSON is laid out, and what is no JSON is kept', async () => {
+test('KNOWLEDGE-13: JSON is laid out, and what is no JSON is kept', async () => {
   assert.equal(
     (await extract('application/json', '{"a":[1,{"b":"ü"}]}')).text,
     '```json\n{\n  "a": [\n    1,\n    {\n      "b": "ü"\n    }\n  ]\n}\n```',
@@ -135,7 +135,7 @@ test('Knowledge: JSON is laid out, and what is no JSON is kept', async () => {
   assert.equal((await extract('application/json', deep)).text.slice(0, 3), '[[[');
 });
 
-test('Knowledge: Markdown and plain text stay as they are; a Markdown document is titled by its first heading', async () => {
+test('KNOWLEDGE-13: Markdown and plain text stay as they are; a Markdown document is titled by its first heading', async () => {
   const markdown = 'Intro\r\n\r\n# Shipping *costs* #\r\n\r\n- a\r\n- b\r\n';
   assert.deepEqual(await extract('text/markdown', markdown), {
     title: 'Shipping *costs*',
@@ -144,7 +144,7 @@ test('Knowledge: Markdown and plain text stay as they are; a Markdown document i
   assert.deepEqual(await extract('text/plain', ' # no title \n'), { title: '', text: '# no title' });
 });
 
-test('Knowledge: a PDF becomes text by pages, with its title', async () => {
+test('KNOWLEDGE-13: a PDF becomes text by pages, with its title', async () => {
   const bytes = makePdf([['Refunds', '', '', 'Thirty (30) days', 'after delivery.'], [], ['Shipping is free.']], { title: 'The handbook' });
   const { title, text } = await extract('application/pdf', bytes);
   assert.equal(title, 'The handbook');
@@ -152,7 +152,7 @@ test('Knowledge: a PDF becomes text by pages, with its title', async () => {
   assert.deepEqual(await extract('application/pdf', makePdf([['One page.']])), { title: '', text: 'One page.' });
 });
 
-test('Knowledge: a PDF of more pages than are read, or more text than is kept, ends there', async () => {
+test('KNOWLEDGE-13: a PDF of more pages than are read, or more text than is kept, ends there', async () => {
   const long = await extract('application/pdf', makePdf(Array.from({ length: 600 }, (_, at) => [`This is page ${at + 1}.`])));
   assert.ok(long.text.includes('page 500.') && !long.text.includes('page 501.'));
   const lines = Array.from({ length: 50 }, () => 'word '.repeat(17));
@@ -160,7 +160,7 @@ test('Knowledge: a PDF of more pages than are read, or more text than is kept, e
   assert.equal([...wide.text].length, 200_000);
 });
 
-test('Knowledge: a document without text, or one that is damaged or locked, says so', async () => {
+test('KNOWLEDGE-14: a document without text, or one that is damaged or locked, says so', async () => {
   const nothing = /^LinkError: The document has no text that could be read\.$/;
   await assert.rejects(extract('text/html', '<html><body><script>x()</script> </body></html>'), nothing);
   await assert.rejects(extract('text/plain', ' \n\t '), nothing);
@@ -179,13 +179,13 @@ test('Knowledge: a document without text, or one that is damaged or locked, says
   );
 });
 
-test('Knowledge: title and text are clipped to what a source may hold', async () => {
+test('KNOWLEDGE-13: title and text are clipped to what a source may hold', async () => {
   const { title, text } = await extract('text/html', `<title>${'t'.repeat(500)}</title><p>${'😀'.repeat(250_000)}</p>`);
   assert.equal([...title].length, 160);
   assert.ok([...text].length <= 200_000 && text.length > 150_000);
 });
 
-test('Knowledge: any bytes give text or a sentence', async () => {
+test('KNOWLEDGE-14: any bytes give text or a sentence', async () => {
   const html = fc.array(
     fc.oneof(
       fc.constantFrom(

@@ -24,7 +24,7 @@ function extract(mediaType: LinkMediaType, body: string | Uint8Array, options: P
 /** Nests so deep that building it takes minutes. */
 const ENDLESS = '<div>'.repeat(200_000);
 
-test('Knowledge: every type is read in a reader as it is outside one', async () => {
+test('KNOWLEDGE-15: every type is read in a reader as it is outside one', async () => {
   const page = '<title>Refunds</title><h2>When</h2><p>Thirty days.</p>';
   assert.deepEqual(await extract('text/html', page), { title: 'Refunds', text: '## When\n\nThirty days.' });
   assert.equal((await extract('application/pdf', makePdf([['One page.']]))).text, 'One page.');
@@ -34,7 +34,7 @@ test('Knowledge: every type is read in a reader as it is outside one', async () 
   assert.equal(readers.processes, 1);
 });
 
-test('Knowledge: hostile pages end in text or in a sentence', async () => {
+test('KNOWLEDGE-14: hostile pages end in text or in a sentence', async () => {
   const outcomes: string[] = [];
   for (const [name, html] of Object.entries(HOSTILE_PAGES)) {
     const outcome = await extract('text/html', `<p>needle</p>${html}`).catch((error: unknown) => error);
@@ -44,7 +44,7 @@ test('Knowledge: hostile pages end in text or in a sentence', async () => {
   assert.ok(outcomes.includes('read'));
 });
 
-test('Knowledge: a document that takes too long fails alone, and those behind it wait their turn', async () => {
+test('KNOWLEDGE-15: a document that takes too long fails alone, and those behind it wait their turn', async () => {
   const order: string[] = [];
   const note = (name: string) => () => void order.push(name);
   await Promise.all([
@@ -60,7 +60,7 @@ test('Knowledge: a document that takes too long fails alone, and those behind it
   assert.deepEqual(order, ['endless', 'one', 'two']);
 });
 
-test('Knowledge: a caller who gives up ends the reader and gets its own reason', async () => {
+test('KNOWLEDGE-16: a caller who gives up ends the reader and gets its own reason', async () => {
   const gaveUp = new AbortController();
   const reading = extract('text/html', ENDLESS, { signal: gaveUp.signal });
   const waiting = extract('text/html', ENDLESS, { signal: gaveUp.signal });

@@ -31,7 +31,7 @@ async function page(t: TestContext, pages: Pages): Promise<string> {
   return `${(await startSite(t, pages)).url}/page`;
 }
 
-test('Link guard: a document comes with its type and its charset, asked for by path and query', async (t) => {
+test('LINK-11: a document comes with its type and its charset, asked for by path and query', async (t) => {
   const type = 'Text/HTML; Charset="ISO-8859-1"; x=y';
   const site = await startSite(t, (_req, res) => reply(res, type, Buffer.from('<p>caf\xe9', 'latin1')));
   const fetched = await get(`${site.url}/page?q=1#part`);
@@ -43,7 +43,7 @@ test('Link guard: a document comes with its type and its charset, asked for by p
   assert.equal(Buffer.from(fetched.bytes).toString('latin1'), '<p>caf\xe9');
 });
 
-test('Link guard: a request says honestly who asks, and carries neither cookies nor credentials, also after a redirect', async (t) => {
+test('LINK-9: a request says honestly who asks, and carries neither cookies nor credentials, also after a redirect', async (t) => {
   const site = await startSite(t, (req, res) => {
     if (req.url === '/start') res.writeHead(302, { Location: '/end', 'Set-Cookie': 'a=b' }).end();
     else reply(res, 'text/plain', 'end');
@@ -59,7 +59,7 @@ test('Link guard: a request says honestly who asks, and carries neither cookies 
   }
 });
 
-test('Link guard: the five types are read, others are refused by name', async (t) => {
+test('LINK-11: the five types are read, others are refused by name', async (t) => {
   const site = await startSite(t, (req, res) => {
     const type = decodeURIComponent((req.url ?? '').slice(1));
     if (type === '') res.writeHead(200).end('x');
@@ -75,7 +75,7 @@ test('Link guard: the five types are read, others are refused by name', async (t
   await refused(`${site.url}/`, /does not say what type/);
 });
 
-test('Link guard: five redirects are followed, a sixth is not', async (t) => {
+test('LINK-8: five redirects are followed, a sixth is not', async (t) => {
   const site = await startSite(t, (req, res) => {
     const left = Number((req.url ?? '').slice(1));
     if (left === 0) reply(res, 'text/plain', 'end');
@@ -86,7 +86,7 @@ test('Link guard: five redirects are followed, a sixth is not', async (t) => {
   assert.equal(site.requests.length, 6 + 6);
 });
 
-test('Link guard: a redirect follows the same rules as a link', async (t) => {
+test('LINK-8: a redirect follows the same rules as a link', async (t) => {
   const targets: Readonly<Record<string, RegExp>> = {
     'file:///etc/passwd': /Only http and https/,
     'ftp://example.com/': /Only http and https/,
@@ -105,7 +105,7 @@ test('Link guard: a redirect follows the same rules as a link', async (t) => {
   await refused(`${site.url}/none`, /without saying where to/);
 });
 
-test('Link guard: ports other than 80 and 443 are refused before anything is asked, and with them other schemes and credentials', async () => {
+test('LINK-6: ports other than 80 and 443 are refused before anything is asked, and with them other schemes and credentials', async () => {
   const guard = createAddressGuard({ allowPrivate: false, resolve: () => assert.fail('nothing is resolved') });
   const links: Readonly<Record<string, RegExp>> = {
     'http://example.com:8080/': /Only the ports 80 and 443/,
@@ -120,13 +120,13 @@ test('Link guard: ports other than 80 and 443 are refused before anything is ask
   for (const [link, sentence] of Object.entries(links)) await refused(link, sentence, { guard });
 });
 
-test('Link guard: an answer other than 200 is named', async (t) => {
+test('LINK-10: an answer other than 200 is named', async (t) => {
   const site = await startSite(t, (req, res) => res.writeHead(Number((req.url ?? '').slice(1)), { 'Content-Type': 'text/plain' }).end());
   for (const status of [204, 206, 304, 404, 429, 500])
     await refused(`${site.url}/${status}`, new RegExp(`answered with status ${status}\\.`));
 });
 
-test('Link guard: gzip, deflate and br are read, other encodings and broken ones are refused', async (t) => {
+test('LINK-10: gzip, deflate and br are read, other encodings and broken ones are refused', async (t) => {
   const text = 'Thirty days. '.repeat(500);
   const bodies: Readonly<Record<string, Buffer>> = { gzip: gzipSync(text), deflate: deflateSync(text), br: brotliCompressSync(text) };
   const site = await startSite(t, (req, res) => {
@@ -147,7 +147,7 @@ test('Link guard: gzip, deflate and br are read, other encodings and broken ones
   }
 });
 
-test('Link guard: 10 MB are read and one byte more is not, with and without a Content-Length', async (t) => {
+test('LINK-10: 10 MB are read and one byte more is not, with and without a Content-Length', async (t) => {
   const site = await startSite(t, (req, res) => {
     const body = Buffer.alloc(LINK_MAX_BYTES + (req.url?.endsWith('more') ? 1 : 0), 'a');
     if (req.url?.startsWith('/said')) reply(res, 'text/plain', body, { 'Content-Length': String(body.length) });
@@ -163,7 +163,7 @@ test('Link guard: 10 MB are read and one byte more is not, with and without a Co
   await refused(`${site.url}/unsaid-more`, /larger than 10 MB/);
 });
 
-test('Link guard: a bomb is counted as it unfolds: the site is hung up on long before its end', async (t) => {
+test('LINK-10: a bomb is counted as it unfolds: the site is hung up on long before its end', async (t) => {
   // 64 MB of zeros each; the connection would carry some 60 KB of it.
   const zeros = Buffer.alloc(64 * 1024 * 1024);
   const bombs: Readonly<Record<string, Buffer>> = {
@@ -181,7 +181,7 @@ test('Link guard: a bomb is counted as it unfolds: the site is hung up on long b
   }
 });
 
-test('Link guard: bytes that unfold to nothing are counted too, and an endless answer ends', async (t) => {
+test('LINK-10: bytes that unfold to nothing are counted too, and an endless answer ends', async (t) => {
   const empty = gzipSync('');
   let written = 0;
   const site = await startSite(t, (req, res) => {
@@ -203,7 +203,7 @@ test('Link guard: bytes that unfold to nothing are counted too, and an endless a
   assert.ok(written < 100 * SMALL);
 });
 
-test('Link guard: a site that is slow in any part is left when the time for all of it is over', async (t) => {
+test('LINK-10: a site that is slow in any part is left when the time for all of it is over', async (t) => {
   const timers: NodeJS.Timeout[] = [];
   const drip = (write: () => void) => timers.push(setInterval(write, 20));
   t.after(() => timers.forEach(clearInterval));
@@ -234,14 +234,14 @@ test('Link guard: a site that is slow in any part is left when the time for all 
   );
 });
 
-test('Link guard: a caller who gives up gets its own reason', async (t) => {
+test('LINK-10: a caller who gives up gets its own reason', async (t) => {
   const gaveUp = new AbortController();
   const url = await page(t, () => gaveUp.abort(new Error('the service stops')));
   await assert.rejects(get(url, { signal: gaveUp.signal }), /^Error: the service stops$/);
   await assert.rejects(get(url, { signal: gaveUp.signal }), /^Error: the service stops$/);
 });
 
-test('Link guard: what goes wrong below HTTP is said in words', async (t) => {
+test('LINK-3: what goes wrong below HTTP is said in words', async (t) => {
   const site = await startSite(t, (_req, res) => res.destroy());
   await refused(`${site.url}/`, /The connection to the site failed\./);
   await refused(site.url.replace('http:', 'https:'), /No secure connection/);

@@ -5,18 +5,18 @@ import fc from 'fast-check';
 import { sentenceSpans, sentences } from '../../../assistant/knowledge/sentences.ts';
 import { CONTENT_TERMS_MAX, contentStems, contentTerms, stem, stemsFoundIn } from '../../../assistant/knowledge/terms.ts';
 
-test('terms: lowercase words without stop words, each once, in order', () => {
+test('SEARCH-4: lowercase words without stop words, each once, in order', () => {
   assert.deepEqual(contentTerms("What's the Refund policy? Is the REFUND quick, or isn't it?"), ['refund', 'policy', 'quick']);
   assert.deepEqual(contentTerms('How can you help me?'), []);
 });
 
-test('terms: words of any script; scripts without blanks as pairs', () => {
+test('SEARCH-4: words of any script; scripts without blanks as pairs', () => {
   assert.deepEqual(contentTerms('Rückgabe für Ärzte, возврат'), ['rückgabe', 'für', 'ärzte', 'возврат']);
   assert.deepEqual(contentTerms('返品方法'), ['返品', '品方', '方法']);
   assert.deepEqual(contentTerms('A-1042 and 7'), ['1042', '7']);
 });
 
-test('terms: at most 64, whatever the text', () => {
+test('SEARCH-4: a text has 64 terms at most, whatever it is', () => {
   fc.assert(
     fc.property(fc.string({ unit: 'binary', maxLength: 2_000 }), (text) => {
       const terms = contentTerms(text);
@@ -28,7 +28,7 @@ test('terms: at most 64, whatever the text', () => {
   assert.equal(contentTerms(Array.from({ length: 500 }, (_, i) => `word${i}`).join(' ')).length, CONTENT_TERMS_MAX);
 });
 
-test('terms: the forms of a word share a stem, different words do not', () => {
+test('SEARCH-4: the forms of a word share a stem, different words do not', () => {
   for (const forms of [
     'ship ships shipping shipped shipment',
     'order orders ordered ordering',
@@ -41,7 +41,7 @@ test('terms: the forms of a word share a stem, different words do not', () => {
   assert.equal(new Set(contentStems('return refund receipt reset')).size, 4);
 });
 
-test('terms: property: finding stems in a text agrees with stemming all of it', () => {
+test('SEARCH-4: finding stems in a text agrees with stemming all of it', () => {
   const words = fc.array(
     fc.constantFrom(
       'refund',
@@ -69,7 +69,7 @@ test('terms: property: finding stems in a text agrees with stemming all of it', 
   );
 });
 
-test('sentences: end at stops, not at abbreviations, initials, decimals or list numbers', () => {
+test('SEARCH-1: sentences end at stops, not at abbreviations, initials, decimals or list numbers', () => {
   assert.deepEqual(sentences('It costs 3.50 EUR, e.g. for J. Smith. Really?! “Yes.” He said no. Then he left… 1. First'), [
     'It costs 3.50 EUR, e.g. for J. Smith.',
     'Really?!',
@@ -81,7 +81,7 @@ test('sentences: end at stops, not at abbreviations, initials, decimals or list 
   assert.deepEqual(sentences('返品できます。三十日以内です。'), ['返品できます。', '三十日以内です。']);
 });
 
-test('sentences: property: the spans follow one another without gap', () => {
+test('SEARCH-1: the spans of sentences follow one another without gap', () => {
   fc.assert(
     fc.property(fc.string({ unit: fc.constantFrom('a', 'B', '.', ' ', '\n', '!', '。', '"', '1', 'no.', '🎁') }), (text) => {
       let end = 0;

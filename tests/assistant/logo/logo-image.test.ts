@@ -20,26 +20,26 @@ async function refusalOf(bytes: Uint8Array): Promise<Refusal> {
 
 const shape = ({ mediaType, width, height }: LogoImage) => [mediaType, width, height];
 
-test('POST /logo: PNG, JPEG, WebP and SVG are taken for what they are, with their size', async () => {
+test('LOGO-2: PNG, JPEG, WebP and SVG are taken for what they are, with their size', async () => {
   assert.deepEqual(shape(await examineLogo(png(300, 200))), ['image/png', 300, 200]);
   assert.deepEqual(shape(await examineLogo(jpeg(300, 200))), ['image/jpeg', 300, 200]);
   assert.deepEqual(shape(await examineLogo(webp(300, 200))), ['image/webp', 300, 200]);
   assert.deepEqual(shape(await examineLogo(Buffer.from(svg('<rect width="9" height="9"/>')))), ['image/svg+xml', 24, 12]);
 });
 
-test('POST /logo: an SVG may come with a byte order mark, an XML declaration, a comment and the standard’s DOCTYPE', async () => {
+test('LOGO-2: an SVG may come with a byte order mark, an XML declaration, a comment and the standard’s DOCTYPE', async () => {
   const before = `\ufeff<?xml version="1.0" encoding="UTF-8"?>\n<!-- Made by hand -->
 <!DOCTYPE svg PUBLIC "-//W3C//DTD SVG 1.1//EN" "http://www.w3.org/Graphics/SVG/1.1/DTD/svg11.dtd">\n`;
   const { bytes } = await examineLogo(Buffer.from(before + svg('<rect/>')));
   assert.equal(Buffer.from(bytes).toString(), svg('<rect/>'));
 });
 
-test('POST /logo: an animated PNG is a PNG', async () => {
+test('LOGO-2: an animated PNG is a PNG', async () => {
   const control = pngChunk('acTL', Buffer.from([0, 0, 0, 1, 0, 0, 0, 0]));
   assert.equal((await examineLogo(png(3, 2, [control]))).mediaType, 'image/png');
 });
 
-test('POST /logo: another type is 415 unsupported_type and is told by name', async () => {
+test('LOGO-2: another type is 415 unsupported_type and is told by name', async () => {
   for (const [bytes, name] of [
     [gif(), /of type gif/],
     [Buffer.from('%PDF-1.7\n%âãÏÓ\n'), /of type pdf/],
@@ -56,7 +56,7 @@ test('POST /logo: another type is 415 unsupported_type and is told by name', asy
   }
 });
 
-test('POST /logo: a file that ends early is refused wherever it was cut', async () => {
+test('LOGO-4: a file that ends early is refused wherever it was cut', async () => {
   for (const whole of [png(), jpeg(3, 2, [exif(1)]), webp()]) {
     // Shorter ones are not told to be images at all, which the test of other types covers.
     for (let length = 1; length < whole.length; length++) {
@@ -65,14 +65,14 @@ test('POST /logo: a file that ends early is refused wherever it was cut', async 
   }
 });
 
-test('POST /logo: what hangs behind the image is not kept', async () => {
+test('LOGO-4: what hangs behind the image is not kept', async () => {
   for (const whole of [png(), jpeg(), webp()]) {
     const { bytes } = await examineLogo(Buffer.concat([whole, Buffer.from('<script>PK\x03\x04')]));
     assert.deepEqual(Buffer.from(bytes), whole);
   }
 });
 
-test('POST /logo: damaged structure is refused: a wrong checksum, no pixels, two frames, a header that is not the first', async () => {
+test('LOGO-4: damaged structure is refused: a wrong checksum, no pixels, two frames, a header that is not the first', async () => {
   const flipped = png();
   flipped[20] = (flipped[20] ?? 0) ^ 1;
   const unpictured = Buffer.concat([png().subarray(0, 33), pngChunk('IEND', Buffer.alloc(0))]);
@@ -82,13 +82,13 @@ test('POST /logo: damaged structure is refused: a wrong checksum, no pixels, two
   }
 });
 
-test('POST /logo: a JPEG whose frame header decoders read otherwise than we measure is refused', async () => {
+test('LOGO-5: a JPEG whose frame header decoders read otherwise than we measure is refused', async () => {
   // Extended sequential, differential: decoders read it, the measuring library goes on to the next frame.
   const hidden = jpeg(3, 2).toString('latin1').replace('\xff\xc0', '\xff\xc9');
   assert.equal((await refusalOf(Buffer.from(hidden, 'latin1'))).code, 'unsupported_type');
 });
 
-test('POST /logo: an image of more pixels than clients can decode is 413 too_large, however short the file', async () => {
+test('LOGO-3: an image of more pixels than clients can decode is 413 too_large, however short the file', async () => {
   const side = SIDE_MAX_PX + 1;
   for (const bytes of [png(side, 1), png(1, side), png(2 ** 31 - 1, 2 ** 31 - 1), jpeg(side, 2), webp(side, 2)]) {
     const { code, status } = await refusalOf(bytes);
@@ -99,7 +99,7 @@ test('POST /logo: an image of more pixels than clients can decode is 413 too_lar
   assert.equal(code, 'too_large');
 });
 
-test('POST /logo: the type is told by the first bytes alone: what is packed inside a file stays packed', async () => {
+test('LOGO-2: the type is told by the first bytes alone: what is packed inside a file stays packed', async () => {
   // Would be told to be a Word document if it were unpacked.
   const packed = zip(
     '[Content_Types].xml',
@@ -108,7 +108,7 @@ test('POST /logo: the type is told by the first bytes alone: what is packed insi
   assert.match((await refusalOf(packed)).message, /none of these/);
 });
 
-test('POST /logo: an image of more chunks or segments than an encoder makes is refused', async () => {
+test('LOGO-4: an image of more chunks or segments than an encoder makes is refused', async () => {
   const parts = (part: Buffer, count: number) => Array<Buffer>(count).fill(part);
   const text = pngChunk('tEXt', Buffer.alloc(0));
   const comment = jpegSegment(0xfe, Buffer.alloc(0));
@@ -120,23 +120,23 @@ test('POST /logo: an image of more chunks or segments than an encoder makes is r
   }
 });
 
-test('POST /logo: a JPEG is measured by the frame header that its segments lead to, whatever lies before it', async () => {
+test('LOGO-5: a JPEG is measured by the frame header that its segments lead to, whatever lies before it', async () => {
   const fill = Buffer.alloc(3, 0xff);
   // Looks like a frame header to a reader that has lost its step.
   const decoy = jpegSegment(0xfe, Buffer.concat([Buffer.alloc(5), jpegFrame(9, 9)]));
   assert.deepEqual(shape(await examineLogo(jpeg(300, 200, [fill, decoy, exif(6)]))), ['image/jpeg', 200, 300]);
 });
 
-test('POST /logo: an image of no pixels is refused', async () => {
+test('LOGO-4: an image of no pixels is refused', async () => {
   for (const bytes of [png(0, 5), png(5, 0), jpeg(0, 5)]) assert.equal((await refusalOf(bytes)).code, 'unsupported_type');
 });
 
-test('POST /logo: a JPEG that lies on its side measures as it is shown', async () => {
+test('LOGO-5: a JPEG that lies on its side measures as it is shown', async () => {
   assert.deepEqual(shape(await examineLogo(jpeg(300, 200, [exif(6)]))), ['image/jpeg', 200, 300]);
   assert.deepEqual(shape(await examineLogo(jpeg(300, 200, [exif(3)]))), ['image/jpeg', 300, 200]);
 });
 
-test('POST /logo: whatever the bytes, the answer is an image or a refusal', async () => {
+test('LOGO-4: whatever the bytes, the answer is an image or a refusal', async () => {
   const start = fc.constantFrom(png(), jpeg(3, 2, [exif(6)]), webp(), gif(), Buffer.alloc(0));
   const changes = fc.array(fc.tuple(fc.nat(200), fc.integer({ min: 0, max: 255 })), { maxLength: 6 });
   await fc.assert(

@@ -72,16 +72,16 @@ const HOSTILE: Readonly<Record<string, readonly [inside: string, forbidden: RegE
   'a sheet that closes itself in HTML': ['<style>a{}&lt;/style>&lt;img src=x onerror=alert(1)></style>', /img/],
 };
 
-describe('POST /logo: an SVG is stored without what acts or reaches outside', () => {
+describe('LOGO-6: an SVG is stored without what acts or reaches outside', () => {
   for (const [what, [inside, forbidden]] of Object.entries(HOSTILE)) {
     test(`it loses ${what}`, () => assertDisarmed(inside, forbidden));
   }
 
-  test('handlers of the root go too', async () => {
+  test('LOGO-6: handlers of the root go too', async () => {
     assert.doesNotMatch(await purified('<rect/>', 'viewBox="0 0 1 1" onload="alert(1)"'), /onload/);
   });
 
-  test('what is safe once stays as it is when it is sent again', async () => {
+  test('LOGO-6: what is safe once stays as it is when it is sent again', async () => {
     for (const [inside] of Object.values(HOSTILE)) {
       const { text } = await purifySvg(svg(`${inside}<rect/>`));
       assert.equal((await purifySvg(text)).text, text);
@@ -89,7 +89,7 @@ describe('POST /logo: an SVG is stored without what acts or reaches outside', ()
   });
 });
 
-describe('POST /logo: what a drawing needs stays', () => {
+describe('LOGO-6: what a drawing needs stays', () => {
   const kept: Readonly<Record<string, string>> = {
     'gradients and clip paths':
       '<defs><linearGradient id="g" x1="0"><stop offset="0" stop-color="#f00"/></linearGradient><clipPath id="c"><path d="M0 0h4v4z"/></clipPath></defs><g clip-path="url(#c)"><rect fill="url(#g)" transform="translate(1 2) rotate(45)"/></g>',
@@ -104,14 +104,14 @@ describe('POST /logo: what a drawing needs stays', () => {
     test(what, async () => assert.equal(await purified(inside), svg(inside)));
   }
 
-  test('a sheet that was written in CDATA', async () => {
+  test('LOGO-6: a sheet that was written in CDATA', async () => {
     assert.equal(
       await purified('<style><![CDATA[.a{fill:red}]]></style><rect class="a"/>'),
       svg('<style>.a{fill:red}</style><rect class="a"/>'),
     );
   });
 
-  test('its size is its own: width and height, else the viewBox', async () => {
+  test('LOGO-5: an SVG measures its own width and height, else its viewBox', async () => {
     const sizeOf = async (attributes: string) => {
       const { width, height } = await purifySvg(svg('<rect/>', attributes));
       return [width, height];
@@ -121,7 +121,7 @@ describe('POST /logo: what a drawing needs stays', () => {
   });
 });
 
-describe('POST /logo: what cannot be made a safe SVG is refused', () => {
+describe('LOGO-8: what cannot be made a safe SVG is refused', () => {
   const many = (count: number) => '<path/>'.repeat(count);
   const laughs = Array.from({ length: 9 }, (_, i) => `<g id="l${i + 1}">${`<use href="#l${i}"/>`.repeat(10)}</g>`).join('');
   /** Told by a look at the text, before a thread is started for it. */
@@ -138,7 +138,7 @@ describe('POST /logo: what cannot be made a safe SVG is refused', () => {
     test(what, () => assert.rejects(safeSvg(Buffer.from(document as string)), { name: 'Refusal', code }));
   }
 
-  test('ten thousand DOCTYPEs, read in one pass', { timeout: 10_000 }, async () => {
+  test('LOGO-8: ten thousand DOCTYPEs, read in one pass', { timeout: 10_000 }, async () => {
     for (const end of ['', '>', '[', `>${svg('<rect/>')}`]) {
       const document = `<svg ${`<!DOCTYPE${'a'.repeat(100)}`.repeat(10_000)}${end}`;
       await assert.rejects(safeSvg(Buffer.from(document)), { name: 'Refusal', code: 'unsupported_type', message: /DOCTYPE/ });
@@ -169,10 +169,10 @@ describe('POST /logo: what cannot be made a safe SVG is refused', () => {
     test(what, () => assert.rejects(purifySvg(document), { name: 'Refusal', code }));
   }
 
-  test('the reader passes the refusal on', () =>
+  test('LOGO-8: the reader passes the refusal on', () =>
     assert.rejects(safeSvg(Buffer.from(svg('<script/>'))), { name: 'Refusal', code: 'unsupported_type', message: /left to draw/ }));
 
-  test('a flood: some wait, the rest are told to come again; others are not kept waiting by it', async () => {
+  test('LOGO-8: of a flood of SVGs some wait and the rest are told to come again; others are not kept waiting by it', async () => {
     const bytes = Buffer.from(svg('<rect/>'));
     const flood = Promise.allSettled(Array.from({ length: 12 }, () => safeSvg(bytes)));
     assert.equal((await makeSafe(bytes, 'org_2')).height, 12);

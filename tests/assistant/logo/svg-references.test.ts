@@ -3,7 +3,7 @@ import { test } from 'node:test';
 import fc from 'fast-check';
 import { embeddedImage, fragmentOf, fragmentsIn, isSafeCss } from '../../../assistant/logo/svg-references.ts';
 
-test('POST /logo: an address is safe when it names an element of the document', () => {
+test('LOGO-7: an address is safe when it names an element of the document', () => {
   assert.equal(fragmentOf('#a'), 'a');
   assert.equal(fragmentOf('  #clip-0_1  '), 'clip-0_1');
   for (const address of ['', '#', 'a#b', '//host/#a', 'https://host/#a', '#a b', '#a#b', 'javascript:1#a']) {
@@ -11,7 +11,7 @@ test('POST /logo: an address is safe when it names an element of the document', 
   }
 });
 
-test('POST /logo: only raster images in base64 are embedded', () => {
+test('LOGO-7: only raster images in base64 are embedded', () => {
   assert.deepEqual(embeddedImage('data:image/png;base64,aGk='), Buffer.from('hi'));
   assert.deepEqual(embeddedImage(' data:image/jpg;base64,aG\n k= '), Buffer.from('hi'));
   for (const address of [
@@ -25,7 +25,7 @@ test('POST /logo: only raster images in base64 are embedded', () => {
   }
 });
 
-test('POST /logo: CSS that stays inside the document is kept', () => {
+test('LOGO-7: CSS that stays inside the document is kept', () => {
   for (const css of [
     '#ff0000',
     'url(#a)',
@@ -40,7 +40,7 @@ test('POST /logo: CSS that stays inside the document is kept', () => {
   assert.deepEqual(fragmentsIn('a{fill:url(#x);mask:URL( "#y" )} b{fill:url(z)}'), ['x', 'y']);
 });
 
-test('POST /logo: CSS with an address, an unknown function, an escape or an at-rule is not', () => {
+test('LOGO-7: CSS with an address, an unknown function, an escape or an at-rule is not', () => {
   for (const css of [
     'url(a)',
     'url("#a" https://b)',
@@ -62,7 +62,7 @@ test('POST /logo: CSS with an address, an unknown function, an escape or an at-r
   }
 });
 
-test('POST /logo: whatever surrounds it, an outside address makes CSS unsafe', () => {
+test('LOGO-7: whatever surrounds it, an outside address makes CSS unsafe', () => {
   const part = fc.constantFrom(
     'a{fill:',
     '}',

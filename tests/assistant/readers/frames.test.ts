@@ -4,7 +4,7 @@ import { test } from 'node:test';
 import fc from 'fast-check';
 import { FrameReader, frameStart } from '../../../assistant/readers/frames.ts';
 
-test('a frame arrives as it was sent, in whatever pieces', () => {
+test('KNOWLEDGE-15: a frame arrives as it was sent, in whatever pieces', () => {
   const frame = fc.tuple(fc.dictionary(fc.string(), fc.string()), fc.uint8Array({ maxLength: 300 }));
   fc.assert(
     fc.property(
@@ -28,7 +28,7 @@ test('a frame arrives as it was sent, in whatever pieces', () => {
   );
 });
 
-test('what is larger than a frame may be, longer than it says, or no frame is refused before it is kept', () => {
+test('KNOWLEDGE-15: what is larger than a frame may be, longer than it says, or no frame is refused before it is kept', () => {
   assert.throws(() => new FrameReader(1_000).push(Buffer.alloc(8, 0xff)), /no frame, or larger/);
   assert.throws(() => new FrameReader(10).push(frameStart({}, 1)), /no frame, or larger/);
   assert.throws(() => new FrameReader(100).push(Buffer.concat([frameStart({}, 1), Buffer.alloc(2)])), /no frame, or larger/);

@@ -19,7 +19,7 @@ function desk(size: number) {
   return { places, order, held, take };
 }
 
-test('an organisation that fills the places leaves the last one to others', async () => {
+test('KNOWLEDGE-17: an organisation that fills the places leaves the last one to others', async () => {
   const { order, take } = desk(2);
   for (let at = 0; at < 5; at += 1) take('a');
   await settle();
@@ -29,7 +29,7 @@ test('an organisation that fills the places leaves the last one to others', asyn
   assert.deepEqual(order, ['a', 'b']);
 });
 
-test('links take no place of the last, and come after people', async () => {
+test('KNOWLEDGE-17: links take no place of the last, and come after people', async () => {
   const { order, held, take } = desk(2);
   for (const asker of ['a', 'b', 'c']) take(asker, true);
   await settle();
@@ -43,7 +43,7 @@ test('links take no place of the last, and come after people', async () => {
   assert.deepEqual(order, ['a', 'd', 'e']);
 });
 
-test('places: never more than there are, everybody gets one in the end, and a place is never lost', async () => {
+test('KNOWLEDGE-17: there are never more places than there are, everybody gets one in the end, and a place is never lost', async () => {
   const waiter = fc.record({ asker: fc.constantFrom('a', 'b', 'c'), inBackground: fc.boolean() });
   const run = async (size: number, waiters: readonly Waiter[]) => {
     const places = new Places(size);
@@ -64,7 +64,7 @@ test('places: never more than there are, everybody gets one in the end, and a pl
   await fc.assert(fc.asyncProperty(fc.integer({ min: 1, max: 4 }), fc.array(waiter, { maxLength: 30 }), run), { numRuns: 50 });
 });
 
-test('whoever gives up waiting leaves its place to the next', async () => {
+test('KNOWLEDGE-17: whoever gives up waiting leaves its place to the next', async () => {
   const { places, order, held, take } = desk(1);
   take('a');
   await settle();

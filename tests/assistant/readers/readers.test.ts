@@ -48,7 +48,7 @@ function isRunning(pid: number): boolean {
 const TOO_MUCH =
   /^LinkError: The document (?:is too complicated: reading it took too (?:much memory|long)|could not be read|has no text that could be read)\.$/;
 
-describe('A document of 20 KB that unfolds to more than there is fails alone', () => {
+describe('KNOWLEDGE-15: A document of 20 KB that unfolds to more than there is fails alone', () => {
   const bombs: Readonly<Record<string, readonly [LinkMediaType, () => Uint8Array]>> = {
     ...Object.fromEntries(Object.entries(PDF_BOMBS).map(([name, make]) => [`PDF: ${name}`, ['application/pdf', make] as const])),
     'JSON: nested, with a long list inside': ['application/json', jsonBomb],
@@ -89,7 +89,7 @@ describe('A document of 20 KB that unfolds to more than there is fails alone', (
   }
 });
 
-describe('A reader process', { skip: process.platform !== 'linux' && 'looks into /proc' }, () => {
+describe('KNOWLEDGE-15, KNOWLEDGE-16: a reader process', { skip: process.platform !== 'linux' && 'looks into /proc' }, () => {
   const WATCH_MB = 512;
   const document = {
     request: { reading: 'document', input: { mediaType: 'text/plain' } },
@@ -154,7 +154,7 @@ describe('A reader process', { skip: process.platform !== 'linux' && 'looks into
   }
 });
 
-test('Documents beyond those that may wait are refused, and nobody else’s', async () => {
+test('KNOWLEDGE-17: Documents beyond those that may wait are refused, and nobody else’s', async () => {
   const pool = createReaders({ readers: 1 });
   const gaveUp = new AbortController();
   const read = (asker: string) =>

@@ -62,7 +62,7 @@ async function enterKey({ console }: Pick<ConsoleApp, 'console'>, name: string, 
   return console('PUT', `/actions/${name}/key`, { value });
 }
 
-test('POST /actions rule 1: items are upserted by external_key; the same items again are unchanged', async (t) => {
+test('SERVERACTION-1: items are upserted by external_key; the same items again are unchanged', async (t) => {
   const { post, list } = await shop(t);
   const first = await post({ ...READ, reason: 'Seen in the router.' }, WRITE);
   assert.equal(first.status, 200, first.text);
@@ -94,7 +94,7 @@ test('POST /actions rule 1: items are upserted by external_key; the same items a
   );
 });
 
-test('POST /actions rules 2 to 4: what changes data needs auth user, and a key may not go where the token goes', async (t) => {
+test('SERVERACTION-8, SERVERACTION-9: what changes data needs auth user, and a key may not go where the token goes', async (t) => {
   const { post, list } = await shop(t);
   const bearer = { needs_key: { kind: 'bearer' } };
   const refused: readonly (readonly [Record<string, unknown>, RegExp])[] = [
@@ -121,7 +121,7 @@ test('POST /actions rules 2 to 4: what changes data needs auth user, and a key m
   assert.deepEqual([status, report.failed, report.needs_key], [200, 0, ['find_order', 'cancel_order']]);
 });
 
-test('POST /actions rule 7: one failing item does not fail the others; 422 only when none was saved, each saying why', async (t) => {
+test('SETUP-29, SETUP-30: one failing item does not fail the others; 422 only when none was saved, each saying why', async (t) => {
   const { post, list } = await shop(t);
   const broken = { ...WRITE, external_key: 'broken', name: 'Not Snake Case' };
   const taken = { ...WRITE, external_key: 'taken', name: READ.name };
@@ -154,7 +154,7 @@ test('POST /actions rule 7: one failing item does not fail the others; 422 only 
   );
 });
 
-test('POST /actions: unknown fields, none and more than 50 items are refused by name, and nothing is saved', async (t) => {
+test('SETUP-26, SERVERACTION-1: unknown fields, none and more than 50 items are refused by name, and nothing is saved', async (t) => {
   const { console, list } = await shop(t);
   const bodies: readonly (readonly [unknown, RegExp])[] = [
     [{ items: [{ ...READ, api_key: 'sk-1' }] }, /api_key/],
@@ -171,7 +171,7 @@ test('POST /actions: unknown fields, none and more than 50 items are refused by 
   assert.deepEqual((await list()).actions, []);
 });
 
-test('HTTP action: an archived one is out of service, listed as such, and comes back when it is sent again', async (t) => {
+test('SERVERACTION-1: an archived one is out of service, listed as such, and comes back when it is sent again', async (t) => {
   const { post, list } = await shop(t);
   await post(READ);
   const archive = { op: 'archive', external_key: READ.external_key, reason: 'The endpoint is gone.' };
@@ -187,7 +187,7 @@ test('HTTP action: an archived one is out of service, listed as such, and comes 
   assert.deepEqual((await list()).facts, { enabled: 1, needsKey: 0 });
 });
 
-test('POST /actions rules 5 and 6: an action waits for its key; one that was entered is kept when the action is sent again', async (t) => {
+test('SERVERACTION-10, SERVERACTION-11: an action waits for its key; one that was entered is kept when the action is sent again', async (t) => {
   const desk = await shop(t);
   const { post, list, console } = desk;
   const state = async () => (await list()).actions.map(({ name, enabled, has_key }) => [name, enabled, has_key]);
@@ -217,7 +217,7 @@ test('POST /actions rules 5 and 6: an action waits for its key; one that was ent
   ]);
 });
 
-test('PUT …/actions/:name/key: only for an action in service that asks for one, with a value and nothing else', async (t) => {
+test('SERVERACTION-12: a key is entered only for an action in service that asks for one, with a value and nothing else', async (t) => {
   const desk = await shop(t);
   assert.equal((await enterKey(desk, 'find_order', 'sk-1')).status, 404);
   await desk.post(READ);
@@ -232,7 +232,7 @@ test('PUT …/actions/:name/key: only for an action in service that asks for one
   assert.deepEqual((await desk.list()).facts, { enabled: 0, needsKey: 1 });
 });
 
-test('HTTP action: a key that a person entered is in no answer, no log line and no file of the data directory', async (t) => {
+test('SERVERACTION-13: a key that a person entered is in no answer, no log line and no file of the data directory', async (t) => {
   const desk = await shop(t, { LOG_LEVEL: 'trace' });
   const { service, console, post } = desk;
   const secrets = ['sk-entered-first-0123456789', 'sk-entered-second-9876543210'];

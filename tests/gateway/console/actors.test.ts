@@ -11,7 +11,7 @@ interface Listing {
 const ONE = 'one~0123abcd';
 const TWO = 'two~0123abcd';
 
-test('decisions §2: GET /actors shows each live actor with its node, state and turn', async (t) => {
+test('CONSOLE-23: GET /actors shows each live actor with its node, state and turn', async (t) => {
   const busy = actor('cnv_1', { node: TWO, state: 'answering', turnId: 'turn-1', waiting: 2, sinceMs: START + 5 });
   const { console } = await serveCluster(t, { nodes: [node('one'), node('two')], actors: [busy] });
   const { status, json } = await console('GET', '/actors');
@@ -25,7 +25,7 @@ test('decisions §2: GET /actors shows each live actor with its node, state and 
   });
 });
 
-test('decisions §2: GET /actors filters by node and kind, longest in its state first, and counts what the limit left out', async (t) => {
+test('CONSOLE-23: GET /actors filters by node and kind, longest in its state first, and counts what the limit left out', async (t) => {
   const actors = [
     actor('cnv_new', { sinceMs: START + 30 }),
     actor('cnv_old', { sinceMs: START + 10 }),
@@ -47,14 +47,14 @@ test('decisions §2: GET /actors filters by node and kind, longest in its state 
   assert.deepEqual(await found(`?node=${encodeURIComponent(lost)}`), ['', 0, 1]);
 });
 
-test('decisions §2: GET /actors shows 200 unless asked for up to 1,000', async (t) => {
+test('CONSOLE-23: GET /actors shows 200 unless asked for up to 1,000', async (t) => {
   const actors = Array.from({ length: 1_200 }, (_, index) => actor(`cnv_${index}`, { sinceMs: START + index }));
   const { console } = await serveCluster(t, { actors });
   const shown = async (query: string) => ((await console('GET', `/actors${query}`)).json as Listing).actors.length;
   assert.deepEqual([await shown(''), await shown('?limit=1000')], [200, 1_000]);
 });
 
-test('decisions §2: GET /actors refuses a bad limit or kind with 400 and an unknown node with 404, naming it', async (t) => {
+test('CONSOLE-7: GET /actors refuses a bad limit or kind with 400 and an unknown node with 404, naming it', async (t) => {
   const { console } = await serveCluster(t, {});
   for (const [query, status, message] of [
     ['?limit=0', 400, /limit/],

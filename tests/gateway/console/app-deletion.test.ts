@@ -53,7 +53,7 @@ async function raceDeletion({ baseUrl, operatorToken }: RunningService): Promise
   return Promise.all([...before, ...after]);
 }
 
-test('House rules: a write that comes while its app is deleted is done, or is told that the app is gone, and is no bug', async (t: TestContext) => {
+test('CONSOLE-12: a write that comes while its app is deleted is done, or is told that the app is gone, and is no bug', async (t: TestContext) => {
   const service = await startService(t, { env: { DEMO: 'off', LOG_LEVEL: 'warn' } });
   const tooLate = new Set<string>();
   for (let round = 0; round < ROUNDS; round++) {

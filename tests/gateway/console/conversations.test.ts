@@ -31,7 +31,7 @@ async function page(app: AnsweredApp, query: string): Promise<Listing> {
 
 const ids = ({ conversations }: Listing) => conversations.map(({ id }) => id);
 
-test('GET /apps/:app/conversations: newest first, page after page, without repeating or leaving one out', async (t) => {
+test('CONSOLE-7, CONSOLE-17: conversations come newest first, page after page, without repeating or leaving one out', async (t) => {
   const app = await serveAnsweredApp(t);
   // Several of one moment, so that a page ends between them.
   const made = [0, 1, 1, 1, 2].map((second) => converse(app, { atMs: START + second * 1_000 }).conversationId);
@@ -44,7 +44,7 @@ test('GET /apps/:app/conversations: newest first, page after page, without repea
   assert.deepEqual(ids(await page(app, '')), [...made].reverse());
 });
 
-test('GET /apps/:app/conversations: what a row says; of the device its last four characters', async () => {
+test('CONSOLE-18: a row of GET /apps/:app/conversations, with the last four characters of the device', async () => {
   const { conversationId } = converse(shared, { channel: 'live', deviceId: `${'0'.repeat(28)}beef`, atMs: START + 5 });
   const row = (await page(shared, '')).conversations.find(({ id }) => id === conversationId);
   assert.deepEqual(row, {
@@ -59,7 +59,7 @@ test('GET /apps/:app/conversations: what a row says; of the device its last four
   });
 });
 
-test('GET /apps/:app/conversations: of one channel only; a long stretch of the other makes a short page, not the last', async (t) => {
+test('CONSOLE-7: conversations of one channel only; a long stretch of the other makes a short page, not the last', async (t) => {
   const app = await serveAnsweredApp(t);
   const sandbox = converse(app, { atMs: START }).conversationId;
   app.rows((db) => {
@@ -81,7 +81,7 @@ test('GET /apps/:app/conversations: of one channel only; a long stretch of the o
   assert.equal(live.conversations[0]?.device, null);
 });
 
-test('GET /apps/:app/conversations: a bad query is 400, an unknown app 404', async () => {
+test('CONSOLE-7: a bad query of GET /apps/:app/conversations is 400, an unknown app 404', async () => {
   for (const query of ['?limit=0', '?limit=201', '?limit=x', '?channel=test', '?after=x', '?after=1', "?after=1.'"]) {
     const answer = await shared.console('GET', `/apps/${shared.appId}/conversations${query}`);
     assertRefused(answer, 400, 'invalid_request', /limit|channel|after/);
@@ -91,7 +91,7 @@ test('GET /apps/:app/conversations: a bad query is 400, an unknown app 404', asy
   assert.deepEqual([signedOut.status, signedOut.code], [401, 'missing_token']);
 });
 
-test('GET /conversations/:id: the transcript in placeholder form, with calls, thumbs and ratings', async () => {
+test('CONSOLE-17, CONSOLE-18: the transcript in placeholder form, with calls, thumbs and ratings', async () => {
   const talk = converse(shared, {
     question: 'Write to ⟦email_1⟧',
     blocks: [
@@ -129,7 +129,7 @@ test('GET /conversations/:id: the transcript in placeholder form, with calls, th
   assert.equal(late?.[0]?.state, 'expired', 'deadlines are evaluated when they are read');
 });
 
-test('GET /conversations/:id: pages from the beginning', async () => {
+test('CONSOLE-17: GET /conversations/:id pages from the beginning', async () => {
   const { conversationId, userMessageId, messageId } = converse(shared);
   const read = async (query: string) =>
     (await shared.console('GET', `/conversations/${conversationId}${query}`)).json as unknown as Transcript;
@@ -142,7 +142,7 @@ test('GET /conversations/:id: pages from the beginning', async () => {
   assert.deepEqual((await read('?after=msg_unknown')).messages, []);
 });
 
-test('GET /conversations/:id: found without naming its app, unless there are too many organisations to look through', async (t) => {
+test('CONSOLE-19: a conversation is found without naming its app, unless there are too many organisations to look through', async (t) => {
   const app = await serveAnsweredApp(t);
   const { conversationId } = converse(app);
   const other = await app.otherApp();

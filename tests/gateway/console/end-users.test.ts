@@ -29,7 +29,7 @@ interface Listing {
   readonly next: string | null;
 }
 
-test('GET …/end-users: pages of people, oldest first, found by external_user_id in both kinds of key', async () => {
+test('CONSOLE-14: pages of people, oldest first, found by external_user_id in both kinds of key', async () => {
   const live = await identified('list-1', it.newDevice());
   const other = await identified('list-2', it.newDevice());
   const sandbox = await it.device('e'.repeat(32), it.app.testKey).send('POST', '/v1/identify', { external_user_id: 'list-1' });
@@ -50,7 +50,7 @@ test('GET …/end-users: pages of people, oldest first, found by external_user_i
   }
 });
 
-test('GET …/end-users/:id/export: record, traits, devices and every conversation with its messages', async () => {
+test('CONSOLE-15: an export holds record, traits, devices and every conversation with its messages', async () => {
   const [phone, tablet] = [it.newDevice(), it.newDevice()];
   const id = await identified('export', phone, { plan: 'pro' });
   await identified('export', tablet);
@@ -77,7 +77,7 @@ test('GET …/end-users/:id/export: record, traits, devices and every conversati
   ]);
 });
 
-test('DELETE …/end-users/:id: the person is gone from the console, from every device and from the next turn', async () => {
+test('CONSOLE-16: a person who is erased is gone from the console, from every device and from the next turn', async () => {
   const client = it.newDevice();
   const id = await identified('erase', client, { plan: 'pro' });
   const conversation = await say(chat, client, 'Forget me');
@@ -90,7 +90,7 @@ test('DELETE …/end-users/:id: the person is gone from the console, from every 
   assert.notEqual(await identified('erase', client), id, 'whoever comes back is somebody new');
 });
 
-test('DELETE …/end-users/:id: a turn that runs meanwhile ends, and nothing of it is kept', async () => {
+test('CONSOLE-16: a turn that runs while its person is erased ends, and nothing of it is kept', async () => {
   const client = it.newDevice();
   const id = await identified('running', client);
   const paused = gate();
@@ -113,7 +113,7 @@ test('DELETE …/end-users/:id: a turn that runs meanwhile ends, and nothing of 
   assert.deepEqual((await it.exported(again)).conversations, []);
 });
 
-test('…/end-users/:id: a person of another app, and one that never was, are 404 not_found', async () => {
+test('CONSOLE-14: a person of another app, and one that never was, are 404 not_found', async () => {
   const id = await identified('elsewhere', it.newDevice());
   const other = (await it.operator('GET', `/end-users/${id}x/export`)).json as { error: { code: string } };
   assert.equal(other.error.code, 'not_found');

@@ -7,7 +7,7 @@ interface Listing {
   readonly next: string | null;
 }
 
-test('GET /apps/:app/feedback: thumbs and ratings, newest first, page after page', async (t) => {
+test('CONSOLE-20: thumbs and ratings, newest first, page after page', async (t) => {
   const app = await serveAnsweredApp(t);
   await app.patch({ messages_per_minute: 10_000 });
   const page = async (query: string) => {
@@ -47,7 +47,7 @@ test('GET /apps/:app/feedback: thumbs and ratings, newest first, page after page
   ]);
 });
 
-test('GET /apps/:app/feedback: a changed rating comes first again; other apps’ are not shown', async (t) => {
+test('CONSOLE-20: a changed rating comes first again; other apps’ are not shown', async (t) => {
   const app = await serveAnsweredApp(t);
   const other = await app.otherApp();
   const [one, two] = [converse(app), converse(app, { deviceId: OTHER_DEVICE })];
@@ -69,7 +69,7 @@ test('GET /apps/:app/feedback: a changed rating comes first again; other apps’
   );
 });
 
-test('GET /apps/:app/feedback: a bad query is 400, an unknown app 404', async (t) => {
+test('CONSOLE-7: a bad query of GET /apps/:app/feedback is 400, an unknown app 404', async (t) => {
   const app = await serveAnsweredApp(t);
   for (const query of ['?limit=0', '?limit=201', '?after=msg_1']) {
     assertRefused(await app.console('GET', `/apps/${app.appId}/feedback${query}`), 400, 'invalid_request', /limit|after/);

@@ -8,7 +8,7 @@ import { startService } from '../../support/service.ts';
 
 const THEME = { surface: '#ffffff', onSurface: '#111111', accent: '#0044cc', onAccent: '#ffffff' };
 
-test('POST /console/api/apps/:app/logo', async (t) => {
+test('A logo in the console', async (t) => {
   const service = await startService(t, { env: { DEMO: 'off' } });
   const operate = createOperator(service.baseUrl, service.operatorToken);
 
@@ -33,7 +33,7 @@ test('POST /console/api/apps/:app/logo', async (t) => {
     return { status: answer.statusCode, json, code };
   }
 
-  await t.test('each type is saved, named in the draft and answered', async () => {
+  await t.test('LOGO-2, LOGO-9: each type is saved, named in the draft and answered', async () => {
     const appId = await app();
     const ids = new Set<string>();
     for (const content of [png(), jpeg(3, 2, [exif(1)]), webp(), svg('<rect/>')]) {
@@ -50,42 +50,45 @@ test('POST /console/api/apps/:app/logo', async (t) => {
     assert.equal(ids.size, 4);
   });
 
-  await t.test('the same image again is the same asset, also when both come at once', async () => {
+  await t.test('LOGO-10: the same image again is the same asset, also when both come at once', async () => {
     const appId = await app();
     const answers = await Promise.all([send(appId, png()), send(appId, png())]);
     const again = await send(appId, png());
     assert.equal(new Set([...answers, again].map(({ json }) => json.logoAssetId)).size, 1);
   });
 
-  await t.test('without an appearance draft it is 409 draft_invalid', async () => {
+  await t.test('LOGO-9: without an appearance draft it is 409 draft_invalid', async () => {
     const { status, code } = await send(await app({ drafted: false }), png());
     assert.deepEqual([status, code], [409, 'draft_invalid']);
   });
 
-  await t.test('another type is 415, an empty file 400, a large one 413; the draft stays without a logo', async () => {
-    const appId = await app();
-    const large = Buffer.concat([png(), Buffer.alloc(LOGO_MAX_BYTES)]);
-    for (const [content, status, code] of [
-      [gif(), 415, 'unsupported_type'],
-      [svg('<script>alert(1)</script>'), 415, 'unsupported_type'],
-      ['', 400, 'empty_file'],
-      [large, 413, 'too_large'],
-      [png(5_000, 5_000), 413, 'too_large'],
-    ] as const) {
-      const answer = await send(appId, content);
-      assert.deepEqual([answer.status, answer.code], [status, code]);
-    }
-    const read = await operate('GET', `/apps/${appId}/appearance`);
-    assert.deepEqual((read.json as { draft: unknown }).draft, { theme: THEME });
-  });
+  await t.test(
+    'LOGO-1, LOGO-2, LOGO-3: another type is 415, an empty file 400, a large one 413; the draft stays without a logo',
+    async () => {
+      const appId = await app();
+      const large = Buffer.concat([png(), Buffer.alloc(LOGO_MAX_BYTES)]);
+      for (const [content, status, code] of [
+        [gif(), 415, 'unsupported_type'],
+        [svg('<script>alert(1)</script>'), 415, 'unsupported_type'],
+        ['', 400, 'empty_file'],
+        [large, 413, 'too_large'],
+        [png(5_000, 5_000), 413, 'too_large'],
+      ] as const) {
+        const answer = await send(appId, content);
+        assert.deepEqual([answer.status, answer.code], [status, code]);
+      }
+      const read = await operate('GET', `/apps/${appId}/appearance`);
+      assert.deepEqual((read.json as { draft: unknown }).draft, { theme: THEME });
+    },
+  );
 
-  await t.test('JSON instead of a form is 400 invalid_body naming the field', async () => {
+  await t.test('LOGO-1: JSON instead of a form is 400 invalid_body naming the field', async () => {
     const answer = await operate('POST', `/apps/${await app()}/logo`, { file: 'x' });
     assert.equal(answer.status, 400);
     assert.match(answer.text, /"invalid_body","message":"file must be sent as multipart\/form-data/);
   });
 
-  await t.test('it takes the operator, and an app that exists', async () => {
+  await t.test('CONSOLE-1: a logo takes the operator, and an app that exists', async () => {
     const appId = await app();
     assert.deepEqual((await send(appId, png(), '')).code, 'missing_token');
     assert.deepEqual((await send(appId, png(), 'wrong')).code, 'invalid_token');

@@ -23,7 +23,7 @@ interface Shown {
   } | null;
 }
 
-test('POST and GET /orgs/:org/move: a move is asked for, and shown on both cells as far as it has come', async (t) => {
+test('CONSOLE-24: a move is asked for, and shown on both cells as far as it has come', async (t) => {
   const { a, b, organisationId } = await openDesk(t);
   const leaving = a.node();
   const consoles = await Promise.all(
@@ -65,7 +65,7 @@ test('POST and GET /orgs/:org/move: a move is asked for, and shown on both cells
   assert.match(JSON.stringify(late.json), /Move it back/);
 });
 
-test('GET /orgs/:org/move: a cell that has nothing to do with the move asks the one on which the organisation lives', async (t) => {
+test('CONSOLE-24: a cell that has nothing to do with the move asks the one on which the organisation lives', async (t) => {
   const { a, organisationId } = await openDesk(t);
   const leaving = a.node();
   await leaving.begin(organisationId, 'b');
@@ -91,7 +91,7 @@ test('GET /orgs/:org/move: a cell that has nothing to do with the move asks the 
   assert.deepEqual((await ask('c')).json, { move: null });
 });
 
-test('POST /orgs/:org/move: an installation with one cell says that there is nowhere to move to', async (t) => {
+test('CONSOLE-24: an installation with one cell says that there is nowhere to move to', async (t) => {
   const { storage } = (await openDesk(t)).a;
   const { base } = await serve(t, moveRoutes, { storage, config, moves: null });
   const answer = await createOperator(base, OPERATOR_TOKEN)('POST', '/orgs/org_000000000000000000000001/move', { cell: 'b' });
@@ -99,7 +99,7 @@ test('POST /orgs/:org/move: an installation with one cell says that there is now
   assert.match(JSON.stringify(answer.json), /CELL_ID/);
 });
 
-test('decisions §10, move org: a write to an organisation that is being moved is told to come again, and why', async (t) => {
+test('CONSOLE-25: a write to an organisation that is being moved is told to come again, and why', async (t) => {
   const route = { ...moveRoutes[0], method: 'POST', path: '/v1/x', caller: 'anyone', body: null } as unknown as (typeof moveRoutes)[0];
   const sealed = { ...route, handle: () => Promise.reject(new StorageError('sealed', 'the writer’s own words')) };
   const { base } = await serve(t, [sealed]);

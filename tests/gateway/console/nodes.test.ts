@@ -3,7 +3,7 @@ import { test } from 'node:test';
 import { createOperator } from '../../support/client.ts';
 import { node, refusal, START, serveCluster } from './cluster-desk.ts';
 
-test('decisions §2: GET /nodes lists every node with its actors and drain state, and says which one answers', async (t) => {
+test('CONSOLE-21: GET /nodes lists every node with its actors and drain state, and says which one answers', async (t) => {
   const one = node('one', { actors: 3 });
   const two = node('two', { pid: 4712, cell: 'eu', url: null, state: 'draining', startedAtMs: START + 1_000 });
   const { console } = await serveCluster(t, { nodes: [one, two], redis: 'connected' });
@@ -21,14 +21,14 @@ test('decisions §2: GET /nodes lists every node with its actors and drain state
   });
 });
 
-test('decisions §2: GET /nodes says when Redis is away, and null where there is none to be away', async (t) => {
+test('CONSOLE-21: GET /nodes says when Redis is away, and null where there is none to be away', async (t) => {
   for (const redis of ['away', null] as const) {
     const { console } = await serveCluster(t, { redis });
     assert.equal(((await console('GET', '/nodes')).json as { redis: unknown }).redis, redis);
   }
 });
 
-test('decisions §10: POST /nodes/:node/drain is 202 for a known node, itself included, and 404 naming any other', async (t) => {
+test('CONSOLE-22: POST /nodes/:node/drain is 202 for a known node, itself included, and 404 naming any other', async (t) => {
   const { console, drained } = await serveCluster(t, { nodes: [node('one'), node('two')] });
   for (const id of ['one~0123abcd', 'two~0123abcd']) {
     const { status, json } = await console('POST', `/nodes/${encodeURIComponent(id)}/drain`);
@@ -40,7 +40,7 @@ test('decisions §10: POST /nodes/:node/drain is 202 for a known node, itself in
   assert.deepEqual(drained, ['one~0123abcd', 'two~0123abcd', 'one']);
 });
 
-test('decisions §2: nodes and actors are the operator’s alone', async (t) => {
+test('CONSOLE-1: nodes and actors are the operator’s alone', async (t) => {
   const { server, drained } = await serveCluster(t, {});
   const stranger = createOperator(server.base, 'not-the-token-of-these-tests');
   for (const [method, path] of [

@@ -88,7 +88,7 @@ const states = (page: Page) => page.frames.filter((frame) => frame.event === 'pa
 const events = (page: Page) =>
   page.frames.filter((frame) => frame.event === 'turn').map((frame) => frame.data.event as { type: string; seq: number });
 
-test('POST /apps/:app/pairings: 201 { pairing_id, code, expires_at }: eight characters, fifteen minutes', async (t) => {
+test('PAIRING-1: POST /apps/:app/pairings: 201 { pairing_id, code, expires_at }: eight characters, fifteen minutes', async (t) => {
   const app = await serveAnsweredApp(t);
   const answer = await app.console('POST', `/apps/${app.appId}/pairings`);
   assert.equal(answer.status, 201);
@@ -99,7 +99,7 @@ test('POST /apps/:app/pairings: 201 { pairing_id, code, expires_at }: eight char
   assertRefused(await app.console('POST', '/apps/app_missing/pairings'), 404, 'not_found', /no app app_missing/);
 });
 
-test('GET /pairings/:id: open, claimed, over and expired, told by the clock; of the device its last four characters', async (t) => {
+test('PAIRING-7: a pairing is open, claimed, over or expired as the clock has it; of the device its last four characters are shown', async (t) => {
   const app = await serveAnsweredApp(t);
   const { pairing_id, code } = await openPairing(app);
   const shown = async (id = pairing_id) => (await app.console('GET', `/pairings/${id}`)).json.pairing as Record<string, unknown>;
@@ -125,7 +125,7 @@ test('GET /pairings/:id: open, claimed, over and expired, told by the clock; of 
   assertRefused(await app.console('GET', '/pairings/pai_missing/stream'), 404, 'not_found', /no pairing pai_missing/);
 });
 
-test('GET /pairings/:id/stream: the claim, then each turn of the paired device as it happens, in placeholder form', async (t) => {
+test('PAIRING-8: the stream sends the claim, then each turn of the paired device as it happens, in placeholder form', async (t) => {
   const app = await serveAnsweredApp(t);
   const { pairing_id, code } = await openPairing(app);
   const page = await look(t, app, pairing_id);
@@ -168,7 +168,7 @@ test('GET /pairings/:id/stream: the claim, then each turn of the paired device a
   assert.equal(page.frames.find((frame) => frame.event === 'turn')?.data.conversation_id, turn.conversationId);
 });
 
-test('GET /pairings/:id/stream: a turn that is attached to again is not told twice; its next attempt is told', async (t) => {
+test('PAIRING-9: a turn that is attached to again is not told twice; its next attempt is told', async (t) => {
   const app = await serveAnsweredApp(t);
   const { pairing_id } = await paired(app);
   const page = await look(t, app, pairing_id);
@@ -195,7 +195,7 @@ test('GET /pairings/:id/stream: a turn that is attached to again is not told twi
   assert.equal(page.frames.filter((frame) => frame.event === 'turn.opened').length, 1);
 });
 
-test('GET /pairings/:id/stream: a page that comes back goes on after its Last-Event-ID; one from elsewhere begins anew', async (t) => {
+test('PAIRING-10: a page that comes back goes on after its Last-Event-ID; one from elsewhere begins anew', async (t) => {
   const app = await serveAnsweredApp(t);
   const { pairing_id } = await paired(app);
   const first = await look(t, app, pairing_id);
@@ -219,7 +219,7 @@ test('GET /pairings/:id/stream: a page that comes back goes on after its Last-Ev
   );
 });
 
-test('GET /pairings/:id/stream: it ends when the pairing does, and nobody is watched any more', async (t) => {
+test('PAIRING-11: the stream ends when the pairing does, and nobody is watched any more', async (t) => {
   const app = await serveAnsweredApp(t);
   const watched = await paired(app);
   app.clock.nowMs = START + TWO_HOURS_MS - 50;
@@ -235,7 +235,7 @@ test('GET /pairings/:id/stream: it ends when the pairing does, and nobody is wat
   assert.deepEqual(states(late), ['over']);
 });
 
-test('GET /pairings/:id/stream: what is kept is bounded, and a source that fails takes nobody with it', async (t) => {
+test('PAIRING-12: what is kept is bounded, and a source that fails takes nobody with it', async (t) => {
   const app = await serveAnsweredApp(t);
   const { pairing_id } = await paired(app);
   const page = await look(t, app, pairing_id);
@@ -261,7 +261,7 @@ test('GET /pairings/:id/stream: what is kept is bounded, and a source that fails
   assert.ok(events(late).length < 30, 'the oldest frames are gone');
 });
 
-test('GET /pairings/:id/stream: eight pages look at one pairing; one more is 429', async (t) => {
+test('PAIRING-13: eight pages look at one pairing; one more is 429', async (t) => {
   const app = await serveAnsweredApp(t);
   const { pairing_id } = await openPairing(app);
   const pages = await Promise.all([...Array(8)].map(() => look(t, app, pairing_id)));
@@ -273,7 +273,7 @@ test('GET /pairings/:id/stream: eight pages look at one pairing; one more is 429
   await until(() => another.frames.length === 1);
 });
 
-test('POST /v1/pairings/claim: the console page watches that build’s conversation, and never sees personal data', async (t) => {
+test('PAIRING-8: the console page watches that build’s conversation, and never sees personal data', async (t) => {
   const chat = await startScriptedChat(t);
   const { service, app } = chat;
   const operator = createOperator(service.baseUrl, service.operatorToken);

@@ -50,7 +50,7 @@ function counts({ planned, added, updated, unchanged, archived, unknown }: Repor
   return [planned, added, updated, unchanged, archived, unknown];
 }
 
-test('POST /screens: adds, updates by name, leaves unchanged what is the same, archives, and names what it does not know', async (t) => {
+test('SCREEN-1: POST /screens: adds, updates by name, leaves unchanged what is the same, archives, and names what it does not know', async (t) => {
   const { post, list } = await shop(t);
   const cart = screen('cart', {
     params: { item: { type: 'string', required: true } },
@@ -83,7 +83,7 @@ test('POST /screens: adds, updates by name, leaves unchanged what is the same, a
   assert.deepEqual([screens[0]?.params, screens[0]?.file, screens[0]?.deep_link, screens[0]?.origin], [params, file, deep_link, 'console']);
 });
 
-test('Other states: a screen is planned until a build’s manifest names it', async (t) => {
+test('SCREEN-2: a screen is planned until a build’s manifest names it', async (t) => {
   const { post, list, build } = await shop(t);
   await post({ screens: [screen('cart'), screen('home')], archive: [] });
   await build('1', ['cart']);
@@ -101,7 +101,7 @@ test('Other states: a screen is planned until a build’s manifest names it', as
   assert.deepEqual(counts((await post({ screens: [screen('home')], archive: [] })).report), [0, 0, 0, 1, 0, []]);
 });
 
-test('POST /screens: a body that breaks a rule is refused by field, and none of its screens is saved', async (t) => {
+test('SCREEN-3: a body that breaks a rule is refused by field, and none of its screens is saved', async (t) => {
   const { console, list } = await shop(t);
   const many = (count: number) => Array.from({ length: count }, (_, n) => screen(`screen_${n}`));
   const bodies: readonly (readonly [unknown, RegExp])[] = [
@@ -120,7 +120,7 @@ test('POST /screens: a body that breaks a rule is refused by field, and none of 
   assert.equal((await console('POST', '/screens', { screens: many(50), archive: [] })).status, 200);
 });
 
-test('GET …/screens: pages follow each other by name', async (t) => {
+test('CONSOLE-7: GET …/screens: pages follow each other by name', async (t) => {
   const { post, list } = await shop(t);
   await post({ screens: ['b', 'd', 'a', 'c'].map((name) => screen(name)), archive: [] });
   const names = ({ screens }: Listing) => screens.map(({ name }) => name);

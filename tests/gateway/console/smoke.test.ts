@@ -102,7 +102,7 @@ const knowsAllBut =
   (request) =>
     titles.some((title) => asked(request).includes(title)) ? KNOWS_NOT : KNOWS;
 
-test('POST /smoke: with the built-in model a configured app passes, from its suggestions, its knowledge and a read action', async (t) => {
+test('SMOKE-7: with the built-in model a configured app passes, from its suggestions, its knowledge and a read action', async (t) => {
   const shop = await startShop(t, undefined, { auto_go_live: false });
   await shop.know(['Shipping', 'Returns']);
   await shop.suggest(['What is the rule about returns?']);
@@ -121,14 +121,14 @@ test('POST /smoke: with the built-in model a configured app passes, from its sug
   assert.match(run.results[0]?.answer ?? '', /blue parcel/);
 });
 
-test('POST /smoke: with the built-in model an app without configuration fails, asked three general questions', async (t) => {
+test('SMOKE-7: with the built-in model an app without configuration fails, asked three general questions', async (t) => {
   const shop = await startShop(t);
   const run = await shop.smoke();
   assert.deepEqual([run.passed, run.platformFailure, okOf(run), run.results.length], [false, false, 0, 3]);
   assert.ok(run.results.every(({ from, error }) => from === 'general' && error === null));
 });
 
-test('POST /smoke: four of five answers pass, three of five do not; the latest run is what the check reads', async (t) => {
+test('SMOKE-5, SMOKE-15: four of five answers pass, three of five do not; the latest run is what the check reads', async (t) => {
   let unknown = ['Gifts'];
   const shop = await startShop(t, (request, n) => knowsAllBut(unknown)(request, n));
   await shop.know(TITLES);
@@ -146,7 +146,7 @@ test('POST /smoke: four of five answers pass, three of five do not; the latest r
   assert.deepEqual([facts.smoke, go_live.find(({ key }) => key === 'smoke')?.ok], [{ passed: false, ok: 3, total: 5 }, false]);
 });
 
-test('POST /smoke: an answer that search_knowledge led to is grounded; the model is offered the read action of the latest manifest', async (t) => {
+test('SMOKE-9, SMOKE-11: an answer that search_knowledge led to is grounded; the model is offered the read action of the latest manifest', async (t) => {
   const shop = await startShop(t, (request) => {
     if (request.messages.at(-1)?.role === 'tool') return KNOWS;
     if (asked(request).includes('find order')) return [{ call: 'find_order', args: { order_id: 'A-7' } }];
@@ -168,7 +168,7 @@ test('POST /smoke: an answer that search_knowledge led to is grounded; the model
   assert.ok(shop.requests().every(({ tools = [] }) => tools.some((tool) => tool.function.name === 'find_order')));
 });
 
-test('POST /smoke: platformFailure when every answer was an error on the service’s side, not when one was answered', async (t) => {
+test('SMOKE-16: platformFailure when every answer was an error on the service’s side, not when one was answered', async (t) => {
   let answered = 'none';
   const shop = await startShop(t, (request) => (asked(request).includes(answered) ? KNOWS_NOT : [{ status: 503 }]));
   await shop.know(TITLES);
@@ -183,7 +183,7 @@ test('POST /smoke: platformFailure when every answer was an error on the service
   assert.equal((await shop.smoke()).platformFailure, false);
 });
 
-test('POST /smoke: one run at a time per app: a second call gets the running one’s result', async (t) => {
+test('SMOKE-3: one run at a time per app: a second call gets the running one’s result', async (t) => {
   let open = () => {};
   const opened = new Promise<void>((resolve) => {
     open = resolve;
@@ -208,7 +208,7 @@ test('POST /smoke: one run at a time per app: a second call gets the running one
   assert.equal(shop.rows('smoke_runs'), 1);
 });
 
-test('POST /smoke: not billed, not counted in the daily cap or as sandbox conversations, and in no transcript', async (t) => {
+test('SMOKE-2: a run is not billed, not counted in the daily cap or as sandbox conversations, and in no transcript', async (t) => {
   const shop = await startShop(t, () => KNOWS, { messages_per_day: 1, daily_model_budget_usd: 1 });
   await shop.know(TITLES);
   const before = await shop.usage();
@@ -222,13 +222,13 @@ test('POST /smoke: not billed, not counted in the daily cap or as sandbox conver
   assert.deepEqual([shop.rows('conversations'), shop.rows('charges')], [1, 1], 'what the person said stays');
 });
 
-test('POST /smoke: a suspended app fails with the reason in its answers', async (t) => {
+test('SMOKE-6: a suspended app fails with the reason in its answers', async (t) => {
   const shop = await startShop(t, undefined, { suspended: true });
   const run = await shop.smoke();
   assert.deepEqual([run.passed, run.platformFailure, run.results[0]?.error?.code], [false, false, 'quota_exceeded']);
 });
 
-test('GET /status, Go live: the facts rise, and the app goes live with the smoke run that makes the last check pass', async (t) => {
+test('LIVE-4: the facts rise, and the app goes live with the smoke run that makes the last check pass', async (t) => {
   const shop = await startShop(t);
   const blank = await shop.status();
   assert.deepEqual([blank.app_ready, blank.knowledge_ready, blank.screens_missing], [false, true, 0]);
@@ -258,7 +258,7 @@ test('GET /status, Go live: the facts rise, and the app goes live with the smoke
   assert.match(live.text, /blue parcel/);
 });
 
-test('GET /status, POST /smoke: an app that is not there is 404, and nobody but the operator may ask', async (t) => {
+test('SMOKE-6, CONSOLE-1: an app that is not there is 404, and nobody but the operator may ask', async (t) => {
   const shop = await startShop(t);
   const operatorless = await shop.client.send('POST', '/console/api/apps/app_none/smoke');
   assert.equal(operatorless.status, 401);

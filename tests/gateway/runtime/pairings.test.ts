@@ -30,28 +30,28 @@ function claim(body: unknown, headers: Record<string, string> = {}) {
   return shared.sdk('POST', '/v1/pairings/claim', body, { 'X-Service-Device': devices.toString(16).padStart(32, '0'), ...headers });
 }
 
-test('POST /v1/pairings/claim: { pairing_id, expires_at }, two hours from now', async () => {
+test('PAIRING-6: POST /v1/pairings/claim: { pairing_id, expires_at }, two hours from now', async () => {
   const { pairing_id, code } = await openPairing();
   const answer = await claim({ code }, { 'X-Service-Device': DEVICE });
   assert.equal(answer.status, 200, answer.text);
   assert.deepEqual(answer.json, { pairing_id, expires_at: new Date(shared.clock.nowMs + TWO_HOURS_MS).toISOString() });
 });
 
-test('POST /v1/pairings/claim: of a code only the SHA-256 is stored', async () => {
+test('PAIRING-2: of a code only the SHA-256 is stored', async () => {
   const { pairing_id, code } = await openPairing();
   const row = shared.rows((db) => db.statement('SELECT * FROM pairings WHERE id = :id').get({ id: pairing_id }));
   assert.equal(row?.code_hash, createHash('sha256').update(code).digest('hex'));
   assert.ok(!JSON.stringify(row).includes(code));
 });
 
-test('POST /v1/pairings/claim: a code may be typed in small letters, with spaces and hyphens', async () => {
+test('PAIRING-3: a code may be typed in small letters, with spaces and hyphens', async () => {
   const { pairing_id, code } = await openPairing();
   const typed = ` ${code.slice(0, 4).toLowerCase()}-${code.slice(4, 6)} ${code.slice(6).toLowerCase()} `;
   const answer = await claim({ code: typed });
   assert.deepEqual([answer.status, answer.json.pairing_id], [200, pairing_id], answer.text);
 });
 
-test('decisions §4: a code is eight characters that nobody takes for one another, however it is typed', () => {
+test('PAIRING-1: a code is eight characters that nobody takes for one another, however it is typed', () => {
   const codes = fc.array(fc.constantFrom(...PAIRING_ALPHABET), { minLength: 8, maxLength: 8 });
   fc.assert(
     fc.property(
@@ -68,7 +68,7 @@ test('decisions §4: a code is eight characters that nobody takes for one anothe
   for (const wrong of ['', '2222222', '222222222', '2222222O', '22222221']) assert.equal(pairingCodeOf(wrong), undefined, wrong);
 });
 
-test('POST /v1/pairings/claim: wrong, used, expired and foreign codes are one 404 pairing_not_found', async () => {
+test('PAIRING-4: wrong, used, expired and foreign codes are one 404 pairing_not_found', async () => {
   const wrong = await claim({ code: '22222222' });
   assertRefused(wrong, 404, 'pairing_not_found', /15 minutes/);
   const used = await openPairing();
@@ -90,19 +90,19 @@ test('POST /v1/pairings/claim: wrong, used, expired and foreign codes are one 40
   for (const answer of refused) assert.deepEqual([answer.status, answer.text], [404, wrong.text]);
 });
 
-test('POST /v1/pairings/claim: of devices that race for one code exactly one gets it', async () => {
+test('PAIRING-4: of devices that race for one code exactly one gets it', async () => {
   const { code } = await openPairing();
   const answers = await Promise.all([...Array(16)].map(() => claim({ code })));
   assert.deepEqual(answers.map((answer) => answer.status).sort(), [200, ...Array(15).fill(404)]);
 });
 
-test('POST /v1/pairings/claim: a live key is 403 pairing_test_only', async () => {
+test('PAIRING-6: a live key is 403 pairing_test_only', async () => {
   const { code } = await openPairing();
   assertRefused(await claim({ code }, { 'X-Service-Key': shared.live }), 403, 'pairing_test_only', /test key/);
   assert.equal((await claim({ code })).status, 200, 'and it did not use the code up');
 });
 
-test('POST /v1/pairings/claim: the device header is required; a malformed body is 400', async () => {
+test('PAIRING-6: the device header is required; a malformed body is 400', async () => {
   const { code } = await openPairing();
   assertRefused(await claim({ code }, { 'X-Service-Device': '' }), 400, 'invalid_request', /^X-Service-Device is required/);
   assertRefused(await claim({}), 400, 'invalid_request', /code/);
@@ -110,7 +110,7 @@ test('POST /v1/pairings/claim: the device header is required; a malformed body i
   assertRefused(await claim({ code: 'x'.repeat(33) }), 400, 'invalid_request', /code/);
 });
 
-test('Authentication 6: a suspended app reports quota_exceeded to a pairing', async () => {
+test('KEY-4: a suspended app reports quota_exceeded to a pairing', async () => {
   const { code } = await openPairing();
   await shared.patch({ suspended: true });
   assertRefused(await claim({ code }), 403, 'quota_exceeded', /suspended/);
@@ -118,7 +118,7 @@ test('Authentication 6: a suspended app reports quota_exceeded to a pairing', as
   assert.equal((await claim({ code })).status, 200);
 });
 
-test('POST /v1/pairings/claim: 5 a minute for a device, 30 a minute for an app', async () => {
+test('LIMIT-4: a device sends 5 claims a minute, an app 30', async () => {
   const same = { 'X-Service-Device': 'c'.repeat(32) };
   for (let n = 0; n < 5; n++) assert.equal((await claim({ code: '22222222' }, same)).status, 404);
   assertRefused(await claim({ code: '22222222' }, same), 429, 'rate_limited', /this device/);
@@ -128,7 +128,7 @@ test('POST /v1/pairings/claim: 5 a minute for a device, 30 a minute for an app',
   assert.equal(over.headers.get('retry-after'), '2');
 });
 
-test('decisions §4: ten codes of an app wait; one more takes the place of the oldest', async (t) => {
+test('PAIRING-5: ten codes of an app wait; one more takes the place of the oldest', async (t) => {
   const app = await serveAnsweredApp(t);
   const opened: { pairing_id: string; code: string }[] = [];
   for (let n = 0; n < 11; n++) {
@@ -145,7 +145,7 @@ test('decisions §4: ten codes of an app wait; one more takes the place of the o
   assert.equal((await app.sdk('POST', '/v1/pairings/claim', { code: opened[1]?.code })).status, 200);
 });
 
-test('decisions §4: fifty builds of an app are watched, pairings long over are forgotten', async (t) => {
+test('PAIRING-5: fifty builds of an app are watched, pairings long over are forgotten', async (t) => {
   const app = await serveAnsweredApp(t);
   const first = await openPairing(app);
   for (let n = 0; n < 50; n++) {

@@ -9,7 +9,7 @@ import { article, assertRefused, bareCall, ENDPOINTS, httpAction, screen, startS
 const setup = await startSetup();
 const { baseUrl } = setup.service;
 
-test('400 invalid_json: a body that is no JSON, is missing, is announced as something else or nests too deep, on every endpoint with a body', async () => {
+test('SETUP-25: 400 invalid_json: a body that is no JSON, is missing, is announced as something else or nests too deep, on every endpoint with a body', async () => {
   const agent = await (await setup.app()).agent();
   const withBody = ENDPOINTS.filter(({ takesJson }) => takesJson);
   assert.equal(withBody.length, 9);
@@ -91,7 +91,7 @@ const MALFORMED: readonly (readonly [method: string, path: string, body: unknown
   ['POST', '/fail', { reason: 'x', step: 'waiting' }, 'step'],
 ];
 
-test('400 invalid_body: names the unknown, missing, mistyped or oversized field, and changes nothing', async () => {
+test('SETUP-26: 400 invalid_body: names the unknown, missing, mistyped or oversized field, and changes nothing', async () => {
   const agent = await (await setup.app()).agent();
   const before = await agent.get('GET', '/status');
   for (const [method, path, body, names] of MALFORMED) {
@@ -101,7 +101,7 @@ test('400 invalid_body: names the unknown, missing, mistyped or oversized field,
   assert.deepEqual(await agent.get('GET', '/status'), before);
 });
 
-test('POST /knowledge 3, POST /actions: an item of another type, or with a field of one, fails alone; the others are saved', async () => {
+test('SETUP-29: an item of another type, or with a field of one, fails alone; the others are saved', async () => {
   const agent = await (await setup.app()).agent();
   const batches: readonly (readonly [path: string, items: readonly unknown[], errors: readonly RegExp[]])[] = [
     [
@@ -127,7 +127,7 @@ test('POST /knowledge 3, POST /actions: an item of another type, or with a field
   }
 });
 
-test('400 invalid_body: a body of an endpoint that takes none is refused by its fields, {} and nothing are not', async () => {
+test('SETUP-26: 400 invalid_body: a body of an endpoint that takes none is refused by its fields, {} and nothing are not', async () => {
   const app = await setup.app();
   const agent = await app.agent();
   assertRefused(await agent.send('POST', '/smoke', { force: true }), 400, 'invalid_body', 'force');
@@ -140,7 +140,7 @@ test('400 invalid_body: a body of an endpoint that takes none is refused by its 
   }
 });
 
-test('400 invalid_body: the console refuses a list in place of a document as the setup interface does', async () => {
+test('SETUP-26: 400 invalid_body: the console refuses a list in place of a document as the setup interface does', async () => {
   const { appId } = await setup.app();
   for (const path of ['appearance', 'experience']) {
     for (const body of [[], null, 'x']) {
@@ -149,7 +149,7 @@ test('400 invalid_body: the console refuses a list in place of a document as the
   }
 });
 
-test('400 invalid_body: POST /logo without the field file, or with another one', async () => {
+test('LOGO-1: 400 invalid_body: POST /logo without the field file, or with another one', async () => {
   const agent = await (await setup.app()).agent();
   assertRefused(await agent.send('POST', '/logo', { file: 'x' }), 400, 'invalid_body', 'file');
   const part = (name: string) => `--b\r\nContent-Disposition: form-data; name="${name}"; filename="a.png"\r\n\r\nabc\r\n--b--\r\n`;
@@ -157,12 +157,12 @@ test('400 invalid_body: POST /logo without the field file, or with another one',
   assertRefused(await agent.send('POST', '/logo', part('image'), type), 400, 'invalid_body', 'image');
 });
 
-test('400 empty_file: POST /logo with zero bytes', async () => {
+test('LOGO-1: 400 empty_file: POST /logo with zero bytes', async () => {
   const agent = await (await setup.app()).agent();
   assertRefused(await agent.logo(Buffer.alloc(0), 'image/png'), 400, 'empty_file', 'file');
 });
 
-test('413 too_large: a JSON body over 2 MB, its length announced or not; exactly 2 MB is read', async () => {
+test('SETUP-27: 413 too_large: a JSON body over 2 MB, its length announced or not; exactly 2 MB is read', async () => {
   const { code } = await (await setup.app()).open();
   const token = tokenIn((await fetchFile(baseUrl, code)).text);
   const agent = createAgent(() => baseUrl, token);
@@ -178,14 +178,14 @@ test('413 too_large: a JSON body over 2 MB, its length announced or not; exactly
   assert.equal(steps.find(({ id }) => id === 'knowledge')?.state, 'pending');
 });
 
-test('413 too_large: a logo over 2 MB', async () => {
+test('LOGO-3: 413 too_large: a logo over 2 MB', async () => {
   const agent = await (await setup.app()).agent();
   await agent.get('PUT', '/appearance', { theme: THEME });
   const big = Buffer.concat([PNG, Buffer.alloc(LOGO_MAX_BYTES + 1 - PNG.length)]);
   assertRefused(await agent.logo(big, 'image/png'), 413, 'too_large', 'file');
 });
 
-test('415 unsupported_type: a logo that is no PNG, JPEG, WebP or SVG, whatever it is called', async () => {
+test('LOGO-2: 415 unsupported_type: a logo that is no PNG, JPEG, WebP or SVG, whatever it is called', async () => {
   const agent = await (await setup.app()).agent();
   await agent.get('PUT', '/appearance', { theme: THEME });
   const gif = Buffer.from('R0lGODlhAQABAIAAAAAAAP///yH5BAEAAAAALAAAAAABAAEAAAIBRAA7', 'base64');
@@ -194,7 +194,7 @@ test('415 unsupported_type: a logo that is no PNG, JPEG, WebP or SVG, whatever i
   }
 });
 
-test('422 invalid_appearance and invalid_experience: well-formed bodies with values that the console would refuse', async () => {
+test('SETUP-28: 422 invalid_appearance and invalid_experience: well-formed bodies with values that the console would refuse', async () => {
   const agent = await (await setup.app()).agent();
   const { onAccent: _, ...three } = THEME;
   const appearances: readonly (readonly [body: unknown, names: string])[] = [
@@ -231,7 +231,7 @@ interface Batch {
   readonly results: readonly { readonly external_key: string; readonly ok: boolean; readonly error?: string }[];
 }
 
-test('422 without a code: POST /knowledge and /actions where no item was saved; one that was saved makes it a 200', async () => {
+test('SETUP-30: 422 without a code: POST /knowledge and /actions where no item was saved; one that was saved makes it a 200', async () => {
   const agent = await (await setup.app()).agent();
   const batches: readonly (readonly [path: string, bad: unknown, good: unknown, names: string])[] = [
     ['/knowledge', { ...article('bad'), content: ' ' }, article('good'), 'content'],

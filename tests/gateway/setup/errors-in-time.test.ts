@@ -13,7 +13,7 @@ import { startClocked } from './setup-clock.ts';
 const MINUTE_MS = 60_000;
 const HOUR_MS = 60 * MINUTE_MS;
 
-test('410 code_expired: a code works for 15 minutes', async (t) => {
+test('SETUP-10: 410 code_expired: a code works for 15 minutes', async (t) => {
   const { baseUrl, clock, open, freshCode } = await startClocked(t);
   const { ref, code } = await open();
   clock.nowMs += 15 * MINUTE_MS;
@@ -25,7 +25,7 @@ test('410 code_expired: a code works for 15 minutes', async (t) => {
   assertRefused(await fetchFile(baseUrl, fresh), 410, 'code_used');
 });
 
-test('410 session_closed: 24 hours after it was opened, whether the timer came first or the call', async (t) => {
+test('SETUP-4: 410 session_closed: 24 hours after it was opened, whether the timer came first or the call', async (t) => {
   for (const timerFirst of [true, false]) {
     const { clock, agent: start, row, settleDeadlines, baseUrl, freshCode } = await startClocked(t);
     const { ref, agent } = await start();
@@ -44,7 +44,7 @@ test('410 session_closed: 24 hours after it was opened, whether the timer came f
   }
 });
 
-test('410 session_closed: a session nobody has started expires as well', async (t) => {
+test('SETUP-4: 410 session_closed: a session nobody has started expires as well', async (t) => {
   const { clock, open, row, settleDeadlines, baseUrl } = await startClocked(t);
   const { ref, code } = await open();
   const agent = await agentOf(baseUrl, code);
@@ -54,7 +54,7 @@ test('410 session_closed: a session nobody has started expires as well', async (
   assert.equal(row(ref)?.state, 'expired');
 });
 
-test('409 app_live: a setup session that is still open when its app is live; a sync session goes on', async (t) => {
+test('SETUP-23: 409 app_live: a setup session that is still open when its app is live; a sync session goes on', async (t) => {
   const { storage, organisationId, appId, clock, agent: start, freshCode, baseUrl } = await startClocked(t);
   const { ref, agent } = await start();
   const code = await freshCode(ref);
@@ -65,7 +65,7 @@ test('409 app_live: a setup session that is still open when its app is live; a s
   await (await start('sync')).agent.get('GET', '/status');
 });
 
-test('429 rate_limited: the 121st request of a minute, with Retry-After; each session by itself', async (t) => {
+test('SETUP-24, LIMIT-5: 429 rate_limited: the 121st request of a minute, with Retry-After; each session by itself', async (t) => {
   const { clock, agent: start, open, freshCode, baseUrl } = await startClocked(t);
   const { ref, code } = await open();
   const agent = await agentOf(baseUrl, code);
@@ -81,7 +81,7 @@ test('429 rate_limited: the 121st request of a minute, with Retry-After; each se
   await (await start()).agent.get('GET', '/status');
 });
 
-test('500 internal: a fault of the service is told as such, with the id of the request and nothing of its cause', async (t) => {
+test('HTTP-14: 500 internal: a fault of the service is told as such, with the id of the request and nothing of its cause', async (t) => {
   const { storage, clock, agent: start } = await startClocked(t);
   const { ref } = await start();
   const nowMs = () => clock.nowMs;

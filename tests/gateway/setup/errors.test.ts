@@ -8,7 +8,7 @@ const setup = await startSetup();
 const { baseUrl, operatorToken } = setup.service;
 const bare = (method: string, path: string, headers?: Record<string, string>) => bareCall(setup, method, path, headers);
 
-test('401 missing_token: no bearer header on every endpoint but GET /file; a token in the query is not read', async () => {
+test('SETUP-16: 401 missing_token: no bearer header on every endpoint but GET /file; a token in the query is not read', async () => {
   const { code } = await (await setup.app()).open();
   const token = tokenIn((await fetchFile(baseUrl, code)).text);
   for (const route of ENDPOINTS.filter(({ path }) => path !== '/file')) {
@@ -21,7 +21,7 @@ test('401 missing_token: no bearer header on every endpoint but GET /file; a tok
   assertRefused(await bare('GET', '/status', { Authorization: `Basic ${token}` }), 401, 'missing_token');
 });
 
-test('401 invalid_token: never issued, a credential of another interface, or replaced by a newer file', async () => {
+test('SETUP-17: 401 invalid_token: never issued, a credential of another interface, or replaced by a newer file', async () => {
   const app = await setup.app();
   const { code, session } = await app.open();
   const first = await agentOf(baseUrl, code);
@@ -37,13 +37,13 @@ test('401 invalid_token: never issued, a credential of another interface, or rep
   }
 });
 
-test('404 unknown_code: GET /file with a code that was never issued, or without one', async () => {
+test('SETUP-10: 404 unknown_code: GET /file with a code that was never issued, or without one', async () => {
   for (const query of ['', '?code=', `?code=${'0'.repeat(32)}`, `?code=${'0'.repeat(31)}`, '?code=%27--', `?code=${'A'.repeat(32)}`]) {
     assertRefused(await bare('GET', `/file${query}`), 404, 'unknown_code', 'console');
   }
 });
 
-test('404 app_not_found: the app of the session was deleted', async () => {
+test('SETUP-19: 404 app_not_found: the app of the session was deleted', async () => {
   const app = await setup.app();
   const agent = await app.agent();
   const { code } = await app.open('sync');
@@ -53,7 +53,7 @@ test('404 app_not_found: the app of the session was deleted', async () => {
   assertRefused(await bare('GET', `/file?code=${code}`), 404, 'app_not_found');
 });
 
-test('404 not_found: a path that is none; 405 method_not_allowed: a method that its path does not have', async () => {
+test('HTTP-13: 404 not_found: a path that is none; 405 method_not_allowed: a method that its path does not have', async () => {
   for (const path of ['', '/', '/nope', '/status/x', '/v1/status']) assertRefused(await bare('GET', path), 404, 'not_found');
   for (const path of new Set(ENDPOINTS.map((endpoint) => endpoint.path))) {
     const answer = await bare('DELETE', path);
@@ -63,7 +63,7 @@ test('404 not_found: a path that is none; 405 method_not_allowed: a method that 
   }
 });
 
-test('409 not_started: every endpoint but GET /file and POST /start, until the session is claimed', async () => {
+test('SETUP-20: 409 not_started: every endpoint but GET /file and POST /start, until the session is claimed', async () => {
   const agent = await (await setup.app()).unstarted();
   const others = ENDPOINTS.filter(({ path }) => !['/file', '/start'].includes(path));
   assert.equal(others.length, 14);
@@ -73,7 +73,7 @@ test('409 not_started: every endpoint but GET /file and POST /start, until the s
   assert.deepEqual(await agent.get('GET', '/smoke'), { run: null });
 });
 
-test('409 already_claimed: an agent with another tool, model or os; the same three restart and are answered the same', async () => {
+test('SETUP-21, SETUP-22: 409 already_claimed: an agent with another tool, model or os; the same three restart and are answered the same', async () => {
   const agent = await (await setup.app()).unstarted();
   const first = await agent.get('POST', '/start', AGENT);
   for (const other of [{ tool: 'cursor' }, { model: 'model-2' }, { os: 'darwin' }]) {
@@ -83,21 +83,21 @@ test('409 already_claimed: an agent with another tool, model or os; the same thr
   assert.deepEqual(await agent.get('POST', '/start', AGENT), first);
 });
 
-test('409 app_live: a setup session is not opened on a live app; a sync session is', async () => {
+test('SETUP-2: 409 app_live: a setup session is not opened on a live app; a sync session is', async () => {
   const app = await setup.app();
   await app.console('POST', '/go-live');
   assertRefused(await setup.operator('POST', `/apps/${app.appId}/sessions`, { kind: 'setup' }), 409, 'app_live', 'sync');
   await (await app.agent('sync')).get('GET', '/status');
 });
 
-test('409 draft_invalid: POST /logo before there is an appearance draft', async () => {
+test('LOGO-9: 409 draft_invalid: POST /logo before there is an appearance draft', async () => {
   const agent = await (await setup.app()).agent();
   assertRefused(await agent.logo(PNG, 'image/png'), 409, 'draft_invalid', 'PUT /appearance');
   await agent.get('PUT', '/appearance', { theme: THEME });
   assert.equal((await agent.logo(PNG, 'image/png')).status, 200);
 });
 
-test('410 code_used: a code works once; 410 code_expired: a newer code replaced it', async () => {
+test('SETUP-10: 410 code_used: a code works once; 410 code_expired: a newer code replaced it', async () => {
   const { code, session } = await (await setup.app()).open();
   const fresh = (await setup.operator('POST', `/sessions/${session.id}/code`)).json as { code: string };
   assertRefused(await bare('GET', `/file?code=${code}`), 410, 'code_expired', 'command');
@@ -113,7 +113,7 @@ async function assertClosed(agent: Agent): Promise<void> {
   }
 }
 
-test('410 session_closed: at once after POST /complete, POST /fail, Stop, a newer session, and going live', async () => {
+test('SETUP-5: 410 session_closed: at once after POST /complete, POST /fail, Stop, a newer session, and going live', async () => {
   const ends: readonly ((agent: Agent, app: Awaited<ReturnType<typeof setup.app>>, id: string) => Promise<unknown>)[] = [
     (agent) => agent.get('POST', '/complete', { summary: 'Done.' }),
     (agent) => agent.get('POST', '/fail', { reason: 'No compiler.' }),

@@ -10,7 +10,7 @@ import { type ClockedSetup, startClocked } from './setup-clock.ts';
 
 const setup = await startSetup();
 
-test('decisions §2 "Go-live checks": all four passing with auto_go_live off, the app does not go live by itself', async () => {
+test('LIVE-4: with auto_go_live off an app whose four checks pass does not go live by itself', async () => {
   const app = await setup.app({ auto_go_live: false });
   const agent = await app.agent();
   await agent.get('POST', '/knowledge', { items: ['returns', 'delivery', 'brewing'].map((key) => article(key)) });
@@ -26,7 +26,7 @@ test('decisions §2 "Go-live checks": all four passing with auto_go_live off, th
   assert.equal(after.live, false);
 });
 
-test('decisions §2 "Go-live checks": a write of a sync session that makes the last check pass takes the app live', async () => {
+test('LIVE-5: a write of a sync session that makes the last check pass takes the app live', async () => {
   const app = await setup.app();
   const agent = await app.agent('sync');
   await agent.get('POST', '/knowledge', { items: ['returns', 'delivery', 'brewing'].map((key) => article(key)) });
@@ -57,7 +57,7 @@ async function callIn({ storage, organisationId, appId, settle, clock: { nowMs }
   await settle();
 }
 
-test('decisions §11 Going live: expiry takes no app live whose checks pass, the next manifest does', async (t) => {
+test('LIVE-5: expiry takes no app live whose checks pass, the next manifest does', async (t) => {
   const clocked = await startClocked(t);
   const { agent } = await clocked.agent();
   await passChecks(clocked);
@@ -73,7 +73,7 @@ test('decisions §11 Going live: expiry takes no app live whose checks pass, the
   assert.equal(isLive(clocked), true);
 });
 
-test('decisions §11 Going live: replacement takes no app live; a sync session that came instead does not hold it back', async (t) => {
+test('LIVE-4, LIVE-5: replacement takes no app live; a sync session that came instead does not hold it back', async (t) => {
   const clocked = await startClocked(t);
   await clocked.agent();
   await passChecks(clocked);
@@ -99,7 +99,7 @@ async function readyApp(settings: Readonly<Record<string, unknown>> = {}) {
 
 const COMPLETED = { ok: true, status: 'completed', token: 'revoked' };
 
-test('decisions §11 Going live: POST /fail and Stop take no app live; a setting that is sent afterwards does', async () => {
+test('LIVE-5: POST /fail and Stop take no app live; a setting that is sent afterwards does', async () => {
   for (const end of ['stop', 'fail']) {
     const { app, agent, sessionId, read } = await readyApp();
     assert.equal((await agent.get('POST', '/smoke')).passed, true);
@@ -111,7 +111,7 @@ test('decisions §11 Going live: POST /fail and Stop take no app live; a setting
   }
 });
 
-test('decisions §11 Going live: POST /complete takes a ready app live with its drafts as version 1, and says so, as the panel does', async () => {
+test('LIVE-2, SETUP-52: POST /complete takes a ready app live with its drafts as version 1, and says so, as the panel does', async () => {
   const { app, agent, sessionId, read } = await readyApp();
   const { release } = await agent.get<{ release: Record<string, unknown> }>('GET', '/status');
   assert.deepEqual([release.auto_go_live, release.publish_on_go_live, release.published_version], [true, true, null]);
@@ -128,7 +128,7 @@ test('decisions §11 Going live: POST /complete takes a ready app live with its 
   assert.deepEqual(lines.slice(-2), ['The agent finished.', 'The app went live, and its drafts were published as version 1.']);
 });
 
-test('decisions §11 Going live: with publish_on_go_live off the app goes live as it is, and POST /complete, status and panel say what people get', async () => {
+test('LIVE-2: with publish_on_go_live off the app goes live as it is, and POST /complete, status and panel say what people get', async () => {
   const { app, agent, sessionId, read } = await readyApp({ publish_on_go_live: false });
   await agent.get('POST', '/smoke');
   const { note, ...answer } = await agent.get<{ note: string }>('POST', '/complete', { summary: 'Done.' });
@@ -140,7 +140,7 @@ test('decisions §11 Going live: with publish_on_go_live off the app goes live a
   assert.match((await setup.view(sessionId)).events.at(-1)?.title ?? '', /Nothing was published: people get the default/);
 });
 
-test('decisions §11 Going live: POST /complete of an app that does not go live says why not, and who takes it live', async () => {
+test('SETUP-52: POST /complete of an app that does not go live says why not, and who takes it live', async () => {
   const { agent, sessionId } = await readyApp({ auto_go_live: false });
   await agent.get('POST', '/smoke');
   const { note, ...answer } = await agent.get<{ note: string }>('POST', '/complete', { summary: 'Done.' });
@@ -152,7 +152,7 @@ test('decisions §11 Going live: POST /complete of an app that does not go live 
   assert.equal(live, false);
 });
 
-test('decisions §11 Going live: the Go live action publishes the drafts of an app that never published, and the panel says so', async () => {
+test('LIVE-2, LIVE-6: the Go live action publishes the drafts of an app that never published, and the panel says so', async () => {
   const { app, agent, sessionId, read } = await readyApp();
   await app.console('POST', '/go-live');
   assert.deepEqual([(await read()).live, (await read()).published_version], [true, 1]);
@@ -160,7 +160,7 @@ test('decisions §11 Going live: the Go live action publishes the drafts of an a
   assert.ok((await setup.view(sessionId)).events.some(({ title }) => title?.includes('published as version 1')));
 });
 
-test('decisions §11 Going live: a run that passes takes the app live also when its session ended meanwhile, however it ended', async () => {
+test('LIVE-5: a run that passes takes the app live also when its session ended meanwhile, however it ended', async () => {
   for (const end of ['complete', 'stop']) {
     const { agent, sessionId, read } = await readyApp();
     const run = agent.send('POST', '/smoke');
@@ -173,7 +173,7 @@ test('decisions §11 Going live: a run that passes takes the app live also when 
   }
 });
 
-test('decisions §2 "Go-live checks": what a process had observed before it died is acted on at the next start', async (t) => {
+test('LIVE-7: what a process had observed before it died is acted on at the next start', async (t) => {
   const clocked = await startClocked(t);
   await passChecks(clocked);
   assert.equal(isLive(clocked), false);
@@ -181,7 +181,7 @@ test('decisions §2 "Go-live checks": what a process had observed before it died
   assert.equal(isLive(clocked), true);
 });
 
-test('Authentication 9: a setup session that outlived its app’s going live ends as cancelled at the next start', async (t) => {
+test('SETUP-6: a setup session that outlived its app’s going live ends as cancelled at the next start', async (t) => {
   const clocked = await startClocked(t);
   const { ref } = await clocked.agent();
   const { storage, organisationId, appId, clock } = clocked;

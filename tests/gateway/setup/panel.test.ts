@@ -10,7 +10,7 @@ const setup = await startSetup();
 
 const event = (step: string, status: string, more: object = {}) => ({ step, status, ...more });
 
-test('Step rules: the first write marks its step started, and moving on to a later step finishes it', async () => {
+test('STEP-3: the first write marks its step started, and moving on to a later step finishes it', async () => {
   const { agent, view } = await setup.started();
   const moves: readonly (readonly [active: string, work: () => Promise<unknown>])[] = [
     ['appearance', () => agent.get('PUT', '/appearance', { theme: THEME })],
@@ -30,7 +30,7 @@ test('Step rules: the first write marks its step started, and moving on to a lat
   }
 });
 
-test('Step rules: a late write to a finished step adds its line and leaves it done', async () => {
+test('STEP-4: a late write to a finished step adds its line and leaves it done', async () => {
   const { agent, view, state } = await setup.started();
   await agent.get('PUT', '/appearance', { theme: THEME });
   await agent.get('PUT', '/experience', { assistantName: 'Leaf' });
@@ -44,7 +44,7 @@ test('Step rules: a late write to a finished step adds its line and leaves it do
   );
 });
 
-test('Step rules: an agent skips, fails and takes up again; failed and skipped steps are worked on by a write', async () => {
+test('STEP-6: an agent skips, fails and takes up again; failed and skipped steps are worked on by a write', async () => {
   const { agent, state } = await setup.started();
   const report = (step: string, status: string) => agent.get('POST', '/events', event(step, status));
   await report('identity', 'skipped');
@@ -61,7 +61,7 @@ test('Step rules: an agent skips, fails and takes up again; failed and skipped s
   assert.deepEqual([await state('screens'), await state('actions')], ['done', 'skipped']);
 });
 
-test('Steps: done of an agent for verify and test is recorded and changes nothing; the handshake and a passing smoke test tick them', async () => {
+test('STEP-7, STEP-8: done of an agent for verify and test is recorded and changes nothing; the handshake and a passing smoke test tick them', async () => {
   const { app, agent, view, state } = await setup.started();
   const answer = await agent.get<{ accepted: number; ids: number[] }>('POST', '/events', [event('verify', 'done'), event('test', 'done')]);
   assert.equal(answer.accepted, 2);
@@ -85,7 +85,7 @@ test('Steps: done of an agent for verify and test is recorded and changes nothin
   assert.equal(await state('test'), 'done');
 });
 
-test('Step rules: every write adds one line saying what it did; a write that saved nothing adds none', async () => {
+test('STEP-5: every write adds one line saying what it did; a write that saved nothing adds none', async () => {
   const { agent, view } = await setup.started();
   const writes: readonly (readonly [step: string, says: RegExp, work: () => Promise<unknown>])[] = [
     ['appearance', /accent/, () => agent.get('PUT', '/appearance', { theme: THEME })],
@@ -115,7 +115,7 @@ test('Step rules: every write adds one line saying what it did; a write that sav
   ]);
 });
 
-test('POST /events: one event, a list, a list with a report; ids rise over all of them and events keep what was sent', async () => {
+test('SETUP-47, SETUP-48: one event, a list, a list with a report; ids rise over all of them and events keep what was sent', async () => {
   const { agent, view } = await setup.started();
   const sent = event('install', 'progress', { title: 'Added it', detail: 'In package.json', data: { files: ['a'], constructor: 1 } });
   const one = await agent.get('POST', '/events', sent);
@@ -136,7 +136,7 @@ test('POST /events: one event, a list, a list with a report; ids rise over all o
   assert.ok(id > 0);
 });
 
-test('POST /events: ids of requests that race are all different and leave no gap', async () => {
+test('SETUP-48: ids of requests that race are all different and leave no gap', async () => {
   const { agent, view } = await setup.started();
   const answers = await Promise.all(
     Array.from({ length: 20 }, (_, n) => agent.get<{ ids: number[] }>('POST', '/events', Array(n + 1).fill(event('discover', 'progress')))),
@@ -152,7 +152,7 @@ test('POST /events: ids of requests that race are all different and leave no gap
   assert.equal((await view(`?after=${page.next}&limit=1000`)).events.length, (ids.at(-1) as number) - 100);
 });
 
-test('POST /events: 50 events and 8,000 characters of data are taken, and one bad event of a list refuses them all', async () => {
+test('SETUP-47, SETUP-48: 50 events and 8,000 characters of data are taken, and one bad event of a list refuses them all', async () => {
   const { agent, view } = await setup.started();
   const data = { text: 'é'.repeat(8_000 - '{"text":""}'.length) };
   const taken = await agent.get('POST', '/events', Array(50).fill(event('discover', 'progress', { data })));
@@ -163,7 +163,7 @@ test('POST /events: 50 events and 8,000 characters of data are taken, and one ba
   assert.deepEqual(await view(), before);
 });
 
-test('Discovery report: merged field by field, lists replaced, from POST /start and POST /events, and kept with the app', async () => {
+test('SETUP-49: the discovery report is merged field by field, lists replaced, from POST /start and POST /events, and kept with the app', async () => {
   const app = await setup.app();
   const agent = await app.unstarted();
   await agent.get('POST', '/start', { ...AGENT, detected: { platform: 'web', locales: ['en', 'de'], darkTheme: true } });
@@ -177,7 +177,7 @@ test('Discovery report: merged field by field, lists replaced, from POST /start 
   assert.deepEqual((await later.get<{ profile: { detected: unknown } }>('GET', '/context')).profile.detected, merged);
 });
 
-test('GET /status: the keys of the table, before anything is configured; GET /smoke: { run: null } before the first run', async () => {
+test('SETUP-45, SMOKE-5: GET /status: the keys of the table, before anything is configured; GET /smoke: { run: null } before the first run', async () => {
   const { agent } = await setup.started();
   const status = await agent.get<{ go_live: object[]; steps: object[]; release: { note: string } }>('GET', '/status');
   const { go_live: checks, steps, release, ...rest } = status;
@@ -206,7 +206,7 @@ test('GET /status: the keys of the table, before anything is configured; GET /sm
   assert.deepEqual(await agent.get('GET', '/smoke'), { run: null });
 });
 
-test('GET /smoke: answers the latest run and runs nothing', async () => {
+test('SMOKE-5: GET /smoke: answers the latest run and runs nothing', async () => {
   const { agent, view } = await setup.started();
   const run = await agent.get('POST', '/smoke');
   const before = await view();
@@ -215,7 +215,7 @@ test('GET /smoke: answers the latest run and runs nothing', async () => {
   assert.deepEqual(await view(), before);
 });
 
-test('Step rules: a failed or skipped of the agent stands until something newer is observed, also where the step was observed before', async () => {
+test('STEP-9: a failed or skipped of the agent stands until something newer is observed, also where the step was observed before', async () => {
   const { app, agent, state } = await setup.started();
   await agent.get('POST', '/knowledge', { items: [article('returns')] });
   await app.callIn('orders');
@@ -230,7 +230,7 @@ test('Step rules: a failed or skipped of the agent stands until something newer 
   assert.equal(await state('knowledge'), 'done');
 });
 
-test('Step rules: what is true of an app already is ticked at once in a later session, and a failed after that stands', async () => {
+test('STEP-9: what is true of an app already is ticked at once in a later session, and a failed after that stands', async () => {
   const { app, agent: first } = await setup.started();
   await first.get('POST', '/knowledge', { items: [article('returns')] });
   const { session, code } = await app.open();
@@ -242,7 +242,7 @@ test('Step rules: what is true of an app already is ticked at once in a later se
   assert.equal(await state(), 'failed');
 });
 
-test('POST /fail: right after POST /start the step turns red that had the last event', async () => {
+test('STEP-10: right after POST /start the step turns red that had the last event', async () => {
   const { agent, state, view } = await setup.started();
   await agent.get('POST', '/fail', { reason: 'There is no repository here.' });
   assert.equal(await state('connected'), 'failed');
@@ -250,7 +250,7 @@ test('POST /fail: right after POST /start the step turns red that had the last e
   assert.deepEqual([last?.step, last?.status, last?.detail], ['connected', 'failed', 'There is no repository here.']);
 });
 
-test('decisions §11.10: the app has called in with the first request that has a handshake, a chat too; app_ready needs the manifest', async () => {
+test('LIVE-8: the app has called in with the first request that has a handshake, a chat too; app_ready needs the manifest', async () => {
   const { app, agent, state } = await setup.started();
   const ready = async () => {
     const {
@@ -276,7 +276,7 @@ test('decisions §11.10: the app has called in with the first request that has a
   assert.deepEqual(await ready().then(({ is, at }) => [is, at]), [true, called.at]);
 });
 
-test('POST /smoke: its own turns are no handshake of the app', async () => {
+test('SMOKE-1: the turns of a smoke run are no handshake of the app', async () => {
   const { agent, state } = await setup.started();
   await agent.get('POST', '/knowledge', { items: [article('returns')] });
   await agent.get('POST', '/smoke');

@@ -29,7 +29,7 @@ async function putLogo({ appId }: SetupApp): Promise<string> {
   return (JSON.parse(text) as { logoAssetId: string }).logoAssetId;
 }
 
-test('decisions §3: when one item of a proposal would be refused by now, approving is a conflict, says which, and applies none', async () => {
+test('PROPOSAL-3: when one item of a proposal would be refused by now, approving is a conflict, says which, and applies none', async () => {
   const { app, agent } = await liveApp(setup);
   const items = [httpAction('a', { name: 'find_x' }), httpAction('b', { name: 'find_y' })];
   const { proposal_id: id } = (await agent.send('POST', '/actions', { items })).json as Proposed;
@@ -46,7 +46,7 @@ test('decisions §3: when one item of a proposal would be refused by now, approv
   assert.equal((await decide(id, 'approve')).status, 200);
 });
 
-test("decisions §3: a person's write that comes while a proposal is applied is applied after it, and stays", async () => {
+test("PROPOSAL-13: a person's write that comes while a proposal is applied is applied after it, and stays", async () => {
   const { app, agent } = await liveApp(setup);
   const proposed = await agent.logo(Buffer.from(slowLogo()), 'image/svg+xml');
   assert.equal(proposed.status, 202, proposed.text);
@@ -58,7 +58,7 @@ test("decisions §3: a person's write that comes while a proposal is applied is 
   assert.equal(draft.theme.logoAssetId, byHand);
 });
 
-test('decisions §3: what a batch does to names and counts is judged item by item, as applying does', async () => {
+test('PROPOSAL-5: what a batch does to names and counts is judged item by item, as applying does', async () => {
   const { app, agent } = await liveApp(setup);
   const judged = async (items: readonly unknown[]) => {
     const { results, proposal_id: id } = (await agent.send('POST', '/actions', { items })).json as Proposed;
@@ -80,7 +80,7 @@ test('decisions §3: what a batch does to names and counts is judged item by ite
   assert.deepEqual((await judged(full)).ok, [false, true, true, false]);
 });
 
-test('decisions §3: more screens than an app may have are a conflict when they are proposed', async () => {
+test('SCREEN-4: more screens than an app may have are a conflict when they are proposed', async () => {
   const { app, agent } = await liveApp(setup);
   const screens = (from: number, count: number) =>
     Array.from({ length: count }, (_, n) => ({ name: `screen_${from + n}`, title: 'One', description: 'Shows one thing.' }));
@@ -91,7 +91,7 @@ test('decisions §3: more screens than an app may have are a conflict when they 
   assert.equal((await agent.send('POST', '/screens', { screens: [{ ...screens(5, 1)[0], title: 'Other' }] })).status, 202);
 });
 
-test('GET /apps/:app/proposals: lists proposals without what they would write, however much that is; GET /proposals/:id shows it', async () => {
+test('PROPOSAL-11: lists proposals without what they would write, however much that is; GET /proposals/:id shows it', async () => {
   const { app, agent } = await liveApp(setup);
   const items = [article('returns', `Long. ${randomBytes(20_000).toString('hex')}`)];
   const { proposal_id: id, summary } = (await agent.send('POST', '/knowledge', { items })).json as Proposed;

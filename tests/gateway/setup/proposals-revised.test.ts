@@ -24,7 +24,7 @@ async function approveAll(app: SetupApp): Promise<void> {
   }
 }
 
-test('decisions §11 Proposals: a newer one of the same session about the same thing replaces the waiting one, and is what gets applied', async () => {
+test('PROPOSAL-6: a newer one of the same session about the same thing replaces the waiting one, and is what gets applied', async () => {
   const { app, agent } = await liveApp(setup);
   const old = await proposed(agent, 'PUT', '/experience', { tone: 'Wrong.' });
   const young = await proposed(agent, 'PUT', '/experience', { tone: 'Right.' });
@@ -40,7 +40,7 @@ test('decisions §11 Proposals: a newer one of the same session about the same t
   assert.ok(config.includes('Right.') && config.includes('"Cart"') && !config.includes('Crat'));
 });
 
-test('decisions §11 Proposals: what only the older one spoke of goes on with the newer one', async () => {
+test('PROPOSAL-6: what only the older one spoke of goes on with the newer one', async () => {
   const { app, agent } = await liveApp(setup);
   await proposed(agent, 'POST', '/knowledge', { items: [article('returns', 'One.'), article('delivery', 'Two.')] });
   await proposed(agent, 'POST', '/knowledge', { items: [article('delivery', 'Three.'), article('sizes', 'Four.')] });
@@ -57,7 +57,7 @@ test('decisions §11 Proposals: what only the older one spoke of goes on with th
   assert.deepEqual([draft.tone, draft.assistantName], ['Brisk.', 'Twig']);
 });
 
-test('decisions §11 Proposals: appearance and logo are one thing, in either order, also where the app has no appearance yet', async () => {
+test('PROPOSAL-6: appearance and logo are one thing, in either order, also where the app has no appearance yet', async () => {
   for (const order of [
     ['appearance', 'logo'],
     ['logo', 'appearance'],
@@ -78,7 +78,7 @@ test('decisions §11 Proposals: appearance and logo are one thing, in either ord
   await approveAll(bare);
 });
 
-test('decisions §11 Proposals: an appearance and the logo of another session do not exclude each other', async () => {
+test('PROPOSAL-6: an appearance and the logo of another session do not exclude each other', async () => {
   const { app, agent } = await liveApp(setup);
   await propose(agent, 'appearance');
   const { agent: other } = await liveSession(setup, app);
@@ -87,7 +87,7 @@ test('decisions §11 Proposals: an appearance and the logo of another session do
   await approveAll(app);
 });
 
-test('decisions §11 Proposals: the same from another session answers the one that waits, whatever its reason: a nightly job piles nothing up', async () => {
+test('PROPOSAL-7: the same from another session answers the one that waits, whatever its reason: a nightly job piles nothing up', async () => {
   const { app, agent } = await liveApp(setup);
   const send = (by: Agent, night: number) =>
     proposed(by, 'POST', '/knowledge', { items: [{ ...article('returns', 'New.'), reason: `night ${night}` }] });
@@ -105,7 +105,7 @@ test('decisions §11 Proposals: the same from another session answers the one th
   assert.equal((await proposed(own, 'PUT', '/experience', { tone: 'Calm.', reason: 'docs/tone.md' })).proposal_id, second.proposal_id);
 });
 
-test('decisions §11 Proposals: one that no longer fits makes way for the same said anew', async () => {
+test('PROPOSAL-7: one that no longer fits makes way for the same said anew', async () => {
   const { app, agent } = await liveApp(setup);
   await proposed(agent, 'PUT', '/experience', { tone: 'Calm.' });
   await app.console('PUT', '/experience', { tone: 'Brisk.' });
@@ -115,7 +115,7 @@ test('decisions §11 Proposals: one that no longer fits makes way for the same s
   await approveAll(app);
 });
 
-test('decisions §11 Proposals: what would change nothing is not proposed: 200 with unchanged, and of a batch only the rest', async () => {
+test('PROPOSAL-8: what would change nothing is not proposed: 200 with unchanged, and of a batch only the rest', async () => {
   const { app, agent } = await liveApp(setup);
   const same: readonly (readonly [method: string, path: string, body: unknown])[] = [
     ['PUT', '/appearance', { theme: THEME, reason: 'as it is' }],
@@ -143,7 +143,7 @@ test('decisions §11 Proposals: what would change nothing is not proposed: 200 w
   assert.equal(summary, '1 source added: delivery.');
 });
 
-test('decisions §11 Proposals: a session that comes back to what the app has takes its proposal back', async () => {
+test('PROPOSAL-8: a session that comes back to what the app has takes its proposal back', async () => {
   const { app, agent } = await liveApp(setup);
   await proposed(agent, 'PUT', '/experience', { assistantName: 'Twig' });
   assert.equal((await agent.send('PUT', '/experience', { assistantName: 'Leaf' })).status, 200);
@@ -160,7 +160,7 @@ test('decisions §11 Proposals: a session that comes back to what the app has ta
   assertRefused(await decide(all[0]?.id ?? '', 'approve'), 409, 'conflict', 'taken back');
 });
 
-test('decisions §11 Proposals: a summary names what changes, so that a person can decide', async () => {
+test('PROPOSAL-10: a summary names what changes, so that a person can decide', async () => {
   const { app, agent } = await liveApp(setup);
   const { summary: look } = await proposed(agent, 'PUT', '/appearance', { theme: NEW_THEME, copilot: { launcherLabel: 'Ask us' } });
   assert.equal(look, `accent ${THEME.accent} → ${NEW_THEME.accent}, launcherLabel none → “Ask us”.`);
@@ -189,7 +189,7 @@ test('decisions §11 Proposals: a summary names what changes, so that a person c
   assert.match(tone, /tone “….*within 30 words\.” → “….*within 60 words\.”\.$/);
 });
 
-test('decisions §11 Proposals: GET /context lists those that wait and the last verdicts with their reasons, GET /proposals/:id answers one', async () => {
+test('PROPOSAL-11: GET /context lists those that wait and the last verdicts with their reasons, GET /proposals/:id answers one', async () => {
   const { app, agent, sessionId } = await liveApp(setup);
   const rejected = await propose(agent, 'experience');
   await decide(rejected.proposal_id, 'reject', { reason: 'We are called Leaf.' });
@@ -220,7 +220,7 @@ test('decisions §11 Proposals: GET /context lists those that wait and the last 
   assertRefused(await later.send('GET', '/proposals/pro_none'), 404, 'not_found');
 });
 
-test("decisions §11 Proposals: a summary says first of all that an action would send people's tokens, or its calls, to another host", async () => {
+test("PROPOSAL-10: a summary says first of all that an action would send people's tokens, or its calls, to another host", async () => {
   const { app, agent } = await liveApp(setup);
   const body = { method: 'POST', body_template: '{"note":"{{param.query}}"}', url_template: 'https://shop.example.com/api/refunds' };
   const refund = httpAction('refund', { auth: 'user', risk: 'write', confirm_template: 'Refund {query}?', ...body });

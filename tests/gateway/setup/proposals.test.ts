@@ -10,7 +10,7 @@ const proposal = async (id = ''): Promise<Listed & { write: unknown }> =>
   ((await setup.operator('GET', `/proposals/${id}`)).json as { proposal: Listed & { write: unknown } }).proposal;
 const decide = (id: string, verb: 'approve' | 'reject', body: unknown = {}) => setup.operator('POST', `/proposals/${id}/${verb}`, body);
 
-test('decisions §3: each of the six writes answers 202, changes nothing, is listed with what it would write, and is applied once it is approved', async () => {
+test('PROPOSAL-1: each of the six writes answers 202, changes nothing, is listed with what it would write, and is applied once it is approved', async () => {
   const { app, agent, sessionId } = await liveApp(setup);
   const before = await configOf(agent);
   const proposals: Proposed[] = [];
@@ -51,7 +51,7 @@ test('decisions §3: each of the six writes answers 202, changes nothing, is lis
   for (const word of ['Twig', 'Calm.', 'delivery', 'Something new is said here.', '"cart"']) assert.ok(after.includes(word), word);
 });
 
-test('decisions §3: approving applies through the ordinary rules, and answers what the write itself would have answered', async () => {
+test('PROPOSAL-2: approving applies through the ordinary rules, and answers what the write itself would have answered', async () => {
   const { app, agent } = await liveApp(setup);
   const results = async (kind: Kind) => {
     const answer = await decide((await propose(agent, kind)).proposal_id, 'approve');
@@ -67,7 +67,7 @@ test('decisions §3: approving applies through the ordinary rules, and answers w
   assert.equal(facts.knowledge.indexed, 2);
 });
 
-test('decisions §11 Proposals: what was rejected before may be proposed again, and the answer says so with the reason', async () => {
+test('PROPOSAL-9: what was rejected before may be proposed again, and the answer says so with the reason', async () => {
   const { agent } = await liveApp(setup);
   const first = await propose(agent, 'experience');
   assert.equal(first.rejected_before, undefined);
@@ -76,7 +76,7 @@ test('decisions §11 Proposals: what was rejected before may be proposed again, 
   assert.equal((await propose(agent, 'knowledge')).rejected_before, undefined);
 });
 
-test('POST /proposals/:id/reject: keeps the reason and applies nothing; neither verdict can be changed', async () => {
+test('PROPOSAL-4: rejecting keeps the reason and applies nothing; neither verdict can be changed', async () => {
   const { app, agent } = await liveApp(setup);
   const before = await configOf(agent);
   const first = await propose(agent, 'experience');
@@ -103,7 +103,7 @@ test('POST /proposals/:id/reject: keeps the reason and applies nothing; neither 
   assertRefused(await decide(third.proposal_id, 'reject', { reason: 'x'.repeat(1_001) }), 400, 'invalid_body', 'reason');
 });
 
-test('decisions §2 and §3: approving what changed meanwhile is a conflict, applies nothing and leaves the proposal waiting', async () => {
+test('PROPOSAL-3: approving what changed meanwhile is a conflict, applies nothing and leaves the proposal waiting', async () => {
   const changes: Readonly<Record<Kind, (app: SetupApp) => Promise<unknown>>> = {
     appearance: (app) => app.console('PUT', '/appearance', { theme: { ...THEME, radius: 4 } }),
     logo: (app) => putLogo(app, '<svg xmlns="http://www.w3.org/2000/svg" width="8" height="8"><path d="M0 0h8v8z"/></svg>'),
@@ -136,7 +136,7 @@ async function putLogo({ appId }: SetupApp, svg: string): Promise<void> {
   assert.equal(answer.status, 200, await answer.text());
 }
 
-test('decisions §3: of a proposal approved by two people at once one applies it; of two sessions’ proposals about one item only one', async () => {
+test('PROPOSAL-4: of a proposal approved by two people at once one applies it; of two sessions’ proposals about one item only one', async () => {
   const { app, agent } = await liveApp(setup);
   const { proposal_id: id } = await propose(agent, 'knowledge');
   const twice = await Promise.all([decide(id, 'approve'), decide(id, 'approve'), decide(id, 'reject')]);
@@ -148,7 +148,7 @@ test('decisions §3: of a proposal approved by two people at once one applies it
   assert.deepEqual(answers.map(({ status }) => status).sort(), [200, 409]);
 });
 
-test('decisions §3: a write is validated as an applied one: 400, 409, 413, 415 and 422 as usual, and nothing is proposed', async () => {
+test('PROPOSAL-1: a write is validated as an applied one: 400, 409, 413, 415 and 422 as usual, and nothing is proposed', async () => {
   const { app, agent } = await liveApp(setup);
   assertRefused(await agent.send('PUT', '/appearance', { theme: THEME, extra: 1 }), 400, 'invalid_body', 'extra');
   assertRefused(await agent.send('PUT', '/appearance', { theme: { ...THEME, accent: 'red' } }), 422, 'invalid_appearance', 'accent');
@@ -177,7 +177,7 @@ test('decisions §3: a write is validated as an applied one: 400, 409, 413, 415 
   assertRefused(await (await bare.agent('sync')).logo(PNG, 'image/png'), 409, 'draft_invalid', 'PUT /appearance');
 });
 
-test('decisions §3: results say of each item whether it is proposed; what failed is not part of the proposal', async () => {
+test('PROPOSAL-5: results say of each item whether it is proposed; what failed is not part of the proposal', async () => {
   const { agent } = await liveApp(setup);
   const items = [article('returns', 'New words.'), article('bad', ' '), { external_key: 'nobody', op: 'archive' }];
   const answer = await agent.send('POST', '/knowledge', { items });
@@ -196,7 +196,7 @@ test('decisions §3: results say of each item whether it is proposed; what faile
   assert.deepEqual([approved.result.updated, approved.result.failed], [1, 0]);
 });
 
-test('decisions §3: items of a batch are judged in their order: what an earlier one adds may be archived, a name is given once', async () => {
+test('PROPOSAL-5: items of a batch are judged in their order: what an earlier one adds may be archived, a name is given once', async () => {
   const { agent } = await liveApp(setup);
   const judged = async (path: string, items: readonly unknown[]) => {
     const answer = await agent.send('POST', path, { items });
@@ -216,7 +216,7 @@ test('decisions §3: items of a batch are judged in their order: what an earlier
   assert.deepEqual(await judged('/actions', [gone('search'), httpAction('other', { name: 'find_search' })]), [true, true]);
 });
 
-test('decisions §3: the same write sent again, as after a lost answer, is the same proposal while nobody has decided', async () => {
+test('PROPOSAL-7: the same write sent again, as after a lost answer, is the same proposal while nobody has decided', async () => {
   const { app, agent } = await liveApp(setup);
   for (const kind of KINDS) {
     const { replaces: _, ...first } = await propose(agent, kind);
@@ -229,14 +229,14 @@ test('decisions §3: the same write sent again, as after a lost answer, is the s
   assert.notEqual((await propose(agent, 'experience')).proposal_id, id);
 });
 
-test('decisions §3: contrast warnings come with the proposal', async () => {
+test('PROPOSAL-1: contrast warnings come with the proposal', async () => {
   const { agent } = await liveApp(setup);
   const answer = await agent.send('PUT', '/appearance', { theme: { ...THEME, onSurface: '#eeeeee' } });
   assert.equal(answer.status, 202);
   assert.ok(((answer.json as Proposed).warnings ?? []).length > 0);
 });
 
-test('decisions §3: POST /events, /smoke and /complete are never proposals; a proposal outlives its session', async () => {
+test('PROPOSAL-1, PROPOSAL-12: POST /events, /smoke and /complete are never proposals; a proposal outlives its session', async () => {
   const { app, agent } = await liveApp(setup);
   const { proposal_id: id } = await propose(agent, 'experience');
   assert.equal((await agent.send('POST', '/events', { step: 'install', status: 'done' })).status, 200);
@@ -252,7 +252,7 @@ test('decisions §3: POST /events, /smoke and /complete are never proposals; a p
   assert.deepEqual(await listed(failing.app), []);
 });
 
-test('Step rules: a proposed write starts its step and adds its line', async () => {
+test('PROPOSAL-15: a proposed write starts its step and adds its line', async () => {
   const { agent, sessionId } = await liveApp(setup);
   const before = (await setup.view(sessionId)).events.length;
   await propose(agent, 'experience');

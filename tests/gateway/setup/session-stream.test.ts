@@ -57,7 +57,7 @@ function sessionIn(frames: readonly Frame[]): SessionView['session'] {
 
 const linesOf = (frames: readonly Frame[]) => frames.flatMap((frame) => (frame.type === 'event' ? [frame.data] : []));
 
-test('GET /sessions/:id/stream: the lines so far, then the session; after each change its lines and the session; it ends with the session', async () => {
+test('SETUP-54: the lines so far, then the session; after each change its lines and the session; it ends with the session', async () => {
   const { agent, id, view } = await setup.started();
   const frames = watch(id);
   const opening = await read(frames, isSession);
@@ -85,7 +85,7 @@ test('GET /sessions/:id/stream: the lines so far, then the session; after each c
   assert.deepEqual(linesOf([...opening, ...change, ...closing]), last.events);
 });
 
-test('GET /sessions/:id/stream: Last-Event-ID skips what was seen, of an open session and of a closed one', async () => {
+test('SETUP-55: Last-Event-ID skips what was seen, of an open session and of a closed one', async () => {
   const { agent, id, view } = await setup.started();
   await agent.get('POST', '/events', Array(50).fill({ step: 'discover', status: 'progress' }));
   const { events } = await view();
@@ -102,7 +102,7 @@ test('GET /sessions/:id/stream: Last-Event-ID skips what was seen, of an open se
   assert.deepEqual(linesOf(late), (await view()).events.slice(50));
 });
 
-test('GET /sessions/:id/stream: a session that waits for its agent is watched from the start, and Stop ends the stream', async () => {
+test('SETUP-54: a session that waits for its agent is watched from the start, and Stop ends the stream', async () => {
   const { session, code } = await (await setup.app()).open();
   const frames = watch(session.id);
   assert.equal(sessionIn(await read(frames, isSession)).status, 'open');
@@ -114,7 +114,7 @@ test('GET /sessions/:id/stream: a session that waits for its agent is watched fr
   assert.equal(sessionIn(rest).status, 'cancelled');
 });
 
-test('GET /sessions/:id/stream: every watcher sees every line, while others come and go and the agent is at work', async () => {
+test('SETUP-56: every watcher sees every line, while others come and go and the agent is at work', async () => {
   const { agent, id, view } = await setup.started();
   const watchers: Promise<Frame[]>[] = [];
   const work: Promise<unknown>[] = [];
@@ -131,7 +131,7 @@ test('GET /sessions/:id/stream: every watcher sees every line, while others come
   for (const frames of await Promise.all(watchers)) assert.deepEqual(linesOf(frames), events);
 });
 
-test('GET /sessions/:id/stream and /sessions/:id: 404 for a session that is none, 401 without the operator token', async () => {
+test('CONSOLE-1, CONSOLE-7: GET /sessions/:id/stream and /sessions/:id: 404 for a session that is none, 401 without the operator token', async () => {
   for (const path of ['/sessions/ses_none', '/sessions/ses_none/stream']) {
     assertRefused(await setup.operator('GET', path), 404, 'not_found', 'ses_none');
     const answer = await request(`${baseUrl}/console/api${path}`);

@@ -14,7 +14,7 @@ const setup = await startSetup();
 const { started, view } = setup;
 const { baseUrl } = setup.service;
 
-test('GET /file: of calls that race for one code exactly one is answered, with the only token that works', async () => {
+test('SETUP-10: of calls that race for one code exactly one is answered, with the only token that works', async () => {
   const { code } = await (await setup.app()).open();
   const answers = await Promise.all(Array.from({ length: 8 }, () => fetchFile(baseUrl, code)));
   const won = answers.filter(({ status }) => status === 200);
@@ -23,7 +23,7 @@ test('GET /file: of calls that race for one code exactly one is answered, with t
   await createAgent(() => baseUrl, tokenIn(String(won[0]?.text))).get('POST', '/start', AGENT);
 });
 
-test('GET /file: a used code is code_used, also once its session has ended; one that was never used says that the session is closed', async () => {
+test('SETUP-11: a used code is code_used, also once its session has ended; one that was never used says that the session is closed', async () => {
   const app = await setup.app();
   const { code } = await app.open();
   const agent = await agentOf(baseUrl, code);
@@ -35,14 +35,14 @@ test('GET /file: a used code is code_used, also once its session has ended; one 
   assertRefused(await fetchFile(baseUrl, unused.code), 410, 'session_closed');
 });
 
-test('Session: of six that are opened at once each is answered, and one stays open', async () => {
+test('SETUP-1: of six that are opened at once each is answered, and one stays open', async () => {
   const app = await setup.app();
   const opened = await Promise.all(Array.from({ length: 6 }, () => app.open()));
   const states = await Promise.all(opened.map(async ({ session }) => (await view(session.id)).session.status));
   assert.deepEqual(states.toSorted(), [...Array(5).fill('cancelled'), 'open']);
 });
 
-test('GET /file: text/markdown that nobody keeps, with a token of 24 lowercase hex characters', async () => {
+test('SETUP-12: GET /file: text/markdown that nobody keeps, with a token of 24 lowercase hex characters', async () => {
   const { code, file_url: fileUrl, session } = await (await setup.app()).open();
   assert.match(code, /^[0-9a-f]{32}$/);
   assert.equal(fileUrl, `${baseUrl}/setup/file?code=${code}`);
@@ -53,7 +53,7 @@ test('GET /file: text/markdown that nobody keeps, with a token of 24 lowercase h
   assert.match(tokenIn(file.text), /^rd_st_[0-9a-f]{24}$/);
 });
 
-test('GET /file: the command that the console shows writes the setup file, and fails once its code was used', async (t) => {
+test('SETUP-15: the command that the console shows writes the setup file, and fails once its code was used', async (t) => {
   const { command } = await (await setup.app()).open();
   const dir = temporaryDir(t);
   const run = () => promisify(execFile)('/bin/sh', ['-c', command], { cwd: dir, env: { PATH: process.env.PATH, TMPDIR: dir } });
@@ -65,7 +65,7 @@ test('GET /file: the command that the console shows writes the setup file, and f
   await agent.get('POST', '/start', AGENT);
 });
 
-test('POST /start: of different agents that race exactly one claims the session', async () => {
+test('SETUP-21: of different agents that race exactly one claims the session', async () => {
   const { session, code } = await (await setup.app()).open();
   const agent = await agentOf(baseUrl, code);
   const tools = Array.from({ length: 8 }, (_, n) => `tool-${n}`);
@@ -76,7 +76,7 @@ test('POST /start: of different agents that race exactly one claims the session'
   assert.deepEqual((await view(session.id)).session.agent, { tool: tools[winner], model: null, os: null });
 });
 
-test('POST /start: answers session, app and the following call; waiting and connected close', async () => {
+test('SETUP-46, STEP-2: POST /start: answers session, app and the following call; waiting and connected close', async () => {
   const app = await setup.app();
   const { session, code } = await app.open();
   const agent = await agentOf(baseUrl, code);
@@ -95,7 +95,7 @@ test('POST /start: answers session, app and the following call; waiting and conn
   assert.deepEqual(stepsIn((await view(session.id)).session, 'done'), ['waiting', 'connected']);
 });
 
-test('POST /start: the same agent starts again with a fresh file of the same session, and its steps are kept', async () => {
+test('SETUP-22: the same agent starts again with a fresh file of the same session, and its steps are kept', async () => {
   const { app, id, agent } = await started();
   await agent.get('PUT', '/appearance', { theme: THEME });
   const fresh = (await setup.operator('POST', `/sessions/${id}/code`)).json as { code: string; code_expires_at: string; command: string };
@@ -109,7 +109,7 @@ test('POST /start: the same agent starts again with a fresh file of the same ses
   assert.equal((await setup.operator('POST', `/apps/${app.appId}/sessions`, { kind: 'other' })).status, 400);
 });
 
-test('Authentication 6: one open session per app; a newer one cancels it, also of many that are opened at once', async () => {
+test('SETUP-1: one open session per app; a newer one cancels it, also of many that are opened at once', async () => {
   const { app, id, agent } = await started();
   const opened = await Promise.all([app.open(), app.open('sync'), app.open()]);
   assert.equal((await view(id)).session.status, 'cancelled');
@@ -118,7 +118,7 @@ test('Authentication 6: one open session per app; a newer one cancels it, also o
   assert.deepEqual(states.sort(), ['cancelled', 'cancelled', 'open']);
 });
 
-test('Authentication 9: Stop in the console ends the session at once and once; what was closed stays what it was', async () => {
+test('SETUP-7: Stop in the console ends the session at once and once; what was closed stays what it was', async () => {
   const { id, agent } = await started();
   const stopped = await setup.operator('POST', `/sessions/${id}/stop`);
   assert.equal((stopped.json as SessionView).session.status, 'cancelled');
@@ -131,7 +131,7 @@ test('Authentication 9: Stop in the console ends the session at once and once; w
   assertRefused(await setup.operator('POST', '/sessions/ses_none/stop'), 404, 'not_found');
 });
 
-test('Authentication 9: going live ends a setup session as cancelled; a sync session goes on and proposes', async () => {
+test('SETUP-6: going live ends a setup session as cancelled; a sync session goes on and proposes', async () => {
   const { app, id } = await started();
   await app.console('POST', '/go-live');
   assert.equal((await view(id)).session.status, 'cancelled');
@@ -143,7 +143,7 @@ test('Authentication 9: going live ends a setup session as cancelled; a sync ses
   assert.equal(await writes(), 'propose');
 });
 
-test('POST /complete: both racing calls end the session once; its words are kept', async () => {
+test('SETUP-51: POST /complete: both racing calls end the session once; its words are kept', async () => {
   const { id, agent } = await started();
   const body = { summary: '# Done', files_changed: ['a.ts'], human_todos: ['Look.'] };
   const answers = await Promise.all([agent.send('POST', '/complete', body), agent.send('POST', '/complete', body)]);
@@ -158,7 +158,7 @@ test('POST /complete: both racing calls end the session once; its words are kept
   assert.equal(session.steps.find((step) => step.id === 'done')?.state, 'done');
 });
 
-test('POST /fail: the step it names turns red with the reason, else the last one with an event', async () => {
+test('STEP-10: POST /fail: the step it names turns red with the reason, else the last one with an event', async () => {
   const named = await started();
   await named.agent.get('PUT', '/appearance', { theme: THEME });
   const answer = await named.agent.get('POST', '/fail', { reason: 'No compiler here.', step: 'install' });

@@ -32,7 +32,7 @@ async function tokenOf(code: string): Promise<string> {
   return tokenIn((await fetchFile(setup.service.baseUrl, code)).text);
 }
 
-test('Authentication 9: a session that is stopped while a body comes writes nothing', async () => {
+test('SETUP-5: a session that is stopped while a body comes writes nothing', async () => {
   const app = await setup.app();
   const { session, code } = await app.open();
   const token = await tokenOf(code);
@@ -44,7 +44,7 @@ test('Authentication 9: a session that is stopped while a body comes writes noth
   assert.equal((await app.console<{ draft: unknown }>('GET', '/experience')).draft, null);
 });
 
-test('Authentication 10: a sync session whose app goes live while a body comes proposes', async () => {
+test('SETUP-6: a sync session whose app goes live while a body comes proposes', async () => {
   const app = await setup.app();
   const { code } = await app.open('sync');
   const token = await tokenOf(code);
@@ -56,7 +56,7 @@ test('Authentication 10: a sync session whose app goes live while a body comes p
   assert.equal((await app.console<{ draft: unknown }>('GET', '/experience')).draft, null);
 });
 
-test('Authentication 7: a token that a newer file replaces while a body comes claims nothing', async () => {
+test('SETUP-13: a token that a newer file replaces while a body comes claims nothing', async () => {
   const app = await setup.app();
   const { session, code } = await app.open();
   const finish = await halfSent(await tokenOf(code), 'POST', '/start', JSON.stringify({ tool: 'old' }));
@@ -66,7 +66,7 @@ test('Authentication 7: a token that a newer file replaces while a body comes cl
   await newer.get('POST', '/start', AGENT);
 });
 
-test('POST /apps/:app/sessions: a Host header that is no host does not reach the command', async () => {
+test('SETUP-15: a Host header that is no host does not reach the command', async () => {
   const app = await setup.app();
   const call = request(`${setup.service.baseUrl}/console/api/apps/${app.appId}/sessions`, {
     method: 'POST',
@@ -78,7 +78,7 @@ test('POST /apps/:app/sessions: a Host header that is no host does not reach the
   assert.equal(answer.statusCode, 400);
 });
 
-test('Session: 100 writes at once are all applied and each leaves its line', async () => {
+test('SETUP-9: 100 writes of a session at once are all applied and each leaves its line', async () => {
   const { agent, view } = await setup.started();
   const answers = await Promise.all(
     Array.from({ length: 100 }, (_, n) => agent.send('PUT', '/experience', { assistantName: `Name ${n}` })),

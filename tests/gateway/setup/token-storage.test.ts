@@ -18,7 +18,7 @@ function storedBytes(): Buffer {
 
 const sha256 = (secret: string) => createHash('sha256').update(secret).digest('hex');
 
-test('Setup token: of a token and a code only hashes are in the data directory, and nothing is in the log', async () => {
+test('SETUP-14: of a token and a code only hashes are in the data directory, and nothing is in the log', async () => {
   const app = await setup.app();
   const { code } = await app.open();
   const token = tokenIn((await fetchFile(baseUrl, code)).text);

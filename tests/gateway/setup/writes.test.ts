@@ -34,7 +34,7 @@ interface Warning {
   readonly fix?: { readonly token: string; readonly suggested: string };
 }
 
-test('PUT /appearance: changed names the tokens that did, and is empty for the same again', async () => {
+test('APPEARANCE-3: PUT /appearance: changed names the tokens that did, and is empty for the same again', async () => {
   const agent = await newAgent();
   const body = {
     theme: { ...THEME, radius: 8 },
@@ -53,7 +53,7 @@ test('PUT /appearance: changed names the tokens that did, and is empty for the s
   assert.deepEqual(third.draft.copilot, body.copilot);
 });
 
-test('PUT /appearance rule 4: the theme replaces the draft theme and keeps an uploaded logo; POST /logo of the same image changes nothing', async () => {
+test('APPEARANCE-2, LOGO-10: the theme replaces the draft theme and keeps an uploaded logo; POST /logo of the same image changes nothing', async () => {
   const agent = await newAgent();
   await agent.get('PUT', '/appearance', { theme: { ...THEME, radius: 8 } });
   const { saved, draft, logoAssetId } = (await agent.logo(PNG, 'image/png')).json as {
@@ -71,7 +71,7 @@ test('PUT /appearance rule 4: the theme replaces the draft theme and keeps an up
   assert.deepEqual(named.changed, []);
 });
 
-test('PUT /appearance: a logoAssetId of another app, or of nobody, is refused wherever it is named', async () => {
+test('APPEARANCE-4: a logoAssetId of another app, or of nobody, is refused wherever it is named', async () => {
   const other = await newAgent();
   await other.get('PUT', '/appearance', { theme: THEME });
   const { logoAssetId: foreign } = (await other.logo(PNG, 'image/png')).json as { logoAssetId: string };
@@ -93,7 +93,7 @@ function applied(body: { theme: Record<string, unknown>; themeDark?: Record<stri
   return { ...body, theme: { ...body.theme, [token]: fix.suggested } };
 }
 
-test('PUT /appearance rule 7: failing pairs are warnings with check, what, ratio, minimum and a fix; each fix removes its warning, and fixing goes to an end', async () => {
+test('APPEARANCE-7: failing pairs are warnings with check, what, ratio, minimum and a fix; each fix removes its warning, and fixing goes to an end', async () => {
   const agent = await newAgent();
   const weak = {
     theme: { surface: '#ffffff', onSurface: '#999999', accent: '#8ad0c0', onAccent: '#ffffff', danger: '#ffb0b0' },
@@ -127,7 +127,7 @@ interface Experience {
   readonly changed: readonly string[];
 }
 
-test('PUT /experience: a patch; changed names its fields, and the version rises with them only', async () => {
+test('PERSONA-1, PERSONA-2: PUT /experience: a patch; changed names its fields, and the version rises with them only', async () => {
   const agent = await newAgent();
   const patch = { assistantName: 'Leaf', topics: ['politics'], languages: ['en', 'pt-BR'], suggestions: ['How hot?'] };
   const [first, second] = await twice<Experience>(agent, 'PUT', '/experience', patch);
@@ -159,7 +159,7 @@ interface Batch {
 
 const opsOf = ({ results }: Batch) => results.map(({ op }) => op);
 
-test('POST /knowledge: created, updated, unchanged and archived by external_key; text is indexed before the answer', async () => {
+test('KNOWLEDGE-1, KNOWLEDGE-4: POST /knowledge: created, updated, unchanged and archived by external_key; text is indexed before the answer', async () => {
   const agent = await newAgent();
   const items = [article('returns'), article('delivery')];
   const [first, second] = await twice<Batch>(agent, 'POST', '/knowledge', { items });
@@ -185,7 +185,7 @@ test('POST /knowledge: created, updated, unchanged and archived by external_key;
   assert.deepEqual(facts.knowledge, { sources: 1, indexed: 1, pending: 0, indexing: 0, failed: 0, chunks: 1 });
 });
 
-test('POST /actions: created, updated, unchanged and archived by external_key; needs_key lists what waits for a key', async () => {
+test('SERVERACTION-1, SERVERACTION-10: POST /actions: created, updated, unchanged and archived by external_key; needs_key lists what waits for a key', async () => {
   const agent = await newAgent();
   const items = [httpAction('search'), httpAction('stock', { needs_key: { kind: 'header', name: 'X-Key' } })];
   const [first, second] = await twice<Batch>(agent, 'POST', '/actions', { items });
@@ -207,7 +207,7 @@ test('POST /actions: created, updated, unchanged and archived by external_key; n
   assert.deepEqual(facts.httpActions, { enabled: 1, needsKey: 0 });
 });
 
-test('POST /actions rule 5: a key that a person entered is kept when the action is sent again', async () => {
+test('SERVERACTION-11: a key that a person entered is kept when the action is sent again', async () => {
   const app = await setup.app();
   const agent = await app.agent();
   const item = httpAction('stock', { needs_key: { kind: 'header', name: 'X-Key' } });
@@ -230,7 +230,7 @@ interface Screens {
   readonly unknown: readonly string[];
 }
 
-test('POST /screens: added, updated, unchanged, archived and unknown; planned until a manifest names them', async () => {
+test('SCREEN-1, SCREEN-2: POST /screens: added, updated, unchanged, archived and unknown; planned until a manifest names them', async () => {
   const app = await setup.app();
   const agent = await app.agent();
   const counts = ({ planned, added, updated, unchanged, archived, unknown }: Screens) => [
@@ -256,7 +256,7 @@ test('POST /screens: added, updated, unchanged, archived and unknown; planned un
   assert.equal(await missing(), 0);
 });
 
-test('Appearance and persona: a setup token writes drafts and never publishes', async () => {
+test('APPEARANCE-9: a setup token writes drafts and never publishes', async () => {
   const app = await setup.app({ publish_on_go_live: false });
   const agent = await app.agent();
   await agent.get('PUT', '/appearance', { theme: THEME });
@@ -273,7 +273,7 @@ test('Appearance and persona: a setup token writes drafts and never publishes', 
   assert.deepEqual([draft.channel, draft.config.copilot], ['draft', { assistantName: 'Leaf' }]);
 });
 
-test('Provenance: a reason that is sent anew is kept also where nothing else changed; one that is left out takes nothing back', async () => {
+test('APPEARANCE-10: a reason that is sent anew is kept also where nothing else changed; one that is left out takes nothing back', async () => {
   const app = await setup.app();
   const agent = await app.agent();
   const send = async (reason: string | undefined) => {

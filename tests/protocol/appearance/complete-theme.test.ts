@@ -11,7 +11,7 @@ const BRAND = { surface: '#ffffff', onSurface: '#1a1033', accent: '#0044cc', onA
 const BASE = ['surface', 'onSurface', 'accent', 'onAccent'];
 const RUNS = { numRuns: 60 };
 
-test('decisions §3: every colour token is served as #rrggbb, and a written one as it was written', () => {
+test('APPEARANCE-5: every colour token is served as #rrggbb, and a written one as it was written', () => {
   fc.assert(
     fc.property(randomTheme, randomDark, (theme, dark) => {
       const whole = completeTheme({ ...theme, radius: 8 });
@@ -32,7 +32,7 @@ test('decisions §3: every colour token is served as #rrggbb, and a written one 
   );
 });
 
-test('decisions §3: derived tokens meet every minimum when the four base colours do', () => {
+test('APPEARANCE-5: derived tokens meet every minimum when the four base colours do', () => {
   fc.assert(
     fc.property(randomTheme, (random) => {
       const { surface, onSurface, accent, onAccent } = random;
@@ -47,7 +47,7 @@ test('decisions §3: derived tokens meet every minimum when the four base colour
   );
 });
 
-test('PUT /appearance rule 2: a dark theme that is derived altogether has no contrast to warn of', () => {
+test('APPEARANCE-6: a dark theme that is derived altogether has no contrast to warn of', () => {
   fc.assert(
     fc.property(randomTheme, (random) => {
       const { surface, onSurface, accent, onAccent } = random;
@@ -60,7 +60,7 @@ test('PUT /appearance rule 2: a dark theme that is derived altogether has no con
   );
 });
 
-test('PUT /appearance rule 2: the dark theme keeps an accent that shows, and moves one that does not along its hue', () => {
+test('APPEARANCE-6: the dark theme keeps an accent that shows, and moves one that does not along its hue', () => {
   assert.equal(deriveDark({ ...BRAND, accent: '#d63384' }).accent, '#d63384');
   const moved = deriveDark(BRAND).accent;
   assert.notEqual(moved, BRAND.accent);
@@ -70,7 +70,7 @@ test('PUT /appearance rule 2: the dark theme keeps an accent that shows, and mov
   assert.ok(Math.abs(oklch(deriveDark(BRAND).onSurface).h - oklch(BRAND.onSurface).h) < 5, 'the tint of the text stays');
 });
 
-test('PUT /appearance rule 2: what follows the page is derived from the dark page, and a light theme that is dark keeps its page', () => {
+test('APPEARANCE-6: what follows the page is derived from the dark page, and a light theme that is dark keeps its page', () => {
   const dark = deriveDark({ ...BRAND, surfaceRaised: '#fafafa', outline: '#808080', danger: '#b00020' });
   assert.ok(oklch(dark.surfaceRaised).l < 0.3);
   assert.equal(contrastRatio(dark.outline, dark.surface) >= 3, true);
@@ -78,7 +78,7 @@ test('PUT /appearance rule 2: what follows the page is derived from the dark pag
   assert.equal(deriveDark({ ...BRAND, surface: '#101014', onSurface: '#f0f0f0' }).surface, '#101014');
 });
 
-test('PUT /appearance rule 2: the derivation depends on the tokens only', () => {
+test('APPEARANCE-6: the derivation depends on the tokens only', () => {
   fc.assert(
     fc.property(randomTheme, randomDark, (theme, dark) => {
       const first = deriveDark(theme, dark);

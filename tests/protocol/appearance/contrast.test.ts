@@ -39,7 +39,7 @@ function servedValue({ theme, themeDark }: Themes, { token }: ContrastFix): stri
   return tokens.get(second ?? first) as string | undefined;
 }
 
-test('PUT /appearance rule 7: known pairs get the ratios that WCAG gives them', () => {
+test('APPEARANCE-7: known pairs get the ratios that WCAG gives them', () => {
   const warned = (onSurface: string) =>
     contrastWarnings({ theme: { ...GOOD, onSurface } }).find(({ check }) => check === 'text_on_surface');
   assert.equal(independentRatio('#000000', '#ffffff'), 21);
@@ -51,7 +51,7 @@ test('PUT /appearance rule 7: known pairs get the ratios that WCAG gives them', 
   assert.deepEqual(contrastWarnings({ theme: GOOD }), []);
 });
 
-test('PUT /appearance rule 7: a warning names its tokens in a sentence, and dark ones name a themeDark. token', () => {
+test('APPEARANCE-7: a warning names its tokens in a sentence, and dark ones name a themeDark. token', () => {
   const [light, ...more] = contrastWarnings({ theme: { ...GOOD, accent: '#e8590c' } });
   assert.deepEqual(more, []);
   assert.equal(light?.check, 'text_on_accent');
@@ -65,7 +65,7 @@ test('PUT /appearance rule 7: a warning names its tokens in a sentence, and dark
   assert.match(dark[0]?.what ?? '', /in the dark theme: themeDark\.danger \(#330000\) on themeDark\.surface \(#[0-9a-f]{6}, derived\)/);
 });
 
-test('PUT /appearance rule 7: what fails by less than a hundredth is not shown as passing', () => {
+test('APPEARANCE-7: what fails by less than a hundredth is not shown as passing', () => {
   fc.assert(
     fc.property(randomThemes, (draft) => {
       for (const { ratio, minimum } of contrastWarnings(draft)) {
@@ -80,7 +80,7 @@ test('PUT /appearance rule 7: what fails by less than a hundredth is not shown a
   assert.deepEqual([close?.check, close?.ratio], ['text_on_surface', 4.49]);
 });
 
-test('decisions §3: exactly the pairs below their WCAG minimum are warned of, with the ratio of an independent implementation', () => {
+test('APPEARANCE-7: exactly the pairs below their WCAG minimum are warned of, with the ratio of an independent implementation', () => {
   fc.assert(
     fc.property(randomThemes, (draft) => {
       const warnings = contrastWarnings(draft);
@@ -100,7 +100,7 @@ test('decisions §3: exactly the pairs below their WCAG minimum are warned of, w
   );
 });
 
-test('decisions §3: every suggested fix passes when applied alone, also by the independent implementation', () => {
+test('APPEARANCE-8: every suggested fix passes when applied alone, also by the independent implementation', () => {
   fc.assert(
     fc.property(randomThemes, (draft) => {
       for (const warning of contrastWarnings(draft)) {
@@ -120,7 +120,7 @@ test('decisions §3: every suggested fix passes when applied alone, also by the 
   );
 });
 
-test('decisions §3: a suggested fix keeps its hue, and the chroma that the gamut and the minimum leave', () => {
+test('APPEARANCE-8: a suggested fix keeps its hue, and the chroma that the gamut and the minimum leave', () => {
   fc.assert(
     fc.property(randomThemes, (draft) => {
       for (const { fix } of contrastWarnings(draft)) {
@@ -138,7 +138,7 @@ test('decisions §3: a suggested fix keeps its hue, and the chroma that the gamu
   );
 });
 
-test('decisions §3: no colour of the same hue that passes is nearer in chroma than the suggested one', () => {
+test('APPEARANCE-8: no colour of the same hue that passes is nearer in chroma than the suggested one', () => {
   for (const accent of ['#ffcc00', '#ff9900', '#66ccff', '#f5a3c7', '#00ff88']) {
     const theme = { ...GOOD, accent, onAccent: '#000000' };
     const fix = contrastWarnings({ theme }).find(({ check }) => check === 'accent_on_surface')?.fix;
@@ -158,7 +158,7 @@ test('decisions §3: no colour of the same hue that passes is nearer in chroma t
   }
 });
 
-test('PUT /appearance rule 7: applying fixes one by one comes to an end without warnings', () => {
+test('APPEARANCE-8: applying fixes one by one comes to an end without warnings', () => {
   fc.assert(
     fc.property(randomThemes, (start) => {
       let draft: Themes = start;

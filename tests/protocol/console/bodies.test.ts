@@ -12,13 +12,13 @@ function pathRefused(schema: v.GenericSchema, body: unknown): string | undefined
   return result.success ? undefined : explain(result.issues)[0]?.path;
 }
 
-test('Console: unknown fields are refused by name', () => {
+test('CONSOLE-6: unknown fields are refused by name', () => {
   assert.equal(pathRefused(patchAppBody, { messages_per_minite: 5 }), 'messages_per_minite');
   assert.equal(pathRefused(patchAppBody, { intake: { islive: true } }), 'intake.islive');
   assert.equal(pathRefused(createOrganisationBody, { name: 'Acme', tier: 'free' }), 'tier');
 });
 
-test('App settings: values out of bounds are refused by name', () => {
+test('CONSOLE-6: values out of bounds are refused by name', () => {
   const cases: [Record<string, unknown>, string][] = [
     [{ messages_per_minute: 0 }, 'messages_per_minute'],
     [{ messages_per_day: 1.5 }, 'messages_per_day'],
@@ -38,7 +38,7 @@ test('App settings: values out of bounds are refused by name', () => {
   assert.deepEqual(domains, ['app.example.com', '*.example.com', 'localhost']);
 });
 
-test('App settings: what travels comes back the same, and a patch changes what it names only', () => {
+test('CONSOLE-9: what travels comes back the same, and a patch changes what it names only', () => {
   const patch = fc.record(
     {
       require_identity: fc.boolean(),
@@ -66,7 +66,7 @@ test('App settings: what travels comes back the same, and a patch changes what i
   );
 });
 
-test('App: a slug derived from any name is a slug', () => {
+test('CONSOLE-11: a slug derived from any name is a slug', () => {
   fc.assert(
     fc.property(fc.oneof(fc.string({ unit: 'grapheme' }), fc.string({ minLength: 50, maxLength: 200 })), (name) => {
       const slug = deriveSlug(name);
@@ -76,7 +76,7 @@ test('App: a slug derived from any name is a slug', () => {
   );
 });
 
-test('Organisation: defaults, members and purchases of at least 10 USD', () => {
+test('CONSOLE-8: defaults, members and purchases of at least 10 USD', () => {
   assert.deepEqual(v.parse(createOrganisationBody, { name: 'Acme' }), {
     name: 'Acme',
     plan: 'free',
@@ -92,7 +92,7 @@ test('Organisation: defaults, members and purchases of at least 10 USD', () => {
   assert.equal(pathRefused(creditBody, { amount_usd: 10 }), undefined);
 });
 
-test('Automatic top-up: whole cents, 10 USD at least, and a Stripe customer by its id', () => {
+test('CONSOLE-8: whole cents, 10 USD at least, and a Stripe customer by its id', () => {
   const refused = (more: Record<string, unknown>) => pathRefused(patchOrganisationBody, { auto_top_up: { enabled: true, ...more } });
   for (const amount_usd of [10, 10.01, 19.99, 0.07 + 25]) assert.equal(refused({ amount_usd }), undefined, String(amount_usd));
   for (const amount_usd of [9.99, 10.001, 10.005]) assert.equal(refused({ amount_usd }), 'auto_top_up.amount_usd', String(amount_usd));

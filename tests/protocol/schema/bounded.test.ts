@@ -32,7 +32,7 @@ function counting() {
   return { schema, seen };
 }
 
-test('Limits: a list or map with too many entries is refused by their number, none is looked at', () => {
+test('HTTP-7: a list or map with too many entries is refused by their number, none is looked at', () => {
   const { schema, seen } = counting();
   for (const [bounded, value] of [
     [listOf(schema, 1, 2), ['a', 'b', 'c']],
@@ -97,7 +97,7 @@ const BODIES: Readonly<Record<string, readonly [schema: v.GenericSchema, body: u
 };
 
 for (const [field, [schema, body]] of Object.entries(BODIES)) {
-  test(`Limits: ${MANY} wrong entries of ${field.trim()} are one fault, which names the field and the bound`, () => {
+  test(`HTTP-7: ${MANY} wrong entries of ${field.trim()} are one fault, which names the field and the bound`, () => {
     const { issues } = v.safeParse(schema, body);
     assert.ok(issues);
     assert.equal(issues.length, 1);
@@ -107,7 +107,7 @@ for (const [field, [schema, body]] of Object.entries(BODIES)) {
   });
 }
 
-test('POST /events: a thousand wrong events are one fault, in a list and in a report', () => {
+test('HTTP-7: a thousand wrong events are one fault, in a list and in a report', () => {
   for (const [body, path] of [
     [wrongItems, ''],
     [{ events: wrongItems }, 'events'],
@@ -119,7 +119,7 @@ test('POST /events: a thousand wrong events are one fault, in a list and in a re
   }
 });
 
-test('POST /actions: lists longer than an action may hold are not looked into; the item alone is refused, by their number', () => {
+test('HTTP-7: lists longer than an action may hold are not looked into; the item alone is refused, by their number', () => {
   for (const [field, change] of [
     ['params', { params: wrongItems }],
     ['result_fields', { result_fields: wrongItems }],

@@ -5,7 +5,7 @@ import { templateParams, tokenPlace } from '../../../protocol/setup/action-rules
 import { actionsBody } from '../../../protocol/setup/actions.ts';
 import { accepts, type Fields, READ, refuses, WRITE } from './judging.ts';
 
-test('HTTP action: no field accepts a secret', () => {
+test('SERVERACTION-7: no field accepts a secret', () => {
   refuses(
     READ,
     'url_template',
@@ -36,14 +36,14 @@ test('HTTP action: no field accepts a secret', () => {
   );
 });
 
-test('HTTP action url_template: a host may be written in punycode, where that is a name', () => {
+test('SERVERACTION-4: a host may be written in punycode, where that is a name', () => {
   for (const host of ['xn--mnchen-3ya.de', 'api.xn--80ak6aa92e.com', 'shop.xn--p1ai', 'XN--MNCHEN-3YA.de']) {
     accepts(READ, { url_template: `https://${host}/orders` });
   }
   refuses(READ, 'url_template', { url_template: 'https://xn--a.example.com/' }, { url_template: 'https://münchen.de/' });
 });
 
-test('HTTP action auth_name: header, query or cookie, with auth user only', () => {
+test('SERVERACTION-9: auth_name is a header, query parameter or cookie, with auth user only', () => {
   accepts(WRITE, { auth_name: 'header:X-User-Token' }, { auth_name: 'query:user_token' }, { auth_name: 'cookie:session' });
   const malformed = ['X-Token', 'header:', 'header:a b', 'header:ä', 'cookie:a;b', 'query:a&b', 'body:x'];
   const reserved = [
@@ -68,7 +68,7 @@ test('HTTP action auth_name: header, query or cookie, with auth user only', () =
   assert.deepEqual(tokenPlace({ auth_name: 'query:a.b' }), { in: 'query', name: 'a.b', bearer: false });
 });
 
-test('HTTP action needs_key: a bearer key has no name, a header or query key has one that may be used', () => {
+test('SERVERACTION-9: a bearer key has no name, a header or query key has one that may be used', () => {
   const keys = (...list: Fields[]) => list.map((needs_key) => ({ needs_key }));
   accepts(
     READ,
@@ -88,18 +88,18 @@ test('HTTP action needs_key: a bearer key has no name, a header or query key has
   refuses(READ, 'needs_key.name', { url_template: 'https://api.example.com/?k=1', needs_key: { kind: 'query', name: 'k' } });
 });
 
-test('POST /actions rules 2 and 4: with auth none the action may only read; what changes data needs auth user', () => {
+test('SERVERACTION-8: with auth none the action may only read; what changes data needs auth user', () => {
   refuses(WRITE, 'auth', { auth: 'none' }, { auth: undefined }, { auth: undefined, risk: 'destructive' });
   refuses(WRITE, 'auth', ...['PUT', 'PATCH', 'DELETE'].map((method) => ({ method, auth: undefined })));
   accepts(READ, { method: 'POST', body_template: '{"q":"{{param.id}}"}' }, { auth: 'user' }, { needs_key: { kind: 'bearer' } });
   accepts(WRITE, { method: 'DELETE', risk: 'destructive' }, { method: 'PUT' });
 });
 
-test('HTTP action risk: PUT, PATCH and DELETE change data, so the person is asked first', () => {
+test('SERVERACTION-8: PUT, PATCH and DELETE change data, so the person is asked first', () => {
   for (const method of ['PUT', 'PATCH', 'DELETE']) refuses(WRITE, 'risk', { method, risk: 'read' }, { method, risk: undefined });
 });
 
-test('POST /actions rule 3: a shared key does not go where the token goes', () => {
+test('SERVERACTION-9: a shared key does not go where the token goes', () => {
   const bearer = { needs_key: { kind: 'bearer' } };
   refuses(WRITE, 'auth_name', bearer, { ...bearer, auth_name: 'header:Authorization' }, { ...bearer, auth_name: 'header:AUTHORIZATION' });
   accepts(WRITE, { ...bearer, auth_name: 'header:X-User-Token' }, { ...bearer, auth_name: 'cookie:session' });
@@ -116,7 +116,7 @@ test('POST /actions rule 3: a shared key does not go where the token goes', () =
   accepts(WRITE, query('t'), { ...query('t'), auth_name: 'query:u' });
 });
 
-test('templateParams: each marked parameter once, in its order', () => {
+test('SERVERACTION-4: parameters that a template marks, each once, in their order', () => {
   assert.deepEqual(templateParams('https://a.example/{{param.b}}/{{param.a}}?x={{param.b}}{c}'), ['b', 'a']);
   assert.deepEqual(templateParams('{}'), []);
 });

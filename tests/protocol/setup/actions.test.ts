@@ -4,7 +4,7 @@ import * as v from 'valibot';
 import { actionsBody } from '../../../protocol/setup/actions.ts';
 import { accepts, judge, READ, refuses, WRITE } from './judging.ts';
 
-test('HTTP action: defaults are filled in, and nothing else is added', () => {
+test('SERVERACTION-2: defaults are filled in, and nothing else is added', () => {
   assert.deepEqual(judge(READ), {
     form: 'action',
     item: {
@@ -19,7 +19,7 @@ test('HTTP action: defaults are filled in, and nothing else is added', () => {
   });
 });
 
-test('HTTP action: external_key, name, description, method and url_template are required', () => {
+test('SERVERACTION-2: external_key, name, description, method and url_template are required', () => {
   for (const field of ['name', 'description', 'method', 'url_template']) refuses(READ, field, { [field]: undefined });
   refuses(READ, 'external_key', { external_key: '' }, { external_key: ' ' }, { external_key: 'x'.repeat(201) });
   refuses(READ, 'name', { name: 'getOrder' }, { name: 'get__order' }, { name: 'x'.repeat(65) }, { name: '' });
@@ -29,7 +29,7 @@ test('HTTP action: external_key, name, description, method and url_template are 
   accepts(READ, { name: 'x'.repeat(64), description: '😀'.repeat(500), external_key: 'x'.repeat(200), reason: 'r' });
 });
 
-test('HTTP action confirm_template: required for a write, at most 300 characters, every {param} a declared one', () => {
+test('SERVERACTION-3: confirm_template is required for a write, has at most 300 characters, and marks declared parameters only', () => {
   refuses(
     WRITE,
     'confirm_template',
@@ -45,7 +45,7 @@ test('HTTP action confirm_template: required for a write, at most 300 characters
   accepts(READ, { confirm_template: undefined });
 });
 
-test('HTTP action url_template: a production https address', () => {
+test('SERVERACTION-4: url_template is a production https address', () => {
   refuses(
     READ,
     'url_template',
@@ -72,7 +72,7 @@ test('HTTP action url_template: a production https address', () => {
   accepts(READ, { url_template: 'https://api.example.com' }, { url_template: 'https://API.example.com:65535/a%20b?c[]=1&d=ü#e' });
 });
 
-test('HTTP action url_template: {{param.x}} of declared params only, never in scheme, user, host or port', () => {
+test('SERVERACTION-4: url_template marks declared parameters only, never in scheme, user, host or port', () => {
   refuses(
     READ,
     'url_template',
@@ -99,7 +99,7 @@ test('HTTP action url_template: {{param.x}} of declared params only, never in sc
   );
 });
 
-test('HTTP action body_template: a JSON object once its markers are values, for POST, PUT and PATCH', () => {
+test('SERVERACTION-5: body_template is a JSON object once its markers are values, for POST, PUT and PATCH', () => {
   accepts(
     WRITE,
     { body_template: '{}' },
@@ -134,7 +134,7 @@ test('HTTP action body_template: a JSON object once its markers are values, for 
   refuses(WRITE, 'body_template', { method: 'DELETE', body_template: '{}' });
 });
 
-test('HTTP action params: at most 20, each named once, values of the type', () => {
+test('SERVERACTION-6: at most 20 parameters, each named once, with values of the type', () => {
   const params = (...list: unknown[]) => ({ params: [{ name: 'id' }, ...list] });
   accepts(
     READ,
@@ -170,7 +170,7 @@ test('HTTP action params: at most 20, each named once, values of the type', () =
   );
 });
 
-test('HTTP action: result_limit 1 to 50, timeout_ms 1,000 to 30,000, results by dotted paths', () => {
+test('SERVERACTION-6: result_limit 1 to 50, timeout_ms 1,000 to 30,000, results by dotted paths', () => {
   accepts(READ, { result_limit: 1, timeout_ms: 1_000 }, { result_limit: 50, timeout_ms: 30_000 });
   accepts(READ, { result_path: 'data.items', result_fields: ['id', 'price.amount'] });
   refuses(READ, 'result_limit', { result_limit: 0 }, { result_limit: 51 }, { result_limit: 1.5 });
@@ -180,7 +180,7 @@ test('HTTP action: result_limit 1 to 50, timeout_ms 1,000 to 30,000, results by 
   refuses(READ, 'result_fields[0]', { result_fields: ['a.'] });
 });
 
-test('HTTP action archive: op and external_key, and nothing of an action', () => {
+test('SERVERACTION-1: archiving takes op and external_key, and nothing of an action', () => {
   assert.deepEqual(judge({ external_key: 'a', op: 'archive', reason: 'r' }), {
     form: 'archive',
     item: { external_key: 'a', op: 'archive', reason: 'r' },
@@ -190,7 +190,7 @@ test('HTTP action archive: op and external_key, and nothing of an action', () =>
   refuses({ external_key: 'a', op: 'archive' }, 'external_key', { external_key: '' });
 });
 
-test('POST /actions 7: the error names up to three wrong fields in one sentence, each once, and counts the others', () => {
+test('SETUP-30: the error names up to three wrong fields in one sentence, each once, and counts the others', () => {
   const errorOf = (item: Parameters<typeof judge>[0]) => {
     const judged = judge(item);
     return judged.form === 'refused' ? judged.error : judged.form;
@@ -207,7 +207,7 @@ test('POST /actions 7: the error names up to three wrong fields in one sentence,
   assert.equal(errorOf({ ...READ, url_template: `ftp://${'x'.repeat(3_000)}` }).match(/url_template /g)?.length, 1);
 });
 
-test('POST /actions: the body is 1 to 50 items; an unknown field or a wrong type anywhere refuses it as a whole', () => {
+test('SETUP-26, SERVERACTION-1: the body is 1 to 50 items; an unknown field or a wrong type anywhere refuses it as a whole', () => {
   const pathOf = (body: unknown) =>
     v
       .safeParse(actionsBody, body)
@@ -224,7 +224,7 @@ test('POST /actions: the body is 1 to 50 items; an unknown field or a wrong type
   assert.equal(pathOf({ items: [{ name: 'a' }] }), 'items.0.external_key');
 });
 
-test('ALLOW_PRIVATE_ADDRESSES: in development localhost and literal addresses are taken, over http too', () => {
+test('SERVERACTION-4: in development localhost and literal addresses are taken, over http too', () => {
   for (const url_template of [
     'http://localhost:3000/{{param.id}}',
     'https://127.0.0.1/x',

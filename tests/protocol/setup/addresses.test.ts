@@ -31,7 +31,7 @@ for (const [name, pattern] of [
   ['url_template', templateAddress(false)],
   ['url_template in development', templateAddress(true)],
 ] as const) {
-  test(`HTTP action ${name}: what the pattern takes is an address with the same host, without user or password`, () => {
+  test(`SERVERACTION-4: ${name}: what the pattern takes is an address with the same host, without user or password`, () => {
     let taken = 0;
     fc.assert(
       fc.property(address, (text) => {
@@ -51,7 +51,7 @@ for (const [name, pattern] of [
   });
 }
 
-test('Knowledge uri: what the pattern takes has the host that it shows, if that host is a name at all', () => {
+test('LINK-6: what the pattern takes has the host that it shows, if that host is a name at all', () => {
   let taken = 0;
   fc.assert(
     fc.property(address, (text) => {
@@ -68,7 +68,7 @@ test('Knowledge uri: what the pattern takes has the host that it shows, if that 
   assert.ok(taken > 1_000, `${taken} taken`);
 });
 
-test('Knowledge uri: addresses people use, and ones that hide where they lead', () => {
+test('LINK-6: addresses people use, and ones that hide where they lead', () => {
   for (const text of [
     'https://example.com',
     'HTTP://Example.com:8080/a?b=c#d',
@@ -92,7 +92,7 @@ test('Knowledge uri: addresses people use, and ones that hide where they lead', 
   }
 });
 
-test('Literal IPv6 addresses: the pattern agrees with the platform on those without an IPv4 tail', () => {
+test('SERVERACTION-4, LINK-6: the pattern of literal IPv6 addresses agrees with the platform on those without an IPv4 tail', () => {
   const piece = fc.constantFrom('0', '1', 'ab', 'ffff');
   const side = fc.array(piece, { maxLength: 8 }).map((pieces) => pieces.join(':'));
   const ipv6 = fc.oneof(

@@ -29,7 +29,7 @@ function wrongEvent(body: unknown): [string, string] | undefined {
 
 const EVENT = { step: 'discover', status: 'started' };
 
-test('POST /start: tool is required, known or of the caller, model at most 80 and os at most 40 characters', () => {
+test('SETUP-46: tool is required, known or of the caller, model at most 80 and os at most 40 characters', () => {
   for (const tool of ['claude_code', 'cursor', 'codex', 'windsurf', 'copilot', 'gemini', 'My Agent', 'x'.repeat(40)]) {
     assert.equal(wrong(startBody, { tool }), undefined, tool);
   }
@@ -41,7 +41,7 @@ test('POST /start: tool is required, known or of the caller, model at most 80 an
   assert.equal(wrong(startBody, []), '');
 });
 
-test('Discovery report: every field may be left out; bounds of lists and counts', () => {
+test('SETUP-49: every field of a discovery report may be left out; bounds of lists and counts', () => {
   assert.equal(wrong(detected, {}), undefined);
   assert.equal(wrong(detected, { locales: Array(40).fill('en'), fonts: Array(10).fill('Inter'), screens: 0, darkTheme: false }), undefined);
   assert.equal(wrong(detected, { locales: Array(41).fill('en') }), 'locales');
@@ -51,7 +51,7 @@ test('Discovery report: every field may be left out; bounds of lists and counts'
   assert.equal(wrong(detected, { framework: 'x'.repeat(201) }), 'framework');
 });
 
-test('Discovery report: it is merged field by field, a list replaces the list before it', () => {
+test('SETUP-49: a discovery report is merged field by field, a list replaces the list before it', () => {
   const before = mergeDetected(null, { framework: 'Next', locales: ['en', 'de'], screens: 3 });
   assert.deepEqual(mergeDetected(before, { locales: ['fr'], darkTheme: true }), {
     framework: 'Next',
@@ -62,13 +62,13 @@ test('Discovery report: it is merged field by field, a list replaces the list be
   assert.deepEqual(mergeDetected(before, {}), before);
 });
 
-test('POST /events: one event, a list, or a list with a discovery report', () => {
+test('SETUP-47: one event, a list, or a list with a discovery report', () => {
   assert.deepEqual(parseEvents(EVENT), { events: [EVENT], detected: undefined });
   assert.deepEqual(parseEvents([EVENT, EVENT]), { events: [EVENT, EVENT], detected: undefined });
   assert.deepEqual(parseEvents({ events: [EVENT], detected: { screens: 2 } }), { events: [EVENT], detected: { screens: 2 } });
 });
 
-test('POST /events: a refusal names the field as the form has it', () => {
+test('SETUP-26: a refusal names the field as the form has it', () => {
   const long = { ...EVENT, title: 'x'.repeat(121) };
   assert.deepEqual(wrongEvent(long), ['invalid_body', 'title']);
   assert.deepEqual(wrongEvent([EVENT, EVENT, EVENT, long]), ['invalid_body', '[3].title']);
@@ -79,7 +79,7 @@ test('POST /events: a refusal names the field as the form has it', () => {
   assert.deepEqual(wrongEvent('done'), ['invalid_body', '']);
 });
 
-test('POST /events: 1 to 50 events a request; none beside a discovery report', () => {
+test('SETUP-47: 1 to 50 events a request; none beside a discovery report', () => {
   assert.equal(wrongEvent(Array(50).fill(EVENT)), undefined);
   assert.deepEqual(wrongEvent(Array(51).fill(EVENT)), ['invalid_body', '']);
   assert.deepEqual(wrongEvent([]), ['invalid_body', '']);
@@ -88,7 +88,7 @@ test('POST /events: 1 to 50 events a request; none beside a discovery report', (
   assert.deepEqual(wrongEvent({ events: Array(51).fill(EVENT) }), ['invalid_body', 'events']);
 });
 
-test('POST /events: any step but waiting and connected; title, detail and data are bounded', () => {
+test('STEP-6, SETUP-48: any step but waiting and connected; title, detail and data are bounded', () => {
   for (const step of ['waiting', 'connected', 'deploy']) assert.deepEqual(wrongEvent({ ...EVENT, step }), ['invalid_body', 'step']);
   for (const step of ['verify', 'test', 'done']) assert.equal(wrongEvent({ ...EVENT, step, status: 'done' }), undefined);
   assert.deepEqual(wrongEvent({ ...EVENT, status: 'active' }), ['invalid_body', 'status']);
@@ -101,7 +101,7 @@ test('POST /events: any step but waiting and connected; title, detail and data a
   assert.deepEqual(events[0]?.data, { constructor: 1 }, 'names that JavaScript knows are kept');
 });
 
-test('POST /screens: 50 declared and 50 archived, empty lists are fine', () => {
+test('SCREEN-3: 50 declared and 50 archived, empty lists are fine', () => {
   const screen = { name: 'order_detail', title: 'Order', description: 'One order.' };
   assert.equal(wrong(screensBody, { screens: Array(50).fill(screen), archive: Array(50).fill({ name: 'old' }) }), undefined);
   assert.equal(wrong(screensBody, { archive: [{ name: 'old', reason: 'gone' }] }), undefined);
@@ -110,7 +110,7 @@ test('POST /screens: 50 declared and 50 archived, empty lists are fine', () => {
   for (const body of [{}, { screens: [] }, { screens: [], archive: [] }]) assert.equal(wrong(screensBody, body), undefined);
 });
 
-test('Screen declaration: bounds of its fields, params by name', () => {
+test("SCREEN-3: bounds of a screen's fields, params by name", () => {
   const base = { name: 'order_detail', title: 'Order', description: 'One order.' };
   const of = (change: object) => wrong(screensBody, { screens: [{ ...base, ...change }] });
   const param = { type: 'string', required: true, fromActions: ['list_orders'] };
@@ -129,7 +129,7 @@ test('Screen declaration: bounds of its fields, params by name', () => {
   assert.equal(of({ params: Object.fromEntries(Array.from({ length: 9 }, (_, index) => [`p${index}`, param])) }), 'screens[0].params');
 });
 
-test('POST /complete and /fail: bounds of summary, lists, reason and step', () => {
+test('SETUP-51, SETUP-53: bounds of summary, lists, reason and step', () => {
   assert.equal(
     wrong(completeBody, { summary: '😀'.repeat(20_000), files_changed: Array(500).fill('a'), human_todos: Array(50).fill('b') }),
     undefined,
@@ -143,7 +143,7 @@ test('POST /complete and /fail: bounds of summary, lists, reason and step', () =
   for (const step of ['waiting', 'connected', 'other']) assert.equal(wrong(failBody, { reason: 'r', step }), 'step');
 });
 
-test('Console: session kinds, the reason of a rejection, a shared key without control characters', () => {
+test('CONSOLE-6: session kinds, the reason of a rejection, a shared key without control characters', () => {
   assert.equal(wrong(openSessionBody, { kind: 'sync' }), undefined);
   assert.equal(wrong(openSessionBody, { kind: 'demo' }), 'kind');
   assert.equal(wrong(rejectProposalBody, {}), undefined);

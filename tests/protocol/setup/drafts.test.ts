@@ -23,7 +23,7 @@ function refusal(run: () => unknown): [string, number, string] {
 const appearance = (body: unknown) => refusal(() => acceptDraft(appearanceBody, body, 'invalid_appearance'));
 const experience = (body: unknown) => refusal(() => acceptDraft(experiencePatch, body, 'invalid_experience'));
 
-test('Setup errors: an unknown field and a wrong shape are 400 and named, a refused value is 422 and named', () => {
+test('SETUP-26, SETUP-28: an unknown field and a wrong shape are 400 and named, a refused value is 422 and named', () => {
   assert.deepEqual(appearance({ theme: THEME, colour: 1 }), ['invalid_body', 400, 'colour']);
   assert.deepEqual(appearance({ theme: { ...THEME, glow: 1 } }), ['invalid_body', 400, 'theme.glow']);
   assert.deepEqual(appearance({}), ['invalid_body', 400, 'theme']);
@@ -35,7 +35,7 @@ test('Setup errors: an unknown field and a wrong shape are 400 and named, a refu
   assert.deepEqual(experience({ assistantName: 'x'.repeat(41) }), ['invalid_experience', 422, 'assistantName']);
 });
 
-test('PUT /appearance 1: the four colours come together and are opaque #rrggbb', () => {
+test('APPEARANCE-1: the four colours come together and are opaque #rrggbb', () => {
   for (const name of Object.keys(THEME)) {
     const { [name as keyof typeof THEME]: _, ...rest } = THEME;
     assert.deepEqual(appearance({ theme: rest }), ['invalid_appearance', 422, `theme.${name}`]);
@@ -46,33 +46,33 @@ test('PUT /appearance 1: the four colours come together and are opaque #rrggbb',
   assert.ok(v.is(appearanceBody, { theme: THEME, themeDark: { accent: '#88aaff' }, copilot: { launcherLabel: 'Ask', feedback: true } }));
 });
 
-test('Appearance tokens: a font family cannot carry markup or style', () => {
+test('APPEARANCE-1: a font family cannot carry markup or style', () => {
   for (const fontFamily of ['Inter; color: red', 'x}', 'url(a)', '<b>', 'a\\', '']) {
     assert.equal(v.is(appearanceBody, { theme: { ...THEME, fontFamily } }), false, fontFamily);
   }
   assert.ok(v.is(appearanceBody, { theme: { ...THEME, fontFamily: `"Söhne Breit", 'Noto-Sans', serif` } }));
 });
 
-test('Persona: each guardrail starts with Always or Never; blank lines are let by', () => {
+test('PERSONA-3: each guardrail starts with Always or Never; blank lines are let by', () => {
   assert.ok(v.is(experiencePatch, { guardrails: 'Always ask first.\n\nNever promise refunds.' }));
   for (const guardrails of ['Be nice.', 'Always ask.\nbut not twice', 'Nevertheless, no.']) {
     assert.deepEqual(experience({ guardrails }), ['invalid_experience', 422, 'guardrails'], guardrails);
   }
 });
 
-test('Persona: limits count characters, not UTF-16 units', () => {
+test('SETUP-31: limits count characters, not UTF-16 units', () => {
   assert.ok(v.is(experiencePatch, { assistantName: '😀'.repeat(40), suggestions: ['😀'.repeat(60)] }));
   assert.equal(v.is(experiencePatch, { suggestions: ['😀'.repeat(61)] }), false);
   assert.equal(v.is(experiencePatch, { suggestions: ['a', 'b', 'c', 'd', 'e'] }), false);
   assert.equal(v.is(experiencePatch, { topics: ['a', 'a'] }), false);
 });
 
-test('Persona: a name that was taken back becomes the default one again', () => {
+test('PERSONA-1: a name that was taken back becomes the default one again', () => {
   assert.deepEqual(completePersona({}), DEFAULT_PERSONA);
   assert.equal(completePersona({ assistantName: ' ' }).assistantName, 'Assistant');
 });
 
-test('Setup errors: any JSON is either accepted whole or refused as 400 or 422, and what is accepted is accepted again', () => {
+test('SETUP-32: any JSON is either accepted whole or refused as 400 or 422, and what is accepted is accepted again', () => {
   const names = ['theme', 'themeDark', 'copilot', 'reason', 'assistantName', 'guardrails', 'topics', 'languages', 'suggestions'];
   const body = fc.oneof(fc.dictionary(fc.constantFrom(...names), fc.jsonValue()), fc.jsonValue());
   const token = fc.dictionary(fc.constantFrom('radius', 'style', 'fontFamily', 'accent', 'spacing', 'x'), fc.jsonValue());
@@ -97,14 +97,14 @@ test('Setup errors: any JSON is either accepted whole or refused as 400 or 422, 
   );
 });
 
-test('Knowledge item: each of the three forms is recognised', () => {
+test('KNOWLEDGE-2: each of the three forms is recognised', () => {
   const text = { external_key: 'a', kind: 'text', title: 'T', content: 'C', reason: 'r' };
   assert.equal(judgeKnowledgeItem(text).form, 'text');
   assert.equal(judgeKnowledgeItem({ external_key: 'a', kind: 'url', uri: 'https://example.com/a' }).form, 'link');
   assert.equal(judgeKnowledgeItem({ external_key: 'a', op: 'archive' }).form, 'archive');
 });
 
-test('POST /knowledge 3: an item that cannot be taken says which field is wrong', () => {
+test('SETUP-29: an item that cannot be taken says which field is wrong', () => {
   const cases: [Record<string, string>, RegExp][] = [
     [{ kind: 'pdf' }, /^kind /],
     [{}, /^kind is required/],
@@ -125,7 +125,7 @@ test('POST /knowledge 3: an item that cannot be taken says which field is wrong'
   }
 });
 
-test('POST /knowledge: the body is 1 to 25 items and refuses unknown fields', () => {
+test('KNOWLEDGE-2: the body is 1 to 25 items and refuses unknown fields', () => {
   const item = { external_key: 'a', kind: 'text', title: 'T', content: 'C' };
   assert.ok(v.is(knowledgeBody, { items: Array(25).fill(item) }));
   for (const body of [{ items: [] }, { items: Array(26).fill(item) }, { items: [{ ...item, url: 'x' }] }, { items: [item], more: 1 }]) {

@@ -68,7 +68,7 @@ const UNSAYABLE = [
   /^must not be where auth_name sends the token$/,
 ];
 
-test('GET /context schemas: one per request body, of draft 2020-12 and valid against its meta-schema', () => {
+test('SETUP-44: one per request body, of draft 2020-12 and valid against its meta-schema', () => {
   for (const surroundings of ['production', 'development'] as const) {
     const schemas = setupSchemas(surroundings);
     assert.deepEqual(Object.keys(schemas), [...SETUP_BODIES]);
@@ -87,15 +87,15 @@ const agreementOf = (name: SetupBody): Agreement => ({
 });
 
 for (const name of SETUP_BODIES) {
-  test(`GET /context schemas.${name}: valid bodies pass the schema and the server`, () => {
+  test(`SETUP-44: GET /context schemas.${name}: valid bodies pass the schema and the server`, () => {
     assertAccepted(agreementOf(name), VALID_BODIES[name], 300);
   });
 
-  test(`GET /context schemas.${name}: damaged bodies pass or fail with both, and the field the server names is named`, () => {
+  test(`SETUP-44: GET /context schemas.${name}: damaged bodies pass or fail with both, and the field the server names is named`, () => {
     assertAgreement(agreementOf(name), mutated(VALID_BODIES[name]), 800);
   });
 }
 
-test('GET /context schemas.actions: fields that go together by chance pass or fail with both, and the field is named', () => {
+test('SETUP-44: GET /context schemas.actions: fields that go together by chance pass or fail with both, and the field is named', () => {
   assertAgreement(agreementOf('actions'), COMBINED_ACTIONS, 4_000);
 });

@@ -113,7 +113,7 @@ function addSource({ db, appId }: Desk, externalKey: string, more: Said = {}): v
   knowledge.upsertSource(db, { ...source, origin, reason: 'README.md', nowMs: NOW });
 }
 
-test('GET /context keys: exactly those of the table, and an app with nothing configured says so', async (t) => {
+test('SETUP-38: GET /context has exactly its keys, and an app with nothing configured says so', async (t) => {
   const { appId, sessionId, context } = oneApp(t);
   const body = await context('propose');
   assert.deepEqual(
@@ -137,7 +137,7 @@ test('GET /context keys: exactly those of the table, and an app with nothing con
   assert.equal(body.facts.liveAt, null);
 });
 
-test('GET /context profile and intake.knowledge: what the person entered, what was detected, and what was read of the links', async (t) => {
+test('SETUP-39: what the person entered, what was detected, and what was read of the links', async (t) => {
   const intake = { links: ['https://shop.example/about', 'https://shop.example/help'], description: 'Sells shoes.', is_live: true };
   const desk = oneApp(t, { intake });
   const long = `${'👟'.repeat(299)}xyz`;
@@ -159,7 +159,7 @@ test('GET /context profile and intake.knowledge: what the person entered, what w
   ]);
 });
 
-test('GET /context config: drafts, what is published, and every item with its origin and external_key', async (t) => {
+test('SETUP-40: drafts, what is published, and every item with its origin and external_key', async (t) => {
   const desk = oneApp(t);
   const { db, appId, context } = desk;
   const theme = { surface: '#ffffff', onSurface: '#111111', accent: '#0044cc', onAccent: '#ffffff' };
@@ -216,7 +216,7 @@ test('GET /context config: drafts, what is published, and every item with its or
   assert.equal(facts.handshakeAt, '2026-11-21T10:00:00.000Z');
 });
 
-test('GET /context config.knowledge: sources come in pages of 200, the total is of all', async (t) => {
+test('SETUP-40: sources come in pages of 200, the total is of all', async (t) => {
   const desk = oneApp(t);
   for (let n = 0; n < 205; n++) addSource(desk, `help/${n}`);
   const { knowledge: listed } = (await desk.context()).config;
@@ -228,7 +228,7 @@ test('GET /context config.knowledge: sources come in pages of 200, the total is 
   );
 });
 
-test('GET /context config.actions: needs_key is told, and no secret of the app is anywhere in the answer', async (t) => {
+test('SETUP-18, SETUP-40: needs_key is told, and no secret of the app is anywhere in the answer', async (t) => {
   const { db, appId, context } = oneApp(t);
   for (const [name, host] of [
     ['search_products', 'api.shop.example'],
@@ -270,7 +270,7 @@ test('GET /context config.actions: needs_key is told, and no secret of the app i
   assert.doesNotMatch(json, /sealed|"data":\[\d/);
 });
 
-test('GET /context keys: the newest key of each channel that was not revoked, null where none is left', async (t) => {
+test('SETUP-41: the newest key of each channel that was not revoked, null where none is left', async (t) => {
   const { control, organisationId, appId, context } = oneApp(t);
   const newest = key('sandbox');
   const revoked = key('sandbox');
@@ -285,7 +285,7 @@ test('GET /context keys: the newest key of each channel that was not revoked, nu
   assert.equal((await context()).keys.live, null);
 });
 
-test('GET /context steps: every step with its state, and the ones an agent may report', async (t) => {
+test('STEP-1, STEP-6: every step with its state, and the ones an agent may report', async (t) => {
   const { db, sessionId, context } = oneApp(t);
   const { steps } = await context();
   assert.deepEqual(

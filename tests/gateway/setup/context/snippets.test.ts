@@ -133,7 +133,7 @@ async function openPage(
   };
 }
 
-test('GET /context sdk: the snippets read the configuration, register a manifest and answer read actions, with the app’s own test key', async (t) => {
+test('SETUP-42: the snippets read the configuration, register a manifest and answer read actions, with the app’s own test key', async (t) => {
   const { ask, sent, paths, turns, drawn } = await openPage(t, [
     [START, { type: 'action.execute', ...READ }, waits('awaiting_tool_results', READ)],
     [START, delta('Zwei '), delta('Päckchen'), text('Zwei Päckchen.'), COMPLETED],
@@ -160,7 +160,7 @@ test('GET /context sdk: the snippets read the configuration, register a manifest
   assert.deepEqual(drawn, ['begin', 'begin', [0, 'Zwei '], [0, 'Zwei Päckchen'], [0, 'Zwei Päckchen.']]);
 });
 
-test('GET /context sdk: a call that changes something is asked about, run after a yes and declined after a no; reads do not wait for it', async (t) => {
+test('SETUP-42: a call that changes something is asked about, run after a yes and declined after a no; reads do not wait for it', async (t) => {
   const refuses = { ...WRITE, invocation_id: 'inv_3', block_id: 'blk_3' };
   const fails = { ...WRITE, invocation_id: 'inv_4', params: { order_id: 'gone' } };
   const second = { ...confirmCard, block: { id: 'blk_3', block_type: 'confirm_card', body: { ...CARD, title: 'Another' } } };
@@ -184,7 +184,7 @@ test('GET /context sdk: a call that changes something is asked about, run after 
   assert.deepEqual(drawn, ['begin', 'begin', CARD, { ...CARD, title: 'Another' }, CARD, 'begin', [0, 'Done.']]);
 });
 
-test('GET /context sdk: what the service runs itself the snippet records and leaves to it, with the token; what was not confirmed it declines', async (t) => {
+test('SETUP-42: what the service runs itself the snippet records and leaves to it, with the token; what was not confirmed it declines', async (t) => {
   const served = { ...WRITE, executor: 'server' };
   const streams = [
     [START, confirmCard, waits('awaiting_confirmation', served)],
@@ -204,7 +204,7 @@ test('GET /context sdk: what the service runs itself the snippet records and lea
   assert.ok(!('X-Service-User-Token' in (sent.at(-1)?.headers ?? {})));
 });
 
-test('GET /context sdk: screens are drawn, and of a block that the snippet does not draw its fallback_text', async (t) => {
+test('SETUP-43: screens are drawn, and of a block that the snippet does not draw its fallback_text', async (t) => {
   const items = [{ route: 'orders', title: 'Your orders' }];
   const screens: StreamEvent = { type: 'block.ready', index: 0, block: { block_type: 'screens', body: { items } } };
   const unknown: StreamEvent = { type: 'block.ready', index: 1, block: { block_type: 'map', body: {}, fallback_text: 'A map of shops.' } };
@@ -214,7 +214,7 @@ test('GET /context sdk: screens are drawn, and of a block that the snippet does 
   assert.deepEqual(turns()[0]?.client.components, ['text', 'screens', 'confirm_card']);
 });
 
-test('GET /context sdk: manifest_unknown registers again and sends the same turn once more, a second one is shown', async (t) => {
+test('SETUP-43: manifest_unknown registers again and sends the same turn once more, a second one is shown', async (t) => {
   const { ask, paths, turns, drawn } = await openPage(t, [
     refused('manifest_unknown'),
     [START, text('Here.'), COMPLETED],
@@ -232,7 +232,7 @@ test('GET /context sdk: manifest_unknown registers again and sends the same turn
   assert.equal(turns().length, 5);
 });
 
-test('GET /context sdk: without packages and without a key it says so, and an address cannot end its script', () => {
+test('SETUP-43: without packages and without a key it says so, and an address cannot end its script', () => {
   const { note, web, mobile, docs, snippets } = sdkSection('https://a.invalid/</script>', null, 'https://a.invalid/docs/runtime.md');
   assert.deepEqual({ web, mobile }, { web: { version: null, url: null }, mobile: { git: null, ref: null } });
   assert.equal(docs, 'https://a.invalid/docs/runtime.md');

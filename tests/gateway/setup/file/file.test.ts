@@ -65,14 +65,14 @@ const calls = runExamples(FILE);
 const setupCalls = calls.filter(({ url }) => url.startsWith(`${INPUT.baseUrl}/`));
 const nameOf = ({ method, url }: Call) => `${method} ${new URL(url).pathname.slice('/setup'.length)}`;
 
-test('decisions §3 GET /file: every endpoint has a heading and one worked curl that runs when it is copied into a shell', () => {
+test('SETUP-33: every endpoint has a heading and one worked curl that runs when it is copied into a shell', () => {
   const headings = [...FILE.matchAll(/^### (.+)$/gm)].map((match) => match[1]);
   assert.deepEqual(headings.toSorted(), ENDPOINTS.toSorted());
   // GET /context is asked once more, for the key.
   assert.deepEqual(setupCalls.map(nameOf).toSorted(), [...ENDPOINTS, 'GET /context'].toSorted());
 });
 
-test('Authentication 1 and 2: examples send the token in the header only, and GET /file sends a code and no token', () => {
+test('SETUP-12, SETUP-33: examples send the token in the header only, and GET /file sends a code and no token', () => {
   for (const call of setupCalls) {
     const { headers, url } = call;
     assert.deepEqual(
@@ -107,7 +107,7 @@ const VALIDATORS: Readonly<Record<string, (body: unknown) => void>> = {
   '/v1/chat': (body) => v.parse(chatRequest, body),
 };
 
-test('decisions §3 GET /file: what the shell sends is the worked body, and the server takes it', () => {
+test('SETUP-33: what the shell sends is the worked body, and the server takes it', () => {
   const requests = [...WORKED_REQUESTS, WORKED_MANIFEST, WORKED_CHAT];
   assert.equal(requests.length, Object.keys(VALIDATORS).length);
   for (const { method, path, body } of requests) {
@@ -121,7 +121,7 @@ test('decisions §3 GET /file: what the shell sends is the worked body, and the 
   assert.equal(withData.length, requests.length, 'no body is sent that is not one of the worked ones');
 });
 
-test('Steps install and verify: the runtime examples find the address and the test key of GET /context by themselves', () => {
+test('SETUP-35: the runtime examples find the address and the test key of GET /context by themselves', () => {
   const runtime = calls.filter(({ url }) => !url.startsWith(INPUT.baseUrl));
   assert.deepEqual(
     runtime.map(({ url }) => url),
@@ -134,7 +134,7 @@ test('Steps install and verify: the runtime examples find the address and the te
   }
 });
 
-test('Steps: all thirteen, in their order, with who closes each in the words of GET /status and what it needs', () => {
+test('SETUP-34, STEP-1: all thirteen steps, in their order, with who closes each in the words of GET /status and what it needs', () => {
   const rows = [...section('Steps').matchAll(/^\| (\d+) \| (\w+) \| (\w+) \| (\S.{8,}) \|$/gm)].map((match) => match.slice(1, 4).join(' '));
   assert.deepEqual(rows, [
     '1 waiting server',
@@ -178,7 +178,7 @@ const ERRORS: readonly (readonly [number, string])[] = [
   [500, 'internal'],
 ];
 
-test('Errors, setup interface: every code is there once, with its status, what it means and what to do', () => {
+test('SETUP-34: every error code is there once, with its status, what it means and what to do', () => {
   const rows = section('Errors')
     .split('\n')
     .filter((line) => line.startsWith('| 4') || line.startsWith('| 5'))
@@ -192,7 +192,7 @@ test('Errors, setup interface: every code is there once, with its status, what i
   }
 });
 
-test('Limits, setup interface: every number is the one that the server enforces', () => {
+test('SETUP-34: every limit is the one that the server enforces', () => {
   const text = section('Limits').replaceAll(',', '');
   const mega = (bytes: number) => bytes / (1024 * 1024);
   const stated: readonly (readonly [RegExp, number])[] = [
@@ -219,7 +219,7 @@ test('Limits, setup interface: every number is the one that the server enforces'
   assert.equal(text.match(/\d+/g)?.length, stated.length, 'no number of the section is left unchecked');
 });
 
-test('decisions §11 Going live: the file says beforehand what POST /complete does, as the app is set', () => {
+test('SETUP-36: the file says beforehand what POST /complete does, as the app is set', () => {
   const said = (release: Partial<SetupFileInput['release']>, live = false) => {
     const file = renderSetupFile({ ...INPUT, app: { ...INPUT.app, live }, release: { ...INPUT.release, ...release } });
     return /^5\. POST \/complete\. (.*)$/m.exec(file)?.[1] ?? '';
@@ -237,7 +237,7 @@ test('decisions §11 Going live: the file says beforehand what POST /complete do
   assert.match(FILE, /`\{ ok, status, token, live, version, note\?, waiting\? \}`/);
 });
 
-test('decisions §11: the file names X-Service-User-Token where an action is auth user, and how the app sends it', () => {
+test('SETUP-35: the file names X-Service-User-Token where an action is auth user, and how the app sends it', () => {
   const actions = FILE.slice(FILE.indexOf('### POST /actions'), FILE.indexOf('### POST /screens'));
   assert.match(actions, /`user`: the signed-in person's own token, which the app sends in `X-Service-User-Token`/);
   assert.match(section('In the app'), /in the header `X-Service-User-Token` with every POST \/v1\/chat, results too/);
@@ -245,7 +245,7 @@ test('decisions §11: the file names X-Service-User-Token where an action is aut
   assert.match(section('In the app'), /POST \/v1\/invocations\/\{invocation_id\}\/confirm/);
 });
 
-test('GET /file: it names no other place than the service and example hosts, and no secret but its token', () => {
+test('SETUP-37: the file names no other place than the service and example hosts, and no secret but its token', () => {
   const addresses = FILE.match(/https?:\/\/[\w.-]+/g) ?? [];
   assert.deepEqual([...new Set(addresses)].toSorted(), ['https://api.example.com', 'https://assistant.invalid', 'https://www.example.com']);
   assert.doesNotMatch(FILE, /localhost|127\.0\.0\.1|\/(?:home|root|tmp|work|usr)\//);
@@ -253,7 +253,7 @@ test('GET /file: it names no other place than the service and example hosts, and
   assert.equal(FILE.split(TOKEN).length, 2, 'the token stands in one place');
 });
 
-test('GET /file: a file of a sync session on a live app says that its writes are proposals; others that they are applied', () => {
+test('SETUP-36: a file of a sync session on a live app says that its writes are proposals; others that they are applied', () => {
   const session = { ...INPUT.session, kind: 'sync', writes: 'propose' } as const;
   const sync = renderSetupFile({ ...INPUT, app: { ...INPUT.app, live: true }, session });
   assert.match(sync, /Session: sync, open until 2026-11-22T00:00:00\.000Z\..* proposals, which a person approves/);
@@ -273,11 +273,11 @@ test('GET /file: a file of a sync session on a live app says that its writes are
   assert.ok(sync.length < MAX_CHARS, `${sync.length} characters`);
 });
 
-test('GET /file: it stays short enough to be read at once', () => {
+test('SETUP-37: the file stays short enough to be read at once', () => {
   assert.ok(FILE.length < MAX_CHARS, `${FILE.length} characters`);
 });
 
-test('GET /file: it links the documents that are served, the runtime interface and the blocks', async () => {
+test('SETUP-37: the file links the documents that are served, the runtime interface and the blocks', async () => {
   const links = section('In the app').match(/https:[^\s;]+/g) ?? [];
   assert.deepEqual(links, ['https://assistant.invalid/docs/runtime.md', 'https://assistant.invalid/docs/catalog.md']);
   for (const link of links) {
@@ -287,7 +287,7 @@ test('GET /file: it links the documents that are served, the runtime interface a
   }
 });
 
-test('POST /smoke rules: the file says which suggestions, titles and actions a full run asks', () => {
+test('SETUP-36: the file says which suggestions, titles and actions a full run asks', () => {
   const many = ['one', 'two', 'three', 'four'];
   const actions = many.map((name) => ({ name, description: '', risk: 'read', params: {} }) as never);
   const origins = smokeQuestions({ suggestions: many, titles: many, actions }).map(({ from }) => from);
@@ -297,7 +297,7 @@ test('POST /smoke rules: the file says which suggestions, titles and actions a f
   assert.match(FILE, /Offer what the knowledge answers: the smoke test asks the first two\./);
 });
 
-test('GET /file: a name or an address that holds quotes, back quotes or new lines breaks neither text nor shell', () => {
+test('SETUP-37: a name or an address that holds quotes, back quotes or new lines breaks neither text nor shell', () => {
   const awkward = fc.string({ unit: fc.constantFrom("'", '"', '`', '$', '\\', ';', '\n', '#', ' ', 'a', '(', ')'), maxLength: 20 });
   const outline = (file: string) => file.split('\n').filter((line) => line.startsWith('#') || line.startsWith('```')).length;
   fc.assert(
