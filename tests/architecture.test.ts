@@ -145,7 +145,7 @@ const imports = sources.flatMap(({ path, text }) =>
   })),
 );
 
-describe('architecture: imports run one way', () => {
+describe('HOUSE-1, HOUSE-2: imports run one way', () => {
   test('the parser sees every form of import', () => {
     const text = [
       "import a from 'one';",
@@ -271,7 +271,7 @@ describe('architecture: imports run one way', () => {
   });
 });
 
-describe('architecture: files stay small and finished', () => {
+describe('HOUSE-3, HOUSE-4: files stay small and finished', () => {
   test(`no source file is over ${LINES_MAX} lines`, () => {
     const long = sources.map(({ path, text }) => ({ path, lines: text.split('\n').length - 1 })).filter(({ lines }) => lines > LINES_MAX);
     assert.deepEqual(long, []);

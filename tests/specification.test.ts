@@ -19,7 +19,7 @@ function prefixOf(id: string): string {
   return id.slice(0, id.indexOf('-'));
 }
 
-describe('the reader of the specification', () => {
+describe('HOUSE-8: the reader of the specification', () => {
   test('a rule is a list item that begins with its id', () => {
     const page = '# Chat\n\n- **CHAT-1** One thing,\n  told on two lines.\n- Not a rule.\n- **CHAT-2** Another.\n';
     assert.deepEqual(rulesOf(page), [
@@ -34,14 +34,14 @@ describe('the reader of the specification', () => {
   });
 });
 
-test('every id is one rule, and every prefix belongs to one chapter', () => {
+test('HOUSE-8: every id is one rule, and every prefix belongs to one chapter', () => {
   const twice = rules.map(({ id }) => id).filter((id, index, ids) => ids.indexOf(id) !== index);
   assert.deepEqual(twice, []);
   const homes = new Set(rules.map(({ id, chapter }) => `${prefixOf(id)} in ${chapter}`));
   assert.equal(homes.size, new Set(rules.map(({ id }) => prefixOf(id))).size, [...homes].join(', '));
 });
 
-test('every id that is cited is a rule', () => {
+test('HOUSE-8: every id that is cited is a rule', () => {
   const prefixes = new Set([...known].map(prefixOf));
   const unknown = lines.flatMap(({ place, text }) =>
     (text.match(/(?<![\w-])[A-Z]+-\d+(?![\w-])/g) ?? [])
@@ -51,7 +51,7 @@ test('every id that is cited is a rule', () => {
   assert.deepEqual(unknown, []);
 });
 
-test('every rule is named by a test', { skip: !WHOLE }, () => {
+test('HOUSE-8: every rule is named by a test', { skip: !WHOLE }, () => {
   const proven = new Set(tests.flatMap(({ ids }) => ids));
   assert.deepEqual(
     [...known].filter((id) => !proven.has(id)),
@@ -59,7 +59,7 @@ test('every rule is named by a test', { skip: !WHOLE }, () => {
   );
 });
 
-test('nothing cites a document that is not here', { skip: !WHOLE }, () => {
+test('HOUSE-8: nothing cites a document that is not here', { skip: !WHOLE }, () => {
   const elsewhere = /\bservice\.md\b|\bhouse\.md\b|\bdecisions(?:\.md)?,? §|(?<!docs\/|\]\(|\[)\bcatalog\.md\b/;
   assert.deepEqual(
     lines.filter(({ text }) => elsewhere.test(text)).map(({ place, text }) => `${place}: ${text.trim()}`),
@@ -67,6 +67,6 @@ test('nothing cites a document that is not here', { skip: !WHOLE }, () => {
   );
 });
 
-test('docs/conformance.md is what npm run conformance writes', { skip: !WHOLE }, () => {
+test('HOUSE-8: docs/conformance.md is what npm run conformance writes', { skip: !WHOLE }, () => {
   assert.equal(readFileSync(CONFORMANCE_FILE, 'utf8'), conformancePage(chapters, tests));
 });

@@ -3,7 +3,7 @@ import test from 'node:test';
 import { setImmediate as nextTick } from 'node:timers/promises';
 import { Readers } from '../../actors/readers.ts';
 
-test('Readers: however often something is told within a loop tick, each reader is woken once, at its end', async () => {
+test('HOUSE-10: however often something is told within a loop tick, each reader is woken once, at its end', async () => {
   const woken: string[] = [];
   const readers = new Readers({ waking: () => woken.push('waking'), woken: () => woken.push('woken') });
   readers.add(() => woken.push('a'));
@@ -19,7 +19,7 @@ test('Readers: however often something is told within a loop tick, each reader i
   assert.deepEqual(woken.slice(4), ['waking', 'a', 'woken']);
 });
 
-test('Readers: something told while readers are woken wakes them once more, in the next loop tick', async () => {
+test('HOUSE-10: something told while readers are woken wakes them once more, in the next loop tick', async () => {
   let wakes = 0;
   const readers = new Readers();
   readers.add(() => {
@@ -33,7 +33,7 @@ test('Readers: something told while readers are woken wakes them once more, in t
   assert.equal(wakes, 2);
 });
 
-test('Readers: the first that comes and the last that leaves are told of, however often one leaves', () => {
+test('HOUSE-10: the first that comes and the last that leaves are told of, however often one leaves', () => {
   const told: string[] = [];
   const readers = new Readers({ came: () => told.push('came'), left: () => told.push('left') });
   const leaveA = readers.add(() => {});
@@ -46,7 +46,7 @@ test('Readers: the first that comes and the last that leaves are told of, howeve
   assert.deepEqual([told, readers.count], [['came', 'left'], 0]);
 });
 
-test('Readers: they lag while none of them takes what is told, and no longer when one does or another one comes', () => {
+test('HOUSE-10: readers lag while none of them takes what is told, and no longer when one does or another one comes', () => {
   const told: boolean[] = [];
   const readers = new Readers({ lag: (isLagging) => told.push(isLagging) });
   const [a, b] = [{}, {}];

@@ -4,7 +4,7 @@ import { OVERTAKEN, retried } from '../../actors/retried.ts';
 
 const exhausted = () => new Error('gave up');
 
-test('retried: an attempt that was overtaken is made again, after its pause, until one comes through', async () => {
+test('HOUSE-11: an attempt that was overtaken is made again, after its pause, until one comes through', async () => {
   const paused: number[] = [];
   let attempts = 0;
   const pauseMs = (attempt: number) => {
@@ -15,7 +15,7 @@ test('retried: an attempt that was overtaken is made again, after its pause, unt
   assert.deepEqual([value, attempts, paused], ['through', 3, [2, 3]]);
 });
 
-test('retried: after its last attempt it says that it gave up', async () => {
+test('HOUSE-11: after its last attempt it says that it gave up', async () => {
   let attempts = 0;
   const overtaken = async () => {
     attempts += 1;
@@ -25,7 +25,7 @@ test('retried: after its last attempt it says that it gave up', async () => {
   assert.equal(attempts, 2);
 });
 
-test('retried: what an attempt throws is thrown, and no other one is made', async () => {
+test('HOUSE-11: what an attempt throws is thrown, and no other one is made', async () => {
   let attempts = 0;
   const fails = async () => {
     attempts += 1;

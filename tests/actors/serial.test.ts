@@ -21,7 +21,7 @@ function held(): { readonly work: () => Promise<void>; end(error?: Error): void;
   };
 }
 
-test('Serial: one piece is done at a time, in their order, also after one that failed', async () => {
+test('HOUSE-9: one piece is done at a time, in their order, also after one that failed', async () => {
   const serial = new Serial();
   const [first, second] = [held(), held()];
   const failed = serial.do(first.work);
@@ -36,7 +36,7 @@ test('Serial: one piece is done at a time, in their order, also after one that f
   assert.equal(serial.waiting, 0);
 });
 
-test('Serial: beyond its bound a piece is refused at once, and there is room again when one is done', async () => {
+test('HOUSE-9: beyond its bound a piece is refused at once, and there is room again when one is done', async () => {
   const serial = new Serial({ bound: { max: 1, full: () => new Error('full') } });
   const first = held();
   const done = serial.do(first.work);
@@ -46,7 +46,7 @@ test('Serial: beyond its bound a piece is refused at once, and there is room aga
   assert.equal(await serial.do(async () => 'room'), 'room');
 });
 
-test('Serial: it is idle when the last piece is done, and done() settles then', async () => {
+test('HOUSE-9: a queue is idle when the last piece is done, and done() settles then', async () => {
   let idle = 0;
   const serial = new Serial({ idle: () => (idle += 1) });
   const [first, second] = [held(), held()];

@@ -20,7 +20,7 @@ test('MODEL-13: an independent compatible server is streamed, asks for actions, 
   const app = await createTestApp(service.baseUrl, service.operatorToken);
   const client = createClient(service.baseUrl, app.liveKey);
 
-  await t.test('Stream events: text comes in pieces, in order, and the block holds all of it', async () => {
+  await t.test('STREAM-14: text comes in pieces, in order, and the block holds all of it', async () => {
     const text = 'Hello there, “friend” 🦜.\nA "second" line that goes on for a while.';
     mock.onMessage('Greet me', { content: text }, { chunkSize: 5, latency: 5 });
     const { events } = await client.say('Greet me');
