@@ -1,46 +1,43 @@
 /** Conversations and what was said in them: rows as read, and the fence that every owner's write passes. */
 import type { Block } from '../../protocol/catalog/block.ts';
 import type { Channel } from '../organisations/organisations.ts';
-import type { Connection, Row } from '../sqlite/connection.ts';
+import { columns, integer, json, orNull, type RowOf, text } from '../sqlite/columns.ts';
+import type { Connection } from '../sqlite/connection.ts';
 
-export interface ConversationRow {
-  readonly id: string;
-  readonly appId: string;
-  readonly channel: Channel;
+const conversation = columns({
+  id: text,
+  appId: text,
+  channel: text.as<Channel>(),
   /** '' when the caller had no device header. */
-  readonly deviceId: string;
-  readonly endUserId: string | null;
-  readonly epoch: number;
+  deviceId: text,
+  endUserId: orNull(text),
+  epoch: integer,
   /** The node that wrote the epoch; '' when it was the only one. */
-  readonly owner: string;
+  owner: text,
   /** Rows of placeholders it has. */
-  readonly placeholders: number;
-  readonly createdAtMs: number;
-  readonly updatedAtMs: number;
-}
+  placeholders: integer,
+  createdAtMs: integer,
+  updatedAtMs: integer,
+});
 
-export interface StoredMessage {
-  readonly id: string;
-  readonly role: 'user' | 'assistant';
-  readonly createdAtMs: number;
+export type ConversationRow = RowOf<typeof conversation>;
+
+/** What says of a message that it is one: its blocks are read apart. */
+const message = {
+  id: text,
+  role: text.as<'user' | 'assistant'>(),
+  createdAtMs: integer,
+};
+
+export const messageHead = columns(message);
+type MessageHead = RowOf<typeof messageHead>;
+
+export interface StoredMessage extends MessageHead {
   readonly blocks: readonly Block[];
 }
 
 export function readConversation(db: Connection, id: string): ConversationRow | undefined {
-  const row = db.statement('SELECT * FROM conversations WHERE id = :id').get({ id });
-  if (row === undefined) return undefined;
-  return {
-    id: row.id as string,
-    appId: row.app_id as string,
-    channel: row.channel as Channel,
-    deviceId: row.device_id as string,
-    endUserId: row.end_user_id as string | null,
-    epoch: row.epoch as number,
-    owner: row.owner as string,
-    placeholders: row.placeholders as number,
-    createdAtMs: row.created_at_ms as number,
-    updatedAtMs: row.updated_at_ms as number,
-  };
+  return conversation.get(db, 'FROM conversations WHERE id = :id', { id });
 }
 
 /** What a write of an owner expects of the conversation's row, and what it makes of it. */
@@ -63,50 +60,56 @@ export function passFence(db: Connection, conversationId: string, fence: Fence, 
   );
 }
 
-export function readBlock(row: Row): Block {
-  return {
-    index: row.position as number,
-    id: row.id as string,
-    block_type: row.block_type as string,
-    revision: row.revision as number,
-    body: JSON.parse(row.body as string),
-    ...(row.fallback_text === null ? {} : { fallback_text: row.fallback_text as string }),
-  };
+const block = columns({
+  id: text,
+  messageId: text,
+  conversationId: text,
+  index: integer.from('position'),
+  blockType: text,
+  revision: integer,
+  body: json<Block['body']>(),
+  fallbackText: orNull(text),
+});
+
+function blockOf({ index, id, blockType, revision, body, fallbackText }: RowOf<typeof block>): Block {
+  return { index, id, block_type: blockType, revision, body, ...(fallbackText === null ? {} : { fallback_text: fallbackText }) };
 }
 
 /** A block by its id; with `conversationId` only if it is that conversation's. */
 export function readBlockById(db: Connection, id: string, conversationId?: string): Block | undefined {
-  const row = db.statement('SELECT * FROM blocks WHERE id = :id').get({ id });
-  if (row === undefined || (conversationId !== undefined && row.conversation_id !== conversationId)) return undefined;
-  return readBlock(row);
+  const row = block.get(db, 'FROM blocks WHERE id = :id', { id });
+  return row === undefined || (conversationId !== undefined && row.conversationId !== conversationId) ? undefined : blockOf(row);
 }
+
+/** A block by its id, if it is of that message. */
+export function readBlockOfMessage(db: Connection, id: string, messageId: string): Block | undefined {
+  const row = block.get(db, 'FROM blocks WHERE id = :id AND message_id = :messageId', { id, messageId });
+  return row === undefined ? undefined : blockOf(row);
+}
+
+const blockBody = columns({ body: json<Block['body']>() });
 
 /** So many blocks of text are at least as much as a model is told of a conversation. */
 const TEXT_BLOCKS_READ = 16;
 
 /** What the first text blocks of a message say from this position on. */
 export function readTextBlocks(db: Connection, messageId: string, position: number): string[] {
-  const rows = db
-    .statement(
-      "SELECT body FROM blocks WHERE message_id = :messageId AND position >= :position AND block_type = 'text' ORDER BY position LIMIT :limit",
-    )
-    .all({ messageId, position, limit: TEXT_BLOCKS_READ });
-  return rows.map((row) => String((JSON.parse(row.body as string) as Block['body']).md ?? ''));
+  const rows = blockBody.all(
+    db,
+    "FROM blocks WHERE message_id = :messageId AND position >= :position AND block_type = 'text' ORDER BY position LIMIT :limit",
+    { messageId, position, limit: TEXT_BLOCKS_READ },
+  );
+  return rows.map(({ body }) => String(body.md ?? ''));
 }
 
-/** Messages of rows with `id`, `role` and `created_at_ms`. One query for the blocks of all of them: a page holds up to 200 messages. */
-export function messagesOf(db: Connection, rows: readonly Row[]): StoredMessage[] {
-  const blocks = new Map<unknown, Block[]>(rows.map((row) => [row.id, []]));
-  const found = db
-    .statement('SELECT * FROM blocks WHERE message_id IN (SELECT value FROM json_each(:ids)) ORDER BY message_id, position')
-    .all({ ids: JSON.stringify([...blocks.keys()]) });
-  for (const row of found) blocks.get(row.message_id)?.push(readBlock(row));
-  return rows.map((row) => ({
-    id: row.id as string,
-    role: row.role as 'user' | 'assistant',
-    createdAtMs: row.created_at_ms as number,
-    blocks: blocks.get(row.id) ?? [],
-  }));
+/** The messages with their blocks. One query for the blocks of all of them: a page holds up to 200 messages. */
+export function messagesOf(db: Connection, heads: readonly MessageHead[]): StoredMessage[] {
+  const blocks = new Map<string, Block[]>(heads.map(({ id }) => [id, []]));
+  const found = block.all(db, 'FROM blocks WHERE message_id IN (SELECT value FROM json_each(:ids)) ORDER BY message_id, position', {
+    ids: JSON.stringify([...blocks.keys()]),
+  });
+  for (const row of found) blocks.get(row.messageId)?.push(blockOf(row));
+  return heads.map(({ id, role, createdAtMs }) => ({ id, role, createdAtMs, blocks: blocks.get(id) ?? [] }));
 }
 
 export interface MessagesPage {
@@ -120,31 +123,36 @@ export interface MessagesPage {
 /** Bodies of the blocks on one page: reading, restoring and rendering 1 MB takes the event loop some 10 ms. */
 export const PAGE_BYTES_MAX = 1024 * 1024;
 
-/** How many bytes a message's blocks have, without reading them. */
-export const BLOCK_BYTES = '(SELECT coalesce(sum(octet_length(body)), 0) FROM blocks WHERE message_id = messages.id) AS bytes';
+/** A message of a page, with how many bytes its blocks have: that is known without reading them. */
+export const pageMessage = columns({
+  ...message,
+  bytes: integer.from('(SELECT coalesce(sum(octet_length(body)), 0) FROM blocks WHERE message_id = messages.id)'),
+});
 
-/** Of rows with `bytes`, as many from the beginning as a page holds; one at least. */
-export function withinPage(rows: readonly Row[]): Row[] {
+type PageMessage = RowOf<typeof pageMessage>;
+
+/** As many from the beginning as a page holds; one at least. */
+export function withinPage(messages: readonly PageMessage[]): PageMessage[] {
   let bytes = 0;
-  const beyond = rows.findIndex((row, at) => {
-    bytes += row.bytes as number;
+  const beyond = messages.findIndex((one, at) => {
+    bytes += one.bytes;
     return at > 0 && bytes > PAGE_BYTES_MAX;
   });
-  return rows.slice(0, beyond < 0 ? rows.length : beyond);
+  return messages.slice(0, beyond < 0 ? messages.length : beyond);
 }
 
 /** The newest messages of a conversation, or those before another; oldest first. Fewer than `limit` when they are long. */
 export function readMessages(db: Connection, conversationId: string, { limit, before, wordless }: MessagesPage): StoredMessage[] {
-  const rows = db
-    .statement(
-      `SELECT id, role, created_at_ms, ${BLOCK_BYTES} FROM messages
-       WHERE conversation_id = :conversationId
-         AND (:wordless OR role = 'user' OR EXISTS (SELECT 1 FROM blocks WHERE message_id = messages.id))
-         AND (:before IS NULL OR ordinal < (SELECT ordinal FROM messages WHERE id = :before AND conversation_id = :conversationId))
-       ORDER BY ordinal DESC LIMIT :limit`,
-    )
-    .all({ conversationId, limit, before: before ?? null, wordless: wordless ? 1 : 0 });
-  return messagesOf(db, withinPage(rows).reverse());
+  const newestFirst = pageMessage.all(
+    db,
+    `FROM messages
+     WHERE conversation_id = :conversationId
+       AND (:wordless OR role = 'user' OR EXISTS (SELECT 1 FROM blocks WHERE message_id = messages.id))
+       AND (:before IS NULL OR ordinal < (SELECT ordinal FROM messages WHERE id = :before AND conversation_id = :conversationId))
+     ORDER BY ordinal DESC LIMIT :limit`,
+    { conversationId, limit, before: before ?? null, wordless: wordless ? 1 : 0 },
+  );
+  return messagesOf(db, withinPage(newestFirst).reverse());
 }
 
 /** Whether the conversation has messages before this one that a page would show. */

@@ -1,21 +1,8 @@
 /** Thumbs up and down under an answer: one row per (message, device) (FEEDBACK-1). */
 
 import type { Channel } from '../organisations/organisations.ts';
-import type { Connection, Row } from '../sqlite/connection.ts';
-
-export interface FeedbackRow {
-  readonly messageId: string;
-  readonly conversationId: string;
-  readonly deviceId: string;
-  readonly channel: Channel;
-  readonly rating: 1 | -1;
-  /** In placeholder form. */
-  readonly reason: string | null;
-  readonly createdAtMs: number;
-  readonly updatedAtMs: number;
-  /** Sorts rows of the same time; says of the device no more than the console shows. */
-  readonly key: string;
-}
+import { columns, integer, orNull, type RowOf, text } from '../sqlite/columns.ts';
+import type { Connection } from '../sqlite/connection.ts';
 
 /** Where a page of a list that begins with the newest goes on: after this time and key. */
 export interface PageKey {
@@ -24,43 +11,39 @@ export interface PageKey {
 }
 
 const KEY = `message_id || '/' || substr(device_id, -4)`;
-const COLUMNS = `message_id, conversation_id, device_id, channel, rating, reason, created_at_ms, updated_at_ms, ${KEY} AS key`;
 
-function feedbackOf(row: Row): FeedbackRow {
-  return {
-    messageId: row.message_id as string,
-    conversationId: row.conversation_id as string,
-    deviceId: row.device_id as string,
-    channel: row.channel as Channel,
-    rating: row.rating as 1 | -1,
-    reason: row.reason as string | null,
-    createdAtMs: row.created_at_ms as number,
-    updatedAtMs: row.updated_at_ms as number,
-    key: row.key as string,
-  };
-}
+const feedback = columns({
+  messageId: text,
+  conversationId: text,
+  deviceId: text,
+  channel: text.as<Channel>(),
+  rating: integer.as<1 | -1>(),
+  /** In placeholder form. */
+  reason: orNull(text),
+  createdAtMs: integer,
+  updatedAtMs: integer,
+  /** Sorts rows of the same time; says of the device no more than the console shows. */
+  key: text.from(KEY),
+});
+
+export type FeedbackRow = RowOf<typeof feedback>;
 
 /** Up to `limit` of an app's, those changed last first; `before` null: from the newest on. */
 export function listFeedback(db: Connection, appId: string, before: PageKey | null, limit: number): FeedbackRow[] {
   const { atMs, key } = before ?? { atMs: Number.MAX_SAFE_INTEGER, key: '' };
-  return db
-    .statement(
-      `SELECT ${COLUMNS} FROM feedback
-       WHERE app_id = :appId AND updated_at_ms <= :atMs AND (updated_at_ms < :atMs OR ${KEY} < :key)
-       ORDER BY updated_at_ms DESC, key DESC LIMIT :limit`,
-    )
-    .all({ appId, atMs, key, limit })
-    .map(feedbackOf);
+  return feedback.all(
+    db,
+    `FROM feedback WHERE app_id = :appId AND updated_at_ms <= :atMs AND (updated_at_ms < :atMs OR ${KEY} < :key)
+     ORDER BY updated_at_ms DESC, ${KEY} DESC LIMIT :limit`,
+    { appId, atMs, key, limit },
+  );
 }
 
 /** What was said of these messages, oldest first. */
 export function readFeedback(db: Connection, messageIds: readonly string[]): FeedbackRow[] {
-  return db
-    .statement(
-      `SELECT ${COLUMNS} FROM feedback WHERE message_id IN (SELECT value FROM json_each(:messageIds)) ORDER BY created_at_ms, device_id`,
-    )
-    .all({ messageIds: JSON.stringify(messageIds) })
-    .map(feedbackOf);
+  return feedback.all(db, 'FROM feedback WHERE message_id IN (SELECT value FROM json_each(:ids)) ORDER BY created_at_ms, device_id', {
+    ids: JSON.stringify(messageIds),
+  });
 }
 
 export type NewFeedback = Pick<FeedbackRow, 'messageId' | 'conversationId' | 'deviceId' | 'channel' | 'rating'> & {

@@ -1,152 +1,114 @@
 /** Action calls of the model: one row per call, moved from state to state by compare-and-set. */
 import type { InvocationState } from '../../protocol/runtime/states.ts';
 import type { Executor, Risk } from '../../protocol/runtime/stream-events.ts';
-import type { Connection, Row } from '../sqlite/connection.ts';
+import { columns, flag, integer, json, orNull, type RowOf, text } from '../sqlite/columns.ts';
+import type { Connection } from '../sqlite/connection.ts';
 import { type PickChange, setPicks } from './conversations.ts';
 
-export interface InvocationRow {
-  readonly id: string;
-  readonly appId: string;
-  readonly conversationId: string;
-  readonly turn: number;
+const invocation = columns({
+  id: text,
+  appId: text,
+  conversationId: text,
+  turn: integer,
   /** The assistant's message that made the call. */
-  readonly messageId: string;
+  messageId: text,
   /** The id the model gave the call. */
-  readonly callId: string;
-  readonly name: string;
-  readonly params: Readonly<Record<string, unknown>>;
-  readonly risk: Risk;
-  readonly executor: Executor;
-  readonly timeoutMs: number;
-  readonly state: InvocationState;
+  callId: text,
+  name: text,
+  params: json<Readonly<Record<string, unknown>>>(),
+  risk: text.as<Risk>(),
+  executor: text.as<Executor>(),
+  timeoutMs: integer,
+  state: text.as<InvocationState>(),
   /** JSON of what the action answered, null before that. */
-  readonly result: string | null;
-  readonly error: string | null;
-  readonly blockId: string | null;
-  readonly revision: number;
-  readonly requestedAtMs: number;
-  readonly expiresAtMs: number | null;
+  result: orNull(text),
+  error: orNull(text),
+  blockId: orNull(text),
+  revision: integer,
+  requestedAtMs: integer,
+  expiresAtMs: orNull(integer),
   /** When a person agreed; null when nobody did (yet). */
-  readonly confirmedAtMs: number | null;
+  confirmedAtMs: orNull(integer),
   /** Nobody but the client says that they did: there is no record of an answer to the card. */
-  readonly confirmedOnTrust: boolean;
+  confirmedOnTrust: flag,
   /** The turn that runs, or ran, the call on the server. */
-  readonly executedBy: number | null;
+  executedBy: orNull(integer),
   /** JSON of the action as it was when the person was asked; null for reads. */
-  readonly definition: string | null;
-}
+  definition: orNull(text),
+});
 
-function readInvocation(row: Row): InvocationRow {
-  return {
-    id: row.id as string,
-    appId: row.app_id as string,
-    conversationId: row.conversation_id as string,
-    turn: row.turn as number,
-    messageId: row.message_id as string,
-    callId: row.call_id as string,
-    name: row.name as string,
-    params: JSON.parse(row.params as string),
-    risk: row.risk as Risk,
-    executor: row.executor as Executor,
-    timeoutMs: row.timeout_ms as number,
-    state: row.state as InvocationState,
-    result: row.result as string | null,
-    error: row.error as string | null,
-    blockId: row.block_id as string | null,
-    revision: row.revision as number,
-    requestedAtMs: row.requested_at_ms as number,
-    expiresAtMs: row.expires_at_ms as number | null,
-    confirmedAtMs: row.confirmed_at_ms as number | null,
-    confirmedOnTrust: row.confirmed_on_trust === 1,
-    executedBy: row.executed_by as number | null,
-    definition: row.definition as string | null,
-  };
-}
+export type InvocationRow = RowOf<typeof invocation>;
 
 export function readInvocationById(db: Connection, id: string): InvocationRow | undefined {
-  const row = db.statement('SELECT * FROM invocations WHERE id = :id').get({ id });
-  return row === undefined ? undefined : readInvocation(row);
+  return invocation.get(db, 'FROM invocations WHERE id = :id', { id });
 }
 
 /** Calls of one turn, in the order the model made them. */
 export function readTurnInvocations(db: Connection, turn: number): InvocationRow[] {
-  return db.statement('SELECT * FROM invocations WHERE turn = :turn ORDER BY ordinal').all({ turn }).map(readInvocation);
+  return invocation.all(db, 'FROM invocations WHERE turn = :turn ORDER BY ordinal', { turn });
 }
 
 /** The newest `limit` calls of a conversation, oldest first. */
 export function readConversationInvocations(db: Connection, conversationId: string, limit: number): InvocationRow[] {
-  return db
-    .statement('SELECT * FROM invocations WHERE conversation_id = :conversationId ORDER BY requested_at_ms DESC, ordinal DESC LIMIT :limit')
-    .all({ conversationId, limit })
-    .map(readInvocation)
-    .reverse();
+  const newest = 'FROM invocations WHERE conversation_id = :conversationId ORDER BY requested_at_ms DESC, ordinal DESC LIMIT :limit';
+  return invocation.all(db, newest, { conversationId, limit }).reverse();
 }
 
 /** Calls whose time is up at `nowMs`, at most `limit`. */
 export function readDueInvocations(db: Connection, nowMs: number, limit: number): InvocationRow[] {
-  return db
-    .statement('SELECT * FROM invocations WHERE expires_at_ms <= :nowMs ORDER BY expires_at_ms LIMIT :limit')
-    .all({ nowMs, limit })
-    .map(readInvocation);
+  return invocation.all(db, 'FROM invocations WHERE expires_at_ms <= :nowMs ORDER BY expires_at_ms LIMIT :limit', { nowMs, limit });
 }
 
 /** Calls of a conversation that the server is running, or was when its process ended; oldest first. */
 export function readExecuting(db: Connection, conversationId: string): InvocationRow[] {
-  return db
-    .statement(
-      `SELECT * FROM invocations WHERE conversation_id = :conversationId AND state = 'executing' ORDER BY requested_at_ms, ordinal`,
-    )
-    .all({ conversationId })
-    .map(readInvocation);
+  return invocation.all(
+    db,
+    `FROM invocations WHERE conversation_id = :conversationId AND state = 'executing' ORDER BY requested_at_ms, ordinal`,
+    { conversationId },
+  );
 }
 
 /** Calls that this turn runs, or ran, on the server; oldest first. */
 export function readExecutedBy(db: Connection, turn: number): InvocationRow[] {
-  return db
-    .statement('SELECT * FROM invocations WHERE executed_by = :turn ORDER BY requested_at_ms, ordinal')
-    .all({ turn })
-    .map(readInvocation);
+  return invocation.all(db, 'FROM invocations WHERE executed_by = :turn ORDER BY requested_at_ms, ordinal', { turn });
 }
 
 /** Calls of which nobody knows whether they were done, run by turns that failed and after which none was answered: nobody was told. */
 export function readUntold(db: Connection, conversationId: string): InvocationRow[] {
-  return db
-    .statement(
-      `SELECT * FROM invocations WHERE state = 'unknown' AND executed_by IN
-         (SELECT id FROM turns WHERE conversation_id = :conversationId AND state = 'failed' AND id >
-           coalesce((SELECT id FROM turns WHERE conversation_id = :conversationId AND state <> 'failed' ORDER BY id DESC LIMIT 1), 0))
-       ORDER BY requested_at_ms, ordinal`,
-    )
-    .all({ conversationId })
-    .map(readInvocation);
+  return invocation.all(
+    db,
+    `FROM invocations WHERE state = 'unknown' AND executed_by IN
+       (SELECT id FROM turns WHERE conversation_id = :conversationId AND state = 'failed' AND id >
+         coalesce((SELECT id FROM turns WHERE conversation_id = :conversationId AND state <> 'failed' ORDER BY id DESC LIMIT 1), 0))
+     ORDER BY requested_at_ms, ordinal`,
+    { conversationId },
+  );
 }
 
 /** The newest `limit` calls of a conversation that the client or a person may still answer, oldest first; the clock has not been asked yet. */
 export function readWaitingCalls(db: Connection, conversationId: string, limit: number): InvocationRow[] {
-  return db
-    .statement(
-      `SELECT * FROM invocations
+  return invocation
+    .all(
+      db,
+      `FROM invocations
        WHERE conversation_id = :conversationId
          AND state IN ('dispatched', 'pending.clean', 'pending.editing', 'pending.rejected', 'confirmed')
        ORDER BY requested_at_ms DESC, ordinal DESC LIMIT :limit`,
+      { conversationId, limit },
     )
-    .all({ conversationId, limit })
-    .map(readInvocation)
     .reverse();
 }
 
 /** Calls whose card is being changed, at most `limit`. All of them run out one day, which is how they are found. */
 export function readEditing(db: Connection, limit: number): InvocationRow[] {
-  return db
-    .statement(`SELECT * FROM invocations WHERE expires_at_ms IS NOT NULL AND state = 'pending.editing' LIMIT :limit`)
-    .all({ limit })
-    .map(readInvocation);
+  return invocation.all(db, `FROM invocations WHERE expires_at_ms IS NOT NULL AND state = 'pending.editing' LIMIT :limit`, { limit });
 }
+
+const deadline = columns({ atMs: orNull(integer).from('min(expires_at_ms)') });
 
 /** When the next call runs out, null when none does. */
 export function nextInvocationDeadline(db: Connection): number | null {
-  const row = db.statement('SELECT min(expires_at_ms) AS at FROM invocations WHERE expires_at_ms IS NOT NULL').get();
-  return (row?.at as number | null | undefined) ?? null;
+  return deadline.get(db, 'FROM invocations WHERE expires_at_ms IS NOT NULL')?.atMs ?? null;
 }
 
 export interface NewInvocation {

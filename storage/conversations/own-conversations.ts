@@ -1,17 +1,25 @@
 /** Conversations as the people who hold them list them: those of a device and of persons, newest first. Read only; whose they are is decided by the caller. */
 
 import type { Channel } from '../organisations/organisations.ts';
+import { columns, integer, type RowOf, text } from '../sqlite/columns.ts';
 import type { Connection } from '../sqlite/connection.ts';
 
-export interface OwnConversation {
-  readonly id: string;
+const ownConversation = columns({
+  id: text,
   /** Rows of placeholders it has. */
-  readonly placeholders: number;
+  placeholders: integer,
   /** What the person said first, in placeholder form; '' when that has no words. */
-  readonly firstWords: string;
-  readonly createdAtMs: number;
-  readonly updatedAtMs: number;
-}
+  firstWords: text.from(
+    `coalesce((SELECT b.body ->> '$.md' FROM messages m JOIN blocks b ON b.message_id = m.id
+       WHERE m.conversation_id = conversations.id AND m.role = 'user' ORDER BY m.ordinal, b.position LIMIT 1), '')`,
+  ),
+  createdAtMs: integer,
+  updatedAtMs: integer,
+});
+
+export type OwnConversation = RowOf<typeof ownConversation>;
+
+const conversationId = columns({ id: text });
 
 export interface Holder {
   readonly appId: string;
@@ -42,29 +50,19 @@ export function listOwnConversations(db: Connection, holder: Holder, before: Pla
   const ofDevice =
     deviceId === ''
       ? []
-      : db
-          .statement(
-            `SELECT id, updated_at_ms FROM conversations
-             WHERE app_id = :appId AND channel = :channel AND device_id = :deviceId AND coalesce(end_user_id = :boundTo, TRUE) ${PAGE}`,
-          )
-          .all({ appId, channel, deviceId, boundTo, ...page });
+      : conversationId.all(
+          db,
+          `FROM conversations
+           WHERE app_id = :appId AND channel = :channel AND device_id = :deviceId AND coalesce(end_user_id = :boundTo, TRUE) ${PAGE}`,
+          { appId, channel, deviceId, boundTo, ...page },
+        );
   const ofPeople = people.flatMap((person) =>
-    db.statement(`SELECT id, updated_at_ms FROM conversations WHERE end_user_id = :person ${PAGE}`).all({ person, ...page }),
+    conversationId.all(db, `FROM conversations WHERE end_user_id = :person ${PAGE}`, { person, ...page }),
   );
-  const ids = [...new Set([...ofDevice, ...ofPeople].map((row) => row.id as string))];
-  return db
-    .statement(
-      `SELECT id, placeholders, created_at_ms, updated_at_ms,
-         (SELECT b.body ->> '$.md' FROM messages m JOIN blocks b ON b.message_id = m.id
-          WHERE m.conversation_id = conversations.id AND m.role = 'user' ORDER BY m.ordinal, b.position LIMIT 1) AS first_words
-       FROM conversations WHERE id IN (SELECT value FROM json_each(:ids)) ORDER BY updated_at_ms DESC, id DESC LIMIT :limit`,
-    )
-    .all({ ids: JSON.stringify(ids), limit })
-    .map((row) => ({
-      id: row.id as string,
-      placeholders: row.placeholders as number,
-      firstWords: (row.first_words as string | null) ?? '',
-      createdAtMs: row.created_at_ms as number,
-      updatedAtMs: row.updated_at_ms as number,
-    }));
+  const ids = [...new Set([...ofDevice, ...ofPeople].map((row) => row.id))];
+  return ownConversation.all(
+    db,
+    'FROM conversations WHERE id IN (SELECT value FROM json_each(:ids)) ORDER BY updated_at_ms DESC, id DESC LIMIT :limit',
+    { ids: JSON.stringify(ids), limit },
+  );
 }

@@ -5,6 +5,7 @@
  * given twice, and `conversations.placeholders` counts the rows. Values are sealed before they come here: the writer thread
  * has no master key.
  */
+import { blob, columns, integer } from '../sqlite/columns.ts';
 import type { Connection } from '../sqlite/connection.ts';
 
 export interface NewPlaceholder {
@@ -18,18 +19,20 @@ export interface PlaceholderRow extends NewPlaceholder {
   readonly number: number;
 }
 
+const sealedValue = columns({ sealed: blob });
+const counted = columns({ placeholders: integer });
+const given = columns({ number: integer });
+const free = columns({ number: integer.from('coalesce(max(number), 0) + 1') });
+
 /** The sealed value of one row; undefined when there is none. */
 export function readPlaceholder(db: Connection, conversationId: string, kind: string, number: number): Uint8Array | undefined {
-  const row = db
-    .statement('SELECT sealed FROM placeholders WHERE conversation_id = :conversationId AND kind = :kind AND number = :number')
-    .get({ conversationId, kind, number });
-  return row?.sealed as Buffer | undefined;
+  const from = 'FROM placeholders WHERE conversation_id = :conversationId AND kind = :kind AND number = :number';
+  return sealedValue.get(db, from, { conversationId, kind, number })?.sealed;
 }
 
 /** How many rows the conversation has; undefined when there is no such conversation. */
 export function countPlaceholders(db: Connection, conversationId: string): number | undefined {
-  const row = db.statement('SELECT placeholders FROM conversations WHERE id = :conversationId').get({ conversationId });
-  return row?.placeholders as number | undefined;
+  return counted.get(db, 'FROM conversations WHERE id = :conversationId', { conversationId })?.placeholders;
 }
 
 function insertRow(db: Connection, conversationId: string, { kind, number, digest, sealed }: PlaceholderRow): void {
@@ -52,17 +55,12 @@ export function insertPlaceholders(db: Connection, conversationId: string, rows:
 
 /** The number of the value with this digest; undefined when the conversation has no such value. */
 export function readPlaceholderNumber(db: Connection, conversationId: string, digest: Uint8Array): number | undefined {
-  const row = db
-    .statement('SELECT number FROM placeholders WHERE conversation_id = :conversationId AND digest = :digest')
-    .get({ conversationId, digest: Buffer.from(digest) });
-  return row?.number as number | undefined;
+  const from = 'FROM placeholders WHERE conversation_id = :conversationId AND digest = :digest';
+  return given.get(db, from, { conversationId, digest: Buffer.from(digest) })?.number;
 }
 
 function nextNumber(db: Connection, conversationId: string, kind: string): number {
-  const row = db
-    .statement('SELECT coalesce(max(number), 0) + 1 AS next FROM placeholders WHERE conversation_id = :conversationId AND kind = :kind')
-    .get({ conversationId, kind });
-  return row?.next as number;
+  return free.get(db, 'FROM placeholders WHERE conversation_id = :conversationId AND kind = :kind', { conversationId, kind })?.number ?? 1;
 }
 
 export const transactions = {

@@ -4,6 +4,7 @@ import { noteManifestUse } from '../apps/manifests.ts';
 import { type Admission, type Cap, countTurn, passCaps } from '../billing/usage-ledger.ts';
 import { type UploadUse, useUploads } from '../files/uploads.ts';
 import type { Channel } from '../organisations/organisations.ts';
+import { columns, text } from '../sqlite/columns.ts';
 import type { Connection } from '../sqlite/connection.ts';
 import { insertBlocks, insertMessage, type NewBlock, type PickChange, passFence, setPicks } from './conversations.ts';
 import { changeInvocations, type InvocationChange } from './invocations.ts';
@@ -75,18 +76,19 @@ class Withdraw extends Error {
   }
 }
 
+const person = columns({ id: text });
+
 function personId(db: Connection, input: OpenTurnInput): string | null {
   if (input.person === null) return null;
   const { newId, externalUserId, verified } = input.person;
-  const row = db
-    .statement(
-      `INSERT INTO end_users (id, app_id, channel, external_user_id, verified, created_at_ms, updated_at_ms)
-       VALUES (:newId, :appId, :channel, :externalUserId, :verified, :nowMs, :nowMs)
-       ON CONFLICT (app_id, channel, external_user_id) DO UPDATE SET verified = max(verified, excluded.verified), updated_at_ms = :nowMs
-       RETURNING id`,
-    )
-    .get({ newId, externalUserId, verified: verified ? 1 : 0, appId: input.appId, channel: input.channel, nowMs: input.nowMs });
-  return row?.id as string;
+  const row = person.returning(
+    db,
+    `INSERT INTO end_users (id, app_id, channel, external_user_id, verified, created_at_ms, updated_at_ms)
+     VALUES (:newId, :appId, :channel, :externalUserId, :verified, :nowMs, :nowMs)
+     ON CONFLICT (app_id, channel, external_user_id) DO UPDATE SET verified = max(verified, excluded.verified), updated_at_ms = :nowMs`,
+    { newId, externalUserId, verified: verified ? 1 : 0, appId: input.appId, channel: input.channel, nowMs: input.nowMs },
+  );
+  return row?.id ?? newId;
 }
 
 function enterConversation(db: Connection, input: OpenTurnInput): void {

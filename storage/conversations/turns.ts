@@ -2,96 +2,69 @@
 import type { TurnState } from '../../protocol/runtime/states.ts';
 import { type Charge, recordCharge } from '../billing/usage-ledger.ts';
 import type { Channel } from '../organisations/organisations.ts';
-import type { Connection, Row } from '../sqlite/connection.ts';
+import { columns, integer, orNull, type RowOf, text } from '../sqlite/columns.ts';
+import type { Connection } from '../sqlite/connection.ts';
 import { type Fence, insertBlocks, type NewBlock, passFence } from './conversations.ts';
 import { insertInvocations, type NewInvocation, type Settlement, transactions as settling } from './invocations.ts';
 
 export type TurnKind = 'message' | 'form' | 'continuation';
 
-export interface TurnRow {
-  readonly turn: number;
-  readonly appId: string;
-  readonly turnId: string;
-  readonly conversationId: string;
-  readonly kind: TurnKind;
-  readonly fingerprint: string;
-  readonly deviceId: string;
+const turnRow = columns({
+  turn: integer.from('id'),
+  appId: text,
+  turnId: text,
+  conversationId: text,
+  kind: text.as<TurnKind>(),
+  fingerprint: text,
+  deviceId: text,
   /** JSON of what the turn was asked with. */
-  readonly request: string;
+  request: text,
   /** Null for continuations. */
-  readonly userMessageId: string | null;
-  readonly assistantMessageId: string;
-  readonly state: TurnState;
+  userMessageId: orNull(text),
+  assistantMessageId: text,
+  state: text.as<TurnState>(),
   /** JSON of the machine's context. */
-  readonly snapshot: string;
-  readonly model: string;
+  snapshot: text,
+  model: text,
   /** First seq of the newest attempt: where a reader starts. */
-  readonly attemptSeq: number;
-  readonly nextSeq: number;
-  readonly openedAtMs: number;
-  readonly endedAtMs: number | null;
+  attemptSeq: integer,
+  nextSeq: integer,
+  openedAtMs: integer,
+  endedAtMs: orNull(integer),
   /** The process that runs the newest attempt, or ran it. */
-  readonly runBy: string;
+  runBy: text,
   /** Attempts that ended because their process did. */
-  readonly cutOff: number;
-}
+  cutOff: integer,
+});
 
-function readTurnRow(row: Row): TurnRow {
-  return {
-    turn: row.id as number,
-    appId: row.app_id as string,
-    turnId: row.turn_id as string,
-    conversationId: row.conversation_id as string,
-    kind: row.kind as TurnKind,
-    fingerprint: row.fingerprint as string,
-    deviceId: row.device_id as string,
-    request: row.request as string,
-    userMessageId: row.user_message_id as string | null,
-    assistantMessageId: row.assistant_message_id as string,
-    state: row.state as TurnState,
-    snapshot: row.snapshot as string,
-    model: row.model as string,
-    attemptSeq: row.attempt_seq as number,
-    nextSeq: row.next_seq as number,
-    openedAtMs: row.opened_at_ms as number,
-    endedAtMs: row.ended_at_ms as number | null,
-    runBy: row.run_by as string,
-    cutOff: row.cut_off as number,
-  };
-}
+export type TurnRow = RowOf<typeof turnRow>;
 
 /** The turn a client's key names within its app; keys are app-scoped (CHAT-9). */
 export function readTurn(db: Connection, appId: string, turnId: string): TurnRow | undefined {
-  const row = db.statement('SELECT * FROM turns WHERE app_id = :appId AND turn_id = :turnId').get({ appId, turnId });
-  return row === undefined ? undefined : readTurnRow(row);
+  return turnRow.get(db, 'FROM turns WHERE app_id = :appId AND turn_id = :turnId', { appId, turnId });
 }
 
 /** Turns of a conversation that never ended: at most one while its owner lives, the crashed one after that. */
 export function readOpenTurns(db: Connection, conversationId: string): TurnRow[] {
-  return db
-    .statement('SELECT * FROM turns WHERE conversation_id = :conversationId AND ended_at_ms IS NULL ORDER BY id')
-    .all({ conversationId })
-    .map(readTurnRow);
+  return turnRow.all(db, 'FROM turns WHERE conversation_id = :conversationId AND ended_at_ms IS NULL ORDER BY id', { conversationId });
 }
+
+const turnSender = columns({
+  /** '' when the caller sent no device header. */
+  deviceId: text,
+  openedAtMs: integer,
+});
 
 /** Who sent a turn, and when. */
-export interface TurnSender {
-  /** '' when the caller sent no device header. */
-  readonly deviceId: string;
-  readonly openedAtMs: number;
-}
-
-function senderOf(row: Row | undefined): TurnSender | undefined {
-  return row === undefined ? undefined : { deviceId: row.device_id as string, openedAtMs: row.opened_at_ms as number };
-}
+export type TurnSender = RowOf<typeof turnSender>;
 
 export function readTurnSender(db: Connection, turn: number): TurnSender | undefined {
-  return senderOf(db.statement('SELECT device_id, opened_at_ms FROM turns WHERE id = :turn').get({ turn }));
+  return turnSender.get(db, 'FROM turns WHERE id = :turn', { turn });
 }
 
 /** The same of the turn that was answered with this message of the assistant's. */
 export function readAnswerSender(db: Connection, messageId: string): TurnSender | undefined {
-  return senderOf(db.statement('SELECT device_id, opened_at_ms FROM turns WHERE assistant_message_id = :messageId').get({ messageId }));
+  return turnSender.get(db, 'FROM turns WHERE assistant_message_id = :messageId', { messageId });
 }
 
 /** A turn that ended and waits for somebody: to be stepped by `turn.resumed`. */
@@ -124,29 +97,26 @@ export function wasSigned(db: Connection, turn: number): boolean {
   return row?.signed === 1;
 }
 
+const turnQuestion = columns({ question: orNull(text).from(`coalesce(user_message_id, request ->> '$.question')`) });
+
 /** The person's message that a turn answers: its own, or of a continuation the one that it is about; null when nobody knows. */
 export function readQuestion(db: Connection, turn: number): string | null {
-  const row = db
-    .statement(`SELECT coalesce(user_message_id, request ->> '$.question') AS question FROM turns WHERE id = :turn`)
-    .get({ turn });
-  return (row?.question as string | null | undefined) ?? null;
+  return turnQuestion.get(db, 'FROM turns WHERE id = :turn', { turn })?.question ?? null;
 }
 
-export interface JournalRow {
-  readonly firstSeq: number;
-  readonly entries: string;
-}
+const journalRow = columns({ firstSeq: integer, entries: text });
+
+export type JournalRow = RowOf<typeof journalRow>;
 
 /** The journal rows that hold the events from `seq` on, at most `limit` rows. */
 export function readJournal(db: Connection, turn: number, seq: number, limit: number): JournalRow[] {
-  return db
-    .statement(
-      `SELECT first_seq, entries FROM turn_journal WHERE turn = :turn
-         AND first_seq >= coalesce((SELECT max(first_seq) FROM turn_journal WHERE turn = :turn AND first_seq <= :seq), 0)
-       ORDER BY first_seq LIMIT :limit`,
-    )
-    .all({ turn, seq, limit })
-    .map((row) => ({ firstSeq: row.first_seq as number, entries: row.entries as string }));
+  return journalRow.all(
+    db,
+    `FROM turn_journal WHERE turn = :turn
+       AND first_seq >= coalesce((SELECT max(first_seq) FROM turn_journal WHERE turn = :turn AND first_seq <= :seq), 0)
+     ORDER BY first_seq LIMIT :limit`,
+    { turn, seq, limit },
+  );
 }
 
 export function insertJournal(db: Connection, turn: number, firstSeq: number, entries: string): void {

@@ -1,7 +1,7 @@
 /** The read-only connections to organisations' files: which are open, and which of them are copies in memory of a disk that refuses. */
 import { statSync } from 'node:fs';
 import { LRUCache } from 'lru-cache';
-import type { Connection, Statement } from '../sqlite/connection.ts';
+import type { Connection, SqlValue, Statement } from '../sqlite/connection.ts';
 import { openReader, openSnapshot, type ReaderOptions } from '../sqlite/database.ts';
 import { isRefusedByDisk } from '../sqlite/storage-error.ts';
 import { requireOrganisationFile, requireReadable } from './organisation-file.ts';
@@ -67,6 +67,10 @@ export class CurrentReader implements Connection {
 
   statement(sql: string): Statement {
     return this.#open().statement(sql);
+  }
+
+  tuples(sql: string): Statement<readonly SqlValue[]> {
+    return this.#open().tuples(sql);
   }
 
   exec(sql: string): void {

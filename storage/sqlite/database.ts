@@ -6,7 +6,7 @@ import { readFileSync, statSync } from 'node:fs';
 import Database from 'better-sqlite3';
 import * as sqliteVec from 'sqlite-vec';
 import { note } from '../../watch/sections.ts';
-import type { Connection, Row, Statement } from './connection.ts';
+import type { Connection, Row, SqlValue, Statement } from './connection.ts';
 import { StorageError, storageErrorCodeOf } from './storage-error.ts';
 
 /** SQLite's own wait for a lock. It blocks the calling thread, so it stays short; callers retry with jitter. */
@@ -25,19 +25,19 @@ const RETRY_PAUSE_MAX_MS = 20;
 /** What is thrown in place of an error of the driver. */
 type OnError = (error: unknown) => unknown;
 
-class SqliteStatement implements Statement {
-  readonly #prepared: Database.Statement<unknown[], Row>;
+class SqliteStatement<T> implements Statement<T> {
+  readonly #prepared: Database.Statement<unknown[], T>;
   readonly #sql: string;
   readonly #onError: OnError;
 
-  constructor(prepared: Database.Statement<unknown[], Row>, sql: string, onError: OnError) {
+  constructor(prepared: Database.Statement<unknown[], T>, sql: string, onError: OnError) {
     this.#prepared = prepared;
     this.#sql = sql;
     this.#onError = onError;
   }
 
   // The driver takes an explicit `undefined` for a parameter to bind; hence the two calls.
-  get(parameters?: Row): Row | undefined {
+  get(parameters?: Row): T | undefined {
     const startedMs = performance.now();
     try {
       return parameters === undefined ? this.#prepared.get() : this.#prepared.get(parameters);
@@ -48,7 +48,7 @@ class SqliteStatement implements Statement {
     }
   }
 
-  all(parameters?: Row): Row[] {
+  all(parameters?: Row): T[] {
     const startedMs = performance.now();
     try {
       return parameters === undefined ? this.#prepared.all() : this.#prepared.all(parameters);
@@ -81,6 +81,7 @@ class SqliteConnection implements Connection {
   readonly #onError: OnError;
   // Not bounded: SQL texts are constants of the source, so there are as many statements as the source has.
   readonly #statements = new Map<string, Statement>();
+  readonly #tuples = new Map<string, Statement<readonly SqlValue[]>>();
 
   constructor(path: string, database: Database.Database, onError: OnError = asItIs) {
     this.path = path;
@@ -91,14 +92,22 @@ class SqliteConnection implements Connection {
   statement(sql: string): Statement {
     const known = this.#statements.get(sql);
     if (known !== undefined) return known;
-    const statement = new SqliteStatement(this.#prepare(sql), sql, this.#onError);
+    const statement = new SqliteStatement(this.#prepare<Row>(sql), sql, this.#onError);
     this.#statements.set(sql, statement);
     return statement;
   }
 
-  #prepare(sql: string): Database.Statement<unknown[], Row> {
+  tuples(sql: string): Statement<readonly SqlValue[]> {
+    const known = this.#tuples.get(sql);
+    if (known !== undefined) return known;
+    const statement = new SqliteStatement(this.#prepare<readonly SqlValue[]>(sql).raw(), sql, this.#onError);
+    this.#tuples.set(sql, statement);
+    return statement;
+  }
+
+  #prepare<T>(sql: string): Database.Statement<unknown[], T> {
     try {
-      return this.#database.prepare<unknown[], Row>(sql);
+      return this.#database.prepare<unknown[], T>(sql);
     } catch (error) {
       throw this.#onError(error);
     }
@@ -110,6 +119,7 @@ class SqliteConnection implements Connection {
 
   close(): void {
     this.#statements.clear();
+    this.#tuples.clear();
     this.#database.close();
   }
 }

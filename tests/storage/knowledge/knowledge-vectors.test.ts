@@ -13,7 +13,7 @@ import {
   signatureOf,
   transactions as vectors,
 } from '../../../storage/knowledge/knowledge-vectors.ts';
-import type { Connection, Row } from '../../../storage/sqlite/connection.ts';
+import type { Connection, Row, Statement } from '../../../storage/sqlite/connection.ts';
 import { openReader } from '../../../storage/sqlite/database.ts';
 import { addApp, openFiles } from '../migrations/migrated-files.ts';
 
@@ -193,30 +193,31 @@ test('STORE-18: the next source to index and the counts of sources are read from
   const plansOf = (read: (asked: Connection) => void) => {
     const plans: string[] = [];
     const explain = (sql: string) => db.statement(`EXPLAIN QUERY PLAN ${sql}`);
+    const explained = <T>(sql: string, statement: Statement<T>): Statement<T> => {
+      const note = (parameters?: Row) =>
+        void plans.push(
+          ...explain(sql)
+            .all(parameters)
+            .map(({ detail }) => String(detail)),
+        );
+      return {
+        get(parameters) {
+          note(parameters);
+          return statement.get(parameters);
+        },
+        all(parameters) {
+          note(parameters);
+          return statement.all(parameters);
+        },
+        run: (parameters) => statement.run(parameters),
+      };
+    };
     read({
       path: db.path,
       exec: (sql) => db.exec(sql),
       close: () => db.close(),
-      statement(sql) {
-        const statement = db.statement(sql);
-        const note = (parameters?: Row) =>
-          void plans.push(
-            ...explain(sql)
-              .all(parameters)
-              .map(({ detail }) => String(detail)),
-          );
-        return {
-          get(parameters) {
-            note(parameters);
-            return statement.get(parameters);
-          },
-          all(parameters) {
-            note(parameters);
-            return statement.all(parameters);
-          },
-          run: (parameters) => statement.run(parameters),
-        };
-      },
+      statement: (sql) => explained(sql, db.statement(sql)),
+      tuples: (sql) => explained(sql, db.tuples(sql)),
     });
     return plans;
   };

@@ -471,6 +471,10 @@ test('CLUSTER-13: rows that cannot be read at the moment are read later; a turn 
       if (isBroken) throw new Error('database is locked');
       return rows.db.statement(sql);
     },
+    tuples: (sql) => {
+      if (isBroken) throw new Error('database is locked');
+      return rows.db.tuples(sql);
+    },
     exec: () => {},
     close: () => {},
   };

@@ -1,0 +1,148 @@
+/**
+ * Reads rows as typed objects. Whoever reads a table names its columns once, with what each holds; from that come the SELECT list, the
+ * TypeScript type and the check of every value. Owns the step from snake_case, which SQL speaks, to camelCase, which the code does.
+ *
+ * Rows are read by position: the driver then makes no string of any column's name, which costs more than all checks here.
+ */
+import type { Connection, Row, SqlValue } from './connection.ts';
+
+/** One column of a SELECT. */
+export interface Column<T> {
+  /** @throws TypeError when the value is not of the column's type. */
+  readonly read: (value: SqlValue | undefined, name: string) => T;
+  /** The SQL expression it is read from; undefined: the column of the same name, in snake_case. */
+  readonly sql: string | undefined;
+  /** The same, read from another column or an expression. */
+  from(sql: string): Column<T>;
+  /** The same, of which the writers promise that it holds only these values. Nothing is checked. */
+  as<U extends T>(): Column<U>;
+  /** What is made of the value. */
+  to<U>(make: (value: T) => U): Column<U>;
+}
+
+function column<T>(read: Column<T>['read'], sql?: string): Column<T> {
+  return {
+    read,
+    sql,
+    from: (other) => column(read, other),
+    as: <U extends T>() => column(read as Column<U>['read'], sql),
+    to: (make) => column((value, name) => make(read(value, name)), sql),
+  };
+}
+
+function typeNameOf(value: SqlValue | undefined): string {
+  if (value === null) return 'NULL';
+  return value instanceof Uint8Array ? 'a blob' : typeof value;
+}
+
+/** The value is left out of the message: it may be a person's. */
+function misread(name: string, expected: string, value: SqlValue | undefined): TypeError {
+  return new TypeError(`column ${name} holds ${typeNameOf(value)}, not ${expected}`);
+}
+
+export const text = column<string>((value, name) => {
+  if (typeof value !== 'string') throw misread(name, 'text', value);
+  return value;
+});
+
+export const integer = column<number>((value, name) => {
+  if (!Number.isInteger(value)) throw misread(name, 'an integer', value);
+  return value as number;
+});
+
+export const real = column<number>((value, name) => {
+  if (typeof value !== 'number') throw misread(name, 'a number', value);
+  return value;
+});
+
+export const blob = column<Buffer>((value, name) => {
+  if (!Buffer.isBuffer(value)) throw misread(name, 'a blob', value);
+  return value;
+});
+
+/** A boolean, which SQLite keeps as 1 or 0. */
+export const flag = column<boolean>((value, name) => {
+  if (value !== 1 && value !== 0) throw misread(name, '0 or 1', value);
+  return value === 1;
+});
+
+/** The value of JSON text that this program wrote. */
+export function json<T>(): Column<T> {
+  return text.to((value) => JSON.parse(value) as T);
+}
+
+export function orNull<T>({ read, sql }: Column<T>): Column<T | null> {
+  return column((value, name) => (value === null ? null : read(value, name)), sql);
+}
+
+type RowOfShape<S> = { readonly [K in keyof S]: S[K] extends Column<infer T> ? T : never };
+
+/** The rows that these columns are read as. */
+export type RowOf<C> = C extends Columns<infer T> ? T : never;
+
+function snakeCase(name: string): string {
+  return name.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`);
+}
+
+class Columns<T> {
+  /** What stands between SELECT and FROM. */
+  readonly list: string;
+  readonly #columns: readonly { readonly name: string; readonly read: Column<unknown>['read'] }[];
+  // Not bounded: SQL texts are constants of the source.
+  readonly #selects = new Map<string, string>();
+
+  constructor(shape: Readonly<Record<string, Column<unknown>>>) {
+    this.list = Object.entries(shape)
+      .map(([name, { sql }]) => sql ?? snakeCase(name))
+      .join(', ');
+    this.#columns = Object.entries(shape).map(([name, { read }]) => ({ name, read }));
+  }
+
+  /** The first row of a SELECT; `from` is its text after the columns: `FROM turns WHERE id = :id`. */
+  get(db: Connection, from: string, parameters?: Row): T | undefined {
+    return this.#rowOf(db.tuples(this.#selectOf(from)).get(parameters));
+  }
+
+  /** All rows of a SELECT; `from` as for `get`. */
+  all(db: Connection, from: string, parameters?: Row): T[] {
+    return db
+      .tuples(this.#selectOf(from))
+      .all(parameters)
+      .map((values) => this.#read(values));
+  }
+
+  /** The row that an INSERT or UPDATE wrote, undefined when it wrote none; `write` is its text before RETURNING. */
+  returning(db: Connection, write: string, parameters?: Row): T | undefined {
+    return this.#rowOf(db.tuples(`${write} RETURNING ${this.list}`).get(parameters));
+  }
+
+  #selectOf(from: string): string {
+    let sql = this.#selects.get(from);
+    if (sql === undefined) {
+      sql = `SELECT ${this.list} ${from}`;
+      this.#selects.set(from, sql);
+    }
+    return sql;
+  }
+
+  #rowOf(values: readonly SqlValue[] | undefined): T | undefined {
+    return values === undefined ? undefined : this.#read(values);
+  }
+
+  #read(values: readonly SqlValue[]): T {
+    const row: Record<string, unknown> = {};
+    let position = 0;
+    for (const { name, read } of this.#columns) row[name] = read(values[position++], name);
+    return row as T;
+  }
+}
+
+export type { Columns };
+
+/**
+ * Names the columns of a SELECT: `columns({ id: text, createdAtMs: integer })` reads `id, created_at_ms`.
+ * Reading throws TypeError when a value is not of its column's type.
+ */
+export function columns<S extends Readonly<Record<string, Column<unknown>>>>(shape: S): Columns<RowOfShape<S>> {
+  return new Columns(shape);
+}

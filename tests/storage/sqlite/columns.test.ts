@@ -1,0 +1,59 @@
+import assert from 'node:assert/strict';
+import test, { type TestContext } from 'node:test';
+import { blob, columns, flag, integer, json, orNull, real, text } from '../../../storage/sqlite/columns.ts';
+import type { Connection } from '../../../storage/sqlite/connection.ts';
+import { openWriter } from '../../../storage/sqlite/database.ts';
+import { temporaryDir } from '../../support/temporary-dir.ts';
+
+function openRows(t: TestContext): Connection {
+  const db = openWriter(`${temporaryDir(t)}/rows.sqlite`);
+  t.after(() => db.close());
+  db.exec(`CREATE TABLE things (id TEXT NOT NULL, created_at_ms INTEGER NOT NULL, score REAL, is_new INTEGER, note TEXT, data BLOB)`);
+  db.exec(`INSERT INTO things VALUES ('a', 17, 0.5, 1, '{"x":[1]}', x'01ff'), ('b', 18, 2, 0, NULL, NULL)`);
+  return db;
+}
+
+const thing = columns({
+  id: text,
+  createdAtMs: integer,
+  score: real,
+  isNew: flag,
+  note: orNull(json<{ x: number[] }>()),
+  bytes: orNull(blob).from('data'),
+  size: integer.from('coalesce(length(data), 0)'),
+});
+
+test('Rows are read as typed objects: snake_case becomes camelCase, and each column what it stands for', (t) => {
+  const db = openRows(t);
+  assert.equal(thing.list, 'id, created_at_ms, score, is_new, note, data, coalesce(length(data), 0)');
+  const first = { id: 'a', createdAtMs: 17, score: 0.5, isNew: true, note: { x: [1] }, bytes: Buffer.from([1, 255]), size: 2 };
+  const second = { id: 'b', createdAtMs: 18, score: 2, isNew: false, note: null, bytes: null, size: 0 };
+  assert.deepEqual(thing.all(db, 'FROM things ORDER BY id'), [first, second]);
+  assert.deepEqual(thing.get(db, 'FROM things WHERE id = :id', { id: 'b' }), second);
+  assert.equal(thing.get(db, 'FROM things WHERE id = :id', { id: 'c' }), undefined);
+});
+
+test('Rows that a write made are read the same way', (t) => {
+  const db = openRows(t);
+  const marked = columns({ id: text, isNew: flag });
+  const write = 'UPDATE things SET is_new = 1 WHERE id = :id';
+  assert.deepEqual(marked.returning(db, write, { id: 'b' }), { id: 'b', isNew: true });
+  assert.equal(marked.returning(db, write, { id: 'c' }), undefined);
+});
+
+test('A value of another type than its column is refused, by the column’s name and without the value', (t) => {
+  const db = openRows(t);
+  const refusals = [
+    [columns({ id: integer }), 'column id holds string, not an integer'],
+    [columns({ createdAtMs: text }), 'column createdAtMs holds number, not text'],
+    [columns({ createdAtMs: flag }), 'column createdAtMs holds number, not 0 or 1'],
+    [columns({ score: integer }), 'column score holds number, not an integer'],
+    [columns({ id: real }), 'column id holds string, not a number'],
+    [columns({ id: blob }), 'column id holds string, not a blob'],
+    [columns({ note: text.from('NULL') }), 'column note holds NULL, not text'],
+    [columns({ data: orNull(text) }), 'column data holds a blob, not text'],
+  ] as const;
+  for (const [reader, message] of refusals) {
+    assert.throws(() => reader.get(db, `FROM things WHERE id = 'a'`), new TypeError(message));
+  }
+});
