@@ -1,5 +1,5 @@
 /**
- * The life of an app (service.md "Other states", decisions §2). Owns when an app goes live: by itself once its checks
+ * The life of an app (LIVE-4, LIVE-6). Owns when an app goes live: by itself once its checks
  * pass, or because a person asks for it. Suspending an app is a setting, and an app that went live stays live.
  *
  * | state \ event | checks.evaluated | golive.requested |

@@ -1,5 +1,5 @@
 /**
- * The life of one knowledge source (service.md "Knowledge item", decisions §3). Owns when a source waits, is being
+ * The life of one knowledge source (KNOWLEDGE-3). Owns when a source waits, is being
  * indexed, can be searched, or is out of service. It does not own the text, the chunks or the error's words; the
  * transactions of `storage/knowledge/knowledge.ts` do, and change a row's state as this table says.
  *

@@ -1,5 +1,5 @@
 /**
- * The pairing of a test build with the console's Test page (service.md "POST /v1/pairings/claim", decisions §4). Owns
+ * The pairing of a test build with the console's Test page (docs/specification/pairing.md). Owns
  * until when a code can be claimed, and until when the build that claimed it is watched. It does not own the code, the
  * device or the watching; rows keep the times, and whoever reads one sends `pairing.expire` first.
  *

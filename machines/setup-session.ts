@@ -1,5 +1,5 @@
 /**
- * The life of one setup session (service.md "Setup session", "Authentication" 4 to 10). Owns whether a call with the
+ * The life of one setup session (SETUP-3 to SETUP-7). Owns whether a call with the
  * session's token is admitted or refused: in the four states of the end every call is refused, which is how the token is
  * revoked. It does not own the token, the steps of the panel (`step-panel`) or what the calls write.
  *

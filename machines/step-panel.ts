@@ -1,5 +1,5 @@
 /**
- * The thirteen steps of a setup session's panel (service.md "Steps", "Step rules"; decisions §3). Owns the state of
+ * The thirteen steps of a setup session's panel (STEP-1 to STEP-10). Owns the state of
  * each step and which step the agent was at last. It does not own the lines of the panel, and what happened is said to
  * it: it observes nothing and has no effects, its state is all there is to show.
  *

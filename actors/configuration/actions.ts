@@ -1,5 +1,5 @@
 /**
- * Takes in a batch of HTTP actions (service.md "POST /actions rules"): one set of rules for the setup interface and the
+ * Takes in a batch of HTTP actions (SERVERACTION-1): one set of rules for the setup interface and the
  * console. Each item is saved on its own; one that fails does not fail the others.
  */
 import { setImmediate as breathe } from 'node:timers/promises';

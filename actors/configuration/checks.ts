@@ -1,6 +1,6 @@
 /**
  * What of a write is looked at before a person decides about it: whether applying it would take it, and what it would
- * replace (decisions §3 "Proposals"). Reads only.
+ * replace (PROPOSAL-3). Reads only.
  */
 import { createHash } from 'node:crypto';
 import canonicalize from 'canonicalize';

@@ -1,4 +1,4 @@
-/** What a person entered at intake: its links become knowledge sources when a session opens (service.md "GET /context" `intake.knowledge`). */
+/** What a person entered at intake: its links become knowledge sources when a session opens (SETUP-39). */
 import { createHash } from 'node:crypto';
 import type { Origin } from '../../protocol/setup/writes.ts';
 import type { AppRecord } from '../../storage/apps/apps.ts';

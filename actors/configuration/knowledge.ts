@@ -1,5 +1,5 @@
 /**
- * Takes in a batch of knowledge items (service.md "POST /knowledge rules"): one set of rules for the setup interface
+ * Takes in a batch of knowledge items (KNOWLEDGE-1, KNOWLEDGE-2): one set of rules for the setup interface
  * and the console. Each item is saved and indexed on its own; one that fails does not fail the others.
  */
 import { setImmediate as breathe } from 'node:timers/promises';

@@ -1,4 +1,4 @@
-/** Takes in a logo (service.md "POST /logo rules"): one set of rules for the setup interface and the console. */
+/** Takes in a logo (LOGO-9): one set of rules for the setup interface and the console. */
 import { createHash } from 'node:crypto';
 import { examineLogo } from '../../assistant/logo/logo-image.ts';
 import { mintId } from '../../protocol/ids.ts';

@@ -1,5 +1,5 @@
 /**
- * What a write would change of an app as it is now (decisions §11 "Proposals"): the write without what changes nothing, and a
+ * What a write would change of an app as it is now (PROPOSAL-8, PROPOSAL-10): the write without what changes nothing, and a
  * sentence that lets a person decide. Reads only.
  */
 import { createHash } from 'node:crypto';

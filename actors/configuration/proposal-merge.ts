@@ -1,5 +1,5 @@
 /**
- * What a write is about, and two writes of one session about the same thing made into one (decisions §11 "Proposals"): the newer
+ * What a write is about, and two writes of one session about the same thing made into one (PROPOSAL-6): the newer
  * one's word counts, and what only the older one said goes on with it, so that no two proposals of a session exclude each other.
  */
 import canonicalize from 'canonicalize';

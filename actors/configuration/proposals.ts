@@ -1,5 +1,5 @@
 /**
- * Proposals (decisions §3, §11): a write of a sync session on a live app is checked as any write, kept, and applied when a
+ * Proposals (PROPOSAL-1): a write of a sync session on a live app is checked as any write, kept, and applied when a
  * person approves it and what it would replace is still what it was.
  */
 import { createHash } from 'node:crypto';
@@ -189,7 +189,7 @@ async function propose(
 }
 
 /**
- * Keeps the write for a person (decisions §11 "Proposals"). What the session proposed about the same thing before is replaced, and goes
+ * Keeps the write for a person (PROPOSAL-6, PROPOSAL-7, PROPOSAL-8). What the session proposed about the same thing before is replaced, and goes
  * on in this one as far as this one does not speak of it; what waits already, from whichever session, is not kept twice.
  * @throws Refusal as applying the write would; conflict when too many proposals, or too large ones, wait; rate_limited.
  */

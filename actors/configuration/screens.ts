@@ -1,4 +1,4 @@
-/** Takes in declared screens (service.md "POST /screens rules"): one set of rules for the setup interface and the console. */
+/** Takes in declared screens (SCREEN-1): one set of rules for the setup interface and the console. */
 import type { ScreensBody } from '../../protocol/setup/screens.ts';
 import { countPlanned } from '../../storage/apps/screens.ts';
 import type { Storage } from '../../storage/storage.ts';

@@ -1,5 +1,5 @@
 /**
- * The writes that configure an app (service.md PUT /appearance to POST /screens), one set of rules for the setup
+ * The writes that configure an app (docs/specification/configuration.md), one set of rules for the setup
  * interface, the console and approved proposals. Bodies have passed their schemas; what is said here of rows is the
  * rest of each rule. Every write answers its reply and the line that tells a person what it did.
  */
@@ -34,7 +34,7 @@ export interface Written {
   readonly reply: Readonly<Record<string, unknown>>;
   /** What was done, for the panel. */
   readonly line: string;
-  /** True when no item of a batch was saved: the reply is a 422 (service.md "Errors"). */
+  /** True when no item of a batch was saved: the reply is a 422 (SETUP-30). */
   readonly savedNothing: boolean;
 }
 

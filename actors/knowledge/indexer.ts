@@ -1,5 +1,5 @@
 /**
- * Takes knowledge sources from `pending` to `indexed` or `failed` (decisions §3): text at once, links in the background.
+ * Takes knowledge sources from `pending` to `indexed` or `failed` (KNOWLEDGE-3): text at once, links in the background.
  * Owns no rows: every step is a transaction that names the content it is about, so two indexers of one source, or a crash
  * between steps, do no harm. Nodes of a cell take the links that wait from the same rows, each link by a lease.
  */
@@ -51,7 +51,7 @@ function reasonOf(error: unknown): string {
   return error instanceof Error ? error.message : String(error);
 }
 
-/** Brings sources to rest: those just sent, and those that a crash left waiting (decisions §3 "Knowledge source"). */
+/** Brings sources to rest: those just sent, and those that a crash left waiting (KNOWLEDGE-7). */
 export class KnowledgeIndexer {
   readonly #services: IndexerServices;
   readonly #queue: LinkQueue;

@@ -1,5 +1,5 @@
 /**
- * The door to pairings (service.md "POST /v1/pairings/claim", decisions §2, §4): opens them for the Test page, lets a test
+ * The door to pairings (docs/specification/pairing.md): opens them for the Test page, lets a test
  * build claim one, and keeps the watches of those that somebody looks at, one for each in this process. Nodes of a cell tell each
  * other which pairing has changed; a watch that was not told looks at its row every 15 seconds.
  */

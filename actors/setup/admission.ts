@@ -1,4 +1,4 @@
-/** Who may call with a setup token, and what the others are told (service.md "Authentication", setup interface). */
+/** Who may call with a setup token, and what the others are told (SETUP-16 to SETUP-24). */
 import type { SetupSessionEffect } from '../../machines/setup-session.ts';
 import type { SessionKind } from '../../protocol/console/sessions.ts';
 import { Refusal } from '../../protocol/errors.ts';

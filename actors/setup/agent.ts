@@ -1,4 +1,4 @@
-/** What an agent does to its session: claims it, reports, writes, completes it or gives it up (service.md "Setup session"). */
+/** What an agent does to its session: claims it, reports, writes, completes it or gives it up (SETUP-3). */
 import type { CompleteBody, FailBody } from '../../protocol/setup/completion.ts';
 import { type Detected, mergeDetected } from '../../protocol/setup/detected.ts';
 import type { ProgressEvent } from '../../protocol/setup/events.ts';

@@ -1,5 +1,5 @@
 /**
- * What the service knows of an app's readiness (service.md "GET /status", decisions §2 "Go-live checks"): facts read
+ * What the service knows of an app's readiness (SETUP-45, LIVE-3): facts read
  * from rows, the four checks that follow from them, and the steps of a panel that they confirm. One rule for the setup
  * interface, the console and going live. Reads only; keys are as they travel.
  */
@@ -145,7 +145,7 @@ export function readAppStatus(db: Connection, app: AppRecord): AppStatus {
 /** When each step was last confirmed by what the service saw; absent: never. Milliseconds. */
 export type Observations = Readonly<Partial<Record<StepId, number>>>;
 
-/** What confirms a step (service.md "Steps"): only such a tick closes `verify` and `test`. Read at every step of a session. */
+/** What confirms a step (STEP-8): only such a tick closes `verify` and `test`. Read at every step of a session. */
 export function readObservations(db: Connection, app: Pick<AppRecord, 'id' | 'handshakeAtMs'>): Observations {
   const manifest = latestManifest(db, app.id);
   const run = readLatestSmokeRun(db, app.id);

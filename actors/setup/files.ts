@@ -1,4 +1,4 @@
-/** Codes that fetch a setup file, and the token that each file carries (service.md "GET /file", "Authentication" 2 and 7). */
+/** Codes that fetch a setup file, and the token that each file carries (SETUP-10, SETUP-13). */
 import { Refusal } from '../../protocol/errors.ts';
 import type { AppRecord } from '../../storage/apps/apps.ts';
 import {

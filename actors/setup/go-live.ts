@@ -1,5 +1,5 @@
 /**
- * An app going live, by itself or because a person asks for it (service.md "Other states", decisions §2 and §11): the
+ * An app going live, by itself or because a person asks for it (LIVE-4, LIVE-6): the
  * `app-lifecycle` machine fed with the app's rows, and its effects performed.
  */
 import { type AppLifecycleEffect, appLifecycle } from '../../machines/app-lifecycle.ts';

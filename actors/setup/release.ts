@@ -1,5 +1,5 @@
 /**
- * What people get of an app, now or once it is live, and who brings that about (decisions §11 "Going live"): said beforehand in
+ * What people get of an app, now or once it is live, and who brings that about (LIVE-2): said beforehand in
  * the setup file, GET /context and GET /status, and afterwards by POST /complete and the panel.
  */
 import type { AppRecord } from '../../storage/apps/apps.ts';

@@ -72,7 +72,7 @@ export interface Committed {
   readonly eventIds: readonly number[];
 }
 
-/** Whether a session in this state is at its end: nothing happens to it any more (service.md "Setup session"). */
+/** Whether a session in this state is at its end: nothing happens to it any more (SETUP-3). */
 export function isClosed(state: string): boolean {
   return state !== 'open' && state !== 'running';
 }

@@ -111,7 +111,7 @@ export class SetupSessions {
   }
 
   /**
-   * Opens a session for the app and cancels its open one (service.md "Authentication" 6). Of several that are opened at once the last one stays.
+   * Opens a session for the app and cancels its open one (SETUP-1). Of several that are opened at once the last one stays.
    * @throws Refusal app_live for a setup session on a live app; rate_limited when too many are opened at once.
    */
   open(app: AppRecord, kind: SessionKind): Promise<OpenedSession> {
@@ -168,7 +168,7 @@ export class SetupSessions {
     await this.#end(organisationId, row, { type: 'session.expire', nowMs: this.#services.nowMs() });
   }
 
-  /** The app went live: its open setup session ends, a sync session goes on (service.md "Authentication" 9). */
+  /** The app went live: its open setup session ends, a sync session goes on (SETUP-6). */
   async appWentLive(organisationId: string, appId: string): Promise<void> {
     const open = readOpenSession(this.#services.storage.organisation(organisationId), appId);
     if (open !== undefined) await this.#end(organisationId, open, { type: 'app.live' });

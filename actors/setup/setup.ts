@@ -13,7 +13,7 @@ export interface Setup extends SetupServices {
   readonly sessions: SetupSessions;
   readonly agent: SetupAgent;
   /**
-   * To be told of what settles whether an app goes live by itself (decisions §11): POST /complete, a manifest, an indexed source, a
+   * To be told of what settles whether an app goes live by itself (LIVE-5): POST /complete, a manifest, an indexed source, a
    * screen, a passed run, a setting. Not of a session that was given up, stopped, replaced or ran out. Never throws: nobody waits for it.
    */
   settled(organisationId: string, appId: string): Promise<void>;

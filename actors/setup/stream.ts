@@ -1,4 +1,4 @@
-/** A setup session as a stream: its lines, and after each change the session with the states of its steps (decisions §2). */
+/** A setup session as a stream: its lines, and after each change the session with the states of its steps (SETUP-54). */
 import type { SessionRef } from '../../storage/setup/setup-access.ts';
 import { readSession, readSetupEvents, type SetupEvent, type SetupSessionRow } from '../../storage/setup/setup-sessions.ts';
 import type { Storage } from '../../storage/storage.ts';

@@ -1,5 +1,5 @@
 /**
- * Whether an answer says something of the passages that it was given (decisions §11.9). That some were found proves nothing, a search
+ * Whether an answer says something of the passages that it was given (SMOKE-11). That some were found proves nothing, a search
  * finds one for nearly any question; nor does one word in common. Pure.
  */
 import { contentStems, stemsFoundIn } from '../../assistant/knowledge/terms.ts';

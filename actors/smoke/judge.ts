@@ -1,5 +1,5 @@
 /**
- * Judges what a smoke run heard (service.md "POST /smoke rules"): one answer from the events of its turn, and the run
+ * Judges what a smoke run heard (SMOKE-15): one answer from the events of its turn, and the run
  * from its answers. Pure.
  */
 import type { Passage } from '../../assistant/models/model.ts';

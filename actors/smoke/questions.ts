@@ -1,5 +1,5 @@
 /**
- * What a smoke run asks (service.md "POST /smoke rules"): three to five questions made of an app's configuration. Pure:
+ * What a smoke run asks (SMOKE-7): three to five questions made of an app's configuration. Pure:
  * the same configuration gives the same questions, so that a run can be repeated after a change.
  */
 

@@ -1,5 +1,5 @@
 /**
- * The smoke test of an app (service.md "POST /smoke rules", decisions §3 "Smoke"): asks what its configuration suggests
+ * The smoke test of an app (SMOKE-1): asks what its configuration suggests
  * through the chat path that people use, on the test channel, and saves how the answers were judged.
  *
  * Owns: that one run of an app is under way at a time (in a cell by a lease), its deadline, and the turns it opens. Does not own: the questions

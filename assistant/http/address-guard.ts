@@ -1,5 +1,5 @@
 /**
- * Decides which addresses the service connects to on behalf of others (decisions §3 "Link guard"): whatever an address was
+ * Decides which addresses the service connects to on behalf of others (LINK-7): whatever an address was
  * written as, a socket opens to global unicast only. Owns address rules alone; which schemes, ports and redirects are fine
  * is up to who asks.
  *
@@ -39,7 +39,7 @@ export interface AddressGuard {
   refused(address: string): string | undefined;
   /**
    * True for a URL's host that is written as `localhost` or as a literal loopback or private address, where these are
-   * allowed: there, and only there, http and any port are fine too (decisions §1). `hostname` is as `URL` gives it.
+   * allowed: there, and only there, http and any port are fine too (LINK-12). `hostname` is as `URL` gives it.
    */
   isLocal(hostname: string): boolean;
   /** For undici's `connect` option. Fails with AddressRefused before a socket opens. */

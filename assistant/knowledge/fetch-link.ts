@@ -1,5 +1,5 @@
 /**
- * Fetches the document behind a link (decisions §3 "Link guard"). Owns the bounds on what comes in: redirects, size, time
+ * Fetches the document behind a link (LINK-8 to LINK-11). Owns the bounds on what comes in: redirects, size, time
  * and type. Every hop goes through the address guard; nothing is sent that tells who asked: no cookies, no credentials.
  */
 import { Client } from 'undici';

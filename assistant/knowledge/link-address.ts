@@ -1,4 +1,4 @@
-/** Which addresses a link may be written as (decisions §3 "Link guard"). Where it leads is the address guard's matter. */
+/** Which addresses a link may be written as (LINK-6). Where it leads is the address guard's matter. */
 import type { AddressGuard } from '../http/address-guard.ts';
 import { LinkError } from './link-error.ts';
 

@@ -1,4 +1,4 @@
-/** A logo's bytes, judged (service.md "POST /logo rules"): PNG, JPEG, WebP or SVG by what they are, never by what they are called. */
+/** A logo's bytes, judged (LOGO-2): PNG, JPEG, WebP or SVG by what they are, never by what they are called. */
 import { Refusal } from '../../protocol/errors.ts';
 import { checkSize, examineRaster, type RasterType, sniff } from './raster-image.ts';
 import { safeSvg } from './safe-svg.ts';

@@ -1,5 +1,5 @@
 /**
- * What a raster image is and measures, told from its bytes (service.md "POST /logo rules"): type, whole structure, size.
+ * What a raster image is and measures, told from its bytes (LOGO-4, LOGO-5): type, whole structure, size.
  * Walks each format's own structure, so that a file that was cut off is not taken for an image, and drops what hangs
  * behind the image's end. Decodes no pixels.
  */

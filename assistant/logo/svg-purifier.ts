@@ -1,5 +1,5 @@
 /**
- * Makes a safe SVG of any SVG (service.md "POST /logo rules"): parsed as XML, bounded, rid of scripts, handlers, foreign
+ * Makes a safe SVG of any SVG (LOGO-6, LOGO-8): parsed as XML, bounded, rid of scripts, handlers, foreign
  * content, animation and everything that points outside, and written again. DOMPurify decides which elements and
  * attributes stay, svg-references.ts what they may point at. Blocks while it works: to be run in a reader process (safe-svg.ts).
  */

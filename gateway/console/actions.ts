@@ -1,5 +1,5 @@
 /**
- * Console: an app's HTTP actions (service.md "POST /actions rules") and the shared keys that a person enters for them.
+ * Console: an app's HTTP actions (SERVERACTION-12) and the shared keys that a person enters for them.
  * A key goes in and never comes out: no answer and no log holds it.
  */
 import { actionKeyBody } from '../../protocol/console/sessions.ts';

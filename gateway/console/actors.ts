@@ -1,4 +1,4 @@
-/** Console: what is alive in the cluster now, and on which node (decisions §2, §10). */
+/** Console: what is alive in the cluster now, and on which node (CONSOLE-23). */
 import * as v from 'valibot';
 import type { ActorRecord } from '../../actors/actor-record.ts';
 import { Refusal } from '../../protocol/errors.ts';

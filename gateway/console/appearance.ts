@@ -1,4 +1,4 @@
-/** Console: the appearance draft as it was written (service.md "Appearance draft"). */
+/** Console: the appearance draft as it was written (APPEARANCE-9). */
 import { readDraft } from '../../storage/apps/drafts.ts';
 import { defineRoute, json } from '../route.ts';
 import { requireApp } from './lookup.ts';

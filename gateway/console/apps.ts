@@ -1,4 +1,4 @@
-/** Console: apps of an organisation and their settings (decisions §2). What GET answers can be sent back with PATCH, field by field. */
+/** Console: apps of an organisation and their settings (CONSOLE-9). What GET answers can be sent back with PATCH, field by field. */
 import { setImmediate as breathe } from 'node:timers/promises';
 import { goLiveOnRequest } from '../../actors/setup/go-live.ts';
 import { settingsToWire } from '../../protocol/console/app-settings.ts';

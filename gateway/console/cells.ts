@@ -1,4 +1,4 @@
-/** Console: the cells that this installation consists of (decisions §10). */
+/** Console: the cells that this installation consists of (CELL-4). */
 import type { Cells } from '../../actors/cells/cells.ts';
 import { timestamp } from '../../protocol/timestamp.ts';
 import { type CellRecord, listCells } from '../../storage/moving/cells.ts';

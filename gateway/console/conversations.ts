@@ -1,4 +1,4 @@
-/** Console: what people and the assistant said, as it is stored: in placeholder form, never restored (decisions §2, §9). */
+/** Console: what people and the assistant said, as it is stored: in placeholder form, never restored (CONSOLE-17, CONSOLE-18). */
 import { expireChange } from '../../actors/calls/invocation-step.ts';
 import { Refusal } from '../../protocol/errors.ts';
 import { timestamp } from '../../protocol/timestamp.ts';

@@ -1,4 +1,4 @@
-/** Console: the people of an app as it names them; what is kept of one, and its end (decisions §2). */
+/** Console: the people of an app as it names them; what is kept of one, and its end (CONSOLE-14, CONSOLE-16). */
 import { Refusal } from '../../protocol/errors.ts';
 import { EXTERNAL_USER_ID_MAX_CHARS } from '../../protocol/limits.ts';
 import { fits } from '../../protocol/schema/text.ts';

@@ -1,4 +1,4 @@
-/** Console: the persona draft as it was written (service.md "Persona"). */
+/** Console: the persona draft as it was written (PERSONA-1). */
 import { readDraft } from '../../storage/apps/drafts.ts';
 import { defineRoute, json } from '../route.ts';
 import { requireApp } from './lookup.ts';

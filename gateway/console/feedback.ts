@@ -1,4 +1,4 @@
-/** Console: what people think of an app's answers: thumbs, and the answers of rating blocks (decisions §2). */
+/** Console: what people think of an app's answers: thumbs, and the answers of rating blocks (CONSOLE-20). */
 import { timestamp } from '../../protocol/timestamp.ts';
 import { type FeedbackRow, listFeedback } from '../../storage/conversations/feedback.ts';
 import { listRatings, type RatingRow } from '../../storage/conversations/ratings.ts';

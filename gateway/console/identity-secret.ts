@@ -1,4 +1,4 @@
-/** Console: the secret that an app's backend signs user ids with (service.md "Authentication" rule 4). */
+/** Console: the secret that an app's backend signs user ids with (CONSOLE-13). */
 import { Refusal } from '../../protocol/errors.ts';
 import { timestamp } from '../../protocol/timestamp.ts';
 import { type IdentitySecrets, mintIdentitySecret, readIdentitySecrets, sealIdentitySecret } from '../../storage/apps/identity-secrets.ts';

@@ -1,4 +1,4 @@
-/** Console: what an app's assistant knows (service.md "Knowledge item"). */
+/** Console: what an app's assistant knows (KNOWLEDGE-3). */
 import { timestamp } from '../../protocol/timestamp.ts';
 import type { KnowledgeSource } from '../../storage/knowledge/knowledge.ts';
 import { countKnowledge, listSources } from '../../storage/knowledge/knowledge-overview.ts';

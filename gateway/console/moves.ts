@@ -1,4 +1,4 @@
-/** Console: moving an organisation to another cell (decisions §2, §10). */
+/** Console: moving an organisation to another cell (CONSOLE-24). */
 import { CellUnreachable } from '../../actors/cells/cell-client.ts';
 import { moveBody } from '../../protocol/console/moves.ts';
 import { Refusal } from '../../protocol/errors.ts';

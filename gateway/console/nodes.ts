@@ -1,4 +1,4 @@
-/** Console: the nodes of the cluster, and the drain of one (decisions §2, §10). */
+/** Console: the nodes of the cluster, and the drain of one (CONSOLE-21, CONSOLE-22). */
 import type { NodeRecord } from '../../actors/cluster/nodes/members.ts';
 import { Refusal } from '../../protocol/errors.ts';
 import { timestamp } from '../../protocol/timestamp.ts';

@@ -1,4 +1,4 @@
-/** Console: organisations, what they used and the credit they buy (decisions §2). */
+/** Console: organisations, what they used and the credit they buy (CONSOLE-8). */
 import { createOrganisationBody, creditBody, patchOrganisationBody } from '../../protocol/console/organisations.ts';
 import { Refusal } from '../../protocol/errors.ts';
 import { mintId } from '../../protocol/ids.ts';

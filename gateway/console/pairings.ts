@@ -1,4 +1,4 @@
-/** Console: the Test page, on which a person watches what a test build does (decisions §2). */
+/** Console: the Test page, on which a person watches what a test build does (PAIRING-7, PAIRING-8). */
 import type { PairingState } from '../../actors/pairing/state.ts';
 import { Refusal } from '../../protocol/errors.ts';
 import { timestamp } from '../../protocol/timestamp.ts';

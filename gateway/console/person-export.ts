@@ -1,4 +1,4 @@
-/** Everything kept of a person as JSON (decisions §2): put together page by page, letting other requests in between. */
+/** Everything kept of a person as JSON (CONSOLE-15): put together page by page, letting other requests in between. */
 import { setImmediate as breathe } from 'node:timers/promises';
 import { timestamp } from '../../protocol/timestamp.ts';
 import { readMessages, type StoredMessage } from '../../storage/conversations/conversations.ts';

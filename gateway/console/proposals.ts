@@ -1,4 +1,4 @@
-/** Console: writes of sync sessions that wait for a person (decisions §2, §3). */
+/** Console: writes of sync sessions that wait for a person (PROPOSAL-2, PROPOSAL-4). */
 import { approveProposal, rejectProposal } from '../../actors/configuration/proposals.ts';
 import { rejectProposalBody } from '../../protocol/console/sessions.ts';
 import { Refusal } from '../../protocol/errors.ts';

@@ -1,4 +1,4 @@
-/** The console interface's table of contents (decisions §2). */
+/** The console interface's table of contents (docs/specification/console.md). */
 import type { Route } from '../route.ts';
 import { deleteActionKeyRoute, listActionsRoute, putActionKeyRoute } from './actions.ts';
 import { actorRoutes } from './actors.ts';

@@ -1,4 +1,4 @@
-/** Console: the screens declared for an app (service.md "Screen declaration"). */
+/** Console: the screens declared for an app (SCREEN-2). */
 import { timestamp } from '../../protocol/timestamp.ts';
 import {
   countPlanned,

@@ -1,5 +1,5 @@
 /**
- * Who may use the console: the operator's token as a bearer, or a session cookie made from it (decisions §2). Sessions
+ * Who may use the console: the operator's token as a bearer, or a session cookie made from it (CONSOLE-1, CONSOLE-2). Sessions
  * are signed with a key made of the token, so that a new token ends them all, and every node of a cell knows them; one that was
  * signed out of is a row, known to all nodes of the cell.
  * Failed logins are remembered in memory, and told to the other nodes of a cell; one-time links are rows.
@@ -22,7 +22,7 @@ import type { Services } from '../services.ts';
 const SESSION_VALID_MS = 12 * 60 * 60 * 1000;
 const COOKIE = 'console_session';
 const CSRF_HEADER = 'x-csrf-token';
-/** Failures within a minute that lock an address, and for how long (decisions §2). */
+/** Failures within a minute that lock an address, and for how long (CONSOLE-4). */
 const LOGIN_FAILURES_MAX = 5;
 const LOGIN_WINDOW_MS = 60_000;
 const LOGIN_LOCK_MS = 60_000;

@@ -1,4 +1,4 @@
-/** Console: setup sessions as a person opens, watches and stops them (decisions §2). */
+/** Console: setup sessions as a person opens, watches and stops them (SETUP-1, SETUP-7). */
 import { takeInIntakeLinks } from '../../actors/configuration/intake-links.ts';
 import { type IssuedCode, issueFileCode } from '../../actors/setup/files.ts';
 import { agentOf } from '../../actors/setup/session.ts';

@@ -1,4 +1,4 @@
-/** Console: where an app stands, and its smoke test (service.md "GET /status", "POST /smoke rules"; decisions §2). */
+/** Console: where an app stands, and its smoke test (LIVE-3, SMOKE-3). */
 import { readAppStatus } from '../../actors/setup/app-status.ts';
 import { releaseOf } from '../../actors/setup/release.ts';
 import { readLatestSession } from '../../storage/setup/setup-sessions.ts';

@@ -1,4 +1,4 @@
-/** Who calls the setup interface: from the bearer header to a session (service.md "Authentication", setup interface). */
+/** Who calls the setup interface: from the bearer header to a session (SETUP-16). */
 import { admitSetupCall, authenticateSetup, type SetupCall } from '../../actors/setup/admission.ts';
 import { Refusal } from '../../protocol/errors.ts';
 import type { SessionRef } from '../../storage/setup/setup-access.ts';

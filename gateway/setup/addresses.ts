@@ -1,4 +1,4 @@
-/** Where the interfaces are reached from outside (decisions §1). */
+/** Where the interfaces are reached from outside (SETUP-15). */
 import { Refusal } from '../../protocol/errors.ts';
 import type { Services } from '../services.ts';
 

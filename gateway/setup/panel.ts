@@ -1,4 +1,4 @@
-/** The thirteen steps of a session as they travel: GET /status, GET /context and the console (service.md "Steps"). */
+/** The thirteen steps of a session as they travel: GET /status, GET /context and the console (STEP-1). */
 import { storedPanel } from '../../actors/setup/panel.ts';
 import { type ClosedBy, STEPS, type StepId, type StepState } from '../../protocol/setup/steps.ts';
 import type { SetupSessionRow } from '../../storage/setup/setup-sessions.ts';

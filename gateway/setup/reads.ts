@@ -1,4 +1,4 @@
-/** GET /context and /status, POST and GET /smoke: what an agent reads, and the test it asks for (service.md "Setup interface"). */
+/** GET /context and /status, POST and GET /smoke: what an agent reads, and the test it asks for (SETUP-38, SETUP-45, SMOKE-3). */
 import { readAppStatus, smokeFacts } from '../../actors/setup/app-status.ts';
 import { releaseOf } from '../../actors/setup/release.ts';
 import { Refusal } from '../../protocol/errors.ts';

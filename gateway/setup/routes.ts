@@ -1,4 +1,4 @@
-/** The setup interface's table of contents (service.md "Setup interface"). */
+/** The setup interface's table of contents (docs/specification/setup.md). */
 import type { Route } from '../route.ts';
 import { contextRoute, readProposalRoute, readSmokeRoute, runSmokeRoute, statusRoute } from './reads.ts';
 import { completeRoute, eventsRoute, failRoute, fileRoute, startRoute } from './session.ts';

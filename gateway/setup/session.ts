@@ -1,4 +1,4 @@
-/** GET /file, POST /start, /events, /complete and /fail: the life of a session as its agent sees it (service.md "Setup interface"). */
+/** GET /file, POST /start, /events, /complete and /fail: the life of a session as its agent sees it (docs/specification/setup.md). */
 import * as v from 'valibot';
 import { writeModeOf } from '../../actors/setup/admission.ts';
 import { readAppStatus } from '../../actors/setup/app-status.ts';
@@ -117,7 +117,7 @@ export const failRoute = defineRoute({
   limits: [],
   body: failBody,
   async handle({ caller, body }, services) {
-    // It leaves the app as it is: giving up takes nothing live (decisions §11).
+    // It leaves the app as it is: giving up takes nothing live (SETUP-53).
     const { row } = await services.setup.agent.fail(caller.ref, body);
     return json({ ok: true, status: row.state, token: 'revoked' });
   },

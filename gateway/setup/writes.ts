@@ -1,4 +1,4 @@
-/** PUT /appearance to POST /screens: the writes of an agent, applied or, on a live app, proposed (service.md "Setup interface"). */
+/** PUT /appearance to POST /screens: the writes of an agent, applied or, on a live app, proposed (PROPOSAL-1). */
 
 import { proposeWrite } from '../../actors/configuration/proposals.ts';
 import type { IntakeTarget } from '../../actors/configuration/target.ts';

@@ -1,5 +1,5 @@
 /**
- * Colour arithmetic of the appearance (decisions §3): contrast by WCAG 2.2, steps in OKLCH, and the search for the
+ * Colour arithmetic of the appearance (APPEARANCE-8): contrast by WCAG 2.2, steps in OKLCH, and the search for the
  * nearest colour of a hue that reads well. Colours are opaque and written `#rrggbb`. Owns no token and no rule.
  */
 import {

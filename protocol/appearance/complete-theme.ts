@@ -1,6 +1,6 @@
 /**
  * The themes that clients are served: every colour token that was left out, derived from those that were written, and
- * the dark variant derived from the light theme (service.md "PUT /appearance rules" 2, decisions §3 "Appearance tokens").
+ * the dark variant derived from the light theme (APPEARANCE-5, APPEARANCE-6).
  * A written token is never changed; a derived one meets its contrast minimum wherever the written ones leave room.
  */
 import type { Theme, ThemeDark } from '../setup/appearance.ts';

@@ -1,6 +1,6 @@
 /**
- * Contrast of an appearance, light and dark, and what would mend it (service.md "PUT /appearance rules" 7, decisions §3
- * "Contrast by WCAG 2.2"). Owns the list of checked pairs and the choice of the colour to move.
+ * Contrast of an appearance, light and dark, and what would mend it (APPEARANCE-7, APPEARANCE-8).
+ * Owns the list of checked pairs and the choice of the colour to move.
  *
  * Fixes cannot chase each other: pairs are in an order, all light ones before the dark, and a fix never breaks a pair
  * that holds and stands before its own. Every fix applied therefore leaves a smaller set of failures.

@@ -1,5 +1,5 @@
 /**
- * An app's settings (decisions §2): their defaults, the wire schema that a PATCH is checked with, and the one place
+ * An app's settings (CONSOLE-9): their defaults, the wire schema that a PATCH is checked with, and the one place
  * where snake_case (wire and SQL) meets camelCase.
  */
 import * as v from 'valibot';

@@ -1,4 +1,4 @@
-/** Bodies of the console's app endpoints: create, PATCH, keys, knowledge listing (decisions §2). Unknown fields are refused. */
+/** Bodies of the console's app endpoints: create, PATCH, keys, knowledge listing (CONSOLE-6). Unknown fields are refused. */
 import * as v from 'valibot';
 import { text } from '../schema/text.ts';
 import { appSettingsEntries } from './app-settings.ts';

@@ -1,4 +1,4 @@
-/** Body of POST /console/api/login (decisions §2). */
+/** Body of POST /console/api/login (CONSOLE-2). */
 import * as v from 'valibot';
 import { text } from '../schema/text.ts';
 

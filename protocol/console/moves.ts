@@ -1,4 +1,4 @@
-/** Console: moving an organisation to another cell (decisions §10). */
+/** Console: moving an organisation to another cell (CONSOLE-24). */
 import * as v from 'valibot';
 
 const CELL = /^[0-9A-Za-z._-]{1,64}$/;

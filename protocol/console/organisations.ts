@@ -1,4 +1,4 @@
-/** Bodies of the console's organisation endpoints (decisions §2). Unknown fields are refused. */
+/** Bodies of the console's organisation endpoints (CONSOLE-8). Unknown fields are refused. */
 import * as v from 'valibot';
 import { CREDIT_PURCHASE_MIN_USD } from '../limits.ts';
 import { PLAN_NAMES } from '../plans.ts';
@@ -63,5 +63,5 @@ export const patchOrganisationBody = v.strictObject({
   auto_top_up: v.optional(autoTopUp),
 });
 
-/** POST /orgs/:org/credit: dollars, one to one (service.md "Limits" rule 4). */
+/** POST /orgs/:org/credit: dollars, one to one (LIMIT-22). */
 export const creditBody = v.strictObject({ amount_usd: amountUsd });

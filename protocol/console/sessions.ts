@@ -1,4 +1,4 @@
-/** Bodies of the console's session, proposal and shared key endpoints (decisions §2). Unknown fields are refused. */
+/** Bodies of the console's session, proposal and shared key endpoints (CONSOLE-6). Unknown fields are refused. */
 import * as v from 'valibot';
 import { REASON_MAX_CHARS } from '../limits.ts';
 import { filledText, text } from '../schema/text.ts';

@@ -30,7 +30,7 @@ function sentence(issue: v.BaseIssue<unknown>): string {
   return issue.message;
 }
 
-/** The first twelve things wrong, each with the path of its field (decisions §4). */
+/** The first twelve things wrong, each with the path of its field (HTTP-2). */
 export function explain(issues: readonly v.BaseIssue<unknown>[]): Detail[] {
   return issues.slice(0, ERROR_DETAILS_MAX).map((issue) => ({
     path: renderPath((issue.path ?? []).map((step) => step.key)),

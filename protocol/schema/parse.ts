@@ -3,7 +3,7 @@ import * as v from 'valibot';
 import { type ErrorCode, Refusal } from '../errors.ts';
 import { explain, summarise } from './issues.ts';
 
-/** What is said of these issues, one at least, under `code`; twelve details at most (decisions §4). */
+/** What is said of these issues, one at least, under `code`; twelve details at most (HTTP-2). */
 export function refusalOf(issues: readonly v.BaseIssue<unknown>[], code: ErrorCode): Refusal {
   const details = explain(issues);
   return new Refusal(code, summarise(details), { details });

@@ -1,4 +1,4 @@
-/** Text bounds counted as the specification counts them: in code points, not UTF-16 units. */
+/** Text bounds in code points, not UTF-16 units (SETUP-31). */
 import * as v from 'valibot';
 import { stated } from './stated.ts';
 

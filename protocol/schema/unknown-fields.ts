@@ -1,5 +1,5 @@
 /**
- * Fields of a body that its schema does not know. They are ignored, so that newer SDKs can add some (decisions §4); with a test key their
+ * Fields of a body that its schema does not know. They are ignored, so that newer SDKs can add some (HTTP-3); with a test key their
  * sender is warned of them, because most often such a field is a typo.
  */
 import type * as v from 'valibot';

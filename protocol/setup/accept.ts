@@ -1,5 +1,5 @@
 /**
- * Checks a draft the way service.md "Errors" tells apart: a body of the wrong shape (an unknown field, a missing
+ * Checks a draft (SETUP-26, SETUP-28): a body of the wrong shape (an unknown field, a missing
  * document, a wrong type) is 400 invalid_body; a well-formed one with a value the console would refuse is 422.
  */
 import * as v from 'valibot';

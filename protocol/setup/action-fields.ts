@@ -1,4 +1,4 @@
-/** The fields of an HTTP action, each by itself (service.md "HTTP action"); what they ask of each other is in `action-rules.ts`. */
+/** The fields of an HTTP action, each by itself (SERVERACTION-2); what they ask of each other is in `action-rules.ts`. */
 import * as v from 'valibot';
 import { ITEM_TYPES, PARAM_NAME, PARAM_TYPES, paramName, valueTypeOf } from '../action-params.ts';
 import { USER_TOKEN_HEADER } from '../headers.ts';

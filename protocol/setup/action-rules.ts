@@ -1,4 +1,4 @@
-/** What the fields of an HTTP action ask of each other (service.md "POST /actions rules"), in words, in code and in JSON Schema. */
+/** What the fields of an HTTP action ask of each other (SERVERACTION-8, SERVERACTION-9), in words, in code and in JSON Schema. */
 import * as v from 'valibot';
 import { confirmMarkers } from '../action-params.ts';
 import { when } from '../schema/stated.ts';

@@ -1,5 +1,5 @@
 /**
- * Body of POST /actions (service.md "HTTP action", "POST /actions rules"). Unknown fields refuse the body; each
+ * Body of POST /actions (SERVERACTION-1, SETUP-29). Unknown fields refuse the body; each
  * item's types and values are judged on their own, because one failing item does not fail the others.
  */
 import * as v from 'valibot';

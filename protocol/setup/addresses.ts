@@ -39,7 +39,7 @@ const TEMPLATE_REST = `(?:[/?#](?:[^\\s<>"\\\\{}\\p{Cc}]|${PARAM_MARKER})*)?`;
 
 /**
  * An https address of a public name, with markers after the host only. `local` (development, ALLOW_PRIVATE_ADDRESSES)
- * also takes localhost and literal addresses, those over http too (decisions §1).
+ * also takes localhost and literal addresses, those over http too (SERVERACTION-4).
  */
 export function templateAddress(local: boolean): RegExp {
   const production = `https://${SERVER_NAME}`;

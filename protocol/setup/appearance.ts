@@ -1,5 +1,5 @@
 /**
- * Appearance: theme tokens, the dark variant and the copilot block (service.md "PUT /appearance rules", decisions §3).
+ * Appearance: theme tokens, the dark variant and the copilot block (APPEARANCE-1).
  * One schema for the setup interface, the console and what is read back from storage.
  */
 import * as v from 'valibot';

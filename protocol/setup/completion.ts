@@ -1,4 +1,4 @@
-/** Bodies of POST /complete and POST /fail, which end a session (service.md). */
+/** Bodies of POST /complete and POST /fail, which end a session (SETUP-51, SETUP-53). */
 import * as v from 'valibot';
 import { COMPLETION_LINE_MAX_CHARS, FAIL_REASON_MAX_CHARS, FILES_CHANGED_MAX, HUMAN_TODOS_MAX, SUMMARY_MAX_CHARS } from '../limits.ts';
 import { filledText } from '../schema/text.ts';

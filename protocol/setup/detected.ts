@@ -1,4 +1,4 @@
-/** The discovery report: what an agent found an app's code to be made of (service.md "Discovery report"). */
+/** The discovery report: what an agent found an app's code to be made of (SETUP-49). */
 import * as v from 'valibot';
 import { DETECTED_FONTS_MAX, DETECTED_LOCALES_MAX } from '../limits.ts';
 import { text } from '../schema/text.ts';
@@ -30,7 +30,7 @@ export const detected = fields({
 });
 export type Detected = Readonly<v.InferOutput<typeof detected>>;
 
-/** The report after another one: field by field, a list replaces the list before it (decisions §3). */
+/** The report after another one: field by field, a list replaces the list before it (SETUP-49). */
 export function mergeDetected(before: Detected | null, after: Detected): Detected {
   return { ...before, ...after };
 }

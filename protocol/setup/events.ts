@@ -1,4 +1,4 @@
-/** Body of POST /events (service.md "Progress event", "POST /events rules"): one event, a list, or a list with a discovery report. */
+/** Body of POST /events (SETUP-47, SETUP-48): one event, a list, or a list with a discovery report. */
 import * as v from 'valibot';
 import { EVENT_DATA_MAX_CHARS, EVENT_DETAIL_MAX_CHARS, EVENT_TITLE_MAX_CHARS, EVENTS_PER_REQUEST_MAX } from '../limits.ts';
 import { parseOrRefuse } from '../schema/parse.ts';

@@ -1,4 +1,4 @@
-/** What is wrong with one item of a batch, as its result tells it (service.md "POST /knowledge rules" 3, "POST /actions rules" 7). */
+/** What is wrong with one item of a batch, as its result tells it (SETUP-29, SETUP-30). */
 import * as v from 'valibot';
 import { explain } from '../schema/issues.ts';
 import { refusalOf } from '../schema/parse.ts';
@@ -35,7 +35,7 @@ function malformed(item: unknown, issues: readonly v.BaseIssue<unknown>[]): Malf
   return { external_key: typeof key === 'string' ? key : '', malformed: itemFault(within) };
 }
 
-/** Whether the issue is about the body as a whole: its list, or a field that nobody knows (service.md "Endpoints"). */
+/** Whether the issue is about the body as a whole: its list, or a field that nobody knows (SETUP-29). */
 function isAboutBody({ path, type, expected }: v.BaseIssue<unknown>): boolean {
   return path === undefined || path.length < 2 || (type === 'strict_object' && expected === 'never');
 }

@@ -1,5 +1,5 @@
 /**
- * Knowledge items (service.md "Knowledge item", POST /knowledge). Unknown fields refuse the body; each item's
+ * Knowledge items (KNOWLEDGE-2). Unknown fields refuse the body; each item's
  * types and values are judged on their own, because one failing item does not fail the others.
  */
 import * as v from 'valibot';

@@ -1,5 +1,5 @@
 /**
- * The assistant's persona (service.md "Persona", PUT /experience): one schema for the setup interface, the console and
+ * The assistant's persona (PERSONA-1): one schema for the setup interface, the console and
  * what is read back from storage. Every field is optional, because a write is a patch; '' and [] take a value back.
  */
 import * as v from 'valibot';

@@ -40,7 +40,7 @@ function publishAll(surroundings: Surroundings): Readonly<Record<SetupBody, Json
 const published = new Map<Surroundings, Readonly<Record<SetupBody, JsonSchema>>>();
 
 /**
- * One schema per request body (service.md "GET /context keys", `schemas`). Items of knowledge and actions are judged one
+ * One schema per request body (SETUP-44). Items of knowledge and actions are judged one
  * by one: there, what the schema rejects is refused by the item's result. `development` as in `judgeHttpAction`.
  */
 export function setupSchemas(surroundings: Surroundings): Readonly<Record<SetupBody, JsonSchema>> {

@@ -1,4 +1,4 @@
-/** Body of POST /screens (service.md "Screen declaration"): screens that are registered in code, and ones that are gone. */
+/** Body of POST /screens (SCREEN-1): screens that are registered in code, and ones that are gone. */
 import * as v from 'valibot';
 import { PARAM_TYPES, paramName } from '../action-params.ts';
 import {

@@ -1,4 +1,4 @@
-/** Body of POST /start (service.md "POST /start fields"). */
+/** Body of POST /start (SETUP-46). */
 import * as v from 'valibot';
 import { AGENT_MODEL_MAX_CHARS, AGENT_OS_MAX_CHARS, TOOL_NAME_MAX_CHARS } from '../limits.ts';
 import { filledText, text } from '../schema/text.ts';

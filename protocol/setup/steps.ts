@@ -1,5 +1,5 @@
 /**
- * The thirteen steps of the Overview panel (service.md "Steps"): their order, their labels and who may close each.
+ * The thirteen steps of the Overview panel (STEP-1): their order, their labels and who may close each.
  * What happens to a step is the `step-panel` machine's matter.
  */
 

@@ -1,4 +1,4 @@
-/** The writes that configure an app (service.md PUT /appearance to POST /screens): their kinds, bodies and steps. */
+/** The writes that configure an app (docs/specification/configuration.md): their kinds, bodies and steps. */
 import type { HttpActionShape } from './actions.ts';
 import type { AppearanceBody } from './appearance.ts';
 import type { KnowledgeItemShape } from './knowledge.ts';
@@ -25,7 +25,7 @@ export type WriteKind = SetupWrite['kind'];
  */
 export type Origin = 'console' | 'setup' | 'proposal' | 'intake' | 'demo';
 
-/** Whether what a session writes is applied at once, or waits for a person (service.md "Session" `writes`). */
+/** Whether what a session writes is applied at once, or waits for a person (PROPOSAL-1). */
 export type WriteMode = 'apply' | 'propose';
 
 /** The step that a write belongs to. */

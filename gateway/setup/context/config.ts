@@ -1,4 +1,4 @@
-/** What is configured of an app, as GET /context shows it: key `config`, and what intake read (service.md "GET /context keys"). */
+/** What is configured of an app, as GET /context shows it: key `config`, and what intake read (SETUP-39, SETUP-40). */
 
 import { setImmediate as breathe } from 'node:timers/promises';
 import { INTAKE_ORIGIN } from '../../../actors/configuration/intake-links.ts';

@@ -1,4 +1,4 @@
-/** GET /context: everything an agent has to know before it writes (service.md "GET /context keys"). Reads only; no secret. */
+/** GET /context: everything an agent has to know before it writes (SETUP-38). Reads only; no secret. */
 import { readAppStatus } from '../../../actors/setup/app-status.ts';
 import { releaseOf } from '../../../actors/setup/release.ts';
 import type { Surroundings } from '../../../protocol/setup/actions.ts';
@@ -58,7 +58,7 @@ function keysOf(control: Connection, appId: string): { test: string | null; live
 /** As many verdicts as tell an agent what people want; what is older nobody remembers either. */
 const VERDICTS_TOLD = 50;
 
-/** What waits for a person, and what people said of what did (decisions §11 "Proposals"). */
+/** What waits for a person, and what people said of what did (PROPOSAL-11). */
 function readProposals(db: Connection, appId: string) {
   return {
     waiting: listWaitingProposals(db, appId).map(proposalToWire),

@@ -1,6 +1,5 @@
 /**
- * Client code that GET /context hands out, ready to use: it calls the runtime interface directly (service.md "GET /context
- * keys", `sdk`). It is browser JavaScript; other platforms send the same requests.
+ * Client code that GET /context hands out, ready to use: it calls the runtime interface directly (SETUP-42, SETUP-43). It is browser JavaScript; other platforms send the same requests.
  */
 import { USER_TOKEN_HEADER } from '../../../protocol/headers.ts';
 import { CATALOG_VERSION, PROTOCOL_VERSION } from '../../../protocol/limits.ts';

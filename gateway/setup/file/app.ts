@@ -1,4 +1,4 @@
-/** The part of the setup file about code in the app: how it talks to the runtime interface (service.md "Runtime interface"). */
+/** The part of the setup file about code in the app: how it talks to the runtime interface (SETUP-35). */
 
 import { USER_TOKEN_HEADER } from '../../../protocol/headers.ts';
 import { MANIFEST_ACTIONS_MAX, MANIFEST_ROUTES_MAX, TOOL_ERROR_MAX_CHARS } from '../../../protocol/limits.ts';

@@ -1,4 +1,4 @@
-/** The endpoints as the setup file tells them: what each takes, a worked request, what it answers (service.md "Setup interface"). */
+/** The endpoints as the setup file tells them: what each takes, a worked request, what it answers (SETUP-33). */
 
 import type { SessionKind } from '../../../protocol/console/sessions.ts';
 import { USER_TOKEN_HEADER } from '../../../protocol/headers.ts';

@@ -1,4 +1,4 @@
-/** What an agent does on each error code of the setup interface (service.md "Errors", setup interface). */
+/** What an agent does on each error code of the setup interface (SETUP-34). */
 import { ERROR_TABLE, type ErrorCode } from '../../../protocol/errors.ts';
 
 interface ErrorRow {

@@ -1,6 +1,6 @@
 /**
- * The setup file of GET /file: all that a coding agent needs to configure an app to the end (service.md "GET /file",
- * decisions §3). Made of the definitions that the server itself works with, so that it cannot say something else.
+ * The setup file of GET /file: all that a coding agent needs to configure an app to the end (SETUP-33 to SETUP-37).
+ * Made of the definitions that the server itself works with, so that it cannot say something else.
  */
 
 import type { Release } from '../../../actors/setup/release.ts';
@@ -71,7 +71,7 @@ const CHECKS: Readonly<Record<WriteMode, string>> = {
 const TODOS_FIRST =
   'So name in `human_todos`, first of all, what a person must do before that: keys, secrets, domains, a release of the app.';
 
-/** What the end of the session means for people (decisions §11 "Going live"). */
+/** What the end of the session means for people (SETUP-36). */
 function whatCompleteDoes(
   { live }: SetupFileInput['app'],
   { auto_go_live: byItself, published_version: version, publish_on_go_live }: SetupFileInput['release'],

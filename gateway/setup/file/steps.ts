@@ -1,4 +1,4 @@
-/** What each of the thirteen steps needs of an agent, as the setup file tells it (service.md "Steps"). */
+/** What each of the thirteen steps needs of an agent, as the setup file tells it (SETUP-34). */
 import { STEPS, type StepId } from '../../../protocol/setup/steps.ts';
 import type { WriteMode } from '../../../protocol/setup/writes.ts';
 

@@ -1,4 +1,4 @@
-/** decisions §3 "Proposals": decisions about the proposals of one app are made one after the other, and not without end. */
+/** Decisions about the proposals of one app are made one after the other, and not without end. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { baseOf } from '../../../actors/configuration/checks.ts';

@@ -1,4 +1,4 @@
-/** decisions §4: which codes of an app make room for one more, and what becomes of their rows. */
+/** Which codes of an app make room for one more, and what becomes of their rows. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import pino from 'pino';
@@ -21,7 +21,7 @@ const STATES = {
 } as const;
 
 for (const [state, { claims, lookedAtMs }] of Object.entries(STATES)) {
-  test(`POST /v1/pairings/claim: ${state} × pairing.replaced: the row of the oldest pairing is where the machine says`, (t) => {
+  test(`PAIRING-5: ${state} × pairing.replaced: the row of the oldest pairing is where the machine says`, (t) => {
     const files = openFiles(t, NOW);
     const appId = addApp(files, 'Shop', NOW);
     const row = (id: string): PairingRow => readPairing(files.db, id) as PairingRow;
@@ -41,7 +41,7 @@ for (const [state, { claims, lookedAtMs }] of Object.entries(STATES)) {
   });
 }
 
-test('decisions §4: pairings that are opened at the same time are never more than may wait', async (t) => {
+test('PAIRING-5: pairings that are opened at the same time are never more than may wait', async (t) => {
   const { storage, organisationId, appId } = await storeApp(t, NOW);
   const pairings = new Pairings({ storage, actors: { watchDevice: () => () => {} }, log: pino({ level: 'silent' }), nowMs: () => NOW });
   t.after(() => pairings.close());

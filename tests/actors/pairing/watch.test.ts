@@ -1,4 +1,4 @@
-/** decisions §2 `GET /pairings/:id/stream`: how long a pairing is watched for nobody, and what a page hears meanwhile. */
+/** How long a pairing is watched for nobody, and what a page hears meanwhile. */
 import assert from 'node:assert/strict';
 import { type TestContext, test } from 'node:test';
 import pino from 'pino';

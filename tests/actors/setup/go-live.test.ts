@@ -1,4 +1,4 @@
-/** decisions §2 "Go-live checks", service.md "GET /status" and "Other states": the facts, the checks, and going live by itself. */
+/** The facts, the checks, and going live by itself. */
 import assert from 'node:assert/strict';
 import { type TestContext, test } from 'node:test';
 import { readAppStatus, readObservations } from '../../../actors/setup/app-status.ts';

@@ -1,4 +1,4 @@
-/** decisions §2 `GET /sessions/:id/stream`: whoever reads a session is woken by whatever is done to it, however late they come. */
+/** Whoever reads a session is woken by whatever is done to it, however late they come. */
 import assert from 'node:assert/strict';
 import { type TestContext, test } from 'node:test';
 import { setImmediate as nextTick } from 'node:timers/promises';

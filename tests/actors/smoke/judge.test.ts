@@ -1,4 +1,4 @@
-/** service.md "POST /smoke rules": when an answer is grounded, backed by an action, or an error, and when a run passes. */
+/** When an answer is grounded, backed by an action, or an error, and when a run passes. */
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { judgeAnswer, judgeRun } from '../../../actors/smoke/judge.ts';

@@ -1,4 +1,4 @@
-/** service.md "POST /smoke rules", decisions §3 "Smoke": what a run asks. */
+/** What a run asks. */
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import fc from 'fast-check';

@@ -1,4 +1,4 @@
-/** decisions §3 "Smoke": how a run asks, its deadline, and that one is under way at a time; the turns are played by the test. */
+/** How a run asks, its deadline, and that one is under way at a time; the turns are played by the test. */
 import assert from 'node:assert/strict';
 import { type TestContext, test } from 'node:test';
 import pino from 'pino';

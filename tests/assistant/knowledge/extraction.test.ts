@@ -1,4 +1,4 @@
-/** decisions §3 "Knowledge source": documents are read where they can do no harm, and what is too much for its reader says so. */
+/** Documents are read where they can do no harm, and what is too much for its reader says so. */
 import assert from 'node:assert/strict';
 import { after, test } from 'node:test';
 import type { ExtractedText } from '../../../assistant/knowledge/extract-text.ts';

@@ -1,4 +1,4 @@
-/** decisions §2: the people of an app in the console: found, exported, erased. */
+/** The people of an app in the console: found, exported, erased. */
 import assert from 'node:assert/strict';
 import { before, type TestContext, test } from 'node:test';
 import type { Client } from '../../support/client.ts';

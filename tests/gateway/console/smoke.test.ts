@@ -1,4 +1,4 @@
-/** service.md "POST /smoke rules" and "GET /status", decisions §2 and §3 "Smoke", over HTTP against the running program. */
+/** The smoke test and the status of an app, over HTTP against the running program. */
 import assert from 'node:assert/strict';
 import { type TestContext, test } from 'node:test';
 import { dataLayout } from '../../../storage/files/files-layout.ts';

@@ -1,4 +1,4 @@
-/** service.md "Errors", setup interface: what is wrong with a body, over HTTP, and the field that the message names. */
+/** What is wrong with a body of the setup interface, over HTTP, and the field that the message names. */
 import assert from 'node:assert/strict';
 import { Readable } from 'node:stream';
 import { test } from 'node:test';

@@ -1,4 +1,4 @@
-/** service.md "Errors" and "Limits", setup interface: what depends on the clock, or on faults that only a test brings about. */
+/** Errors of the setup interface: what depends on the clock, or on faults that only a test brings about. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import pino from 'pino';

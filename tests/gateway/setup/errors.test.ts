@@ -1,4 +1,4 @@
-/** service.md "Errors", setup interface: every row of the table over HTTP, with the sentence that says what to do. */
+/** Every error code of the setup interface over HTTP, with the sentence that says what to do. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { AGENT, type Agent, agentOf, createAgent, fetchFile, PNG, tokenIn } from '../../support/setup-agent.ts';

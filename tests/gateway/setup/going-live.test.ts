@@ -1,4 +1,4 @@
-/** decisions §2 "Go-live checks": when an app goes live by itself, and what that does to its session. */
+/** When an app goes live by itself, and what that does to its session. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { mintId } from '../../../protocol/ids.ts';

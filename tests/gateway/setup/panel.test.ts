@@ -1,4 +1,4 @@
-/** service.md "Steps", "Step rules", "POST /events rules" and "GET /status"; decisions §3: the panel as agents move it, over HTTP. */
+/** The panel as agents move it, over HTTP. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { createClient } from '../../support/client.ts';

@@ -1,4 +1,4 @@
-/** decisions §3: a proposal is applied as a whole or not at all, in line with whatever else is written to its app. */
+/** A proposal is applied as a whole or not at all, in line with whatever else is written to its app. */
 import assert from 'node:assert/strict';
 import { randomBytes } from 'node:crypto';
 import { test } from 'node:test';

@@ -1,4 +1,4 @@
-/** decisions §11 "Proposals": what a session says anew, what says the same or nothing new, and what agents learn of verdicts. */
+/** Proposals: what a session says anew, what says the same or nothing new, and what agents learn of verdicts. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { type Agent, PNG } from '../../support/setup-agent.ts';

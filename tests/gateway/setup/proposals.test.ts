@@ -1,4 +1,4 @@
-/** service.md "Session" `writes`, decisions §2 and §3: writes of a sync session on a live app wait for a person. */
+/** Writes of a sync session on a live app wait for a person. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { PNG } from '../../support/setup-agent.ts';

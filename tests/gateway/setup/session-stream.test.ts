@@ -1,4 +1,4 @@
-/** decisions §2 `GET /sessions/:id/stream`: a setup session live, as the console page watches it. */
+/** A setup session live, as the console page watches it. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { request } from 'undici';

@@ -1,4 +1,4 @@
-/** service.md "Setup session" and "Authentication": who gets a session, and what ends it, over HTTP. */
+/** Who gets a session, and what ends it, over HTTP. */
 import assert from 'node:assert/strict';
 import { execFile } from 'node:child_process';
 import { readdirSync, readFileSync } from 'node:fs';

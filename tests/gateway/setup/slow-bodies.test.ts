@@ -1,4 +1,4 @@
-/** service.md "Authentication" 7, 9 and 10: a call is judged by what its token may do when its body has come, not when it began. */
+/** A call is judged by what its token may do when its body has come, not when it began. */
 import assert from 'node:assert/strict';
 import { once } from 'node:events';
 import { type IncomingMessage, request } from 'node:http';

@@ -1,4 +1,4 @@
-/** service.md "Setup token": the service stores only its hash; neither it nor a file code is written anywhere else. */
+/** The service stores only the hash of a setup token; neither the token nor a file code is written anywhere else. */
 import assert from 'node:assert/strict';
 import { createHash } from 'node:crypto';
 import { readdirSync, readFileSync } from 'node:fs';

@@ -1,4 +1,4 @@
-/** service.md PUT /appearance to POST /screens over HTTP: what is said to have changed, and that the same sent twice changes nothing. */
+/** The writes of the setup interface over HTTP: what is said to have changed, and that the same sent twice changes nothing. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { type Agent, PNG } from '../../support/setup-agent.ts';

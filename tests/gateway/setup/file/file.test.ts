@@ -34,7 +34,7 @@ const FILE = renderSetupFile(INPUT);
 /** An agent reads it whole before it begins. */
 const MAX_CHARS = 24_500;
 
-/** service.md, the table of endpoints. */
+/** Every endpoint of the setup interface. */
 const ENDPOINTS = [
   'GET /file',
   'POST /start',
@@ -153,7 +153,7 @@ test('SETUP-34, STEP-1: all thirteen steps, in their order, with who closes each
   ]);
 });
 
-/** service.md, the table of errors of the setup interface. */
+/** Every error code of the setup interface, with its status. */
 const ERRORS: readonly (readonly [number, string])[] = [
   [400, 'invalid_json'],
   [400, 'invalid_body'],
