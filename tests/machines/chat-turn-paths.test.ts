@@ -49,13 +49,13 @@ function proveAttempts(path: readonly ChatTurnEvent[]): ChatTurnEffect[][] {
   return attempts;
 }
 
-test('Chat turn: turn.start opens and one turn.end closes every attempt, on every way through it', () => {
+test('STREAM-7: turn.start opens and one turn.end closes every attempt, on every way through it', () => {
   const paths = chatTurnSimplePaths();
   assert.ok(paths.length > 100);
   for (const path of paths) proveAttempts(path);
 });
 
-test('Chat turn: over every transition of two attempts, each attempt ends exactly once', () => {
+test('CHAT-17: over every transition of two attempts, each attempt ends exactly once', () => {
   let retried = 0;
   for (const path of chatTurnPaths()) {
     const attempts = proveAttempts(path);
@@ -68,7 +68,7 @@ test('Chat turn: over every transition of two attempts, each attempt ends exactl
   assert.ok(retried > 0);
 });
 
-test('Chat turn: an error event precedes turn.end error, and nothing else ends with an error', () => {
+test('STREAM-11: an error event precedes turn.end error, and nothing else ends with an error', () => {
   for (const path of chatTurnPaths()) {
     for (const attempt of attemptsOf(replay(path).effects)) {
       const end = attempt.at(-1);
@@ -79,7 +79,7 @@ test('Chat turn: an error event precedes turn.end error, and nothing else ends w
   }
 });
 
-test('Chat turn: action.execute is sent exactly by a turn that ends awaiting_tool_results after asking the model', () => {
+test('ACTION-1: action.execute is sent exactly by a turn that ends awaiting_tool_results after asking the model', () => {
   for (const path of chatTurnPaths()) {
     for (const attempt of attemptsOf(replay(path).effects)) {
       const end = attempt.at(-1);
@@ -91,7 +91,7 @@ test('Chat turn: action.execute is sent exactly by a turn that ends awaiting_too
   }
 });
 
-test('Chat turn: the generated ways take every transition that the definition has', () => {
+test('HOUSE-6: the generated ways take every transition that the definition has', () => {
   const taken = new Set<string>();
   for (const path of chatTurnPaths()) {
     const machine = stepper(chatTurn);

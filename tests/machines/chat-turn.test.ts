@@ -210,14 +210,14 @@ function proveCell(state: TurnState, type: EventType, cell: Cell): void {
 }
 
 for (const state of TURN_STATES) {
-  test(`Chat turn: ${state}, every event`, async (t) => {
+  test(`HOUSE-5: the turn in ${state}, every event`, async (t) => {
     for (const type of Object.keys(TABLE[state]) as EventType[]) {
       await t.test(`${state} × ${type}`, () => proveCell(state, type, TABLE[state][type]));
     }
   });
 }
 
-test('Chat turn: a turn begins new, in its first attempt, with nothing asked of the model', () => {
+test('HOUSE-5: a turn begins new, in its first attempt, with nothing asked of the model', () => {
   const machine = stepper(chatTurn);
   assert.equal(machine.state, 'new');
   assert.deepEqual(machine.snapshot.context, chatTurnContext({ round: 0 }));

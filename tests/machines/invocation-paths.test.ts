@@ -11,7 +11,7 @@ function statesOf(profile: Profile, path: readonly InvocationEvent[]): Invocatio
   return [machine.state, ...path.map((event) => machine.send(event).state)] as InvocationState[];
 }
 
-test('Invocation confirmation: on every way a call settles at most once, and what is settled stays for every event', () => {
+test('CONFIRM-18: on every way a call settles at most once, and what is settled stays for every event', () => {
   for (const profile of PROFILES) {
     for (const path of invocationSimplePaths(profile)) {
       const states = statesOf(profile, path);
@@ -30,7 +30,7 @@ test('Invocation confirmation: on every way a call settles at most once, and wha
   }
 });
 
-test('Invocation confirmation: a write or destructive call is executed only from confirmed, and confirmed only from a clean card', () => {
+test('CONFIRM-18: a write or destructive call is executed only from confirmed, and confirmed only from a clean card', () => {
   for (const profile of PROFILES) {
     let executions = 0;
     for (const path of [...invocationSimplePaths(profile), ...invocationPaths(profile)]) {
@@ -49,7 +49,7 @@ test('Invocation confirmation: a write or destructive call is executed only from
   }
 });
 
-test('POST /v1/chat rule 3: a write succeeds only after the record says so, or on trust where no record is required', () => {
+test('CONFIRM-9: a write succeeds only after the record says so, or on trust where no record is required', () => {
   for (const profile of WRITES) {
     let onTrust = 0;
     for (const path of [...invocationSimplePaths(profile), ...invocationPaths(profile)]) {
@@ -66,7 +66,7 @@ test('POST /v1/chat rule 3: a write succeeds only after the record says so, or o
   }
 });
 
-test('Invocation confirmation: every state is reached by some caller, and only by those who can', () => {
+test('HOUSE-6: every state is reached by some caller, and only by those who can', () => {
   const reached = new Map<string, Set<string>>(INVOCATION_STATES.map((state) => [state, new Set()]));
   for (const profile of PROFILES) {
     for (const path of invocationPaths(profile)) {

@@ -224,14 +224,14 @@ function proveCell(state: InvocationState, type: EventType, cell: Cell): void {
 }
 
 for (const state of INVOCATION_STATES) {
-  test(`Invocation confirmation: ${state}, every event`, async (t) => {
+  test(`HOUSE-5: the call in ${state}, every event`, async (t) => {
     for (const type of Object.keys(TABLE[state]) as EventType[]) {
       await t.test(`${state} × ${type}`, () => proveCell(state, type, TABLE[state][type]));
     }
   });
 }
 
-test('Invocation confirmation: a state without a deadline never expires', () => {
+test('CONFIRM-6: a state without a deadline never expires', () => {
   for (const state of ['dispatched', 'pending.clean'] as const) {
     for (const profile of CALLERS[state]) {
       const machine = stepper(invocation, { stored: { state, context: invocationContext(profile, null) } });
@@ -240,7 +240,7 @@ test('Invocation confirmation: a state without a deadline never expires', () => 
   }
 });
 
-test('Invocation confirmation: a decline never overwrites a confirmation', () => {
+test('CONFIRM-5: a decline never overwrites a confirmation', () => {
   for (const profile of WRITES) {
     const machine = stored('pending.clean', profile);
     machine.send({ type: 'confirm', expiresAtMs: DUE_AT_MS });

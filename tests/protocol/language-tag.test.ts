@@ -4,7 +4,7 @@ import { test } from 'node:test';
 import fc from 'fast-check';
 import { languageTag, registeredTag } from '../../protocol/language-tag.ts';
 
-test('decisions §11.8: a locale is a well-formed language tag, else none', () => {
+test('CHAT-5: a locale is a well-formed language tag, else none', () => {
   const cases = {
     de: 'de',
     'de-at': 'de-AT',
@@ -20,7 +20,7 @@ test('decisions §11.8: a locale is a well-formed language tag, else none', () =
   assert.equal(languageTag(undefined), null);
 });
 
-test('decisions §11.8: what is repeated of any tag is a language, a script and a region', () => {
+test('MODEL-6: what is repeated of any tag is a language, a script and a region', () => {
   fc.assert(
     fc.property(fc.stringMatching(/^[A-Za-z]{2,8}(-[A-Za-z0-9]{1,8}){0,3}$/), (locale) => {
       const tag = languageTag(locale);

@@ -19,8 +19,8 @@ function card(action: ManifestAction, params: Record<string, unknown>, locale: s
   return confirmCardBody(action, { invocationId: 'inv_1', params, expiresAtMs: EXPIRES_AT_MS }, locale);
 }
 
-describe('the confirmation card is drawn from what the app declared (decisions §8)', () => {
-  test('the sentence, the fields and the deadline', () => {
+describe('the confirmation card is drawn from what the app declared', () => {
+  test('CONFIRM-1: the sentence, the fields and the deadline', () => {
     const action = declared({ params: { order_id: { type: 'string' }, refund: { type: 'number', editable: true, enum: [0, 5] } } });
     assert.deepEqual(card(action, { order_id: 'A-1', refund: 5 }), {
       invocation_id: 'inv_1',
@@ -39,7 +39,7 @@ describe('the confirmation card is drawn from what the app declared (decisions �
     });
   });
 
-  test('fields stand in the order of their declaration, and an editable one that the call lacks is among them', () => {
+  test('CONFIRM-2: fields stand in the order of their declaration, and an editable one that the call lacks is among them', () => {
     const action = declared({
       params: {
         order_id: { type: 'string' },
@@ -58,7 +58,7 @@ describe('the confirmation card is drawn from what the app declared (decisions �
     );
   });
 
-  test('where the app has no labels, [Confirm] [Cancel] never stand under the question whether to cancel something', () => {
+  test('CONFIRM-4: where the app has no labels, [Confirm] [Cancel] never stand under the question whether to cancel something', () => {
     const labels = (name: string, more: object = {}) => {
       const { confirm_label, decline_label } = card({ ...declared({}), name, ...more }, {});
       return [confirm_label, decline_label];
@@ -70,7 +70,7 @@ describe('the confirmation card is drawn from what the app declared (decisions �
     assert.deepEqual(labels('cancel_order', { confirm_labels: { en: { confirm: 'Do it', cancel: 'No' } } }), ['Do it', 'No']);
   });
 
-  test('a destructive action says so, with the words to type and its own labels', () => {
+  test('CONFIRM-1: a destructive action says so, with the words to type and its own labels', () => {
     const labels = { en: { confirm: 'Delete', cancel: 'Keep' }, de: { confirm: 'Löschen', cancel: 'Behalten' } };
     const action = declared({ risk: 'destructive', type_to_confirm: 'DELETE', confirm_labels: labels });
     const body = card(action, {}, 'de-AT');
@@ -80,7 +80,7 @@ describe('the confirmation card is drawn from what the app declared (decisions �
     );
   });
 
-  test('whatever the values are, the card is one that a client can draw', () => {
+  test('CONFIRM-2: whatever the values are, the card is one that a client can draw', () => {
     const action = declared({ params: { order_id: { type: 'string' }, tags: { type: 'array' } } });
     fc.assert(
       fc.property(fc.string({ maxLength: 2_000, unit: 'grapheme' }), fc.array(fc.string(), { maxLength: 50 }), (order, tags) => {
@@ -91,7 +91,7 @@ describe('the confirmation card is drawn from what the app declared (decisions �
   });
 });
 
-test('decisions §9: a long value is not cut within a placeholder, half of which could not be restored', () => {
+test('CONFIRM-2: a long value is not cut within a placeholder, half of which could not be restored', () => {
   const action = declared({ params: { order_id: { type: 'string' } } });
   const at = (length: number) => card(action, { order_id: `${'x'.repeat(length)}⟦email_1⟧ and more` }).fields[0]?.display;
   assert.equal(at(10), `${'x'.repeat(10)}⟦email_1⟧ and more`);
@@ -101,22 +101,22 @@ test('decisions §9: a long value is not cut within a placeholder, half of which
   }
 });
 
-describe('templates take values, not instructions (decisions §8)', () => {
-  test('values stand where they are marked; a marker without a value becomes nothing', () => {
+describe('templates take values, not instructions', () => {
+  test('CONFIRM-3: values stand where they are marked; a marker without a value becomes nothing', () => {
     assert.equal(fillTemplate('Send {count} to {name}{rest}?', { count: 2, name: 'Ada' }), 'Send 2 to Ada?');
     assert.equal(fillTemplate('{list} {yes} {none}', { list: ['a', 1], yes: true, none: null }), '["a",1] true ');
   });
 
-  test('a value that looks like a marker or a replacement pattern stays as it is', () => {
+  test('CONFIRM-3: a value that looks like a marker or a replacement pattern stays as it is', () => {
     assert.equal(fillTemplate('{a}{b}', { a: '{b}', b: '$&' }), '{b}$&');
     assert.equal(fillTemplate('{constructor}{toString}', {}), '');
   });
 });
 
-describe('the text nearest to the device\u2019s language is taken (decisions §8)', () => {
+describe('the text nearest to the device’s language is taken', () => {
   const texts = { en: 'en', 'pt-BR': 'pt-BR', pt: 'pt', de_AT: 'de_AT', 'zh-Hant': 'zh-Hant', zh: 'zh' };
 
-  test('the locale itself, then its language, then English, then the first', () => {
+  test('CONFIRM-4: the locale itself, then its language, then English, then the first', () => {
     for (const [locale, wanted] of [
       ['pt-BR', 'pt-BR'],
       ['pt_br', 'pt-BR'],
@@ -135,29 +135,29 @@ describe('the text nearest to the device\u2019s language is taken (decisions §8
   });
 });
 
-describe('the model\u2019s own call stays what it was when a person changes its values (decisions §8)', () => {
+describe('the model’s own call stays what it was when a person changes its values', () => {
   const action = declared({ params: { day: { type: 'string', editable: true } } });
   const asked = { order_id: 'A-1', day: 'monday', note: 'x' };
   const row = (revision: number, params: Record<string, unknown>, more: object = {}) =>
     ({ revision, params, definition: JSON.stringify({ action, locale: 'de', http: null, ...more }) }) as unknown as InvocationRow;
 
-  test('a call that nobody changed is its own', () => {
+  test('CONFIRM-17: a call that nobody changed is its own', () => {
     assert.deepEqual(askedCall(row(1, asked)), { params: asked, edits: null });
     assert.deepEqual(askedCall({ ...row(1, asked), definition: null }), { params: asked, edits: null });
   });
 
-  test('of a changed one both are known: what was asked, and what the person made of it', () => {
+  test('CONFIRM-17: of a changed one both are known: what was asked, and what the person made of it', () => {
     assert.deepEqual(askedCall(row(2, { order_id: 'A-1', day: 'tuesday', gift: true }, { asked })), {
       params: asked,
       edits: { day: 'tuesday', note: null, gift: true },
     });
   });
 
-  test('a value that was changed and changed back is the model\u2019s own again', () => {
+  test('CONFIRM-17: a value that was changed and changed back is the model\u2019s own again', () => {
     assert.deepEqual(askedCall(row(3, asked, { asked })), { params: asked, edits: null });
   });
 
-  test('the action is read back as it was when the person was asked', () => {
+  test('ACTION-11: the action is read back as it was when the person was asked', () => {
     assert.deepEqual(definitionOf(row(1, asked)), { action, locale: 'de', http: null });
     assert.equal(definitionOf({ definition: null }), null);
   });

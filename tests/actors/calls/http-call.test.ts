@@ -45,7 +45,7 @@ async function startDesk(t: TestContext, answer: (req: IncomingMessage, res: Ser
 
 const unused = () => assert.fail('nothing is called');
 
-test('HTTP action: a call carries token, key, receipt and invocation, and the model sees what it asked for', async (t) => {
+test('CALL-3, CALL-8: a call carries token, key, receipt and invocation, and the model sees what it asked for', async (t) => {
   const desk = await startDesk(t, (_req, res) => res.end('{"data":[{"id":1,"x":2},{"id":2}]}'));
   const params = [{ name: 'q' }];
   const action = await desk.save({
@@ -66,7 +66,7 @@ test('HTTP action: a call carries token, key, receipt and invocation, and the mo
   assert.deepEqual([authorization, key, receipt, invocation], [`Bearer ${TOKEN}`, KEY, 'h.c.s', 'inv_1']);
 });
 
-test('HTTP action: token and key that the endpoint sends back are in no outcome', async (t) => {
+test('CALL-9: token and key that the endpoint sends back are in no outcome', async (t) => {
   const desk = await startDesk(t, (req, res) => {
     res.writeHead(req.headers['x-fail'] === undefined ? 200 : 401).end(JSON.stringify(req.headers));
   });
@@ -80,7 +80,7 @@ test('HTTP action: token and key that the endpoint sends back are in no outcome'
   }
 });
 
-test('HTTP action: each end of a call has its outcome', async (t) => {
+test('CALL-6: each end of a call has its outcome', async (t) => {
   const desk = await startDesk(t, (req, res) => {
     if (req.method === 'DELETE') req.socket.destroy();
     else if (req.method === 'PUT') res.writeHead(204).end();
@@ -109,7 +109,7 @@ test('HTTP action: each end of a call has its outcome', async (t) => {
   assert.equal(desk.site.requests.length, 5);
 });
 
-test('HTTP action: without a token, a key or the values of its path a call fails before anything is sent', async (t) => {
+test('CALL-2: without a token, a key or the values of its path a call fails before anything is sent', async (t) => {
   const desk = await startDesk(t, unused);
   const error = async (definition: ActionCall['definition'], more: Partial<ActionCall> = {}) => {
     const outcome = await desk.run(definition, more);
@@ -122,7 +122,7 @@ test('HTTP action: without a token, a key or the values of its path a call fails
   assert.match(await error(await desk.save({ needs_key: { kind: 'bearer' } })), /find_orders is not available any more/);
 });
 
-test('HTTP action: one that was archived, or moved to another host since, is not called', async (t) => {
+test('ACTION-11: one that was archived, or moved to another host since, is not called', async (t) => {
   const desk = await startDesk(t, unused);
   const gone = { outcome: 'failed', error: 'The action find_orders is not available any more.' };
   assert.deepEqual(await desk.run(desk.define()), gone, 'never saved');
@@ -139,7 +139,7 @@ test('HTTP action: one that was archived, or moved to another host since, is not
   assert.deepEqual(await desk.run(action), gone, 'archived');
 });
 
-test('HTTP action: one that changed at its host since the person was asked runs as it was shown to them', async (t) => {
+test('ACTION-11: one that changed at its host since the person was asked runs as it was shown to them', async (t) => {
   const desk = await startDesk(t, (_req, res) => res.end('1'));
   const action = await desk.save();
   await desk.save({ url_template: `${desk.site.url}/other`, name: 'find_all_orders' });
@@ -147,7 +147,7 @@ test('HTTP action: one that changed at its host since the person was asked runs 
   assert.equal(desk.site.requests[0]?.url, '/orders');
 });
 
-test('HTTP action: a key that does not open fails the call, with no word of why', async (t) => {
+test('CALL-2: a key that does not open fails the call, with no word of why', async (t) => {
   const desk = await startDesk(t, unused);
   const action = await desk.save({ needs_key: { kind: 'bearer' } });
   await desk.enterKey(hostOf(action), sealSharedKey(desk.storage.vault, desk.target.appId, 'another.example', KEY));

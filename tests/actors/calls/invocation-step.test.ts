@@ -57,12 +57,12 @@ function result(fields: Partial<ToolResult> = {}): ToolResult {
   return { invocation_id: 'inv_1', status: 'ok', ...fields };
 }
 
-describe('a new call goes to the client or waits for a person (decisions §8)', () => {
-  test('a read is dispatched with its own time and the time that its result travels', () => {
+describe('a new call goes to the client or waits for a person', () => {
+  test('ACTION-6: a read is dispatched with its own time and the time that its result travels', () => {
     assert.deepEqual(dispatch('read', 'client', 10_000, undefined, NOW_MS), { state: 'dispatched', expiresAtMs: NOW_MS + 40_000 });
   });
 
-  test('anything else waits as long as the app allows, 15 minutes when it says nothing', () => {
+  test('CONFIRM-6: anything else waits as long as the app allows, 15 minutes when it says nothing', () => {
     for (const risk of ['write', 'destructive'] as const) {
       assert.deepEqual(dispatch(risk, 'client', 10_000, 60, NOW_MS), { state: 'pending.clean', expiresAtMs: NOW_MS + 60_000 });
       assert.deepEqual(dispatch(risk, 'client', 10_000, undefined, NOW_MS).expiresAtMs, NOW_MS + 900_000);
@@ -70,15 +70,15 @@ describe('a new call goes to the client or waits for a person (decisions §8)', 
   });
 });
 
-describe('time runs out on calls that wait, and on no others (decisions §8)', () => {
-  test('not a millisecond early', () => {
+describe('time runs out on calls that wait, and on no others', () => {
+  test('CONFIRM-6: not a millisecond early', () => {
     assert.equal(expireChange(row({}), NOW_MS + 39_999), null);
     const expired = { id: 'inv_1', revision: 1, result: null, error: null, expiresAtMs: null };
     assert.deepEqual(expireChange(row({}), NOW_MS + 40_000), { ...expired, from: 'dispatched', to: 'timed_out' });
     assert.deepEqual(expireChange(CARD, NOW_MS + 900_000), { ...expired, from: 'pending.clean', to: 'expired' });
   });
 
-  test('a settled call never changes', () => {
+  test('CONFIRM-18: a settled call never changes', () => {
     for (const state of ['succeeded', 'failed', 'declined', 'expired', 'timed_out', 'unknown'] as const) {
       assert.equal(expireChange(row({ state, expiresAtMs: null }), Number.MAX_SAFE_INTEGER), null);
       assert.equal(resultChange(row({ state, expiresAtMs: null }), result(), false, NOW_MS), null);
@@ -86,8 +86,8 @@ describe('time runs out on calls that wait, and on no others (decisions §8)', (
   });
 });
 
-describe('a result settles its call once (service.md POST /v1/chat rule 3)', () => {
-  test('of a read: its JSON and its error are kept', () => {
+describe('a result settles its call once', () => {
+  test('ACTION-4: of a read: its JSON and its error are kept', () => {
     assert.deepEqual(resultChange(row({}), result({ result: { status: 'sent' } }), false, NOW_MS), {
       id: 'inv_1',
       from: 'dispatched',
@@ -103,18 +103,18 @@ describe('a result settles its call once (service.md POST /v1/chat rule 3)', () 
     assert.equal(resultChange(row({}), result({ status: 'unavailable' }), false, NOW_MS)?.to, 'failed');
   });
 
-  test('a result of null and of false is a result', () => {
+  test('ACTION-3: a result of null and of false is a result', () => {
     assert.equal(resultChange(row({}), result({ result: null }), false, NOW_MS)?.result, 'null');
     assert.equal(resultChange(row({}), result({ result: false }), false, NOW_MS)?.result, 'false');
   });
 
-  test('that comes too late counts as none: the call has run out', () => {
+  test('ACTION-6: that comes too late counts as none: the call has run out', () => {
     const late = resultChange(row({}), result({ result: { status: 'sent' } }), false, NOW_MS + 40_000);
     assert.equal(late?.to, 'timed_out');
     assert.equal(late?.result, null, 'what was not accepted is not kept');
   });
 
-  test('of a write: ok without the word that a person confirmed it is declined', () => {
+  test('CONFIRM-8: of a write: ok without the word that a person confirmed it is declined', () => {
     assert.equal(resultChange(CARD, result(), false, NOW_MS)?.to, 'declined');
     assert.equal(resultChange(CARD, result({ confirmed: true }), false, NOW_MS)?.to, 'succeeded');
     assert.equal(resultChange(CARD, result({ confirmed: true }), true, NOW_MS)?.to, 'declined', 'the app records confirmations');
@@ -123,11 +123,11 @@ describe('a result settles its call once (service.md POST /v1/chat rule 3)', () 
   });
 });
 
-describe('what the server runs itself begins with the person\u2019s agreement (decisions §8)', () => {
+describe('what the server runs itself begins with the person’s agreement', () => {
   const card = row({ ...CARD, executor: 'server' });
   const confirmed = row({ ...card, state: 'confirmed', expiresAtMs: null, confirmedAtMs: NOW_MS - 1 });
 
-  test('a success on trust starts it, and says when the person agreed', () => {
+  test('CONFIRM-9: a success on trust starts it, and says when the person agreed', () => {
     const { change, executes } = answerChange(card, result({ confirmed: true, result: { ignored: true } }), false, NOW_MS);
     assert.equal(executes, true);
     assert.deepEqual(change, {
@@ -143,7 +143,7 @@ describe('what the server runs itself begins with the person\u2019s agreement (d
     });
   });
 
-  test('a recorded confirmation starts it with the client\u2019s word, or without where the record is what counts', () => {
+  test('CONFIRM-9: a recorded confirmation starts it with the client\u2019s word, or without where the record is what counts', () => {
     for (const [given, recordRequired] of [
       [{ confirmed: true }, false],
       [{ confirmed: true }, true],
@@ -154,7 +154,7 @@ describe('what the server runs itself begins with the person\u2019s agreement (d
     }
   });
 
-  test('nothing else does', () => {
+  test('CONFIRM-9: nothing else does', () => {
     for (const [from, given, recordRequired] of [
       [card, {}, false],
       [card, { confirmed: true }, true],
@@ -171,7 +171,7 @@ describe('what the server runs itself begins with the person\u2019s agreement (d
     }
   });
 
-  test('it ends in one of three ways, once', () => {
+  test('ACTION-12: it ends in one of three ways, once', () => {
     const executing = row({ ...confirmed, state: 'executing' });
     const done = settleExecution(executing, { outcome: 'succeeded', result: '{"ok":1}' });
     assert.deepEqual([done?.to, done?.result, done?.error], ['succeeded', '{"ok":1}', null]);
@@ -184,7 +184,7 @@ describe('what the server runs itself begins with the person\u2019s agreement (d
     }
   });
 
-  test('what was running when its process ended is unknown, what was being changed can be answered again', () => {
+  test('ACTION-13, CONFIRM-16: what was running when its process ended is unknown, what was being changed can be answered again', () => {
     assert.equal(lostChange(row({ ...confirmed, state: 'executing' }))?.to, 'unknown');
     assert.deepEqual(
       [lostChange(row({ ...card, state: 'pending.editing' }))?.to, lostChange(card), lostChange(confirmed)],
@@ -193,8 +193,8 @@ describe('what the server runs itself begins with the person\u2019s agreement (d
   });
 });
 
-describe('what a person has answered (service.md "Invocation confirmation")', () => {
-  test('a decision is one while the card waits and can be confirmed; the moment of a confirmation is kept', () => {
+describe('what a person has answered', () => {
+  test('CONFIRM-5: a decision is one while the card waits and can be confirmed; the moment of a confirmation is kept', () => {
     const confirms = decisionChange(CARD, 'confirm', NOW_MS);
     assert.deepEqual([confirms?.to, confirms?.confirmedAtMs], ['confirmed', NOW_MS]);
     const declines = decisionChange(CARD, 'decline', NOW_MS);
@@ -210,7 +210,7 @@ describe('what a person has answered (service.md "Invocation confirmation")', ()
     }
   });
 
-  test('every state is one answer, and a confirmation stays one whatever the client reports afterwards', () => {
+  test('CONFIRM-5: every state is one answer, and a confirmation stays one whatever the client reports afterwards', () => {
     const answers = (confirmedAtMs: number | null) =>
       (
         ['pending.clean', 'pending.editing', 'confirmed', 'executing', 'succeeded', 'unknown', 'failed', 'declined', 'expired'] as const
@@ -220,7 +220,7 @@ describe('what a person has answered (service.md "Invocation confirmation")', ()
     assert.deepEqual(answers(1), ['pending', 'pending', ...confirmed, 'confirmed', 'confirmed', 'confirmed']);
   });
 
-  test('a result says when the person agreed only where its word is what counts', () => {
+  test('CONFIRM-21: a result says when the person agreed only where its word is what counts', () => {
     const at = (from: InvocationRow, given: Partial<ToolResult>, recordRequired = false) =>
       answerChange(from, result(given), recordRequired, NOW_MS).change?.confirmedAtMs;
     assert.equal(at(CARD, { confirmed: true }), NOW_MS);
@@ -237,10 +237,10 @@ describe('what a person has answered (service.md "Invocation confirmation")', ()
   });
 });
 
-describe('a card is changed in steps that others can see (decisions §8)', () => {
+describe('a card is changed in steps that others can see', () => {
   const kept = { params: '{"day":"tuesday"}', definition: '{}' };
 
-  test('begun, then accepted at the next revision; time goes on as before', () => {
+  test('CONFIRM-13: begun, then accepted at the next revision; time goes on as before', () => {
     for (const state of ['pending.clean', 'pending.rejected'] as const) {
       const from = row({ ...CARD, state, revision: 3 });
       const begun = beginEdit(from);
@@ -254,22 +254,22 @@ describe('a card is changed in steps that others can see (decisions §8)', () =>
     }
   });
 
-  test('or rejected, at the revision that it has', () => {
+  test('CONFIRM-15: or rejected, at the revision that it has', () => {
     for (const state of ['pending.clean', 'pending.rejected'] as const) {
       const rejected = rejectEdit(row({ ...CARD, state, revision: 3 }));
       assert.deepEqual([rejected.from, rejected.to, rejected.revision, rejected.edit], [state, 'pending.rejected', 3, undefined]);
     }
   });
 
-  test('one at a time, and never once the call is answered', () => {
+  test('CONFIRM-16: one at a time, and never once the call is answered', () => {
     for (const state of ['pending.editing', 'confirmed', 'declined', 'expired', 'executing'] as const) {
       assert.equal(beginEdit(row({ ...CARD, state })), null);
     }
   });
 });
 
-describe('a turn goes on when nothing of it waits (decisions §7)', () => {
-  test('counts reads and confirmations that are still open once the changes are made', () => {
+describe('a turn goes on when nothing of it waits', () => {
+  test('ACTION-5: counts reads and confirmations that are still open once the changes are made', () => {
     const rows = [row({ id: 'a' }), row({ id: 'b' }), row({ ...CARD, id: 'c' }), row({ id: 'd', state: 'succeeded' })];
     assert.deepEqual(waitingAfter(rows, []), { reads: 2, confirmations: 1 });
     const changes = [

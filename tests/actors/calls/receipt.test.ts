@@ -29,7 +29,7 @@ function verified(receipt: string, secret: string): Record<string, unknown> | un
     : undefined;
 }
 
-test('Confirmation: a receipt is a JWT over invocation, action, parameters, person and time', () => {
+test('CONFIRM-19: a receipt is a JWT over invocation, action, parameters, person and time', () => {
   const canonical = '{"notify":true,"order_id":"A-1"}';
   assert.deepEqual(verified(signReceipt(INPUT), SECRET), {
     jti: INPUT.invocationId,
@@ -44,11 +44,11 @@ test('Confirmation: a receipt is a JWT over invocation, action, parameters, pers
   assert.match(signReceipt(INPUT), /^[\w-]+\.[\w-]+\.[\w-]+$/);
 });
 
-test('Confirmation: a person whom the app did not name is not in the receipt', () => {
+test('CONFIRM-22: a person whom the app did not name is not in the receipt', () => {
   assert.equal(Object.hasOwn(verified(signReceipt({ ...INPUT, externalUserId: null }), SECRET) ?? {}, 'sub'), false);
 });
 
-test('Confirmation: a receipt holds under the secret it was signed with, whole and as it is', () => {
+test('CONFIRM-20: a receipt holds under the secret it was signed with, whole and as it is', () => {
   const receipt = signReceipt(INPUT);
   const other = signReceipt({ ...INPUT, params: { order_id: 'A-2', notify: true } });
   assert.equal(verified(receipt, `${SECRET}x`), undefined);
@@ -57,7 +57,7 @@ test('Confirmation: a receipt holds under the secret it was signed with, whole a
   assert.equal(signReceipt(INPUT), receipt, 'the same confirmation has one receipt');
 });
 
-test('Confirmation: the hash is of the canonical JSON of what is sent, in whatever order it was written', () => {
+test('CONFIRM-19: the hash is of the canonical JSON of what is sent, in whatever order it was written', () => {
   const hashOf = (params: Record<string, unknown>) => verified(signReceipt({ ...INPUT, params }), SECRET)?.params_sha256;
   const sha256 = (text: string) => createHash('sha256').update(text, 'utf8').digest('hex');
   assert.equal(hashOf({}), sha256('{}'));
@@ -73,7 +73,7 @@ test('Confirmation: the hash is of the canonical JSON of what is sent, in whatev
   );
 });
 
-test('Confirmation: a receipt is no signature of any external user id, whose length ends before', () => {
+test('CONFIRM-20: a receipt is no signature of any external user id, whose length ends before', () => {
   const shortest = signReceipt({ ...INPUT, invocationId: '', action: '', params: {}, externalUserId: null, confirmedAtMs: 0 });
   assert.ok(shortest.slice(0, shortest.lastIndexOf('.')).length > 128);
 });

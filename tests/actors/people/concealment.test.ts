@@ -46,7 +46,7 @@ async function openDesk(t: TestContext): Promise<Desk> {
 }
 
 describe('Concealment of a new conversation', () => {
-  test('numbers are given at once, the rows go with the conversation, and whoever opens it later restores them', async (t) => {
+  test('PRIVACY-7: numbers are given at once, the rows go with the conversation, and whoever opens it later restores them', async (t) => {
     const desk = await openDesk(t);
     const concealment = desk.open({ isNew: true });
     const kept = concealment.conceal({ text: 'a@b.de or 0176 1234 5678', state: { mail: 'a@b.de', list: ['c@d.de'] } });
@@ -68,7 +68,7 @@ describe('Concealment of a new conversation', () => {
     assert.equal(await concealment.conceal('c@d.de, e@f.de'), '⟦email_2⟧, ⟦email_3⟧');
   });
 
-  test('without personal data nothing is read, and values pass as they are', () => {
+  test('PRIVACY-7: without personal data nothing is read, and values pass as they are', () => {
     const untouched = () => assert.fail('storage was touched');
     const storage = { organisation: untouched, write: untouched } as unknown as ConcealmentOptions['storage'];
     const concealment = openConcealment({
@@ -89,7 +89,7 @@ describe('Concealment of a new conversation', () => {
 
 for (const isNew of [true, false]) {
   const which = isNew ? 'a new' : 'a stored';
-  test(`decisions §11.6: in ${which} conversation what a client tells beside the person’s words makes a bounded number of rows`, async (t) => {
+  test(`PRIVACY-19: in ${which} conversation what a client tells beside the person’s words makes a bounded number of rows`, async (t) => {
     const desk = await openDesk(t);
     if (!isNew) desk.store([]);
     const concealment = desk.open({ isNew });
@@ -115,7 +115,7 @@ for (const isNew of [true, false]) {
 }
 
 describe('Concealment of a stored conversation', () => {
-  test('new values are stored before they are passed on, known ones answer at once', async (t) => {
+  test('PRIVACY-7: new values are stored before they are passed on, known ones answer at once', async (t) => {
     const desk = await openDesk(t);
     desk.store([]);
     const concealment = desk.open();
@@ -126,7 +126,7 @@ describe('Concealment of a stored conversation', () => {
     assert.equal(desk.open().conceal('again a@b.de'), 'again ⟦email_1⟧');
   });
 
-  test('two that meet the same value agree on its number, two that meet different ones get different numbers', async (t) => {
+  test('PRIVACY-7: two that meet the same value agree on its number, two that meet different ones get different numbers', async (t) => {
     const desk = await openDesk(t);
     desk.store([]);
     const [one, other] = [desk.open(), desk.open()];
@@ -136,7 +136,7 @@ describe('Concealment of a stored conversation', () => {
     assert.deepEqual(desk.open().restore(kept), ['c@d.de', 'e@f.de', 'g@h.de c@d.de']);
   });
 
-  test('a reader sees what others stored meanwhile, in text and in JSON; what a model made up stays', async (t) => {
+  test('PRIVACY-9: a reader sees what others stored meanwhile, in text and in JSON; what a model made up stays', async (t) => {
     const desk = await openDesk(t);
     desk.store([]);
     const { storage, organisationId } = desk;
@@ -150,7 +150,7 @@ describe('Concealment of a stored conversation', () => {
     assert.equal(running.restore('⟦email_2⟧ ⟦email_3⟧'), 'c@d.de ⟦email_3⟧');
   });
 
-  test('Feedback: a reason uses what is known and gives new values no number', async (t) => {
+  test('FEEDBACK-2: a reason uses what is known and gives new values no number', async (t) => {
     const desk = await openDesk(t);
     desk.store([]);
     await desk.open().conceal('a@b.de');
@@ -158,7 +158,7 @@ describe('Concealment of a stored conversation', () => {
     assert.equal(countPlaceholders(desk.storage.organisation(desk.organisationId), CONVERSATION), 1);
   });
 
-  test('the person’s own ⟦email_1⟧ stays what it is, whatever the model does with it', async (t) => {
+  test('PRIVACY-10: the person’s own ⟦email_1⟧ stays what it is, whatever the model does with it', async (t) => {
     const desk = await openDesk(t);
     desk.store([]);
     const concealment = desk.open();
@@ -167,7 +167,7 @@ describe('Concealment of a stored conversation', () => {
     assert.equal(concealment.restore(kept), 'I typed ⟦email_1⟧, my address is a@b.de');
   });
 
-  test('decisions §11.6: pages of values all come back, whatever is in memory by then', async (t) => {
+  test('PRIVACY-7: pages of values all come back, whatever is in memory by then', async (t) => {
     const desk = await openDesk(t);
     desk.store([]);
     const pages = Array.from({ length: 3 }, (_, page) => Array.from({ length: 900 }, (_each, index) => `a${page}.${index}@b.de`));
@@ -186,7 +186,7 @@ describe('Concealment of a stored conversation', () => {
     assert.equal(desk.open().concealKnown('a1.0@b.de, nobody@b.de'), '⟦email_901⟧, ⟦email⟧');
   });
 
-  test('decisions §11.6: a new conversation may begin with pages of values', async (t) => {
+  test('PRIVACY-7: a new conversation may begin with pages of values', async (t) => {
     const desk = await openDesk(t);
     const concealment = desk.open({ isNew: true });
     const page = Array.from({ length: 3_000 }, (_, index) => `a${index}@b.de`);
@@ -198,7 +198,7 @@ describe('Concealment of a stored conversation', () => {
     assert.deepEqual(desk.open().restore(kept), page);
   });
 
-  test('decisions §11.6: in what the model wrote a placeholder is one, and what it wrote itself becomes one', async (t) => {
+  test('PRIVACY-5: in what the model wrote a placeholder is one, and what it wrote itself becomes one', async (t) => {
     const desk = await openDesk(t);
     desk.store([]);
     const concealment = desk.open();
@@ -208,7 +208,7 @@ describe('Concealment of a stored conversation', () => {
     assert.deepEqual(desk.open().restore(kept), { md: 'To a@b.de: call 0171 2345678 or a@b.de. ⟦email_9⟧' });
   });
 
-  test('what cannot be stored is not passed on', async (t) => {
+  test('PRIVACY-7: what cannot be stored is not passed on', async (t) => {
     const desk = await openDesk(t);
     desk.store([]);
     const write = () => Promise.reject(new Error('full disk'));
@@ -217,7 +217,7 @@ describe('Concealment of a stored conversation', () => {
   });
 });
 
-test('Privacy at rest: no value is in the files, nor in anything printed of what holds it', async (t) => {
+test('PRIVACY-8: no value is in the files, nor in anything printed of what holds it', async (t) => {
   const desk = await openDesk(t);
   const concealment = desk.open({ isNew: true });
   concealment.conceal('first.person@example.com');

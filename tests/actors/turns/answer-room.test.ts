@@ -18,7 +18,7 @@ function commits(room: AnswerRoom) {
 
 const settled = () => new Promise<void>((resolve) => setImmediate(resolve));
 
-test('beyond the bound long pieces wait in their order, short ones never do; a commit that fails makes room as well', async () => {
+test('STREAM-19: beyond the bound long pieces wait in their order, short ones never do; a commit that fails makes room as well', async () => {
   const { begun, ends, commit } = commits(new AnswerRoom(10_000));
   const all = [6_001, 6_002, 6_003, 6_004].map((chars) => commit(chars).catch(() => {}));
   all.push(commit(100));

@@ -6,7 +6,7 @@ import { TurnLog } from '../../../actors/turns/log.ts';
 import { createToolsets } from '../../../assistant/toolset.ts';
 import { ANSWER_BLOCKS_MAX } from '../../../protocol/limits.ts';
 
-test('an answer is full with its 256th block, though its words are few', () => {
+test('LIMIT-36: an answer is full with its 256th block, though its words are few', () => {
   const toolset = createToolsets()({
     components: ['text', 'key_points'],
     actionKinds: [],

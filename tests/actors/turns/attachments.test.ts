@@ -48,7 +48,7 @@ async function shown(attachment: Attachment | undefined): Promise<Buffer> {
   return Buffer.concat(pieces);
 }
 
-test('attachments: images come as images, PDF and text as text, in the order of the message', async (t) => {
+test('UPLOAD-12: images come as images, PDF and text as text, in the order of the message', async (t) => {
   const { send, read } = await desk(t);
   const ids = [await send(makePdf([['Invoice 17']]), 'bill.pdf'), await send(png(), 'cat.png'), await send('words')];
   const [bill, cat, words] = await read(ids);
@@ -64,7 +64,7 @@ test('attachments: images come as images, PDF and text as text, in the order of 
   assert.deepEqual(await read([]), []);
 });
 
-test('attachments: missing, foreign, used, expired and lost uploads get one and the same answer', async (t) => {
+test('UPLOAD-11: missing, foreign, used, expired and lost uploads get one and the same answer', async (t) => {
   const { storage, organisationId, appId, send, read } = await desk(t);
   const [whole, used, lost] = [await send('words'), await send('words'), await send('words')];
   const writer = openWriter(storage.layout.organisation(organisationId));
@@ -95,14 +95,14 @@ test('attachments: missing, foreign, used, expired and lost uploads get one and 
   }
 });
 
-test('attachments: of a long text only the beginning is read, and it is told as the whole is', async (t) => {
+test('MODEL-8: of a long text only the beginning is read, and it is told as the whole is', async (t) => {
   const { send, read } = await desk(t);
   const long = `a${'☂'.repeat(400_000)}`;
   const [read1] = await read([await send(long)]);
   assert.match(read1?.text ?? '', /^a☂{19998}…\n\[The file goes on/);
 });
 
-test('attachments: one upload is attached once, and four at most', async (t) => {
+test('UPLOAD-10: one upload is attached once, and four at most', async (t) => {
   const { send, read } = await desk(t);
   const ids = await Promise.all(Array.from({ length: 5 }, () => send('words')));
   assert.match((await refusalOf(read([ids[0] ?? '', ids[0] ?? '']))).message, /^attachments\[1\]\.upload_id names the same upload twice/);

@@ -24,7 +24,7 @@ async function conversation(world: World) {
   return { id, row, sayMore };
 }
 
-test('a new conversation is written at epoch 1, and stays new when nobody knows whether that was committed', async (t) => {
+test('CLUSTER-4: a new conversation is written at epoch 1, and stays new when nobody knows whether that was committed', async (t) => {
   const { db } = await turnsWorld(t);
   const epoch = new HeldEpoch('cnv_new', { state: 'new' }, db, ALONE);
   for (const lost of [false, true]) {
@@ -37,7 +37,7 @@ test('a new conversation is written at epoch 1, and stays new when nobody knows 
   assert.deepEqual(epoch.fence(), { expectedEpoch: 1, epoch: 1, owner: 'here' });
 });
 
-test('an actor that knows nothing takes the next epoch of the row, and only the opening of a turn makes one of its own', async (t) => {
+test('CLUSTER-4: an actor that knows nothing takes the next epoch of the row, and only the opening of a turn makes one of its own', async (t) => {
   const world = await turnsWorld(t);
   const { id, row } = await conversation(world);
   const epoch = new HeldEpoch(id, { state: 'unknown' }, world.db, ALONE);
@@ -49,7 +49,7 @@ test('an actor that knows nothing takes the next epoch of the row, and only the 
   assert.deepEqual(epoch.openingFence(), { expectedEpoch: before + 1, epoch: before + 2, owner: 'here' });
 });
 
-test('an actor that held the epoch finds that another one has taken the conversation, and reads its row again', async (t) => {
+test('CLUSTER-4: an actor that held the epoch finds that another one has taken the conversation, and reads its row again', async (t) => {
   const world = await turnsWorld(t);
   const { id, row, sayMore } = await conversation(world);
   const epoch = new HeldEpoch(id, { state: 'unknown' }, world.db, ALONE);
@@ -61,7 +61,7 @@ test('an actor that held the epoch finds that another one has taken the conversa
   assert.equal(epoch.fence().expectedEpoch, row().epoch);
 });
 
-test('a conversation that was handed over is taken without its row, until somebody else takes it', async (t) => {
+test('CLUSTER-5: a conversation that was handed over is taken without its row, until somebody else takes it', async (t) => {
   const world = await turnsWorld(t);
   const { id, row, sayMore } = await conversation(world);
   const snapshot = snapshotOf(world.db, row());
@@ -78,7 +78,7 @@ test('a conversation that was handed over is taken without its row, until somebo
   assert.equal(left.isClean, false);
 });
 
-test('a write to a conversation whose row is gone expects an epoch that no row has', async (t) => {
+test('CLUSTER-4: a write to a conversation whose row is gone expects an epoch that no row has', async (t) => {
   const { db } = await turnsWorld(t);
   const epoch = new HeldEpoch('cnv_deleted', { state: 'unknown' }, db, ALONE);
   assert.equal(epoch.fence().expectedEpoch, 0);

@@ -30,7 +30,7 @@ function retriedTurn(rows: ReturnType<typeof rowsOfApp>, blocks: number): { turn
   return { turn, endSeq };
 }
 
-test('Stream events: an attempt that has ended never tells what a later one says', (t) => {
+test('STREAM-16: an attempt that has ended never tells what a later one says', (t) => {
   const rows = rowsOfApp(t);
   const { turn, endSeq } = retriedTurn(rows, 1);
   for (const maxChars of [1, EVERYTHING]) {
@@ -50,7 +50,7 @@ test('Stream events: an attempt that has ended never tells what a later one says
   );
 });
 
-test('Stream events: a reader of an attempt whose blocks were replaced meanwhile is told its end, however many there were', (t) => {
+test('STREAM-16: a reader of an attempt whose blocks were replaced meanwhile is told its end, however many there were', (t) => {
   const rows = rowsOfApp(t);
   const { turn, endSeq } = retriedTurn(rows, BLOCKS);
   const { frames } = readOn(journalSource(rows.db, turn.turn, endSeq), 1, EVERYTHING);

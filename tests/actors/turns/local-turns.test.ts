@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import test from 'node:test';
 import { gate, readToEnd, ScriptedModel, turnsWorld } from './world.ts';
 
-test('decisions §4: a copy of a continuation that finds its results taken by the same turn, opened elsewhere, is that turn', async (t) => {
+test('ACTION-7: a copy of a continuation that finds its results taken by the same turn, opened elsewhere, is that turn', async (t) => {
   const world = await turnsWorld(t);
   const [asksAgain, answers] = [gate(), gate()];
   const model = new ScriptedModel((asked) => {

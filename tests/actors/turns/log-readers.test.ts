@@ -73,7 +73,7 @@ function perform(act: Act, desk: Desk, readers: Reader[]): void {
   }
 }
 
-test('decisions §4: a reader from any seq, at any pace, gets what a reader from 0 gets, from memory or from the journal', () => {
+test('STREAM-4: a reader from any seq, at any pace, gets what a reader from 0 gets, from memory or from the journal', () => {
   fc.assert(
     fc.property(
       fc.nat({ max: 4 }),

@@ -14,7 +14,7 @@ const START: StreamEvent = { type: 'turn.start', conversation_id: 'cnv_1', messa
 const END: StreamEvent = { type: 'turn.end', status: 'completed' };
 const PING: StreamEvent = { type: 'ping' };
 
-test('Stream events: seq starts where it is told and rises by one with every event', () => {
+test('STREAM-3: seq starts where it is told and rises by one with every event', () => {
   const log = new TurnLog(7, null);
   log.say(START);
   log.sayText(0, 'blk_1', 'Hello');
@@ -36,7 +36,7 @@ test('Stream events: seq starts where it is told and rises by one with every eve
   assert.equal(log.nextSeq, 12);
 });
 
-test('block.delta: text of one loop tick is one event, text of the next is another', async () => {
+test('STREAM-14: text of one loop tick is one event, text of the next is another', async () => {
   const log = new TurnLog(0, null);
   for (const word of ['one ', 'and ', 'the same']) log.sayText(3, 'blk_1', word);
   await nextTick();
@@ -49,7 +49,7 @@ test('block.delta: text of one loop tick is one event, text of the next is anoth
   ]);
 });
 
-test('block.delta: another block or another event in the same tick ends the delta', () => {
+test('STREAM-14: another block or another event in the same tick ends the delta', () => {
   const log = new TurnLog(0, null);
   log.sayText(0, 'blk_1', 'first');
   log.sayText(1, 'blk_2', 'second');
@@ -66,7 +66,7 @@ test('block.delta: another block or another event in the same tick ends the delt
   );
 });
 
-test('FrameSource: a reader is woken once a tick however much was said, and never after it unsubscribed', async () => {
+test('STREAM-17: a reader is woken once a tick however much was said, and never after it unsubscribed', async () => {
   const log = new TurnLog(0, null);
   const woken = { first: 0, second: 0 };
   const stopFirst = log.subscribe(() => {
@@ -90,7 +90,7 @@ test('FrameSource: a reader is woken once a tick however much was said, and neve
   assert.deepEqual(woken, { first: 1, second: 2 });
 });
 
-test('FrameSource: a reader that leaves while others are being woken is not woken itself', async () => {
+test('STREAM-20: a reader that leaves while others are being woken is not woken itself', async () => {
   const log = new TurnLog(0, null);
   const woken: string[] = [];
   log.subscribe(() => {
@@ -103,7 +103,7 @@ test('FrameSource: a reader that leaves while others are being woken is not woke
   assert.deepEqual(woken, ['first']);
 });
 
-test('FrameSource: what a woken reader says wakes everyone again in the next tick', async () => {
+test('STREAM-17: what a woken reader says wakes everyone again in the next tick', async () => {
   const log = new TurnLog(0, null);
   let wakes = 0;
   log.subscribe(() => {
@@ -117,7 +117,7 @@ test('FrameSource: what a woken reader says wakes everyone again in the next tic
   assert.equal(readOn(log, 0, EVERYTHING).frames.length, 2);
 });
 
-test('FrameSource: a slice holds at least one frame and stops once it has maxChars', () => {
+test('STREAM-17: a slice holds at least one frame and stops once it has maxChars', () => {
   const log = new TurnLog(0, null);
   for (let k = 0; k < 5; k++) log.say(START);
   const frame = renderEvent(0, START).length;
@@ -127,7 +127,7 @@ test('FrameSource: a slice holds at least one frame and stops once it has maxCha
   assert.equal(log.read(0, frame + 1).nextSeq, 2);
 });
 
-test('FrameSource: ended is told with the last frame and not before, also when the last frame is a delta', () => {
+test('STREAM-7: ended is told with the last frame and not before, also when the last frame is a delta', () => {
   for (const last of ['event', 'delta'] as const) {
     const log = new TurnLog(0, null);
     log.say(START);
@@ -142,7 +142,7 @@ test('FrameSource: ended is told with the last frame and not before, also when t
   }
 });
 
-test('FrameSource: text that is not an event yet when the turn ends is still told', () => {
+test('STREAM-8: text that is not an event yet when the turn ends is still told', () => {
   const log = new TurnLog(0, null);
   log.sayText(0, 'blk_1', 'last words');
   log.end();
@@ -151,7 +151,7 @@ test('FrameSource: text that is not an event yet when the turn ends is still tol
   assert.equal(ended, true);
 });
 
-test('FrameSource: a log without older events starts a reader at its first', () => {
+test('STREAM-4: a log without older events starts a reader at its first', () => {
   const log = new TurnLog(5, null);
   log.say(START);
   assert.deepEqual(
@@ -160,7 +160,7 @@ test('FrameSource: a log without older events starts a reader at its first', () 
   );
 });
 
-test('turn_journal: a commit takes what was said since the last one, deltas as their ends, without pings', () => {
+test('STREAM-10: a commit takes what was said since the last one, deltas as their ends, without pings', () => {
   const log = new TurnLog(0, null);
   log.say(START);
   log.sayText(0, 'blk_1', 'Hello');
@@ -178,7 +178,7 @@ test('turn_journal: a commit takes what was said since the last one, deltas as t
   assert.deepEqual(log.unjournalled(), []);
 });
 
-test('turn_journal: a commit in the middle of a run of deltas divides it where it was committed', () => {
+test('STREAM-10: a commit in the middle of a run of deltas divides it where it was committed', () => {
   const log = new TurnLog(0, null);
   for (const word of ['ab', 'cd', 'ef']) {
     log.sayText(2, 'blk_1', word);
@@ -188,13 +188,13 @@ test('turn_journal: a commit in the middle of a run of deltas divides it where i
   assert.deepEqual(log.unjournalled(), [{ seq: 2, deltas: 'blk_1', index: 2, from: 4, ends: [6] }]);
 });
 
-test('turn_journal: a finished block is kept by its id', () => {
+test('STREAM-10: a finished block is kept by its id', () => {
   const block: Block = { index: 4, id: 'blk_9', block_type: 'text', revision: 1, body: { md: 'Hello' } };
   assert.deepEqual(journalEvent(3, { type: 'block.ready', index: 4, block }), { seq: 3, ready: 'blk_9', index: 4 });
   assert.deepEqual(journalEvent(3, END), { seq: 3, event: END });
 });
 
-test('turn_journal: committed text beyond what is retained is served by the older source, and uncommitted text never is', () => {
+test('STREAM-4, STREAM-10: committed text beyond what is retained is served by the older source, and uncommitted text never is', () => {
   const rows = new Rows();
   const log = new TurnLog(0, rows);
   const desk = new Desk(log, rows);
@@ -211,7 +211,7 @@ test('turn_journal: committed text beyond what is retained is served by the olde
   assert.ok(rows.reads > 0, 'committed: read from the rows');
 });
 
-test('turn_journal: a log without older events keeps everything', () => {
+test('STREAM-4: a log without older events keeps everything', () => {
   const log = new TurnLog(0, null);
   log.sayText(0, 'blk_1', MUCH_TEXT);
   log.journalledUpTo(log.nextSeq);

@@ -30,7 +30,7 @@ function desk(options: { isBusy?: () => boolean } = {}) {
   return { all, clock, turn, pass };
 }
 
-test('the beginning of an answer is read as it comes, and one long answer alone as fast as a process may', async () => {
+test('STREAM-19: the beginning of an answer is read as it comes, and one long answer alone as fast as a process may', async () => {
   const { clock, turn, pass, all } = desk();
   const many = Array.from({ length: 1_000 }, () => all.join('app'));
   assert.ok(many.every((share) => share.take(3_999)));
@@ -41,7 +41,7 @@ test('the beginning of an answer is read as it comes, and one long answer alone 
   assert.ok(alone.share.lateMs < 250, `at ${clock.nowMs}`);
 });
 
-test('a thousand endless answers are read at a million characters a second in all, and a page of another app soon comes', async () => {
+test('STREAM-19: a thousand endless answers are read at a million characters a second in all, and a page of another app soon comes', async () => {
   const { turn, pass } = desk();
   const endless = Array.from({ length: 1_000 }, () => turn('endless'));
   const sum = () => endless.reduce((chars, state) => chars + state.chars, 0);
@@ -56,7 +56,7 @@ test('a thousand endless answers are read at a million characters a second in al
   assert.ok(other.share.lateMs < 250);
 });
 
-test('nothing is shared out while what was shared out is on its way into rows; a turn that ends waits no more', async () => {
+test('STREAM-19: nothing is shared out while what was shared out is on its way into rows; a turn that ends waits no more', async () => {
   let isBusy = true;
   const { all, turn, pass } = desk({ isBusy: () => isBusy });
   const [first, second] = [turn('app'), turn('app')];
@@ -71,7 +71,7 @@ test('nothing is shared out while what was shared out is on its way into rows; a
   assert.equal(all.waiting, 0);
 });
 
-test('an answer that nobody reads is read in longer stretches, so that few of them are under way', async () => {
+test('STREAM-19: an answer that nobody reads is read in longer stretches, so that few of them are under way', async () => {
   const { all } = desk();
   const [read, unread] = [all.join('app'), all.join('app')];
   unread.isRead = false;

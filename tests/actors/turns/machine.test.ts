@@ -58,7 +58,7 @@ function resumed(state: TurnState): string {
 }
 
 for (const state of TURN_STATES) {
-  test(`Chat turn: ${state} × turn.resumed: the rows of a continuation's turns are where the machine says`, (t) => {
+  test(`HOUSE-5: ${state} × turn.resumed: the rows of a continuation's turns are where the machine says`, (t) => {
     const conversation = new Conversation(t);
     const named = conversation.add('message', state, true);
     const other = conversation.add('message', state, true);
@@ -71,7 +71,7 @@ for (const state of TURN_STATES) {
   });
 }
 
-test('Chat turn: a turn that moved on since it was stepped leaves nothing of the opening, which is tried again', (t) => {
+test('HOUSE-5: a turn that moved on since it was stepped leaves nothing of the opening, which is tried again', (t) => {
   const conversation = new Conversation(t);
   const named = conversation.add('message', 'awaiting_tool_results', true);
   const moves = resumedTurns(conversation.db, CONVERSATION, [named]);

@@ -18,7 +18,7 @@ function desk() {
   return { calls, mailbox, shareOut };
 }
 
-test('while a commit is under way the upstream waits beyond 64 events, or beyond 8 KB of words in fewer, and is read on once they are done', () => {
+test('STREAM-17: while a commit is under way the upstream waits beyond 64 events, or beyond 8 KB of words in fewer, and is read on once they are done', () => {
   for (const [events, chars] of [
     [65, 1],
     [2, 5_000],
@@ -34,7 +34,7 @@ test('while a commit is under way the upstream waits beyond 64 events, or beyond
   }
 });
 
-test('while every reader is slow the upstream waits, a new round too; one that reads on, or none at all, lets it go on', () => {
+test('STREAM-17: while every reader is slow the upstream waits, a new round too; one that reads on, or none at all, lets it go on', () => {
   const { calls, mailbox } = desk();
   const log = new TurnLog(0, null);
   log.onLag = (isLagging) => mailbox.readersLag(isLagging);
@@ -55,7 +55,7 @@ test('while every reader is slow the upstream waits, a new round too; one that r
   assert.equal(calls.at(-1), 'resume', 'whoever goes away does not stop a turn');
 });
 
-test('nobody keeps the upstream waiting for ever', () => {
+test('STREAM-18: nobody keeps the upstream waiting for ever', () => {
   const { calls, mailbox } = desk();
   mailbox.readersLag(true);
   mailbox.pinged();
@@ -65,7 +65,7 @@ test('nobody keeps the upstream waiting for ever', () => {
   assert.deepEqual(calls, ['pause', 'resume']);
 });
 
-test('the upstream waits while the turn has had its share of what long answers may say, whoever reads', () => {
+test('STREAM-19: the upstream waits while the turn has had its share of what long answers may say, whoever reads', () => {
   const { calls, mailbox, shareOut } = desk();
   mailbox.read(10_000);
   mailbox.readersLag(true);

@@ -19,7 +19,7 @@ async function open(t: TestContext, waitMs = 10_000) {
   return { server, warned, clock, meanings: createQuestionMeanings({ embedder, log, nowMs: () => clock.nowMs, waitMs }) };
 }
 
-test('EMBEDDING_MODEL: a question’s meaning is known once it is prepared, and asked for once', async (t) => {
+test('MODEL-26: EMBEDDING_MODEL: a question’s meaning is known once it is prepared, and asked for once', async (t) => {
   const { server, meanings } = await open(t);
   assert.equal(meanings.get('refund'), undefined);
   const first = meanings.prepare('refund');
@@ -31,7 +31,7 @@ test('EMBEDDING_MODEL: a question’s meaning is known once it is prepared, and 
   assert.deepEqual(server.texts(), ['refund']);
 });
 
-test('EMBEDDING_MODEL: a server that does not answer in time costs the question its meaning, and the next ones no time', async (t) => {
+test('MODEL-26: EMBEDDING_MODEL: a server that does not answer in time costs the question its meaning, and the next ones no time', async (t) => {
   const { server, meanings, clock, warned } = await open(t, 1_000);
   server.answer = () => {};
   await meanings.prepare('slow');
@@ -51,7 +51,7 @@ test('EMBEDDING_MODEL: a server that does not answer in time costs the question 
   );
 });
 
-test('EMBEDDING_MODEL: a failing server is said once for each rest, however many questions meet it', async (t) => {
+test('MODEL-26: EMBEDDING_MODEL: a failing server is said once for each rest, however many questions meet it', async (t) => {
   const { server, meanings, warned } = await open(t);
   server.answer = (_, res) => sendError(res, 500);
   await Promise.all(['a', 'b', 'c'].map((text) => meanings.prepare(text)));

@@ -8,7 +8,7 @@ import type { InvocationRow } from '../../../storage/conversations/invocations.t
 const ROW = { id: 'inv_1', name: 'refund_order', params: {}, state: 'executing', definition: null } as unknown as InvocationRow;
 
 for (const isExecuting of [true, false]) {
-  test(`decisions §8, §10: a write whose row ${isExecuting ? 'is executing is sent' : 'was given up by another node is not sent, and nothing is stored of it'}`, async () => {
+  test(`ACTION-12: a write whose row ${isExecuting ? 'is executing is sent' : 'was given up by another node is not sent, and nothing is stored of it'}`, async () => {
     const settled: string[] = [];
     const scope = {
       executions: [ROW],

@@ -65,7 +65,7 @@ function conversation(t: TestContext) {
 }
 
 describe('the model reads a conversation as it was stored (decisions §7)', () => {
-  test('messages oldest first; components in the words a person saw; confirmation cards left out', (t) => {
+  test('HISTORY-9: messages oldest first; components in the words a person saw; confirmation cards left out', (t) => {
     const { say, text, read } = conversation(t);
     text('user', 'What do you have?');
     say('assistant', [
@@ -81,14 +81,14 @@ describe('the model reads a conversation as it was stored (decisions §7)', () =
     ]);
   });
 
-  test('a conversation nobody spoke in is empty, and an answer without a word is left out', (t) => {
+  test('HISTORY-9: a conversation nobody spoke in is empty, and an answer without a word is left out', (t) => {
     const { say, read } = conversation(t);
     assert.deepEqual(read(), []);
     say('assistant', []);
     assert.deepEqual(read(), []);
   });
 
-  test('a call stands with the message that made it, its result fenced right behind', (t) => {
+  test('HISTORY-9: a call stands with the message that made it, its result fenced right behind', (t) => {
     const { text, call, read } = conversation(t);
     text('user', 'Where is it?');
     call(text('assistant', 'One moment.'), 'succeeded');
@@ -115,7 +115,7 @@ describe('the model reads a conversation as it was stored (decisions §7)', () =
     ['pending.rejected', 'write', /waits for the person's confirmation\. It has not been done/],
     ['dispatched', 'read', /has not answered/],
   ] as const) {
-    test(`a ${risk} call that is ${state} is told as just that, without a result`, (t) => {
+    test(`HISTORY-9: a ${risk} call that is ${state} is told as just that, without a result`, (t) => {
       const { text, call, read } = conversation(t);
       call(text('assistant', 'One moment.'), state, risk);
       const content = read().at(-1)?.content ?? '';
@@ -125,7 +125,7 @@ describe('the model reads a conversation as it was stored (decisions §7)', () =
   }
 });
 
-test('house.md "deadlines are rows": a call whose time is up is told as such before its row says so', (t) => {
+test('ACTION-6, HISTORY-9: a call whose time is up is told as such before its row says so', (t) => {
   const { text, call, read } = conversation(t);
   call(text('assistant', 'One moment.'), 'dispatched', 'read', NOW_MS);
   assert.match(read().at(-1)?.content ?? '', /did not answer in time/);
@@ -133,8 +133,8 @@ test('house.md "deadlines are rows": a call whose time is up is told as such bef
   assert.match(read().at(-1)?.content ?? '', /waits for the person's confirmation/);
 });
 
-describe('what is remembered is bounded (decisions §7)', () => {
-  test('the newest 40 messages', (t) => {
+describe('what is remembered is bounded', () => {
+  test('HISTORY-9: the newest 40 messages', (t) => {
     const { text, read } = conversation(t);
     for (let index = 0; index < 50; index++) text('user', `message ${index}`);
     const contents = read().map(({ content }) => content);
@@ -142,7 +142,7 @@ describe('what is remembered is bounded (decisions §7)', () => {
     assert.deepEqual([contents[0], contents.at(-1)], ['message 10', 'message 49']);
   });
 
-  test('48,000 characters, and the newest message whatever its length', (t) => {
+  test('HISTORY-9: 48,000 characters, and the newest message whatever its length', (t) => {
     const { text, read } = conversation(t);
     for (const letter of ['a', 'b', 'c']) text('user', letter.repeat(20_000));
     assert.deepEqual(

@@ -14,7 +14,7 @@ function shown(...deltas: string[]): string {
     .join('');
 }
 
-test('decisions §11.6: words with a digit or an @ are hidden, however they are cut; placeholders stay', () => {
+test('PRIVACY-9: words with a digit or an @ are hidden, however they are cut; placeholders stay', () => {
   const said = 'Call 415 555 2671 or ada.lovelace@example.org, ⟦email_1⟧, within 30 days. ';
   const hidden = 'Call ⟦text⟧ or ⟦text⟧ ⟦email_1⟧, within ⟦text⟧ days. ';
   assert.equal(shown(said), hidden);
@@ -28,7 +28,7 @@ test('decisions §11.6: words with a digit or an @ are hidden, however they are 
   );
 });
 
-test('decisions §11.6: words that may go on come one event later, each once, and any other event behind them as it is', () => {
+test('PRIVACY-9: words that may go on come one event later, each once, and any other event behind them as it is', () => {
   const words = new WatchedWords();
   const delta = (text_delta: string, seq = 0) => JSON.stringify({ type: 'block.delta', v: 1, seq, index: 0, text_delta });
   const ready = '{"type":"block.ready","v":1}';

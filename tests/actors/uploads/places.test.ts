@@ -35,7 +35,7 @@ function desk() {
   };
 }
 
-test('four at once of a device, and of an address whatever devices it names; the others have theirs', () => {
+test('UPLOAD-6: four at once of a device, and of an address whatever devices it names; the others have theirs', () => {
   const { enter, inside } = desk();
   const places = Array.from({ length: 4 }, (_, n) => inside(`d${n}`, 'home'));
   assert.equal(enter('d5', 'home'), 'uploads_unavailable');
@@ -47,13 +47,13 @@ test('four at once of a device, and of an address whatever devices it names; the
   assert.equal(enter('same'), 'uploads_unavailable');
 });
 
-test('an app that counts no addresses has no places by address either', () => {
+test('UPLOAD-6: an app that counts no addresses has no places by address either', () => {
   const { enter, inside } = desk();
   for (let n = 0; n < 8; n++) inside(`d${n}`, '');
   assert.equal(enter('d8', ''), 'uploads_unavailable', 'the app’s own bound');
 });
 
-test('four slow uploads of an address keep no other device of it out; a device makes no room for itself', () => {
+test('UPLOAD-6: four slow uploads of an address keep no other device of it out; a device makes no room for itself', () => {
   const { ended, enter, inside, pass } = desk();
   for (let n = 0; n < 4; n++) inside(`d${n}`, 'office').arrived(n === 2 ? 10 : 20_000, false);
   assert.equal(enter('early', 'office'), 'uploads_unavailable', 'those have just begun');
@@ -64,7 +64,7 @@ test('four slow uploads of an address keep no other device of it out; a device m
   assert.deepEqual(ended, ['d2 upload_too_slow']);
 });
 
-test('what comes with less than 8 KB a second over ten seconds is ended, also when it was quick before; what is whole is left alone', () => {
+test('UPLOAD-5: what comes with less than 8 KB a second over ten seconds is ended, also when it was quick before; what is whole is left alone', () => {
   const { ended, inside, pass } = desk();
   const [quick, slow, whole] = [inside('quick'), inside('slow'), inside('whole')];
   quick.arrived(100_000, false);
@@ -78,7 +78,7 @@ test('what comes with less than 8 KB a second over ten seconds is ended, also wh
   assert.deepEqual(ended, ['slow upload_too_slow']);
 });
 
-test('nothing takes longer than 180 seconds', () => {
+test('UPLOAD-5: nothing takes longer than 180 seconds', () => {
   const { ended, inside, pass } = desk();
   const place = inside('steady');
   for (let s = 10; s < 180; s += 10) {
@@ -91,7 +91,7 @@ test('nothing takes longer than 180 seconds', () => {
   assert.deepEqual(ended, ['steady upload_too_slow']);
 });
 
-test('eight slow uploads of an app keep nobody out: the slowest makes room; quick ones do not, nor those that have just begun', () => {
+test('UPLOAD-6: eight slow uploads of an app keep nobody out: the slowest makes room; quick ones do not, nor those that have just begun', () => {
   const { ended, enter, inside, pass } = desk();
   for (let n = 0; n < 8; n++) inside(`d${n}`).arrived(n === 3 ? 10 : 20_000, false);
   assert.equal(enter('early'), 'uploads_unavailable');
@@ -104,7 +104,7 @@ test('eight slow uploads of an app keep nobody out: the slowest makes room; quic
   assert.equal(enter('ninth'), 'uploads_unavailable');
 });
 
-test('sixteen slow uploads of two apps do not keep a third out', () => {
+test('UPLOAD-6: sixteen slow uploads of two apps do not keep a third out', () => {
   const { ended, inside, pass } = desk();
   for (let n = 0; n < 16; n++) inside(`d${n}`, undefined, n % 2 === 0 ? 'a' : 'b');
   pass(2_000);

@@ -226,7 +226,7 @@ for (const [name, bounds] of Object.entries(BOUNDS)) {
     const keys = path.split('.');
     const check = (value: unknown) => messagesAt(name, path, bodyWith(name, keys, value));
     if ('chars' in bound) {
-      test(`catalog.md ${name}.${path}: at most ${bound.chars} characters, counted in code points`, () => {
+      test(`BLOCK-4: ${name}.${path}: at most ${bound.chars} characters, counted in code points`, () => {
         // Two UTF-16 units each: one more than half the limit would already be too long if units were counted.
         assert.deepEqual(check('𝒜'.repeat(bound.chars)), []);
         assert.equal(check('𝒜'.repeat(bound.chars + 1)).length, 1);
@@ -234,7 +234,7 @@ for (const [name, bounds] of Object.entries(BOUNDS)) {
       });
     } else if ('items' in bound) {
       const [least, most] = bound.items;
-      test(`catalog.md ${name}.${path}: ${least} to ${most} items`, () => {
+      test(`BLOCK-4: ${name}.${path}: ${least} to ${most} items`, () => {
         const list = (count: number) => check(listOf(name, keys, count)).filter((message) => message.startsWith('must hold'));
         assert.deepEqual([list(least), list(most)], [[], []]);
         assert.deepEqual(list(most + 1), [`must hold at most ${most} items`]);
@@ -242,7 +242,7 @@ for (const [name, bounds] of Object.entries(BOUNDS)) {
       });
     } else if ('range' in bound) {
       const [low, high] = bound.range;
-      test(`catalog.md ${name}.${path}: ${low} to ${high}`, () => {
+      test(`BLOCK-4: ${name}.${path}: ${low} to ${high}`, () => {
         const outside = (value: number) => check(value).filter((message) => message.includes(`from ${low} to ${high}`)).length > 0;
         assert.deepEqual([low, high].map(outside), [false, false]);
         assert.deepEqual([low - 1, high + 1].map(outside), [true, true]);
@@ -251,7 +251,7 @@ for (const [name, bounds] of Object.entries(BOUNDS)) {
   }
 }
 
-test('catalog.md datetime_slots: at most 100 slots in all', () => {
+test('BLOCK-8: datetime_slots: at most 100 slots in all', () => {
   const days = (counts: readonly number[]) => ({
     ...(bodyWith('datetime_slots', ['prompt'], 'When?') as Tree),
     days: counts.map((count, day) => ({
@@ -267,7 +267,7 @@ test('catalog.md datetime_slots: at most 100 slots in all', () => {
   assert.deepEqual(messagesAt('datetime_slots', 'days', days([24, 24, 24, 24, 5])), ['must hold at most 100 slots in all, not 101']);
 });
 
-test('catalog.md screens.params and addresses: at most 8 parameters, 2,048 characters', () => {
+test('BLOCK-4: screens.params and addresses: at most 8 parameters, 2,048 characters', () => {
   const params = (count: number) => Object.fromEntries(Array.from({ length: count }, (_unused, index) => [`p${index}`, index]));
   const path = ['items', '0', 'params'];
   assert.deepEqual(messagesAt('screens', 'items.0.params', bodyWith('screens', path, params(8))), []);

@@ -30,13 +30,13 @@ function damaged(value: unknown): fc.Arbitrary<unknown> {
   return fc.oneof({ weight: 9, arbitrary: intact }, { weight: 1, arbitrary: arbitraryJson });
 }
 
-test('catalog.md table: the catalog has exactly the named components, each of version 1', () => {
+test('BLOCK-2: table: the catalog has exactly the named components, each of version 1', () => {
   assert.deepEqual([...CATALOG.keys()], NAMES);
   assert.deepEqual(Object.keys(MODEL_EXAMPLES).toSorted(), NAMES.toSorted());
   for (const component of CATALOG.values()) assert.equal(component.version, 1);
 });
 
-test('catalog.md: the model is offered every component but text and confirm_card', () => {
+test('MODEL-2: the model is offered every component but text and confirm_card', () => {
   const names = [...CATALOG.values()].filter((component) => component.offered).map((component) => component.name);
   assert.deepEqual(names, offered);
   for (const name of ['text', 'confirm_card', 'nonesuch', 'constructor']) {
@@ -45,7 +45,7 @@ test('catalog.md: the model is offered every component but text and confirm_card
   }
 });
 
-test('catalog.md: a handshake entry is name or name@n, bare means version 1', () => {
+test('BLOCK-2: a handshake entry is name or name@n, bare means version 1', () => {
   assert.deepEqual(parseHandshakeEntry('choice'), { name: 'choice', version: 1 });
   assert.deepEqual(parseHandshakeEntry('quick_replies@12'), { name: 'quick_replies', version: 12 });
   for (const entry of ['', '@1', 'choice@', 'choice@0', 'choice@01', 'choice@1.0', 'choice@-1', 'Choice', ' choice', 'choice@1@2', 'a\n']) {
@@ -58,7 +58,7 @@ for (const name of NAMES) {
   assert.ok(component);
   const examples = MODEL_EXAMPLES[name] ?? [];
 
-  test(`${name}: its examples are valid, in the schema and in the tool's JSON Schema alike`, () => {
+  test(`BLOCK-6: ${name}: its examples are valid, in the schema and in the tool's JSON Schema alike`, () => {
     for (const example of examples) {
       assert.deepEqual(validateBody(name, { ...serverFields(name, 'blk_1'), ...example }).ok, true);
       assert.equal(accepts(component.parameters, example), true);
@@ -71,7 +71,7 @@ for (const name of NAMES) {
     }
   });
 
-  test(`${name}: an unknown key is refused by name, at the top and below`, () => {
+  test(`BLOCK-5: ${name}: an unknown key is refused by name, at the top and below`, () => {
     const refused = validateBody(name, { ...fullExample(name), colour_of_mood: 1 });
     assert.deepEqual(refused, { ok: false, details: [{ path: 'colour_of_mood', message: 'is not a field of this request' }] });
     assert.equal(accepts(component.parameters, { ...examples[0], colour_of_mood: 1 }), false);
@@ -84,7 +84,7 @@ for (const name of NAMES) {
     }
   });
 
-  test(`${name}: whatever its validator accepts of damaged examples, its JSON Schema accepts`, () => {
+  test(`BLOCK-6: ${name}: whatever its validator accepts of damaged examples, its JSON Schema accepts`, () => {
     fc.assert(
       fc.property(damaged(examples.at(-1)), (args) => {
         const made = component.offered ? modelBody(name, args, context) : validateBody(name, args);
@@ -96,7 +96,7 @@ for (const name of NAMES) {
   });
 }
 
-test('the tool of a component is an OpenAI function: an object at the top, no $schema, no reference', () => {
+test('BLOCK-6: the tool of a component is an OpenAI function: an object at the top, no $schema, no reference', () => {
   for (const name of offered) {
     const component = CATALOG.get(name);
     assert.ok(component);
@@ -111,7 +111,7 @@ test('the tool of a component is an OpenAI function: an object at the top, no $s
   }
 });
 
-test('catalog.md Pick: status, selected_ids and form_id are kept by the server, a model that writes them is refused', () => {
+test('BLOCK-5, BLOCK-13: Pick: status, selected_ids and form_id are kept by the server, a model that writes them is refused', () => {
   for (const name of ['quick_replies', 'choice', 'rating', 'variant_picker', 'datetime_slots', 'form']) {
     const example = MODEL_EXAMPLES[name]?.[0] ?? {};
     for (const key of ['status', 'selected_ids', 'form_id']) {
@@ -128,7 +128,7 @@ test('catalog.md Pick: status, selected_ids and form_id are kept by the server, 
   assert.equal(made.body.form_id, 'blk_form');
 });
 
-test('catalog.md screens: only routes of the turn; open_screen opens only those too', () => {
+test('BLOCK-10: screens: only routes of the turn; open_screen opens only those too', () => {
   const screen = { items: [{ route: 'profile', title: 'Profile' }] };
   const button = { buttons: [{ kind: 'open_screen', label: 'Profile', target: 'profile' }] };
   const routes: Routes = new Map([['orders', { params: {} }]]);
@@ -142,7 +142,7 @@ test('catalog.md screens: only routes of the turn; open_screen opens only those 
   assert.equal(modelBody('actions', button, { blockId: 'b' }).ok, true);
 });
 
-test('decisions §11.1: a screen is opened with parameters that it declares, of their types, and with all that it needs', () => {
+test('BLOCK-10: a screen is opened with parameters that it declares, of their types, and with all that it needs', () => {
   const params = {
     order_id: { type: 'string', required: true },
     tab: { type: 'string', required: false, enum: ['items', 'payment'] },
@@ -165,7 +165,7 @@ test('decisions §11.1: a screen is opened with parameters that it declares, of 
   ]);
 });
 
-test('catalog.md Action: only kinds the handshake lists, wherever an action stands; all when it lists none', () => {
+test('BLOCK-9: Action: only kinds the handshake lists, wherever an action stands; all when it lists none', () => {
   const places: [string, string][] = [
     ['actions', 'buttons[0].kind'],
     ['order_tracker', 'actions[0].kind'],
@@ -183,7 +183,7 @@ test('catalog.md Action: only kinds the handshake lists, wherever an action stan
   }
 });
 
-test('modelBody never throws, whatever the model writes', () => {
+test('BLOCK-5: modelBody never throws, whatever the model writes', () => {
   fc.assert(
     fc.property(fc.oneof(fc.constantFrom(...NAMES), fc.string()), arbitraryJson, (name, args) => {
       assert.equal(typeof modelBody(name, args, context).ok, 'boolean');

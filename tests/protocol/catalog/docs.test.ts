@@ -30,11 +30,11 @@ function fieldsOf(schema: unknown, shared: ReadonlySet<string>): string[] {
   return [...(isShared ? [] : own), ...below.flatMap((item) => fieldsOf(item, shared))];
 }
 
-test('docs/catalog.md has one row for each component, in the order of the catalog', () => {
+test('BLOCK-2: docs/catalog.md has one row for each component, in the order of the catalog', () => {
   assert.deepEqual([...rows.keys()], [...CATALOG.keys()]);
 });
 
-test('docs/catalog.md names every field of every component', () => {
+test('BLOCK-4: docs/catalog.md names every field of every component', () => {
   const shared = new Set('id label description image badge disabled hex kind target style url alt amount currency'.split(' '));
   for (const component of CATALOG.values()) {
     const wanted = new Set([...fieldsOf(component.parameters, shared), ...Object.keys(fullExample(component.name))]);

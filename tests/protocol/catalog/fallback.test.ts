@@ -49,7 +49,7 @@ const TRUTHS: Readonly<Record<string, { says: readonly string[]; never?: readonl
 };
 
 for (const name of CATALOG.keys()) {
-  test(`${name}: its fallback text says what the body says`, () => {
+  test(`BLOCK-11: ${name}: its fallback text says what the body says`, () => {
     const text = said(name, fullExample(name));
     for (const truth of TRUTHS[name]?.says ?? ['?']) assert.ok(text.includes(truth), `"${text}" lacks "${truth}"`);
     for (const lie of TRUTHS[name]?.never ?? []) assert.equal(text.includes(lie), false, `"${text}" has "${lie}"`);
@@ -61,7 +61,7 @@ for (const name of CATALOG.keys()) {
   });
 }
 
-test('catalog.md fallback_text ≤600: long bodies are cut, in code points, also when answered', () => {
+test('BLOCK-11: fallback_text ≤600: long bodies are cut, in code points, also when answered', () => {
   const long: Readonly<Record<string, Example>> = {
     text: { md: '𝒜'.repeat(8_000) },
     code: { language: 'text', code: 'x\n'.repeat(4_000) },
@@ -81,7 +81,7 @@ test('catalog.md fallback_text ≤600: long bodies are cut, in code points, also
   }
 });
 
-test('decisions §9: a fallback is never cut inside a placeholder', () => {
+test('BLOCK-11: a fallback is never cut inside a placeholder', () => {
   for (let before = 585; before <= 600; before++) {
     const text = said('text', { md: `${'a'.repeat(before)}⟦email_12⟧ and more, ${'b'.repeat(30)}` });
     assert.doesNotMatch(text, /⟦(?!email_12⟧)/);
@@ -89,7 +89,7 @@ test('decisions §9: a fallback is never cut inside a placeholder', () => {
   }
 });
 
-test('decisions §9: nor are the words before the answer of a block that was answered', () => {
+test('BLOCK-11: nor are the words before the answer of a block that was answered', () => {
   for (let before = 1; before <= 40; before++) {
     const labels = [
       ...Array.from({ length: 9 }, () => 'x'.repeat(25)),
@@ -103,7 +103,7 @@ test('decisions §9: nor are the words before the answer of a block that was ans
   }
 });
 
-test('catalog.md Pick: the fallback of an answered block says the answer', () => {
+test('BLOCK-11: Pick: the fallback of an answered block says the answer', () => {
   const answered = (name: string, ids: readonly string[]) => said(name, { ...fullExample(name), status: 'answered', selected_ids: ids });
   assert.match(answered('choice', ['a']), /\(Answered: Blue\.\)$/);
   assert.match(answered('quick_replies', ['return']), /\(Answered: Return it\.\)$/);
@@ -113,13 +113,13 @@ test('catalog.md Pick: the fallback of an answered block says the answer', () =>
   assert.doesNotMatch(said('choice', fullExample('choice')), /Answered/);
 });
 
-test('service.md confirmation: the fallback of a settled card says how it was settled', () => {
+test('BLOCK-11: the fallback of a settled card says how it was settled', () => {
   const card = (status: string) => said('confirm_card', { ...fullExample('confirm_card'), status });
   assert.match(card('confirmed'), /^Confirmed\./);
   assert.match(card('declined'), /^Declined; nothing was done\./);
   assert.match(card('expired'), /^Expired without an answer; nothing was done\./);
 });
 
-test('fallbackText of a name the catalog does not have is empty', () => {
+test('BLOCK-11: fallbackText of a name the catalog does not have is empty', () => {
   assert.equal(fallbackText('hologram', {} as Body), '');
 });

@@ -66,15 +66,15 @@ const DEFUSED: readonly (readonly [string, string])[] = [
   ['[a](\u00a0https://b)', '[a]'],
 ];
 
-test('catalog.md md: harmless Markdown and all code stay as they are', () => {
+test('BLOCK-12: md: harmless Markdown and all code stay as they are', () => {
   for (const md of KEPT) assert.equal(defuseMarkdown(md), md);
 });
 
-test('catalog.md md: HTML loses its bracket, links that are not http(s) their address', () => {
+test('BLOCK-12: md: HTML loses its bracket, links that are not http(s) their address', () => {
   for (const [md, expected] of DEFUSED) assert.equal(defuseMarkdown(md), expected);
 });
 
-test('catalog.md md: what is stored has been defused, in every component that takes Markdown', () => {
+test('BLOCK-12: md: what is stored has been defused, in every component that takes Markdown', () => {
   const md = '[x](javascript:1) <i>';
   const bodies = {
     text: { md },
@@ -89,7 +89,7 @@ test('catalog.md md: what is stored has been defused, in every component that ta
   }
 });
 
-test('defuseMarkdown is idempotent and never makes a text longer', () => {
+test('BLOCK-12: defuseMarkdown is idempotent and never makes a text longer', () => {
   const pieces = fc.constantFrom(
     '`',
     '```',
@@ -127,7 +127,7 @@ function remains(md: string): string[] {
   return found.filter(({ part, text }) => part === 'html' || !/^https?:\/\//i.test(text)).map(({ text }) => text);
 }
 
-test('catalog.md md: CommonMark finds no HTML and no link but http(s) in hostile Markdown, and a second pass finds no more to do', () => {
+test('BLOCK-12: md: CommonMark finds no HTML and no link but http(s) in hostile Markdown, and a second pass finds no more to do', () => {
   const inline = fc.constantFrom(
     ...['<img src=x onerror=alert(1)>', '<b>', '</b>', '<!--', '-->', '<', '>', '<https://a.b/', '<1', '@b.c>', 'www.a.b/', 'https://a.b'],
     ...[
@@ -207,7 +207,7 @@ test('catalog.md md: CommonMark finds no HTML and no link but http(s) in hostile
   );
 });
 
-test('defuseMarkdown reads long hostile text once', () => {
+test('BLOCK-12, SAFE-1: defuseMarkdown reads long hostile text once', () => {
   // 400,000 characters: linear reading takes some ten milliseconds each, squared reading takes minutes.
   for (const piece of [
     '`',

@@ -109,10 +109,10 @@ const CASES: readonly (readonly [rule: string, name: string, changes: Readonly<R
 ];
 
 for (const [rule, name, changes, wrong] of CASES) {
-  test(`catalog.md ${rule}`, () => assert.deepEqual(wrongAfter(name, changes), wrong));
+  test(`BLOCK-4: ${rule}`, () => assert.deepEqual(wrongAfter(name, changes), wrong));
 }
 
-test('catalog.md Image: https only, and an address a parser reads as it stands', () => {
+test('BLOCK-7: Image: https only, and an address a parser reads as it stands', () => {
   for (const url of [
     'http://x.example/a.png',
     'data:image/png;base64,AA',
@@ -126,7 +126,7 @@ test('catalog.md Image: https only, and an address a parser reads as it stands',
   assert.deepEqual(wrongAfter('choice', { 'options.0.image.url': 'HTTPS://x.example/é.png?a=1#b' }), []);
 });
 
-test('catalog.md Money: a decimal string and an ISO 4217 code', () => {
+test('BLOCK-7: Money: a decimal string and an ISO 4217 code', () => {
   const price = (amount: unknown, currency: unknown) => wrongAfter('item_list', { 'items.0.price': { amount, currency } });
   for (const amount of ['0', '12.5', '-3.00', '999999999999.9999']) assert.deepEqual(price(amount, 'JPY'), [], amount);
   for (const amount of ['', '1,50', '1.', '.5', '01', '1e3', '12.34567', '€5', 5])
@@ -135,7 +135,7 @@ test('catalog.md Money: a decimal string and an ISO 4217 code', () => {
     assert.deepEqual(price('1', currency), ['items[0].price.currency'], String(currency));
 });
 
-test('catalog.md time: RFC 3339 with offset, and a moment that exists', () => {
+test('BLOCK-7: time: RFC 3339 with offset, and a moment that exists', () => {
   const at = (value: unknown) => wrongAfter('timeline', { 'events.0.at': value });
   for (const time of ['2024-02-29T00:00:00Z', '2026-11-20T23:59:59.123+05:30', '2026-01-01T00:00:00-11:00'])
     assert.deepEqual(at(time), [], time);
@@ -153,7 +153,7 @@ test('catalog.md time: RFC 3339 with offset, and a moment that exists', () => {
   }
 });
 
-test('catalog.md datetime_slots: an IANA time zone and dates that exist', () => {
+test('BLOCK-8: datetime_slots: an IANA time zone and dates that exist', () => {
   for (const zone of ['UTC', 'Asia/Kolkata', 'America/Argentina/Buenos_Aires'])
     assert.deepEqual(wrongAfter('datetime_slots', { timezone: zone }), [], zone);
   for (const zone of ['Mars/Olympus', '+01:00', 'Europe'])
@@ -162,18 +162,18 @@ test('catalog.md datetime_slots: an IANA time zone and dates that exist', () => 
     assert.deepEqual(wrongAfter('datetime_slots', { 'days.0.date': date }), ['days[0].date'], date);
 });
 
-test('catalog.md numbers: JSON can overflow to infinity, which no field takes', () => {
+test('BLOCK-4: numbers: JSON can overflow to infinity, which no field takes', () => {
   assert.deepEqual(wrongAfter('place_card', { lat: JSON.parse('1e999') }), ['lat']);
   assert.deepEqual(wrongAfter('form', { 'fields.2.max': JSON.parse('1e999') }), ['fields[2].max']);
   assert.deepEqual(wrongAfter('item_list', { total: 1.5 }), ['total']);
 });
 
-test('catalog.md required texts must say something', () => {
+test('BLOCK-4: required texts must say something', () => {
   assert.deepEqual(wrongAfter('section', { title: '', md: ' \n' }), ['title', 'md']);
   assert.deepEqual(wrongAfter('section', { title: undefined }), ['title']);
 });
 
-test('catalog.md first paragraph: a block has index, id, block_type, revision from 1 and a body of its type', () => {
+test('BLOCK-1: a block has index, id, block_type, revision from 1 and a body of its type', () => {
   const block = {
     index: 0,
     id: 'blk_1',

@@ -15,7 +15,7 @@ function block(name: string, change: Example = {}) {
 const shown = (name: string, change: Example = {}) =>
   [...(selectableIds(block(name, change)) ?? [])].map(([id, { disabled }]) => (disabled ? `(${id})` : id)).join(' ');
 
-test('catalog.md Pick: each block that is answered by choosing shows its ids, disabled ones marked', () => {
+test('BLOCK-14: Pick: each block that is answered by choosing shows its ids, disabled ones marked', () => {
   assert.equal(shown('quick_replies'), 'track return');
   assert.equal(shown('choice'), 'a (b)');
   assert.equal(shown('rating'), '1 2 3 4 5');
@@ -25,7 +25,7 @@ test('catalog.md Pick: each block that is answered by choosing shows its ids, di
   assert.equal(shown('variant_picker'), 's40 s41 red (blue)');
 });
 
-test('catalog.md Pick: no other block is answered by ids', () => {
+test('BLOCK-14: Pick: no other block is answered by ids', () => {
   const answered = new Set(['quick_replies', 'choice', 'rating', 'variant_picker', 'datetime_slots']);
   for (const name of CATALOG.keys()) {
     assert.equal(selectableIds(block(name)) !== undefined, answered.has(name), name);
@@ -33,7 +33,7 @@ test('catalog.md Pick: no other block is answered by ids', () => {
   }
 });
 
-test('catalog.md choice.other and rating.comment: own words only where the block asks for them', () => {
+test('BLOCK-18: choice.other and rating.comment: own words only where the block asks for them', () => {
   assert.equal(acceptsOtherText(block('choice')), false);
   assert.equal(acceptsOtherText(block('choice', { other: { label: 'Other' } })), true);
   assert.equal(acceptsOtherText(block('rating')), true);
@@ -43,7 +43,7 @@ test('catalog.md choice.other and rating.comment: own words only where the block
   assert.equal(selectionProblem(block('choice', { other: { label: 'Other' } }), { ids: [], otherText: 'mine' }), undefined);
 });
 
-test('catalog.md Rules: an id not shown, a disabled one, an answered or superseded block are refused, a good one is not', () => {
+test('BLOCK-14: Rules: an id not shown, a disabled one, an answered or superseded block are refused, a good one is not', () => {
   const problem = (ids: string[], change: Example = {}) => selectionProblem(block('choice', change), { ids }) ?? 'good';
   assert.equal(problem(['a']), 'good');
   assert.match(problem(['z']), /"z", which the block did not show/);
@@ -55,7 +55,7 @@ test('catalog.md Rules: an id not shown, a disabled one, an answered or supersed
   assert.match(problem([]), /at least 1/);
 });
 
-test('catalog.md choice: a multiple choice takes from min to max, own words counted', () => {
+test('BLOCK-14, BLOCK-18: choice: a multiple choice takes from min to max, own words counted', () => {
   const multi = { ...MODEL_EXAMPLES.choice?.[1] };
   const problem = (ids: string[], otherText?: string) => selectionProblem(block('choice', multi), { ids, otherText }) ?? 'good';
   assert.equal(problem(['late', 'broken']), 'good');
@@ -65,7 +65,7 @@ test('catalog.md choice: a multiple choice takes from min to max, own words coun
   assert.equal(selectionProblem(block('choice', { ...multi, min: 0 }), { ids: [] }), undefined);
 });
 
-test('catalog.md variant_picker: one option of each axis, together a variant that is available', () => {
+test('BLOCK-14: variant_picker: one option of each axis, together a variant that is available', () => {
   const problem = (...ids: string[]) => selectionProblem(block('variant_picker'), { ids }) ?? 'good';
   assert.equal(problem('red', 's41'), 'good');
   assert.match(problem('red'), /one option of each of: Size, Colour/);
@@ -82,7 +82,7 @@ test('catalog.md variant_picker: one option of each axis, together a variant tha
   assert.match(pick('s40', 'blue'), /combination that is not available/);
 });
 
-test('catalog.md: replies, scores and slots take exactly one', () => {
+test('BLOCK-14: replies, scores and slots take exactly one', () => {
   for (const [name, one, two] of [
     ['quick_replies', 'track', 'return'],
     ['rating', '1', '5'],
@@ -95,7 +95,7 @@ test('catalog.md: replies, scores and slots take exactly one', () => {
   assert.match(selectionProblem(block('datetime_slots'), { ids: ['d2'] }) ?? '', /not available/);
 });
 
-test('catalog.md form: a submission is checked against the fields, and a bad value is named', () => {
+test('BLOCK-20: form: a submission is checked against the fields, and a bad value is named', () => {
   const { body } = block('form');
   const good = {
     name: 'Ana',

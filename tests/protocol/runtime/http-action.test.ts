@@ -27,7 +27,7 @@ function actionOf(item: Parameters<typeof judgeHttpAction>[0]) {
   return asAction(judged.item);
 }
 
-test('HTTP action: it reads as an action of a manifest, and says nothing of its address or its credentials', () => {
+test('ACTION-8: it reads as an action of a manifest, and says nothing of its address or its credentials', () => {
   assert.deepEqual(actionOf(ITEM), {
     name: 'cancel_order',
     description: 'Cancels an order.',
@@ -43,7 +43,7 @@ test('HTTP action: it reads as an action of a manifest, and says nothing of its 
   });
 });
 
-test('HTTP action: nobody edits a read', () => {
+test('CONFIRM-13: nobody edits a read', () => {
   const { confirm_template, auth, risk, method, ...rest } = ITEM;
   const { params, ...action } = actionOf({ ...rest, method: 'GET' });
   assert.deepEqual(

@@ -23,7 +23,7 @@ function parsed(manifest: object) {
   return v.parse(manifestRequest, posted(manifest)).manifest;
 }
 
-test('decisions §6: an action gets its defaults: risk read, no parameters, 30 s', () => {
+test('MANIFEST-3: an action gets its defaults: risk read, no parameters, 30 s', () => {
   const manifest = completeManifest(parsed({ actions: [read], routes: [{ name: 'home', title: 'Home' }] }));
   assert.deepEqual(manifest, {
     version: '1',
@@ -32,7 +32,7 @@ test('decisions §6: an action gets its defaults: risk read, no parameters, 30 s
   });
 });
 
-test('decisions §6: parameters keep their names; a list holds strings unless it says otherwise', () => {
+test('MANIFEST-3: parameters keep their names; a list holds strings unless it says otherwise', () => {
   const params = {
     orderId: { type: 'string', required: true, enum: ['a'] },
     tags: { type: 'array' },
@@ -118,21 +118,21 @@ const cases: readonly [string, object, RegExp][] = [
   ],
 ];
 for (const [what, manifest, expected] of cases) {
-  test(`POST /v1/apps/manifest: ${what} is refused at its place in the posted document`, () => {
+  test(`MANIFEST-1, MANIFEST-2: ${what} is refused at its place in the posted document`, () => {
     const found = faults(manifest);
     assert.equal(found.length, 1, found.join('; '));
     assert.match(found[0] ?? '', expected);
   });
 }
 
-test('decisions §6: what a newer SDK adds is kept and counts in the hash', () => {
+test('MANIFEST-4: what a newer SDK adds is kept and counts in the hash', () => {
   const plain = hashManifest(parsed({ actions: [read] }));
   const newer = hashManifest(parsed({ actions: [{ ...read, icon: 'box' }] }));
   assert.notEqual(plain.hash, newer.hash);
   assert.deepEqual(JSON.parse(newer.document).actions[0].icon, 'box');
 });
 
-test('decisions §6: the hash is the SHA-256 of the canonical JSON, whatever the order of keys and the spelling of numbers', () => {
+test('MANIFEST-4: the hash is the SHA-256 of the canonical JSON, whatever the order of keys and the spelling of numbers', () => {
   const { hash } = hashManifest(
     v.parse(manifestRequest, JSON.parse('{"sdk":"web/1.0.0","manifest":{"version":"1","actions":[],"z":1.0,"é":"\\u0041"}}')).manifest,
   );
@@ -143,7 +143,7 @@ const jsonKey = fc
   .string({ unit: 'grapheme-ascii', maxLength: 6 })
   .filter((key) => !['__proto__', 'constructor', 'prototype'].includes(key));
 
-test('decisions §6: shuffling the keys of a document never changes its hash', () => {
+test('MANIFEST-4: shuffling the keys of a document never changes its hash', () => {
   fc.assert(
     fc.property(fc.dictionary(jsonKey, fc.jsonValue({ maxDepth: 2, noUnicodeString: true })), (extra) => {
       const manifest = { ...extra, version: '1', actions: [{ ...extra, ...read, params: {} }], routes: [] };

@@ -29,7 +29,7 @@ const agreementOf = (name: RuntimeBody): Agreement => ({
   unsayable: UNSAYABLE,
 });
 
-test('GET /v1/schemas: every schema is of draft 2020-12, valid against its meta-schema, titled and plain JSON', () => {
+test('VERSION-5: every schema is of draft 2020-12, valid against its meta-schema, titled and plain JSON', () => {
   for (const group of [SCHEMAS.requests, SCHEMAS.events, SCHEMAS.replies]) {
     for (const [name, schema] of Object.entries(group)) {
       assert.equal(schema.$schema, 'https://json-schema.org/draft/2020-12/schema', name);
@@ -42,16 +42,16 @@ test('GET /v1/schemas: every schema is of draft 2020-12, valid against its meta-
 });
 
 for (const name of NAMES) {
-  test(`GET /v1/schemas requests.${name}: valid bodies pass the schema and the server`, () => {
+  test(`VERSION-6: ${name}: valid bodies pass the schema and the server`, () => {
     assertAccepted(agreementOf(name), VALID_BODIES[name], 300);
   });
 
-  test(`GET /v1/schemas requests.${name}: damaged bodies pass or fail with both, and the field the server names is named`, () => {
+  test(`VERSION-6: ${name}: damaged bodies pass or fail with both, and the field the server names is named`, () => {
     assertAgreement(agreementOf(name), mutated(VALID_BODIES[name]).map(named), 800);
   });
 }
 
-test('GET /v1/schemas requests: fields that a newer SDK adds are passed over', () => {
+test('VERSION-6: fields that a newer SDK adds are passed over', () => {
   for (const name of NAMES) {
     const { published, server } = agreementOf(name);
     const [body] = fc.sample(VALID_BODIES[name], { numRuns: 1, seed: 1 });
@@ -74,7 +74,7 @@ const EVENTS: Readonly<Record<keyof typeof SCHEMAS.events, Readonly<Record<strin
 };
 
 for (const [type, fields] of Object.entries(EVENTS)) {
-  test(`GET /v1/schemas events.${type}: each field of the table is required, more fields are passed over`, () => {
+  test(`STREAM-1, STREAM-6: ${type}: each field of the table is required, more fields are passed over`, () => {
     const validate = ajv.compile(SCHEMAS.events[type as keyof typeof EVENTS]);
     const event: Record<string, unknown> = { type, v: 1, seq: 0, ...fields };
     assert.ok(validate(event), ajv.errorsText(validate.errors));
@@ -86,7 +86,7 @@ for (const [type, fields] of Object.entries(EVENTS)) {
   });
 }
 
-test('GET /v1/schemas events.block.ready: a block of every component of the catalog, and no other', () => {
+test('VERSION-7: a block of every component of the catalog, and no other', () => {
   const validate = ajv.compile(SCHEMAS.events['block.ready']);
   const ready = (block_type: string, body: unknown) => ({
     ...{ type: 'block.ready', v: 1, seq: 3, index: 0 },

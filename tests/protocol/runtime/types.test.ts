@@ -10,7 +10,7 @@ import { runtimeTypes, TYPES_FILE } from '../../support/runtime-types.ts';
 /** A block of any component is described in some 25 KB; tuples made hundreds of it. */
 const GENERATED_MAX_CHARS = 60_000;
 
-test('GET /v1/schemas: a generator of types makes a readable file of every schema', async () => {
+test('VERSION-8: a generator of types makes a readable file of every schema', async () => {
   const { requests, events, replies } = runtimeSchemas();
   for (const group of [requests, events, replies]) {
     for (const [name, schema] of Object.entries(group)) {
@@ -22,7 +22,7 @@ test('GET /v1/schemas: a generator of types makes a readable file of every schem
   }
 });
 
-test('types/assistant-runtime.d.ts is what `npm run types` writes', async () => {
+test('VERSION-8: types/assistant-runtime.d.ts is what `npm run types` writes', async () => {
   assert.equal(readFileSync(TYPES_FILE, 'utf8'), await runtimeTypes(), 'the schemas changed: run `npm run types`, and keep what it wrote');
 });
 
@@ -44,7 +44,7 @@ function textOf(event: StreamEvent): string {
   return event.type === 'error' && event.retryable ? event.message : '';
 }
 
-test('the types narrow by event and by component, and take plain lists in requests', () => {
+test('VERSION-8: the types narrow by event and by component, and take plain lists in requests', () => {
   const attachments = ['upl_1'].map((upload_id) => ({ upload_id }));
   const request: ChatRequest = {
     message: { text: 'Hello' },
