@@ -57,7 +57,7 @@ function passes(count: () => void, tries: number): number {
   return passed;
 }
 
-test('Cluster, Limits rule 1: requests that passed at one node are told within 50 ms, together, and fill the buckets of the other', (t) => {
+test('CLUSTER-23: requests that passed at one node are told within 50 ms, together, and fill the buckets of the other', (t) => {
   t.mock.timers.enable({ apis: ['setTimeout'] });
   let nowMs = 1_000_000;
   const { here, there, sent } = twoNodes();
@@ -94,7 +94,7 @@ test('Cluster, Limits rule 1: requests that passed at one node are told within 5
   assert.deepEqual([one.left(limits[0] as never, caller('d1')), other.left(limits[0] as never, caller('d1'))], [2, 2]);
 });
 
-test('Cluster, Limits rule 1: a bucket that was idle here for long holds what another node counts in it now, no more and no less', (t) => {
+test('CLUSTER-23: a bucket that was idle here for long holds what another node counts in it now, no more and no less', (t) => {
   t.mock.timers.enable({ apis: ['setTimeout'] });
   let nowMs = 1_000_000;
   const { here, there } = twoNodes();
@@ -113,7 +113,7 @@ test('Cluster, Limits rule 1: a bucket that was idle here for long holds what an
   assert.deepEqual([one.left(limit, caller('d1')), other.left(limit, caller('d1'))], [10, 10]);
 });
 
-test('Cluster, setup interface: a session has 120 requests a minute at all nodes together, told at once', () => {
+test('CLUSTER-23: a session has 120 requests a minute at all nodes together, told at once', () => {
   let nowMs = 0;
   const { here, there } = twoNodes();
   const nodes = [new RateBuckets(() => nowMs, here), new RateBuckets(() => nowMs, there)];
@@ -134,7 +134,7 @@ test('Cluster, setup interface: a session has 120 requests a minute at all nodes
   );
 });
 
-test('Cluster: everybody who counts at a node hears of the counts of the others', () => {
+test('CLUSTER-23: everybody who counts at a node hears of the counts of the others', () => {
   const { here, there } = twoNodes();
   const heard: string[] = [];
   there.listen((bucket, count) => heard.push(`first ${bucket} ${count}`));
@@ -143,7 +143,7 @@ test('Cluster: everybody who counts at a node hears of the counts of the others'
   assert.deepEqual(heard, ['first session ses_1 1', 'second session ses_1 1']);
 });
 
-test('Cluster: a count that names no bucket of ours changes nothing', () => {
+test('CLUSTER-23: a count that names no bucket of ours changes nothing', () => {
   const handlers: ((bucket: string, count: number) => void)[] = [];
   const counts: SharedCounts = { count() {}, tell() {}, listen: (handler) => void handlers.push(handler) };
   const buckets = new RateBuckets(() => 0, counts);
@@ -152,7 +152,7 @@ test('Cluster: a count that names no bucket of ours changes nothing', () => {
   assert.equal(buckets.left(limit, caller('d1')), 20);
 });
 
-test('Cluster, Console: failed logins are counted at all nodes together, and a login takes them back everywhere', () => {
+test('CLUSTER-23: failed logins are counted at all nodes together, and a login takes them back everywhere', () => {
   let nowMs = 1_000_000;
   const { here, there } = twoNodes();
   const nodeOf = (counts: SharedCounts) => {
@@ -179,7 +179,7 @@ test('Cluster, Console: failed logins are counted at all nodes together, and a l
   assert.deepEqual([one(TOKEN), other(TOKEN)], ['passed', 'passed']);
 });
 
-test('Cluster, Console: a one-time link opens one session, at whichever node, within 15 minutes, and that session is known at all', async (t) => {
+test('CLUSTER-2, CONSOLE-5: a one-time link opens one session, at whichever node, within 15 minutes, and that session is known at all', async (t) => {
   const dataDir = temporaryDir(t);
   let nowMs = 1_000_000;
   const nodes = [1, 2].map(() => {

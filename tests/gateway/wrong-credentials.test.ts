@@ -25,7 +25,7 @@ async function statuses(n: number, knock: () => Promise<{ status: number }>): Pr
   return counted;
 }
 
-test('decisions §2: after 60 wrong bearers of the console in a minute none from that address is compared any more, right or wrong', async (t) => {
+test('SAFE-5: after 60 wrong bearers of the console in a minute none from that address is compared any more, right or wrong', async (t) => {
   const service = await start(t);
   const knock = (token: string, address: string) =>
     ask(service, '/console/api/orgs', { Authorization: `Bearer ${token}`, 'X-Forwarded-For': address });
@@ -42,14 +42,14 @@ test('decisions §2: after 60 wrong bearers of the console in a minute none from
   assert.equal(setup.status, 401, 'each interface counts by itself');
 });
 
-test('decisions §2: wrong tokens of the setup interface are 429 after 120 in a minute', async (t) => {
+test('SAFE-5: wrong tokens of the setup interface are 429 after 120 in a minute', async (t) => {
   const service = await start(t);
   const knock = () => ask(service, '/setup/context', { Authorization: `Bearer rd_st_${'0'.repeat(24)}` });
   assert.deepEqual(await statuses(120, knock), { 401: 120 });
   assert.ok(((await statuses(20, knock))[429] ?? 0) >= 10);
 });
 
-test('decisions §2: /readyz counts wrong bearers, too, and names nobody to whoever sent too many', async (t) => {
+test('SAFE-5: /readyz counts wrong bearers, too, and names nobody to whoever sent too many', async (t) => {
   const log = pino({ level: 'silent' });
   const conditions = createConditions(log, () => Date.now());
   conditions.open('organisation_unavailable', 'its file is gone', 'org_1');
@@ -67,7 +67,7 @@ test('decisions §2: /readyz counts wrong bearers, too, and names nobody to whoe
   assert.equal(await look('operator-token-of-this-test'), false);
 });
 
-test('decisions §2: signing out ends the session on the server, for whoever kept the cookie', async (t) => {
+test('CONSOLE-3: signing out ends the session on the server, for whoever kept the cookie', async (t) => {
   const service = await start(t);
   const signedIn = async () => {
     const body = JSON.stringify({ token: service.operatorToken });
