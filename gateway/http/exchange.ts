@@ -170,6 +170,16 @@ export class Exchange {
     this.#res.pause();
   }
 
+  /**
+   * The body goes on to be read, however slowly it comes: uWebSockets ends connections that bring less than 16 KB a second, without an
+   * answer, unless they are resumed now and then. For whoever judges the pace by rules of its own.
+   */
+  allowSlowBody(): void {
+    if (this.#state !== 'open' || this.#bodyPaused) return;
+    this.#res.pause();
+    this.#res.resume();
+  }
+
   resumeBody(): void {
     if (this.#state === 'over' || !this.#bodyPaused) return;
     this.#bodyPaused = false;

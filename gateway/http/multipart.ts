@@ -15,6 +15,8 @@ import type { Interface } from './interface.ts';
 const FRAMING_MAX_BYTES = 64 * 1024;
 /** The file, and fields of which no interface has more than a few. */
 const PARTS_MAX = 16;
+/** Well within the eight seconds after which uWebSockets ends slow bodies. */
+const SLOW_BODY_ALLOWED_EVERY_MS = 2_000;
 /** What is longer than a name or a flag belongs into a JSON body. */
 const FIELD_MAX_BYTES = 8 * 1024;
 /** Disposition, type, encoding and some a proxy may add. */
@@ -178,9 +180,14 @@ export function collectUpload(exchange: Exchange, rule: UploadRule, { place, don
   // Nobody hears this refusal, but it lets go of what has come.
   exchange.whenAborted(() => form.refuse(mismatch(face, rule.field, 'is cut off: the client has left')));
   let received = 0;
+  let allowedAtMs = performance.now();
   exchange.receive((chunk, isLast) => {
     received += chunk.byteLength;
     place?.arrived(received, isLast);
+    if (place !== undefined && performance.now() - allowedAtMs >= SLOW_BODY_ALLOWED_EVERY_MS) {
+      allowedAtMs = performance.now();
+      exchange.allowSlowBody();
+    }
     if (received > bodyMaxBytes) {
       form.refuse(tooLarge(face, rule));
       return;
