@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { type TestContext, test } from 'node:test';
 import fc from 'fast-check';
 import { mintId } from '../../../protocol/ids.ts';
-import { readSource, readSourceContent, transactions } from '../../../storage/knowledge/knowledge.ts';
+import { readSource, readSourceContent, SOURCES_PER_APP_MAX, transactions } from '../../../storage/knowledge/knowledge.ts';
 import {
   countKnowledge,
   listSources,
@@ -108,6 +108,20 @@ test('KNOWLEDGE-9: the reason of an archived item is kept; without one the sourc
   transactions.upsertSource(db, { ...input, origin: 'setup', reason: 'From docs/b.md.', nowMs: NOW });
   transactions.archiveSource(db, { appId, externalKey: 'b', nowMs: NOW });
   assert.equal(readSource(db, 'kno_b')?.reason, 'From docs/b.md.');
+});
+
+test('KNOWLEDGE-10: an app takes 10,000 sources, archived ones included, and no more; what it has can still be changed', (t) => {
+  const { db, appId } = oneApp(t);
+  upsert(db, appId, { key: 'first' });
+  // The others at once: each by itself would take seconds.
+  db.statement(
+    `WITH RECURSIVE n(i) AS (SELECT 2 UNION ALL SELECT i + 1 FROM n WHERE i < :many)
+     INSERT INTO knowledge_sources (id, app_id, external_key, kind, title, content, content_hash, state, archived_at_ms, origin, created_at_ms, updated_at_ms)
+     SELECT 'kno_' || i, app_id, 'key ' || i, kind, title, content, content_hash, 'indexed', :nowMs, origin, created_at_ms, updated_at_ms
+     FROM n, knowledge_sources WHERE external_key = 'first'`,
+  ).run({ many: SOURCES_PER_APP_MAX, nowMs: NOW });
+  assert.throws(() => upsert(db, appId, { key: 'one more' }), { code: 'conflict', message: /at most 10000 knowledge sources/ });
+  assert.equal(upsert(db, appId, { key: 'first', content: 'Other content.' }).op, 'updated');
 });
 
 test('KNOWLEDGE-3: an indexer that is late changes nothing', (t) => {
