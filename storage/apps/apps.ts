@@ -5,37 +5,35 @@
 
 import { basename } from 'node:path';
 import { LRUCache } from 'lru-cache';
-import {
-  type AppSettings,
-  type AppSettingsPatch,
-  patchSettings,
-  settingsFromWire,
-  settingsToWire,
-} from '../../protocol/console/app-settings.ts';
+import { type AppSettingsPatch, patchSettings, settingsFromWire, settingsToWire } from '../../protocol/console/app-settings.ts';
 import { deriveSlug, type PatchAppBody, SLUG_MAX_CHARS } from '../../protocol/console/apps.ts';
 import { Refusal } from '../../protocol/errors.ts';
 import { withoutEnd } from '../../protocol/schema/text.ts';
-import type { Connection, Row } from '../sqlite/connection.ts';
+import { columns, flag, integer, orNull, type RowOf, text } from '../sqlite/columns.ts';
+import type { Connection } from '../sqlite/connection.ts';
 import { transactions as draftTransactions } from './drafts.ts';
 import { transactions as identityTransactions } from './identity-secrets.ts';
 
-export interface AppRecord {
-  readonly id: string;
-  readonly organisationId: string;
-  readonly name: string;
-  readonly slug: string;
-  readonly platformHint: string;
-  readonly settings: AppSettings;
-  readonly live: boolean;
-  readonly liveAtMs: number | null;
-  readonly revision: number;
-  readonly personaVersion: number;
+const appRow = columns({
+  id: text,
+  name: text,
+  slug: text,
+  platformHint: text,
+  settings: text.to((wire) => settingsFromWire(JSON.parse(wire))),
+  live: flag,
+  liveAtMs: orNull(integer),
+  revision: integer,
+  personaVersion: integer,
   /** Null until something was published. */
-  readonly publishedVersion: number | null;
+  publishedVersion: orNull(integer),
   /** When the app first called in. */
-  readonly handshakeAtMs: number | null;
-  readonly createdAtMs: number;
-  readonly updatedAtMs: number;
+  handshakeAtMs: orNull(integer),
+  createdAtMs: integer,
+  updatedAtMs: integer,
+});
+
+export interface AppRecord extends RowOf<typeof appRow> {
+  readonly organisationId: string;
 }
 
 /** Apps whose parsed rows are kept; one is about 2 KB. */
@@ -44,27 +42,7 @@ const CACHED_APPS_MAX = 2_000;
 /** By app and revision: a changed row has another key, so nothing is ever stale. */
 const cache = new LRUCache<string, AppRecord>({ max: CACHED_APPS_MAX });
 
-const COLUMNS = `id, name, slug, platform_hint, settings, live, live_at_ms, revision, persona_version, published_version,
-  handshake_at_ms, created_at_ms, updated_at_ms`;
-
-function appOf(row: Row, organisationId: string): AppRecord {
-  return {
-    id: row.id as string,
-    organisationId,
-    name: row.name as string,
-    slug: row.slug as string,
-    platformHint: row.platform_hint as string,
-    settings: settingsFromWire(JSON.parse(row.settings as string)),
-    live: row.live === 1,
-    liveAtMs: row.live_at_ms as number | null,
-    revision: row.revision as number,
-    personaVersion: row.persona_version as number,
-    publishedVersion: row.published_version as number | null,
-    handshakeAtMs: row.handshake_at_ms as number | null,
-    createdAtMs: row.created_at_ms as number,
-    updatedAtMs: row.updated_at_ms as number,
-  };
-}
+const appRevision = columns({ revision: integer });
 
 /** An organisation's file is named by its id. */
 function organisationIdOf(db: Connection): string {
@@ -73,8 +51,8 @@ function organisationIdOf(db: Connection): string {
 
 /** Parses the row anew. Transactions read with this: what they see may yet be rolled back and must not be cached. */
 function loadApp(db: Connection, appId: string, organisationId: string): AppRecord | undefined {
-  const row = db.statement(`SELECT ${COLUMNS} FROM apps WHERE id = :appId`).get({ appId });
-  return row === undefined ? undefined : appOf(row, organisationId);
+  const row = appRow.get(db, 'FROM apps WHERE id = :appId', { appId });
+  return row === undefined ? undefined : { ...row, organisationId };
 }
 
 /**
@@ -82,10 +60,9 @@ function loadApp(db: Connection, appId: string, organisationId: string): AppReco
  * has changed. `organisationId` defaults to the name of the file.
  */
 export function readApp(db: Connection, appId: string, organisationId = organisationIdOf(db)): AppRecord | undefined {
-  const row = db.statement('SELECT revision FROM apps WHERE id = :appId').get({ appId });
+  const row = appRevision.get(db, 'FROM apps WHERE id = :appId', { appId });
   if (row === undefined) return undefined;
-  const key = `${appId}@${String(row.revision)}`;
-  const known = cache.get(key);
+  const known = cache.get(`${appId}@${row.revision}`);
   if (known !== undefined) return known;
   const app = loadApp(db, appId, organisationId);
   // The row may have moved on between the two reads; it is kept under the revision that it has.
@@ -95,10 +72,7 @@ export function readApp(db: Connection, appId: string, organisationId = organisa
 
 /** Every app of the file, oldest first. */
 export function listApps(db: Connection, organisationId = organisationIdOf(db)): AppRecord[] {
-  return db
-    .statement(`SELECT ${COLUMNS} FROM apps ORDER BY id`)
-    .all()
-    .map((row) => appOf(row, organisationId));
+  return appRow.all(db, 'FROM apps ORDER BY id').map((row) => ({ ...row, organisationId }));
 }
 
 function slugTaken(db: Connection, slug: string, exceptAppId: string): boolean {

@@ -3,38 +3,29 @@ import * as v from 'valibot';
 import { Refusal } from '../../protocol/errors.ts';
 import { type AppearanceDraft, appearanceBody } from '../../protocol/setup/appearance.ts';
 import type { Origin } from '../../protocol/setup/writes.ts';
+import { blob, columns, integer, type RowOf, readIds, text } from '../sqlite/columns.ts';
 import type { Connection } from '../sqlite/connection.ts';
 import { readDraft, storeAppearanceDraft } from './drafts.ts';
 
-export interface Asset {
-  readonly id: string;
-  readonly appId: string;
-  readonly mediaType: string;
+const asset = columns({
+  id: text,
+  appId: text,
+  mediaType: text,
   /** In pixels, as it is shown. */
-  readonly width: number;
-  readonly height: number;
-  readonly content: Uint8Array;
-  readonly createdAtMs: number;
-}
+  width: integer,
+  height: integer,
+  content: blob,
+  createdAtMs: integer,
+});
+
+export type Asset = RowOf<typeof asset>;
 
 /** The newest ones stay for a change of mind; what a draft or a publication names stays in any case. At 2 MB each, 20 MB an app. */
 export const ASSETS_KEPT = 10;
 
 /** The asset with this id, if it is this app's. */
 export function readAsset(db: Connection, appId: string, assetId: string): Asset | undefined {
-  const row = db
-    .statement('SELECT media_type, width, height, content, created_at_ms FROM assets WHERE id = :assetId AND app_id = :appId')
-    .get({ assetId, appId });
-  if (row === undefined) return undefined;
-  return {
-    id: assetId,
-    appId,
-    mediaType: row.media_type as string,
-    width: row.width as number,
-    height: row.height as number,
-    content: row.content as Buffer,
-    createdAtMs: row.created_at_ms as number,
-  };
+  return asset.get(db, 'FROM assets WHERE id = :assetId AND app_id = :appId', { assetId, appId });
 }
 
 /**
@@ -66,12 +57,12 @@ export interface LogoInput {
 function storeAsset(db: Connection, input: LogoInput): string {
   const { assetId, appId, mediaType, width, height, nowMs } = input;
   const content = Buffer.from(input.content.buffer, input.content.byteOffset, input.content.byteLength);
-  const same = db
-    .statement(
-      'SELECT id FROM assets WHERE app_id = :appId AND length(content) = :length AND content = :content AND media_type = :mediaType',
-    )
-    .get({ appId, length: content.length, content, mediaType });
-  if (same !== undefined) return same.id as string;
+  const [same] = readIds(
+    db,
+    'FROM assets WHERE app_id = :appId AND length(content) = :length AND content = :content AND media_type = :mediaType',
+    { appId, length: content.length, content, mediaType },
+  );
+  if (same !== undefined) return same;
   db.statement(
     `INSERT INTO assets (id, app_id, media_type, width, height, content, created_at_ms)
      VALUES (:assetId, :appId, :mediaType, :width, :height, :content, :nowMs)`,

@@ -13,7 +13,8 @@ import {
 } from '../../protocol/setup/persona.ts';
 import type { Origin } from '../../protocol/setup/writes.ts';
 import type { Channel } from '../organisations/organisations.ts';
-import type { Connection, Row } from '../sqlite/connection.ts';
+import { columns, integer, json, orNull, text } from '../sqlite/columns.ts';
+import type { Connection } from '../sqlite/connection.ts';
 
 /** Who wrote a draft last, and when. */
 export interface DraftWritten {
@@ -55,13 +56,20 @@ interface Served {
 /** By app, revision and channel: every write to a draft or publication raises the revision. */
 const cache = new LRUCache<string, Served>({ max: CACHED_MAX });
 
-function parsed<Value>(json: unknown): Value | null {
-  return json === null || json === undefined ? null : (JSON.parse(json as string) as Value);
-}
+const draftRow = columns({
+  appearance: orNull(json<AppearanceDraft>()).from('appearance_draft'),
+  experience: orNull(json<ExperienceDraft>()).from('experience_draft'),
+  appearanceOrigin: orNull(text.as<Origin>()),
+  appearanceAtMs: orNull(integer),
+  experienceOrigin: orNull(text.as<Origin>()),
+  experienceAtMs: orNull(integer),
+  personaVersion: integer,
+  publishedVersion: orNull(integer),
+  updatedAtMs: integer,
+});
 
-function writtenOf(row: Row, part: 'appearance' | 'experience'): DraftWritten | null {
-  const atMs = row[`${part}_at_ms`] as number | null;
-  return atMs === null ? null : { origin: row[`${part}_origin`] as Origin | null, atMs };
+function writtenOf(origin: Origin | null, atMs: number | null): DraftWritten | null {
+  return atMs === null ? null : { origin, atMs };
 }
 
 /** What of an app decides which of its drafts are served. */
@@ -76,51 +84,40 @@ interface DraftedApp {
 
 /** The app's drafts as they were last written; undefined when there is no such app. */
 export function readDraft(db: Connection, appId: string): Draft | undefined {
-  const row = db
-    .statement(
-      `SELECT appearance_draft, experience_draft, persona_version, published_version, updated_at_ms, appearance_origin, appearance_at_ms,
-         experience_origin, experience_at_ms FROM apps WHERE id = :appId`,
-    )
-    .get({ appId });
+  const row = draftRow.get(db, 'FROM apps WHERE id = :appId', { appId });
   if (row === undefined) return undefined;
+  const { appearanceOrigin, appearanceAtMs, experienceOrigin, experienceAtMs, ...draft } = row;
   return {
-    appearance: parsed<AppearanceDraft>(row.appearance_draft),
-    experience: parsed<ExperienceDraft>(row.experience_draft),
-    appearanceWritten: writtenOf(row, 'appearance'),
-    experienceWritten: writtenOf(row, 'experience'),
-    personaVersion: row.persona_version as number,
-    publishedVersion: row.published_version as number | null,
-    updatedAtMs: row.updated_at_ms as number,
+    ...draft,
+    appearanceWritten: writtenOf(appearanceOrigin, appearanceAtMs),
+    experienceWritten: writtenOf(experienceOrigin, experienceAtMs),
   };
 }
 
-interface StoredPair {
-  readonly appearance: unknown;
-  readonly experience: unknown;
-  readonly updatedAtMs: number;
+/** JSON of both documents. */
+const draftPair = columns({
+  appearance: orNull(text).from('appearance_draft'),
+  experience: orNull(text).from('experience_draft'),
+  updatedAtMs: integer,
+});
+const publishedPair = columns({ appearance: orNull(text), experience: orNull(text), updatedAtMs: integer.from('published_at_ms') });
+
+function readPublishedPair(db: Connection, appId: string, version: number | null) {
+  return publishedPair.get(db, 'FROM publications WHERE app_id = :appId AND version = :version', { appId, version });
 }
 
-function storedPair(db: Connection, app: DraftedApp, channel: Channel): StoredPair | undefined {
-  const row =
-    channel === 'sandbox'
-      ? db
-          .statement(
-            'SELECT appearance_draft AS appearance, experience_draft AS experience, updated_at_ms AS at_ms FROM apps WHERE id = :appId',
-          )
-          .get({ appId: app.id })
-      : db
-          .statement(
-            'SELECT appearance, experience, published_at_ms AS at_ms FROM publications WHERE app_id = :appId AND version = :version',
-          )
-          .get({ appId: app.id, version: app.publishedVersion });
-  return row === undefined ? undefined : { appearance: row.appearance, experience: row.experience, updatedAtMs: row.at_ms as number };
+function readDraftPair(db: Connection, appId: string) {
+  return draftPair.get(db, 'FROM apps WHERE id = :appId', { appId });
 }
 
 /** What a column holds, checked again on the way out: null for nothing, undefined for something that is no longer valid. */
-function checked<Schema extends v.GenericSchema>(schema: Schema, json: unknown): v.InferOutput<Schema> | null | undefined {
-  if (json === null || json === undefined) return null;
+function checked<Schema extends v.GenericSchema>(
+  schema: Schema,
+  document: string | null | undefined,
+): v.InferOutput<Schema> | null | undefined {
+  if (document === null || document === undefined) return null;
   try {
-    const result = v.safeParse(schema, JSON.parse(json as string));
+    const result = v.safeParse(schema, JSON.parse(document));
     return result.success ? result.output : undefined;
   } catch {
     return undefined;
@@ -148,7 +145,7 @@ function serve(db: Connection, app: DraftedApp, channel: Channel): Served {
   const key = `${app.id}@${app.revision}:${channel}`;
   const known = cache.get(key);
   if (known !== undefined) return known;
-  const stored = storedPair(db, app, channel);
+  const stored = channel === 'sandbox' ? readDraftPair(db, app.id) : readPublishedPair(db, app.id, app.publishedVersion);
   const appearance = checked(appearanceBody, stored?.appearance);
   const experience = checked(experiencePatch, stored?.experience);
   const valid = appearance !== undefined && experience !== undefined;
@@ -246,15 +243,11 @@ function saveExperienceDraft(
 export function publishDrafts(db: Connection, input: { appId: string; nowMs: number }): { version: number } {
   const { appId, nowMs } = input;
   const { publishedVersion } = draftOrRefuse(db, appId);
-  const drafts = db
-    .statement('SELECT appearance_draft AS appearance, experience_draft AS experience FROM apps WHERE id = :appId')
-    .get({ appId });
+  const drafts = readDraftPair(db, appId);
   if (drafts === undefined || (drafts.appearance === null && drafts.experience === null)) {
     throw new Refusal('conflict', 'There is nothing to publish: neither an appearance nor a persona has been written.');
   }
-  const latest = db
-    .statement('SELECT appearance, experience FROM publications WHERE app_id = :appId AND version = :version')
-    .get({ appId, version: publishedVersion });
+  const latest = readPublishedPair(db, appId, publishedVersion);
   if (publishedVersion !== null && latest?.appearance === drafts.appearance && latest?.experience === drafts.experience) {
     return { version: publishedVersion };
   }

@@ -10,7 +10,8 @@ import canonicalize from 'canonicalize';
 import { LRUCache } from 'lru-cache';
 import { Refusal } from '../../protocol/errors.ts';
 import type { ActionDefinition, HttpAction } from '../../protocol/setup/action-rules.ts';
-import type { Connection, Row } from '../sqlite/connection.ts';
+import { columns, countRows, flag, integer, json, orNull, type RowOf, text } from '../sqlite/columns.ts';
+import type { Connection } from '../sqlite/connection.ts';
 import { requireAppRow } from './apps.ts';
 
 /** In service at once. The model reads all of them on every turn; far fewer is wise. */
@@ -18,51 +19,35 @@ export const ACTIONS_PER_APP_MAX = 200;
 /** Archived ones beyond this are forgotten, the oldest first: archiving always makes room. */
 export const ARCHIVED_ACTIONS_KEPT = 200;
 
-export interface HttpActionRecord {
-  readonly id: string;
-  readonly externalKey: string;
-  readonly name: string;
-  readonly host: string;
-  readonly definition: ActionDefinition;
+const actionRow = columns({
+  id: text,
+  externalKey: text,
+  name: text,
+  host: text,
+  definition: json<ActionDefinition>(),
   /** Whether a key was entered for its host. */
-  readonly hasKey: boolean;
+  hasKey: flag.from('EXISTS (SELECT 1 FROM shared_keys k WHERE k.app_id = a.app_id AND k.host = a.host)'),
+  /** Who wrote it: `console`, `setup`, … */
+  origin: text,
+  reason: orNull(text),
+  archivedAtMs: orNull(integer),
+  createdAtMs: integer,
+  updatedAtMs: integer,
+});
+
+export interface HttpActionRecord extends RowOf<typeof actionRow> {
   /** In service, and not waiting for a key. */
   readonly enabled: boolean;
-  /** Who wrote it: `console`, `setup`, … */
-  readonly origin: string;
-  readonly reason: string | null;
-  readonly archivedAtMs: number | null;
-  readonly createdAtMs: number;
-  readonly updatedAtMs: number;
 }
 
-const COLUMNS = `a.*, EXISTS (SELECT 1 FROM shared_keys k WHERE k.app_id = a.app_id AND k.host = a.host) AS has_key`;
-
-function actionOf(row: Row): HttpActionRecord {
-  const definition = JSON.parse(row.definition as string) as ActionDefinition;
-  const hasKey = row.has_key === 1;
-  return {
-    id: row.id as string,
-    externalKey: row.external_key as string,
-    name: row.name as string,
-    host: row.host as string,
-    definition,
-    hasKey,
-    enabled: row.archived_at_ms === null && (definition.needs_key === undefined || hasKey),
-    origin: row.origin as string,
-    reason: row.reason as string | null,
-    archivedAtMs: row.archived_at_ms as number | null,
-    createdAtMs: row.created_at_ms as number,
-    updatedAtMs: row.updated_at_ms as number,
-  };
+function actionOf(row: RowOf<typeof actionRow>): HttpActionRecord {
+  return { ...row, enabled: row.archivedAtMs === null && (row.definition.needs_key === undefined || row.hasKey) };
 }
 
 /** Up to `limit` actions after the id `after` ('' for the first ones), oldest first, archived ones included. */
 export function listActions(db: Connection, appId: string, after: string, limit: number): HttpActionRecord[] {
-  return db
-    .statement(`SELECT ${COLUMNS} FROM http_actions a WHERE a.app_id = :appId AND a.id > :after ORDER BY a.id LIMIT :limit`)
-    .all({ appId, after, limit })
-    .map(actionOf);
+  const from = 'FROM http_actions a WHERE app_id = :appId AND id > :after ORDER BY id LIMIT :limit';
+  return actionRow.all(db, from, { appId, after, limit }).map(actionOf);
 }
 
 /** Definitions are parsed once per change of an app; one is some 1 KB, and an app has a handful. */
@@ -80,10 +65,10 @@ export function enabledActions(db: Connection, app: { readonly id: string; reado
   const key = `${app.id}@${app.revision}`;
   let known = switchedOn.get(key);
   if (known === undefined) {
-    const rows = db
-      .statement(`SELECT ${COLUMNS} FROM http_actions a WHERE a.app_id = :appId AND a.archived_at_ms IS NULL ORDER BY a.name`)
-      .all({ appId: app.id });
-    const enabled = rows.map(actionOf).filter((action) => action.enabled);
+    const inService = actionRow.all(db, 'FROM http_actions a WHERE app_id = :appId AND archived_at_ms IS NULL ORDER BY name', {
+      appId: app.id,
+    });
+    const enabled = inService.map(actionOf).filter((action) => action.enabled);
     known = { key, actions: enabled.map(({ definition }) => definition) };
     switchedOn.set(key, known);
   }
@@ -97,33 +82,27 @@ export function touchActions(db: Connection, appId: string): void {
 
 /** The action of this name that is in service. */
 export function readAction(db: Connection, appId: string, name: string): HttpActionRecord | undefined {
-  const row = db
-    .statement(`SELECT ${COLUMNS} FROM http_actions a WHERE a.app_id = :appId AND a.name = :name AND a.archived_at_ms IS NULL`)
-    .get({ appId, name });
+  const row = actionRow.get(db, 'FROM http_actions a WHERE app_id = :appId AND name = :name AND archived_at_ms IS NULL', { appId, name });
   return row === undefined ? undefined : actionOf(row);
 }
 
 /** The action of this external key, also an archived one. */
 export function readActionByKey(db: Connection, appId: string, externalKey: string): HttpActionRecord | undefined {
-  const row = db
-    .statement(`SELECT ${COLUMNS} FROM http_actions a WHERE a.app_id = :appId AND a.external_key = :externalKey`)
-    .get({ appId, externalKey });
+  const row = actionRow.get(db, 'FROM http_actions a WHERE app_id = :appId AND external_key = :externalKey', { appId, externalKey });
   return row === undefined ? undefined : actionOf(row);
 }
 
 /** Actions in service: those that are switched on, and those that wait for a key (facts.httpActions). */
 export function countActions(db: Connection, appId: string): { readonly enabled: number; readonly needsKey: number } {
-  const row = db
-    .statement(
-      // By the two indexes alone: definitions may have some megabytes together, and every write counts.
-      `SELECT (SELECT count(*) FROM http_actions WHERE app_id = :appId AND archived_at_ms IS NULL) AS actions,
-         (SELECT count(*) FROM http_actions a
-          WHERE a.app_id = :appId AND a.archived_at_ms IS NULL AND json_extract(a.definition, '$.needs_key') IS NOT NULL
-            AND NOT EXISTS (SELECT 1 FROM shared_keys k WHERE k.app_id = a.app_id AND k.host = a.host)) AS waiting`,
-    )
-    .get({ appId });
-  const { actions, waiting } = row as unknown as { actions: number; waiting: number };
-  return { enabled: actions - waiting, needsKey: waiting };
+  // By the two indexes alone: definitions may have some megabytes together, and every write counts.
+  const inService = countRows(db, 'FROM http_actions WHERE app_id = :appId AND archived_at_ms IS NULL', { appId });
+  const needsKey = countRows(
+    db,
+    `FROM http_actions a WHERE a.app_id = :appId AND a.archived_at_ms IS NULL AND json_extract(a.definition, '$.needs_key') IS NOT NULL
+       AND NOT EXISTS (SELECT 1 FROM shared_keys k WHERE k.app_id = a.app_id AND k.host = a.host)`,
+    { appId },
+  );
+  return { enabled: inService - needsKey, needsKey };
 }
 
 /** The host of an action's address, with the port when it is not its scheme's own. @throws TypeError for what is no address. */
@@ -138,21 +117,21 @@ function refuseTakenName(db: Connection, appId: string, { name, external_key }: 
   }
 }
 
+const tokens = columns({ tokenHost: text });
+
 /**
- * The host that people's tokens go to with the action, or with one of its name, when `action` would send them to another, `host`.
+ * The host that people's tokens go to with the action, or with one of its name, when it would send them to another, `host`.
  * Archived ones count, and those whose auth was taken away in between. What goes there already under this name may go on.
  */
 export function tokensMovedFrom(db: Connection, appId: string, action: HttpAction, host: string): string | undefined {
   if (action.auth !== 'user') return undefined;
-  const row = db
-    .statement(
-      `SELECT token_host FROM http_actions
-       WHERE app_id = :appId AND (external_key = :externalKey OR name = :name) AND token_host <> :host
-         AND NOT EXISTS (SELECT 1 FROM http_actions WHERE app_id = :appId AND external_key = :externalKey AND name = :name AND token_host = :host
-           AND json_extract(definition, '$.auth') = 'user')`,
-    )
-    .get({ appId, externalKey: action.external_key, name: action.name, host });
-  return row === undefined ? undefined : (row.token_host as string);
+  return tokens.get(
+    db,
+    `FROM http_actions WHERE app_id = :appId AND (external_key = :externalKey OR name = :name) AND token_host <> :host
+       AND NOT EXISTS (SELECT 1 FROM http_actions WHERE app_id = :appId AND external_key = :externalKey AND name = :name AND token_host = :host
+         AND json_extract(definition, '$.auth') = 'user')`,
+    { appId, externalKey: action.external_key, name: action.name, host },
+  )?.tokenHost;
 }
 
 /** @throws Refusal conflict when the action would send people's tokens to another host and no person agreed to this one. */
@@ -168,8 +147,7 @@ function refuseMovedToken(db: Connection, { appId, action, origin }: UpsertActio
 }
 
 function refuseWithoutRoom(db: Connection, appId: string): void {
-  const row = db.statement('SELECT count(*) AS n FROM http_actions WHERE app_id = :appId AND archived_at_ms IS NULL').get({ appId });
-  if ((row?.n as number) >= ACTIONS_PER_APP_MAX) {
+  if (countRows(db, 'FROM http_actions WHERE app_id = :appId AND archived_at_ms IS NULL', { appId }) >= ACTIONS_PER_APP_MAX) {
     throw new Refusal('conflict', `An app has at most ${ACTIONS_PER_APP_MAX} HTTP actions: archive one first.`);
   }
 }

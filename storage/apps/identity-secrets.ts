@@ -2,6 +2,7 @@
 import { randomBytes } from 'node:crypto';
 import { Refusal } from '../../protocol/errors.ts';
 import type { Vault } from '../files/vault.ts';
+import { blob, columns, integer, orNull } from '../sqlite/columns.ts';
 import type { Connection } from '../sqlite/connection.ts';
 
 /** A rotated secret stays valid this long: a backend is redeployed within a day. */
@@ -25,21 +26,20 @@ export function sealIdentitySecret(vault: Vault, appId: string, secret: string):
   return vault.seal(`identity:${appId}`, Buffer.from(secret, 'utf8'));
 }
 
+const sealedSecrets = columns({
+  current: blob.from('identity_secret'),
+  previous: orNull(blob).from('previous_identity_secret'),
+  validUntilMs: orNull(integer).from('previous_identity_secret_until_ms'),
+});
+
 /** The secrets that a signature may be made with now; undefined when there is no such app. */
 export function readIdentitySecrets(db: Connection, vault: Vault, appId: string, nowMs: number): IdentitySecrets | undefined {
-  const row = db
-    .statement('SELECT identity_secret, previous_identity_secret, previous_identity_secret_until_ms FROM apps WHERE id = :appId')
-    .get({ appId });
+  const row = sealedSecrets.get(db, 'FROM apps WHERE id = :appId', { appId });
   if (row === undefined) return undefined;
-  const open = (sealed: unknown) => vault.open(`identity:${appId}`, sealed as Buffer).toString('utf8');
-  const validUntilMs = row.previous_identity_secret_until_ms as number | null;
-  return {
-    current: open(row.identity_secret),
-    previous:
-      row.previous_identity_secret !== null && validUntilMs !== null && nowMs < validUntilMs
-        ? { secret: open(row.previous_identity_secret), validUntilMs }
-        : null,
-  };
+  const { current, previous, validUntilMs } = row;
+  const open = (sealed: Buffer) => vault.open(`identity:${appId}`, sealed).toString('utf8');
+  const isValid = previous !== null && validUntilMs !== null && nowMs < validUntilMs;
+  return { current: open(current), previous: isValid ? { secret: open(previous), validUntilMs } : null };
 }
 
 /** Puts a new secret in place; the one before it stays valid for a day. @throws Refusal not_found. */

@@ -12,7 +12,8 @@ import canonicalize from 'canonicalize';
 import { LRUCache } from 'lru-cache';
 import { Refusal } from '../../protocol/errors.ts';
 import { completeManifest, type Manifest, type PostedManifest } from '../../protocol/runtime/manifest.ts';
-import type { Connection, Row } from '../sqlite/connection.ts';
+import { columns, integer, type RowOf, text } from '../sqlite/columns.ts';
+import type { Connection } from '../sqlite/connection.ts';
 
 /**
  * An app has a manifest per build in use. The number is bounded: the one used or posted longest ago goes, and a build that
@@ -34,13 +35,21 @@ const PARSED_KEPT = 500;
 /** Of all of them, as text; parsed it takes some four times as much memory. */
 const PARSED_KEPT_CHARS = 16 * 1024 * 1024;
 
-export interface ManifestRecord {
-  readonly hash: string;
-  readonly document: Manifest;
+const manifestRow = columns({
+  hash: text,
+  /** JSON. */
+  document: text,
   /** `<platform>/<semver>` of the build that posted it last. */
-  readonly sdk: string;
-  readonly firstSeenAtMs: number;
-  readonly lastSeenAtMs: number;
+  sdk: text,
+  firstSeenAtMs: integer,
+  lastSeenAtMs: integer,
+});
+type ManifestRow = RowOf<typeof manifestRow>;
+
+const manifestText = columns({ document: text });
+
+export interface ManifestRecord extends Omit<ManifestRow, 'document'> {
+  readonly document: Manifest;
 }
 
 export interface HashedManifest {
@@ -73,8 +82,8 @@ function parse(db: Connection, appId: string, hash: string, document: string): M
 export function readManifest(db: Connection, appId: string, hash: string): Manifest | undefined {
   const known = parsed.get(`${db.path} ${appId} ${hash}`);
   if (known !== undefined) return known;
-  const row = db.statement('SELECT document FROM manifests WHERE app_id = :appId AND hash = :hash').get({ appId, hash });
-  return row === undefined ? undefined : parse(db, appId, hash, row.document as string);
+  const row = manifestText.get(db, 'FROM manifests WHERE app_id = :appId AND hash = :hash', { appId, hash });
+  return row === undefined ? undefined : parse(db, appId, hash, row.document);
 }
 
 /** Whether the app has registered the manifest. */
@@ -86,32 +95,24 @@ export function hasManifest(db: Connection, appId: string, hash: string): boolea
  * Those that are the app's: first what somebody vouches for or was in use for some hours, as a stranger's turn may name any
  * manifest; of them the one posted last first.
  */
-function newestManifests(db: Connection, appId: string, limit: number): Row[] {
-  return db
-    .statement(
-      `SELECT m.* FROM manifests m JOIN manifest_uses u ON u.app_id = m.app_id AND u.hash = m.hash
-       WHERE m.app_id = :appId ORDER BY (u.vouched = 1 OR u.hours >= :hours) DESC, m.last_seen_at_ms DESC LIMIT :limit`,
-    )
-    .all({ appId, hours: HOURS_IN_USE, limit });
+function newestManifests(db: Connection, appId: string, limit: number): ManifestRow[] {
+  return manifestRow.all(
+    db,
+    `FROM manifests JOIN manifest_uses USING (app_id, hash)
+     WHERE app_id = :appId ORDER BY (vouched = 1 OR hours >= :hours) DESC, last_seen_at_ms DESC LIMIT :limit`,
+    { appId, hours: HOURS_IN_USE, limit },
+  );
 }
 
 /** The latest manifest of the app, whichever build it came from. */
 export function latestManifest(db: Connection, appId: string): ManifestRecord | undefined {
-  const row = newestManifests(db, appId, 1)[0];
-  if (row === undefined) return undefined;
-  const hash = row.hash as string;
-  return {
-    hash,
-    document: parse(db, appId, hash, row.document as string),
-    sdk: row.sdk as string,
-    firstSeenAtMs: row.first_seen_at_ms as number,
-    lastSeenAtMs: row.last_seen_at_ms as number,
-  };
+  const [row] = newestManifests(db, appId, 1);
+  return row === undefined ? undefined : { ...row, document: parse(db, appId, row.hash, row.document) };
 }
 
 /** Names of the routes of the latest `limit` manifests. */
 export function latestRoutes(db: Connection, appId: string, limit: number): ReadonlySet<string> {
-  const manifests = newestManifests(db, appId, limit).map((row) => parse(db, appId, row.hash as string, row.document as string));
+  const manifests = newestManifests(db, appId, limit).map(({ hash, document }) => parse(db, appId, hash, document));
   return new Set(manifests.flatMap(({ routes }) => routes.map(({ name }) => name)));
 }
 

@@ -5,7 +5,8 @@
 import canonicalize from 'canonicalize';
 import { Refusal } from '../../protocol/errors.ts';
 import type { ScreenArchiveEntry, ScreenDeclaration } from '../../protocol/setup/screens.ts';
-import type { Connection, Row } from '../sqlite/connection.ts';
+import { columns, countRows, integer, json, orNull, type RowOf, text } from '../sqlite/columns.ts';
+import type { Connection } from '../sqlite/connection.ts';
 import { requireAppRow } from './apps.ts';
 import { latestManifest, latestRoutes } from './manifests.ts';
 
@@ -16,55 +17,40 @@ export const ARCHIVED_SCREENS_KEPT = 500;
 /** Builds in use are among the latest manifests; an app may have some hundreds, and not all are read. */
 const MANIFESTS_LOOKED_AT = 20;
 
-export interface ScreenRecord {
-  readonly name: string;
-  readonly definition: ScreenDeclaration;
+const screenRow = columns({
+  name: text,
+  definition: json<ScreenDeclaration>(),
   /** Who wrote it: `console`, `setup`, … */
-  readonly origin: string;
+  origin: text,
   /** Why it was archived. */
-  readonly reason: string | null;
-  readonly archivedAtMs: number | null;
-  readonly createdAtMs: number;
-  readonly updatedAtMs: number;
-}
+  reason: orNull(text),
+  archivedAtMs: orNull(integer),
+  createdAtMs: integer,
+  updatedAtMs: integer,
+});
 
-function screenOf(row: Row): ScreenRecord {
-  return {
-    name: row.name as string,
-    definition: JSON.parse(row.definition as string) as ScreenDeclaration,
-    origin: row.origin as string,
-    reason: row.reason as string | null,
-    archivedAtMs: row.archived_at_ms as number | null,
-    createdAtMs: row.created_at_ms as number,
-    updatedAtMs: row.updated_at_ms as number,
-  };
-}
+export type ScreenRecord = RowOf<typeof screenRow>;
+
+const screenName = columns({ name: text });
 
 /** Up to `limit` screens after the name `after` ('' for the first ones), by name, archived ones included. */
 export function listScreens(db: Connection, appId: string, after: string, limit: number): ScreenRecord[] {
-  return db
-    .statement('SELECT * FROM screens WHERE app_id = :appId AND name > :after ORDER BY name LIMIT :limit')
-    .all({ appId, after, limit })
-    .map(screenOf);
+  const from = 'FROM screens WHERE app_id = :appId AND name > :after ORDER BY name LIMIT :limit';
+  return screenRow.all(db, from, { appId, after, limit });
 }
 
 /** The screen of this name, also an archived one. */
 export function readScreen(db: Connection, appId: string, name: string): ScreenRecord | undefined {
-  const row = db.statement('SELECT * FROM screens WHERE app_id = :appId AND name = :name').get({ appId, name });
-  return row === undefined ? undefined : screenOf(row);
+  return screenRow.get(db, 'FROM screens WHERE app_id = :appId AND name = :name', { appId, name });
 }
 
 function declaredNames(db: Connection, appId: string): string[] {
-  return db
-    .statement('SELECT name FROM screens WHERE app_id = :appId AND archived_at_ms IS NULL')
-    .all({ appId })
-    .map((row) => row.name as string);
+  return screenName.all(db, 'FROM screens WHERE app_id = :appId AND archived_at_ms IS NULL', { appId }).map(({ name }) => name);
 }
 
 /** Screens declared and not archived (facts.declaredScreens). */
 export function countScreens(db: Connection, appId: string): number {
-  const row = db.statement('SELECT count(*) AS n FROM screens WHERE app_id = :appId AND archived_at_ms IS NULL').get({ appId });
-  return row?.n as number;
+  return countRows(db, 'FROM screens WHERE app_id = :appId AND archived_at_ms IS NULL', { appId });
 }
 
 /** How many declared screens the latest manifest does not register; without one, all of them (GET /status). */

@@ -7,13 +7,18 @@
  */
 import { Refusal } from '../../protocol/errors.ts';
 import type { Vault } from '../files/vault.ts';
+import { blob, columns, flag, text } from '../sqlite/columns.ts';
 import type { Connection } from '../sqlite/connection.ts';
 import { readAction, touchActions } from './http-actions.ts';
 
+const sharedKey = columns({ sealed: blob });
+const actionName = columns({ name: text });
+const keyHost = columns({ host: text });
+const actionHost = columns({ host: text.from('a.host'), hasKey: flag.from('k.host IS NOT NULL') });
+
 /** The sealed key of a host, for whoever is about to call it; undefined when none was entered. */
 export function readSharedKey(db: Connection, appId: string, host: string): Buffer | undefined {
-  const row = db.statement('SELECT sealed FROM shared_keys WHERE app_id = :appId AND host = :host').get({ appId, host });
-  return row?.sealed as Buffer | undefined;
+  return sharedKey.get(db, 'FROM shared_keys WHERE app_id = :appId AND host = :host', { appId, host })?.sealed;
 }
 
 /** What a key is sealed for: a row copied to another app or host does not open there. */
@@ -33,13 +38,14 @@ export function openSharedKey(vault: Vault, appId: string, host: string, sealed:
 
 /** Names of the actions in service at this host that declare `needs_key`. */
 function keyedActions(db: Connection, appId: string, host: string): string[] {
-  return db
-    .statement(
-      `SELECT name FROM http_actions WHERE app_id = :appId AND host = :host AND archived_at_ms IS NULL
+  return actionName
+    .all(
+      db,
+      `FROM http_actions WHERE app_id = :appId AND host = :host AND archived_at_ms IS NULL
          AND json_extract(definition, '$.needs_key') IS NOT NULL ORDER BY name`,
+      { appId, host },
     )
-    .all({ appId, host })
-    .map((row) => row.name as string);
+    .map(({ name }) => name);
 }
 
 export interface SharedKeyChange {
@@ -71,19 +77,17 @@ function setSharedKey(
 
 /** Hosts whose key removing the key of `name` takes: its own (in service, or else archived), and any that no action calls. */
 function keysToRemove(db: Connection, appId: string, name: string): string[] {
-  const actions = db
-    .statement(
-      `SELECT a.host, k.host IS NOT NULL AS has_key FROM http_actions a LEFT JOIN shared_keys k ON k.app_id = a.app_id AND k.host = a.host
-       WHERE a.app_id = :appId AND a.name = :name ORDER BY a.archived_at_ms IS NOT NULL, a.archived_at_ms DESC`,
-    )
-    .all({ appId, name });
+  const actions = actionHost.all(
+    db,
+    `FROM http_actions a LEFT JOIN shared_keys k ON k.app_id = a.app_id AND k.host = a.host
+     WHERE a.app_id = :appId AND a.name = :name ORDER BY a.archived_at_ms IS NOT NULL, a.archived_at_ms DESC`,
+    { appId, name },
+  );
   if (actions.length === 0) return [];
-  const own = actions.find((row) => row.has_key === 1);
+  const own = actions.find(({ hasKey }) => hasKey);
   // An address that has moved on leaves its key behind, where no name leads to it any more.
-  const left = db
-    .statement('SELECT host FROM shared_keys WHERE app_id = :appId AND host NOT IN (SELECT host FROM http_actions WHERE app_id = :appId)')
-    .all({ appId });
-  return [...(own === undefined ? [] : [own]), ...left].map((row) => row.host as string);
+  const from = 'FROM shared_keys WHERE app_id = :appId AND host NOT IN (SELECT host FROM http_actions WHERE app_id = :appId)';
+  return [...(own === undefined ? [] : [own]), ...keyHost.all(db, from, { appId })].map(({ host }) => host);
 }
 
 /**

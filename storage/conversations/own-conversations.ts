@@ -1,7 +1,7 @@
 /** Conversations as the people who hold them list them: those of a device and of persons, newest first. Read only; whose they are is decided by the caller. */
 
 import type { Channel } from '../organisations/organisations.ts';
-import { columns, integer, type RowOf, text } from '../sqlite/columns.ts';
+import { columns, integer, type RowOf, readIds, text } from '../sqlite/columns.ts';
 import type { Connection } from '../sqlite/connection.ts';
 
 const ownConversation = columns({
@@ -18,8 +18,6 @@ const ownConversation = columns({
 });
 
 export type OwnConversation = RowOf<typeof ownConversation>;
-
-const conversationId = columns({ id: text });
 
 export interface Holder {
   readonly appId: string;
@@ -50,16 +48,14 @@ export function listOwnConversations(db: Connection, holder: Holder, before: Pla
   const ofDevice =
     deviceId === ''
       ? []
-      : conversationId.all(
+      : readIds(
           db,
           `FROM conversations
            WHERE app_id = :appId AND channel = :channel AND device_id = :deviceId AND coalesce(end_user_id = :boundTo, TRUE) ${PAGE}`,
           { appId, channel, deviceId, boundTo, ...page },
         );
-  const ofPeople = people.flatMap((person) =>
-    conversationId.all(db, `FROM conversations WHERE end_user_id = :person ${PAGE}`, { person, ...page }),
-  );
-  const ids = [...new Set([...ofDevice, ...ofPeople].map((row) => row.id))];
+  const ofPeople = people.flatMap((person) => readIds(db, `FROM conversations WHERE end_user_id = :person ${PAGE}`, { person, ...page }));
+  const ids = [...new Set([...ofDevice, ...ofPeople])];
   return ownConversation.all(
     db,
     'FROM conversations WHERE id IN (SELECT value FROM json_each(:ids)) ORDER BY updated_at_ms DESC, id DESC LIMIT :limit',

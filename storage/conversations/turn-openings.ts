@@ -81,7 +81,7 @@ const person = columns({ id: text });
 function personId(db: Connection, input: OpenTurnInput): string | null {
   if (input.person === null) return null;
   const { newId, externalUserId, verified } = input.person;
-  const row = person.returning(
+  const [row] = person.returning(
     db,
     `INSERT INTO end_users (id, app_id, channel, external_user_id, verified, created_at_ms, updated_at_ms)
      VALUES (:newId, :appId, :channel, :externalUserId, :verified, :nowMs, :nowMs)

@@ -100,7 +100,8 @@ class Columns<T> {
 
   /** The first row of a SELECT; `from` is its text after the columns: `FROM turns WHERE id = :id`. */
   get(db: Connection, from: string, parameters?: Row): T | undefined {
-    return this.#rowOf(db.tuples(this.#selectOf(from)).get(parameters));
+    const values = db.tuples(this.#selectOf(from)).get(parameters);
+    return values === undefined ? undefined : this.#read(values);
   }
 
   /** All rows of a SELECT; `from` as for `get`. */
@@ -111,9 +112,12 @@ class Columns<T> {
       .map((values) => this.#read(values));
   }
 
-  /** The row that an INSERT or UPDATE wrote, undefined when it wrote none; `write` is its text before RETURNING. */
-  returning(db: Connection, write: string, parameters?: Row): T | undefined {
-    return this.#rowOf(db.tuples(`${write} RETURNING ${this.list}`).get(parameters));
+  /** The rows that an INSERT, UPDATE or DELETE wrote; `write` is its text before RETURNING. */
+  returning(db: Connection, write: string, parameters?: Row): T[] {
+    return db
+      .tuples(`${write} RETURNING ${this.list}`)
+      .all(parameters)
+      .map((values) => this.#read(values));
   }
 
   #selectOf(from: string): string {
@@ -123,10 +127,6 @@ class Columns<T> {
       this.#selects.set(from, sql);
     }
     return sql;
-  }
-
-  #rowOf(values: readonly SqlValue[] | undefined): T | undefined {
-    return values === undefined ? undefined : this.#read(values);
   }
 
   #read(values: readonly SqlValue[]): T {
@@ -145,4 +145,18 @@ export type { Columns };
  */
 export function columns<S extends Readonly<Record<string, Column<unknown>>>>(shape: S): Columns<RowOfShape<S>> {
   return new Columns(shape);
+}
+
+const ids = columns({ id: text });
+
+/** The `id` of each row; `from` as for `get`. */
+export function readIds(db: Connection, from: string, parameters?: Row): string[] {
+  return ids.all(db, from, parameters).map(({ id }) => id);
+}
+
+const counted = columns({ rows: integer.from('count(*)') });
+
+/** How many rows there are; `from` as for `get`, without GROUP BY. */
+export function countRows(db: Connection, from: string, parameters?: Row): number {
+  return counted.get(db, from, parameters)?.rows ?? 0;
 }

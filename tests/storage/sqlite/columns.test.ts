@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import test, { type TestContext } from 'node:test';
-import { blob, columns, flag, integer, json, orNull, real, text } from '../../../storage/sqlite/columns.ts';
+import { blob, columns, countRows, flag, integer, json, orNull, readIds, real, text } from '../../../storage/sqlite/columns.ts';
 import type { Connection } from '../../../storage/sqlite/connection.ts';
 import { openWriter } from '../../../storage/sqlite/database.ts';
 import { temporaryDir } from '../../support/temporary-dir.ts';
@@ -23,7 +23,7 @@ const thing = columns({
   size: integer.from('coalesce(length(data), 0)'),
 });
 
-test('Rows are read as typed objects: snake_case becomes camelCase, and each column what it stands for', (t) => {
+test('HOUSE-12: rows are read as typed objects: snake_case becomes camelCase, and each column what it stands for', (t) => {
   const db = openRows(t);
   assert.equal(thing.list, 'id, created_at_ms, score, is_new, note, data, coalesce(length(data), 0)');
   const first = { id: 'a', createdAtMs: 17, score: 0.5, isNew: true, note: { x: [1] }, bytes: Buffer.from([1, 255]), size: 2 };
@@ -33,15 +33,16 @@ test('Rows are read as typed objects: snake_case becomes camelCase, and each col
   assert.equal(thing.get(db, 'FROM things WHERE id = :id', { id: 'c' }), undefined);
 });
 
-test('Rows that a write made are read the same way', (t) => {
+test('HOUSE-12: rows that a write made are read the same way', (t) => {
   const db = openRows(t);
   const marked = columns({ id: text, isNew: flag });
   const write = 'UPDATE things SET is_new = 1 WHERE id = :id';
-  assert.deepEqual(marked.returning(db, write, { id: 'b' }), { id: 'b', isNew: true });
-  assert.equal(marked.returning(db, write, { id: 'c' }), undefined);
+  assert.deepEqual(marked.returning(db, write, { id: 'b' }), [{ id: 'b', isNew: true }]);
+  assert.deepEqual(marked.returning(db, write, { id: 'c' }), []);
+  assert.deepEqual([readIds(db, 'FROM things ORDER BY id'), countRows(db, 'FROM things WHERE is_new')], [['a', 'b'], 2]);
 });
 
-test('A value of another type than its column is refused, by the column’s name and without the value', (t) => {
+test('HOUSE-12: a value of another type than its column is refused, by the column’s name and without the value', (t) => {
   const db = openRows(t);
   const refusals = [
     [columns({ id: integer }), 'column id holds string, not an integer'],
