@@ -1,4 +1,4 @@
-/** Who is calling: from the headers of a runtime request to its app, channel and device (service.md "Authentication"). */
+/** Who is calling: from the headers of a runtime request to its app, channel and device (KEY-1, KEY-8). */
 import { Refusal } from '../protocol/errors.ts';
 import { EARLIER_KEY_PREFIX, KEY_PREFIX, runtimeHeader } from '../protocol/headers.ts';
 import { readApp } from '../storage/apps/apps.ts';
@@ -24,7 +24,7 @@ function deviceOf(header: (name: string) => string): string {
 }
 
 /**
- * The caller of a runtime route: its key, then where a browser has it from, then its device (decisions §7).
+ * The caller of a runtime route: its key, then where a browser has it from, then its device (CHAT-15).
  * @throws Refusal 400 `invalid_request` for a missing key or a malformed device id, 401 `invalid_key` for an unknown,
  * revoked or malformed key, 403 `app_not_live` for a live key of an app that is not, 403 `origin_not_allowed`.
  */

@@ -1,5 +1,5 @@
 /**
- * From a matched route to its answer, in the order of decisions §7: key, origin, bucket, body, then the route's own work.
+ * From a matched route to its answer, in this order (CHAT-15): key, origin, bucket, body, then the route's own work.
  * Stays synchronous where the route does: a small answer leaves within the callback that brought the request.
  */
 import type { Cells } from '../actors/cells/cells.ts';

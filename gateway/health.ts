@@ -1,4 +1,4 @@
-/** GET /healthz, /readyz and /metrics (decisions §1): for whoever runs the process, not for SDKs. */
+/** GET /healthz, /readyz and /metrics (RUN-10, RUN-11): for whoever runs the process, not for SDKs. */
 import { Refusal } from '../protocol/errors.ts';
 import { timestamp } from '../protocol/timestamp.ts';
 import type { Condition, ConditionName } from '../storage/files/conditions.ts';

@@ -26,6 +26,6 @@ export function orphanOf(error: unknown, route: Route, exchange: Exchange, servi
   }
   services.log.warn({ err: error, request_id: exchange.requestId }, 'what a write belongs to was deleted before it');
   const message = 'What this belongs to was deleted at the same moment. Send the request again.';
-  // The setup interface knows 500 only (service.md "Errors").
+  // The setup interface knows 500 only.
   return new Refusal('internal', message, { status: exchange.interface === 'setup' ? 500 : 503, retryAfterS: 1 });
 }

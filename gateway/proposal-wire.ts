@@ -1,4 +1,4 @@
-/** Proposals as they travel, the same to a person in the console and to an agent (decisions §11 "Proposals"). */
+/** Proposals as they travel, the same to a person in the console and to an agent. */
 import type { SetupWrite } from '../protocol/setup/writes.ts';
 import { timestamp } from '../protocol/timestamp.ts';
 import { type Proposal, readWrite } from '../storage/setup/proposals.ts';

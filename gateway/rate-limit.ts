@@ -1,6 +1,6 @@
 /**
- * Per-minute limits, one bucket per (pool, app, device) in this process: a soft first line of defence (service.md "Limits,
- * the five caps", rules 1 and 2); and per person who signed, or else per address, because device ids cost nothing (decisions §11.5). A bucket fills by one with each request and leaks steadily, so a changed limit
+ * Per-minute limits, one bucket per (pool, app, device) in this process: a soft first line of defence
+ * (LIMIT-1, LIMIT-4); and per person who signed, or else per address, because device ids cost nothing (LIMIT-6, LIMIT-8). A bucket fills by one with each request and leaks steadily, so a changed limit
  * counts from the next request on: it is compared with the level and never stored.
  *
  * Of a cell each node tells the others what it let pass, and they fill their buckets with it, so a limit holds for the cell: a

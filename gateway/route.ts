@@ -131,7 +131,7 @@ export interface Route<
   readonly largeBody?: LargeBodyKind;
   /** Instead of `body`, which is null then. */
   readonly upload?: Upload;
-  /** What a suspended app is told here (service.md "Authentication" rule 6); absent: it is served. Runtime callers only. */
+  /** What a suspended app is told here (KEY-4); absent: it is served. Runtime callers only. */
   readonly suspended?: 'app_suspended' | 'quota_exceeded';
   /**
    * It begins new work, which an overloaded process refuses. `true`: before the body is read. A function: by what the body says, which
@@ -139,7 +139,7 @@ export interface Route<
    * Runtime callers only.
    */
   readonly newWork?: true | ((body: unknown, hasTurn: (turnId: string) => boolean) => boolean);
-  /** Answered by whichever cell it reaches, although its path names something of an organisation (decisions §10). */
+  /** Answered by whichever cell it reaches, although its path names something of an organisation (CELL-1). */
   readonly anyCell?: true;
   handle(
     input: RouteInput<

@@ -1,5 +1,5 @@
 /**
- * The six writes that configure an app (service.md PUT /appearance to POST /screens): method, path and body of each, once.
+ * The six writes that configure an app (PUT /appearance to POST /screens): method, path and body of each, once.
  * The setup interface and the console serve the same six; each adds its prefix, its caller and what it does with a write.
  */
 import * as v from 'valibot';

@@ -1,5 +1,5 @@
 /**
- * The life of one chat turn (service.md "Chat turn", decisions §7). Owns which state a turn is in, how many rounds
+ * The life of one chat turn (CHAT-17). Owns which state a turn is in, how many rounds
  * it may ask of the model, and what has to happen next; it emits those effects and performs none of them.
  * It does not own the blocks, the invocations or the words.
  *
@@ -26,7 +26,7 @@ import { TURN_ROUNDS_MAX } from '../protocol/limits.ts';
 import type { Notice } from '../protocol/runtime/notice.ts';
 import type { TurnEndStatus } from '../protocol/runtime/stream-events.ts';
 
-/** Why a turn failed: a wire code of service.md "Errors". */
+/** Why a turn failed: a wire code (HTTP-18). */
 export interface TurnFailure {
   readonly code: 'model_busy' | 'internal' | 'quota_exceeded';
   readonly message: string;

@@ -1,5 +1,5 @@
 /**
- * The life of one action call of the model (service.md "Invocation confirmation", decisions §8). Owns who may still
+ * The life of one action call of the model (CONFIRM-5 to CONFIRM-18). Owns who may still
  * answer it and what a late, repeated or unconfirmed answer counts as. It does not run anything and keeps no result.
  *
  * | state \ event    | dispatch                     | confirm   | decline  | expire ³  | edit.begin       | edit.accept   | edit.reject      | result.received                     | execution.started | execution.settled  | process.lost  |
@@ -14,7 +14,7 @@
  *
  * declined, expired, succeeded, failed, timed_out, unknown: everything is ignored, the recorded answer stands.
  * A call that was sent and of which nobody can say whether it was done settles as unknown.
- * Refused is ignored here and a 400 for the person who asked (decisions §8). A confirmation or a result that names another revision
+ * Refused is ignored here and a 400 for the person who asked (CONFIRM-14). A confirmation or a result that names another revision
  * than the card's does not get here: it is answered 409 with the card as it is.
  *
  * ¹ a client-side read is dispatched, a write or destructive call waits for a person; a server-side read is never

@@ -1,5 +1,5 @@
 /**
- * One table of error codes for both interfaces (service.md "Errors"): the HTTP status each travels with, and whether
+ * One table of error codes for all interfaces (HTTP-18, HTTP-19): the HTTP status each travels with, and whether
  * a client may send the same request again. A Refusal is an expected answer; anything else thrown is a bug.
  */
 import type { Block } from './catalog/block.ts';

@@ -1,6 +1,6 @@
 /**
- * Names of the headers that SDKs send and read (service.md "Authentication, Runtime interface"), with the earlier
- * spellings that deployed builds keep using (service.md "Versioning"). Lowercase, as they are looked up.
+ * Names of the headers that SDKs send and read (KEY-1, KEY-8), with the earlier
+ * spellings that deployed builds keep using (VERSION-4). Lowercase, as they are looked up.
  */
 
 /** Present spelling first. */
@@ -17,7 +17,7 @@ export const USER_TOKEN_HEADER = 'X-Service-User-Token';
 
 export type RuntimeHeader = keyof typeof RUNTIME_HEADERS;
 
-/** Who is signed in, where a request has no body that could say so (decisions §11.4). It has no earlier spelling. */
+/** Who is signed in, where a request has no body that could say so (PERSON-14). It has no earlier spelling. */
 export const USER_HEADER = 'x-service-user';
 
 export const REQUEST_ID_HEADER = 'x-request-id';

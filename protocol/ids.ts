@@ -50,7 +50,7 @@ function base32(value: number, digits: number): string {
 
 /**
  * A new identifier, e.g. `cnv_` + 24 characters: 9 of time (45 bits of milliseconds) and 15 of randomness (72 bits
- * of entropy in 75). Ids of one prefix minted in different milliseconds sort by time (decisions §3).
+ * of entropy in 75). Ids of one prefix minted in different milliseconds sort by time.
  */
 export function mintId(prefix: IdPrefix, nowMs: number): string {
   const bytes = randomBytes9();

@@ -12,7 +12,7 @@ const known = {
   region: new Intl.DisplayNames(['en'], { type: 'region', fallback: 'none' }),
 };
 
-/** The locale as a canonical tag (`de_at` → `de-AT`); null of what is no well-formed one (decisions §11.8). */
+/** The locale as a canonical tag (`de_at` → `de-AT`); null of what is no well-formed one (CHAT-5). */
 export function languageTag(locale: string | null | undefined): string | null {
   if (locale === null || locale === undefined) return null;
   try {

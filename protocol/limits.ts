@@ -55,7 +55,7 @@ export const ERROR_DETAILS_MAX = 12;
 // Runtime: request rates and caps
 export const MESSAGES_PER_MINUTE_DEFAULT = 20;
 export const MESSAGES_PER_DAY_DEFAULT = 400;
-/** Of everybody behind one address who is not signed in with a signature (decisions §11.5). */
+/** Of everybody behind one address who is not signed in with a signature (LIMIT-6). */
 export const MESSAGES_PER_MINUTE_PER_ADDRESS_DEFAULT = 120;
 /** One address may use the app's daily messages divided by this, unless the app says how many. */
 export const MESSAGES_PER_DAY_ADDRESS_SHARE = 4;

@@ -1,5 +1,5 @@
 /**
- * The marks of words that stand where personal data was (decisions §9), `⟦email_1⟧`: for whoever cuts a text or judges it by its
+ * The marks of words that stand where personal data was (PRIVACY-1), `⟦email_1⟧`: for whoever cuts a text or judges it by its
  * form. Which kinds there are, and what each stands for, is told elsewhere (assistant/privacy/placeholder.ts).
  */
 import { clip } from './schema/text.ts';

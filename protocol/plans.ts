@@ -1,4 +1,4 @@
-/** The plans an organisation can be on (service.md "Limits" rules 4 and 7, decisions §2): one table. */
+/** The plans an organisation can be on (LIMIT-21, LIMIT-33): one table. */
 
 export interface Plan {
   /** Usage credit that comes with every calendar month (UTC), shared by all apps of the organisation. */

@@ -8,7 +8,7 @@ import type { ManifestAction } from '../../protocol/runtime/manifest.ts';
 import { clip, fits } from '../../protocol/schema/text.ts';
 import { timestamp } from '../../protocol/timestamp.ts';
 
-/** catalog.md, row confirm_card. */
+/** docs/catalog.md, row confirm_card. */
 const TITLE_MAX_CHARS = 80;
 const LABEL_MAX_CHARS = 40;
 const DISPLAY_MAX_CHARS = 200;
@@ -72,7 +72,7 @@ function fieldsOf({ params: declared }: ManifestAction, params: Readonly<Record<
   });
 }
 
-/** Body of the `confirm_card` for one call (catalog.md); `locale` is the handshake's. */
+/** Body of the `confirm_card` for one call (CONFIRM-2); `locale` is the handshake's. */
 export function confirmCardBody(
   action: ManifestAction,
   call: { readonly invocationId: string; readonly params: Readonly<Record<string, unknown>>; readonly expiresAtMs: number },

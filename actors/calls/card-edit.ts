@@ -1,5 +1,5 @@
 /**
- * A person changes values of a call on its card before answering it (decisions §8). The new values pass the rules that the
+ * A person changes values of a call on its card before answering it (CONFIRM-13). The new values pass the rules that the
  * model's call passed. While a change is under way the row says so, and nobody can confirm; a change that is not good leaves
  * the card waiting for a better one.
  *

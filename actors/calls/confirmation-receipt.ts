@@ -1,4 +1,4 @@
-/** The signed receipt of a confirmed call (decisions §8): what a client hands on to the app's backend as proof that a person agreed. */
+/** The signed receipt of a confirmed call (CONFIRM-19): what a client hands on to the app's backend as proof that a person agreed. */
 
 import { readIdentitySecrets } from '../../storage/apps/identity-secrets.ts';
 import type { InvocationRow } from '../../storage/conversations/invocations.ts';

@@ -1,5 +1,5 @@
 /**
- * A person's answer to a write or destructive call (service.md "Invocation confirmation", decisions §8). Whatever races, one
+ * A person's answer to a write or destructive call (CONFIRM-5). Whatever races, one
  * answer is recorded and everybody is told that one. Needs no owner: each answer is a compare-and-set of the call's row.
  */
 import { setTimeout as pause } from 'node:timers/promises';

@@ -151,7 +151,7 @@ export interface Answered {
 }
 
 /**
- * The change that a client's result makes (service.md POST /v1/chat rule 3). Of what the server runs itself, a result with the
+ * The change that a client's result makes (ACTION-4, CONFIRM-8). Of what the server runs itself, a result with the
  * person's agreement is the word to begin.
  */
 export function answerChange(row: InvocationRow, result: ToolResult, recordRequired: boolean, nowMs: number): Answered {

@@ -1,5 +1,5 @@
 /**
- * The receipt of a confirmed action (decisions §8): a JWS (RFC 7515, compact, HS256) of a JWT that a customer's backend
+ * The receipt of a confirmed action (CONFIRM-19): a JWS (RFC 7515, compact, HS256) of a JWT that a customer's backend
  * verifies with the app's identity secret and any JWT library. It tells which call a person agreed to, and when.
  */
 import { createHash, createHmac } from 'node:crypto';

@@ -1,6 +1,6 @@
 /**
  * Keeps personal data out of everything that is stored or shown to a model, and puts it back for the device that owns the
- * conversation and for the actions it runs (decisions §9).
+ * conversation and for the actions it runs (PRIVACY-1, PRIVACY-12).
  *
  * One belongs to a running turn, or to a request. It touches rows only when a text holds personal data or a placeholder.
  * Values live in its memory and, sealed, in the rows beside the conversation; nothing here logs or throws one.

@@ -1,4 +1,4 @@
-/** What a device thinks of an answer: thumbs, and why (service.md "POST /v1/feedback"). */
+/** What a device thinks of an answer: thumbs, and why (FEEDBACK-1). */
 import type { FeedbackRequest } from '../../protocol/runtime/feedback.ts';
 import type { Storage } from '../../storage/storage.ts';
 import { concealmentOf } from './concealment.ts';

@@ -1,4 +1,4 @@
-/** POST /v1/identify behind its signature: says who somebody is, on the device they are on (service.md "POST /v1/identify"). */
+/** POST /v1/identify behind its signature: says who somebody is, on the device they are on (PERSON-7 to PERSON-10). */
 import { mintId } from '../../protocol/ids.ts';
 import { readEndUser, sealTraits, type Traits } from '../../storage/people/end-users.ts';
 import type { Storage } from '../../storage/storage.ts';

@@ -1,4 +1,4 @@
-/** The answer of a `rating` block outside of a turn (decisions §4 "POST /v1/ratings"). */
+/** The answer of a `rating` block outside of a turn (FEEDBACK-4). */
 import type { Block } from '../../protocol/catalog/block.ts';
 import { selectionProblem } from '../../protocol/catalog/selection.ts';
 import { Refusal } from '../../protocol/errors.ts';

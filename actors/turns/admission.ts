@@ -1,5 +1,5 @@
 /**
- * What keeps a turn from starting, and how each of these is told (service.md "Limits", "Events" rule 4, "Versioning").
+ * What keeps a turn from starting, and how each of these is told (CHAT-16, STREAM-12, VERSION-3).
  * A cap is told as a notice to builds that can show one and as a calm error to others. What people read never holds a
  * number of the operator's.
  */
@@ -59,7 +59,7 @@ const CAP_WORDINGS: Readonly<Record<TurnCap, CapWording>> = {
   },
 };
 
-/** From these versions on a build hides its launcher itself; older ones are told `quota_exceeded` (service.md "Limits" rule 5). */
+/** From these versions on a build hides its launcher itself; older ones are told `quota_exceeded` (LIMIT-23). */
 const HIDES_LAUNCHER: Readonly<Record<string, string>> = { flutter: '0.48.0', web: '0.25.0' };
 
 /** `web/1.2.3` → platform and version; the handshake's schema holds the form. */
@@ -79,7 +79,7 @@ function showsNotice(command: TurnCommand, cap: TurnCap): boolean {
   return cap !== 'monthly_credit' || !isOlder(command, HIDES_LAUNCHER);
 }
 
-/** How a turn that meets `cap` is answered: in the stream, with nothing stored and no turn.start (decisions §4). */
+/** How a turn that meets `cap` is answered: in the stream, with nothing stored and no turn.start (CHAT-16). */
 export function capRefusal(command: TurnCommand, cap: TurnCap, nowMs: number): Refusal {
   const { code, message, notice } = CAP_WORDINGS[cap];
   const options: RefusalOptions =
@@ -153,7 +153,7 @@ export function senderOf({ address, app, channel, person }: TurnCommand, { vault
   return { address: vault.digest('address', Buffer.from(address)).toString('base64url'), messagesPerDay: limit };
 }
 
-/** What a turn_id gets that names another turn than the one it is sent with (decisions §4). */
+/** What a turn_id gets that names another turn than the one it is sent with (CHAT-10). */
 export function reusedTurnId(): Refusal {
   return new Refusal(
     'invalid_request',

@@ -1,5 +1,5 @@
 /**
- * What a message attaches (decisions §4 `attachments`): whether these uploads are the device's to use, and what a model is
+ * What a message attaches (UPLOAD-10): whether these uploads are the device's to use, and what a model is
  * given of them: images as images, PDF and text as text.
  */
 import { pdfFileText, plainFileText } from '../../assistant/attachments/attachment-text.ts';

@@ -42,7 +42,7 @@ export interface TurnCommand {
   /** SHA-256 of body, device and person. */
   readonly fingerprint: string;
   readonly requestId: string;
-  /** `smoke`: asked by the service itself, so it meets no cap and costs the organisation nothing (decisions §3 "Smoke"). */
+  /** `smoke`: asked by the service itself, so it meets no cap and costs the organisation nothing. */
   readonly purpose: 'person' | 'smoke';
   readonly body: ChatRequest;
   /** The signed-in person's own token for actions with auth `user`; '' when none was sent. Lives in memory only. */
@@ -121,7 +121,7 @@ function keptIds(block: Block, { ids }: NonNullable<ChatRequest['selection']>, {
   return ids.map((id) => byShown.get(id) ?? id);
 }
 
-/** @throws Refusal `invalid_request` when the selection does not fit the block that was shown (catalog.md "Rules"). */
+/** @throws Refusal `invalid_request` when the selection does not fit the block that was shown (BLOCK-14). */
 function planMessage(db: Connection, conversationId: string, asked: Asked): TurnPlan {
   const { sent, kept, restore } = asked;
   const words = textBlock(0, kept.message?.text ?? '');

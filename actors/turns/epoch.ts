@@ -1,5 +1,5 @@
 /**
- * Who may write to a conversation (decisions §10): its row says which node owns it and at which epoch. A node that is alone may
+ * Who may write to a conversation (CLUSTER-4): its row says which node owns it and at which epoch. A node that is alone may
  * take any; in a cell one may take what nobody owns, what its owner hands over, and what a node owns that does not answer.
  */
 import { randomUUID } from 'node:crypto';

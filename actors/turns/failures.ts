@@ -33,7 +33,7 @@ export function failureEvents(effects: readonly ChatTurnEffect[]): StreamEvent[]
   });
 }
 
-/** What a failing upstream makes of the turn (decisions §7); only before any output is it worth trying again in seconds. */
+/** What a failing upstream makes of the turn (MODEL-16); only before any output is it worth trying again in seconds. */
 export function failureOf({ kind, retryAfterS }: ModelFailure, saidNothing: boolean): TurnFailure {
   switch (kind) {
     case 'busy': {

@@ -1,5 +1,5 @@
 /**
- * An answer as it is kept (decisions §11.6): personal data that the model wrote of its own becomes placeholders, as in anybody's words,
+ * An answer as it is kept (PRIVACY-5): personal data that the model wrote of its own becomes placeholders, as in anybody's words,
  * before it lies in rows or is shown to anybody but the device that owns the conversation.
  */
 import type { ToolCall } from '../../assistant/models/model.ts';

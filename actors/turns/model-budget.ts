@@ -1,5 +1,5 @@
 /**
- * The day's model budget of an app, as every round of the model is held against it (service.md "Limits" rule 9, decisions §11.7):
+ * The day's model budget of an app, as every round of the model is held against it (LIMIT-18):
  * before a turn opens or is tried again, and between its rounds. The round that tells a person how a confirmed write ended is asked
  * whatever was spent.
  */

@@ -188,7 +188,7 @@ export class TurnOpening {
     return { id: this.#mint('msg'), blocks: plan.said.map((block) => ({ ...block, id: this.#mint('blk') })), uploads };
   }
 
-  /** Continuations go on with work that was counted already (service.md "Limits" rule 3); the service's own questions never are. */
+  /** Continuations go on with work that was counted already (LIMIT-12); the service's own questions never are. */
   #admission(command: TurnCommand): OpenTurnInput['admission'] {
     if (isContinuation(command.body) || command.purpose === 'smoke') return null;
     const { messagesPerDay, dailyModelBudgetUsd } = command.app.settings;

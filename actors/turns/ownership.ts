@@ -1,4 +1,4 @@
-/** Whose a turn is, and which conversation it goes on with (service.md POST /v1/chat rule 2, "Authentication" 5). */
+/** Whose a turn is, and which conversation it goes on with (PERSON-6, KEY-7). */
 import { Refusal } from '../../protocol/errors.ts';
 import { readConversation } from '../../storage/conversations/conversations.ts';
 import { readTurn, type TurnRow } from '../../storage/conversations/turns.ts';
@@ -30,7 +30,7 @@ export function continuedConversation(db: Connection, command: TurnCommand): str
 }
 
 /**
- * The turn, for the device that sent it and for whoever its conversation is (decisions §4, §11.4).
+ * The turn, for the device that sent it and for whoever its conversation is (PERSON-13, PERSON-15).
  * @throws Refusal 404: one answer for a missing turn and for a stranger's.
  */
 export function theirTurn(db: Connection, caller: TurnCaller, turnId: string): TurnRow {

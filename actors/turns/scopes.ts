@@ -167,7 +167,7 @@ export class TurnScopes {
     return readTranscript(db, conversationId, this.#services.nowMs(), attached, question);
   }
 
-  /** The receipt that goes out with a confirmed call (decisions §8); undefined for one that nobody confirmed. */
+  /** The receipt that goes out with a confirmed call (CONFIRM-19); undefined for one that nobody confirmed. */
   receipt({ person, organisationId }: TurnCommand, concealment: Concealment, row: InvocationRow): string | undefined {
     if (row.confirmedAtMs === null) return undefined;
     const params = concealment.restore(row.params);

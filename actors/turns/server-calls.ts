@@ -1,6 +1,6 @@
 /**
  * The action calls of one turn that the service runs itself: reads for the model's next round, and writes that a person
- * confirmed and a continuation handed over (decisions §8).
+ * confirmed and a continuation handed over (ACTION-12).
  *
  * Invariants: a write is sent only while its row says `executing`, which the opening of the turn committed; how it ended is
  * committed by a compare-and-set of its own as soon as it is known, so that it is kept whatever becomes of the turn.

@@ -72,7 +72,7 @@ function assistantMessages(message: StoredMessage, calls: readonly InvocationRow
   return [{ role: 'assistant', content, toolCalls }, ...results];
 }
 
-/** The model's own call stays as it made it; of what a person changed on the card it learns here (decisions §8). */
+/** The model's own call stays as it made it; of what a person changed on the card it learns here (CONFIRM-17). */
 function editedByPerson(edits: Readonly<Record<string, unknown>>): string {
   return `Before deciding, the person changed values of this call. They are now: ${fence('changed values', withoutMarks(JSON.stringify(edits)))}`;
 }

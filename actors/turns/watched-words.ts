@@ -1,5 +1,5 @@
 /**
- * Words of one turn as a page that watches is shown them while they stream (decisions §11.6): only what the model wrote of its own is not in
+ * Words of one turn as a page that watches is shown them while they stream (PRIVACY-9): only what the model wrote of its own is not in
  * placeholder form yet, and nobody can tell of half a number what it is. So each word with a digit or an @ is hidden until its block is
  * ready, which brings all of the text as it is kept.
  */

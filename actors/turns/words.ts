@@ -1,5 +1,5 @@
 /**
- * What a turn is asked with, made ready for storage and for the model: personal data in placeholder form (decisions §9), and
+ * What a turn is asked with, made ready for storage and for the model: personal data in placeholder form (PRIVACY-1), and
  * the words of what is attached. Everything that comes from outside passes here before anything else sees it.
  */
 import { attachmentWords } from '../../assistant/attachments/attachment-words.ts';

@@ -1,4 +1,4 @@
-/** Uploads that no message used in time, and files that a crash left without a row (service.md "POST /v1/uploads", decisions §4). */
+/** Uploads that no message used in time, and files that a crash left without a row (UPLOAD-9). */
 import type { Logger } from 'pino';
 import { mintId } from '../../protocol/ids.ts';
 import { deleteUploadFiles, sweepUploadFiles } from '../../storage/files/upload-files.ts';

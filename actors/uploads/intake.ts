@@ -1,5 +1,5 @@
 /**
- * Takes in what people attach (service.md "POST /v1/uploads"). Owns what is asked before a file is read, what is checked of it, and the
+ * Takes in what people attach (UPLOAD-1 to UPLOAD-8). Owns what is asked before a file is read, what is checked of it, and the
  * order in which it is kept: the file first, then its row, so that no row promises a file that is not there.
  */
 import { accessSync, constants } from 'node:fs';

@@ -1,6 +1,6 @@
 /**
  * Reads a request's body and makes a checked value of it: bounded while it arrives, strict UTF-8, bounded depth and count of
- * keys and members, no keys that reach for a prototype, then the route's schema. Each interface has its own codes for the same faults (service.md "Errors").
+ * keys and members, no keys that reach for a prototype, then the route's schema. Each interface has its own codes for the same faults (HTTP-2).
  */
 import { isUtf8 } from 'node:buffer';
 import { MIMEType } from 'node:util';
@@ -125,7 +125,7 @@ export function parseJson(bytes: Uint8Array, face: Interface, more: Partial<Shap
   return value;
 }
 
-/** The value as the schema gives it. @throws Refusal with details, twelve at most (decisions §4). */
+/** The value as the schema gives it. @throws Refusal with details, twelve at most (HTTP-2). */
 export function checkBody(schema: v.GenericSchema, value: unknown, face: Interface): unknown {
   return parseOrRefuse(schema, value, codesOf(face).mismatch);
 }

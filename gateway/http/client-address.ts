@@ -1,5 +1,5 @@
 /**
- * Who a request comes from: the address of its client, and the name that limits know it by (decisions §11.5). What proxies say of it
+ * Who a request comes from: the address of its client, and the name that limits know it by (HTTP-25). What proxies say of it
  * is believed only as far as `TRUST_PROXY` says, from right to left, because a client may write into these headers what it likes.
  */
 import type { HttpRequest, HttpResponse } from 'uWebSockets.js';

@@ -1,4 +1,4 @@
-/** Which browsers may call an app (service.md "Authentication" rule 3, decisions §4): allowed domains, and localhost for test keys. */
+/** Which browsers may call an app (HTTP-22, HTTP-23): allowed domains, and localhost for test keys. */
 import { domainToASCII } from 'node:url';
 import { Refusal } from '../../protocol/errors.ts';
 import { CORS_EXPOSED_HEADERS, CORS_REQUEST_HEADERS } from '../../protocol/headers.ts';

@@ -1,7 +1,6 @@
 /**
- * Reads the one file of a multipart/form-data body, bounded while it arrives (decisions §4 `POST /v1/uploads`, service.md
- * "POST /logo rules"). Owns what a well-formed upload is: one file under the route's field name, and nothing else where the
- * interface refuses unknown fields.
+ * Reads the one file of a multipart/form-data body, bounded while it arrives (HTTP-10).
+ * Owns what a well-formed upload is: one file under the route's field name, and nothing else where the interface refuses unknown fields.
  */
 import { Busboy, type BusboyFileStream, type BusboyInstance } from '@fastify/busboy';
 import type { UploadPlace } from '../../actors/uploads/places.ts';

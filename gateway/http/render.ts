@@ -42,7 +42,7 @@ export function sendReply(exchange: Exchange, reply: Exclude<Reply, { kind: 'str
   }
 }
 
-/** Sends the error body of a refusal (service.md "Errors"). `more`: headers beside the usual ones. */
+/** Sends the error body of a refusal (HTTP-12). `more`: headers beside the usual ones. */
 export function sendRefusal(exchange: Exchange, refusal: Refusal, more: Headers = {}): void {
   const retry = refusal.retryAfterS === undefined ? undefined : { 'Retry-After': String(refusal.retryAfterS) };
   exchange.respond(refusal.status, { ...JSON_HEADERS, ...more, ...retry }, JSON.stringify(errorBody(refusal)));
@@ -73,7 +73,7 @@ export function refusalOf(error: unknown, log: Logger, exchange: Exchange, route
   if (error instanceof StorageError && error.retryable) {
     log.warn(context, 'a write was refused');
     const isSealed = error.code === 'sealed';
-    // The setup interface knows 500 only (service.md "Errors"). Of a batch some items may be saved; none is half written.
+    // The setup interface knows 500 only. Of a batch some items may be saved; none is half written.
     const status = exchange.interface === 'setup' ? 500 : 503;
     const message = isSealed
       ? 'The organisation is being moved to another cell. Send the request again in a few seconds.'

@@ -30,7 +30,7 @@ function warnOfUnknown({ caller, body: schema }: Route, value: unknown, exchange
 /** What an endpoint that takes no body takes for one. */
 const NO_FIELDS = fields({});
 
-/** Whether a body comes to an endpoint that takes none, where unknown fields are refused (service.md "Endpoints"; runtime: ignored). */
+/** Whether a body comes to an endpoint that takes none, where unknown fields are refused (HTTP-3; the runtime interface ignores them). */
 export function bringsRefusable({ interface: face, method, header }: Exchange): boolean {
   if (method === 'GET' || (face !== 'setup' && face !== 'console')) return false;
   return Number(header('content-length')) > 0 || header('transfer-encoding') !== '';

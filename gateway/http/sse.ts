@@ -208,7 +208,7 @@ export class EventStreams {
 
   /**
    * Opens the stream at once and fills it when its source is there. `refusalOf` makes a Refusal of whatever the source
-   * rejects with; it is told in the stream (decisions §4).
+   * rejects with; it is told in the stream (CHAT-16).
    */
   open(exchange: Exchange, source: Promise<StreamPosition>, refusalOf: (error: unknown) => Refusal): void {
     // The client may have left while the route was at work; then nobody waits for the source either.

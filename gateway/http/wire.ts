@@ -4,7 +4,7 @@ import { timestamp } from '../../protocol/timestamp.ts';
 import type { ShownAttachment } from '../../storage/files/uploads.ts';
 import type { SmokeRun } from '../../storage/setup/smoke-runs.ts';
 
-/** A run as POST and GET /smoke answer it (service.md "Smoke run"). */
+/** A run as POST and GET /smoke answer it. */
 export function smokeRunToWire({ id, passed, platformFailure, answers, createdAtMs }: SmokeRun) {
   return { id, passed, createdAt: timestamp(createdAtMs), platformFailure, results: answers };
 }

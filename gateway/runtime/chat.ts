@@ -13,7 +13,7 @@ import { messagesPool, senderPools, writePools } from './pools.ts';
 
 const TURN_ID = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/i;
 
-/** What a retry must repeat: the body, the device, the channel and the person (decisions §4). */
+/** What a retry must repeat: the body, the device, the channel and the person (CHAT-10). */
 function fingerprint(body: ChatRequest, caller: RuntimeCaller, person: TurnCommand['person'], { storage }: Services): string {
   const repeated = [caller.channel, caller.deviceId, person?.externalUserId, { ...body, turn_id: body.turn_id?.toLowerCase() }];
   // Keyed: of a short message one could guess what was in it otherwise.
@@ -30,7 +30,7 @@ function beginsSomething(body: unknown, hasTurn: (turnId: string) => boolean): b
 /** For the refusal of a caller without a device. */
 const WHY = 'a turn is given only to the device that opened it, and to whoever its conversation is';
 
-/** Notes that the app has called in (decisions §11.10). A turn is answered whether or not that could be written. */
+/** Notes that the app has called in: the first request with a handshake. A turn is answered whether or not that could be written. */
 async function callIn({ organisationId, app }: RuntimeCaller, { storage, setup, log, nowMs }: Services): Promise<void> {
   try {
     await storage.write(organisationId, 'noteHandshake', { appId: app.id, nowMs: nowMs() });

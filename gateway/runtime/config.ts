@@ -1,5 +1,5 @@
 /**
- * GET /v1/apps/config (service.md "GET /v1/apps/config"): the published configuration for a live key, the draft for a test
+ * GET /v1/apps/config (CONFIG-1): the published configuration for a live key, the draft for a test
  * key, and whether the launcher is to be shown. The most frequent request there is: rendered once per revision.
  */
 import { CONFIG_PER_MINUTE_PER_APP, CONFIG_PER_MINUTE_PER_DEVICE } from '../../protocol/limits.ts';
@@ -58,7 +58,7 @@ function renderOnce(published: PublishedConfig, caller: RuntimeCaller, available
 }
 
 /**
- * Whether the launcher is to be shown: not once the credit is exhausted (service.md "Limits" rule 5). Caps that end with the
+ * Whether the launcher is to be shown: not once the credit is exhausted (LIMIT-23). Caps that end with the
  * day do not hide it: their notice says so calmly, and a launcher that came and went every day would not. Test keys never
  * spend credit.
  */

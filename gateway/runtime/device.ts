@@ -1,4 +1,4 @@
-/** The device header, where the specification asks for it (service.md "Authentication", Runtime interface), and who acts on the device. */
+/** The device header where it is required (KEY-8), and who acts on the device. */
 import type { DeviceCaller } from '../../actors/people/ownership.ts';
 import { Refusal } from '../../protocol/errors.ts';
 import type { RuntimeCaller } from '../route.ts';

@@ -1,4 +1,4 @@
-/** POST /v1/feedback (service.md): a thumb up or down under an answer, one for each device. */
+/** POST /v1/feedback (FEEDBACK-1): a thumb up or down under an answer, one for each device. */
 import { giveFeedback } from '../../actors/people/feedback.ts';
 import { type FeedbackReply, feedbackRequest } from '../../protocol/runtime/feedback.ts';
 import { defineRoute, json } from '../route.ts';

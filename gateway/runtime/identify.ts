@@ -1,4 +1,4 @@
-/** POST /v1/identify (service.md): binds a device to the person who is signed in on it. */
+/** POST /v1/identify (PERSON-7): binds a device to the person who is signed in on it. */
 import { identify } from '../../actors/people/identify.ts';
 import { Refusal } from '../../protocol/errors.ts';
 import { type IdentifyReply, type IdentifyRequest, identifyRequest } from '../../protocol/runtime/identify.ts';

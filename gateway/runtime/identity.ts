@@ -1,4 +1,4 @@
-/** Who is signed in on a turn (service.md POST /v1/chat rule 2, "Authentication" 4). */
+/** Who is signed in on a turn (PERSON-1 to PERSON-5). */
 import { createHmac, timingSafeEqual } from 'node:crypto';
 import type { TurnCommand } from '../../actors/turns/command.ts';
 import { Refusal } from '../../protocol/errors.ts';

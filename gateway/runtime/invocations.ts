@@ -1,4 +1,4 @@
-/** POST /v1/invocations/:id/confirm and …/edit (service.md): what a person answers to a confirmation card. */
+/** POST /v1/invocations/:id/confirm and …/edit (CONFIRM-5, CONFIRM-13): what a person answers to a confirmation card. */
 import { confirmRequest, editRequest } from '../../protocol/runtime/invocations.ts';
 import { defineRoute, json, type Route } from '../route.ts';
 import { actingCaller } from './device.ts';

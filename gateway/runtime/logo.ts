@@ -1,4 +1,4 @@
-/** GET /v1/apps/logo (service.md "GET /v1/apps/logo"): the published logo for a live key, the draft's for a test key. */
+/** GET /v1/apps/logo (CONFIG-4): the published logo for a live key, the draft's for a test key. */
 import { Refusal } from '../../protocol/errors.ts';
 import { CONFIG_PER_MINUTE_PER_APP, CONFIG_PER_MINUTE_PER_DEVICE } from '../../protocol/limits.ts';
 import { type Asset, readAsset } from '../../storage/apps/assets.ts';

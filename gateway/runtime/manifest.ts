@@ -1,4 +1,4 @@
-/** POST /v1/apps/manifest (service.md): registers what a build of the app can do; the first one is the app's handshake. */
+/** POST /v1/apps/manifest (MANIFEST-1): registers what a build of the app can do; the first one is the app's handshake. */
 import { Refusal } from '../../protocol/errors.ts';
 import { MANIFEST_BODY_MAX_BYTES } from '../../protocol/limits.ts';
 import { hasManifest } from '../../storage/apps/manifests.ts';

@@ -1,4 +1,4 @@
-/** GET /v1/conversations/:id/messages (service.md): a page of what was said, to the device it was said to, and what is still open. */
+/** GET /v1/conversations/:id/messages (HISTORY-1): a page of what was said, to the device it was said to, and what is still open. */
 import { setImmediate } from 'node:timers/promises';
 import { waitingCalls } from '../../actors/calls/pending-call.ts';
 import { type Concealment, concealmentOf } from '../../actors/people/concealment.ts';
@@ -71,7 +71,7 @@ export const messagesRoute = defineRoute({
     const db = storage.organisation(caller.organisationId);
     const asking = callerOf(input, services);
     const conversation = ownConversation(db, id, asking);
-    // Missing or a stranger's: one answer for both, so that nobody learns which ids exist (decisions §4).
+    // Missing or a stranger's: one answer for both, so that nobody learns which ids exist (HISTORY-3).
     if (conversation === undefined) {
       const nothing: MessagesReply = { conversation_id: id, messages: [], has_more: false, open: { pending: [] } };
       return json(nothing);
@@ -84,7 +84,7 @@ export const messagesRoute = defineRoute({
       has_more: first !== undefined && hasEarlierMessages(db, id, first.id),
       open: openOf(db, id, caller.deviceId, nowMs()),
     };
-    // What was said lies in placeholder form; the device that it was said to gets the words (decisions §9). Callers without a device
+    // What was said lies in placeholder form; the device that it was said to gets the words (PRIVACY-9). Callers without a device
     // share one: what the others of them said is not theirs to read, whoever signs. A person's conversation is shown to that person alone.
     if (caller.deviceId === '' && conversation.endUserId === null) return json(reply);
     return restored(concealmentOf(storage, caller.organisationId, conversation), reply).then(json);

@@ -1,4 +1,4 @@
-/** POST /v1/pairings/claim (service.md): lets the console's Test page watch what a test build does, for two hours. */
+/** POST /v1/pairings/claim: lets the console's Test page watch what a test build does, for two hours. */
 import { Refusal } from '../../protocol/errors.ts';
 import { PAIRING_CLAIMS_PER_MINUTE_PER_APP, PAIRING_CLAIMS_PER_MINUTE_PER_DEVICE } from '../../protocol/limits.ts';
 import { type PairingClaimReply, pairingClaimRequest } from '../../protocol/runtime/pairings.ts';

@@ -1,5 +1,5 @@
 /**
- * The per-minute pools of the runtime interface that follow the app's own settings (service.md "the five caps", decisions §11.5).
+ * The per-minute pools of the runtime interface that follow the app's own settings (LIMIT-1, LIMIT-6).
  * Behind one address may be a whole office; whoever is signed in there with a signature is counted as a person instead.
  */
 import { perMinute } from '../rate-limit.ts';

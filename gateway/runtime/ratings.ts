@@ -1,4 +1,4 @@
-/** POST /v1/ratings (decisions §4): answers a `rating` block without opening a turn. */
+/** POST /v1/ratings (FEEDBACK-4): answers a `rating` block without opening a turn. */
 import { answerRating } from '../../actors/people/ratings.ts';
 import { type RatingReply, ratingRequest } from '../../protocol/runtime/ratings.ts';
 import { defineRoute, json } from '../route.ts';

@@ -1,4 +1,4 @@
-/** The runtime interface, endpoint by endpoint (service.md "Runtime interface"). */
+/** The runtime interface, endpoint by endpoint. */
 import type { Route } from '../route.ts';
 import { chatRoutes } from './chat.ts';
 import { configRoute } from './config.ts';

@@ -1,4 +1,4 @@
-/** POST /v1/uploads (service.md "POST /v1/uploads"): takes a file that a message of this device may attach. */
+/** POST /v1/uploads (UPLOAD-1): takes a file that a message of this device may attach. */
 import type { UploadCaller } from '../../actors/uploads/intake.ts';
 import type { UploadPlace } from '../../actors/uploads/places.ts';
 import { Refusal } from '../../protocol/errors.ts';

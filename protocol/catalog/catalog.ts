@@ -1,5 +1,5 @@
 /**
- * The component catalog `2026-11.a` (catalog.md): the list of components, and what is asked of it by name.
+ * The component catalog `2026-11.a` (BLOCK-2): the list of components, and what is asked of it by name.
  * Adding a component is a definition in its family and one line here.
  */
 
@@ -16,7 +16,7 @@ import { contact, map, placeCard } from './places.ts';
 import { code, disclosure, infoCard, keyPoints, section, textBlock } from './prose.ts';
 import { datetimeSlots } from './schedule.ts';
 
-/** In the order of catalog.md, which is also the order the model sees. */
+/** In the order of docs/catalog.md, which is also the order the model sees. */
 const COMPONENTS: readonly Component[] = [
   textBlock,
   section,

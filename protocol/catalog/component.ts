@@ -1,6 +1,6 @@
 /**
  * What a component is: one definition gives the schema of its body, the function the model is offered and the fallback
- * text (decisions §5). Knows no component by name; the families define them, `catalog.ts` lists them.
+ * text. Knows no component by name; the families define them, `catalog.ts` lists them.
  */
 import { toJsonSchema } from '@valibot/to-json-schema';
 import * as v from 'valibot';
@@ -10,9 +10,9 @@ import { clipWhole } from '../placeholder.ts';
 import { type Detail, explain, renderPath } from '../schema/issues.ts';
 import { text } from '../schema/text.ts';
 
-/** catalog.md: `fallback_text? ≤600`. */
+/** docs/catalog.md: `fallback_text? ≤600`. */
 export const FALLBACK_TEXT_MAX_CHARS = 600;
-/** catalog.md: Option `id ≤64`; every other id of a body, and a block's own, keeps to the same. */
+/** docs/catalog.md: Option `id ≤64`; every other id of a body, and a block's own, keeps to the same. */
 export const ID_MAX_CHARS = 64;
 
 /** A validated body: plain JSON. */
@@ -95,7 +95,7 @@ export interface ComponentSpec<E extends v.ObjectEntries> {
   readonly carriesFormId?: boolean;
 }
 
-/** catalog.md "Pick": kept by the server on every block a user answers by choosing. */
+/** Kept by the server on every block that a person answers by choosing (BLOCK-13). */
 export const pickEntries = {
   status: v.picklist(['open', 'answered', 'superseded']),
   selected_ids: v.optional(
@@ -143,7 +143,7 @@ function pickedWords(body: Body, pick: PickRules<Body>): string {
   return ids.length === 0 ? ' (Answered.)' : ` (Answered: ${ids.map((id) => pick.label(body, id)).join(', ')}.)`;
 }
 
-/** Makes a component of its definition; every component is version 1 (catalog.md). */
+/** Makes a component of its definition; every component is version 1 (BLOCK-2). */
 export function defineComponent<E extends v.ObjectEntries>(spec: ComponentSpec<E>): Component {
   // The families are typed by their own entries; from here on a body is what its schema has let through.
   const pick = typeof spec.pick === 'object' ? (spec.pick as unknown as PickRules<Body>) : undefined;

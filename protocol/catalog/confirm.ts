@@ -1,5 +1,5 @@
 /**
- * The confirmation card (service.md "Invocation confirmation", decisions §8). The server makes it from the manifest or the
+ * The confirmation card (CONFIRM-1). The server makes it from the manifest or the
  * HTTP action and redraws it; the model never writes one, so it is in the catalog for drawing and for validation only.
  */
 import * as v from 'valibot';

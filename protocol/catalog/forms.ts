@@ -1,6 +1,6 @@
 /**
- * The form component, and the check of what a person filled in (catalog.md: "A form submission is checked against the
- * form's fields"). What min and max count depends on the field's type and is settled here.
+ * The form component, and the check of what a person filled in (BLOCK-20).
+ * What min and max count depends on the field's type and is settled here.
  */
 import * as v from 'valibot';
 import { ERROR_DETAILS_MAX, FORM_LIST_VALUE_MAX, FORM_VALUE_MAX_CHARS, FORM_VALUES_MAX } from '../limits.ts';
@@ -10,7 +10,7 @@ import { type Body, defineComponent, type Report } from './component.ts';
 import { saidList } from './shapes.ts';
 import { flag, id, isDay, isEmail, isPhone, list, said, unique, words } from './values.ts';
 
-/** catalog.md: `options? ≤50`. */
+/** docs/catalog.md: `options? ≤50`. */
 const FORM_OPTIONS_MAX = 50;
 /** An option is a short label; the longest label of the catalog. */
 const FORM_OPTION_MAX_CHARS = 120;

@@ -1,5 +1,5 @@
 /**
- * Markdown from the model, made harmless: CommonMark without HTML, and only http(s) links (catalog.md "Rules").
+ * Markdown from the model, made harmless: CommonMark without HTML, and only http(s) links (BLOCK-12).
  * It repairs and never refuses, because an answer that was already streamed cannot be asked for again.
  * Code keeps every character only where every reading of CommonMark takes it for code (`markdown-fences.ts`, and code spans within one
  * line). Whatever is in doubt is defused: a bracket too many that is replaced in odd code does no harm.

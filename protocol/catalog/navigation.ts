@@ -36,7 +36,7 @@ const params = v.pipe(
 
 type Declared = Readonly<Record<string, ParamRule & { readonly required: boolean }>>;
 
-/** Rule of a turn: a screen is opened with parameters that it declares, and with all that it needs (decisions §11.1). */
+/** Rule of a turn: a screen is opened with parameters that it declares, and with all that it needs (BLOCK-10). */
 function checkParams(
   given: Readonly<Record<string, unknown>>,
   declared: Declared,

@@ -1,5 +1,5 @@
 /**
- * Whether a person's choice fits the block it answers (catalog.md "Rules"): an id the block did not show, a disabled one,
+ * Whether a person's choice fits the block it answers (BLOCK-14): an id the block did not show, a disabled one,
  * a block already answered or superseded, too few or too many. Which one replaces which is said here, and done where blocks are stored.
  */
 import type { Block } from './block.ts';

@@ -1,4 +1,4 @@
-/** The shapes that several components share (catalog.md "Shared shapes"), with their rules and their words. */
+/** The shapes that several components share (docs/catalog.md, "Shared shapes"), with their rules and their words. */
 import * as v from 'valibot';
 import { ADDRESS_MAX_CHARS } from '../limits.ts';
 import { text } from '../schema/text.ts';

@@ -1,4 +1,4 @@
-/** The single values a body is made of: texts, numbers, addresses, times. Bounds come from catalog.md's table. */
+/** The single values a body is made of: texts, numbers, addresses, times. Their bounds are those of docs/catalog.md. */
 import * as v from 'valibot';
 import { ADDRESS_MAX_CHARS } from '../limits.ts';
 import { stated } from '../schema/stated.ts';
@@ -12,7 +12,7 @@ import { usedAs } from './text-uses.ts';
 const DECIMAL = /^-?(?:0|[1-9][0-9]{0,11})(?:\.[0-9]{1,4})?$/;
 const RFC3339 = /^(\d{4})-(\d{2})-(\d{2})T([01]\d|2[0-3]):[0-5]\d:[0-5]\d(?:\.\d{1,9})?(?:Z|[+-](?:[01]\d|2[0-3]):[0-5]\d)$/;
 const CALENDAR_DATE = /^(\d{4})-(\d{2})-(\d{2})$/;
-/** Privacy placeholders (decisions §9) stand where the person's own address or number was. */
+/** Privacy placeholders (PRIVACY-1) stand where the person's own address or number was. */
 const PLACEHOLDER = /⟦[a-z]+_\d+⟧/;
 
 /** Text that must say something: 1 to `max` code points. */

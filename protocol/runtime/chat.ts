@@ -1,4 +1,4 @@
-/** The body of POST /v1/chat (service.md "POST /v1/chat", decisions §4): the same schema validates and documents it. */
+/** The body of POST /v1/chat (CHAT-1 to CHAT-4): the same schema validates and documents it. */
 import * as v from 'valibot';
 import { CATALOG } from '../catalog/catalog.ts';
 import { LOCALE_MAX_CHARS, languageTag } from '../language-tag.ts';
@@ -82,7 +82,7 @@ const componentEntry = knowing(
 
 const handshakeNames = boundedList(text(ACTION_NAME_MAX_CHARS, 1), HANDSHAKE_NAMES_MAX, `must list at most ${HANDSHAKE_NAMES_MAX} names`);
 
-/** A hint, and so never a reason to refuse a turn: what is no language tag counts as none (decisions §11.8). */
+/** A hint, and so never a reason to refuse a turn: what is no language tag counts as none (CHAT-5). */
 const locale = v.pipe(
   text(LOCALE_MAX_CHARS),
   stated(
@@ -91,7 +91,7 @@ const locale = v.pipe(
   ),
 );
 
-/** The client handshake (service.md "Client handshake"; capabilities and action kinds: decisions §4). */
+/** The client handshake (CHAT-4). */
 export const handshake = openObject({
   protocol: v.literal(PROTOCOL_VERSION, `must be ${PROTOCOL_VERSION}`),
   sdk: v.pipe(text(ID_MAX_CHARS), v.regex(/^[a-z][a-z0-9_-]*\/\d+\.\d+\.\d+(?:[-+][0-9A-Za-z.+-]*)?$/, 'must look like web/1.2.3')),

@@ -1,4 +1,4 @@
-/** The answer of GET /v1/apps/config (service.md "Published configuration"). */
+/** The answer of GET /v1/apps/config (CONFIG-1). */
 
 export interface AppConfigReply {
   /** `published` for a live key, `draft` for a test key. */

@@ -1,6 +1,6 @@
 /**
  * The schemas of what a turn's stream holds, as they are published: one per event, and the block that is in some of them.
- * They say what is always there; a client passes over fields and events that it does not know (service.md "Versioning" 1).
+ * They say what is always there; a client passes over fields and events that it does not know (STREAM-6).
  */
 import * as v from 'valibot';
 import { CATALOG } from '../catalog/catalog.ts';

@@ -1,4 +1,4 @@
-/** The body of POST /v1/feedback (service.md "POST /v1/feedback"), and its answer. */
+/** The body of POST /v1/feedback (FEEDBACK-1), and its answer. */
 import * as v from 'valibot';
 import { FEEDBACK_REASON_MAX_CHARS } from '../limits.ts';
 import { text } from '../schema/text.ts';

@@ -28,7 +28,7 @@ function paramOf(param: Param, risk: ActionDefinition['risk']): ActionParam {
   };
 }
 
-/** The action of a definition (service.md "HTTP action"); its address, body and credentials are no part of it. */
+/** The action of a definition (ACTION-8); its address, body and credentials are no part of it. */
 export function asAction(definition: ActionDefinition): ManifestAction {
   const { name, description, risk, params, confirm_template, timeout_ms } = definition;
   return {

@@ -1,4 +1,4 @@
-/** The body of POST /v1/identify (service.md "POST /v1/identify"), and its answer. */
+/** The body of POST /v1/identify (PERSON-7), and its answer. */
 import * as v from 'valibot';
 import { EXTERNAL_USER_ID_MAX_CHARS, TRAITS_MAX_BYTES } from '../limits.ts';
 import { stated } from '../schema/stated.ts';

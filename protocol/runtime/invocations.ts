@@ -1,4 +1,4 @@
-/** POST /v1/invocations/:id/confirm and …/edit (service.md, decisions §8): bodies and replies. */
+/** POST /v1/invocations/:id/confirm and …/edit (CONFIRM-5, CONFIRM-13): bodies and replies. */
 import * as v from 'valibot';
 import type { Block } from '../catalog/block.ts';
 import { ACTION_NAME_MAX_CHARS, ACTION_PARAMS_MAX, TYPE_TO_CONFIRM_MAX_CHARS } from '../limits.ts';

@@ -1,5 +1,5 @@
 /**
- * The action manifest that an app's build registers (decisions §6, service.md "POST /v1/apps/manifest"): the schema of the
+ * The action manifest that an app's build registers (MANIFEST-1 to MANIFEST-4): the schema of the
  * posted document and the completed form that the rest of the service works with. Field names stay as they are posted.
  */
 import * as v from 'valibot';
@@ -40,7 +40,7 @@ import { rule } from '../setup/shapes.ts';
 import { keepingObject, openObject, present } from './shapes.ts';
 import { RISKS, type Risk } from './stream-events.ts';
 
-/** As a declared screen's (service.md "Screen declaration"). */
+/** As a declared screen's. */
 const ROUTE_TITLE_MAX_CHARS = 60;
 const ROUTE_DESCRIPTION_MAX_CHARS = 300;
 const SDK_MAX_CHARS = 64;
@@ -244,7 +244,7 @@ export interface ManifestRoute {
   readonly params: Readonly<Record<string, ActionParam>>;
 }
 
-/** A manifest with every default filled in (decisions §6). */
+/** A manifest with every default filled in (MANIFEST-3). */
 export interface Manifest {
   readonly version: string;
   readonly actions: readonly ManifestAction[];

@@ -1,4 +1,4 @@
-/** GET /v1/conversations/:id/messages (service.md; `before` pages back: decisions §4). */
+/** GET /v1/conversations/:id/messages (HISTORY-1; `before` pages back). */
 import * as v from 'valibot';
 import type { Block } from '../catalog/block.ts';
 import { MESSAGES_PAGE_DEFAULT, MESSAGES_PAGE_MAX } from '../limits.ts';

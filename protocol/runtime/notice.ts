@@ -1,6 +1,6 @@
 /** A notice: what the stream says where the assistant deliberately does not answer. */
 
-/** Why the assistant deliberately does not answer (service.md "Events" rule 4): shown calmly and without Retry. */
+/** Why the assistant deliberately does not answer (STREAM-12): shown calmly and without Retry. */
 export const NOTICE_REASONS = ['user_limit', 'spend_paused', 'credit_exhausted', 'daily_ceiling'] as const;
 export type NoticeReason = (typeof NOTICE_REASONS)[number];
 

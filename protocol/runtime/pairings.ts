@@ -1,4 +1,4 @@
-/** The body of POST /v1/pairings/claim (decisions §4), its answer, and how the code in it is spelt. */
+/** The body of POST /v1/pairings/claim, its answer, and how the code in it is spelt. */
 import type * as v from 'valibot';
 import { PAIRING_CODE_CHARS } from '../limits.ts';
 import { text } from '../schema/text.ts';

@@ -1,4 +1,4 @@
-/** The body of POST /v1/ratings (decisions §4), and its answer. */
+/** The body of POST /v1/ratings (FEEDBACK-4), and its answer. */
 import * as v from 'valibot';
 import { RATING_COMMENT_MAX_CHARS, RATING_VALUE_MAX } from '../limits.ts';
 import { text } from '../schema/text.ts';

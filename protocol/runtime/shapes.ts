@@ -1,4 +1,4 @@
-/** The objects that the bodies of the runtime interface are made of: open ones, because newer SDKs add fields (decisions §4). */
+/** The objects that the bodies of the runtime interface are made of: open ones, because newer SDKs add fields (HTTP-3). */
 import * as v from 'valibot';
 import { type Keywords, stated } from '../schema/stated.ts';
 import { isObject } from '../setup/shapes.ts';

@@ -1,6 +1,6 @@
 /**
  * Who is signed in, as a request says it: the field `user` of a body, or the header `X-Service-User` where there is no body for it
- * (decisions §11.4). Says nothing about whether the signature is right.
+ * (PERSON-14). Says nothing about whether the signature is right.
  */
 import * as v from 'valibot';
 import { Refusal } from '../errors.ts';

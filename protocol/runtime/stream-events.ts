@@ -1,4 +1,4 @@
-/** The events of a turn's stream (service.md "Stream events", decisions §4) and the one way they are written. */
+/** The events of a turn's stream (STREAM-1) and the one way they are written. */
 import type { Block } from '../catalog/block.ts';
 import type { ErrorCode, Refusal } from '../errors.ts';
 import { PROTOCOL_VERSION } from '../limits.ts';
@@ -22,7 +22,7 @@ export interface PendingInvocation {
 
 export type TurnEndStatus = 'completed' | 'awaiting_tool_results' | 'awaiting_confirmation' | 'error';
 
-/** Capability of builds that show a notice (service.md "Client behaviours tied to versions", 0.47.0 / 0.24.0). */
+/** Capability of builds that show a notice (STREAM-12). */
 export const NOTICES_CAPABILITY = 'notices';
 
 /** What the caller has left after this turn, so that a client can warn before a limit is reached. */
@@ -40,7 +40,7 @@ export type StreamEvent =
       readonly message_id: string;
       readonly model: string;
       readonly request_id: string;
-      /** Of the calls that this turn brings the person's agreement to (decisions §8). */
+      /** Of the calls that this turn brings the person's agreement to (CONFIRM-19). */
       readonly receipts?: readonly { readonly invocation_id: string; readonly receipt: string }[];
     }
   | { readonly type: 'block.start'; readonly index: number; readonly id: string; readonly block_type: string }
@@ -93,7 +93,7 @@ export function renderEvent(seq: number, event: StreamEvent): string {
 }
 
 /**
- * What a stream says that is refused before its turn starts (decisions §4): a notice where the refusal is one, else an error; the end alone
+ * What a stream says that is refused before its turn starts (CHAT-16): a notice where the refusal is one, else an error; the end alone
  * where somebody stopped the turn.
  */
 export function refusalEvents({ code, message, retryable, retryAfterS, details, notice, block, stopped }: Refusal): readonly StreamEvent[] {

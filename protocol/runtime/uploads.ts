@@ -1,4 +1,4 @@
-/** What is uploaded and what is answered (service.md "POST /v1/uploads", decisions §4). */
+/** What is uploaded and what is answered (UPLOAD-1). */
 
 export type ImageMediaType = 'image/png' | 'image/jpeg' | 'image/webp' | 'image/gif';
 export type UploadMediaType = ImageMediaType | 'application/pdf' | 'text/plain';

@@ -66,7 +66,7 @@ async function errorOf(response: Response): Promise<ErrorAnswer['error']> {
   return ((await response.json()) as ErrorAnswer).error;
 }
 
-test('a route gets its body, path, query, headers and address, also when it answers later', async (t) => {
+test('HTTP-1: a route gets its body, path, query, headers and address, also when it answers later', async (t) => {
   const { base } = await serve(t, routes);
   const response = await fetch(`${base}/v1/echo/a%20b?q=1%262`, post('{"text":"é"}', { 'X-Thing': 'y' }));
   assert.equal(response.status, 200);

@@ -1,4 +1,4 @@
-/** decisions §10: limits of the gateway that hold for all nodes of a cell together. */
+/** Limits of the gateway that hold for all nodes of a cell together. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { Announcer } from '../../actors/announcements.ts';

@@ -1,4 +1,4 @@
-/** Decisions §11.8: which text counts as a locale, and what of it may be repeated in instructions. */
+/** Which text counts as a locale, and what of it may be repeated in instructions. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';

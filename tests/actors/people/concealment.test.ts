@@ -1,4 +1,4 @@
-/** decisions §9 "Privacy placeholders": concealed before anything is stored, restored for the owner, sealed at rest. */
+/** Privacy placeholders: concealed before anything is stored, restored for the owner, sealed at rest. */
 import assert from 'node:assert/strict';
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';

@@ -1,4 +1,4 @@
-/** decisions §4 `attachments`: whose uploads a message may attach, and what becomes of them. */
+/** Whose uploads a message may attach, and what becomes of them. */
 import assert from 'node:assert/strict';
 import { rmSync } from 'node:fs';
 import { type TestContext, test } from 'node:test';

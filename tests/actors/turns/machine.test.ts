@@ -1,4 +1,4 @@
-/** service.md "Chat turn", `turn.resumed`: what a continuation makes of the turns that waited for it, in rows. */
+/** What a continuation makes of the turns that waited for it, in rows. */
 import assert from 'node:assert/strict';
 import { type TestContext, test } from 'node:test';
 import { resumedTurns, turnMachine } from '../../../actors/turns/machine.ts';

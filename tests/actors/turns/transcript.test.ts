@@ -64,7 +64,7 @@ function conversation(t: TestContext) {
   return { say, text, call, read: () => readTranscript(db, CONVERSATION, NOW_MS) };
 }
 
-describe('the model reads a conversation as it was stored (decisions §7)', () => {
+describe('the model reads a conversation as it was stored', () => {
   test('HISTORY-9: messages oldest first; components in the words a person saw; confirmation cards left out', (t) => {
     const { say, text, read } = conversation(t);
     text('user', 'What do you have?');

@@ -1,4 +1,4 @@
-/** Decisions §11.6: who watches a turn is shown no personal data of the model's own while words stream. */
+/** Who watches a turn is shown no personal data of the model's own while words stream. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';

@@ -1,4 +1,4 @@
-/** service.md "POST /v1/uploads", decisions §11.5: places for uploads, the pace that they have to keep, and who makes room. */
+/** Places for uploads, the pace that they have to keep, and who makes room. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { type UploadPlace, UploadPlaces } from '../../../actors/uploads/places.ts';

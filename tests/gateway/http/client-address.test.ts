@@ -1,4 +1,4 @@
-/** Who a request comes from, directly and behind proxies, and what limits know it by (decisions §11.5). */
+/** Who a request comes from, directly and behind proxies, and what limits know it by. */
 import assert from 'node:assert/strict';
 import { connect } from 'node:net';
 import { test } from 'node:test';

@@ -1,4 +1,4 @@
-/** decisions §11.5: one address is held whatever devices it names, people who are signed in are counted as people, and others go on. */
+/** One address is held whatever devices it names, people who are signed in are counted as people, and others go on. */
 import assert from 'node:assert/strict';
 import { createHmac, randomBytes, randomUUID } from 'node:crypto';
 import { before, type TestContext, test } from 'node:test';

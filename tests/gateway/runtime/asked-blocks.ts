@@ -49,7 +49,7 @@ export function assertTaken({ events, text }: StreamAnswer): void {
   assert.deepEqual([events[0]?.type, events.at(-1)?.status], ['turn.start', 'completed'], text);
 }
 
-/** decisions §4: told in the stream, nothing opened; the message begins with the field. */
+/** Told in the stream, nothing opened (CHAT-16); the message begins with the field. */
 export function assertRefused({ events, text }: StreamAnswer, field: string, names = /./): void {
   assert.deepEqual([outline(events), events[0]?.code], [['error', 'turn.end'], 'invalid_request'], text);
   assert.ok(String(events[0]?.message).startsWith(field), String(events[0]?.message));

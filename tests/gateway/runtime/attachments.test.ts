@@ -1,4 +1,4 @@
-/** service.md POST /v1/chat rule 5, decisions §4 and §7: attachments of a message, from the upload to the model and into history. */
+/** Attachments of a message, from the upload to the model and into history. */
 import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
 import { existsSync } from 'node:fs';

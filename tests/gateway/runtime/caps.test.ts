@@ -1,4 +1,4 @@
-/** service.md "Limits" (the five caps and the platform's ceiling), "Events" rule 4, rules 5 and 9; decisions §4 `notice`: each cap at its edge, and how it is told. */
+/** Each cap at its edge, and how it is told. */
 import assert from 'node:assert/strict';
 import { before, type TestContext, test } from 'node:test';
 import { dataLayout } from '../../../storage/files/files-layout.ts';
@@ -47,7 +47,7 @@ function midnightAfter(until: Told['until'], nowMs: number): string {
   return new Date(until === 'day' ? Date.UTC(year, month, day + 1) : Date.UTC(year, month + 1, 1)).toISOString();
 }
 
-/** decisions §4: the notice, then a turn that is completed and free; no turn.start. */
+/** The notice, then a turn that is completed and free; no turn.start. */
 function assertNotice({ status, events, text }: StreamAnswer, { reason, until }: Told): void {
   assert.equal(status, 200);
   assert.deepEqual(outline(events), ['notice', 'turn.end'], text);

@@ -1,4 +1,4 @@
-/** service.md "Chat turn", POST /v1/chat rule 3; decisions §4, §7: action calls, who runs them, and what the model is told of them. */
+/** Action calls, who runs them, and what the model is told of them. */
 import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
 import { before, type TestContext, test } from 'node:test';

@@ -1,4 +1,4 @@
-/** service.md "Authentication", "Limits" (the five caps), "Versioning"; decisions §4, §7: who may open a turn, and what the others are told. */
+/** Who may open a turn, and what the others are told. */
 import assert from 'node:assert/strict';
 import { createHmac, randomUUID } from 'node:crypto';
 import { before, type TestContext, test } from 'node:test';
@@ -55,7 +55,7 @@ function assertAnswered({ status, events, text }: StreamAnswer): void {
   assert.equal(spoken(events), 'Fine.');
 }
 
-/** decisions §4: `error` then `turn.end`, and no turn.start. */
+/** `error` then `turn.end`, and no turn.start. */
 function assertRefusedInStream({ status, events, text }: StreamAnswer, code: string, names: RegExp): void {
   assert.equal(status, 200, text);
   assert.deepEqual(outline(events), ['error', 'turn.end'], text);

@@ -1,4 +1,4 @@
-/** service.md "Errors", "Client handling rules"; decisions §4, §7: turns that fail, are stopped, are left or have to wait. */
+/** Turns that fail, are stopped, are left or have to wait. */
 import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
 import { before, type TestContext, test } from 'node:test';

@@ -1,4 +1,4 @@
-/** service.md POST /v1/chat, "Payload caps", status codes; decisions §4: what a malformed request is told, row by row. */
+/** What a malformed request is told, row by row. */
 import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
 import { Readable } from 'node:stream';
@@ -183,7 +183,7 @@ test('KEY-1: a revoked key is 401 invalid_key from the next request on', async (
   assert.equal((refused.json as ErrorAnswer).error.code, 'invalid_key');
 });
 
-/** What only the rows know is told in the stream (decisions §4: error, then turn.end, and no turn.start). */
+/** What only the rows know is told in the stream (error, then turn.end, and no turn.start: CHAT-16). */
 const IN_STREAM: readonly (readonly [string, Record<string, unknown>, code: string, names: RegExp])[] = [
   ['an unknown manifest hash', withClient({ manifest_hash: 'a'.repeat(64) }), 'manifest_unknown', /manifest_hash/],
   ['results for an unknown conversation', { conversation_id: 'cnv_nobody', tool_results: [RESULT] }, 'invalid_request', /conversation_id/],

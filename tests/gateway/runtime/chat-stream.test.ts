@@ -1,4 +1,4 @@
-/** service.md "Stream events"; decisions §4, §7: how what the model says becomes blocks, and how they are read again. */
+/** How what the model says becomes blocks, and how they are read again. */
 import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
 import { before, type TestContext, test } from 'node:test';

@@ -1,4 +1,4 @@
-/** service.md "Invocation confirmation": one terminal answer, whatever races. Requests are real, and so is the writer; the clock is the test's. */
+/** One terminal answer, whatever races. Requests are real, and so is the writer; the clock is the test's. */
 import assert from 'node:assert/strict';
 import { type TestContext, test } from 'node:test';
 import { invocationDeadlines } from '../../../actors/calls/invocation-deadlines.ts';

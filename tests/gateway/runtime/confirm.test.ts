@@ -1,4 +1,4 @@
-/** service.md "POST /v1/invocations/:id/confirm", "Invocation confirmation"; decisions §8: what a person answers to a card. */
+/** What a person answers to a card. */
 import assert from 'node:assert/strict';
 import { createHash, createHmac } from 'node:crypto';
 import { before, type TestContext, test } from 'node:test';
@@ -129,7 +129,7 @@ test('CONFIRM-4: the card speaks the language of the handshake, its labels too',
   }
 });
 
-/** What counts: the record, or where none is required the client's word (service.md POST /v1/chat rule 3). */
+/** What counts: the record, or where none is required the client's word (CONFIRM-9). */
 const MATRIX = [false, true].flatMap((recordRequired) =>
   [null, 'confirm', 'decline'].flatMap((answered) =>
     [true, false, undefined].map((confirmed) => {

@@ -1,4 +1,4 @@
-/** service.md "Status codes", "Authentication", "Versioning" 5: what every endpoint of the runtime interface has in common. */
+/** What every endpoint of the runtime interface has in common. */
 import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
 import { before, type TestContext, test } from 'node:test';

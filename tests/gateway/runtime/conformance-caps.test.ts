@@ -1,4 +1,4 @@
-/** service.md "Payload caps": each at its exact edge, n is taken and n + 1 refused, over HTTP. */
+/** Payload caps: each at its exact edge, n is taken and n + 1 refused, over HTTP. */
 import assert from 'node:assert/strict';
 import { before, type TestContext, test } from 'node:test';
 import { type Answer, createClient, HANDSHAKE } from '../../support/client.ts';

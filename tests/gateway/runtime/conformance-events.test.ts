@@ -1,4 +1,4 @@
-/** service.md "Events" and "Stream events": what no other file shows of a stream as a client sees it. */
+/** What no other file shows of a stream as a client sees it. */
 import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
 import { before, type TestContext, test } from 'node:test';

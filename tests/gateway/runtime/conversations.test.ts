@@ -1,4 +1,4 @@
-/** GET /v1/conversations: the caller's own ones, newest first, paged, with title and time; decisions §9: callers without a device read back no values. */
+/** GET /v1/conversations: the caller's own ones, newest first, paged, with title and time; callers without a device read back no values. */
 import assert from 'node:assert/strict';
 import { before, type TestContext, test } from 'node:test';
 import type { Client } from '../../support/client.ts';

@@ -1,4 +1,4 @@
-/** decisions §8, §10: a card whose change was cut off can be answered again; one that is being changed elsewhere is left alone. */
+/** A card whose change was cut off can be answered again; one that is being changed elsewhere is left alone. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { openWriter } from '../../../storage/sqlite/database.ts';

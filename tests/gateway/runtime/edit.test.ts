@@ -1,4 +1,4 @@
-/** service.md "POST /v1/invocations/:id/edit"; decisions §8: a person changes a value on a card before confirming it. */
+/** A person changes a value on a card before confirming it. */
 import assert from 'node:assert/strict';
 import { before, type TestContext, test } from 'node:test';
 import { createClient, createOperator } from '../../support/client.ts';

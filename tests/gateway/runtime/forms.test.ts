@@ -1,4 +1,4 @@
-/** catalog.md "form" and "Rules", service.md POST /v1/chat `form_submission` and `context.open_forms`: filling in a form. */
+/** Filling in a form. */
 import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
 import { before, type TestContext, test } from 'node:test';

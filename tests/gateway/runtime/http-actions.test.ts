@@ -1,4 +1,4 @@
-/** service.md "HTTP action", POST /actions rules 2 to 4; decisions §7, §8: HTTP actions as the model, the person and the app's server meet them. */
+/** HTTP actions as the model, the person and the app's server meet them. */
 import assert from 'node:assert/strict';
 import { createHash, createHmac, randomUUID } from 'node:crypto';
 import { readdirSync, readFileSync } from 'node:fs';

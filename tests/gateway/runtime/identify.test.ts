@@ -1,4 +1,4 @@
-/** service.md POST /v1/identify: whom a device is bound to, what is recorded of them, and which history becomes theirs. */
+/** Whom a device is bound to, what is recorded of them, and which history becomes theirs. */
 import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';

@@ -1,4 +1,4 @@
-/** service.md POST /v1/chat rule 2, "Authentication" 4: who a turn is for, and which signatures count. */
+/** Who a turn is for, and which signatures count. */
 import assert from 'node:assert/strict';
 import { createHmac } from 'node:crypto';
 import { type TestContext, test } from 'node:test';

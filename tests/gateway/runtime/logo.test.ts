@@ -1,4 +1,4 @@
-/** service.md "GET /v1/apps/logo", decisions §4: which image whom is served, and as what. */
+/** Which image whom is served, and as what. */
 import assert from 'node:assert/strict';
 import { type TestContext, test } from 'node:test';
 import { logoRoute } from '../../../gateway/runtime/logo.ts';

@@ -1,5 +1,5 @@
 /**
- * decisions §11.7, service.md "Limits" rule 9: what failed attempts cost counts for the day's budget, and the budget is looked at
+ * What failed attempts cost counts for the day's budget, and the budget is looked at
  * before every round of the model but the one that tells a person how a confirmed write ended.
  */
 import assert from 'node:assert/strict';

@@ -1,4 +1,4 @@
-/** Decisions §11.6: what the model writes of its own is kept in placeholder form too, and the owner sees values. */
+/** What the model writes of its own is kept in placeholder form too, and the owner sees values. */
 import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
 import { readdirSync, readFileSync } from 'node:fs';

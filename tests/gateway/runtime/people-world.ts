@@ -1,6 +1,6 @@
 /**
  * What people do on their devices, and what follows from it for whoever asks later: worked out from the specification
- * alone (service.md POST /v1/chat rule 2, POST /v1/identify, decisions §4), knowing nothing of the service's own rule.
+ * alone (PERSON-1 to PERSON-10), knowing nothing of the service's own rule.
  */
 export const DEVICES = ['1'.repeat(32), '2'.repeat(32)] as const;
 export const CHANNELS = ['live', 'test'] as const;

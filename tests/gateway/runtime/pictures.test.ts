@@ -1,4 +1,4 @@
-/** service.md "POST /v1/chat" rule 5: many turns with large pictures at once; what they cost the process in memory. */
+/** Many turns with large pictures at once; what they cost the process in memory. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { png, pngChunk } from '../../assistant/logo/image-bytes.ts';

@@ -1,4 +1,4 @@
-/** decisions §9: personal data is stored and told to the model as placeholders, and given back to the device that it came from. */
+/** Personal data is stored and told to the model as placeholders, and given back to the device that it came from. */
 import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
 import { readdirSync, readFileSync } from 'node:fs';

@@ -1,4 +1,4 @@
-/** decisions §9: a chat of a stranger whose field names were made to be searched for long does not stand the process still. */
+/** A chat of a stranger whose field names were made to be searched for long does not stand the process still. */
 import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { test } from 'node:test';

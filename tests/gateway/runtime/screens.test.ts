@@ -1,4 +1,4 @@
-/** Decisions §11.1, catalog.md `screens`: over HTTP, what the model is told of an app's screens and what becomes of its calls. */
+/** Over HTTP, what the model is told of an app's screens and what becomes of its calls. */
 import assert from 'node:assert/strict';
 import { before, type TestContext, test } from 'node:test';
 import { HANDSHAKE } from '../../support/client.ts';

@@ -1,5 +1,5 @@
 /**
- * decisions §11.4: besides the conversation's owner, the device that sent a turn may act on what it showed, and so may a signed
+ * Besides the conversation's owner, the device that sent a turn may act on what it showed, and so may a signed
  * person on any device. Who else may not is in who-sees-what.test.ts.
  */
 import assert from 'node:assert/strict';

@@ -1,4 +1,4 @@
-/** catalog.md "Rules" and "Pick", service.md POST /v1/chat rule 5: choosing in a block that was shown. */
+/** Choosing in a block that was shown. */
 import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
 import { before, type TestContext, test } from 'node:test';

@@ -1,4 +1,4 @@
-/** Decisions §11.8, over HTTP: words from outside stand in no instructions and in no label, and words of the model carry no HTML. */
+/** Words from outside stand in no instructions and in no label, and words of the model carry no HTML. */
 import assert from 'node:assert/strict';
 import { before, type TestContext, test } from 'node:test';
 import { HANDSHAKE } from '../../support/client.ts';

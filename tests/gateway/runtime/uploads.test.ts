@@ -1,4 +1,4 @@
-/** service.md "POST /v1/uploads", "Limits" rule 2 and the runtime error table: what may be uploaded, by whom, and how long it stays. */
+/** What may be uploaded, by whom, and how long it stays. */
 import assert from 'node:assert/strict';
 import { existsSync, readdirSync, renameSync, writeFileSync } from 'node:fs';
 import { type ClientRequest, request } from 'node:http';

@@ -1,5 +1,5 @@
 /**
- * service.md "Authentication" rule 5, POST /v1/chat rule 2, decisions §4: two devices, two people (not signed in, by name
+ * Who sees what: two devices, two people (not signed in, by name
  * alone, with a signature), two apps, two kinds of key. Every conversation that they hold meets every caller that they make,
  * and each cell is worked out here, from what people did, by a model that knows nothing of the service's own rule.
  */

@@ -1,4 +1,4 @@
-/** Every bound of catalog.md's table: a body at the limit passes there, one over is refused there. */
+/** Every bound of the table in docs/catalog.md: a body at the limit passes there, one over is refused there. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { validateBody } from '../../../protocol/catalog/catalog.ts';

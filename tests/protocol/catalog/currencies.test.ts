@@ -1,4 +1,4 @@
-/** catalog.md "Shared shapes": a currency is one of ISO 4217. */
+/** A currency is one of ISO 4217. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { validateBody } from '../../../protocol/catalog/catalog.ts';

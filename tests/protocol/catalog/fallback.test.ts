@@ -1,4 +1,4 @@
-/** Fallback texts (catalog.md "Rules"): made from the body, true, at most 600 characters. */
+/** Fallback texts: made from the body, true, at most 600 characters. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { CATALOG, fallbackText, validateBody } from '../../../protocol/catalog/catalog.ts';

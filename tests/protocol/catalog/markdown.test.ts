@@ -1,4 +1,4 @@
-/** Markdown from the model: no HTML, only http(s) links, code untouched (catalog.md "Rules"). */
+/** Markdown from the model: no HTML, only http(s) links, code untouched. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';

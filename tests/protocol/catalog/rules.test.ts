@@ -1,4 +1,4 @@
-/** Rules across fields and kinds of values (catalog.md): each is broken once, and the detail names the place. */
+/** Rules across fields and kinds of values: each is broken once, and the detail names the place. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import * as v from 'valibot';

@@ -1,4 +1,4 @@
-/** Selections and submissions against the blocks they answer (catalog.md "Rules"). */
+/** Selections and submissions against the blocks they answer. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { CATALOG, validateBody } from '../../../protocol/catalog/catalog.ts';
