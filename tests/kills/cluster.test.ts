@@ -17,7 +17,7 @@ const BRIEF = { nodes: 4, timed: false };
 const BRIEF_OUTAGE = { staying: 2, roaming: 2 };
 const ONE_KILL = { kills: 1, everyMs: 500 };
 
-test('CLUSTER-3, CLUSTER-4, CLUSTER-5, CLUSTER-6: a cell of four nodes', { skip: redisMissing() }, async (t) => {
+test('CLUSTER-3, CLUSTER-4, CLUSTER-5, CLUSTER-6, CLUSTER-7, CLUSTER-16: a cell of four nodes', { skip: redisMissing() }, async (t) => {
   const ground = await prepareGround(t, BRIEF);
   const scenario = (
     title: string,

@@ -4,7 +4,7 @@ import { test } from 'node:test';
 import { eventually } from '../support/process.ts';
 import { startService } from '../support/service.ts';
 
-test('CLUSTER-16: a node whose Redis is away answers readyz with 200, degraded, and says so', async (t) => {
+test('CLUSTER-16, RUN-10: a node whose Redis is away answers readyz with 200, degraded, and says so', async (t) => {
   // Nobody listens on port 1.
   const service = await startService(t, { env: { REDIS_URL: 'redis://127.0.0.1:1', DEMO: 'off' } });
   const ask = async () => {
