@@ -2,9 +2,9 @@
 import assert from 'node:assert/strict';
 import { spawnSync } from 'node:child_process';
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
-import { dirname, join, posix, relative, sep } from 'node:path';
+import { join, posix, relative, sep } from 'node:path';
 import { describe, test } from 'node:test';
-import { fileURLToPath } from 'node:url';
+import { projectRoot } from './support/project-root.ts';
 import { ROOMS } from './support/rooms.ts';
 
 const LINES_MAX = 300;
@@ -13,13 +13,6 @@ const FUNCTION_LINES_MAX = 70;
 /** What of biome's configuration is looked at here. */
 interface Biome {
   readonly linter: { readonly rules: { readonly complexity: Readonly<Record<string, unknown>> } };
-}
-
-/** The project's own directory, from the sources or from wherever they were compiled to. */
-function projectRoot(): string {
-  let dir = dirname(fileURLToPath(import.meta.url));
-  while (!existsSync(join(dir, 'package.json'))) dir = dirname(dir);
-  return dir;
 }
 
 const root = projectRoot();

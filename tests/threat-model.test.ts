@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'node:test';
-import { projectRoot } from './support/specification.ts';
+import { projectRoot } from './support/project-root.ts';
 
 test('SAFE-10: every threat names a test, and every test that is named exists', () => {
   const page = readFileSync(join(projectRoot(), 'docs/threat-model.md'), 'utf8');

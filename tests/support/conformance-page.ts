@@ -1,6 +1,7 @@
 /** docs/conformance.md: the tests of each rule. `npm run conformance` writes it; a test holds the file against the titles. */
 import { join } from 'node:path';
-import { type Chapter, projectRoot, type TitledTest } from './specification.ts';
+import { projectRoot } from './project-root.ts';
+import type { Chapter, TitledTest } from './specification.ts';
 
 export const CONFORMANCE_FILE = join(projectRoot(), 'docs', 'conformance.md');
 

@@ -1,14 +1,7 @@
 /** The specification as tests read it: the rules of docs/specification/, the titles of tests, and who cites which rule. */
-import { existsSync, readdirSync, readFileSync } from 'node:fs';
-import { dirname, join, relative, sep } from 'node:path';
-import { fileURLToPath } from 'node:url';
-
-/** The project's own directory, from the sources or from wherever they were compiled to. */
-export function projectRoot(): string {
-  let dir = dirname(fileURLToPath(import.meta.url));
-  while (!existsSync(join(dir, 'package.json'))) dir = dirname(dir);
-  return dir;
-}
+import { readdirSync, readFileSync } from 'node:fs';
+import { join, relative, sep } from 'node:path';
+import { projectRoot } from './project-root.ts';
 
 const root = projectRoot();
 const CHAPTERS = 'docs/specification';

@@ -26,7 +26,7 @@ const HOW = `The app sends two headers with every request: its publishable key (
 5. Signed-in people: \`"user": { "id": "…", "hmac": "…" }\` in POST /v1/chat, hmac the lowercase hex HMAC-SHA256 of the id, made by the app's backend with the identity secret that a person copies there from the console (\`human_todos\`). Actions of POST /actions with \`auth\` user are called with the person's own token: send it, as the backend takes it from the app today, in the header \`${USER_TOKEN_HEADER}\` with every POST /v1/chat, results too. Without it they fail. It is not stored.
 6. A web page's domain must be in the app's Allowed domains (\`human_todos\`); on the developer's own machine the test key needs none.`;
 
-/** Markdown from the variables to what ships. `docsUrl` is the address of runtime.md; catalog.md lies beside it. */
+/** Markdown from the variables to what ships. `docsUrl` is the address of runtime.md, and the page of the catalog lies beside it. */
 export function renderAppPart(docsUrl: string): string {
   const manifest = `curl -sS "$API${WORKED_MANIFEST.path}" ${RUNTIME_HEADERS}${dataArgument(WORKED_MANIFEST.body)}`;
   const chat = `curl -sSN "$API${WORKED_CHAT.path}" ${RUNTIME_HEADERS}${dataArgument(WORKED_CHAT.body)}`;
