@@ -7,6 +7,7 @@ import { mkdtempSync, rmSync, statSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { parseArgs } from 'node:util';
+import { moveSource, saveSource } from '../actors/knowledge/sources.ts';
 import { chunkText } from '../assistant/knowledge/chunk.ts';
 import { mintId } from '../protocol/ids.ts';
 import { readSource } from '../storage/knowledge/knowledge.ts';
@@ -51,7 +52,7 @@ async function addArticle({ storage, organisationId, appId }: Filled, key: numbe
   const { title, text } = article;
   const nowMs = Date.now();
   const chunks = chunkText(text).slice(0, limit);
-  const { id: sourceId } = await storage.write(organisationId, 'upsertSource', {
+  const { id: sourceId } = await saveSource(storage, organisationId, {
     sourceId: mintId('kno', nowMs),
     appId,
     externalKey: `article-${key}`,
@@ -63,9 +64,14 @@ async function addArticle({ storage, organisationId, appId }: Filled, key: numbe
     reason: null,
     nowMs,
   });
-  const contentHash = readSource(storage.organisation(organisationId), sourceId)?.contentHash ?? '';
-  await storage.write(organisationId, 'beginIndexing', { sourceId, contentHash, nowMs });
-  if (await storage.write(organisationId, 'replaceChunks', { sourceId, contentHash, nowMs, chunks })) return chunks.length;
+  const content = { sourceId, contentHash: readSource(storage.organisation(organisationId), sourceId)?.contentHash ?? '' };
+  await moveSource(storage, organisationId, content, { type: 'indexing.began' }, nowMs, (move) =>
+    storage.write(organisationId, 'moveSource', move),
+  );
+  const indexed = await moveSource(storage, organisationId, content, { type: 'indexing.finished' }, nowMs, (move) =>
+    storage.write(organisationId, 'indexSource', { move, chunks, fetched: null }),
+  );
+  if (indexed !== null) return chunks.length;
   throw new Error(`article ${key} was not indexed`);
 }
 

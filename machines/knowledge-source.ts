@@ -1,7 +1,7 @@
 /**
  * The life of one knowledge source (KNOWLEDGE-3). Owns when a source waits, is being
- * indexed, can be searched, or is out of service. It does not own the text, the chunks or the error's words; the
- * transactions of `storage/knowledge/knowledge.ts` do, and change a row's state as this table says.
+ * indexed, can be searched, or is out of service, and how often its indexing is begun. It does not own the text, the chunks or the
+ * error's words. `actors/knowledge/sources.ts` steps it, and commits each step by compare-and-set.
  *
  * | state \ event | source.updated | source.restored | source.archived | indexing.began | indexing.finished | indexing.failed | indexing.stopped | process.lost |
  * |---------------|----------------|-----------------|-----------------|----------------|-------------------|-----------------|------------------|--------------|
@@ -22,7 +22,7 @@ import { assign, setup } from 'xstate';
 export type KnowledgeSourceState = 'pending' | 'indexing' | 'indexed' | 'failed' | 'archived';
 
 export type KnowledgeSourceEvent =
-  /** Its key was sent with other content. */
+  /** Its key was sent with other content, or is a link that was read and may lead to something else by now. */
   | { readonly type: 'source.updated' }
   /** Its key was sent again with the content it has. */
   | { readonly type: 'source.restored' }
@@ -40,7 +40,7 @@ export interface KnowledgeSourceContext {
   readonly attempts: number;
 }
 
-/** Processes that end in the indexing of one content before it is given up. */
+/** Processes that end in the indexing of one content before it is given up: another document, or somebody who killed it, may have ended the first. */
 const ATTEMPTS_MAX = 2;
 
 const definition = setup({

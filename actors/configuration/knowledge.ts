@@ -9,6 +9,7 @@ import { type JudgedItem, judgeKnowledgeItem, type KnowledgeItemShape } from '..
 import type { SourceInput } from '../../storage/knowledge/knowledge.ts';
 import type { Storage } from '../../storage/storage.ts';
 import type { IndexOutcome, KnowledgeIndexer } from '../knowledge/indexer.ts';
+import { archiveSource, saveSource } from '../knowledge/sources.ts';
 import type { IntakeTarget } from './target.ts';
 
 /** How long a request waits for its links: most sites answer in less, and an agent should not wait for the others. */
@@ -62,7 +63,7 @@ async function upsert({ storage, nowMs }: KnowledgeServices, target: IntakeTarge
   const { organisationId, appId, origin } = target;
   const { external_key, reason } = taken.item;
   const now = nowMs();
-  const { op, id } = await storage.write(organisationId, 'upsertSource', {
+  const { op, id } = await saveSource(storage, organisationId, {
     ...contentOf(taken),
     sourceId: mintId('kno', now),
     appId,
@@ -86,10 +87,9 @@ async function save(
       throw new Refusal('invalid_body', judged.error);
     case 'archive': {
       const { external_key, reason } = judged.item;
-      const input = { appId, externalKey: external_key, reason, nowMs: services.nowMs() };
-      const archived = await services.storage.write(organisationId, 'archiveSource', input);
-      if (archived === undefined) throw new Refusal('not_found', 'external_key names no source of this app');
-      return { saved: { external_key, ok: true, op: 'archived', id: archived.id, status: 'archived', chunks: 0 } };
+      const input = { appId, externalKey: external_key, reason: reason ?? null, nowMs: services.nowMs() };
+      const { id } = await archiveSource(services.storage, organisationId, input);
+      return { saved: { external_key, ok: true, op: 'archived', id, status: 'archived', chunks: 0 } };
     }
     case 'link':
       return { waiting: await upsert(services, target, judged) };

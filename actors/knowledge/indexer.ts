@@ -1,16 +1,19 @@
 /**
  * Takes knowledge sources from `pending` to `indexed` or `failed` (KNOWLEDGE-3): text at once, links in the background.
- * Owns no rows: every step is a transaction that names the content it is about, so two indexers of one source, or a crash
- * between steps, do no harm. Nodes of a cell take the links that wait from the same rows, each link by a lease.
+ * Owns no rows: every step is one of the source's machine and names the content it is about, so two indexers of one source, or a
+ * crash between steps, do no harm. Nodes of a cell take the links that wait from the same rows, each link by a lease.
  */
 import { Chunker } from '../../assistant/knowledge/chunker.ts';
 import { LinkError } from '../../assistant/knowledge/link-error.ts';
 import type { LinkReader } from '../../assistant/knowledge/link-reader.ts';
+import type { KnowledgeSourceEvent } from '../../machines/knowledge-source.ts';
 import {
   type FetchedContent,
   type KnowledgeSource,
+  type NewChunk,
   readSource,
   readSourceContent,
+  type SourceMove,
   type SourceState,
 } from '../../storage/knowledge/knowledge.ts';
 import { sourcesToIndex } from '../../storage/knowledge/knowledge-overview.ts';
@@ -18,6 +21,7 @@ import type { Storage } from '../../storage/storage.ts';
 import type { Lease, Leases } from '../leases.ts';
 import type { KnowledgeEmbedding } from './embedding.ts';
 import { LinkQueue, type NextLink } from './link-queue.ts';
+import { type IndexedContent, moveSource } from './sources.ts';
 
 /** Texts read at once when indexing is resumed; the next ones are read when these are done. */
 const RESUME_BATCH = 50;
@@ -42,6 +46,12 @@ export interface IndexerServices {
   /** A source of this app came to rest: it is indexed, or it failed. Called after the commit; what it throws is logged. */
   onSettled?(organisationId: string, appId: string): void;
 }
+
+/** What a source holds, by its indexer: chunks, and of a link the document; or a sentence why it could not be read. */
+type Read = { readonly chunks: readonly NewChunk[]; readonly fetched: FetchedContent | null } | { readonly error: string };
+
+const ENDED_THE_SERVICE =
+  'Reading this ended the service twice, so it is not tried again by itself. Send it again to have it tried once more, or send its text.';
 
 function isWaiting(source: KnowledgeSource | undefined): source is KnowledgeSource {
   return source !== undefined && source.archivedAtMs === null && (source.state === 'pending' || source.state === 'indexing');
@@ -143,27 +153,41 @@ export class KnowledgeIndexer {
     }
   }
 
-  /** Takes the waiting source to its end; `work` makes the last write and says whether the source was still its own. */
-  async #settle(
-    organisationId: string,
-    source: KnowledgeSource,
-    work: (about: { sourceId: string; contentHash: string }) => Promise<boolean>,
-  ): Promise<void> {
+  #move(organisationId: string, content: IndexedContent, event: KnowledgeSourceEvent, write: (move: SourceMove) => Promise<boolean>) {
     const { storage, nowMs } = this.#services;
-    const about = { sourceId: source.id, contentHash: source.contentHash };
-    const beginning = await storage.write(organisationId, 'beginIndexing', { ...about, nowMs: nowMs() });
-    if (beginning === 'settled') return;
-    if (beginning === 'failed') this.#noteGivenUp(organisationId, source);
-    if (beginning === 'failed' || (await this.#counted(organisationId, about, () => work(about))))
-      this.#noteSettled(organisationId, source);
+    return moveSource(storage, organisationId, content, event, nowMs(), write);
   }
 
-  /** What throws has not ended the process: the attempt is taken back, so that a disk that is full for long does not use them up. */
-  async #counted(organisationId: string, about: { sourceId: string; contentHash: string }, work: () => Promise<boolean>): Promise<boolean> {
+  /** Takes the waiting source to its end: `read` says what its chunks are, or why it has none; null: another node knows better. */
+  async #settle(organisationId: string, source: KnowledgeSource, read: () => Promise<Read | null>): Promise<void> {
+    const { storage } = this.#services;
+    const content = { sourceId: source.id, contentHash: source.contentHash };
+    const begun = await this.#move(organisationId, content, { type: 'indexing.began' }, (move) =>
+      storage.write(organisationId, 'moveSource', { ...move, error: move.to.state === 'failed' ? ENDED_THE_SERVICE : null }),
+    );
+    if (begun === null) return;
+    if (begun.state === 'failed') this.#noteGivenUp(organisationId, source);
+    if (begun.state === 'failed' || (await this.#finish(organisationId, content, read))) this.#noteSettled(organisationId, source);
+  }
+
+  /** Whether the source came to rest by this. What throws has not ended the process: the attempt does not count, so that a disk that is full for long does not use them up. */
+  async #finish(organisationId: string, content: IndexedContent, read: () => Promise<Read | null>): Promise<boolean> {
+    const { storage } = this.#services;
     try {
-      return await work();
+      const found = await read();
+      if (found === null) return false;
+      const settled =
+        'error' in found
+          ? await this.#move(organisationId, content, { type: 'indexing.failed', error: found.error }, (move) =>
+              storage.write(organisationId, 'moveSource', { ...move, error: found.error }),
+            )
+          : await this.#move(organisationId, content, { type: 'indexing.finished' }, (move) =>
+              storage.write(organisationId, 'indexSource', { move, ...found }),
+            );
+      return settled !== null;
     } catch (error) {
-      await this.#services.storage.write(organisationId, 'stopIndexing', about).catch(() => {});
+      const stop = (move: SourceMove) => storage.write(organisationId, 'moveSource', move);
+      await this.#move(organisationId, content, { type: 'indexing.stopped' }, stop).catch(() => {});
       throw error;
     }
   }
@@ -173,49 +197,41 @@ export class KnowledgeIndexer {
     this.#services.log.error(about, 'a knowledge source ended the service twice: it is not read again');
   }
 
-  async #indexText(organisationId: string, source: KnowledgeSource): Promise<void> {
-    const { storage, nowMs } = this.#services;
-    const content = readSourceContent(storage.organisation(organisationId), source.id) ?? '';
-    await this.#settle(organisationId, source, async (about) => {
-      let chunks: Awaited<ReturnType<Chunker['chunk']>>;
+  #indexText(organisationId: string, source: KnowledgeSource): Promise<void> {
+    const content = readSourceContent(this.#services.storage.organisation(organisationId), source.id) ?? '';
+    return this.#settle(organisationId, source, async () => {
       try {
-        chunks = await this.#chunker.chunk(content);
+        return { chunks: await this.#chunker.chunk(content), fetched: null };
       } catch (error) {
-        const reason = `The text could not be indexed: ${reasonOf(error)}`;
-        return storage.write(organisationId, 'failSource', { ...about, nowMs: nowMs(), error: reason });
+        return { error: `The text could not be indexed: ${reasonOf(error)}` };
       }
-      return storage.write(organisationId, 'replaceChunks', { ...about, nowMs: nowMs(), chunks });
     });
   }
 
   #indexLink(organisationId: string, source: KnowledgeSource, signal: AbortSignal, lease: Lease | undefined): Promise<void> {
-    const { storage, nowMs } = this.#services;
-    return this.#settle(organisationId, source, async (about) => {
+    return this.#settle(organisationId, source, async () => {
       const read = await this.#readLink(organisationId, source, signal);
       // This node was stuck, and another one reads the link: what it finds is newer.
-      if (lease?.held() === false) return false;
-      return typeof read === 'string'
-        ? storage.write(organisationId, 'failSource', { ...about, nowMs: nowMs(), error: read })
-        : storage.write(organisationId, 'indexFetched', { ...about, ...read, nowMs: nowMs() });
+      return lease?.held() === false ? null : read;
     });
   }
 
-  /** What the link leads to, or a sentence why it could not be read. @throws what ended it, when `signal` did. */
-  async #readLink(organisationId: string, source: KnowledgeSource, signal: AbortSignal): Promise<FetchedContent | string> {
+  /** @throws what ended the reading, when `signal` did. */
+  async #readLink(organisationId: string, source: KnowledgeSource, signal: AbortSignal): Promise<Read> {
     const { links, log } = this.#services;
     try {
       const { title, text } = await links.read(source.uri ?? '', organisationId, signal);
-      return { title, content: text, chunks: await this.#chunker.chunk(text) };
+      return { chunks: await this.#chunker.chunk(text), fetched: { title, content: text } };
     } catch (error) {
       // Cut off by the end of this process: the next one reads it again.
       signal.throwIfAborted();
       const about = { organisation_id: organisationId, source_id: source.id };
       if (error instanceof LinkError) {
         log.info({ ...about, reason: error.message }, 'a link could not be read');
-        return error.message;
+        return { error: error.message };
       }
       log.error({ ...about, err: error }, 'reading a link failed');
-      return 'The document could not be read.';
+      return { error: 'The document could not be read.' };
     }
   }
 }

@@ -11,6 +11,7 @@ import { PAIRING_ALPHABET, pairingCodeOf } from '../../protocol/runtime/pairings
 import { type PairingRow, readPairingByCode, readUnclaimed } from '../../storage/setup/pairings.ts';
 import { hashSecret } from '../../storage/setup/setup-access.ts';
 import type { DeviceCaller } from '../people/ownership.ts';
+import { OVERTAKEN, retried } from '../retried.ts';
 import { isToBeEnded, type PairingState, pairingMachine, pairingState, replacedPairings } from './state.ts';
 import { type PairingRef, PairingWatch, type WatchServices } from './watch.ts';
 
@@ -20,8 +21,12 @@ const WATCH_MS = PAIRING_WATCH_HOURS * 3_600_000;
 const WATCHES_MAX = 200;
 /** Pages that look at one pairing; a person has one open, or two. */
 const PAGES_PER_PAIRING_MAX = 8;
-/** Opening is tried again when others were opened since the rows were read; of those that try at once one succeeds each time. */
-const OPEN_TRIES = 20;
+/** Of those that are opened at once one comes through each time. */
+const RETRIES = {
+  max: 20,
+  exhausted: () =>
+    new Refusal('rate_limited', 'Too many pairings of this app are being opened at once. Send the request again.', { retryAfterS: 1 }),
+};
 /** Pages close when people leave; there is no telling when. */
 const PAGES_RETRY_AFTER_S = 60;
 
@@ -65,17 +70,14 @@ export class Pairings {
     const id = mintId('pai', nowMs());
     const code = mintCode();
     await storage.writeControl('registerPairing', { id, organisationId, nowMs: nowMs() });
-    for (let attempt = 1; attempt <= OPEN_TRIES; attempt++) {
+    return retried(RETRIES, async () => {
       const openedAtMs = nowMs();
       const codeExpiresAtMs = openedAtMs + CODE_MS;
       const replaced = replacedPairings(readUnclaimed(db, appId), openedAtMs);
       const input = { id, appId, codeHash: hashSecret(code), codeExpiresAtMs, nowMs: openedAtMs, replaced };
-      if (!(await storage.write(organisationId, 'openPairing', input))) continue;
+      if (!(await storage.write(organisationId, 'openPairing', input))) return OVERTAKEN;
       for (const pairingId of replaced) this.#changed(pairingId);
       return { id, code, codeExpiresAtMs };
-    }
-    throw new Refusal('rate_limited', 'Too many pairings of this app are being opened at once. Send the request again.', {
-      retryAfterS: 1,
     });
   }
 

@@ -2,8 +2,9 @@
  * Knowledge sources and their chunks (KNOWLEDGE-3).
  *
  * Invariant: a source has chunks and full-text rows exactly while it is `indexed` and not archived, so a search never
- * has to skip what must not be found. Every change goes back to `pending`; `content_hash` tells a late indexer that the
- * content it read is no longer the source's.
+ * has to skip what must not be found.
+ * What state a source goes to is decided by the machine `knowledge-source` (`actors/knowledge/sources.ts`); a transaction here
+ * makes that step only while the source still has the content, and is where it was, when the step was decided.
  */
 import { createHash } from 'node:crypto';
 import { Refusal } from '../../protocol/errors.ts';
@@ -111,6 +112,10 @@ export function contentHashOf(input: Pick<SourceInput, 'kind' | 'title' | 'uri' 
     .digest('hex');
 }
 
+function titleOf({ title, uri, externalKey }: Pick<SourceInput, 'title' | 'uri' | 'externalKey'>): string {
+  return title ?? clip(uri ?? externalKey, KNOWLEDGE_TITLE_MAX_CHARS);
+}
+
 function dropChunks(db: Connection, sourceId: string): void {
   db.statement('DELETE FROM knowledge_index WHERE rowid IN (SELECT id FROM knowledge_chunks WHERE source_id = :sourceId)').run({
     sourceId,
@@ -131,119 +136,114 @@ export function countSources(db: Connection, appId: string): number {
   return db.statement('SELECT count(*) AS n FROM knowledge_sources WHERE app_id = :appId').get({ appId })?.n as number;
 }
 
-/** Whether the same item sent again has nothing to bring. A link that was read may lead to something else by now. */
-function isUpToDate({ archivedAtMs, state, kind }: KnowledgeSource): boolean {
-  if (archivedAtMs !== null || state === 'failed') return false;
-  return kind === 'text' || state !== 'indexed';
+/** The source of this key. @throws Refusal not_found. */
+export function requireSource(db: Connection, { appId, externalKey }: Pick<KnowledgeSource, 'appId' | 'externalKey'>): KnowledgeSource {
+  const source = readSourceByKey(db, appId, externalKey);
+  if (source === undefined) throw new Refusal('not_found', 'external_key names no source of this app');
+  return source;
 }
 
-/** Keeps what somebody says now of why it is there; whoever says nothing takes nothing back. */
-function noteReason(db: Connection, source: KnowledgeSource, reason: string | null): void {
-  if (reason === null || reason === source.reason) return;
-  db.statement('UPDATE knowledge_sources SET reason = :reason WHERE id = :id').run({ id: source.id, reason });
+/** Where the machine is with a source: it says `archived` where the row has `archived_at_ms`. */
+export interface SourcePlace {
+  readonly state: SourceState | 'archived';
+  readonly attempts: number;
 }
 
-/**
- * Adds or updates the source of this key. The same text is `unchanged` but for its reason, unless it was archived or had failed:
- * sending it again brings it back. A link is read again. @throws Refusal conflict when the app has as many sources as it may.
- */
-function upsertSource(db: Connection, input: SourceInput): { op: 'created' | 'updated' | 'unchanged'; id: string } {
-  const contentHash = contentHashOf(input);
-  const title = input.title ?? clip(input.uri ?? input.externalKey, KNOWLEDGE_TITLE_MAX_CHARS);
-  const before = readSourceByKey(db, input.appId, input.externalKey);
-  if (before === undefined) {
-    if (countSources(db, input.appId) >= SOURCES_PER_APP_MAX) throw new Refusal('conflict', NO_ROOM_FOR_SOURCES);
-    db.statement(
-      `INSERT INTO knowledge_sources (id, app_id, external_key, kind, title, uri, content, content_hash, state, origin, reason, created_at_ms, updated_at_ms)
-       VALUES (:sourceId, :appId, :externalKey, :kind, :title, :uri, :content, :contentHash, 'pending', :origin, :reason, :nowMs, :nowMs)`,
-    ).run({ ...input, title, contentHash });
-    return { op: 'created', id: input.sourceId };
-  }
-  if (before.contentHash === contentHash && isUpToDate(before)) {
-    noteReason(db, before, input.reason);
-    return { op: 'unchanged', id: before.id };
-  }
-  dropChunks(db, before.id);
-  db.statement(
-    `UPDATE knowledge_sources SET kind = :kind, title = :title, uri = :uri, content = :content, content_hash = :contentHash,
-       state = 'pending', error = NULL, attempts = 0, archived_at_ms = NULL, origin = :origin, reason = :reason, updated_at_ms = :nowMs
-     WHERE id = :id`,
-  ).run({ ...input, title, contentHash, id: before.id });
-  return { op: 'updated', id: before.id };
-}
-
-/**
- * Takes the source out of every search; its text stays, and so does the reason it was written with unless another is
- * given. Undefined when the app has no source of this key. Idempotent.
- */
-function archiveSource(
-  db: Connection,
-  input: { appId: string; externalKey: string; reason?: string | undefined; nowMs: number },
-): { id: string } | undefined {
-  const source = readSourceByKey(db, input.appId, input.externalKey);
-  if (source === undefined) return undefined;
-  if (source.archivedAtMs !== null) noteReason(db, source, input.reason ?? null);
-  else {
-    dropChunks(db, source.id);
-    // Brought back, it has to be indexed again.
-    db.statement(
-      `UPDATE knowledge_sources SET state = 'pending', error = NULL, attempts = 0, archived_at_ms = :nowMs, reason = coalesce(:reason, reason),
-         updated_at_ms = :nowMs
-       WHERE id = :id`,
-    ).run({ id: source.id, reason: input.reason ?? null, nowMs: input.nowMs });
-  }
-  return { id: source.id };
-}
-
-interface IndexingInput {
+/** A step of a source's machine, of one content. */
+export interface SourceMove {
   readonly sourceId: string;
-  /** Of the content that is being indexed; a write about older content changes nothing. */
   readonly contentHash: string;
+  readonly from: SourcePlace;
+  readonly to: SourcePlace;
   readonly nowMs: number;
 }
 
-/** What ended a process may have been another document, or somebody who killed it: it is tried once more, and then no longer. */
-const ATTEMPTS_MAX = 2;
-const ENDED_THE_SERVICE =
-  'Reading this ended the service twice, so it is not tried again by itself. Send it again to have it tried once more, or send its text.';
-
-/** `begun`; `failed` when processes ended in it too often; `settled` when there is nothing to index any more. */
-export type Beginning = 'begun' | 'failed' | 'settled';
-
-/** pending → indexing (and indexing again after a crash): counted before anything is read, so that a process that ends in it has counted. */
-function beginIndexing(db: Connection, input: IndexingInput): Beginning {
-  const { changes } = db
-    .statement(
-      `UPDATE knowledge_sources SET state = 'indexing', attempts = attempts + 1, updated_at_ms = :nowMs
-       WHERE id = :sourceId AND content_hash = :contentHash AND archived_at_ms IS NULL AND state IN ('pending', 'indexing')
-         AND attempts < :attemptsMax`,
-    )
-    .run({ ...input, attemptsMax: ATTEMPTS_MAX });
-  if (changes === 1) return 'begun';
-  return failSource(db, { ...input, error: ENDED_THE_SERVICE }) ? 'failed' : 'settled';
+/** Brought back, an archived source has to be indexed again. */
+function columnsOf({ state, attempts }: SourcePlace): { state: SourceState; attempts: number; archived: 0 | 1 } {
+  return state === 'archived' ? { state: 'pending', attempts, archived: 1 } : { state, attempts, archived: 0 };
 }
 
-/** It was cut off by a process that lives, so that this attempt does not count. The row stays `indexing`: another node may have begun. */
-function stopIndexing(db: Connection, { sourceId, contentHash }: Omit<IndexingInput, 'nowMs'>): void {
+/** Makes the step, with a sentence that says why where it is to `failed`; false when the source has moved on or changed meanwhile. */
+function moveSource(db: Connection, move: SourceMove & { readonly error?: string | null }): boolean {
+  const { sourceId, contentHash, nowMs, error = null } = move;
+  const from = columnsOf(move.from);
+  const { changes } = db
+    .statement(
+      `UPDATE knowledge_sources SET state = :state, attempts = :attempts, error = :error, updated_at_ms = :nowMs,
+         archived_at_ms = CASE WHEN :archived THEN :nowMs END
+       WHERE id = :sourceId AND content_hash = :contentHash
+         AND state = :fromState AND attempts = :fromAttempts AND (archived_at_ms IS NOT NULL) = :fromArchived`,
+    )
+    .run({
+      ...{ sourceId, contentHash, nowMs, error, ...columnsOf(move.to) },
+      ...{ fromState: from.state, fromAttempts: from.attempts, fromArchived: from.archived },
+    });
+  if (changes === 1 && move.from.state === 'indexed') dropChunks(db, sourceId);
+  return changes === 1;
+}
+
+/** Adds a source; false when the app has one of this key by now. @throws Refusal conflict when it has as many as it may. */
+function addSource(db: Connection, input: SourceInput & { readonly state: SourceState }): boolean {
+  const { appId, externalKey } = input;
+  if (readSourceByKey(db, appId, externalKey) !== undefined) return false;
+  if (countSources(db, appId) >= SOURCES_PER_APP_MAX) throw new Refusal('conflict', NO_ROOM_FOR_SOURCES);
   db.statement(
-    `UPDATE knowledge_sources SET attempts = attempts - 1
-     WHERE id = :sourceId AND content_hash = :contentHash AND archived_at_ms IS NULL AND state = 'indexing' AND attempts > 0`,
-  ).run({ sourceId, contentHash });
+    `INSERT INTO knowledge_sources (id, app_id, external_key, kind, title, uri, content, content_hash, state, origin, reason, created_at_ms, updated_at_ms)
+     VALUES (:sourceId, :appId, :externalKey, :kind, :title, :uri, :content, :contentHash, :state, :origin, :reason, :nowMs, :nowMs)`,
+  ).run({ ...input, title: titleOf(input), contentHash: contentHashOf(input) });
+  return true;
 }
 
-/** Chunks, full-text rows and `indexed`, all at once; false when the content has changed or was archived meanwhile. */
-function replaceChunks(db: Connection, input: IndexingInput & { chunks: readonly NewChunk[] }): boolean {
-  const { sourceId, contentHash, nowMs } = input;
-  const { changes } = db
-    .statement(
-      `UPDATE knowledge_sources SET state = 'indexed', error = NULL, attempts = 0, updated_at_ms = :nowMs
-       WHERE id = :sourceId AND content_hash = :contentHash AND archived_at_ms IS NULL AND state = 'indexing'`,
-    )
-    .run({ sourceId, contentHash, nowMs });
-  const source = changes === 1 ? readSource(db, sourceId) : undefined;
-  if (source === undefined) return false;
-  dropChunks(db, sourceId);
-  for (const chunk of input.chunks) {
+/** Gives a source what was sent with its key; false as moveSource. */
+function changeSource(db: Connection, { move, input }: { readonly move: SourceMove; readonly input: SourceInput }): boolean {
+  if (!moveSource(db, move)) return false;
+  const { kind, uri, content, origin, reason } = input;
+  db.statement(
+    `UPDATE knowledge_sources SET kind = :kind, title = :title, uri = :uri, content = :content, content_hash = :contentHash,
+       origin = :origin, reason = :reason
+     WHERE id = :id`,
+  ).run({ id: move.sourceId, kind, title: titleOf(input), uri, content, contentHash: contentHashOf(input), origin, reason });
+  return true;
+}
+
+/** Keeps what somebody says now of why a source is as it is; whoever says nothing takes nothing back. */
+function noteSourceReason(db: Connection, input: { readonly sourceId: string; readonly reason: string }): void {
+  db.statement('UPDATE knowledge_sources SET reason = :reason WHERE id = :sourceId').run({ ...input });
+}
+
+/** Takes a source out of every search, with another reason if one is given; its text stays. False as moveSource. */
+function archiveSource(db: Connection, { move, reason }: { readonly move: SourceMove; readonly reason: string | null }): boolean {
+  if (!moveSource(db, move)) return false;
+  if (reason !== null) noteSourceReason(db, { sourceId: move.sourceId, reason });
+  return true;
+}
+
+/** What a link led to. */
+export interface FetchedContent {
+  /** Of the document; '' when it has none. */
+  readonly title: string;
+  readonly content: string;
+}
+
+/** A title that was sent with the link stays. */
+function keepFetched(db: Connection, { id, kind, uri, contentHash, title }: KnowledgeSource, fetched: FetchedContent): string {
+  const wasTitled = contentHashOf({ kind, title: null, uri, content: null }) !== contentHash;
+  const kept = wasTitled || fetched.title === '' ? title : fetched.title;
+  const { content } = fetched;
+  db.statement('UPDATE knowledge_sources SET title = :title, content = :content WHERE id = :id').run({ id, content, title: kept });
+  return kept;
+}
+
+/** To `indexed`, with chunks and full-text rows, and what the link led to if it is one, all at once; false as moveSource. */
+function indexSource(
+  db: Connection,
+  { move, chunks, fetched }: { readonly move: SourceMove; readonly chunks: readonly NewChunk[]; readonly fetched: FetchedContent | null },
+): boolean {
+  if (!moveSource(db, move)) return false;
+  const { sourceId } = move;
+  const source = readSource(db, sourceId) as KnowledgeSource;
+  const title = fetched === null ? source.title : keepFetched(db, source, fetched);
+  for (const chunk of chunks) {
     const { lastInsertRowid } = db
       .statement(
         'INSERT INTO knowledge_chunks (source_id, app_id, ordinal, headings, text) VALUES (:sourceId, :appId, :ordinal, :headings, :text)',
@@ -252,7 +252,7 @@ function replaceChunks(db: Connection, input: IndexingInput & { chunks: readonly
     db.statement('INSERT INTO knowledge_index (rowid, app_id, title, headings, text) VALUES (:id, :app, :title, :headings, :text)').run({
       id: lastInsertRowid,
       app: appToken(source.appId),
-      title: source.title,
+      title,
       headings: chunk.headings.join('\n'),
       text: chunk.text,
     });
@@ -262,37 +262,4 @@ function replaceChunks(db: Connection, input: IndexingInput & { chunks: readonly
   return true;
 }
 
-export interface FetchedContent {
-  /** Of the document; '' when it has none. */
-  readonly title: string;
-  readonly content: string;
-  readonly chunks: readonly NewChunk[];
-}
-
-/** What a link led to, with its chunks, all at once; false as replaceChunks. A title that was sent with the link stays. */
-function indexFetched(db: Connection, input: IndexingInput & FetchedContent): boolean {
-  const { sourceId, contentHash, title, content, nowMs, chunks } = input;
-  const source = readSource(db, sourceId);
-  if (source === undefined) return false;
-  const wasTitled = contentHashOf({ kind: source.kind, title: null, uri: source.uri, content: null }) !== contentHash;
-  const { changes } = db
-    .statement(
-      `UPDATE knowledge_sources SET title = :title, content = :content
-       WHERE id = :sourceId AND content_hash = :contentHash AND archived_at_ms IS NULL AND state = 'indexing'`,
-    )
-    .run({ sourceId, contentHash, content, title: wasTitled || title === '' ? source.title : title });
-  return changes === 1 && replaceChunks(db, { sourceId, contentHash, nowMs, chunks });
-}
-
-/** indexing → failed, with a sentence that says why; false when the content has changed meanwhile. */
-function failSource(db: Connection, input: IndexingInput & { error: string }): boolean {
-  const { changes } = db
-    .statement(
-      `UPDATE knowledge_sources SET state = 'failed', error = :error, attempts = 0, updated_at_ms = :nowMs
-       WHERE id = :sourceId AND content_hash = :contentHash AND archived_at_ms IS NULL AND state IN ('pending', 'indexing')`,
-    )
-    .run({ ...input });
-  return changes === 1;
-}
-
-export const transactions = { upsertSource, archiveSource, beginIndexing, stopIndexing, replaceChunks, indexFetched, failSource };
+export const transactions = { addSource, changeSource, noteSourceReason, archiveSource, moveSource, indexSource };

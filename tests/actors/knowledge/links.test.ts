@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { saveSource } from '../../../actors/knowledge/sources.ts';
 import { createAddressGuard } from '../../../assistant/http/address-guard.ts';
 import { LinkError } from '../../../assistant/knowledge/link-error.ts';
 import { createLinkReader } from '../../../assistant/knowledge/link-reader.ts';
@@ -166,7 +167,7 @@ test('LINK-2: what is read of an address that has been replaced meanwhile is dro
   const updated = desk.send([link('page', { uri: 'https://shop.example/new' })]);
   const old = await reader.next();
   // Writes of one file commit in their order: after this one the new address is there.
-  await desk.storage.write(desk.organisationId, 'archiveSource', { appId: desk.appId, externalKey: 'nothing', nowMs: 1 });
+  await desk.storage.write(desk.organisationId, 'noteSourceReason', { sourceId: 'nothing', reason: '' });
   old.resolve({ title: 'Old', text: 'An old lion.' });
   const report = await readAs(reader, PAGE, updated);
   assert.deepEqual(
@@ -230,7 +231,7 @@ test('KNOWLEDGE-7: a text that a crash left waiting is indexed before resuming r
     content: 'A zebra.',
     origin: 'setup',
   } as const;
-  await before.storage.write(before.organisationId, 'upsertSource', { ...input, sourceId: id, reason: null, nowMs: 1 });
+  await saveSource(before.storage, before.organisationId, { ...input, sourceId: id, reason: null, nowMs: 1 });
   assert.notEqual(before.source('text').contentHash, contentHash);
   await before.indexer.close();
   await before.storage.close();

@@ -1,6 +1,7 @@
 /** The facts, the checks, and going live by itself. */
 import assert from 'node:assert/strict';
 import { type TestContext, test } from 'node:test';
+import { saveSource } from '../../../actors/knowledge/sources.ts';
 import { readAppStatus, readObservations } from '../../../actors/setup/app-status.ts';
 import { goLiveIfReady } from '../../../actors/setup/go-live.ts';
 import { mintId } from '../../../protocol/ids.ts';
@@ -36,7 +37,7 @@ async function building(t: TestContext, settings: { auto_go_live?: boolean } = {
     },
     async addSource() {
       const source = { sourceId: mintId('kno', NOW), appId, externalKey: 'a', kind: 'text' as const, title: 'A', uri: null, content: 'x' };
-      const { id } = await storage.write(organisationId, 'upsertSource', { ...source, origin: 'console', reason: null, nowMs: NOW });
+      const { id } = await saveSource(storage, organisationId, { ...source, origin: 'console', reason: null, nowMs: NOW });
       return id;
     },
     async declare(name: string) {

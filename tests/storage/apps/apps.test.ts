@@ -10,9 +10,9 @@ import { readDraft, readPersona, readPublishedConfig } from '../../../storage/ap
 import { transactions as live } from '../../../storage/apps/going-live.ts';
 import { PREVIOUS_IDENTITY_SECRET_VALID_MS, readIdentitySecrets, sealIdentitySecret } from '../../../storage/apps/identity-secrets.ts';
 import { openVault } from '../../../storage/files/vault.ts';
-import { transactions as knowledge } from '../../../storage/knowledge/knowledge.ts';
 import type { Connection } from '../../../storage/sqlite/connection.ts';
 import { temporaryDir } from '../../support/temporary-dir.ts';
+import { StoredSources } from '../knowledge/stored-sources.ts';
 import { addApp, openFiles } from '../migrations/migrated-files.ts';
 
 const NOW = Date.parse('2026-11-21T10:00:00.000Z');
@@ -226,12 +226,13 @@ test('CONSOLE-13: after a rotation the previous identity secret stays valid for 
   assert.equal(readIdentitySecrets(db, vault, 'app_x', NOW), undefined);
 });
 
-test('STORE-14: deleting an app takes everything it knew and said, and leaves the others and the ledger', (t) => {
+test('STORE-14: deleting an app takes everything it knew and said, and leaves the others and the ledger', async (t) => {
   const files = openFiles(t, NOW);
   const { db } = files;
   const [gone, kept] = [addApp(files, 'Gone', NOW), addApp(files, 'Kept', NOW)];
   for (const appId of [gone, kept]) {
-    const { id: sourceId } = knowledge.upsertSource(db, {
+    const sources = new StoredSources(db, NOW);
+    const { id: sourceId } = await sources.save({
       sourceId: mintId('kno', NOW),
       appId,
       externalKey: 'a',
@@ -241,11 +242,8 @@ test('STORE-14: deleting an app takes everything it knew and said, and leaves th
       content: 'Text',
       origin: 'console',
       reason: null,
-      nowMs: NOW,
     });
-    const contentHash = db.statement('SELECT content_hash AS h FROM knowledge_sources WHERE id = :sourceId').get({ sourceId })?.h as string;
-    knowledge.beginIndexing(db, { sourceId, contentHash, nowMs: NOW });
-    knowledge.replaceChunks(db, { sourceId, contentHash, nowMs: NOW, chunks: [{ ordinal: 0, headings: [], text: 'Text' }] });
+    await sources.index(sourceId, [{ ordinal: 0, headings: [], text: 'Text' }]);
     const conversationId = mintId('cnv', NOW);
     const messageId = mintId('msg', NOW);
     db.statement(`INSERT INTO conversations VALUES (:conversationId, :appId, 'live', '', NULL, 1, 0, 0, 0, '')`).run({

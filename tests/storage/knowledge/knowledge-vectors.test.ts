@@ -1,8 +1,8 @@
 /** Vectors of chunks in a migrated file, and the searches that use them. */
+
 import assert from 'node:assert/strict';
 import { type TestContext, test } from 'node:test';
 import { mintId } from '../../../protocol/ids.ts';
-import { transactions as knowledge, readSource } from '../../../storage/knowledge/knowledge.ts';
 import { countKnowledge, sourcesToIndex } from '../../../storage/knowledge/knowledge-overview.ts';
 import { searchKnowledge } from '../../../storage/knowledge/knowledge-search.ts';
 import {
@@ -16,6 +16,7 @@ import {
 import type { Connection, Row, Statement } from '../../../storage/sqlite/connection.ts';
 import { openReader } from '../../../storage/sqlite/database.ts';
 import { addApp, openFiles } from '../migrations/migrated-files.ts';
+import { StoredSources } from './stored-sources.ts';
 
 const NOW = Date.parse('2026-11-21T10:00:00.000Z');
 const MODEL = 'small';
@@ -28,7 +29,7 @@ interface Desk {
   /** Searches: reads with the extension. */
   readonly reader: Connection;
   /** Indexes a source of these chunks; answers its id. */
-  add(key: string, texts: readonly string[], appId?: string): string;
+  add(key: string, texts: readonly string[], appId?: string): Promise<string>;
   /** Gives every chunk that lacks one the vector that `of` makes of its text; answers the texts. */
   embed(of: (text: string) => readonly number[], model?: string): string[];
   nearest(vector: readonly number[], limit?: number, model?: string): unknown[];
@@ -46,12 +47,12 @@ function openDesk(t: TestContext): Desk {
     otherAppId: addApp(files, 'Other', NOW),
     db,
     reader,
-    add(key, texts, to = appId) {
+    async add(key, texts, to = appId) {
       const input = { sourceId: mintId('kno', NOW), appId: to, externalKey: key, kind: 'text' as const, title: key, uri: null };
-      const { id } = knowledge.upsertSource(db, { ...input, content: texts.join('\n'), origin: 'console', reason: null, nowMs: NOW });
-      const about = { sourceId: id, contentHash: readSource(db, id)?.contentHash ?? '', nowMs: NOW };
-      assert.equal(knowledge.beginIndexing(db, about), 'begun');
-      assert.ok(knowledge.replaceChunks(db, { ...about, chunks: texts.map((text, ordinal) => ({ ordinal, headings: [], text })) }));
+      const sources = new StoredSources(db, NOW);
+      const { id } = await sources.save({ ...input, content: texts.join('\n'), origin: 'console', reason: null });
+      const chunks = texts.map((text, ordinal) => ({ ordinal, headings: [], text }));
+      assert.equal((await sources.index(id, chunks))?.state, 'indexed');
       return id;
     },
     embed(of, model = MODEL) {
@@ -69,11 +70,11 @@ function openDesk(t: TestContext): Desk {
 const at = (degrees: number) => [Math.cos((degrees * Math.PI) / 180), Math.sin((degrees * Math.PI) / 180), 0, 0, 0, 0, 0, 0];
 const byName = (text: string) => at(Number(text));
 
-test('MODEL-26: the nearest chunks of this app come first, and none at a right angle or beyond', (t) => {
+test('MODEL-26: the nearest chunks of this app come first, and none at a right angle or beyond', async (t) => {
   const desk = openDesk(t);
-  desk.add('one', ['50', '10', '95', '180']);
-  desk.add('two', ['30', '70']);
-  desk.add('theirs', ['1'], desk.otherAppId);
+  await desk.add('one', ['50', '10', '95', '180']);
+  await desk.add('two', ['30', '70']);
+  await desk.add('theirs', ['1'], desk.otherAppId);
   assert.deepEqual(desk.nearest(at(0)), [], 'none has a vector yet');
   desk.embed(byName);
   assert.deepEqual(desk.nearest(at(0)), ['10', '30', '50', '70']);
@@ -81,9 +82,9 @@ test('MODEL-26: the nearest chunks of this app come first, and none at a right a
   assert.deepEqual(desk.nearest([0, 0, 0, 0, 0, 0, 0, 0]), [], 'a vector without a direction is near nothing');
 });
 
-test('MODEL-28: vectors of another model or dimension are passed over, and replaced by the present model’s', (t) => {
+test('MODEL-28: vectors of another model or dimension are passed over, and replaced by the present model’s', async (t) => {
   const desk = openDesk(t);
-  desk.add('one', ['10', '20']);
+  await desk.add('one', ['10', '20']);
   desk.embed(byName, 'old');
   assert.deepEqual(desk.nearest(at(0)), []);
   assert.deepEqual(desk.nearest([...at(0), 0, 0, 0, 0, 0, 0, 0, 0], 10, 'old'), [], 'twice as long');
@@ -93,12 +94,12 @@ test('MODEL-28: vectors of another model or dimension are passed over, and repla
   assert.deepEqual([desk.stored(), desk.nearest(at(0), 10, 'old')], [2, []]);
 });
 
-test('MODEL-28: a model that comes back with other dimensions has its older vectors of the app dropped', (t) => {
+test('MODEL-28: a model that comes back with other dimensions has its older vectors of the app dropped', async (t) => {
   const desk = openDesk(t);
-  desk.add('one', ['10', '20']);
-  desk.add('theirs', ['30'], desk.otherAppId);
+  await desk.add('one', ['10', '20']);
+  await desk.add('theirs', ['30'], desk.otherAppId);
   desk.embed(byName);
-  desk.add('two', ['40']);
+  await desk.add('two', ['40']);
   assert.deepEqual(
     desk.embed((text) => [...byName(text), 0]),
     ['40'],
@@ -111,26 +112,26 @@ test('MODEL-28: a model that comes back with other dimensions has its older vect
   );
 });
 
-test('MODEL-28: a vector leaves with its chunk, and one that comes too late finds no other chunk under its id', (t) => {
+test('MODEL-28: a vector leaves with its chunk, and one that comes too late finds no other chunk under its id', async (t) => {
   const desk = openDesk(t);
-  const sourceId = desk.add('one', ['10']);
+  const sourceId = await desk.add('one', ['10']);
   const { chunks } = chunksToEmbed(desk.db, MODEL, 0, 10);
   desk.embed(byName);
   assert.equal(desk.stored(), 1);
-  assert.equal(desk.add('one', ['80', '90']), sourceId);
+  assert.equal(await desk.add('one', ['80', '90']), sourceId);
   assert.equal(firstChunkOf(desk.db, sourceId), chunks[0]?.id, 'the id is used again');
   assert.equal(desk.stored(), 0);
   const late = chunks.map((chunk) => ({ chunk, vector: Float32Array.from(at(10)) }));
   assert.equal(vectors.saveVectors(desk.db, { model: MODEL, vectors: late }), 0);
   assert.equal(desk.stored(), 0);
   desk.embed(byName);
-  knowledge.archiveSource(desk.db, { appId: desk.appId, externalKey: 'one', nowMs: NOW });
+  await new StoredSources(desk.db, NOW).archive(desk.appId, 'one');
   assert.equal(desk.stored(), 0);
 });
 
-test('MODEL-28: the queue is looked through in pages, and knows its end', (t) => {
+test('MODEL-28: the queue is looked through in pages, and knows its end', async (t) => {
   const desk = openDesk(t);
-  desk.add('one', ['1', '2', '3']);
+  await desk.add('one', ['1', '2', '3']);
   const first = chunksToEmbed(desk.db, MODEL, 0, 2);
   assert.deepEqual([first.chunks.map(({ text }) => text), first.last], [['1', '2'], 2]);
   desk.embed(byName);
@@ -138,7 +139,7 @@ test('MODEL-28: the queue is looked through in pages, and knows its end', (t) =>
   assert.deepEqual(chunksToEmbed(desk.db, MODEL, 3, 2), { chunks: [], last: undefined });
 });
 
-test('MODEL-26: among far more chunks than are compared exactly, what is nearest by far is found', (t) => {
+test('MODEL-26: among far more chunks than are compared exactly, what is nearest by far is found', async (t) => {
   const desk = openDesk(t);
   // A generator of its own, so that the same vectors come on every run.
   let state = 1;
@@ -147,7 +148,7 @@ test('MODEL-26: among far more chunks than are compared exactly, what is nearest
     return state / 2 ** 32 - 0.5;
   };
   const known = new Map(Array.from({ length: 1_500 }, (_, index) => [`${index}`, Array.from({ length: 64 }, random)]));
-  desk.add('many', [...known.keys()]);
+  await desk.add('many', [...known.keys()]);
   desk.embed((text) => known.get(text) ?? []);
   for (const wanted of ['3', '700', '1499']) {
     const near = (known.get(wanted) ?? []).map((value) => value + random() * 0.4);
@@ -161,12 +162,12 @@ test('MODEL-26: a signature has a bit for each number above the mean', () => {
   assert.deepEqual([...signatureOf(shifted)], [0b1001, 1], 'numbers that are all positive still tell apart');
 });
 
-test('MODEL-26: a search with a meaning fuses both rankings, and one without is by words alone', (t) => {
+test('MODEL-26: a search with a meaning fuses both rankings, and one without is by words alone', async (t) => {
   const desk = openDesk(t);
-  desk.add('words', ['delivery takes long']);
-  desk.add('both', ['delivery is free']);
-  desk.add('sense', ['parcels cost nothing']);
-  desk.add('neither', ['opening hours']);
+  await desk.add('words', ['delivery takes long']);
+  await desk.add('both', ['delivery is free']);
+  await desk.add('sense', ['parcels cost nothing']);
+  await desk.add('neither', ['opening hours']);
   const places: Record<string, number> = {
     'delivery takes long': 120,
     'delivery is free': 20,

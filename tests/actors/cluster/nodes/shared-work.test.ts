@@ -4,6 +4,7 @@ import { type TestContext, test } from 'node:test';
 import { setTimeout as pause } from 'node:timers/promises';
 import { createDeadlines } from '../../../../actors/deadlines.ts';
 import { KnowledgeIndexer } from '../../../../actors/knowledge/indexer.ts';
+import { saveSource } from '../../../../actors/knowledge/sources.ts';
 import { SmokeRuns } from '../../../../actors/smoke/run.ts';
 import type { TurnCommand } from '../../../../actors/turns/command.ts';
 import { TurnLog } from '../../../../actors/turns/log.ts';
@@ -93,7 +94,7 @@ function indexerOf(t: TestContext, cell: Cell, { storage, leases }: CellNode) {
 async function addLink({ a, organisationId, appId }: Cell, key: string): Promise<string> {
   const source = { appId, externalKey: key, kind: 'url', title: null, uri: `https://shop.example/${key}`, content: null } as const;
   const input = { ...source, sourceId: mintId('kno', START_MS), origin: 'setup', reason: null, nowMs: START_MS } as const;
-  return (await a.storage.write(organisationId, 'upsertSource', input)).id;
+  return (await saveSource(a.storage, organisationId, input)).id;
 }
 
 test('CLUSTER-20: a link is read by one node, and who waits for it at another one is answered when it is indexed', async (t) => {

@@ -16,9 +16,10 @@ import { transactions as actions } from '../../../../storage/apps/http-actions.t
 import { hashManifest, transactions as manifests } from '../../../../storage/apps/manifests.ts';
 import { transactions as screens } from '../../../../storage/apps/screens.ts';
 import { transactions as sharedKeys } from '../../../../storage/apps/shared-keys.ts';
-import { type KnowledgeSource, transactions as knowledge } from '../../../../storage/knowledge/knowledge.ts';
+import type { KnowledgeSource } from '../../../../storage/knowledge/knowledge.ts';
 import { mintKeyToken, transactions as organisations } from '../../../../storage/organisations/organisations.ts';
 import { readSession, transactions as sessions } from '../../../../storage/setup/setup-sessions.ts';
+import { StoredSources } from '../../../storage/knowledge/stored-sources.ts';
 import { type Files, openFiles } from '../../../storage/migrations/migrated-files.ts';
 
 const NOW = Date.parse('2026-11-21T10:00:00.000Z');
@@ -106,11 +107,11 @@ function laterId(prefix: 'kno' | 'act'): string {
 }
 
 type Said = { origin?: KnowledgeSource['origin']; uri?: string; content?: string | null };
-function addSource({ db, appId }: Desk, externalKey: string, more: Said = {}): void {
+async function addSource({ db, appId }: Desk, externalKey: string, more: Said = {}): Promise<void> {
   const { origin = 'setup', uri = null, content = 'Some text.' } = more;
   const kind = uri === null ? 'text' : 'url';
   const source = { sourceId: laterId('kno'), appId, externalKey, kind, title: externalKey, uri, content } as const;
-  knowledge.upsertSource(db, { ...source, origin, reason: 'README.md', nowMs: NOW });
+  await new StoredSources(db, NOW).save({ ...source, origin, reason: 'README.md' });
 }
 
 test('SETUP-38: GET /context has exactly its keys, and an app with nothing configured says so', async (t) => {
@@ -141,11 +142,11 @@ test('SETUP-39: what the person entered, what was detected, and what was read of
   const intake = { links: ['https://shop.example/about', 'https://shop.example/help'], description: 'Sells shoes.', is_live: true };
   const desk = oneApp(t, { intake });
   const long = `${'👟'.repeat(299)}xyz`;
-  addSource(desk, 'About us', { origin: 'intake', uri: 'https://shop.example/about', content: long });
-  addSource(desk, 'Help', { origin: 'intake', uri: 'https://shop.example/help', content: null });
-  addSource(desk, 'Returns');
-  addSource(desk, 'Gone', { origin: 'intake', uri: 'https://shop.example/gone' });
-  knowledge.archiveSource(desk.db, { appId: desk.appId, externalKey: 'Gone', nowMs: NOW });
+  await addSource(desk, 'About us', { origin: 'intake', uri: 'https://shop.example/about', content: long });
+  await addSource(desk, 'Help', { origin: 'intake', uri: 'https://shop.example/help', content: null });
+  await addSource(desk, 'Returns');
+  await addSource(desk, 'Gone', { origin: 'intake', uri: 'https://shop.example/gone' });
+  await new StoredSources(desk.db, NOW).archive(desk.appId, 'Gone');
   desk.db.statement('UPDATE apps SET detected = :json').run({ json: '{"framework":"next"}' });
   const body = await desk.context();
   assert.deepEqual(body.profile, {
@@ -170,9 +171,9 @@ test('SETUP-40: drafts, what is published, and every item with its origin and ex
   apps.saveExperienceDraft(db, { appId, patch: { assistantName: 'Grace' }, origin: 'console', nowMs: NOW + 2 });
   // What changes nothing is nobody's.
   apps.saveExperienceDraft(db, { appId, patch: { assistantName: 'Grace' }, origin: 'setup', nowMs: NOW + 3 });
-  addSource(desk, 'help/returns', { origin: 'console' });
-  addSource(desk, 'help/old');
-  knowledge.archiveSource(db, { appId, externalKey: 'help/old', nowMs: NOW });
+  await addSource(desk, 'help/returns', { origin: 'console' });
+  await addSource(desk, 'help/old');
+  await new StoredSources(db, NOW).archive(appId, 'help/old');
   const screen = { name: 'cart', title: 'Cart', description: 'What will be bought.' };
   const declared = [screen, { ...screen, name: 'attic' }, { ...screen, name: 'plan' }];
   screens.declareScreens(db, { appId, screens: declared, archive: [], origin: 'setup', nowMs: NOW });
@@ -218,7 +219,7 @@ test('SETUP-40: drafts, what is published, and every item with its origin and ex
 
 test('SETUP-40: sources come in pages of 200, the total is of all', async (t) => {
   const desk = oneApp(t);
-  for (let n = 0; n < 205; n++) addSource(desk, `help/${n}`);
+  for (let n = 0; n < 205; n++) await addSource(desk, `help/${n}`);
   const { knowledge: listed } = (await desk.context()).config;
   assert.deepEqual([listed.total, listed.items.length, typeof listed.next], [205, 200, 'string']);
   const { knowledge: rest } = (await desk.context('apply', listed.next ?? '')).config;

@@ -1,0 +1,131 @@
+/**
+ * Moves stored knowledge sources through their machine (KNOWLEDGE-3): reads the row, steps `knowledge-source`,
+ * and writes what it decided only if the row is still as it was read; else all of that is done again. Owns no rows.
+ */
+import { type KnowledgeSourceEvent, knowledgeSource } from '../../machines/knowledge-source.ts';
+import { Refusal } from '../../protocol/errors.ts';
+import {
+  contentHashOf,
+  type KnowledgeSource,
+  readSource,
+  readSourceByKey,
+  requireSource,
+  type SourceInput,
+  type SourceMove,
+  type SourcePlace,
+  type SourceState,
+} from '../../storage/knowledge/knowledge.ts';
+import type { Storage } from '../../storage/storage.ts';
+import { OVERTAKEN, retried } from '../retried.ts';
+import { stepper } from '../step.ts';
+
+/** What moves sources needs of the storage. */
+export type SourceStorage = Pick<Storage, 'organisation' | 'write'>;
+
+/** Whoever else writes the same source are a few indexers, and one writer of its app at a time. */
+const RETRIES = {
+  max: 20,
+  exhausted: () =>
+    new Refusal('rate_limited', 'This source is being changed by others at the same time. Send it again.', { retryAfterS: 1 }),
+};
+
+/** Where the machine is with a source. */
+export function placeOf({ state, attempts, archivedAtMs }: KnowledgeSource): SourcePlace {
+  return { state: archivedAtMs === null ? state : 'archived', attempts };
+}
+
+/** The step that the event makes; null where the machine ignores it. */
+function moveOf(source: KnowledgeSource, event: KnowledgeSourceEvent, nowMs: number): SourceMove | null {
+  const from = placeOf(source);
+  const machine = stepper(knowledgeSource, { stored: { state: from.state, context: { attempts: from.attempts } } });
+  if (!machine.snapshot.can(event)) return null;
+  const { state, snapshot } = machine.send(event);
+  const to = { state: state as SourcePlace['state'], attempts: snapshot.context.attempts };
+  return { sourceId: source.id, contentHash: source.contentHash, from, to, nowMs };
+}
+
+/** A link that was read may lead to something else by now: sent again, it counts as other content. */
+function eventOf(source: KnowledgeSource, contentHash: string): KnowledgeSourceEvent {
+  const mayHaveChanged = source.kind === 'url' && placeOf(source).state === 'indexed';
+  return { type: source.contentHash === contentHash && !mayHaveChanged ? 'source.restored' : 'source.updated' };
+}
+
+async function noteReason(storage: SourceStorage, organisationId: string, source: KnowledgeSource, reason: string | null): Promise<void> {
+  if (reason === null || reason === source.reason) return;
+  await storage.write(organisationId, 'noteSourceReason', { sourceId: source.id, reason });
+}
+
+/** The source of a key that is new. */
+export function newSource(input: SourceInput): SourceInput & { readonly state: SourceState } {
+  return { ...input, state: stepper(knowledgeSource).state as SourceState };
+}
+
+/**
+ * Adds or updates the source of this key. The same text is `unchanged` but for its reason, unless it was archived or had failed:
+ * sending it again brings it back. A link is read again.
+ * @throws Refusal conflict when the app has as many sources as it may; rate_limited when others change it all the time.
+ */
+export function saveSource(
+  storage: SourceStorage,
+  organisationId: string,
+  input: SourceInput,
+): Promise<{ readonly op: 'created' | 'updated' | 'unchanged'; readonly id: string }> {
+  const contentHash = contentHashOf(input);
+  return retried(RETRIES, async () => {
+    const before = readSourceByKey(storage.organisation(organisationId), input.appId, input.externalKey);
+    if (before === undefined) {
+      const isAdded = await storage.write(organisationId, 'addSource', newSource(input));
+      return isAdded ? { op: 'created', id: input.sourceId } : OVERTAKEN;
+    }
+    const { id } = before;
+    const move = moveOf(before, eventOf(before, contentHash), input.nowMs);
+    if (move !== null) return (await storage.write(organisationId, 'changeSource', { move, input })) ? { op: 'updated', id } : OVERTAKEN;
+    await noteReason(storage, organisationId, before, input.reason);
+    return { op: 'unchanged', id };
+  });
+}
+
+/**
+ * Takes the source out of every search; its text stays, and so does the reason it was written with unless another is given.
+ * Idempotent. @throws Refusal not_found when the app has no source of this key; rate_limited as saveSource.
+ */
+export function archiveSource(
+  storage: SourceStorage,
+  organisationId: string,
+  input: { readonly appId: string; readonly externalKey: string; readonly reason: string | null; readonly nowMs: number },
+): Promise<{ readonly id: string }> {
+  return retried(RETRIES, async () => {
+    const source = requireSource(storage.organisation(organisationId), input);
+    const { id } = source;
+    const move = moveOf(source, { type: 'source.archived' }, input.nowMs);
+    if (move === null) await noteReason(storage, organisationId, source, input.reason);
+    else if (!(await storage.write(organisationId, 'archiveSource', { move, reason: input.reason }))) return OVERTAKEN;
+    return { id };
+  });
+}
+
+/** A source, and the content of it that is being indexed. */
+export interface IndexedContent {
+  readonly sourceId: string;
+  readonly contentHash: string;
+}
+
+/**
+ * Tells the source's machine what became of indexing this content; `write` commits the step. Answers where the source is then, null
+ * when it has other content by now or the machine ignores the event: nothing is written. @throws as saveSource.
+ */
+export function moveSource(
+  storage: SourceStorage,
+  organisationId: string,
+  { sourceId, contentHash }: IndexedContent,
+  event: KnowledgeSourceEvent,
+  nowMs: number,
+  write: (move: SourceMove) => Promise<boolean>,
+): Promise<SourcePlace | null> {
+  return retried(RETRIES, async () => {
+    const source = readSource(storage.organisation(organisationId), sourceId);
+    const move = source?.contentHash === contentHash ? moveOf(source, event, nowMs) : null;
+    if (move === null) return null;
+    return (await write(move)) ? move.to : OVERTAKEN;
+  });
+}
