@@ -32,7 +32,7 @@ function talk(t: TestContext) {
   return { ...files, appId, id };
 }
 
-test('STORE-18: pages of long messages end by their bytes, and paging back finds every message once', (t) => {
+test('STORE-18, HISTORY-1: pages of long messages end by their bytes, and paging back finds every message once', (t) => {
   const { db, id } = talk(t);
   const seen: string[] = [];
   let before: string | undefined;
