@@ -110,13 +110,11 @@ async function serve(config: Config, log: pino.Logger): Promise<void> {
     starts: new Starts({ log, opening: () => load.stats().turnsOpening }),
     draining: () => draining,
   };
-  const { counts } = composed;
-  if (counts !== undefined) shareFailedLogins(services, counts);
+  shareFailedLogins(services);
   server = await startServer({
     host: config.host,
     port: config.port,
     sharesPort: config.supervised !== undefined,
-    counts,
     services,
     routes: [...runtimeRoutes, ...setupRoutes, ...consoleRoutes, documentRoute, ...(services.cells === null ? [] : betweenCells)],
   });

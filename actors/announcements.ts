@@ -32,7 +32,19 @@ export interface Announcements {
 
 /** The other nodes, as far as they announce and listen. */
 export interface Announcer {
+  /** This process has its data directory for itself: nobody announces anything, and nobody else writes to its rows. */
+  readonly isAlone: boolean;
   /** To every other node. Never throws. */
   announce<K extends keyof Announcements>(kind: K, message: Announcements[K]): void;
   listen<K extends keyof Announcements>(kind: K, handler: (message: Announcements[K], from: string) => void): void;
+  /** Calls `look` every so often: what an announcement told of that was lost is found in rows. Answers how to stop that. */
+  lookEvery(everyMs: number, look: () => void): () => void;
 }
+
+/** Of a process that is alone. */
+export const silentAnnouncer: Announcer = {
+  isAlone: true,
+  announce() {},
+  listen() {},
+  lookEvery: () => () => {},
+};

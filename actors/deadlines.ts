@@ -11,6 +11,7 @@ import { listOrganisations, organisationIds } from '../storage/organisations/org
 import type { Connection } from '../storage/sqlite/connection.ts';
 import type { Storage } from '../storage/storage.ts';
 import { section } from '../watch/sections.ts';
+import type { Announcer } from './announcements.ts';
 import { attempt, type EachServices, eachOrganisationNow } from './each-organisation.ts';
 
 /** One kind of rows that run out. */
@@ -37,18 +38,18 @@ export interface DeadlineServices {
   nowMs(): number;
   /** Time that passes, whatever the time of day is set to. */
   monotonicMs?(): number;
-  /** Other processes note deadlines of the same rows. */
-  readonly shared?: boolean;
+  /** They note deadlines of the same rows. */
+  readonly others: Announcer;
 }
 
 /** setTimeout counts in 31 bits; looking again once an hour costs nothing. */
 const SLEEP_MAX_MS = 3_600_000;
 /** After a failed write: a full disk is not mended in less, and readers see the rows expired meanwhile. */
 const RETRY_MS = 5_000;
-/** Shared: organisations looked at in a second, some 2 ms of work at worst; 1,200 of them in a minute. */
+/** Of several nodes: organisations looked at in a second, some 2 ms of work at worst; 1,200 of them in a minute. */
 const LOOKED_AT_PER_S = 20;
 const LOOK_EVERY_MS = 1_000;
-/** Shared: whoever noted a deadline ends it first. */
+/** Of several nodes: whoever noted a deadline ends it first. */
 const LEAD_MS = 500;
 /** A timer counts time that passes; one of these looks whether the time of day went with it. */
 const CLOCK_LOOK_MS = 500;
@@ -69,31 +70,24 @@ function watchClock(log: Logger, nowMs: () => number, monotonicMs: () => number,
   return () => clearInterval(looks);
 }
 
-/** Calls `lookAt` with some organisations after the others, again and again. What it gives ends that. */
-function watchRows(storage: Storage, lookAt: (ids: readonly string[]) => void): () => void {
+/** Calls `lookAt` with the next few organisations each time that what it gives is called, beginning again after the last one. */
+function someAfterSome(storage: Storage, lookAt: (ids: readonly string[]) => void): () => void {
   let lookedAt = '';
-  const lookOn = () => {
+  return () => {
     const some = listOrganisations(storage.control, lookedAt, LOOKED_AT_PER_S);
     lookAt(some.map(({ id }) => id));
     lookedAt = some.length < LOOKED_AT_PER_S ? '' : (some.at(-1)?.id ?? '');
   };
-  const looks = setInterval(lookOn, LOOK_EVERY_MS).unref();
-  return () => clearInterval(looks);
 }
 
-export function createDeadlines({
-  storage,
-  log,
-  nowMs,
-  monotonicMs = () => performance.now(),
-  shared = false,
-}: DeadlineServices): Deadlines {
+export function createDeadlines({ storage, log, nowMs, monotonicMs = () => performance.now(), others }: DeadlineServices): Deadlines {
   /** Nearest deadline by organisation; those without one are not in it. */
   const nearest = new Map<string, number>();
   let kinds: readonly DeadlineKind[] = [];
   let timer: NodeJS.Timeout | null = null;
   let timerAtMs = Number.POSITIVE_INFINITY;
   let closed = false;
+  const leadMs = others.isAlone ? 0 : LEAD_MS;
 
   const arm = () => {
     const atMs = Math.min(...nearest.values());
@@ -113,7 +107,7 @@ export function createDeadlines({
   const look = (organisationId: string) => {
     for (const kind of kinds) {
       const next = kind.next(storage.organisation(organisationId));
-      if (next !== null) note(organisationId, shared && next > nowMs() ? next + LEAD_MS : next);
+      if (next !== null) note(organisationId, next > nowMs() ? next + leadMs : next);
     }
   };
 
@@ -122,7 +116,7 @@ export function createDeadlines({
   const lookAt = (ids: Iterable<string>) => {
     for (const id of eachOrganisationNow({ storage, log }, 'looking at deadlines', lookNamed, ids)) note(id, nowMs() + RETRY_MS);
   };
-  const unwatchRows = shared ? watchRows(storage, lookAt) : () => {};
+  const unwatchRows = others.lookEvery(LOOK_EVERY_MS, someAfterSome(storage, lookAt));
 
   // What ran out while the clock was ahead is ended in rows at once: somebody may have been told, and it is to stay when the clock is put right.
   const unwatchClock = watchClock(log, nowMs, monotonicMs, () => {

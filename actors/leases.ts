@@ -1,4 +1,7 @@
-/** Work that one node of the cell does at a time: whoever does it holds a lease. `NodeLeases` grants them where there are several nodes. */
+/**
+ * Work that one node of the cell does at a time: whoever does it holds a lease. Of several nodes `cluster/nodes/write-lease.ts` grants
+ * them; to a process that is alone each is granted.
+ */
 
 export interface Lease {
   /** False when it ran out meanwhile: somebody else may be at work. */
@@ -16,3 +19,11 @@ export interface Leases {
   /** For `inTurn`: runs work while this node alone writes to the app. */
   turn(organisationId: string, appId: string): TurnLease;
 }
+
+const GRANTED: Lease = { held: () => true, release() {} };
+
+/** Of a process that is alone. */
+export const grantedLeases: Leases = {
+  take: async () => GRANTED,
+  turn: () => (work) => work(),
+};

@@ -1,8 +1,14 @@
 /** Work that is done one piece at a time, in the order in which it came. Owns that order, and how much may wait; does not know what is done. */
 
+/** Pieces that may wait, with the one that is being done. */
+export interface SerialBound {
+  readonly max: number;
+  full(): Error;
+}
+
 export interface SerialOptions {
-  /** Pieces that may wait, with the one that is being done; absent: whoever adds them sees to it that they are few. */
-  readonly bound?: { readonly max: number; full(): Error };
+  /** Absent: whoever adds pieces sees to it that they are few. */
+  readonly bound?: SerialBound;
   /** The last piece is done, and none waits. */
   idle?(): void;
 }
@@ -37,5 +43,23 @@ export class Serial {
   /** Settles when all that waits now is done or has failed. */
   async done(): Promise<void> {
     await this.#tail;
+  }
+}
+
+/** An order for each key, such as an app. There is one only while something is under way. */
+export class SerialByKey {
+  readonly #bound: SerialBound;
+  readonly #queues = new Map<string, Serial>();
+
+  /** `bound` is that of each. */
+  constructor(bound: SerialBound) {
+    this.#bound = bound;
+  }
+
+  /** As Serial.do. */
+  do<Value>(key: string, work: () => Promise<Value>): Promise<Value> {
+    const queue = this.#queues.get(key) ?? new Serial({ bound: this.#bound, idle: () => this.#queues.delete(key) });
+    this.#queues.set(key, queue);
+    return queue.do(work);
   }
 }

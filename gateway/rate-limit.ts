@@ -8,7 +8,7 @@
  * session's requests are told at once. Without Redis every node counts what reaches it.
  */
 import { LRUCache } from 'lru-cache';
-import type { SharedCounts } from '../actors/cluster/bus/shared-counts.ts';
+import { ownCounts, type SharedCounts } from '../actors/cluster/bus/shared-counts.ts';
 import { Refusal } from '../protocol/errors.ts';
 import { SETUP_REQUESTS_PER_MINUTE } from '../protocol/limits.ts';
 import type { RateLimit, RuntimeCaller } from './route.ts';
@@ -99,13 +99,13 @@ export class RateBuckets {
   /** When the last requests of a session came, oldest first: at most as many as a minute may have. */
   readonly #sessions = new LRUCache<string, number[]>({ max: SESSIONS_MAX });
 
-  readonly #others: SharedCounts | undefined;
+  readonly #others: SharedCounts;
 
-  /** `others`: the counts of the cell, where there are other nodes. */
-  constructor(nowMs: () => number, others?: SharedCounts) {
+  /** `others`: the counts of the cell. */
+  constructor(nowMs: () => number, others: SharedCounts = ownCounts) {
     this.#nowMs = nowMs;
     this.#others = others;
-    others?.listen((name, count) => this.#heard(name, count));
+    others.listen((name, count) => this.#heard(name, count));
   }
 
   #buckets(scope: Scope): LRUCache<string, Bucket> {
@@ -160,7 +160,7 @@ export class RateBuckets {
       const key = `${pool} ${caller.app.id}${name}`;
       const bucket = this.#buckets(scope).peek(key);
       if (bucket !== undefined) bucket.level = Math.max(0, bucket.level - 1);
-      this.#others?.count(`${scope} ${perMinute} ${key}`, -1);
+      this.#others.count(`${scope} ${perMinute} ${key}`, -1);
     }
   }
 
@@ -175,7 +175,7 @@ export class RateBuckets {
     const perMinute = WRONG_PER_MINUTE[kind];
     const waitS = this.#take(this.#buckets('address'), key, perMinute);
     if (waitS > 0) throw tooManyWrong(waitS);
-    this.#others?.count(`address ${perMinute} ${key}`);
+    this.#others.count(`address ${perMinute} ${key}`);
   }
 
   /** To be asked before a credential is compared. @throws Refusal `rate_limited` with Retry-After while there were too many wrong ones. */
@@ -205,7 +205,7 @@ export class RateBuckets {
       throw tooMany('this session', Math.ceil(((times[0] as number) + MINUTE_MS - nowMs) / 1000));
     times.push(nowMs);
     this.#sessions.set(sessionId, times);
-    this.#others?.tell(SHARED_SESSION + sessionId, 1);
+    this.#others.tell(SHARED_SESSION + sessionId, 1);
   }
 
   /** `isKept`: it passes although the bucket is full, unless too many did. */
@@ -213,7 +213,7 @@ export class RateBuckets {
     const waitS = this.#take(this.#buckets(scope), key, perMinute);
     if (waitS > 0 && isKept && this.#take(this.#buckets(scope), `${key} kept`, keptTogether) === 0) return;
     if (waitS > 0) throw tooMany(WHO[scope], retryAfterS ?? waitS);
-    this.#others?.count(`${scope} ${perMinute} ${key}`);
+    this.#others.count(`${scope} ${perMinute} ${key}`);
   }
 
   /** Seconds until one request more fits; 0: it fitted and is counted. */

@@ -1,6 +1,5 @@
 /** The HTTP server: registers the route tables with uWebSockets, answers for what is not in them, listens, drains. */
 import type { HttpRequest, HttpResponse, TemplatedApp, us_listen_socket } from 'uWebSockets.js';
-import type { SharedCounts } from '../actors/cluster/bus/shared-counts.ts';
 import { Refusal } from '../protocol/errors.ts';
 import { dispatch, type Gate } from './dispatch.ts';
 import { healthRoutes } from './health.ts';
@@ -29,8 +28,6 @@ export interface ServerOptions {
   readonly port: number;
   /** Other processes listen there, too: the kernel gives each connection to one of them. */
   readonly sharesPort?: boolean;
-  /** What other nodes count in their rate buckets, where there are any. */
-  readonly counts?: SharedCounts | undefined;
   readonly services: Services;
   readonly routes: readonly Route[];
   /** Lets tests shorten what takes seconds. */
@@ -78,11 +75,11 @@ class Gateway {
   closing = false;
   #looksForProxy: boolean;
 
-  constructor({ counts, services, routes, streamTimes }: ServerOptions) {
+  constructor({ services, routes, streamTimes }: ServerOptions) {
     this.streams = new EventStreams({ ...streamTimes, nowMs: services.nowMs });
     this.#metrics = createMetrics(services, () => this.streams.count);
     this.#looksForProxy = services.config.trustProxy === undefined;
-    this.#gate = { services, buckets: new RateBuckets(services.nowMs, counts), streams: this.streams };
+    this.#gate = { services, buckets: new RateBuckets(services.nowMs, services.counts), streams: this.streams };
     const table = [...routes, ...healthRoutes(this.#metrics, this.#gate.buckets)];
     for (const route of table) this.#registerRoute(route);
     const methods = new Map<string, Method[]>();

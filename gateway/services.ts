@@ -5,6 +5,7 @@ import type { Confirmations } from '../actors/calls/confirmation.ts';
 import type { Arrivals } from '../actors/cells/arrival.ts';
 import type { Cells } from '../actors/cells/cells.ts';
 import type { OrganisationMoves } from '../actors/cells/move.ts';
+import type { SharedCounts } from '../actors/cluster/bus/shared-counts.ts';
 import type { ClusterView } from '../actors/cluster/nodes/view.ts';
 import type { WriteServices } from '../actors/configuration/writes.ts';
 import type { Pairings } from '../actors/pairing/pairings.ts';
@@ -36,6 +37,8 @@ export interface Services {
   readonly storage: Storage;
   readonly actors: ActorSystem;
   readonly cluster: ClusterView;
+  /** Of rate limits and failed logins, with the other nodes. */
+  readonly counts: SharedCounts;
   /** Null: this installation has one cell, which has no name. */
   readonly cells?: Cells | null;
   /** Null likewise: there is nowhere to move to. */

@@ -1,23 +1,23 @@
 /** Composition: everything below the gateway, put together and ready for requests. */
 import type { Logger } from 'pino';
+import type { Announcer } from '../actors/announcements.ts';
 import { type Billing, createBilling } from '../actors/billing/billing.ts';
 import { createMailer } from '../actors/billing/mail.ts';
 import { createPayments } from '../actors/billing/payments.ts';
 import { Confirmations, EDIT_ABANDONED_MS } from '../actors/calls/confirmation.ts';
 import { createActionRunner } from '../actors/calls/http-call.ts';
 import { invocationDeadlines } from '../actors/calls/invocation-deadlines.ts';
-import { createSharedCounts } from '../actors/cluster/bus/shared-counts.ts';
-import { cellView, soleView } from '../actors/cluster/nodes/census.ts';
-import { createChores } from '../actors/cluster/nodes/chores.ts';
 import { createDeadlines } from '../actors/deadlines.ts';
 import { eachOrganisation } from '../actors/each-organisation.ts';
 import { createKnowledgeEmbedding } from '../actors/knowledge/embedding.ts';
 import { KnowledgeIndexer } from '../actors/knowledge/indexer.ts';
+import type { Leases } from '../actors/leases.ts';
 import { Pairings } from '../actors/pairing/pairings.ts';
 import { createSecondTries } from '../actors/second-tries.ts';
 import { createSetup, type Setup } from '../actors/setup/setup.ts';
 import { SmokeRuns } from '../actors/smoke/run.ts';
 import { createQuestionMeanings } from '../actors/turns/question-meanings.ts';
+import { createActorSystem } from '../actors/turns/turns.ts';
 import { startUploadSweep, uploadDeadlines } from '../actors/uploads/deadlines.ts';
 import { createUploadIntake } from '../actors/uploads/intake.ts';
 import { createEmbedder } from '../assistant/embeddings/embeddings.ts';
@@ -36,11 +36,13 @@ import { organisationIds } from '../storage/organisations/organisations.ts';
 import { lockDataDir, withStartLock } from '../storage/sqlite/lock.ts';
 import { isRefusedByDisk, isUnavailable } from '../storage/sqlite/storage-error.ts';
 import { openStorage, type Storage } from '../storage/storage.ts';
+import type { ComposedNode } from './composed-node.ts';
 import type { Config } from './config.ts';
 import { demoManifests, prepareDemo } from './demo.ts';
 import { openCell } from './join-cells.ts';
-import { type ClusterNode, createActors, joinCell, nodeRecord } from './join-cluster.ts';
+import { joinCell, nodeRecord } from './join-cluster.ts';
 import { createCheckedModel } from './model-check.ts';
+import { standAlone } from './stand-alone.ts';
 
 const READERS_WITHOUT_LIMITS =
   'prlimit (util-linux) was not found: the memory of processes that read documents is bounded by V8 and by a watch only. Install it';
@@ -57,21 +59,21 @@ function openData({ cluster, dataDir, embeddings, masterKey }: Config, log: Logg
   return { lock, storage: openStorage({ dataDir, masterKey, shared, vectors: embeddings !== undefined, conditions, onFatal: fatal }) };
 }
 
-async function openBilling(config: Config, storage: Storage, log: Logger, node: ClusterNode | undefined): Promise<Billing> {
+async function openBilling(config: Config, storage: Storage, log: Logger, others: Announcer): Promise<Billing> {
   const { mail, stripe, platformDailyBudgetUsd } = config;
   return createBilling({
     storage,
     mailer: createMailer({ smtpUrl: mail.url, from: mail.from, outbox: storage.layout.outbox, log }),
     payments: stripe === undefined ? null : await createPayments(stripe),
     platformBudgetMicroUsd: platformDailyBudgetUsd === null ? null : toMicroUsd(platformDailyBudgetUsd),
-    others: node?.bus,
+    others,
     log,
     nowMs: Date.now,
   });
 }
 
 /** What finds passages for a question, and what takes texts and links in. */
-function openKnowledge(config: Config, storage: Storage, log: Logger, setup: Setup, node: ClusterNode | undefined) {
+function openKnowledge(config: Config, storage: Storage, log: Logger, setup: Setup, leases: Leases) {
   const nowMs = Date.now;
   const guard = createAddressGuard({ allowPrivate: config.allowPrivateAddresses });
   const links = createLinkReader({ guard });
@@ -79,7 +81,7 @@ function openKnowledge(config: Config, storage: Storage, log: Logger, setup: Set
   const embedding = embedder === undefined ? undefined : createKnowledgeEmbedding({ storage, embedder, log });
   const meanings = embedder === undefined ? undefined : createQuestionMeanings({ embedder, log, nowMs });
   const onSettled = (organisationId: string, appId: string) => void setup.settled(organisationId, appId);
-  const indexer = new KnowledgeIndexer({ storage, links, embedding, leases: node?.leases, log, nowMs, onSettled });
+  const indexer = new KnowledgeIndexer({ storage, links, embedding, leases, log, nowMs, onSettled });
   return {
     guard,
     indexer,
@@ -110,57 +112,49 @@ async function composeAlone(config: Config, log: Logger, drain: () => void) {
   const { lock, storage } = openData(config, log);
   const nowMs = Date.now;
   const startedAtMs = nowMs();
-  const node =
-    config.cluster === undefined ? undefined : await joinCell({ config: config.cluster, dataDir: config.dataDir, storage, log, nowMs });
-  const others = node?.bus;
-  const deadlines = createDeadlines({ storage, log, nowMs, shared: node !== undefined });
+  const cluster = config.cluster && (await joinCell({ config: config.cluster, dataDir: config.dataDir, storage, log, nowMs }));
+  const node = cluster ?? standAlone(nodeRecord('node~alone', undefined, null, startedAtMs));
+  const { self, others, leases } = node;
+  const deadlines = createDeadlines({ storage, log, nowMs, others });
   const noteDeadline = deadlines.note;
   const setup = createSetup({ storage, log, nowMs, noteDeadline, others });
   deadlines.watch([invocationDeadlines(storage, nowMs), uploadDeadlines(storage, nowMs), setup.sessions.deadlines()]);
-  const knowledge = openKnowledge(config, storage, log, setup, node);
+  const knowledge = openKnowledge(config, storage, log, setup, leases);
   const { indexer } = knowledge;
   const surroundings: Surroundings = config.allowPrivateAddresses ? 'development' : 'production';
-  const writes = { storage, indexer, nowMs, surroundings, leases: node?.leases };
+  const writes = { storage, indexer, nowMs, surroundings, leases };
   const demo = config.demo ? await tryDemo(writes, log) : undefined;
   const confirmations = new Confirmations({ storage, nowMs });
-  const billing = await openBilling(config, storage, log, node);
+  const billing = await openBilling(config, storage, log, others);
   const chores = await takeUp({ storage, confirmations, indexer, setup, billing, deadlines, log, node });
   const { complaint, asked, ...answering } = openAnswering(config, storage, log, knowledge);
   const turnServices = { storage, ...asked, billing, log, nowMs, noteDeadline, turnLossesMax: config.turnLossesMax };
-  const actors = createActors(node, turnServices);
-  const smoke = new SmokeRuns({ storage, actors, leases: node?.leases, log, nowMs });
+  const actors = createActorSystem({ host: node.host(turnServices), others });
+  const smoke = new SmokeRuns({ storage, actors, leases, log, nowMs });
   const uploads = createUploadIntake({ storage, log, nowMs, noteDeadline });
   const largeBodies = createLargeBodies();
-  const sweep = startUploadSweep({ storage, log, shared: node !== undefined }, startedAtMs);
+  const sweep = startUploadSweep({ storage, log, others }, startedAtMs);
   const pairings = new Pairings({ storage, actors, others, log, nowMs });
-  let url: string | null = null;
   const cell = config.cluster?.cell;
   const open =
-    node === undefined || cell === undefined
+    cluster === undefined || cell === undefined
       ? undefined
-      : await openCell({ config: cell, node, storage, log, nowMs, takeUp: (organisationId) => chores.take(organisationId) });
-  const record = nodeRecord(`${config.cluster?.nodeId ?? 'node'}~alone`, undefined, null, startedAtMs);
-  const self = node?.self ?? record.id;
+      : await openCell({ config: cell, node: cluster, storage, log, nowMs, takeUp: (organisationId) => chores.take(organisationId) });
   const census = { actors: () => [...actors.actors(self), ...setup.sessions.actors(self)], drain };
-  const view = node === undefined ? soleView(() => ({ ...record, url }), census) : cellView(node.bus, node.members, census);
   return {
     model: asked.model,
     complaint,
     demo,
     actors,
-    node,
-    counts: node === undefined ? undefined : createSharedCounts(node.bus),
     services: {
       ...{ config, storage, actors, confirmations, billing, writes, setup, smoke, uploads, largeBodies, pairings, log, nowMs },
-      cluster: view,
+      cluster: node.view(census),
+      counts: node.counts,
       cells: open?.cells ?? null,
       moves: open?.moves ?? null,
     },
     /** It takes requests there. */
-    listening(at: string): void {
-      url = at;
-      node?.members.update({ url: at });
-    },
+    listening: (url: string) => node.listening(url),
     /** After the last turn: what is under way in the background is taken up at the next start, or by another node. */
     async close(): Promise<void> {
       await open?.close();
@@ -175,7 +169,7 @@ async function composeAlone(config: Config, log: Logger, drain: () => void) {
       await knowledge.close();
       await readers.close();
       await largeBodies.close();
-      await node?.close();
+      await node.close();
       await storage.close();
       lock.release();
     },
@@ -218,7 +212,7 @@ interface UnderWay {
   readonly billing: Billing;
   readonly deadlines: ReturnType<typeof createDeadlines>;
   readonly log: Logger;
-  readonly node: ClusterNode | undefined;
+  readonly node: ComposedNode;
 }
 
 /**
@@ -236,9 +230,9 @@ async function takeUp({ storage, confirmations, indexer, setup, billing, deadlin
     await billing.lookAgain();
   };
   const ids = () => organisationIds(storage.control);
-  const chores = node && createChores({ storage, members: node.members, organisationIds: ids, resume: take, lookAgain, log });
+  const chores = node.chores({ storage, organisationIds: ids, resume: take, lookAgain, log });
   const secondTries = createSecondTries({ storage, log }, take, lookAgain);
-  if (chores === undefined || chores.alone()) {
+  if (chores.alone()) {
     const resume = async (id: string) => {
       await confirmations.resume(id);
       await indexer.resume(id);
@@ -254,7 +248,7 @@ async function takeUp({ storage, confirmations, indexer, setup, billing, deadlin
       await lookAgain();
     },
     async close(): Promise<void> {
-      await chores?.close();
+      await chores.close();
       await secondTries.close();
     },
   };

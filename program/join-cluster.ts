@@ -1,27 +1,24 @@
 /** Composition: joins this process to the nodes of its cell, when REDIS_URL says that there may be some (CLUSTER-1). */
 import type { Logger } from 'pino';
-import { type CountingBus, createBus } from '../actors/cluster/bus/bus.ts';
+import { createBus } from '../actors/cluster/bus/bus.ts';
 import { openRedis, type RedisConnection } from '../actors/cluster/bus/redis-connection.ts';
+import { createSharedCounts } from '../actors/cluster/bus/shared-counts.ts';
+import { cellView } from '../actors/cluster/nodes/census.ts';
+import { createChores } from '../actors/cluster/nodes/chores.ts';
 import { createMembers, type Members, mintNodeId, type NodeRecord } from '../actors/cluster/nodes/members.ts';
 import { watchStoppedWriters } from '../actors/cluster/nodes/stopped-writer.ts';
 import { NodeLeases } from '../actors/cluster/nodes/write-lease.ts';
 import { PlacedTurns } from '../actors/cluster/remote/placed-turns.ts';
-import { type Ownership, soleOwner } from '../actors/turns/epoch.ts';
+import type { Ownership } from '../actors/turns/epoch.ts';
 import { LocalTurns } from '../actors/turns/local-turns.ts';
-import type { TurnServices } from '../actors/turns/scopes.ts';
-import { type ActorSystem, createActorSystem } from '../actors/turns/turns.ts';
 import type { Storage } from '../storage/storage.ts';
+import type { ComposedNode } from './composed-node.ts';
 import type { ClusterConfig } from './config.ts';
 
 /** This process as a node among others. */
-export interface ClusterNode {
-  readonly self: string;
-  readonly bus: CountingBus;
+export interface ClusterNode extends ComposedNode {
   readonly members: Members;
   readonly redis: RedisConnection;
-  readonly leases: NodeLeases;
-  readonly ownership: Ownership;
-  close(): Promise<void>;
 }
 
 export interface JoinOptions {
@@ -65,19 +62,23 @@ export async function joinCell({ config, dataDir, storage, log, nowMs }: JoinOpt
   const members = await createMembers({ dataDir, self: nodeRecord(self, nodeId, cell, nowMs()), presence, log });
   const stopWatching = watchStoppedWriters(members, log);
   const looks = setInterval(() => noteRedis(storage, redis.up), REDIS_LOOK_MS).unref();
-  const leases = new NodeLeases({ storage, members, log, nowMs });
+  const ownership: Ownership = {
+    self,
+    process: self,
+    isLost: (process) => members.liveness(process) !== 'alive',
+    mayTake: ({ owner }) => owner === '' || members.liveness(owner) !== 'alive',
+  };
   return {
     self,
-    bus,
+    others: bus,
     members,
     redis,
-    leases,
-    ownership: {
-      self,
-      process: self,
-      isLost: (process) => members.liveness(process) !== 'alive',
-      mayTake: ({ owner }) => owner === '' || members.liveness(owner) !== 'alive',
-    },
+    leases: new NodeLeases({ storage, members, log, nowMs }),
+    counts: createSharedCounts(bus),
+    host: (services) => new PlacedTurns({ ...services, bus, members, local: new LocalTurns({ ...services, ownership }) }),
+    chores: (services) => createChores({ ...services, members }),
+    view: (census) => cellView(bus, members, census),
+    listening: (url) => members.update({ url }),
     async close() {
       stopWatching();
       clearInterval(looks);
@@ -86,19 +87,4 @@ export async function joinCell({ config, dataDir, storage, log, nowMs }: JoinOpt
       redis.close();
     },
   };
-}
-
-/** The actors of this process, alone or as one node of several. */
-export function createActors(node: ClusterNode | undefined, services: Omit<TurnServices, 'ownership'>): ActorSystem {
-  const local = new LocalTurns({ ...services, ownership: node?.ownership ?? soleOwner() });
-  if (node === undefined) return createActorSystem({ host: local });
-  const { bus, members } = node;
-  const host = new PlacedTurns({ ...services, bus, members, local });
-  return createActorSystem({
-    host,
-    others: {
-      announce: (turn) => bus.announce('turnOpened', turn),
-      listen: (handler) => bus.listen('turnOpened', handler),
-    },
-  });
 }

@@ -30,8 +30,7 @@ export interface BillingServices {
   readonly platformBudgetMicroUsd: number | null;
   readonly log: Logger;
   nowMs(): number;
-  /** The other nodes of the cell, where there are any. */
-  readonly others?: Announcer | undefined;
+  readonly others: Announcer;
 }
 
 export interface CommittedCharge {
@@ -83,21 +82,20 @@ class OpenBilling implements Billing {
   readonly #topUpDeadlines: ReturnType<typeof createDeadlines>;
   /** Organisations that wait for their look: each once, however many charges it had. */
   readonly #looks = new Map<string, NodeJS.Timeout>();
-  readonly #recounts: NodeJS.Timeout | undefined;
+  readonly #stopRecounts: () => void;
   #closed = false;
 
   constructor(services: BillingServices) {
     const { storage, log, nowMs, others, platformBudgetMicroUsd } = services;
-    const shared = others !== undefined;
     this.#services = services;
     this.#alerts = new UsageAlerts(services);
     this.#topUps = new TopUps(services);
     this.#sightings = new DeviceSightings(storage, log, nowMs);
     this.platform = new PlatformSpend({ storage, log }, platformBudgetMicroUsd, nowMs());
-    this.#mailDeadlines = createDeadlines({ storage, log, nowMs, shared });
-    this.#topUpDeadlines = createDeadlines({ storage, log, nowMs, shared });
-    others?.listen('charged', ({ organisationId, ...charge }) => this.#heard(organisationId, charge));
-    if (shared) this.#recounts = setInterval(() => void this.#recount(), RECOUNT_MS).unref();
+    this.#mailDeadlines = createDeadlines({ storage, log, nowMs, others });
+    this.#topUpDeadlines = createDeadlines({ storage, log, nowMs, others });
+    others.listen('charged', ({ organisationId, ...charge }) => this.#heard(organisationId, charge));
+    this.#stopRecounts = others.lookEvery(RECOUNT_MS, () => void this.#recount());
   }
 
   async #recount(): Promise<void> {
@@ -126,7 +124,7 @@ class OpenBilling implements Billing {
   charged(organisationId: string, { channel, costMicroUsd, atMs, billed }: CommittedCharge): void {
     if (costMicroUsd === 0) return;
     this.platform.add(costMicroUsd, atMs, organisationId);
-    this.#services.others?.announce('charged', { organisationId, channel, costMicroUsd, atMs, billed });
+    this.#services.others.announce('charged', { organisationId, channel, costMicroUsd, atMs, billed });
     if (channel !== 'live') return;
     if (billed) noteCharged(this.#file(organisationId), costMicroUsd);
     if (this.#closed || this.#looks.has(organisationId)) return;
@@ -136,7 +134,7 @@ class OpenBilling implements Billing {
   bought(organisationId: string): void {
     const { nowMs, others } = this.#services;
     noteBought(this.#file(organisationId));
-    others?.announce('charged', { organisationId, channel: 'live', costMicroUsd: 0, atMs: nowMs(), billed: true });
+    others.announce('charged', { organisationId, channel: 'live', costMicroUsd: 0, atMs: nowMs(), billed: true });
   }
 
   #look(organisationId: string): void {
@@ -176,7 +174,6 @@ class OpenBilling implements Billing {
   /** Top-ups add credit: the other nodes hear of it. */
   #toldTopUps(): DeadlineKind {
     const kind = this.#topUps.deadlines();
-    if (this.#services.others === undefined) return kind;
     const settle = async (organisationId: string) => {
       await kind.settle(organisationId);
       this.bought(organisationId);
@@ -191,7 +188,7 @@ class OpenBilling implements Billing {
 
   async close(): Promise<void> {
     this.#closed = true;
-    clearInterval(this.#recounts);
+    this.#stopRecounts();
     for (const timer of this.#looks.values()) clearTimeout(timer);
     this.#mailDeadlines.close();
     this.#topUpDeadlines.close();

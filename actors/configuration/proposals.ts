@@ -201,7 +201,7 @@ export async function proposeWrite(
 ): Promise<ProposedWrite> {
   const { organisationId, appId } = target;
   const logoHash = asked.kind === 'logo' ? await examineLogoContent(asked.content, organisationId) : null;
-  const lease = services.leases?.turn(organisationId, appId);
+  const lease = services.leases.turn(organisationId, appId);
   return inTurn(appId, () => propose(services, target, sessionId, asked, logoHash), lease);
 }
 
@@ -264,7 +264,7 @@ export async function approveProposal(services: WriteServices, organisationId: s
     await storage.write(organisationId, 'decideProposal', { id, state: 'approved', reason: null, nowMs: nowMs() });
     return applied;
   };
-  const report = await inTurn(appId, work, services.leases?.turn(organisationId, appId));
+  const report = await inTurn(appId, work, services.leases.turn(organisationId, appId));
   return report();
 }
 
@@ -282,5 +282,5 @@ export function rejectProposal(
     if (now?.state !== 'applying') throw decidedBefore(now);
     throw new Refusal('conflict', 'The approval of this proposal was cut off, and a part of it may be applied. Approve it again.');
   };
-  return inTurn(appId, work, leases?.turn(organisationId, appId));
+  return inTurn(appId, work, leases.turn(organisationId, appId));
 }

@@ -5,7 +5,7 @@
  */
 import { Refusal } from '../../protocol/errors.ts';
 import type { TurnLease } from '../leases.ts';
-import { Serial } from '../serial.ts';
+import { SerialByKey } from '../serial.ts';
 
 /**
  * What may wait for its turn in one app: an agent's 120 requests of a minute all at once, and as many again of what
@@ -13,22 +13,15 @@ import { Serial } from '../serial.ts';
  */
 const WAITING_MAX = 240;
 
-function tooMuchWaits(): Refusal {
-  return new Refusal('rate_limited', 'Too much is being written to this app at once. Send the request again.', { retryAfterS: 1 });
-}
-
-/** By app, in this process. An app is in it while something is under way. */
-const queues = new Map<string, Serial>();
+const queues = new SerialByKey({
+  max: WAITING_MAX,
+  full: () => new Refusal('rate_limited', 'Too much is being written to this app at once. Send the request again.', { retryAfterS: 1 }),
+});
 
 /**
- * Runs `work` when what came before it in this app is done; with `lease`, where other processes write to the app too, also in
- * those. @throws Refusal rate_limited when too much waits.
+ * Runs `work` when what came before it in this app is done, in this process and, by `lease`, in all others.
+ * @throws Refusal rate_limited when too much waits.
  */
-export function inTurn<Value>(appId: string, work: () => Promise<Value>, lease?: TurnLease): Promise<Value> {
-  let queue = queues.get(appId);
-  if (queue === undefined) {
-    queue = new Serial({ bound: { max: WAITING_MAX, full: tooMuchWaits }, idle: () => queues.delete(appId) });
-    queues.set(appId, queue);
-  }
-  return queue.do(lease === undefined ? work : () => lease(work));
+export function inTurn<Value>(appId: string, work: () => Promise<Value>, lease: TurnLease): Promise<Value> {
+  return queues.do(appId, () => lease(work));
 }

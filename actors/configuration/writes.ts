@@ -25,8 +25,7 @@ import { inTurn } from './write-turns.ts';
 export interface WriteServices extends KnowledgeServices {
   /** Which addresses HTTP actions may have (ALLOW_PRIVATE_ADDRESSES). */
   readonly surroundings: Surroundings;
-  /** Where other nodes write to the same apps. */
-  readonly leases?: Pick<Leases, 'turn'> | undefined;
+  readonly leases: Pick<Leases, 'turn'>;
 }
 
 export interface Written {
@@ -140,7 +139,7 @@ export async function carryOut(services: WriteServices, target: IntakeTarget, wr
  * too much waits; StorageError when the disk or the writer fails: sending the same again is safe.
  */
 export async function applyWrite(services: WriteServices, target: IntakeTarget, write: SetupWrite): Promise<Written> {
-  const lease = services.leases?.turn(target.organisationId, target.appId);
+  const lease = services.leases.turn(target.organisationId, target.appId);
   const report = await inTurn(target.appId, () => carryOut(services, target, write), lease);
   return report();
 }

@@ -41,8 +41,7 @@ export interface IndexerServices {
   readonly embedding?: Pick<KnowledgeEmbedding, 'wake'> | undefined;
   readonly log: { error(fields: object, message: string): void; info(fields: object, message: string): void };
   nowMs(): number;
-  /** Where other nodes read links too. */
-  readonly leases?: Pick<Leases, 'take'> | undefined;
+  readonly leases: Pick<Leases, 'take'>;
   /** A source of this app came to rest: it is indexed, or it failed. Called after the commit; what it throws is logged. */
   onSettled?(organisationId: string, appId: string): void;
 }
@@ -73,7 +72,7 @@ export class KnowledgeIndexer {
       log: services.log,
       next: (organisationId, running) => this.#nextLink(organisationId, running),
       work: (organisationId, sourceId, signal) => this.#work(organisationId, sourceId, signal),
-      ...(services.leases !== undefined && { atRest: (...link) => this.#waiting(...link) === undefined }),
+      atRest: (...link) => this.#waiting(...link) === undefined,
     });
   }
 
@@ -85,14 +84,14 @@ export class KnowledgeIndexer {
   }
 
   async #work(organisationId: string, sourceId: string, signal: AbortSignal): Promise<boolean | 'elsewhere'> {
-    const lease = await this.#services.leases?.take(organisationId, `link ${sourceId}`);
+    const lease = await this.#services.leases.take(organisationId, `link ${sourceId}`);
     if (lease === null) return 'elsewhere';
     try {
       const source = this.#waiting(organisationId, sourceId);
       if (source !== undefined) await this.#indexLink(organisationId, source, signal, lease);
       return this.#waiting(organisationId, sourceId) === undefined;
     } finally {
-      lease?.release();
+      lease.release();
     }
   }
 
@@ -208,11 +207,11 @@ export class KnowledgeIndexer {
     });
   }
 
-  #indexLink(organisationId: string, source: KnowledgeSource, signal: AbortSignal, lease: Lease | undefined): Promise<void> {
+  #indexLink(organisationId: string, source: KnowledgeSource, signal: AbortSignal, lease: Lease): Promise<void> {
     return this.#settle(organisationId, source, async () => {
       const read = await this.#readLink(organisationId, source, signal);
       // This node was stuck, and another one reads the link: what it finds is newer.
-      return lease?.held() === false ? null : read;
+      return lease.held() ? read : null;
     });
   }
 

@@ -26,8 +26,8 @@ export interface LinkQueueOptions {
    * when another node reads it.
    */
   work(organisationId: string, sourceId: string, signal: AbortSignal): Promise<boolean | 'elsewhere'>;
-  /** Where other nodes read links too: whether the link is at rest. */
-  atRest?(organisationId: string, sourceId: string): boolean;
+  /** Whether the link is at rest: another node may have read it. */
+  atRest(organisationId: string, sourceId: string): boolean;
 }
 
 /** The links of every organisation that wait to be read, `LINKS_AT_ONCE` of them at a time. */
@@ -78,9 +78,8 @@ export class LinkQueue {
   }
 
   /** A link may come to rest at another node, which tells nobody. */
-  #lookUntilRest(organisationId: string, sourceId: string, resolve: () => void): NodeJS.Timeout | undefined {
+  #lookUntilRest(organisationId: string, sourceId: string, resolve: () => void): NodeJS.Timeout {
     const { atRest, log } = this.#options;
-    if (atRest === undefined) return undefined;
     return setInterval(() => {
       try {
         if (atRest(organisationId, sourceId)) resolve();

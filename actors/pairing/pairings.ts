@@ -51,13 +51,13 @@ export class Pairings {
 
   constructor(services: WatchServices) {
     this.#services = services;
-    services.others?.listen('pairingChanged', ({ pairingId }) => this.#watches.get(pairingId)?.notice());
+    services.others.listen('pairingChanged', ({ pairingId }) => this.#watches.get(pairingId)?.notice());
   }
 
   /** The row changed: whoever watches it looks at it again, here and at the other nodes. */
   #changed(pairingId: string): void {
     this.#watches.get(pairingId)?.notice();
-    this.#services.others?.announce('pairingChanged', { pairingId });
+    this.#services.others.announce('pairingChanged', { pairingId });
   }
 
   /**

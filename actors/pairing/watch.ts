@@ -23,8 +23,7 @@ export interface WatchServices {
   readonly actors: Pick<ActorSystem, 'watchDevice'>;
   readonly log: Logger;
   nowMs(): number;
-  /** The other nodes of the cell, where there are any. */
-  readonly others?: Announcer | undefined;
+  readonly others: Announcer;
 }
 
 /** Where a pairing lies. */

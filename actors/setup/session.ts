@@ -16,7 +16,7 @@ import type { Connection } from '../../storage/sqlite/connection.ts';
 import type { Storage } from '../../storage/storage.ts';
 import type { Announcer } from '../announcements.ts';
 import { Readers } from '../readers.ts';
-import { OVERTAKEN, retried } from '../retried.ts';
+import { OVERTAKEN, type Retries, retried } from '../retried.ts';
 import { Serial } from '../serial.ts';
 import { type Stepper, stepper } from '../step.ts';
 import { readObservations } from './app-status.ts';
@@ -28,15 +28,20 @@ export interface SetupServices {
   nowMs(): number;
   /** A row of this organisation runs out at `atMs`. */
   noteDeadline(organisationId: string, atMs: number): void;
-  /** The other nodes of the cell, where there are any. */
-  readonly others?: Announcer | undefined;
+  readonly others: Announcer;
 }
 
-/** Stepping is tried again when somebody else committed in between; more than this is a bug, not a race. */
-const STEP_TRIES = 8;
-/** Other nodes work on the session at the same time, each one piece at a time: with pauses these are some two seconds. */
-const STEP_TRIES_SHARED = 60;
+/**
+ * Stepping is tried again when somebody else committed in between: other nodes work on the session at the same time, each one piece at a
+ * time. With pauses these are some two seconds.
+ */
+const STEP_TRIES = 60;
 const STEP_PAUSE_MAX_MS = 60;
+const STEP_RETRIES: Retries = {
+  max: STEP_TRIES,
+  pauseMs: (attempt) => Math.random() * Math.min(attempt * 4, STEP_PAUSE_MAX_MS),
+  exhausted: () => new Error(`the session's row kept changing: gave up after ${STEP_TRIES} tries`),
+};
 /**
  * What may wait for one session: an agent's 120 requests of a minute all at once, and as many again of what a person and
  * the service itself do to it. Work that was refused here would have been done already: its line would be missing.
@@ -138,7 +143,7 @@ export class SetupSession {
   readonly #onIdle: () => void;
   readonly #readers = new Readers({
     came: () => {
-      if (this.#services.others !== undefined) this.#toldRevision = this.#revision();
+      this.#toldRevision = this.#revision();
     },
     left: () => this.#rest(),
   });
@@ -187,22 +192,11 @@ export class SetupSession {
    * @throws Refusal of the work itself (then nothing is written), app_not_found, or rate_limited when too much waits.
    */
   change(work: (session: SessionWork) => SessionChange): Promise<Committed> {
-    return this.#work.do(() => this.#change(work));
+    return this.#work.do(() => retried(STEP_RETRIES, () => this.#attempt(work)));
   }
 
   #rest(): void {
     if (this.#work.waiting === 0 && this.#readers.count === 0) this.#onIdle();
-  }
-
-  #change(work: (session: SessionWork) => SessionChange): Promise<Committed> {
-    const shared = this.#services.others !== undefined;
-    const max = shared ? STEP_TRIES_SHARED : STEP_TRIES;
-    const retries = {
-      max,
-      ...(shared && { pauseMs: (attempt: number) => Math.random() * Math.min(attempt * 4, STEP_PAUSE_MAX_MS) }),
-      exhausted: () => new Error(`the session's row kept changing: gave up after ${max} tries`),
-    };
-    return retried(retries, () => this.#attempt(work));
   }
 
   async #attempt(work: (session: SessionWork) => SessionChange): Promise<Committed | typeof OVERTAKEN> {
@@ -255,7 +249,7 @@ export class SetupSession {
   #committed(revision: number): void {
     this.#toldRevision = revision;
     this.wake();
-    this.#services.others?.announce('sessionChanged', this.ref);
+    this.#services.others.announce('sessionChanged', this.ref);
   }
 
   #told(change: SessionChange, committed: Committed): Committed {

@@ -19,9 +19,9 @@ import {
   type SetupSessionRow,
 } from '../../storage/setup/setup-sessions.ts';
 import type { ActorRecord } from '../actor-record.ts';
-import { inTurn } from '../configuration/write-turns.ts';
 import type { DeadlineKind } from '../deadlines.ts';
 import { OVERTAKEN, retried } from '../retried.ts';
+import { SerialByKey } from '../serial.ts';
 import { stepper } from '../step.ts';
 import { refuseLiveApp } from './admission.ts';
 import { type IssuedCode, issueFileCode } from './files.ts';
@@ -39,6 +39,8 @@ import {
 const SESSION_MS = SETUP_SESSION_HOURS * 3_600_000;
 /** Opening is tried again when another session was opened in between: in this process they come one after the other, so elsewhere. */
 const OPEN_TRIES = 20;
+/** Sessions of one app that may be opened at once; people open one, or two by a double click. */
+const OPENING_MAX = 240;
 const OPEN_PAUSE_MAX_MS = 50;
 /** How late watchers hear of what another node did when its announcement is lost. */
 const LOOK_MS = 2_000;
@@ -59,8 +61,10 @@ function othersAreOpened(): Refusal {
 export class SetupSessions {
   readonly #services: SetupServices;
   readonly #active = new Map<string, SetupSession>();
+  /** By app. */
+  readonly #opening = new SerialByKey({ max: OPENING_MAX, full: othersAreOpened });
   readonly #pings: NodeJS.Timeout;
-  readonly #looks: NodeJS.Timeout | undefined;
+  readonly #stopLooks: () => void;
 
   constructor(services: SetupServices) {
     this.#services = services;
@@ -69,12 +73,10 @@ export class SetupSessions {
       for (const session of this.#active.values()) session.wake();
     }, PING_INTERVAL_MS);
     this.#pings.unref();
-    if (services.others === undefined) return;
     services.others.listen('sessionChanged', ({ sessionId }) => this.#look(this.#active.get(sessionId)));
-    this.#looks = setInterval(() => {
+    this.#stopLooks = services.others.lookEvery(LOOK_MS, () => {
       for (const session of this.#active.values()) this.#look(session);
-    }, LOOK_MS);
-    this.#looks.unref();
+    });
   }
 
   #look(session: SetupSession | undefined): void {
@@ -115,7 +117,7 @@ export class SetupSessions {
    * @throws Refusal app_live for a setup session on a live app; rate_limited when too many are opened at once.
    */
   open(app: AppRecord, kind: SessionKind): Promise<OpenedSession> {
-    return inTurn(`session of ${app.id}`, () => this.#open(app, kind));
+    return this.#opening.do(app.id, () => this.#open(app, kind));
   }
 
   #open(app: AppRecord, kind: SessionKind): Promise<OpenedSession> {
@@ -179,7 +181,7 @@ export class SetupSessions {
     const row = readLatestSession(this.#services.storage.organisation(organisationId), appId);
     if (row === undefined) return;
     this.#active.get(row.id)?.wake();
-    this.#services.others?.announce('sessionChanged', { sessionId: row.id, organisationId, appId });
+    this.#services.others.announce('sessionChanged', { sessionId: row.id, organisationId, appId });
   }
 
   /** Something was observed of the app: the panel of its session shows it. */
@@ -203,6 +205,6 @@ export class SetupSessions {
 
   close(): void {
     clearInterval(this.#pings);
-    clearInterval(this.#looks);
+    this.#stopLooks();
   }
 }

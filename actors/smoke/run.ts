@@ -40,8 +40,7 @@ export interface SmokeServices {
   nowMs(): number;
   /** For all questions together. */
   readonly timeoutMs?: number;
-  /** Where other nodes run smoke tests of the same apps. */
-  readonly leases?: Pick<Leases, 'take'> | undefined;
+  readonly leases: Pick<Leases, 'take'>;
 }
 
 /** Of the time a run may take, what is left for stopping its turns and saving it. */
@@ -131,19 +130,17 @@ export class SmokeRuns {
   run(organisationId: string, appId: string): Promise<SmokeRun> {
     const running = this.#running.get(appId);
     if (running !== undefined) return running;
-    const { leases } = this.#services;
-    const asked = leases === undefined ? this.#run(organisationId, appId) : this.#runAlone(organisationId, appId, leases);
-    const run = asked.finally(() => this.#running.delete(appId));
+    const run = this.#runAlone(organisationId, appId).finally(() => this.#running.delete(appId));
     this.#running.set(appId, run);
     return run;
   }
 
   /** Runs it while no other node does, or answers the run that another node saved meanwhile. @throws also Refusal rate_limited. */
-  async #runAlone(organisationId: string, appId: string, leases: Pick<Leases, 'take'>): Promise<SmokeRun> {
+  async #runAlone(organisationId: string, appId: string): Promise<SmokeRun> {
     const db = this.#services.storage.organisation(organisationId);
     const before = readLatestSmokeRun(db, appId)?.id;
     for (const endMs = performance.now() + SMOKE_TIMEOUT_MS; performance.now() < endMs; ) {
-      const lease = await leases.take(organisationId, `smoke ${appId}`);
+      const lease = await this.#services.leases.take(organisationId, `smoke ${appId}`);
       try {
         const latest = readLatestSmokeRun(db, appId);
         if (latest !== undefined && latest.id !== before) return latest;

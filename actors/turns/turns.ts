@@ -4,6 +4,7 @@
  */
 import { PLACEHOLDER_OPENS } from '../../protocol/placeholder.ts';
 import type { ActorRecord } from '../actor-record.ts';
+import type { Announcements, Announcer } from '../announcements.ts';
 import { changedSource, type Position } from '../frame-source.ts';
 import type { TurnCommand } from './command.ts';
 import { DeviceWatchers, type WatchedDevice, type WatchedTurn } from './device-watchers.ts';
@@ -26,31 +27,21 @@ export interface ActorSystem {
   close(): void;
 }
 
-/** A turn of the test channel that was opened at one node, for the others to hear of. */
-export interface OpenedTurn extends WatchedDevice {
-  readonly turnId: string;
-  readonly conversationId: string;
-}
-
 export interface ActorSystemOptions {
   /** Where turns run. */
   readonly host: TurnHost;
-  /** To the other nodes, where there are any. */
-  readonly others?: {
-    announce(turn: OpenedTurn): void;
-    listen(handler: (turn: OpenedTurn) => void): void;
-  };
+  readonly others: Announcer;
 }
 
 class Actors implements ActorSystem {
   readonly #host: TurnHost;
-  readonly #others: ActorSystemOptions['others'];
+  readonly #others: Announcer;
   readonly #watchers = new DeviceWatchers();
 
   constructor({ host, others }: ActorSystemOptions) {
     this.#host = host;
     this.#others = others;
-    others?.listen((turn) => void this.#heard(turn));
+    others.listen('turnOpened', (turn) => void this.#heard(turn));
   }
 
   async openTurn(command: TurnCommand): Promise<Position> {
@@ -59,7 +50,7 @@ class Actors implements ActorSystem {
       const { app, deviceId, organisationId, turnId } = command;
       const { conversationId, position } = turn;
       this.#watchers.tell({ appId: app.id, deviceId }, { turnId, conversationId, position });
-      this.#others?.announce({ organisationId, appId: app.id, deviceId, turnId, conversationId });
+      this.#others.announce('turnOpened', { organisationId, appId: app.id, deviceId, turnId, conversationId });
     }
     // Callers without a device share one: any of them could ask for what another one said.
     const isKnown = command.deviceId !== '' || command.person?.verified === true;
@@ -67,7 +58,7 @@ class Actors implements ActorSystem {
   }
 
   /** A watched device opened a turn at another node. What goes wrong here is nobody's to suffer from: it is a look at a test. */
-  async #heard({ organisationId, appId, deviceId, turnId }: OpenedTurn): Promise<void> {
+  async #heard({ organisationId, appId, deviceId, turnId }: Announcements['turnOpened']): Promise<void> {
     if (!this.#watchers.has({ appId, deviceId })) return;
     try {
       const { conversationId, position } = await this.#host.attach({ organisationId, appId, channel: 'sandbox', deviceId }, turnId);

@@ -4,6 +4,7 @@ import { mintId } from '../../protocol/ids.ts';
 import { deleteUploadFiles, sweepUploadFiles } from '../../storage/files/upload-files.ts';
 import { knownUploads, nextUploadDeadline } from '../../storage/files/uploads.ts';
 import type { Storage } from '../../storage/storage.ts';
+import type { Announcer } from '../announcements.ts';
 import type { DeadlineKind } from '../deadlines.ts';
 import { eachOrganisation } from '../each-organisation.ts';
 
@@ -40,15 +41,15 @@ const ON_THEIR_WAY_MS = 3_600_000;
 
 /**
  * Begins to delete files that have no row, of uploads from before `startedAtMs`: those that a crash came between. Newer ones may
- * be on their way; with `shared`, where other processes take uploads in, so may those of the hour before. What cannot be swept is
+ * be on their way; where other nodes take uploads in, so may those of the hour before. What cannot be swept is
  * logged and left to the next start; `close` ends the sweep after the organisation it is at.
  */
 export function startUploadSweep(
-  { storage, log, shared = false }: { readonly storage: Storage; readonly log: Logger; readonly shared?: boolean },
+  { storage, log, others }: { readonly storage: Storage; readonly log: Logger; readonly others: Announcer },
   startedAtMs: number,
 ): { readonly done: Promise<void>; close(): Promise<void> } {
   const stop = new AbortController();
-  const done = sweep(storage, log, mintId('upl', shared ? startedAtMs - ON_THEIR_WAY_MS : startedAtMs), stop.signal);
+  const done = sweep(storage, log, mintId('upl', others.isAlone ? startedAtMs : startedAtMs - ON_THEIR_WAY_MS), stop.signal);
   return {
     done,
     close() {

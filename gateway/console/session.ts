@@ -6,7 +6,6 @@
  */
 import { createHmac, randomBytes } from 'node:crypto';
 import { LRUCache } from 'lru-cache';
-import type { SharedCounts } from '../../actors/cluster/bus/shared-counts.ts';
 import { loginBody } from '../../protocol/console/login.ts';
 import { Refusal } from '../../protocol/errors.ts';
 import { timestamp } from '../../protocol/timestamp.ts';
@@ -43,8 +42,6 @@ interface ConsoleState {
   /** Signs cookies and CSRF tokens. */
   readonly key: Buffer;
   readonly failures: LRUCache<string, Failures>;
-  /** Where other nodes count them too. */
-  others: SharedCounts | null;
 }
 
 // Two services in one process (as in tests) keep apart what they remember.
@@ -58,7 +55,6 @@ function stateOf(services: Services): ConsoleState {
       token,
       key: createHmac('sha256', token).update('console session').digest(),
       failures: new LRUCache({ max: LOGIN_ADDRESSES_MAX }),
-      others: null,
     };
     states.set(services, state);
   }
@@ -68,12 +64,11 @@ function stateOf(services: Services): ConsoleState {
 /** Names of addresses among nodes; a count of 0 says that somebody signed in from there. */
 const SHARED_LOGIN = 'login ';
 
-/** For the start of a cell's node: failed logins at any node lock the address at all of them. */
-export function shareFailedLogins(services: Services, others: SharedCounts): void {
-  const state = stateOf(services);
-  state.others = others;
-  others.listen((name, count) => {
+/** For the start of a node: failed logins at any node of the cell lock the address at all of them. */
+export function shareFailedLogins(services: Services): void {
+  services.counts.listen((name, count) => {
     if (!name.startsWith(SHARED_LOGIN)) return;
+    const state = stateOf(services);
     const address = name.slice(SHARED_LOGIN.length);
     if (count === 0) state.failures.delete(address);
     for (let left = count; left > 0; left--) noteFailure(state, address, services.nowMs());
@@ -206,10 +201,10 @@ export function logIn(token: string, address: string, services: Services): Conso
   refuseLocked(state, address, nowMs);
   if (!isSecret(token, state.token)) {
     noteFailure(state, address, nowMs);
-    state.others?.tell(SHARED_LOGIN + address, 1);
+    services.counts.tell(SHARED_LOGIN + address, 1);
     throw new Refusal('invalid_token', 'token is not the operator token.');
   }
-  if (state.failures.delete(address)) state.others?.tell(SHARED_LOGIN + address, 0);
+  if (state.failures.delete(address)) services.counts.tell(SHARED_LOGIN + address, 0);
   return openSession(services);
 }
 

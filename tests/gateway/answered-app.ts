@@ -2,6 +2,7 @@
 import assert from 'node:assert/strict';
 import type { TestContext } from 'node:test';
 import pino from 'pino';
+import { silentAnnouncer } from '../../actors/announcements.ts';
 import { Pairings } from '../../actors/pairing/pairings.ts';
 import type { WatchedTurn } from '../../actors/turns/device-watchers.ts';
 import { listConversationsRoute, readConversationRoute } from '../../gateway/console/conversations.ts';
@@ -82,7 +83,7 @@ export async function serveAnsweredApp(t: TestContext): Promise<AnsweredApp> {
       return () => void watchers.splice(watchers.indexOf(watcher), 1);
     },
   };
-  const pairings = new Pairings({ storage, actors, log: pino({ level: 'silent' }), nowMs });
+  const pairings = new Pairings({ storage, actors, others: silentAnnouncer, log: pino({ level: 'silent' }), nowMs });
   t.after(() => pairings.close());
   const routes = [
     ...[feedbackRoute, ratingsRoute, pairingClaimRoute, openPairingRoute, readPairingRoute, pairingStreamRoute],

@@ -2,6 +2,7 @@
 import assert from 'node:assert/strict';
 import { type TestContext, test } from 'node:test';
 import pino from 'pino';
+import { silentAnnouncer } from '../../actors/announcements.ts';
 import { createDeadlines } from '../../actors/deadlines.ts';
 import { readAttachments } from '../../actors/turns/attachments.ts';
 import { createUploadIntake } from '../../actors/uploads/intake.ts';
@@ -182,6 +183,7 @@ test('STORE-7: deadlines are looked at within a second when the clock is set for
   const clock = { wallMs: START_MS, passedMs: 0 };
   let dueAtMs: number | null = START_MS + DAY_MS;
   const deadlines = createDeadlines({
+    others: silentAnnouncer,
     storage,
     log: pino({ level: 'silent' }),
     nowMs: () => clock.wallMs,

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { readFileSync, statSync } from 'node:fs';
 import { type TestContext, test } from 'node:test';
+import { ownCounts } from '../../actors/cluster/bus/shared-counts.ts';
 import { authenticateOperator, logIn, readSession, sessionCookie } from '../../gateway/console/session.ts';
 import type { Services } from '../../gateway/services.ts';
 import { Refusal } from '../../protocol/errors.ts';
@@ -15,7 +16,12 @@ function service(t: TestContext, operatorToken: string | undefined = TOKEN, publ
   const layout = prepareDataDir(temporaryDir(t));
   // Nobody has signed out.
   const control = { statement: () => ({ get: () => undefined }) };
-  const services = { config: { operatorToken, publicUrl }, storage: { layout, control }, nowMs: () => clock.nowMs } as unknown as Services;
+  const services = {
+    config: { operatorToken, publicUrl },
+    storage: { layout, control },
+    counts: ownCounts,
+    nowMs: () => clock.nowMs,
+  } as unknown as Services;
   return { services, clock, layout };
 }
 

@@ -133,7 +133,7 @@ test('LIMIT-12: a turn that an overloaded server refused uses up nothing of its 
     tell() {},
     listen() {},
   };
-  const { base, test: key, patch } = await serveApp(t, [route], undefined, () => ({ load: state }), counts);
+  const { base, test: key, patch } = await serveApp(t, [route], undefined, () => ({ load: state, counts }));
   await patch({ messages_per_minute: 3 });
   const send = async () => {
     const headers = { 'X-Service-Key': key, 'X-Service-Device': 'd'.repeat(32), 'Content-Type': 'application/json' };

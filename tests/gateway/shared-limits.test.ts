@@ -1,8 +1,8 @@
 /** Limits of the gateway that hold for all nodes of a cell together. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import type { Announcer } from '../../actors/announcements.ts';
-import { createSharedCounts, type SharedCounts } from '../../actors/cluster/bus/shared-counts.ts';
+import { type Announcer, silentAnnouncer } from '../../actors/announcements.ts';
+import { createSharedCounts, ownCounts, type SharedCounts } from '../../actors/cluster/bus/shared-counts.ts';
 import {
   authenticateOperator,
   followConsoleLink,
@@ -27,6 +27,7 @@ function twoNodes() {
   // Of a kind a bus has one listener.
   const handlers: ((message: { counts: readonly (readonly [string, number])[] }) => void)[] = [];
   const busOf = (self: number): Announcer => ({
+    ...silentAnnouncer,
     announce(_kind, message) {
       const { counts } = message as { counts: readonly (readonly [string, number])[] };
       sent.push(counts);
@@ -156,8 +157,8 @@ test('CLUSTER-23: failed logins are counted at all nodes together, and a login t
   let nowMs = 1_000_000;
   const { here, there } = twoNodes();
   const nodeOf = (counts: SharedCounts) => {
-    const services = { config: { operatorToken: TOKEN }, storage: { layout: {} }, nowMs: () => nowMs } as unknown as Services;
-    shareFailedLogins(services, counts);
+    const services = { config: { operatorToken: TOKEN }, storage: { layout: {} }, counts, nowMs: () => nowMs } as unknown as Services;
+    shareFailedLogins(services);
     return (token: string, address = '10.0.0.1') => {
       try {
         logIn(token, address, services);
@@ -185,7 +186,12 @@ test('CLUSTER-2, CONSOLE-5: a one-time link opens one session, at whichever node
   const nodes = [1, 2].map(() => {
     const storage = openStorage({ dataDir, masterKey: undefined, shared: true, onFatal: assert.fail });
     t.after(() => storage.close());
-    return { config: { operatorToken: undefined, publicUrl: undefined }, storage, nowMs: () => nowMs } as unknown as Services;
+    return {
+      config: { operatorToken: undefined, publicUrl: undefined },
+      storage,
+      counts: ownCounts,
+      nowMs: () => nowMs,
+    } as unknown as Services;
   });
   const [here, there] = nodes as [Services, Services];
   const codeIn = (link: string) => new URL(link, 'http://localhost').searchParams.get('once') ?? '';

@@ -1,6 +1,7 @@
 /** A real server around given routes, with services that hold only what the gateway itself asks for. */
 import type { TestContext } from 'node:test';
 import pino from 'pino';
+import { ownCounts } from '../../actors/cluster/bus/shared-counts.ts';
 import type { Route } from '../../gateway/route.ts';
 import { type ServerOptions, startServer } from '../../gateway/server.ts';
 import type { Services } from '../../gateway/services.ts';
@@ -20,7 +21,6 @@ export async function serve(
   routes: readonly Route[],
   services: Partial<Services> = {},
   streamTimes: ServerOptions['streamTimes'] = {},
-  counts?: ServerOptions['counts'],
 ): Promise<TestServer> {
   const logged: Record<string, unknown>[] = [];
   const log = pino({ level: 'warn' }, { write: (line: string) => void logged.push(JSON.parse(line)) });
@@ -32,13 +32,22 @@ export async function serve(
   const config = { publicUrl: undefined, operatorToken: undefined, allowPrivateAddresses: false };
   const setup = { settled: () => Promise.resolve() };
   const billing = { seen: () => {} };
-  const defaults = { config, log, storage, actors, billing, setup, nowMs: () => performance.now(), draining: () => false };
+  const defaults = {
+    config,
+    log,
+    storage,
+    actors,
+    billing,
+    setup,
+    counts: ownCounts,
+    nowMs: () => performance.now(),
+    draining: () => false,
+  };
   const server = await startServer({
     host: '127.0.0.1',
     port: 0,
     services: { ...defaults, ...services } as unknown as Services,
     routes,
-    counts,
     streamTimes: streamTimes ?? {},
   });
   t.after(() => server.close());

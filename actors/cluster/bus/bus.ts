@@ -91,6 +91,7 @@ class Reconnections {
 /** Two connections, since one that listens may not speak; the bus is connected while both are up. */
 class RedisBus implements CountingBus {
   readonly self: string;
+  readonly isAlone = false;
   /** Resolves when Redis is there for the first time. */
   readonly first: Promise<void>;
   connected = false;
@@ -193,6 +194,11 @@ class RedisBus implements CountingBus {
 
   listen<K extends keyof Announcements>(kind: K, handler: (message: Announcements[K], from: string) => void): void {
     this.#desk.announcements.set(kind, handler as Handler);
+  }
+
+  lookEvery(everyMs: number, look: () => void): () => void {
+    const looks = setInterval(look, everyMs).unref();
+    return () => clearInterval(looks);
   }
 
   onReconnected(listener: () => void): void {

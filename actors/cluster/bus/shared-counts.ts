@@ -5,7 +5,7 @@
  * A count is told within 50 ms, so what reaches several nodes within that time may pass a limit together; `tell` is for counts
  * that must not wait. A bucket's name is the business of whoever counts; it is sealed on its way.
  */
-import type { Bus } from './bus.ts';
+import type { Announcer } from '../../announcements.ts';
 
 /** Told together; people do not feel it, and a busy node sends 20 messages a second instead of thousands. */
 const BATCH_MS = 50;
@@ -23,8 +23,11 @@ export interface SharedCounts {
   listen(handler: (bucket: string, count: number) => void): void;
 }
 
+/** Of a process that is alone: there is nobody to tell. */
+export const ownCounts: SharedCounts = { count() {}, tell() {}, listen() {} };
+
 /** Counts over the bus. Costs the path of a request one entry in a Map. */
-export function createSharedCounts(bus: Pick<Bus, 'announce' | 'listen'>): SharedCounts {
+export function createSharedCounts(bus: Pick<Announcer, 'announce' | 'listen'>): SharedCounts {
   let waiting = new Map<string, number>();
   // Of a kind the bus has one listener; several count.
   const handlers: ((bucket: string, count: number) => void)[] = [];

@@ -113,6 +113,9 @@ class Rounds implements Chores {
   }
 }
 
+/** Of a process that is alone. */
+export const noChores: Chores = { alone: () => true, async run() {}, async close() {} };
+
 /** Does the chores of a cell's node; begins to listen for losses at once. */
 export function createChores(services: ChoreServices): Chores {
   return new Rounds(services);

@@ -75,6 +75,12 @@ export async function openCell(t: TestContext, { writeWaitMs }: { readonly write
       members,
       leases: new NodeLeases({ storage, members, log, nowMs, ...(writeWaitMs !== undefined && { writeWaitMs }) }),
       others: {
+        isAlone: false,
+        lookEvery(everyMs, look) {
+          const looks = setInterval(look, everyMs);
+          t.after(() => clearInterval(looks));
+          return () => clearInterval(looks);
+        },
         announce(kind, message) {
           announced.push(kind);
           if (cell.deaf) return;

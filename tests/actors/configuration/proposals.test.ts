@@ -4,6 +4,7 @@ import { test } from 'node:test';
 import { baseOf } from '../../../actors/configuration/checks.ts';
 import { approveProposal, rejectProposal } from '../../../actors/configuration/proposals.ts';
 import type { WriteServices } from '../../../actors/configuration/writes.ts';
+import { grantedLeases } from '../../../actors/leases.ts';
 import type { SetupWrite } from '../../../protocol/setup/writes.ts';
 import { readDraft } from '../../../storage/apps/drafts.ts';
 import { type Proposal, readProposal } from '../../../storage/setup/proposals.ts';
@@ -14,7 +15,7 @@ const WAITING_MAX = 240;
 
 test('PROPOSAL-13: when too many decisions of an app wait one more is rate_limited; those before it are made, and then there is room', async (t) => {
   const { storage, organisationId, appId } = await storeApp(t, NOW);
-  const services = { storage, nowMs: () => NOW } as WriteServices;
+  const services = { storage, nowMs: () => NOW, leases: grantedLeases } as unknown as WriteServices;
   const input = { id: 'pro_1', appId, sessionId: 'ses_1', kind: 'screens' as const, payload: '{}', base: '', summary: 'Screens.' };
   const fresh = { payloadHash: 'a hash', subjects: [], replaces: [] };
   await storage.write(organisationId, 'addProposal', { ...input, ...fresh, nowMs: NOW });
@@ -58,11 +59,15 @@ test('PROPOSAL-14: an approval that was cut off once its write was applied is fi
     if (name === 'decideProposal') throw new Error('the disk is full');
     return storage.write(organisation, name, input);
   };
-  const failing = { storage: { ...storage, organisation: (id: string) => storage.organisation(id), write }, nowMs: () => NOW };
+  const failing = {
+    storage: { ...storage, organisation: (id: string) => storage.organisation(id), write },
+    leases: grantedLeases,
+    nowMs: () => NOW,
+  };
   await assert.rejects(approveProposal(failing as unknown as WriteServices, organisationId, proposal), /disk is full/);
   const db = storage.organisation(organisationId);
   assert.deepEqual([readProposal(db, proposal.id)?.state, readDraft(db, appId)?.experience?.tone], ['applying', 'Calm.']);
-  const services = { storage, nowMs: () => NOW } as WriteServices;
+  const services = { storage, nowMs: () => NOW, leases: grantedLeases } as unknown as WriteServices;
   await assert.rejects(rejectProposal(services, organisationId, proposal, null), { code: 'conflict', message: /cut off/ });
   await approveProposal(services, organisationId, proposal);
   assert.equal(readProposal(db, proposal.id)?.state, 'approved');
@@ -73,7 +78,7 @@ test('PROPOSAL-3: an approval that the write itself refuses leaves the proposal 
   const app = await storeApp(t, NOW);
   const theme = { surface: '#ffffff', onSurface: '#111111', accent: '#0b6e4f', onAccent: '#ffffff', logoAssetId: 'ast_gone' };
   const proposal = await proposed(app, { kind: 'appearance', body: { theme } as Extract<SetupWrite, { kind: 'appearance' }>['body'] });
-  const services = { storage: app.storage, nowMs: () => NOW } as WriteServices;
+  const services = { storage: app.storage, nowMs: () => NOW, leases: grantedLeases } as unknown as WriteServices;
   await assert.rejects(approveProposal(services, app.organisationId, proposal), { code: 'invalid_appearance' });
   const db = app.storage.organisation(app.organisationId);
   assert.equal(readProposal(db, proposal.id)?.state, 'pending');

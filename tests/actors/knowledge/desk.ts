@@ -2,6 +2,7 @@
 import type { TestContext } from 'node:test';
 import { type KnowledgeReport, takeInKnowledge } from '../../../actors/configuration/knowledge.ts';
 import { KnowledgeIndexer } from '../../../actors/knowledge/indexer.ts';
+import { grantedLeases } from '../../../actors/leases.ts';
 import type { ExtractedText } from '../../../assistant/knowledge/extract-text.ts';
 import type { LinkReader } from '../../../assistant/knowledge/link-reader.ts';
 import { mintId } from '../../../protocol/ids.ts';
@@ -108,6 +109,7 @@ export async function openDesk(
   const log = (fields: object, message: string) => void logged.push({ ...fields, message });
   const indexer = new KnowledgeIndexer({
     storage,
+    leases: grantedLeases,
     links,
     log: { info: log, error: log },
     nowMs: () => NOW,

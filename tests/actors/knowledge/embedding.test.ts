@@ -4,6 +4,7 @@ import { type TestContext, test } from 'node:test';
 import { type KnowledgeReport, takeInKnowledge } from '../../../actors/configuration/knowledge.ts';
 import { createKnowledgeEmbedding, type KnowledgeEmbedding } from '../../../actors/knowledge/embedding.ts';
 import { KnowledgeIndexer } from '../../../actors/knowledge/indexer.ts';
+import { grantedLeases } from '../../../actors/leases.ts';
 import { createEmbedder } from '../../../assistant/embeddings/embeddings.ts';
 import { searchKnowledge } from '../../../storage/knowledge/knowledge-search.ts';
 import { openStorage, type Storage } from '../../../storage/storage.ts';
@@ -50,6 +51,7 @@ async function openDesk(t: TestContext, server: EmbeddingsServer, options: DeskO
   const embedding = createKnowledgeEmbedding({ storage, embedder, log: { info: log, warn: log }, backoff: { firstMs: 1, maxMs: 4 } });
   const indexer = new KnowledgeIndexer({
     storage,
+    leases: grantedLeases,
     links: playedReader(),
     embedding,
     log: { info: log, error: log },

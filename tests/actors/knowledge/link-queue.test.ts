@@ -15,6 +15,7 @@ function playedQueue(links: Record<string, string[]>) {
   const logged: string[] = [];
   const queue = new LinkQueue({
     log: { error: (_fields, message) => void logged.push(message) },
+    atRest: () => false,
     next(organisationId, running) {
       if (links[organisationId] === undefined) throw new Error('no such organisation');
       const id = links[organisationId].find((each) => !running.has(each));

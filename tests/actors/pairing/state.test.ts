@@ -2,6 +2,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import pino from 'pino';
+import { silentAnnouncer } from '../../../actors/announcements.ts';
 import { Pairings } from '../../../actors/pairing/pairings.ts';
 import { pairingMachine, pairingState, replacedPairings } from '../../../actors/pairing/state.ts';
 import { OPEN_PAIRINGS_MAX, type PairingRow, readPairing, readUnclaimed, transactions } from '../../../storage/setup/pairings.ts';
@@ -43,7 +44,13 @@ for (const [state, { claims, lookedAtMs }] of Object.entries(STATES)) {
 
 test('PAIRING-5: pairings that are opened at the same time are never more than may wait', async (t) => {
   const { storage, organisationId, appId } = await storeApp(t, NOW);
-  const pairings = new Pairings({ storage, actors: { watchDevice: () => () => {} }, log: pino({ level: 'silent' }), nowMs: () => NOW });
+  const pairings = new Pairings({
+    storage,
+    actors: { watchDevice: () => () => {} },
+    others: silentAnnouncer,
+    log: pino({ level: 'silent' }),
+    nowMs: () => NOW,
+  });
   t.after(() => pairings.close());
   const app = { id: appId, organisationId };
   const opened = await Promise.all(Array.from({ length: OPEN_PAIRINGS_MAX + 5 }, () => pairings.open(app)));

@@ -2,6 +2,7 @@
 import assert from 'node:assert/strict';
 import { type TestContext, test } from 'node:test';
 import pino from 'pino';
+import { silentAnnouncer } from '../../../actors/announcements.ts';
 import { Pairings } from '../../../actors/pairing/pairings.ts';
 import { storeApp } from '../setup/app-in-storage.ts';
 
@@ -22,7 +23,7 @@ async function claimed(t: TestContext) {
       };
     },
   };
-  const pairings = new Pairings({ storage, actors, log: pino({ level: 'silent' }), nowMs: () => nowMs });
+  const pairings = new Pairings({ storage, actors, others: silentAnnouncer, log: pino({ level: 'silent' }), nowMs: () => nowMs });
   t.after(() => pairings.close());
   const { id, code } = await pairings.open({ id: appId, organisationId });
   await pairings.claim({ organisationId, appId, channel: 'sandbox', deviceId: DEVICE }, code);

@@ -3,6 +3,7 @@ import assert from 'node:assert/strict';
 import { type TestContext, test } from 'node:test';
 import { setImmediate as nextTick } from 'node:timers/promises';
 import pino from 'pino';
+import { silentAnnouncer } from '../../../actors/announcements.ts';
 import type { FrameSource } from '../../../actors/frame-source.ts';
 import { createSetup } from '../../../actors/setup/setup.ts';
 import { sessionSource } from '../../../actors/setup/stream.ts';
@@ -14,7 +15,7 @@ const NOW = Date.parse('2026-11-21T10:00:00.000Z');
 /** A session, readers of it, and something that happens to it. */
 async function watched(t: TestContext) {
   const { storage, organisationId, appId } = await storeApp(t, NOW);
-  const setup = createSetup({ storage, log: pino({ level: 'silent' }), nowMs: () => NOW, noteDeadline: () => {} });
+  const setup = createSetup({ storage, others: silentAnnouncer, log: pino({ level: 'silent' }), nowMs: () => NOW, noteDeadline: () => {} });
   t.after(() => setup.close());
   const app = readApp(storage.organisation(organisationId), appId, organisationId);
   assert.ok(app);

@@ -2,6 +2,7 @@
 import assert from 'node:assert/strict';
 import { type TestContext, test } from 'node:test';
 import pino from 'pino';
+import { grantedLeases } from '../../../actors/leases.ts';
 import { hearTurn, SmokeRuns } from '../../../actors/smoke/run.ts';
 import type { TurnCommand } from '../../../actors/turns/command.ts';
 import { TurnLog } from '../../../actors/turns/log.ts';
@@ -57,7 +58,14 @@ function act(log: TurnLog, command: TurnCommand): void {
 }
 
 function smokeOf({ storage }: StoredApp, stage: Stage, timeoutMs: number) {
-  return new SmokeRuns({ storage, actors: stage.actors, log: pino({ level: 'silent' }), nowMs: () => NOW, timeoutMs });
+  return new SmokeRuns({
+    storage,
+    actors: stage.actors,
+    leases: grantedLeases,
+    log: pino({ level: 'silent' }),
+    nowMs: () => NOW,
+    timeoutMs,
+  });
 }
 
 test('SMOKE-1: each question opens a conversation of its own on the test channel, with every component, from no client’s device', async (t) => {

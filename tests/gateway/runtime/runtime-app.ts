@@ -1,7 +1,6 @@
 /** An organisation with one app in real storage, and a server that serves it. */
 import type { TestContext } from 'node:test';
 import type { Route } from '../../../gateway/route.ts';
-import type { ServerOptions } from '../../../gateway/server.ts';
 import type { Services } from '../../../gateway/services.ts';
 import type { AppSettingsPatch } from '../../../protocol/console/app-settings.ts';
 import type { Storage } from '../../../storage/storage.ts';
@@ -19,16 +18,15 @@ export interface RuntimeApp extends TestServer {
 
 const DAY = Date.UTC(2026, 10, 20);
 
-/** `more`: services that the routes need beside storage and clock; `counts`: what hears of limits at other nodes. */
+/** `more`: services that the routes need beside storage and clock. */
 export async function serveApp(
   t: TestContext,
   routes: readonly Route[],
   nowMs = () => DAY,
   more: (storage: Storage) => Partial<Services> = () => ({}),
-  counts?: ServerOptions['counts'],
 ): Promise<RuntimeApp> {
   const { storage, organisationId, appId, keys } = await storeApp(t, DAY);
-  const server = await serve(t, routes, { storage, nowMs, ...more(storage) }, {}, counts);
+  const server = await serve(t, routes, { storage, nowMs, ...more(storage) });
   const patch = async (settings: AppSettingsPatch) => {
     await storage.write(organisationId, 'patchApp', { appId, organisationId, patch: settings, nowMs: DAY });
   };

@@ -4,6 +4,7 @@ import { existsSync, readdirSync, renameSync, writeFileSync } from 'node:fs';
 import { type ClientRequest, request } from 'node:http';
 import { type TestContext, test } from 'node:test';
 import pino from 'pino';
+import { silentAnnouncer } from '../../../actors/announcements.ts';
 import { startUploadSweep, uploadDeadlines } from '../../../actors/uploads/deadlines.ts';
 import { createUploadIntake } from '../../../actors/uploads/intake.ts';
 import { UPLOADS_AT_ONCE_PER_DEVICE_MAX, UploadPlaces } from '../../../actors/uploads/places.ts';
@@ -358,7 +359,7 @@ test('UPLOAD-9: a start sweeps files away that a crash left without a row', asyn
   writer.close();
   desk.passTime(1);
   const newer = await desk.send('words');
-  await startUploadSweep({ storage, log }, desk.nowMs()).done;
+  await startUploadSweep({ storage, log, others: silentAnnouncer }, desk.nowMs()).done;
   await until(() => desk.files().length === 2);
   assert.deepEqual(desk.files().sort(), [kept.id, newer.id].sort());
 });

@@ -2,6 +2,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import pino from 'pino';
+import { silentAnnouncer } from '../../../actors/announcements.ts';
 import { issueFileCode } from '../../../actors/setup/files.ts';
 import { createSetup } from '../../../actors/setup/setup.ts';
 import { setupRoutes } from '../../../gateway/setup/routes.ts';
@@ -85,7 +86,7 @@ test('HTTP-14: 500 internal: a fault of the service is told as such, with the id
   const { storage, clock, agent: start } = await startClocked(t);
   const { ref } = await start();
   const nowMs = () => clock.nowMs;
-  const setup = createSetup({ storage, log: pino({ level: 'silent' }), nowMs, noteDeadline: () => {} });
+  const setup = createSetup({ storage, others: silentAnnouncer, log: pino({ level: 'silent' }), nowMs, noteDeadline: () => {} });
   t.after(() => setup.close());
   setup.agent.report = () => Promise.reject(new Error('disk at /secret is full'));
   const { base, logged } = await serve(t, setupRoutes, { storage, setup, nowMs });

@@ -1,6 +1,7 @@
 /** The setup interface in this process, over HTTP, with a clock that a test sets. */
 import type { TestContext } from 'node:test';
 import pino from 'pino';
+import { silentAnnouncer } from '../../../actors/announcements.ts';
 import { issueFileCode } from '../../../actors/setup/files.ts';
 import { createSetup } from '../../../actors/setup/setup.ts';
 import type { Services } from '../../../gateway/services.ts';
@@ -36,7 +37,7 @@ export async function startClocked(t: TestContext): Promise<ClockedSetup> {
   const nowMs = () => clock.nowMs;
   const stored = await storeApp(t, clock.nowMs);
   const { storage, organisationId, appId } = stored;
-  const setup = createSetup({ storage, log: pino({ level: 'silent' }), nowMs, noteDeadline: () => {} });
+  const setup = createSetup({ storage, others: silentAnnouncer, log: pino({ level: 'silent' }), nowMs, noteDeadline: () => {} });
   t.after(() => setup.close());
   const { base: baseUrl } = await serve(t, setupRoutes, {
     storage,

@@ -4,6 +4,7 @@ import { copyFileSync, existsSync, renameSync, rmSync, statSync, truncateSync, w
 import { join } from 'node:path';
 import { type TestContext, test } from 'node:test';
 import Database from 'better-sqlite3';
+import { silentAnnouncer } from '../../../actors/announcements.ts';
 import { startUploadSweep } from '../../../actors/uploads/deadlines.ts';
 import { mintId } from '../../../protocol/ids.ts';
 import { backUp } from '../../../storage/backup/backup.ts';
@@ -76,7 +77,7 @@ for (const [what, harm] of Object.entries(HARM)) {
     assert.throws(() => storage.organisation(first), isUnavailable);
     await assert.rejects(storage.write(first, 'expireUploads', { nowMs: 0, limit: 1 }), isUnavailable);
     assert.ok(storage.organisation(second), 'others are served');
-    await startUploadSweep({ storage, log: SILENT }, Date.now()).done;
+    await startUploadSweep({ storage, log: SILENT, others: silentAnnouncer }, Date.now()).done;
     assert.ok(existsSync(upload), 'its uploads stay');
     const after = statSync(path, { throwIfNoEntry: false });
     assert.deepEqual([after?.size, after?.mtimeMs, after?.ino], [before?.size, before?.mtimeMs, before?.ino]);

@@ -148,7 +148,7 @@ test('CLUSTER-19: a deadline that another node noted is settled here, soon after
     t.mock.timers.tick(ms);
     await new Promise((resolve) => setImmediate(resolve));
   };
-  const deadlines = createDeadlines({ storage: a.storage, log, nowMs: () => nowMs, shared: true });
+  const deadlines = createDeadlines({ storage: a.storage, log, nowMs: () => nowMs, others: a.others });
   t.after(() => deadlines.close());
   const kind = {
     next: () => dueAtMs,

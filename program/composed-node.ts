@@ -1,0 +1,24 @@
+/** Composition: what the rest needs of this process as a node, whether there are others (join-cluster.ts) or not (stand-alone.ts). */
+import type { Announcer } from '../actors/announcements.ts';
+import type { SharedCounts } from '../actors/cluster/bus/shared-counts.ts';
+import type { CensusServices } from '../actors/cluster/nodes/census.ts';
+import type { ChoreServices, Chores } from '../actors/cluster/nodes/chores.ts';
+import type { ClusterView } from '../actors/cluster/nodes/view.ts';
+import type { Leases } from '../actors/leases.ts';
+import type { TurnHost } from '../actors/turns/host.ts';
+import type { TurnServices } from '../actors/turns/scopes.ts';
+
+export interface ComposedNode {
+  /** Its id: of this start alone. */
+  readonly self: string;
+  readonly others: Announcer;
+  readonly leases: Leases;
+  readonly counts: SharedCounts;
+  /** Where its turns run. */
+  host(services: Omit<TurnServices, 'ownership'>): TurnHost;
+  chores(services: Omit<ChoreServices, 'members'>): Chores;
+  view(census: CensusServices): ClusterView;
+  /** It takes requests there. */
+  listening(url: string): void;
+  close(): Promise<void>;
+}

@@ -1,0 +1,28 @@
+/** Composition: this process as the only one of its data directory, without REDIS_URL. Nothing here knows Redis or sockets. */
+import { silentAnnouncer } from '../actors/announcements.ts';
+import { ownCounts } from '../actors/cluster/bus/shared-counts.ts';
+import { soleView } from '../actors/cluster/nodes/census.ts';
+import { noChores } from '../actors/cluster/nodes/chores.ts';
+import type { NodeRecord } from '../actors/cluster/nodes/node-record.ts';
+import { grantedLeases } from '../actors/leases.ts';
+import { soleOwner } from '../actors/turns/epoch.ts';
+import { LocalTurns } from '../actors/turns/local-turns.ts';
+import type { ComposedNode } from './composed-node.ts';
+
+/** `record` is what it tells of itself to operators. */
+export function standAlone(record: NodeRecord): ComposedNode {
+  let url = record.url;
+  return {
+    self: record.id,
+    others: silentAnnouncer,
+    leases: grantedLeases,
+    counts: ownCounts,
+    host: (services) => new LocalTurns({ ...services, ownership: soleOwner() }),
+    chores: () => noChores,
+    view: (census) => soleView(() => ({ ...record, url }), census),
+    listening(at) {
+      url = at;
+    },
+    async close() {},
+  };
+}
