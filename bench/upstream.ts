@@ -7,6 +7,7 @@
  */
 import type { HttpResponse } from 'uWebSockets.js';
 import uWebSockets from 'uWebSockets.js';
+import { completionChunk, DONE, usageChunk } from '../tests/support/completions.ts';
 
 /** A stream holds at most this many tokens, so that a reader that never reads costs a few MB and no more. */
 const TOKENS_MAX = 10_000;
@@ -62,15 +63,6 @@ interface Stream {
 const plans = new Map<string, Plan>();
 const encoder = new TextEncoder();
 
-function chunk(model: string, choices: string, usage = ''): string {
-  const head = `{"id":"chatcmpl-bench0000000000000000","object":"chat.completion.chunk","created":1760000000,"model":"${model}"`;
-  return `data: ${head},"choices":[${choices}]${usage}}\n\n`;
-}
-
-function choice(delta: string, finishReason: string): string {
-  return `{"index":0,"delta":${delta},"logprobs":null,"finish_reason":${finishReason}}`;
-}
-
 /** The prepared bytes of a model; undefined when its name is not one of ours. */
 function planOf(model: string): Plan | undefined {
   const known = plans.get(model);
@@ -81,17 +73,17 @@ function planOf(model: string): Plan | undefined {
   const burst = Math.max(1, Number(match[3] ?? '1'));
   const intervalMs = Number(match[2]) * burst;
   if (tokens < 1 || tokens > TOKENS_MAX || intervalMs > INTERVAL_MAX_MS) return undefined;
-  const pieces = Array.from({ length: tokens }, (_, i) => chunk(model, choice(`{"content":"${WORDS[i % WORDS.length]}"}`, 'null')));
+  const pieces = Array.from({ length: tokens }, (_, i) => completionChunk(model, { content: WORDS[i % WORDS.length] }));
   const writes: Uint8Array[] = [];
   for (let i = 0; i < tokens; i += burst) writes.push(encoder.encode(pieces.slice(i, i + burst).join('')));
-  const stop = chunk(model, choice('{}', '"stop"'));
-  const usage = `,"usage":{"prompt_tokens":12,"completion_tokens":${tokens},"total_tokens":${tokens + 12}}`;
+  const stop = completionChunk(model, {}, 'stop');
+  const usage = usageChunk(model, { prompt_tokens: 12, completion_tokens: tokens });
   const plan: Plan = {
     intervalMs,
-    head: encoder.encode(chunk(model, choice('{"role":"assistant","content":""}', 'null'))),
+    head: encoder.encode(completionChunk(model, { role: 'assistant', content: '' })),
     writes,
-    tail: encoder.encode(`${stop}data: [DONE]\n\n`),
-    tailWithUsage: encoder.encode(`${stop}${chunk(model, '', usage)}data: [DONE]\n\n`),
+    tail: encoder.encode(stop + DONE),
+    tailWithUsage: encoder.encode(stop + usage + DONE),
   };
   plans.set(model, plan);
   return plan;

@@ -1,7 +1,6 @@
 /** A process beside a test: a model that says ten million characters as fast as they are read, or a few words when it is not asked for more. */
-import { once } from 'node:events';
-import { createServer, type ServerResponse } from 'node:http';
-import type { AddressInfo } from 'node:net';
+import type { ServerResponse } from 'node:http';
+import { completionChunk, DONE, STREAM_HEAD, serveFake, writeWhenReady } from '../support/completions.ts';
 
 /** Asks for the ten million characters. */
 export const EVERYTHING = 'Tell me everything';
@@ -13,38 +12,24 @@ const LOOKED_AT_CHARS = 64 * 1024;
 const PIECE =
   process.env.PIECE === 'escaped' ? '\u0001'.repeat(PIECE_CHARS) : 'a word and another '.repeat(PIECE_CHARS).slice(0, PIECE_CHARS);
 
-function chunk(delta: unknown, more: object = {}): string {
-  return `data: ${JSON.stringify({ id: 'c1', object: 'chat.completion.chunk', model: 'scripted', choices: [{ index: 0, delta, finish_reason: null, ...more }] })}\n\n`;
-}
-
-const LONG = Buffer.from(chunk({ content: PIECE }));
-const SHORT = Buffer.from(chunk({ content: 'Hello.' }));
-const END = `${chunk({}, { finish_reason: 'stop' })}data: [DONE]\n\n`;
+const MODEL = 'scripted';
+const LONG = Buffer.from(completionChunk(MODEL, { content: PIECE }));
+const SHORT = completionChunk(MODEL, { content: 'Hello.' });
+const END = completionChunk(MODEL, {}, 'stop') + DONE;
 
 async function answer(res: ServerResponse, isLong: boolean): Promise<void> {
-  res.writeHead(200, { 'Content-Type': 'text/event-stream' });
-  let goOn = () => {};
-  res.on('drain', () => goOn());
-  res.once('close', () => goOn());
-  for (let chars = 0; isLong && chars < ANSWER_CHARS && !res.destroyed; chars += PIECE_CHARS) {
-    if (res.write(LONG)) continue;
-    await new Promise<void>((resolve) => {
-      goOn = resolve;
-    });
-  }
+  res.writeHead(200, STREAM_HEAD);
+  for (let chars = 0; isLong && chars < ANSWER_CHARS && !res.destroyed; chars += PIECE_CHARS) await writeWhenReady(res, LONG);
   if (!isLong) res.write(SHORT);
   res.end(END);
 }
 
-const server = createServer(async (req, res) => {
-  let text = '';
-  for await (const data of req) if (text.length < LOOKED_AT_CHARS) text += data;
-  await answer(res, text.includes(EVERYTHING));
-});
-
 if (process.send !== undefined) {
-  server.listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  process.send(`http://127.0.0.1:${(server.address() as AddressInfo).port}`);
+  const { url } = await serveFake(async (req, res) => {
+    let text = '';
+    for await (const data of req) if (text.length < LOOKED_AT_CHARS) text += data;
+    await answer(res, text.includes(EVERYTHING));
+  });
+  process.send(url());
   process.once('disconnect', () => process.exit(0));
 }

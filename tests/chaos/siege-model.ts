@@ -3,6 +3,7 @@ import { once } from 'node:events';
 import { createServer, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { setTimeout as pause } from 'node:timers/promises';
+import { completionChunk, DONE, STREAM_HEAD, usageChunk } from '../support/completions.ts';
 import { LONG_ANSWER } from './siege-attacks.ts';
 
 /** What is asked for at the end of a short request. */
@@ -12,22 +13,16 @@ const PIECE = 'a word and another '.repeat(54);
 const PIECE_EVERY_MS = 100;
 const PIECES = 10_000;
 
-function chunk(delta: unknown, more: object = {}): string {
-  return `data: ${JSON.stringify({ id: 'c1', object: 'chat.completion.chunk', model: 'scripted', choices: [{ index: 0, delta, finish_reason: null, ...more }] })}\n\n`;
-}
+const MODEL = 'scripted';
 
 async function answer(res: ServerResponse, long: boolean): Promise<void> {
-  res.writeHead(200, { 'Content-Type': 'text/event-stream' });
+  res.writeHead(200, STREAM_HEAD);
   for (let n = 0; n < (long ? PIECES : 1) && !res.destroyed; n++) {
-    const ready = res.write(chunk({ content: long ? PIECE : 'Hello.' }));
+    const ready = res.write(completionChunk(MODEL, { content: long ? PIECE : 'Hello.' }));
     if (long) await pause(PIECE_EVERY_MS);
     while (!ready && res.writableNeedDrain && !res.destroyed) await pause(PIECE_EVERY_MS);
   }
-  res.write(chunk({}, { finish_reason: 'stop' }));
-  const usage = { prompt_tokens: 100, completion_tokens: 3 };
-  res.end(
-    `data: ${JSON.stringify({ id: 'c1', object: 'chat.completion.chunk', model: 'scripted', choices: [], usage })}\n\ndata: [DONE]\n\n`,
-  );
+  res.end(completionChunk(MODEL, {}, 'stop') + usageChunk(MODEL, { prompt_tokens: 100, completion_tokens: 3 }) + DONE);
 }
 
 const model = createServer(async (req, res) => {

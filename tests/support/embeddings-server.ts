@@ -2,9 +2,9 @@
  * A model server at the network edge with a small understanding of its own: it knows some synonyms, so that texts without
  * a common word can mean the same. Serves `/embeddings` as it is told to, and a plain chat stream.
  */
-import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
-import type { AddressInfo } from 'node:net';
+import type { ServerResponse } from 'node:http';
 import type { TestContext } from 'node:test';
+import { completionChunk, DONE, requestBody, STREAM_HEAD, serveFake } from './completions.ts';
 import type { UpstreamRequest } from './upstream.ts';
 
 export const DIMENSIONS = 512;
@@ -72,30 +72,17 @@ export function base64Of(vector: readonly number[]): string {
   return bytes.toString('base64');
 }
 
-async function bodyOf(req: IncomingMessage): Promise<unknown> {
-  const chunks: Buffer[] = [];
-  for await (const chunk of req) chunks.push(chunk as Buffer);
-  return JSON.parse(Buffer.concat(chunks).toString('utf8'));
-}
-
 function sendChat(res: ServerResponse, delta: object): void {
-  res.writeHead(200, { 'Content-Type': 'text/event-stream' });
-  const finish = 'tool_calls' in delta ? 'tool_calls' : 'stop';
-  for (const choice of [
-    { index: 0, delta, finish_reason: null },
-    { index: 0, delta: {}, finish_reason: finish },
-  ]) {
-    res.write(`data: ${JSON.stringify({ id: 'c1', object: 'chat.completion.chunk', model: 'played', choices: [choice] })}\n\n`);
-  }
-  res.end('data: [DONE]\n\n');
+  res.writeHead(200, STREAM_HEAD);
+  res.end(completionChunk('played', delta) + completionChunk('played', {}, 'tool_calls' in delta ? 'tool_calls' : 'stop') + DONE);
 }
 
 export async function startEmbeddingsServer(t: TestContext): Promise<EmbeddingsServer> {
   const asked: EmbeddingsRequest[] = [];
   const authorization: (string | undefined)[] = [];
   const chats: UpstreamRequest[] = [];
-  const server = createServer(async (req, res) => {
-    const body = await bodyOf(req);
+  const { url, close } = await serveFake(async (req, res) => {
+    const body = await requestBody<unknown>(req);
     if (req.url === '/v1/chat/completions') {
       const request = body as UpstreamRequest;
       chats.push(request);
@@ -112,9 +99,8 @@ export async function startEmbeddingsServer(t: TestContext): Promise<EmbeddingsS
         request.input.map((text) => base64Of(meaningOf(text))),
       );
   });
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
   const played: EmbeddingsServer = {
-    url: `http://127.0.0.1:${(server.address() as AddressInfo).port}/v1`,
+    url: `${url()}/v1`,
     asked,
     authorization,
     chats,
@@ -122,9 +108,6 @@ export async function startEmbeddingsServer(t: TestContext): Promise<EmbeddingsS
     chat: undefined,
     texts: () => asked.flatMap(({ input }) => input),
   };
-  t.after(() => {
-    server.close();
-    server.closeAllConnections();
-  });
+  t.after(close);
   return played;
 }

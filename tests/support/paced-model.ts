@@ -2,10 +2,10 @@
  * A model server whose answer is a function of what it is asked, at a pace that can be set while it runs. Every call is counted
  * under the name of its question, and says in its answer how many it was: two calls for one question never answer alike.
  */
-import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
-import type { AddressInfo } from 'node:net';
+import type { ServerResponse } from 'node:http';
 import type { TestContext } from 'node:test';
 import { setTimeout as pause } from 'node:timers/promises';
+import { callChunks, completionChunk, DONE, requestBody, STREAM_HEAD, serveFake, usageChunk } from './completions.ts';
 
 export interface Pace {
   /** Words of an answer, after its first ones. */
@@ -37,26 +37,11 @@ export const ASKS_FOR_CARD = 'and show the card';
 /** What it calls then, without parameters. */
 export const CARD_ACTION = 'move_delivery';
 
-const HEAD = { 'Content-Type': 'text/event-stream' };
+const MODEL = 'paced';
 /** Idle connections must not be closed under the next call: the service would have to take it for a failure of the model. */
 const KEEP_ALIVE_MS = 10 * 60_000;
 
-async function messagesOf(req: IncomingMessage): Promise<readonly Message[]> {
-  const chunks: Buffer[] = [];
-  for await (const chunk of req) chunks.push(chunk as Buffer);
-  return (JSON.parse(Buffer.concat(chunks).toString('utf8')) as { messages: readonly Message[] }).messages;
-}
-
-function chunk(delta: unknown, finish: string | null = null): string {
-  return `data: ${JSON.stringify({ id: 'c1', object: 'chat.completion.chunk', model: 'paced', choices: [{ index: 0, delta, finish_reason: finish }] })}\n\n`;
-}
-
-const USAGE = `data: ${JSON.stringify({ id: 'c1', object: 'chat.completion.chunk', model: 'paced', choices: [], usage: { prompt_tokens: 1_000, completion_tokens: 1_000 } })}\n\n`;
-
-function callChunks(id: string): string {
-  const start = { index: 0, id, type: 'function', function: { name: CARD_ACTION, arguments: '' } };
-  return chunk({ tool_calls: [start] }) + chunk({ tool_calls: [{ index: 0, function: { arguments: '{}' } }] });
-}
+const ENDING = usageChunk(MODEL, { prompt_tokens: 1_000, completion_tokens: 1_000 }) + DONE;
 
 /** The question's name, and which question of the conversation it is, from 1. */
 function questionOf(messages: readonly Message[]): { name: string; ordinal: number; wantsCard: boolean } {
@@ -67,12 +52,12 @@ function questionOf(messages: readonly Message[]): { name: string; ordinal: numb
 }
 
 async function speak(res: ServerResponse, opening: string, { words, delayMs }: Pace): Promise<void> {
-  res.write(chunk({ content: opening }));
+  res.write(completionChunk(MODEL, { content: opening }));
   for (let n = 0; n < words && !res.destroyed; n++) {
     if (delayMs > 0) await pause(delayMs);
-    res.write(chunk({ content: ' word' }));
+    res.write(completionChunk(MODEL, { content: ' word' }));
   }
-  res.end(`${chunk({}, 'stop')}${USAGE}data: [DONE]\n\n`);
+  res.end(completionChunk(MODEL, {}, 'stop') + ENDING);
 }
 
 /** What is answered to the n-th call for the question that is the `ordinal`-th of its conversation. */
@@ -84,30 +69,25 @@ export function pacedAnswer(name: string, ordinal: number, call: number, words: 
 export async function startPacedModel(t: TestContext, listenOn = '127.0.0.1'): Promise<PacedModel> {
   const calls = new Map<string, number>();
   let pace: Pace = { words: 4, delayMs: 0 };
-  const server = createServer(async (req, res) => {
-    const { name, ordinal, wantsCard } = questionOf(await messagesOf(req));
+  const { server, url, close } = await serveFake(async (req, res) => {
+    const { messages } = await requestBody<{ messages: readonly Message[] }>(req);
+    const { name, ordinal, wantsCard } = questionOf(messages);
     const call = (calls.get(name) ?? 0) + 1;
     calls.set(name, call);
-    res.writeHead(200, HEAD);
-    if (wantsCard) res.end(`${callChunks(`call_${name}`)}${chunk({}, 'tool_calls')}${USAGE}data: [DONE]\n\n`);
+    res.writeHead(200, STREAM_HEAD);
+    const card = { id: `call_${name}`, name: CARD_ACTION, args: {} };
+    if (wantsCard) res.end(callChunks(MODEL, card).join('') + completionChunk(MODEL, {}, 'tool_calls') + ENDING);
     else await speak(res, pacedAnswer(name, ordinal, call, 0), pace);
-  });
+  }, listenOn);
   server.keepAliveTimeout = KEEP_ALIVE_MS;
-  await new Promise<void>((resolve) => server.listen(0, listenOn, resolve));
-  t.after(
-    () =>
-      new Promise<void>((resolve) => {
-        server.close(() => resolve());
-        server.closeAllConnections();
-      }),
-  );
-  const url = (host = '127.0.0.1') => `http://${host}:${(server.address() as AddressInfo).port}/v1`;
+  t.after(close);
+  const urlOf = (host?: string) => `${url(host)}/v1`;
   return {
-    url,
+    url: urlOf,
     pace(next) {
       pace = next;
     },
     calls,
-    env: (host) => ({ OPENAI_BASE_URL: url(host), MODEL: 'paced', MODEL_CHECK: 'off', MODEL_PRICES: '{"paced":{"input":1,"output":2}}' }),
+    env: (host) => ({ OPENAI_BASE_URL: urlOf(host), MODEL, MODEL_CHECK: 'off', MODEL_PRICES: '{"paced":{"input":1,"output":2}}' }),
   };
 }

@@ -1,8 +1,7 @@
 /** Owns what the model tests share: a sink that remembers, a request to send, and a server whose bytes the test writes itself. */
-import { once } from 'node:events';
-import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
-import type { AddressInfo } from 'node:net';
+import type { IncomingMessage, Server, ServerResponse } from 'node:http';
 import type { ImagePart, Model, ModelFailure, ModelRequest, ModelSink, RoundResult } from '../../../../assistant/models/model.ts';
+import { DONE, serveFake } from '../../../support/completions.ts';
 
 export type Heard =
   | { readonly text: string }
@@ -82,22 +81,11 @@ export interface ByteServer {
 
 /** A server that answers each request as `handle` does. */
 export async function byteServer(handle: (res: ServerResponse, req: IncomingMessage) => void): Promise<ByteServer> {
-  const server = createServer((req, res) => {
+  const { server, url, close } = await serveFake((req, res) => {
     req.resume();
     handle(res, req);
   });
-  server.listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  const { port } = server.address() as AddressInfo;
-  return {
-    baseUrl: `http://127.0.0.1:${port}/v1`,
-    server,
-    close: async () => {
-      server.closeAllConnections();
-      server.close();
-      await once(server, 'close');
-    },
-  };
+  return { baseUrl: `${url()}/v1`, server, close };
 }
 
 /** A data line as OpenAI writes it. */
@@ -121,7 +109,7 @@ export function contentLine(content: string): string {
 }
 
 export const STOP_LINE = dataLine(chunkOf({}, 'stop'));
-export const DONE_LINE = 'data: [DONE]\n\n';
+export const DONE_LINE = DONE;
 
 /** A picture that comes in pieces of this size; `opened` hears each time it is read. */
 export function picture(mediaType: string, bytes: Uint8Array, pieceBytes = 64 * 1024, opened = () => {}): ImagePart {
