@@ -2,6 +2,7 @@
  * What the control file holds of one organisation: read for a copy, put in place elsewhere, and kept still from the moment its
  * own file is sealed, as a key that is made after the copy would be lost (CELL-10).
  */
+import { columns, text } from '../sqlite/columns.ts';
 import type { Connection, Row } from '../sqlite/connection.ts';
 import { SEALED_MESSAGE } from '../sqlite/storage-error.ts';
 
@@ -44,20 +45,17 @@ export function readControlRows(control: Connection, organisationId: string): Co
   return Object.fromEntries(rows);
 }
 
+const columnName = columns({ name: text });
+
 /** Puts these rows in the place of those that there are of the organisation. @throws Error for a column that is none. */
 export function replaceControlRows(db: Connection, organisationId: string, rows: ControlRows): void {
   for (const { table, where } of CONTROL_TABLES.toReversed()) db.statement(`DELETE FROM ${table} WHERE ${where}`).run({ organisationId });
   for (const { table } of CONTROL_TABLES) {
-    const columns = new Set(
-      db
-        .statement(`SELECT name FROM pragma_table_info('${table}')`)
-        .all()
-        .map(({ name }) => name as string),
-    );
+    const known = new Set(columnName.all(db, `FROM pragma_table_info('${table}')`).map(({ name }) => name));
     for (const row of rows[table] ?? []) {
       const names = Object.keys(row);
       // The rows come from another process: their names become SQL.
-      if (!names.every((name) => columns.has(name))) throw new Error(`rows of ${table} have other columns than this program's`);
+      if (!names.every((name) => known.has(name))) throw new Error(`rows of ${table} have other columns than this program's`);
       db.statement(`INSERT INTO ${table} (${names.join(', ')}) VALUES (${names.map((name) => `:${name}`).join(', ')})`).run(row);
     }
   }

@@ -1,8 +1,11 @@
 /** Small facts about this installation, by name, and the console's one-time links; in `control.sqlite`. */
+import { columns, text } from '../sqlite/columns.ts';
 import type { Connection } from '../sqlite/connection.ts';
 
+const fact = columns({ value: text });
+
 export function readInstallation(control: Connection, name: string): string | undefined {
-  return control.statement('SELECT value FROM installation WHERE name = :name').get({ name })?.value as string | undefined;
+  return fact.get(control, 'FROM installation WHERE name = :name', { name })?.value;
 }
 
 /** Links that can wait to be opened; each start makes one. */
@@ -64,7 +67,7 @@ export const transactions = {
 
   /** Uses a link up: whoever is first is answered true, if it is not too old; everybody else false. */
   useConsoleLink(db: Connection, input: { codeHash: string; nowMs: number }): boolean {
-    const row = db.statement('DELETE FROM installation WHERE name = :name RETURNING value').get({ name: LINK + input.codeHash });
+    const [row] = fact.returning(db, 'DELETE FROM installation WHERE name = :name', { name: LINK + input.codeHash });
     return row !== undefined && input.nowMs < Number(row.value);
   },
 };

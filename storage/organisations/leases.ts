@@ -2,17 +2,16 @@
  * Leases: which node does a piece of work of an organisation now that may be done by one at a time (CLUSTER-20, CLUSTER-21). A lease is a
  * row in the organisation's file that one holder has until it gives it back, it runs out, or its node is gone.
  */
+import { columns, integer, type RowOf, text } from '../sqlite/columns.ts';
 import type { Connection } from '../sqlite/connection.ts';
 
-export interface LeaseRow {
-  readonly holder: string;
-  readonly expiresAtMs: number;
-}
+const lease = columns({ holder: text, expiresAtMs: integer });
+
+export type LeaseRow = RowOf<typeof lease>;
 
 /** The lease of this name as its row has it, run out or not. */
 export function readLease(db: Connection, name: string): LeaseRow | undefined {
-  const row = db.statement('SELECT holder, expires_at_ms FROM leases WHERE name = :name').get({ name });
-  return row === undefined ? undefined : { holder: row.holder as string, expiresAtMs: row.expires_at_ms as number };
+  return lease.get(db, 'FROM leases WHERE name = :name', { name });
 }
 
 /** Takes the lease when it is free, has run out, or is `gone`'s, whose node is known to be gone; false when it is another's. */

@@ -5,6 +5,7 @@
 import { accessSync, constants, type Stats, statSync } from 'node:fs';
 import { APPLICATION_IDS, migrate, SchemaError } from '../migrations/migrate.ts';
 import { organisationMigrations } from '../migrations/organisation.ts';
+import { columns, text } from '../sqlite/columns.ts';
 import type { Connection } from '../sqlite/connection.ts';
 import { openReader, openWriter } from '../sqlite/database.ts';
 import { isRefusedByDisk, storageErrorCodeOf } from '../sqlite/storage-error.ts';
@@ -71,8 +72,10 @@ function requireFile(path: string): void {
   if (found.size === 0) throw new FileProblemError('empty', path, 'is empty: it has 0 bytes.');
 }
 
+const identity = columns({ organisationId: text });
+
 function writtenIdentity(db: Connection): string | undefined {
-  return db.statement('SELECT organisation_id FROM file_identity WHERE id = 1').get()?.organisation_id as string | undefined;
+  return identity.get(db, 'FROM file_identity WHERE id = 1')?.organisationId;
 }
 
 /** Says in the file whose it is; the first word stays. */

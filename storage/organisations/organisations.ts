@@ -10,32 +10,40 @@ import type { AutoTopUp, Member } from '../../protocol/console/organisations.ts'
 import { Refusal } from '../../protocol/errors.ts';
 import { isPlanName, type PlanName } from '../../protocol/plans.ts';
 import { transactions as purchaseTransactions } from '../billing/credit-purchases.ts';
-import type { Connection, Row } from '../sqlite/connection.ts';
+import { columns, countRows, integer, json, orNull, type RowOf, text } from '../sqlite/columns.ts';
+import type { Connection } from '../sqlite/connection.ts';
 
 /** What a key opens: live traffic, or sandbox conversations that are never billed. */
 export type Channel = 'live' | 'sandbox';
 
-export interface OrganisationRecord {
-  readonly id: string;
-  readonly name: string;
+const organisationRow = columns({
+  id: text,
+  name: text,
+  plan: text,
+  members: json<readonly Member[]>(),
+  autoTopUp: json<AutoTopUp>(),
+  createdAtMs: integer,
+});
+
+export interface OrganisationRecord extends RowOf<typeof organisationRow> {
   readonly plan: PlanName;
-  readonly members: readonly Member[];
-  readonly autoTopUp: AutoTopUp;
-  readonly createdAtMs: number;
 }
 
-export interface Key {
-  readonly keyId: string;
-  readonly appId: string;
-  readonly organisationId: string;
-  readonly channel: Channel;
-  readonly revokedAtMs: number | null;
-}
+const keyRow = columns({
+  keyId: text.from('id'),
+  token: text,
+  appId: text,
+  organisationId: text,
+  channel: text.as<Channel>(),
+  createdAtMs: integer,
+  revokedAtMs: orNull(integer),
+});
 
-export interface KeyRecord extends Key {
-  readonly token: string;
-  readonly createdAtMs: number;
-}
+export type KeyRecord = RowOf<typeof keyRow>;
+export type Key = Omit<KeyRecord, 'token' | 'createdAtMs'>;
+
+const planPeriods = columns({ value: json<PlanPeriod[]>() });
+const directoryEntry = columns({ organisationId: text });
 
 /** A plan and the first month (`2026-11`) it counts for, oldest first. */
 export interface PlanPeriod {
@@ -61,21 +69,14 @@ export function mintKeyToken(channel: Channel): string {
   return `rd_pk_${channel === 'live' ? 'live' : 'test'}_${random}`;
 }
 
-function organisationOf(row: Row): OrganisationRecord {
-  const plan = row.plan as string;
-  if (!isPlanName(plan)) throw new Error(`organisation ${String(row.id)} is on a plan this program does not know: ${plan}`);
-  return {
-    id: row.id as string,
-    name: row.name as string,
-    plan,
-    members: JSON.parse(row.members as string),
-    autoTopUp: JSON.parse(row.auto_top_up as string),
-    createdAtMs: row.created_at_ms as number,
-  };
+function organisationOf(row: RowOf<typeof organisationRow>): OrganisationRecord {
+  const { id, plan } = row;
+  if (!isPlanName(plan)) throw new Error(`organisation ${id} is on a plan this program does not know: ${plan}`);
+  return { ...row, plan };
 }
 
 export function readOrganisation(control: Connection, id: string): OrganisationRecord | undefined {
-  const row = control.statement('SELECT * FROM organisations WHERE id = :id').get({ id });
+  const row = organisationRow.get(control, 'FROM organisations WHERE id = :id', { id });
   return row === undefined ? undefined : organisationOf(row);
 }
 
@@ -85,10 +86,8 @@ const LIVES_HERE = `NOT EXISTS (SELECT 1 FROM moves WHERE moves.organisation_id 
 
 /** Up to `limit` organisations that live here, after the id `after` ('' for the first ones), oldest first. */
 export function listOrganisations(control: Connection, after: string, limit: number): OrganisationRecord[] {
-  return control
-    .statement(`SELECT * FROM organisations WHERE id > :after AND ${LIVES_HERE} ORDER BY id LIMIT :limit`)
-    .all({ after, limit })
-    .map(organisationOf);
+  const from = `FROM organisations WHERE id > :after AND ${LIVES_HERE} ORDER BY id LIMIT :limit`;
+  return organisationRow.all(control, from, { after, limit }).map(organisationOf);
 }
 
 /** Read at a time when all organisations are gone through. */
@@ -104,42 +103,22 @@ export function* organisationIds(control: Connection): Generator<string> {
 
 /** The plans an organisation has been on; empty for an unknown one. */
 export function readPlanPeriods(control: Connection, organisationId: string): PlanPeriod[] {
-  const row = control.statement('SELECT value FROM installation WHERE name = :name').get({ name: `plans:${organisationId}` });
-  return row === undefined ? [] : JSON.parse(row.value as string);
+  return planPeriods.get(control, 'FROM installation WHERE name = :name', { name: `plans:${organisationId}` })?.value ?? [];
 }
 
 /** Where the app's row is to be looked for; undefined when no directory entry names it. */
 export function organisationOfApp(control: Connection, appId: string): string | undefined {
-  const row = control.statement('SELECT organisation_id FROM app_directory WHERE app_id = :appId').get({ appId });
-  return row?.organisation_id as string | undefined;
-}
-
-const KEY_COLUMNS = 'id, token, app_id, organisation_id, channel, created_at_ms, revoked_at_ms';
-
-function keyOf(row: Row): KeyRecord {
-  return {
-    keyId: row.id as string,
-    token: row.token as string,
-    appId: row.app_id as string,
-    organisationId: row.organisation_id as string,
-    channel: row.channel as Channel,
-    createdAtMs: row.created_at_ms as number,
-    revokedAtMs: row.revoked_at_ms as number | null,
-  };
+  return directoryEntry.get(control, 'FROM app_directory WHERE app_id = :appId', { appId })?.organisationId;
 }
 
 /** The key with this token, also when it was revoked; undefined when there never was one. */
 export function readKey(control: Connection, token: string): Key | undefined {
-  const row = control.statement(`SELECT ${KEY_COLUMNS} FROM app_keys WHERE token = :token`).get({ token });
-  return row === undefined ? undefined : keyOf(row);
+  return keyRow.get(control, 'FROM app_keys WHERE token = :token', { token });
 }
 
 /** The app's keys that work, oldest first. */
 export function listKeys(control: Connection, appId: string): KeyRecord[] {
-  return control
-    .statement(`SELECT ${KEY_COLUMNS} FROM app_keys WHERE app_id = :appId AND revoked_at_ms IS NULL ORDER BY created_at_ms, id`)
-    .all({ appId })
-    .map(keyOf);
+  return keyRow.all(control, 'FROM app_keys WHERE app_id = :appId AND revoked_at_ms IS NULL ORDER BY created_at_ms, id', { appId });
 }
 
 /** Notes the plan from this month on; a second change within a month replaces the first. */
@@ -215,8 +194,7 @@ function patchOrganisation(
 /** Enters an app and its first keys. @throws Refusal conflict when the organisation has as many apps as it may. */
 function registerApp(db: Connection, input: { organisationId: string; appId: string; keys: readonly NewKey[]; nowMs: number }): void {
   const { organisationId, appId, nowMs } = input;
-  const row = db.statement('SELECT count(*) AS apps FROM app_directory WHERE organisation_id = :organisationId').get({ organisationId });
-  if ((row?.apps as number) >= APPS_PER_ORGANISATION_MAX) {
+  if (countRows(db, 'FROM app_directory WHERE organisation_id = :organisationId', { organisationId }) >= APPS_PER_ORGANISATION_MAX) {
     throw new Refusal('conflict', `An organisation has at most ${APPS_PER_ORGANISATION_MAX} apps; delete one first.`);
   }
   db.statement('INSERT INTO app_directory (app_id, organisation_id, created_at_ms) VALUES (:appId, :organisationId, :nowMs)').run({

@@ -1,35 +1,31 @@
 /** Installations of an app: whom POST /v1/identify bound each to (PERSON-7), and when it was last seen. */
 
 import type { Channel } from '../organisations/organisations.ts';
+import { columns, flag, integer, orNull, type RowOf, text } from '../sqlite/columns.ts';
 import type { Connection } from '../sqlite/connection.ts';
 
-export interface DeviceBinding {
-  readonly endUserId: string;
-  readonly externalUserId: string;
+const deviceBinding = columns({
+  endUserId: text.from('u.id'),
+  externalUserId: text,
   /** A signature came with the binding. */
-  readonly proven: boolean;
+  proven: flag,
   /** Since when the device stands for this person, and for nobody else. */
-  readonly sinceMs: number;
-}
+  sinceMs: integer.from('coalesce(d.bound_at_ms, 0)'),
+});
+
+export type DeviceBinding = RowOf<typeof deviceBinding>;
 
 /**
  * The person a device stands for when a request names none. A person whose record was signed for is stood for only by a
  * device that was bound with a signature; for anybody else's it is as if the device were not bound.
  */
 export function readBinding(db: Connection, appId: string, channel: Channel, deviceId: string): DeviceBinding | undefined {
-  const row = db
-    .statement(
-      `SELECT u.id, u.external_user_id, d.proven, d.bound_at_ms FROM devices d JOIN end_users u ON u.id = d.end_user_id
-       WHERE d.app_id = :appId AND d.channel = :channel AND d.device_id = :deviceId AND d.proven >= u.verified`,
-    )
-    .get({ appId, channel, deviceId });
-  if (row === undefined) return undefined;
-  return {
-    endUserId: row.id as string,
-    externalUserId: row.external_user_id as string,
-    proven: row.proven === 1,
-    sinceMs: (row.bound_at_ms as number | null) ?? 0,
-  };
+  return deviceBinding.get(
+    db,
+    `FROM devices d JOIN end_users u ON u.id = d.end_user_id
+     WHERE d.app_id = :appId AND d.channel = :channel AND d.device_id = :deviceId AND d.proven >= u.verified`,
+    { appId, channel, deviceId },
+  );
 }
 
 interface Device {
@@ -66,26 +62,13 @@ export function unbindPerson(db: Connection, endUserId: string): void {
   db.statement('UPDATE devices SET end_user_id = NULL, proven = 0, bound_at_ms = NULL WHERE end_user_id = :endUserId').run({ endUserId });
 }
 
-export interface BoundDevice {
-  readonly deviceId: string;
-  readonly proven: boolean;
-  readonly boundAtMs: number | null;
-  readonly seenAtMs: number | null;
-}
+const boundDevice = columns({ deviceId: text, proven: flag, boundAtMs: orNull(integer), seenAtMs: orNull(integer) });
+
+export type BoundDevice = RowOf<typeof boundDevice>;
 
 /** Devices that are bound to the person, at most `limit`. */
 export function listBoundDevices(db: Connection, endUserId: string, limit: number): BoundDevice[] {
-  return db
-    .statement(
-      'SELECT device_id, proven, bound_at_ms, seen_at_ms FROM devices WHERE end_user_id = :endUserId ORDER BY device_id LIMIT :limit',
-    )
-    .all({ endUserId, limit })
-    .map((row) => ({
-      deviceId: row.device_id as string,
-      proven: row.proven === 1,
-      boundAtMs: row.bound_at_ms as number | null,
-      seenAtMs: row.seen_at_ms as number | null,
-    }));
+  return boundDevice.all(db, 'FROM devices WHERE end_user_id = :endUserId ORDER BY device_id LIMIT :limit', { endUserId, limit });
 }
 
 export interface Sighting {

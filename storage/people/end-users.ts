@@ -2,14 +2,27 @@
 
 import type { Vault } from '../files/vault.ts';
 import type { Channel } from '../organisations/organisations.ts';
-import type { Connection, Row } from '../sqlite/connection.ts';
+import { blob, columns, flag, integer, orNull, type RowOf, text } from '../sqlite/columns.ts';
+import type { Connection } from '../sqlite/connection.ts';
 import { bindDevice, unbindFromOthers } from './devices.ts';
 
-export interface EndUserRow {
-  readonly id: string;
+const endUser = {
+  id: text,
   /** A signature was checked for this record once: from then on only signed turns are theirs. */
-  readonly verified: boolean;
-}
+  verified: flag,
+};
+
+const endUserRow = columns(endUser);
+export type EndUserRow = RowOf<typeof endUserRow>;
+
+const endUserRecord = columns({
+  ...endUser,
+  channel: text.as<Channel>(),
+  externalUserId: text,
+  createdAtMs: integer,
+  updatedAtMs: integer,
+});
+export type EndUserRecord = RowOf<typeof endUserRecord>;
 
 export type Traits = Readonly<Record<string, unknown>>;
 
@@ -17,36 +30,13 @@ export type Traits = Readonly<Record<string, unknown>>;
 export const DEVICES_WITH_TRAITS_MAX = 20;
 
 export function readEndUser(db: Connection, appId: string, channel: Channel, externalUserId: string): EndUserRow | undefined {
-  const row = db
-    .statement('SELECT id, verified FROM end_users WHERE app_id = :appId AND channel = :channel AND external_user_id = :externalUserId')
-    .get({ appId, channel, externalUserId });
-  return row === undefined ? undefined : { id: row.id as string, verified: row.verified === 1 };
-}
-
-export interface EndUserRecord extends EndUserRow {
-  readonly channel: Channel;
-  readonly externalUserId: string;
-  readonly createdAtMs: number;
-  readonly updatedAtMs: number;
-}
-
-const RECORD_COLUMNS = 'id, channel, external_user_id, verified, created_at_ms, updated_at_ms';
-
-function recordOf(row: Row): EndUserRecord {
-  return {
-    id: row.id as string,
-    channel: row.channel as Channel,
-    externalUserId: row.external_user_id as string,
-    verified: row.verified === 1,
-    createdAtMs: row.created_at_ms as number,
-    updatedAtMs: row.updated_at_ms as number,
-  };
+  const from = 'FROM end_users WHERE app_id = :appId AND channel = :channel AND external_user_id = :externalUserId';
+  return endUserRow.get(db, from, { appId, channel, externalUserId });
 }
 
 /** The person with this `usr_` id, if the app has them. */
 export function readEndUserById(db: Connection, appId: string, id: string): EndUserRecord | undefined {
-  const row = db.statement(`SELECT ${RECORD_COLUMNS} FROM end_users WHERE id = :id AND app_id = :appId`).get({ id, appId });
-  return row === undefined ? undefined : recordOf(row);
+  return endUserRecord.get(db, 'FROM end_users WHERE id = :id AND app_id = :appId', { id, appId });
 }
 
 /** Up to `limit` people of the app after the id `after` ('' for the first), oldest first; `externalUserId`: only those of that name. */
@@ -54,19 +44,17 @@ export function listEndUsers(
   db: Connection,
   { appId, externalUserId, after, limit }: { appId: string; externalUserId: string | null; after: string; limit: number },
 ): EndUserRecord[] {
-  const rows =
-    externalUserId === null
-      ? db
-          .statement(`SELECT ${RECORD_COLUMNS} FROM end_users WHERE app_id = :appId AND id > :after ORDER BY id LIMIT :limit`)
-          .all({ appId, after, limit })
-      : db
-          .statement(
-            // Two rows at most, found by their name: the plus keeps SQLite from going through all people of the app by id.
-            `SELECT ${RECORD_COLUMNS} FROM end_users WHERE app_id = :appId AND channel IN ('live', 'sandbox')
-               AND external_user_id = :externalUserId AND +id > :after ORDER BY +id LIMIT :limit`,
-          )
-          .all({ appId, externalUserId, after, limit });
-  return rows.map(recordOf);
+  if (externalUserId === null) {
+    const from = 'FROM end_users WHERE app_id = :appId AND id > :after ORDER BY id LIMIT :limit';
+    return endUserRecord.all(db, from, { appId, after, limit });
+  }
+  return endUserRecord.all(
+    db,
+    // Two rows at most, found by their name: the plus keeps SQLite from going through all people of the app by id.
+    `FROM end_users WHERE app_id = :appId AND channel IN ('live', 'sandbox')
+       AND external_user_id = :externalUserId AND +id > :after ORDER BY +id LIMIT :limit`,
+    { appId, externalUserId, after, limit },
+  );
 }
 
 /** Bound to the record: sealed traits of one person do not open as another's. */
@@ -80,9 +68,17 @@ export function sealTraits(vault: Vault, appId: string, endUserId: string, trait
   return vault.seal(traitsPurpose(appId, endUserId), Buffer.from(JSON.stringify(traits), 'utf8'));
 }
 
-function openTraits(vault: Vault, appId: string, row: Row | undefined): Traits | null {
-  if (row === undefined || row.traits_sealed === null) return null;
-  return JSON.parse(vault.open(traitsPurpose(appId, row.id as string), row.traits_sealed as Buffer).toString('utf8'));
+const sealedTraits = columns({ sealed: orNull(blob).from('coalesce(u.traits_sealed, d.traits_sealed)'), id: text.from('u.id') });
+const newestTraits = columns({
+  sealed: orNull(blob).from(
+    'coalesce(traits_sealed, (SELECT d.traits_sealed FROM device_traits d WHERE d.end_user_id = end_users.id ORDER BY d.seq DESC LIMIT 1))',
+  ),
+  id: text,
+});
+const deviceTraits = columns({ sealed: blob.from('traits_sealed'), deviceId: text });
+
+function openTraits(vault: Vault, appId: string, id: string, sealed: Buffer): Traits {
+  return JSON.parse(vault.open(traitsPurpose(appId, id), sealed).toString('utf8'));
 }
 
 /**
@@ -94,37 +90,26 @@ export function traitsOf(
   vault: Vault,
   { appId, channel, externalUserId, deviceId }: { appId: string; channel: Channel; externalUserId: string; deviceId: string },
 ): Traits | null {
-  const row = db
-    .statement(
-      `SELECT u.id, coalesce(u.traits_sealed, d.traits_sealed) AS traits_sealed
-       FROM end_users u LEFT JOIN device_traits d ON d.end_user_id = u.id AND d.device_id = :deviceId
-       WHERE u.app_id = :appId AND u.channel = :channel AND u.external_user_id = :externalUserId`,
-    )
-    .get({ appId, channel, externalUserId, deviceId });
-  return openTraits(vault, appId, row);
+  const row = sealedTraits.get(
+    db,
+    `FROM end_users u LEFT JOIN device_traits d ON d.end_user_id = u.id AND d.device_id = :deviceId
+     WHERE u.app_id = :appId AND u.channel = :channel AND u.external_user_id = :externalUserId`,
+    { appId, channel, externalUserId, deviceId },
+  );
+  return row === undefined || row.sealed === null ? null : openTraits(vault, appId, row.id, row.sealed);
 }
 
 /** What the app says of the person, by the `usr_` id: what came with a signature, else the newest that any device said. */
 export function traitsOfRecord(db: Connection, vault: Vault, appId: string, id: string): Traits | null {
-  return openTraits(
-    vault,
-    appId,
-    db
-      .statement(
-        `SELECT u.id, coalesce(u.traits_sealed,
-             (SELECT d.traits_sealed FROM device_traits d WHERE d.end_user_id = u.id ORDER BY d.seq DESC LIMIT 1)) AS traits_sealed
-         FROM end_users u WHERE u.id = :id AND u.app_id = :appId`,
-      )
-      .get({ id, appId }),
-  );
+  const row = newestTraits.get(db, 'FROM end_users WHERE id = :id AND app_id = :appId', { id, appId });
+  return row === undefined || row.sealed === null ? null : openTraits(vault, appId, id, row.sealed);
 }
 
 /** Everything that was said of the person without a signature, the newest last. */
 export function deviceTraitsOf(db: Connection, vault: Vault, appId: string, id: string): { deviceId: string; traits: Traits }[] {
-  return db
-    .statement('SELECT end_user_id AS id, device_id, traits_sealed FROM device_traits WHERE end_user_id = :id ORDER BY seq')
-    .all({ id })
-    .map((row) => ({ deviceId: row.device_id as string, traits: openTraits(vault, appId, row) ?? {} }));
+  return deviceTraits
+    .all(db, 'FROM device_traits WHERE end_user_id = :id ORDER BY seq', { id })
+    .map(({ deviceId, sealed }) => ({ deviceId, traits: openTraits(vault, appId, id, sealed) }));
 }
 
 export interface IdentifyInput {

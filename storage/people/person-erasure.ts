@@ -3,6 +3,7 @@
  * ledger stays: it names turns and amounts, nobody.
  */
 import { Refusal } from '../../protocol/errors.ts';
+import { columns, readIds, text } from '../sqlite/columns.ts';
 import type { Connection } from '../sqlite/connection.ts';
 import { unbindPerson } from './devices.ts';
 import { readEndUserById } from './end-users.ts';
@@ -18,30 +19,33 @@ export interface Erasure {
   readonly uploadIds: readonly string[];
 }
 
+const erasedUpload = columns({ id: text });
+
 /** What the person's devices sent and no message uses (yet). */
 function deleteUnusedUploads(db: Connection, endUserId: string): string[] {
-  return db
-    .statement(
+  return erasedUpload
+    .returning(
+      db,
       `DELETE FROM uploads WHERE message_id IS NULL AND expires_at_ms IS NOT NULL AND (app_id, channel, device_id) IN
-         (SELECT app_id, channel, device_id FROM devices WHERE end_user_id = :endUserId) RETURNING id`,
+         (SELECT app_id, channel, device_id FROM devices WHERE end_user_id = :endUserId)`,
+      { endUserId },
     )
-    .all({ endUserId })
-    .map((row) => row.id as string);
+    .map(({ id }) => id);
 }
 
 /** Turns that run in a conversation when it goes find no row to pass their fence on, and end. @throws Refusal not_found. */
 function erasePerson(db: Connection, { appId, endUserId }: { appId: string; endUserId: string }): Erasure {
   if (readEndUserById(db, appId, endUserId) === undefined) throw new Refusal('not_found', `App ${appId} has no person ${endUserId}.`);
-  const conversations = db
-    .statement('SELECT id FROM conversations WHERE end_user_id = :endUserId ORDER BY id LIMIT :limit')
-    .all({ endUserId, limit: CONVERSATIONS_PER_ERASURE + 1 });
+  const conversations = readIds(db, 'FROM conversations WHERE end_user_id = :endUserId ORDER BY id LIMIT :limit', {
+    endUserId,
+    limit: CONVERSATIONS_PER_ERASURE + 1,
+  });
   const erased = conversations.slice(0, CONVERSATIONS_PER_ERASURE);
-  const uploadsOf = db.statement('SELECT u.id FROM messages m JOIN uploads u ON u.message_id = m.id WHERE m.conversation_id = :id');
   const erase = db.statement('DELETE FROM conversations WHERE id = :id');
   const uploadIds: string[] = [];
-  for (const { id } of erased) {
-    uploadIds.push(...uploadsOf.all({ id: id as string }).map((row) => row.id as string));
-    erase.run({ id: id as string });
+  for (const id of erased) {
+    uploadIds.push(...readIds(db, 'FROM uploads WHERE message_id IN (SELECT id FROM messages WHERE conversation_id = :id)', { id }));
+    erase.run({ id });
   }
   if (conversations.length > CONVERSATIONS_PER_ERASURE) return { done: false, conversations: erased.length, uploadIds };
   uploadIds.push(...deleteUnusedUploads(db, endUserId));

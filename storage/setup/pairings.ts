@@ -3,20 +3,23 @@
  * its columns and the time: whoever reads it decides with the machine of this name. Of a code only the SHA-256 is kept.
  */
 import { Refusal } from '../../protocol/errors.ts';
-import type { Connection, Row } from '../sqlite/connection.ts';
+import { columns, countRows, integer, orNull, type RowOf, text } from '../sqlite/columns.ts';
+import type { Connection } from '../sqlite/connection.ts';
 
-export interface PairingRow {
-  readonly id: string;
-  readonly appId: string;
-  readonly createdAtMs: number;
-  readonly codeExpiresAtMs: number;
+const pairingRow = columns({
+  id: text,
+  appId: text,
+  createdAtMs: integer,
+  codeExpiresAtMs: integer,
   /** Null until a build claims it. */
-  readonly claimedAtMs: number | null;
-  readonly deviceId: string | null;
-  readonly watchedUntilMs: number | null;
+  claimedAtMs: orNull(integer),
+  deviceId: orNull(text),
+  watchedUntilMs: orNull(integer),
   /** When it was replaced, or somebody was told that its code is too old or its watching over; it is over then, whatever the clock says. */
-  readonly endedAtMs: number | null;
-}
+  endedAtMs: orNull(integer),
+});
+
+export type PairingRow = RowOf<typeof pairingRow>;
 
 /** Codes of an app that wait for a build; a person looks at one page at a time. */
 export const OPEN_PAIRINGS_MAX = 10;
@@ -27,56 +30,34 @@ const ENDED_KEPT = 50;
 /** A pairing lasts two hours and a quarter; after this its id is as good as never minted. */
 const LISTED_MS = 30 * 24 * 3_600_000;
 
-const COLUMNS = 'id, app_id, created_at_ms, code_expires_at_ms, claimed_at_ms, device_id, watched_until_ms, ended_at_ms';
-
-function pairingOf(row: Row): PairingRow {
-  return {
-    id: row.id as string,
-    appId: row.app_id as string,
-    createdAtMs: row.created_at_ms as number,
-    codeExpiresAtMs: row.code_expires_at_ms as number,
-    claimedAtMs: row.claimed_at_ms as number | null,
-    deviceId: row.device_id as string | null,
-    watchedUntilMs: row.watched_until_ms as number | null,
-    endedAtMs: row.ended_at_ms as number | null,
-  };
-}
-
 export function readPairing(db: Connection, id: string): PairingRow | undefined {
-  const row = db.statement(`SELECT ${COLUMNS} FROM pairings WHERE id = :id`).get({ id });
-  return row === undefined ? undefined : pairingOf(row);
+  return pairingRow.get(db, 'FROM pairings WHERE id = :id', { id });
 }
 
 /** The app's pairing whose code has this hash, in whatever state it is. */
 export function readPairingByCode(db: Connection, appId: string, codeHash: string): PairingRow | undefined {
   // The search compares hashes: how long it takes tells of a hash at most, and nobody can make a code from that.
-  const row = db.statement(`SELECT ${COLUMNS} FROM pairings WHERE code_hash = :codeHash`).get({ codeHash });
-  return row === undefined || row.app_id !== appId ? undefined : pairingOf(row);
+  const row = pairingRow.get(db, 'FROM pairings WHERE code_hash = :codeHash', { codeHash });
+  return row?.appId === appId ? row : undefined;
 }
 
 /** Pairings of the app that no build has claimed and nobody has ended, newest first; the codes of some may be too old by now. */
 export function readUnclaimed(db: Connection, appId: string): PairingRow[] {
-  return db
-    .statement(
-      `SELECT ${COLUMNS} FROM pairings WHERE app_id = :appId AND claimed_at_ms IS NULL AND ended_at_ms IS NULL
-       ORDER BY created_at_ms DESC, id DESC`,
-    )
-    .all({ appId })
-    .map(pairingOf);
+  const from = 'FROM pairings WHERE app_id = :appId AND claimed_at_ms IS NULL AND ended_at_ms IS NULL ORDER BY created_at_ms DESC, id DESC';
+  return pairingRow.all(db, from, { appId });
 }
+
+const directoryEntry = columns({ organisationId: text });
 
 /** The organisation whose file holds the pairing. */
 export function organisationOfPairing(control: Connection, id: string): string | undefined {
-  const row = control.statement('SELECT organisation_id FROM pairing_directory WHERE pairing_id = :id').get({ id });
-  return row?.organisation_id as string | undefined;
+  return directoryEntry.get(control, 'FROM pairing_directory WHERE pairing_id = :id', { id })?.organisationId;
 }
 
 /** @throws Refusal conflict when as many builds of the app are watched as may be. */
 function refuseWithoutRoom(db: Connection, appId: string, nowMs: number): void {
-  const row = db
-    .statement('SELECT count(*) AS n FROM pairings WHERE app_id = :appId AND ended_at_ms IS NULL AND watched_until_ms > :nowMs')
-    .get({ appId, nowMs });
-  if ((row?.n as number) < WATCHED_PAIRINGS_MAX) return;
+  const watched = 'FROM pairings WHERE app_id = :appId AND ended_at_ms IS NULL AND watched_until_ms > :nowMs';
+  if (countRows(db, watched, { appId, nowMs }) < WATCHED_PAIRINGS_MAX) return;
   throw new Refusal(
     'conflict',
     `${WATCHED_PAIRINGS_MAX} builds of this app are being watched. Wait until the first one's two hours are over.`,

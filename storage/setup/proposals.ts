@@ -1,7 +1,8 @@
 /** Writes of a sync session on a live app that wait for a person (PROPOSAL-1). */
 import { Refusal } from '../../protocol/errors.ts';
 import type { WriteKind } from '../../protocol/setup/writes.ts';
-import type { Connection, Row } from '../sqlite/connection.ts';
+import { columns, countRows, integer, orNull, type RowOf, readIds, text } from '../sqlite/columns.ts';
+import type { Connection } from '../sqlite/connection.ts';
 
 /**
  * `applying`: somebody approved it, and what it writes is being written, or was when the service stopped. `replaced`: its session
@@ -10,25 +11,27 @@ import type { Connection, Row } from '../sqlite/connection.ts';
 export type ProposalState = (typeof PROPOSAL_STATES)[number];
 const PROPOSAL_STATES = ['pending', 'applying', 'approved', 'rejected', 'replaced'] as const;
 
-/** A proposal without what it would write: see readWrite. */
-export interface Proposal {
-  readonly id: string;
-  readonly appId: string;
-  readonly sessionId: string;
-  readonly kind: WriteKind;
+const proposal = columns({
+  id: text,
+  appId: text,
+  sessionId: text,
+  kind: text.as<WriteKind>(),
   /** Of the write's JSON. */
-  readonly bytes: number;
+  bytes: integer.from('payload_bytes'),
   /** Hash of what the write would replace, as it was when it was proposed. */
-  readonly base: string;
-  readonly summary: string;
-  readonly state: ProposalState;
+  base: text,
+  summary: text,
+  state: text.as<ProposalState>(),
   /** Why it was rejected. */
-  readonly reason: string | null;
+  reason: orNull(text),
   /** The proposal that took its place; null: none did. */
-  readonly replacedBy: string | null;
-  readonly createdAtMs: number;
-  readonly decidedAtMs: number | null;
-}
+  replacedBy: orNull(text),
+  createdAtMs: integer,
+  decidedAtMs: orNull(integer),
+});
+
+/** A proposal without what it would write: see readWrite. */
+export type Proposal = RowOf<typeof proposal>;
 
 /** A person reads them one by one; an agent that proposes more has lost its way. */
 export const PENDING_PROPOSALS_MAX = 200;
@@ -41,40 +44,22 @@ const DECIDED_KEPT = 200;
 /** Replaced ones only say by what: an agent that corrects itself often pushes no verdict out. */
 const REPLACED_KEPT = 50;
 
-const COLUMNS = 'id, app_id, session_id, kind, payload_bytes, base, summary, state, reason, replaced_by, created_at_ms, decided_at_ms';
-
-function proposalOf(row: Row): Proposal {
-  return {
-    id: row.id as string,
-    appId: row.app_id as string,
-    sessionId: row.session_id as string,
-    kind: row.kind as WriteKind,
-    bytes: row.payload_bytes as number,
-    base: row.base as string,
-    summary: row.summary as string,
-    state: row.state as ProposalState,
-    reason: row.reason as string | null,
-    replacedBy: row.replaced_by as string | null,
-    createdAtMs: row.created_at_ms as number,
-    decidedAtMs: row.decided_at_ms as number | null,
-  };
-}
+const proposedWrite = columns({ payload: text });
+const directoryEntry = columns({ organisationId: text });
 
 /** The proposal, decided or not; undefined when it is none of this file, or was forgotten. */
 export function readProposal(db: Connection, id: string): Proposal | undefined {
-  const row = db.statement(`SELECT ${COLUMNS} FROM proposals WHERE id = :id`).get({ id });
-  return row === undefined ? undefined : proposalOf(row);
+  return proposal.get(db, 'FROM proposals WHERE id = :id', { id });
 }
 
 /** JSON of what the proposal would write; undefined as readProposal. */
 export function readWrite(db: Connection, id: string): string | undefined {
-  return db.statement('SELECT payload FROM proposals WHERE id = :id').get({ id })?.payload as string | undefined;
+  return proposedWrite.get(db, 'FROM proposals WHERE id = :id', { id })?.payload;
 }
 
 /** The organisation whose file holds the proposal. */
 export function organisationOfProposal(control: Connection, id: string): string | undefined {
-  const row = control.statement('SELECT organisation_id FROM proposal_directory WHERE proposal_id = :id').get({ id });
-  return row?.organisation_id as string | undefined;
+  return directoryEntry.get(control, 'FROM proposal_directory WHERE proposal_id = :id', { id })?.organisationId;
 }
 
 /** Up to `limit` proposals of an app after the id `after` ('' for the first ones), oldest first. */
@@ -85,30 +70,22 @@ export function listProposals(
   limit: number,
   states: readonly ProposalState[] = PROPOSAL_STATES,
 ): Proposal[] {
-  return db
-    .statement(`SELECT ${COLUMNS} FROM proposals WHERE app_id = :appId AND id > :after AND state IN (SELECT value FROM json_each(:states))
-         ORDER BY id LIMIT :limit`)
-    .all({ appId, after, limit, states: JSON.stringify(states) })
-    .map(proposalOf);
+  return proposal.all(
+    db,
+    'FROM proposals WHERE app_id = :appId AND id > :after AND state IN (SELECT value FROM json_each(:states)) ORDER BY id LIMIT :limit',
+    { appId, after, limit, states: JSON.stringify(states) },
+  );
 }
 
 /** Those that nobody has decided about, oldest first: at most PENDING_PROPOSALS_MAX. */
 export function listWaitingProposals(db: Connection, appId: string): Proposal[] {
-  return db
-    .statement(`SELECT ${COLUMNS} FROM proposals WHERE app_id = :appId AND decided_at_ms IS NULL ORDER BY id`)
-    .all({ appId })
-    .map(proposalOf);
+  return proposal.all(db, 'FROM proposals WHERE app_id = :appId AND decided_at_ms IS NULL ORDER BY id', { appId });
 }
 
 /** The last `limit` verdicts of people, newest first. */
 export function listVerdicts(db: Connection, appId: string, limit: number): Proposal[] {
-  return db
-    .statement(
-      `SELECT ${COLUMNS} FROM proposals WHERE app_id = :appId AND state IN ('approved', 'rejected')
-       ORDER BY decided_at_ms DESC, id DESC LIMIT :limit`,
-    )
-    .all({ appId, limit })
-    .map(proposalOf);
+  const from = `FROM proposals WHERE app_id = :appId AND state IN ('approved', 'rejected') ORDER BY decided_at_ms DESC, id DESC LIMIT :limit`;
+  return proposal.all(db, from, { appId, limit });
 }
 
 export type NewProposal = Pick<Proposal, 'id' | 'appId' | 'sessionId' | 'kind' | 'base' | 'summary'> & {
@@ -124,26 +101,25 @@ export type NewProposal = Pick<Proposal, 'id' | 'appId' | 'sessionId' | 'kind' |
 };
 
 /** Waiting proposals of the app that say just this, whichever session made them: also those whose base has changed since. */
-export function findSame(db: Connection, proposal: Pick<NewProposal, 'appId' | 'kind' | 'payloadHash'>): Proposal[] {
-  const { appId, kind, payloadHash } = proposal;
-  return db
-    .statement(
-      `SELECT ${COLUMNS} FROM proposals WHERE app_id = :appId AND decided_at_ms IS NULL AND kind = :kind AND payload_hash = :payloadHash ORDER BY id`,
-    )
-    .all({ appId, kind, payloadHash })
-    .map(proposalOf);
+export function findSame(db: Connection, { appId, kind, payloadHash }: Pick<NewProposal, 'appId' | 'kind' | 'payloadHash'>): Proposal[] {
+  return proposal.all(
+    db,
+    'FROM proposals WHERE app_id = :appId AND decided_at_ms IS NULL AND kind = :kind AND payload_hash = :payloadHash ORDER BY id',
+    { appId, kind, payloadHash },
+  );
 }
 
 /** The proposal that says just this and was rejected last; undefined: none was. */
-export function findRejected(db: Connection, proposal: Pick<NewProposal, 'appId' | 'kind' | 'payloadHash'>): Proposal | undefined {
-  const { appId, kind, payloadHash } = proposal;
-  const row = db
-    .statement(
-      `SELECT ${COLUMNS} FROM proposals WHERE app_id = :appId AND state = 'rejected' AND kind = :kind AND payload_hash = :payloadHash
-       ORDER BY decided_at_ms DESC, id DESC LIMIT 1`,
-    )
-    .get({ appId, kind, payloadHash });
-  return row === undefined ? undefined : proposalOf(row);
+export function findRejected(
+  db: Connection,
+  { appId, kind, payloadHash }: Pick<NewProposal, 'appId' | 'kind' | 'payloadHash'>,
+): Proposal | undefined {
+  return proposal.get(
+    db,
+    `FROM proposals WHERE app_id = :appId AND state = 'rejected' AND kind = :kind AND payload_hash = :payloadHash
+     ORDER BY decided_at_ms DESC, id DESC LIMIT 1`,
+    { appId, kind, payloadHash },
+  );
 }
 
 /** Ids of the session's waiting proposals of these kinds that are about any of these subjects, oldest first. */
@@ -151,21 +127,19 @@ export function findRivals(
   db: Connection,
   sought: { appId: string; sessionId: string; kinds: readonly string[]; subjects: readonly string[] },
 ): string[] {
-  return db
-    .statement(
-      `SELECT id FROM proposals p WHERE p.app_id = :appId AND p.state = 'pending' AND p.session_id = :sessionId
-         AND p.kind IN (SELECT value FROM json_each(:kinds))
-         AND EXISTS (SELECT 1 FROM json_each(p.subjects) WHERE value IN (SELECT value FROM json_each(:subjects)))
-       ORDER BY id`,
-    )
-    .all({ ...sought, kinds: JSON.stringify(sought.kinds), subjects: JSON.stringify(sought.subjects) })
-    .map((row) => row.id as string);
+  return readIds(
+    db,
+    `FROM proposals p WHERE p.app_id = :appId AND p.state = 'pending' AND p.session_id = :sessionId
+       AND p.kind IN (SELECT value FROM json_each(:kinds))
+       AND EXISTS (SELECT 1 FROM json_each(p.subjects) WHERE value IN (SELECT value FROM json_each(:subjects)))
+     ORDER BY p.id`,
+    { ...sought, kinds: JSON.stringify(sought.kinds), subjects: JSON.stringify(sought.subjects) },
+  );
 }
 
 /** How many of the app nobody has decided about. */
 export function countWaitingProposals(db: Connection, appId: string): number {
-  const row = db.statement(`SELECT count(*) AS n FROM proposals WHERE app_id = :appId AND state IN ('pending', 'applying')`).get({ appId });
-  return row?.n as number;
+  return countRows(db, `FROM proposals WHERE app_id = :appId AND state IN ('pending', 'applying')`, { appId });
 }
 
 /** pending → replaced; those that were decided meanwhile stay what they are. */
@@ -187,18 +161,16 @@ function forgetOldest(db: Connection, appId: string): void {
   forget.run({ appId, replaced: 1, kept: REPLACED_KEPT });
 }
 
+const waitingTogether = columns({ proposals: integer.from('count(*)'), bytes: integer.from('coalesce(sum(payload_bytes), 0)') });
+
 /** @throws Refusal conflict when as much waits in this app as may. */
 function refuseWithoutRoom(db: Connection, appId: string, bytes: number): void {
-  const row = db
-    .statement(
-      'SELECT count(*) AS n, coalesce(sum(payload_bytes), 0) AS bytes FROM proposals WHERE app_id = :appId AND decided_at_ms IS NULL',
-    )
-    .get({ appId });
-  const { n, bytes: waiting } = row as unknown as { n: number; bytes: number };
-  if (n >= PENDING_PROPOSALS_MAX) {
+  const waiting = waitingTogether.get(db, 'FROM proposals WHERE app_id = :appId AND decided_at_ms IS NULL', { appId });
+  if (waiting === undefined) return;
+  if (waiting.proposals >= PENDING_PROPOSALS_MAX) {
     throw new Refusal('conflict', `${PENDING_PROPOSALS_MAX} proposals of this app wait for a person. Wait until some are decided.`);
   }
-  if (waiting + bytes > PENDING_BYTES_MAX) {
+  if (waiting.bytes + bytes > PENDING_BYTES_MAX) {
     const most = `${PENDING_BYTES_MAX / (1024 * 1024)} MB`;
     throw new Refusal('conflict', `Proposals of this app that wait for a person may hold ${most}. Wait until some are decided.`);
   }

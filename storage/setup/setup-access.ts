@@ -5,7 +5,8 @@
  */
 import { createHash, randomBytes } from 'node:crypto';
 import { SETUP_CODE_MINUTES } from '../../protocol/limits.ts';
-import type { Connection, Row } from '../sqlite/connection.ts';
+import { columns, integer, orNull, type RowOf, text } from '../sqlite/columns.ts';
+import type { Connection } from '../sqlite/connection.ts';
 
 export const SETUP_TOKEN_PREFIX = 'rd_st_';
 const TOKEN_BYTES = 12;
@@ -14,12 +15,17 @@ const CODE_VALID_MS = SETUP_CODE_MINUTES * 60_000;
 /** Codes and tokens of sessions long closed still say so (410); after this they are as good as never issued. */
 const FORGOTTEN_AFTER_MS = 30 * 24 * 3_600_000;
 
+const session = {
+  sessionId: text,
+  organisationId: text,
+  appId: text,
+};
+
+const sessionRef = columns(session);
+const code = columns({ ...session, expiresAtMs: integer, usedAtMs: orNull(integer), toldExpiredAtMs: orNull(integer) });
+
 /** What a code or a token opens. */
-export interface SessionRef {
-  readonly sessionId: string;
-  readonly organisationId: string;
-  readonly appId: string;
-}
+export type SessionRef = RowOf<typeof sessionRef>;
 
 /** `rd_st_` and 24 lowercase hex characters. */
 export function mintSetupToken(): string {
@@ -36,37 +42,26 @@ export function hashSecret(secret: string): string {
   return createHash('sha256').update(secret).digest('hex');
 }
 
-function refOf(row: Row): SessionRef {
-  return {
-    sessionId: row.session_id as string,
-    organisationId: row.organisation_id as string,
-    appId: row.app_id as string,
-  };
-}
-
 /** The session whose newest token this is; undefined for one that was never issued or was replaced. */
 export function readToken(control: Connection, token: string): SessionRef | undefined {
   // The search compares hashes, and how long it takes tells of a hash at most: nobody can make a token from that.
-  const row = control.statement('SELECT * FROM setup_tokens WHERE token_hash = :hash').get({ hash: hashSecret(token) });
-  return row === undefined ? undefined : refOf(row);
+  return sessionRef.get(control, 'FROM setup_tokens WHERE token_hash = :hash', { hash: hashSecret(token) });
 }
 
 /** The session a code was issued for, whether or not it can still be redeemed. */
-export function readCode(control: Connection, code: string): SessionRef | undefined {
-  const row = control.statement('SELECT * FROM setup_codes WHERE code_hash = :hash').get({ hash: hashSecret(code) });
-  return row === undefined ? undefined : refOf(row);
+export function readCode(control: Connection, fileCode: string): SessionRef | undefined {
+  return sessionRef.get(control, 'FROM setup_codes WHERE code_hash = :hash', { hash: hashSecret(fileCode) });
 }
 
 /** Whether the code was redeemed. */
-export function isUsedCode(control: Connection, code: string): boolean {
-  const row = control.statement('SELECT used_at_ms FROM setup_codes WHERE code_hash = :hash').get({ hash: hashSecret(code) });
-  return row !== undefined && row.used_at_ms !== null;
+export function isUsedCode(control: Connection, fileCode: string): boolean {
+  const row = code.get(control, 'FROM setup_codes WHERE code_hash = :hash', { hash: hashSecret(fileCode) });
+  return row !== undefined && row.usedAtMs !== null;
 }
 
 /** The session with this id; undefined when there is none, or it is long over. */
 export function findSession(control: Connection, sessionId: string): SessionRef | undefined {
-  const row = control.statement('SELECT * FROM setup_codes WHERE session_id = :sessionId LIMIT 1').get({ sessionId });
-  return row === undefined ? undefined : refOf(row);
+  return sessionRef.get(control, 'FROM setup_codes WHERE session_id = :sessionId LIMIT 1', { sessionId });
 }
 
 export type Redeemed = 'redeemed' | 'unknown' | 'used' | 'expired';
@@ -94,11 +89,12 @@ export const transactions = {
   /** Uses the code up and makes the token with `tokenHash` the session's only one. */
   redeemFileCode(control: Connection, input: { codeHash: string; tokenHash: string; nowMs: number }): Redeemed {
     const { codeHash, tokenHash, nowMs } = input;
-    const row = control.statement('SELECT * FROM setup_codes WHERE code_hash = :codeHash').get({ codeHash });
+    const row = code.get(control, 'FROM setup_codes WHERE code_hash = :codeHash', { codeHash });
     if (row === undefined) return 'unknown';
-    if (row.used_at_ms !== null) return 'used';
-    if (row.told_expired_at_ms !== null) return 'expired';
-    if (nowMs >= (row.expires_at_ms as number)) {
+    const { sessionId, organisationId, appId } = row;
+    if (row.usedAtMs !== null) return 'used';
+    if (row.toldExpiredAtMs !== null) return 'expired';
+    if (nowMs >= row.expiresAtMs) {
       // Somebody is told so now: it stays so, whatever the clock says next.
       control.statement('UPDATE setup_codes SET told_expired_at_ms = :nowMs WHERE code_hash = :codeHash').run({ codeHash, nowMs });
       return 'expired';
@@ -110,7 +106,7 @@ export const transactions = {
          VALUES (:sessionId, :tokenHash, :organisationId, :appId, :nowMs)
          ON CONFLICT (session_id) DO UPDATE SET token_hash = excluded.token_hash, minted_at_ms = excluded.minted_at_ms`,
       )
-      .run({ ...refOf(row), tokenHash, nowMs });
+      .run({ sessionId, organisationId, appId, tokenHash, nowMs });
     return 'redeemed';
   },
 };

@@ -8,38 +8,43 @@ import type { SessionKind } from '../../protocol/console/sessions.ts';
 import { Refusal } from '../../protocol/errors.ts';
 import type { Detected } from '../../protocol/setup/detected.ts';
 import type { EventStatus, StepId } from '../../protocol/setup/steps.ts';
-import type { Connection, Row } from '../sqlite/connection.ts';
+import { columns, integer, json, orNull, type RowOf, text } from '../sqlite/columns.ts';
+import type { Connection } from '../sqlite/connection.ts';
 
-export interface SetupSessionRow {
-  readonly id: string;
-  readonly appId: string;
-  readonly kind: SessionKind;
+const session = columns({
+  id: text,
+  appId: text,
+  kind: text.as<SessionKind>(),
   /** State of the `setup-session` machine. */
-  readonly state: string;
+  state: text,
   /** JSON of that machine's context. */
-  readonly snapshot: string;
+  snapshot: text,
   /** JSON of the `step-panel` machine: `{ state, context }`. */
-  readonly panel: string;
-  readonly revision: number;
-  readonly nextEvent: number;
+  panel: text,
+  revision: integer,
+  nextEvent: integer,
   /** JSON of what ended it, null before. */
-  readonly outcome: string | null;
-  readonly openedAtMs: number;
-  readonly expiresAtMs: number;
-  readonly closedAtMs: number | null;
-}
+  outcome: orNull(text),
+  openedAtMs: integer,
+  expiresAtMs: integer,
+  closedAtMs: orNull(integer),
+});
 
-export interface SetupEvent {
-  readonly id: number;
-  readonly step: StepId;
-  readonly status: EventStatus;
-  readonly title: string | null;
-  readonly detail: string | null;
-  readonly data: unknown;
+export type SetupSessionRow = RowOf<typeof session>;
+
+const setupEvent = columns({
+  id: integer,
+  step: text.as<StepId>(),
+  status: text.as<EventStatus>(),
+  title: orNull(text),
+  detail: orNull(text),
+  data: orNull(json<unknown>()),
   /** Who said it: the agent, or the server of what it did or saw. */
-  readonly origin: 'agent' | 'server';
-  readonly atMs: number;
-}
+  origin: text.as<'agent' | 'server'>(),
+  atMs: integer,
+});
+
+export type SetupEvent = RowOf<typeof setupEvent>;
 
 export type NewSetupEvent = Omit<SetupEvent, 'id' | 'atMs'>;
 
@@ -51,76 +56,45 @@ export const SERVER_EVENTS_SLACK = 1_000;
 /** Sessions kept of an app beside the open one: a look back, not an archive. */
 const SESSIONS_KEPT = 50;
 
-function sessionOf(row: Row): SetupSessionRow {
-  return {
-    id: row.id as string,
-    appId: row.app_id as string,
-    kind: row.kind as SessionKind,
-    state: row.state as string,
-    snapshot: row.snapshot as string,
-    panel: row.panel as string,
-    revision: row.revision as number,
-    nextEvent: row.next_event as number,
-    outcome: row.outcome as string | null,
-    openedAtMs: row.opened_at_ms as number,
-    expiresAtMs: row.expires_at_ms as number,
-    closedAtMs: row.closed_at_ms as number | null,
-  };
-}
-
 /** The session, open or closed; undefined when it is none of this file, or its app was deleted. */
 export function readSession(db: Connection, sessionId: string): SetupSessionRow | undefined {
-  const row = db.statement('SELECT * FROM setup_sessions WHERE id = :sessionId').get({ sessionId });
-  return row === undefined ? undefined : sessionOf(row);
+  return session.get(db, 'FROM setup_sessions WHERE id = :sessionId', { sessionId });
 }
 
 /** The app's open session, if it has one. */
 export function readOpenSession(db: Connection, appId: string): SetupSessionRow | undefined {
-  const row = db.statement('SELECT * FROM setup_sessions WHERE app_id = :appId AND closed_at_ms IS NULL').get({ appId });
-  return row === undefined ? undefined : sessionOf(row);
+  return session.get(db, 'FROM setup_sessions WHERE app_id = :appId AND closed_at_ms IS NULL', { appId });
 }
 
 /** The app's newest session, open or not. */
 export function readLatestSession(db: Connection, appId: string): SetupSessionRow | undefined {
-  const row = db.statement('SELECT * FROM setup_sessions WHERE app_id = :appId ORDER BY opened_at_ms DESC, id DESC LIMIT 1').get({ appId });
-  return row === undefined ? undefined : sessionOf(row);
+  return session.get(db, 'FROM setup_sessions WHERE app_id = :appId ORDER BY opened_at_ms DESC, id DESC LIMIT 1', { appId });
 }
 
 /** Events of a session from the id `from` on, at most `limit`. */
 export function readSetupEvents(db: Connection, sessionId: string, from: number, limit: number): SetupEvent[] {
-  return db
-    .statement('SELECT * FROM setup_events WHERE session_id = :sessionId AND id >= :from ORDER BY id LIMIT :limit')
-    .all({ sessionId, from, limit })
-    .map((row) => ({
-      id: row.id as number,
-      step: row.step as StepId,
-      status: row.status as EventStatus,
-      title: row.title as string | null,
-      detail: row.detail as string | null,
-      data: row.data === null ? null : JSON.parse(row.data as string),
-      origin: row.origin as SetupEvent['origin'],
-      atMs: row.at_ms as number,
-    }));
+  const page = 'FROM setup_events WHERE session_id = :sessionId AND id >= :from ORDER BY id LIMIT :limit';
+  return setupEvent.all(db, page, { sessionId, from, limit });
 }
 
 /** Open sessions whose 24 hours are over at `nowMs`, at most `limit`. */
 export function readDueSessions(db: Connection, nowMs: number, limit: number): SetupSessionRow[] {
-  return db
-    .statement('SELECT * FROM setup_sessions WHERE closed_at_ms IS NULL AND expires_at_ms <= :nowMs ORDER BY expires_at_ms LIMIT :limit')
-    .all({ nowMs, limit })
-    .map(sessionOf);
+  const from = 'FROM setup_sessions WHERE closed_at_ms IS NULL AND expires_at_ms <= :nowMs ORDER BY expires_at_ms LIMIT :limit';
+  return session.all(db, from, { nowMs, limit });
 }
+
+const deadline = columns({ atMs: orNull(integer).from('min(expires_at_ms)') });
 
 /** When the next open session runs out, null when none is open. */
 export function nextSessionDeadline(db: Connection): number | null {
-  const row = db.statement('SELECT min(expires_at_ms) AS at FROM setup_sessions WHERE closed_at_ms IS NULL').get();
-  return (row?.at as number | null | undefined) ?? null;
+  return deadline.get(db, 'FROM setup_sessions WHERE closed_at_ms IS NULL')?.atMs ?? null;
 }
+
+const detectedReport = columns({ detected: orNull(json<Detected>()) });
 
 /** What agents found out about the app's code so far; null before the first report. */
 export function readDetected(db: Connection, appId: string): Detected | null {
-  const json = db.statement('SELECT detected FROM apps WHERE id = :appId').get({ appId })?.detected as string | null | undefined;
-  return json === null || json === undefined ? null : (JSON.parse(json) as Detected);
+  return detectedReport.get(db, 'FROM apps WHERE id = :appId', { appId })?.detected ?? null;
 }
 
 export interface OpenSessionInput {
@@ -167,23 +141,24 @@ function fitting(count: number, events: readonly NewSetupEvent[]): readonly NewS
   return events.slice(0, Math.max(0, EVENTS_PER_SESSION_MAX + SERVER_EVENTS_SLACK - count));
 }
 
+const eventCount = columns({ appId: text, nextEvent: integer });
+
 /**
  * The ids the events were given; null when the session has moved on since it was read: read it and step again.
  * @throws Refusal conflict when the session has as many events as it may and an agent sends more.
  */
 export function commitSetupSession(db: Connection, input: CommitSessionInput): number[] | null {
   const { sessionId, revision, nowMs } = input;
-  const before = db.statement('SELECT next_event FROM setup_sessions WHERE id = :sessionId').get({ sessionId });
+  const before = eventCount.get(db, 'FROM setup_sessions WHERE id = :sessionId', { sessionId });
   if (before === undefined) return null;
-  const events = fitting((before.next_event as number) - 1, input.events);
-  const row = db
-    .statement(
-      `UPDATE setup_sessions SET state = :state, snapshot = :snapshot, panel = :panel, revision = revision + 1,
+  const events = fitting(before.nextEvent - 1, input.events);
+  const [row] = eventCount.returning(
+    db,
+    `UPDATE setup_sessions SET state = :state, snapshot = :snapshot, panel = :panel, revision = revision + 1,
          next_event = next_event + :count, outcome = coalesce(:outcome, outcome),
          closed_at_ms = CASE WHEN :closed THEN coalesce(closed_at_ms, :nowMs) ELSE closed_at_ms END
-       WHERE id = :sessionId AND revision = :revision RETURNING app_id, next_event`,
-    )
-    .get({
+       WHERE id = :sessionId AND revision = :revision`,
+    {
       sessionId,
       revision,
       state: input.state,
@@ -193,20 +168,20 @@ export function commitSetupSession(db: Connection, input: CommitSessionInput): n
       closed: input.closed ? 1 : 0,
       count: events.length,
       nowMs,
-    });
+    },
+  );
   if (row === undefined) return null;
-  const firstId = (row.next_event as number) - events.length;
+  const firstId = row.nextEvent - events.length;
   insertEvents(db, sessionId, firstId, events, nowMs);
   if (input.detected !== null) {
-    db.statement('UPDATE apps SET detected = :detected WHERE id = :appId').run({ detected: input.detected, appId: row.app_id as string });
+    db.statement('UPDATE apps SET detected = :detected WHERE id = :appId').run({ detected: input.detected, appId: row.appId });
   }
   return events.map((_, index) => firstId + index);
 }
 
 /** One more line of the server's, also of a session that is closed: what came of it. Of a full session it is left out. */
 export function addServerEvent(db: Connection, sessionId: string, event: NewSetupEvent, nowMs: number): void {
-  const row = db.statement('SELECT next_event FROM setup_sessions WHERE id = :sessionId').get({ sessionId });
-  const id = row?.next_event as number | undefined;
+  const id = eventCount.get(db, 'FROM setup_sessions WHERE id = :sessionId', { sessionId })?.nextEvent;
   if (id === undefined || fitting(id - 1, [event]).length === 0) return;
   db.statement('UPDATE setup_sessions SET next_event = next_event + 1, revision = revision + 1 WHERE id = :sessionId').run({ sessionId });
   insertEvents(db, sessionId, id, [event], nowMs);

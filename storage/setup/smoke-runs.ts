@@ -5,7 +5,8 @@
  */
 import type { ErrorCode } from '../../protocol/errors.ts';
 import { requireAppRow } from '../apps/apps.ts';
-import type { Connection, Row } from '../sqlite/connection.ts';
+import { columns, flag, integer, json, type RowOf, readIds, text } from '../sqlite/columns.ts';
+import type { Connection } from '../sqlite/connection.ts';
 
 /** What a question was made of; `general`: nothing was configured to ask about. */
 export type QuestionOrigin = 'suggestion' | 'knowledge' | 'action' | 'general';
@@ -26,16 +27,18 @@ export interface SmokeAnswer {
   readonly error: { readonly code: ErrorCode; readonly message: string } | null;
 }
 
-export interface SmokeRun {
-  readonly id: string;
-  readonly appId: string;
-  readonly passed: boolean;
+const smokeRun = columns({
+  id: text,
+  appId: text,
+  passed: flag,
   /** Every answer was an error on the service's side: nothing of the configuration is to blame. */
-  readonly platformFailure: boolean;
-  readonly answers: readonly SmokeAnswer[];
+  platformFailure: flag,
+  answers: json<readonly SmokeAnswer[]>().from('results'),
   /** When it began. */
-  readonly createdAtMs: number;
-}
+  createdAtMs: integer,
+});
+
+export type SmokeRun = RowOf<typeof smokeRun>;
 
 /** Runs kept of an app: a look back, not an archive. */
 export const SMOKE_RUNS_KEPT = 20;
@@ -48,36 +51,21 @@ export function smokeDevice(runId: string): string {
   return DEVICE_PREFIX + runId;
 }
 
-function runOf(row: Row): SmokeRun {
-  return {
-    id: row.id as string,
-    appId: row.app_id as string,
-    passed: row.passed === 1,
-    platformFailure: row.platform_failure === 1,
-    answers: JSON.parse(row.results as string) as SmokeAnswer[],
-    createdAtMs: row.created_at_ms as number,
-  };
-}
-
 /** The app's newest run, the one saved last; undefined before the first one. */
 export function readLatestSmokeRun(db: Connection, appId: string): SmokeRun | undefined {
-  const row = db.statement('SELECT * FROM smoke_runs WHERE app_id = :appId ORDER BY rowid DESC LIMIT 1').get({ appId });
-  return row === undefined ? undefined : runOf(row);
+  return smokeRun.get(db, 'FROM smoke_runs WHERE app_id = :appId ORDER BY rowid DESC LIMIT 1', { appId });
 }
 
 /** Removes what was said in runs since the newest saved one: of this run, and of one that a crash cut off. */
 function forgetConversations(db: Connection, appId: string): void {
   // A run's conversations were written after every run that was saved before it: the rest need not be looked through.
   const sinceMs = readLatestSmokeRun(db, appId)?.createdAtMs ?? 0;
-  const ids = db
-    .statement(
-      `SELECT id FROM conversations WHERE app_id = :appId AND updated_at_ms >= :sinceMs AND channel = 'sandbox' AND device_id GLOB :devices`,
-    )
-    .all({ appId, sinceMs, devices: `${DEVICE_PREFIX}*` });
-  for (const { id } of ids) {
+  const held = `FROM conversations
+    WHERE app_id = :appId AND updated_at_ms >= :sinceMs AND channel = 'sandbox' AND device_id GLOB :devices`;
+  for (const id of readIds(db, held, { appId, sinceMs, devices: `${DEVICE_PREFIX}*` })) {
     // Turns refer to messages: gone first, no message has to be looked for in them.
-    db.statement('DELETE FROM turns WHERE conversation_id = :id').run({ id: id as string });
-    db.statement('DELETE FROM conversations WHERE id = :id').run({ id: id as string });
+    db.statement('DELETE FROM turns WHERE conversation_id = :id').run({ id });
+    db.statement('DELETE FROM conversations WHERE id = :id').run({ id });
   }
 }
 
