@@ -13,6 +13,7 @@ import { isId } from '../../protocol/ids.ts';
 import type { DataLayout } from '../files/files-layout.ts';
 import { isFileNoted } from '../organisations/organisation-files.ts';
 import { organisationIds } from '../organisations/organisations.ts';
+import { columns, readIds, text } from '../sqlite/columns.ts';
 import type { Connection } from '../sqlite/connection.ts';
 import { openReader } from '../sqlite/database.ts';
 import { copyDatabase } from '../sqlite/database-copy.ts';
@@ -50,19 +51,13 @@ function isNotedIn(control: Connection, id: string): boolean {
   return notes !== undefined && isFileNoted(control, id);
 }
 
-function idsOf(connection: Connection, sql: string, parameters = {}): Set<string> {
-  return new Set(
-    connection
-      .statement(sql)
-      .all(parameters)
-      .map((row) => row.id as string),
-  );
-}
+const identity = columns({ organisationId: text });
+const listedApp = columns({ appId: text });
 
 /** Whose the file of `id` says that it is; undefined where it was being made and does not say so yet. One of an older release never does. */
 function ownerOf(db: Connection, id: string): string | undefined {
   if (db.statement("SELECT 1 FROM sqlite_schema WHERE name = 'file_identity'").get() === undefined) return id;
-  return db.statement('SELECT organisation_id FROM file_identity WHERE id = 1').get()?.organisation_id as string | undefined;
+  return identity.get(db, 'FROM file_identity WHERE id = 1')?.organisationId;
 }
 
 /**
@@ -77,7 +72,7 @@ function appsOf(path: string, source: string, id: string): Set<string> | undefin
     const owner = ownerOf(connection, id);
     if (owner === undefined) return undefined;
     if (owner !== id) throw new Error(`${source} is the file of ${owner}, not of ${id}. ${WHAT_TO_DO}`);
-    return idsOf(connection, 'SELECT id FROM apps');
+    return new Set(readIds(connection, 'FROM apps'));
   } finally {
     connection.close();
   }
@@ -144,7 +139,7 @@ class DatabaseCopies {
   /** Whether the copy differs from the directory in another way than last time: one that stays is in the source itself. */
   #differsAnew(control: Connection, id: string): boolean {
     const apps = this.#apps.get(id) ?? new Set();
-    const listed = idsOf(control, 'SELECT app_id AS id FROM app_directory WHERE organisation_id = :id', { id });
+    const listed = new Set(listedApp.all(control, 'FROM app_directory WHERE organisation_id = :id', { id }).map(({ appId }) => appId));
     const difference: Difference = {
       unlisted: [...apps].filter((app) => !listed.has(app)),
       dangling: [...listed].filter((app) => !apps.has(app)),

@@ -9,6 +9,7 @@ import { readIdentitySecrets } from '../apps/identity-secrets.ts';
 import { type DataLayout, dataLayout, prepareDataDir } from '../files/files-layout.ts';
 import { readUploadFile } from '../files/upload-files.ts';
 import type { Vault } from '../files/vault.ts';
+import { readIds } from '../sqlite/columns.ts';
 import type { Connection } from '../sqlite/connection.ts';
 import { openReader } from '../sqlite/database.ts';
 import { copyFileWhole, DamagedDatabase, sha256OfFile, syncFolders, syncPath, verifyDatabase } from '../sqlite/database-copy.ts';
@@ -109,7 +110,7 @@ function requireFittingKey(vault: Vault, copy: DataLayout, organisations: readon
   for (const organisationId of organisations) {
     const db = openReader(copy.organisation(organisationId));
     try {
-      const appId = db.statement('SELECT id FROM apps LIMIT 1').get()?.id as string | undefined;
+      const [appId] = readIds(db, 'FROM apps LIMIT 1');
       if (appId === undefined) continue;
       readIdentitySecrets(db, vault, appId, 0);
       return;
@@ -128,10 +129,7 @@ function* uploadIds(db: Connection): Generator<string> {
   // A file of an older release, or one that is being made, has none.
   if (db.statement("SELECT 1 FROM sqlite_schema WHERE name = 'uploads'").get() === undefined) return;
   const page = (after: string) =>
-    db
-      .statement('SELECT id FROM uploads WHERE id > :after ORDER BY id LIMIT :limit')
-      .all({ after, limit: UPLOADS_PER_PAGE })
-      .map((row) => row.id as string);
+    readIds(db, 'FROM uploads WHERE id > :after ORDER BY id LIMIT :limit', { after, limit: UPLOADS_PER_PAGE });
   for (let ids = page(''); ids.length > 0; ids = page(ids.at(-1) ?? '')) yield* ids;
 }
 

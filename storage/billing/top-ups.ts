@@ -2,57 +2,47 @@
  * Automatic top-ups (LIMIT-30): one row for each, pending until the card was charged or was not. Credit
  * is added in the transaction that settles the row, so one top-up is one purchase.
  */
-import type { Connection, Row } from '../sqlite/connection.ts';
+import { columns, countRows, integer, orNull, type RowOf, text } from '../sqlite/columns.ts';
+import type { Connection } from '../sqlite/connection.ts';
 import { insertPurchase } from './credit-purchases.ts';
 
 export type TopUpState = 'pending' | 'charged' | 'manual' | 'failed';
 
-export interface TopUp {
-  readonly id: string;
-  readonly amountMicroUsd: number;
-  readonly state: TopUpState;
+const topUp = columns({
+  id: text,
+  amountMicroUsd: integer.from('amount_microusd'),
+  state: text.as<TopUpState>(),
   /** The payment at the card processor; null when there is none. */
-  readonly paymentId: string | null;
+  paymentId: orNull(text),
   /** Why it failed, or why it still waits. */
-  readonly error: string | null;
-  readonly attempts: number;
-  readonly createdAtMs: number;
-  readonly settledAtMs: number | null;
-}
+  error: orNull(text),
+  attempts: integer,
+  createdAtMs: integer,
+  settledAtMs: orNull(integer),
+});
 
-function topUpOf(row: Row): TopUp {
-  return {
-    id: row.id as string,
-    amountMicroUsd: row.amount_microusd as number,
-    state: row.state as TopUpState,
-    paymentId: row.payment_id as string | null,
-    error: row.error as string | null,
-    attempts: row.attempts as number,
-    createdAtMs: row.created_at_ms as number,
-    settledAtMs: row.settled_at_ms as number | null,
-  };
-}
+export type TopUp = RowOf<typeof topUp>;
 
 /** The newest top-ups first, at most `limit`. Ids sort by time. */
 export function listTopUps(db: Connection, limit: number): TopUp[] {
-  return db.statement('SELECT * FROM top_ups ORDER BY id DESC LIMIT :limit').all({ limit }).map(topUpOf);
+  return topUp.all(db, 'FROM top_ups ORDER BY id DESC LIMIT :limit', { limit });
 }
 
 /** The pending top-up that is to be tried now; there is one at most. */
 export function dueTopUp(db: Connection, nowMs: number): TopUp | undefined {
-  const row = db.statement(`SELECT * FROM top_ups WHERE state = 'pending' AND next_attempt_at_ms <= :nowMs`).get({ nowMs });
-  return row === undefined ? undefined : topUpOf(row);
+  return topUp.get(db, `FROM top_ups WHERE state = 'pending' AND next_attempt_at_ms <= :nowMs`, { nowMs });
 }
+
+const nextAttempt = columns({ atMs: orNull(integer).from('min(next_attempt_at_ms)') });
 
 /** When the pending top-up is to be tried (again); null when there is none. */
 export function nextTopUpAtMs(db: Connection): number | null {
-  const row = db.statement('SELECT min(next_attempt_at_ms) AS at_ms FROM top_ups WHERE next_attempt_at_ms IS NOT NULL').get();
-  return (row?.at_ms as number | null | undefined) ?? null;
+  return nextAttempt.get(db, 'FROM top_ups WHERE next_attempt_at_ms IS NOT NULL')?.atMs ?? null;
 }
 
 /** How many were begun since `sinceMs`. */
 export function countTopUps(db: Connection, sinceMs: number): number {
-  return db.statement('SELECT count(*) AS begun FROM top_ups WHERE created_at_ms >= :sinceMs').get({ sinceMs })?.begun as number;
+  return countRows(db, 'FROM top_ups WHERE created_at_ms >= :sinceMs', { sinceMs });
 }
 
 /**
@@ -90,14 +80,14 @@ function settleTopUp(
   input: { id: string; state: 'charged' | 'manual' | 'failed'; paymentId: string | null; error: string | null; nowMs: number },
 ): boolean {
   const { id, nowMs } = input;
-  const row = db
-    .statement(
-      `UPDATE top_ups SET state = :state, payment_id = :paymentId, error = :error, next_attempt_at_ms = NULL, settled_at_ms = :nowMs
-       WHERE id = :id AND state = 'pending' RETURNING amount_microusd`,
-    )
-    .get(input);
-  if (row === undefined) return false;
-  if (input.state !== 'failed') insertPurchase(db, { amountMicroUsd: row.amount_microusd as number, nowMs, topUpId: id });
+  const [settled] = topUp.returning(
+    db,
+    `UPDATE top_ups SET state = :state, payment_id = :paymentId, error = :error, next_attempt_at_ms = NULL, settled_at_ms = :nowMs
+     WHERE id = :id AND state = 'pending'`,
+    input,
+  );
+  if (settled === undefined) return false;
+  if (input.state !== 'failed') insertPurchase(db, { amountMicroUsd: settled.amountMicroUsd, nowMs, topUpId: id });
   return true;
 }
 

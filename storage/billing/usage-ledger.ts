@@ -1,6 +1,7 @@
 /** The caps that a turn must pass and the ledger it writes, inside the transaction that opens or ends it. */
 import { SANDBOX_CONVERSATIONS_PER_MONTH } from '../../protocol/limits.ts';
 import type { Channel } from '../organisations/organisations.ts';
+import { columns, integer } from '../sqlite/columns.ts';
 import type { Connection } from '../sqlite/connection.ts';
 
 const DAY_MS = 24 * 60 * 60 * 1000;
@@ -54,24 +55,19 @@ export type Passed = { readonly cap: Cap } | { readonly cap: null; readonly dayL
 
 type CountedAs = Pick<TurnToAdmit, 'appId' | 'channel' | 'nowMs'>;
 
+const turnSum = columns({ turns: integer.from('coalesce(sum(turns), 0)') });
+const conversationSum = columns({ conversations: integer.from('coalesce(sum(conversations), 0)') });
+const daySpend = columns({ microUsd: integer.from('coalesce(sum(cost_microusd + failed_microusd), 0)') });
+
 function turnsToday(db: Connection, turn: CountedAs): number {
-  const today = db
-    .statement(
-      `SELECT coalesce(sum(turns), 0) AS turns FROM usage_days
-       WHERE day = :day AND channel = :channel AND (:channel = 'sandbox' OR app_id = :appId)`,
-    )
-    .get({ day: utcDay(turn.nowMs), channel: turn.channel, appId: turn.appId });
-  return today?.turns as number;
+  const from = `FROM usage_days WHERE day = :day AND channel = :channel AND (:channel = 'sandbox' OR app_id = :appId)`;
+  return turnSum.get(db, from, { day: utcDay(turn.nowMs), channel: turn.channel, appId: turn.appId })?.turns ?? 0;
 }
 
 function addressTurnsToday(db: Connection, turn: CountedAs, address: string): number {
-  const today = db
-    .statement(
-      `SELECT coalesce(sum(turns), 0) AS turns FROM address_days
-       WHERE day = :day AND channel = :channel AND address = :address AND (:channel = 'sandbox' OR app_id = :appId)`,
-    )
-    .get({ day: utcDay(turn.nowMs), channel: turn.channel, address, appId: turn.appId });
-  return today?.turns as number;
+  const from = `FROM address_days
+    WHERE day = :day AND channel = :channel AND address = :address AND (:channel = 'sandbox' OR app_id = :appId)`;
+  return turnSum.get(db, from, { day: utcDay(turn.nowMs), channel: turn.channel, address, appId: turn.appId })?.turns ?? 0;
 }
 
 /** How many turns are left today, for a turn that is not counted itself. */
@@ -87,10 +83,7 @@ export function turnsLeft(
 
 /** Model spend of the app on the UTC day of `nowMs`, live and test, in millionths of a dollar; of attempts that did not end well, too. */
 export function spentToday(db: Connection, appId: string, nowMs: number): number {
-  const row = db
-    .statement('SELECT coalesce(sum(cost_microusd + failed_microusd), 0) AS spent FROM usage_days WHERE app_id = :appId AND day = :day')
-    .get({ appId, day: utcDay(nowMs) });
-  return row?.spent as number;
+  return daySpend.get(db, 'FROM usage_days WHERE app_id = :appId AND day = :day', { appId, day: utcDay(nowMs) })?.microUsd ?? 0;
 }
 
 /**
@@ -103,12 +96,9 @@ export function passCaps(db: Connection, turn: TurnToAdmit, admission: Admission
   const left = turnsLeft(db, turn, admission);
   if (left === 0) return { cap: 'messages_per_day_per_address' };
   if (turn.channel === 'sandbox' && turn.isNewConversation) {
-    const month = db
-      .statement(
-        `SELECT coalesce(sum(conversations), 0) AS started FROM usage_days WHERE channel = 'sandbox' AND day >= :from AND day <= :day`,
-      )
-      .get({ from: `${day.slice(0, 7)}-01`, day });
-    if ((month?.started as number) >= SANDBOX_CONVERSATIONS_PER_MONTH) return { cap: 'sandbox_conversations' };
+    const from = `FROM usage_days WHERE channel = 'sandbox' AND day >= :from AND day <= :day`;
+    const started = conversationSum.get(db, from, { from: `${day.slice(0, 7)}-01`, day })?.conversations ?? 0;
+    if (started >= SANDBOX_CONVERSATIONS_PER_MONTH) return { cap: 'sandbox_conversations' };
   }
   if (admission.dailyModelBudgetMicroUsd !== null) {
     if (spentToday(db, turn.appId, turn.nowMs) >= admission.dailyModelBudgetMicroUsd) return { cap: 'daily_model_budget' };

@@ -3,48 +3,43 @@
  * each is written once. A row that is `sending` was handed over, or a crash came between: it is never sent again.
  */
 import type { USAGE_MAIL_THRESHOLDS } from '../../protocol/limits.ts';
+import { columns, integer, orNull, type RowOf, text } from '../sqlite/columns.ts';
 import type { Connection } from '../sqlite/connection.ts';
 
 export type UsageMailThreshold = (typeof USAGE_MAIL_THRESHOLDS)[number];
 
-export interface UsageMailKey {
+const usageMail = columns({
   /** `2026-11`, UTC. */
-  readonly month: string;
-  readonly threshold: UsageMailThreshold;
+  month: text,
+  threshold: integer.as<UsageMailThreshold>(),
   /** Lower case: one mailbox is one row. */
-  readonly email: string;
-}
+  email: text,
+  attempts: integer,
+});
 
-export interface UsageMail extends UsageMailKey {
-  readonly attempts: number;
-}
+export type UsageMail = RowOf<typeof usageMail>;
+export type UsageMailKey = Omit<UsageMail, 'attempts'>;
 
 /** Addresses that have their row of this month and threshold. */
 export function mailedAddresses(db: Connection, month: string, threshold: UsageMailThreshold): Set<string> {
-  const rows = db.statement('SELECT email FROM usage_mails WHERE month = :month AND threshold = :threshold').all({ month, threshold });
-  return new Set(rows.map((row) => row.email as string));
+  const mails = usageMail.all(db, 'FROM usage_mails WHERE month = :month AND threshold = :threshold', { month, threshold });
+  return new Set(mails.map(({ email }) => email));
 }
 
 /** Mails that are to be sent now, soonest due first, at most `limit`. */
 export function dueUsageMails(db: Connection, nowMs: number, limit: number): UsageMail[] {
-  return db
-    .statement(
-      `SELECT month, threshold, email, attempts FROM usage_mails WHERE next_attempt_at_ms <= :nowMs
-       ORDER BY next_attempt_at_ms, month, threshold, email LIMIT :limit`,
-    )
-    .all({ nowMs, limit })
-    .map((row) => ({
-      month: row.month as string,
-      threshold: row.threshold as UsageMailThreshold,
-      email: row.email as string,
-      attempts: row.attempts as number,
-    }));
+  return usageMail.all(
+    db,
+    'FROM usage_mails WHERE next_attempt_at_ms <= :nowMs ORDER BY next_attempt_at_ms, month, threshold, email LIMIT :limit',
+    { nowMs, limit },
+  );
 }
+
+const nextAttempt = columns({ atMs: orNull(integer).from('min(next_attempt_at_ms)') });
 
 /** When the next mail is due; null when none waits. */
 export function nextUsageMailAtMs(db: Connection): number | null {
-  const row = db.statement('SELECT min(next_attempt_at_ms) AS at_ms FROM usage_mails WHERE next_attempt_at_ms IS NOT NULL').get();
-  return (row?.at_ms as number | null | undefined) ?? null;
+  return nextAttempt.get(db, 'FROM usage_mails WHERE next_attempt_at_ms IS NOT NULL')?.atMs ?? null;
 }
 
 /** Notes mails that are to be sent; those that are noted already stay as they are. Answers how many are new. */

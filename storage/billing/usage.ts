@@ -8,6 +8,7 @@ import { USERS_WINDOW_DAYS } from '../../protocol/limits.ts';
 import { toMicroUsd } from '../../protocol/money.ts';
 import { PLANS } from '../../protocol/plans.ts';
 import { type PlanPeriod, readPlanPeriods } from '../organisations/organisations.ts';
+import { columns, integer, orNull, text } from '../sqlite/columns.ts';
 import type { Connection } from '../sqlite/connection.ts';
 
 const DAY_MS = 24 * 60 * 60 * 1000;
@@ -100,38 +101,38 @@ function planMicroUsdOf(periods: readonly PlanPeriod[], month: string): number {
 
 type Event = { readonly atMs: number } & ({ readonly spent: number } | { readonly bought: number; readonly expiresAtMs: number });
 
+/** `atMs`: when the day began. */
+const bookedPurchase = columns({
+  atMs: integer.from(`purchased_at_ms / ${DAY_MS} * ${DAY_MS}`),
+  bought: integer.from('amount_microusd'),
+  expiresAtMs: integer,
+});
+const daySpend = columns({ day: text, spent: integer.from('sum(cost_microusd)') });
+const failedSpend = columns({ microUsd: integer.from('coalesce(sum(failed_microusd), 0)') });
+
 /** Purchases and daily spend of a month in order. A day's spend counts at its start, but after that day's purchases. */
 function eventsOf(db: Connection, month: string): Event[] {
   const fromMs = monthStartMs(month);
   const toMs = monthStartMs(nextMonth(month));
-  const bought = db
-    .statement(
-      `SELECT amount_microusd, purchased_at_ms, expires_at_ms FROM credit_purchases
-       WHERE purchased_at_ms >= :fromMs AND purchased_at_ms < :toMs ORDER BY purchased_at_ms, id`,
-    )
-    .all({ fromMs, toMs })
-    .map((row) => ({
-      atMs: Math.floor((row.purchased_at_ms as number) / DAY_MS) * DAY_MS,
-      bought: row.amount_microusd as number,
-      expiresAtMs: row.expires_at_ms as number,
-    }));
-  const spent = db
-    .statement(
-      `SELECT day, sum(cost_microusd) AS spent FROM usage_days
-       WHERE channel = 'live' AND day >= :from AND day < :to GROUP BY day ORDER BY day`,
-    )
-    .all({ from: `${month}-01`, to: `${nextMonth(month)}-01` })
-    .map((row) => ({ atMs: Date.parse(`${String(row.day)}T00:00:00.000Z`), spent: row.spent as number }));
+  const bought = bookedPurchase.all(
+    db,
+    'FROM credit_purchases WHERE purchased_at_ms >= :fromMs AND purchased_at_ms < :toMs ORDER BY purchased_at_ms, id',
+    { fromMs, toMs },
+  );
+  const spent = daySpend
+    .all(db, `FROM usage_days WHERE channel = 'live' AND day >= :from AND day < :to GROUP BY day ORDER BY day`, {
+      from: `${month}-01`,
+      to: `${nextMonth(month)}-01`,
+    })
+    .map((row) => ({ atMs: Date.parse(`${row.day}T00:00:00.000Z`), spent: row.spent }));
   // The sort is stable: of one day, purchases stay first.
   return [...bought, ...spent].sort((a, b) => a.atMs - b.atMs);
 }
 
 /** What attempts cost that drew no credit. */
 function failedIn(db: Connection, month: string): number {
-  const row = db
-    .statement(`SELECT coalesce(sum(failed_microusd), 0) AS failed FROM usage_days WHERE channel = 'live' AND day >= :from AND day < :to`)
-    .get({ from: `${month}-01`, to: `${nextMonth(month)}-01` });
-  return row?.failed as number;
+  const from = `FROM usage_days WHERE channel = 'live' AND day >= :from AND day < :to`;
+  return failedSpend.get(db, from, { from: `${month}-01`, to: `${nextMonth(month)}-01` })?.microUsd ?? 0;
 }
 
 function runMonth(opening: Balance, planMicroUsd: number, events: readonly Event[]): Balance {
@@ -146,15 +147,14 @@ function runMonth(opening: Balance, planMicroUsd: number, events: readonly Event
 /** The balance a month ended with, by file and month. A month that is over never changes. */
 const closed = new LRUCache<string, Balance>({ max: CLOSED_MONTHS_MAX });
 
+const beginning = columns({
+  day: orNull(text).from('(SELECT min(day) FROM usage_days)'),
+  purchasedAtMs: orNull(integer).from('(SELECT min(purchased_at_ms) FROM credit_purchases)'),
+});
+
 function firstMonth(db: Connection): string | undefined {
-  const row = db
-    .statement('SELECT (SELECT min(day) FROM usage_days) AS day, (SELECT min(purchased_at_ms) FROM credit_purchases) AS at_ms')
-    .get();
-  const months = [
-    ...(typeof row?.day === 'string' ? [row.day.slice(0, 7)] : []),
-    ...(typeof row?.at_ms === 'number' ? [utcMonth(row.at_ms)] : []),
-  ].sort();
-  return months[0];
+  const { day, purchasedAtMs } = beginning.get(db, '') ?? { day: null, purchasedAtMs: null };
+  return [...(day === null ? [] : [day.slice(0, 7)]), ...(purchasedAtMs === null ? [] : [utcMonth(purchasedAtMs)])].sort()[0];
 }
 
 /** What the months before `month` left over or owe. */
@@ -212,14 +212,16 @@ export function isCreditExhausted(control: Connection, db: Connection, organisat
   return creditState(control, db, organisationId, nowMs).exhausted;
 }
 
+const userCount = columns({ users: integer });
+
 /**
  * Devices that opened the app with a live key in the last 90 days, once per person when identified (LIMIT-33). A device
  * counts as its person's when it is bound to one, or when that person talked on it in this time.
  */
 export function countUsers(db: Connection, nowMs: number): number {
-  const row = db
-    .statement(
-      `WITH seen AS (
+  const row = userCount.get(
+    db,
+    `FROM (WITH seen AS (
          SELECT app_id, device_id, end_user_id FROM devices WHERE channel = 'live' AND seen_at_ms >= :sinceMs
          UNION
          SELECT app_id, device_id, end_user_id FROM conversations WHERE channel = 'live' AND updated_at_ms >= :sinceMs
@@ -227,10 +229,10 @@ export function countUsers(db: Connection, nowMs: number): number {
        SELECT (SELECT count(DISTINCT end_user_id) FROM seen) + (SELECT count(*) FROM (
          SELECT app_id, device_id FROM seen WHERE device_id <> ''
          EXCEPT SELECT app_id, device_id FROM seen WHERE end_user_id IS NOT NULL
-       )) AS users`,
-    )
-    .get({ sinceMs: nowMs - USERS_WINDOW_DAYS * DAY_MS });
-  return row?.users as number;
+       )) AS users)`,
+    { sinceMs: nowMs - USERS_WINDOW_DAYS * DAY_MS },
+  );
+  return row?.users ?? 0;
 }
 
 /** Working credit out costs more than admitting a turn; credit that was added counts a second later at most. */

@@ -67,23 +67,24 @@ export function readAnswerSender(db: Connection, messageId: string): TurnSender 
   return turnSender.get(db, 'FROM turns WHERE assistant_message_id = :messageId', { messageId });
 }
 
+const waitingTurn = columns({ turn: integer.from('id'), state: text.as<TurnState>(), snapshot: text });
+
 /** A turn that ended and waits for somebody: to be stepped by `turn.resumed`. */
-export type WaitingTurn = Pick<TurnRow, 'turn' | 'state' | 'snapshot'>;
+export type WaitingTurn = RowOf<typeof waitingTurn>;
 
 /**
  * Those of `turns` that wait, and with them the continuations of their conversation that brought some of the results and made no
  * calls of their own: they wait for the same.
  */
 export function readWaitingTurns(db: Connection, conversationId: string, turns: readonly number[]): WaitingTurn[] {
-  return db
-    .statement(
-      `SELECT id, state, snapshot FROM turns
-       WHERE conversation_id = :conversationId AND state IN ('awaiting_tool_results', 'awaiting_confirmation')
-         AND (id IN (SELECT value FROM json_each(:turns))
-           OR (kind = 'continuation' AND NOT EXISTS (SELECT 1 FROM invocations WHERE invocations.turn = turns.id)))`,
-    )
-    .all({ conversationId, turns: JSON.stringify(turns) })
-    .map((row) => ({ turn: row.id as number, state: row.state as TurnState, snapshot: row.snapshot as string }));
+  return waitingTurn.all(
+    db,
+    `FROM turns
+     WHERE conversation_id = :conversationId AND state IN ('awaiting_tool_results', 'awaiting_confirmation')
+       AND (id IN (SELECT value FROM json_each(:turns))
+         OR (kind = 'continuation' AND NOT EXISTS (SELECT 1 FROM invocations WHERE invocations.turn = turns.id)))`,
+    { conversationId, turns: JSON.stringify(turns) },
+  );
 }
 
 /** Whether a continuation has gone on from this turn already. */

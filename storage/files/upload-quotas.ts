@@ -4,6 +4,7 @@
  */
 
 import type { Channel } from '../organisations/organisations.ts';
+import { columns, integer, text } from '../sqlite/columns.ts';
 import type { Connection } from '../sqlite/connection.ts';
 import { type DiskRoom, keptForDatabases } from './disk-room.ts';
 
@@ -72,6 +73,9 @@ export interface QuotaFull {
   readonly atMs: number;
 }
 
+const usedRoom = columns({ files: integer.from('count(*)'), bytes: integer.from('coalesce(sum(size), 0)') });
+const unused = columns({ id: text, size: integer, createdAtMs: integer });
+
 const OWNED = 'app_id = :appId AND channel = :channel AND expires_at_ms IS NOT NULL';
 const SCOPES: readonly (readonly [QuotaScope, where: string, Bounds])[] = [
   ['device', `${OWNED} AND device_id = :deviceId`, DEVICE_BOUNDS],
@@ -91,19 +95,17 @@ export function roomInQuotas(
   const evicted: string[] = [];
   for (const [scope, where, bounds] of SCOPES) {
     if (scope === 'address' && owner.address === '') continue;
-    const used = db.statement(`SELECT count(*) AS files, coalesce(sum(size), 0) AS bytes FROM uploads WHERE ${where}`).get({ ...owner });
-    let spareBytes = (scope === 'app' ? Math.min(appMaxBytes, bounds.bytes) : bounds.bytes) - (used?.bytes as number) - bytes;
-    let spareFiles = bounds.files - (used?.files as number) - 1;
+    const used = usedRoom.get(db, `FROM uploads WHERE ${where}`, { ...owner }) ?? { files: 0, bytes: 0 };
+    let spareBytes = (scope === 'app' ? Math.min(appMaxBytes, bounds.bytes) : bounds.bytes) - used.bytes - bytes;
+    let spareFiles = bounds.files - used.files - 1;
     if (spareBytes >= 0 && spareFiles >= 0) continue;
-    const oldest = db
-      .statement(`SELECT id, size, created_at_ms FROM uploads WHERE ${where} ORDER BY created_at_ms LIMIT ${EVICTED_AT_ONCE_MAX}`)
-      .all({ ...owner });
-    for (const row of oldest) {
+    const oldest = unused.all(db, `FROM uploads WHERE ${where} ORDER BY created_at_ms LIMIT ${EVICTED_AT_ONCE_MAX}`, { ...owner });
+    for (const { id, size, createdAtMs } of oldest) {
       if (spareBytes >= 0 && spareFiles >= 0) break;
-      const oldAtMs = (row.created_at_ms as number) + UPLOAD_KEPT_MS;
+      const oldAtMs = createdAtMs + UPLOAD_KEPT_MS;
       if (oldAtMs > nowMs) return { scope, atMs: oldAtMs };
-      evicted.push(row.id as string);
-      spareBytes += row.size as number;
+      evicted.push(id);
+      spareBytes += size;
       spareFiles += 1;
     }
     if (spareBytes < 0 || spareFiles < 0) return { scope, atMs: nowMs + UPLOAD_KEPT_MS };

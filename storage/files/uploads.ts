@@ -1,24 +1,27 @@
 /** Rows of what people uploaded (UPLOAD-9): whose it is, until when, and the message that uses it. */
 import { requireAppRow } from '../apps/apps.ts';
 import type { Channel } from '../organisations/organisations.ts';
-import type { Connection, Row } from '../sqlite/connection.ts';
+import { columns, integer, orNull, type RowOf, readIds, text } from '../sqlite/columns.ts';
+import type { Connection } from '../sqlite/connection.ts';
 import { type QuotaFull, roomInQuotas, type UploadOwner } from './upload-quotas.ts';
 
-export interface UploadRow {
-  readonly id: string;
-  readonly appId: string;
-  readonly channel: Channel;
-  readonly deviceId: string;
+const uploadRow = columns({
+  id: text,
+  appId: text,
+  channel: text.as<Channel>(),
+  deviceId: text,
   /** As the person's device calls the file: sealed (upload-files.ts) until a message uses it, in placeholder form from then on. */
-  readonly name: string;
+  name: text,
   /** By its content. */
-  readonly mediaType: string;
+  mediaType: text,
   /** Bytes. */
-  readonly size: number;
+  size: integer,
   /** Null once a message uses it. */
-  readonly expiresAtMs: number | null;
-  readonly messageId: string | null;
-}
+  expiresAtMs: orNull(integer),
+  messageId: orNull(text),
+});
+
+export type UploadRow = RowOf<typeof uploadRow>;
 
 export interface NewUpload extends Omit<UploadRow, 'messageId' | 'expiresAtMs'>, UploadOwner {
   readonly expiresAtMs: number;
@@ -30,78 +33,52 @@ export interface NewUpload extends Omit<UploadRow, 'messageId' | 'expiresAtMs'>,
 /** `evicted`: uploads whose rows made room; their files are to go. */
 export type SaveUploadOutput = { readonly full: QuotaFull } | { readonly full: null; readonly evicted: readonly string[] };
 
-/** What a message shows of an upload. */
-export interface ShownAttachment {
-  readonly messageId: string;
-  readonly uploadId: string;
-  readonly name: string;
-  readonly mediaType: string;
+const shown = {
+  messageId: text,
+  uploadId: text.from('id'),
+  name: text,
+  mediaType: text,
   /** Bytes. */
-  readonly size: number;
-}
+  size: integer,
+};
 
-/** With the words in it, as the model was given them. */
-export interface MessageAttachment extends ShownAttachment {
+const shownAttachment = columns(shown);
+/** What a message shows of an upload. */
+export type ShownAttachment = RowOf<typeof shownAttachment>;
+
+const messageAttachment = columns({
+  ...shown,
   /** In placeholder form; null for an image. */
-  readonly text: string | null;
-}
+  text: orNull(text),
+});
+/** With the words in it, as the model was given them. */
+export type MessageAttachment = RowOf<typeof messageAttachment>;
+
+const deadline = columns({ atMs: orNull(integer).from('min(expires_at_ms)') });
+const removed = columns({ id: text });
 
 /** The uploads with these ids, in no order; ids that name none are left out. At most a turn's worth of ids. */
 export function readUploads(db: Connection, uploadIds: readonly string[]): UploadRow[] {
-  const uploadOf = (row: Row): UploadRow => ({
-    id: row.id as string,
-    appId: row.app_id as string,
-    channel: row.channel as Channel,
-    deviceId: row.device_id as string,
-    name: row.name as string,
-    mediaType: row.media_type as string,
-    size: row.size as number,
-    expiresAtMs: row.expires_at_ms as number | null,
-    messageId: row.message_id as string | null,
-  });
-  return db
-    .statement(
-      `SELECT id, app_id, channel, device_id, name, media_type, size, expires_at_ms, message_id FROM uploads
-       WHERE id IN (SELECT value FROM json_each(:ids))`,
-    )
-    .all({ ids: JSON.stringify(uploadIds) })
-    .map(uploadOf);
+  return uploadRow.all(db, 'FROM uploads WHERE id IN (SELECT value FROM json_each(:ids))', { ids: JSON.stringify(uploadIds) });
 }
 
 /** Which of these uploads have a row. */
 export function knownUploads(db: Connection, uploadIds: readonly string[]): ReadonlySet<string> {
-  const rows = db
-    .statement('SELECT id FROM uploads WHERE id IN (SELECT value FROM json_each(:ids))')
-    .all({ ids: JSON.stringify(uploadIds) });
-  return new Set(rows.map((row) => row.id as string));
+  const ids = JSON.stringify(uploadIds);
+  return new Set(readIds(db, 'FROM uploads WHERE id IN (SELECT value FROM json_each(:ids))', { ids }));
 }
 
 /** Up to `limit` uploads of an app after the id `after` ('' for the first), for whoever deletes it: its rows go with it, their files do not. */
 export function uploadIdsOfApp(db: Connection, appId: string, after: string, limit: number): string[] {
-  return db
-    .statement('SELECT id FROM uploads WHERE app_id = :appId AND id > :after ORDER BY id LIMIT :limit')
-    .all({ appId, after, limit })
-    .map((row) => row.id as string);
+  return readIds(db, 'FROM uploads WHERE app_id = :appId AND id > :after ORDER BY id LIMIT :limit', { appId, after, limit });
 }
 
-const SHOWN = 'message_id, id, name, media_type, size';
-const ATTACHED = 'WHERE message_id IN (SELECT value FROM json_each(:ids)) ORDER BY message_id, position';
-
-function shownOf(row: Row): ShownAttachment {
-  return {
-    messageId: row.message_id as string,
-    uploadId: row.id as string,
-    name: row.name as string,
-    mediaType: row.media_type as string,
-    size: row.size as number,
-  };
-}
+const ATTACHED = 'FROM uploads WHERE message_id IN (SELECT value FROM json_each(:ids)) ORDER BY message_id, position';
 
 /** The attachments of these messages in their order, by message; one that has none is missing. Their words, which are long, are not read. */
 export function shownAttachments(db: Connection, messageIds: readonly string[]): ReadonlyMap<string, readonly ShownAttachment[]> {
   const attachments = new Map<string, ShownAttachment[]>();
-  for (const row of db.statement(`SELECT ${SHOWN} FROM uploads ${ATTACHED}`).all({ ids: JSON.stringify(messageIds) })) {
-    const shown = shownOf(row);
+  for (const shown of shownAttachment.all(db, ATTACHED, { ids: JSON.stringify(messageIds) })) {
     const ofMessage = attachments.get(shown.messageId);
     if (ofMessage === undefined) attachments.set(shown.messageId, [shown]);
     else ofMessage.push(shown);
@@ -111,16 +88,12 @@ export function shownAttachments(db: Connection, messageIds: readonly string[]):
 
 /** The attachments of these messages with their words, each message's in their order. */
 export function attachmentsOfMessages(db: Connection, messageIds: readonly string[]): MessageAttachment[] {
-  return db
-    .statement(`SELECT ${SHOWN}, text FROM uploads ${ATTACHED}`)
-    .all({ ids: JSON.stringify(messageIds) })
-    .map((row) => ({ ...shownOf(row), text: row.text as string | null }));
+  return messageAttachment.all(db, ATTACHED, { ids: JSON.stringify(messageIds) });
 }
 
 /** When the next unused upload runs out, null when there is none. */
 export function nextUploadDeadline(db: Connection): number | null {
-  const row = db.statement('SELECT min(expires_at_ms) AS at_ms FROM uploads WHERE expires_at_ms IS NOT NULL').get();
-  return (row?.at_ms ?? null) as number | null;
+  return deadline.get(db, 'FROM uploads WHERE expires_at_ms IS NOT NULL')?.atMs ?? null;
 }
 
 /** Keeps nothing when a quota is full. @throws Refusal not_found when the app was deleted meanwhile. */
@@ -140,21 +113,19 @@ function saveUpload(db: Connection, upload: NewUpload): SaveUploadOutput {
 
 /** Deletes the rows of uploads that nobody used in time, `limit` at most; answers their ids, whose files are to go. */
 function expireUploads(db: Connection, { nowMs, limit }: { nowMs: number; limit: number }): string[] {
-  return db
-    .statement(
-      `DELETE FROM uploads WHERE id IN
-         (SELECT id FROM uploads WHERE expires_at_ms <= :nowMs ORDER BY expires_at_ms LIMIT :limit) RETURNING id`,
+  return removed
+    .returning(
+      db,
+      'DELETE FROM uploads WHERE id IN (SELECT id FROM uploads WHERE expires_at_ms <= :nowMs ORDER BY expires_at_ms LIMIT :limit)',
+      { nowMs, limit },
     )
-    .all({ nowMs, limit })
-    .map((row) => row.id as string);
+    .map(({ id }) => id);
 }
 
 /** Deletes the rows of those of these uploads that nobody used in time; answers their ids, whose files are to go. At most a turn's worth. */
 function dropExpiredUploads(db: Connection, { uploadIds, nowMs }: { uploadIds: readonly string[]; nowMs: number }): string[] {
-  return db
-    .statement('DELETE FROM uploads WHERE id IN (SELECT value FROM json_each(:ids)) AND expires_at_ms <= :nowMs RETURNING id')
-    .all({ ids: JSON.stringify(uploadIds), nowMs })
-    .map((row) => row.id as string);
+  const write = 'DELETE FROM uploads WHERE id IN (SELECT value FROM json_each(:ids)) AND expires_at_ms <= :nowMs';
+  return removed.returning(db, write, { ids: JSON.stringify(uploadIds), nowMs }).map(({ id }) => id);
 }
 
 export interface UploadUse {

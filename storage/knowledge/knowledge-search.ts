@@ -3,18 +3,16 @@
  * words may cost: the time of BM25 grows with the chunks that are scored, so common words are left to the rarer ones
  * beside them, and a bounded number of chunks is scored at all.
  */
-import type { Connection, Row } from '../sqlite/connection.ts';
+import { countRows, type RowOf } from '../sqlite/columns.ts';
+import type { Connection } from '../sqlite/connection.ts';
 import { matchExpression, queryTerms } from './knowledge-query.ts';
-import { type Meaning, nearestChunks } from './knowledge-vectors.ts';
+import { type Meaning, nearestChunks, type Passage, scoredPassage } from './knowledge-vectors.ts';
 import { fuseRankings } from './rank-fusion.ts';
 
+type ScoredPassage = RowOf<typeof scoredPassage>;
+
 /** One passage found, best first; the same shape that a model is given. */
-export interface FoundPassage {
-  readonly sourceId: string;
-  readonly externalKey: string;
-  readonly title: string;
-  readonly headings: readonly string[];
-  readonly text: string;
+export interface FoundPassage extends Omit<Passage, 'id'> {
   /** BM25, or of two rankings the fused one's; larger is better; comparable within one search only. */
   readonly score: number;
 }
@@ -29,10 +27,8 @@ const COMMON_CHUNKS = 400;
 
 /** In how many of the app's chunks the term occurs, at most COMMON_CHUNKS. */
 function chunksWith(db: Connection, appId: string, term: string): number {
-  const row = db
-    .statement('SELECT count(*) AS chunks FROM (SELECT 1 FROM knowledge_index WHERE knowledge_index MATCH :query LIMIT :limit)')
-    .get({ query: matchExpression(appId, [term]), limit: COMMON_CHUNKS });
-  return row?.chunks as number;
+  const from = 'FROM (SELECT 1 FROM knowledge_index WHERE knowledge_index MATCH :query LIMIT :limit)';
+  return countRows(db, from, { query: matchExpression(appId, [term]), limit: COMMON_CHUNKS });
 }
 
 /** Of a question that has common words only, so many are looked for together. */
@@ -63,35 +59,27 @@ function plan(db: Connection, appId: string, terms: readonly string[]): string[]
   ];
 }
 
-function find(db: Connection, appId: string, query: string, limit: number): Row[] {
+function find(db: Connection, appId: string, query: string, limit: number): ScoredPassage[] {
   // Weights of app_id, title, headings, text. The inner LIMIT bounds what is scored, the middle one what is joined.
-  return db
-    .statement(
-      `SELECT c.id, c.source_id, s.external_key, s.title, c.headings, c.text, best.score
-       FROM (SELECT id, score FROM (
-               SELECT rowid AS id, bm25(knowledge_index, 0.0, 8.0, 4.0, 1.0) AS score FROM knowledge_index
-               WHERE knowledge_index MATCH :query LIMIT :scored)
-             ORDER BY score LIMIT :limit) AS best
-       JOIN knowledge_chunks c ON c.id = best.id
-       JOIN knowledge_sources s ON s.id = c.source_id
-       WHERE c.app_id = :appId AND s.state = 'indexed' AND s.archived_at_ms IS NULL
-       ORDER BY best.score, c.id`,
-    )
-    .all({ query, appId, limit, scored: SCORED_CHUNKS_MAX });
+  return scoredPassage.all(
+    db,
+    `FROM (SELECT id, score FROM (
+             SELECT rowid AS id, bm25(knowledge_index, 0.0, 8.0, 4.0, 1.0) AS score FROM knowledge_index
+             WHERE knowledge_index MATCH :query LIMIT :scored)
+           ORDER BY score LIMIT :limit) AS best
+     JOIN knowledge_chunks c ON c.id = best.id
+     JOIN knowledge_sources s ON s.id = c.source_id
+     WHERE c.app_id = :appId AND s.state = 'indexed' AND s.archived_at_ms IS NULL
+     ORDER BY best.score, c.id`,
+    { query, appId, limit, scored: SCORED_CHUNKS_MAX },
+  );
 }
 
-function passageOf(row: Row, score: number): FoundPassage {
-  return {
-    sourceId: row.source_id as string,
-    externalKey: row.external_key as string,
-    title: row.title as string,
-    headings: JSON.parse(row.headings as string) as string[],
-    text: row.text as string,
-    score,
-  };
+function foundOf({ sourceId, externalKey, title, headings, text }: Passage, score: number): FoundPassage {
+  return { sourceId, externalKey, title, headings, text, score };
 }
 
-function findByWords(db: Connection, appId: string, text: string, limit: number): Row[] {
+function findByWords(db: Connection, appId: string, text: string, limit: number): ScoredPassage[] {
   for (const query of plan(db, appId, queryTerms(text))) {
     const found = find(db, appId, query, limit);
     if (found.length > 0) return found;
@@ -104,12 +92,15 @@ function findByWords(db: Connection, appId: string, text: string, limit: number)
  * (then `db` must have been opened for vectors). Any text is welcome; never throws for its content.
  */
 export function searchKnowledge(db: Connection, appId: string, text: string, limit: number, meaning?: Meaning): FoundPassage[] {
-  if (meaning === undefined) return findByWords(db, appId, text, limit).map((row) => passageOf(row, -(row.score as number)));
+  if (meaning === undefined) return findByWords(db, appId, text, limit).map((passage) => foundOf(passage, -passage.score));
   const rankings = [findByWords(db, appId, text, limit * FUSED_DEPTH), nearestChunks(db, appId, meaning, limit * FUSED_DEPTH)];
-  const rows = new Map(rankings.flat().map((row) => [row.id as number, row]));
-  return fuseRankings(rankings.map((ranking) => ranking.map((row) => row.id as number)))
+  const passages = new Map(rankings.flat().map((passage) => [passage.id, passage]));
+  return fuseRankings(rankings.map((ranking) => ranking.map(({ id }) => id)))
     .slice(0, limit)
-    .map(({ id, score }) => passageOf(rows.get(id) as Row, score));
+    .flatMap(({ id, score }) => {
+      const passage = passages.get(id);
+      return passage === undefined ? [] : [foundOf(passage, score)];
+    });
 }
 
 /** Whether a search in this app can find anything at all. */

@@ -5,7 +5,8 @@
  * few that are left. At 10,000 chunks of 768 numbers that takes some 5 ms, comparing all numbers takes some 40 ms.
  * Needs sqlite-vec on the connection that searches, and only there.
  */
-import type { Connection, Row } from '../sqlite/connection.ts';
+import { columns, integer, json, orNull, type RowOf, real, text } from '../sqlite/columns.ts';
+import type { Connection } from '../sqlite/connection.ts';
 
 /** A question, or anything else, as a model sees it. */
 export interface Meaning {
@@ -14,16 +15,36 @@ export interface Meaning {
   readonly vector: Float32Array;
 }
 
-/** What is read of one chunk to embed it, and what must still be so when its vector comes. */
-export interface EmbeddableChunk {
-  readonly id: number;
-  readonly appId: string;
-  readonly sourceId: string;
-  readonly title: string;
+const embeddableChunk = columns({
+  id: integer.from('c.id'),
+  appId: text.from('c.app_id'),
+  sourceId: text,
+  title: text.from('s.title'),
   /** JSON, as it is stored. */
-  readonly headings: string;
-  readonly text: string;
-}
+  headings: text.from('c.headings'),
+  text: text.from('c.text'),
+});
+
+/** What is read of one chunk to embed it, and what must still be so when its vector comes. */
+export type EmbeddableChunk = RowOf<typeof embeddableChunk>;
+
+const chunkBounds = columns({ first: orNull(integer).from('min(id)'), last: orNull(integer).from('max(id)') });
+
+const passage = {
+  id: integer.from('c.id'),
+  sourceId: text,
+  externalKey: text,
+  title: text.from('s.title'),
+  headings: json<string[]>().from('c.headings'),
+  text: text.from('c.text'),
+};
+
+/** A passage with its source, and how well its words fit: smaller is better. */
+export const scoredPassage = columns({ ...passage, score: real.from('best.score') });
+const nearPassage = columns(passage);
+
+/** A chunk `c` that a search found, with its source `s`. */
+export type Passage = RowOf<typeof nearPassage>;
 
 /** Signatures compared in one search: 25 ms. Of an app that has more, those beyond are found by their words only. */
 const COMPARED_MAX = 50_000;
@@ -49,8 +70,7 @@ export function signatureOf(vector: Float32Array): Buffer {
 
 /** The lowest id of the source's chunks; undefined when it has none. */
 export function firstChunkOf(db: Connection, sourceId: string): number | undefined {
-  const row = db.statement('SELECT min(id) AS id FROM knowledge_chunks WHERE source_id = :sourceId').get({ sourceId });
-  return (row?.id as number | null) ?? undefined;
+  return chunkBounds.get(db, 'FROM knowledge_chunks WHERE source_id = :sourceId', { sourceId })?.first ?? undefined;
 }
 
 /**
@@ -58,29 +78,16 @@ export function firstChunkOf(db: Connection, sourceId: string): number | undefin
  * behind the last chunk of all).
  */
 export function chunksToEmbed(db: Connection, model: string, after: number, count: number) {
-  const page = db
-    .statement('SELECT max(id) AS last FROM (SELECT id FROM knowledge_chunks WHERE id > :after ORDER BY id LIMIT :count)')
-    .get({ after, count });
-  const last = (page?.last as number | null) ?? undefined;
+  const page = 'FROM (SELECT id FROM knowledge_chunks WHERE id > :after ORDER BY id LIMIT :count)';
+  const last = chunkBounds.get(db, page, { after, count })?.last ?? undefined;
   if (last === undefined) return { chunks: [], last };
-  const chunks = db
-    .statement(
-      `SELECT c.id, c.app_id, c.source_id, s.title, c.headings, c.text
-       FROM knowledge_chunks c JOIN knowledge_sources s ON s.id = c.source_id
-       LEFT JOIN knowledge_vectors v ON v.chunk_id = c.id AND v.model = :model
-       WHERE c.id > :after AND c.id <= :last AND v.chunk_id IS NULL ORDER BY c.id`,
-    )
-    .all({ model, after, last })
-    .map(
-      (row): EmbeddableChunk => ({
-        id: row.id as number,
-        appId: row.app_id as string,
-        sourceId: row.source_id as string,
-        title: row.title as string,
-        headings: row.headings as string,
-        text: row.text as string,
-      }),
-    );
+  const chunks = embeddableChunk.all(
+    db,
+    `FROM knowledge_chunks c JOIN knowledge_sources s ON s.id = c.source_id
+     LEFT JOIN knowledge_vectors v ON v.chunk_id = c.id AND v.model = :model
+     WHERE c.id > :after AND c.id <= :last AND v.chunk_id IS NULL ORDER BY c.id`,
+    { model, after, last },
+  );
   return { chunks, last };
 }
 
@@ -125,27 +132,25 @@ function saveVectors(db: Connection, { model, vectors }: SaveVectorsInput): numb
 }
 
 /**
- * Rows of the app's chunks that mean most nearly the same, nearest first, at most `limit`; vectors of another model or
+ * Passages of the app's chunks that mean most nearly the same, nearest first, at most `limit`; vectors of another model or
  * dimension are passed over. That only what may be found has chunks is knowledge.ts's to see to: asking the sources again
  * would read through the text of each.
  */
-export function nearestChunks(db: Connection, appId: string, { model, vector }: Meaning, limit: number): Row[] {
+export function nearestChunks(db: Connection, appId: string, { model, vector }: Meaning, limit: number): Passage[] {
   const signature = signatureOf(vector);
-  return db
-    .statement(
-      `SELECT c.id, c.source_id, s.external_key, s.title, c.headings, c.text
-       FROM (SELECT v.chunk_id, vec_distance_cosine(v.vector, :vector) AS distance
-             FROM (SELECT chunk_id FROM (SELECT chunk_id, signature FROM knowledge_vectors
-                     WHERE app_id = :appId AND model = :model AND length(signature) = :signatureBytes LIMIT :compared)
-                   ORDER BY vec_distance_hamming(vec_bit(signature), vec_bit(:signature)) LIMIT :candidates) AS alike
-             JOIN knowledge_vectors v ON v.chunk_id = alike.chunk_id AND length(v.vector) = :vectorBytes
-             ORDER BY distance LIMIT :limit) AS near
-       JOIN knowledge_chunks c ON c.id = near.chunk_id
-       JOIN knowledge_sources s ON s.id = c.source_id
-       WHERE near.distance < :farthest
-       ORDER BY near.distance, c.id`,
-    )
-    .all({
+  return nearPassage.all(
+    db,
+    `FROM (SELECT v.chunk_id, vec_distance_cosine(v.vector, :vector) AS distance
+           FROM (SELECT chunk_id FROM (SELECT chunk_id, signature FROM knowledge_vectors
+                   WHERE app_id = :appId AND model = :model AND length(signature) = :signatureBytes LIMIT :compared)
+                 ORDER BY vec_distance_hamming(vec_bit(signature), vec_bit(:signature)) LIMIT :candidates) AS alike
+           JOIN knowledge_vectors v ON v.chunk_id = alike.chunk_id AND length(v.vector) = :vectorBytes
+           ORDER BY distance LIMIT :limit) AS near
+     JOIN knowledge_chunks c ON c.id = near.chunk_id
+     JOIN knowledge_sources s ON s.id = c.source_id
+     WHERE near.distance < :farthest
+     ORDER BY near.distance, c.id`,
+    {
       appId,
       model,
       limit,
@@ -156,7 +161,8 @@ export function nearestChunks(db: Connection, appId: string, { model, vector }: 
       compared: COMPARED_MAX,
       candidates: CANDIDATES_MAX,
       farthest: DISTANCE_MAX,
-    });
+    },
+  );
 }
 
 export const transactions = { saveVectors };

@@ -11,32 +11,36 @@ import { Refusal } from '../../protocol/errors.ts';
 import { KNOWLEDGE_TITLE_MAX_CHARS } from '../../protocol/limits.ts';
 import { clip } from '../../protocol/schema/text.ts';
 import type { Origin } from '../../protocol/setup/writes.ts';
-import type { Connection, Row } from '../sqlite/connection.ts';
+import { columns, countRows, integer, orNull, type RowOf, text } from '../sqlite/columns.ts';
+import type { Connection } from '../sqlite/connection.ts';
 import { appToken } from './knowledge-query.ts';
 
 export type SourceState = 'pending' | 'indexing' | 'indexed' | 'failed';
 export type SourceKind = 'text' | 'url';
 
-export interface KnowledgeSource {
-  readonly id: string;
-  readonly appId: string;
-  readonly externalKey: string;
-  readonly kind: SourceKind;
-  readonly title: string;
-  readonly uri: string | null;
-  readonly contentHash: string;
-  readonly state: SourceState;
+/** Of `knowledge_sources s`. */
+export const knowledgeSource = columns({
+  id: text.from('s.id'),
+  appId: text.from('s.app_id'),
+  externalKey: text,
+  kind: text.as<SourceKind>(),
+  title: text,
+  uri: orNull(text),
+  contentHash: text,
+  state: text.as<SourceState>(),
   /** A sentence, when the state is `failed`. */
-  readonly error: string | null;
-  readonly archivedAtMs: number | null;
+  error: orNull(text),
+  archivedAtMs: orNull(integer),
   /** Indexings that were begun and whose end nobody told: above 0 it waits because a process ended in one. */
-  readonly attempts: number;
-  readonly origin: Origin;
-  readonly reason: string | null;
-  readonly chunks: number;
-  readonly createdAtMs: number;
-  readonly updatedAtMs: number;
-}
+  attempts: integer,
+  origin: text.as<Origin>(),
+  reason: orNull(text),
+  createdAtMs: integer,
+  updatedAtMs: integer,
+  chunks: integer.from('(SELECT count(*) FROM knowledge_chunks c WHERE c.source_id = s.id)'),
+});
+
+export type KnowledgeSource = RowOf<typeof knowledgeSource>;
 
 export interface NewChunk {
   readonly ordinal: number;
@@ -53,40 +57,15 @@ export const SOURCES_PER_APP_MAX = 10_000;
 
 export const NO_ROOM_FOR_SOURCES = `An app has at most ${SOURCES_PER_APP_MAX} knowledge sources.`;
 
-/** Of `knowledge_sources s`, what `sourceOf` takes. */
-export const SOURCE_COLUMNS = `s.id, s.app_id, s.external_key, s.kind, s.title, s.uri, s.content_hash, s.state, s.error, s.archived_at_ms, s.attempts, s.origin,
-  s.reason, s.created_at_ms, s.updated_at_ms, (SELECT count(*) FROM knowledge_chunks c WHERE c.source_id = s.id) AS chunks`;
-
-/** A row of `SOURCE_COLUMNS`. */
-export function sourceOf(row: Row): KnowledgeSource {
-  return {
-    id: row.id as string,
-    appId: row.app_id as string,
-    externalKey: row.external_key as string,
-    kind: row.kind as SourceKind,
-    title: row.title as string,
-    uri: row.uri as string | null,
-    contentHash: row.content_hash as string,
-    state: row.state as SourceState,
-    error: row.error as string | null,
-    archivedAtMs: row.archived_at_ms as number | null,
-    attempts: row.attempts as number,
-    origin: row.origin as Origin,
-    reason: row.reason as string | null,
-    chunks: row.chunks as number,
-    createdAtMs: row.created_at_ms as number,
-    updatedAtMs: row.updated_at_ms as number,
-  };
-}
+const sourceContent = columns({ content: orNull(text) });
 
 export function readSource(db: Connection, sourceId: string): KnowledgeSource | undefined {
-  const row = db.statement(`SELECT ${SOURCE_COLUMNS} FROM knowledge_sources s WHERE s.id = :sourceId`).get({ sourceId });
-  return row === undefined ? undefined : sourceOf(row);
+  return knowledgeSource.get(db, 'FROM knowledge_sources s WHERE s.id = :sourceId', { sourceId });
 }
 
 /** The text of a source; null for a link that was not fetched, undefined when there is no such source. */
 export function readSourceContent(db: Connection, sourceId: string): string | null | undefined {
-  return db.statement('SELECT content FROM knowledge_sources WHERE id = :sourceId').get({ sourceId })?.content as string | null | undefined;
+  return sourceContent.get(db, 'FROM knowledge_sources WHERE id = :sourceId', { sourceId })?.content;
 }
 
 export interface SourceInput {
@@ -125,15 +104,13 @@ function dropChunks(db: Connection, sourceId: string): void {
 
 /** The app's source of this key, archived or not. */
 export function readSourceByKey(db: Connection, appId: string, externalKey: string): KnowledgeSource | undefined {
-  const row = db
-    .statement(`SELECT ${SOURCE_COLUMNS} FROM knowledge_sources s WHERE s.app_id = :appId AND s.external_key = :externalKey`)
-    .get({ appId, externalKey });
-  return row === undefined ? undefined : sourceOf(row);
+  const from = 'FROM knowledge_sources s WHERE s.app_id = :appId AND s.external_key = :externalKey';
+  return knowledgeSource.get(db, from, { appId, externalKey });
 }
 
 /** Archived ones included, as the bound counts them. */
 export function countSources(db: Connection, appId: string): number {
-  return db.statement('SELECT count(*) AS n FROM knowledge_sources WHERE app_id = :appId').get({ appId })?.n as number;
+  return countRows(db, 'FROM knowledge_sources WHERE app_id = :appId', { appId });
 }
 
 /** The source of this key. @throws Refusal not_found. */

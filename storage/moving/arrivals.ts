@@ -7,41 +7,32 @@
 import { Refusal } from '../../protocol/errors.ts';
 import { type ControlRows, replaceControlRows } from '../organisations/control-rows.ts';
 import { noteOrganisationFile } from '../organisations/organisations.ts';
+import { columns, integer, type RowOf, text } from '../sqlite/columns.ts';
 import type { Connection } from '../sqlite/connection.ts';
 import { placementVersionOf, readMove } from './moves.ts';
 import { cellOf, transactions as placing } from './placements.ts';
 
 export type ArrivalStep = 'receiving' | 'adopted' | 'unsealed' | 'discarded';
 
-export interface ArrivalRow {
-  readonly organisationId: string;
-  readonly moveId: string;
-  readonly sourceCell: string;
-  readonly step: ArrivalStep;
-  readonly startedAtMs: number;
-  readonly updatedAtMs: number;
-}
+const arrival = columns({
+  organisationId: text,
+  moveId: text,
+  sourceCell: text,
+  step: text.as<ArrivalStep>(),
+  startedAtMs: integer,
+  updatedAtMs: integer,
+});
+
+export type ArrivalRow = RowOf<typeof arrival>;
 
 /** The last move of the organisation to this cell. */
 export function readArrival(control: Connection, organisationId: string): ArrivalRow | undefined {
-  const row = control.statement('SELECT * FROM arrivals WHERE organisation_id = :organisationId').get({ organisationId });
-  if (row === undefined) return undefined;
-  return {
-    organisationId,
-    moveId: row.move_id as string,
-    sourceCell: row.source_cell as string,
-    step: row.step as ArrivalStep,
-    startedAtMs: row.started_at_ms as number,
-    updatedAtMs: row.updated_at_ms as number,
-  };
+  return arrival.get(control, 'FROM arrivals WHERE organisation_id = :organisationId', { organisationId });
 }
 
-/** Ids of organisations whose arrival was called off: what has come of them may lie here still. */
+/** Arrivals that were called off: what has come of their organisations may lie here still. */
 export function discardedArrivals(control: Connection): ArrivalRow[] {
-  return control
-    .statement("SELECT organisation_id FROM arrivals WHERE step = 'discarded' ORDER BY organisation_id")
-    .all()
-    .flatMap((row) => readArrival(control, row.organisation_id as string) ?? []);
+  return arrival.all(control, "FROM arrivals WHERE step = 'discarded' ORDER BY organisation_id");
 }
 
 interface ArrivalRef {

@@ -2,36 +2,37 @@
  * The other cells, and by what names their organisations are called (CELL-1). A name (a key, a token, a code, an id)
  * is kept as a keyed digest only: who reads the control file of one cell learns no key of another.
  */
+import { columns, integer, type RowOf, text } from '../sqlite/columns.ts';
 import type { Connection } from '../sqlite/connection.ts';
 
-export interface CellRecord {
-  readonly cell: string;
+const cellRow = columns({
+  cell: text,
   /** How the other cells reach it. */
-  readonly url: string;
+  url: text,
   /** By its own clock. */
-  readonly seenAtMs: number;
-}
+  seenAtMs: integer,
+});
+
+export type CellRecord = RowOf<typeof cellRow>;
+
+const foreignName = columns({ organisationId: text });
 
 /** Cells one installation may have: each unknown name is asked of all of them. */
 export const CELLS_MAX = 32;
 
 /** Every cell that was ever seen, this one too, in the order of their names. */
 export function listCells(control: Connection): CellRecord[] {
-  return control
-    .statement('SELECT cell, url, seen_at_ms FROM cells ORDER BY cell')
-    .all()
-    .map((row) => ({ cell: row.cell as string, url: row.url as string, seenAtMs: row.seen_at_ms as number }));
+  return cellRow.all(control, 'FROM cells ORDER BY cell');
 }
 
 /** How the cell is reached; undefined for one that was never seen. */
 export function readCellUrl(control: Connection, cell: string): string | undefined {
-  return control.statement('SELECT url FROM cells WHERE cell = :cell').get({ cell })?.url as string | undefined;
+  return cellRow.get(control, 'FROM cells WHERE cell = :cell', { cell })?.url;
 }
 
 /** The organisation that another cell knows under the name with this digest. */
 export function readForeignName(control: Connection, digest: string): string | undefined {
-  const row = control.statement('SELECT organisation_id FROM foreign_names WHERE digest = :digest').get({ digest });
-  return row?.organisation_id as string | undefined;
+  return foreignName.get(control, 'FROM foreign_names WHERE digest = :digest', { digest })?.organisationId;
 }
 
 /** Writes of the control file. */

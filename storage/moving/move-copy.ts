@@ -9,6 +9,7 @@ import type { DataLayout } from '../files/files-layout.ts';
 import { controlMigrations } from '../migrations/control.ts';
 import { organisationMigrations } from '../migrations/organisation.ts';
 import { type ControlRows, readControlRows } from '../organisations/control-rows.ts';
+import { readIds } from '../sqlite/columns.ts';
 import { openReader } from '../sqlite/database.ts';
 import { copyDatabase, type DatabaseFacts, sha256OfFile, syncPath, verifyDatabase } from '../sqlite/database-copy.ts';
 import { type Content, contentPath, makeFolder, moveFolder } from './move-folders.ts';
@@ -56,10 +57,7 @@ function readKnown(path: string): Record<string, Content> {
 function uploadIds(layout: DataLayout, organisationId: string): string[] {
   const db = openReader(layout.organisation(organisationId));
   try {
-    return db
-      .statement('SELECT id FROM uploads ORDER BY id')
-      .all()
-      .map((row) => row.id as string);
+    return readIds(db, 'FROM uploads ORDER BY id');
   } finally {
     db.close();
   }

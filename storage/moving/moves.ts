@@ -5,8 +5,9 @@
  * Invariant: a move is switched or aborted, never both; the map names the other cell exactly when it is switched.
  */
 import { Refusal } from '../../protocol/errors.ts';
-import type { Connection, Row } from '../sqlite/connection.ts';
-import { cellOf, isOrganisationKnown, transactions as placing, readPlacement } from './placements.ts';
+import { columns, integer, json, orNull, type RowOf, text } from '../sqlite/columns.ts';
+import type { Connection } from '../sqlite/connection.ts';
+import { cellOf, isOrganisationKnown, type KnownPlacement, knownPlacement, transactions as placing, readPlacement } from './placements.ts';
 
 /** In their order; the last one stands beside the others. What each means: machines/organisation-move.ts. */
 export const MOVE_STEPS = ['begun', 'sealed', 'copied', 'shipped', 'switched', 'unsealed', 'done', 'aborted'] as const;
@@ -23,19 +24,21 @@ export interface CopyRecord {
   readonly uploadBytes: number;
 }
 
-export interface MoveRow {
-  readonly organisationId: string;
-  readonly moveId: string;
-  readonly targetCell: string;
-  readonly step: MoveStep;
+const moveRow = columns({
+  organisationId: text,
+  moveId: text,
+  targetCell: text,
+  step: text.as<MoveStep>(),
   /** Null until it is made. */
-  readonly copy: CopyRecord | null;
+  copy: orNull(json<CopyRecord>()).from('manifest'),
   /** Why it does not get on, or was given up; null when nothing is wrong. */
-  readonly error: string | null;
-  readonly startedAtMs: number;
+  error: orNull(text),
+  startedAtMs: integer,
   /** Also when its driver last said that it is alive. */
-  readonly updatedAtMs: number;
-}
+  updatedAtMs: integer,
+});
+
+export type MoveRow = RowOf<typeof moveRow>;
 
 const MOVE_ID = /^mov_([0-9]{10})_([0-9]{14})_[0-9a-f]{16}$/;
 
@@ -55,25 +58,9 @@ export function placementVersionOf(moveId: string): number {
   return Number(version);
 }
 
-const COLUMNS = 'organisation_id, move_id, target_cell, step, manifest, error, started_at_ms, updated_at_ms';
-
-function moveOf(row: Row): MoveRow {
-  return {
-    organisationId: row.organisation_id as string,
-    moveId: row.move_id as string,
-    targetCell: row.target_cell as string,
-    step: row.step as MoveStep,
-    copy: row.manifest === null ? null : (JSON.parse(row.manifest as string) as CopyRecord),
-    error: row.error as string | null,
-    startedAtMs: row.started_at_ms as number,
-    updatedAtMs: row.updated_at_ms as number,
-  };
-}
-
 /** The last move of the organisation away from here. */
 export function readMove(control: Connection, organisationId: string): MoveRow | undefined {
-  const row = control.statement(`SELECT ${COLUMNS} FROM moves WHERE organisation_id = :organisationId`).get({ organisationId });
-  return row === undefined ? undefined : moveOf(row);
+  return moveRow.get(control, 'FROM moves WHERE organisation_id = :organisationId', { organisationId });
 }
 
 /** How long it is looked whether an aborted move has left its seal; whoever begins another one looks, too. */
@@ -81,25 +68,23 @@ const ABORTED_LOOKED_AT_MS = 3_600_000;
 
 /** Those that may need somebody: one that was aborted lately has perhaps a seal to take off. */
 export function listUnfinishedMoves(control: Connection, nowMs: number): MoveRow[] {
-  return control
-    .statement(
-      `SELECT ${COLUMNS} FROM moves WHERE step <> 'done' AND (step <> 'aborted' OR updated_at_ms > :sinceMs) ORDER BY started_at_ms`,
-    )
-    .all({ sinceMs: nowMs - ABORTED_LOOKED_AT_MS })
-    .map(moveOf);
+  return moveRow.all(
+    control,
+    `FROM moves WHERE step <> 'done' AND (step <> 'aborted' OR updated_at_ms > :sinceMs) ORDER BY started_at_ms`,
+    { sinceMs: nowMs - ABORTED_LOOKED_AT_MS },
+  );
 }
 
 /** Organisations that have rows here and live elsewhere although nobody moved them from here. */
-export function listStranded(control: Connection, cell: string): { organisationId: string; cell: string; version: number }[] {
-  return control
-    .statement(
-      `SELECT organisation_id, cell, version FROM placements WHERE cell <> :cell
-         AND EXISTS (SELECT 1 FROM organisations WHERE id = organisation_id)
-         AND NOT EXISTS (SELECT 1 FROM moves WHERE moves.organisation_id = placements.organisation_id AND step IN ('switched', 'unsealed', 'done'))
-         AND NOT EXISTS (SELECT 1 FROM arrivals WHERE arrivals.organisation_id = placements.organisation_id AND step IN ('receiving', 'adopted'))`,
-    )
-    .all({ cell })
-    .map((row) => ({ organisationId: row.organisation_id as string, cell: row.cell as string, version: row.version as number }));
+export function listStranded(control: Connection, cell: string): KnownPlacement[] {
+  return knownPlacement.all(
+    control,
+    `FROM placements WHERE cell <> :cell
+       AND EXISTS (SELECT 1 FROM organisations WHERE id = organisation_id)
+       AND NOT EXISTS (SELECT 1 FROM moves WHERE moves.organisation_id = placements.organisation_id AND step IN ('switched', 'unsealed', 'done'))
+       AND NOT EXISTS (SELECT 1 FROM arrivals WHERE arrivals.organisation_id = placements.organisation_id AND step IN ('receiving', 'adopted'))`,
+    { cell },
+  );
 }
 
 interface MoveRef {

@@ -2,32 +2,31 @@
  * Where organisations live, for those that were ever placed on a cell (CELL-6). Of two placements the one with the
  * higher version holds, whichever way and in whatever order they arrive. An organisation without a row lives where its file is.
  */
-import type { Connection, Row } from '../sqlite/connection.ts';
+import { columns, integer, type RowOf, text } from '../sqlite/columns.ts';
+import type { Connection } from '../sqlite/connection.ts';
 
-export interface Placement {
-  readonly cell: string;
+const placement = columns({
+  cell: text,
   /** Rises with every move of the organisation, from 1. */
-  readonly version: number;
-  readonly placedAtMs: number;
-}
+  version: integer,
+  placedAtMs: integer,
+});
+
+export type Placement = RowOf<typeof placement>;
+
+export const knownPlacement = columns({ organisationId: text, cell: text, version: integer });
 
 /** A placement as cells tell it to each other. */
-export interface KnownPlacement {
-  readonly organisationId: string;
-  readonly cell: string;
-  readonly version: number;
-}
+export type KnownPlacement = RowOf<typeof knownPlacement>;
+
+const placedOn = columns({ cell: text, organisations: integer.from('count(*)') });
 
 /** Written in one transaction when a map is taken over: more would hold up the writes of others. */
 export const PLACEMENTS_PER_WRITE_MAX = 500;
 
 /** Undefined: nobody ever placed the organisation. */
 export function readPlacement(control: Connection, organisationId: string): Placement | undefined {
-  const row = control
-    .statement('SELECT cell, version, placed_at_ms FROM placements WHERE organisation_id = :organisationId')
-    .get({ organisationId });
-  if (row === undefined) return undefined;
-  return { cell: row.cell as string, version: row.version as number, placedAtMs: row.placed_at_ms as number };
+  return placement.get(control, 'FROM placements WHERE organisation_id = :organisationId', { organisationId });
 }
 
 /** Whether the control file has the organisation's own row: it lives here, or did before it moved. */
@@ -40,25 +39,15 @@ export function cellOf(control: Connection, self: string, organisationId: string
   return readPlacement(control, organisationId)?.cell ?? (isOrganisationKnown(control, organisationId) ? self : undefined);
 }
 
-function knownOf(row: Row): KnownPlacement {
-  return { organisationId: row.organisation_id as string, cell: row.cell as string, version: row.version as number };
-}
-
 /** Up to `limit` placements on the cell, of organisations after the id `after` ('' for the first ones). */
 export function listPlacementsOn(control: Connection, cell: string, after: string, limit: number): KnownPlacement[] {
-  return control
-    .statement(
-      `SELECT organisation_id, cell, version FROM placements
-       WHERE cell = :cell AND organisation_id > :after ORDER BY organisation_id LIMIT :limit`,
-    )
-    .all({ cell, after, limit })
-    .map(knownOf);
+  const from = 'FROM placements WHERE cell = :cell AND organisation_id > :after ORDER BY organisation_id LIMIT :limit';
+  return knownPlacement.all(control, from, { cell, after, limit });
 }
 
 /** How many organisations were placed on each cell. */
 export function countPlacements(control: Connection): ReadonlyMap<string, number> {
-  const rows = control.statement('SELECT cell, count(*) AS n FROM placements GROUP BY cell').all();
-  return new Map(rows.map((row) => [row.cell as string, row.n as number]));
+  return new Map(placedOn.all(control, 'FROM placements GROUP BY cell').map(({ cell, organisations }) => [cell, organisations]));
 }
 
 function place(db: Connection, { organisationId, cell, version }: KnownPlacement, nowMs: number): boolean {

@@ -6,37 +6,36 @@
  * It is put on in two stages. Closing: no turn is opened any more, and those that run come to their end. Sealed: nothing is
  * written but what breaks the seal. Only the move that put it on takes it off.
  */
+import { columns, integer, orNull, type RowOf, text } from '../sqlite/columns.ts';
 import type { Connection } from '../sqlite/connection.ts';
 import type { Sealing } from '../sqlite/writer.ts';
 
-export interface Seal {
-  /** The move that put it on. */
-  readonly moveId: string;
-  /** Null while turns may still end. */
-  readonly sealedAtMs: number | null;
-}
-
 /** `sealed_at_ms` of a file that is closing. */
 const CLOSING = 0;
+const sealRow = columns({
+  /** The move that put it on. */
+  moveId: text,
+  /** Null while turns may still end. */
+  sealedAtMs: orNull(integer).from(`nullif(sealed_at_ms, ${CLOSING})`),
+});
+
+export type Seal = RowOf<typeof sealRow>;
+
+const turnOwner = columns({ owner: text.from('DISTINCT c.owner') });
+
 /** What begins something that has to be waited for. */
 const OPENING: ReadonlySet<string> = new Set(['openTurn']);
 
 /** Undefined: the file takes every write. */
 export function readSeal(db: Connection): Seal | undefined {
-  const row = db.statement('SELECT move_id, sealed_at_ms FROM seal WHERE id = 1').get();
-  if (row === undefined) return undefined;
-  return { moveId: row.move_id as string, sealedAtMs: row.sealed_at_ms === CLOSING ? null : (row.sealed_at_ms as number) };
+  return sealRow.get(db, 'FROM seal WHERE id = 1');
 }
 
 /** The nodes whose turns have no end yet, each once; a node that is gone has left its turns open. */
 export function ownersOfOpenTurns(db: Connection): string[] {
-  return db
-    .statement(
-      `SELECT DISTINCT c.owner FROM turns t JOIN conversations c ON c.id = t.conversation_id
-       WHERE t.ended_at_ms IS NULL ORDER BY c.owner`,
-    )
-    .all()
-    .map((row) => row.owner as string);
+  return turnOwner
+    .all(db, 'FROM turns t JOIN conversations c ON c.id = t.conversation_id WHERE t.ended_at_ms IS NULL ORDER BY c.owner')
+    .map(({ owner }) => owner);
 }
 
 interface SealInput {
