@@ -76,7 +76,7 @@ function refusable<T>(run: () => T): T | undefined {
   }
 }
 
-describe('personal data', () => {
+describe('SAFE-3: personal data', () => {
   fuzz({
     name: 'the finder of personal data',
     full: 1_500_000,
@@ -133,7 +133,7 @@ describe('personal data', () => {
 
 const SSE_PIECES = ['data: ', 'data:', 'error:', 'event: x', '\n', '\r\n', '\r', '\n\n', ': ping', '{"a":1}', '[DONE]', '\ufeff', 'id:'];
 
-describe('what arrives as bytes', () => {
+describe('SAFE-3: what arrives as bytes', () => {
   fuzz({
     name: 'the decoder of event streams',
     full: 1_500_000,
@@ -226,7 +226,7 @@ const URLS = [
 ];
 const BODIES = ['{"a":{{param.id}},"b":"x {{param.q}} y","c":["{{param.id}}",{{param.q}}]}', '"{{param.id}}"', '{{param.q}}'];
 
-describe('templates and parameters', () => {
+describe('SAFE-3: templates and parameters', () => {
   fuzz({
     name: 'filling the templates of actions',
     full: 900_000,
@@ -286,7 +286,7 @@ describe('templates and parameters', () => {
   });
 });
 
-describe('documents and schemas', () => {
+describe('SAFE-3: documents and schemas', () => {
   fuzz({
     name: 'cutting documents into chunks',
     full: 250_000,

@@ -26,6 +26,8 @@ export interface TitledTest {
   readonly title: string;
   /** Rules that the title begins with. */
   readonly ids: readonly string[];
+  /** How far its line is indented: the tests of a group stand further in than the group. */
+  readonly column: number;
 }
 
 export interface Line {
@@ -69,15 +71,35 @@ export function idsOfTitle(title: string): string[] {
   return /^((?:[A-Z]+-\d+)(?:, [A-Z]+-\d+)*):/.exec(title)?.[1]?.split(', ') ?? [];
 }
 
+const TITLE = /^( *)(?:await )?(?:t\.)?(?:test|it|describe)\(\s*(?:'((?:[^'\\\n]|\\.)*)'|"((?:[^"\\\n]|\\.)*)"|`((?:[^`\\]|\\.)*)`)/gm;
+
 /** Sources are read rather than run: titles stand there. */
 export function readTests(): TitledTest[] {
-  const quoted = /\b(?:test|it|describe)\(\s*(?:'((?:[^'\\\n]|\\.)*)'|"((?:[^"\\\n]|\\.)*)"|`((?:[^`\\]|\\.)*)`)/g;
   return filesBelow('tests', '.ts').flatMap((path) =>
-    Array.from(read(path).matchAll(quoted), ([, single, double, template]) => {
+    Array.from(read(path).matchAll(TITLE), ([, indent = '', single, double, template]) => {
       const title = (single ?? double ?? template ?? '').replaceAll(/\\(['"`])/g, '$1');
-      return { file: path.slice('tests/'.length), title, ids: idsOfTitle(title) };
+      return { file: path.slice('tests/'.length), title, ids: idsOfTitle(title), column: indent.length };
     }),
   );
+}
+
+/** Tests that name no rule: neither themselves, nor by the group they stand in, nor, being a group, by each of their own. */
+export function unnamedTests(tests: readonly TitledTest[]): TitledTest[] {
+  const named = ({ ids }: TitledTest) => ids.length > 0;
+  return tests.filter((each, index) => {
+    if (named(each)) return false;
+    const before = tests.slice(0, index).filter(({ file }) => file === each.file);
+    // A test in a loop stands further in than its neighbours, so look for the group beyond them.
+    const outer = before.reduceRight<TitledTest[]>(
+      (found, one) => (one.column < (found.at(-1) ?? each).column ? [...found, one] : found),
+      [],
+    );
+    if (outer.length > 0) return !outer.some(named);
+    const after = tests.slice(index + 1).filter(({ file }) => file === each.file);
+    const end = after.findIndex(({ column }) => column <= each.column);
+    const own = after.slice(0, end === -1 ? after.length : end);
+    return own.length === 0 || !own.every(named);
+  });
 }
 
 /** The proof itself writes of citations, and the page of conformance repeats titles. */
