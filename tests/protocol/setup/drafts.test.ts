@@ -60,6 +60,43 @@ test('PERSONA-3: each guardrail starts with Always or Never; blank lines are let
   }
 });
 
+test('PERSONA-4: each field of the persona takes a value at its bound, and the next larger one is refused by name', () => {
+  const texts = { assistantName: 40, tone: 4_000, instructions: 4_000, welcomeTitle: 80, welcomeBody: 160, reason: 1_000 };
+  const lists = { topics: [20, 120], suggestions: [4, 60], languages: [12, 2] } as const;
+  const distinct = (many: number, chars: number) => Array.from({ length: many }, (_, at) => String.fromCharCode(97 + at).repeat(chars));
+  for (const [field, chars] of Object.entries(texts)) {
+    assert.ok(v.is(experiencePatch, { [field]: 'x'.repeat(chars) }), field);
+    assert.deepEqual(experience({ [field]: 'x'.repeat(chars + 1) }), ['invalid_experience', 422, field]);
+  }
+  assert.ok(v.is(experiencePatch, { guardrails: `Never ${'x'.repeat(3_994)}` }));
+  assert.deepEqual(experience({ guardrails: `Never ${'x'.repeat(3_995)}` }), ['invalid_experience', 422, 'guardrails']);
+  for (const [field, [many, chars]] of Object.entries(lists)) {
+    assert.ok(v.is(experiencePatch, { [field]: distinct(many, chars) }), field);
+    for (const wrong of [distinct(many + 1, chars), [...distinct(1, chars), ...distinct(1, chars)]]) {
+      assert.deepEqual(experience({ [field]: wrong }), ['invalid_experience', 422, field]);
+    }
+  }
+  assert.deepEqual(experience({ topics: ['x'.repeat(121)] }), ['invalid_experience', 422, 'topics[0]']);
+});
+
+test('APPEARANCE-11: each token and label takes a value at its bound, and no other', () => {
+  const taken = { radius: [0, 32], spacing: ['cosy'], fontScale: [0.8, 1.4], style: ['outlined'], launcherPosition: ['end'] };
+  const refused = { radius: [-1, 33], spacing: ['wide'], fontScale: [0.79, 1.41], style: ['shiny'], launcherPosition: ['top'] };
+  for (const [token, values] of Object.entries(taken)) {
+    for (const value of values) assert.ok(v.is(appearanceBody, { theme: { ...THEME, [token]: value } }), `${token} ${value}`);
+  }
+  for (const [token, values] of Object.entries(refused)) {
+    for (const value of values)
+      assert.deepEqual(appearance({ theme: { ...THEME, [token]: value } }), ['invalid_appearance', 422, `theme.${token}`]);
+  }
+  for (const [label, chars] of Object.entries({ launcherLabel: 24, composerHint: 60 })) {
+    assert.ok(v.is(appearanceBody, { theme: THEME, copilot: { [label]: 'x'.repeat(chars) } }), label);
+    const long = { [label]: 'x'.repeat(chars + 1) };
+    assert.deepEqual(appearance({ theme: THEME, copilot: long }), ['invalid_appearance', 422, `copilot.${label}`]);
+  }
+  assert.deepEqual(appearance({ theme: THEME, copilot: { sendIcon: 'bomb' } }), ['invalid_appearance', 422, 'copilot.sendIcon']);
+});
+
 test('SETUP-31: limits count characters, not UTF-16 units', () => {
   assert.ok(v.is(experiencePatch, { assistantName: '😀'.repeat(40), suggestions: ['😀'.repeat(60)] }));
   assert.equal(v.is(experiencePatch, { suggestions: ['😀'.repeat(61)] }), false);
