@@ -15,8 +15,8 @@ import { type FrameSlice, type FrameSource, frame, PING_COMMENT } from '../frame
 import { Readers } from '../readers.ts';
 import type { WatchedTurn } from '../turns/device-watchers.ts';
 import type { ActorSystem } from '../turns/turns.ts';
-import { WatchedWords } from '../turns/watched-words.ts';
 import { isToBeEnded, type PairingState, pairingState } from './state.ts';
+import { WatchedWords } from './watched-words.ts';
 
 export interface WatchServices {
   readonly storage: Storage;

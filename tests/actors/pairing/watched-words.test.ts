@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
-import { WatchedWords } from '../../../actors/turns/watched-words.ts';
+import { WatchedWords } from '../../../actors/pairing/watched-words.ts';
 
 function shown(...deltas: string[]): string {
   const words = new WatchedWords();

@@ -1,7 +1,7 @@
 /** What questions mean, asked of a server over HTTP. */
 import assert from 'node:assert/strict';
 import { type TestContext, test } from 'node:test';
-import { createQuestionMeanings, REST_MS } from '../../../actors/turns/question-meanings.ts';
+import { createQuestionMeanings, REST_MS } from '../../../actors/knowledge/question-meanings.ts';
 import { createEmbedder } from '../../../assistant/embeddings/embeddings.ts';
 import { meaningOf, sendError, startEmbeddingsServer } from '../../support/embeddings-server.ts';
 import { eventually } from '../../support/process.ts';
