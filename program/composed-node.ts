@@ -6,7 +6,7 @@ import type { ChoreServices, Chores } from '../actors/cluster/nodes/chores.ts';
 import type { ClusterView } from '../actors/cluster/nodes/view.ts';
 import type { Leases } from '../actors/leases.ts';
 import type { TurnHost } from '../actors/turns/host.ts';
-import type { TurnServices } from '../actors/turns/scopes.ts';
+import type { TurnOptions } from '../actors/turns/scope.ts';
 
 export interface ComposedNode {
   /** Its id: of this start alone. */
@@ -15,7 +15,7 @@ export interface ComposedNode {
   readonly leases: Leases;
   readonly counts: SharedCounts;
   /** Where its turns run. */
-  host(services: Omit<TurnServices, 'ownership'>): TurnHost;
+  host(services: Omit<TurnOptions, 'ownership'>): TurnHost;
   chores(services: Omit<ChoreServices, 'members'>): Chores;
   view(census: CensusServices): ClusterView;
   /** It takes requests there. */

@@ -1,6 +1,6 @@
 /**
  * Whose a conversation is, and what of a turn a caller may act on: the rules behind history, confirmations, feedback and ratings
- * (PERSON-13 to PERSON-17). Which conversation a turn goes on with has a rule of its own, in turns/ownership.ts.
+ * (PERSON-13 to PERSON-17). Which conversation a turn goes on with has a rule of its own, in turns/admission.ts.
  */
 
 import { type ConversationRow, readConversation } from '../../storage/conversations/conversations.ts';

@@ -11,16 +11,43 @@ import { withoutMarks } from '../../assistant/privacy/number-placeholder.ts';
 import { PlaceholderGate } from '../../assistant/privacy/placeholder-gate.ts';
 import { rewriteStrings } from '../../assistant/privacy/placeholder-table.ts';
 import { safeBlock } from '../../assistant/privacy/safe-block.ts';
+import type { ChatTurnEffect } from '../../machines/chat-turn.ts';
 import type { Block } from '../../protocol/catalog/block.ts';
 import { ANSWER_BLOCKS_MAX, ANSWER_TEXT_MAX_CHARS } from '../../protocol/limits.ts';
 import type { StreamEvent } from '../../protocol/runtime/stream-events.ts';
 import type { TurnLog } from './log.ts';
-import type { Outgoing } from './outbox.ts';
-import type { TurnScope } from './scope.ts';
+import { mint, type TurnScope } from './scope.ts';
 
 /** What the model says is words: only a card, which the service draws, holds numbers that come back as such. */
 function asSaid(block: Block): Block {
   return block.block_type === 'confirm_card' ? block : { ...block, body: rewriteStrings(block.body, withoutMarks) };
+}
+
+/** What of the answer waits for a commit: a block that is whole, or what was said of a later one. */
+export type Outgoing = { readonly block: Block } | { readonly event: StreamEvent; readonly speak: () => void };
+
+export function blocksOf(items: readonly Outgoing[]): Block[] {
+  return items.flatMap((item) => ('block' in item ? [item.block] : []));
+}
+
+/** Blocks that are sent become ready where they stand among the rest. */
+export function blockEvents(items: readonly Outgoing[], effects: readonly ChatTurnEffect[]): StreamEvent[] {
+  const sent = new Set(effects.flatMap((effect) => (effect.type === 'sendBlock' ? [effect.blockId] : [])));
+  return items.flatMap((item): StreamEvent[] => {
+    if (!('block' in item)) return [item.event];
+    const { block } = item;
+    return sent.has(block.id) ? [{ type: 'block.ready', index: block.index, block }] : [];
+  });
+}
+
+/** Says what was held back behind a block. */
+export function speak(items: readonly Outgoing[]): void {
+  for (const item of items) if ('speak' in item) item.speak();
+}
+
+/** About how long these blocks are; what is no text is short. */
+export function charsOf(blocks: readonly Block[]): number {
+  return blocks.reduce((sum, { body }) => sum + (typeof body.md === 'string' ? body.md.length : 0), 0);
 }
 
 export class TurnAnswer {
@@ -33,15 +60,16 @@ export class TurnAnswer {
   /** From the first block of a step that is whole: what waits for the commit, in the order of the answer. */
   #outbox: Outgoing[] = [];
 
-  constructor(scope: Pick<TurnScope, 'toolset' | 'actionKinds' | 'mint' | 'onNothing'>, log: TurnLog) {
+  constructor({ command, services, toolset }: Pick<TurnScope, 'command' | 'services' | 'toolset'>, log: TurnLog) {
     this.#log = log;
-    this.#mark = new NothingGate((isNothing) => scope.onNothing(isNothing));
+    this.#mark = new NothingGate((isNothing) => command.onNothing?.(isNothing));
     this.#assembler = new BlockAssembler(
       {
-        components: scope.toolset.components,
-        routes: scope.toolset.routes,
-        actionKinds: scope.actionKinds,
-        mintBlockId: () => scope.mint('blk'),
+        components: toolset.components,
+        routes: toolset.routes,
+        // None means all.
+        actionKinds: new Set(command.body.client.action_kinds),
+        mintBlockId: () => mint(services, 'blk'),
       },
       {
         started: (index, id, blockType) => this.#say({ type: 'block.start', index, id, block_type: blockType }),

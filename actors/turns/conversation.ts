@@ -1,70 +1,70 @@
 /**
- * The actor of one conversation: lets one turn run at a time, opens turns behind the fence, and finishes what a crash
- * left open. It exists while something runs or waits in it; its rows are the truth, so an idle one costs nothing.
+ * The actor of one conversation: lets one turn run at a time, and has each begin, behind the fence, once what a crash left open is
+ * ended. It exists while something runs or waits in it; its rows are the truth, so an idle one costs nothing.
  */
 import { Refusal } from '../../protocol/errors.ts';
-import { readOpenTurns, readTurn, type TurnRow } from '../../storage/conversations/turns.ts';
+import { readConversation } from '../../storage/conversations/conversations.ts';
+import { readTurn, type TurnRow } from '../../storage/conversations/turns.ts';
 import type { Connection } from '../../storage/sqlite/connection.ts';
 import type { Position } from '../frame-source.ts';
+import { type Concealment, openConcealment, regionsOfClient } from '../people/concealment.ts';
 import { capRefusal } from './admission.ts';
 import type { TurnCommand } from './command.ts';
+import { newAttempt, TurnCommits } from './commits.ts';
 import { type Beginning, HeldEpoch } from './epoch.ts';
 import type { Home } from './host.ts';
 import { journalSource } from './journal.ts';
 import { TurnLog } from './log.ts';
 import { turnMachine } from './machine.ts';
-import type { PreparedTurn, Thread, TurnOpening } from './opening.ts';
+import { type FirstStep, type Opening, prepareOpening, prepareRetry } from './opening.ts';
 import { TurnQueue } from './queue.ts';
-import { interruption, newAttempt } from './recovery.ts';
-import { RunningTurn, type TurnStart } from './running-turn.ts';
-import type { TurnScope } from './scope.ts';
+import { RunningTurn } from './running-turn.ts';
+import type { TurnPlace, TurnScope, TurnServices } from './scope.ts';
 
-/** The turn that a key names already, or where the reader of a new one starts. */
-export type Opened = Position | 'exists';
+/** Where the reader of a turn starts; `exists`: the key names a turn already, which has to be looked up. */
+export type Begun = Position | 'exists';
 
-/** Opening is tried again when rows moved between reading and writing; more than this is a bug, not a race. */
-const OPEN_TRIES = 5;
+/** Beginning is tried again when rows moved between reading and writing; more than this is a bug, not a race. */
+const TRIES = 5;
 
 interface Live {
   readonly turn: number;
   readonly turnId: string;
   readonly run: RunningTurn;
-  readonly attemptSeq: number;
+  readonly position: Position;
   /** Settles when the turn has ended and its conversation may be used again. */
   readonly over: Promise<void>;
 }
 
 function keptChanging(): Error {
-  return new Error(`the conversation's rows kept changing: gave up after ${OPEN_TRIES} tries`);
+  return new Error(`the conversation's rows kept changing: gave up after ${TRIES} tries`);
 }
 
 export class Conversation {
   readonly id: string;
+  readonly home: Home;
   /** Since when it has been active here. */
   readonly sinceMs: number;
-  readonly #home: Home;
-  readonly #opening: TurnOpening;
+  readonly #services: TurnServices;
   readonly #db: Connection;
   readonly #onIdle: () => void;
-  #live: Live | null = null;
   readonly #epoch: HeldEpoch;
-  /** With the personal data of the conversation, once somebody needed it. */
-  #held: Thread | null = null;
-  readonly #queue: TurnQueue<Opened, TurnCommand>;
+  readonly #commits: TurnCommits;
+  readonly #queue: TurnQueue<Begun, TurnCommand>;
+  #live: Live | null = null;
+  /** The personal data of the conversation, once somebody needed it. */
+  #concealment: Concealment | null = null;
 
-  constructor(id: string, beginning: Beginning, home: Home, opening: TurnOpening, db: Connection, onIdle: () => void) {
+  constructor(services: TurnServices, id: string, home: Home, beginning: Beginning, onIdle: () => void) {
     this.id = id;
-    this.sinceMs = opening.nowMs();
-    this.#epoch = new HeldEpoch(id, beginning, db, opening.ownership);
-    this.#home = home;
-    this.#opening = opening;
-    this.#db = db;
+    this.home = home;
+    this.sinceMs = services.nowMs();
+    this.#services = services;
+    this.#db = services.storage.organisation(home.organisationId);
     this.#onIdle = onIdle;
+    this.#epoch = new HeldEpoch(id, beginning, this.#db, services.ownership);
+    this.#commits = new TurnCommits(services, id, home, this.#epoch);
     this.#queue = new TurnQueue({ running: () => this.#live?.over ?? null, onIdle });
-  }
-
-  get home(): Home {
-    return this.#home;
   }
 
   get runningTurnId(): string | null {
@@ -82,15 +82,30 @@ export class Conversation {
 
   /** Puts the person's own data where placeholders stand for it, in rendered JSON: for the device that owns the conversation only. */
   restoreJson(json: string): string {
-    return this.#thread(null).concealment.restoreJson(json);
+    return this.#concealed([]).restoreJson(json);
   }
 
-  #thread(command: TurnCommand | null): Thread {
+  /** `regions`: whose national phone numbers are recognised, when none was held before. */
+  #concealed(regions: readonly string[]): Concealment {
+    const { storage } = this.#services;
     const { isNew, placeholders } = this.#epoch;
-    const isHeld = this.#held !== null;
-    this.#held ??= this.#opening.thread(this.#home.organisationId, this.id, isNew, placeholders, command);
-    if (isHeld && command !== null) this.#held.concealment.readFor(this.#opening.regionsOf(command));
-    return this.#held;
+    this.#concealment ??= openConcealment({
+      storage,
+      organisationId: this.home.organisationId,
+      conversationId: this.id,
+      isNew,
+      count: placeholders ?? readConversation(this.#db, this.id)?.placeholders ?? 0,
+      regions,
+    });
+    return this.#concealment;
+  }
+
+  #place(command: TurnCommand): TurnPlace {
+    const { app, body, channel } = command;
+    const regions = regionsOfClient(this.#db, app, channel, body.client.locale);
+    const concealment = this.#concealed(regions);
+    concealment.readFor(regions);
+    return { services: this.#services, command, conversationId: this.id, concealment };
   }
 
   /** Ends a run that another node's has replaced: this process stood still, and was given up. */
@@ -98,9 +113,9 @@ export class Conversation {
     if (this.#live !== null && this.#epoch.isTaken) this.#live.run.abandon();
   }
 
-  /** Settles when the turn that is being opened, if there is one, runs or was refused. */
-  opened(): Promise<void> {
-    return this.#queue.opened();
+  /** Settles when the turn that is about to begin, if there is one, runs or was refused. */
+  begun(): Promise<void> {
+    return this.#queue.begun();
   }
 
   get waiting(): number {
@@ -112,40 +127,40 @@ export class Conversation {
     return this.#queue.withdraw(turnId, allows);
   }
 
-  /** Opens a turn, behind those before it. @throws Refusal when too many wait or the rows refuse it. */
-  open(command: TurnCommand): Promise<Opened> {
-    return this.#queue.once(command, () => this.#doing(() => this.#open(command)));
+  /** Has a turn begin, behind those before it. @throws Refusal when too many wait or the rows refuse it. */
+  enqueue(command: TurnCommand): Promise<Begun> {
+    return this.#queue.once(command, () => this.#guarded(() => this.#begin(command)));
   }
 
   /** A retry of a turn that exists: live, from its rows, or as a new attempt when it failed and may be tried again. */
-  retry(command: TurnCommand, row: TurnRow): Promise<Opened> {
-    return this.#readable(row, row.state === 'failed') ?? this.#queue.once(command, () => this.#doing(() => this.#reopen(command, row)));
+  retry(command: TurnCommand, row: TurnRow): Promise<Begun> {
+    const readable = this.#readable(row, row.state === 'failed');
+    return readable === null ? this.#queue.once(command, () => this.#guarded(() => this.#takeUp(command, row))) : Promise.resolve(readable);
   }
 
   /** Where a reader of a turn that exists finds it. Takes no waiting place: those are for turns. */
-  async attach(row: TurnRow): Promise<Opened> {
+  async attach(row: TurnRow): Promise<Begun> {
     const readable = this.#readable(row, false);
     if (readable !== null) return readable;
     // Open and not running: a crash left it, or its commit was seen before its run began. Whoever holds the conversation
     // ends the former first of all.
-    if (!this.#queue.busy) return this.#queue.inTurn(() => this.#doing(() => this.#reopen(null, row)));
-    await this.#queue.opened();
+    if (!this.#queue.busy) return this.#queue.inTurn(() => this.#guarded(() => this.#takeUp(null, row)));
+    await this.#queue.begun();
     const now = this.#read(row);
     return this.#readable(now, false) ?? this.#stored(now);
   }
 
   /** The turn as it can be read at once; null when rows have to be written first. */
-  #readable(row: TurnRow, mayRunAgain: boolean): Promise<Opened> | null {
-    const live = this.#live;
-    if (live !== null && live.turn === row.turn) return Promise.resolve({ source: live.run.log, fromSeq: live.attemptSeq });
+  #readable(row: TurnRow, mayRunAgain: boolean): Position | null {
+    if (this.#live?.turn === row.turn) return this.#live.position;
     if (row.endedAtMs === null || mayRunAgain) return null;
     // Nothing was taken: an actor made for this question alone must not stay.
     if (!this.#queue.busy) this.#onIdle();
-    return Promise.resolve(this.#stored(row));
+    return this.#stored(row);
   }
 
   /** What fails leaves nobody knowing what the rows say. */
-  async #doing(work: () => Promise<Opened>): Promise<Opened> {
+  async #guarded(work: () => Promise<Begun>): Promise<Begun> {
     try {
       return await work();
     } catch (error) {
@@ -154,102 +169,79 @@ export class Conversation {
     }
   }
 
-  async #open(command: TurnCommand): Promise<Opened> {
-    for (let attempt = 1; attempt <= OPEN_TRIES; attempt++) {
-      await this.#recover();
-      const prepared = await this.#prepare(command);
-      if (prepared === 'exists') return 'exists';
-      const { input, scope, start } = prepared;
-      const output = await this.#opening.write(command, input);
-      if (output.outcome === 'exists') return 'exists';
-      if (output.outcome === 'refused') throw capRefusal(command, output.cap, this.#opening.nowMs());
-      if (output.outcome === 'stale') {
-        this.#epoch.overtaken();
-        this.#held = null;
-        continue;
+  async #begin(command: TurnCommand): Promise<Begun> {
+    for (let attempt = 1; attempt <= TRIES; attempt++) {
+      await this.#commits.recover();
+      const opening = await this.#prepare(command);
+      if (opening === 'exists') return 'exists';
+      const output = await this.#commits.open(opening.input);
+      switch (output.outcome) {
+        case 'exists':
+          return 'exists';
+        case 'refused':
+          throw capRefusal(command, output.cap, this.#services.nowMs());
+        case 'stale':
+          this.#concealment = null;
+          continue;
+        case 'opened':
+          return this.#opened(opening, output.turn, output.dayLeft);
       }
-      this.#epoch.wrote(input.conversation.epoch);
-      this.#held?.concealment.opened();
-      const older = journalSource(this.#db, output.turn, input.ended ? input.nextSeq : null);
-      if (input.ended) return { source: older, fromSeq: 0 };
-      const log = new TurnLog(0, older);
-      for (const event of start.events) log.say(event);
-      log.journalledUpTo(input.nextSeq);
-      const { turn } = output;
-      return this.#run({ turn, turnId: command.turnId }, scope(this.#committer(turn, input.assistantMessageId), output.dayLeft), {
-        machine: start.machine,
-        effects: start.effects,
-        attemptSeq: 0,
-        log,
-      });
     }
     throw keptChanging();
   }
 
   /** What rows refuse because another node opened the same turn just now is no refusal. @throws Refusal, OwnedElsewhere. */
-  async #prepare(command: TurnCommand): Promise<PreparedTurn | 'exists'> {
+  async #prepare(command: TurnCommand): Promise<Opening | 'exists'> {
     try {
-      return await this.#opening.prepare(command, this.#thread(command), this.#epoch.openingFence());
+      return await prepareOpening(this.#place(command), this.#epoch.openingFence());
     } catch (error) {
-      if (error instanceof Refusal && readTurn(this.#db, this.#home.appId, command.turnId) !== undefined) return 'exists';
+      if (error instanceof Refusal && readTurn(this.#db, this.home.appId, command.turnId) !== undefined) return 'exists';
       throw error;
     }
   }
 
-  #run({ turn, turnId }: Pick<TurnRow, 'turn' | 'turnId'>, scope: TurnScope, start: TurnStart): Position {
-    const run = new RunningTurn(scope, start);
+  #opened(opening: Opening, turn: number, dayLeft: number | null): Position {
+    const { input } = opening;
+    this.#concealment?.opened();
+    if (input.ended) return { source: journalSource(this.#db, turn, input.nextSeq), fromSeq: 0 };
+    const row = { turn, turnId: input.turnId, assistantMessageId: input.assistantMessageId };
+    const scope = opening.scope((step) => this.#commits.step(row, step), dayLeft);
+    return this.#run(row, scope, opening, 0);
+  }
+
+  /** Has the turn say what is committed, and do what follows from it. */
+  #run({ turn, turnId }: Pick<TurnRow, 'turn' | 'turnId'>, scope: TurnScope, first: FirstStep, attemptSeq: number): Position {
+    const { machine, effects, events } = first;
+    const log = new TurnLog(attemptSeq, journalSource(this.#db, turn, null));
+    for (const event of events) log.say(event);
+    log.journalledUpTo(attemptSeq + events.length);
+    const run = new RunningTurn(scope, { machine, effects, attemptSeq, log });
     const over = run.done.then((endIsStored) => {
       this.#live = null;
       // Without an epoch the next owner reads the rows again and ends what was left open.
       if (!endIsStored) this.#epoch.lose();
     });
-    this.#live = { turn, turnId, run, attemptSeq: start.attemptSeq, over };
-    return { source: start.log, fromSeq: start.attemptSeq };
+    const position = { source: log, fromSeq: attemptSeq };
+    this.#live = { turn, turnId, run, position, over };
+    return position;
   }
 
-  #committer(turn: number, messageId: string): TurnScope['commit'] {
-    return async (step) => {
-      const fence = this.#epoch.fence();
-      // Until the answer is there, nobody knows what the rows say: a failure makes the next turn read them again.
-      this.#epoch.lose();
-      const committed = await this.#opening.commit(this.#home.organisationId, {
-        ...step,
-        turn,
-        messageId,
-        appId: this.#home.appId,
-        channel: this.#home.channel,
-        conversationId: this.id,
-        fence,
-      });
-      if (committed) this.#epoch.wrote(fence.epoch);
-      return committed;
-    };
-  }
-
-  /** Ends the turns that a crash left open, so that they can be retried: nobody is answering them any more. */
-  async #recover(): Promise<void> {
-    if (this.#epoch.isClean) return;
-    const lost = await this.#opening.loseExecutions(this.#home.organisationId, this.id, () => this.#epoch.fence());
-    if (lost === 'refused') return;
-    if (lost !== 'none') this.#epoch.wrote(lost);
-    for (const row of readOpenTurns(this.#db, this.id)) {
-      const committed = await this.#committer(row.turn, row.assistantMessageId)(interruption(row, this.#opening.recoverer));
-      if (!committed) return;
-    }
-  }
-
-  async #reopen(command: TurnCommand | null, stale: TurnRow): Promise<Opened> {
-    for (let attempt = 1; attempt <= OPEN_TRIES; attempt++) {
+  /** Takes up a turn that exists: a new attempt, if it failed and `command` may try it again; else as its rows have it. */
+  async #takeUp(command: TurnCommand | null, stale: TurnRow): Promise<Begun> {
+    for (let attempt = 1; attempt <= TRIES; attempt++) {
       // The turn exists, so somebody may have taken the conversation since it was handed over.
       this.#epoch.checkSnapshot();
-      await this.#recover();
+      await this.#commits.recover();
       const row = this.#read(stale);
       if (command === null || row.endedAtMs === null) return this.#stored(row);
-      const machine = turnMachine({ state: row.state, snapshot: row.snapshot });
+      const machine = turnMachine(row);
       const { effects } = machine.send({ type: 'turn.retry' });
       if (effects.length === 0) return this.#stored(row);
-      const retried = await this.#retry(command, row, { machine, effects });
-      if (retried !== null) return retried;
+      const commit: TurnScope['commit'] = (step) => this.#commits.step(row, step);
+      const { scope, events } = await prepareRetry(this.#place(command), row, effects, commit);
+      // Same stored message, same message id, seq going on.
+      const committed = await commit(newAttempt(machine, row.nextSeq, events));
+      if (committed) return this.#run(row, scope, { machine, effects, events }, row.nextSeq);
     }
     throw keptChanging();
   }
@@ -267,19 +259,5 @@ export class Conversation {
       throw new Refusal('internal', 'The turn is being taken over at this moment. Send it again.');
     }
     return { source: journalSource(this.#db, row.turn, row.nextSeq), fromSeq: row.attemptSeq };
-  }
-
-  /** A new attempt of a failed turn: same stored message, same message id, seq going on. Null when the fence refused it. */
-  async #retry(command: TurnCommand, row: TurnRow, step: Pick<TurnStart, 'machine' | 'effects'>): Promise<Position | null> {
-    const commit = this.#committer(row.turn, row.assistantMessageId);
-    const { scope, events } = await this.#opening.prepareRetry(command, this.#thread(command), row, step.effects, commit);
-    const attemptSeq = row.nextSeq;
-    const nextSeq = attemptSeq + events.length;
-    const committed = await scope.commit(newAttempt(step.machine, attemptSeq, events));
-    if (!committed) return null;
-    const log = new TurnLog(attemptSeq, journalSource(this.#db, row.turn, null));
-    for (const event of events) log.say(event);
-    log.journalledUpTo(nextSeq);
-    return this.#run(row, scope, { ...step, attemptSeq, log });
   }
 }

@@ -1,6 +1,6 @@
 /** The words in which failures reach a stream. */
 import type { ModelFailure, RoundResult } from '../../assistant/models/model.ts';
-import type { ChatTurnEffect, TurnFailure } from '../../machines/chat-turn.ts';
+import type { TurnFailure } from '../../machines/chat-turn.ts';
 import type { StreamEvent } from '../../protocol/runtime/stream-events.ts';
 
 /** What a turn ends with that nobody answers any more: the process went away, or the fence refused. */
@@ -24,14 +24,6 @@ export function errorEvent({ code, message, retryable, retryAfterS, notice }: Tu
 }
 
 export const FAILED_END: StreamEvent = { type: 'turn.end', status: 'error', billable: false };
-
-/** The events of a step that only failed. */
-export function failureEvents(effects: readonly ChatTurnEffect[]): StreamEvent[] {
-  return effects.flatMap((effect) => {
-    if (effect.type === 'sendError') return [errorEvent(effect.failure)];
-    return effect.type === 'endTurn' ? [FAILED_END] : [];
-  });
-}
 
 /** What a failing upstream makes of the turn (MODEL-16); only before any output is it worth trying again in seconds. */
 export function failureOf({ kind, retryAfterS }: ModelFailure, saidNothing: boolean): TurnFailure {

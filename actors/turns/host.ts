@@ -33,8 +33,8 @@ export interface HostedTurn {
 }
 
 export interface TurnHost {
-  /** Opens a turn, or attaches to it when its turn_id was sent before. @throws Refusal, to be told in the stream. */
-  open(command: TurnCommand): Promise<HostedTurn>;
+  /** Takes a turn in: it begins here, or is attached to when its turn_id was sent before. @throws Refusal, to be told in the stream. */
+  accept(command: TurnCommand): Promise<HostedTurn>;
   /** Re-attaches to a turn; the same answer when there is none and when it is somebody else's. @throws Refusal 404. */
   attach(caller: TurnCaller, turnId: string): Promise<HostedTurn>;
   /** Stops a running turn; false when it had ended already. @throws Refusal 404. */

@@ -10,15 +10,13 @@ import { readTurn, type TurnRow } from '../../storage/conversations/turns.ts';
 import type { Connection } from '../../storage/sqlite/connection.ts';
 import type { ActorRecord } from '../actor-record.ts';
 import { ownConversation } from '../people/ownership.ts';
-import { refuseTurn, reusedTurnId } from './admission.ts';
+import { continuedConversation, refuseTurn, reusedTurnId, theirTurn } from './admission.ts';
 import type { TurnCommand } from './command.ts';
-import { Conversation, type Opened } from './conversation.ts';
+import { type Begun, Conversation } from './conversation.ts';
 import { type Beginning, beginningOf, type ConversationSnapshot, requireOwnership } from './epoch.ts';
 import type { ActorStats, Home, HostedTurn, TurnCaller, TurnHost } from './host.ts';
-import { TurnOpening } from './opening.ts';
-import { continuedConversation, theirTurn } from './ownership.ts';
 import type { RunningTurn } from './running-turn.ts';
-import type { TurnServices } from './scopes.ts';
+import { type TurnOptions, type TurnServices, turnServices } from './scope.ts';
 
 /** An interrupted turn has one commit to make; a disk that takes longer than this is lost anyway. */
 const INTERRUPT_MS = 2_000;
@@ -33,14 +31,12 @@ export class NodeDraining extends Refusal {
 
 export class LocalTurns implements TurnHost {
   readonly #services: TurnServices;
-  readonly #opening: TurnOpening;
   readonly #conversations = new Map<string, Conversation>();
   readonly #pings: NodeJS.Timeout;
   #draining = false;
 
-  constructor(services: TurnServices) {
-    this.#services = services;
-    this.#opening = new TurnOpening(services);
+  constructor(options: TurnOptions) {
+    this.#services = turnServices(options);
     // One timer for all streams: a timer each would cost more than the pings.
     this.#pings = setInterval(() => this.#pingAll(), PING_INTERVAL_MS);
     this.#pings.unref();
@@ -55,16 +51,14 @@ export class LocalTurns implements TurnHost {
   }
 
   #conversation(id: string, home: Home, beginning: Beginning): Conversation {
-    let conversation = this.#conversations.get(id);
-    if (conversation === undefined) {
-      const { appId, channel, organisationId } = home;
-      const made = new Conversation(id, beginning, { appId, channel, organisationId }, this.#opening, this.#db(organisationId), () => {
-        // One that went before says so again: another one may be at work by then.
-        if (this.#conversations.get(id) === made) this.#conversations.delete(id);
-      });
-      conversation = made;
-      this.#conversations.set(id, conversation);
-    }
+    const active = this.#conversations.get(id);
+    if (active !== undefined) return active;
+    const { appId, channel, organisationId } = home;
+    const conversation = new Conversation(this.#services, id, { appId, channel, organisationId }, beginning, () => {
+      // One that went before says so again: another one may be at work by then.
+      if (this.#conversations.get(id) === conversation) this.#conversations.delete(id);
+    });
+    this.#conversations.set(id, conversation);
     return conversation;
   }
 
@@ -74,7 +68,7 @@ export class LocalTurns implements TurnHost {
   }
 
   /** `snapshot`: of its conversation, as the node handed it over that owned it. @throws OwnedElsewhere, NodeDraining, Refusal. */
-  async open(command: TurnCommand, snapshot?: ConversationSnapshot): Promise<HostedTurn> {
+  async accept(command: TurnCommand, snapshot?: ConversationSnapshot): Promise<HostedTurn> {
     const db = this.#db(command.organisationId);
     const home: Home = { organisationId: command.organisationId, appId: command.app.id, channel: command.channel };
     const known = readTurn(db, home.appId, command.turnId);
@@ -84,8 +78,8 @@ export class LocalTurns implements TurnHost {
     const id = conversationId ?? mintId('cnv', this.#services.nowMs());
     this.#refuseToBegin(id);
     const conversation = this.#conversation(id, home, conversationId === null ? { state: 'new' } : beginningOf(id, snapshot));
-    const opened = await conversation.open(command);
-    if (opened !== 'exists') return hosted(conversation, opened);
+    const begun = await conversation.enqueue(command);
+    if (begun !== 'exists') return hosted(conversation, begun);
     // Somebody else opened the same turn meanwhile, in this conversation or in another new one.
     const winner = readTurn(db, home.appId, command.turnId);
     if (winner === undefined) throw new Error('a turn was reported as existing and is not there');
@@ -105,8 +99,8 @@ export class LocalTurns implements TurnHost {
       this.#refuseToBegin(id);
     }
     const conversation = this.#conversation(id, home, beginningOf(id, snapshot));
-    const opened = await conversation.retry(command, row);
-    if (opened !== 'exists') return hosted(conversation, opened);
+    const begun = await conversation.retry(command, row);
+    if (begun !== 'exists') return hosted(conversation, begun);
     // It shared the fate of a copy that was to open the turn and found it opened.
     return this.#attach(home, command, readTurn(this.#db(home.organisationId), home.appId, command.turnId) ?? row);
   }
@@ -144,7 +138,7 @@ export class LocalTurns implements TurnHost {
       if (owned !== undefined) requireOwnership(this.#services.ownership, owned);
     }
     // Its row is there a moment before its run is.
-    if (row.endedAtMs === null) await conversation?.opened();
+    if (row.endedAtMs === null) await conversation?.begun();
     return (await conversation?.runningTurn(row.turn)?.stop()) ?? false;
   }
 
@@ -216,7 +210,7 @@ function isSentBy({ deviceId, person }: TurnCommand, caller: TurnCaller): boolea
   return person?.verified === true && person.externalUserId === caller.person;
 }
 
-function hosted(conversation: Conversation, opened: Opened): HostedTurn {
-  if (opened === 'exists') throw new Error('attaching never opens a turn');
-  return { conversationId: conversation.id, position: opened, restoreJson: (json) => conversation.restoreJson(json) };
+function hosted(conversation: Conversation, begun: Begun): HostedTurn {
+  if (begun === 'exists') throw new Error('attaching never opens a turn');
+  return { conversationId: conversation.id, position: begun, restoreJson: (json) => conversation.restoreJson(json) };
 }

@@ -1,4 +1,4 @@
-/** The `chat-turn` machine of a turn, fresh or as its row holds it. */
+/** The `chat-turn` machine of a turn: fresh, from its row, and as its row holds it. */
 import { chatTurn } from '../../machines/chat-turn.ts';
 import type { TurnState } from '../../protocol/runtime/states.ts';
 import type { TurnMove } from '../../storage/conversations/turn-openings.ts';
@@ -11,6 +11,11 @@ export function turnMachine(stored?: { readonly state: TurnState; readonly snaps
   return stored === undefined
     ? stepper(chatTurn)
     : stepper(chatTurn, { stored: { state: stored.state, context: JSON.parse(stored.snapshot) } });
+}
+
+/** The machine as its row holds it. */
+export function machineRow({ snapshot, state }: Stepper<typeof chatTurn>): { state: TurnState; attempt: number; snapshot: string } {
+  return { state: state as TurnState, attempt: snapshot.context.attempt, snapshot: JSON.stringify(snapshot.context) };
 }
 
 /** What a continuation that leaves no call of `turns` open makes of them, and of those that wait for the same. */

@@ -1,258 +1,220 @@
-/** Prepares what opening a turn writes, from the command and the rows it meets, and knows the writes of a conversation's turns. */
+/**
+ * What an attempt at a turn begins with, worked out from the command and the rows it meets: for the first one the write that opens the
+ * turn, for a later one what is said again. Writes nothing but placeholders that the conversation did not have yet.
+ */
 import type { ChatTurnEffect, chatTurn } from '../../machines/chat-turn.ts';
-import { type IdPrefix, mintId } from '../../protocol/ids.ts';
 import { toMicroUsd } from '../../protocol/money.ts';
-import type { TurnState } from '../../protocol/runtime/states.ts';
-import type { StreamEvent } from '../../protocol/runtime/stream-events.ts';
+import type { StreamEvent, TurnUsage } from '../../protocol/runtime/stream-events.ts';
 import { turnsLeft } from '../../storage/billing/usage-ledger.ts';
-import { type Fence, readConversation } from '../../storage/conversations/conversations.ts';
-import { type InvocationRow, readExecutedBy, readExecuting, readUntold } from '../../storage/conversations/invocations.ts';
-import type { OpenTurnInput, OpenTurnOutput } from '../../storage/conversations/turn-openings.ts';
-import { type CommitTurnInput, readQuestion, type TurnRow } from '../../storage/conversations/turns.ts';
-import type { Connection } from '../../storage/sqlite/connection.ts';
-import { settledCard } from '../calls/card.ts';
-import { lostChange } from '../calls/invocation-step.ts';
+import { type InvocationRow, readExecutedBy, readUntold } from '../../storage/conversations/invocations.ts';
+import type { OpenTurnInput } from '../../storage/conversations/turn-openings.ts';
+import { readQuestion, type TurnRow } from '../../storage/conversations/turns.ts';
 import { pendingOf } from '../calls/pending-call.ts';
-import { type Concealment, openConcealment, regionsOfClient } from '../people/concealment.ts';
 import type { Stepper } from '../step.ts';
 import { refuseCapped, senderOf } from './admission.ts';
-import { isContinuation, planTurn, type TurnCommand, type TurnPlan, usageOf } from './command.ts';
-import type { OpeningFence, Ownership } from './epoch.ts';
+import type { TurnCommand } from './command.ts';
+import type { OpeningFence } from './epoch.ts';
+import { stepEvents } from './events.ts';
 import { journalEvent } from './log.ts';
-import { turnMachine } from './machine.ts';
-import { requireBudget } from './model-budget.ts';
-import { type OpeningSaid, openingEvents } from './opening-events.ts';
-import type { Recoverer } from './recovery.ts';
-import type { TurnScope } from './scope.ts';
-import { TurnScopes, type TurnServices } from './scopes.ts';
+import { machineRow, turnMachine } from './machine.ts';
+import { isContinuation, planTurn, type TurnPlan } from './plan.ts';
+import { type Attempt, manifestOf, mint, receiptOf, type TurnPlace, type TurnScope, type TurnServices, turnScope } from './scope.ts';
+import { requireBudget } from './spending.ts';
 import { retriedWords, type TurnWords, turnWords, withQuestion } from './words.ts';
 
-/** A conversation as its actor holds it. */
-export interface Thread {
-  readonly id: string;
-  readonly concealment: Concealment;
+/** The machine of an attempt in its first state, and what is done and said once that is committed. */
+export interface FirstStep {
+  readonly machine: Stepper<typeof chatTurn>;
+  readonly effects: readonly ChatTurnEffect[];
+  /** From its first seq on. */
+  readonly events: readonly StreamEvent[];
 }
 
-export interface PreparedTurn {
+export interface Opening extends FirstStep {
   readonly input: OpenTurnInput;
-  /** The run, once the opening is committed. */
-  scope(commit: TurnScope['commit'], dayLeft: number | null): TurnScope;
-  readonly start: {
-    readonly machine: Stepper<typeof chatTurn>;
-    readonly effects: readonly ChatTurnEffect[];
-    /** What is said once the opening is committed, from seq 0 on. */
-    readonly events: readonly StreamEvent[];
+  /** The scope of the run, once `input` is committed. `dayLeft`: as that commit counted it. */
+  scope(commit: Attempt['commit'], dayLeft: number | null): TurnScope;
+}
+
+/** What the first step of an attempt says; it may be its last, on calls that wait since an earlier turn. */
+function firstEvents(
+  place: TurnPlace,
+  effects: readonly ChatTurnEffect[],
+  messageId: string,
+  { confirmed, left }: Pick<TurnPlan, 'confirmed' | 'left'>,
+  usage?: TurnUsage,
+): StreamEvent[] {
+  const { services, command, conversationId } = place;
+  const receipts = confirmed.flatMap((row) => {
+    const receipt = receiptOf(place, row);
+    return receipt === undefined ? [] : [{ invocation_id: row.id, receipt }];
+  });
+  return stepEvents(effects, {
+    start: () => ({
+      type: 'turn.start',
+      conversation_id: conversationId,
+      message_id: messageId,
+      model: services.model.name,
+      request_id: command.requestId,
+      ...(receipts.length === 0 ? {} : { receipts }),
+    }),
+    end: ({ status }) => ({
+      type: 'turn.end',
+      status,
+      pending: left.map(pendingOf),
+      billable: false,
+      ...(usage === undefined ? {} : { usage }),
+    }),
+  });
+}
+
+/** What is left for the caller after this turn; undefined for turns that nobody's limits count. */
+function usageOf({ minuteLeft }: TurnCommand, dayLeft: number | undefined): TurnUsage | undefined {
+  return minuteLeft === null || dayLeft === undefined ? undefined : { minute_left: minuteLeft(), day_left: dayLeft };
+}
+
+function dayLeftOf({ storage, nowMs }: TurnServices, command: TurnCommand): number {
+  const { app, channel, organisationId } = command;
+  const limits = { ...app.settings, sender: senderOf(command, storage) };
+  return turnsLeft(storage.organisation(organisationId), { appId: app.id, channel, nowMs: nowMs() }, limits);
+}
+
+/** Continuations go on with work that was counted already (LIMIT-12); the service's own questions never are. */
+function admissionOf({ storage }: TurnServices, command: TurnCommand): OpenTurnInput['admission'] {
+  if (isContinuation(command.body) || command.purpose === 'smoke') return null;
+  const { messagesPerDay, dailyModelBudgetUsd } = command.app.settings;
+  return {
+    messagesPerDay,
+    sender: senderOf(command, storage),
+    dailyModelBudgetMicroUsd: dailyModelBudgetUsd === null ? null : toMicroUsd(dailyModelBudgetUsd),
   };
 }
 
-export class TurnOpening {
-  readonly #services: TurnServices;
-  readonly #scopes: TurnScopes;
+function userMessage(services: TurnServices, { said }: TurnPlan, { attachments }: TurnWords): OpenTurnInput['userMessage'] {
+  if (said === null) return null;
+  const uploads = attachments.map(({ uploadId, position, name, text }) => ({ id: uploadId, position, name, text }));
+  return { id: mint(services, 'msg'), blocks: said.map((block) => ({ ...block, id: mint(services, 'blk') })), uploads };
+}
 
-  constructor(services: TurnServices) {
-    this.#services = services;
-    this.#scopes = new TurnScopes(services);
-  }
+/** What the row of a turn keeps of the request, as JSON. */
+function keptRequest({ body, person }: TurnCommand, { question, tellsWrite }: TurnPlan): string {
+  return JSON.stringify({
+    client: body.client,
+    ...(person?.verified === true ? { signed: true } : {}),
+    ...(tellsWrite ? { tells_write: true } : {}),
+    ...(question === null ? {} : { question }),
+  });
+}
 
-  nowMs(): number {
-    return this.#services.nowMs();
-  }
+/** The rows of a turn that begins, as far as they are not said by its plan. */
+interface Begun {
+  readonly plan: TurnPlan;
+  readonly words: TurnWords;
+  readonly admission: OpenTurnInput['admission'];
+  readonly messageId: string;
+  readonly atMs: number;
+  readonly first: FirstStep;
+}
 
-  get recoverer(): Recoverer {
-    return this.#services;
-  }
+function openingRows({ services, command, conversationId, concealment }: TurnPlace, fence: OpeningFence, begun: Begun): OpenTurnInput {
+  const { plan, words, admission, messageId, atMs, first } = begun;
+  const { machine, effects, events } = first;
+  return {
+    appId: command.app.id,
+    channel: command.channel,
+    turnId: command.turnId,
+    kind: plan.kind,
+    fingerprint: command.fingerprint,
+    deviceId: command.deviceId,
+    manifestHash: command.body.client.manifest_hash ?? null,
+    requestId: command.requestId,
+    request: keptRequest(command, plan),
+    model: services.model.name,
+    runBy: services.ownership.process,
+    nowMs: atMs,
+    conversation: { id: conversationId, ...fence },
+    person: command.person === null ? null : { newId: mint(services, 'usr'), ...command.person },
+    userMessage: userMessage(services, plan, words),
+    placeholders: fence.expectedEpoch === null ? concealment.newRows() : [],
+    assistantMessageId: messageId,
+    ...machineRow(machine),
+    nextSeq: events.length,
+    journal: JSON.stringify(events.map((event, seq) => journalEvent(seq, event))),
+    ended: effects.some((effect) => effect.type === 'endTurn'),
+    admission,
+    picks: plan.picks,
+    invocationChanges: plan.changes,
+    resumed: plan.resumed,
+  };
+}
 
-  get ownership(): Ownership {
-    return this.#services.ownership;
-  }
-
-  /** A conversation with its personal data. `known`: how many placeholders it has, where somebody knows; `command`: who writes. */
-  thread(organisationId: string, conversationId: string, isNew: boolean, known: number | undefined, command: TurnCommand | null): Thread {
-    const { storage } = this.#services;
-    const count = known ?? readConversation(storage.organisation(organisationId), conversationId)?.placeholders ?? 0;
-    const options = { storage, organisationId, conversationId, isNew, count, regions: command === null ? [] : this.regionsOf(command) };
-    return { id: conversationId, concealment: openConcealment(options) };
-  }
-
-  regionsOf({ app, body, channel, organisationId }: TurnCommand): string[] {
-    return regionsOfClient(this.#services.storage.organisation(organisationId), app, channel, body.client.locale);
-  }
-
-  /**
-   * What `command` would write, and its run. Writes nothing but placeholders that the conversation did not have yet.
-   * @throws Refusal of a cap, `manifest_unknown`, or `invalid_request` when the command does not fit the conversation's rows.
-   */
-  async prepare(command: TurnCommand, thread: Thread, fence: OpeningFence): Promise<PreparedTurn> {
-    const { storage, model, nowMs } = this.#services;
-    const db = storage.organisation(command.organisationId);
-    const admission = this.#admission(command);
-    const isNew = fence.expectedEpoch === null;
-    refuseCapped(command, admission, isNew, db, nowMs());
-    // Refuses an unknown manifest before anything is written.
-    this.#scopes.manifest(command);
-    const words = await turnWords(storage, command, thread.concealment, nowMs());
-    const atMs = nowMs();
-    const restore = <T>(value: T) => thread.concealment.restore(value);
-    const plan = planTurn(db, thread.id, command.app, { sent: command.body, kept: words.body, restore }, atMs);
-    const machine = turnMachine();
-    const { effects } = machine.send({ type: 'turn.open', serverCalls: plan.executions.length, waiting: plan.waiting });
-    if (plan.kind === 'continuation' && !plan.tellsWrite && effects.some(({ type }) => type === 'callModel'))
-      requireBudget(command, db, atMs);
-    const messageId = this.#mint('msg');
-    // Before this turn is one of them.
-    const lost = isNew ? [] : readUntold(db, thread.id);
-    // A continuation is not counted, so that what is left is known before it is opened.
-    const leftNow = plan.kind === 'continuation' ? this.#dayLeft(command, db, atMs) : undefined;
-    const usage = usageOf(command, leftNow);
-    const events = this.#openingEvents(command, thread, effects, { messageId, left: plan.left, usage }, plan.confirmed);
-    const input: OpenTurnInput = {
-      appId: command.app.id,
-      channel: command.channel,
-      turnId: command.turnId,
-      kind: plan.kind,
-      fingerprint: command.fingerprint,
-      deviceId: command.deviceId,
-      manifestHash: command.body.client.manifest_hash ?? null,
-      requestId: command.requestId,
-      request: JSON.stringify({
-        client: command.body.client,
-        ...(command.person?.verified === true ? { signed: true } : {}),
-        ...(plan.tellsWrite ? { tells_write: true } : {}),
-        ...(plan.question === null ? {} : { question: plan.question }),
-      }),
-      model: model.name,
-      runBy: this.#services.ownership.process,
-      nowMs: atMs,
-      conversation: { id: thread.id, ...fence },
-      person: command.person === null ? null : { newId: this.#mint('usr'), ...command.person },
-      userMessage: this.#userMessage(plan, words),
-      placeholders: isNew ? thread.concealment.newRows() : [],
-      assistantMessageId: messageId,
-      state: machine.state as TurnState,
-      snapshot: JSON.stringify(machine.snapshot.context),
-      nextSeq: events.length,
-      journal: JSON.stringify(events.map((event, seq) => journalEvent(seq, event))),
-      ended: effects.some((effect) => effect.type === 'endTurn'),
-      admission,
-      picks: plan.picks,
-      invocationChanges: plan.changes,
-      resumed: plan.resumed,
-    };
-    const scope: PreparedTurn['scope'] = (commit, dayLeft) =>
-      this.#scopes.make(command, {
-        conversationId: thread.id,
-        concealment: thread.concealment,
-        messageId,
-        words: withQuestion(words, storage, command.organisationId, plan.question),
-        question: plan.question,
-        commit,
+/**
+ * What `command` would write, and its run.
+ * @throws Refusal of a cap, `manifest_unknown`, or `invalid_request` when the command does not fit the conversation's rows.
+ */
+export async function prepareOpening(place: TurnPlace, fence: OpeningFence): Promise<Opening> {
+  const { services, command, conversationId, concealment } = place;
+  const { storage, nowMs } = services;
+  const db = storage.organisation(command.organisationId);
+  const admission = admissionOf(services, command);
+  const isNew = fence.expectedEpoch === null;
+  refuseCapped(command, admission, isNew, db, nowMs());
+  // Refuses an unknown manifest before anything is written.
+  manifestOf(services, command);
+  const words = await turnWords(storage, command, concealment, nowMs());
+  const atMs = nowMs();
+  const restore = <T>(value: T) => concealment.restore(value);
+  const plan = planTurn(db, conversationId, command.app, { sent: command.body, kept: words.body, restore }, atMs);
+  const machine = turnMachine();
+  const { effects } = machine.send({ type: 'turn.open', serverCalls: plan.executions.length, waiting: plan.waiting });
+  if (plan.kind === 'continuation' && !plan.tellsWrite && effects.some(({ type }) => type === 'callModel'))
+    requireBudget(command, db, atMs);
+  const messageId = mint(services, 'msg');
+  // Before this turn is one of them.
+  const lost = isNew ? [] : readUntold(db, conversationId);
+  // A continuation is not counted, so that what is left is known before it is opened.
+  const leftNow = plan.kind === 'continuation' ? dayLeftOf(services, command) : undefined;
+  const events = firstEvents(place, effects, messageId, plan, usageOf(command, leftNow));
+  const first: FirstStep = { machine, effects, events };
+  const { executions, question, tellsWrite } = plan;
+  return {
+    ...first,
+    input: openingRows(place, fence, { plan, words, admission, messageId, atMs, first }),
+    scope: (commit, dayLeft) =>
+      turnScope(place, {
         isNew,
-        executions: plan.executions,
-        lost,
-        left: plan.left.map(pendingOf),
-        tellsWrite: plan.tellsWrite,
+        messageId,
+        words: withQuestion(words, storage, command.organisationId, question),
+        work: { question, executions, lost, left: plan.left.map(pendingOf), tellsWrite },
         usage: () => usageOf(command, leftNow ?? dayLeft ?? undefined),
-      });
-    return { input, scope, start: { machine, effects, events } };
-  }
+        commit,
+      }),
+  };
+}
 
-  /** A new attempt of a turn that failed: its run, and what is said first. @throws Refusal when the day's model budget is spent. */
-  async prepareRetry(command: TurnCommand, thread: Thread, row: TurnRow, effects: readonly ChatTurnEffect[], commit: TurnScope['commit']) {
-    const { storage, nowMs } = this.#services;
-    const tellsWrite = (JSON.parse(row.request) as { tells_write?: boolean }).tells_write === true;
-    if (!tellsWrite) requireBudget(command, storage.organisation(command.organisationId), nowMs());
-    const question = readQuestion(storage.organisation(command.organisationId), row.turn);
-    const words = await retriedWords(storage, command, thread.concealment, question);
-    const lost = readExecutedBy(storage.organisation(command.organisationId), row.turn).filter(({ state }) => state === 'unknown');
-    const messageId = row.assistantMessageId;
-    const scope = this.#scopes.make(command, {
-      conversationId: thread.id,
-      concealment: thread.concealment,
-      messageId,
-      words,
-      question,
-      commit,
-      isNew: false,
-      executions: [],
-      lost,
-      left: [],
-      tellsWrite,
-      usage: () => usageOf(command, this.#dayLeft(command, storage.organisation(command.organisationId), this.#services.nowMs())),
-    });
-    return { scope, events: this.#openingEvents(command, thread, effects, { messageId, left: [], usage: undefined }) };
-  }
-
-  #userMessage(plan: TurnPlan, { attachments }: TurnWords): OpenTurnInput['userMessage'] {
-    if (plan.said === null) return null;
-    const uploads = attachments.map(({ uploadId, position, name, text }) => ({ id: uploadId, position, name, text }));
-    return { id: this.#mint('msg'), blocks: plan.said.map((block) => ({ ...block, id: this.#mint('blk') })), uploads };
-  }
-
-  /** Continuations go on with work that was counted already (LIMIT-12); the service's own questions never are. */
-  #admission(command: TurnCommand): OpenTurnInput['admission'] {
-    if (isContinuation(command.body) || command.purpose === 'smoke') return null;
-    const { messagesPerDay, dailyModelBudgetUsd } = command.app.settings;
-    return {
-      messagesPerDay,
-      sender: senderOf(command, this.#services.storage),
-      dailyModelBudgetMicroUsd: dailyModelBudgetUsd === null ? null : toMicroUsd(dailyModelBudgetUsd),
-    };
-  }
-
-  #dayLeft(command: TurnCommand, db: Connection, nowMs: number): number {
-    const sender = senderOf(command, this.#services.storage);
-    return turnsLeft(db, { appId: command.app.id, channel: command.channel, nowMs }, { ...command.app.settings, sender });
-  }
-
-  #mint(prefix: IdPrefix): string {
-    return mintId(prefix, this.#services.nowMs());
-  }
-
-  #openingEvents(
-    command: TurnCommand,
-    thread: Thread,
-    effects: readonly ChatTurnEffect[],
-    said: Omit<OpeningSaid, 'model' | 'requestId' | 'conversationId' | 'receipts'>,
-    confirmed: readonly InvocationRow[] = [],
-  ): StreamEvent[] {
-    const receipts = confirmed.flatMap((row) => {
-      const receipt = this.#scopes.receipt(command, thread.concealment, row);
-      return receipt === undefined ? [] : [{ invocation_id: row.id, receipt }];
-    });
-    const { requestId } = command;
-    return openingEvents(effects, { ...said, model: this.#services.model.name, requestId, conversationId: thread.id, receipts });
-  }
-
-  write(command: TurnCommand, input: OpenTurnInput): Promise<OpenTurnOutput> {
-    return this.#services.storage.write(command.organisationId, 'openTurn', input);
-  }
-
-  async commit(organisationId: string, input: Omit<CommitTurnInput, 'nowMs' | 'runBy'>): Promise<boolean> {
-    const { billing, storage } = this.#services;
-    const nowMs = this.#services.nowMs();
-    const committed = await storage.write(organisationId, 'commitTurn', { ...input, nowMs, runBy: this.ownership.process });
-    if (committed && input.charge !== null) {
-      const { costMicroUsd, billed } = input.charge;
-      billing.charged(organisationId, { channel: input.channel, costMicroUsd, atMs: nowMs, billed });
-    }
-    for (const { expiresAtMs } of input.invocations) {
-      if (committed && expiresAtMs !== null) this.#services.noteDeadline(organisationId, expiresAtMs);
-    }
-    return committed;
-  }
-
-  /**
-   * Writes that a crash cut off: from now on it is said that nobody knows whether they were done. Answers the epoch at which that
-   * was written; `none`: there were none; `refused`: by the fence.
-   */
-  async loseExecutions(organisationId: string, conversationId: string, fence: () => Fence): Promise<'none' | 'refused' | number> {
-    const { storage, nowMs } = this.#services;
-    const db = storage.organisation(organisationId);
-    const changes = readExecuting(db, conversationId).flatMap((row: InvocationRow) => lostChange(row) ?? []);
-    if (changes.length === 0) return 'none';
-    const expected = fence();
-    const settlements = changes.map((change) => ({ change, card: settledCard(db, change) }));
-    const input = { conversationId, fence: expected, settlements, nowMs: nowMs() };
-    return (await storage.write(organisationId, 'loseExecutions', input)) ? expected.epoch : 'refused';
-  }
+/** The scope of a new attempt of a turn that failed, and what is said first. @throws Refusal when the day's model budget is spent. */
+export async function prepareRetry(
+  place: TurnPlace,
+  row: TurnRow,
+  effects: readonly ChatTurnEffect[],
+  commit: Attempt['commit'],
+): Promise<{ readonly scope: TurnScope; readonly events: readonly StreamEvent[] }> {
+  const { services, command, concealment } = place;
+  const { storage, nowMs } = services;
+  const db = storage.organisation(command.organisationId);
+  const tellsWrite = (JSON.parse(row.request) as { tells_write?: boolean }).tells_write === true;
+  if (!tellsWrite) requireBudget(command, db, nowMs());
+  const question = readQuestion(db, row.turn);
+  const words = await retriedWords(storage, command, concealment, question);
+  const lost: readonly InvocationRow[] = readExecutedBy(db, row.turn).filter(({ state }) => state === 'unknown');
+  const messageId = row.assistantMessageId;
+  const scope = turnScope(place, {
+    isNew: false,
+    messageId,
+    words,
+    work: { question, executions: [], lost, left: [], tellsWrite },
+    usage: () => usageOf(command, dayLeftOf(services, command)),
+    commit,
+  });
+  return { scope, events: firstEvents(place, effects, messageId, { confirmed: [], left: [] }) };
 }

@@ -19,9 +19,9 @@ interface Waiting<Key> {
   resume(isWithdrawn: boolean): void;
 }
 
-interface Requested<Opened> {
+interface Requested<Result> {
   readonly fingerprint: string;
-  readonly opened: Promise<Opened>;
+  readonly result: Promise<Result>;
 }
 
 export interface TurnQueueOptions {
@@ -36,14 +36,14 @@ function withdrawn(): Refusal {
   return new Refusal('invalid_request', 'The turn was stopped before it began.', { stopped: true });
 }
 
-export class TurnQueue<Opened, Key extends QueuedTurn = QueuedTurn> {
+export class TurnQueue<Result, Key extends QueuedTurn = QueuedTurn> {
   readonly #options: TurnQueueOptions;
   #busy = false;
   readonly #waiting: Waiting<Key>[] = [];
-  /** Turns that are being opened or wait for it, by their key: a second request for one shares its fate. */
-  readonly #requested = new Map<string, Requested<Opened>>();
-  /** The opening that holds the queue now, until what it started runs. */
-  #opening: Promise<Opened> | null = null;
+  /** Turns that begin or wait for it, by their key: a second request for one shares its fate. */
+  readonly #requested = new Map<string, Requested<Result>>();
+  /** The work that holds the queue now, until what it started runs. */
+  #beginning: Promise<Result> | null = null;
 
   constructor(options: TurnQueueOptions) {
     this.#options = options;
@@ -57,29 +57,29 @@ export class TurnQueue<Opened, Key extends QueuedTurn = QueuedTurn> {
     return this.#waiting.length;
   }
 
-  /** Settles when the turn that is being opened, if there is one, runs or was refused. */
-  async opened(): Promise<void> {
-    await this.#opening?.catch(() => undefined);
+  /** Settles when the turn that is about to begin, if there is one, runs or was refused. */
+  async begun(): Promise<void> {
+    await this.#beginning?.catch(() => undefined);
   }
 
   /**
    * Runs `work` once for all requests with this key.
    * @throws Refusal `rate_limited` when too many wait, `invalid_request` when the key stands for another request.
    */
-  once(key: Key, work: () => Promise<Opened>): Promise<Opened> {
+  once(key: Key, work: () => Promise<Result>): Promise<Result> {
     const { turnId, fingerprint } = key;
     const requested = this.#requested.get(turnId);
     if (requested !== undefined) {
       // Its row is not there yet, so nobody else has compared: a stranger who guessed the key must not share the stream.
-      return requested.fingerprint === fingerprint ? requested.opened : Promise.reject(reusedTurnId());
+      return requested.fingerprint === fingerprint ? requested.result : Promise.reject(reusedTurnId());
     }
     if (this.#busy && this.#waiting.length >= WAITING_TURNS_MAX) {
       const message = `This conversation has ${WAITING_TURNS_MAX} messages waiting for an answer. Wait for one of them before sending more.`;
       return Promise.reject(new Refusal('rate_limited', message));
     }
-    const opened = this.inTurn(work, key).finally(() => this.#requested.delete(turnId));
-    this.#requested.set(turnId, { fingerprint, opened });
-    return opened;
+    const result = this.inTurn(work, key).finally(() => this.#requested.delete(turnId));
+    this.#requested.set(turnId, { fingerprint, result });
+    return result;
   }
 
   /** Takes a turn that waits out of the queue. False: none with this id waits, or `allows` says no. */
@@ -95,14 +95,14 @@ export class TurnQueue<Opened, Key extends QueuedTurn = QueuedTurn> {
    * Runs `work` when the conversation is free; it stays taken until what `work` started has ended.
    * @throws Refusal with `stopped` when the turn was withdrawn while it waited.
    */
-  async inTurn(work: () => Promise<Opened>, key: Key | null = null): Promise<Opened> {
+  async inTurn(work: () => Promise<Result>, key: Key | null = null): Promise<Result> {
     if (this.#busy && (await new Promise<boolean>((resume) => this.#waiting.push({ key, resume })))) throw withdrawn();
     this.#busy = true;
     try {
-      this.#opening = work();
-      return await this.#opening;
+      this.#beginning = work();
+      return await this.#beginning;
     } finally {
-      this.#opening = null;
+      this.#beginning = null;
       const running = this.#options.running();
       if (running === null) this.#release();
       else void running.then(() => this.#release());

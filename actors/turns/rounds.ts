@@ -1,29 +1,30 @@
 /**
- * The rounds of one turn: what the model is asked, what its calls become, and what they cost. Owns the words of the
- * turn that are not rows yet (search results, repairs). Decides nothing about states; the machine does.
+ * The rounds of one turn: what the model is asked, and what its calls become. Owns the words of the turn that are not rows yet (search
+ * results, repairs). Decides nothing about states; the machine does.
  */
 import { checkParams } from '../../assistant/action-params.ts';
-import type { ChatMessage, ModelFailure, ModelRequest, Passage, RoundResult, ToolCall, Usage } from '../../assistant/models/model.ts';
-import { costMicroUsd } from '../../assistant/prices.ts';
+import type { ChatMessage, ModelRequest, Passage, RoundResult, ToolCall } from '../../assistant/models/model.ts';
 import { numberStandIn } from '../../assistant/privacy/number-placeholder.ts';
-import { modelRequest } from '../../assistant/prompt.ts';
-import { charsOf } from '../../assistant/request-size.ts';
+import { modelRequest, systemPrompt } from '../../assistant/prompt.ts';
 import { SEARCH_KNOWLEDGE } from '../../assistant/toolset.ts';
-import type { TurnFailure, Waiting } from '../../machines/chat-turn.ts';
+import type { Waiting } from '../../machines/chat-turn.ts';
 import type { ManifestAction } from '../../protocol/runtime/manifest.ts';
 import type { PendingInvocation, StreamEvent } from '../../protocol/runtime/stream-events.ts';
 import type { ActionDefinition } from '../../protocol/setup/action-rules.ts';
-import type { Charge } from '../../storage/billing/usage-ledger.ts';
+import { readPersona } from '../../storage/apps/drafts.ts';
 import type { NewInvocation } from '../../storage/conversations/invocations.ts';
+import { searchKnowledge } from '../../storage/knowledge/knowledge-search.ts';
 import { passagesText, queryOf, refusal } from '../calls/call-words.ts';
 import type { CallDefinition } from '../calls/card.ts';
 import { confirmCardBody } from '../calls/card-body.ts';
 import { dispatch } from '../calls/invocation-step.ts';
 import type { TurnAnswer } from './answer.ts';
 import { keptCall } from './kept-answer.ts';
-import { RoundWords } from './round-words.ts';
-import type { TurnScope } from './scope.ts';
+import { mint, type TurnScope } from './scope.ts';
 import type { ServerCalls, ServerRead } from './server-calls.ts';
+import type { TurnSpending } from './spending.ts';
+import { readTranscript, readWritten } from './transcript.ts';
+import { attachedMessage } from './words.ts';
 
 export interface RoundOutcome {
   /** Calls that the server answers itself, so that the model can go on. */
@@ -31,37 +32,42 @@ export interface RoundOutcome {
   readonly waiting: Waiting;
 }
 
-/** OpenAI's rule of thumb for English: what an upstream that reports no usage is charged by. */
-const CHARS_PER_TOKEN = 4;
+/** Passages looked up for a message: enough to answer from, few enough not to drown the question. */
+const PASSAGES_PER_SEARCH = 6;
+/** What the model said in a round is in memory up to here, and read from rows beyond. Hardly any round that calls something says as much. */
+const HELD_CHARS = 2_000;
 
 export class TurnRounds {
   readonly #scope: TurnScope;
   readonly #answer: TurnAnswer;
   readonly #serverCalls: ServerCalls;
+  readonly #spending: TurnSpending;
+  /** Trusted instructions. */
+  readonly #system: string;
   /** Rounds of this turn so far, behind the transcript. */
   readonly #said: ChatMessage[] = [];
   #transcript: ChatMessage[] | null = null;
   #passages: Passage[] | null = null;
-  readonly #words = new RoundWords();
+  /** What the model said for the person in this round; null once it is too much to hold. */
+  #words: string | null = '';
+  /** The block of the answer that this round began with. */
+  #firstBlock = 0;
   #calls: readonly ToolCall[] = [];
   #answers = new Map<string, () => string>();
   #reads: ServerRead[] = [];
   /** Calls that the client or a person has to answer. */
   #waits: PendingInvocation[] = [];
   #newInvocations: NewInvocation[] = [];
-  #usage: Usage = { inputTokens: 0, outputTokens: 0 };
-  #askedChars = 0;
-  /** A round was asked that has not reported its usage. */
-  #isAsked = false;
   /** The day's budget is spent, and this round only tells how a write ended: it is offered nothing that leads to another one. */
   #tellsOnly = false;
-  /** Written in a round that has not reported its usage. */
-  #unreportedChars = 0;
 
-  constructor(scope: TurnScope, answer: TurnAnswer, serverCalls: ServerCalls) {
+  constructor(scope: TurnScope, answer: TurnAnswer, serverCalls: ServerCalls, spending: TurnSpending) {
+    const { app, body, channel } = scope.command;
     this.#scope = scope;
     this.#answer = answer;
     this.#serverCalls = serverCalls;
+    this.#spending = spending;
+    this.#system = systemPrompt(app.name, readPersona(scope.db, app, channel), body.client.locale ?? null);
   }
 
   drawsComponent(name: string): boolean {
@@ -69,54 +75,77 @@ export class TurnRounds {
   }
 
   heard(delta: string): void {
-    this.#words.heard(delta);
-    this.#unreportedChars += delta.length;
+    this.#words = this.#words === null || this.#words.length + delta.length > HELD_CHARS ? null : this.#words + delta;
+    this.#spending.heard(delta.length);
   }
 
   /** What the next request has to wait for: the meaning of its question. Undefined when it can be made at once. */
   preparation(): Promise<void> | undefined {
-    if (this.#scope.prepareSearch === undefined || this.#passages !== null) return undefined;
-    const question = this.#question();
-    return question === undefined ? undefined : this.#scope.prepareSearch(question);
+    return this.#passages === null ? this.#meaning(this.#question()) : undefined;
+  }
+
+  /** Settles when the meaning of `text` is known or will not be; undefined when a search need not wait for it. */
+  #meaning(text: string | undefined): Promise<void> | undefined {
+    const { hasKnowledge, services } = this.#scope;
+    return hasKnowledge && text !== undefined ? services.meanings?.prepare(text) : undefined;
+  }
+
+  #search(text: string): Passage[] {
+    const { command, db, hasKnowledge, services } = this.#scope;
+    const found = hasKnowledge ? searchKnowledge(db, command.app.id, text, PASSAGES_PER_SEARCH, services.meanings?.get(text)) : [];
+    if (found.length > 0) command.onPassages?.(found);
+    return found;
   }
 
   #question(): string | undefined {
-    this.#transcript ??= this.#scope.transcript();
+    this.#transcript ??= this.#readTranscript();
     return this.#transcript.findLast((message) => message.role === 'user')?.content;
+  }
+
+  /** The conversation so far, ending with what is to be answered. */
+  #readTranscript(): ChatMessage[] {
+    const { conversationId, db, isNew, services, words, work } = this.#scope;
+    const attached = attachedMessage(words.attachments);
+    const { message } = words.body;
+    // What was said in a new conversation is what the command says; reading it back would cost more than all the rest.
+    if (isNew && message !== undefined) return [...attached, { role: 'user', content: message.text }];
+    return readTranscript(db, conversationId, services.nowMs(), attached, work.question);
   }
 
   /** The next round's request. Passages are looked up once, for the message the turn answers. */
   request(): ModelRequest {
-    const scope = this.#scope;
+    const { command, toolset, words, work } = this.#scope;
+    const { app, deviceId, requestId } = command;
     if (this.#passages === null) {
       const question = this.#question();
-      this.#passages = question === undefined ? [] : scope.search(question);
+      this.#passages = question === undefined ? [] : this.#search(question);
     }
-    this.#tellsOnly = scope.tellsWrite && this.#said.length === 0 && this.overBudget() !== null;
-    const { definitions } = scope.toolset;
+    this.#tellsOnly = work.tellsWrite && this.#said.length === 0 && this.#spending.overBudget() !== null;
+    const { definitions } = toolset;
     const request = modelRequest({
-      system: scope.system,
+      system: this.#system,
       messages: [...(this.#transcript ?? []), ...this.#said],
       passages: this.#passages,
-      context: scope.context,
-      traits: scope.traits,
+      context: words.body.context,
+      traits: words.traits,
       tools: this.#tellsOnly ? definitions.filter(({ kind }) => kind === 'component') : definitions,
-      requestId: scope.requestId,
-      sender: scope.sender,
+      requestId,
+      sender: { app: app.id, device: deviceId },
     });
-    this.#words.begin(this.#answer.count);
-    this.#askedChars = charsOf(request);
-    this.#isAsked = true;
+    this.#words = '';
+    this.#firstBlock = this.#answer.count;
+    this.#spending.asked(request);
     return request;
   }
 
   /** Counts what a round cost, and answers its calls as they are kept: at once, or once new values are stored. */
   kept(result: RoundResult): readonly ToolCall[] | Promise<readonly ToolCall[]> {
-    this.#add(result.usage ?? this.#guessed(result.toolCalls.reduce((sum, call) => sum + call.arguments.length, 0)));
-    const { concealOwn, toolset } = this.#scope;
+    const argumentChars = result.toolCalls.reduce((sum, call) => sum + call.arguments.length, 0);
+    this.#spending.finished(result.usage, argumentChars);
+    const { concealment, toolset } = this.#scope;
     const calls = result.toolCalls.map((call) => {
       const action = toolset.actions.get(call.name);
-      return action === undefined ? call : keptCall(call, action, concealOwn);
+      return action === undefined ? call : keptCall(call, action, concealment);
     });
     return calls.some((call) => call instanceof Promise) ? Promise.all(calls) : (calls as ToolCall[]);
   }
@@ -133,39 +162,10 @@ export class TurnRounds {
       const action = this.#tellsOnly ? undefined : toolset.actions.get(call.name);
       if (action !== undefined) this.#callAction(call, action);
       else if (call.name === SEARCH_KNOWLEDGE && !this.#tellsOnly)
-        this.#answers.set(call.id, () => passagesText(this.#scope.search(queryOf(call))));
+        this.#answers.set(call.id, () => passagesText(this.#search(queryOf(call))));
       else if (!components.includes(call)) this.#answers.set(call.id, () => `There is no tool called ${JSON.stringify(call.name)}.`);
     }
     return { serverCalls: this.#answers.size, waiting: this.#waiting() };
-  }
-
-  /** What the round cost where the upstream does not say: by the length of what it was asked and wrote. */
-  #guessed(argumentChars = 0): Usage {
-    return {
-      inputTokens: Math.ceil(this.#askedChars / CHARS_PER_TOKEN),
-      outputTokens: Math.ceil((this.#unreportedChars + argumentChars) / CHARS_PER_TOKEN),
-    };
-  }
-
-  #add(usage: Usage): void {
-    this.#unreportedChars = 0;
-    this.#isAsked = false;
-    this.#usage = {
-      inputTokens: this.#usage.inputTokens + usage.inputTokens,
-      outputTokens: this.#usage.outputTokens + usage.outputTokens,
-    };
-  }
-
-  /** A round failed: what the upstream reported of it was spent. Of one that broke off in its answer, or never gave one, that is guessed. */
-  failed({ kind, usage, argumentChars }: ModelFailure): void {
-    if (usage !== undefined) this.#add(usage);
-    else if (kind === 'silent' || argumentChars !== undefined) this.#add(this.#guessed(argumentChars));
-  }
-
-  /** What the turn ends with when the day's budget is spent; null while another round may be asked. */
-  overBudget(): TurnFailure | null {
-    const { model, prices, overBudget } = this.#scope;
-    return overBudget(costMicroUsd(prices, model.name, this.#usage));
   }
 
   #waiting(): Waiting {
@@ -174,14 +174,14 @@ export class TurnRounds {
   }
 
   #callAction(call: ToolCall, action: ManifestAction): void {
-    const { restore } = this.#scope;
-    const checked = checkParams(action.params, call.arguments, (text) => numberStandIn(text, restore));
+    const { command, concealment, toolset } = this.#scope;
+    const checked = checkParams(action.params, call.arguments, (text) => numberStandIn(text, (value) => concealment.restore(value)));
     if (!checked.ok) {
       this.#answers.set(call.id, () => refusal(checked.details));
       return;
     }
-    const definition = this.#scope.toolset.httpActions.get(action.name) ?? null;
-    this.#scope.onAction(action.name);
+    const definition = toolset.httpActions.get(action.name) ?? null;
+    command.onAction?.(action.name);
     if (definition !== null && action.risk === 'read') {
       this.#reads.push({ call, action, definition, params: checked.params });
       // The answer takes its place once the app's server has given it.
@@ -193,16 +193,17 @@ export class TurnRounds {
 
   /** A call that somebody else answers: the client, or a person before the client or the service runs it. */
   #await(call: ToolCall, action: ManifestAction, http: ActionDefinition | null, params: Readonly<Record<string, unknown>>): void {
-    const scope = this.#scope;
+    const { command, services, toolset } = this.#scope;
     const { name, risk, timeoutMs } = action;
-    const id = scope.mint('inv');
+    const locale = command.body.client.locale ?? null;
+    const id = mint(services, 'inv');
     const executor = http === null ? 'client' : 'server';
-    const { state, expiresAtMs } = dispatch(risk, executor, timeoutMs, scope.app.settings.confirmationTtlS, scope.nowMs());
-    const drawsCard = risk !== 'read' && scope.toolset.components.has('confirm_card');
+    const { state, expiresAtMs } = dispatch(risk, executor, timeoutMs, command.app.settings.confirmationTtlS, services.nowMs());
+    const drawsCard = risk !== 'read' && toolset.components.has('confirm_card');
     const blockId = drawsCard
-      ? this.#answer.place('confirm_card', confirmCardBody(action, { invocationId: id, params, expiresAtMs }, scope.locale))
+      ? this.#answer.place('confirm_card', confirmCardBody(action, { invocationId: id, params, expiresAtMs }, locale))
       : null;
-    const definition: CallDefinition = { action, locale: scope.locale, http };
+    const definition: CallDefinition = { action, locale, http };
     this.#waits.push({
       invocation_id: id,
       name,
@@ -231,10 +232,9 @@ export class TurnRounds {
   callsPreparation(): Promise<unknown> | undefined {
     if (this.#serverCalls.hasWrites) return this.#serverCalls.runWrites();
     const waits: Promise<unknown>[] = this.#reads.map((read) => this.#read(read));
-    const { prepareSearch } = this.#scope;
     for (const call of this.#calls) {
       if (call.name !== SEARCH_KNOWLEDGE || !this.#answers.has(call.id)) continue;
-      const meaning = prepareSearch?.(queryOf(call));
+      const meaning = this.#meaning(queryOf(call));
       if (meaning !== undefined) waits.push(meaning);
     }
     return waits.length === 0 ? undefined : Promise.all(waits);
@@ -250,7 +250,7 @@ export class TurnRounds {
   runCalls(): void {
     // Confirmed writes that a continuation handed over are rows: the transcript tells of them.
     if (this.#calls.length === 0) return;
-    const content = this.#words.all((fromBlock) => this.#scope.written(fromBlock));
+    const content = this.#words ?? readWritten(this.#scope.db, this.#scope.messageId, this.#firstBlock);
     this.#said.push({ role: 'assistant', content, toolCalls: this.#calls });
     for (const call of this.#calls) {
       const answer = this.#answers.get(call.id);
@@ -271,7 +271,7 @@ export class TurnRounds {
   }
 
   pending(): readonly PendingInvocation[] {
-    return [...this.#scope.left, ...this.#waits];
+    return [...this.#scope.work.left, ...this.#waits];
   }
 
   /** `action.execute` for every read of the client's. */
@@ -279,18 +279,5 @@ export class TurnRounds {
     return this.#waits
       .filter(({ risk }) => risk === 'read')
       .map(({ invocation_id, name, params, timeout_ms }) => ({ type: 'action.execute', invocation_id, name, params, timeout_ms }));
-  }
-
-  /**
-   * What the attempt costs, null when nobody is charged for it, or it failed and cost nothing that is known. Of one that ended well, a
-   * round that was stopped before the upstream could report is guessed.
-   */
-  charge(endedWell: boolean): Charge | null {
-    const { model, prices, isCharged } = this.#scope;
-    if (!isCharged) return null;
-    if (endedWell && this.#isAsked) this.#add(this.#guessed());
-    const usage = this.#usage;
-    if (!endedWell && usage.inputTokens + usage.outputTokens === 0) return null;
-    return { model: model.name, ...usage, costMicroUsd: costMicroUsd(prices, model.name, usage), billed: endedWell };
   }
 }

@@ -8,19 +8,20 @@
 import type { ModelFailure, ModelRun, RoundResult, ToolCall } from '../../assistant/models/model.ts';
 import { asksAgain, type ChatTurnEffect, type ChatTurnEvent, type chatTurn } from '../../machines/chat-turn.ts';
 import type { TurnState } from '../../protocol/runtime/states.ts';
+import type { StreamEvent } from '../../protocol/runtime/stream-events.ts';
 import { section } from '../../watch/sections.ts';
 import type { Stepper } from '../step.ts';
-import { TurnAnswer } from './answer.ts';
-import { TurnEnding } from './ending.ts';
-import { errorEvent, FAILED_END, failureOf, INTERRUPTED } from './failures.ts';
-import { fittedEntries, keptItems } from './kept-answer.ts';
-import { type JournalEntry, journalEvent, type TurnLog } from './log.ts';
+import { blockEvents, blocksOf, charsOf, type Outgoing, speak, TurnAnswer } from './answer.ts';
+import { runStep } from './commits.ts';
+import { endEvent, stepEvents } from './events.ts';
+import { errorEvent, FAILED_END, failureOf, INTERRUPTED, nothingSaid } from './failures.ts';
+import { keptItems } from './kept-answer.ts';
+import type { TurnLog } from './log.ts';
 import { TurnMailbox } from './mailbox.ts';
-import { blockEvents, blocksOf, charsOf, newBlock, type StepToCommit, speak } from './outbox.ts';
 import { type RoundOutcome, TurnRounds } from './rounds.ts';
 import type { TurnScope } from './scope.ts';
 import { ServerCalls } from './server-calls.ts';
-import { stepEvents } from './step-events.ts';
+import { TurnSpending } from './spending.ts';
 
 export interface TurnStart {
   /** The machine as it was when its opening was committed, and the effects that are still to be performed. */
@@ -36,6 +37,7 @@ export class RunningTurn {
   readonly #attemptSeq: number;
   readonly #answer: TurnAnswer;
   readonly #serverCalls: ServerCalls;
+  readonly #spending: TurnSpending;
   readonly #rounds: TurnRounds;
   readonly log: TurnLog;
   /** Settles when the turn has ended: true when its end is committed, false when it can never be. */
@@ -43,7 +45,8 @@ export class RunningTurn {
   #settle: (endIsStored: boolean) => void = () => {};
   readonly #mailbox: TurnMailbox;
   #run: ModelRun | null = null;
-  readonly #ending = new TurnEnding();
+  /** How the model's last round ended; `length` also where the answer grew beyond a bound of ours. */
+  #reason: RoundResult['reason'] = 'stop';
 
   constructor(scope: TurnScope, start: TurnStart) {
     this.#scope = scope;
@@ -53,12 +56,13 @@ export class RunningTurn {
     this.done = new Promise((resolve) => {
       this.#settle = resolve;
     });
-    this.#mailbox = new TurnMailbox({ upstream: () => this.#run, failed: (error) => this.#abandon(error), share: scope.share });
+    this.#mailbox = new TurnMailbox({ upstream: () => this.#run, failed: (error) => this.abandon(error), share: scope.share });
     this.log.onLag = (isLagging) => this.#mailbox.readersLag(isLagging);
     this.log.share = scope.share;
     this.#answer = new TurnAnswer(scope, this.log);
     this.#serverCalls = new ServerCalls(scope);
-    this.#rounds = new TurnRounds(scope, this.#answer, this.#serverCalls);
+    this.#spending = new TurnSpending(scope);
+    this.#rounds = new TurnRounds(scope, this.#answer, this.#serverCalls, this.#spending);
     this.#mailbox.do(() => {
       this.#warn();
       this.#perform(start.effects);
@@ -71,19 +75,13 @@ export class RunningTurn {
 
   /** The person asked to stop: what was said stays. False when the turn came to its own end first. */
   async stop(): Promise<boolean> {
-    this.#mailbox.do(() => {
-      this.#answer.finish();
-      this.#advance({ type: 'turn.stop' });
-    });
+    this.#mailbox.do(() => this.#finish({ type: 'turn.stop' }));
     return (await this.done) && this.#machine.snapshot.context.stopped;
   }
 
   /** The service goes away before the turn could end. */
   interrupt(): void {
-    this.#mailbox.do(() => {
-      this.#answer.finish();
-      this.#advance({ type: 'turn.interrupted', failure: INTERRUPTED });
-    });
+    this.#mailbox.do(() => this.#finish({ type: 'turn.interrupted', failure: INTERRUPTED }));
   }
 
   /** Keep-alive for readers; not while a commit has given out the next seqs. */
@@ -100,20 +98,20 @@ export class RunningTurn {
 
   /** The next round, unless the day's budget is spent by now. What the first one may cost was asked before the turn opened. */
   #askModel(round: number): void {
-    const spent = round > 1 ? this.#rounds.overBudget() : null;
+    const spent = round > 1 ? this.#spending.overBudget() : null;
     if (spent === null) {
       this.#callModel();
       return;
     }
     this.#scope.log.info('the model is not asked again: the day’s budget of the app is spent');
-    this.#answer.finish();
-    this.#advance({ type: 'round.failed', failure: spent });
+    this.#finish({ type: 'round.failed', failure: spent });
   }
 
   #callModel(): void {
-    const { requestId } = this.#scope;
+    const { command, services } = this.#scope;
+    const { requestId } = command;
     const request = section('turn: the request to the model', requestId, () => this.#rounds.request());
-    this.#run = this.#scope.model.stream(request, {
+    this.#run = services.model.stream(request, {
       text: (delta) => this.#heard(delta),
       toolCallStarted: (call) =>
         this.#mailbox.do(() => {
@@ -146,17 +144,16 @@ export class RunningTurn {
     this.#scope.log.warn('the model was stopped: its answer is longer than one may be');
     this.#run?.abort();
     this.#run = null;
-    this.#ending.reason = 'length';
-    this.#answer.finish();
-    this.#advance({ type: 'round.finished', serverCalls: 0, waiting: { reads: 0, confirmations: 0 } });
+    this.#reason = 'length';
+    this.#finish({ type: 'round.finished', serverCalls: 0, waiting: { reads: 0, confirmations: 0 } });
   }
 
   #finishRound(result: RoundResult): void {
     this.#run = null;
-    this.#ending.reason = result.reason;
+    this.#reason = result.reason;
     const kept = this.#rounds.kept(result);
     if (!(kept instanceof Promise)) this.#sortRound(kept);
-    else kept.then((calls) => this.#mailbox.do(() => this.#sortRound(calls))).catch((error: unknown) => this.#abandon(error));
+    else kept.then((calls) => this.#mailbox.do(() => this.#sortRound(calls))).catch((error: unknown) => this.abandon(error));
   }
 
   #sortRound(calls: readonly ToolCall[]): void {
@@ -166,18 +163,22 @@ export class RunningTurn {
     this.#close(isLast, { type: 'round.finished', serverCalls, waiting });
   }
 
-  /** `isLast`: nothing more comes after this event, so something has to have been said. */
+  /** `isLast`: nothing more comes after this event. A person must not look at nothing: a turn in which nothing was said has failed. */
   #close(isLast: boolean, event: ChatTurnEvent): void {
-    this.#advance(isLast ? this.#ending.close(event, this.#answer.count, this.#scope.log) : event);
+    if (!isLast || this.#answer.count > 0) {
+      this.#advance(event);
+      return;
+    }
+    this.#scope.log.warn({ reason: this.#reason }, 'the model said nothing');
+    this.#advance({ type: 'round.failed', failure: nothingSaid(this.#reason) });
   }
 
   #fail(failure: ModelFailure): void {
     this.#run = null;
-    this.#rounds.failed(failure);
+    this.#spending.failed(failure);
     const saidNothing = this.#answer.count === 0;
     this.#scope.log.warn({ kind: failure.kind, detail: failure.detail }, 'model failed');
-    this.#answer.finish();
-    this.#advance({ type: 'round.failed', failure: failureOf(failure, saidNothing) });
+    this.#finish({ type: 'round.failed', failure: failureOf(failure, saidNothing) });
   }
 
   /** What the service itself has to say plainly to the person: that it does not know how a write ended. */
@@ -194,6 +195,12 @@ export class RunningTurn {
     this.#close(!goesOn && context.waiting.reads + context.waiting.confirmations === 0, { type: 'calls.settled' });
   }
 
+  /** Nothing more is said: ends the answer wherever it is, and advances. */
+  #finish(event: ChatTurnEvent): void {
+    this.#answer.finish();
+    this.#advance(event);
+  }
+
   /** Steps the machine over the blocks that are finished and then `event`, commits all of it, and performs it. */
   #advance(event?: ChatTurnEvent): void {
     const outbox = this.#answer.take();
@@ -205,7 +212,10 @@ export class RunningTurn {
     const ends = effects.some((effect) => effect.type === 'endTurn');
     // What follows the last whole block belongs to one that goes on: it is said after the commit, as any text is.
     const told = ends ? outbox.length : outbox.findLastIndex((item) => 'block' in item) + 1;
-    const said = stepEvents(effects, { scope: this.#scope, rounds: this.#rounds, ending: this.#ending });
+    const said = stepEvents(effects, {
+      executions: () => this.#rounds.executions(),
+      end: (effect, isNotice) => endEvent(effect, isNotice, this.#scope, { pending: this.#rounds.pending(), reason: this.#reason }),
+    });
     const before = outbox.slice(0, told);
     const after = outbox.slice(told);
     if (blockEvents(before, effects).length + said.length === 0) {
@@ -214,41 +224,37 @@ export class RunningTurn {
       return;
     }
     this.#mailbox.hold();
-    this.#scope.room
-      .within(charsOf(blocks), () => this.#commit({ before, said, after, effects }))
+    this.#scope.services.room
+      .within(charsOf(blocks), () => this.#commit(before, said, after, effects))
       .then(
         (committed) => {
           if (!committed) this.abandon();
         },
-        (error: unknown) => this.#abandon(error),
+        (error: unknown) => this.abandon(error),
       );
   }
 
-  async #commit({ before, said, after, effects }: StepToCommit): Promise<boolean> {
-    const items = await keptItems(before, this.#scope.concealOwn);
-    const blocks = blocksOf(items);
+  /** `before`: the answer up to its last whole block. `said`: beside blocks. `after`: words that follow. False when the fence refused. */
+  async #commit(
+    before: readonly Outgoing[],
+    said: readonly StreamEvent[],
+    after: readonly Outgoing[],
+    effects: readonly ChatTurnEffect[],
+  ): Promise<boolean> {
+    const items = await keptItems(before, this.#scope.concealment);
     const events = [...blockEvents(items, effects), ...said];
     const end = effects.find((effect) => effect.type === 'endTurn');
-    const unjournalled = fittedEntries(this.log.unjournalled(), blocks);
-    const firstSeq = this.log.nextSeq;
-    const entries: JournalEntry[] = [...unjournalled, ...events.map((event, offset) => journalEvent(firstSeq + offset, event))];
-    const nextSeq = firstSeq + events.length;
-    const committed = await this.#scope.commit({
-      state: this.#machine.state as TurnState,
-      attempt: this.#machine.snapshot.context.attempt,
-      snapshot: JSON.stringify(this.#machine.snapshot.context),
+    const step = runStep(this.log, this.#machine, {
       attemptSeq: this.#attemptSeq,
-      nextSeq,
-      journal: { firstSeq: entries[0]?.seq ?? firstSeq, entries: JSON.stringify(entries) },
-      replacesAttempt: false,
-      blocks: blocks.map(newBlock),
+      blocks: blocksOf(items),
+      events,
       invocations: this.#rounds.takeNewInvocations(),
       ended: end !== undefined,
-      charge: end === undefined ? null : this.#rounds.charge(end.status !== 'error'),
+      charge: end === undefined ? null : this.#spending.charge(end.status !== 'error'),
     });
-    if (!committed) return false;
+    if (!(await this.#scope.commit(step))) return false;
     for (const event of events) this.log.say(event);
-    this.log.journalledUpTo(nextSeq);
+    this.log.journalledUpTo(step.nextSeq);
     speak(after);
     this.#mailbox.release();
     this.#perform(effects);
@@ -262,7 +268,7 @@ export class RunningTurn {
       if (effect.type === 'callModel') this.#once(this.#rounds.preparation(), () => this.#askModel(effect.round));
       else if (effect.type === 'runCalls')
         this.#once(this.#rounds.callsPreparation(), () =>
-          section('turn: calls are settled', this.#scope.requestId, () => this.#settleCalls()),
+          section('turn: calls are settled', this.#scope.command.requestId, () => this.#settleCalls()),
         );
       else if (effect.type === 'abortModel') this.#run?.abort();
     }
@@ -278,21 +284,14 @@ export class RunningTurn {
     void this.#serverCalls.written.then(() => this.#settle(isStored));
   }
 
-  /** Nothing can be committed any more: readers are told to try again, and the rows stay as they were. */
-  #abandon(error: unknown): void {
-    this.#scope.log.error({ err: error }, 'turn abandoned: its step could not be committed');
-    this.#leave();
-  }
-
-  /** Another node answers the turn by now. */
-  abandon(): void {
+  /**
+   * Nothing can be committed any more: readers are told to try again, and the rows stay as they were. `error` is absent when the fence
+   * refused.
+   */
+  abandon(error?: unknown): void {
+    if (error !== undefined) this.#scope.log.error({ err: error }, 'turn abandoned: its step could not be committed');
     if (this.#mailbox.isClosed) return;
-    this.#scope.log.warn('turn abandoned: its conversation was deleted, or another node took it over');
-    this.#leave();
-  }
-
-  #leave(): void {
-    if (this.#mailbox.isClosed) return;
+    if (error === undefined) this.#scope.log.warn('turn abandoned: its conversation was deleted, or another node took it over');
     this.log.say(errorEvent(INTERRUPTED));
     this.log.say(FAILED_END);
     this.#end(false);

@@ -1,104 +1,156 @@
-/** What one turn knows of its surroundings: fixed when it opens, handed to whoever works on it. */
+/** What an attempt at a turn works with: fixed when it begins, and handed to whoever works on it. */
 import type { Logger } from 'pino';
-import type { ChatMessage, Model, Passage } from '../../assistant/models/model.ts';
-import type { Sender } from '../../assistant/models/openai/sending-budget.ts';
+import type { Model } from '../../assistant/models/model.ts';
 import type { PriceTable } from '../../assistant/prices.ts';
-import type { Toolset } from '../../assistant/toolset.ts';
-import type { TurnFailure } from '../../machines/chat-turn.ts';
-import type { IdPrefix } from '../../protocol/ids.ts';
-import type { TurnContext } from '../../protocol/runtime/chat.ts';
+import { createToolsets, type Toolset, type ToolsetInput } from '../../assistant/toolset.ts';
+import { Refusal } from '../../protocol/errors.ts';
+import { type IdPrefix, mintId } from '../../protocol/ids.ts';
 import type { PendingInvocation, TurnUsage } from '../../protocol/runtime/stream-events.ts';
-import type { AppRecord } from '../../storage/apps/apps.ts';
+import { enabledActions } from '../../storage/apps/http-actions.ts';
+import { readManifest } from '../../storage/apps/manifests.ts';
 import type { InvocationRow } from '../../storage/conversations/invocations.ts';
 import type { CommitTurnInput } from '../../storage/conversations/turns.ts';
-import type { Channel } from '../../storage/organisations/organisations.ts';
-import type { ActionOutcome, ActionRunner } from '../calls/http-call.ts';
-import type { AnswerRoom } from './answer-room.ts';
-import type { AnswerShare } from './long-answers.ts';
+import { hasIndexedKnowledge } from '../../storage/knowledge/knowledge-search.ts';
+import type { Connection } from '../../storage/sqlite/connection.ts';
+import type { Storage } from '../../storage/storage.ts';
+import type { Billing } from '../billing/billing.ts';
+import { confirmationReceipt } from '../calls/confirmation-receipt.ts';
+import type { ActionRunner } from '../calls/http-call.ts';
+import type { QuestionMeanings } from '../knowledge/question-meanings.ts';
+import type { Concealment } from '../people/concealment.ts';
+import { AnswerRoom } from './answer-room.ts';
+import type { TurnCommand } from './command.ts';
+import type { Ownership } from './epoch.ts';
+import { type AnswerShare, LongAnswers } from './long-answers.ts';
+import type { TurnWords } from './words.ts';
 
-/** What a step writes; the conversation adds whose turn it is and the fence. */
-export type TurnCommit = Pick<
-  CommitTurnInput,
-  | 'state'
-  | 'attempt'
-  | 'snapshot'
-  | 'attemptSeq'
-  | 'nextSeq'
-  | 'journal'
-  | 'replacesAttempt'
-  | 'cutOff'
-  | 'blocks'
-  | 'invocations'
-  | 'ended'
-  | 'charge'
->;
-
-export interface TurnScope {
-  readonly app: AppRecord;
-  readonly channel: Channel;
-  /** Whether what it costs goes into the ledger. */
-  readonly isCharged: boolean;
-  readonly conversationId: string;
-  readonly messageId: string;
-  readonly requestId: string;
-  /** For whom the model is asked. */
-  readonly sender: Sender;
-  readonly locale: string | null;
-  readonly context: TurnContext | undefined;
-  readonly toolset: Toolset;
-  /** Action kinds the client runs; empty: all. */
-  readonly actionKinds: ReadonlySet<string>;
+/** What the turns of a process are given. */
+export interface TurnOptions {
+  readonly storage: Storage;
   readonly model: Model;
-  /** For what waits for commits; shared by all turns of the process. */
-  readonly room: AnswerRoom;
-  /** How much it may read from the model. */
-  readonly share: AnswerShare;
   readonly prices: PriceTable;
   readonly log: Logger;
-  /** Trusted instructions. */
-  readonly system: string;
-  /** JSON of what is known of the person, null when nothing is. */
-  readonly traits: string | null;
-  nowMs(): number;
-  mint(prefix: IdPrefix): string;
-  /** The conversation so far, ending with what is to be answered. */
-  transcript(): ChatMessage[];
-  /** What this turn has written from this block of its answer on, as far as it is stored, and as much of it as of a conversation. */
-  written(fromBlock: number): string;
-  search(text: string): Passage[];
-  /** There when searches go by meaning, too: settles when that of `text` is known or will not be; undefined when it need not wait. */
-  prepareSearch?(text: string): Promise<void> | undefined;
-  /** Personal data into placeholders, and back; the words of both are the same length of life as the conversation's. */
-  conceal<T>(value: T): T | Promise<T>;
-  restore<T>(value: T): T;
-  /** The same of what the model wrote itself: a placeholder in it is one. */
-  readonly concealOwn: <T>(value: T) => T | Promise<T>;
-  /** The signed-in person's own token, '' when there is none. In memory only. */
-  readonly userToken: string;
-  /** Calls an HTTP action of the app. */
+  /** There when passages are looked up by meaning, too. */
+  readonly meanings?: QuestionMeanings | undefined;
+  /** Calls an HTTP action of an app. */
   readonly runAction: ActionRunner['run'];
-  /** Confirmed writes that this turn runs before it asks the model; their rows say `executing`. */
+  readonly ownership: Ownership;
+  /** A turn whose process was lost so often is not tried again: it may be what ends them, and would end the next one. */
+  readonly turnLossesMax: number;
+  /** What a client of this app can do that names no manifest; absent, or answering undefined: nothing. */
+  readonly manifestWithout?: (appId: string) => ToolsetInput['manifest'];
+  /** The platform's ceiling, and who hears of every charge. */
+  readonly billing: Pick<Billing, 'platform' | 'charged'>;
+  nowMs(): number;
+  /** A row of this organisation runs out at `atMs`. */
+  noteDeadline(organisationId: string, atMs: number): void;
+}
+
+/** The same with what all turns of a process share. */
+export interface TurnServices extends TurnOptions {
+  readonly toolset: (input: ToolsetInput) => Toolset;
+  /** For what waits for commits. */
+  readonly room: AnswerRoom;
+  readonly longAnswers: LongAnswers;
+}
+
+export function turnServices(options: TurnOptions): TurnServices {
+  const room = new AnswerRoom();
+  return { ...options, toolset: createToolsets(), room, longAnswers: new LongAnswers({ isBusy: () => room.waiting > 0 }) };
+}
+
+/** What an attempt takes up of what the conversation left. */
+export interface LeftWork {
+  /** The person's message that is answered, where that is not the newest one. */
+  readonly question: string | null;
+  /** Confirmed writes that are run before the model is asked; their rows say `executing`. */
   readonly executions: readonly InvocationRow[];
-  /** Writes of an earlier attempt of which nobody knows how they ended. */
+  /** Writes of which nobody knows how they ended. */
   readonly lost: readonly InvocationRow[];
   /** Calls that still wait for somebody else since an earlier turn. */
   readonly left: readonly PendingInvocation[];
   /** The turn brings how a write ended that a person confirmed, or runs one: its first round tells the person, whatever was spent. */
   readonly tellsWrite: boolean;
-  /** What the turn ends with when the app's day is spent, `spentMicroUsd` of this turn included that is no row yet; null while it is not. */
-  overBudget(spentMicroUsd: number): TurnFailure | null;
-  /** The signed receipt of a confirmed call. */
-  receipt(row: InvocationRow): string | undefined;
-  /** Whether the row of a write still says that it is being executed. */
-  isExecuting(row: InvocationRow): boolean;
-  /** Stores how a write ended. */
-  settle(row: InvocationRow, outcome: ActionOutcome): Promise<void>;
-  /** Hears of each action the model calls, by name. */
-  onAction(name: string): void;
-  /** Hears of each beginning of an answer whether the model marked it as one that says nothing. */
-  onNothing(isNothing: boolean): void;
+}
+
+/** What a step of a turn writes; whoever commits it adds whose turn it is, and the fence. */
+export type TurnCommit = Omit<CommitTurnInput, 'turn' | 'messageId' | 'appId' | 'channel' | 'conversationId' | 'fence' | 'nowMs' | 'runBy'>;
+
+/** Whose turn it is, and in which conversation. */
+export interface TurnPlace {
+  readonly services: TurnServices;
+  readonly command: TurnCommand;
+  readonly conversationId: string;
+  readonly concealment: Concealment;
+}
+
+/** What sets one attempt apart from another one at the same turn. */
+export interface Attempt {
+  /** The conversation has no rows but those of this turn. */
+  readonly isNew: boolean;
+  /** Of the answer. */
+  readonly messageId: string;
+  readonly words: TurnWords;
+  readonly work: LeftWork;
   /** What its person and app may still send; told when the turn ends. */
   usage(): TurnUsage | undefined;
   /** False when the fence refused: the conversation has another owner. */
   commit(step: TurnCommit): Promise<boolean>;
+}
+
+export interface TurnScope extends TurnPlace, Attempt {
+  /** The rows of its organisation. */
+  readonly db: Connection;
+  readonly log: Logger;
+  readonly toolset: Toolset;
+  readonly hasKnowledge: boolean;
+  /** How much it may read from the model. */
+  readonly share: AnswerShare;
+}
+
+/** The manifest that the command names, or the one of an app whose clients need not. @throws Refusal `manifest_unknown`. */
+export function manifestOf(
+  { storage, manifestWithout }: TurnServices,
+  { app, body, organisationId }: TurnCommand,
+): ToolsetInput['manifest'] {
+  const hash = body.client.manifest_hash ?? null;
+  if (hash === null) return manifestWithout?.(app.id);
+  const document = readManifest(storage.organisation(organisationId), app.id, hash);
+  if (document !== undefined) return { hash, document };
+  throw new Refusal('manifest_unknown', 'client.manifest_hash is not known here. Register the manifest again with POST /v1/apps/manifest.');
+}
+
+/** @throws Refusal `manifest_unknown`. */
+export function turnScope(place: TurnPlace, attempt: Attempt): TurnScope {
+  const { services, command, conversationId } = place;
+  const { app, body, requestId, organisationId } = command;
+  const db = services.storage.organisation(organisationId);
+  const hasKnowledge = hasIndexedKnowledge(db, app.id);
+  return {
+    ...place,
+    ...attempt,
+    db,
+    log: services.log.child({ request_id: requestId, conversation_id: conversationId }),
+    toolset: services.toolset({
+      components: body.client.components,
+      actionKinds: body.client.action_kinds,
+      manifest: manifestOf(services, command),
+      http: enabledActions(db, app),
+      hasKnowledge,
+    }),
+    hasKnowledge,
+    share: services.longAnswers.join(app.id),
+  };
+}
+
+export function mint({ nowMs }: Pick<TurnServices, 'nowMs'>, prefix: IdPrefix): string {
+  return mintId(prefix, nowMs());
+}
+
+/** The receipt that goes out with a confirmed call (CONFIRM-19); undefined for one that nobody confirmed. */
+export function receiptOf({ services, command, concealment }: TurnPlace, row: InvocationRow) {
+  if (row.confirmedAtMs === null) return undefined;
+  const { organisationId, person } = command;
+  const asked = { params: concealment.restore(row.params), externalUserId: person?.externalUserId ?? null };
+  return confirmationReceipt(services, organisationId, row, asked);
 }

@@ -9,10 +9,11 @@ import { fence } from '../../assistant/fence.ts';
 import type { ToolCall } from '../../assistant/models/model.ts';
 import type { ManifestAction } from '../../protocol/runtime/manifest.ts';
 import type { ActionDefinition } from '../../protocol/setup/action-rules.ts';
-import type { InvocationRow, NewInvocation } from '../../storage/conversations/invocations.ts';
-import { definitionOf } from '../calls/card.ts';
+import { type InvocationRow, type NewInvocation, readInvocationById } from '../../storage/conversations/invocations.ts';
+import { definitionOf, settledCard } from '../calls/card.ts';
 import type { ActionOutcome } from '../calls/http-call.ts';
-import type { TurnScope } from './scope.ts';
+import { settleExecution } from '../calls/invocation-step.ts';
+import { mint, receiptOf, type TurnScope } from './scope.ts';
 
 /** A read of the model's round. */
 export interface ServerRead {
@@ -33,8 +34,8 @@ export class ServerCalls {
 
   constructor(scope: TurnScope) {
     this.#scope = scope;
-    this.#toExecute = scope.executions;
-    this.#unknown = scope.lost;
+    this.#toExecute = scope.work.executions;
+    this.#unknown = scope.work.lost;
   }
 
   /** Whether writes wait to be run: before anything else of the turn. */
@@ -71,18 +72,26 @@ export class ServerCalls {
     const scope = this.#scope;
     try {
       // A process that stood still may have been given up: then the person is told that nobody knows, and so it stays.
-      if (!scope.isExecuting(row)) {
+      if (readInvocationById(scope.db, row.id)?.state !== 'executing') {
         this.#unknown = [...this.#unknown, row];
         return;
       }
-      const outcome = await this.#call(row.id, row.name, definitionOf(row)?.http ?? null, row.params, scope.receipt(row));
+      const outcome = await this.#call(row.id, row.name, definitionOf(row)?.http ?? null, row.params, receiptOf(scope, row));
       if (outcome.outcome === 'unknown') this.#unknown = [...this.#unknown, row];
-      await scope.settle(row, outcome);
+      await this.#settle(row, outcome);
     } catch (error) {
       // Its row stays `executing`; whoever takes the conversation over next finds out that nobody knows.
       this.#unknown = [...this.#unknown, row];
       scope.log.error({ err: error, invocation_id: row.id }, 'how an action ended could not be stored');
     }
+  }
+
+  async #settle(row: InvocationRow, outcome: ActionOutcome): Promise<void> {
+    const { command, db, services } = this.#scope;
+    const change = settleExecution(row, outcome);
+    if (change === null) return;
+    const settlements = [{ change, card: settledCard(db, change) }];
+    await services.storage.write(command.organisationId, 'settleInvocations', { settlements, nowMs: services.nowMs() });
   }
 
   async #call(
@@ -93,20 +102,22 @@ export class ServerCalls {
     receipt: string | undefined,
     signal?: AbortSignal,
   ): Promise<ActionOutcome> {
-    const { runAction, restore, conceal, userToken, app, log } = this.#scope;
+    const { command, concealment, log, services } = this.#scope;
     if (definition === null) return { outcome: 'failed', error: 'The action is not available any more.' };
-    const startedMs = this.#scope.nowMs();
-    const input = { organisationId: app.organisationId, appId: app.id, definition, invocationId, params: restore(params), userToken };
-    const outcome = await runAction({ ...input, receipt, ...(signal === undefined ? {} : { signal }) });
-    log.info({ invocation_id: invocationId, action: name, outcome: outcome.outcome, ms: this.#scope.nowMs() - startedMs }, 'http action');
-    if (outcome.outcome !== 'succeeded') return { outcome: outcome.outcome, error: await conceal(outcome.error) };
-    return { outcome: 'succeeded', result: JSON.stringify(await conceal(JSON.parse(outcome.result) as unknown)) };
+    const startedMs = services.nowMs();
+    const { app, organisationId, userToken } = command;
+    const input = { organisationId, appId: app.id, definition, invocationId, params: concealment.restore(params), userToken };
+    const outcome = await services.runAction({ ...input, receipt, ...(signal === undefined ? {} : { signal }) });
+    log.info({ invocation_id: invocationId, action: name, outcome: outcome.outcome, ms: services.nowMs() - startedMs }, 'http action');
+    // What it is used for is data of an endpoint's: whole numbers, too.
+    if (outcome.outcome !== 'succeeded') return { outcome: outcome.outcome, error: await concealment.conceal(outcome.error, true) };
+    return { outcome: 'succeeded', result: JSON.stringify(await concealment.conceal(JSON.parse(outcome.result) as unknown, true)) };
   }
 
   /** Runs a read; its row is written with the turn's next commit. Never rejects for what the app's server does. */
   async read({ call, action, definition, params }: ServerRead): Promise<{ readonly row: NewInvocation; readonly told: string }> {
-    const scope = this.#scope;
-    const id = scope.mint('inv');
+    const { services } = this.#scope;
+    const id = mint(services, 'inv');
     const outcome = await this.#call(id, action.name, definition, params, undefined, this.#abort.signal);
     const succeeded = outcome.outcome === 'succeeded';
     const row: NewInvocation = {
@@ -122,7 +133,7 @@ export class ServerCalls {
       expiresAtMs: null,
       result: succeeded ? outcome.result : null,
       error: succeeded ? null : outcome.error,
-      settledAtMs: scope.nowMs(),
+      settledAtMs: services.nowMs(),
     };
     const told = succeeded ? fence(`result of ${action.name}`, outcome.result) : `${action.name} failed: ${fence('error', outcome.error)}`;
     return { row, told };

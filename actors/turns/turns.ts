@@ -45,7 +45,7 @@ class Actors implements ActorSystem {
   }
 
   async openTurn(command: TurnCommand): Promise<Position> {
-    const turn = await this.#host.open(command);
+    const turn = await this.#host.accept(command);
     if (command.channel === 'sandbox') {
       const { app, deviceId, organisationId, turnId } = command;
       const { conversationId, position } = turn;

@@ -74,9 +74,9 @@ export class PlacedTurns implements TurnHost {
     this.#looks.unref();
   }
 
-  async open(command: TurnCommand): Promise<HostedTurn> {
+  async accept(command: TurnCommand): Promise<HostedTurn> {
     return this.#placing(
-      (snapshot) => this.#services.local.open(command, snapshot),
+      (snapshot) => this.#services.local.accept(command, snapshot),
       (owner, conversationId) => this.#openAt(owner, conversationId, command),
       // What listens to a smoke test listens here.
       command.purpose !== 'smoke',

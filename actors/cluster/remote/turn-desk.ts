@@ -24,7 +24,7 @@ export interface TurnDeskServices {
   readonly members: Pick<Members, 'onLost'>;
   readonly local: LocalTurns;
   /** Opens what is asked for, wherever it has to be by then. */
-  readonly host: Pick<TurnHost, 'open' | 'stop'>;
+  readonly host: Pick<TurnHost, 'accept' | 'stop'>;
   readonly log: Logger;
 }
 
@@ -88,7 +88,7 @@ export class TurnDesk {
     const { bus, host, log, storage } = this.#services;
     try {
       const db = storage.organisation(command.organisationId);
-      const { conversationId, position } = await host.open(this.#unpacked(command));
+      const { conversationId, position } = await host.accept(this.#unpacked(command));
       const row = readTurn(db, command.appId, command.turnId);
       if (row === undefined) throw new Error('a turn was opened and is not there');
       const { source, fromSeq } = position;

@@ -10,7 +10,7 @@ const ALONE: Ownership = { self: 'here', process: 'here', isLost: () => true, ma
 /** A conversation in which `there` has answered, and its row. */
 async function conversation(world: World) {
   const there = world.node('there', new ScriptedModel(() => ({ text: 'Hello.' })));
-  const said = await there.open(world.command({ message: { text: 'Hello' } }));
+  const said = await there.accept(world.command({ message: { text: 'Hello' } }));
   await readToEnd(said.position);
   const id = said.conversationId;
   const row = () => {
@@ -19,7 +19,7 @@ async function conversation(world: World) {
     return found;
   };
   const sayMore = async () => {
-    await readToEnd((await there.open(world.command({ conversation_id: id, message: { text: 'And?' } }))).position);
+    await readToEnd((await there.accept(world.command({ conversation_id: id, message: { text: 'And?' } }))).position);
   };
   return { id, row, sayMore };
 }

@@ -13,17 +13,17 @@ test('ACTION-7: a copy of a continuation that finds its results taken by the sam
     return { text: 'Too late.', after: answers.opened };
   });
   const [here, there] = [world.node('here', model), world.node('there', model)];
-  const asked = await here.open(world.command({ message: { text: 'look it up' } }));
+  const asked = await here.accept(world.command({ message: { text: 'look it up' } }));
   const end = (await readToEnd(asked.position)).at(-1);
   assert.equal(end?.data.status, 'awaiting_tool_results');
   const [{ invocation_id }] = end.data.pending as [{ invocation_id: string }];
   const conversation = { conversation_id: asked.conversationId };
   // Keeps the conversation busy there, so that the copy waits after it was looked up.
-  await there.open(world.command({ ...conversation, message: { text: 'And another thing.' } }));
+  await there.accept(world.command({ ...conversation, message: { text: 'And another thing.' } }));
   await asksAgain.opened;
   const continuation = world.command({ ...conversation, tool_results: [{ invocation_id, status: 'ok', result: {} }] });
-  const copy = there.open(continuation);
-  const first = await readToEnd((await here.open(continuation)).position);
+  const copy = there.accept(continuation);
+  const first = await readToEnd((await here.accept(continuation)).position);
   answers.open();
   const second = await readToEnd((await copy).position);
   assert.equal(first.at(-1)?.data.status, 'completed');

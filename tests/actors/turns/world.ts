@@ -6,9 +6,10 @@ import pino from 'pino';
 import * as v from 'valibot';
 import { PlatformSpend } from '../../../actors/billing/platform-spend.ts';
 import type { Position } from '../../../actors/frame-source.ts';
+import { openConcealment } from '../../../actors/people/concealment.ts';
 import type { TurnCommand } from '../../../actors/turns/command.ts';
 import { LocalTurns } from '../../../actors/turns/local-turns.ts';
-import type { TurnServices } from '../../../actors/turns/scopes.ts';
+import { type Attempt, type TurnOptions, type TurnScope, turnScope, turnServices } from '../../../actors/turns/scope.ts';
 import type { Model, ModelFailure, ModelRequest, ModelSink, ToolCall } from '../../../assistant/models/model.ts';
 import { priceTable } from '../../../assistant/prices.ts';
 import type { AppSettingsPatch } from '../../../protocol/console/app-settings.ts';
@@ -109,8 +110,10 @@ export interface World extends StoredApp {
   /** A request of the same device to open a turn; its clock is NOW. */
   command(said: Readonly<Record<string, unknown>>, more?: Partial<TurnCommand>): TurnCommand;
   /** What a node called `self` has of its own. Each finds that the other does not answer. */
-  services(self: string, model: Model, more?: Partial<TurnServices>): TurnServices;
-  node(self: string, model: Model, more?: Partial<TurnServices>): LocalTurns;
+  services(self: string, model: Model, more?: Partial<TurnOptions>): TurnOptions;
+  node(self: string, model: Model, more?: Partial<TurnOptions>): LocalTurns;
+  /** What an attempt at a turn of this conversation works with at a node called `here`; nothing of it is committed. */
+  scope(model: Model, conversationId: string, command: TurnCommand, more?: Partial<Attempt>): TurnScope;
 }
 
 export async function turnsWorld(t: TestContext, settings: AppSettingsPatch = {}): Promise<World> {
@@ -153,6 +156,21 @@ export async function turnsWorld(t: TestContext, settings: AppSettingsPatch = {}
       } as const;
       const asked = { turnId, fingerprint: JSON.stringify(said), requestId: 'r', purpose: 'person', body, minuteLeft: null } as const;
       return { ...who, ...asked, ...more };
+    },
+    scope(model, conversationId, command, more) {
+      const concealment = openConcealment({ storage, organisationId, conversationId, isNew: false, count: 0, regions: [] });
+      return turnScope(
+        { services: turnServices(services('here', model)), command, conversationId, concealment },
+        {
+          isNew: false,
+          messageId: 'msg_of_the_scope',
+          words: { body: command.body, attachments: [], traits: null },
+          work: { question: null, executions: [], lost: [], left: [], tellsWrite: false },
+          usage: () => undefined,
+          commit: async () => true,
+          ...more,
+        },
+      );
     },
     node(self, model, more) {
       const turns = new LocalTurns(services(self, model, more));

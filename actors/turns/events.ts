@@ -1,0 +1,68 @@
+/** What the effects of a turn's steps say in its stream beside blocks: the start, calls for the client, what went wrong, the end. */
+import type { RoundResult } from '../../assistant/models/model.ts';
+import type { ChatTurnEffect } from '../../machines/chat-turn.ts';
+import type { PendingInvocation, StreamEvent } from '../../protocol/runtime/stream-events.ts';
+import { errorEvent } from './failures.ts';
+import type { TurnScope } from './scope.ts';
+
+export type EndTurn = Extract<ChatTurnEffect, { readonly type: 'endTurn' }>;
+
+/** The words of one turn; what is absent is not said. */
+interface Says {
+  start?(): StreamEvent;
+  executions?(): readonly StreamEvent[];
+  /** `isNotice`: it ends because of what the person is told in a notice. */
+  end(effect: EndTurn, isNotice: boolean): StreamEvent;
+}
+
+/** In the order of the effects. */
+export function stepEvents(effects: readonly ChatTurnEffect[], says: Says): StreamEvent[] {
+  const isNotice = effects.some((effect) => effect.type === 'sendError' && effect.failure.notice !== undefined);
+  return effects.flatMap((effect): readonly StreamEvent[] => {
+    switch (effect.type) {
+      case 'sendStart':
+        return says.start === undefined ? [] : [says.start()];
+      case 'executeActions':
+        return says.executions?.() ?? [];
+      case 'sendError':
+        return [errorEvent(effect.failure)];
+      case 'endTurn':
+        return [says.end(effect, isNotice)];
+      default:
+        return [];
+    }
+  });
+}
+
+/** What is told of an answer that is not whole. */
+function short({ status, stopped }: EndTurn, reason: RoundResult['reason']): { stopped?: true; truncated?: true; filtered?: true } {
+  if (stopped) return { stopped: true };
+  if (status !== 'completed') return {};
+  if (reason === 'length') return { truncated: true };
+  return reason === 'filtered' ? { filtered: true } : {};
+}
+
+/** How a turn ended: calls that the client or a person has to answer, and how the model's last round ended. */
+interface Outcome {
+  readonly pending: readonly PendingInvocation[];
+  readonly reason: RoundResult['reason'];
+}
+
+/** `turn.end` of a turn that ran. One that ends with a notice is completed and free, as one that is refused with a notice. */
+export function endEvent(
+  effect: EndTurn,
+  isNotice: boolean,
+  { command, usage }: Pick<TurnScope, 'command' | 'usage'>,
+  { pending, reason }: Outcome,
+): StreamEvent {
+  const { status } = effect;
+  const left = usage();
+  return {
+    type: 'turn.end',
+    status: isNotice ? 'completed' : status,
+    ...(status.startsWith('awaiting') ? { pending } : {}),
+    billable: command.channel === 'live' && status !== 'error',
+    ...short(effect, reason),
+    ...(left === undefined ? {} : { usage: left }),
+  };
+}

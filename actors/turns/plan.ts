@@ -1,0 +1,213 @@
+/** What a command to open a turn does to the rows of its conversation, once these were read. */
+import { hideInAddresses } from '../../assistant/privacy/placeholder-gate.ts';
+import type { Waiting } from '../../machines/chat-turn.ts';
+import type { Block } from '../../protocol/catalog/block.ts';
+import { type FormField, submissionProblems } from '../../protocol/catalog/forms.ts';
+import { selectableIds, selectionProblem } from '../../protocol/catalog/selection.ts';
+import { Refusal } from '../../protocol/errors.ts';
+import type { ChatRequest, ToolResult } from '../../protocol/runtime/chat.ts';
+import { isUnsettled } from '../../protocol/runtime/states.ts';
+import { summarise } from '../../protocol/schema/issues.ts';
+import type { AppRecord } from '../../storage/apps/apps.ts';
+import { type NewBlock, type PickChange, readBlockById } from '../../storage/conversations/conversations.ts';
+import {
+  type InvocationChange,
+  type InvocationRow,
+  readInvocationById,
+  readTurnInvocations,
+} from '../../storage/conversations/invocations.ts';
+import type { TurnMove } from '../../storage/conversations/turn-openings.ts';
+import { isContinued, readQuestion, type TurnKind } from '../../storage/conversations/turns.ts';
+import type { Connection } from '../../storage/sqlite/connection.ts';
+import { definitionOf, requireRevision, settledCard } from '../calls/card.ts';
+import { answerChange, changed, expireChange, waitingAfter } from '../calls/invocation-step.ts';
+import { pick } from '../people/picked-block.ts';
+import { resumedTurns } from './machine.ts';
+
+/** What a command does to the rows beside opening its turn. */
+export interface TurnPlan {
+  readonly kind: TurnKind;
+  /** Blocks of the user's message; null for a continuation. */
+  readonly said: readonly Omit<NewBlock, 'id'>[] | null;
+  /** Blocks that the person answered with this turn. */
+  readonly picks: readonly PickChange[];
+  readonly changes: readonly InvocationChange[];
+  readonly resumed: readonly TurnMove[];
+  readonly waiting: Waiting;
+  /** Calls that still wait after a continuation. */
+  readonly left: readonly InvocationRow[];
+  /** Confirmed writes that the service runs before the model is asked. */
+  readonly executions: readonly InvocationRow[];
+  /** Calls that this turn brings the person's agreement to. */
+  readonly confirmed: readonly InvocationRow[];
+  /** The person's message that a continuation is about; null for anything else. */
+  readonly question: string | null;
+  /** It brings how a write ended that a person confirmed, or has one run. */
+  readonly tellsWrite: boolean;
+}
+
+/** What a person says who sends a form without a word in it: a text block is never empty. */
+const SENT_EMPTY = '(The form was sent empty.)';
+
+const NOBODY: Waiting = { reads: 0, confirmations: 0 };
+
+function textBlock(position: number, md: string): Omit<NewBlock, 'id'> {
+  return { position, blockType: 'text', revision: 1, body: JSON.stringify({ md }), fallbackText: null };
+}
+
+const NOTHING: Omit<TurnPlan, 'kind' | 'said'> = {
+  picks: [],
+  changes: [],
+  resumed: [],
+  waiting: NOBODY,
+  left: [],
+  executions: [],
+  confirmed: [],
+  question: null,
+  tellsWrite: false,
+};
+
+/** The block a person answers, if this conversation has it. */
+function answeredBlock(db: Connection, conversationId: string, id: string, field: string): Block {
+  const block = readBlockById(db, id, conversationId);
+  if (block === undefined) throw new Refusal('invalid_request', `${field} names no block of this conversation`);
+  return block;
+}
+
+/** What a turn is asked with: as it was sent, which is what rules judge, and in placeholder form, which is what is kept. */
+export interface Asked {
+  readonly sent: ChatRequest;
+  readonly kept: ChatRequest;
+  /** Placeholders back into what they stand for. */
+  restore<T>(value: T): T;
+}
+
+/** The ids of the block's row that were chosen, by what the device was shown of them. */
+function keptIds(block: Block, { ids }: NonNullable<ChatRequest['selection']>, { restore }: Asked): string[] {
+  const byShown = new Map(Array.from(selectableIds(block)?.keys() ?? [], (id) => [restore(id), id]));
+  return ids.map((id) => byShown.get(id) ?? id);
+}
+
+/** @throws Refusal `invalid_request` when the selection does not fit the block that was shown (BLOCK-14). */
+function planMessage(db: Connection, conversationId: string, asked: Asked): TurnPlan {
+  const { sent, kept, restore } = asked;
+  const words = textBlock(0, kept.message?.text ?? '');
+  const { selection } = sent;
+  if (selection === undefined) return { ...NOTHING, kind: 'message', said: [words] };
+  const block = answeredBlock(db, conversationId, selection.block_id, 'selection.block_id');
+  const shown = { block_type: block.block_type, body: restore(block.body) };
+  const problem = selectionProblem(shown, { ids: selection.ids, otherText: selection.other_text });
+  if (problem !== undefined) throw new Refusal('invalid_request', `selection ${problem}`);
+  const ownWords = kept.selection?.other_text?.trim() ?? '';
+  const other = ownWords === '' ? [] : [textBlock(1, ownWords)];
+  return { ...NOTHING, kind: 'message', said: [words, ...other], picks: [pick(block, keptIds(block, selection, asked))] };
+}
+
+type Submission = NonNullable<ChatRequest['form_submission']>;
+
+/** What a link, a definition or a tag needs; no name of a field and no option has it in earnest. */
+const ODD = /[<[\]\n]/;
+
+/**
+ * The submission as the person's own words. Names and options are the model's: where they could make an address of what the person
+ * filled in beside them, values in addresses are not put back. Otherwise the words are the person's, and come back to the letter.
+ */
+function filledWords(fields: readonly FormField[], values: readonly (readonly [string, unknown])[]): string {
+  const filled = values.map(([name, value]) => `- ${name}: ${Array.isArray(value) ? value.join(', ') : value}`).join('\n');
+  const isOdd = fields.some(({ name, options = [] }) => ODD.test(name) || options.some((option) => ODD.test(option)));
+  return isOdd ? hideInAddresses(filled) : filled;
+}
+
+/** @throws Refusal `invalid_request` naming the field of the form whose value does not fit. */
+function planForm(db: Connection, conversationId: string, submission: Submission, { kept, restore }: Asked): TurnPlan {
+  const block = answeredBlock(db, conversationId, submission.form_id, 'form_submission.form_id');
+  if (block.block_type !== 'form') throw new Refusal('invalid_request', 'form_submission.form_id names a block that is no form');
+  if (block.body.status !== 'open') throw new Refusal('invalid_request', 'form_submission answers a form that is not open any more');
+  const problems = submissionProblems(restore(block.body), submission.values).map(({ path, message }) => ({
+    path: `form_submission.${path}`,
+    message,
+  }));
+  if (problems.length > 0) throw new Refusal('invalid_request', summarise(problems), { details: problems });
+  const values = Object.entries(kept.form_submission?.values ?? {});
+  const filled = filledWords(block.body.fields as readonly FormField[], values);
+  return { ...NOTHING, kind: 'form', said: [textBlock(0, filled || SENT_EMPTY)], picks: [pick(block, [])] };
+}
+
+/**
+ * A continuation: each result moves its call, and the model is asked again once nothing of those turns waits.
+ * @throws Refusal `invalid_request` when a result names no call of this conversation; `conflict` with the card when it names another revision.
+ */
+function planResults(db: Connection, conversationId: string, app: AppRecord, { kept, restore }: Asked, nowMs: number): TurnPlan {
+  const results: readonly ToolResult[] = kept.tool_results ?? [];
+  const changes = new Map<string, InvocationChange>();
+  const turns = new Set<number>();
+  const executions: InvocationRow[] = [];
+  const confirmed: InvocationRow[] = [];
+  let tellsWrite = false;
+  results.forEach((result, index) => {
+    const row = readInvocationById(db, result.invocation_id);
+    if (row === undefined || row.conversationId !== conversationId) {
+      throw new Refusal('invalid_request', `tool_results[${index}].invocation_id names no call of this conversation`);
+    }
+    turns.add(row.turn);
+    if (changes.has(row.id)) return;
+    if (result.status === 'ok' && row.risk !== 'read' && isUnsettled(row.state)) requireRevision(db, row, result.revision, restore);
+    // Words that a person has to type are worth something only where the service has seen them.
+    const recordRequired = app.settings.recordConfirmations || definitionOf(row)?.action.type_to_confirm !== undefined;
+    const { change, executes } = answerChange(row, result, recordRequired, nowMs);
+    if (change === null) return;
+    changes.set(row.id, change);
+    const answered = changed(row, change);
+    if (answered.confirmedAtMs !== null && (executes || change.to === 'succeeded')) confirmed.push(answered);
+    if (executes) executions.push(answered);
+    if (row.risk !== 'read' && answered.confirmedAtMs !== null) tellsWrite = true;
+  });
+  if (changes.size === 0 && [...turns].every((turn) => isContinued(db, turn))) {
+    // Continuations are not counted: repeating one must not be a way to ask the model for nothing.
+    throw new Refusal(
+      'invalid_request',
+      'tool_results holds only calls that were answered before. Resend a retry with the turn_id it had.',
+    );
+  }
+  const rows = [...turns].flatMap((turn) => readTurnInvocations(db, turn));
+  for (const row of rows) {
+    const expired = changes.has(row.id) ? null : expireChange(row, nowMs);
+    if (expired !== null) changes.set(row.id, expired);
+  }
+  const made = [...changes.values()];
+  const picks = made.flatMap((change) => settledCard(db, change) ?? []);
+  const others = rows.filter((row) => !executions.some(({ id }) => id === row.id));
+  const waiting = waitingAfter(others, made);
+  const left = others.filter((row) => isUnsettled(changes.get(row.id)?.to ?? row.state));
+  const resumed = left.length === 0 ? resumedTurns(db, conversationId, [...turns]) : [];
+  const question = readQuestion(db, Math.max(...turns));
+  return {
+    kind: 'continuation',
+    said: null,
+    picks,
+    changes: made,
+    resumed,
+    waiting,
+    left,
+    executions,
+    confirmed,
+    question,
+    tellsWrite,
+  };
+}
+
+/** Whether the request says nothing new and only brings results of calls. */
+export function isContinuation({ message, form_submission }: ChatRequest): boolean {
+  return message === undefined && form_submission === undefined;
+}
+
+/**
+ * Reads what the command needs of the conversation's rows.
+ * @throws Refusal `invalid_request` naming the field that does not fit them.
+ */
+export function planTurn(db: Connection, conversationId: string, app: AppRecord, asked: Asked, nowMs: number): TurnPlan {
+  const { sent } = asked;
+  if (sent.message !== undefined) return planMessage(db, conversationId, asked);
+  if (sent.form_submission !== undefined) return planForm(db, conversationId, sent.form_submission, asked);
+  return planResults(db, conversationId, app, asked, nowMs);
+}

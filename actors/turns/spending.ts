@@ -1,0 +1,104 @@
+/**
+ * What an attempt at a turn costs, and the day's model budget of its app, which every round is held against (LIMIT-18): before a turn opens or is tried again, and between its rounds. The round that tells a person how a confirmed write
+ * ended is asked whatever was spent.
+ */
+import type { ModelFailure, ModelRequest, Usage } from '../../assistant/models/model.ts';
+import { costMicroUsd } from '../../assistant/prices.ts';
+import { charsOf } from '../../assistant/request-size.ts';
+import type { TurnFailure } from '../../machines/chat-turn.ts';
+import { toMicroUsd } from '../../protocol/money.ts';
+import { type Charge, spentToday } from '../../storage/billing/usage-ledger.ts';
+import type { Connection } from '../../storage/sqlite/connection.ts';
+import { capRefusal } from './admission.ts';
+import type { TurnCommand } from './command.ts';
+import type { TurnScope } from './scope.ts';
+
+/** OpenAI's rule of thumb for English: what an upstream that reports no usage is charged by. */
+const CHARS_PER_TOKEN = 4;
+
+/** Whether the day is spent; `moreMicroUsd`: what the turn has cost so far, which is no row yet. The service's own questions have no budget. */
+function isSpent({ app, purpose }: TurnCommand, db: Connection, nowMs: number, moreMicroUsd: number): boolean {
+  const { dailyModelBudgetUsd } = app.settings;
+  if (purpose !== 'person' || dailyModelBudgetUsd === null) return false;
+  return spentToday(db, app.id, nowMs) + moreMicroUsd >= toMicroUsd(dailyModelBudgetUsd);
+}
+
+/** Before a turn asks the model at all. @throws Refusal as capRefusal when the day is spent. */
+export function requireBudget(command: TurnCommand, db: Connection, nowMs: number): void {
+  if (isSpent(command, db, nowMs, 0)) throw capRefusal(command, 'daily_model_budget', nowMs);
+}
+
+export class TurnSpending {
+  readonly #scope: TurnScope;
+  #usage: Usage = { inputTokens: 0, outputTokens: 0 };
+  #askedChars = 0;
+  /** A round was asked that has not reported its usage. */
+  #isAsked = false;
+  /** Written in a round that has not reported its usage. */
+  #unreportedChars = 0;
+
+  constructor(scope: TurnScope) {
+    this.#scope = scope;
+  }
+
+  /** A round is asked. */
+  asked(request: ModelRequest): void {
+    this.#askedChars = charsOf(request);
+    this.#isAsked = true;
+  }
+
+  heard(chars: number): void {
+    this.#unreportedChars += chars;
+  }
+
+  /** A round ended; `usage` as the upstream reports it, `argumentChars` of the calls in it. */
+  finished(usage: Usage | undefined, argumentChars: number): void {
+    this.#add(usage ?? this.#guessed(argumentChars));
+  }
+
+  /** A round failed: what the upstream reported of it was spent. Of one that broke off in its answer, or never gave one, that is guessed. */
+  failed({ kind, usage, argumentChars }: ModelFailure): void {
+    if (usage !== undefined) this.#add(usage);
+    else if (kind === 'silent' || argumentChars !== undefined) this.#add(this.#guessed(argumentChars));
+  }
+
+  /** What the round cost where the upstream does not say: by the length of what it was asked and wrote. */
+  #guessed(argumentChars = 0): Usage {
+    return {
+      inputTokens: Math.ceil(this.#askedChars / CHARS_PER_TOKEN),
+      outputTokens: Math.ceil((this.#unreportedChars + argumentChars) / CHARS_PER_TOKEN),
+    };
+  }
+
+  #add(usage: Usage): void {
+    this.#unreportedChars = 0;
+    this.#isAsked = false;
+    this.#usage = {
+      inputTokens: this.#usage.inputTokens + usage.inputTokens,
+      outputTokens: this.#usage.outputTokens + usage.outputTokens,
+    };
+  }
+
+  /** What the turn ends with when the day is spent, in the words of its refusal; null while another round may be asked. */
+  overBudget(): TurnFailure | null {
+    const { command, db, services } = this.#scope;
+    const nowMs = services.nowMs();
+    if (!isSpent(command, db, nowMs, costMicroUsd(services.prices, services.model.name, this.#usage))) return null;
+    const { message, notice } = capRefusal(command, 'daily_model_budget', nowMs);
+    return { code: 'quota_exceeded', message, retryable: false, ...(notice === undefined ? {} : { notice }) };
+  }
+
+  /**
+   * What the attempt costs, null when nobody is charged for it, or it failed and cost nothing that is known. Of one that ended well, a
+   * round that was stopped before the upstream could report is guessed.
+   */
+  charge(endedWell: boolean): Charge | null {
+    const { command, services } = this.#scope;
+    if (command.purpose !== 'person') return null;
+    if (endedWell && this.#isAsked) this.#add(this.#guessed());
+    const usage = this.#usage;
+    if (!endedWell && usage.inputTokens + usage.outputTokens === 0) return null;
+    const { model, prices } = services;
+    return { model: model.name, ...usage, costMicroUsd: costMicroUsd(prices, model.name, usage), billed: endedWell };
+  }
+}
