@@ -1,4 +1,6 @@
 /** A program that owns two readers, one idle and one in a document that never ends, and says their process ids. */
+import { readFileSync } from 'node:fs';
+import { setImmediate as nextTurn } from 'node:timers/promises';
 import { launchOf } from '../../../assistant/readers/launch.ts';
 import { ReaderProcess } from '../../../assistant/readers/reader-process.ts';
 
@@ -7,5 +9,12 @@ const [idle, busy] = [new ReaderProcess(launch), new ReaderProcess(launch)];
 const request = (mediaType: string) => ({ reading: 'document', input: { mediaType } }) as const;
 for (const reader of [idle, busy]) await reader.read({ request: request('text/plain'), bytes: Buffer.from('Hi.'), timeoutMs: 60_000 });
 void busy.read({ request: request('text/html'), bytes: Buffer.from('<div>'.repeat(200_000)), timeoutMs: 60_000 });
-// Given, and begun with.
-setTimeout(() => process.stdout.write(`${idle.pid} ${busy.pid}\n`), 200);
+// The second is at work on its document once it has used the processor for it.
+const cpuTicks = () =>
+  readFileSync(`/proc/${busy.pid}/stat`, 'utf8')
+    .split(' ')
+    .slice(13, 15)
+    .reduce((sum, ticks) => sum + Number(ticks), 0);
+const before = cpuTicks();
+while (cpuTicks() < before + 5) await nextTurn();
+process.stdout.write(`${idle.pid} ${busy.pid}\n`);

@@ -147,7 +147,8 @@ test('CELL-3: a slow client holds the other cell up, not memory, and gets every 
 
 test('CELL-2: a large answer keeps its length and its bytes, also for a client that reads late', async () => {
   const socket = rawClient(here.port, '/v1/large', app.headers);
-  await new Promise((resolve) => setTimeout(resolve, 50));
+  // It has come, and is not read yet.
+  await once(socket, 'readable');
   const chunks: Buffer[] = [];
   let bytes = 0;
   socket.on('data', (chunk) => {

@@ -13,6 +13,7 @@ import { writeUploadFile } from '../../../storage/files/upload-files.ts';
 import { OrganisationFiles } from '../../../storage/organisations/organisation-files.ts';
 import { isUnavailable } from '../../../storage/sqlite/storage-error.ts';
 import { openStorage, type Storage } from '../../../storage/storage.ts';
+import { eventually } from '../../support/process.ts';
 import { temporaryDir } from '../../support/temporary-dir.ts';
 
 const AUTO_TOP_UP = { enabled: false, amount_usd: 10 };
@@ -38,6 +39,16 @@ async function twoOrganisations(t: TestContext): Promise<{ dataDir: string; firs
   const path = storage.layout.organisation(first);
   await storage.close();
   return { dataDir, first, second, upload, path };
+}
+
+function isServed(storage: Storage, organisationId: string): boolean {
+  try {
+    storage.organisation(organisationId);
+    return true;
+  } catch (error) {
+    if (isUnavailable(error)) return false;
+    throw error;
+  }
 }
 
 function reopen(t: TestContext, dataDir: string): Storage {
@@ -86,8 +97,11 @@ for (const [what, harm] of Object.entries(HARM)) {
     assert.match(condition?.detail ?? '', new RegExp(`${first}\\.sqlite (is|cannot)`));
 
     renameSync(saved, path);
-    await new Promise((resolve) => setTimeout(resolve, 1_100));
-    assert.ok(storage.organisation(first), 'it is served again without a start');
+    await eventually(
+      () => isServed(storage, first),
+      10_000,
+      () => 'it is served again without a start',
+    );
     assert.deepEqual(storage.conditions.list(), []);
     await storage.write(first, 'expireUploads', { nowMs: 0, limit: 1 });
   });
@@ -126,7 +140,11 @@ test('STORE-10: a file that is taken away while it is in use gets no more writes
   await storage.write(first, 'expireUploads', { nowMs: 0, limit: 1 });
   storage.organisation(first);
   renameSync(path, `${path}.away`);
-  await new Promise((resolve) => setTimeout(resolve, 1_200));
+  await eventually(
+    () => !isServed(storage, first),
+    10_000,
+    () => 'a file that was taken away is served on',
+  );
   await assert.rejects(storage.write(first, 'expireUploads', { nowMs: 0, limit: 1 }), isUnavailable);
   assert.throws(() => storage.organisation(first), isUnavailable);
   assert.equal(existsSync(path), false);
@@ -153,9 +171,11 @@ test('STORE-9: looking around never throws: what one file meets keeps no other f
     [first, second],
   );
   for (const id of [first, second]) renameSync(`${layout.organisation(id)}.away`, layout.organisation(id));
-  await new Promise((resolve) => setTimeout(resolve, 1_100));
-  files.lookAround();
-  assert.deepEqual(conditions.list(), []);
+  const isBack = () => {
+    files.lookAround();
+    return conditions.list().length === 0;
+  };
+  await eventually(isBack, 10_000, () => `${conditions.list().length} files are still said to be away`);
 });
 
 test('STORE-9: a data directory that lost its control file or its master key is not made anew', async (t) => {

@@ -5,7 +5,7 @@ import { once } from 'node:events';
 import { readdirSync, statSync } from 'node:fs';
 import { createInterface } from 'node:readline';
 import { type TestContext, test } from 'node:test';
-import { setTimeout as pause } from 'node:timers/promises';
+import { setImmediate as nextTurn } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import { createApp } from '../../../storage/apps/app-creation.ts';
 import { dataLayout, prepareDataDir } from '../../../storage/files/files-layout.ts';
@@ -66,7 +66,6 @@ test('CLUSTER-2: nodes prepare one after the other, and one that is killed with 
     began = true;
     return 'prepared';
   });
-  await pause(100);
   assert.equal(began, false);
   first.child.kill('SIGKILL');
   await once(first.child, 'exit');
@@ -75,7 +74,7 @@ test('CLUSTER-2: nodes prepare one after the other, and one that is killed with 
   const start = (name: string) =>
     withStartLock(dir, async () => {
       order.push(`${name} begins`);
-      await pause(5);
+      await nextTurn();
       order.push(`${name} ends`);
     });
   await Promise.all([start('x'), start('y'), start('z')]);

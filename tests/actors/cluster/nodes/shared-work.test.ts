@@ -20,6 +20,18 @@ function answer(log: TurnLog, command: TurnCommand): void {
   log.end();
 }
 
+/** Settles once a node asked for a lease and did not get it. */
+function leaseRefused({ leases }: CellNode): Promise<void> {
+  const take = leases.take.bind(leases);
+  return new Promise((resolve) => {
+    leases.take = async (...lease) => {
+      const taken = await take(...lease);
+      if (taken === null) resolve();
+      return taken;
+    };
+  });
+}
+
 /** Smoke tests at a node whose turns the test answers. */
 function smokeOf(cell: Cell, { storage, leases }: CellNode) {
   const asked: { log: TurnLog; command: TurnCommand }[] = [];
@@ -52,8 +64,9 @@ test('CLUSTER-20: a second smoke call at another node gets the running one’s r
     1_000,
     () => 'nothing is asked',
   );
+  const refused = leaseRefused(cell.b);
   const second = there.smoke.run(organisationId, appId);
-  await pause(50);
+  await refused;
   here.answers = true;
   for (const { log, command } of here.asked.slice()) answer(log, command);
   const runs = await Promise.all([first, second]);
@@ -104,9 +117,10 @@ test('CLUSTER-20: a link is read by one node, and who waits for it at another on
   const id = await addLink(cell, 'faq');
   const asked = here.indexer.index(organisationId, id, 5_000);
   const reading = await here.links.next();
+  const refused = leaseRefused(cell.b);
   await there.indexer.resume(organisationId);
   const waits = there.indexer.index(organisationId, id, 60_000);
-  await pause(50);
+  await refused;
   assert.deepEqual([here.links.asked.length, there.links.asked.length], [1, 0]);
   reading.resolve({ title: 'Questions', text: 'Parcels take two days.' });
   const told = await Promise.race([waits, pause(3_000, { status: 'not told' })]);
@@ -125,7 +139,7 @@ test('CLUSTER-20: a link that a lost node was reading is read by another one, an
   await there.indexer.resume(organisationId);
   const again = await there.links.next();
   reading.reject(new Error('the connection was lost while it slept'));
-  await pause(50);
+  await stuck;
   const state = () => readSource(cell.a.storage.organisation(organisationId), id)?.state;
   assert.equal(state(), 'indexing');
   again.resolve({ title: 'Questions', text: 'Parcels take two days.' });
