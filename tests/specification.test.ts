@@ -64,6 +64,12 @@ test('HOUSE-8: every id that is cited is a rule', () => {
       .map((id) => `${place}: ${id}`),
   );
   assert.deepEqual(unknown, []);
+  const misnamed = tests.filter(({ ids }) => ids.some((id) => !known.has(id)));
+  assert.deepEqual(
+    misnamed.map(({ title }) => title),
+    [],
+    'a title that begins with an id names a rule',
+  );
   const untold = tests.filter(({ ids }) => ids.some((id) => !known.has(id)));
   assert.deepEqual(untold, []);
 });
