@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { mintId } from '../../../protocol/ids.ts';
 import {
+  APPS_PER_ORGANISATION_MAX,
   KEYS_PER_APP_MAX,
   listKeys,
   listOrganisations,
@@ -89,6 +90,15 @@ test('LIMIT-37: an app has a bounded number of keys, revoked ones aside', (t) =>
   transactions.revokeKey(control, { appId, keyId: listKeys(control, appId)[0]?.keyId ?? '', nowMs: NOW });
   transactions.addKey(control, { organisationId, appId, key: one, nowMs: NOW });
   assert.equal(readKey(control, one.token)?.appId, appId);
+});
+
+test('CONSOLE-26: an organisation has a bounded number of apps; deleting one makes room', (t) => {
+  const { control, organisationId } = openFiles(t, NOW);
+  const register = (appId: string) => transactions.registerApp(control, { organisationId, appId, keys: [], nowMs: NOW });
+  for (let i = 0; i < APPS_PER_ORGANISATION_MAX; i++) register(`app_${i}`);
+  assert.throws(() => register('app_more'), { code: 'conflict', message: /at most 500 apps/ });
+  transactions.unregisterApp(control, { appId: 'app_0' });
+  register('app_more');
 });
 
 test('CONSOLE-12: removing an app from the directory takes its keys with it, and may be repeated', (t) => {

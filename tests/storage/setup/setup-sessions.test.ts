@@ -1,6 +1,7 @@
-/** Setup sessions in their rows: how many lines one may have. */
+/** Setup sessions in their rows: how many lines one may have, and how long sessions, codes and tokens are kept. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { transactions as access, hashSecret, mintSetupToken, readToken } from '../../../storage/setup/setup-access.ts';
 import {
   EVENTS_PER_SESSION_MAX,
   type NewSetupEvent,
@@ -40,4 +41,39 @@ test('SETUP-50: a session takes so many lines of its agent and then refuses; the
     readSetupEvents(db, sessionId, last - 1, 10).map(({ id }) => id),
     [last - 1, last],
   );
+});
+
+test('SETUP-57: an app keeps its last 50 sessions', (t) => {
+  const files = openFiles(t, NOW);
+  const { db } = files;
+  const appId = addApp(files, 'Shop', NOW);
+  const change = { snapshot: '{}', panel: '{}', outcome: null, closed: true, detected: null, nowMs: NOW, events: [], revision: 1 };
+  const ids = Array.from({ length: 53 }, (_, at) => `ses_${at}`);
+  for (const [at, id] of ids.entries()) {
+    const times = { openedAtMs: NOW + at, expiresAtMs: NOW + at + 1 };
+    assert.ok(transactions.openSetupSession(db, { id, appId, kind: 'setup', state: 'open', snapshot: '{}', panel: '{}', ...times }));
+    transactions.commitSetupSession(db, { ...change, sessionId: id, state: 'cancelled' });
+  }
+  assert.deepEqual(
+    ids.slice(-50).filter((id) => readSession(db, id) === undefined),
+    [],
+  );
+  assert.equal(readSession(db, 'ses_0'), undefined);
+});
+
+test('SETUP-57: codes and tokens are known for 30 days', (t) => {
+  const { control } = openFiles(t, NOW);
+  const token = mintSetupToken();
+  const session = { sessionId: 'ses_1', organisationId: 'org_1', appId: 'app_1' };
+  access.issueFileCode(control, { ...session, codeHash: 'a code', nowMs: NOW });
+  assert.equal(access.redeemFileCode(control, { codeHash: 'a code', tokenHash: hashSecret(token), nowMs: NOW }), 'redeemed');
+  const days = (count: number) => NOW + count * 24 * 3_600_000;
+  for (const [nowMs, told] of [
+    [days(30), 'used'],
+    [days(30) + 16 * 60_000, 'unknown'],
+  ] as const) {
+    access.issueFileCode(control, { ...session, sessionId: 'ses_2', codeHash: `of ${nowMs}`, nowMs });
+    assert.equal(access.redeemFileCode(control, { codeHash: 'a code', tokenHash: 'another', nowMs }), told);
+    assert.equal(readToken(control, token) === undefined, told === 'unknown');
+  }
 });
