@@ -8,6 +8,7 @@ import { createChores } from '../actors/cluster/nodes/chores.ts';
 import { createMembers, type Members, mintNodeId, type NodeRecord } from '../actors/cluster/nodes/members.ts';
 import { watchStoppedWriters } from '../actors/cluster/nodes/stopped-writer.ts';
 import { NodeLeases } from '../actors/cluster/nodes/write-lease.ts';
+import { NodeQuestions } from '../actors/cluster/questions/node-questions.ts';
 import { PlacedTurns } from '../actors/cluster/remote/placed-turns.ts';
 import type { Ownership } from '../actors/turns/epoch.ts';
 import { LocalTurns } from '../actors/turns/local-turns.ts';
@@ -18,6 +19,7 @@ import type { ClusterConfig } from './config.ts';
 /** This process as a node among others. */
 export interface ClusterNode extends ComposedNode {
   readonly members: Members;
+  readonly questions: NodeQuestions;
   readonly redis: RedisConnection;
 }
 
@@ -48,7 +50,11 @@ const REDIS_LOOK_MS = 1_000;
 
 function noteRedis({ conditions }: Storage, isUp: boolean): void {
   if (isUp) conditions.close('redis_away');
-  else conditions.open('redis_away', 'Redis is away: see REDIS_URL. Work that needs another node is refused until it is back.');
+  else
+    conditions.open(
+      'redis_away',
+      'Redis is away: see REDIS_URL. Until it is back nodes look up what others change, and each counts the limits of a minute for itself.',
+    );
 }
 
 /** @throws Error when DATA_DIR is too long for the sockets of nodes. Does not wait for a Redis that is away. */
@@ -59,7 +65,15 @@ export async function joinCell({ config, dataDir, storage, log, nowMs }: JoinOpt
   const redis = openRedis({ redisUrl, log });
   const bus = await createBus({ redisUrl, cell, self, vault: storage.vault, log, nowMs });
   const presence = { redis, vault: storage.vault };
-  const members = await createMembers({ dataDir, self: nodeRecord(self, nodeId, cell, nowMs()), presence, log });
+  const questions = new NodeQuestions({ dataDir, self, log, nowMs });
+  const members = await createMembers({
+    dataDir,
+    self: nodeRecord(self, nodeId, cell, nowMs()),
+    presence,
+    onQuestion: (socket, first) => questions.accept(socket, first),
+    log,
+  });
+  members.onLost((node) => questions.drop(node));
   const stopWatching = watchStoppedWriters(members, log);
   const looks = setInterval(() => noteRedis(storage, redis.up), REDIS_LOOK_MS).unref();
   const ownership: Ownership = {
@@ -72,16 +86,18 @@ export async function joinCell({ config, dataDir, storage, log, nowMs }: JoinOpt
     self,
     others: bus,
     members,
+    questions,
     redis,
     leases: new NodeLeases({ storage, members, log, nowMs }),
     counts: createSharedCounts(bus),
-    host: (services) => new PlacedTurns({ ...services, bus, members, local: new LocalTurns({ ...services, ownership }) }),
+    host: (services) => new PlacedTurns({ ...services, members, questions, local: new LocalTurns({ ...services, ownership }) }),
     chores: (services) => createChores({ ...services, members }),
-    view: (census) => cellView(bus, members, census),
+    view: (census) => cellView({ bus, members, questions }, census),
     listening: (url) => members.update({ url }),
     async close() {
       stopWatching();
       clearInterval(looks);
+      questions.close();
       await members.close();
       await bus.close();
       redis.close();

@@ -41,30 +41,32 @@ class Actors implements ActorSystem {
   constructor({ host, others }: ActorSystemOptions) {
     this.#host = host;
     this.#others = others;
-    others.listen('turnOpened', (turn) => void this.#heard(turn));
+    others.listen('turnOpened', (turn) => void this.#watched(turn));
   }
 
   async openTurn(command: TurnCommand): Promise<Position> {
     const turn = await this.#host.accept(command);
     if (command.channel === 'sandbox') {
-      const { app, deviceId, organisationId, turnId } = command;
-      const { conversationId, position } = turn;
-      this.#watchers.tell({ appId: app.id, deviceId }, { turnId, conversationId, position });
-      this.#others.announce('turnOpened', { organisationId, appId: app.id, deviceId, turnId, conversationId });
+      const { app, deviceId, organisationId, person, turnId } = command;
+      const opened = { organisationId, appId: app.id, deviceId, turnId, conversationId: turn.conversationId };
+      void this.#watched(opened, person?.verified === true ? { person: person.externalUserId } : {});
+      this.#others.announce('turnOpened', opened);
     }
     // Callers without a device share one: any of them could ask for what another one said.
     const isKnown = command.deviceId !== '' || command.person?.verified === true;
     return isKnown ? restored(turn) : turn.position;
   }
 
-  /** A watched device opened a turn at another node. What goes wrong here is nobody's to suffer from: it is a look at a test. */
-  async #heard({ organisationId, appId, deviceId, turnId }: Announcements['turnOpened']): Promise<void> {
+  /** Tells whoever watches the device of a turn that it opened, here or at another node: they read it on their own. */
+  async #watched(opened: Announcements['turnOpened'], signed: Pick<TurnCaller, 'person'> = {}): Promise<void> {
+    const { organisationId, appId, deviceId, turnId } = opened;
     if (!this.#watchers.has({ appId, deviceId })) return;
     try {
-      const { conversationId, position } = await this.#host.attach({ organisationId, appId, channel: 'sandbox', deviceId }, turnId);
+      const caller: TurnCaller = { organisationId, appId, channel: 'sandbox', deviceId, ...signed };
+      const { conversationId, position } = await this.#host.attach(caller, turnId);
       this.#watchers.tell({ appId, deviceId }, { turnId, conversationId, position });
     } catch {
-      // The next turn of the device is told of again.
+      // It is a look at a test, and the next turn of the device is told of again.
     }
   }
 

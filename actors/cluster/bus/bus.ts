@@ -1,23 +1,16 @@
 /**
- * The doorbell between the nodes of a cell: questions, one-way messages and announcements over Redis (CLUSTER-18). Envelopes are
- * sealed, so that Redis learns nothing and whoever reaches it can forge nothing; whatever is lost is found again in rows. It owns
- * the connections; outbox.ts owns what leaves, inbox.ts what is let in, bus-desk.ts what is done with it, asks.ts the questions that wait.
+ * The doorbell between the nodes of a cell: announcements over Redis (CLUSTER-17). Envelopes are sealed, so that Redis learns nothing and
+ * whoever reaches it can forge nothing; whatever is lost is found again in rows. It owns the connections; outbox.ts owns what leaves,
+ * inbox.ts what is let in. What one node asks another, and the frames of turns, go over the sockets of the host: see questions/.
  */
 import type { Logger } from 'pino';
 import type { Vault } from '../../../storage/files/vault.ts';
 import type { Announcements, Announcer } from '../../announcements.ts';
-import { NodeUnreachable, PendingAsks } from './asks.ts';
-import { type AskHandler, Desk, type Handler } from './bus-desk.ts';
-import { channelOf, EVERYONE, type Message } from './envelope.ts';
+import { channelOf, type Message } from './envelope.ts';
 import { Inbox, type InboxCounts } from './inbox.ts';
-import type { Asks, Tells } from './messages.ts';
 import { Outbox } from './outbox.ts';
 import { openLink, type RedisLink } from './redis-connection.ts';
 
-export { NodeFailed, NodeUnreachable } from './asks.ts';
-
-/** A client waits for the answer, and a refusal because of an unreachable node is to reach it within a second. */
-const ASK_TIMEOUT_MS = 750;
 /** A start waits so long for Redis; then it goes on without. */
 const START_WAIT_MS = 1_000;
 /** Gaps come in numbers, and each listener then looks up all it knows: once is enough for those that come together. */
@@ -26,14 +19,8 @@ const GAP_PAUSE_MS = 100;
 export interface Bus extends Announcer {
   /** This node. */
   readonly self: string;
-  /** False while Redis is away: everything that is told meanwhile is lost. */
+  /** False while Redis is away: everything that is announced meanwhile is lost. */
   readonly connected: boolean;
-  /** Asks one node. @throws NodeUnreachable when no answer came in time; NodeFailed; the Refusal that the other side threw. */
-  ask<K extends keyof Asks>(node: string, kind: K, ask: Asks[K]['ask']): Promise<Asks[K]['answer']>;
-  /** Never throws; what is told to one node within a loop tick travels as one message. */
-  tell<K extends keyof Tells>(node: string, kind: K, message: Tells[K]): void;
-  answer<K extends keyof Asks>(kind: K, handler: (ask: Asks[K]['ask'], from: string) => Promise<Asks[K]['answer']>): void;
-  hear<K extends keyof Tells>(kind: K, handler: (message: Tells[K], from: string) => void): void;
   /**
    * Called each time Redis is back after it was away, once this node hears again, and when another node's envelopes show that some
    * were lost: what was told meanwhile is to be looked up.
@@ -45,14 +32,14 @@ export interface Bus extends Announcer {
 export interface BusCounts extends InboxCounts {
   /** Messages of this node that could not be sent. */
   lost: number;
-  /** Questions that came when their asker had given up. */
-  expired: number;
 }
 
 /** As `createBus` makes it: what it counted since the start, too. */
 export interface CountingBus extends Bus {
   counts(): BusCounts;
 }
+
+type Handler = (message: unknown, from: string) => void;
 
 export interface BusOptions {
   readonly redisUrl: string;
@@ -64,7 +51,6 @@ export interface BusOptions {
   readonly log: Logger;
   /** Wall clock, the same for all nodes of the cell. */
   readonly nowMs?: () => number;
-  readonly askTimeoutMs?: number;
 }
 
 /** Calls its listeners, once for all reasons that come together. */
@@ -96,11 +82,9 @@ class RedisBus implements CountingBus {
   readonly first: Promise<void>;
   connected = false;
   readonly #log: Logger;
-  readonly #nowMs: () => number;
-  readonly #askTimeoutMs: number;
   readonly #reconnections = new Reconnections();
-  readonly #asks: PendingAsks;
-  readonly #desk: Desk;
+  /** By kind. */
+  readonly #handlers = new Map<string, Handler>();
   readonly #inbox: Inbox;
   readonly #outbox: Outbox;
   readonly #publisher: RedisLink;
@@ -110,17 +94,13 @@ class RedisBus implements CountingBus {
   #lost = 0;
 
   constructor(options: BusOptions) {
-    const { redisUrl, cell, self, vault, log, nowMs = Date.now, askTimeoutMs = ASK_TIMEOUT_MS } = options;
+    const { redisUrl, cell, self, vault, log, nowMs = Date.now } = options;
     this.self = self;
     this.#log = log;
-    this.#nowMs = nowMs;
-    this.#askTimeoutMs = askTimeoutMs;
     this.first = new Promise((resolve) => {
       this.#atFirst = resolve;
     });
-    this.#asks = new PendingAsks(askTimeoutMs);
-    this.#desk = new Desk(this.#asks, log, nowMs, (to, message) => this.#post(to, message));
-    const deliver = (message: Message, from: string) => this.#desk.deliver(message, from);
+    const deliver = (message: Message, from: string) => this.#deliver(message, from);
     this.#inbox = new Inbox({ cell, self, vault, log, nowMs, deliver, onGap: () => this.#reconnections.soon() });
     this.#outbox = new Outbox({
       cell,
@@ -134,13 +114,10 @@ class RedisBus implements CountingBus {
       },
     });
     const onChange = () => this.#change();
-    const everyone = Buffer.from(channelOf(cell, EVERYONE));
-    const prepare = (redis: RedisLink['redis']) => redis.subscribe(channelOf(cell, self), everyone.toString());
+    const prepare = (redis: RedisLink['redis']) => redis.subscribe(channelOf(cell));
     this.#publisher = openLink({ redisUrl, log, onUp: onChange, onDown: onChange });
     this.#subscriber = openLink({ redisUrl, log, prepare, onUp: onChange, onDown: onChange });
-    this.#subscriber.redis.on('messageBuffer', (channel: Buffer, wire: Buffer) =>
-      this.#inbox.take(channel.equals(everyone) ? EVERYONE : self, wire),
-    );
+    this.#subscriber.redis.on('messageBuffer', (_channel: Buffer, wire: Buffer) => this.#inbox.take(wire));
   }
 
   /** From now on, Redis coming up is Redis coming back. */
@@ -160,40 +137,26 @@ class RedisBus implements CountingBus {
     this.#reconnections.now();
   }
 
-  /** For what has nobody to throw to: a body that cannot travel is a bug of this program. */
-  #post(addressee: string, message: Message): void {
+  announce<K extends keyof Announcements>(kind: K, message: Announcements[K]): void {
     try {
-      this.#outbox.post(addressee, message);
+      this.#outbox.post([kind, message]);
     } catch (error) {
-      this.#log.error({ err: error, kind: message[1], addressee }, 'a message for another node could not be packed');
+      // A body that cannot travel is a bug of this program, and has nobody to throw to.
+      this.#log.error({ err: error, kind }, 'an announcement could not be packed');
     }
   }
 
-  ask<K extends keyof Asks>(node: string, kind: K, ask: Asks[K]['ask']): Promise<Asks[K]['answer']> {
-    if (!this.connected) return Promise.reject(new NodeUnreachable(node, 'Redis is away'));
-    const expiresAtMs = this.#nowMs() + this.#askTimeoutMs;
-    const send = (id: number, undelivered: () => void) => this.#outbox.post(node, ['ask', id, kind, ask, expiresAtMs], undelivered);
-    return this.#asks.open(node, kind, send) as Promise<Asks[K]['answer']>;
-  }
-
-  tell<K extends keyof Tells>(node: string, kind: K, message: Tells[K]): void {
-    this.#post(node, ['tell', kind, message]);
-  }
-
-  announce<K extends keyof Announcements>(kind: K, message: Announcements[K]): void {
-    this.#post(EVERYONE, ['announce', kind, message]);
-  }
-
-  answer<K extends keyof Asks>(kind: K, handler: (ask: Asks[K]['ask'], from: string) => Promise<Asks[K]['answer']>): void {
-    this.#desk.answers.set(kind, handler as AskHandler);
-  }
-
-  hear<K extends keyof Tells>(kind: K, handler: (message: Tells[K], from: string) => void): void {
-    this.#desk.tells.set(kind, handler as Handler);
-  }
-
   listen<K extends keyof Announcements>(kind: K, handler: (message: Announcements[K], from: string) => void): void {
-    this.#desk.announcements.set(kind, handler as Handler);
+    this.#handlers.set(kind, handler as Handler);
+  }
+
+  /** Never throws. A kind that nobody listens to is one of a newer program. */
+  #deliver([kind, body]: Message, from: string): void {
+    try {
+      this.#handlers.get(kind)?.(body, from);
+    } catch (error) {
+      this.#log.error({ err: error, kind, from }, 'an announcement of another node was not handled');
+    }
   }
 
   lookEvery(everyMs: number, look: () => void): () => void {
@@ -206,14 +169,13 @@ class RedisBus implements CountingBus {
   }
 
   counts(): BusCounts {
-    return { ...this.#inbox.counts, lost: this.#lost, expired: this.#desk.expired };
+    return { ...this.#inbox.counts, lost: this.#lost };
   }
 
   async close(): Promise<void> {
     this.#reconnections.stop();
     await this.#outbox.drained();
     this.connected = false;
-    this.#asks.failAll('this node ends');
     this.#publisher.close();
     this.#subscriber.close();
   }
@@ -221,7 +183,7 @@ class RedisBus implements CountingBus {
 
 /**
  * Resolves when Redis is there, or after a second without it; then it connects in the background. Never rejects because Redis is
- * away. Handlers are to be registered at once: a question without a handler fails.
+ * away.
  */
 export async function createBus(options: BusOptions): Promise<CountingBus> {
   const bus = new RedisBus(options);

@@ -1,36 +1,23 @@
 /**
- * What travels through Redis between nodes: several messages packed and sealed as one envelope (CLUSTER-17).
- * On the wire: the length of the sender's id (2 bytes), the id, and the sealed bytes. The purpose of the seal names cell, addressee
- * and sender, so an envelope opens nowhere but where it was meant to go and cannot be passed off as another's.
+ * What travels through Redis between nodes: several announcements packed and sealed as one envelope (CLUSTER-17).
+ * On the wire: the length of the sender's id (2 bytes), the id, and the sealed bytes. The purpose of the seal names cell and sender, so an
+ * envelope opens in no other cell and cannot be passed off as another's.
  */
 
 import { Packr } from 'msgpackr';
-import type { PlainRefusal } from '../../../protocol/errors.ts';
 import type { Vault } from '../../../storage/files/vault.ts';
-
-/** Addressee of what every node of the cell is told. No node has this id. */
-export const EVERYONE = '*';
 
 /** In front of the sender's id. */
 const LENGTH_BYTES = 2;
 /** Raised when envelopes change so that an earlier program would misread them: it then drops them, as if they were lost. */
-const VERSION = 1;
+const VERSION = 2;
 
-export type Message =
-  | readonly ['tell', kind: string, body: unknown]
-  | readonly ['announce', kind: string, body: unknown]
-  /** After `expiresAtMs` the asker has given up. */
-  | readonly ['ask', id: number, kind: string, body: unknown, expiresAtMs: number]
-  | readonly ['answer', id: number, body: unknown]
-  | readonly ['refused', id: number, refusal: PlainRefusal]
-  /** The handler failed, or there is none. */
-  | readonly ['failed', id: number];
+/** One announcement. */
+export type Message = readonly [kind: string, body: unknown];
 
 export interface EnvelopeHeader {
-  /** Rises with every envelope of this sender, whoever it is for. */
+  /** Rises by one with every envelope of this sender. */
   readonly number: number;
-  /** Number of the sender's last envelope to the same addressee; 0: there was none, or it is forgotten. */
-  readonly previous: number;
   /** When it was sealed, ms since 1970. Nodes of a cell are on one host and read the same clock. */
   readonly sealedAtMs: number;
 }
@@ -39,11 +26,9 @@ export interface Envelope extends EnvelopeHeader {
   readonly messages: readonly Message[];
 }
 
-/** Who talks to whom. */
+/** Who speaks, and in which cell. */
 export interface Route {
   readonly cell: string | null;
-  /** A node's id, or `EVERYONE`. */
-  readonly addressee: string;
   readonly sender: string;
 }
 
@@ -51,13 +36,13 @@ export interface Route {
 const packr = new Packr({ useRecords: false, variableMapSize: true });
 
 /** As JSON, so that no two routes come to the same text. */
-function purposeOf({ cell, addressee, sender }: Route): string {
-  return `bus ${JSON.stringify([cell, addressee, sender])}`;
+function purposeOf({ cell, sender }: Route): string {
+  return `bus ${JSON.stringify([cell, sender])}`;
 }
 
-/** Redis channel of an addressee. */
-export function channelOf(cell: string | null, addressee: string): string {
-  return `assistant:bus:${cell ?? ''}:${addressee}`;
+/** Redis channel of a cell. */
+export function channelOf(cell: string | null): string {
+  return `assistant:bus:${cell ?? ''}`;
 }
 
 /** Packed as of now: changing the body later changes nothing. @throws Error for a body that holds functions or goes in circles. */
@@ -69,13 +54,13 @@ export function packMessage(message: Message): Buffer {
 export function sealEnvelope(
   vault: Pick<Vault, 'seal'>,
   route: Route,
-  { number, previous, sealedAtMs }: EnvelopeHeader,
+  { number, sealedAtMs }: EnvelopeHeader,
   messages: readonly Uint8Array[],
 ): Buffer {
   const sender = Buffer.from(route.sender);
   const length = Buffer.alloc(LENGTH_BYTES);
   length.writeUInt16BE(sender.length);
-  const plain = Buffer.concat([packr.pack([VERSION, number, previous, sealedAtMs]), ...messages]);
+  const plain = Buffer.concat([packr.pack([VERSION, number, sealedAtMs]), ...messages]);
   return Buffer.concat([length, sender, vault.seal(purposeOf(route), plain)]);
 }
 
@@ -90,9 +75,9 @@ export function senderOf(wire: Buffer): string | null {
 export function openEnvelope(vault: Pick<Vault, 'open'>, route: Route, wire: Buffer): Envelope {
   const plain = vault.open(purposeOf(route), wire.subarray(LENGTH_BYTES + wire.readUInt16BE(0)));
   const [header, ...messages] = packr.unpackMultiple(plain) as [readonly number[], ...Message[]];
-  const [version, number, previous, sealedAtMs] = header;
-  if (version !== VERSION || number === undefined || previous === undefined || sealedAtMs === undefined) {
+  const [version, number, sealedAtMs] = header;
+  if (version !== VERSION || number === undefined || sealedAtMs === undefined) {
     throw new Error(`An envelope of version ${version}, where ${VERSION} is understood.`);
   }
-  return { number, previous, sealedAtMs, messages };
+  return { number, sealedAtMs, messages };
 }

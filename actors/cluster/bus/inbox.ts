@@ -1,22 +1,21 @@
 /**
- * What this node takes from Redis: it opens envelopes, and owns which of them count. Anybody who reaches Redis can put bytes into a
+ * What this node takes from Redis: it opens envelopes, and owns which of them count. Anybody who reaches Redis can put bytes into the
  * channel, so an envelope counts only when it opens and was not there before:
  *
- * - it must be sealed for this channel by its sender (see envelope.ts);
- * - its number must be above every number that its sender had on this channel: one that is sent again is refused;
- * - it must be less than 30 s old: a node that never heard of the sender knows no numbers. What lies under a node's own id was
- *   sealed for this start of it alone, so this is about announcements.
+ * - it must be sealed in this cell by its sender (see envelope.ts);
+ * - its number must be above every number of its sender: one that is sent again is refused;
+ * - it must be less than 30 s old: a node that never heard of the sender knows no numbers.
  *
  * An envelope that is missing before this one, by its sender's numbers, was lost: `onGap` says so.
  */
 import type { Logger } from 'pino';
 import type { Vault } from '../../../storage/files/vault.ts';
 import { seldomWarning } from '../nodes/seldom-warning.ts';
-import { type Envelope, EVERYONE, type Message, openEnvelope, type Route, senderOf } from './envelope.ts';
+import { type Envelope, type Message, openEnvelope, senderOf } from './envelope.ts';
 
-/** Above every delay in which the asker or reader still waits; below what makes an old announcement of use to anybody. */
+/** Above every delay of a Redis that works; below what makes an old announcement of use to anybody. */
 const AGE_MAX_MS = 30_000;
-/** Senders on each channel whose numbers are known. A cell has tens of nodes, and each restart makes one more. */
+/** Senders whose numbers are known. A cell has tens of nodes, and each restart makes one more. */
 const SENDERS_MAX = 1_000;
 const NAME_SHOWN_CHARS = 100;
 
@@ -42,7 +41,7 @@ export interface InboxOptions {
 }
 
 interface Seen {
-  number: number;
+  readonly number: number;
   /** False after this node was away itself: what it missed then is known. */
   isComplete: boolean;
 }
@@ -50,7 +49,7 @@ interface Seen {
 export class Inbox {
   readonly #options: InboxOptions;
   readonly #warn: ReturnType<typeof seldomWarning>;
-  /** By addressee and sender, the longest silent first. */
+  /** By sender, the longest silent first. */
   readonly #seen = new Map<string, Seen>();
   readonly counts: InboxCounts = { unopened: 0, replayed: 0, stale: 0, gaps: 0 };
 
@@ -67,24 +66,23 @@ export class Inbox {
     for (const seen of this.#seen.values()) seen.isComplete = false;
   }
 
-  /** Never throws for what others sent. `addressee`: whose channel it came on, this node's or everyone's. */
-  take(addressee: string, wire: Buffer): void {
-    const { self, deliver } = this.#options;
+  /** Never throws for what others sent. */
+  take(wire: Buffer): void {
     const sender = senderOf(wire);
     // What this node announced comes back to it.
-    if (sender === self && addressee === EVERYONE) return;
-    const envelope = sender === null ? null : this.#open({ cell: this.#options.cell, addressee, sender }, wire);
+    if (sender === this.#options.self) return;
+    const envelope = sender === null ? null : this.#open(sender, wire);
     if (sender === null || envelope === null) {
       this.#refuse('unopened', sender);
       return;
     }
-    if (!this.#isNext(addressee, sender, envelope)) return;
-    for (const message of envelope.messages) deliver(message, sender);
+    if (!this.#isNext(sender, envelope)) return;
+    for (const message of envelope.messages) this.#options.deliver(message, sender);
   }
 
-  #open(route: Route, wire: Buffer): Envelope | null {
+  #open(sender: string, wire: Buffer): Envelope | null {
     try {
-      return openEnvelope(this.#options.vault, route, wire);
+      return openEnvelope(this.#options.vault, { cell: this.#options.cell, sender }, wire);
     } catch {
       return null;
     }
@@ -96,26 +94,24 @@ export class Inbox {
     this.#warn({ why, from: from?.slice(0, NAME_SHOWN_CHARS) });
   }
 
-  #isNext(addressee: string, sender: string, { number, previous, sealedAtMs }: Envelope): boolean {
-    const key = `${addressee} ${sender}`;
-    const seen = this.#seen.get(key);
+  #isNext(sender: string, { number, sealedAtMs }: Envelope): boolean {
+    const seen = this.#seen.get(sender);
     if (seen !== undefined && number <= seen.number) {
       this.#refuse('replayed', sender);
       return false;
     }
-    // Whoever speaks to everyone may have begun before this node did; its own channel begins with it, and so do the numbers there.
-    const isNew = seen === undefined && addressee === EVERYONE;
     const isStale = this.#options.nowMs() - sealedAtMs > AGE_MAX_MS;
     if (isStale) this.#refuse('stale', sender);
     // It leaves no mark: it may be a repeated one, of a node that is no more.
-    if (isStale && isNew) return false;
-    const isComplete = isNew || previous === 0 || previous === (seen?.number ?? 0) || seen?.isComplete === false;
+    if (isStale && seen === undefined) return false;
+    // A sender that is new here may have begun before this node did.
+    const isComplete = seen === undefined || !seen.isComplete || number === seen.number + 1;
     if (isStale || !isComplete) {
       this.counts.gaps += 1;
       this.#options.onGap();
     }
-    this.#seen.delete(key);
-    this.#seen.set(key, { number, isComplete: true });
+    this.#seen.delete(sender);
+    this.#seen.set(sender, { number, isComplete: true });
     if (this.#seen.size > SENDERS_MAX) this.#seen.delete(this.#seen.keys().next().value ?? '');
     return !isStale;
   }

@@ -2,11 +2,11 @@
 import { Refusal } from '../../../protocol/errors.ts';
 import type { ActorRecord } from '../../actor-record.ts';
 import type { Bus } from '../bus/bus.ts';
-import { NodeFailed, NodeUnreachable } from '../bus/bus.ts';
+import { NodeFailed, type NodeQuestions, NodeUnreachable } from '../questions/node-questions.ts';
 import type { Members, NodeRecord } from './members.ts';
 import type { ClusterView } from './view.ts';
 
-/** Actors of one node in an answer: some 200 KB sealed, and more than a person reads. */
+/** Actors of one node in an answer: some 200 KB, and more than a person reads. */
 const ACTORS_PER_NODE_MAX = 1_000;
 /** `actors` of a node's record is told with its presence. */
 const COUNT_MS = 1_000;
@@ -16,6 +16,12 @@ export interface CensusServices {
   actors(): ActorRecord[];
   /** Does what SIGTERM does. */
   drain(): void;
+}
+
+export interface CellServices {
+  readonly bus: Pick<Bus, 'connected'>;
+  readonly members: Members;
+  readonly questions: NodeQuestions;
 }
 
 /** Of a process that is alone. `record` is asked each time: where it listens is known late. */
@@ -35,15 +41,15 @@ export function soleView(record: () => NodeRecord, { actors, drain }: CensusServ
 }
 
 /** Of a cell of several nodes; answers the others' questions, too. */
-export function cellView(bus: Bus, members: Members, { actors, drain }: CensusServices): ClusterView & { close(): void } {
-  bus.answer('actors', async () => ({ actors: actors().slice(0, ACTORS_PER_NODE_MAX) }));
-  bus.answer('drain', async () => {
+export function cellView({ bus, members, questions }: CellServices, { actors, drain }: CensusServices): ClusterView & { close(): void } {
+  questions.answer('actors', async () => ({ answer: { actors: actors().slice(0, ACTORS_PER_NODE_MAX) } }));
+  questions.answer('drain', async () => {
     setImmediate(drain);
-    return { draining: true };
+    return { answer: { draining: true as const } };
   });
   const timer = setInterval(() => members.update({ actors: actors().length }), COUNT_MS);
   timer.unref();
-  const others = () => members.list().filter(({ id }) => id !== bus.self);
+  const others = () => members.list().filter(({ id }) => id !== members.self);
   return {
     nodes: () => members.list(),
     async elsewhere() {
@@ -56,7 +62,7 @@ export function cellView(bus: Bus, members: Members, { actors, drain }: CensusSe
       const unreachable: string[] = [];
       const asked = others().map(async ({ id }) => {
         try {
-          return (await bus.ask(id, 'actors', {})).actors;
+          return (await questions.ask(id, 'actors', {})).actors;
         } catch {
           unreachable.push(id);
           return [];
@@ -66,21 +72,21 @@ export function cellView(bus: Bus, members: Members, { actors, drain }: CensusSe
       return { actors: [...actors(), ...theirs], unreachable };
     },
     async drain(node) {
-      if (node === bus.self) setImmediate(drain);
+      if (node === members.self) setImmediate(drain);
       else if (!others().some(({ id }) => id === node)) return false;
-      else await askToDrain(bus, node);
+      else await askToDrain(questions, node);
       return true;
     },
     close: () => clearInterval(timer),
   };
 }
 
-async function askToDrain(bus: Bus, node: string): Promise<void> {
+async function askToDrain(questions: NodeQuestions, node: string): Promise<void> {
   try {
-    await bus.ask(node, 'drain', {});
+    await questions.ask(node, 'drain', {});
   } catch (error) {
     if (!(error instanceof NodeUnreachable || error instanceof NodeFailed)) throw error;
-    throw new Refusal('internal', `Node ${node} does not answer. Send SIGTERM to its process, or try again when Redis is back.`, {
+    throw new Refusal('internal', `Node ${node} does not answer. Send SIGTERM to its process, or try again.`, {
       status: 503,
       retryAfterS: 2,
     });

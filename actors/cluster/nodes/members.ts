@@ -13,7 +13,7 @@ import { HEARTBEAT_TIMES, type HeartbeatTimes, OwnClock } from './heartbeat.ts';
 import { Neighbour } from './neighbour.ts';
 import { markOf, markOfFile, nodesDir, socketPath, socketPathOfMark } from './node-id.ts';
 import type { NodeRecord } from './node-record.ts';
-import { NodeSocket } from './node-socket.ts';
+import { NodeSocket, type TakeQuestion } from './node-socket.ts';
 import { PRESENCE_EVERY_MS, Presence, type PresenceOptions } from './presence.ts';
 
 export { mintNodeId, socketPath } from './node-id.ts';
@@ -52,6 +52,8 @@ export interface MembersOptions {
   /** Null: the nodes of the host alone. The connection stays the caller's to close. */
   readonly presence: PresenceOptions | null;
   readonly log: Logger;
+  /** Takes connections to this node's socket that begin with a question. */
+  readonly onQuestion?: TakeQuestion;
   /** Only ever rises; the time of day is of no use here. */
   readonly nowMs?: () => number;
   readonly times?: HeartbeatTimes;
@@ -77,22 +79,29 @@ class HostMembers implements Members {
   #record: NodeRecord;
 
   constructor(options: MembersOptions) {
-    const { dataDir, self, presence, nowMs = () => performance.now(), times = HEARTBEAT_TIMES } = options;
+    const {
+      dataDir,
+      self,
+      presence,
+      onQuestion = (socket) => socket.destroy(),
+      nowMs = () => performance.now(),
+      times = HEARTBEAT_TIMES,
+    } = options;
     this.#options = options;
     this.#times = times;
     this.#nowMs = nowMs;
     this.self = self.id;
     this.#record = self;
     this.#dir = nodesDir(dataDir);
-    this.#socket = new NodeSocket(socketPath(dataDir, self.id), () => this.#record);
+    this.#socket = new NodeSocket(socketPath(dataDir, self.id), () => this.#record, onQuestion);
     this.#mark = markOf(self.id) ?? '';
     this.#presence = presence === null ? null : new Presence(presence);
     this.#clock = new OwnClock(times, nowMs());
   }
 
   async open(): Promise<void> {
-    mkdirSync(this.#dir, { recursive: true });
-    // Whoever connects is believed to be a node, so nobody else may.
+    // Whoever connects is believed to be a node, and hears what people are told: so only the service's own user may.
+    mkdirSync(this.#dir, { recursive: true, mode: 0o700 });
     chmodSync(this.#dir, 0o700);
     await this.#socket.listen();
     this.#watch();

@@ -1,20 +1,33 @@
-/** A node's own unix socket: it answers each question of a neighbour with a line that holds the node's record. */
+/**
+ * A node's own unix socket. A connection that begins with `?` is a neighbour's, which asks whether this node lives: each time the answer is
+ * a line that holds the node's record. Any other one begins with a question, and goes to whoever answers those.
+ */
 import { renameSync, rmSync } from 'node:fs';
 import { createServer, type Server, type Socket } from 'node:net';
 import type { NodeRecord } from './node-record.ts';
 
 /** A neighbour that is paused reads nothing; what it is told meanwhile need not wait for it. */
 const UNREAD_MAX_BYTES = 64 * 1024;
+/** Connections that wait while this process is busy: questions of half a second, as many as the kernel lets wait as a rule. */
+const BACKLOG = 4_096;
+const ASKS_FOR_RECORD = '?'.charCodeAt(0);
+
+/** Takes a connection over; `first` is what was read of it. */
+export type TakeQuestion = (socket: Socket, first: Buffer) => void;
 
 export class NodeSocket {
   readonly #path: string;
   readonly #record: () => NodeRecord;
+  readonly #onQuestion: TakeQuestion;
+  /** Connections that have not begun yet. */
+  readonly #fresh = new Set<Socket>();
   readonly #neighbours = new Set<Socket>();
   #server: Server | null = null;
 
-  constructor(path: string, record: () => NodeRecord) {
+  constructor(path: string, record: () => NodeRecord, onQuestion: TakeQuestion) {
     this.#path = path;
     this.#record = record;
+    this.#onQuestion = onQuestion;
   }
 
   /**
@@ -28,7 +41,7 @@ export class NodeSocket {
     rmSync(temporary, { force: true });
     await new Promise<void>((resolve, reject) => {
       server.once('error', reject);
-      server.listen(temporary, () => {
+      server.listen({ path: temporary, backlog: BACKLOG }, () => {
         server.off('error', reject);
         resolve();
       });
@@ -49,16 +62,28 @@ export class NodeSocket {
   close(): void {
     rmSync(this.#path, { force: true });
     this.#server?.close();
-    for (const socket of this.#neighbours) socket.destroy();
+    for (const socket of [...this.#fresh, ...this.#neighbours]) socket.destroy();
   }
 
   #accept(socket: Socket): void {
-    this.#neighbours.add(socket);
+    this.#fresh.add(socket);
     socket.unref();
-    // Questions that came together get one answer: what counts is that there is one.
-    socket.on('data', () => this.#tell(socket));
     socket.on('error', () => {});
-    socket.on('close', () => this.#neighbours.delete(socket));
+    socket.on('close', () => {
+      this.#fresh.delete(socket);
+      this.#neighbours.delete(socket);
+    });
+    socket.once('data', (first: Buffer) => {
+      this.#fresh.delete(socket);
+      if (first[0] !== ASKS_FOR_RECORD) {
+        this.#onQuestion(socket, first);
+        return;
+      }
+      this.#neighbours.add(socket);
+      // Questions that came together get one answer: what counts is that there is one.
+      socket.on('data', () => this.#tell(socket));
+      this.#tell(socket);
+    });
   }
 
   #tell(socket: Socket): void {

@@ -1,33 +1,34 @@
 /**
  * Turns of a cell of several nodes (CLUSTER-5): each runs where its conversation is owned, whichever node the request
- * reached. A conversation that is idle elsewhere is handed over, one that is busy elsewhere is read from there, and one whose
+ * reached. A conversation that is idle elsewhere is handed over, one that is busy elsewhere is relayed from there, and one whose
  * owner does not answer is taken over behind the fence.
  */
 
 import { setTimeout as pause } from 'node:timers/promises';
 import type { Logger } from 'pino';
-import { Refusal } from '../../../protocol/errors.ts';
+import { Refusal, refusalFrom } from '../../../protocol/errors.ts';
 import { readConversation } from '../../../storage/conversations/conversations.ts';
 import { readTurn } from '../../../storage/conversations/turns.ts';
 import type { Storage } from '../../../storage/storage.ts';
 import type { ActorRecord } from '../../actor-record.ts';
-import type { Position } from '../../frame-source.ts';
 import { concealmentOf } from '../../people/concealment.ts';
 import type { TurnCommand } from '../../turns/command.ts';
 import { type ConversationSnapshot, OwnedElsewhere, snapshotOf } from '../../turns/epoch.ts';
 import type { ActorStats, HostedTurn, TurnCaller, TurnHost } from '../../turns/host.ts';
+import { journalSource } from '../../turns/journal.ts';
 import { type LocalTurns, NodeDraining } from '../../turns/local-turns.ts';
-import { type Bus, NodeFailed, NodeUnreachable } from '../bus/bus.ts';
-import type { WireCommand } from '../bus/messages.ts';
 import { HEARTBEAT_TIMES, OwnClock, STOOD_STILL_MS } from '../nodes/heartbeat.ts';
 import type { Members, NodeRecord } from '../nodes/members.ts';
-import { type Placed, RemoteStreams, StreamLost } from './remote-streams.ts';
-import { RemoteTurn } from './remote-turn.ts';
-import { TurnDesk } from './turn-desk.ts';
+import type { WireCommand } from '../questions/asks.ts';
+import type { Line } from '../questions/line.ts';
+import { NodeFailed, type NodeQuestions, NodeUnreachable } from '../questions/node-questions.ts';
+import type { Outcome, Placed } from './relay-lines.ts';
+import { RelayedTurn } from './relayed-turn.ts';
+import { answerForTurns } from './turn-desk.ts';
 
 export interface PlacedTurnsServices {
   readonly storage: Storage;
-  readonly bus: Bus;
+  readonly questions: NodeQuestions;
   readonly members: Members;
   readonly local: LocalTurns;
   readonly log: Logger;
@@ -40,8 +41,11 @@ const PLACING_TRIES = 8;
 const PLACING_PAUSE_MS = 15;
 const UNREACHABLE_RETRY_S = 2;
 
-/** What came of asking the owner: a turn to read, or something to try again with. */
-type Asked = { readonly turn: HostedTurn } | { readonly snapshot: ConversationSnapshot | null };
+/** A turn that another node runs, and the line over which that node sends it. */
+type Followed = Placed & { readonly line: Line };
+
+/** What came of asking the owner: what was asked for, or something to try again with. */
+type Asked<T> = { readonly found: T } | { readonly snapshot: ConversationSnapshot | null };
 
 function unreachable(): Refusal {
   return new Refusal(
@@ -55,17 +59,31 @@ function packed({ app, minuteLeft, onAction: _a, onNothing: _n, onPassages: _p, 
   return { ...command, appId: app.id, minuteLeft: minuteLeft?.() ?? null };
 }
 
+/** What came of a turn that `owner` accepted. @throws Refusal; NodeUnreachable. */
+function outcomeOf(line: Line, owner: string): Promise<Placed> {
+  return new Promise((resolve, reject) => {
+    line.hear({
+      message: (message) => {
+        line.hear(null);
+        const [outcome, about] = message as Outcome;
+        if (outcome === 'placed') resolve(about);
+        else {
+          line.close();
+          reject(refusalFrom(about));
+        }
+      },
+      closed: () => reject(new NodeUnreachable(owner, 'closed', 'it went while a turn waited there')),
+    });
+  });
+}
+
 export class PlacedTurns implements TurnHost {
   readonly #services: PlacedTurnsServices;
-  readonly #streams: RemoteStreams;
-  readonly #desk: TurnDesk;
   readonly #looks: NodeJS.Timeout;
 
   constructor(services: PlacedTurnsServices) {
     this.#services = services;
-    const { bus, members } = services;
-    this.#streams = new RemoteStreams(bus, members);
-    this.#desk = new TurnDesk({ ...services, host: this });
+    answerForTurns(services, this);
     const clock = new OwnClock(HEARTBEAT_TIMES, performance.now());
     this.#looks = setInterval(() => {
       // Others may have taken what runs here, and its rows say so.
@@ -84,7 +102,13 @@ export class PlacedTurns implements TurnHost {
   }
 
   async attach(caller: TurnCaller, turnId: string): Promise<HostedTurn> {
-    return this.#placing(
+    const found = await this.#find(caller, turnId);
+    return 'line' in found ? this.#relayed(caller, turnId, found) : found;
+  }
+
+  /** The turn as it can be read here, or a line to its owner. @throws Refusal. */
+  #find(caller: TurnCaller, turnId: string): Promise<HostedTurn | Followed> {
+    return this.#placing<HostedTurn | Followed>(
       (snapshot) => this.#services.local.attach(caller, turnId, snapshot),
       (owner) => this.#followAt(owner, caller, turnId),
       false,
@@ -92,30 +116,32 @@ export class PlacedTurns implements TurnHost {
   }
 
   /** Tries here, then where the row says, until one of them has the turn. @throws Refusal. */
-  async #placing(
-    here: (snapshot: ConversationSnapshot | undefined) => Promise<HostedTurn>,
-    there: (owner: string, conversationId: string | null) => Promise<Asked>,
+  async #placing<T>(
+    here: (snapshot: ConversationSnapshot | undefined) => Promise<T>,
+    there: (owner: string, conversationId: string | null) => Promise<Asked<T>>,
     mayLeave: boolean,
-  ): Promise<HostedTurn> {
+  ): Promise<T> {
     let snapshot: ConversationSnapshot | undefined;
     for (let attempt = 0; attempt < PLACING_TRIES; attempt++) {
       if (attempt > 1) await pause(attempt * PLACING_PAUSE_MS * (0.5 + Math.random()));
       try {
         return await here(snapshot);
       } catch (error) {
-        const asked = await this.#elsewhere(error, there, mayLeave);
-        if ('turn' in asked) return asked.turn;
+        const [owner, conversationId] = this.#elsewhere(error, mayLeave);
+        const asked = await there(owner, conversationId);
+        if ('found' in asked) return asked.found;
         snapshot = asked.snapshot ?? undefined;
       }
     }
     throw new Refusal('internal', 'The conversation kept changing hands between nodes. Send the same turn again.', { retryAfterS: 1 });
   }
 
-  #elsewhere(error: unknown, there: (owner: string, conversationId: string | null) => Promise<Asked>, mayLeave: boolean): Promise<Asked> {
-    if (error instanceof OwnedElsewhere) return there(error.owner, error.conversationId);
+  /** Which node to ask, and for which conversation; null: any. @throws the error when it is none of such. */
+  #elsewhere(error: unknown, mayLeave: boolean): [owner: string, conversationId: string | null] {
+    if (error instanceof OwnedElsewhere) return [error.owner, error.conversationId];
     const peer = error instanceof NodeDraining && mayLeave ? this.#peer() : undefined;
     if (peer === undefined) throw error;
-    return there(peer.id, null);
+    return [peer.id, null];
   }
 
   /** Some other node that serves; this one is about to stop. */
@@ -125,96 +151,78 @@ export class PlacedTurns implements TurnHost {
     return serving[Math.floor(Math.random() * serving.length)];
   }
 
-  async #openAt(owner: string, conversationId: string | null, command: TurnCommand): Promise<Asked> {
-    const { bus, members } = this.#services;
+  async #openAt(owner: string, conversationId: string | null, command: TurnCommand): Promise<Asked<HostedTurn>> {
+    const { members, questions } = this.#services;
     // Looking is what makes a node known as gone, and its conversations free to take.
     if ((await members.probe(owner)) !== 'alive') return { snapshot: null };
     const { app, channel, deviceId, organisationId, turnId } = command;
     const caller: TurnCaller = { organisationId, appId: app.id, channel, deviceId };
-    const { stream, placed } = this.#streams.expect(owner, (told) => this.#remote(owner, caller, turnId, told));
     try {
-      const answer = await bus.ask(owner, 'openTurn', { command: packed(command), conversationId, reader: bus.self, stream });
-      if (answer.outcome === 'released') {
-        this.#streams.forget(stream);
-        return answer;
+      const { answer, line } = await questions.open(owner, 'openTurn', { command: packed(command), conversationId });
+      if (answer.outcome === 'accepted') {
+        return { found: this.#relayed(caller, turnId, { line, ...(await outcomeOf(line, owner)) }) };
       }
-      const { placed: told, remote } = await placed;
-      return { turn: this.#hosted(organisationId, told.conversationId, { source: remote, fromSeq: told.fromSeq }) };
+      line.close();
+      return answer;
     } catch (error) {
-      this.#streams.leave(stream);
-      if (conversationId === null && error instanceof NodeFailed) throw new NodeDraining();
-      if (!(error instanceof NodeUnreachable || error instanceof StreamLost)) throw error;
-      if (conversationId === null) throw new NodeDraining();
-      return this.#withoutOwner(organisationId, conversationId, owner);
+      if (conversationId === null && (error instanceof NodeUnreachable || error instanceof NodeFailed)) throw new NodeDraining();
+      if (conversationId === null || !(error instanceof NodeUnreachable)) throw error;
+      return this.#withoutOwner(organisationId, conversationId, error);
     }
   }
 
-  async #followAt(owner: string, caller: TurnCaller, turnId: string): Promise<Asked> {
-    const { bus, members, storage } = this.#services;
+  async #followAt(owner: string, caller: TurnCaller, turnId: string): Promise<Asked<Followed>> {
+    const { members, questions, storage } = this.#services;
     if ((await members.probe(owner)) !== 'alive') return { snapshot: null };
-    const row = readTurn(storage.organisation(caller.organisationId), caller.appId, turnId);
-    if (row === undefined || row.endedAtMs !== null) return { snapshot: null };
     const { organisationId } = caller;
-    const { conversationId, turn, nextSeq } = row;
-    const { stream, remote } = this.#streams.follow(owner, (number) =>
-      this.#remote(owner, caller, turnId, { stream: number, conversationId, turn, fromSeq: nextSeq }),
-    );
+    const row = readTurn(storage.organisation(organisationId), caller.appId, turnId);
+    if (row === undefined || row.endedAtMs !== null) return { snapshot: null };
+    const { attemptSeq, conversationId, turn } = row;
     try {
-      const ask = { organisationId, conversationId, turn, reader: bus.self, stream, fromSeq: nextSeq };
-      const answer = await bus.ask(owner, 'followTurn', ask);
-      if (answer.outcome === 'following') {
-        return { turn: this.#hosted(organisationId, conversationId, { source: remote, fromSeq: row.attemptSeq }) };
-      }
-      this.#streams.forget(stream);
-      return { snapshot: answer.snapshot };
+      const { answer, line } = await questions.open(owner, 'followTurn', { organisationId, conversationId, turn });
+      if (answer.outcome === 'following') return { found: { line, conversationId, turn, fromSeq: attemptSeq } };
+      line.close();
+      return answer;
     } catch (error) {
-      this.#streams.leave(stream);
       if (!(error instanceof NodeUnreachable)) throw error;
-      return this.#withoutOwner(organisationId, conversationId, owner);
+      return this.#withoutOwner(organisationId, conversationId, error);
     }
   }
 
-  /** The reader's end of a turn that runs at `owner`. */
-  #remote(owner: string, caller: TurnCaller, turnId: string, { stream, conversationId, turn, fromSeq }: Placed): RemoteTurn {
-    const { bus, log, storage, nowMs } = this.#services;
-    const { appId, organisationId } = caller;
-    return new RemoteTurn({
-      db: storage.organisation(organisationId),
-      appId,
-      turnId,
-      turn,
+  /** A turn that its owner sends over the line. */
+  #relayed(caller: TurnCaller, turnId: string, { line, conversationId, turn, fromSeq }: Followed): HostedTurn {
+    const { log, storage } = this.#services;
+    const db = storage.organisation(caller.organisationId);
+    const source = new RelayedTurn({
+      line,
       fromSeq,
-      log,
-      nowMs,
-      refollow: async (seq) => {
-        const ask = { organisationId, conversationId, turn, reader: bus.self, stream, fromSeq: seq };
-        return (await bus.ask(owner, 'followTurn', ask)).outcome;
+      find: async () => {
+        const found = await this.#find(caller, turnId);
+        return 'line' in found ? found : found.position;
       },
-      takeOver: async () => (await this.attach(caller, turnId)).position,
-      leave: () => this.#streams.leave(stream),
-      lag: (isLagging) => bus.tell(owner, 'lagging', { reader: bus.self, stream, isLagging }),
+      committed: (endSeq) => journalSource(db, turn, endSeq),
+      turnId,
+      log,
     });
+    const placeholders = readConversation(db, conversationId)?.placeholders ?? 0;
+    const concealment = concealmentOf(storage, caller.organisationId, { id: conversationId, placeholders });
+    return { conversationId, position: { source, fromSeq }, restoreJson: (json) => concealment.restoreJson(json) };
   }
 
-  /** The owner lives and cannot be asked: what nobody works on may be taken all the same, what runs there may not. */
-  #withoutOwner(organisationId: string, conversationId: string, owner: string): Asked {
+  /** The owner lives and does not answer: what nobody works on may be taken all the same, what runs there may not. */
+  #withoutOwner(organisationId: string, conversationId: string, { how, node }: NodeUnreachable): { snapshot: ConversationSnapshot | null } {
+    // Whoever is seen to be gone in a moment need not be waited for.
+    if (how === 'closed') return { snapshot: null };
     const db = this.#services.storage.organisation(organisationId);
     const row = readConversation(db, conversationId);
-    if (row === undefined || row.owner !== owner || this.#services.members.liveness(owner) !== 'alive') return { snapshot: null };
+    if (row === undefined || row.owner !== node || this.#services.members.liveness(node) !== 'alive') return { snapshot: null };
     const snapshot = snapshotOf(db, row);
     if (snapshot.leftOpen) throw unreachable();
     return { snapshot };
   }
 
-  #hosted(organisationId: string, conversationId: string, position: Position): HostedTurn {
-    const { storage } = this.#services;
-    const row = readConversation(storage.organisation(organisationId), conversationId);
-    const concealment = concealmentOf(storage, organisationId, { id: conversationId, placeholders: row?.placeholders ?? 0 });
-    return { conversationId, position, restoreJson: (json) => concealment.restoreJson(json) };
-  }
-
   async stop(caller: TurnCaller, turnId: string): Promise<boolean> {
-    const { bus, local, members } = this.#services;
+    const { local, members, questions } = this.#services;
     try {
       return await local.stop(caller, turnId);
     } catch (error) {
@@ -227,7 +235,7 @@ export class PlacedTurns implements TurnHost {
         return false;
       }
       try {
-        return (await bus.ask(error.owner, 'stopTurn', { ...caller, turnId })).stopped;
+        return (await questions.ask(error.owner, 'stopTurn', { ...caller, turnId })).stopped;
       } catch (failure) {
         if (!(failure instanceof NodeUnreachable)) throw failure;
         return this.#wasStopped(caller, turnId);
@@ -237,9 +245,9 @@ export class PlacedTurns implements TurnHost {
 
   /** Asks every other node whether the turn waits there. One that does not answer has nobody who waits for it either. */
   async #withdrawElsewhere(caller: TurnCaller, turnId: string): Promise<boolean> {
-    const { bus, members } = this.#services;
+    const { members, questions } = this.#services;
     const others = members.list().filter(({ id, url }) => id !== members.self && url !== null);
-    const answers = await Promise.allSettled(others.map(({ id }) => bus.ask(id, 'withdrawTurn', { ...caller, turnId })));
+    const answers = await Promise.allSettled(others.map(({ id }) => questions.ask(id, 'withdrawTurn', { ...caller, turnId })));
     return answers.some((answer) => answer.status === 'fulfilled' && answer.value.withdrawn);
   }
 
@@ -265,8 +273,6 @@ export class PlacedTurns implements TurnHost {
 
   close(): void {
     clearInterval(this.#looks);
-    this.#desk.close();
-    this.#streams.close();
     this.#services.local.close();
   }
 }

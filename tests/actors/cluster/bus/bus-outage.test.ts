@@ -1,20 +1,18 @@
 /** Nodes that talk over a real Redis, which is killed, started, emptied, paused and cut off. */
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
-import { NodeUnreachable } from '../../../../actors/cluster/bus/bus.ts';
 import { eventually } from '../../../support/process.ts';
 import { redisMissing, startRedis } from '../../../support/redis.ts';
 import { openNetwork } from '../cut-network.ts';
-import { frame, openNode, type TalkingNode, took } from './desk.ts';
+import { openNode, type TalkingNode, took } from './desk.ts';
 
 const skip = redisMissing();
 
 // Each has a Redis of its own and mostly waits.
 describe('CLUSTER-16: Redis may be away at any moment', { skip, concurrency: true }, () => {
-  test('killed and started again: refused at once meanwhile, back within 5 s and told when messages arrive again; also for a node that started without it', async (t) => {
+  test('killed and started again: back within 5 s, and told when announcements arrive again; also for a node that started without it', async (t) => {
     const redis = await startRedis(t);
     const [one, other] = [await openNode(t, redis.url), await openNode(t, redis.url)];
-    other.answer('drain', async () => ({ draining: true }));
     await redis.kill();
     await eventually(
       () => !one.connected && !other.connected,
@@ -27,53 +25,36 @@ describe('CLUSTER-16: Redis may be away at any moment', { skip, concurrency: tru
     });
     assert.ok(orphan !== undefined && startMs < 2_500, `${startMs} ms`);
     assert.equal(orphan.connected, false);
-    const refusedMs = await took(() => assert.rejects(one.ask(other.self, 'drain', {}), NodeUnreachable));
-    // Well below the time that an answer is waited for.
-    assert.ok(refusedMs < 600, `${refusedMs} ms`);
-    one.tell(other.self, 'frames', frame('lost'));
-    const back: boolean[] = [];
-    for (const node of [one, other, orphan]) {
-      node.answer('actors', async () => ({ actors: [] }));
-      // Its own channel is there again: what it sends itself arrives.
-      node.onReconnected(
-        () =>
-          void node.ask(node.self, 'actors', {}).then(
-            () => back.push(true),
-            () => back.push(false),
-          ),
-      );
-    }
+    one.announce('pairingChanged', { pairingId: 'lost' });
+    const back = new Set<string>();
+    for (const node of [one, other, orphan]) node.onReconnected(() => void back.add(node.self));
     await redis.restart();
     const backMs = await took(() =>
       eventually(
-        () => back.length >= 3,
+        () => back.size === 3 && one.connected,
         5_000,
-        () => `${back.length} are back`,
+        () => `${back.size} are back`,
       ),
     );
     t.diagnostic(`back after ${Math.round(backMs)} ms`);
-    assert.deepEqual(new Set(back), new Set([true]));
-    assert.deepEqual(await one.ask(other.self, 'drain', {}), { draining: true });
-    assert.deepEqual(other.frames, []);
-    assert.equal(one.counts().lost, 1);
+    assert.deepEqual([other.heard, one.counts().lost], [[], 1]);
     await redis.flush();
-    assert.deepEqual(await one.ask(other.self, 'drain', {}), { draining: true }, 'emptied, it carries on');
+    one.announce('pairingChanged', { pairingId: 'after it was emptied' });
+    await eventually(
+      () => other.heard.length > 0 && orphan?.heard.length === other.heard.length,
+      1_000,
+      () => 'it carries on',
+    );
+    assert.deepEqual(other.heard, ['after it was emptied']);
   });
 
-  test('paused: noticed, questions are refused within 1 s from the first on, and all is well when it goes on', async (t) => {
+  test('paused: noticed, and all is well when it goes on', async (t) => {
     const redis = await startRedis(t);
     const [one, other] = [await openNode(t, redis.url), await openNode(t, redis.url)];
-    let runs = 0;
-    other.answer('drain', async () => {
-      runs += 1;
-      return { draining: true };
-    });
     redis.pause();
-    const refusedMs = await took(() => assert.rejects(one.ask(other.self, 'drain', {}), NodeUnreachable));
-    assert.ok(refusedMs < 1_000, `${refusedMs} ms`);
     await eventually(
       () => !one.connected && !other.connected,
-      2_000,
+      3_000,
       () => 'the silence is noticed',
     );
     redis.resume();
@@ -82,8 +63,12 @@ describe('CLUSTER-16: Redis may be away at any moment', { skip, concurrency: tru
       5_000,
       () => 'the connections are back',
     );
-    assert.deepEqual(await one.ask(other.self, 'drain', {}), { draining: true });
-    assert.equal(runs, 1, 'the question that was given up is not answered when Redis goes on');
+    one.announce('pairingChanged', { pairingId: 'goes on' });
+    await eventually(
+      () => other.heard.includes('goes on'),
+      1_000,
+      () => 'it is heard',
+    );
   });
 
   test('cut off without a word: noticed, and the nodes that heard nothing of it are told that something was lost', async (t) => {
@@ -94,9 +79,9 @@ describe('CLUSTER-16: Redis may be away at any moment', { skip, concurrency: tru
     other.onReconnected(() => {
       gaps += 1;
     });
-    one.tell(other.self, 'frames', frame('first'));
+    one.announce('pairingChanged', { pairingId: 'first' });
     await eventually(
-      () => other.frames.length === 1,
+      () => other.heard.length === 1,
       1_000,
       () => 'it goes through',
     );
@@ -106,7 +91,7 @@ describe('CLUSTER-16: Redis may be away at any moment', { skip, concurrency: tru
       2_000,
       () => 'the cut is noticed',
     );
-    one.tell(other.self, 'frames', frame('lost'));
+    one.announce('pairingChanged', { pairingId: 'lost' });
     assert.equal(gaps, 0);
     network.mend();
     await eventually(
@@ -119,7 +104,7 @@ describe('CLUSTER-16: Redis may be away at any moment', { skip, concurrency: tru
       1_000,
       () => 'the gap shows though nothing more was told',
     );
-    assert.deepEqual(other.frames, ['first']);
+    assert.deepEqual(other.heard, ['first']);
     assert.equal(other.connected, true);
   });
 });

@@ -9,21 +9,17 @@ export const vault = openVault('', Buffer.alloc(32, 7).toString('base64'));
 export const silent = pino({ level: 'silent' });
 
 export interface TalkingNode extends CountingBus {
-  /** Texts of the frames it was told. */
-  readonly frames: string[];
+  /** Pairings that it heard of. */
+  readonly heard: string[];
 }
 
-export function frame(text: string) {
-  return { stream: 1, seq: 0, nextSeq: 1, text, ended: false };
-}
-
-/** A node that keeps the frames it is told. */
+/** A node that keeps what it hears. */
 export async function openNode(t: TestContext, redisUrl: string, options: Partial<BusOptions> = {}): Promise<TalkingNode> {
   const bus = await createBus({ redisUrl, cell: null, self: mintNodeId('test'), vault, log: silent, ...options });
   t.after(() => bus.close());
-  const frames: string[] = [];
-  bus.hear('frames', ({ text }) => void frames.push(text));
-  return Object.assign(bus, { frames });
+  const heard: string[] = [];
+  bus.listen('pairingChanged', ({ pairingId }) => void heard.push(pairingId));
+  return Object.assign(bus, { heard });
 }
 
 /** Milliseconds that the work took. */

@@ -1,30 +1,33 @@
 import assert from 'node:assert/strict';
 import test from 'node:test';
 import { setImmediate as nextTick } from 'node:timers/promises';
-import type { Tells } from '../../../../actors/cluster/bus/messages.ts';
-import { TurnFeeds } from '../../../../actors/cluster/remote/turn-feed.ts';
+import { feedTurn } from '../../../../actors/cluster/remote/turn-feed.ts';
 import type { FrameSource } from '../../../../actors/frame-source.ts';
 import { TurnLog } from '../../../../actors/turns/log.ts';
-import { Refusal } from '../../../../protocol/errors.ts';
 import { renderEvent, type StreamEvent } from '../../../../protocol/runtime/stream-events.ts';
 import { framesOf } from '../../turns/desk.ts';
+import { LinePair } from './lines.ts';
 
 const START: StreamEvent = { type: 'turn.start', conversation_id: 'cnv_1', message_id: 'msg_1', model: 'offline', request_id: 'r' };
 const END: StreamEvent = { type: 'turn.end', status: 'completed' };
 
-type Told = Tells['frames'] & { readonly reader: string };
+type Sent = readonly ['frames', nextSeq: number, text: string, ended: boolean];
 
-function feedsOf(): { feeds: TurnFeeds; told: Told[]; errors: unknown[] } {
-  const told: Told[] = [];
-  const errors: unknown[] = [];
-  const feeds = new TurnFeeds({
-    tell: (reader, frames) => void told.push({ reader, ...frames }),
-    log: { error: (fields: object) => void errors.push((fields as { err: unknown }).err) },
-  });
-  return { feeds, told, errors };
+/** A feed, and what its reader has heard. */
+function feedOf(source: FrameSource): { pair: LinePair; sent: Sent[]; errors: string[]; want(...message: unknown[]): void } {
+  const pair = new LinePair();
+  const sent: Sent[] = [];
+  const errors: string[] = [];
+  feedTurn(pair.owner, source, { error: (fields: unknown) => void errors.push(String((fields as { err: unknown }).err)) });
+  pair.reader.hear({ message: (message) => void sent.push(message as Sent), closed: () => {} });
+  const want = (...message: unknown[]) => {
+    pair.reader.send(message);
+    pair.deliver(1);
+  };
+  return { pair, sent, errors, want };
 }
 
-/** A long journal: each frame is larger than a slice, and reading it again takes no memory. */
+/** A long journal: each frame is a slice, and reading it again takes no memory. */
 function journal(length: number): FrameSource {
   return {
     read: (seq) => ({ text: seq < length ? renderEvent(seq, START) : '', nextSeq: Math.min(seq + 1, length), ended: seq >= length }),
@@ -32,24 +35,17 @@ function journal(length: number): FrameSource {
   };
 }
 
-function broken(): FrameSource {
-  return {
-    read() {
-      throw new Error('the journal cannot be read');
-    },
-    subscribe: () => () => {},
-  };
-}
-
-test('CLUSTER-12: a reader is told what is there, then what comes, from where it asked to; then the end, once', async () => {
-  const { feeds, told } = feedsOf();
+test('CLUSTER-12: a reader is sent what is there, then what comes, from where it asked to; then the end, once', async () => {
   const log = new TurnLog(0, null);
   log.say(START);
   log.sayText(0, 'blk_1', 'Hello');
-  feeds.feed('b', 7, log, 1);
+  const { pair, sent, want } = feedOf(log);
+  assert.equal(log.readers, 0, 'nobody has asked yet');
+  want('from', 1);
+  pair.deliver(9);
   assert.deepEqual(
-    told.map(({ reader, stream, seq, nextSeq, ended }) => [reader, stream, seq, nextSeq, ended]),
-    [['b', 7, 1, 2, false]],
+    sent.map(([, nextSeq, , ended]) => [nextSeq, ended]),
+    [[2, false]],
     'at once',
   );
   await nextTick();
@@ -59,156 +55,85 @@ test('CLUSTER-12: a reader is told what is there, then what comes, from where it
   log.end();
   await nextTick();
   log.flush();
+  pair.deliver(9);
   assert.deepEqual(
-    told.map(({ seq, nextSeq, ended }) => [seq, nextSeq, ended]),
+    sent.map(([, nextSeq, , ended]) => [nextSeq, ended]),
     [
-      [1, 2, false],
-      [2, 3, false],
-      [3, 4, true],
+      [2, false],
+      [3, false],
+      [4, true],
     ],
   );
   assert.deepEqual(
-    told.flatMap(({ text }) => framesOf(text).map(({ seq, type }) => [seq, type])),
+    sent.flatMap(([, , text]) => framesOf(text).map(({ seq, type }) => [seq, type])),
     [
       [1, 'block.delta'],
       [2, 'block.delta'],
       [3, 'turn.end'],
     ],
   );
-  assert.deepEqual([feeds.count, log.readers], [0, 0]);
+  assert.deepEqual([pair.isOpen, log.readers], [false, 0]);
 });
 
-test('CLUSTER-15: a long journal does not hold up other turns', async () => {
-  const { feeds, told } = feedsOf();
-  feeds.feed('b', 1, journal(50), 0);
-  feeds.feed('b', 2, journal(50), 0);
-  assert.equal(told.length, 4, 'two slices of each');
-  for (let ticks = 0; feeds.count > 0; ticks++) {
-    const before = told.length;
+test('CLUSTER-15: a long journal holds up no other turn, and waits for a reader that does not keep up', async () => {
+  const { pair, sent, want } = feedOf(journal(50));
+  want('from', 0);
+  const told = () => sent.length + pair.owner.queue.length;
+  assert.equal(told(), 2, 'two slices');
+  await nextTick();
+  assert.equal(told(), 4, 'two more');
+  for (let ticks = 0; ticks < 5; ticks++) await nextTick();
+  assert.equal(pair.owner.queue.length, 4, 'the line is full');
+  for (let ticks = 0; pair.isOpen; ticks++) {
+    pair.deliver(9);
     await nextTick();
-    assert.ok(told.length - before <= 4);
     assert.ok(ticks < 100);
   }
-  for (const stream of [1, 2]) {
-    const mine = told.filter((frames) => frames.stream === stream);
-    assert.deepEqual(
-      mine.map(({ seq }) => seq),
-      Array.from({ length: 51 }, (_, seq) => seq),
-    );
-    assert.deepEqual(mine.at(-1), { reader: 'b', stream, seq: 50, nextSeq: 50, text: '', ended: true });
+  assert.deepEqual(
+    sent.flatMap(([, , text]) => framesOf(text).map(({ seq }) => seq)),
+    Array.from({ length: 50 }, (_, seq) => seq),
+  );
+  assert.deepEqual(sent.at(-1), ['frames', 50, '', true]);
+});
+
+test('CLUSTER-14: a line that closes ends its feed, also in the middle of a long journal', async () => {
+  const log = new TurnLog(0, null);
+  const { pair, want } = feedOf(log);
+  want('from', 0);
+  assert.equal(log.readers, 1);
+  pair.break(0);
+  assert.equal(log.readers, 0);
+  const long = feedOf(journal(50));
+  long.want('from', 0);
+  long.pair.break(0);
+  await nextTick();
+  assert.deepEqual([long.pair.owner.queue, long.errors], [[], []]);
+});
+
+test('CLUSTER-15: a source that cannot be read ends its own line only', () => {
+  const fails = () => {
+    throw new Error('the journal cannot be read');
+  };
+  for (const source of [
+    { read: fails, subscribe: () => () => {} },
+    { read: fails, subscribe: fails },
+  ]) {
+    const { pair, errors, want } = feedOf(source);
+    want('from', 0);
+    assert.deepEqual([pair.isOpen, errors], [false, ['Error: the journal cannot be read']]);
   }
 });
 
-test('CLUSTER-12: asking again for a stream replaces what was told for it', async () => {
-  const { feeds, told } = feedsOf();
-  const log = new TurnLog(0, null);
-  for (let n = 0; n < 3; n++) log.say(START);
-  feeds.feed('b', 1, log, 3);
-  feeds.feed('b', 1, log, 1);
-  log.say(END);
-  await nextTick();
-  assert.deepEqual(
-    told.map(({ seq, nextSeq }) => [seq, nextSeq]),
-    [
-      [1, 3],
-      [3, 4],
-    ],
-  );
-  assert.deepEqual([feeds.count, log.readers], [1, 1]);
-});
-
-test('CLUSTER-14: a stream that nobody reads, a node that is lost, and a service that closes are told nothing more', async () => {
-  const { feeds, told } = feedsOf();
-  const log = new TurnLog(0, null);
-  for (const [reader, stream] of [
-    ['b', 1],
-    ['b', 2],
-    ['b', 3],
-    ['c', 1],
-    ['d', 1],
-  ] as const)
-    feeds.feed(reader, stream, log, 0);
-  feeds.drop('b', 1);
-  feeds.drop('b', 1);
-  feeds.drop('c', 2);
-  assert.deepEqual([feeds.count, log.readers], [4, 4]);
-  feeds.dropNode('b');
-  feeds.dropNode('nobody');
-  log.say(START);
-  await nextTick();
-  assert.deepEqual(
-    told.map(({ reader }) => reader),
-    ['c', 'd'],
-  );
-  feeds.close();
-  assert.deepEqual([feeds.count, log.readers], [0, 0]);
-});
-
-test('CLUSTER-15: a stream that is dropped in the middle of a long journal is told no more of it', async () => {
-  const { feeds, told } = feedsOf();
-  feeds.feed('b', 1, journal(50), 0);
-  feeds.drop('b', 1);
-  const before = told.length;
-  await nextTick();
-  assert.equal(told.length, before);
-});
-
-test('CLUSTER-15: a source that cannot be read ends its own feed only', async () => {
-  const { feeds, told, errors } = feedsOf();
-  const log = new TurnLog(0, null);
-  feeds.feed('b', 1, log, 0);
-  feeds.feed('b', 2, broken(), 0);
-  log.say(START);
-  await nextTick();
-  assert.deepEqual(
-    told.map(({ stream }) => stream),
-    [1],
-  );
-  assert.deepEqual([feeds.count, errors.map(String)], [1, ['Error: the journal cannot be read']]);
-});
-
-test('CLUSTER-13: a node that was cut off tells each reader where its stream stands, and nothing else', () => {
-  const { feeds, told } = feedsOf();
-  const log = new TurnLog(0, null);
-  log.say(START);
-  feeds.feed('b', 1, log, 0);
-  feeds.feed('c', 4, log, 1);
-  told.length = 0;
-  feeds.resound();
-  assert.deepEqual(told, [
-    { reader: 'b', stream: 1, seq: 1, nextSeq: 1, text: '', ended: false },
-    { reader: 'c', stream: 4, seq: 1, nextSeq: 1, text: '', ended: false },
-  ]);
-});
-
-test('CLUSTER-15: a node that follows 10,000 turns is refused one more, and told so; other nodes are not', () => {
-  const { feeds } = feedsOf();
-  const log = new TurnLog(0, null);
-  for (let stream = 1; stream <= 10_000; stream++) feeds.feed('b', stream, log, 0);
-  assert.throws(
-    () => feeds.feed('b', 10_001, log, 0),
-    (error) => error instanceof Refusal && error.code === 'rate_limited' && error.message.includes('10000'),
-  );
-  feeds.feed('b', 10_000, log, 0);
-  feeds.feed('c', 1, log, 0);
-  assert.equal(feeds.count, 10_001);
-});
-
-test('CLUSTER-15: a feed whose readers take nothing is a slow reader of the turn, until they do, or it is dropped', () => {
-  const { feeds } = feedsOf();
+test('CLUSTER-15: a feed whose reader takes nothing is a slow reader of the turn, until it does, or is gone', () => {
   const log = new TurnLog(0, null);
   const lags: boolean[] = [];
   log.onLag = (isLagging) => void lags.push(isLagging);
-  feeds.feed('b', 7, log, 0);
-  feeds.lag('b', 8, true);
-  assert.deepEqual(lags, [], 'another stream');
-  feeds.lag('b', 7, true);
-  feeds.lag('b', 7, false);
-  feeds.lag('b', 7, true);
-  // It is asked for anew, and drops the feed before.
-  feeds.feed('b', 7, log, 0);
+  const { pair, want } = feedOf(log);
+  want('from', 0);
+  want('slow', true);
+  want('slow', false);
+  want('slow', true);
+  assert.deepEqual(lags, [true, false, true]);
+  pair.break(0);
   assert.deepEqual(lags, [true, false, true, false]);
-  feeds.lag('b', 7, true);
-  feeds.dropNode('b');
-  assert.deepEqual(lags.slice(4), [true, false]);
 });

@@ -1,0 +1,237 @@
+/**
+ * A turn that runs on another node, as its one reader here sees it (CLUSTER-12): frames as the owner sends them over a line, and when that
+ * line breaks, whatever serves the turn from there on.
+ *
+ * | place | a line closes | found elsewhere | the last frame | its reader leaves |
+ * |---|---|---|---|---|
+ * | relayed: the owner sends | sought; unread while nobody reads | – | over | over |
+ * | unread: no line, nobody reads | – | – | – | – |
+ * | sought: where it goes on is looked for | – | relayed or served; over when nobody can say | – | over |
+ * | served: a run of this node, or rows | – | – | (the source says so) | over |
+ * | over | – | – | – | – |
+ *
+ * A reader that comes to an unread turn has it sought. Invariants: the reader gets every event once and in order, and the end; the stream ends
+ * with a retryable error when nobody can say how the turn goes on. What lies here unread is bounded: beyond that the line is held.
+ */
+import type { Logger } from 'pino';
+import { Refusal } from '../../../protocol/errors.ts';
+import { renderEvent } from '../../../protocol/runtime/stream-events.ts';
+import type { FrameSlice, FrameSource } from '../../frame-source.ts';
+import { errorEvent, FAILED_END, INTERRUPTED } from '../../turns/failures.ts';
+import type { Line } from '../questions/line.ts';
+import type { Relayed, Wanted } from './relay-lines.ts';
+
+/** Where a turn can be read: the first seq of its present attempt, and a line to its owner or what serves it here. */
+export type Found = { readonly fromSeq: number } & ({ readonly line: Line } | { readonly source: FrameSource });
+
+export interface Timers {
+  /** Does `work` once, in `ms`; answers how to call it off. Must not keep the process alive. */
+  set(work: () => void, ms: number): () => void;
+}
+
+const REAL_TIMERS: Timers = {
+  set(work, ms) {
+    const timer = setTimeout(work, ms).unref();
+    return () => clearTimeout(timer);
+  },
+};
+
+export interface RelayedTurnOptions {
+  /** To the owner, which waits to hear from where. */
+  readonly line: Line;
+  /** The first seq of the attempt that is read. */
+  readonly fromSeq: number;
+  /** Where the turn can be read now; ends what a lost owner left open. Rejects while nobody can say. */
+  find(): Promise<Found>;
+  /** The committed frames of the turn before `endSeq`. */
+  committed(endSeq: number): FrameSource;
+  readonly turnId: string;
+  readonly log: Pick<Logger, 'warn'>;
+  readonly timers?: Timers;
+}
+
+/** Unread text beyond this holds the line: four slices of a stream. */
+const UNREAD_MAX_CHARS = 64 * 1024;
+/** A line that lasted for less was none. */
+const SOON_MS = 250;
+/** Between tries to find the turn, 3.75 s in all: another node that took it over instead has ended it by then. */
+const PAUSES_MS = [250, 500, 1_000, 2_000];
+/** Its reader left before it came, so nobody would ever say that it can go. */
+const UNREAD_MS = 10_000;
+
+type Place =
+  | { readonly kind: 'relayed'; readonly line: Line }
+  | { readonly kind: 'unread' }
+  | { readonly kind: 'sought' }
+  | { readonly kind: 'served'; readonly source: FrameSource; readonly leave: () => void }
+  | { readonly kind: 'over' };
+
+export class RelayedTurn implements FrameSource {
+  readonly #options: RelayedTurnOptions;
+  readonly #timers: Timers;
+  #place: Place = { kind: 'unread' };
+  /** Sent by the owner and not read yet. */
+  readonly #slices: FrameSlice[] = [];
+  #chars = 0;
+  /** The first seq that is not here; null until the reader said where it begins. */
+  #nextSeq: number | null = null;
+  #wake: (() => void) | null = null;
+  #wakePlanned = false;
+  #isSlow = false;
+  #noReader: () => void;
+
+  constructor(options: RelayedTurnOptions) {
+    this.#options = options;
+    this.#timers = options.timers ?? REAL_TIMERS;
+    this.#noReader = this.#timers.set(() => this.#unread(), UNREAD_MS);
+    this.#relay(options.line);
+  }
+
+  read(seq: number, maxChars: number): FrameSlice {
+    const slice = this.#slices.shift();
+    if (slice !== undefined) {
+      this.#chars -= slice.text.length;
+      if (this.#place.kind === 'relayed') this.#place.line.hold(this.#chars >= UNREAD_MAX_CHARS);
+      return slice;
+    }
+    if (this.#place.kind === 'served') return this.#place.source.read(seq, maxChars);
+    if (this.#nextSeq === null) {
+      this.#nextSeq = seq;
+      this.#begin();
+    }
+    return { text: '', nextSeq: seq, ended: this.#place.kind === 'over' };
+  }
+
+  subscribe(wake: () => void): () => void {
+    if (this.#wake !== null) throw new Error('a relayed turn has one reader: attach to it once more');
+    this.#wake = wake;
+    this.#noReader();
+    if (this.#place.kind === 'unread') void this.#seek(0);
+    return () => this.#over();
+  }
+
+  slow(_reader: object, isSlow: boolean): void {
+    this.#isSlow = isSlow;
+    if (this.#place.kind === 'relayed') this.#place.line.send(['slow', isSlow] satisfies Wanted);
+    else if (this.#place.kind === 'served') this.#place.source.slow?.(this, isSlow);
+  }
+
+  lateMs(): number {
+    return this.#place.kind === 'served' ? (this.#place.source.lateMs?.() ?? 0) : 0;
+  }
+
+  #relay(line: Line): void {
+    this.#place = { kind: 'relayed', line };
+    // An owner that closes each line at once must not be asked all the time.
+    let pauseMs = SOON_MS;
+    const settled = this.#timers.set(() => {
+      pauseMs = 0;
+    }, SOON_MS);
+    line.hear({
+      message: (message) => this.#take(message as Relayed),
+      closed: () => {
+        settled();
+        this.#place = { kind: 'unread' };
+        if (this.#wake !== null) void this.#seek(pauseMs);
+      },
+    });
+    this.#begin();
+  }
+
+  /** Asks the owner for frames, once it is known from where. */
+  #begin(): void {
+    if (this.#place.kind !== 'relayed' || this.#nextSeq === null) return;
+    this.#place.line.send(['from', this.#nextSeq] satisfies Wanted);
+    if (this.#isSlow) this.#place.line.send(['slow', true] satisfies Wanted);
+  }
+
+  #take([, nextSeq, text, ended]: Relayed): void {
+    this.#nextSeq = nextSeq;
+    this.#slices.push({ text, nextSeq, ended });
+    this.#chars += text.length;
+    if (this.#place.kind === 'relayed') {
+      if (ended) {
+        this.#place.line.close();
+        this.#place = { kind: 'over' };
+      } else if (this.#chars >= UNREAD_MAX_CHARS) this.#place.line.hold(true);
+    }
+    this.#wakeSoon();
+  }
+
+  /** Once for all that comes within a loop tick. */
+  #wakeSoon(): void {
+    if (this.#wakePlanned) return;
+    this.#wakePlanned = true;
+    setImmediate(() => {
+      this.#wakePlanned = false;
+      this.#wake?.();
+    });
+  }
+
+  #unread(): void {
+    if (this.#place.kind === 'relayed') this.#place.line.close();
+    this.#place = { kind: 'unread' };
+  }
+
+  async #seek(pauseMs: number): Promise<void> {
+    this.#place = { kind: 'sought' };
+    if (pauseMs > 0) await this.#pause(pauseMs);
+    for (const next of [...PAUSES_MS, null]) {
+      if (this.#place.kind !== 'sought') return;
+      try {
+        this.#goOn(await this.#options.find());
+        return;
+      } catch (error) {
+        if (next === null || (error instanceof Refusal && error.status === 404)) this.#giveUp(error);
+        else await this.#pause(next);
+      }
+    }
+  }
+
+  #pause(ms: number): Promise<void> {
+    return new Promise((resolve) => {
+      this.#timers.set(resolve, ms);
+    });
+  }
+
+  #goOn(found: Found): void {
+    const isNewer = found.fromSeq > this.#options.fromSeq;
+    if ('line' in found && (isNewer || this.#place.kind !== 'sought')) found.line.close();
+    if (this.#place.kind !== 'sought') return;
+    // A newer attempt is another answer: ours ends where it begins.
+    if (isNewer) this.#serve(this.#options.committed(found.fromSeq));
+    else if ('line' in found) this.#relay(found.line);
+    else this.#serve(found.source);
+    this.#wakeSoon();
+  }
+
+  #serve(source: FrameSource): void {
+    this.#place = { kind: 'served', source, leave: source.subscribe(() => this.#wake?.()) };
+    if (this.#isSlow) source.slow?.(this, true);
+  }
+
+  /** Nobody can say how the turn goes on: the client is told to try again, and finds then what the rows say. */
+  #giveUp(error: unknown): void {
+    if (this.#place.kind !== 'sought') return;
+    const seq = this.#nextSeq ?? this.#options.fromSeq;
+    const text = renderEvent(seq, errorEvent(INTERRUPTED)) + renderEvent(seq + 1, FAILED_END);
+    this.#slices.push({ text, nextSeq: seq + 2, ended: true });
+    this.#chars += text.length;
+    this.#place = { kind: 'over' };
+    this.#wakeSoon();
+    this.#options.log.warn({ err: error, turn_id: this.#options.turnId }, 'a turn of another node could not be read to its end');
+  }
+
+  /** Its reader has left. */
+  #over(): void {
+    const place = this.#place;
+    this.#place = { kind: 'over' };
+    this.#wake = null;
+    this.#slices.length = 0;
+    if (place.kind === 'relayed') place.line.close();
+    else if (place.kind === 'served') {
+      if (this.#isSlow) place.source.slow?.(this, false);
+      place.leave();
+    }
+  }
+}
