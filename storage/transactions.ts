@@ -31,6 +31,7 @@ import * as endUsers from './people/end-users.ts';
 import * as personErasure from './people/person-erasure.ts';
 import * as pairings from './setup/pairings.ts';
 import * as proposals from './setup/proposals.ts';
+import * as rehearsals from './setup/rehearsals.ts';
 import * as setupAccess from './setup/setup-access.ts';
 import * as setupSessions from './setup/setup-sessions.ts';
 import * as smokeRuns from './setup/smoke-runs.ts';
@@ -68,6 +69,7 @@ export const transactions = {
   ...screens.transactions,
   ...placeholders.transactions,
   ...proposals.transactions,
+  ...rehearsals.transactions,
   ...setupAccess.transactions,
   ...setupSessions.transactions,
   ...goingLive.transactions,

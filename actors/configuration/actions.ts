@@ -2,11 +2,12 @@
  * Takes in a batch of HTTP actions (SERVERACTION-1): one set of rules for the setup interface and the
  * console. Each item is saved on its own; one that fails does not fail the others.
  */
-import { setImmediate as breathe } from 'node:timers/promises';
 import { Refusal } from '../../protocol/errors.ts';
 import { mintId } from '../../protocol/ids.ts';
-import { type HttpActionShape, type JudgedAction, judgeHttpAction, type Surroundings } from '../../protocol/setup/actions.ts';
+import { type HttpActionShape, judgeHttpAction, type Surroundings } from '../../protocol/setup/actions.ts';
+import type { ArchivedAction, UpsertAction } from '../../storage/apps/http-actions.ts';
 import type { Storage } from '../../storage/storage.ts';
+import { takeEach } from './batch.ts';
 import type { IntakeTarget } from './target.ts';
 
 export type ActionOp = 'created' | 'updated' | 'unchanged' | 'archived';
@@ -32,24 +33,36 @@ export interface ActionReport {
 
 type Saved = Extract<ActionResult, { ok: true }>;
 
-async function save(storage: Storage, target: IntakeTarget, judged: JudgedAction, nowMs: number): Promise<Saved> {
-  const { organisationId, appId, origin } = target;
+/** The write of an item, by its name. */
+export type ActionWrite =
+  | { readonly name: 'upsertAction'; readonly input: UpsertAction }
+  | { readonly name: 'archiveAction'; readonly input: ArchivedAction };
+
+/** How an item is written. `surroundings`: which addresses it may have (see judgeHttpAction). @throws Refusal invalid_body. */
+export function actionWrite(
+  item: HttpActionShape,
+  surroundings: Surroundings,
+  { appId, origin }: IntakeTarget,
+  nowMs: number,
+): ActionWrite {
+  const judged = judgeHttpAction(item, surroundings);
   switch (judged.form) {
     case 'refused':
       throw new Refusal('invalid_body', judged.error);
-    case 'archive': {
-      const { external_key, reason } = judged.item;
-      const archived = await storage.write(organisationId, 'archiveAction', { appId, externalKey: external_key, reason, nowMs });
-      if (archived === undefined) throw new Refusal('not_found', 'external_key names no action of this app');
-      return { external_key, ok: true, op: 'archived', name: archived.name, needs_key: false };
-    }
-    case 'action': {
-      const action = judged.item;
-      const input = { actionId: mintId('act', nowMs), appId, action, origin, nowMs };
-      const { op, needsKey } = await storage.write(organisationId, 'upsertAction', input);
-      return { external_key: action.external_key, ok: true, op, name: action.name, needs_key: needsKey };
-    }
+    case 'archive':
+      return { name: 'archiveAction', input: { appId, externalKey: judged.item.external_key, reason: judged.item.reason, nowMs } };
+    case 'action':
+      return { name: 'upsertAction', input: { actionId: mintId('act', nowMs), appId, action: judged.item, origin, nowMs } };
   }
+}
+
+async function save(storage: Storage, organisationId: string, write: ActionWrite): Promise<Omit<Saved, 'external_key'>> {
+  if (write.name === 'archiveAction') {
+    const { name } = await storage.write(organisationId, 'archiveAction', write.input);
+    return { ok: true, op: 'archived', name, needs_key: false };
+  }
+  const { op, needsKey } = await storage.write(organisationId, 'upsertAction', write.input);
+  return { ok: true, op, name: write.input.action.name, needs_key: needsKey };
 }
 
 /**
@@ -64,17 +77,13 @@ export async function takeInActions(
   nowMs: number,
   surroundings: Surroundings,
 ): Promise<ActionReport> {
-  const results: ActionResult[] = [];
-  for (const item of items) {
-    // Judging fifty of the worst takes 50 ms.
-    await breathe();
-    try {
-      results.push(await save(storage, target, judgeHttpAction(item, surroundings), nowMs));
-    } catch (error) {
-      if (!(error instanceof Refusal)) throw error;
-      results.push({ external_key: item.external_key, ok: false, name: item.name ?? null, needs_key: false, error: error.message });
-    }
-  }
+  const outcomes = await takeEach(items, (item) => save(storage, target.organisationId, actionWrite(item, surroundings, target, nowMs)));
+  const results = items.map(({ external_key, name = null }, at): ActionResult => {
+    const outcome = outcomes[at] as (typeof outcomes)[number];
+    return outcome instanceof Refusal
+      ? { external_key, ok: false, name, needs_key: false, error: outcome.message }
+      : { external_key, ...outcome };
+  });
   return {
     failed: results.filter((result) => !result.ok).length,
     needs_key: results.flatMap((result) => (result.ok && result.needs_key ? [result.name] : [])),

@@ -1,190 +1,122 @@
 /**
  * What of a write is looked at before a person decides about it: whether applying it would take it, and what it would
- * replace (PROPOSAL-3). Reads only.
+ * replace (PROPOSAL-3). Nothing of it stays.
  */
 import { createHash } from 'node:crypto';
 import canonicalize from 'canonicalize';
-import { type ContrastWarning, contrastWarnings } from '../../protocol/appearance/contrast.ts';
-import { Refusal } from '../../protocol/errors.ts';
-import { type HttpActionShape, judgeHttpAction, type Surroundings } from '../../protocol/setup/actions.ts';
-import { replaceAppearance } from '../../protocol/setup/appearance.ts';
+import { Refusal, refusalFrom } from '../../protocol/errors.ts';
 import { judgeKnowledgeItem, type KnowledgeItemShape } from '../../protocol/setup/knowledge.ts';
-import type { ScreensBody } from '../../protocol/setup/screens.ts';
 import type { SetupWrite } from '../../protocol/setup/writes.ts';
 import { requireAppearanceDraft } from '../../storage/apps/assets.ts';
 import { readDraft } from '../../storage/apps/drafts.ts';
-import { ACTIONS_PER_APP_MAX, countActions, readAction, readActionByKey } from '../../storage/apps/http-actions.ts';
-import { countScreens, readScreen, SCREENS_PER_APP_MAX } from '../../storage/apps/screens.ts';
-import { countSources, NO_ROOM_FOR_SOURCES, readSourceByKey, SOURCES_PER_APP_MAX } from '../../storage/knowledge/knowledge.ts';
+import { readActionByKey } from '../../storage/apps/http-actions.ts';
+import { readScreen } from '../../storage/apps/screens.ts';
+import { readSourceByKey } from '../../storage/knowledge/knowledge.ts';
+import type { RehearsedWrite } from '../../storage/setup/rehearsals.ts';
 import type { Connection } from '../../storage/sqlite/connection.ts';
+import { newSource } from '../knowledge/sources.ts';
+import { actionWrite } from './actions.ts';
+import { takeEach } from './batch.ts';
+import { sourceInput } from './knowledge.ts';
 import type { IntakeTarget } from './target.ts';
 import { requireKnownLogo, type WriteServices } from './writes.ts';
 
-interface RefusedItem {
-  readonly external_key: string;
-  readonly ok: false;
-  readonly error: string;
+/** All that can be refused of an item of knowledge. Its text is no part of that. @throws Refusal invalid_body. */
+function sourceWrite(item: KnowledgeItemShape, target: IntakeTarget, nowMs: number): RehearsedWrite {
+  const judged = judgeKnowledgeItem(item);
+  if (judged.form === 'refused') throw new Refusal('invalid_body', judged.error);
+  if (judged.form === 'archive') return { name: 'requireSource', input: { appId: target.appId, externalKey: judged.item.external_key } };
+  return { name: 'addSource', input: newSource({ ...sourceInput(judged, target, nowMs), content: '' }) };
 }
 
-type ItemResult = { readonly external_key: string; readonly ok: true; readonly op: 'proposed' | 'unchanged' } | RefusedItem;
-
-/** A write as far as it may be proposed. */
-export interface CheckedWrite {
-  readonly write: SetupWrite;
-  /** Of each item of a batch, in its order. */
-  readonly results?: readonly ItemResult[];
-  /** Of an appearance. */
-  readonly warnings?: readonly ContrastWarning[];
-}
-
-/** What a session proposed before that a newer write of its own is judged with. */
-export interface Rivals {
-  /** Keys of items that wait: they may be archived, which takes them back. */
-  readonly keys: ReadonlySet<string>;
-  /** Whether an appearance is among them: a logo has something to be set in. */
-  readonly hasAppearance: boolean;
-}
-
-const NO_RIVALS: Rivals = { keys: new Set(), hasAppearance: false };
-
-interface Judged<Item> {
-  readonly accepted: readonly Item[];
-  readonly results: readonly ItemResult[];
-}
-
-/** `errorOf` says what is wrong with an item, and remembers of those that it lets pass what later ones have to know. */
-function judged<Item extends { external_key: string }>(items: readonly Item[], errorOf: (item: Item) => string | undefined): Judged<Item> {
-  const accepted: Item[] = [];
-  const results = items.map((item): ItemResult => {
-    const { external_key } = item;
-    const error = errorOf(item);
-    if (error !== undefined) return { external_key, ok: false, error };
-    accepted.push(item);
-    return { external_key, ok: true, op: 'proposed' };
-  });
-  return { accepted, results };
-}
-
-function judgedKnowledge(
-  db: Connection,
-  appId: string,
-  items: readonly KnowledgeItemShape[],
-  rivals: ReadonlySet<string>,
-): Judged<KnowledgeItemShape> {
-  const added = new Set<string>();
-  const stored = countSources(db, appId);
-  return judged(items, (item) => {
-    const verdict = judgeKnowledgeItem(item);
-    if (verdict.form === 'refused') return verdict.error;
-    const { external_key: key } = item;
-    if (added.has(key) || readSourceByKey(db, appId, key) !== undefined) return undefined;
-    if (verdict.form === 'archive') return rivals.has(key) ? undefined : 'external_key names no source of this app';
-    if (stored + added.size >= SOURCES_PER_APP_MAX) return NO_ROOM_FOR_SOURCES;
-    added.add(key);
-    return undefined;
-  });
-}
-
-function judgedActions(
-  db: Connection,
-  appId: string,
-  items: readonly HttpActionShape[],
-  surroundings: Surroundings,
-  rivals: ReadonlySet<string>,
-): Judged<HttpActionShape> {
-  /** Names of the actions that the items so far wrote, by external key; null for an archived one. */
-  const written = new Map<string, string | null>();
-  const { enabled, needsKey } = countActions(db, appId);
-  let inService = enabled + needsKey;
-  const isInService = (key: string): boolean => {
-    if (written.has(key)) return written.get(key) !== null;
-    return readActionByKey(db, appId, key)?.archivedAtMs === null;
-  };
-  const holderOf = (name: string): string | undefined => {
-    for (const [key, taken] of written) if (taken === name) return key;
-    const holder = readAction(db, appId, name)?.externalKey;
-    return holder === undefined || written.has(holder) ? undefined : holder;
-  };
-  return judged(items, (item) => {
-    const verdict = judgeHttpAction(item, surroundings);
-    if (verdict.form === 'refused') return verdict.error;
-    const { external_key: key } = item;
-    const wasInService = isInService(key);
-    if (verdict.form === 'archive') {
-      const isKnown = written.has(key) || rivals.has(key) || readActionByKey(db, appId, key) !== undefined;
-      if (!isKnown) return 'external_key names no action of this app';
-      written.set(key, null);
-      if (wasInService) inService -= 1;
-      return undefined;
+function writesOf({ surroundings, nowMs }: WriteServices, target: IntakeTarget, write: SetupWrite): Promise<(RehearsedWrite | Refusal)[]> {
+  const { appId, origin } = target;
+  switch (write.kind) {
+    case 'knowledge':
+      return takeEach(write.items, (item) => sourceWrite(item, target, nowMs()));
+    case 'actions':
+      return takeEach(write.items, (item) => actionWrite(item, surroundings, target, nowMs()));
+    case 'screens': {
+      const { screens = [], archive = [] } = write.body;
+      return Promise.resolve([{ name: 'declareScreens', input: { appId, screens, archive, origin, nowMs: nowMs() } }]);
     }
-    const { name } = verdict.item;
-    const holder = holderOf(name);
-    if (holder !== undefined && holder !== key) {
-      return `name ${name} belongs to the action with external_key ${holder}: names must be unique`;
-    }
-    if (!wasInService && inService >= ACTIONS_PER_APP_MAX)
-      return `An app has at most ${ACTIONS_PER_APP_MAX} HTTP actions: archive one first.`;
-    written.set(key, name);
-    if (!wasInService) inService += 1;
-    return undefined;
-  });
-}
-
-/** Items that applying the write would refuse by now. A write without items is applied as a whole or not at all. */
-export function refusedItems({ surroundings }: WriteServices, db: Connection, appId: string, write: SetupWrite): readonly RefusedItem[] {
-  const resultsOf = (): readonly ItemResult[] => {
-    if (write.kind === 'knowledge') return judgedKnowledge(db, appId, write.items, NO_RIVALS.keys).results;
-    return write.kind === 'actions' ? judgedActions(db, appId, write.items, surroundings, NO_RIVALS.keys).results : [];
-  };
-  return resultsOf().filter((result) => !result.ok);
-}
-
-/** @throws Refusal conflict when the app would have more screens than it may. */
-function refuseTooManyScreens(db: Connection, appId: string, { screens = [], archive = [] }: ScreensBody): void {
-  const declared = new Set(screens.map(({ name }) => name));
-  const archived = new Set(archive.map(({ name }) => name).filter((name) => !declared.has(name)));
-  const inService = (name: string) => readScreen(db, appId, name)?.archivedAtMs === null;
-  const added = [...declared].filter((name) => !inService(name)).length;
-  const gone = [...archived].filter(inService).length;
-  if (countScreens(db, appId) + added - gone > SCREENS_PER_APP_MAX) {
-    throw new Refusal('conflict', `An app has at most ${SCREENS_PER_APP_MAX} declared screens: archive some first.`);
+    default:
+      return Promise.resolve([]);
   }
 }
 
 /**
- * Checks the write as applying it would, and changes nothing; items of a batch that would not be saved are left out. An image is
- * examined before.
- * @throws Refusal as applying it would.
+ * What approving the write would refuse of it, by the writes themselves: for each item of a batch, in its order; of screens for all
+ * of them; nothing of a look or a persona, which are judged by what they say.
  */
-export function checkWrite(
+export async function rehearse(
   services: WriteServices,
-  { organisationId, appId }: IntakeTarget,
+  { organisationId, appId }: Omit<IntakeTarget, 'origin'>,
   write: SetupWrite,
-  rivals: Rivals,
-): CheckedWrite {
-  const db = services.storage.organisation(organisationId);
-  switch (write.kind) {
-    case 'appearance': {
-      requireKnownLogo(db, appId, write.body);
-      return { write, warnings: contrastWarnings(replaceAppearance(readDraft(db, appId)?.appearance ?? null, write.body)) };
-    }
-    case 'logo':
-      if (!rivals.hasAppearance) requireAppearanceDraft(db, appId);
-      return { write };
-    case 'experience':
-      return { write };
-    case 'knowledge': {
-      const { accepted, results } = judgedKnowledge(db, appId, write.items, rivals.keys);
-      return { write: { ...write, items: accepted }, results };
-    }
-    case 'actions': {
-      const { accepted, results } = judgedActions(db, appId, write.items, services.surroundings, rivals.keys);
-      return { write: { ...write, items: accepted }, results };
-    }
-    case 'screens':
-      refuseTooManyScreens(db, appId, write.body);
-      return { write };
+): Promise<(Refusal | null)[]> {
+  const writes = await writesOf(services, { organisationId, appId, origin: 'proposal' }, write);
+  const rehearsed = writes.filter((one): one is RehearsedWrite => !(one instanceof Refusal));
+  if (rehearsed.length === 0) return writes as Refusal[];
+  const refusals = (await services.storage.write(organisationId, 'rehearseWrites', { writes: rehearsed })).values();
+  return writes.map((one) => {
+    if (one instanceof Refusal) return one;
+    const refusal = refusals.next().value ?? null;
+    return refusal === null ? null : refusalFrom(refusal);
+  });
+}
+
+interface ItemResult {
+  readonly external_key: string;
+  readonly ok: boolean;
+  readonly op?: 'proposed' | 'unchanged';
+  readonly error?: string;
+}
+
+/** A write as far as it may be proposed. */
+export interface CheckedWrite {
+  readonly write: SetupWrite;
+  /** Of each item of a batch that was asked for, in its order. */
+  readonly results: readonly ItemResult[] | undefined;
+}
+
+/** Where an item stands in a write that it was merged into; sent again as it waits already, it is another object. */
+function placeOf<Item>(items: readonly Item[], item: Item): number {
+  const at = items.lastIndexOf(item);
+  return at >= 0 ? at : items.findLastIndex((one) => canonicalize(one) === canonicalize(item));
+}
+
+/**
+ * `merged` without the items that approving it would refuse, and what is said of those of `asked`, which it was merged from.
+ * `waiting`: what else it was merged from is about. @throws Refusal of what is taken as a whole.
+ */
+export async function checkWrite(
+  services: WriteServices,
+  target: IntakeTarget,
+  { asked, merged, waiting }: { asked: SetupWrite; merged: SetupWrite; waiting: readonly string[] },
+): Promise<CheckedWrite> {
+  const db = services.storage.organisation(target.organisationId);
+  if (asked.kind === 'appearance') requireKnownLogo(db, target.appId, asked.body);
+  if (merged.kind === 'logo') requireAppearanceDraft(db, target.appId);
+  const refusals = await rehearse(services, target, merged);
+  if (!('items' in merged && 'items' in asked)) {
+    const refusal = refusals.find((one) => one !== null);
+    if (refusal !== undefined) throw refusal;
+    return { write: merged, results: undefined };
   }
+  const items: readonly { readonly external_key: string }[] = merged.items;
+  const results = asked.items.map((item): ItemResult => {
+    const { external_key } = item;
+    const refusal = refusals[placeOf(items, item)] ?? null;
+    // Archiving what only waits to be added takes that back.
+    const isTakenBack = refusal?.code === 'not_found' && waiting.includes(external_key);
+    return refusal === null || isTakenBack
+      ? { external_key, ok: true, op: 'proposed' }
+      : { external_key, ok: false, error: refusal.message };
+  });
+  const fits = (_: unknown, at: number) => refusals[at] === null;
+  const write =
+    merged.kind === 'knowledge' ? { ...merged, items: merged.items.filter(fits) } : { ...merged, items: merged.items.filter(fits) };
+  return { write, results };
 }
 
 /** What the appearance draft has that a new look would replace: of the logo and the copilot block only where it names one. */

@@ -2,7 +2,6 @@
  * Takes in a batch of knowledge items (KNOWLEDGE-1, KNOWLEDGE-2): one set of rules for the setup interface
  * and the console. Each item is saved and indexed on its own; one that fails does not fail the others.
  */
-import { setImmediate as breathe } from 'node:timers/promises';
 import { Refusal } from '../../protocol/errors.ts';
 import { mintId } from '../../protocol/ids.ts';
 import { type JudgedItem, judgeKnowledgeItem, type KnowledgeItemShape } from '../../protocol/setup/knowledge.ts';
@@ -10,6 +9,7 @@ import type { SourceInput } from '../../storage/knowledge/knowledge.ts';
 import type { Storage } from '../../storage/storage.ts';
 import type { IndexOutcome, KnowledgeIndexer } from '../knowledge/indexer.ts';
 import { archiveSource, saveSource } from '../knowledge/sources.ts';
+import { takeEach } from './batch.ts';
 import type { IntakeTarget } from './target.ts';
 
 /** How long a request waits for its links: most sites answer in less, and an agent should not wait for the others. */
@@ -59,20 +59,15 @@ export function contentOf({ form, item }: TakenForm): Pick<SourceInput, 'kind' |
   return { kind: 'url', title: title === undefined || title === '' ? null : title, uri: item.uri, content: null };
 }
 
+/** What is written of an item that was taken; its id is used when the key is new. */
+export function sourceInput(taken: TakenForm, { appId, origin }: IntakeTarget, nowMs: number): SourceInput {
+  const { external_key, reason = null } = taken.item;
+  return { ...contentOf(taken), sourceId: mintId('kno', nowMs), appId, externalKey: external_key, origin, reason, nowMs };
+}
+
 async function upsert({ storage, nowMs }: KnowledgeServices, target: IntakeTarget, taken: TakenForm): Promise<Upserted> {
-  const { organisationId, appId, origin } = target;
-  const { external_key, reason } = taken.item;
-  const now = nowMs();
-  const { op, id } = await saveSource(storage, organisationId, {
-    ...contentOf(taken),
-    sourceId: mintId('kno', now),
-    appId,
-    externalKey: external_key,
-    origin,
-    reason: reason ?? null,
-    nowMs: now,
-  });
-  return { external_key, ok: true, op, id };
+  const { op, id } = await saveSource(storage, target.organisationId, sourceInput(taken, target, nowMs()));
+  return { external_key: taken.item.external_key, ok: true, op, id };
 }
 
 /** Saves one item; a text is indexed when this resolves, a link is not yet read: `waiting` reads it. */
@@ -126,22 +121,13 @@ export async function saveKnowledge(
   items: readonly KnowledgeItemShape[],
   linkWaitMs: number = LINK_WAIT_MS,
 ): Promise<() => Promise<KnowledgeReport>> {
-  const outcomes: ({ result: KnowledgeResult } | { waiting: Upserted })[] = [];
-  for (const item of items) {
-    // What is refused waits for no write.
-    await breathe();
-    try {
-      const outcome = await save(services, target, judgeKnowledgeItem(item));
-      outcomes.push('saved' in outcome ? { result: outcome.saved } : outcome);
-    } catch (error) {
-      if (!(error instanceof Refusal)) throw error;
-      outcomes.push({ result: { external_key: item.external_key, ok: false, error: error.message } });
-    }
-  }
+  const outcomes = await takeEach(items, (item) => save(services, target, judgeKnowledgeItem(item)));
   return async () => {
     const results = await Promise.all(
-      outcomes.map(async (outcome): Promise<KnowledgeResult> => {
-        if ('result' in outcome) return outcome.result;
+      items.map(async ({ external_key }, at): Promise<KnowledgeResult> => {
+        const outcome = outcomes[at] as (typeof outcomes)[number];
+        if (outcome instanceof Refusal) return { external_key, ok: false, error: outcome.message };
+        if ('saved' in outcome) return outcome.saved;
         const { waiting } = outcome;
         return { ...waiting, ...(await services.indexer.index(target.organisationId, waiting.id, linkWaitMs)) };
       }),

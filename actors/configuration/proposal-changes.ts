@@ -3,6 +3,7 @@
  * sentence that lets a person decide. Reads only.
  */
 import { createHash } from 'node:crypto';
+import { setImmediate as breathe } from 'node:timers/promises';
 import canonicalize from 'canonicalize';
 import { clip } from '../../protocol/schema/text.ts';
 import { type HttpActionShape, judgeHttpAction, type Surroundings } from '../../protocol/setup/actions.ts';
@@ -218,22 +219,26 @@ function tallied(changes: readonly ItemChange[], one: string): string {
 }
 
 /** Items that change something. One whose key comes more than once stays: what it changes depends on the others. */
-function changing<Item extends { readonly external_key: string }>(
+async function changing<Item extends { readonly external_key: string }>(
   items: readonly Item[],
   changeOf: (item: Item) => ItemChange | undefined,
-): { items: Item[]; changes: ItemChange[] } {
+): Promise<{ items: Item[]; changes: ItemChange[] }> {
   const keys = items.map(({ external_key }) => external_key);
+  const isRepeated = (key: string) => keys.indexOf(key) !== keys.lastIndexOf(key);
+  const kept: Item[] = [];
   const changes: ItemChange[] = [];
-  const kept = items.filter((item) => {
-    const isRepeated = keys.indexOf(item.external_key) !== keys.lastIndexOf(item.external_key);
-    const change = changeOf(item) ?? (isRepeated ? { verb: 'updated', name: item.external_key } : undefined);
-    if (change !== undefined) changes.push(change);
-    return change !== undefined;
-  });
+  for (const item of items) {
+    // As when they are taken in: judging many takes long.
+    await breathe();
+    const change = changeOf(item) ?? (isRepeated(item.external_key) ? { verb: 'updated', name: item.external_key } : undefined);
+    if (change === undefined) continue;
+    kept.push(item);
+    changes.push(change);
+  }
   return { items: kept, changes };
 }
 
-function changed(place: Place, write: SetupWrite, logoHash: string | null): Changes {
+async function changed(place: Place, write: SetupWrite, logoHash: string | null): Promise<Changes> {
   switch (write.kind) {
     case 'appearance':
     case 'logo':
@@ -241,11 +246,11 @@ function changed(place: Place, write: SetupWrite, logoHash: string | null): Chan
     case 'experience':
       return changesOfPersona(place, write);
     case 'knowledge': {
-      const { items, changes } = changing(write.items, (item) => changeOfSource(place, item));
+      const { items, changes } = await changing(write.items, (item) => changeOfSource(place, item));
       return { write: items.length === 0 ? null : { ...write, items }, summary: tallied(changes, 'source') };
     }
     case 'actions': {
-      const { items, changes } = changing(write.items, (item) => changeOfAction(place, item));
+      const { items, changes } = await changing(write.items, (item) => changeOfAction(place, item));
       return { write: items.length === 0 ? null : { ...write, items }, summary: tallied(changes, 'action'), alarms: alarms(changes) };
     }
     case 'screens': {
@@ -256,7 +261,7 @@ function changed(place: Place, write: SetupWrite, logoHash: string | null): Chan
 }
 
 /** What of `write` changes something, and what that is. `logoHash`: of its logo as it would be stored, hex SHA-256; null where it has none. */
-export function changesOf(place: Place, write: SetupWrite, logoHash: string | null): Changes {
-  const { write: kept, summary, alarms: first = '' } = changed(place, write, logoHash);
+export async function changesOf(place: Place, write: SetupWrite, logoHash: string | null): Promise<Changes> {
+  const { write: kept, summary, alarms: first = '' } = await changed(place, write, logoHash);
   return { write: kept, summary: kept === null ? '' : `${first}${clip(summary, SUMMARY_MAX_CHARS - 1)}.` };
 }

@@ -4,9 +4,12 @@
  */
 import { createHash } from 'node:crypto';
 import canonicalize from 'canonicalize';
+import { contrastWarnings } from '../../protocol/appearance/contrast.ts';
 import { Refusal } from '../../protocol/errors.ts';
 import { mintId } from '../../protocol/ids.ts';
+import { replaceAppearance } from '../../protocol/setup/appearance.ts';
 import type { SetupWrite } from '../../protocol/setup/writes.ts';
+import { readDraft } from '../../storage/apps/drafts.ts';
 import {
   findRejected,
   findRivals,
@@ -17,7 +20,7 @@ import {
   readWrite,
 } from '../../storage/setup/proposals.ts';
 import type { Connection } from '../../storage/sqlite/connection.ts';
-import { baseOf, type CheckedWrite, checkWrite, refusedItems } from './checks.ts';
+import { baseOf, type CheckedWrite, checkWrite, rehearse } from './checks.ts';
 import { examineLogoContent } from './logo.ts';
 import { listed } from './phrases.ts';
 import { changesOf } from './proposal-changes.ts';
@@ -77,14 +80,6 @@ function rivalsOf(db: Connection, appId: string, sessionId: string, asked: Setup
     );
   }
   return ids.map((id) => ({ id, write: JSON.parse(readWrite(db, id) ?? 'null') as SetupWrite }));
-}
-
-/** The items of `write` that applying it would take: one that waited may have become impossible by now. */
-function possible(services: WriteServices, db: Connection, appId: string, write: SetupWrite): SetupWrite {
-  const refused = new Set(refusedItems(services, db, appId, write).map(({ external_key: key }) => key));
-  if (write.kind === 'knowledge') return { ...write, items: write.items.filter(({ external_key: key }) => !refused.has(key)) };
-  if (write.kind === 'actions') return { ...write, items: write.items.filter(({ external_key: key }) => !refused.has(key)) };
-  return write;
 }
 
 async function keep(services: WriteServices, organisationId: string, proposal: Omit<NewProposal, 'id' | 'nowMs'>): Promise<string> {
@@ -148,26 +143,17 @@ async function propose(
   const { organisationId, appId } = target;
   const db = services.storage.organisation(organisationId);
   const rivals = rivalsOf(db, appId, sessionId, asked);
-  const checked = checkWrite(services, target, asked, {
-    keys: new Set(rivals.flatMap(({ write }) => subjectsOf(write))),
-    hasAppearance: rivals.some(({ write }) => write.kind === 'appearance'),
-  });
-  const { write: accepted, warnings } = checked;
-  const extra = { ...(warnings !== undefined && { warnings }) };
-  if ('items' in accepted && accepted.items.length === 0) {
+  // Merged in their order; what is impossible by now is left out, and what changes nothing.
+  const merged = [...rivals.map(({ write }) => write), asked].reduce(mergeWrites);
+  const waiting = rivals.flatMap(({ write }) => subjectsOf(write));
+  const checked = await checkWrite(services, target, { asked, merged, waiting });
+  if (checked.results?.every(({ ok }) => !ok) === true) {
     const reply = { proposed: false, kind: asked.kind, results: checked.results, note: 'No item could be proposed.' };
     return { reply, line: '', savedNothing: true, status: 422 };
   }
-  // Merged in their order; what is impossible by now is left out, and what changes nothing.
-  const merged =
-    rivals.length === 0
-      ? accepted
-      : rivals
-          .map(({ write }) => write)
-          .concat(accepted)
-          .reduce(mergeWrites);
-  const place = { db, appId, surroundings: services.surroundings };
-  const { write, summary } = changesOf(place, rivals.length === 0 ? merged : possible(services, db, appId, merged), logoHash);
+  const before = readDraft(db, appId)?.appearance ?? null;
+  const extra = asked.kind === 'appearance' ? { warnings: contrastWarnings(replaceAppearance(before, asked.body)) } : {};
+  const { write, summary } = await changesOf({ db, appId, surroundings: services.surroundings }, checked.write, logoHash);
   const ids = rivals.map(({ id }) => id);
   if (write === null) {
     if (ids.length > 0) await services.storage.write(organisationId, 'replaceProposals', { ids, by: null, nowMs: services.nowMs() });
@@ -214,17 +200,23 @@ function decidedBefore(proposal: Proposal | undefined): Refusal {
 }
 
 /** @throws Refusal conflict when what the proposal would replace, or what surrounds it, has changed. */
-function refuseUnfit(services: WriteServices, db: Connection, { appId, base, state }: Proposal, write: SetupWrite): void {
+async function refuseUnfit(services: WriteServices, target: IntakeTarget, { base, state }: Proposal, write: SetupWrite): Promise<void> {
+  const db = services.storage.organisation(target.organisationId);
   // What a crash cut off has replaced a part of it itself; what it wrote then it may write again.
-  if (state === 'pending' && baseOf(db, appId, write) !== base) {
+  if (state === 'pending' && baseOf(db, target.appId, write) !== base) {
     throw new Refusal(
       'conflict',
       'What this proposal would replace has changed since it was made, so it was not applied. Reject it, and let the agent propose it anew.',
     );
   }
-  const refused = refusedItems(services, db, appId, write);
-  if (refused.length === 0) return;
-  const reasons = refused.map(({ external_key, error }) => `${external_key}: ${error}`);
+  // Anything else is applied as a whole or not at all.
+  if (!('items' in write)) return;
+  const refusals = await rehearse(services, target, write);
+  const reasons = write.items.flatMap(({ external_key }, at) => {
+    const refusal = refusals[at] ?? null;
+    return refusal === null ? [] : [`${external_key}: ${refusal.message}`];
+  });
+  if (reasons.length === 0) return;
   const applied = state === 'pending' ? 'so nothing of it was applied' : 'and a part of it was applied before the service stopped';
   throw new Refusal('conflict', `This proposal no longer fits, ${applied}. ${listed(reasons)}.`);
 }
@@ -234,7 +226,7 @@ async function applyProposal(services: WriteServices, target: IntakeTarget, prop
   const { storage } = services;
   const { organisationId } = target;
   try {
-    refuseUnfit(services, storage.organisation(organisationId), proposal, write);
+    await refuseUnfit(services, target, proposal, write);
     // Before anything is written, so that after a crash it is known that a part of it may be.
     await storage.write(organisationId, 'beginApplying', { id: proposal.id });
     return await carryOut(services, target, write);

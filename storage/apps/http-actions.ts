@@ -220,17 +220,20 @@ function upsertAction(db: Connection, input: UpsertAction): UpsertedAction {
   return result('updated');
 }
 
+export interface ArchivedAction {
+  readonly appId: string;
+  readonly externalKey: string;
+  readonly reason: string | undefined;
+  readonly nowMs: number;
+}
+
 /**
  * Takes the action out of service; the key of its host stays, and so does the reason it was written with unless another
- * is given. Undefined when the app has no action of this external key. Idempotent.
+ * is given. Idempotent. @throws Refusal not_found when the app has no action of this external key.
  */
-function archiveAction(
-  db: Connection,
-  input: { appId: string; externalKey: string; reason: string | undefined; nowMs: number },
-): { id: string; name: string } | undefined {
-  const { appId, externalKey, reason, nowMs } = input;
+function archiveAction(db: Connection, { appId, externalKey, reason, nowMs }: ArchivedAction): { id: string; name: string } {
   const action = readActionByKey(db, appId, externalKey);
-  if (action === undefined) return undefined;
+  if (action === undefined) throw new Refusal('not_found', 'external_key names no action of this app');
   if (action.archivedAtMs !== null) noteReason(db, action, reason);
   else {
     db.statement(

@@ -6,6 +6,7 @@ import { type UploadUse, useUploads } from '../files/uploads.ts';
 import type { Channel } from '../organisations/organisations.ts';
 import { columns, text } from '../sqlite/columns.ts';
 import type { Connection } from '../sqlite/connection.ts';
+import { inSavepoint } from '../sqlite/savepoint.ts';
 import { insertBlocks, insertMessage, type NewBlock, type PickChange, passFence, setPicks } from './conversations.ts';
 import { changeInvocations, type InvocationChange } from './invocations.ts';
 import { insertPlaceholders, type PlaceholderRow } from './placeholders.ts';
@@ -176,13 +177,9 @@ function writeOpening(db: Connection, input: OpenTurnInput): OpenTurnOutput {
 export const transactions = {
   /** Stores the message, opens the turn and counts it, all or nothing; once per (app, turn_id). */
   openTurn(db: Connection, input: OpenTurnInput): OpenTurnOutput {
-    db.exec('SAVEPOINT opening');
     try {
-      const output = writeOpening(db, input);
-      db.exec('RELEASE opening');
-      return output;
+      return inSavepoint(db, () => writeOpening(db, input));
     } catch (error) {
-      db.exec('ROLLBACK TO opening; RELEASE opening');
       if (error instanceof Withdraw) return error.output;
       throw error;
     }

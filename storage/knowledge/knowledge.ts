@@ -55,8 +55,6 @@ const MERGED_PAGES = 64;
 /** Sources of one app, archived ones included; a help centre has some hundreds of articles. */
 export const SOURCES_PER_APP_MAX = 10_000;
 
-export const NO_ROOM_FOR_SOURCES = `An app has at most ${SOURCES_PER_APP_MAX} knowledge sources.`;
-
 const sourceContent = columns({ content: orNull(text) });
 
 export function readSource(db: Connection, sourceId: string): KnowledgeSource | undefined {
@@ -108,11 +106,6 @@ export function readSourceByKey(db: Connection, appId: string, externalKey: stri
   return knowledgeSource.get(db, from, { appId, externalKey });
 }
 
-/** Archived ones included, as the bound counts them. */
-export function countSources(db: Connection, appId: string): number {
-  return countRows(db, 'FROM knowledge_sources WHERE app_id = :appId', { appId });
-}
-
 /** The source of this key. @throws Refusal not_found. */
 export function requireSource(db: Connection, { appId, externalKey }: Pick<KnowledgeSource, 'appId' | 'externalKey'>): KnowledgeSource {
   const source = readSourceByKey(db, appId, externalKey);
@@ -159,11 +152,17 @@ function moveSource(db: Connection, move: SourceMove & { readonly error?: string
   return changes === 1;
 }
 
+/** Archived ones count, too. */
+function refuseWithoutRoom(db: Connection, appId: string): void {
+  if (countRows(db, 'FROM knowledge_sources WHERE app_id = :appId', { appId }) < SOURCES_PER_APP_MAX) return;
+  throw new Refusal('conflict', `An app has at most ${SOURCES_PER_APP_MAX} knowledge sources.`);
+}
+
 /** Adds a source; false when the app has one of this key by now. @throws Refusal conflict when it has as many as it may. */
 function addSource(db: Connection, input: SourceInput & { readonly state: SourceState }): boolean {
   const { appId, externalKey } = input;
   if (readSourceByKey(db, appId, externalKey) !== undefined) return false;
-  if (countSources(db, appId) >= SOURCES_PER_APP_MAX) throw new Refusal('conflict', NO_ROOM_FOR_SOURCES);
+  refuseWithoutRoom(db, appId);
   db.statement(
     `INSERT INTO knowledge_sources (id, app_id, external_key, kind, title, uri, content, content_hash, state, origin, reason, created_at_ms, updated_at_ms)
      VALUES (:sourceId, :appId, :externalKey, :kind, :title, :uri, :content, :contentHash, :state, :origin, :reason, :nowMs, :nowMs)`,

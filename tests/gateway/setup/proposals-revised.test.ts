@@ -57,6 +57,24 @@ test('PROPOSAL-6: what only the older one spoke of goes on with the newer one', 
   assert.deepEqual([draft.tone, draft.assistantName], ['Brisk.', 'Twig']);
 });
 
+test('PROPOSAL-5, PROPOSAL-6: an item that cannot be applied beside what waits is refused with the reason, and what waits goes on', async () => {
+  const { app, agent } = await liveApp(setup);
+  const first = [httpAction('a', { name: 'find_it' }), httpAction('b', { name: 'find_b' })];
+  await proposed(agent, 'POST', '/actions', { items: first });
+  // A name that the newer one moves to another key is free for whoever takes it after that.
+  const second = [httpAction('b', { name: 'find_other' }), httpAction('c', { name: 'find_it' }), httpAction('d', { name: 'find_b' })];
+  const { results } = await proposed(agent, 'POST', '/actions', { items: second });
+  assert.deepEqual(
+    results?.map(({ ok }) => ok),
+    [true, false, true],
+  );
+  assert.match(results?.[1]?.error ?? '', /find_it belongs to the action with external_key a/);
+  await approveAll(app);
+  const { actions } = await app.console<{ actions: { name: string; external_key: string }[] }>('GET', '/actions');
+  const names = actions.filter(({ external_key }) => external_key.length === 1).map(({ external_key, name }) => `${external_key} ${name}`);
+  assert.deepEqual(names.sort(), ['a find_it', 'b find_other', 'd find_b']);
+});
+
 test('PROPOSAL-6: appearance and logo are one thing, in either order, also where the app has no appearance yet', async () => {
   for (const order of [
     ['appearance', 'logo'],

@@ -98,7 +98,7 @@ test('SERVERACTION-16: a name that another action in service has is refused, and
 test('SERVERACTION-1: archiving takes an action out of service, is idempotent, and sending it again brings it back', (t) => {
   const { db, appId, upsert, archive, enabled } = oneApp(t);
   const { id } = upsert(item('find_order'));
-  assert.equal(archive('never_sent'), undefined);
+  assert.throws(() => archive('never_sent'), { code: 'not_found' });
   for (const nowMs of [NOW + 1, NOW + 2]) assert.deepEqual(archive('find_order', nowMs), { id, name: 'find_order' });
   const [action] = listActions(db, appId, '', 10);
   assert.deepEqual([action?.archivedAtMs, action?.enabled, enabled('find_order')], [NOW + 1, false, undefined]);
@@ -228,8 +228,8 @@ test('SERVERACTION-16: an app has a bounded number in service; archiving makes r
   assert.equal(listActions(db, appId, '', 1_000).length, ARCHIVED_ACTIONS_KEPT + 1);
   archive('one_more', NOW + 1_000);
   assert.equal(listActions(db, appId, '', 1_000).length, ARCHIVED_ACTIONS_KEPT);
-  assert.equal(archive('action_0'), undefined);
-  assert.notEqual(archive('action_1'), undefined);
+  assert.throws(() => archive('action_0'), { code: 'not_found' });
+  assert.doesNotThrow(() => archive('action_1'));
 });
 
 test('CONSOLE-7: pages follow each other by id and hold every action once', (t) => {

@@ -1,0 +1,57 @@
+/**
+ * Writes of an app's configuration that are made and withdrawn: whoever asks a person about a write learns from the write itself
+ * whether it would be refused, so that each rule stands in one place.
+ */
+import { type PlainRefusal, plainRefusal, Refusal } from '../../protocol/errors.ts';
+import { transactions as actions } from '../apps/http-actions.ts';
+import { transactions as screens } from '../apps/screens.ts';
+import { requireSource, transactions as sources } from '../knowledge/knowledge.ts';
+import type { Connection } from '../sqlite/connection.ts';
+import { inSavepoint } from '../sqlite/savepoint.ts';
+
+const REHEARSED = {
+  addSource: sources.addSource,
+  requireSource,
+  upsertAction: actions.upsertAction,
+  archiveAction: actions.archiveAction,
+  declareScreens: screens.declareScreens,
+};
+
+type Rehearsed = typeof REHEARSED;
+
+/** One of the writes by its name, with its input. */
+export type RehearsedWrite = {
+  readonly [Name in keyof Rehearsed]: { readonly name: Name; readonly input: Parameters<Rehearsed[Name]>[1] };
+}[keyof Rehearsed];
+
+/** Ends the rehearsal: nothing of it stays. */
+class Withdraw extends Error {}
+
+function refusalOf(db: Connection, { name, input }: RehearsedWrite): PlainRefusal | null {
+  try {
+    inSavepoint(db, () => REHEARSED[name](db, input as never));
+    return null;
+  } catch (error) {
+    if (error instanceof Refusal) return plainRefusal(error);
+    throw error;
+  }
+}
+
+export const transactions = {
+  /**
+   * Makes the writes one after the other, as if each had come by itself, and takes all of them back. Answers for each what it was
+   * refused with; null: it was not.
+   */
+  rehearseWrites(db: Connection, { writes }: { readonly writes: readonly RehearsedWrite[] }): readonly (PlainRefusal | null)[] {
+    let refusals: readonly (PlainRefusal | null)[] = [];
+    try {
+      inSavepoint(db, () => {
+        refusals = writes.map((write) => refusalOf(db, write));
+        throw new Withdraw();
+      });
+    } catch (error) {
+      if (!(error instanceof Withdraw)) throw error;
+    }
+    return refusals;
+  },
+};
