@@ -3,6 +3,7 @@
  * Stays synchronous where the route does: a small answer leaves within the callback that brought the request.
  */
 import type { Cells } from '../actors/cells/cells.ts';
+import type { SetupCall } from '../actors/setup/admission.ts';
 import { Refusal } from '../protocol/errors.ts';
 import type { SessionRef } from '../storage/setup/setup-access.ts';
 import { section } from '../watch/sections.ts';
@@ -97,7 +98,7 @@ function admitAgain(route: Route, exchange: Exchange, { services }: Gate): void 
 /** Its organisation may have moved to another cell while the body came. @throws Refusal 503 */
 function refuseGone(route: Route, { caller }: Exchange, { directory, self }: Cells): void {
   if (route.caller !== 'runtime' && route.caller !== 'setup' && route.caller !== 'setup_claimant') return;
-  const { organisationId } = caller as RuntimeCaller | SessionRef;
+  const { organisationId } = route.caller === 'setup' ? (caller as SetupCall).ref : (caller as RuntimeCaller | SessionRef);
   if (directory.whereabouts(organisationId)?.cell === self.id) return;
   throw new Refusal('internal', 'The organisation has just moved to another cell. Send the request again.', {
     status: 503,

@@ -5,9 +5,11 @@ import { after, type TestContext, test } from 'node:test';
 import * as v from 'valibot';
 import type { Name } from '../../../actors/cells/directory.ts';
 import { openName } from '../../../actors/cells/directory.ts';
+import { stepper } from '../../../actors/step.ts';
 import { listCellsRoute } from '../../../gateway/console/cells.ts';
 import { requireApp } from '../../../gateway/console/lookup.ts';
 import { defineRoute, json } from '../../../gateway/route.ts';
+import { setupSession } from '../../../machines/setup-session.ts';
 import { mintId } from '../../../protocol/ids.ts';
 import { readPlacement } from '../../../storage/moving/placements.ts';
 import { mintKeyToken } from '../../../storage/organisations/organisations.ts';
@@ -55,6 +57,15 @@ const tokenRoute = defineRoute({
   handle: ({ caller }, { cells }) => json({ cell: cells?.self.id, session: caller.sessionId }),
 });
 
+const noteRoute = defineRoute({
+  method: 'POST',
+  path: '/setup/note',
+  caller: 'setup',
+  limits: [],
+  body: v.object({ text: v.string() }),
+  handle: ({ body, caller }, { cells }) => json({ cell: cells?.self.id, session: caller.ref.sessionId, text: body.text }),
+});
+
 const renameRoute = defineRoute({
   method: 'POST',
   path: '/console/api/apps/:app/rename',
@@ -79,6 +90,7 @@ const routes = [
   { ...consoleRoute('/console/api/orgs/:org/here'), anyCell: true as const },
   codeRoute,
   tokenRoute,
+  noteRoute,
   renameRoute,
   listCellsRoute,
 ];
@@ -167,6 +179,23 @@ test('CELL-1: a request finds its cell by whatever it names, and by the second t
   // What is answered by any cell, and what names nothing that any cell knows.
   assert.equal((await send(a.base, 'GET', `/console/api/orgs/${organisationId}/here`, OPERATOR)).json.cell, 'a');
   assert.equal((await send(a.base, 'GET', `/console/api/${unknownConversation}`, OPERATOR)).json.cell, 'a');
+});
+
+test('CELL-1: an agent’s request with a body is served by the cell that has its session', async () => {
+  await wellAgain();
+  const { organisationId, appId } = await world.place(b);
+  const [code, token, sessionId] = [mintFileCode(), mintSetupToken(), mintId('ses', START)];
+  const { nowMs } = world.clock;
+  const expiresAtMs = nowMs + 3_600_000;
+  await b.storage.writeControl('issueFileCode', { sessionId, organisationId, appId, codeHash: hashSecret(code), nowMs });
+  await b.storage.writeControl('redeemFileCode', { codeHash: hashSecret(code), tokenHash: hashSecret(token), nowMs });
+  const { context } = stepper(setupSession, { input: { kind: 'sync', expiresAtMs } }).snapshot;
+  const session = { id: sessionId, appId, kind: 'sync', state: 'running', panel: '{}', openedAtMs: nowMs, expiresAtMs } as const;
+  await b.storage.write(organisationId, 'openSetupSession', { ...session, snapshot: JSON.stringify(context) });
+  for (const { base } of [b, a]) {
+    const { status, json: told } = await send(base, 'POST', '/setup/note', { Authorization: `Bearer ${token}` }, { text: 'hi' });
+    assert.deepEqual([status, told], [200, { cell: 'b', session: sessionId, text: 'hi' }]);
+  }
 });
 
 test('CELL-1: a body that came while cells were asked is read here when none of them knows the name', async () => {
