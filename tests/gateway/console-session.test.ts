@@ -15,7 +15,7 @@ function service(t: TestContext, operatorToken: string | undefined = TOKEN, publ
   const clock = { nowMs: Date.parse('2026-11-21T10:00:00.000Z') };
   const layout = prepareDataDir(temporaryDir(t));
   // Nobody has signed out.
-  const control = { statement: () => ({ get: () => undefined }) };
+  const control = { tuples: () => ({ get: () => undefined }) };
   const services = {
     config: { operatorToken, publicUrl },
     storage: { layout, control },

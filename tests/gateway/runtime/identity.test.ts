@@ -109,11 +109,11 @@ test('PERSON-2: a turn without user reads its device once, and nothing when it n
       ...services.storage,
       organisation(id: string) {
         const db = services.storage.organisation(id);
-        const statement = (sql: string) => {
+        const tuples = (sql: string) => {
           reads += 1;
-          return db.statement(sql);
+          return db.tuples(sql);
         };
-        return { ...db, statement };
+        return { ...db, tuples };
       },
     },
   } as unknown as Services;

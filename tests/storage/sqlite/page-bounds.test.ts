@@ -63,11 +63,11 @@ test('STORE-18: lists of people are read by an index, by id and by name, however
   const { db, appId } = talk(t);
   const plans: string[] = [];
   const spy = {
-    ...db,
     path: db.path,
     exec: () => {},
     close: () => {},
-    statement: (sql: string) => {
+    statement: (sql: string) => db.statement(sql),
+    tuples: (sql: string) => {
       const plan = db.statement(`EXPLAIN QUERY PLAN ${sql}`);
       return {
         get: () => undefined,
