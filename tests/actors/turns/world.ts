@@ -9,7 +9,7 @@ import type { Position } from '../../../actors/frame-source.ts';
 import { openConcealment } from '../../../actors/people/concealment.ts';
 import type { TurnCommand } from '../../../actors/turns/command.ts';
 import { LocalTurns } from '../../../actors/turns/local-turns.ts';
-import { type Attempt, type TurnOptions, type TurnScope, turnScope, turnServices } from '../../../actors/turns/scope.ts';
+import { type Attempt, type TurnOptions, type TurnPlace, type TurnScope, turnScope, turnServices } from '../../../actors/turns/scope.ts';
 import type { Model, ModelFailure, ModelRequest, ModelSink, ToolCall } from '../../../assistant/models/model.ts';
 import { priceTable } from '../../../assistant/prices.ts';
 import type { AppSettingsPatch } from '../../../protocol/console/app-settings.ts';
@@ -112,7 +112,9 @@ export interface World extends StoredApp {
   /** What a node called `self` has of its own. Each finds that the other does not answer. */
   services(self: string, model: Model, more?: Partial<TurnOptions>): TurnOptions;
   node(self: string, model: Model, more?: Partial<TurnOptions>): LocalTurns;
-  /** What an attempt at a turn of this conversation works with at a node called `here`; nothing of it is committed. */
+  /** A turn of this conversation, which is new or has no personal data, at a node called `here`. */
+  place(model: Model, conversationId: string, command: TurnCommand, isNew?: boolean): TurnPlace;
+  /** What an attempt at such a turn works with; nothing of it is committed. */
   scope(model: Model, conversationId: string, command: TurnCommand, more?: Partial<Attempt>): TurnScope;
 }
 
@@ -125,6 +127,10 @@ export async function turnsWorld(t: TestContext, settings: AppSettingsPatch = {}
   const app = readApp(db, appId, organisationId);
   assert.ok(app !== undefined);
   const log = pino({ level: 'silent' });
+  const place: World['place'] = (model, conversationId, command, isNew = false) => {
+    const concealment = openConcealment({ storage, organisationId, conversationId, isNew, count: 0, regions: [] });
+    return { services: turnServices(services('here', model)), command, conversationId, concealment };
+  };
   const services: World['services'] = (self, model, more) => ({
     storage,
     model,
@@ -157,20 +163,17 @@ export async function turnsWorld(t: TestContext, settings: AppSettingsPatch = {}
       const asked = { turnId, fingerprint: JSON.stringify(said), requestId: 'r', purpose: 'person', body, minuteLeft: null } as const;
       return { ...who, ...asked, ...more };
     },
+    place,
     scope(model, conversationId, command, more) {
-      const concealment = openConcealment({ storage, organisationId, conversationId, isNew: false, count: 0, regions: [] });
-      return turnScope(
-        { services: turnServices(services('here', model)), command, conversationId, concealment },
-        {
-          isNew: false,
-          messageId: 'msg_of_the_scope',
-          words: { body: command.body, attachments: [], traits: null },
-          work: { question: null, executions: [], lost: [], left: [], tellsWrite: false },
-          usage: () => undefined,
-          commit: async () => true,
-          ...more,
-        },
-      );
+      return turnScope(place(model, conversationId, command), {
+        isNew: false,
+        messageId: 'msg_of_the_scope',
+        words: { body: command.body, attachments: [], traits: null },
+        work: { question: null, executions: [], lost: [], left: [], tellsWrite: false },
+        usage: () => undefined,
+        commit: async () => true,
+        ...more,
+      });
     },
     node(self, model, more) {
       const turns = new LocalTurns(services(self, model, more));

@@ -1,0 +1,78 @@
+/** What the model is asked in one turn, and what its calls become. */
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { TurnAnswer } from '../../../actors/turns/answer.ts';
+import { TurnLog } from '../../../actors/turns/log.ts';
+import { TurnRounds } from '../../../actors/turns/rounds.ts';
+import { ServerCalls } from '../../../actors/turns/server-calls.ts';
+import { TurnSpending } from '../../../actors/turns/spending.ts';
+import { ScriptedModel, turnsWorld } from './world.ts';
+
+async function roundsOf(t: Parameters<typeof turnsWorld>[0]) {
+  const world = await turnsWorld(t);
+  const scope = world.scope(new ScriptedModel(() => ({})), 'cnv_1', world.command({ message: { text: 'Where is it?' } }), { isNew: true });
+  const answer = new TurnAnswer(scope, new TurnLog(0, null));
+  const spending = new TurnSpending(scope);
+  return { rounds: new TurnRounds(scope, answer, new ServerCalls(scope), spending), spending, answer };
+}
+
+const call = (name: string, args = '{}') => ({ id: `call_${name}`, name, arguments: args });
+
+test('ACTION-1: the first round asks with the words of the person, and what the app can do', async (t) => {
+  const { rounds } = await roundsOf(t);
+  const request = rounds.request();
+  assert.deepEqual(request.messages, [{ role: 'user', content: 'Where is it?' }]);
+  const names = request.tools.map(({ name }) => name);
+  assert.ok(names.includes('look_up') && names.includes('cancel'));
+});
+
+test('ACTION-1, CONFIRM-1: a read waits for the client and a write for the person; both are rows of the next commit, once', async (t) => {
+  const { rounds } = await roundsOf(t);
+  rounds.request();
+  const { serverCalls, waiting } = rounds.finish([call('look_up'), call('cancel')]);
+  assert.deepEqual([serverCalls, waiting], [0, { reads: 1, confirmations: 1 }]);
+  const rows = rounds.takeNewInvocations();
+  assert.deepEqual(
+    rows.map(({ name, executor, risk }) => [name, executor, risk]),
+    [
+      ['look_up', 'client', 'read'],
+      ['cancel', 'client', 'write'],
+    ],
+  );
+  assert.deepEqual(rounds.takeNewInvocations(), []);
+  assert.deepEqual(
+    rounds.pending().map(({ name, block_id }) => [name, block_id !== undefined]),
+    [
+      ['look_up', false],
+      ['cancel', true],
+    ],
+  );
+  assert.deepEqual(
+    rounds.executions().map(({ type }) => type),
+    ['action.execute'],
+  );
+});
+
+test('ACTION-2: what the model called that does not exist, or called wrongly, it is told in the next round, behind its own words', async (t) => {
+  const { rounds } = await roundsOf(t);
+  rounds.request();
+  rounds.heard('Let me see. ');
+  const { serverCalls, waiting } = rounds.finish([call('nothing_of_the_kind')]);
+  assert.deepEqual([serverCalls, waiting], [1, { reads: 0, confirmations: 0 }]);
+  rounds.runCalls();
+  const [, said, told] = rounds.request().messages;
+  assert.deepEqual([said?.role, said?.content], ['assistant', 'Let me see. ']);
+  assert.match(told?.content ?? '', /There is no tool called "nothing_of_the_kind"/);
+});
+
+test('LIMIT-16, LIMIT-17: a round that reports no usage is charged by its length, and a turn that failed for free by nothing', async (t) => {
+  const { rounds, spending } = await roundsOf(t);
+  assert.equal(spending.charge(false), null);
+  const request = rounds.request();
+  assert.ok(request.messages.length > 0);
+  rounds.heard('12345678');
+  await rounds.kept({ reason: 'stop', toolCalls: [], usage: undefined });
+  const charge = spending.charge(true);
+  assert.deepEqual([charge?.outputTokens, charge?.billed], [2, true]);
+  assert.ok((charge?.inputTokens ?? 0) > 0);
+});
