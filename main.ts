@@ -74,8 +74,8 @@ async function announce(config: Config, { model, complaint, demo }: Composed, se
   );
 }
 
-async function stop({ actors, close }: Composed, server: Server, log: pino.Logger, reason: string): Promise<void> {
-  log.info({ signal: reason, open_streams: server.openStreams() }, 'draining');
+async function stop({ actors, close, services }: Composed, server: Server, log: pino.Logger, reason: string): Promise<void> {
+  log.info({ signal: reason, open_streams: services.node.get().context.streams }, 'draining');
   setTimeout(() => {
     log.error({ after_ms: STOP_MS }, 'the drain did not end in time: ending without it');
     log.flush();
@@ -85,17 +85,17 @@ async function stop({ actors, close }: Composed, server: Server, log: pino.Logge
   await actors.drain(DRAIN_MS);
   await closing;
   await close();
+  services.node.send({ type: 'stop' });
   log.info('stopped');
   log.flush(() => process.exit(0));
 }
 
 async function serve(config: Config, log: pino.Logger): Promise<void> {
-  let draining = false;
   let server: Server | undefined;
   const drain = (reason: string) => {
     // Before it listens there is nothing to drain, and whoever asked will ask again.
-    if (draining || server === undefined) return;
-    draining = true;
+    if (server === undefined || composed.services.node.get().context.life.phase !== 'serving') return;
+    composed.services.node.send({ type: 'drain' });
     void stop(composed, server, log, reason);
   };
   if (config.supervised !== undefined) endWithSupervisor(log, drain, () => server !== undefined);
@@ -108,7 +108,6 @@ async function serve(config: Config, log: pino.Logger): Promise<void> {
     stalls,
     load,
     starts: new Starts({ log, opening: () => load.stats().turnsOpening }),
-    draining: () => draining,
   };
   shareFailedLogins(services);
   server = await startServer({
@@ -118,7 +117,7 @@ async function serve(config: Config, log: pino.Logger): Promise<void> {
     services,
     routes: [...runtimeRoutes, ...setupRoutes, ...consoleRoutes, documentRoute, ...(services.cells === null ? [] : betweenCells)],
   });
-  composed.listening(publicUrlOf({ ...config, publicUrl: undefined }, server.port));
+  services.node.send({ type: 'serve', url: publicUrlOf({ ...config, publicUrl: undefined }, server.port) });
   services.log.info({ port: server.port, model: composed.model.name }, 'listening');
   for (const signal of ['SIGTERM', 'SIGINT'] as const) process.on(signal, () => drain(signal));
   // Before the banner, which may wait for the model: the other workers need not.

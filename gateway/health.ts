@@ -1,4 +1,5 @@
 /** GET /healthz, /readyz and /metrics (RUN-10, RUN-11): for whoever runs the process, not for SDKs. */
+import { isEnding } from '../actors/node.ts';
 import { Refusal } from '../protocol/errors.ts';
 import { timestamp } from '../protocol/timestamp.ts';
 import type { Condition, ConditionName } from '../storage/files/conditions.ts';
@@ -81,12 +82,12 @@ function isOperator({ header, address }: Asker, services: Services, buckets: Rat
  * without knowing. With the operator's bearer it says which organisations, cells and files it is about.
  */
 function readiness(asker: Asker, services: Services, buckets: RateBuckets): Reply {
-  const { config, draining, load, starts, storage } = services;
+  const { config, load, node, starts, storage } = services;
   const open = {
     ...(config.allowPrivateAddresses && { allow_private_addresses: true }),
     ...((load?.overloaded === true || starts?.stats().isRefusing === true) && { overloaded: true }),
   };
-  if (draining()) return json({ status: 'draining', ...open }, 503);
+  if (isEnding(node)) return json({ status: 'draining', ...open }, 503);
   const held = storage.conditions.list();
   if (held.length === 0) return json({ status: 'ready', ...open });
   const knowsAll = isOperator(asker, services, buckets);

@@ -18,7 +18,7 @@ export interface GatewayMetrics {
 }
 
 /** Own registry: several servers in one process, as tests have them, do not meet. */
-export function createMetrics(services: Services, openStreams: () => number): GatewayMetrics {
+export function createMetrics(services: Services): GatewayMetrics {
   const registry = new Registry();
   collectDefaultMetrics({ register: registry });
   // Counted by hand and handed over when asked for: a labelled counter costs more than a small answer.
@@ -40,7 +40,7 @@ export function createMetrics(services: Services, openStreams: () => number): Ga
     help: 'Event streams that are open now.',
     registers: [registry],
     collect() {
-      this.set(openStreams());
+      this.set(services.node.get().context.streams);
     },
   });
   addConditionMetrics(registry, services);
@@ -80,8 +80,15 @@ function addConditionMetrics(registry: Registry, services: Services): void {
 
 /** What is alive in this process; all of it is 0 when nothing runs. */
 function addActorMetrics(registry: Registry, services: Services): void {
+  new Gauge({
+    name: 'assistant_conversations_active',
+    help: 'Conversations in which a turn runs or waits.',
+    registers: [registry],
+    collect() {
+      this.set(services.node.get().context.conversations);
+    },
+  });
   const gauges: readonly (readonly [string, string, keyof ActorStats])[] = [
-    ['assistant_conversations_active', 'Conversations in which a turn runs or waits.', 'conversations'],
     ['assistant_turns_running', 'Turns that are being answered.', 'runningTurns'],
     ['assistant_turns_waiting', 'Turns that wait behind another one of their conversation.', 'waitingTurns'],
     ['assistant_turn_readers', 'Streams that follow a running turn.', 'readers'],

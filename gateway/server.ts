@@ -1,5 +1,6 @@
 /** The HTTP server: registers the route tables with uWebSockets, answers for what is not in them, listens, drains. */
 import type { HttpRequest, HttpResponse, TemplatedApp, us_listen_socket } from 'uWebSockets.js';
+import { isEnding } from '../actors/node.ts';
 import { Refusal } from '../protocol/errors.ts';
 import { dispatch, type Gate } from './dispatch.ts';
 import { healthRoutes } from './health.ts';
@@ -19,8 +20,6 @@ import type { Services } from './services.ts';
 /** uWebSockets' options of a listening socket: alone (a second process is told so), or shared with others that say the same. */
 const EXCLUSIVE_PORT = 1;
 const SHARED_PORT = 0;
-/** How often a drain looks whether it is done. */
-const DRAIN_LOOK_MS = 50;
 
 export interface ServerOptions {
   readonly host: string;
@@ -31,14 +30,12 @@ export interface ServerOptions {
   readonly services: Services;
   readonly routes: readonly Route[];
   /** Lets tests shorten what takes seconds. */
-  readonly streamTimes?: Omit<StreamTimes, 'nowMs'>;
+  readonly streamTimes?: Omit<StreamTimes, 'nowMs' | 'counted'>;
 }
 
 export interface Server {
   /** The port that was taken. */
   readonly port: number;
-  /** Event streams that are open now. */
-  openStreams(): number;
   /** Stops listening, lets what is under way end for `timeoutMs` at most, then cuts what is left. Idempotent. */
   drain(timeoutMs: number): Promise<void>;
   /** Cuts everything at once. */
@@ -72,12 +69,16 @@ class Gateway {
   readonly #gate: Gate;
   readonly #metrics: GatewayMetrics;
   #exchanges = 0;
-  closing = false;
+  #onIdle: () => void = () => {};
   #looksForProxy: boolean;
 
   constructor({ services, routes, streamTimes }: ServerOptions) {
-    this.streams = new EventStreams({ ...streamTimes, nowMs: services.nowMs });
-    this.#metrics = createMetrics(services, () => this.streams.count);
+    const counted = (streams: number) => {
+      services.node.send({ type: 'counted', counts: { streams } });
+      this.#lookForIdle();
+    };
+    this.streams = new EventStreams({ ...streamTimes, nowMs: services.nowMs, counted });
+    this.#metrics = createMetrics(services);
     this.#looksForProxy = services.config.trustProxy === undefined;
     this.#gate = { services, buckets: new RateBuckets(services.nowMs, services.counts), streams: this.streams };
     const table = [...routes, ...healthRoutes(this.#metrics, this.#gate.buckets)];
@@ -88,9 +89,19 @@ class Gateway {
     this.#registerUnknown();
   }
 
-  /** True while a request waits for its answer or a stream is open. */
-  get busy(): boolean {
-    return this.#exchanges > 0 || this.streams.count > 0;
+  /** Resolves when no request waits for its answer and no stream is open, after `timeoutMs` at the latest. */
+  async idle(timeoutMs: number): Promise<void> {
+    let timer: NodeJS.Timeout | undefined;
+    await new Promise<void>((resolve) => {
+      this.#onIdle = resolve;
+      timer = setTimeout(resolve, timeoutMs);
+      this.#lookForIdle();
+    });
+    clearTimeout(timer);
+  }
+
+  #lookForIdle(): void {
+    if (this.#exchanges === 0 && this.streams.count === 0) this.#onIdle();
   }
 
   close(): void {
@@ -104,10 +115,11 @@ class Gateway {
       interface: face,
       parameters,
       trustProxy: this.#gate.services.config.trustProxy,
-      closing: () => this.closing,
+      closing: () => isEnding(this.#gate.services.node),
       finished: (status) => {
         this.#exchanges -= 1;
         this.#metrics.countRequest(name, status);
+        this.#lookForIdle();
       },
     };
   }
@@ -225,16 +237,13 @@ export async function startServer(options: ServerOptions): Promise<Server> {
   let drained: Promise<void> | undefined;
 
   const drain = async (timeoutMs: number): Promise<void> => {
-    gateway.closing = true;
     uWS.us_listen_socket_close(socket);
-    const deadlineMs = performance.now() + timeoutMs;
-    while (gateway.busy && performance.now() < deadlineMs) await new Promise((resolve) => setTimeout(resolve, DRAIN_LOOK_MS));
+    await gateway.idle(timeoutMs);
     gateway.close();
   };
 
   return {
     port,
-    openStreams: () => gateway.streams.count,
     drain(timeoutMs) {
       drained ??= drain(timeoutMs);
       return drained;

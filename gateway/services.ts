@@ -8,6 +8,7 @@ import type { OrganisationMoves } from '../actors/cells/move.ts';
 import type { SharedCounts } from '../actors/cluster/bus/shared-counts.ts';
 import type { ClusterView } from '../actors/cluster/nodes/view.ts';
 import type { WriteServices } from '../actors/configuration/writes.ts';
+import type { NodeStore } from '../actors/node.ts';
 import type { Pairings } from '../actors/pairing/pairings.ts';
 import type { Setup } from '../actors/setup/setup.ts';
 import type { SmokeRuns } from '../actors/smoke/run.ts';
@@ -60,6 +61,6 @@ export interface Services {
   readonly starts?: Starts;
   readonly stalls?: Pick<StallWatch, 'stats'>;
   nowMs(): number;
-  /** True once SIGTERM was received: `/readyz` says so and no new stream is opened. */
-  draining(): boolean;
+  /** Where this process is in its life: while it drains `/readyz` says so, and connections end with their answer. */
+  readonly node: NodeStore;
 }

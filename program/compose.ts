@@ -13,6 +13,7 @@ import { createKnowledgeEmbedding } from '../actors/knowledge/embedding.ts';
 import { KnowledgeIndexer } from '../actors/knowledge/indexer.ts';
 import { createQuestionMeanings } from '../actors/knowledge/question-meanings.ts';
 import type { Leases } from '../actors/leases.ts';
+import { createNode } from '../actors/node.ts';
 import { Pairings } from '../actors/pairing/pairings.ts';
 import { createSecondTries } from '../actors/second-tries.ts';
 import { createSetup, type Setup } from '../actors/setup/setup.ts';
@@ -40,7 +41,7 @@ import type { ComposedNode } from './composed-node.ts';
 import type { Config } from './config.ts';
 import { demoManifests, prepareDemo } from './demo.ts';
 import { openCell } from './join-cells.ts';
-import { joinCell, nodeRecord } from './join-cluster.ts';
+import { joinCell } from './join-cluster.ts';
 import { createCheckedModel } from './model-check.ts';
 import { standAlone } from './stand-alone.ts';
 
@@ -113,11 +114,11 @@ async function composeAlone(config: Config, log: Logger, drain: () => void) {
   const nowMs = Date.now;
   const startedAtMs = nowMs();
   const cluster = config.cluster && (await joinCell({ config: config.cluster, dataDir: config.dataDir, storage, log, nowMs }));
-  const node = cluster ?? standAlone(nodeRecord('node~alone', undefined, null, startedAtMs));
-  const { self, others, leases } = node;
+  const composed = cluster ?? standAlone(createNode({ id: 'node~alone', name: 'node', cell: null, startedAtMs }));
+  const { node, others, leases } = composed;
   const deadlines = createDeadlines({ storage, log, nowMs, others });
   const noteDeadline = deadlines.note;
-  const setup = createSetup({ storage, log, nowMs, noteDeadline, others });
+  const setup = createSetup({ storage, log, node, nowMs, noteDeadline, others });
   deadlines.watch([invocationDeadlines(storage, nowMs), uploadDeadlines(storage, nowMs), setup.sessions.deadlines()]);
   const knowledge = openKnowledge(config, storage, log, setup, leases);
   const { indexer } = knowledge;
@@ -126,10 +127,10 @@ async function composeAlone(config: Config, log: Logger, drain: () => void) {
   const demo = config.demo ? await tryDemo(writes, log) : undefined;
   const confirmations = new Confirmations({ storage, nowMs });
   const billing = await openBilling(config, storage, log, others);
-  const chores = await takeUp({ storage, confirmations, indexer, setup, billing, deadlines, log, node });
+  const chores = await takeUp({ storage, confirmations, indexer, setup, billing, deadlines, log, composed });
   const { complaint, asked, ...answering } = openAnswering(config, storage, log, knowledge);
-  const turnServices = { storage, ...asked, billing, log, nowMs, noteDeadline, turnLossesMax: config.turnLossesMax };
-  const actors = createActorSystem({ host: node.host(turnServices), others });
+  const turnServices = { storage, ...asked, billing, log, node, nowMs, noteDeadline, turnLossesMax: config.turnLossesMax };
+  const actors = createActorSystem({ host: composed.host(turnServices), others });
   const smoke = new SmokeRuns({ storage, actors, leases, log, nowMs });
   const uploads = createUploadIntake({ storage, log, nowMs, noteDeadline });
   const largeBodies = createLargeBodies();
@@ -140,7 +141,8 @@ async function composeAlone(config: Config, log: Logger, drain: () => void) {
     cluster === undefined || cell === undefined
       ? undefined
       : await openCell({ config: cell, node: cluster, storage, log, nowMs, takeUp: (organisationId) => chores.take(organisationId) });
-  const census = { actors: () => [...actors.actors(self), ...setup.sessions.actors(self)], drain };
+  const { id } = node.get().context;
+  const census = { actors: () => [...actors.actors(id), ...setup.sessions.actors(id)], drain, node };
   return {
     model: asked.model,
     complaint,
@@ -148,13 +150,12 @@ async function composeAlone(config: Config, log: Logger, drain: () => void) {
     actors,
     services: {
       ...{ config, storage, actors, confirmations, billing, writes, setup, smoke, uploads, largeBodies, pairings, log, nowMs },
-      cluster: node.view(census),
-      counts: node.counts,
+      node,
+      cluster: composed.view(census),
+      counts: composed.counts,
       cells: open?.cells ?? null,
       moves: open?.moves ?? null,
     },
-    /** It takes requests there. */
-    listening: (url: string) => node.listening(url),
     /** After the last turn: what is under way in the background is taken up at the next start, or by another node. */
     async close(): Promise<void> {
       await open?.close();
@@ -169,7 +170,7 @@ async function composeAlone(config: Config, log: Logger, drain: () => void) {
       await knowledge.close();
       await readers.close();
       await largeBodies.close();
-      await node.close();
+      await composed.close();
       await storage.close();
       lock.release();
     },
@@ -212,13 +213,13 @@ interface UnderWay {
   readonly billing: Billing;
   readonly deadlines: ReturnType<typeof createDeadlines>;
   readonly log: Logger;
-  readonly node: ComposedNode;
+  readonly composed: ComposedNode;
 }
 
 /**
  * Takes up what was under way when a process ended: all of it for one that starts alone, what a lost node left for one of several.
  */
-async function takeUp({ storage, confirmations, indexer, setup, billing, deadlines, log, node }: UnderWay) {
+async function takeUp({ storage, confirmations, indexer, setup, billing, deadlines, log, composed }: UnderWay) {
   const take = async (organisationId: string) => {
     await confirmations.resume(organisationId, EDIT_ABANDONED_MS);
     await indexer.resume(organisationId);
@@ -230,7 +231,7 @@ async function takeUp({ storage, confirmations, indexer, setup, billing, deadlin
     await billing.lookAgain();
   };
   const ids = () => organisationIds(storage.control);
-  const chores = node.chores({ storage, organisationIds: ids, resume: take, lookAgain, log });
+  const chores = composed.chores({ storage, organisationIds: ids, resume: take, lookAgain, log });
   const secondTries = createSecondTries({ storage, log }, take, lookAgain);
   if (chores.alone()) {
     const resume = async (id: string) => {

@@ -5,12 +5,12 @@ import type { CensusServices } from '../actors/cluster/nodes/census.ts';
 import type { ChoreServices, Chores } from '../actors/cluster/nodes/chores.ts';
 import type { ClusterView } from '../actors/cluster/nodes/view.ts';
 import type { Leases } from '../actors/leases.ts';
+import type { NodeStore } from '../actors/node.ts';
 import type { TurnHost } from '../actors/turns/host.ts';
 import type { TurnOptions } from '../actors/turns/scope.ts';
 
 export interface ComposedNode {
-  /** Its id: of this start alone. */
-  readonly self: string;
+  readonly node: NodeStore;
   readonly others: Announcer;
   readonly leases: Leases;
   readonly counts: SharedCounts;
@@ -18,7 +18,5 @@ export interface ComposedNode {
   host(services: Omit<TurnOptions, 'ownership'>): TurnHost;
   chores(services: Omit<ChoreServices, 'members'>): Chores;
   view(census: CensusServices): ClusterView;
-  /** It takes requests there. */
-  listening(url: string): void;
   close(): Promise<void>;
 }

@@ -54,7 +54,8 @@ async function sealStranded(self: string, storage: Storage, log: Logger, nowMs: 
 }
 
 export async function openCell({ config, node, storage, log, nowMs, takeUp }: CellOptions): Promise<OpenCell> {
-  const { members, redis, self } = node;
+  const { members, redis } = node;
+  const { self } = members;
   const strand = () => sealStranded(config.id, storage, log, nowMs());
   const onPlaced = () => {
     strand().catch((error: unknown) => log.error({ err: error }, 'what lives on another cell could not be sealed here'));

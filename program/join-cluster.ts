@@ -5,11 +5,13 @@ import { openRedis, type RedisConnection } from '../actors/cluster/bus/redis-con
 import { createSharedCounts } from '../actors/cluster/bus/shared-counts.ts';
 import { cellView } from '../actors/cluster/nodes/census.ts';
 import { createChores } from '../actors/cluster/nodes/chores.ts';
-import { createMembers, type Members, mintNodeId, type NodeRecord } from '../actors/cluster/nodes/members.ts';
+import { createMembers, type Members, mintNodeId } from '../actors/cluster/nodes/members.ts';
+import { nameOf } from '../actors/cluster/nodes/node-id.ts';
 import { watchStoppedWriters } from '../actors/cluster/nodes/stopped-writer.ts';
 import { NodeLeases } from '../actors/cluster/nodes/write-lease.ts';
 import { NodeQuestions } from '../actors/cluster/questions/node-questions.ts';
 import { PlacedTurns } from '../actors/cluster/remote/placed-turns.ts';
+import { createNode, type NodeContext, type NodeStore } from '../actors/node.ts';
 import type { Ownership } from '../actors/turns/epoch.ts';
 import { LocalTurns } from '../actors/turns/local-turns.ts';
 import type { Storage } from '../storage/storage.ts';
@@ -31,30 +33,26 @@ export interface JoinOptions {
   nowMs(): number;
 }
 
-/** What a process tells of itself before it listens. */
-export function nodeRecord(id: string, name: string | undefined, cell: string | null, startedAtMs: number): NodeRecord {
-  return {
-    id,
-    name: name ?? id.slice(0, id.lastIndexOf('~')),
-    pid: process.pid,
-    cell,
-    url: null,
-    startedAtMs,
-    state: 'serving',
-    actors: 0,
-  };
-}
-
 /** A connection that breaks is there again within this, as a rule: nobody needs to hear of it. */
-const REDIS_LOOK_MS = 1_000;
+const REDIS_PATIENCE_MS = 1_000;
+const REDIS_AWAY =
+  'Redis is away: see REDIS_URL. Until it is back nodes look up what others change, and each counts the limits of a minute for itself.';
 
-function noteRedis({ conditions }: Storage, isUp: boolean): void {
-  if (isUp) conditions.close('redis_away');
-  else
-    conditions.open(
-      'redis_away',
-      'Redis is away: see REDIS_URL. Until it is back nodes look up what others change, and each counts the limits of a minute for itself.',
-    );
+/** Notes it as a condition of this node when Redis is away for longer than a moment. What it gives ends that. */
+function watchRedis(node: NodeStore, { conditions }: Storage): () => void {
+  let timer: NodeJS.Timeout | undefined;
+  const note = (redis: NodeContext['redis']) => {
+    clearTimeout(timer);
+    if (redis === 'connected') conditions.close('redis_away');
+    else timer = setTimeout(() => conditions.open('redis_away', REDIS_AWAY), REDIS_PATIENCE_MS).unref();
+  };
+  const selected = node.select(({ redis }) => redis);
+  const subscription = selected.subscribe(note);
+  note(selected.get());
+  return () => {
+    clearTimeout(timer);
+    subscription.unsubscribe();
+  };
 }
 
 /** @throws Error when DATA_DIR is too long for the sockets of nodes. Does not wait for a Redis that is away. */
@@ -62,20 +60,22 @@ export async function joinCell({ config, dataDir, storage, log, nowMs }: JoinOpt
   const { redisUrl, nodeId } = config;
   const cell = config.cell?.id ?? null;
   const self = mintNodeId(nodeId);
+  const node = createNode({ id: self, name: nodeId ?? nameOf(self), cell, startedAtMs: nowMs() }, 'away');
+  const onConnection = (isConnected: boolean) => node.send({ type: 'redisChanged', isConnected });
   const redis = openRedis({ redisUrl, log });
-  const bus = await createBus({ redisUrl, cell, self, vault: storage.vault, log, nowMs });
+  const bus = await createBus({ redisUrl, cell, self, vault: storage.vault, log, nowMs, onConnection });
   const presence = { redis, vault: storage.vault };
   const questions = new NodeQuestions({ dataDir, self, log, nowMs });
   const members = await createMembers({
     dataDir,
-    self: nodeRecord(self, nodeId, cell, nowMs()),
+    node,
     presence,
     onQuestion: (socket, first) => questions.accept(socket, first),
     log,
   });
-  members.onLost((node) => questions.drop(node));
+  members.onLost((other) => questions.drop(other));
   const stopWatching = watchStoppedWriters(members, log);
-  const looks = setInterval(() => noteRedis(storage, redis.up), REDIS_LOOK_MS).unref();
+  const stopWatchingRedis = watchRedis(node, storage);
   const ownership: Ownership = {
     self,
     process: self,
@@ -83,7 +83,7 @@ export async function joinCell({ config, dataDir, storage, log, nowMs }: JoinOpt
     mayTake: ({ owner }) => owner === '' || members.liveness(owner) !== 'alive',
   };
   return {
-    self,
+    node,
     others: bus,
     members,
     questions,
@@ -92,11 +92,10 @@ export async function joinCell({ config, dataDir, storage, log, nowMs }: JoinOpt
     counts: createSharedCounts(bus),
     host: (services) => new PlacedTurns({ ...services, members, questions, local: new LocalTurns({ ...services, ownership }) }),
     chores: (services) => createChores({ ...services, members }),
-    view: (census) => cellView({ bus, members, questions }, census),
-    listening: (url) => members.update({ url }),
+    view: (census) => cellView({ members, questions }, census),
     async close() {
       stopWatching();
-      clearInterval(looks);
+      stopWatchingRedis();
       questions.close();
       await members.close();
       await bus.close();

@@ -3,26 +3,21 @@ import { silentAnnouncer } from '../actors/announcements.ts';
 import { ownCounts } from '../actors/cluster/bus/shared-counts.ts';
 import { soleView } from '../actors/cluster/nodes/census.ts';
 import { noChores } from '../actors/cluster/nodes/chores.ts';
-import type { NodeRecord } from '../actors/cluster/nodes/node-record.ts';
 import { grantedLeases } from '../actors/leases.ts';
+import type { NodeStore } from '../actors/node.ts';
 import { soleOwner } from '../actors/turns/epoch.ts';
 import { LocalTurns } from '../actors/turns/local-turns.ts';
 import type { ComposedNode } from './composed-node.ts';
 
-/** `record` is what it tells of itself to operators. */
-export function standAlone(record: NodeRecord): ComposedNode {
-  let url = record.url;
+export function standAlone(node: NodeStore): ComposedNode {
   return {
-    self: record.id,
+    node,
     others: silentAnnouncer,
     leases: grantedLeases,
     counts: ownCounts,
     host: (services) => new LocalTurns({ ...services, ownership: soleOwner() }),
     chores: () => noChores,
-    view: (census) => soleView(() => ({ ...record, url }), census),
-    listening(at) {
-      url = at;
-    },
+    view: soleView,
     async close() {},
   };
 }

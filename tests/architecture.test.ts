@@ -122,6 +122,7 @@ const DRIVER_ROOMS: Readonly<Record<string, readonly string[]>> = {
   stripe: ['actors/billing'],
   undici: ['assistant'],
   xstate: ['machines', 'actors'],
+  '@xstate/store': ['actors'],
 };
 
 function packageOf(specifier: string): string {

@@ -15,6 +15,7 @@ import { type CommitSessionInput, type NewSetupEvent, readSession, type SetupSes
 import type { Connection } from '../../storage/sqlite/connection.ts';
 import type { Storage } from '../../storage/storage.ts';
 import type { Announcer } from '../announcements.ts';
+import type { NodeStore } from '../node.ts';
 import { Readers } from '../readers.ts';
 import { OVERTAKEN, type Retries, retried } from '../retried.ts';
 import { Serial } from '../serial.ts';
@@ -29,6 +30,7 @@ export interface SetupServices {
   /** A row of this organisation runs out at `atMs`. */
   noteDeadline(organisationId: string, atMs: number): void;
   readonly others: Announcer;
+  readonly node: NodeStore;
 }
 
 /**

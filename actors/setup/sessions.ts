@@ -94,9 +94,15 @@ export class SetupSessions {
     const session = new SetupSession(ref, this.#services, () => {
       // One that went before says so again: another one may be at work by then.
       if (this.#active.get(ref.sessionId) === session) this.#active.delete(ref.sessionId);
+      this.#count();
     });
     this.#active.set(ref.sessionId, session);
+    this.#count();
     return session;
+  }
+
+  #count(): void {
+    this.#services.node.send({ type: 'counted', counts: { sessions: this.#active.size } });
   }
 
   /** Those that somebody works on or watches in this process, which is `node`. */

@@ -17,7 +17,6 @@ export interface Home {
 export type TurnCaller = DeviceCaller;
 
 export interface ActorStats {
-  readonly conversations: number;
   readonly runningTurns: number;
   readonly waitingTurns: number;
   readonly readers: number;

@@ -9,6 +9,7 @@ import { readConversation } from '../../storage/conversations/conversations.ts';
 import { readTurn, type TurnRow } from '../../storage/conversations/turns.ts';
 import type { Connection } from '../../storage/sqlite/connection.ts';
 import type { ActorRecord } from '../actor-record.ts';
+import { heldWithin, isEnding } from '../node.ts';
 import { ownConversation } from '../people/ownership.ts';
 import { continuedConversation, refuseTurn, reusedTurnId, theirTurn } from './admission.ts';
 import type { TurnCommand } from './command.ts';
@@ -20,7 +21,6 @@ import { type TurnOptions, type TurnServices, turnServices } from './scope.ts';
 
 /** An interrupted turn has one commit to make; a disk that takes longer than this is lost anyway. */
 const INTERRUPT_MS = 2_000;
-const DRAIN_POLL_MS = 10;
 
 /** The process is about to stop, and the turn would begin something new. */
 export class NodeDraining extends Refusal {
@@ -33,7 +33,6 @@ export class LocalTurns implements TurnHost {
   readonly #services: TurnServices;
   readonly #conversations = new Map<string, Conversation>();
   readonly #pings: NodeJS.Timeout;
-  #draining = false;
 
   constructor(options: TurnOptions) {
     this.#services = turnServices(options);
@@ -44,6 +43,10 @@ export class LocalTurns implements TurnHost {
 
   #pingAll(): void {
     for (const conversation of this.#conversations.values()) conversation.running?.ping();
+  }
+
+  #count(): void {
+    this.#services.node.send({ type: 'counted', counts: { conversations: this.#conversations.size } });
   }
 
   #db(organisationId: string): Connection {
@@ -57,14 +60,16 @@ export class LocalTurns implements TurnHost {
     const conversation = new Conversation(this.#services, id, { appId, channel, organisationId }, beginning, () => {
       // One that went before says so again: another one may be at work by then.
       if (this.#conversations.get(id) === conversation) this.#conversations.delete(id);
+      this.#count();
     });
     this.#conversations.set(id, conversation);
+    this.#count();
     return conversation;
   }
 
   /** A connection that was open before a drain may still bring turns: they would be cut off before they ended. @throws NodeDraining */
   #refuseToBegin(conversationId: string): void {
-    if (this.#draining && !this.#conversations.has(conversationId)) throw new NodeDraining();
+    if (isEnding(this.#services.node) && !this.#conversations.has(conversationId)) throw new NodeDraining();
   }
 
   /** `snapshot`: of its conversation, as the node handed it over that owned it. @throws OwnedElsewhere, NodeDraining, Refusal. */
@@ -161,7 +166,6 @@ export class LocalTurns implements TurnHost {
     const active = [...this.#conversations.values()];
     const running = active.flatMap((conversation) => (conversation.running === null ? [] : [conversation.running]));
     return {
-      conversations: active.length,
       runningTurns: running.length,
       waitingTurns: active.reduce((sum, conversation) => sum + conversation.waiting, 0),
       readers: running.reduce((sum, turn) => sum + turn.log.readers, 0),
@@ -183,7 +187,6 @@ export class LocalTurns implements TurnHost {
   }
 
   async drain(deadlineMs: number): Promise<void> {
-    this.#draining = true;
     if (await this.#idleWithin(deadlineMs)) return;
     // Each turn that ends lets the next one in: as many rounds as turns may wait behind one another, and the first.
     for (let round = 0; round <= WAITING_TURNS_MAX; round++) {
@@ -192,12 +195,8 @@ export class LocalTurns implements TurnHost {
     }
   }
 
-  async #idleWithin(timeMs: number): Promise<boolean> {
-    for (const endMs = this.#services.nowMs() + timeMs; this.#conversations.size > 0; ) {
-      if (this.#services.nowMs() >= endMs) return false;
-      await new Promise((resolve) => setTimeout(resolve, DRAIN_POLL_MS));
-    }
-    return true;
+  #idleWithin(timeMs: number): Promise<boolean> {
+    return heldWithin(this.#services.node, ({ conversations }) => conversations === 0, timeMs);
   }
 
   close(): void {

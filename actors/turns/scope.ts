@@ -17,6 +17,7 @@ import type { Billing } from '../billing/billing.ts';
 import { confirmationReceipt } from '../calls/confirmation-receipt.ts';
 import type { ActionRunner } from '../calls/http-call.ts';
 import type { QuestionMeanings } from '../knowledge/question-meanings.ts';
+import type { NodeStore } from '../node.ts';
 import type { Concealment } from '../people/concealment.ts';
 import { AnswerRoom } from './answer-room.ts';
 import type { TurnCommand } from './command.ts';
@@ -35,6 +36,7 @@ export interface TurnOptions {
   /** Calls an HTTP action of an app. */
   readonly runAction: ActionRunner['run'];
   readonly ownership: Ownership;
+  readonly node: NodeStore;
   /** A turn whose process was lost so often is not tried again: it may be what ends them, and would end the next one. */
   readonly turnLossesMax: number;
   /** What a client of this app can do that names no manifest; absent, or answering undefined: nothing. */

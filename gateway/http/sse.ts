@@ -39,6 +39,8 @@ export interface StreamTimes {
   readonly stuckMs?: number;
   /** How often all streams are looked at. */
   readonly sweepMs?: number;
+  /** Hears how many streams are open, whenever that changes. */
+  counted?(open: number): void;
   /** Before its first frame a stream says at least this often that it is alive. */
   readonly waitingMs?: number;
 }
@@ -196,6 +198,7 @@ export class EventStreams {
   readonly #stuckMs: number;
   readonly #sweepMs: number;
   readonly #waitingMs: number;
+  readonly #counted: (open: number) => void;
   readonly #open = new Set<EventStream>();
   #timer: NodeJS.Timeout | undefined;
 
@@ -204,6 +207,7 @@ export class EventStreams {
     this.#stuckMs = times.stuckMs ?? STUCK_MS;
     this.#sweepMs = times.sweepMs ?? SWEEP_MS;
     this.#waitingMs = times.waitingMs ?? PING_INTERVAL_MS;
+    this.#counted = (open) => times.counted?.(open);
   }
 
   /**
@@ -218,6 +222,7 @@ export class EventStreams {
     }
     const stream = new EventStream(exchange, this, refusalOf);
     this.#open.add(stream);
+    this.#counted(this.#open.size);
     this.#timer ??= setInterval(() => this.#sweep(), this.#sweepMs).unref();
     source.then(
       (position) => stream.attach(position),
@@ -235,7 +240,7 @@ export class EventStreams {
   }
 
   forget(stream: EventStream): void {
-    this.#open.delete(stream);
+    if (this.#open.delete(stream)) this.#counted(this.#open.size);
     if (this.#open.size > 0) return;
     clearInterval(this.#timer);
     this.#timer = undefined;

@@ -1,4 +1,5 @@
 /** POST /v1/uploads (UPLOAD-1): takes a file that a message of this device may attach. */
+import { isEnding } from '../../actors/node.ts';
 import type { UploadCaller } from '../../actors/uploads/intake.ts';
 import type { UploadPlace } from '../../actors/uploads/places.ts';
 import { Refusal } from '../../protocol/errors.ts';
@@ -23,7 +24,7 @@ function uploaderOf(caller: RuntimeCaller): UploadCaller {
 /** Before the file is read. @throws Refusal 400 invalid_request, 429 rate_limited, 503 uploads_unavailable. */
 function enter(caller: RuntimeCaller, services: Services): UploadPlace {
   const uploader = uploaderOf(caller);
-  if (services.draining()) {
+  if (isEnding(services.node)) {
     const message = 'The service is about to restart. Send the file again in some seconds.';
     throw new Refusal('uploads_unavailable', message, { retryAfterS: UPLOADS_RETRY_AFTER_S });
   }

@@ -5,6 +5,7 @@ import { test } from 'node:test';
 import * as v from 'valibot';
 import { defineRoute, json } from '../../gateway/route.ts';
 import { Refusal } from '../../protocol/errors.ts';
+import { servingNode } from '../support/node.ts';
 import { serve, until } from './test-server.ts';
 
 const echo = defineRoute({
@@ -248,10 +249,10 @@ test('HTTP-17: a client that leaves in the middle of its body or before its answ
 
 test('SAFE-8: /readyz says so when ALLOW_PRIVATE_ADDRESSES is on', async (t) => {
   const config = { publicUrl: undefined, operatorToken: undefined, allowPrivateAddresses: true };
-  let draining = false;
-  const { base } = await serve(t, routes, { config, draining: () => draining });
+  const node = servingNode();
+  const { base } = await serve(t, routes, { config, node });
   assert.deepEqual(await (await fetch(`${base}/readyz`)).json(), { status: 'ready', allow_private_addresses: true });
-  draining = true;
+  node.send({ type: 'drain' });
   assert.deepEqual(await (await fetch(`${base}/readyz`)).json(), { status: 'draining', allow_private_addresses: true });
 });
 
@@ -267,12 +268,12 @@ test('RUN-11: no answer says what serves it', async (t) => {
 });
 
 test('RUN-10, RUN-11: /healthz is up, /readyz is 503 while draining, /metrics counts by route and status', async (t) => {
-  let draining = false;
-  const { base } = await serve(t, routes, { draining: () => draining });
+  const node = servingNode();
+  const { base } = await serve(t, routes, { node });
   assert.equal((await fetch(`${base}/healthz`)).status, 200);
   const ready = await fetch(`${base}/readyz`);
   assert.deepEqual([ready.status, await ready.json()], [200, { status: 'ready' }]);
-  draining = true;
+  node.send({ type: 'drain' });
   assert.equal((await fetch(`${base}/readyz`)).status, 503);
   await fetch(`${base}/v1/small/1`);
   await fetch(`${base}/v1/failing/refusal`);

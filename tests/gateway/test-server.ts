@@ -1,4 +1,5 @@
 /** A real server around given routes, with services that hold only what the gateway itself asks for. */
+
 import type { TestContext } from 'node:test';
 import pino from 'pino';
 import { ownCounts } from '../../actors/cluster/bus/shared-counts.ts';
@@ -6,6 +7,7 @@ import type { Route } from '../../gateway/route.ts';
 import { type ServerOptions, startServer } from '../../gateway/server.ts';
 import type { Services } from '../../gateway/services.ts';
 import { createConditions } from '../../storage/files/conditions.ts';
+import { servingNode } from '../support/node.ts';
 
 export interface TestServer {
   readonly base: string;
@@ -28,10 +30,11 @@ export async function serve(
     conditions: createConditions(log, () => Date.now()),
     stats: () => ({ outstanding: 0, succeeded: 3, failed: 0, overloaded: 0, commits: 1, largestGroup: 3, busyRetries: 0 }),
   };
-  const actors = { stats: () => ({ conversations: 0, runningTurns: 0, waitingTurns: 0, readers: 0 }) };
+  const actors = { stats: () => ({ runningTurns: 0, waitingTurns: 0, readers: 0 }) };
   const config = { publicUrl: undefined, operatorToken: undefined, allowPrivateAddresses: false };
   const setup = { settled: () => Promise.resolve() };
   const billing = { seen: () => {} };
+  const node = services.node ?? servingNode();
   const defaults = {
     config,
     log,
@@ -41,7 +44,7 @@ export async function serve(
     setup,
     counts: ownCounts,
     nowMs: () => performance.now(),
-    draining: () => false,
+    node,
   };
   const server = await startServer({
     host: '127.0.0.1',
@@ -51,7 +54,11 @@ export async function serve(
     streamTimes: streamTimes ?? {},
   });
   t.after(() => server.close());
-  return { base: `http://127.0.0.1:${server.port}`, port: server.port, logged, openStreams: server.openStreams, drain: server.drain };
+  const drain = (timeoutMs: number) => {
+    node.send({ type: 'drain' });
+    return server.drain(timeoutMs);
+  };
+  return { base: `http://127.0.0.1:${server.port}`, port: server.port, logged, openStreams: () => node.get().context.streams, drain };
 }
 
 /** Resolves once `done` says so. The runner's own timeout ends a wait in vain. */

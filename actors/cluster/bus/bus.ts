@@ -51,6 +51,8 @@ export interface BusOptions {
   readonly log: Logger;
   /** Wall clock, the same for all nodes of the cell. */
   readonly nowMs?: () => number;
+  /** Redis can be used, or cannot any more. */
+  readonly onConnection?: (isConnected: boolean) => void;
 }
 
 /** Calls its listeners, once for all reasons that come together. */
@@ -91,12 +93,14 @@ class RedisBus implements CountingBus {
   readonly #subscriber: RedisLink;
   #isStarted = false;
   #atFirst: () => void = () => {};
+  readonly #onConnection: BusOptions['onConnection'];
   #lost = 0;
 
   constructor(options: BusOptions) {
     const { redisUrl, cell, self, vault, log, nowMs = Date.now } = options;
     this.self = self;
     this.#log = log;
+    this.#onConnection = options.onConnection;
     this.first = new Promise((resolve) => {
       this.#atFirst = resolve;
     });
@@ -128,6 +132,7 @@ class RedisBus implements CountingBus {
   #change(): void {
     const was = this.connected;
     this.connected = this.#publisher.up && this.#subscriber.up;
+    if (this.connected !== was) this.#onConnection?.(this.connected);
     if (!this.connected || was) return;
     this.#inbox.forgive();
     this.#outbox.settleOwed();

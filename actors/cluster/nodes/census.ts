@@ -1,38 +1,38 @@
 /** Who is there and what they do, for operators (CONSOLE-21, CONSOLE-23): of this process alone, or asked of every node. */
 import { Refusal } from '../../../protocol/errors.ts';
 import type { ActorRecord } from '../../actor-record.ts';
-import type { Bus } from '../bus/bus.ts';
+import type { NodeStore } from '../../node.ts';
 import { NodeFailed, type NodeQuestions, NodeUnreachable } from '../questions/node-questions.ts';
-import type { Members, NodeRecord } from './members.ts';
+import type { Members } from './members.ts';
+import { recordOf } from './node-record.ts';
 import type { ClusterView } from './view.ts';
 
 /** Actors of one node in an answer: some 200 KB, and more than a person reads. */
 const ACTORS_PER_NODE_MAX = 1_000;
-/** `actors` of a node's record is told with its presence. */
-const COUNT_MS = 1_000;
 
 export interface CensusServices {
   /** Live actors of this process. */
   actors(): ActorRecord[];
   /** Does what SIGTERM does. */
   drain(): void;
+  /** This process. */
+  readonly node: NodeStore;
 }
 
 export interface CellServices {
-  readonly bus: Pick<Bus, 'connected'>;
   readonly members: Members;
   readonly questions: NodeQuestions;
 }
 
-/** Of a process that is alone. `record` is asked each time: where it listens is known late. */
-export function soleView(record: () => NodeRecord, { actors, drain }: CensusServices): ClusterView {
+/** Of a process that is alone. */
+export function soleView({ actors, drain, node: self }: CensusServices): ClusterView {
   return {
-    nodes: () => [{ ...record(), actors: actors().length }],
+    nodes: () => [recordOf(self)],
     elsewhere: async () => [],
     redis: () => null,
     actors: async () => ({ actors: actors(), unreachable: [] }),
     async drain(node) {
-      if (node !== record().id) return false;
+      if (node !== self.get().context.id) return false;
       // The answer leaves first.
       setImmediate(drain);
       return true;
@@ -41,23 +41,20 @@ export function soleView(record: () => NodeRecord, { actors, drain }: CensusServ
 }
 
 /** Of a cell of several nodes; answers the others' questions, too. */
-export function cellView({ bus, members, questions }: CellServices, { actors, drain }: CensusServices): ClusterView & { close(): void } {
+export function cellView({ members, questions }: CellServices, { actors, drain, node: self }: CensusServices): ClusterView {
   questions.answer('actors', async () => ({ answer: { actors: actors().slice(0, ACTORS_PER_NODE_MAX) } }));
   questions.answer('drain', async () => {
     setImmediate(drain);
     return { answer: { draining: true as const } };
   });
-  const timer = setInterval(() => members.update({ actors: actors().length }), COUNT_MS);
-  timer.unref();
   const others = () => members.list().filter(({ id }) => id !== members.self);
   return {
     nodes: () => members.list(),
     async elsewhere() {
-      const [self] = members.list();
       const everywhere = await members.everywhere().catch(() => []);
-      return everywhere.filter(({ cell }) => cell !== (self?.cell ?? null));
+      return everywhere.filter(({ cell }) => cell !== self.get().context.cell);
     },
-    redis: () => (bus.connected ? 'connected' : 'away'),
+    redis: () => self.get().context.redis,
     async actors() {
       const unreachable: string[] = [];
       const asked = others().map(async ({ id }) => {
@@ -77,7 +74,6 @@ export function cellView({ bus, members, questions }: CellServices, { actors, dr
       else await askToDrain(questions, node);
       return true;
     },
-    close: () => clearInterval(timer),
   };
 }
 

@@ -8,11 +8,12 @@
  */
 import { chmodSync, type FSWatcher, mkdirSync, readdirSync, rmSync, watch } from 'node:fs';
 import type { Logger } from 'pino';
+import type { NodeStore } from '../../node.ts';
 import type { Liveness } from './heartbeat.ts';
 import { HEARTBEAT_TIMES, type HeartbeatTimes, OwnClock } from './heartbeat.ts';
 import { Neighbour } from './neighbour.ts';
 import { markOf, markOfFile, nodesDir, socketPath, socketPathOfMark } from './node-id.ts';
-import type { NodeRecord } from './node-record.ts';
+import { type NodeRecord, recordOf } from './node-record.ts';
 import { NodeSocket, type TakeQuestion } from './node-socket.ts';
 import { PRESENCE_EVERY_MS, Presence, type PresenceOptions } from './presence.ts';
 
@@ -36,8 +37,6 @@ export interface Members {
   liveness(node: string): Liveness;
   /** Looks at the node's socket if nothing is known of it. Settles within 300 ms. */
   probe(node: string): Promise<Liveness>;
-  /** What this node tells of itself from now on. */
-  update(changes: Partial<Pick<NodeRecord, 'url' | 'state' | 'actors'>>): void;
   /** A node stopped being alive: it is silent or gone. Also called when a silent one goes. */
   onLost(listener: (node: string, liveness: 'silent' | 'gone', pid: number) => void): void;
   /** Of all cells that share the Redis, from presence alone; rejects while Redis is away. */
@@ -47,8 +46,8 @@ export interface Members {
 
 export interface MembersOptions {
   readonly dataDir: string;
-  /** What this node tells of itself at first. */
-  readonly self: NodeRecord;
+  /** This node: what it tells of itself. */
+  readonly node: NodeStore;
   /** Null: the nodes of the host alone. The connection stays the caller's to close. */
   readonly presence: PresenceOptions | null;
   readonly log: Logger;
@@ -76,12 +75,12 @@ class HostMembers implements Members {
   readonly #listeners: ((node: string, liveness: 'silent' | 'gone', pid: number) => void)[] = [];
   readonly #timers: NodeJS.Timeout[] = [];
   #watcher: FSWatcher | null = null;
-  #record: NodeRecord;
+  readonly #subscription: { unsubscribe(): void };
 
   constructor(options: MembersOptions) {
     const {
       dataDir,
-      self,
+      node,
       presence,
       onQuestion = (socket) => socket.destroy(),
       nowMs = () => performance.now(),
@@ -90,13 +89,24 @@ class HostMembers implements Members {
     this.#options = options;
     this.#times = times;
     this.#nowMs = nowMs;
-    this.self = self.id;
-    this.#record = self;
+    this.self = node.get().context.id;
     this.#dir = nodesDir(dataDir);
-    this.#socket = new NodeSocket(socketPath(dataDir, self.id), () => this.#record, onQuestion);
-    this.#mark = markOf(self.id) ?? '';
+    this.#socket = new NodeSocket(socketPath(dataDir, this.self), () => this.#record, onQuestion);
+    this.#mark = markOf(this.self) ?? '';
     this.#presence = presence === null ? null : new Presence(presence);
     this.#clock = new OwnClock(times, nowMs());
+    // How much is under way changes with every turn, and may wait for the next time that somebody asks.
+    this.#subscription = node.select(({ life }) => life).subscribe(() => this.#tell());
+  }
+
+  get #record(): NodeRecord {
+    return recordOf(this.#options.node);
+  }
+
+  /** Tells the neighbours and Redis at once. */
+  #tell(): void {
+    this.#socket.push();
+    void this.#presence?.say(this.#record);
   }
 
   async open(): Promise<void> {
@@ -133,14 +143,6 @@ class HostMembers implements Members {
     return neighbour.record === null && neighbour.liveness === 'alive' ? 'silent' : neighbour.liveness;
   }
 
-  update(changes: Partial<Pick<NodeRecord, 'url' | 'state' | 'actors'>>): void {
-    this.#record = { ...this.#record, ...changes };
-    // How many actors there are changes with every turn, and may wait for the next time that somebody asks.
-    if (changes.url === undefined && changes.state === undefined) return;
-    this.#socket.push();
-    void this.#presence?.say(this.#record);
-  }
-
   onLost(listener: (node: string, liveness: 'silent' | 'gone', pid: number) => void): void {
     this.#listeners.push(listener);
   }
@@ -153,6 +155,7 @@ class HostMembers implements Members {
 
   async close(): Promise<void> {
     for (const timer of this.#timers) clearInterval(timer);
+    this.#subscription.unsubscribe();
     this.#watcher?.close();
     for (const neighbour of this.#neighbours.values()) neighbour.close();
     this.#socket.close();

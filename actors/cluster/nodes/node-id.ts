@@ -17,6 +17,11 @@ export function mintNodeId(name: string | undefined): string {
   return `${name ?? hostname()}~${mark}`;
 }
 
+/** What stands before the 8 characters. */
+export function nameOf(id: string): string {
+  return id.slice(0, id.lastIndexOf('~'));
+}
+
 /** The 8 characters that are this start's own; null for what is no node's id. */
 export function markOf(id: string): string | null {
   return ID.exec(id)?.[1] ?? null;

@@ -1,5 +1,6 @@
 /** What a node tells of itself: over the sockets of its host, and in Redis. */
 import * as v from 'valibot';
+import { isEnding, type NodeStore } from '../../node.ts';
 
 /** One node as the others see it. `id` is this start's own: `<NODE_ID>~<8 characters>`, never used again. */
 export interface NodeRecord {
@@ -25,6 +26,14 @@ const NODE_RECORD: v.GenericSchema<unknown, NodeRecord> = v.object({
   state: v.picklist(['serving', 'draining']),
   actors: v.number(),
 });
+
+/** What this node tells of itself now. */
+export function recordOf(node: NodeStore): NodeRecord {
+  const { id, name, cell, startedAtMs, life, conversations, sessions } = node.get().context;
+  const url = 'url' in life ? life.url : null;
+  const state = isEnding(node) ? 'draining' : 'serving';
+  return { id, name, pid: process.pid, cell, url, startedAtMs, state, actors: conversations + sessions };
+}
 
 /** Null for what is no record: it came from outside, or from another version of the program. */
 export function parseNodeRecord(json: string): NodeRecord | null {

@@ -266,9 +266,8 @@ export class PlacedTurns implements TurnHost {
     return this.#services.local.actors(node);
   }
 
-  async drain(deadlineMs: number): Promise<void> {
-    this.#services.members.update({ state: 'draining' });
-    await this.#services.local.drain(deadlineMs);
+  drain(deadlineMs: number): Promise<void> {
+    return this.#services.local.drain(deadlineMs);
   }
 
   close(): void {

@@ -1,4 +1,5 @@
 /** Whoever reads a session is woken by whatever is done to it, however late they come. */
+
 import assert from 'node:assert/strict';
 import { type TestContext, test } from 'node:test';
 import { setImmediate as nextTick } from 'node:timers/promises';
@@ -8,6 +9,7 @@ import type { FrameSource } from '../../../actors/frame-source.ts';
 import { createSetup } from '../../../actors/setup/setup.ts';
 import { sessionSource } from '../../../actors/setup/stream.ts';
 import { readApp } from '../../../storage/apps/apps.ts';
+import { servingNode } from '../../support/node.ts';
 import { storeApp } from './app-in-storage.ts';
 
 const NOW = Date.parse('2026-11-21T10:00:00.000Z');
@@ -15,7 +17,14 @@ const NOW = Date.parse('2026-11-21T10:00:00.000Z');
 /** A session, readers of it, and something that happens to it. */
 async function watched(t: TestContext) {
   const { storage, organisationId, appId } = await storeApp(t, NOW);
-  const setup = createSetup({ storage, others: silentAnnouncer, log: pino({ level: 'silent' }), nowMs: () => NOW, noteDeadline: () => {} });
+  const setup = createSetup({
+    storage,
+    others: silentAnnouncer,
+    node: servingNode(),
+    log: pino({ level: 'silent' }),
+    nowMs: () => NOW,
+    noteDeadline: () => {},
+  });
   t.after(() => setup.close());
   const app = readApp(storage.organisation(organisationId), appId, organisationId);
   assert.ok(app);

@@ -1,4 +1,5 @@
 /** One app in storage of its own, and nodes that run its turns: everything is real but the model, which answers as it is told. */
+
 import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
 import type { TestContext } from 'node:test';
@@ -18,6 +19,7 @@ import { readApp } from '../../../storage/apps/apps.ts';
 import { hashManifest } from '../../../storage/apps/manifests.ts';
 import type { Connection } from '../../../storage/sqlite/connection.ts';
 import { HANDSHAKE } from '../../support/client.ts';
+import { servingNode } from '../../support/node.ts';
 import { type StoredApp, storeApp } from '../setup/app-in-storage.ts';
 import { type Frame, readOn } from './desk.ts';
 
@@ -138,6 +140,7 @@ export async function turnsWorld(t: TestContext, settings: AppSettingsPatch = {}
     log,
     runAction: () => Promise.reject(new Error('no action runs here')),
     turnLossesMax: 2,
+    node: servingNode(),
     ownership: { self, process: self, isLost: () => true, mayTake: () => true },
     billing: { platform: new PlatformSpend({ storage, log }, null, NOW), charged() {} },
     nowMs: () => NOW,

@@ -1,4 +1,5 @@
 /** What may be uploaded, by whom, and how long it stays. */
+
 import assert from 'node:assert/strict';
 import { existsSync, readdirSync, renameSync, writeFileSync } from 'node:fs';
 import { type ClientRequest, request } from 'node:http';
@@ -14,6 +15,7 @@ import { openWriter } from '../../../storage/sqlite/database.ts';
 import { makePdf } from '../../assistant/knowledge/documents.ts';
 import { gif, jpeg, png, svg, webp, zip } from '../../assistant/logo/image-bytes.ts';
 import { DEVICE } from '../../support/client.ts';
+import { servingNode } from '../../support/node.ts';
 import { until } from '../test-server.ts';
 import { type RuntimeApp, serveApp } from './runtime-app.ts';
 import { type Uploaded, upload } from './uploading.ts';
@@ -30,7 +32,7 @@ interface UploadDesk extends RuntimeApp {
   /** Files of the app's organisation. */
   files(): string[];
   passTime(ms: number): void;
-  setDraining(draining: boolean): void;
+  beginDrain(): void;
   /** Of the clock by which uploads are judged to be slow. */
   passPace(ms: number): void;
   readonly disk: { freeBytes: number; totalBytes: number };
@@ -42,7 +44,7 @@ interface UploadDesk extends RuntimeApp {
 
 async function openDesk(t: TestContext): Promise<UploadDesk> {
   let now = START;
-  let draining = false;
+  const node = servingNode();
   let devices = 0;
   let paceMs = 0;
   const disk = { freeBytes: 50 * GB, totalBytes: 100 * GB };
@@ -67,7 +69,7 @@ async function openDesk(t: TestContext): Promise<UploadDesk> {
       inside.add(leave);
       return { ...place, leave };
     };
-    return { uploads: { ...intake, enter }, draining: () => draining };
+    return { uploads: { ...intake, enter }, node };
   });
   const from = { baseUrl: app.base, key: app.test };
   const folder = app.storage.layout.uploadsOf(app.organisationId);
@@ -79,9 +81,7 @@ async function openDesk(t: TestContext): Promise<UploadDesk> {
     passTime(ms) {
       now += ms;
     },
-    setDraining(value) {
-      draining = value;
-    },
+    beginDrain: () => node.send({ type: 'drain' }),
     passPace(ms) {
       paceMs += ms;
     },
@@ -224,12 +224,6 @@ test('UPLOAD-8: what cannot be served now is 503 uploads_unavailable with Retry-
     assert.deepEqual([status, code, headers['retry-after']], [503, 'uploads_unavailable', '5']);
   };
 
-  await t.test('UPLOAD-8: while the service drains', async () => {
-    desk.setDraining(true);
-    await isRefused();
-    desk.setDraining(false);
-  });
-
   await t.test(
     'UPLOAD-8: while the disk has no more room than the rest of it needs: 1 GB, 5 % of a small one, and what databases keep',
     async () => {
@@ -267,6 +261,11 @@ test('UPLOAD-8: what cannot be served now is 503 uploads_unavailable with Retry-
       await until(() => desk.inside() === 0);
     },
   );
+
+  await t.test('UPLOAD-8: while the service drains', async () => {
+    desk.beginDrain();
+    await isRefused();
+  });
 });
 
 test('UPLOAD-6: slow uploads of one address leave room for others, and go when somebody else waits', async (t) => {

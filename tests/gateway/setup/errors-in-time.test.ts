@@ -1,4 +1,5 @@
 /** Errors of the setup interface: what depends on the clock, or on faults that only a test brings about. */
+
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import pino from 'pino';
@@ -6,6 +7,7 @@ import { silentAnnouncer } from '../../../actors/announcements.ts';
 import { issueFileCode } from '../../../actors/setup/files.ts';
 import { createSetup } from '../../../actors/setup/setup.ts';
 import { setupRoutes } from '../../../gateway/setup/routes.ts';
+import { servingNode } from '../../support/node.ts';
 import { AGENT, agentOf, fetchFile } from '../../support/setup-agent.ts';
 import { serve } from '../test-server.ts';
 import { assertRefused } from './setup-app.ts';
@@ -86,7 +88,14 @@ test('HTTP-14: 500 internal: a fault of the service is told as such, with the id
   const { storage, clock, agent: start } = await startClocked(t);
   const { ref } = await start();
   const nowMs = () => clock.nowMs;
-  const setup = createSetup({ storage, others: silentAnnouncer, log: pino({ level: 'silent' }), nowMs, noteDeadline: () => {} });
+  const setup = createSetup({
+    storage,
+    others: silentAnnouncer,
+    node: servingNode(),
+    log: pino({ level: 'silent' }),
+    nowMs,
+    noteDeadline: () => {},
+  });
   t.after(() => setup.close());
   setup.agent.report = () => Promise.reject(new Error('disk at /secret is full'));
   const { base, logged } = await serve(t, setupRoutes, { storage, setup, nowMs });

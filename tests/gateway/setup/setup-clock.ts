@@ -1,4 +1,5 @@
 /** The setup interface in this process, over HTTP, with a clock that a test sets. */
+
 import type { TestContext } from 'node:test';
 import pino from 'pino';
 import { silentAnnouncer } from '../../../actors/announcements.ts';
@@ -10,6 +11,7 @@ import { readApp } from '../../../storage/apps/apps.ts';
 import type { SessionRef } from '../../../storage/setup/setup-access.ts';
 import { readSession, type SetupSessionRow } from '../../../storage/setup/setup-sessions.ts';
 import { type StoredApp, storeApp } from '../../actors/setup/app-in-storage.ts';
+import { servingNode } from '../../support/node.ts';
 import { AGENT, type Agent, agentOf } from '../../support/setup-agent.ts';
 import { serve } from '../test-server.ts';
 
@@ -37,7 +39,14 @@ export async function startClocked(t: TestContext): Promise<ClockedSetup> {
   const nowMs = () => clock.nowMs;
   const stored = await storeApp(t, clock.nowMs);
   const { storage, organisationId, appId } = stored;
-  const setup = createSetup({ storage, others: silentAnnouncer, log: pino({ level: 'silent' }), nowMs, noteDeadline: () => {} });
+  const setup = createSetup({
+    storage,
+    others: silentAnnouncer,
+    node: servingNode(),
+    log: pino({ level: 'silent' }),
+    nowMs,
+    noteDeadline: () => {},
+  });
   t.after(() => setup.close());
   const { base: baseUrl } = await serve(t, setupRoutes, {
     storage,

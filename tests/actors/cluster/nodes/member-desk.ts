@@ -1,15 +1,18 @@
 /** Nodes of a host that see each other: in the test's own process, or in processes that can be paused and killed. */
+
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import type { TestContext } from 'node:test';
 import { fileURLToPath } from 'node:url';
 import { createMembers, type Members, type MembersOptions, mintNodeId, type NodeRecord } from '../../../../actors/cluster/nodes/members.ts';
+import { createNode, type NodeStore } from '../../../../actors/node.ts';
 import { temporaryDir } from '../../../support/temporary-dir.ts';
 import { silent } from '../bus/desk.ts';
 
 const NODE = fileURLToPath(new URL('./member-node.js', import.meta.url));
 
 export interface Node extends Members {
+  readonly node: NodeStore;
   readonly lost: string[];
 }
 
@@ -40,11 +43,12 @@ export function openCell(t: TestContext): Cell {
   return {
     dataDir,
     async open(options = {}) {
-      const members = await createMembers({ dataDir, self: record(mintNodeId('test')), presence: null, log: silent, ...options });
+      const node = options.node ?? createNode({ id: mintNodeId('test'), name: 'test', cell: null, startedAtMs: 1 });
+      const members = await createMembers({ dataDir, node, presence: null, log: silent, ...options });
       ends.push(() => members.close());
       const lost: string[] = [];
       members.onLost((node, liveness) => void lost.push(`${node} ${liveness}`));
-      return Object.assign(members, { lost });
+      return Object.assign(members, { lost, node });
     },
     async start() {
       const id = mintNodeId('child');

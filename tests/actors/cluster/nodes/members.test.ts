@@ -38,7 +38,9 @@ describe('CLUSTER-8, CLUSTER-10: who is alive on the host', { concurrency: true 
     );
     assert.deepEqual(ids(one), [one.self, other.self]);
     assert.equal(statSync(join(cell.dataDir, 'nodes')).mode & 0o777, 0o700);
-    other.update({ url: 'http://127.0.0.1:1', state: 'draining', actors: 3 });
+    other.node.send({ type: 'counted', counts: { conversations: 2, sessions: 1 } });
+    other.node.send({ type: 'serve', url: 'http://127.0.0.1:1' });
+    other.node.send({ type: 'drain' });
     const told = () => one.list().find(({ id }) => id === other.self);
     await eventually(
       () => told()?.state === 'draining',
@@ -46,7 +48,7 @@ describe('CLUSTER-8, CLUSTER-10: who is alive on the host', { concurrency: true 
       () => JSON.stringify(told()),
     );
     assert.deepEqual(told(), { ...record(other.self), url: 'http://127.0.0.1:1', state: 'draining', actors: 3 });
-    other.update({ actors: 5 });
+    other.node.send({ type: 'counted', counts: { conversations: 4 } });
     await eventually(
       () => told()?.actors === 5,
       1_000,

@@ -1,9 +1,11 @@
 /** Who is there according to Redis, and plain commands to it. */
+
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { Redis } from 'ioredis';
 import { openRedis } from '../../../../actors/cluster/bus/redis-connection.ts';
 import { mintNodeId } from '../../../../actors/cluster/nodes/members.ts';
+import { servingNode } from '../../../support/node.ts';
 import { eventually } from '../../../support/process.ts';
 import { redisMissing, startRedis } from '../../../support/redis.ts';
 import { silent, took, vault } from '../bus/desk.ts';
@@ -24,7 +26,7 @@ describe('CLUSTER-8, CLUSTER-16, CLUSTER-17: presence in Redis', { skip: redisMi
     const one = await cell.open({ presence });
     const other = await cell.open({ presence });
     const abroad = { ...record(mintNodeId('far')), cell: 'east', url: 'http://10.0.0.1:1' };
-    const far = await openCell(t).open({ presence, self: abroad });
+    const far = await openCell(t).open({ presence, node: servingNode(abroad, abroad.url) });
     const everywhere = async () => (await one.everywhere()).map(({ id }) => id);
     const all = [far.self, one.self, other.self].sort();
     await eventually(

@@ -14,8 +14,8 @@ import {
   type NodeQuestionsOptions,
   NodeUnreachable,
 } from '../../../../actors/cluster/questions/node-questions.ts';
-import { nodeRecord } from '../../../../program/join-cluster.ts';
 import { Refusal } from '../../../../protocol/errors.ts';
+import { servingNode } from '../../../support/node.ts';
 import { eventually } from '../../../support/process.ts';
 import { temporaryDir } from '../../../support/temporary-dir.ts';
 
@@ -33,7 +33,7 @@ async function openNode(t: TestContext, dataDir: string, options: Partial<NodeQu
   const questions = new NodeQuestions({ dataDir, self, log: silent, nowMs: Date.now, ...options });
   const members = await createMembers({
     dataDir,
-    self: nodeRecord(self, undefined, null, 1),
+    node: servingNode({ id: self }),
     presence: null,
     log: silent,
     onQuestion: (socket, first) => questions.accept(socket, first),

@@ -1,4 +1,5 @@
 /** Rows that several nodes work on, and whoever watches them at another node. */
+
 import assert from 'node:assert/strict';
 import { type TestContext, test } from 'node:test';
 import { setImmediate as nextTick } from 'node:timers/promises';
@@ -7,11 +8,12 @@ import type { PairingWatch } from '../../../../actors/pairing/watch.ts';
 import { createSetup, type Setup } from '../../../../actors/setup/setup.ts';
 import { sessionSource } from '../../../../actors/setup/stream.ts';
 import { readSession, readSetupEvents } from '../../../../storage/setup/setup-sessions.ts';
+import { servingNode } from '../../../support/node.ts';
 import { eventually } from '../../../support/process.ts';
 import { type Cell, type CellNode, openCell } from '../cell.ts';
 
 function setupOf(t: TestContext, { log, nowMs }: Cell, { storage, others }: CellNode): Setup {
-  const setup = createSetup({ storage, log, nowMs, others, noteDeadline: () => {} });
+  const setup = createSetup({ storage, log, nowMs, others, node: servingNode(), noteDeadline: () => {} });
   t.after(() => setup.close());
   return setup;
 }

@@ -1,0 +1,84 @@
+/**
+ * What is true of this process as long as it lives: where it is in its life, whether Redis is there, how much is under way. One store;
+ * whoever needs to know selects from it (`/readyz`, `/metrics`, what other nodes are told, the drain), and whoever owns a fact says when it
+ * changes. Not for what changes with every word of an answer.
+ */
+import { createStore } from '@xstate/store';
+
+/** From the start of the process to its end, in this order; it may stop before it serves. */
+export type NodeLife =
+  | { readonly phase: 'starting' }
+  /** It takes requests at `url`. */
+  | { readonly phase: 'serving'; readonly url: string }
+  /** It was told to stop, and lets what is under way come to its end. */
+  | { readonly phase: 'draining'; readonly url: string }
+  | { readonly phase: 'stopped' };
+
+export interface NodeCounts {
+  /** Conversations that are active here. */
+  readonly conversations: number;
+  /** Setup sessions that somebody works on or watches here. */
+  readonly sessions: number;
+  /** Event streams that are open. */
+  readonly streams: number;
+}
+
+/** What never changes: `id` is this start's own, `<name>~<8 characters>`. */
+export interface NodeIdentity {
+  readonly id: string;
+  /** NODE_ID, which outlives a restart. */
+  readonly name: string;
+  /** CELL_ID; null: there are no cells. */
+  readonly cell: string | null;
+  readonly startedAtMs: number;
+}
+
+export interface NodeContext extends NodeIdentity, NodeCounts {
+  readonly life: NodeLife;
+  /** Null: this process needs no Redis. */
+  readonly redis: 'connected' | 'away' | null;
+}
+
+/** The store of a node that starts. `redis` is null where it needs none. */
+export function createNode(identity: NodeIdentity, redis: NodeContext['redis'] = null) {
+  const context: NodeContext = { ...identity, life: { phase: 'starting' }, redis, conversations: 0, sessions: 0, streams: 0 };
+  return createStore({
+    context,
+    on: {
+      /** It listens. */
+      serve: (now, { url }: { url: string }): NodeContext =>
+        now.life.phase === 'starting' ? { ...now, life: { phase: 'serving', url } } : now,
+      /** Before it serves there is nothing to drain. */
+      drain: (now): NodeContext => (now.life.phase === 'serving' ? { ...now, life: { phase: 'draining', url: now.life.url } } : now),
+      stop: (now): NodeContext => ({ ...now, life: { phase: 'stopped' } }),
+      redisChanged: (now, { isConnected }: { isConnected: boolean }): NodeContext => ({
+        ...now,
+        redis: isConnected ? 'connected' : 'away',
+      }),
+      /** How many there are now, of what changed. */
+      counted: (now, { counts }: { counts: Partial<NodeCounts> }): NodeContext => ({ ...now, ...counts }),
+    },
+  });
+}
+
+export type NodeStore = ReturnType<typeof createNode>;
+
+/** Whether it is about to stop, or has. */
+export function isEnding(node: NodeStore): boolean {
+  const { phase } = node.get().context.life;
+  return phase === 'draining' || phase === 'stopped';
+}
+
+/** True as soon as `isSo` holds, false when it does not within `timeMs`. */
+export function heldWithin(node: NodeStore, isSo: (now: NodeContext) => boolean, timeMs: number): Promise<boolean> {
+  if (isSo(node.get().context)) return Promise.resolve(true);
+  return new Promise((resolve) => {
+    const end = (value: boolean) => {
+      clearTimeout(timer);
+      subscription.unsubscribe();
+      resolve(value);
+    };
+    const timer = setTimeout(() => end(false), timeMs);
+    const subscription = node.select(isSo).subscribe((holds) => holds && end(true));
+  });
+}
