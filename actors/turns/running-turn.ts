@@ -96,18 +96,14 @@ export class RunningTurn {
     else ready.then(() => this.#mailbox.do(work));
   }
 
-  /** The next round, unless the day's budget is spent by now. What the first one may cost was asked before the turn opened. */
+  /** Asks the model for the next round, unless the day's budget is spent by now. What the first one may cost was asked before the turn opened. */
   #askModel(round: number): void {
     const spent = round > 1 ? this.#spending.overBudget() : null;
-    if (spent === null) {
-      this.#callModel();
+    if (spent !== null) {
+      this.#scope.log.info('the model is not asked again: the day’s budget of the app is spent');
+      this.#finish({ type: 'round.failed', failure: spent });
       return;
     }
-    this.#scope.log.info('the model is not asked again: the day’s budget of the app is spent');
-    this.#finish({ type: 'round.failed', failure: spent });
-  }
-
-  #callModel(): void {
     const { command, services } = this.#scope;
     const { requestId } = command;
     const request = section('turn: the request to the model', requestId, () => this.#rounds.request());
