@@ -3,9 +3,7 @@
  * Stays synchronous where the route does: a small answer leaves within the callback that brought the request.
  */
 import type { Cells } from '../actors/cells/cells.ts';
-import type { SetupCall } from '../actors/setup/admission.ts';
 import { Refusal } from '../protocol/errors.ts';
-import type { SessionRef } from '../storage/setup/setup-access.ts';
 import { section } from '../watch/sections.ts';
 import { authenticateCell } from './cells/access.ts';
 import { cross } from './cells/crossing.ts';
@@ -14,15 +12,15 @@ import { authenticateRuntime } from './credentials.ts';
 import type { Exchange } from './http/exchange.ts';
 import { collectUpload } from './http/multipart.ts';
 import { refusalOf, sendRefusal, sendReply } from './http/render.ts';
-import { bringsRefusable, readBody } from './http/request-body.ts';
+import { type AdmittedRequest, bringsRefusable, readBody } from './http/request-body.ts';
 import type { EventStreams } from './http/sse.ts';
 import { orphanOf } from './orphan.ts';
 import { refuseUnread } from './overload.ts';
 import type { RateBuckets } from './rate-limit.ts';
+import { type Brought, NOTHING_BROUGHT, RequestInput } from './request-input.ts';
 import {
+  type Admitted,
   type AdmittedCaller,
-  type CallerKind,
-  type Callers,
   type Reply,
   type Route,
   type RuntimeCaller,
@@ -65,41 +63,55 @@ function admitCounted(route: Route, caller: RuntimeCaller, { header }: Exchange,
 }
 
 /** Lets the caller in. @throws Refusal */
-function admit(route: Route, exchange: Exchange, gate: Gate): Callers[CallerKind] {
+function admit(route: Route, exchange: Exchange, gate: Gate): Admitted {
   const { services, buckets } = gate;
-  if (route.caller === 'runtime') {
-    const caller = authenticateRuntime(exchange, services);
-    refuseWhileSuspended(route, caller);
-    const counted = admitCounted(route, caller, exchange, gate);
-    services.billing.seen(caller);
-    return counted;
+  switch (route.caller) {
+    case 'runtime': {
+      const caller = authenticateRuntime(exchange, services);
+      refuseWhileSuspended(route, caller);
+      const counted = admitCounted(route, caller, exchange, gate);
+      services.billing.seen(caller);
+      return { kind: 'runtime', caller: counted };
+    }
+    case 'setup_claimant':
+    case 'setup': {
+      const ref = setupSessionOf(exchange.header, services);
+      buckets.passSession(ref.sessionId);
+      return route.caller === 'setup' ? admitAgent(exchange, services) : { kind: 'setup_claimant', caller: ref };
+    }
+    case 'cell':
+      return { kind: 'cell', caller: authenticateCell(exchange.header, services.cells) };
+    case 'operator':
+      // Before it is compared: otherwise the answer would go on telling a right token from a wrong one.
+      if (exchange.header('authorization') !== '') buckets.refuseGuesses('operator', exchange.address);
+      authenticateOperator(exchange.header, exchange.method, services);
+      return { kind: 'operator', caller: null };
+    case 'anyone':
+      return { kind: 'anyone', caller: null };
   }
-  if (route.caller === 'setup' || route.caller === 'setup_claimant') {
-    const ref = setupSessionOf(exchange.header, services);
-    buckets.passSession(ref.sessionId);
-    return route.caller === 'setup' ? setupCallOf(exchange.header, services) : ref;
-  }
-  if (route.caller === 'cell') return authenticateCell(exchange.header, services.cells);
-  if (route.caller === 'operator') {
-    // Before it is compared: otherwise the answer would go on telling a right token from a wrong one.
-    if (exchange.header('authorization') !== '') buckets.refuseGuesses('operator', exchange.address);
-    authenticateOperator(exchange.header, exchange.method, services);
-  }
-  return null;
+}
+
+function admitAgent({ header }: Exchange, services: Services): Admitted {
+  return { kind: 'setup', caller: setupCallOf(header, services) };
 }
 
 /** A body takes its time, and a setup token may stop working, or its app go live, while it comes. @throws Refusal */
-function admitAgain(route: Route, exchange: Exchange, { services }: Gate): void {
-  if (services.cells != null) refuseGone(route, exchange, services.cells);
-  if (route.caller === 'setup_claimant') exchange.caller = setupSessionOf(exchange.header, services);
-  if (route.caller === 'setup') exchange.caller = setupCallOf(exchange.header, services);
+function admitAgain(admitted: Admitted, exchange: Exchange, { services }: Gate): Admitted {
+  if (services.cells != null) refuseGone(admitted, services.cells);
+  if (admitted.kind === 'setup_claimant') return { kind: admitted.kind, caller: setupSessionOf(exchange.header, services) };
+  return admitted.kind === 'setup' ? admitAgent(exchange, services) : admitted;
+}
+
+/** The organisation that the caller belongs to; undefined: the caller belongs to none. */
+function organisationOf({ kind, caller }: Admitted): string | undefined {
+  if (kind === 'runtime' || kind === 'setup_claimant') return caller.organisationId;
+  return kind === 'setup' ? caller.ref.organisationId : undefined;
 }
 
 /** Its organisation may have moved to another cell while the body came. @throws Refusal 503 */
-function refuseGone(route: Route, { caller }: Exchange, { directory, self }: Cells): void {
-  if (route.caller !== 'runtime' && route.caller !== 'setup' && route.caller !== 'setup_claimant') return;
-  const { organisationId } = route.caller === 'setup' ? (caller as SetupCall).ref : (caller as RuntimeCaller | SessionRef);
-  if (directory.whereabouts(organisationId)?.cell === self.id) return;
+function refuseGone(admitted: Admitted, { directory, self }: Cells): void {
+  const organisationId = organisationOf(admitted);
+  if (organisationId === undefined || directory.whereabouts(organisationId)?.cell === self.id) return;
   throw new Refusal('internal', 'The organisation has just moved to another cell. Send the request again.', {
     status: 503,
     retryAfterS: 1,
@@ -150,25 +162,26 @@ function begin(route: Route, exchange: Exchange, gate: Gate): void {
 }
 
 function serve(route: Route, exchange: Exchange, gate: Gate, fail: (error: unknown) => void): void {
-  const proceed = (body: unknown) => {
-    exchange.body = body;
-    admitAgain(route, exchange, gate);
-    run(route, exchange, gate, fail);
-  };
   try {
     refuseUnread(route, exchange, gate.services);
-    exchange.caller = admit(route, exchange, gate);
-    if (route.upload != null) readUpload(route, route.upload, exchange, gate, fail);
-    else if (route.body === null && !bringsRefusable(exchange)) run(route, exchange, gate, fail);
-    else readBody(route, exchange, gate, proceed, fail);
+    const admitted = admit(route, exchange, gate);
+    if (route.upload != null) readUpload({ route, exchange, admitted }, route.upload, gate, fail);
+    else if (route.body === null && !bringsRefusable(exchange)) run({ route, exchange, admitted }, NOTHING_BROUGHT, gate, fail);
+    else
+      readBody(
+        { route, exchange, admitted },
+        gate,
+        (body) => runAgain({ route, exchange, admitted }, { body, upload: null }, gate, fail),
+        fail,
+      );
   } catch (error) {
     fail(error);
   }
 }
 
-function readUpload(route: Route, rule: UploadRule, exchange: Exchange, gate: Gate, fail: (error: unknown) => void): void {
-  // Only routes of runtime callers have an `enter`.
-  const place = rule.enter?.(exchange.caller as RuntimeCaller, gate.services);
+function readUpload(request: AdmittedRequest, rule: UploadRule, gate: Gate, fail: (error: unknown) => void): void {
+  const { route, exchange, admitted } = request;
+  const place = admitted.kind === 'runtime' ? rule.enter?.(admitted.caller, gate.services) : undefined;
   const leave = () => place?.leave();
   const refuse = (error: unknown) => {
     leave();
@@ -176,9 +189,7 @@ function readUpload(route: Route, rule: UploadRule, exchange: Exchange, gate: Ga
   };
   const take = (upload: UploadedFile) => {
     try {
-      exchange.upload = upload;
-      admitAgain(route, exchange, gate);
-      const answered = run(route, exchange, gate, fail);
+      const answered = runAgain(request, { body: null, upload }, gate, fail);
       if (answered === undefined) leave();
       else void answered.finally(leave);
     } catch (error) {
@@ -193,10 +204,19 @@ function readUpload(route: Route, rule: UploadRule, exchange: Exchange, gate: Ga
   }
 }
 
+/** Runs the route with what came after the caller was let in; answers as `run`. @throws Refusal when the caller is let in no more */
+function runAgain(request: AdmittedRequest, brought: Brought, gate: Gate, fail: (error: unknown) => void): Promise<void> | undefined {
+  return run({ ...request, admitted: admitAgain(request.admitted, request.exchange, gate) }, brought, gate, fail);
+}
+
 /** What it answers settles once the exchange was answered; undefined: it was answered at once. */
-function run(route: Route, exchange: Exchange, gate: Gate, fail: (error: unknown) => void): Promise<void> | undefined {
-  // The exchange is its route's input; what `caller` and `body` hold was decided by the same route a few lines above.
-  const outcome = route.handle(exchange as Parameters<Route['handle']>[0], gate.services);
+function run(
+  { route, exchange, admitted }: AdmittedRequest,
+  brought: Brought,
+  gate: Gate,
+  fail: (error: unknown) => void,
+): Promise<void> | undefined {
+  const outcome = route.handle(new RequestInput(exchange, admitted, brought), gate.services);
   if (!(outcome instanceof Promise)) {
     send(route, exchange, gate, outcome);
     return undefined;

@@ -39,20 +39,18 @@ export function refuseUnread({ newWork }: Route, { header }: Pick<Exchange, 'hea
 export function refuseNewWork(
   { newWork }: Pick<Route, 'newWork'>,
   body: unknown,
-  caller: Exchange['caller'],
+  caller: AdmittedCaller,
   { load, starts, storage }: Pick<Services, 'load' | 'starts' | 'storage'>,
 ): boolean {
   if (typeof newWork !== 'function' || !newWork(body, () => false)) return false;
-  const runtime = caller as AdmittedCaller | null;
-  if (load?.overloaded !== true && starts?.admits(runtime?.organisationId) !== false) return true;
+  if (load?.overloaded !== true && starts?.admits(caller.organisationId) !== false) return true;
   const hasTurn = (turnId: string) => {
-    const { organisationId, app } = caller as AdmittedCaller;
-    const turn = readTurn(storage.organisation(organisationId), app.id, turnId);
+    const turn = readTurn(storage.organisation(caller.organisationId), caller.app.id, turnId);
     // One that failed would be tried again.
     return turn !== undefined && turn.state !== 'failed';
   };
   if (!newWork(body, hasTurn)) return false;
   // Who was told to come again must not find the minute used up by that.
-  runtime?.giveBack();
+  caller.giveBack();
   throw busy(starts);
 }

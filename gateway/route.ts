@@ -49,6 +49,9 @@ export interface Callers {
 }
 export type CallerKind = keyof Callers;
 
+/** Who was let in, by the kind that the route asks for. */
+export type Admitted = { readonly [Kind in CallerKind]: { readonly kind: Kind; readonly caller: Callers[Kind] } }[CallerKind];
+
 /** A route that takes a file instead of JSON: one part of a multipart/form-data body. */
 export interface UploadRule {
   /** The part's name. */

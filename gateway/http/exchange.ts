@@ -7,7 +7,6 @@
 import type { HttpRequest, HttpResponse } from 'uWebSockets.js';
 import { randomUUID } from 'node:crypto';
 import { CORS_EXPOSED_HEADERS, isSaneRequestId, REQUEST_ID_HEADER, RUNTIME_VARY, WARNING_HEADER } from '../../protocol/headers.ts';
-import type { CallerKind, Callers, UploadedFile } from '../route.ts';
 import { addressKey, type ProxyTrust, readClientAddress } from './client-address.ts';
 import type { Interface } from './interface.ts';
 import { PassedAnswer } from './passed-answer.ts';
@@ -42,10 +41,6 @@ export class Exchange {
   readonly method: string;
   /** The `Origin` header, '' when the caller is no browser. */
   readonly origin: string;
-  /** Set by the dispatcher before a route's handler sees this as its input. */
-  caller: Callers[CallerKind] = null;
-  body: unknown = null;
-  upload: UploadedFile | null = null;
   /** Goes out with whatever is answered; printable ASCII. */
   warning: string | undefined;
 

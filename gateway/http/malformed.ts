@@ -5,9 +5,8 @@
  */
 import { Refusal } from '../../protocol/errors.ts';
 import type { RateBuckets } from '../rate-limit.ts';
-import type { Route, RuntimeCaller } from '../route.ts';
+import type { Admitted } from '../route.ts';
 import { addressPool } from '../runtime/pools.ts';
-import type { Exchange } from './exchange.ts';
 
 /** Smaller ones are refused within half a millisecond, and go on being read: behind one address may be an office with one broken build. */
 const LARGE_BYTES = 16 * 1024;
@@ -18,14 +17,14 @@ const TOO_MANY_REQUESTS = 429;
 const pool = addressPool('malformed', MALFORMED_PER_MINUTE_PER_ADDRESS);
 
 /** Passes a body that is to be read. @throws Refusal `rate_limited` for a large one of an address that sent too many malformed ones. */
-export function refuseMalformer({ caller: kind }: Route, { caller }: Exchange, bytes: number, buckets: RateBuckets): void {
-  if (kind !== 'runtime' || bytes <= LARGE_BYTES || buckets.left(pool, caller as RuntimeCaller) > 0) return;
-  buckets.pass([pool], caller as RuntimeCaller);
+export function refuseMalformer({ kind, caller }: Admitted, bytes: number, buckets: RateBuckets): void {
+  if (kind !== 'runtime' || bytes <= LARGE_BYTES || buckets.left(pool, caller) > 0) return;
+  buckets.pass([pool], caller);
 }
 
 /** Counts a large body for what was found in it, and throws that again; the service's own trouble with it is nobody's fault. */
-export function countMalformed({ caller: kind }: Route, { caller }: Exchange, bytes: number, error: unknown, buckets: RateBuckets): never {
-  const isTheirs = kind === 'runtime' && bytes > LARGE_BYTES && error instanceof Refusal && error.status < TOO_MANY_REQUESTS;
-  if (isTheirs && buckets.left(pool, caller as RuntimeCaller) > 0) buckets.pass([pool], caller as RuntimeCaller);
+export function countMalformed({ kind, caller }: Admitted, bytes: number, error: unknown, buckets: RateBuckets): never {
+  const isTheirs = bytes > LARGE_BYTES && error instanceof Refusal && error.status < TOO_MANY_REQUESTS;
+  if (kind === 'runtime' && isTheirs && buckets.left(pool, caller) > 0) buckets.pass([pool], caller);
   throw error;
 }

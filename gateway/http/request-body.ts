@@ -5,7 +5,7 @@ import { fields } from '../../protocol/setup/shapes.ts';
 import { section } from '../../watch/sections.ts';
 import { refuseNewWork } from '../overload.ts';
 import type { RateBuckets } from '../rate-limit.ts';
-import { type Route, type RuntimeCaller, routeName } from '../route.ts';
+import { type Admitted, type Route, routeName } from '../route.ts';
 import type { Services } from '../services.ts';
 import { checkBody, checkContentType, defaultBodyMaxBytes, parseJson } from './body.ts';
 import { collectBody } from './collected-body.ts';
@@ -13,17 +13,27 @@ import type { Exchange } from './exchange.ts';
 import { LARGE_BODY_BYTES } from './large-body.ts';
 import { countMalformed, refuseMalformer } from './malformed.ts';
 
+/** A request whose caller was let in. */
+export interface AdmittedRequest {
+  readonly route: Route;
+  readonly exchange: Exchange;
+  readonly admitted: Admitted;
+}
+
 /** The checked body, where the route has large ones read beside the event loop and this is one. */
-function readLarge({ largeBody }: Route, bytes: Uint8Array, exchange: Exchange, { largeBodies }: Services): Promise<unknown> | undefined {
-  if (largeBody === undefined || bytes.byteLength <= LARGE_BODY_BYTES) return undefined;
-  // Only routes of runtime callers have large ones.
-  const { app, address } = exchange.caller as RuntimeCaller;
-  return largeBodies?.read(largeBody, bytes, { app: app.id, address });
+function readLarge(
+  { largeBody }: Route,
+  bytes: Uint8Array,
+  { kind, caller }: Admitted,
+  { largeBodies }: Services,
+): Promise<unknown> | undefined {
+  if (largeBody === undefined || kind !== 'runtime' || bytes.byteLength <= LARGE_BODY_BYTES) return undefined;
+  return largeBodies?.read(largeBody, bytes, { app: caller.app.id, address: caller.address });
 }
 
 /** Whoever builds with a test key is told of fields that nobody reads. */
-function warnOfUnknown({ caller, body: schema }: Route, value: unknown, exchange: Exchange): void {
-  if (caller !== 'runtime' || schema === null || (exchange.caller as RuntimeCaller).channel !== 'sandbox') return;
+function warnOfUnknown({ route: { body: schema }, exchange, admitted: { kind, caller } }: AdmittedRequest, value: unknown): void {
+  if (kind !== 'runtime' || schema === null || caller.channel !== 'sandbox') return;
   exchange.warning = unknownFields(schema, value);
 }
 
@@ -40,7 +50,13 @@ export function bringsRefusable({ interface: face, method, header }: Exchange): 
 type Gate = { readonly services: Services; readonly buckets: RateBuckets };
 
 /** Runs `work`, of a turn that begins something when it is the turn's time. @throws Refusal when the line is full */
-function inLine(route: Route, exchange: Exchange, { starts }: Services, fail: (error: unknown) => void, work: () => void): void {
+function inLine(
+  { route, exchange }: AdmittedRequest,
+  organisationId: string,
+  { starts }: Services,
+  fail: (error: unknown) => void,
+  work: () => void,
+): void {
   if (starts === undefined) {
     work();
     return;
@@ -53,7 +69,7 @@ function inLine(route: Route, exchange: Exchange, { starts }: Services, fail: (e
       fail(error);
     }
   };
-  starts.enter((exchange.caller as RuntimeCaller).organisationId, () => section(routeName(route), exchange.requestId, tried));
+  starts.enter(organisationId, () => section(routeName(route), exchange.requestId, tried));
 }
 
 /**
@@ -61,17 +77,17 @@ function inLine(route: Route, exchange: Exchange, { starts }: Services, fail: (e
  * What `proceed` throws, and every refusal, goes to `fail`.
  */
 export function readBody(
-  route: Route,
-  exchange: Exchange,
+  request: AdmittedRequest,
   { services, buckets }: Gate,
   proceed: (body: unknown) => void,
   fail: (error: unknown) => void,
 ): void {
+  const { route, exchange, admitted } = request;
   const face = exchange.interface;
   const { body: schema } = route;
   const read = (bytes: Uint8Array) => {
     const { length } = bytes;
-    const malformed = (error: unknown) => countMalformed(route, exchange, length, error, buckets);
+    const malformed = (error: unknown) => countMalformed(admitted, length, error, buckets);
     const made = (make: () => unknown) => {
       try {
         return make();
@@ -84,10 +100,10 @@ export function readBody(
       proceed(null);
       return;
     }
-    refuseMalformer(route, exchange, length, buckets);
+    refuseMalformer(admitted, length, buckets);
     // A missing body is told as such, also when nobody announced its type.
     if (length > 0) checkContentType(exchange.header('content-type'), face);
-    const large = readLarge(route, bytes, exchange, services);
+    const large = readLarge(route, bytes, admitted, services);
     if (large !== undefined) {
       large
         .catch(malformed)
@@ -96,10 +112,10 @@ export function readBody(
       return;
     }
     const value = made(() => parseJson(bytes, face));
-    const begins = refuseNewWork(route, value, exchange.caller, services);
-    warnOfUnknown(route, value, exchange);
+    const begins = admitted.kind === 'runtime' && refuseNewWork(route, value, admitted.caller, services);
+    warnOfUnknown(request, value);
     const checked = () => proceed(made(() => checkBody(schema ?? NO_FIELDS, value, face)));
-    if (begins) inLine(route, exchange, services, fail, checked);
+    if (begins) inLine(request, admitted.caller.organisationId, services, fail, checked);
     else checked();
   };
   const done = (bytes: Uint8Array) =>

@@ -10,7 +10,6 @@ import { uploadsRoute } from '../../gateway/runtime/uploads.ts';
 import type { LoadWatch } from '../../watch/load-watch.ts';
 import { converse, serveAnsweredApp } from './answered-app.ts';
 import { serveApp } from './runtime/runtime-app.ts';
-import { serve } from './test-server.ts';
 
 const LARGE = 100 * 1024;
 
@@ -20,7 +19,7 @@ const begins = chatRoute?.newWork;
 const chat = defineRoute({
   method: 'POST',
   path: '/v1/chat',
-  caller: 'anyone',
+  caller: 'runtime',
   limits: [],
   body: v.looseObject({}),
   newWork: typeof begins === 'function' ? begins : true,
@@ -55,11 +54,11 @@ async function overloaded(t: TestContext) {
     opening: () => () => {},
     looked() {},
   };
-  const server = await serve(t, [chat, other, consoleCall], { load });
+  const server = await serveApp(t, [chat, other, consoleCall], undefined, () => ({ load }));
   const post = async (path: string, body: unknown) => {
     const answer = await fetch(server.base + path, {
       method: 'POST',
-      headers: { 'content-type': 'application/json' },
+      headers: { 'content-type': 'application/json', 'x-service-key': server.test },
       body: JSON.stringify(body),
     });
     return {

@@ -7,6 +7,7 @@ import type { Interface } from '../../../gateway/http/interface.ts';
 import { openUploadForm } from '../../../gateway/http/multipart.ts';
 import { defineRoute, json, type UploadedFile } from '../../../gateway/route.ts';
 import { Refusal } from '../../../protocol/errors.ts';
+import { serveApp } from '../runtime/runtime-app.ts';
 import { serve } from '../test-server.ts';
 
 const BOUNDARY = 'x-boundary-x';
@@ -229,17 +230,18 @@ test('UPLOAD-6: whoever gave the place may end the upload, hears how much has co
   const route = defineRoute({
     method: 'POST',
     path: '/console/upload/:id',
-    caller: 'anyone',
+    caller: 'runtime',
     limits: [],
     body: null,
     upload: { ...RULE, enter },
     handle: () => json({}),
   });
-  const server = await serve(t, [route]);
+  const server = await serveApp(t, [route]);
   const socket = connect(server.port, '127.0.0.1');
   const answered = new Promise<string>((resolve) => socket.once('data', (data) => resolve(data.toString())));
   const begun = `--${BOUNDARY}\r\n`;
-  socket.write(`POST /console/upload/a HTTP/1.1\r\nHost: x\r\nContent-Type: ${TYPE}\r\nContent-Length: 500\r\n\r\n${begun}`);
+  const head = `POST /console/upload/a HTTP/1.1\r\nHost: x\r\nX-Service-Key: ${server.test}\r\n`;
+  socket.write(`${head}Content-Type: ${TYPE}\r\nContent-Length: 500\r\n\r\n${begun}`);
   assert.match(await answered, /^HTTP\/1\.1 408 .*"upload_too_slow"/s);
   assert.deepEqual([heard[0], left > 0], [[begun.length, false], true]);
   socket.destroy();
