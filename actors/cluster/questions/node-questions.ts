@@ -1,7 +1,7 @@
 /**
- * Questions between the nodes of a host, each over a connection of its own to the socket of the node that is asked (CLUSTER-18). The
- * connection stays for what follows the answer, such as the frames of a turn. Whatever ends it says so at once: a process that ends, and
- * `drop` for one that stands still.
+ * Questions between the nodes of a host, each over a connection to the socket of the node that is asked (CLUSTER-18). A connection carries
+ * one question at a time, and then the next one, or what follows the answer, such as the frames of a turn. Whatever ends it says so at
+ * once: a process that ends, and `drop` for one that stands still.
  */
 import { connect, type Socket } from 'node:net';
 import type { Logger } from 'pino';
@@ -46,12 +46,15 @@ export class NodeFailed extends Error {
   }
 }
 
+/** Connections to one node that are kept for the next question: making one takes a node that is busy two turns of its loop instead of one. */
+const KEPT_MAX = 16;
+
 /** The first line of whoever asks. After `expiresAtMs` the asker has given up. */
 type Question = readonly [from: string, kind: string, ask: unknown, expiresAtMs: number];
-/** The first line of whoever answers. */
-type Reply = readonly ['answer', answer: unknown] | readonly ['refused', refusal: PlainRefusal] | readonly ['failed'];
+/** What answers it. `follow`: it is an answer, and the line is for what follows it. */
+type Reply = readonly ['answer' | 'follow', answer: unknown] | readonly ['refused', refusal: PlainRefusal] | readonly ['failed'];
 
-/** An answer, and what goes over the same line after it; without that the connection ends. */
+/** An answer, and what goes over the same line after it; without that the next question may. */
 export interface Answered<K extends keyof Asks> {
   readonly answer: Asks[K]['answer'];
   readonly follow?: (line: Line) => void;
@@ -72,6 +75,8 @@ export class NodeQuestions {
   readonly #handlers = new Map<string, (ask: unknown) => Promise<Answered<keyof Asks>>>();
   /** Open connections by the node at the other end. */
   readonly #lines = new Map<SocketLine, string>();
+  /** Those that wait for a question of this node, by the node that is asked. */
+  readonly #kept = new Map<string, SocketLine[]>();
 
   constructor(options: NodeQuestionsOptions) {
     this.#options = options;
@@ -90,19 +95,23 @@ export class NodeQuestions {
   /** Asks one node. @throws NodeUnreachable when no answer came in time; NodeFailed; the Refusal that the other side threw. */
   async ask<K extends keyof Asks>(node: string, kind: K, ask: Asks[K]['ask']): Promise<Asks[K]['answer']> {
     const { answer, line } = await this.open(node, kind, ask);
-    line.close();
+    line?.close();
     return answer;
   }
 
-  /** As `ask`, with the line for what follows the answer: whoever gets it closes it. */
-  async open<K extends keyof Asks>(node: string, kind: K, ask: Asks[K]['ask']): Promise<{ answer: Asks[K]['answer']; line: Line }> {
+  /** As `ask`, with the line for what follows the answer, if anything does: whoever gets it closes it. */
+  async open<K extends keyof Asks>(node: string, kind: K, ask: Asks[K]['ask']): Promise<{ answer: Asks[K]['answer']; line: Line | null }> {
     if (this.#lines.size >= LINES_MAX) throw new NodeUnreachable(node, 'silent', `${LINES_MAX} connections are open already`);
     const { askTimeoutMs = ASK_TIMEOUT_MS, dataDir, nowMs, self } = this.#options;
-    const line = this.#line(connect(socketPath(dataDir, node)), node);
+    const line = this.#kept.get(node)?.pop() ?? this.#line(connect(socketPath(dataDir, node)), node);
     line.send([self, kind, ask, nowMs() + askTimeoutMs] satisfies Question);
     try {
       const [outcome, body] = await this.#reply(line, node, kind, askTimeoutMs);
-      if (outcome === 'answer') return { answer: body as Asks[K]['answer'], line };
+      if (outcome === 'follow') return { answer: body as Asks[K]['answer'], line };
+      if (outcome === 'answer') {
+        this.#keep(node, line);
+        return { answer: body as Asks[K]['answer'], line: null };
+      }
       // A node of another version may have a code that this one does not know.
       if (outcome === 'refused' && Object.hasOwn(ERROR_TABLE, body.code)) throw refusalFrom(body);
       throw new NodeFailed(node, kind);
@@ -142,8 +151,29 @@ export class NodeQuestions {
       socket.destroy();
       return;
     }
-    const line = this.#line(socket, '', first);
+    this.#await(this.#line(socket, '', first));
+  }
+
+  #await(line: SocketLine): void {
     line.hear({ message: (message) => void this.#answer(line, message), closed: () => {} });
+  }
+
+  /** For the next question to the node. */
+  #keep(node: string, line: SocketLine): void {
+    const kept = this.#kept.get(node) ?? [];
+    if (kept.length >= KEPT_MAX) {
+      line.close();
+      return;
+    }
+    this.#kept.set(node, kept);
+    kept.push(line);
+    const forget = () => {
+      const at = kept.indexOf(line);
+      if (at >= 0) kept.splice(at, 1);
+      line.close();
+    };
+    // Nothing was asked, so nothing is to be heard but the end.
+    line.hear({ message: forget, closed: forget });
   }
 
   async #answer(line: SocketLine, message: unknown): Promise<void> {
@@ -160,9 +190,10 @@ export class NodeQuestions {
     try {
       const handler = this.#handlers.get(kind);
       if (handler === undefined) throw new Error(`no handler for ${kind}`);
-      const { answer, follow = () => line.end() } = await handler(ask);
-      reply(['answer', answer]);
-      follow(line);
+      const { answer, follow } = await handler(ask);
+      reply([follow === undefined ? 'answer' : 'follow', answer]);
+      if (follow === undefined) this.#await(line);
+      else follow(line);
     } catch (error) {
       if (!(error instanceof Refusal)) log.error({ err: error, kind, from }, 'a question of another node was not answered');
       reply(error instanceof Refusal ? ['refused', plainRefusal(error)] : ['failed']);
@@ -179,6 +210,7 @@ export class NodeQuestions {
 
   /** The node is lost: what comes from it any more does not count. */
   drop(node: string): void {
+    this.#kept.delete(node);
     for (const [line, other] of this.#lines) if (other === node) line.abort();
   }
 

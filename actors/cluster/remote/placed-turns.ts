@@ -159,11 +159,9 @@ export class PlacedTurns implements TurnHost {
     const caller: TurnCaller = { organisationId, appId: app.id, channel, deviceId };
     try {
       const { answer, line } = await questions.open(owner, 'openTurn', { command: packed(command), conversationId });
-      if (answer.outcome === 'accepted') {
-        return { found: this.#relayed(caller, turnId, { line, ...(await outcomeOf(line, owner)) }) };
-      }
-      line.close();
-      return answer;
+      if (answer.outcome === 'released') return answer;
+      if (line === null) throw new NodeFailed(owner, 'openTurn');
+      return { found: this.#relayed(caller, turnId, { line, ...(await outcomeOf(line, owner)) }) };
     } catch (error) {
       if (conversationId === null && (error instanceof NodeUnreachable || error instanceof NodeFailed)) throw new NodeDraining();
       if (conversationId === null || !(error instanceof NodeUnreachable)) throw error;
@@ -180,9 +178,9 @@ export class PlacedTurns implements TurnHost {
     const { attemptSeq, conversationId, turn } = row;
     try {
       const { answer, line } = await questions.open(owner, 'followTurn', { organisationId, conversationId, turn });
-      if (answer.outcome === 'following') return { found: { line, conversationId, turn, fromSeq: attemptSeq } };
-      line.close();
-      return answer;
+      if (answer.outcome === 'idle') return answer;
+      if (line === null) throw new NodeFailed(owner, 'followTurn');
+      return { found: { line, conversationId, turn, fromSeq: attemptSeq } };
     } catch (error) {
       if (!(error instanceof NodeUnreachable)) throw error;
       return this.#withoutOwner(organisationId, conversationId, error);

@@ -64,7 +64,7 @@ async function linked(t: TestContext): Promise<{ asker: AskingNode; asked: Askin
   const lines: Line[] = [];
   asked.questions.answer('followTurn', async () => ({ answer: { outcome: 'following' }, follow: (line) => void lines.push(line) }));
   const { line } = await asker.questions.open(asked.self, 'followTurn', FOLLOW);
-  assert.ok(lines[0] !== undefined);
+  assert.ok(line !== null && lines[0] !== undefined);
   return { asker, asked, here: line, there: lines[0] };
 }
 
@@ -96,6 +96,28 @@ describe('CLUSTER-18: what nodes ask each other', () => {
       () => asker.count + asked.questions.count === 0,
       1_000,
       () => 'no connection stays',
+    );
+  });
+
+  test('the next question goes over the connection of one that was answered, and over a new one when that has ended', async (t) => {
+    const dataDir = temporaryDir(t);
+    const [{ questions: asker }, asked] = [await openNode(t, dataDir), await openNode(t, dataDir)];
+    asked.questions.answer('withdrawTurn', async ({ turnId }) => ({ answer: { withdrawn: turnId === 'turn_1' } }));
+    const ask = () => asker.ask(asked.self, 'withdrawTurn', STOP);
+    for (let n = 0; n < 3; n++) assert.deepEqual(await ask(), { withdrawn: true });
+    assert.deepEqual([asker.count, asked.questions.count], [1, 1]);
+    asker.drop(asked.self);
+    await eventually(
+      () => asker.count + asked.questions.count === 0,
+      1_000,
+      () => 'it has ended',
+    );
+    assert.deepEqual(await ask(), { withdrawn: true });
+    await Promise.all(Array.from({ length: 40 }, ask));
+    await eventually(
+      () => asker.count === 16,
+      1_000,
+      () => `${asker.count} are kept`,
     );
   });
 
@@ -195,6 +217,7 @@ describe('CLUSTER-12: the line that a question leaves open', () => {
       () => 'also at the other end',
     );
     const { line } = await asker.questions.open(asked.self, 'followTurn', FOLLOW);
+    assert.ok(line !== null);
     const second = listen(line);
     asked.questions.close();
     await eventually(
