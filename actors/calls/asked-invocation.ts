@@ -1,11 +1,13 @@
 /** A call that waits, or waited, for a person: whose it is, and the one write that moves it together with its card. */
+
 import { Refusal } from '../../protocol/errors.ts';
 import type { ConversationRow } from '../../storage/conversations/conversations.ts';
 import { type InvocationRow, readInvocationById, type Settlement } from '../../storage/conversations/invocations.ts';
 import { readTurnSender } from '../../storage/conversations/turns.ts';
 import type { Connection } from '../../storage/sqlite/connection.ts';
 import type { Storage } from '../../storage/storage.ts';
-import { actedConversation, type DeviceCaller } from '../people/ownership.ts';
+import type { Caller } from '../caller.ts';
+import { actedConversation } from '../people/ownership.ts';
 import type { Retries } from '../retried.ts';
 
 export interface ConfirmationServices {
@@ -35,7 +37,7 @@ export interface AskedInvocation {
  * The call as its rows have it now.
  * @throws Refusal 404 `invalid_request` when it is missing or not this caller's (one answer for both), 400 for a read.
  */
-export function askedInvocation({ storage }: ConfirmationServices, caller: DeviceCaller, id: string): AskedInvocation {
+export function askedInvocation({ storage }: ConfirmationServices, caller: Caller, id: string): AskedInvocation {
   const db = storage.organisation(caller.organisationId);
   const row = readInvocationById(db, id);
   // A missing call is looked for in a missing conversation, so that it takes as long as a stranger's.

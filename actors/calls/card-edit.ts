@@ -6,6 +6,7 @@
  * A change that is accepted is the card's next revision. One that is not leaves the revision as it is: the person saw the values
  * that still stand, and their next try names the same card.
  */
+
 import { checkValues } from '../../assistant/action-params.ts';
 import { Refusal } from '../../protocol/errors.ts';
 import { ERROR_DETAILS_MAX } from '../../protocol/limits.ts';
@@ -13,8 +14,8 @@ import type { EditReply, EditRequest } from '../../protocol/runtime/invocations.
 import { type Detail, summarise } from '../../protocol/schema/issues.ts';
 import { type PickChange, readBlockById } from '../../storage/conversations/conversations.ts';
 import type { InvocationChange, InvocationRow } from '../../storage/conversations/invocations.ts';
+import type { Caller } from '../caller.ts';
 import { concealmentOf } from '../people/concealment.ts';
-import type { DeviceCaller } from '../people/ownership.ts';
 import { OVERTAKEN, retried } from '../retried.ts';
 import { type AskedInvocation, askedInvocation, CARD_RETRIES, type ConfirmationServices, moveInvocation } from './asked-invocation.ts';
 import { type CallDefinition, definitionOf, editedCard, editingCard, rejectedCard, settledCard } from './card.ts';
@@ -59,7 +60,7 @@ interface BegunEdit extends AskedInvocation {
 }
 
 /** Checks the change and takes the card. @throws Refusal `invalid_request` for what cannot be changed like this. */
-function beginCardEdit(services: ConfirmationServices, caller: DeviceCaller, id: string, request: EditRequest): Promise<BegunEdit> {
+function beginCardEdit(services: ConfirmationServices, caller: Caller, id: string, request: EditRequest): Promise<BegunEdit> {
   return retried(CARD_RETRIES, async () => {
     const asked = askedInvocation(services, caller, id);
     const { db, row } = asked;
@@ -100,7 +101,7 @@ function storedParams(row: InvocationRow, params: InvocationRow['params'], conce
  * revision, for what is not editable, for a value that does not fit (the card then waits in `rejected`), and for a card that
  * is answered or being changed.
  */
-export async function editCard(services: ConfirmationServices, caller: DeviceCaller, id: string, request: EditRequest): Promise<EditReply> {
+export async function editCard(services: ConfirmationServices, caller: Caller, id: string, request: EditRequest): Promise<EditReply> {
   const edit = await beginCardEdit(services, caller, id, request);
   const { db, row, definition } = edit;
   const { organisationId } = caller;

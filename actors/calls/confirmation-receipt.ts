@@ -4,8 +4,8 @@ import { readIdentitySecrets } from '../../storage/apps/identity-secrets.ts';
 import type { InvocationRow } from '../../storage/conversations/invocations.ts';
 import { wasSigned } from '../../storage/conversations/turns.ts';
 import { readEndUserById } from '../../storage/people/end-users.ts';
+import type { Caller } from '../caller.ts';
 import { concealmentOf } from '../people/concealment.ts';
-import type { DeviceCaller } from '../people/ownership.ts';
 import type { AskedInvocation, ConfirmationServices } from './asked-invocation.ts';
 import { signReceipt } from './receipt.ts';
 
@@ -30,7 +30,7 @@ export function confirmationReceipt(
 }
 
 /** The receipt as the confirm endpoint answers it. */
-export function receiptOf(services: ConfirmationServices, caller: DeviceCaller, asked: AskedInvocation): string | undefined {
+export function receiptOf(services: ConfirmationServices, caller: Caller, asked: AskedInvocation): string | undefined {
   const { db, row, conversation } = asked;
   if (row.confirmedAtMs === null) return undefined;
   const person = conversation.endUserId === null ? undefined : readEndUserById(db, caller.appId, conversation.endUserId);

@@ -2,12 +2,13 @@
  * A person's answer to a write or destructive call (CONFIRM-5). Whatever races, one
  * answer is recorded and everybody is told that one. Needs no owner: each answer is a compare-and-set of the call's row.
  */
+
 import { setTimeout as pause } from 'node:timers/promises';
 import { Refusal } from '../../protocol/errors.ts';
 import type { ConfirmReply, ConfirmRequest, EditReply, EditRequest } from '../../protocol/runtime/invocations.ts';
 import { type InvocationRow, readEditing } from '../../storage/conversations/invocations.ts';
+import type { Caller } from '../caller.ts';
 import { concealmentOf } from '../people/concealment.ts';
-import type { DeviceCaller } from '../people/ownership.ts';
 import { OVERTAKEN, retried } from '../retried.ts';
 import { type AskedInvocation, askedInvocation, CARD_RETRIES, type ConfirmationServices, moveInvocation } from './asked-invocation.ts';
 import { definitionOf, editingCard, requireRevision, settledCard } from './card.ts';
@@ -66,7 +67,7 @@ export class Confirmations {
    * @throws Refusal `conflict` with the card, for a confirmation of another revision; `invalid_request`: 404 for a call that is missing or not the caller's; 400 for a read, for a confirmation
    * while the card is being changed or was changed badly, and for other words than the card asks for.
    */
-  async confirm(caller: DeviceCaller, id: string, request: ConfirmRequest): Promise<ConfirmReply> {
+  async confirm(caller: Caller, id: string, request: ConfirmRequest): Promise<ConfirmReply> {
     const { row: seen } = askedInvocation(this.#services, caller, id);
     return retried(CARD_RETRIES, async () => {
       const asked = askedInvocation(this.#services, caller, id);
@@ -81,7 +82,7 @@ export class Confirmations {
   }
 
   #decided(
-    caller: DeviceCaller,
+    caller: Caller,
     { db, row, conversation }: AskedInvocation,
     seen: InvocationRow,
     { decision, typed, revision }: ConfirmRequest,
@@ -98,7 +99,7 @@ export class Confirmations {
     return change;
   }
 
-  #reply(caller: DeviceCaller, asked: AskedInvocation, already: Pick<ConfirmReply, 'already_answered'> = {}): ConfirmReply {
+  #reply(caller: Caller, asked: AskedInvocation, already: Pick<ConfirmReply, 'already_answered'> = {}): ConfirmReply {
     const answer = answerOf(asked.row);
     if (answer === 'pending') throw new Error(`a call in ${asked.row.state} has no answer`);
     const receipt = answer === 'confirmed' ? receiptOf(this.#services, caller, asked) : undefined;
@@ -106,7 +107,7 @@ export class Confirmations {
   }
 
   /** Changes values of a card that waits; see card-edit.ts. */
-  edit(caller: DeviceCaller, id: string, request: EditRequest): Promise<EditReply> {
+  edit(caller: Caller, id: string, request: EditRequest): Promise<EditReply> {
     return editCard(this.#services, caller, id, request);
   }
 

@@ -3,6 +3,7 @@
  * build claim one, and keeps the watches of those that somebody looks at, one for each in this process. Nodes of a cell tell each
  * other which pairing has changed; a watch that was not told looks at its row every 15 seconds.
  */
+
 import { randomInt } from 'node:crypto';
 import { Refusal } from '../../protocol/errors.ts';
 import { mintId } from '../../protocol/ids.ts';
@@ -10,7 +11,7 @@ import { PAIRING_CODE_CHARS, PAIRING_CODE_MINUTES, PAIRING_WATCH_HOURS } from '.
 import { PAIRING_ALPHABET, pairingCodeOf } from '../../protocol/runtime/pairings.ts';
 import { type PairingRow, readPairingByCode, readUnclaimed } from '../../storage/setup/pairings.ts';
 import { hashSecret } from '../../storage/setup/setup-access.ts';
-import type { DeviceCaller } from '../people/ownership.ts';
+import type { Caller } from '../caller.ts';
 import { OVERTAKEN, retried } from '../retried.ts';
 import { isToBeEnded, type PairingState, pairingMachine, pairingState, replacedPairings } from './state.ts';
 import { type PairingRef, PairingWatch, type WatchServices } from './watch.ts';
@@ -86,7 +87,7 @@ export class Pairings {
    * @throws Refusal 404 pairing_not_found: wrong, used and expired codes are answered alike.
    */
   async claim(
-    { organisationId, appId, deviceId }: DeviceCaller,
+    { organisationId, appId, deviceId }: Caller,
     typed: string,
   ): Promise<{ readonly pairingId: string; readonly watchedUntilMs: number }> {
     const { storage } = this.#services;

@@ -1,9 +1,10 @@
 /** What a device thinks of an answer: thumbs, and why (FEEDBACK-1). */
+
 import type { FeedbackRequest } from '../../protocol/runtime/feedback.ts';
 import type { Storage } from '../../storage/storage.ts';
+import type { Caller } from '../caller.ts';
 import { concealmentOf } from './concealment.ts';
 import { conversationOfAnswer, noSuchAnswer } from './own-message.ts';
-import type { DeviceCaller } from './ownership.ts';
 
 export interface FeedbackServices {
   readonly storage: Storage;
@@ -15,7 +16,7 @@ export interface FeedbackServices {
  * given for a thumb down says nothing of a thumb up. An empty one is taken back.
  * @throws Refusal 404 `invalid_request` when the message is no answer of this caller's.
  */
-export async function giveFeedback({ storage, nowMs }: FeedbackServices, caller: DeviceCaller, body: FeedbackRequest): Promise<void> {
+export async function giveFeedback({ storage, nowMs }: FeedbackServices, caller: Caller, body: FeedbackRequest): Promise<void> {
   const { organisationId, appId, channel, deviceId } = caller;
   const conversation = conversationOfAnswer(storage.organisation(organisationId), body.message_id, caller);
   const words = body.reason ?? undefined;

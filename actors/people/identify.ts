@@ -1,14 +1,15 @@
 /** POST /v1/identify behind its signature: says who somebody is, on the device they are on (PERSON-7 to PERSON-10). */
+
 import { mintId } from '../../protocol/ids.ts';
 import { readEndUser, sealTraits, type Traits } from '../../storage/people/end-users.ts';
 import type { Storage } from '../../storage/storage.ts';
+import type { Caller } from '../caller.ts';
 import { OVERTAKEN, retried } from '../retried.ts';
-import type { DeviceCaller } from './ownership.ts';
 
 /** The record comes or goes between reading and writing once, or twice; more than this is a bug, not a race. */
 const IDENTIFY_TRIES = 5;
 
-export interface Identification extends DeviceCaller {
+export interface Identification extends Caller {
   readonly externalUserId: string;
   /** A signature was checked. */
   readonly proven: boolean;

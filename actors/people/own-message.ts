@@ -1,10 +1,12 @@
 /** The assistant's message that a caller says something about, if it is the caller's to speak of. */
+
 import { Refusal } from '../../protocol/errors.ts';
 import type { ConversationRow } from '../../storage/conversations/conversations.ts';
 import { readMessagePlace } from '../../storage/conversations/transcripts.ts';
 import { readAnswerSender } from '../../storage/conversations/turns.ts';
 import type { Connection } from '../../storage/sqlite/connection.ts';
-import { actedConversation, type DeviceCaller } from './ownership.ts';
+import type { Caller } from '../caller.ts';
+import { actedConversation } from './ownership.ts';
 
 /** One answer for a message that is missing, for somebody else's and for a person's own words. */
 export function noSuchAnswer(): Refusal {
@@ -12,7 +14,7 @@ export function noSuchAnswer(): Refusal {
 }
 
 /** The conversation that the answer `messageId` was given in. @throws Refusal 404 `invalid_request`, see noSuchAnswer. */
-export function conversationOfAnswer(db: Connection, messageId: string, caller: DeviceCaller): ConversationRow {
+export function conversationOfAnswer(db: Connection, messageId: string, caller: Caller): ConversationRow {
   const place = readMessagePlace(db, messageId);
   // A missing message is looked for in a missing conversation, so that it takes as long as a stranger's.
   const conversation = actedConversation(db, place?.conversationId ?? '', readAnswerSender(db, messageId), caller);

@@ -6,21 +6,10 @@
 import { type ConversationRow, readConversation } from '../../storage/conversations/conversations.ts';
 import type { Holder } from '../../storage/conversations/own-conversations.ts';
 import type { TurnSender } from '../../storage/conversations/turns.ts';
-import type { Channel } from '../../storage/organisations/organisations.ts';
 import { type DeviceBinding, readBinding } from '../../storage/people/devices.ts';
 import { readEndUser } from '../../storage/people/end-users.ts';
 import type { Connection } from '../../storage/sqlite/connection.ts';
-
-/** Who asks: a device, and whoever signed the request. */
-export interface DeviceCaller {
-  readonly organisationId: string;
-  readonly appId: string;
-  readonly channel: Channel;
-  /** '' when the caller sent none. */
-  readonly deviceId: string;
-  /** The id of the person whose valid signature came with the request; null or absent: nobody signed. */
-  readonly person?: string | null;
-}
+import type { Caller } from '../caller.ts';
 
 /** A conversation, and how it looks from a caller. */
 interface Seen {
@@ -31,7 +20,7 @@ interface Seen {
   readonly isByName: boolean;
 }
 
-function see(db: Connection, id: string, { appId, channel, deviceId, person = null }: DeviceCaller): Seen {
+function see(db: Connection, id: string, { appId, channel, deviceId, person = null }: Caller): Seen {
   // All is read whatever the rest says: how long the answer takes must not tell a missing id from a stranger's.
   const row = readConversation(db, id);
   const binding = readBinding(db, appId, channel, deviceId);
@@ -52,7 +41,7 @@ function see(db: Connection, id: string, { appId, channel, deviceId, person = nu
  * else. Callers without a device share one, so a person's is never shown to them unsigned. Where a device is bound without a
  * signature, knowing the conversation's id is what lets it read: such an id is found nowhere but on devices that read it.
  */
-export function ownConversation(db: Connection, id: string, caller: DeviceCaller): ConversationRow | undefined {
+export function ownConversation(db: Connection, id: string, caller: Caller): ConversationRow | undefined {
   const { conversation, isOwn } = see(db, id, caller);
   return isOwn ? conversation : undefined;
 }
@@ -61,7 +50,7 @@ export function ownConversation(db: Connection, id: string, caller: DeviceCaller
  * What may be listed to the caller, who need not know an id. Without a signature, of the request or of the binding, nothing beyond
  * what was held on the device itself. Callers without a device share one, so its are listed to nobody.
  */
-export function holderOf(db: Connection, { appId, channel, deviceId, person = null }: DeviceCaller): Holder {
+export function holderOf(db: Connection, { appId, channel, deviceId, person = null }: Caller): Holder {
   const bound = deviceId === '' ? undefined : readBinding(db, appId, channel, deviceId);
   const signer = person === null ? undefined : readEndUser(db, appId, channel, person)?.id;
   const proven = bound?.proven === true ? bound.endUserId : undefined;
@@ -73,12 +62,7 @@ export function holderOf(db: Connection, { appId, channel, deviceId, person = nu
  * The conversation of a turn if the caller may act on what that turn showed: its owner, as above but never by name alone, and the
  * device that sent the turn, until somebody else is identified on that device. `sender` undefined: there is no such turn.
  */
-export function actedConversation(
-  db: Connection,
-  id: string,
-  sender: TurnSender | undefined,
-  caller: DeviceCaller,
-): ConversationRow | undefined {
+export function actedConversation(db: Connection, id: string, sender: TurnSender | undefined, caller: Caller): ConversationRow | undefined {
   const { conversation, binding, isOwn, isByName } = see(db, id, caller);
   if ((isOwn && !isByName) || conversation === undefined) return conversation;
   if (sender === undefined || caller.deviceId === '' || sender.deviceId !== caller.deviceId) return undefined;

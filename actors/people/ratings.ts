@@ -1,4 +1,5 @@
 /** The answer of a `rating` block outside of a turn (FEEDBACK-4). */
+
 import type { Block } from '../../protocol/catalog/block.ts';
 import { selectionProblem } from '../../protocol/catalog/selection.ts';
 import { Refusal } from '../../protocol/errors.ts';
@@ -7,10 +8,10 @@ import { type ConversationRow, readBlockOfMessage } from '../../storage/conversa
 import { readRating } from '../../storage/conversations/ratings.ts';
 import type { Connection } from '../../storage/sqlite/connection.ts';
 import type { Storage } from '../../storage/storage.ts';
+import type { Caller } from '../caller.ts';
 import { OVERTAKEN, type Retries, retried } from '../retried.ts';
 import { concealmentOf } from './concealment.ts';
 import { conversationOfAnswer, noSuchAnswer } from './own-message.ts';
-import type { DeviceCaller } from './ownership.ts';
 import { pick } from './picked-block.ts';
 
 export interface RatingServices {
@@ -40,7 +41,7 @@ function ratedBlock(db: Connection, body: RatingRequest): Block {
 }
 
 /** The comment as it is stored; null for none. */
-function commentOf({ storage }: RatingServices, caller: DeviceCaller, conversation: ConversationRow, body: RatingRequest) {
+function commentOf({ storage }: RatingServices, caller: Caller, conversation: ConversationRow, body: RatingRequest) {
   const words = body.comment ?? '';
   return words.trim() === ''
     ? null
@@ -53,7 +54,7 @@ function commentOf({ storage }: RatingServices, caller: DeviceCaller, conversati
  * @throws Refusal `invalid_request`: 404 when the message is no answer of this caller's or the block not of that message,
  * 400 when the block is no rating, its scale is smaller, or it was answered otherwise or replaced.
  */
-export async function answerRating(services: RatingServices, caller: DeviceCaller, body: RatingRequest): Promise<void> {
+export async function answerRating(services: RatingServices, caller: Caller, body: RatingRequest): Promise<void> {
   const { storage, nowMs } = services;
   const { organisationId, appId, channel } = caller;
   const db = storage.organisation(organisationId);

@@ -4,6 +4,7 @@
  * A cap is told as a notice to builds that can show one and as a calm error to others. What people read never holds a
  * number of the operator's.
  */
+
 import semver from 'semver';
 import { type ErrorCode, Refusal, type RefusalOptions } from '../../protocol/errors.ts';
 import { MESSAGES_PER_DAY_ADDRESS_MIN, MESSAGES_PER_DAY_ADDRESS_SHARE } from '../../protocol/limits.ts';
@@ -18,9 +19,9 @@ import { readEndUser } from '../../storage/people/end-users.ts';
 import type { Connection } from '../../storage/sqlite/connection.ts';
 import type { Storage } from '../../storage/storage.ts';
 import type { PlatformSpend } from '../billing/platform-spend.ts';
+import type { Caller } from '../caller.ts';
 import { ownConversation } from '../people/ownership.ts';
 import type { TurnCommand } from './command.ts';
-import type { TurnCaller } from './host.ts';
 
 /** Every cap that a turn can meet once its stream is open. */
 export type TurnCap = Cap | 'monthly_credit' | 'platform_ceiling';
@@ -192,7 +193,7 @@ export function continuedConversation(db: Connection, command: TurnCommand): str
  * The turn, for the device that sent it and for whoever its conversation is (PERSON-13, PERSON-15).
  * @throws Refusal 404: one answer for a missing turn and for a stranger's.
  */
-export function theirTurn(db: Connection, caller: TurnCaller, turnId: string): TurnRow {
+export function theirTurn(db: Connection, caller: Caller, turnId: string): TurnRow {
   const row = readTurn(db, caller.appId, turnId);
   const conversationId = row?.conversationId ?? '';
   // Both are asked whatever the other says, see people/ownership.ts.

@@ -2,6 +2,7 @@
  * What a message attaches (UPLOAD-10): whether these uploads are the device's to use, and what a model is
  * given of them: images as images, PDF and text as text.
  */
+
 import { pdfFileText, plainFileText } from '../../assistant/attachments/attachment-text.ts';
 import type { ImagePart } from '../../assistant/models/model.ts';
 import { ReadersBusy, readers } from '../../assistant/readers/readers.ts';
@@ -18,7 +19,7 @@ import {
 } from '../../storage/files/upload-files.ts';
 import { attachmentsOfMessages, readUploads, type UploadRow } from '../../storage/files/uploads.ts';
 import type { Storage } from '../../storage/storage.ts';
-import type { DeviceCaller } from '../people/ownership.ts';
+import type { Caller } from '../caller.ts';
 
 /** A person waits for the answer meanwhile; the largest honest PDFs are read in two seconds. */
 const PDF_TIMEOUT_MS = 15_000;
@@ -36,7 +37,7 @@ export interface Attachment {
   readonly image: ImagePart | null;
 }
 
-export interface AttachmentRequest extends DeviceCaller {
+export interface AttachmentRequest extends Caller {
   readonly storage: Storage;
   readonly nowMs: number;
   readonly uploadIds: readonly string[];

@@ -1,20 +1,12 @@
 /** Where turns run: in this process, or wherever in the cell their conversation is owned. */
 
-import type { Channel } from '../../storage/organisations/organisations.ts';
 import type { ActorRecord } from '../actor-record.ts';
+import type { Caller } from '../caller.ts';
 import type { Position } from '../frame-source.ts';
-import type { DeviceCaller } from '../people/ownership.ts';
 import type { TurnCommand } from './command.ts';
 
 /** Where a conversation lives. */
-export interface Home {
-  readonly organisationId: string;
-  readonly appId: string;
-  readonly channel: Channel;
-}
-
-/** Who asks about a turn that exists. */
-export type TurnCaller = DeviceCaller;
+export type Home = Pick<Caller, 'organisationId' | 'appId' | 'channel'>;
 
 export interface ActorStats {
   readonly runningTurns: number;
@@ -35,9 +27,9 @@ export interface TurnHost {
   /** Takes a turn in: it begins here, or is attached to when its turn_id was sent before. @throws Refusal, to be told in the stream. */
   accept(command: TurnCommand): Promise<HostedTurn>;
   /** Re-attaches to a turn; the same answer when there is none and when it is somebody else's. @throws Refusal 404. */
-  attach(caller: TurnCaller, turnId: string): Promise<HostedTurn>;
+  attach(caller: Caller, turnId: string): Promise<HostedTurn>;
   /** Stops a running turn; false when it had ended already. @throws Refusal 404. */
-  stop(caller: TurnCaller, turnId: string): Promise<boolean>;
+  stop(caller: Caller, turnId: string): Promise<boolean>;
   stats(): ActorStats;
   /** Conversations that are active in this process, which is `node`. */
   actors(node: string): ActorRecord[];

@@ -2,6 +2,7 @@
  * The turns that run in this process. Owns which conversations are active here; there is one actor for each, and none for an
  * idle one.
  */
+
 import { Refusal } from '../../protocol/errors.ts';
 import { mintId } from '../../protocol/ids.ts';
 import { PING_INTERVAL_MS, WAITING_TURNS_MAX } from '../../protocol/limits.ts';
@@ -9,13 +10,14 @@ import { readConversation } from '../../storage/conversations/conversations.ts';
 import { readTurn, type TurnRow } from '../../storage/conversations/turns.ts';
 import type { Connection } from '../../storage/sqlite/connection.ts';
 import type { ActorRecord } from '../actor-record.ts';
+import type { Caller } from '../caller.ts';
 import { heldWithin, isEnding } from '../node.ts';
 import { ownConversation } from '../people/ownership.ts';
 import { continuedConversation, refuseTurn, reusedTurnId, theirTurn } from './admission.ts';
 import type { TurnCommand } from './command.ts';
 import { type Begun, Conversation } from './conversation.ts';
 import { type Beginning, beginningOf, type ConversationSnapshot, requireOwnership } from './epoch.ts';
-import type { ActorStats, Home, HostedTurn, TurnCaller, TurnHost } from './host.ts';
+import type { ActorStats, Home, HostedTurn, TurnHost } from './host.ts';
 import type { RunningTurn } from './running-turn.ts';
 import { type TurnOptions, type TurnServices, turnServices } from './scope.ts';
 
@@ -111,7 +113,7 @@ export class LocalTurns implements TurnHost {
   }
 
   /** As open. */
-  async attach(caller: TurnCaller, turnId: string, snapshot?: ConversationSnapshot): Promise<HostedTurn> {
+  async attach(caller: Caller, turnId: string, snapshot?: ConversationSnapshot): Promise<HostedTurn> {
     const row = theirTurn(this.#db(caller.organisationId), caller, turnId);
     const id = row.conversationId;
     const conversation = this.#conversation(id, caller, beginningOf(id, snapshot));
@@ -122,7 +124,7 @@ export class LocalTurns implements TurnHost {
    * Stops a turn that waits here behind others of its conversation: it has no row yet, so it is the device's that sent it, its signed
    * person's, and that of whoever the conversation is. False: no such turn waits here.
    */
-  withdraw(caller: TurnCaller, turnId: string): boolean {
+  withdraw(caller: Caller, turnId: string): boolean {
     for (const conversation of this.#conversations.values()) {
       const { id, home } = conversation;
       if (conversation.waiting === 0 || home.appId !== caller.appId || home.channel !== caller.channel) continue;
@@ -133,7 +135,7 @@ export class LocalTurns implements TurnHost {
   }
 
   /** @throws OwnedElsewhere too. */
-  async stop(caller: TurnCaller, turnId: string): Promise<boolean> {
+  async stop(caller: Caller, turnId: string): Promise<boolean> {
     if (this.withdraw(caller, turnId)) return true;
     const db = this.#db(caller.organisationId);
     const row = theirTurn(db, caller, turnId);
@@ -204,7 +206,7 @@ export class LocalTurns implements TurnHost {
   }
 }
 
-function isSentBy({ deviceId, person }: TurnCommand, caller: TurnCaller): boolean {
+function isSentBy({ deviceId, person }: TurnCommand, caller: Caller): boolean {
   if (deviceId !== '' && deviceId === caller.deviceId) return true;
   return person?.verified === true && person.externalUserId === caller.person;
 }

@@ -2,21 +2,23 @@
  * The door to what lives over time: gateways ask here for turns, and learn nothing of mailboxes, machines, fences or nodes.
  * Puts the person's own data back for the device that reads, and tells whoever watches a device in placeholder form.
  */
+
 import { PLACEHOLDER_OPENS } from '../../protocol/placeholder.ts';
 import type { ActorRecord } from '../actor-record.ts';
 import type { Announcements, Announcer } from '../announcements.ts';
+import type { Caller } from '../caller.ts';
 import { changedSource, type Position } from '../frame-source.ts';
 import type { TurnCommand } from './command.ts';
 import { DeviceWatchers, type WatchedDevice, type WatchedTurn } from './device-watchers.ts';
-import type { ActorStats, HostedTurn, TurnCaller, TurnHost } from './host.ts';
+import type { ActorStats, HostedTurn, TurnHost } from './host.ts';
 
 export interface ActorSystem {
   /** Opens a turn, or attaches to it when its turn_id was sent before. @throws Refusal, to be told in the stream. */
   openTurn(command: TurnCommand): Promise<Position>;
   /** Re-attaches to a turn; the same answer when there is none and when it is somebody else's. @throws Refusal 404. */
-  attachTurn(caller: TurnCaller, turnId: string): Promise<Position>;
+  attachTurn(caller: Caller, turnId: string): Promise<Position>;
   /** Stops a running turn; false when it had ended already. @throws Refusal 404. */
-  stopTurn(caller: TurnCaller, turnId: string): Promise<boolean>;
+  stopTurn(caller: Caller, turnId: string): Promise<boolean>;
   /** Tells of each turn that the device opens on the app's test channel from now on. Answers how to stop that. */
   watchDevice(device: WatchedDevice, listener: (turn: WatchedTurn) => void): () => void;
   stats(): ActorStats;
@@ -58,11 +60,11 @@ class Actors implements ActorSystem {
   }
 
   /** Tells whoever watches the device of a turn that it opened, here or at another node: they read it on their own. */
-  async #watched(opened: Announcements['turnOpened'], signed: Pick<TurnCaller, 'person'> = {}): Promise<void> {
+  async #watched(opened: Announcements['turnOpened'], signed: Pick<Caller, 'person'> = {}): Promise<void> {
     const { organisationId, appId, deviceId, turnId } = opened;
     if (!this.#watchers.has({ appId, deviceId })) return;
     try {
-      const caller: TurnCaller = { organisationId, appId, channel: 'sandbox', deviceId, ...signed };
+      const caller: Caller = { organisationId, appId, channel: 'sandbox', deviceId, ...signed };
       const { conversationId, position } = await this.#host.attach(caller, turnId);
       this.#watchers.tell({ appId, deviceId }, { turnId, conversationId, position });
     } catch {
@@ -74,11 +76,11 @@ class Actors implements ActorSystem {
     return this.#watchers.watch(device, listener);
   }
 
-  async attachTurn(caller: TurnCaller, turnId: string): Promise<Position> {
+  async attachTurn(caller: Caller, turnId: string): Promise<Position> {
     return restored(await this.#host.attach(caller, turnId));
   }
 
-  stopTurn(caller: TurnCaller, turnId: string): Promise<boolean> {
+  stopTurn(caller: Caller, turnId: string): Promise<boolean> {
     return this.#host.stop(caller, turnId);
   }
 

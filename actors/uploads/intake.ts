@@ -2,6 +2,7 @@
  * Takes in what people attach (UPLOAD-1 to UPLOAD-8). Owns what is asked before a file is read, what is checked of it, and the
  * order in which it is kept: the file first, then its row, so that no row promises a file that is not there.
  */
+
 import { accessSync, constants } from 'node:fs';
 import type { Logger } from 'pino';
 import { uploadType } from '../../assistant/attachments/upload-type.ts';
@@ -21,12 +22,12 @@ import {
   type UploadOwner,
 } from '../../storage/files/upload-quotas.ts';
 import type { Storage } from '../../storage/storage.ts';
-import type { DeviceCaller } from '../people/ownership.ts';
+import type { Caller } from '../caller.ts';
 import { type UploadPlace, UploadPlaces } from './places.ts';
 
 const HOUR_MS = 3_600_000;
 
-export interface UploadCaller extends DeviceCaller {
+export interface UploadCaller extends Caller {
   /** What limits know the client's address by; '' where the app counts no addresses. */
   readonly address: string;
 }

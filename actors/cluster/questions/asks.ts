@@ -1,6 +1,7 @@
 /** What nodes of a cell ask each other (CLUSTER-18), by kind. Nothing here is the only copy of anything: whatever is not answered is found in rows. */
+
 import type { ActorRecord } from '../../actor-record.ts';
-import type { DeviceCaller } from '../../people/ownership.ts';
+import type { Caller } from '../../caller.ts';
 import type { TurnCommand } from '../../turns/command.ts';
 import type { ConversationSnapshot } from '../../turns/epoch.ts';
 
@@ -27,12 +28,12 @@ export interface Asks {
     answer: { readonly outcome: 'following' } | { readonly outcome: 'idle'; readonly snapshot: ConversationSnapshot | null };
   };
   stopTurn: {
-    ask: DeviceCaller & { readonly turnId: string };
+    ask: Caller & { readonly turnId: string };
     answer: { readonly stopped: boolean };
   };
   /** Stop a turn that waits at your node and has no row yet. */
   withdrawTurn: {
-    ask: DeviceCaller & { readonly turnId: string };
+    ask: Caller & { readonly turnId: string };
     answer: { readonly withdrawn: boolean };
   };
   actors: { ask: Record<string, never>; answer: { readonly actors: readonly ActorRecord[] } };

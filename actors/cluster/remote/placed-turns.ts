@@ -11,10 +11,11 @@ import { readConversation } from '../../../storage/conversations/conversations.t
 import { readTurn } from '../../../storage/conversations/turns.ts';
 import type { Storage } from '../../../storage/storage.ts';
 import type { ActorRecord } from '../../actor-record.ts';
+import type { Caller } from '../../caller.ts';
 import { concealmentOf } from '../../people/concealment.ts';
 import type { TurnCommand } from '../../turns/command.ts';
 import { type ConversationSnapshot, OwnedElsewhere, snapshotOf } from '../../turns/epoch.ts';
-import type { ActorStats, HostedTurn, TurnCaller, TurnHost } from '../../turns/host.ts';
+import type { ActorStats, HostedTurn, TurnHost } from '../../turns/host.ts';
 import { journalSource } from '../../turns/journal.ts';
 import { type LocalTurns, NodeDraining } from '../../turns/local-turns.ts';
 import { HEARTBEAT_TIMES, OwnClock, STOOD_STILL_MS } from '../nodes/heartbeat.ts';
@@ -101,13 +102,13 @@ export class PlacedTurns implements TurnHost {
     );
   }
 
-  async attach(caller: TurnCaller, turnId: string): Promise<HostedTurn> {
+  async attach(caller: Caller, turnId: string): Promise<HostedTurn> {
     const found = await this.#find(caller, turnId);
     return 'line' in found ? this.#relayed(caller, turnId, found) : found;
   }
 
   /** The turn as it can be read here, or a line to its owner. @throws Refusal. */
-  #find(caller: TurnCaller, turnId: string): Promise<HostedTurn | Followed> {
+  #find(caller: Caller, turnId: string): Promise<HostedTurn | Followed> {
     return this.#placing<HostedTurn | Followed>(
       (snapshot) => this.#services.local.attach(caller, turnId, snapshot),
       (owner) => this.#followAt(owner, caller, turnId),
@@ -156,7 +157,7 @@ export class PlacedTurns implements TurnHost {
     // Looking is what makes a node known as gone, and its conversations free to take.
     if ((await members.probe(owner)) !== 'alive') return { snapshot: null };
     const { app, channel, deviceId, organisationId, turnId } = command;
-    const caller: TurnCaller = { organisationId, appId: app.id, channel, deviceId };
+    const caller: Caller = { organisationId, appId: app.id, channel, deviceId };
     try {
       const { answer, line } = await questions.open(owner, 'openTurn', { command: packed(command), conversationId });
       if (answer.outcome === 'released') return answer;
@@ -169,7 +170,7 @@ export class PlacedTurns implements TurnHost {
     }
   }
 
-  async #followAt(owner: string, caller: TurnCaller, turnId: string): Promise<Asked<Followed>> {
+  async #followAt(owner: string, caller: Caller, turnId: string): Promise<Asked<Followed>> {
     const { members, questions, storage } = this.#services;
     if ((await members.probe(owner)) !== 'alive') return { snapshot: null };
     const { organisationId } = caller;
@@ -188,7 +189,7 @@ export class PlacedTurns implements TurnHost {
   }
 
   /** A turn that its owner sends over the line. */
-  #relayed(caller: TurnCaller, turnId: string, { line, conversationId, turn, fromSeq }: Followed): HostedTurn {
+  #relayed(caller: Caller, turnId: string, { line, conversationId, turn, fromSeq }: Followed): HostedTurn {
     const { log, storage } = this.#services;
     const db = storage.organisation(caller.organisationId);
     const source = new RelayedTurn({
@@ -219,7 +220,7 @@ export class PlacedTurns implements TurnHost {
     return { snapshot };
   }
 
-  async stop(caller: TurnCaller, turnId: string): Promise<boolean> {
+  async stop(caller: Caller, turnId: string): Promise<boolean> {
     const { local, members, questions } = this.#services;
     try {
       return await local.stop(caller, turnId);
@@ -242,7 +243,7 @@ export class PlacedTurns implements TurnHost {
   }
 
   /** Asks every other node whether the turn waits there. One that does not answer has nobody who waits for it either. */
-  async #withdrawElsewhere(caller: TurnCaller, turnId: string): Promise<boolean> {
+  async #withdrawElsewhere(caller: Caller, turnId: string): Promise<boolean> {
     const { members, questions } = this.#services;
     const others = members.list().filter(({ id, url }) => id !== members.self && url !== null);
     const answers = await Promise.allSettled(others.map(({ id }) => questions.ask(id, 'withdrawTurn', { ...caller, turnId })));
@@ -250,7 +251,7 @@ export class PlacedTurns implements TurnHost {
   }
 
   /** The turn of a stop that was not answered in time, perhaps because a write of its turn is still out. @throws Refusal 503 */
-  #wasStopped({ organisationId, appId }: TurnCaller, turnId: string): boolean {
+  #wasStopped({ organisationId, appId }: Caller, turnId: string): boolean {
     const row = readTurn(this.#services.storage.organisation(organisationId), appId, turnId);
     if (row === undefined || row.endedAtMs === null) throw unreachable();
     return (JSON.parse(row.snapshot) as { stopped?: boolean }).stopped === true;
