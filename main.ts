@@ -77,7 +77,7 @@ async function announce(config: Config, { model, complaint, demo }: Composed, se
 async function stop({ actors, close, services }: Composed, server: Server, log: pino.Logger, reason: string): Promise<void> {
   log.info({ signal: reason, open_streams: services.node.get().context.streams }, 'draining');
   setTimeout(() => {
-    log.error({ after_ms: STOP_MS }, 'the drain did not end in time: ending without it');
+    log.error({ after_ms: STOP_MS }, 'the drain took too long: exiting without finishing it');
     log.flush();
     process.exit(1);
   }, STOP_MS);
@@ -133,7 +133,7 @@ function endWithSupervisor(log: pino.Logger, drain: (reason: string) => void, li
       return;
     }
     // A start has nothing to bring to an end, and may wait for others for a minute: the next one finds what it left.
-    log.warn('the supervisor is gone before this worker listened: ending');
+    log.warn('the supervisor ended before this worker listened: exiting');
     log.flush();
     process.exit(1);
   };

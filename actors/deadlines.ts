@@ -62,7 +62,7 @@ function watchClock(log: Logger, nowMs: () => number, monotonicMs: () => number,
   const look = () => {
     const nowAheadMs = nowMs() - monotonicMs();
     if (Math.abs(nowAheadMs - aheadMs) < CLOCK_JUMP_MS) return;
-    log.info({ by_ms: Math.round(nowAheadMs - aheadMs) }, 'the clock was set: deadlines are looked at again');
+    log.info({ by_ms: Math.round(nowAheadMs - aheadMs) }, 'the system clock was changed: checking all deadlines again');
     aheadMs = nowAheadMs;
     onJump();
   };

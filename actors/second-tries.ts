@@ -44,7 +44,7 @@ export function createSecondTries(
 
   const tryAgain = async () => {
     const ids = [...waiting].slice(0, TRIED_AT_ONCE);
-    const failed = new Set(await eachOrganisation(quiet, 'taking up what was under way', work, { ids, isClosed, breathe: nextTick }));
+    const failed = new Set(await eachOrganisation(quiet, 'resuming unfinished work', work, { ids, isClosed, breathe: nextTick }));
     for (const id of ids) {
       waiting.delete(id);
       if (failed.has(id)) waiting.add(id);
@@ -55,7 +55,9 @@ export function createSecondTries(
 
   const timer = setInterval(() => {
     if (waiting.size === 0) return;
-    rounds.do(tryAgain).catch((error: unknown) => services.log.error({ err: error }, 'what failed could not be tried again'));
+    rounds
+      .do(tryAgain)
+      .catch((error: unknown) => services.log.error({ err: error }, 'retrying the work of organisations that failed before failed again'));
   }, retryMs).unref();
   return {
     add(organisationIds) {

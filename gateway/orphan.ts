@@ -24,7 +24,10 @@ export function orphanOf(error: unknown, route: Route, exchange: Exchange, servi
   } catch (refusal) {
     return refusal;
   }
-  services.log.warn({ err: error, request_id: exchange.requestId }, 'what a write belongs to was deleted before it');
+  services.log.warn(
+    { err: error, request_id: exchange.requestId },
+    'a write came too late: what it belongs to was deleted at the same moment',
+  );
   const message = 'What this belongs to was deleted at the same moment. Send the request again.';
   // The setup interface knows 500 only.
   return new Refusal('internal', message, { status: exchange.interface === 'setup' ? 500 : 503, retryAfterS: 1 });

@@ -132,7 +132,7 @@ class Gateway {
     const fields = { header };
     this.#gate.services.log.warn(
       fields,
-      'requests come by a proxy, and TRUST_PROXY is not set: limits take all of its clients for one address',
+      'requests arrive through a proxy, but TRUST_PROXY is not set: rate limits count all its clients as one address',
     );
   }
 

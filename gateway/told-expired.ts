@@ -19,7 +19,8 @@ function writing({ caller }: Route, error: unknown, header: Headers, services: S
 
 /** To be waited for before `error` is told to whoever called the route; never rejects. Undefined: it can be told at once. */
 export function keepExpired(route: Route, error: unknown, header: Headers, services: Services): Promise<void> | undefined {
-  const unwritten = (reason: unknown) => services.log.warn({ err: reason }, 'what ran out could not be noted as such');
+  const unwritten = (reason: unknown) =>
+    services.log.warn({ err: reason }, 'storing that a session or pairing expired failed: callers are told that it expired');
   try {
     return writing(route, error, header, services)?.catch(unwritten);
   } catch (reason) {

@@ -50,7 +50,7 @@ const READERS_WITHOUT_LIMITS =
 
 function openData({ cluster, dataDir, embeddings, masterKey }: Config, log: Logger) {
   const fatal = (error: Error) => {
-    log.fatal({ err: error }, 'storage cannot acknowledge writes any more: stopping');
+    log.fatal({ err: error }, 'the writer thread died and no write can be stored: exiting');
     log.flush();
     process.exit(1);
   };
@@ -200,7 +200,7 @@ async function tryDemo(writes: Parameters<typeof prepareDemo>[0], log: Logger): 
     return await prepareDemo(writes);
   } catch (error) {
     if (!isRefusedByDisk(error) && !isUnavailable(error)) throw error;
-    log.error({ err: error }, 'the demo app could not be made; the next start makes it');
+    log.error({ err: error }, 'creating the demo app failed: the next start tries again');
     return undefined;
   }
 }
@@ -239,7 +239,7 @@ async function takeUp({ storage, confirmations, indexer, setup, billing, deadlin
       await indexer.resume(id);
       await setup.resume(id);
     };
-    secondTries.add(await eachOrganisation({ storage, log }, 'taking up what was under way', resume));
+    secondTries.add(await eachOrganisation({ storage, log }, 'resuming unfinished work', resume));
     secondTries.add(await billing.resume());
   } else billing.watch();
   return {

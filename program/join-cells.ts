@@ -50,7 +50,7 @@ async function sealStranded(self: string, storage: Storage, log: Logger, nowMs: 
     await storage.writeControl('noteGone', { organisationId, moveId, cell, nowMs });
   };
   // One whose file is away takes no writes anyhow: it is sealed at a later start.
-  await eachOrganisation({ storage, log }, 'sealing what lives on another cell', seal, { ids: stranded.keys() });
+  await eachOrganisation({ storage, log }, 'sealing organisations that live on another cell', seal, { ids: stranded.keys() });
 }
 
 export async function openCell({ config, node, storage, log, nowMs, takeUp }: CellOptions): Promise<OpenCell> {
@@ -58,7 +58,9 @@ export async function openCell({ config, node, storage, log, nowMs, takeUp }: Ce
   const { self } = members;
   const strand = () => sealStranded(config.id, storage, log, nowMs());
   const onPlaced = () => {
-    strand().catch((error: unknown) => log.error({ err: error }, 'what lives on another cell could not be sealed here'));
+    strand().catch((error: unknown) =>
+      log.error({ err: error }, 'sealing organisations that live on another cell failed: the next start tries again'),
+    );
   };
   const cells = createCells({ self: config, storage, redis, log, nowMs, onPlaced });
   await hearOfPlacements(cells, redis);
@@ -67,7 +69,7 @@ export async function openCell({ config, node, storage, log, nowMs, takeUp }: Ce
   const placed = (organisationId: string) => void cells.map.publish(organisationId);
   const goOn = (organisationId: string) => {
     takeUp(organisationId).catch((error: unknown) => {
-      log.error({ err: error, organisation_id: organisationId }, 'what is due in the organisation could not be taken up');
+      log.error({ err: error, organisation_id: organisationId }, 'resuming the unfinished work of an organisation failed');
     });
   };
   const leaving = new OrganisationMoves({

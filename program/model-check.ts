@@ -80,7 +80,7 @@ export function createCheckedModel(
     if (isClosing) return undefined;
     if (failure === undefined) {
       conditions.close('model_unusable');
-      log.info({ model: name, ms: Math.round(performance.now() - startedMs) }, 'the model answers');
+      log.info({ model: name, ms: Math.round(performance.now() - startedMs) }, 'the model answered its test question');
       return undefined;
     }
     const complaint = complaintAbout(name, failure);

@@ -163,14 +163,14 @@ class Watch implements LoadWatch {
     this.#overloads += 1;
     this.#options.log.warn(
       { reasons, late_ms: Math.round(this.#lateMs) },
-      'more work waits than this process can do in time: new turns are refused',
+      'overloaded: new turns are refused until the waiting work is done',
     );
   }
 
   #end(nowMs: number): void {
     const forMs = Math.round(nowMs - (this.#overloadedSinceMs ?? nowMs));
     this.#overloadedSinceMs = null;
-    this.#options.log.info({ for_ms: forMs }, 'the work that waited is done: new turns are taken again');
+    this.#options.log.info({ for_ms: forMs }, 'no longer overloaded: new turns are accepted again');
   }
 }
 

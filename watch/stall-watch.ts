@@ -89,7 +89,7 @@ export function watchStalls({
       ran,
       last,
     };
-    log.warn(fields, ranMs >= stallMs ? 'the event loop stood still' : 'the event loop was held up');
+    log.warn(fields, ranMs >= stallMs ? 'the event loop was blocked by its own work' : 'the event loop was delayed by the machine');
   };
 
   const look = () => {

@@ -179,7 +179,7 @@ export class Starts {
     this.#refusingSinceMs = this.#refusedAtMs;
     this.#log?.warn(
       { reasons: ['starts_wait'], waiting: this.#waiting },
-      'more turns are begun than this process can in time: some are refused',
+      'too many turns start at once: some are refused and told when to retry',
     );
     this.#lookWhenOver();
   }
@@ -191,7 +191,7 @@ export class Starts {
         this.#lookWhenOver();
         return;
       }
-      this.#log?.info({ for_ms: Math.round(nowMs - (this.#refusingSinceMs ?? nowMs)) }, 'no turn is refused any more');
+      this.#log?.info({ for_ms: Math.round(nowMs - (this.#refusingSinceMs ?? nowMs)) }, 'all new turns are accepted again');
       this.#refusingSinceMs = null;
     }, CALM_MS).unref();
   }

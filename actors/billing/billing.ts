@@ -102,7 +102,8 @@ class OpenBilling implements Billing {
     try {
       await this.platform.recount(this.#services.nowMs(), () => this.#closed);
     } catch (error) {
-      if (!this.#closed) this.#services.log.error({ err: error }, 'the spend of all organisations could not be added up');
+      if (!this.#closed)
+        this.#services.log.error({ err: error }, 'adding up the day’s spend of all organisations failed: trying again within a minute');
     }
   }
 
@@ -141,7 +142,11 @@ class OpenBilling implements Billing {
     this.#looks.delete(organisationId);
     this.evaluate(organisationId).catch((error: unknown) => {
       // The next charge looks again, and so does the next start.
-      if (!this.#closed) this.#services.log.error({ err: error, organisation_id: organisationId }, 'usage could not be looked at');
+      if (!this.#closed)
+        this.#services.log.error(
+          { err: error, organisation_id: organisationId },
+          'checking an organisation’s usage for alerts and top-ups failed: checked again after its next charge',
+        );
     });
   }
 
@@ -161,7 +166,7 @@ class OpenBilling implements Billing {
   }
 
   async resume(): Promise<string[]> {
-    const failed = await eachOrganisation(this.#services, 'looking at usage', (id) => this.evaluate(id));
+    const failed = await eachOrganisation(this.#services, 'checking usage', (id) => this.evaluate(id));
     this.watch();
     return failed;
   }

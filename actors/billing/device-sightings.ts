@@ -75,7 +75,10 @@ export class DeviceSightings {
     } catch (error) {
       // The next request of each will try again.
       for (const { appId, deviceId } of sightings) this.#noted.delete(`${appId} ${deviceId}`);
-      this.#log.warn({ err: error, organisation_id: organisationId }, 'devices that were seen could not be noted');
+      this.#log.warn(
+        { err: error, organisation_id: organisationId },
+        'recording active devices failed: each is recorded with its next request',
+      );
     }
   }
 }

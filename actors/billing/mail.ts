@@ -120,7 +120,7 @@ function smtpMailer(smtpUrl: string, { from, log, timeoutMs = SMTP_TIMEOUT_MS }:
       try {
         return await (await opened()).verify();
       } catch (error) {
-        warn(error, 'the mail server cannot be reached');
+        warn(error, 'connecting to the mail server failed: check SMTP_URL; the mail is retried');
         return false;
       }
     },
@@ -129,7 +129,7 @@ function smtpMailer(smtpUrl: string, { from, log, timeoutMs = SMTP_TIMEOUT_MS }:
         await (await opened()).sendMail(envelope(mail, from));
         return 'sent';
       } catch (error) {
-        warn(error, 'a mail was not sent');
+        warn(error, 'the mail server refused a mail, or its answer was lost');
         return outcomeOf(error);
       }
     },

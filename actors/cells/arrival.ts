@@ -121,7 +121,7 @@ export class Arrivals {
       throw calledOff(ref);
     }
     await files.clear('arriving', ref);
-    log.info({ organisation_id: ref.organisationId, move_id: ref.moveId }, 'an organisation is in place, and sealed');
+    log.info({ organisation_id: ref.organisationId, move_id: ref.moveId }, 'an arriving organisation is in place and sealed');
     return 'adopted';
   }
 
@@ -140,7 +140,7 @@ export class Arrivals {
     if (readSeal(storage.organisation(organisationId)) !== undefined)
       throw new Error(`the file of ${organisationId} has another seal than its move's`);
     await storage.writeControl('settleArrival', { ...ref, nowMs: nowMs() });
-    log.info({ organisation_id: organisationId, move_id: moveId }, 'an organisation has arrived');
+    log.info({ organisation_id: organisationId, move_id: moveId }, 'an organisation was moved here and is served');
     this.#options.onArrived(organisationId);
     return 'unsealed';
   }
@@ -163,7 +163,10 @@ export class Arrivals {
       await files.empty({ organisationId, moveId, because: 'discarded' });
       await files.clear('arriving', ref);
     } catch (error) {
-      log.warn({ err: error, organisation_id: organisationId }, 'what came of an organisation could not be taken away');
+      log.warn(
+        { err: error, organisation_id: organisationId },
+        'removing the copy of an organisation whose move was aborted failed: it stays sealed until the next start or move',
+      );
     }
   }
 

@@ -99,7 +99,7 @@ class RedisCellMap implements CellMap {
     try {
       await storage.writeControl('seeCells', { cells: [{ cell: self.id, url: self.url, seenAtMs: nowMs() }] });
     } catch (error) {
-      log.warn({ err: error }, 'this cell could not be noted in its control file');
+      log.warn({ err: error }, 'recording this cell in its control file failed: cells are listed without it while Redis is away');
     }
   }
 
@@ -110,7 +110,8 @@ class RedisCellMap implements CellMap {
       this.#failing = false;
     } catch (error) {
       // Said once: a Redis that is away is away for many rounds.
-      if (!this.#failing && !this.#closed) this.#options.log.warn({ err: error }, 'the map of cells could not be kept in Redis');
+      if (!this.#failing && !this.#closed)
+        this.#options.log.warn({ err: error }, 'updating the map of cells in Redis failed: the copy in the control file is used');
       this.#failing = true;
     }
   }

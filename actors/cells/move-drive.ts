@@ -74,7 +74,11 @@ export class MoveDrive {
       let effect = this.#machine.send({ type: 'move.resumed' }).effects[0]?.type;
       while (effect !== undefined) effect = await this.#next(effect);
     } catch (error) {
-      if (!this.#signal.aborted) this.#options.log.error({ err: error, move_id: this.#move.moveId }, 'a move has stopped on this node');
+      if (!this.#signal.aborted)
+        this.#options.log.error(
+          { err: error, move_id: this.#move.moveId },
+          'this node stopped driving a move because of an error: a node takes it over within seconds',
+        );
     } finally {
       clearInterval(beat);
     }
@@ -92,7 +96,10 @@ export class MoveDrive {
     const to = step.state as MoveStep;
     if (!(await this.#commit(to, done))) return this.#enterAborted();
     const { organisationId, moveId, targetCell } = this.#move;
-    this.#options.log.info({ organisation_id: organisationId, move_id: moveId, cell: targetCell, step: to }, 'a move has come on');
+    this.#options.log.info(
+      { organisation_id: organisationId, move_id: moveId, cell: targetCell, step: to },
+      'moving an organisation reached its next step',
+    );
     if (to === 'switched') this.#options.onLeft(organisationId);
     return step.effects[0]?.type;
   }
@@ -127,7 +134,10 @@ export class MoveDrive {
     const { log } = this.#options;
     const { organisationId, moveId, step } = this.#move;
     const text = (error instanceof Error ? error.message : String(error)).slice(0, ERROR_MAX_CHARS);
-    log.warn({ err: error, organisation_id: organisationId, move_id: moveId, step }, 'a move does not get on');
+    log.warn(
+      { err: error, organisation_id: organisationId, move_id: moveId, step },
+      'moving an organisation made no progress: the step is retried, or the move aborted',
+    );
     if (isHopeless && this.#machine.snapshot.can({ type: 'move.aborted' })) {
       await this.#abort(text);
       return true;
@@ -174,7 +184,10 @@ export class MoveDrive {
     try {
       await storage.writeControl('noteMove', { organisationId, moveId, step, nowMs: nowMs(), ...(error === undefined ? {} : { error }) });
     } catch (failure) {
-      this.#options.log.warn({ err: failure, move_id: moveId }, 'a move could not say that it is driven');
+      this.#options.log.warn(
+        { err: failure, move_id: moveId },
+        'recording that this node drives a move failed: another node may take the move over',
+      );
     }
   }
 }

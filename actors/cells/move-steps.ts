@@ -127,7 +127,7 @@ export class MoveSteps {
       // It keeps a sealed copy that nobody will open, until the next move there takes its place.
       log.warn(
         { err: error, organisation_id: organisationId, cell: move.targetCell },
-        'the other cell could not be told that a move was aborted',
+        'telling the target cell that a move was aborted failed: it keeps a sealed copy until the next move there',
       );
     }
   }

@@ -104,10 +104,12 @@ export class OrganisationMoves {
       for (const move of listUnfinishedMoves(storage.control, nowMs())) {
         const isDriven = this.#driven.has(move.moveId) || Math.abs(nowMs() - move.updatedAtMs) < this.#times.abandonedMs;
         if (isDriven || (move.step === 'aborted' && !this.#isSealedBy(move))) continue;
-        void this.#claim(move).catch((error: unknown) => log.warn({ err: error, move_id: move.moveId }, 'a move could not be taken up'));
+        void this.#claim(move).catch((error: unknown) =>
+          log.warn({ err: error, move_id: move.moveId }, 'taking over a move failed: trying again'),
+        );
       }
     } catch (error) {
-      log.warn({ err: error }, 'moves could not be looked up');
+      log.warn({ err: error }, 'looking for unfinished moves failed: trying again');
     }
   }
 

@@ -123,7 +123,7 @@ class Embedding implements KnowledgeEmbedding {
       if (!(error instanceof EmbeddingError) || error.about !== 'texts') throw error;
       if (chunks.length > 1) return this.#embedParts(chunks, error);
       const about = { source_id: chunks[0]?.sourceId, reason: error.message };
-      this.#services.log.warn(about, 'a passage is found by its words only: the embeddings server does not take it');
+      this.#services.log.warn(about, 'the embeddings server refused a passage: search finds it by its words only');
       return [undefined];
     }
   }
@@ -141,7 +141,7 @@ class Embedding implements KnowledgeEmbedding {
     const { firstMs, maxMs } = this.#services.backoff ?? BACKOFF;
     if (this.#failures === 0) {
       const reason = error instanceof Error ? error.message : String(error);
-      this.#services.log.warn({ reason }, 'passages are found by their words only for now: embedding them failed and is tried again');
+      this.#services.log.warn({ reason }, 'embedding passages failed: search finds them by their words only until a retry succeeds');
     }
     // Two steps that fail together are one failure.
     if (this.#rest !== null) return;
@@ -155,7 +155,7 @@ class Embedding implements KnowledgeEmbedding {
   }
 
   #recovered(): void {
-    if (this.#failures > 0) this.#services.log.info({ failures: this.#failures }, 'passages are embedded again');
+    if (this.#failures > 0) this.#services.log.info({ failures: this.#failures }, 'embedding passages works again');
     this.#failures = 0;
   }
 

@@ -148,7 +148,10 @@ export class KnowledgeIndexer {
       embedding?.wake(organisationId, source.id);
       this.#services.onSettled?.(organisationId, source.appId);
     } catch (error) {
-      log.error({ err: error, organisation_id: organisationId, app_id: source.appId }, 'nobody learns that a source is indexed');
+      log.error(
+        { err: error, organisation_id: organisationId, app_id: source.appId },
+        'a knowledge source is indexed, but announcing it failed: the panel shows it with the next change',
+      );
     }
   }
 
@@ -193,7 +196,7 @@ export class KnowledgeIndexer {
 
   #noteGivenUp(organisationId: string, source: KnowledgeSource): void {
     const about = { organisation_id: organisationId, source_id: source.id };
-    this.#services.log.error(about, 'a knowledge source ended the service twice: it is not read again');
+    this.#services.log.error(about, 'a knowledge source crashed the service twice: it is not indexed again until it is sent again');
   }
 
   #indexText(organisationId: string, source: KnowledgeSource): Promise<void> {
@@ -226,10 +229,10 @@ export class KnowledgeIndexer {
       signal.throwIfAborted();
       const about = { organisation_id: organisationId, source_id: source.id };
       if (error instanceof LinkError) {
-        log.info({ ...about, reason: error.message }, 'a link could not be read');
+        log.info({ ...about, reason: error.message }, 'a knowledge link could not be read');
         return { error: error.message };
       }
-      log.error({ ...about, err: error }, 'reading a link failed');
+      log.error({ ...about, err: error }, 'reading a knowledge link failed because of a bug: its source is marked as failed');
       return { error: 'The document could not be read.' };
     }
   }

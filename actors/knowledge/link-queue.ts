@@ -86,7 +86,7 @@ export class LinkQueue {
       } catch (error) {
         log.error(
           { err: error, organisation_id: organisationId, source_id: sourceId },
-          'a link that another node reads could not be looked up',
+          'checking a link that another node indexes failed: waiting for it ended',
         );
         resolve();
       }
@@ -121,7 +121,7 @@ export class LinkQueue {
     try {
       return this.#options.next(organisationId, new Set([...this.#running.keys(), ...this.#elsewhere.keys()]));
     } catch (error) {
-      this.#options.log.error({ err: error, organisation_id: organisationId }, 'links that wait could not be looked up');
+      this.#options.log.error({ err: error, organisation_id: organisationId }, 'looking for links to index failed');
       return undefined;
     }
   }
@@ -136,7 +136,10 @@ export class LinkQueue {
     } catch (error) {
       this.#release(sourceId);
       if (this.#ended.signal.aborted) return;
-      this.#options.log.error({ err: error, organisation_id: organisationId, source_id: sourceId }, 'a link could not be indexed');
+      this.#options.log.error(
+        { err: error, organisation_id: organisationId, source_id: sourceId },
+        'indexing a link failed: trying again later',
+      );
       this.#retryLater(organisationId);
     } finally {
       this.#running.delete(sourceId);

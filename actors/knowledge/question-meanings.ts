@@ -42,7 +42,7 @@ export function createQuestionMeanings({ embedder, log, nowMs, waitMs = QUESTION
     } catch (error) {
       if (nowMs() >= restsUntilMs) {
         const reason = error instanceof Error ? error.message : String(error);
-        log.warn({ reason, rest_ms: REST_MS }, 'questions are looked up by their words only for a while: no embeddings');
+        log.warn({ reason, rest_ms: REST_MS }, 'embedding a question failed: search uses words only for some seconds');
       }
       restsUntilMs = nowMs() + REST_MS;
     } finally {

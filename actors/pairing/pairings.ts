@@ -119,7 +119,7 @@ export class Pairings {
       await storage.write(organisationId, 'endPairing', { id, claimedAtMs, nowMs });
     } catch (error) {
       // Whoever only reads is told on a disk that takes no writes, too.
-      log.warn({ err: error, pairing_id: id }, 'what ran out could not be noted as such');
+      log.warn({ err: error, pairing_id: id }, 'storing that a session or pairing expired failed: callers are told that it expired');
     }
     return state;
   }

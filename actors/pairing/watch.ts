@@ -132,7 +132,10 @@ export class PairingWatch {
     try {
       await storage.write(this.#ref.organisationId, 'endPairing', { id, claimedAtMs, nowMs: nowMs() });
     } catch (error) {
-      this.#services.log.warn({ err: error, pairing_id: id }, 'what ran out could not be noted as such');
+      this.#services.log.warn(
+        { err: error, pairing_id: id },
+        'storing that a session or pairing expired failed: callers are told that it expired',
+      );
     }
     this.notice();
   }
@@ -178,7 +181,10 @@ export class PairingWatch {
 
   /** What goes wrong here is not the turn's to suffer from. */
   #fail(error: unknown): void {
-    this.#services.log.error({ err: error, pairing_id: this.#ref.pairingId }, 'a turn could not be shown to those who watch it');
+    this.#services.log.error(
+      { err: error, pairing_id: this.#ref.pairingId },
+      'showing a turn on the watched page of its test build failed',
+    );
   }
 
   #leaveTurns(): void {

@@ -83,7 +83,7 @@ export class SetupSessions {
     try {
       session?.look();
     } catch (error) {
-      this.#services.log.error({ err: error }, 'what another node did to a session could not be looked at');
+      this.#services.log.error({ err: error }, 'checking a setup session for changes by other nodes failed: checked again in 2 seconds');
     }
   }
 

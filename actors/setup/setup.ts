@@ -31,7 +31,10 @@ export function createSetup(services: SetupServices): Setup {
       await goLiveIfReady({ storage, sessions, nowMs }, organisationId, appId);
     } catch (error) {
       // Looked at again with the next thing that is observed.
-      log.error({ err: error, app_id: appId }, 'an observation could not be noted');
+      log.error(
+        { err: error, app_id: appId },
+        'ticking the setup steps that an app has completed failed: checked again with the app’s next change',
+      );
     }
   };
   const sessions = new SetupSessions(services);

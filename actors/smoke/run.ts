@@ -220,7 +220,7 @@ export class SmokeRuns {
       return heard(events, TIMED_OUT);
     } catch (error) {
       if (error instanceof Refusal) return heard([], { code: error.code, message: error.message });
-      this.#services.log.error({ err: error, run_id: asking.runId }, 'a smoke question could not be asked');
+      this.#services.log.error({ err: error, run_id: asking.runId }, 'asking a question of a smoke test failed because of a bug');
       return heard([], { code: 'internal', message: 'The service could not ask this.' });
     }
   }
@@ -231,7 +231,7 @@ export class SmokeRuns {
       await this.#services.actors.stopTurn({ organisationId, appId: app.id, channel, deviceId }, turnId);
     } catch (error) {
       // It may be gone by now. Its rows leave with the run, so a step that comes later cannot be committed.
-      this.#services.log.warn({ err: error, turn_id: turnId }, 'a smoke question could not be stopped');
+      this.#services.log.warn({ err: error, turn_id: turnId }, 'stopping a turn of a smoke test failed');
     }
   }
 }

@@ -101,7 +101,7 @@ export function interruption(row: TurnRow, { ownership, turnLossesMax, log }: Re
   const isGivenUp = lost >= turnLossesMax;
   if (isGivenUp && cutOff) {
     const about = { lost, conversation_id: row.conversationId, turn_id: row.turnId, app_id: row.appId };
-    log.error(about, 'processes were lost while they answered this turn: it is not tried again');
+    log.error(about, 'processes died while they answered this turn: it is not retried');
   }
   const { effects } = machine.send({ type: 'turn.interrupted', failure: isGivenUp ? GIVEN_UP : INTERRUPTED });
   const firstSeq = (Math.floor(row.nextSeq / RECOVERY_SEQ_STRIDE) + 1) * RECOVERY_SEQ_STRIDE;

@@ -100,7 +100,7 @@ export class RunningTurn {
   #askModel(round: number): void {
     const spent = round > 1 ? this.#spending.overBudget() : null;
     if (spent !== null) {
-      this.#scope.log.info('the model is not asked again: the day’s budget of the app is spent');
+      this.#scope.log.info('the app’s model budget of the day is spent: ending the turn without another round');
       this.#finish({ type: 'round.failed', failure: spent });
       return;
     }
@@ -137,7 +137,7 @@ export class RunningTurn {
 
   /** The answer is as long as one may be: the model is stopped, what was said stays, and the turn ends as any other. */
   #truncate(): void {
-    this.#scope.log.warn('the model was stopped: its answer is longer than one may be');
+    this.#scope.log.warn('the model’s answer is longer than the limit: stopping the model');
     this.#run?.abort();
     this.#run = null;
     this.#reason = 'length';
@@ -165,7 +165,7 @@ export class RunningTurn {
       this.#advance(event);
       return;
     }
-    this.#scope.log.warn({ reason: this.#reason }, 'the model said nothing');
+    this.#scope.log.warn({ reason: this.#reason }, 'the model’s answer was empty: the turn failed');
     this.#advance({ type: 'round.failed', failure: nothingSaid(this.#reason) });
   }
 
@@ -173,7 +173,7 @@ export class RunningTurn {
     this.#run = null;
     this.#spending.failed(failure);
     const saidNothing = this.#answer.count === 0;
-    this.#scope.log.warn({ kind: failure.kind, detail: failure.detail }, 'model failed');
+    this.#scope.log.warn({ kind: failure.kind, detail: failure.detail }, 'the model server failed');
     this.#finish({ type: 'round.failed', failure: failureOf(failure, saidNothing) });
   }
 
@@ -285,7 +285,7 @@ export class RunningTurn {
    * refused.
    */
   abandon(error?: unknown): void {
-    if (error !== undefined) this.#scope.log.error({ err: error }, 'turn abandoned: its step could not be committed');
+    if (error !== undefined) this.#scope.log.error({ err: error }, 'turn abandoned: a commit failed; the client was told to try again');
     if (this.#mailbox.isClosed) return;
     if (error === undefined) this.#scope.log.warn('turn abandoned: its conversation was deleted, or another node took it over');
     this.log.say(errorEvent(INTERRUPTED));

@@ -82,7 +82,10 @@ export class ServerCalls {
     } catch (error) {
       // Its row stays `executing`; whoever takes the conversation over next finds out that nobody knows.
       this.#unknown = [...this.#unknown, row];
-      scope.log.error({ err: error, invocation_id: row.id }, 'how an action ended could not be stored');
+      scope.log.error(
+        { err: error, invocation_id: row.id },
+        'storing the result of an action call failed: the call counts as unknown and is not sent again',
+      );
     }
   }
 

@@ -31,9 +31,9 @@ async function sweep(storage: Storage, log: Logger, before: string, signal: Abor
   const sweepOne = async (organisationId: string) => {
     const known = (ids: readonly string[]) => knownUploads(storage.organisation(organisationId), ids);
     const swept = await sweepUploadFiles(storage.layout, organisationId, before, known);
-    if (swept > 0) log.info({ organisation_id: organisationId, files: swept }, 'files of no upload were deleted');
+    if (swept > 0) log.info({ organisation_id: organisationId, files: swept }, 'deleted upload files that no row names');
   };
-  await eachOrganisation({ storage, log }, 'sweeping the files of uploads', sweepOne, { isClosed: () => signal.aborted });
+  await eachOrganisation({ storage, log }, 'deleting upload files that no row names', sweepOne, { isClosed: () => signal.aborted });
 }
 
 /** Of a cell: between a file and its row lies one write; an hour is more than any node is stuck in between. */

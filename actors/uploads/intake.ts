@@ -82,7 +82,10 @@ interface Taken {
 /** What is known to be away, or full, says so itself; that an app is gone is no word for its people. */
 function failureOf({ organisationId }: UploadCaller, error: unknown, log: Logger): Refusal {
   if (error instanceof Refusal && error.code !== 'not_found') return error;
-  log.warn({ err: error, organisation_id: organisationId }, 'an upload could not be stored');
+  log.warn(
+    { err: error, organisation_id: organisationId },
+    'storing an upload failed: check the disk; the client was told to send it again',
+  );
   return new Refusal('upload_failed', 'The file could not be stored. Send it again.', { retryAfterS: UPLOADS_RETRY_AFTER_S });
 }
 

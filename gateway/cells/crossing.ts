@@ -62,7 +62,7 @@ function arrive({ exchange, services, cells, serve }: Crossing, arrival: Arrival
     throw new Refusal('internal', message, { status: 508 });
   }
   const at = directory.whereabouts(organisationId);
-  services.log.debug({ request_id: exchange.requestId, from, organisation_id: organisationId }, 'came from another cell');
+  services.log.debug({ request_id: exchange.requestId, from, organisation_id: organisationId }, 'received a request from another cell');
   if (at?.cell === directory.self) {
     exchange.comesFrom(arrival.clientAddress, arrival.clientHost);
     serve();
@@ -104,7 +104,7 @@ async function findAndRelay(crossing: Crossing, passage: Passage, name: Name, kn
 /** @throws Refusal internal, 503, when the cell cannot be reached. */
 async function passOn({ exchange, services, cells }: Crossing, passage: Passage, at: Whereabouts) {
   const context = { request_id: exchange.requestId, cell: at.cell, organisation_id: at.organisationId };
-  services.log.debug(context, 'passed on to another cell');
+  services.log.debug(context, 'relaying a request to another cell');
   try {
     const passed = await relay(passage, at, cells);
     services.storage.conditions.close('cell_away', at.cell);
@@ -112,7 +112,7 @@ async function passOn({ exchange, services, cells }: Crossing, passage: Passage,
   } catch (error) {
     if (!(error instanceof CellUnreachable)) throw error;
     services.storage.conditions.open('cell_away', `Cell ${at.cell} cannot be reached: its organisations are answered 503 here.`, at.cell);
-    services.log.warn({ ...context, err: error }, 'a cell cannot be reached');
+    services.log.warn({ ...context, err: error }, 'a cell cannot be reached: its requests are answered 503 here');
     const message = `The organisation's cell ${at.cell} cannot be reached. Send the request again in a moment.`;
     throw new Refusal('internal', message, { status: 503, retryAfterS: UNREACHABLE_RETRY_AFTER_S });
   }

@@ -44,7 +44,7 @@ const beginMoveRoute = defineRoute({
     const move = await moves.leaving.begin(params.org ?? '', body.cell);
     services.log.info(
       { organisation_id: move.organisationId, cell: body.cell, move_id: move.moveId },
-      'a move was asked for on the console',
+      'a move was requested on the console',
     );
     return json({ move: leavingToWire(move, moves) }, 202);
   },

@@ -32,7 +32,7 @@ const drainNodeRoute = defineRoute({
     const node = params.node ?? '';
     const found = await cluster.drain(node);
     if (!found) throw new Refusal('not_found', `There is no node ${node}. GET /console/api/nodes lists them by their id.`);
-    log.info({ drained: node }, 'a drain was asked for on the console');
+    log.info({ drained: node }, 'a drain was requested on the console');
     return json({ draining: true }, 202);
   },
 });

@@ -139,7 +139,9 @@ function endSession({ value, expiresAtMs }: ConsoleSession, { storage, nowMs }: 
 export function endSessionThatRanOut(header: (name: string) => string, services: Services): Promise<void> | undefined {
   const session = signedSession(header, services);
   if (session === undefined || services.nowMs() < session.expiresAtMs || isEnded(session, services)) return undefined;
-  return endSession(session, services).catch((error) => services.log.warn({ err: error }, 'what ran out could not be noted as such'));
+  return endSession(session, services).catch((error) =>
+    services.log.warn({ err: error }, 'storing that a session or pairing expired failed: callers are told that it expired'),
+  );
 }
 
 /** `Set-Cookie` for the session, or one that takes the cookie away. */

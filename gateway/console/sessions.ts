@@ -65,7 +65,7 @@ export const openSessionRoute = defineRoute({
     const { row, issued } = await services.setup.sessions.open(app, body.kind);
     // Sites may be slow, and the person waits for the command only.
     takeInIntakeLinks(services.writes, app).catch((error: unknown) => {
-      services.log.error({ err: error, app_id: app.id }, 'the links of the intake could not be taken in');
+      services.log.error({ err: error, app_id: app.id }, 'queueing the intake’s links for indexing failed: send them again as knowledge');
     });
     return json({ session: sessionToWire(row), ...codeToWire(issued, setupUrlOf(services, header)) }, 201);
   },

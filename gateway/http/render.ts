@@ -67,11 +67,11 @@ export function refusalOf(error: unknown, log: Logger, exchange: Exchange, route
   const refused = refusalOfMedium(error, exchange);
   if (refused !== undefined) {
     // The condition that holds has said it once; every request would say it again.
-    log.debug(context, 'a request was refused');
+    log.debug(context, 'a request was refused because of a condition of this node');
     return refused;
   }
   if (error instanceof StorageError && error.retryable) {
-    log.warn(context, 'a write was refused');
+    log.warn(context, 'storage refused a write: the client was told to try again');
     const isSealed = error.code === 'sealed';
     // The setup interface knows 500 only. Of a batch some items may be saved; none is half written.
     const status = exchange.interface === 'setup' ? 500 : 503;
@@ -80,6 +80,6 @@ export function refusalOf(error: unknown, log: Logger, exchange: Exchange, route
       : 'The service is busy. Send the request again: what it has done already it will not do twice.';
     return new Refusal('internal', message, { status, retryAfterS: isSealed ? SEALED_RETRY_AFTER_S : OVERLOAD_RETRY_AFTER_S });
   }
-  log.error(context, 'a request failed');
+  log.error(context, 'a request failed because of a bug');
   return new Refusal('internal', `Something went wrong on our side. Send the request again; its id is ${exchange.requestId}.`);
 }

@@ -36,7 +36,7 @@ async function callIn({ organisationId, app }: RuntimeCaller, { storage, setup, 
     await storage.write(organisationId, 'noteHandshake', { appId: app.id, nowMs: nowMs() });
     await setup.settled(organisationId, app.id);
   } catch (error) {
-    log.error({ err: error, app_id: app.id }, 'the first handshake of an app could not be noted');
+    log.error({ err: error, app_id: app.id }, 'recording the first handshake of an app failed: tried again with its next request');
   }
 }
 

@@ -23,7 +23,7 @@ function requireImage(db: Connection, appId: string, assetId: string, { log }: S
   try {
     asset = readAsset(db, appId, assetId);
   } catch (error) {
-    log.error({ err: error, app_id: appId, asset_id: assetId }, 'a logo cannot be read');
+    log.error({ err: error, app_id: appId, asset_id: assetId }, 'reading a logo failed: clients show the app without it');
   }
   if (asset !== undefined) return asset;
   throw new Refusal('logo_unavailable', 'The logo cannot be served now. Show the app without it and ask again later.', {

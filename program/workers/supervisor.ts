@@ -170,7 +170,7 @@ class Supervisor {
       this.#stoppingSinceMs = nowMs;
       void Promise.all(this.#workers.map((worker) => worker.stop(signal))).then(this.#allGone);
     } else if (nowMs - this.#stoppingSinceMs > this.#times.sameSignalMs) {
-      log.warn({ signal }, 'asked again: killing the workers');
+      log.warn({ signal }, 'second signal: killing the workers');
       for (const worker of this.#workers) worker.kill();
     }
   }
@@ -180,21 +180,21 @@ class Supervisor {
     const { log } = this.#options;
     if (this.#stopping) return;
     if (this.#busy) {
-      log.warn('asked to restart while workers are being started: not done, ask again');
+      log.warn('restart ignored because workers are still being started: send SIGHUP again later');
       return;
     }
     this.#busy = true;
-    log.info('restarting the workers, one after the other');
+    log.info('restarting the workers one after the other');
     for (const worker of this.#workers) {
       await worker.stop('SIGTERM');
       if (this.#stopping) return;
       const start = await within(worker.start(), this.#times.startMs);
       if (start === 'late' || start.outcome === 'ended') {
-        log.error({ worker: worker.name }, 'the restarted worker did not come up: the others are left as they are');
+        log.error({ worker: worker.name }, 'a restarted worker did not start: the restart ended, and the other workers were not restarted');
         break;
       }
     }
-    log.info('restart in turn ended');
+    log.info('the restart of the workers ended');
     this.#busy = false;
   }
 }

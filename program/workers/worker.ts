@@ -135,7 +135,7 @@ export class Worker {
       silentLooks += 1;
       if (silentLooks <= STUCK_LOOKS) return;
       clearInterval(looks);
-      log.error({ worker: name }, 'a worker stands still: killing it');
+      log.error({ worker: name }, 'a worker does not respond: killing it');
       child.kill('SIGKILL');
     };
     child.on('message', (message) => {
@@ -154,13 +154,13 @@ export class Worker {
       child.on('error', (error) => {
         // One that has no process will not close either; other errors are of a signal or message to one that is on its way out.
         if (child.pid !== undefined) return;
-        log.error({ err: error, worker: name }, 'a worker could not be started');
+        log.error({ err: error, worker: name }, 'starting a worker failed: trying again');
         resolve({ code: 1, signal: null });
       });
     });
     this.#child = null;
     if (this.#asked || this.#trial) this.#place.away();
-    else log.warn({ worker: name, code, signal, retry_in_ms: this.#place.ended() }, 'a worker ended and is started again');
+    else log.warn({ worker: name, code, signal, retry_in_ms: this.#place.ended() }, 'a worker exited: starting it again');
     return { outcome: 'ended', code };
   }
 
@@ -171,7 +171,7 @@ export class Worker {
     this.#asked = true;
     this.#child?.kill(signal);
     if ((await within(this.#ended, times.stopMs)) !== 'late') return;
-    log.error({ worker: name }, 'a worker did not end in time: killing it');
+    log.error({ worker: name }, 'a worker did not exit in time: killing it');
     this.kill();
     await this.#ended;
   }

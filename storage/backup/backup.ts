@@ -92,7 +92,7 @@ function beginPartial(target: string, log: ProgressLog): { readonly folder: stri
   }
   if (existsSync(folder)) {
     rmSync(folder, { recursive: true });
-    log.warn({ partial }, 'what a backup that was cut off had left was removed');
+    log.warn({ partial }, 'removed the partial copy of an interrupted backup');
   }
   return {
     folder,
@@ -202,7 +202,7 @@ async function write(from: DataLayout, folder: string, vault: Vault, { masterKey
   if (unlisted.length > 0)
     log.warn(
       { organisations: unlisted },
-      'these organisations have apps that control.sqlite does not name, as one that arrives from another cell has',
+      'these organisations have apps that control.sqlite does not list: normal for one that is arriving from another cell',
     );
   requireFittingKey(vault, to, organisations);
   log.info({ organisations: organisations.length }, 'databases copied');
@@ -210,9 +210,8 @@ async function write(from: DataLayout, folder: string, vault: Vault, { masterKey
   for (const id of organisations) await copyUploads(id, from, to, vault, uploads);
   const { missing, unreadable } = uploads;
   if (missing.length > 0)
-    log.warn({ uploads: missing.length }, 'uploads were deleted meanwhile: their rows are in the backup, their files are not');
-  if (unreadable.length > 0)
-    log.warn({ uploads: unreadable }, 'these uploads were damaged in the data directory and are copied as they are');
+    log.warn({ uploads: missing.length }, 'uploads were deleted during the backup: it holds their rows without their files');
+  if (unreadable.length > 0) log.warn({ uploads: unreadable }, 'these uploads are damaged in the data directory: copied as they are');
   const included = masterKey === undefined;
   copyPlainFiles(from, to, included);
   log.info({ uploads: uploads.copied }, 'files copied');

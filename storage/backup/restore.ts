@@ -110,7 +110,7 @@ function contents(dir: string): string[] {
 /** Removes what a restore that was cut off had put there: the directory was empty before it. */
 function clearCutOff({ dir }: DataLayout, log: ProgressLog): void {
   for (const name of contents(dir)) rmSync(join(dir, name), { recursive: true });
-  log.warn({ data_dir: dir }, 'what a restore that was cut off had left was removed');
+  log.warn({ data_dir: dir }, 'removed the partial data of an interrupted restore');
 }
 
 /** Takes the directory for this process alone, empty. @throws Error when it is used or not empty. */
@@ -189,7 +189,7 @@ function putBack(source: string, files: readonly BackupFile[], layout: DataLayou
     rmSync(staging, { recursive: true, force: true });
     throw error;
   }
-  log.info({ files: files.length }, 'the backup is whole');
+  log.info({ files: files.length }, 'the backup is complete and undamaged');
   install(layout, staging);
 }
 

@@ -51,7 +51,7 @@ export interface ConditionLog {
 }
 
 /** The same words for every condition: the line's facts say which. */
-const OVER = 'it is over: this condition of the node no longer holds';
+const OVER = 'this condition of the node is over';
 
 function keyOf(name: ConditionName, subject: string): string {
   return `${name} ${subject}`;

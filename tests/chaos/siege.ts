@@ -130,7 +130,7 @@ async function probe(service: RunningService, neighbour: Neighbour, controlUrl: 
 
 /** Longest stretch by processor time of which the log speaks in this part. */
 function longestStallMs(log: string): number {
-  const stalls = log.split('\n').filter((line) => line.includes('"msg":"the event loop stood still"'));
+  const stalls = log.split('\n').filter((line) => line.includes('"msg":"the event loop was blocked by its own work"'));
   return Math.max(0, ...stalls.map((line) => Number(/"cpu_ms":(\d+)/.exec(line)?.[1] ?? 0)));
 }
 

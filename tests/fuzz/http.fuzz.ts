@@ -154,7 +154,9 @@ async function sendRaw(port: number, bytes: Buffer): Promise<string> {
 /** Bugs and stalls that the program itself wrote down, with the request that they are of. */
 function confessions({ output }: RunningService): readonly string[] {
   const lines = output().stderr.split('\n').concat(output().stdout.split('\n'));
-  return lines.filter((line) => /"level":"(?:error|fatal)"/.test(line) || line.includes('"msg":"the event loop stood still"'));
+  return lines.filter(
+    (line) => /"level":"(?:error|fatal)"/.test(line) || line.includes('"msg":"the event loop was blocked by its own work"'),
+  );
 }
 
 /** What the program wrote down of a request that failed. */

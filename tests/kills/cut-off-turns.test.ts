@@ -50,7 +50,7 @@ test('RUN-9: a turn whose process was killed twice is not tried a third time, an
     );
   }
   assert.equal(upstream.requests.length, 2, 'nobody asked the model a third time');
-  assert.match(service.output().stderr, /processes were lost while they answered this turn/);
+  assert.match(service.output().stderr, /processes died while they answered this turn/);
   const { events } = await client.say('Hello');
   assert.equal(events.at(-1)?.status, 'completed');
 });

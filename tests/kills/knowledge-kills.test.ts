@@ -63,7 +63,7 @@ test('KNOWLEDGE-8: a link in whose reading the service was killed twice has fail
   assert.equal(failed?.status, 'failed');
   assert.match(failed.error ?? '', /^Reading this ended the service twice, so it is not tried again by itself\. /);
   assert.equal(asked('/kills'), 2);
-  assert.match(service.output().stderr, /a knowledge source ended the service twice: it is not read again/);
+  assert.match(service.output().stderr, /a knowledge source crashed the service twice/);
 
   isMended = true;
   await operator()('POST', `/apps/${appId}/knowledge`, { items: items.slice(0, 1) });

@@ -10,7 +10,7 @@ import { startUpstream, upstreamEnv } from '../support/upstream.ts';
 const QUESTION = 'my-private-question';
 const ANSWER = 'my-private-answer';
 /** What the watch says of a machine on which other tests run, too. */
-const BUSY_MACHINE = 'the event loop was held up';
+const BUSY_MACHINE = 'the event loop was delayed by the machine';
 const SOON_MS = 10_000;
 const API_KEY = 'sk-upstream-secret';
 

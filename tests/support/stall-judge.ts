@@ -7,7 +7,7 @@ import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 
 /** What the program itself calls a stall (STALL_MS, unless a test says otherwise). */
-const STALLED = '"msg":"the event loop stood still"';
+const STALLED = '"msg":"the event loop was blocked by its own work"';
 /** A program that is asked while it works on something long may answer late; one that is stuck was told already. */
 const ANSWER_TIMEOUT_MS = 5_000;
 

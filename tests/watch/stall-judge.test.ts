@@ -18,9 +18,10 @@ test('RUN-13: the program measures its own loop and shows it in /metrics', async
 });
 
 test('HOUSE-7: a test fails whose program stood still, and one with a reason does not', async () => {
-  const line = '{"level":"warn","late_ms":400,"cpu_ms":390,"ran":[{"what":"POST /v1/chat"}],"msg":"the event loop stood still"}';
+  const line =
+    '{"level":"warn","late_ms":400,"cpu_ms":390,"ran":[{"what":"POST /v1/chat"}],"msg":"the event loop was blocked by its own work"}';
   const program = { baseUrl: 'http://127.0.0.1:1', pid: 0, running: false, stderr: `first\n${line}\n`, mayStall: undefined };
   await assert.rejects(judgeLoop(program), /POST \/v1\/chat/);
   await judgeLoop({ ...program, mayStall: 'shown on purpose' });
-  await judgeLoop({ ...program, stderr: '{"level":"warn","late_ms":400,"cpu_ms":3,"msg":"the event loop was held up"}' });
+  await judgeLoop({ ...program, stderr: '{"level":"warn","late_ms":400,"cpu_ms":3,"msg":"the event loop was delayed by the machine"}' });
 });

@@ -39,7 +39,7 @@ test('RUN-13: a stretch over 200 ms of own work is logged with what ran, and cou
   stretch(300, 280);
   assert.deepEqual(lines, [
     {
-      message: 'the event loop stood still',
+      message: 'the event loop was blocked by its own work',
       fields: {
         late_ms: 280,
         cpu_ms: 280,
@@ -63,7 +63,7 @@ test('RUN-13: a stretch in which others had the processor is told apart, and is 
   const { watch, lines, stretch } = watched(t);
   stretch(2_000, 30, 1_900);
   assert.equal(lines.length, 1);
-  assert.equal(lines[0]?.message, 'the event loop was held up');
+  assert.equal(lines[0]?.message, 'the event loop was delayed by the machine');
   assert.equal(lines[0]?.fields.waited_for_cpu_ms, 1_900);
   assert.deepEqual(watch.stats().stalls, { wall: 1, cpu: 0 });
   assert.equal(watch.stats().lastStall, null);

@@ -138,7 +138,7 @@ class RedisBus implements CountingBus {
     this.#outbox.settleOwed();
     this.#atFirst();
     if (!this.#isStarted) return;
-    this.#log.info('Redis is there again; what other nodes said meanwhile is looked up');
+    this.#log.info('Redis is connected again: reading from rows what other nodes announced meanwhile');
     this.#reconnections.now();
   }
 
@@ -147,7 +147,7 @@ class RedisBus implements CountingBus {
       this.#outbox.post([kind, message]);
     } catch (error) {
       // A body that cannot travel is a bug of this program, and has nobody to throw to.
-      this.#log.error({ err: error, kind }, 'an announcement could not be packed');
+      this.#log.error({ err: error, kind }, 'encoding an announcement failed: other nodes find the change in rows');
     }
   }
 
@@ -160,7 +160,7 @@ class RedisBus implements CountingBus {
     try {
       this.#handlers.get(kind)?.(body, from);
     } catch (error) {
-      this.#log.error({ err: error, kind, from }, 'an announcement of another node was not handled');
+      this.#log.error({ err: error, kind, from }, 'handling an announcement of another node failed: the change is found in rows later');
     }
   }
 

@@ -68,7 +68,7 @@ function openClient(redisUrl: string): Redis {
 export function openLink({ redisUrl, log, prepare, onUp, onDown }: LinkOptions): RedisLink {
   const redis = openClient(redisUrl);
   // Of an ioredis error only the message: the command it carries may be the one with the password.
-  const warn = seldomWarning(log, 'Redis is away: see REDIS_URL; work that needs another node is refused until it is back');
+  const warn = seldomWarning(log, 'Redis is away: see REDIS_URL; until it is back, nodes read from rows what others change');
   let up = false;
   let closed = false;
   /** Numbers the connections, so that what belongs to an earlier one changes nothing. */

@@ -75,8 +75,10 @@ class Rounds implements Chores {
     if (this.#closed) return;
     const { log, lookAgain } = this.#services;
     const mine = this.#isOldest();
-    log.info({ other: node, liveness, takes_up: mine }, 'what a node had under way is looked at');
-    lookAgain().catch((error: unknown) => log.error({ err: error }, 'deadlines could not be looked at again'));
+    log.info({ other: node, liveness, takes_up: mine }, 'a node was lost: checking the work that it left unfinished');
+    lookAgain().catch((error: unknown) =>
+      log.error({ err: error }, 'checking the deadlines of all organisations after a node was lost failed'),
+    );
     if (mine) void this.run();
   }
 
@@ -93,7 +95,7 @@ class Rounds implements Chores {
     const isClosed = () => this.#closed;
     // Whoever asks this node for something comes first: it breathes after each.
     const options = { ids: organisationIds, isClosed, breathe: nextTick };
-    const failed = await eachOrganisation(this.#services, 'taking up what a lost node had under way', resume, options);
+    const failed = await eachOrganisation(this.#services, 'taking over the work of a lost node', resume, options);
     if (failed.length === 0 || this.#closed) return;
     this.#later(times?.retryMs ?? RETRY_MS, () => void this.#rounds.do(() => this.#round(failed)));
   }

@@ -180,7 +180,8 @@ class HostMembers implements Members {
 
   #watch(): void {
     const { log } = this.#options;
-    const blind = (error: unknown) => log.info({ err: error }, 'the folder of nodes cannot be watched; it is looked at each second');
+    const blind = (error: unknown) =>
+      log.info({ err: error }, 'watching the folder of nodes is not possible: it is read every second instead');
     try {
       this.#watcher = watch(this.#dir, { persistent: false }, () => this.#scan());
       this.#watcher.on('error', blind);
@@ -195,7 +196,7 @@ class HostMembers implements Members {
     try {
       marks = readdirSync(this.#dir).map(markOfFile);
     } catch (error) {
-      this.#options.log.warn({ err: error }, 'the folder of nodes cannot be read: nodes that start now are not seen');
+      this.#options.log.warn({ err: error }, 'reading the folder of nodes failed: nodes that start now are not seen');
       return [];
     }
     for (const mark of marks) if (mark !== null && mark !== this.#mark && !this.#neighbours.has(mark)) this.#meet(mark);
@@ -205,7 +206,9 @@ class HostMembers implements Members {
   /** Somebody may tidy up, and without the file a node that starts then would take this one for gone. */
   #show(): void {
     if (this.#scan().includes(this.#mark)) return;
-    this.#socket.listen().catch((err) => this.#options.log.warn({ err }, 'this node cannot be seen by nodes that start now'));
+    this.#socket
+      .listen()
+      .catch((err) => this.#options.log.warn({ err }, 'this node’s socket could not be opened: nodes that start now do not see this one'));
   }
 
   #meet(mark: string): Neighbour {
@@ -233,7 +236,7 @@ class HostMembers implements Members {
     try {
       rmSync(socketPathOfMark(this.#options.dataDir, neighbour.mark), { force: true });
     } catch (err) {
-      this.#options.log.info({ err, other: neighbour.mark }, 'the socket of a node that is gone stays');
+      this.#options.log.info({ err, other: neighbour.mark }, 'removing the socket of a node that is gone failed: the file stays');
     }
     // A file that an earlier run left is no news.
     if (wasThere) this.#lose(neighbour, 'gone');

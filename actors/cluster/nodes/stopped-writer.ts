@@ -49,7 +49,7 @@ export function watchStoppedWriters(members: Pick<Members, 'onLost' | 'liveness'
     if (members.liveness(node) !== 'silent') return;
     try {
       if (isStopped(pid) && locksOthersOut(readFileSync('/proc/locks', 'utf8'), pid)) {
-        log.error({ other: node, pid }, 'a node was stopped while it kept a file locked: it is killed');
+        log.error({ other: node, pid }, 'a node was suspended while it held a lock on a database: killing it');
         process.kill(pid, 'SIGKILL');
         return;
       }

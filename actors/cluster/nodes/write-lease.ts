@@ -67,9 +67,10 @@ export class NodeLeases implements Leases {
     const renew = async () => {
       try {
         const kept = await storage.write(organisationId, 'renewLease', { name, holder, expiresAtMs: nowMs() + LEASE_MS });
-        if (!kept) log.warn(about, 'a lease ran out while its work was under way: this node was stuck');
+        if (!kept)
+          log.warn(about, 'a lease expired while its work was running: this node was stalled, and another node may do the same work');
       } catch (error) {
-        log.warn({ ...about, err: error }, 'a lease could not be renewed');
+        log.warn({ ...about, err: error }, 'renewing a lease failed: trying again before it expires');
       }
     };
     const timer = setInterval(() => void renew(), RENEW_MS).unref();
@@ -85,7 +86,7 @@ export class NodeLeases implements Leases {
         clearInterval(timer);
         storage.write(organisationId, 'giveBackLease', { name, holder }).catch((error: unknown) => {
           // It runs out by itself.
-          log.warn({ ...about, err: error }, 'a lease could not be given back');
+          log.warn({ ...about, err: error }, 'releasing a lease failed: it expires by itself');
         });
       },
     };

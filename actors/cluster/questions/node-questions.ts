@@ -195,7 +195,8 @@ export class NodeQuestions {
       if (follow === undefined) this.#await(line);
       else follow(line);
     } catch (error) {
-      if (!(error instanceof Refusal)) log.error({ err: error, kind, from }, 'a question of another node was not answered');
+      if (!(error instanceof Refusal))
+        log.error({ err: error, kind, from }, 'answering a question of another node failed: the other node is told so');
       reply(error instanceof Refusal ? ['refused', plainRefusal(error)] : ['failed']);
       line.end();
     }

@@ -219,7 +219,10 @@ export class RelayedTurn implements FrameSource {
     this.#chars += text.length;
     this.#place = { kind: 'over' };
     this.#wakeSoon();
-    this.#options.log.warn({ err: error, turn_id: this.#options.turnId }, 'a turn of another node could not be read to its end');
+    this.#options.log.warn(
+      { err: error, turn_id: this.#options.turnId },
+      'following a turn on another node failed: the client was told to try again',
+    );
   }
 
   /** Its reader has left. */

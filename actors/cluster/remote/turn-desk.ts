@@ -69,7 +69,10 @@ async function openTurn(
     feedTurn(line, position.source, log);
   } catch (error) {
     if (!(error instanceof Refusal))
-      log.error({ err: error, request_id: command.requestId }, 'a turn could not be opened for another node');
+      log.error(
+        { err: error, request_id: command.requestId },
+        'opening a turn for another node failed: that node tells its client to try again',
+      );
     const bug = new Refusal('internal', 'Something went wrong on our side. Send the same turn again.');
     line.send(['refused', plainRefusal(error instanceof Refusal ? error : bug)] satisfies Outcome);
     line.end();

@@ -91,7 +91,7 @@ class TurnFeed {
     if (this.#isOver) return;
     this.#stop();
     this.#line.close();
-    this.#log.error({ err: error }, 'a turn could not be sent to another node');
+    this.#log.error({ err: error }, 'relaying a turn to another node failed: that node looks for it again');
   }
 }
 

@@ -237,7 +237,7 @@ export class CompletionRun implements ModelRun, Watched, Dispatcher.DispatchHand
     if (droppedCalls > 0) {
       this.setting.log?.warn(
         { request_id: this.setting.requestId, dropped: droppedCalls },
-        'the model made more calls than a round may have',
+        'the model made more tool calls than a round may have: the rest were dropped',
       );
     }
     const wasPaused = this.paused;
@@ -274,7 +274,10 @@ export class CompletionRun implements ModelRun, Watched, Dispatcher.DispatchHand
 
   /** The sink threw: it is told that the round failed, once, if it has not been told of an end already. */
   private giveUp(error: unknown): void {
-    this.setting.log?.warn({ request_id: this.setting.requestId, err: error }, 'the consumer of a model stream threw');
+    this.setting.log?.warn(
+      { request_id: this.setting.requestId, err: error },
+      'handling the model’s output threw an error: the round failed',
+    );
     if (this.isOver()) return;
     this.close();
     this.tell(() => this.sink.failed({ kind: 'broken', detail: 'the consumer of the stream threw' }));

@@ -176,7 +176,7 @@ test('SEARCH-8: a passage that the server does not take is left to its words, an
   await desk.embedded(3);
   assert.deepEqual(desk.found('shipment').sort(), ['four', 'one', 'two']);
   const [warned] = desk.said;
-  assert.match(String(warned?.message), /found by its words only/);
+  assert.match(String(warned?.message), /finds it by its words only/);
   assert.equal(warned?.reason, 'The embeddings server answered: status 400 played_error: not now.');
 });
 

@@ -77,13 +77,13 @@ test('LINK-4: a failure of ours is logged, frees who waits and stops no other or
   const waits = queue.settled('ill', 'a', 60_000);
   await jobs[0]?.end(new Error('the disk is full'));
   await waits;
-  assert.deepEqual([logged, at()], [['a link could not be indexed'], []]);
+  assert.deepEqual([logged, at()], [['indexing a link failed: trying again later'], []]);
   queue.wake('well');
   assert.deepEqual(at(), ['b1', 'b2']);
   queue.wake('ill');
   assert.deepEqual(at(), ['b1', 'b2', 'a']);
   queue.wake('gone');
-  assert.equal(logged.at(-1), 'links that wait could not be looked up');
+  assert.equal(logged.at(-1), 'looking for links to index failed');
   await queue.close();
 });
 

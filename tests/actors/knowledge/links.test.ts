@@ -160,7 +160,7 @@ test('LINK-3: a bug in reading fails the source in words of ours and is logged',
   assert.deepEqual([desk.source('page').state, desk.source('page').error], ['failed', 'The document could not be read.']);
   assert.deepEqual(
     desk.logged.map(({ message }) => message),
-    ['reading a link failed'],
+    ['reading a knowledge link failed because of a bug: its source is marked as failed'],
   );
 });
 

@@ -87,7 +87,7 @@ test('CELL-2: a stream through another cell is the same, byte by byte, with its 
   assert.deepEqual(names(through).sort(), names(direct).sort());
   assert.deepEqual({ ...through.headers, date: '' }, { ...direct.headers, date: '' });
   const ids = [here, there].map(({ lines }) => lines.find((line) => line.request_id === 'req-one')?.msg);
-  assert.deepEqual(ids, ['passed on to another cell', 'came from another cell']);
+  assert.deepEqual(ids, ['relaying a request to another cell', 'received a request from another cell']);
 });
 
 test('CELL-2: each event passes at once, not when a buffer is full', async () => {

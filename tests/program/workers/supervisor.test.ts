@@ -150,7 +150,7 @@ describe('supervisor', { concurrency: 4 }, () => {
     await program.seen({ event: 'listening', node: 'n-1' }, 2);
     process.kill(program.lives('n-1')[1] as number, 'SIGUSR2');
     await program.seen({ event: 'listening', node: 'n-1' }, 3);
-    const ends = await program.seen({ msg: 'a worker ended and is started again', worker: 'n-1' }, 2);
+    const ends = await program.seen({ msg: 'a worker exited: starting it again', worker: 'n-1' }, 2);
     assert.deepEqual(
       ends.map(({ code, signal }) => [code, signal]),
       [
@@ -164,7 +164,7 @@ describe('supervisor', { concurrency: 4 }, () => {
   });
 
   test('RUN-20: the pause of a worker that does not come up doubles up to the longest, and begins anew after a long life', async (t) => {
-    const again = { msg: 'a worker ended and is started again' };
+    const again = { msg: 'a worker exited: starting it again' };
     const program = supervised(t, { bound: [['fail', 'n-2']] });
     const waits = (await program.seen(again, 4)).slice(0, 4).map(({ retry_in_ms }) => retry_in_ms);
     assert.deepEqual(waits, [20, 40, 80, 100]);
@@ -182,7 +182,7 @@ describe('supervisor', { concurrency: 4 }, () => {
     const program = supervised(t, { times: { firstBackOffMs: 2_000, longestServedBackOffMs: 2_000 } });
     await program.seen(UP);
     for (const node of ['n-1', 'n-2']) process.kill(program.lives(node)[0] as number, 'SIGKILL');
-    const ends = await program.seen({ msg: 'a worker ended and is started again' }, 2);
+    const ends = await program.seen({ msg: 'a worker exited: starting it again' }, 2);
     assert.deepEqual(ends.map(({ retry_in_ms }) => retry_in_ms).sort(), [0, 2_000]);
     await program.seen({ event: 'listening', node: 'n-1' }, 2);
     await program.seen({ event: 'listening', node: 'n-2' }, 2);
@@ -219,7 +219,7 @@ describe('supervisor', { concurrency: 4 }, () => {
     inTime.signal('SIGTERM');
     assert.equal(await inTime.ended, 0);
     assert.deepEqual(
-      (await inTime.seen({ msg: 'a worker did not end in time: killing it' })).map(({ worker }) => worker),
+      (await inTime.seen({ msg: 'a worker did not exit in time: killing it' })).map(({ worker }) => worker),
       ['n-2'],
     );
 
@@ -230,7 +230,7 @@ describe('supervisor', { concurrency: 4 }, () => {
     await again.seen({ event: 'asked', node: 'n-1' });
     again.signal('SIGTERM');
     assert.equal(await again.ended, 0);
-    await again.seen({ msg: 'asked again: killing the workers' });
+    await again.seen({ msg: 'second signal: killing the workers' });
   });
 
   test('RUN-21: a worker that stands still is killed and started again; one that lives is left alone', async (t) => {
@@ -240,7 +240,7 @@ describe('supervisor', { concurrency: 4 }, () => {
     await program.seen(UP);
     const [stuck = 0] = program.lives('n-2');
     process.kill(stuck, 'SIGSTOP');
-    const [line] = await program.seen({ msg: 'a worker stands still: killing it' });
+    const [line] = await program.seen({ msg: 'a worker does not respond: killing it' });
     assert.equal(line?.worker, 'n-2');
     await program.seen({ event: 'listening', node: 'n-2' }, 2);
     assert.deepEqual([alive(stuck), program.lives('n-2').length, program.lives('n-1').length], [false, 2, 1]);
@@ -252,7 +252,7 @@ describe('supervisor', { concurrency: 4 }, () => {
     const [again = 0] = program.lives('n-2').slice(-1);
     process.kill(again, 'SIGUSR2');
     await program.seen({ event: 'listening', node: 'n-2' }, 3);
-    assert.equal((await program.seen({ msg: 'a worker stands still: killing it' })).length, 1);
+    assert.equal((await program.seen({ msg: 'a worker does not respond: killing it' })).length, 1);
   });
 
   test('RUN-23: SIGHUP restarts the workers in turn, one being away at a time', async (t) => {
@@ -260,15 +260,18 @@ describe('supervisor', { concurrency: 4 }, () => {
     await program.seen(UP);
     const before = program.lines().length;
     program.signal('SIGHUP');
-    await program.seen({ msg: 'restart in turn ended' });
+    await program.seen({ msg: 'the restart of the workers ended' });
     assert.deepEqual(
       outline(program.lines().slice(before), ['asked', 'started', 'listening']),
       ['n-1', 'n-2', 'n-3'].flatMap((node) => [`asked ${node}`, `started ${node}`, `listening ${node}`]),
     );
     program.command('fail', 'n-1');
     program.signal('SIGHUP');
-    await program.seen({ msg: 'restart in turn ended' }, 2);
-    await program.seen({ msg: 'the restarted worker did not come up: the others are left as they are', worker: 'n-1' });
+    await program.seen({ msg: 'the restart of the workers ended' }, 2);
+    await program.seen({
+      msg: 'a restarted worker did not start: the restart ended, and the other workers were not restarted',
+      worker: 'n-1',
+    });
     assert.deepEqual([program.lives('n-2').length, program.lives('n-3').length], [2, 2], 'the others were left alone');
     program.takeBack('fail', 'n-1');
     await program.seen({ event: 'listening', node: 'n-1' }, 3);

@@ -205,7 +205,7 @@ test('BACKUP-4: what a killed backup left is no backup, and the next one removes
   assert.throws(() => readManifest(join(`${target}.partial`, 'backup')), /is missing: this is no backup, or one that was cut off/);
   const log = testLog();
   await backUp({ dataDir, target, log });
-  assert.deepEqual(log.warnings, ['what a backup that was cut off had left was removed']);
+  assert.deepEqual(log.warnings, ['removed the partial copy of an interrupted backup']);
   assert.deepEqual([existsSync(`${target}.partial`), readFileSync(join(target, 'control.sqlite')).length > 100], [false, true]);
 });
 
