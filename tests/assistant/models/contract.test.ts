@@ -89,6 +89,9 @@ async function open(t: TestContext, start: (t: TestContext) => Subject | Promise
   return subject;
 }
 
+/** Says its tokens, and nothing else. */
+const CALLS_NOTHING = 'OpenAI over the upstream of the bench';
+
 for (const [name, start] of Object.entries(SUBJECTS)) {
   describe(`a model: ${name}`, () => {
     test('MODEL-10, MODEL-18: a round is told after it was begun, in deltas, with one last word and nothing after it', async (t) => {
@@ -105,20 +108,22 @@ for (const [name, start] of Object.entries(SUBJECTS)) {
       assert.equal(sink.lastWords, 1);
     });
 
-    test('MODEL-11: a call is announced by its name before the round ends with it, as JSON', async (t) => {
-      const { model, calls } = await open(t, start);
-      if (calls === undefined) return t.skip('it makes no calls');
-      const sink = new RecordedSink();
-      model.stream(calls, sink);
-      const end = await sink.ended;
-      assert.ok('reason' in end && end.reason === 'tool_calls', JSON.stringify(end));
-      const announced = sink.heard.flatMap((item) => ('started' in item ? [[item.id, item.started]] : []));
-      assert.deepEqual(
-        announced,
-        end.toolCalls.map((call) => [call.id, call.name]),
-      );
-      for (const call of end.toolCalls) assert.equal(typeof JSON.parse(call.arguments), 'object');
-    });
+    if (name !== CALLS_NOTHING) {
+      test('MODEL-11: a call is announced by its name before the round ends with it, as JSON', async (t) => {
+        const { model, calls } = await open(t, start);
+        assert.ok(calls !== undefined);
+        const sink = new RecordedSink();
+        model.stream(calls, sink);
+        const end = await sink.ended;
+        assert.ok('reason' in end && end.reason === 'tool_calls', JSON.stringify(end));
+        const announced = sink.heard.flatMap((item) => ('started' in item ? [[item.id, item.started]] : []));
+        assert.deepEqual(
+          announced,
+          end.toolCalls.map((call) => [call.id, call.name]),
+        );
+        for (const call of end.toolCalls) assert.equal(typeof JSON.parse(call.arguments), 'object');
+      });
+    }
 
     test('MODEL-18: a round that was paused says the same in the end, and goes on only when it is resumed', async (t) => {
       const { model, words } = await open(t, start);
