@@ -8,7 +8,8 @@ import { timestamp } from '../../protocol/timestamp.ts';
 import { countActions, type HttpActionRecord, listActions, readAction } from '../../storage/apps/http-actions.ts';
 import { sealSharedKey } from '../../storage/apps/shared-keys.ts';
 import { defineRoute, json } from '../route.ts';
-import { pageOf, requireApp } from './lookup.ts';
+import { requireApp } from './lookup.ts';
+import { pageOf } from './pages.ts';
 
 function actionToWire(action: HttpActionRecord) {
   return {

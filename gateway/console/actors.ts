@@ -5,7 +5,7 @@ import { Refusal } from '../../protocol/errors.ts';
 import { timestamp } from '../../protocol/timestamp.ts';
 import { checkQuery } from '../http/query.ts';
 import { defineRoute, json, type Route } from '../route.ts';
-import { pageLimit } from './lookup.ts';
+import { pageLimit } from './pages.ts';
 
 /** A page that a person reads; the most is an answer of some 300 KB. */
 const ACTORS_DEFAULT = 200;

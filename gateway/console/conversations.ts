@@ -20,8 +20,8 @@ import type { Connection } from '../../storage/sqlite/connection.ts';
 import { readIfThere } from '../../storage/sqlite/storage-error.ts';
 import { defineRoute, json } from '../route.ts';
 import type { Services } from '../services.ts';
-import { pageLimit, requireApp } from './lookup.ts';
-import { nextOf, PAGE_DEFAULT, PAGE_MAX, pageKey } from './newest-first.ts';
+import { requireApp } from './lookup.ts';
+import { newestLimit, nextOf, pageKey } from './pages.ts';
 
 /** Opening a file for every organisation takes time; beyond these the caller says which app it is about. */
 const ORGANISATIONS_SEARCHED = 100;
@@ -60,7 +60,7 @@ export const listConversationsRoute = defineRoute({
   body: null,
   handle({ params, query }, services) {
     const { app, db } = requireApp(services, params.app);
-    const limit = pageLimit(query, PAGE_DEFAULT, PAGE_MAX);
+    const limit = newestLimit(query);
     const { conversations, next } = listConversations(db, app.id, { channel: channelOf(query), before: pageKey(query), limit });
     return json({ conversations: conversations.map(headToWire), next: nextOf(next) });
   },
@@ -160,7 +160,7 @@ export const readConversationRoute = defineRoute({
   body: null,
   handle({ params, query }, services) {
     const { db, head } = requireConversation(services, params.conversation ?? '', query.get('app'));
-    const limit = pageLimit(query, PAGE_DEFAULT, PAGE_MAX);
+    const limit = newestLimit(query);
     const { messages, next } = readTranscriptPage(db, head.id, query.get('after') ?? '', limit);
     return json({ conversation: headToWire(head), messages: messagesToWire(db, head.id, messages, services.nowMs()), next });
   },

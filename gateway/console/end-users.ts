@@ -8,7 +8,8 @@ import { deviceTraitsOf, type EndUserRecord, listEndUsers, readEndUserById, trai
 import { renderInPieces } from '../http/json-pieces.ts';
 import { defineRoute, json } from '../route.ts';
 import type { Services } from '../services.ts';
-import { type FoundApp, pageOf, requireApp } from './lookup.ts';
+import { type FoundApp, requireApp } from './lookup.ts';
+import { pageOf } from './pages.ts';
 import { EXPORT_DEPTH, exportPerson } from './person-export.ts';
 
 function personToWire(person: EndUserRecord) {

@@ -4,8 +4,8 @@ import { type FeedbackRow, listFeedback } from '../../storage/conversations/feed
 import { listRatings, type RatingRow } from '../../storage/conversations/ratings.ts';
 import { defineRoute, json } from '../route.ts';
 import { shownDevice } from './conversations.ts';
-import { pageLimit, requireApp } from './lookup.ts';
-import { nextOf, PAGE_DEFAULT, PAGE_MAX, pageKey } from './newest-first.ts';
+import { requireApp } from './lookup.ts';
+import { newestLimit, nextOf, pageKey } from './pages.ts';
 
 interface Listed {
   readonly atMs: number;
@@ -55,7 +55,7 @@ export const listFeedbackRoute = defineRoute({
   body: null,
   handle({ params, query }, services) {
     const { app, db } = requireApp(services, params.app);
-    const limit = pageLimit(query, PAGE_DEFAULT, PAGE_MAX);
+    const limit = newestLimit(query);
     const before = pageKey(query);
     // A page of each, so that whichever is newer is there.
     const both = [...listFeedback(db, app.id, before, limit).map(thumb), ...listRatings(db, app.id, before, limit).map(score)];

@@ -3,7 +3,8 @@ import { timestamp } from '../../protocol/timestamp.ts';
 import type { KnowledgeSource } from '../../storage/knowledge/knowledge.ts';
 import { countKnowledge, listSources } from '../../storage/knowledge/knowledge-overview.ts';
 import { defineRoute, json } from '../route.ts';
-import { pageOf, requireApp } from './lookup.ts';
+import { requireApp } from './lookup.ts';
+import { pageOf } from './pages.ts';
 
 function sourceToWire(source: KnowledgeSource) {
   return {

@@ -12,7 +12,8 @@ import { listTopUps, type TopUp } from '../../storage/billing/top-ups.ts';
 import { type CreditState, creditState, utcMonth } from '../../storage/billing/usage.ts';
 import { listOrganisations, type OrganisationRecord } from '../../storage/organisations/organisations.ts';
 import { defineRoute, json } from '../route.ts';
-import { pageOf, requireOrganisation } from './lookup.ts';
+import { requireOrganisation } from './lookup.ts';
+import { pageOf } from './pages.ts';
 
 function organisationToWire(organisation: OrganisationRecord) {
   return {

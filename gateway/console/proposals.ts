@@ -6,7 +6,8 @@ import { listProposals, organisationOfProposal, type Proposal, type ProposalStat
 import { proposalToWire, wholeProposalToWire } from '../proposal-wire.ts';
 import { defineRoute, json } from '../route.ts';
 import type { Services } from '../services.ts';
-import { pageOf, requireApp } from './lookup.ts';
+import { requireApp } from './lookup.ts';
+import { pageOf } from './pages.ts';
 
 function noSuchProposal(id = ''): Refusal {
   return new Refusal('not_found', `There is no proposal ${id}.`);

@@ -22,13 +22,13 @@ import {
   readOrganisationRoute,
   usageRoute,
 } from './organisations.ts';
-import { consolePageRoutes } from './page.ts';
 import { openPairingRoute, pairingStreamRoute, readPairingRoute } from './pairings.ts';
 import { approveProposalRoute, listProposalsRoute, readProposalRoute, rejectProposalRoute } from './proposals.ts';
 import { publishRoute } from './publish.ts';
 import { listScreensRoute } from './screens.ts';
 import { loginRoute, logoutRoute, sessionRoute } from './session.ts';
 import { openSessionRoute, readSessionRoute, sessionCodeRoute, sessionStreamRoute, stopSessionRoute } from './sessions.ts';
+import { consolePageRoutes } from './start-page.ts';
 import { appStatusRoute, postSmokeRoute } from './status.ts';
 import { consoleWrites } from './writes.ts';
 

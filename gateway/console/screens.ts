@@ -9,7 +9,8 @@ import {
   screensMissing,
 } from '../../storage/apps/screens.ts';
 import { defineRoute, json } from '../route.ts';
-import { pageOf, requireApp } from './lookup.ts';
+import { requireApp } from './lookup.ts';
+import { pageOf } from './pages.ts';
 
 function screenToWire(screen: ScreenRecord, registered: ReadonlySet<string>) {
   return {

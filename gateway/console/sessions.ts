@@ -13,7 +13,8 @@ import { defineRoute, json } from '../route.ts';
 import type { Services } from '../services.ts';
 import { setupUrlOf } from '../setup/addresses.ts';
 import { panelSteps } from '../setup/panel.ts';
-import { pageLimit, requireApp } from './lookup.ts';
+import { requireApp } from './lookup.ts';
+import { pageLimit } from './pages.ts';
 
 /** Lines of a session on one page. */
 const EVENTS_DEFAULT = 200;

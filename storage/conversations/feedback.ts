@@ -3,12 +3,7 @@
 import type { Channel } from '../organisations/organisations.ts';
 import { columns, integer, orNull, type RowOf, text } from '../sqlite/columns.ts';
 import type { Connection } from '../sqlite/connection.ts';
-
-/** Where a page of a list that begins with the newest goes on: after this time and key. */
-export interface PageKey {
-  readonly atMs: number;
-  readonly key: string;
-}
+import { afterPage, type PageKey, pageStart } from '../sqlite/page-key.ts';
 
 const KEY = `message_id || '/' || substr(device_id, -4)`;
 
@@ -30,13 +25,11 @@ export type FeedbackRow = RowOf<typeof feedback>;
 
 /** Up to `limit` of an app's, those changed last first; `before` null: from the newest on. */
 export function listFeedback(db: Connection, appId: string, before: PageKey | null, limit: number): FeedbackRow[] {
-  const { atMs, key } = before ?? { atMs: Number.MAX_SAFE_INTEGER, key: '' };
-  return feedback.all(
-    db,
-    `FROM feedback WHERE app_id = :appId AND updated_at_ms <= :atMs AND (updated_at_ms < :atMs OR ${KEY} < :key)
-     ORDER BY updated_at_ms DESC, ${KEY} DESC LIMIT :limit`,
-    { appId, atMs, key, limit },
-  );
+  return feedback.all(db, `FROM feedback WHERE app_id = :appId AND ${afterPage('updated_at_ms', KEY)} LIMIT :limit`, {
+    appId,
+    limit,
+    ...pageStart(before),
+  });
 }
 
 /** What was said of these messages, oldest first. */

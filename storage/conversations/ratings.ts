@@ -3,8 +3,8 @@
 import type { Channel } from '../organisations/organisations.ts';
 import { columns, integer, orNull, type RowOf, text } from '../sqlite/columns.ts';
 import type { Connection } from '../sqlite/connection.ts';
+import { afterPage, type PageKey, pageStart } from '../sqlite/page-key.ts';
 import { type PickChange, setPicks } from './conversations.ts';
-import type { PageKey } from './feedback.ts';
 
 const rating = columns({
   blockId: text,
@@ -36,13 +36,11 @@ export function readRatings(db: Connection, conversationId: string, blockIds: re
 
 /** Up to `limit` of an app's, newest first; `before` null: from the newest on. A row's key is its block's id. */
 export function listRatings(db: Connection, appId: string, before: PageKey | null, limit: number): RatingRow[] {
-  const { atMs, key } = before ?? { atMs: Number.MAX_SAFE_INTEGER, key: '' };
-  return rating.all(
-    db,
-    `FROM ratings WHERE app_id = :appId AND created_at_ms <= :atMs AND (created_at_ms < :atMs OR block_id < :key)
-     ORDER BY created_at_ms DESC, block_id DESC LIMIT :limit`,
-    { appId, atMs, key, limit },
-  );
+  return rating.all(db, `FROM ratings WHERE app_id = :appId AND ${afterPage('created_at_ms', 'block_id')} LIMIT :limit`, {
+    appId,
+    limit,
+    ...pageStart(before),
+  });
 }
 
 export type NewRating = Omit<RatingRow, 'createdAtMs'> & { readonly appId: string; readonly pick: PickChange; readonly nowMs: number };

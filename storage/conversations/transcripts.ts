@@ -2,8 +2,8 @@
 import type { Channel } from '../organisations/organisations.ts';
 import { columns, integer, orNull, type RowOf, text } from '../sqlite/columns.ts';
 import type { Connection } from '../sqlite/connection.ts';
+import { afterPage, type PageKey, pageStart } from '../sqlite/page-key.ts';
 import { messageHead, messagesOf, pageMessage, type StoredMessage, withinPage } from './conversations.ts';
-import type { PageKey } from './feedback.ts';
 
 /** Rows looked at for one page of one channel: some 20 ms. An app may have millions of the other. */
 const SCANNED_MAX = 5_000;
@@ -24,9 +24,7 @@ const conversationHead = columns({
 
 export type ConversationHead = RowOf<typeof conversationHead>;
 
-const PAGE = `FROM conversations
-  WHERE app_id = :appId AND updated_at_ms <= :atMs AND (updated_at_ms < :atMs OR id < :key)
-  ORDER BY updated_at_ms DESC, id DESC`;
+const PAGE = `FROM conversations WHERE app_id = :appId AND ${afterPage('updated_at_ms', 'id')}`;
 
 export interface ConversationsPage {
   readonly conversations: readonly ConversationHead[];
@@ -40,7 +38,7 @@ export function listConversations(
   appId: string,
   { channel, before, limit }: { channel: Channel | null; before: PageKey | null; limit: number },
 ): ConversationsPage {
-  const { atMs, key } = before ?? { atMs: Number.MAX_SAFE_INTEGER, key: '' };
+  const { atMs, key } = pageStart(before);
   const conversations = conversationHead.all(
     db,
     `FROM conversations WHERE id IN (

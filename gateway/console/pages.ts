@@ -1,0 +1,56 @@
+/**
+ * Pages of console lists: `limit`, and `after`, which is the `next` of the page before. Lists go by a key, oldest first (`pageOf`), or by
+ * time, newest first (`newestLimit`, `pageKey`, `nextOf`).
+ */
+import { Refusal } from '../../protocol/errors.ts';
+import type { PageKey } from '../../storage/sqlite/page-key.ts';
+
+/** A page size from the query: `fallback` when absent. @throws Refusal 400 invalid_request for anything but 1 to `max`. */
+export function pageLimit(query: URLSearchParams, fallback: number, max: number): number {
+  const given = query.get('limit');
+  if (given === null) return fallback;
+  const limit = /^\d{1,6}$/.test(given) ? Number(given) : 0;
+  if (limit < 1 || limit > max) throw new Refusal('invalid_request', `limit must be a whole number from 1 to ${max}.`);
+  return limit;
+}
+
+/** Rows of one page of a list: by key, and of one that begins with the newest, whose rows are larger. */
+const PAGE_DEFAULT = 100;
+const NEWEST_PAGE_DEFAULT = 50;
+const PAGE_MAX = 200;
+
+/**
+ * One page of a list: `read` gives rows after a key, `next` is the key to go on from, null on the last page.
+ * @throws Refusal 400 invalid_request for a bad `limit`.
+ */
+export function pageOf<Item>(
+  query: URLSearchParams,
+  read: (after: string, limit: number) => Item[],
+  keyOf: (item: Item) => string,
+): { readonly items: Item[]; readonly next: string | null } {
+  const limit = pageLimit(query, PAGE_DEFAULT, PAGE_MAX);
+  const items = read(query.get('after') ?? '', limit);
+  const last = items.at(-1);
+  return { items, next: items.length === limit && last !== undefined ? keyOf(last) : null };
+}
+
+/** Rows of one page of a list that begins with the newest. @throws Refusal 400 invalid_request for a bad `limit`. */
+export function newestLimit(query: URLSearchParams): number {
+  return pageLimit(query, NEWEST_PAGE_DEFAULT, PAGE_MAX);
+}
+
+const NEXT = /^(\d{1,15})\.([\w/]{1,80})$/;
+
+/** Where the page goes on; null for the first one. @throws Refusal 400 invalid_request for anything but the `next` of a page. */
+export function pageKey(query: URLSearchParams): PageKey | null {
+  const after = query.get('after') ?? '';
+  if (after === '') return null;
+  const [, atMs, key] = NEXT.exec(after) ?? [];
+  if (atMs === undefined || key === undefined) throw new Refusal('invalid_request', 'after must be the next of the page before.');
+  return { atMs: Number(atMs), key };
+}
+
+/** `next` as it travels. */
+export function nextOf(key: PageKey | null): string | null {
+  return key === null ? null : `${key.atMs}.${key.key}`;
+}
