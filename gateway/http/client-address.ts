@@ -133,11 +133,11 @@ export function proxyHeader(res: HttpResponse, req: HttpRequest): string | undef
 }
 
 /** The address of the client of a request; while uWebSockets lends both objects. */
-export function readClientAddress(res: HttpResponse, req: HttpRequest | null, trust: ProxyTrust | undefined): string {
+export function readClientAddress(res: HttpResponse, req: HttpRequest, trust: ProxyTrust | undefined): string {
   const lines: string[] = [];
   // All lines of that name: a proxy may write one of its own behind the client's.
   if (trust !== undefined) {
-    req?.forEach((name, value) => {
+    req.forEach((name, value) => {
       if (name === trust.header) lines.push(value);
     });
   }

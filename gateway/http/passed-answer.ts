@@ -1,11 +1,11 @@
 /**
- * An answer that was made elsewhere, on its way to the client byte by byte: the part of an exchange that begins when its head
+ * An answer that another cell makes, on its way to the client byte by byte: the part of an exchange that begins when the answer's head
  * is known. Keeps uWebSockets' laws as `exchange.ts` does, which owns the response before and after.
  */
 import type { HttpResponse } from 'uWebSockets.js';
 
 export interface Passed {
-  /** Bytes of the chunk that are done with: sent, or kept by uWebSockets. */
+  /** Bytes of the chunk that were sent, or kept by uWebSockets. */
   readonly taken: number;
   /** False: pass no more until the client has taken some. */
   readonly room: boolean;
@@ -14,12 +14,12 @@ export interface Passed {
 export class PassedAnswer {
   readonly #res: HttpResponse;
   readonly #status: number;
-  /** Of the body; null: nobody knows, and it travels in chunks. */
+  /** Length of the body; null: not known, so it is sent in chunks. */
   readonly #bytes: number | null;
   readonly #ended: () => void;
   #open = true;
 
-  /** `ended` is called when the last byte was handed over. */
+  /** `ended` is called once: after the last byte, or when the client has left. */
   constructor(res: HttpResponse, status: number, bytes: number | null, ended: () => void) {
     this.#res = res;
     this.#status = status;
@@ -32,7 +32,7 @@ export class PassedAnswer {
     return this.#open;
   }
 
-  /** Runs `work` with its writes going out as one; also an empty one sends what is buffered. */
+  /** Runs `work` with its writes going out as one. Empty work sends what is buffered. */
   cork(work: () => void): void {
     if (this.#open) this.#res.cork(work);
   }
@@ -66,8 +66,8 @@ export class PassedAnswer {
   }
 
   /** The client has left. */
-  left(): void {
-    this.#open = false;
+  abort(): void {
+    if (this.#open) this.#end();
   }
 
   #end(): void {

@@ -1,4 +1,4 @@
-/** What stands in a path where its route has names, such as `:turn_id`. */
+/** The values of a path's parameters, such as `:turn_id`. */
 import type { HttpRequest } from 'uWebSockets.js';
 
 function decoded(part: string): string {
@@ -10,11 +10,14 @@ function decoded(part: string): string {
   }
 }
 
-/** By the names that the route gives them, in its order; '' each when the request is gone. */
-export function readParameters(req: HttpRequest | null, names: readonly string[]): Record<string, string> {
+const NO_PARAMETERS: Readonly<Record<string, string>> = {};
+
+/** By the names that the route gives them, in its order. */
+export function readParameters(req: HttpRequest, names: readonly string[]): Readonly<Record<string, string>> {
+  if (names.length === 0) return NO_PARAMETERS;
   const params: Record<string, string> = {};
   names.forEach((name, index) => {
-    params[name] = decoded(req?.getParameter(index) ?? '');
+    params[name] = decoded(req.getParameter(index) ?? '');
   });
   return params;
 }
