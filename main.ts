@@ -5,7 +5,7 @@ import { arrivalRoutes } from './gateway/cells/arrivals.ts';
 import { cellRoutes } from './gateway/cells/routes.ts';
 import { consoleRoutes } from './gateway/console/routes.ts';
 import { issueConsoleLink, shareFailedLogins } from './gateway/console/session.ts';
-import { documentRoute } from './gateway/docs.ts';
+import { documentRoutes } from './gateway/docs.ts';
 import { runtimeRoutes } from './gateway/runtime/routes.ts';
 import { type Server, startServer } from './gateway/server.ts';
 import type { Services } from './gateway/services.ts';
@@ -115,7 +115,7 @@ async function serve(config: Config, log: pino.Logger): Promise<void> {
     port: config.port,
     sharesPort: config.supervised !== undefined,
     services,
-    routes: [...runtimeRoutes, ...setupRoutes, ...consoleRoutes, documentRoute, ...(services.cells === null ? [] : betweenCells)],
+    routes: [...runtimeRoutes, ...setupRoutes, ...consoleRoutes, ...documentRoutes, ...(services.cells === null ? [] : betweenCells)],
   });
   services.node.send({ type: 'serve', url: publicUrlOf({ ...config, publicUrl: undefined }, server.port) });
   services.log.info({ port: server.port, model: composed.model.name }, 'listening');

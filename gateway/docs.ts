@@ -1,21 +1,7 @@
-/** GET /docs/:name: the documentation that lies beside the program, for whoever builds against it. */
-import { readFileSync } from 'node:fs';
+/** GET /docs/:name and /docs/specification/:name: the documentation that lies beside the program, for whoever builds against it. */
+import { readdirSync, readFileSync } from 'node:fs';
 import { Refusal } from '../protocol/errors.ts';
 import { defineRoute } from './route.ts';
-
-/** The files of docs/ that are served: a name from outside never becomes a path. */
-const DOCUMENTS: ReadonlySet<string> = new Set([
-  'backups.md',
-  'architecture.md',
-  'catalog.md',
-  'conformance.md',
-  'console.md',
-  'machines.md',
-  'operations.md',
-  'runtime.md',
-  'scaling.md',
-  'setup.md',
-]);
 
 const HEADERS = {
   'Content-Type': 'text/markdown; charset=utf-8',
@@ -26,20 +12,31 @@ const HEADERS = {
 /** Where the document that SDK authors start with is served. */
 export const RUNTIME_DOCS_PATH = '/docs/runtime.md';
 
-export const documentRoute = defineRoute({
-  method: 'GET',
-  path: '/docs/:name',
-  caller: 'anyone',
-  limits: [],
-  body: null,
-  handle({ params }) {
-    const name = params.name ?? '';
-    if (!DOCUMENTS.has(name)) throw new Refusal('not_found', `There is no document of this name. There are: ${[...DOCUMENTS].join(', ')}.`);
-    try {
-      const text = readFileSync(new URL(`../../docs/${name}`, import.meta.url), 'utf8');
-      return { kind: 'text', status: 200, body: text, headers: HEADERS };
-    } catch {
-      throw new Refusal('not_found', `This installation has no docs/${name}.`);
-    }
-  },
-});
+/** Names of the documents in a folder; none when the installation has no such folder. */
+function documentsIn(folder: URL): string[] {
+  try {
+    return readdirSync(folder).filter((name) => name.endsWith('.md'));
+  } catch {
+    return [];
+  }
+}
+
+/** Serves the documents of one folder (RUN-31). Names are looked up among those found at the start, so that none from outside becomes a path. */
+function documentRoute(path: string) {
+  const folder = new URL(`../..${path}/`, import.meta.url);
+  const names = documentsIn(folder);
+  return defineRoute({
+    method: 'GET',
+    path: `${path}/:name`,
+    caller: 'anyone',
+    limits: [],
+    body: null,
+    handle({ params: { name = '' } }) {
+      if (!names.includes(name))
+        throw new Refusal('not_found', `There is no document of this name in ${path}. There are: ${names.join(', ')}.`);
+      return { kind: 'text', status: 200, body: readFileSync(new URL(name, folder), 'utf8'), headers: HEADERS };
+    },
+  });
+}
+
+export const documentRoutes = [documentRoute('/docs'), documentRoute('/docs/specification')];

@@ -70,6 +70,7 @@ const READS = [
   '/readyz',
   '/setup/file?code=:q',
   '/docs/:q',
+  '/docs/specification/:q',
   '/:q/:q',
 ];
 const CONSOLE_READS = [

@@ -3,7 +3,7 @@ import { test } from 'node:test';
 import fc from 'fast-check';
 import * as v from 'valibot';
 import { smokeQuestions } from '../../../../actors/smoke/questions.ts';
-import { documentRoute } from '../../../../gateway/docs.ts';
+import { documentRoutes } from '../../../../gateway/docs.ts';
 import { renderSetupFile, type SetupFileInput } from '../../../../gateway/setup/file/file.ts';
 import { WORKED_CHAT, WORKED_MANIFEST, WORKED_REQUESTS } from '../../../../gateway/setup/file/requests.ts';
 import * as limits from '../../../../protocol/limits.ts';
@@ -282,8 +282,8 @@ test('SETUP-37: the file links the documents that are served, the runtime interf
   assert.deepEqual(links, ['https://assistant.invalid/docs/runtime.md', 'https://assistant.invalid/docs/catalog.md']);
   for (const link of links) {
     const params = { name: new URL(link).pathname.slice('/docs/'.length) };
-    const reply = await documentRoute.handle({ params } as never, {} as never);
-    assert.match(reply.kind === 'text' ? reply.body : '', /^# /);
+    const reply = await documentRoutes[0]?.handle({ params } as never, {} as never);
+    assert.match(reply?.kind === 'text' ? reply.body : '', /^# /);
   }
 });
 
