@@ -1,6 +1,6 @@
 /**
- * What of a write is looked at before a person decides about it: whether applying it would take it, and what it would
- * replace (PROPOSAL-3). Nothing of it stays.
+ * Checks a write before a person decides about it (PROPOSAL-3): makes the real writes and withdraws them, which shows what would be
+ * refused, and hashes what the write would replace. Nothing stays stored.
  */
 import { createHash } from 'node:crypto';
 import canonicalize from 'canonicalize';
@@ -18,15 +18,23 @@ import { newSource } from '../knowledge/sources.ts';
 import { actionWrite } from './actions.ts';
 import { takeEach } from './batch.ts';
 import { sourceInput } from './knowledge.ts';
+import { keepItems } from './proposal-merge.ts';
 import type { IntakeTarget } from './target.ts';
 import { requireKnownLogo, type WriteServices } from './writes.ts';
 
-/** All that can be refused of an item of knowledge. Its text is no part of that. @throws Refusal invalid_body. */
+/** @throws Refusal invalid_body. */
 function sourceWrite(item: KnowledgeItemShape, target: IntakeTarget, nowMs: number): RehearsedWrite {
   const judged = judgeKnowledgeItem(item);
   if (judged.form === 'refused') throw new Refusal('invalid_body', judged.error);
   if (judged.form === 'archive') return { name: 'requireSource', input: { appId: target.appId, externalKey: judged.item.external_key } };
-  return { name: 'addSource', input: newSource({ ...sourceInput(judged, target, nowMs), content: '' }) };
+  return { name: 'addSource', input: newSource(sourceInput(judged, target, nowMs)) };
+}
+
+const isWrite = (one: RehearsedWrite | Refusal): one is RehearsedWrite => !(one instanceof Refusal);
+
+/** No rule looks at the text, which may be long, so the writer thread is not sent it. */
+function withoutText(write: RehearsedWrite): RehearsedWrite {
+  return write.name === 'addSource' ? { ...write, input: { ...write.input, content: '' } } : write;
 }
 
 function writesOf({ surroundings, nowMs }: WriteServices, target: IntakeTarget, write: SetupWrite): Promise<(RehearsedWrite | Refusal)[]> {
@@ -46,22 +54,21 @@ function writesOf({ surroundings, nowMs }: WriteServices, target: IntakeTarget, 
 }
 
 /**
- * What approving the write would refuse of it, by the writes themselves: for each item of a batch, in its order; of screens for all
- * of them; nothing of a look or a persona, which are judged by what they say.
+ * Makes the writes that approving `write` would make, and withdraws them. Answers each write, or what it was refused with: one for each item
+ * of a batch, in its order; one for all screens; none for a look or a persona, whose content alone decides.
  */
 export async function rehearse(
   services: WriteServices,
   { organisationId, appId }: Omit<IntakeTarget, 'origin'>,
   write: SetupWrite,
-): Promise<(Refusal | null)[]> {
-  const writes = await writesOf(services, { organisationId, appId, origin: 'proposal' }, write);
-  const rehearsed = writes.filter((one): one is RehearsedWrite => !(one instanceof Refusal));
-  if (rehearsed.length === 0) return writes as Refusal[];
-  const refusals = (await services.storage.write(organisationId, 'rehearseWrites', { writes: rehearsed })).values();
-  return writes.map((one) => {
-    if (one instanceof Refusal) return one;
-    const refusal = refusals.next().value ?? null;
-    return refusal === null ? null : refusalFrom(refusal);
+): Promise<(RehearsedWrite | Refusal)[]> {
+  const judged = await writesOf(services, { organisationId, appId, origin: 'proposal' }, write);
+  const writes = judged.filter(isWrite).map(withoutText);
+  if (writes.length === 0) return judged;
+  const refusals = (await services.storage.write(organisationId, 'rehearseWrites', { writes })).values();
+  return judged.map((one) => {
+    const refusal = one instanceof Refusal ? null : (refusals.next().value ?? null);
+    return refusal === null ? one : refusalFrom(refusal);
   });
 }
 
@@ -75,19 +82,21 @@ interface ItemResult {
 /** A write as far as it may be proposed. */
 export interface CheckedWrite {
   readonly write: SetupWrite;
-  /** Of each item of a batch that was asked for, in its order. */
+  /** What approving it would write, as `rehearse` answers it. */
+  readonly writes: readonly RehearsedWrite[];
+  /** One for each item of the batch that was asked for, in its order; undefined where the write is no batch. */
   readonly results: readonly ItemResult[] | undefined;
 }
 
-/** Where an item stands in a write that it was merged into; sent again as it waits already, it is another object. */
-function placeOf<Item>(items: readonly Item[], item: Item): number {
+/** The position of an item in the write that it was merged into. An item that was sent twice may be another object with the same content. */
+function positionOf<Item>(items: readonly Item[], item: Item): number {
   const at = items.lastIndexOf(item);
   return at >= 0 ? at : items.findLastIndex((one) => canonicalize(one) === canonicalize(item));
 }
 
 /**
- * `merged` without the items that approving it would refuse, and what is said of those of `asked`, which it was merged from.
- * `waiting`: what else it was merged from is about. @throws Refusal of what is taken as a whole.
+ * Answers `merged` without the items that approving it would refuse, and a result for each item of `asked`, which it was merged from.
+ * `waiting`: the subjects of the waiting proposals that it was merged from. @throws Refusal for a write that is taken as a whole.
  */
 export async function checkWrite(
   services: WriteServices,
@@ -97,29 +106,27 @@ export async function checkWrite(
   const db = services.storage.organisation(target.organisationId);
   if (asked.kind === 'appearance') requireKnownLogo(db, target.appId, asked.body);
   if (merged.kind === 'logo') requireAppearanceDraft(db, target.appId);
-  const refusals = await rehearse(services, target, merged);
+  const rehearsed = await rehearse(services, target, merged);
+  const writes = rehearsed.filter(isWrite);
   if (!('items' in merged && 'items' in asked)) {
-    const refusal = refusals.find((one) => one !== null);
+    const refusal = rehearsed.find((one) => one instanceof Refusal);
     if (refusal !== undefined) throw refusal;
-    return { write: merged, results: undefined };
+    return { write: merged, writes, results: undefined };
   }
   const items: readonly { readonly external_key: string }[] = merged.items;
   const results = asked.items.map((item): ItemResult => {
     const { external_key } = item;
-    const refusal = refusals[placeOf(items, item)] ?? null;
-    // Archiving what only waits to be added takes that back.
-    const isTakenBack = refusal?.code === 'not_found' && waiting.includes(external_key);
-    return refusal === null || isTakenBack
-      ? { external_key, ok: true, op: 'proposed' }
-      : { external_key, ok: false, error: refusal.message };
+    const outcome = rehearsed[positionOf(items, item)];
+    // Archiving an item that is only proposed withdraws it.
+    const isWithdrawn = outcome instanceof Refusal && outcome.code === 'not_found' && waiting.includes(external_key);
+    return outcome instanceof Refusal && !isWithdrawn
+      ? { external_key, ok: false, error: outcome.message }
+      : { external_key, ok: true, op: 'proposed' };
   });
-  const fits = (_: unknown, at: number) => refusals[at] === null;
-  const write =
-    merged.kind === 'knowledge' ? { ...merged, items: merged.items.filter(fits) } : { ...merged, items: merged.items.filter(fits) };
-  return { write, results };
+  return { write: keepItems(merged, (at) => !(rehearsed[at] instanceof Refusal)), writes, results };
 }
 
-/** What the appearance draft has that a new look would replace: of the logo and the copilot block only where it names one. */
+/** What a new look would replace in the appearance draft. The logo and the copilot block count only where the write names one. */
 function lookBase(db: Connection, appId: string, write: Extract<SetupWrite, { kind: 'appearance' | 'logo' }>): unknown {
   const draft = readDraft(db, appId)?.appearance ?? null;
   const { logoAssetId = null, ...theme } = draft?.theme ?? {};
@@ -129,8 +136,17 @@ function lookBase(db: Connection, appId: string, write: Extract<SetupWrite, { ki
   return [theme, draft?.themeDark ?? null, copilot, namesLogo ? logoAssetId : null];
 }
 
-/** Hash of what the write would replace, as it is now: lowercase hex. */
+/** SHA-256 of the value as canonical JSON, lowercase hex. */
+export function hashOf(value: unknown): string {
+  return createHash('sha256')
+    .update(canonicalize(value) ?? 'null')
+    .digest('hex');
+}
+
+/** Hash of what the write would replace now. */
 export function baseOf(db: Connection, appId: string, write: SetupWrite): string {
+  const entry = (row: { readonly archivedAtMs: number | null } | undefined, content: unknown) =>
+    row === undefined ? null : [content, row.archivedAtMs !== null];
   const touched = (): unknown => {
     switch (write.kind) {
       case 'appearance':
@@ -138,33 +154,26 @@ export function baseOf(db: Connection, appId: string, write: SetupWrite): string
         return lookBase(db, appId, write);
       case 'experience': {
         const draft: Readonly<Record<string, unknown>> = { ...readDraft(db, appId)?.experience };
-        // An object: the order of its fields is no difference.
-        return Object.fromEntries(
-          Object.keys(write.patch)
-            .filter((field) => field !== 'reason')
-            .map((field) => [field, draft[field] ?? null]),
-        );
+        const fields = Object.keys(write.patch).filter((field) => field !== 'reason');
+        // An object, which canonicalize sorts: the order of the fields does not count.
+        return Object.fromEntries(fields.map((field) => [field, draft[field] ?? null]));
       }
       case 'knowledge':
         return write.items.map(({ external_key }) => {
           const source = readSourceByKey(db, appId, external_key);
-          return source === undefined ? null : [source.contentHash, source.archivedAtMs !== null];
+          return entry(source, source?.contentHash);
         });
       case 'actions':
         return write.items.map(({ external_key }) => {
           const action = readActionByKey(db, appId, external_key);
-          return action === undefined ? null : [action.definition, action.archivedAtMs !== null];
+          return entry(action, action?.definition);
         });
-      case 'screens': {
-        const { screens = [], archive = [] } = write.body;
-        return [...screens, ...archive].map(({ name }) => {
+      case 'screens':
+        return [...(write.body.screens ?? []), ...(write.body.archive ?? [])].map(({ name }) => {
           const screen = readScreen(db, appId, name);
-          return screen === undefined ? null : [screen.definition, screen.archivedAtMs !== null];
+          return entry(screen, screen?.definition);
         });
-      }
     }
   };
-  return createHash('sha256')
-    .update(canonicalize(touched()) ?? 'null')
-    .digest('hex');
+  return hashOf(touched());
 }

@@ -52,17 +52,12 @@ type Saved = Extract<KnowledgeResult, { ok: true }>;
 type Upserted = Pick<Saved, 'external_key' | 'ok' | 'op' | 'id'>;
 type TakenForm = Exclude<JudgedItem, { form: 'refused' | 'archive' }>;
 
-/** What is stored of an item that was taken. */
-export function contentOf({ form, item }: TakenForm): Pick<SourceInput, 'kind' | 'title' | 'uri' | 'content'> {
-  if (form === 'text') return { kind: 'text', title: item.title, uri: null, content: item.content };
-  const title = item.title?.trim();
-  return { kind: 'url', title: title === undefined || title === '' ? null : title, uri: item.uri, content: null };
-}
-
-/** What is written of an item that was taken; its id is used when the key is new. */
+/** How an item that was taken is stored; its id is used when the key is new. */
 export function sourceInput(taken: TakenForm, { appId, origin }: IntakeTarget, nowMs: number): SourceInput {
-  const { external_key, reason = null } = taken.item;
-  return { ...contentOf(taken), sourceId: mintId('kno', nowMs), appId, externalKey: external_key, origin, reason, nowMs };
+  const { external_key: externalKey, reason = null } = taken.item;
+  const source = { sourceId: mintId('kno', nowMs), appId, externalKey, origin, reason, nowMs };
+  if (taken.form === 'text') return { ...source, kind: 'text', title: taken.item.title, uri: null, content: taken.item.content };
+  return { ...source, kind: 'url', title: taken.item.title?.trim() || null, uri: taken.item.uri, content: null };
 }
 
 async function upsert({ storage, nowMs }: KnowledgeServices, target: IntakeTarget, taken: TakenForm): Promise<Upserted> {

@@ -1,32 +1,33 @@
 /**
- * What a write would change of an app as it is now (PROPOSAL-8, PROPOSAL-10): the write without what changes nothing, and a
- * sentence that lets a person decide. Reads only.
+ * What a write would change in an app as it is now (PROPOSAL-8, PROPOSAL-10): the write without the items that change nothing, and a
+ * summary from which a person can decide. It only reads, and judges no item: `checks.ts` has done that.
  */
 import { createHash } from 'node:crypto';
 import { setImmediate as breathe } from 'node:timers/promises';
 import canonicalize from 'canonicalize';
 import { clip } from '../../protocol/schema/text.ts';
-import { type HttpActionShape, judgeHttpAction, type Surroundings } from '../../protocol/setup/actions.ts';
+import type { HttpAction } from '../../protocol/setup/action-rules.ts';
 import { type AppearanceDraft, replaceAppearance } from '../../protocol/setup/appearance.ts';
-import { judgeKnowledgeItem, type KnowledgeItemShape } from '../../protocol/setup/knowledge.ts';
 import type { ScreensBody } from '../../protocol/setup/screens.ts';
 import type { SetupWrite } from '../../protocol/setup/writes.ts';
 import { readAsset } from '../../storage/apps/assets.ts';
 import { readDraft } from '../../storage/apps/drafts.ts';
 import { hostOf, readActionByKey, tokensMovedFrom } from '../../storage/apps/http-actions.ts';
 import { readScreen } from '../../storage/apps/screens.ts';
-import { contentHashOf, readSourceByKey } from '../../storage/knowledge/knowledge.ts';
+import { contentHashOf, readSourceByKey, type SourceInput } from '../../storage/knowledge/knowledge.ts';
+import type { RehearsedWrite } from '../../storage/setup/rehearsals.ts';
 import type { Connection } from '../../storage/sqlite/connection.ts';
-import { contentOf } from './knowledge.ts';
+import type { CheckedWrite } from './checks.ts';
 import { counted, listed } from './phrases.ts';
+import { keepItems } from './proposal-merge.ts';
 
-/** A person reads it in a list. */
+/** People read summaries in a list. */
 const SUMMARY_MAX_CHARS = 600;
-/** Of a text that changes, enough to know it by. */
+/** How much of a changed text is shown. */
 const VALUE_MAX_CHARS = 60;
-/** Before the place where two texts begin to differ. */
+/** How much is shown before the first difference of two texts. */
 const SAME_SHOWN_CHARS = 20;
-/** Moves to other hosts told with their hosts, which are never cut short: their ends say whose they are. The others are counted. */
+/** Moves that are told with their hosts; the others are counted. A host is never cut short, because its end says whose it is. */
 const MOVES_TOLD_MAX = 4;
 /** Tokens or fields told with their values; the others are counted. */
 const CHANGES_TOLD_MAX = 8;
@@ -43,15 +44,14 @@ export interface Changes {
 interface ItemChange {
   readonly verb: string;
   readonly name: string;
-  /** What a person has to know before all else. */
+  /** A warning that a person reads first. */
   readonly alarm?: string;
   readonly movesTokens?: boolean;
 }
 
-interface Place {
+interface AppRows {
   readonly db: Connection;
   readonly appId: string;
-  readonly surroundings: Surroundings;
 }
 
 function quoted(text: string): string {
@@ -64,7 +64,7 @@ function shown(value: unknown): string {
   return typeof value === 'string' ? quoted(value.replaceAll(/\s+/g, ' ').trim()) : String(value);
 }
 
-/** Of two long texts the parts from a few words before where they begin to differ: their beginnings tell nothing. */
+/** The parts of two long texts from just before the first difference on: what they share tells nothing. */
 function differingParts(old: string, young: string): [string, string] {
   let same = 0;
   while (same < Math.min(old.length, young.length) && old[same] === young[same]) same += 1;
@@ -73,7 +73,7 @@ function differingParts(old: string, young: string): [string, string] {
   return [`…${old.slice(from)}`, `…${young.slice(from)}`];
 }
 
-/** `“Brief.” → “Brief and friendly.”`; of lists what is new and what is gone. */
+/** `“Brief.” → “Brief and friendly.”`; for lists what was added and what was removed. */
 function step(before: unknown, after: unknown): string {
   if (Array.isArray(before) && Array.isArray(after)) {
     const added = after.filter((item) => !before.includes(item));
@@ -113,19 +113,19 @@ function lookDifferences(before: AppearanceDraft | null, after: AppearanceDraft)
   ];
 }
 
-/** Whether the draft shows this very image. `logo` is the hash of the image as it would be stored. */
-function isShown({ db, appId }: Place, draft: AppearanceDraft | null, logo: string): boolean {
+/** Whether the draft shows this very image. `logo`: hash of the image as it would be stored. */
+function isShown({ db, appId }: AppRows, draft: AppearanceDraft | null, logo: string): boolean {
   const id = draft?.theme.logoAssetId;
   const asset = id === undefined ? undefined : readAsset(db, appId, id);
   return asset !== undefined && createHash('sha256').update(asset.content).digest('hex') === logo;
 }
 
-function changesOfLook(place: Place, write: Extract<SetupWrite, { kind: 'appearance' | 'logo' }>, logoHash: string | null): Changes {
-  const draft = readDraft(place.db, place.appId)?.appearance ?? null;
+function changesOfLook(rows: AppRows, write: Extract<SetupWrite, { kind: 'appearance' | 'logo' }>, logoHash: string | null): Changes {
+  const draft = readDraft(rows.db, rows.appId)?.appearance ?? null;
   const content = write.kind === 'logo' ? write.content : write.logo;
   const parts = write.kind === 'logo' ? [] : lookDifferences(draft, replaceAppearance(draft, write.body));
   const hasLook = parts.length > 0;
-  const hasLogo = content !== undefined && (logoHash === null || !isShown(place, draft, logoHash));
+  const hasLogo = content !== undefined && (logoHash === null || !isShown(rows, draft, logoHash));
   if (hasLogo) parts.push(`a new logo of ${Math.ceil(Buffer.byteLength(content, 'base64') / 1024)} KB`);
   const summary = told(parts);
   if (hasLook && write.kind === 'appearance') {
@@ -135,7 +135,7 @@ function changesOfLook(place: Place, write: Extract<SetupWrite, { kind: 'appeara
   return { write: hasLogo ? { kind: 'logo', content } : null, summary };
 }
 
-function changesOfPersona({ db, appId }: Place, { patch }: Extract<SetupWrite, { kind: 'experience' }>): Changes {
+function changesOfPersona({ db, appId }: AppRows, { patch }: Extract<SetupWrite, { kind: 'experience' }>): Changes {
   const before: Readonly<Record<string, unknown>> = { ...readDraft(db, appId)?.experience };
   const changed = Object.entries(patch).filter(
     ([field, value]) => field !== 'reason' && JSON.stringify(before[field]) !== JSON.stringify(value),
@@ -148,36 +148,48 @@ function changesOfPersona({ db, appId }: Place, { patch }: Extract<SetupWrite, {
 }
 
 /** Undefined: sending it changes nothing. A link that is sent again is read again. */
-function changeOfSource({ db, appId }: Place, item: KnowledgeItemShape): ItemChange | undefined {
-  const judged = judgeKnowledgeItem(item);
-  const { external_key: name } = item;
+function changeOfSource({ db, appId }: AppRows, input: SourceInput): ItemChange | undefined {
+  const name = input.externalKey;
   const source = readSourceByKey(db, appId, name);
-  const isThere = source !== undefined && source.archivedAtMs === null;
-  if (judged.form === 'refused') return undefined;
-  if (judged.form === 'archive') return isThere ? { verb: 'archived', name } : undefined;
   if (source === undefined) return { verb: 'added', name };
-  if (!isThere || source.contentHash !== contentHashOf(contentOf(judged))) return { verb: 'updated', name };
-  return judged.form === 'link' || source.state === 'failed' ? { verb: 'read again', name } : undefined;
+  if (source.archivedAtMs !== null || source.contentHash !== contentHashOf(input)) return { verb: 'updated', name };
+  return input.kind === 'url' || source.state === 'failed' ? { verb: 'read again', name } : undefined;
 }
 
-function changeOfAction({ db, appId, surroundings }: Place, item: HttpActionShape): ItemChange | undefined {
-  const judged = judgeHttpAction(item, surroundings);
-  const action = readActionByKey(db, appId, item.external_key);
-  const isThere = action !== undefined && action.archivedAtMs === null;
-  if (judged.form === 'refused') return undefined;
-  if (judged.form === 'archive') return isThere ? { verb: 'archived', name: action.name } : undefined;
-  const { reason: _, ...definition } = judged.item;
+function changeOfAction({ db, appId }: AppRows, proposed: HttpAction): ItemChange | undefined {
+  const action = inService(readActionByKey(db, appId, proposed.external_key));
+  const { reason: _, ...definition } = proposed;
   const { name, risk, method } = definition;
   const host = hostOf(definition);
-  const from = tokensMovedFrom(db, appId, judged.item, host);
+  const from = tokensMovedFrom(db, appId, proposed, host);
   const moved = from === undefined ? {} : { alarm: `${name} sends people's tokens to ${host} instead of ${from}`, movesTokens: true };
-  if (!isThere) return { verb: 'added', name: `${name} (${risk}, ${method} ${host})`, ...moved };
-  if (canonicalize(action.definition) === canonicalize(definition)) return undefined;
+  if (action === undefined) return { verb: 'added', name: `${name} (${risk}, ${method} ${host})`, ...moved };
+  const fields = differing({ ...action.definition }, { ...definition });
+  if (fields.length === 0) return undefined;
   const alarm = host === action.host ? moved : { alarm: `${name} calls ${host} instead of ${action.host}`, ...moved };
-  return { verb: 'updated', name: `${name} (${told(differing({ ...action.definition }, { ...definition }))})`, ...alarm };
+  return { verb: 'updated', name: `${name} (${told(fields)})`, ...alarm };
 }
 
-/** `refund_order sends people's tokens to a.example instead of b.example. ` first, those that move tokens before others; '' without one. */
+/** The row, if it is not archived. */
+function inService<Row extends { readonly archivedAtMs: number | null }>(row: Row | undefined): Row | undefined {
+  return row?.archivedAtMs === null ? row : undefined;
+}
+
+/** What the write of one item changes; undefined: nothing. */
+function changeOf(rows: AppRows, { name, input }: RehearsedWrite): ItemChange | undefined {
+  const { db, appId } = rows;
+  if (name === 'addSource') return changeOfSource(rows, input);
+  if (name === 'upsertAction') return changeOfAction(rows, input.action);
+  if (name === 'declareScreens') return undefined;
+  const { externalKey } = input;
+  const archived =
+    name === 'archiveAction'
+      ? inService(readActionByKey(db, appId, externalKey))?.name
+      : inService(readSourceByKey(db, appId, externalKey))?.externalKey;
+  return archived === undefined ? undefined : { verb: 'archived', name: archived };
+}
+
+/** `refund_order sends people's tokens to a.example instead of b.example. ` Alarms about tokens come first; '' when there is none. */
 function alarms(changes: readonly ItemChange[]): string {
   const all = changes
     .filter(({ alarm }) => alarm !== undefined)
@@ -187,20 +199,22 @@ function alarms(changes: readonly ItemChange[]): string {
   return parts.join('') + (more > 0 ? `${counted(more, 'more action')} ${more === 1 ? 'moves' : 'move'} to another host. ` : '');
 }
 
-function changesOfScreens({ db, appId }: Place, { screens = [], archive = [] }: ScreensBody): { body: ScreensBody; changes: ItemChange[] } {
+function changesOfScreens(
+  { db, appId }: AppRows,
+  { screens = [], archive = [] }: ScreensBody,
+): { body: ScreensBody; changes: ItemChange[] } {
   const changes: ItemChange[] = [];
   const declared = new Set(screens.map(({ name }) => name));
   const kept = screens.filter((screen) => {
-    const before = readScreen(db, appId, screen.name);
-    const isThere = before !== undefined && before.archivedAtMs === null;
-    if (isThere && canonicalize(before.definition) === canonicalize(screen)) return false;
-    const parts = isThere ? ` (${told(differing({ ...before.definition }, { ...screen }))})` : '';
-    changes.push({ verb: isThere ? 'updated' : 'added', name: `${screen.name}${parts}` });
-    return true;
+    const before = inService(readScreen(db, appId, screen.name));
+    const fields = differing({ ...before?.definition }, { ...screen });
+    if (before === undefined) changes.push({ verb: 'added', name: screen.name });
+    else if (fields.length > 0) changes.push({ verb: 'updated', name: `${screen.name} (${told(fields)})` });
+    return before === undefined || fields.length > 0;
   });
   const gone = archive.filter(({ name }) => {
-    // What is both archived and declared ends declared.
-    if (declared.has(name) || readScreen(db, appId, name)?.archivedAtMs !== null) return false;
+    // A screen that is both archived and declared ends up declared.
+    if (declared.has(name) || inService(readScreen(db, appId, name)) === undefined) return false;
     changes.push({ verb: 'archived', name });
     return true;
   });
@@ -218,50 +232,53 @@ function tallied(changes: readonly ItemChange[], one: string): string {
   return parts.join('; ');
 }
 
-/** Items that change something. One whose key comes more than once stays: what it changes depends on the others. */
-async function changing<Item extends { readonly external_key: string }>(
-  items: readonly Item[],
-  changeOf: (item: Item) => ItemChange | undefined,
-): Promise<{ items: Item[]; changes: ItemChange[] }> {
+/**
+ * What each item changes; undefined: nothing. An item whose key the batch holds more than once counts as a change, because what it changes
+ * depends on the others. `writes` are those of `items`, in their order.
+ */
+async function changesOfItems(
+  rows: AppRows,
+  items: readonly { readonly external_key: string }[],
+  writes: readonly RehearsedWrite[],
+): Promise<(ItemChange | undefined)[]> {
   const keys = items.map(({ external_key }) => external_key);
-  const isRepeated = (key: string) => keys.indexOf(key) !== keys.lastIndexOf(key);
-  const kept: Item[] = [];
-  const changes: ItemChange[] = [];
-  for (const item of items) {
-    // As when they are taken in: judging many takes long.
+  const changes: (ItemChange | undefined)[] = [];
+  for (const [at, write] of writes.entries()) {
+    // Comparing fifty of the longest texts takes long: other requests come in between.
     await breathe();
-    const change = changeOf(item) ?? (isRepeated(item.external_key) ? { verb: 'updated', name: item.external_key } : undefined);
-    if (change === undefined) continue;
-    kept.push(item);
-    changes.push(change);
+    const name = keys[at] ?? '';
+    const isRepeated = keys.indexOf(name) !== keys.lastIndexOf(name);
+    changes.push(changeOf(rows, write) ?? (isRepeated ? { verb: 'updated', name } : undefined));
   }
-  return { items: kept, changes };
+  return changes;
 }
 
-async function changed(place: Place, write: SetupWrite, logoHash: string | null): Promise<Changes> {
+async function changed(rows: AppRows, { write, writes }: CheckedWrite, logoHash: string | null): Promise<Changes> {
   switch (write.kind) {
     case 'appearance':
     case 'logo':
-      return changesOfLook(place, write, logoHash);
+      return changesOfLook(rows, write, logoHash);
     case 'experience':
-      return changesOfPersona(place, write);
-    case 'knowledge': {
-      const { items, changes } = await changing(write.items, (item) => changeOfSource(place, item));
-      return { write: items.length === 0 ? null : { ...write, items }, summary: tallied(changes, 'source') };
-    }
+      return changesOfPersona(rows, write);
+    case 'knowledge':
     case 'actions': {
-      const { items, changes } = await changing(write.items, (item) => changeOfAction(place, item));
-      return { write: items.length === 0 ? null : { ...write, items }, summary: tallied(changes, 'action'), alarms: alarms(changes) };
+      const all = await changesOfItems(rows, write.items, writes);
+      const changes = all.filter((change) => change !== undefined);
+      const kept = changes.length === 0 ? null : keepItems(write, (at) => all[at] !== undefined);
+      return { write: kept, summary: tallied(changes, write.kind === 'knowledge' ? 'source' : 'action'), alarms: alarms(changes) };
     }
     case 'screens': {
-      const { body, changes } = changesOfScreens(place, write.body);
+      const { body, changes } = changesOfScreens(rows, write.body);
       return { write: changes.length === 0 ? null : { ...write, body }, summary: tallied(changes, 'screen') };
     }
   }
 }
 
-/** What of `write` changes something, and what that is. `logoHash`: of its logo as it would be stored, hex SHA-256; null where it has none. */
-export async function changesOf(place: Place, write: SetupWrite, logoHash: string | null): Promise<Changes> {
-  const { write: kept, summary, alarms: first = '' } = await changed(place, write, logoHash);
-  return { write: kept, summary: kept === null ? '' : `${first}${clip(summary, SUMMARY_MAX_CHARS - 1)}.` };
+/**
+ * The part of a checked write that changes something, and a summary of the changes.
+ * `logoHash`: hash of its logo as it would be stored, hex SHA-256; null where it has none.
+ */
+export async function changesOf(rows: AppRows, checked: CheckedWrite, logoHash: string | null): Promise<Changes> {
+  const { write, summary, alarms: first = '' } = await changed(rows, checked, logoHash);
+  return { write, summary: write === null ? '' : `${first}${clip(summary, SUMMARY_MAX_CHARS - 1)}.` };
 }

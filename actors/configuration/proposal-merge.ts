@@ -1,12 +1,15 @@
 /**
- * What a write is about, and two writes of one session about the same thing made into one (PROPOSAL-6): the newer
- * one's word counts, and what only the older one said goes on with it, so that no two proposals of a session exclude each other.
+ * What a write is about, and how two writes of one session about the same subjects become one (PROPOSAL-6): where both speak of a subject the
+ * newer one counts, and the rest of the older one is kept. So no two proposals of a session contradict each other.
  */
 import canonicalize from 'canonicalize';
 import type { AppearanceBody } from '../../protocol/setup/appearance.ts';
 import type { SetupWrite, WriteKind } from '../../protocol/setup/writes.ts';
 
-/** Kinds whose writes can be about the same thing: appearance and logo are one. */
+/** A write whose items are taken one by one. */
+type Batch = Extract<SetupWrite, { kind: 'knowledge' | 'actions' }>;
+
+/** Kinds whose writes can be about the same subject: appearance and logo go together. */
 export function kindsLike(kind: WriteKind): readonly WriteKind[] {
   return kind === 'appearance' || kind === 'logo' ? ['appearance', 'logo'] : [kind];
 }
@@ -27,6 +30,12 @@ export function subjectsOf(write: SetupWrite): string[] {
   }
 }
 
+/** A batch with only the items at the positions that `isKept` accepts. */
+export function keepItems(write: Batch, isKept: (at: number) => boolean): Batch {
+  const accepts = (_: unknown, at: number) => isKept(at);
+  return write.kind === 'knowledge' ? { ...write, items: write.items.filter(accepts) } : { ...write, items: write.items.filter(accepts) };
+}
+
 type Look = Extract<SetupWrite, { kind: 'appearance' | 'logo' }>;
 
 function look(body: AppearanceBody, logo: string | undefined): Look {
@@ -36,21 +45,21 @@ function look(body: AppearanceBody, logo: string | undefined): Look {
 function mergedLook(older: Look, newer: Look): Look {
   const logoBefore = older.kind === 'logo' ? older.content : older.logo;
   if (newer.kind === 'logo') return older.kind === 'logo' ? newer : look(older.body, newer.content);
-  // A logo that the newer one names goes before the one that was uploaded; a copilot block that is left out stays.
+  // A logo that the newer write names wins over an uploaded one. A copilot block that it leaves out stays.
   const logo = newer.logo ?? (newer.body.theme.logoAssetId === undefined ? logoBefore : undefined);
   const copilot = newer.body.copilot ?? (older.kind === 'appearance' ? older.body.copilot : undefined);
   return look({ ...newer.body, ...(copilot !== undefined && { copilot }) }, logo);
 }
 
-/** Items of `older` that `newer` does not speak of, before those of `newer`; `older` itself where all of `newer` is in it. */
+/** The items of `older` that `newer` does not mention, then those of `newer`. `older` itself if it holds all of `newer`. */
 function after<Item>(older: readonly Item[], newer: readonly Item[], spokenOf: (item: Item) => boolean): readonly Item[] {
   const said = new Set(older.map((item) => canonicalize(item)));
-  // Sent again, as after a lost answer, it stays the same write.
+  // The same items sent again, as after a lost answer, do not make another write.
   if (newer.every((item) => said.has(canonicalize(item)))) return older;
   return [...older.filter((item) => !spokenOf(item)), ...newer];
 }
 
-/** Both writes in one, the newer one's word first. They are of like kinds. @throws Error for others, which is a bug. */
+/** Both writes in one; `newer` wins. @throws Error when their kinds are not alike, which is a bug. */
 export function mergeWrites(older: SetupWrite, newer: SetupWrite): SetupWrite {
   const subjects = new Set(subjectsOf(newer));
   const isSpokenOf = ({ external_key: key }: { readonly external_key: string }) => subjects.has(key);

@@ -2,7 +2,6 @@
  * Proposals (PROPOSAL-1): a write of a sync session on a live app is checked as any write, kept, and applied when a
  * person approves it and what it would replace is still what it was.
  */
-import { createHash } from 'node:crypto';
 import canonicalize from 'canonicalize';
 import { contrastWarnings } from '../../protocol/appearance/contrast.ts';
 import { Refusal } from '../../protocol/errors.ts';
@@ -20,7 +19,7 @@ import {
   readWrite,
 } from '../../storage/setup/proposals.ts';
 import type { Connection } from '../../storage/sqlite/connection.ts';
-import { baseOf, type CheckedWrite, checkWrite, rehearse } from './checks.ts';
+import { baseOf, type CheckedWrite, checkWrite, hashOf, rehearse } from './checks.ts';
 import { examineLogoContent } from './logo.ts';
 import { listed } from './phrases.ts';
 import { changesOf } from './proposal-changes.ts';
@@ -32,44 +31,29 @@ import { carryOut, type Report, type WriteServices, type Written } from './write
 const NOTE = 'Nothing was changed: the app is live, so a person decides about this in the console.';
 const UNCHANGED_NOTE = 'Nothing was proposed: this is what the app has already.';
 
-/** What became of a write that was to be proposed: its answer, and whether it is one of the service's or of the agent's making. */
+/** What became of a write that was to be proposed. */
 export interface ProposedWrite extends Written {
   /** 202 proposed, 200 it would change nothing, 422 no item could be proposed. */
   readonly status: 202 | 200 | 422;
 }
 
-/** Of waiting writes that a newer one replaces: the largest logo with its theme, or two full batches of knowledge. */
+/** The most that waiting writes may hold which a newer one replaces: the largest logo with its theme, or two full batches of knowledge. */
 const MERGED_BYTES_MAX = 5 * 1024 * 1024;
 
 function withoutReason<Value extends object>(value: Value): Value {
   return { ...value, reason: undefined };
 }
 
-function withoutReasons(write: SetupWrite): SetupWrite {
-  switch (write.kind) {
-    case 'appearance':
-      return { ...write, body: withoutReason(write.body) };
-    case 'logo':
-      return write;
-    case 'experience':
-      return { ...write, patch: withoutReason(write.patch) };
-    case 'knowledge':
-      return { ...write, items: write.items.map(withoutReason) };
-    case 'actions':
-      return { ...write, items: write.items.map(withoutReason) };
-    case 'screens':
-      return { ...write, body: { ...write.body, archive: (write.body.archive ?? []).map(withoutReason) } };
-  }
+/** A hash of the write without its reasons: two writes with the same hash ask a person the same question. */
+function questionHash(write: SetupWrite): string {
+  if ('items' in write) return hashOf({ ...write, items: write.items.map(withoutReason) });
+  if ('patch' in write) return hashOf({ ...write, patch: withoutReason(write.patch) });
+  if (write.kind === 'appearance') return hashOf({ ...write, body: withoutReason(write.body) });
+  if (write.kind === 'logo') return hashOf(write);
+  return hashOf({ ...write, body: { ...write.body, archive: (write.body.archive ?? []).map(withoutReason) } });
 }
 
-/** Hash of a write without the reasons in it, hex SHA-256: two that have the same one ask a person the same thing. */
-function sameness(write: SetupWrite): string {
-  return createHash('sha256')
-    .update(canonicalize(withoutReasons(write)) ?? 'null')
-    .digest('hex');
-}
-
-/** Waiting proposals of the session that speak of what `asked` speaks of, with their writes. */
+/** Waiting proposals of the session that are about the same subjects as `asked`, with their writes. */
 function rivalsOf(db: Connection, appId: string, sessionId: string, asked: SetupWrite): { id: string; write: SetupWrite }[] {
   const ids = findRivals(db, { appId, sessionId, kinds: kindsLike(asked.kind), subjects: subjectsOf(asked) });
   const bytes = ids.reduce((sum, id) => sum + (readProposal(db, id)?.bytes ?? 0), 0);
@@ -90,7 +74,7 @@ async function keep(services: WriteServices, organisationId: string, proposal: O
   return storage.write(organisationId, 'addProposal', { ...proposal, id, nowMs: now });
 }
 
-/** Keeps `write` in the place of its rivals, unless one that waits says just this. Answers its id, and the summary that a person reads. */
+/** Keeps `write` in place of its rivals, unless the same proposal waits already. Answers the id of the kept one and its summary. */
 async function keepOnce(
   services: WriteServices,
   { organisationId, appId }: IntakeTarget,
@@ -107,15 +91,15 @@ async function keepOnce(
     payload,
     base,
     summary,
-    payloadHash: sameness(write),
+    payloadHash: questionHash(write),
     subjects: subjectsOf(write),
   };
   const same = findSame(db, proposal);
-  // The session's own with another reason makes way; one that is being applied has replaced a part of its base itself.
+  // The session's own proposal with another reason is replaced. One that is being applied has changed part of its base itself.
   const gives = ({ id }: Proposal) => !rivals.includes(id) || readWrite(db, id) === payload;
   const waiting = same.find((one) => one.state === 'applying' || (one.base === base && gives(one)));
   if (waiting === undefined) {
-    // One that says this of what is no longer there can only be rejected.
+    // The same proposal on an outdated base can only be rejected.
     const outdated = same.filter((one) => one.base !== base).map(({ id }) => id);
     return { id: await keep(services, organisationId, { ...proposal, replaces: [...new Set([...rivals, ...outdated])] }), summary };
   }
@@ -126,7 +110,7 @@ async function keepOnce(
   return { id: waiting.id, summary: waiting.summary };
 }
 
-/** What is said of each item once it is known which of them change something. */
+/** The result of each item, once it is known which items change something. */
 function resultsOf({ results }: CheckedWrite, kept: SetupWrite | null): Readonly<Record<string, unknown>> {
   if (results === undefined) return {};
   const proposed = new Set(kept === null ? [] : subjectsOf(kept));
@@ -143,7 +127,7 @@ async function propose(
   const { organisationId, appId } = target;
   const db = services.storage.organisation(organisationId);
   const rivals = rivalsOf(db, appId, sessionId, asked);
-  // Merged in their order; what is impossible by now is left out, and what changes nothing.
+  // Merged in their order. What would be refused by now is left out, and so is what changes nothing.
   const merged = [...rivals.map(({ write }) => write), asked].reduce(mergeWrites);
   const waiting = rivals.flatMap(({ write }) => subjectsOf(write));
   const checked = await checkWrite(services, target, { asked, merged, waiting });
@@ -153,7 +137,7 @@ async function propose(
   }
   const before = readDraft(db, appId)?.appearance ?? null;
   const extra = asked.kind === 'appearance' ? { warnings: contrastWarnings(replaceAppearance(before, asked.body)) } : {};
-  const { write, summary } = await changesOf({ db, appId, surroundings: services.surroundings }, checked.write, logoHash);
+  const { write, summary } = await changesOf({ db, appId }, checked, logoHash);
   const ids = rivals.map(({ id }) => id);
   if (write === null) {
     if (ids.length > 0) await services.storage.write(organisationId, 'replaceProposals', { ids, by: null, nowMs: services.nowMs() });
@@ -161,7 +145,7 @@ async function propose(
     return { reply, line: UNCHANGED_NOTE, savedNothing: false, status: 200 };
   }
   const kept = await keepOnce(services, target, sessionId, { write, summary, rivals: ids });
-  const rejected = findRejected(db, { appId, kind: write.kind, payloadHash: sameness(write) });
+  const rejected = findRejected(db, { appId, kind: write.kind, payloadHash: questionHash(write) });
   const replaced = ids.filter((id) => id !== kept.id);
   const reply = {
     ...{ proposed: true, proposal_id: kept.id, kind: write.kind, summary: kept.summary },
@@ -175,8 +159,8 @@ async function propose(
 }
 
 /**
- * Keeps the write for a person (PROPOSAL-6, PROPOSAL-7, PROPOSAL-8). What the session proposed about the same thing before is replaced, and goes
- * on in this one as far as this one does not speak of it; what waits already, from whichever session, is not kept twice.
+ * Keeps the write for a person (PROPOSAL-6, PROPOSAL-7, PROPOSAL-8). It replaces what the session proposed about the same
+ * subjects before, and takes over the parts of it that it does not mention. A proposal that waits already, of any session, is not kept twice.
  * @throws Refusal as applying the write would; conflict when too many proposals, or too large ones, wait; rate_limited.
  */
 export async function proposeWrite(
@@ -191,7 +175,7 @@ export async function proposeWrite(
   return inTurn(appId, () => propose(services, target, sessionId, asked, logoHash), lease);
 }
 
-/** What is said to a person who decides about what was decided, or that nobody has to decide about any more. */
+/** The refusal for a proposal that does not wait for a decision any more. */
 function decidedBefore(proposal: Proposal | undefined): Refusal {
   if (proposal?.state !== 'replaced') return new Refusal('conflict', 'This proposal was decided before.');
   const { replacedBy } = proposal;
@@ -202,37 +186,37 @@ function decidedBefore(proposal: Proposal | undefined): Refusal {
 /** @throws Refusal conflict when what the proposal would replace, or what surrounds it, has changed. */
 async function refuseUnfit(services: WriteServices, target: IntakeTarget, { base, state }: Proposal, write: SetupWrite): Promise<void> {
   const db = services.storage.organisation(target.organisationId);
-  // What a crash cut off has replaced a part of it itself; what it wrote then it may write again.
+  // An approval that a crash cut off has changed part of the base itself, and may write the same again.
   if (state === 'pending' && baseOf(db, target.appId, write) !== base) {
     throw new Refusal(
       'conflict',
       'What this proposal would replace has changed since it was made, so it was not applied. Reject it, and let the agent propose it anew.',
     );
   }
-  // Anything else is applied as a whole or not at all.
+  // Only batches can be applied in part.
   if (!('items' in write)) return;
-  const refusals = await rehearse(services, target, write);
+  const rehearsed = await rehearse(services, target, write);
   const reasons = write.items.flatMap(({ external_key }, at) => {
-    const refusal = refusals[at] ?? null;
-    return refusal === null ? [] : [`${external_key}: ${refusal.message}`];
+    const outcome = rehearsed[at];
+    return outcome instanceof Refusal ? [`${external_key}: ${outcome.message}`] : [];
   });
   if (reasons.length === 0) return;
   const applied = state === 'pending' ? 'so nothing of it was applied' : 'and a part of it was applied before the service stopped';
   throw new Refusal('conflict', `This proposal no longer fits, ${applied}. ${listed(reasons)}.`);
 }
 
-/** Writes what the proposal says; refused, it waits for a person again. @throws Refusal of the write's own rules. */
+/** Writes what the proposal says. If that is refused, the proposal waits for a person again. @throws Refusal of the write's own rules. */
 async function applyProposal(services: WriteServices, target: IntakeTarget, proposal: Proposal, write: SetupWrite): Promise<Report> {
   const { storage } = services;
   const { organisationId } = target;
   try {
     await refuseUnfit(services, target, proposal, write);
-    // Before anything is written, so that after a crash it is known that a part of it may be.
+    // Before anything is written: after a crash the state tells that part of it may have been.
     await storage.write(organisationId, 'beginApplying', { id: proposal.id });
     return await carryOut(services, target, write);
   } catch (error) {
-    // After another error nobody knows what was written, and what a crash cut off may only have come at a busy moment:
-    // then it goes on being applied.
+    // After another error it is not known what was written, and an approval that a crash cut off may have met a busy moment:
+    // then the proposal stays `applying`.
     const isOver = error instanceof Refusal && (proposal.state === 'pending' || error.code !== 'rate_limited');
     if (isOver) await storage.write(organisationId, 'leaveApplying', { id: proposal.id });
     throw error;
@@ -240,7 +224,7 @@ async function applyProposal(services: WriteServices, target: IntakeTarget, prop
 }
 
 /**
- * Approves a proposal and applies it through the ordinary rules; one whose approval a crash cut off is applied to its end.
+ * Approves a proposal and applies it by the ordinary rules. An approval that a crash cut off is completed.
  * @throws Refusal conflict when it was decided before or no longer fits (then nothing is applied and it stays pending);
  * rate_limited when too much waits.
  */
