@@ -4,7 +4,7 @@
  */
 import { randomUUID } from 'node:crypto';
 import { readConversation } from '../storage/conversations/conversations.ts';
-import { dataLayout } from '../storage/files/files-layout.ts';
+import { dataLayout } from '../storage/data-layout.ts';
 import { openReader } from '../storage/sqlite/database.ts';
 import { type Cell, startCell } from './cell.ts';
 import { type Model, withModel } from './model.ts';

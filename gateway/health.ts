@@ -2,7 +2,7 @@
 import { isEnding } from '../actors/node.ts';
 import { Refusal } from '../protocol/errors.ts';
 import { timestamp } from '../protocol/timestamp.ts';
-import type { Condition, ConditionName } from '../storage/files/conditions.ts';
+import type { Condition, ConditionName } from '../storage/health/conditions.ts';
 import { authenticateOperator } from './console/session.ts';
 import type { GatewayMetrics } from './metrics.ts';
 import type { RateBuckets } from './rate-limit.ts';

@@ -1,7 +1,7 @@
 /** What /metrics tells (Prometheus text): requests by route and status, open streams, turns, the write queue, the process itself. */
 import { Counter, collectDefaultMetrics, Gauge, Registry } from 'prom-client';
 import type { ActorStats } from '../actors/turns/host.ts';
-import { CONDITIONS } from '../storage/files/conditions.ts';
+import { CONDITIONS } from '../storage/health/conditions.ts';
 import type { LoadStats, LoadWatch } from '../watch/load-watch.ts';
 import type { StallStats, StallWatch } from '../watch/stall-watch.ts';
 import type { Starts } from '../watch/starts.ts';

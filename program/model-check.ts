@@ -6,7 +6,7 @@ import type { Logger } from 'pino';
 import type { Model, ModelFailure } from '../assistant/models/model.ts';
 import { createOfflineModel } from '../assistant/models/offline/offline.ts';
 import { createOpenAiModel } from '../assistant/models/openai/openai.ts';
-import type { Conditions } from '../storage/files/conditions.ts';
+import type { Conditions } from '../storage/health/conditions.ts';
 import type { OpenAiConfig } from './config.ts';
 
 /** The banner waits no longer for the model's word: a service that is up should say so. */

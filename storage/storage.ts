@@ -1,15 +1,15 @@
 /** The door to storage: read-only connections, named write transactions in the writer thread, and the vault. */
 import { LRUCache } from 'lru-cache';
-import { requireWhatWasThere } from './backup/what-was-there.ts';
-import { type Conditions, createConditions } from './files/conditions.ts';
-import { createDiskWatch } from './files/disk-watch.ts';
-import { type DataLayout, dataLayout, prepareDataDir } from './files/files-layout.ts';
-import { openVault, type Vault } from './files/vault.ts';
+import { refuseLostData } from './backup/lost-data.ts';
+import { type DataLayout, dataLayout, prepareDataDir } from './data-layout.ts';
+import { type Conditions, createConditions } from './health/conditions.ts';
+import { createDiskWatch } from './health/disk-watch.ts';
 import { createLongReader, type LongRead, type LongReadName, type LongReads } from './long-reads.ts';
 import { openControl } from './organisations/control-file.ts';
 import { OrganisationFiles } from './organisations/organisation-files.ts';
 import { CurrentReader, OrganisationReaders } from './organisations/organisation-readers.ts';
 import { type Key, readKey } from './organisations/organisations.ts';
+import { openVault, type Vault } from './secrets/vault.ts';
 import type { Connection } from './sqlite/connection.ts';
 import { requireVectors } from './sqlite/database.ts';
 import { isRefusedByDisk, storageErrorCodeOf } from './sqlite/storage-error.ts';
@@ -113,7 +113,7 @@ export function openStorage(options: StorageOptions): Storage {
   if (vectors) requireVectors();
   prepareDataDir(options.dataDir);
   const layout = dataLayout(options.dataDir);
-  requireWhatWasThere(layout, options.masterKey);
+  refuseLostData(layout, options.masterKey);
   const vault = openVault(layout.masterKey, options.masterKey);
   const disk = createDiskWatch({ dir: layout.dir, conditions, onOver: () => openAfresh() });
   const { control, ...controlFile } = openControl(layout.control, disk.note);

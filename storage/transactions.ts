@@ -14,15 +14,14 @@ import * as placeholders from './conversations/placeholders.ts';
 import * as ratings from './conversations/ratings.ts';
 import * as turnOpenings from './conversations/turn-openings.ts';
 import * as turns from './conversations/turns.ts';
-import * as uploads from './files/uploads.ts';
 import * as knowledge from './knowledge/knowledge.ts';
 import * as knowledgeVectors from './knowledge/knowledge-vectors.ts';
 import * as arrivals from './moving/arrivals.ts';
 import * as cells from './moving/cells.ts';
+import { keepMovingRowsStill } from './moving/control-rows.ts';
 import * as moves from './moving/moves.ts';
 import * as placements from './moving/placements.ts';
 import * as seal from './moving/seal.ts';
-import { keepMovingRowsStill } from './organisations/control-rows.ts';
 import * as installation from './organisations/installation.ts';
 import * as leases from './organisations/leases.ts';
 import * as organisations from './organisations/organisations.ts';
@@ -37,6 +36,7 @@ import * as setupSessions from './setup/setup-sessions.ts';
 import * as smokeRuns from './setup/smoke-runs.ts';
 import type { Connection } from './sqlite/connection.ts';
 import { openWriter } from './sqlite/database.ts';
+import * as uploads from './uploads/uploads.ts';
 
 export { sealing } from './moving/seal.ts';
 

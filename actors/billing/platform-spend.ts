@@ -5,8 +5,8 @@
  * rows up again every minute, for what was lost on the way. Turns under way may go over it by what they cost.
  */
 import { setImmediate as nextTick } from 'node:timers/promises';
+import { spentOn } from '../../storage/billing/platform-spend.ts';
 import { utcDay } from '../../storage/billing/usage-ledger.ts';
-import { spentOn } from '../../storage/organisations/platform-spend.ts';
 import type { Storage } from '../../storage/storage.ts';
 import { type EachServices, eachOrganisation, eachOrganisationNow } from '../each-organisation.ts';
 

@@ -8,13 +8,13 @@
 import { existsSync } from 'node:fs';
 import type { Logger } from 'pino';
 import { Refusal } from '../../protocol/errors.ts';
-import { isSecret } from '../../storage/files/vault.ts';
 import { type ArrivalRow, type ArrivalStep, discardedArrivals, readArrival } from '../../storage/moving/arrivals.ts';
 import { SCHEMA_VERSIONS } from '../../storage/moving/move-copy.ts';
 import type { MoveFiles } from '../../storage/moving/move-files.ts';
 import { type Content, holds, keepPiece, moveFolder } from '../../storage/moving/move-folders.ts';
 import { placementVersionOf } from '../../storage/moving/moves.ts';
 import { readSeal } from '../../storage/moving/seal.ts';
+import { isSecret } from '../../storage/secrets/vault.ts';
 import type { Storage } from '../../storage/storage.ts';
 import { keyCheck } from './shipment.ts';
 

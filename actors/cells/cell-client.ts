@@ -5,8 +5,8 @@
 import http from 'node:http';
 import https from 'node:https';
 import { Readable } from 'node:stream';
-import type { Vault } from '../../storage/files/vault.ts';
 import { readCellUrl } from '../../storage/moving/cells.ts';
+import type { Vault } from '../../storage/secrets/vault.ts';
 import type { Connection } from '../../storage/sqlite/connection.ts';
 
 /** An idle connection is let go of well before the other side would close it (10 s): a request must not meet a closing one. */

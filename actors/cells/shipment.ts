@@ -4,12 +4,12 @@
  */
 import { open } from 'node:fs/promises';
 import * as v from 'valibot';
-import type { DataLayout } from '../../storage/files/files-layout.ts';
-import type { Vault } from '../../storage/files/vault.ts';
+import type { DataLayout } from '../../storage/data-layout.ts';
 import { SCHEMA_VERSIONS } from '../../storage/moving/move-copy.ts';
 import type { MoveFiles } from '../../storage/moving/move-files.ts';
 import type { Content } from '../../storage/moving/move-folders.ts';
 import type { CopyRecord, MoveRow } from '../../storage/moving/moves.ts';
+import type { Vault } from '../../storage/secrets/vault.ts';
 import type { CellAnswer, CellClient } from './cell-client.ts';
 
 /** A piece of a file: both cells hold it in memory as a whole. */

@@ -9,6 +9,7 @@ import { ReadersBusy, readers } from '../../assistant/readers/readers.ts';
 import { Refusal } from '../../protocol/errors.ts';
 import { ATTACHMENTS_PER_TURN_MAX } from '../../protocol/limits.ts';
 import { isImage } from '../../protocol/runtime/uploads.ts';
+import type { Storage } from '../../storage/storage.ts';
 import {
   deleteUploadFiles,
   hasUploadFile,
@@ -16,9 +17,8 @@ import {
   readUploadFile,
   readUploadHead,
   uploadPieces,
-} from '../../storage/files/upload-files.ts';
-import { attachmentsOfMessages, readUploads, type UploadRow } from '../../storage/files/uploads.ts';
-import type { Storage } from '../../storage/storage.ts';
+} from '../../storage/uploads/upload-files.ts';
+import { attachmentsOfMessages, readUploads, type UploadRow } from '../../storage/uploads/uploads.ts';
 import type { Caller } from '../caller.ts';
 
 /** A person waits for the answer meanwhile; the largest honest PDFs are read in two seconds. */

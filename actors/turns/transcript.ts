@@ -7,8 +7,8 @@ import type { Block } from '../../protocol/catalog/block.ts';
 import { fallbackText } from '../../protocol/catalog/catalog.ts';
 import { readMessages, readTextBlocks, type StoredMessage } from '../../storage/conversations/conversations.ts';
 import { type InvocationRow, readConversationInvocations } from '../../storage/conversations/invocations.ts';
-import { attachmentsOfMessages } from '../../storage/files/uploads.ts';
 import type { Connection } from '../../storage/sqlite/connection.ts';
+import { attachmentsOfMessages } from '../../storage/uploads/uploads.ts';
 import { askedCall } from '../calls/card.ts';
 import { expireChange } from '../calls/invocation-step.ts';
 

@@ -1,9 +1,9 @@
 /** Uploads that no message used in time, and files that a crash left without a row (UPLOAD-9). */
 import type { Logger } from 'pino';
 import { mintId } from '../../protocol/ids.ts';
-import { deleteUploadFiles, sweepUploadFiles } from '../../storage/files/upload-files.ts';
-import { knownUploads, nextUploadDeadline } from '../../storage/files/uploads.ts';
 import type { Storage } from '../../storage/storage.ts';
+import { deleteUploadFiles, sweepUploadFiles } from '../../storage/uploads/upload-files.ts';
+import { knownUploads, nextUploadDeadline } from '../../storage/uploads/uploads.ts';
 import type { Announcer } from '../announcements.ts';
 import type { DeadlineKind } from '../deadlines.ts';
 import { eachOrganisation } from '../each-organisation.ts';

@@ -11,8 +11,9 @@ import { mintId } from '../../protocol/ids.ts';
 import { UPLOAD_MAX_BYTES, UPLOAD_UNUSED_HOURS, UPLOADS_RETRY_AFTER_S } from '../../protocol/limits.ts';
 import { type UploadReply, uploadName } from '../../protocol/runtime/uploads.ts';
 import { timestamp } from '../../protocol/timestamp.ts';
-import { createDiskRoom, type DiskRoom } from '../../storage/files/disk-room.ts';
-import { deleteUploadFiles, sealUploadName, writeUploadFile } from '../../storage/files/upload-files.ts';
+import { createDiskRoom, type DiskRoom } from '../../storage/health/disk-room.ts';
+import type { Storage } from '../../storage/storage.ts';
+import { deleteUploadFiles, sealUploadName, writeUploadFile } from '../../storage/uploads/upload-files.ts';
 import {
   appQuotaBytes,
   hasRoomForUpload,
@@ -20,8 +21,7 @@ import {
   type QuotaScope,
   roomInQuotas,
   type UploadOwner,
-} from '../../storage/files/upload-quotas.ts';
-import type { Storage } from '../../storage/storage.ts';
+} from '../../storage/uploads/upload-quotas.ts';
 import type { Caller } from '../caller.ts';
 import { type UploadPlace, UploadPlaces } from './places.ts';
 

@@ -2,7 +2,7 @@
 import type { Cells } from '../../actors/cells/cells.ts';
 import type { Whereabouts } from '../../actors/cells/directory.ts';
 import { Refusal } from '../../protocol/errors.ts';
-import { isSecret } from '../../storage/files/vault.ts';
+import { isSecret } from '../../storage/secrets/vault.ts';
 import { bearerOf } from '../http/request-headers.ts';
 
 /** Headers from cell to cell. A client's own are never passed on. */

@@ -6,10 +6,10 @@ import { createAppBody, patchAppBody } from '../../protocol/console/apps.ts';
 import { timestamp } from '../../protocol/timestamp.ts';
 import { createApp } from '../../storage/apps/app-creation.ts';
 import { type AppRecord, listApps } from '../../storage/apps/apps.ts';
-import { deleteUploadFiles } from '../../storage/files/upload-files.ts';
-import { uploadIdsOfApp } from '../../storage/files/uploads.ts';
 import { organisationOfApp } from '../../storage/organisations/organisations.ts';
 import type { Connection } from '../../storage/sqlite/connection.ts';
+import { deleteUploadFiles } from '../../storage/uploads/upload-files.ts';
+import { uploadIdsOfApp } from '../../storage/uploads/uploads.ts';
 import { defineRoute, json } from '../route.ts';
 import { requireApp, requireOrganisation } from './lookup.ts';
 

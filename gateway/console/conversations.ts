@@ -14,10 +14,10 @@ import {
   readTranscriptPage,
   readTurnsOfMessages,
 } from '../../storage/conversations/transcripts.ts';
-import { shownAttachments } from '../../storage/files/uploads.ts';
 import { type Channel, listOrganisations } from '../../storage/organisations/organisations.ts';
 import type { Connection } from '../../storage/sqlite/connection.ts';
 import { readIfThere } from '../../storage/sqlite/storage-error.ts';
+import { shownAttachments } from '../../storage/uploads/uploads.ts';
 import { defineRoute, json } from '../route.ts';
 import type { Services } from '../services.ts';
 import { requireApp } from './lookup.ts';

@@ -6,8 +6,8 @@ import { SANDBOX_CONVERSATIONS_PER_MONTH, USERS_WINDOW_DAYS } from '../../protoc
 import { toMicroUsd, toUsd } from '../../protocol/money.ts';
 import { PLANS } from '../../protocol/plans.ts';
 import { timestamp } from '../../protocol/timestamp.ts';
-import { usageByApp } from '../../storage/apps/app-usage.ts';
 import { listApps } from '../../storage/apps/apps.ts';
+import { usageByApp } from '../../storage/billing/app-usage.ts';
 import { listTopUps, type TopUp } from '../../storage/billing/top-ups.ts';
 import { type CreditState, creditState, utcMonth } from '../../storage/billing/usage.ts';
 import { listOrganisations, type OrganisationRecord } from '../../storage/organisations/organisations.ts';

@@ -5,9 +5,9 @@ import { readMessages, type StoredMessage } from '../../storage/conversations/co
 import { readFeedback } from '../../storage/conversations/feedback.ts';
 import { readRatings } from '../../storage/conversations/ratings.ts';
 import { listConversationsOfPerson, type PersonConversation } from '../../storage/conversations/transcripts.ts';
-import { shownAttachments } from '../../storage/files/uploads.ts';
 import { listBoundDevices } from '../../storage/people/devices.ts';
 import type { Connection } from '../../storage/sqlite/connection.ts';
+import { shownAttachments } from '../../storage/uploads/uploads.ts';
 import { RenderedItems } from '../http/json-pieces.ts';
 import { attachmentToWire } from '../http/wire.ts';
 

@@ -1,8 +1,8 @@
 /** Rows that two of the interfaces answer with, as they travel. */
 import type { AttachmentReply } from '../../protocol/runtime/messages.ts';
 import { timestamp } from '../../protocol/timestamp.ts';
-import type { ShownAttachment } from '../../storage/files/uploads.ts';
 import type { SmokeRun } from '../../storage/setup/smoke-runs.ts';
+import type { ShownAttachment } from '../../storage/uploads/uploads.ts';
 
 /** A run as POST and GET /smoke answer it. */
 export function smokeRunToWire({ id, passed, platformFailure, answers, createdAtMs }: SmokeRun) {

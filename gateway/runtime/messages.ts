@@ -7,8 +7,8 @@ import { type MessageReply, type MessagesReply, messagesQuery, type OpenReply } 
 import { timestamp } from '../../protocol/timestamp.ts';
 import { hasEarlierMessages, type MessagesPage, readMessages } from '../../storage/conversations/conversations.ts';
 import { readOpenTurns } from '../../storage/conversations/turns.ts';
-import { shownAttachments } from '../../storage/files/uploads.ts';
 import type { Connection } from '../../storage/sqlite/connection.ts';
+import { shownAttachments } from '../../storage/uploads/uploads.ts';
 import { checkQuery } from '../http/query.ts';
 import { attachmentToWire } from '../http/wire.ts';
 import { perMinute } from '../rate-limit.ts';

@@ -3,7 +3,7 @@
 import { readFileSync } from 'node:fs';
 import * as v from 'valibot';
 import { withoutEnd } from '../../protocol/schema/text.ts';
-import { dataLayout } from '../../storage/files/files-layout.ts';
+import { dataLayout } from '../../storage/data-layout.ts';
 import { type CliConfig, CommandFailed } from './surroundings.ts';
 
 /** Listing actors waits for every node; a node that answers later than this is stuck. */

@@ -1,8 +1,8 @@
 /** Command: the operator's token, shown or made anew (RUN-29). */
 import { randomBytes } from 'node:crypto';
 import { chownSync, renameSync, rmSync, statSync } from 'node:fs';
-import { dataLayout } from '../../storage/files/files-layout.ts';
-import { openOperatorToken } from '../../storage/files/operator-token.ts';
+import { dataLayout } from '../../storage/data-layout.ts';
+import { openOperatorToken } from '../../storage/secrets/operator-token.ts';
 import type { Call, Command } from './command.ts';
 import { operatorToken } from './console-client.ts';
 import { CommandFailed } from './surroundings.ts';

@@ -1,7 +1,7 @@
 /** The app's identity secret: sealed at rest, rotated without locking out backends that still sign with the old one. */
 import { randomBytes } from 'node:crypto';
 import { Refusal } from '../../protocol/errors.ts';
-import type { Vault } from '../files/vault.ts';
+import type { Vault } from '../secrets/vault.ts';
 import { blob, columns, integer, orNull } from '../sqlite/columns.ts';
 import type { Connection } from '../sqlite/connection.ts';
 

@@ -6,7 +6,7 @@
  * readSharedKey. Putting one in place switches the actions of its host on (see http-actions.ts).
  */
 import { Refusal } from '../../protocol/errors.ts';
-import type { Vault } from '../files/vault.ts';
+import type { Vault } from '../secrets/vault.ts';
 import { blob, columns, flag, text } from '../sqlite/columns.ts';
 import type { Connection } from '../sqlite/connection.ts';
 import { readAction, touchActions } from './http-actions.ts';

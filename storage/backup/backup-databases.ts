@@ -10,7 +10,7 @@
 import { existsSync, readdirSync, rmSync } from 'node:fs';
 import { basename } from 'node:path';
 import { isId } from '../../protocol/ids.ts';
-import type { DataLayout } from '../files/files-layout.ts';
+import type { DataLayout } from '../data-layout.ts';
 import { isFileNoted } from '../organisations/organisation-files.ts';
 import { organisationIds } from '../organisations/organisations.ts';
 import { columns, readIds, text } from '../sqlite/columns.ts';

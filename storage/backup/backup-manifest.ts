@@ -1,13 +1,13 @@
 /**
  * What is in a backup: the names its files may have, and `manifest.json`, which is written last and tells each file's size and
- * digest. The files lie as they do in a data directory (files-layout.ts).
+ * digest. The files lie as they do in a data directory (data-layout.ts).
  */
 import { createHash } from 'node:crypto';
 import { existsSync, lstatSync, readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import * as v from 'valibot';
-import type { DataLayout } from '../files/files-layout.ts';
-import { openVault, type Vault } from '../files/vault.ts';
+import type { DataLayout } from '../data-layout.ts';
+import { openVault, type Vault } from '../secrets/vault.ts';
 
 export const MANIFEST = 'manifest.json';
 const FORMAT = 'assistant-service backup';

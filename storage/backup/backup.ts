@@ -6,15 +6,15 @@
 import { existsSync, mkdirSync, readdirSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { basename, dirname, join, resolve } from 'node:path';
 import { readIdentitySecrets } from '../apps/identity-secrets.ts';
-import { type DataLayout, dataLayout, prepareDataDir } from '../files/files-layout.ts';
-import { readUploadFile } from '../files/upload-files.ts';
-import type { Vault } from '../files/vault.ts';
+import { type DataLayout, dataLayout, prepareDataDir } from '../data-layout.ts';
+import type { Vault } from '../secrets/vault.ts';
 import { readIds } from '../sqlite/columns.ts';
 import type { Connection } from '../sqlite/connection.ts';
 import { openReader } from '../sqlite/database.ts';
 import { copyFileWhole, DamagedDatabase, sha256OfFile, syncFolders, syncPath, verifyDatabase } from '../sqlite/database-copy.ts';
 import { lockDataDir } from '../sqlite/lock.ts';
 import { sqliteCodeOf } from '../sqlite/storage-error.ts';
+import { readUploadFile } from '../uploads/upload-files.ts';
 import { copyDatabases } from './backup-databases.ts';
 import {
   type BackupFile,

@@ -5,7 +5,7 @@
  */
 import { chmodSync, existsSync, mkdirSync, readdirSync, renameSync, rmSync } from 'node:fs';
 import { basename, dirname, join, resolve, sep } from 'node:path';
-import { type DataLayout, dataLayout, prepareDataDir } from '../files/files-layout.ts';
+import { type DataLayout, dataLayout, prepareDataDir } from '../data-layout.ts';
 import { copyFileWhole, DamagedDatabase, sha256OfFile, syncFolders, syncPath, verifyDatabase } from '../sqlite/database-copy.ts';
 import { type DataDirLock, lockDataDir } from '../sqlite/lock.ts';
 import type { ProgressLog } from './backup.ts';

@@ -2,11 +2,11 @@
 import type { TurnState } from '../../protocol/runtime/states.ts';
 import { noteManifestUse } from '../apps/manifests.ts';
 import { type Admission, type Cap, countTurn, passCaps } from '../billing/usage-ledger.ts';
-import { type UploadUse, useUploads } from '../files/uploads.ts';
 import type { Channel } from '../organisations/organisations.ts';
 import { columns, text } from '../sqlite/columns.ts';
 import type { Connection } from '../sqlite/connection.ts';
 import { inSavepoint } from '../sqlite/savepoint.ts';
+import { type UploadUse, useUploads } from '../uploads/uploads.ts';
 import { insertBlocks, insertMessage, type NewBlock, type PickChange, passFence, setPicks } from './conversations.ts';
 import { changeInvocations, type InvocationChange } from './invocations.ts';
 import { insertPlaceholders, type PlaceholderRow } from './placeholders.ts';

@@ -5,10 +5,10 @@
  * Invariants: what belongs to an earlier move than the one that is known is refused; nothing here takes a seal off by itself.
  */
 import { Refusal } from '../../protocol/errors.ts';
-import { type ControlRows, replaceControlRows } from '../organisations/control-rows.ts';
 import { noteOrganisationFile } from '../organisations/organisations.ts';
 import { columns, integer, type RowOf, text } from '../sqlite/columns.ts';
 import type { Connection } from '../sqlite/connection.ts';
+import { type ControlRows, replaceControlRows } from './control-rows.ts';
 import { placementVersionOf, readMove } from './moves.ts';
 import { cellOf, transactions as placing } from './placements.ts';
 

@@ -1,9 +1,9 @@
 /** The door to a move's work on files: each piece runs in a thread of its own, as reading and hashing gigabytes holds a thread up. */
 import { rm } from 'node:fs/promises';
 import { Worker } from 'node:worker_threads';
-import type { DataLayout } from '../files/files-layout.ts';
-import type { ControlRows } from '../organisations/control-rows.ts';
+import type { DataLayout } from '../data-layout.ts';
 import { errorOf, type Failure } from '../sqlite/writer-messages.ts';
+import type { ControlRows } from './control-rows.ts';
 import type { Manifest, MoveRef, UploadContent } from './move-copy.ts';
 import { type Content, contentPath, moveFolder } from './move-folders.ts';
 import type { EmptyInput } from './move-place.ts';

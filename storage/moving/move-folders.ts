@@ -6,7 +6,7 @@ import { createHash, randomBytes } from 'node:crypto';
 import { createReadStream, existsSync, mkdirSync } from 'node:fs';
 import { mkdir, open, rename, stat } from 'node:fs/promises';
 import { join } from 'node:path';
-import type { DataLayout } from '../files/files-layout.ts';
+import type { DataLayout } from '../data-layout.ts';
 import { syncPath } from '../sqlite/database-copy.ts';
 import { isMoveId } from './moves.ts';
 

@@ -1,6 +1,6 @@
 /** The body of the thread that does one piece of a move's work on files, which may take minutes. Ends when it has answered. */
 import { parentPort, workerData } from 'node:worker_threads';
-import { dataLayout } from '../files/files-layout.ts';
+import { dataLayout } from '../data-layout.ts';
 import { failureOf } from '../sqlite/writer-messages.ts';
 import { copyOrganisation, listUploads, readManifest } from './move-copy.ts';
 import type { MoveTask, MoveVerdict } from './move-files.ts';

@@ -7,8 +7,8 @@
  * that is noted. Nothing in between lets a note stand for a file that was never there.
  */
 import { dirname } from 'node:path';
-import type { Conditions } from '../files/conditions.ts';
-import type { DataLayout } from '../files/files-layout.ts';
+import type { DataLayout } from '../data-layout.ts';
+import type { Conditions } from '../health/conditions.ts';
 import type { Connection } from '../sqlite/connection.ts';
 import { syncPath } from '../sqlite/database-copy.ts';
 import { isRefusedByDisk, StorageError, storageErrorCodeOf } from '../sqlite/storage-error.ts';

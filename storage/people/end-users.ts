@@ -1,7 +1,7 @@
 /** People of an app as it names them: one record for each kind of key, with what the app says of them, sealed at rest. */
 
-import type { Vault } from '../files/vault.ts';
 import type { Channel } from '../organisations/organisations.ts';
+import type { Vault } from '../secrets/vault.ts';
 import { blob, columns, flag, integer, orNull, type RowOf, text } from '../sqlite/columns.ts';
 import type { Connection } from '../sqlite/connection.ts';
 import { bindDevice, unbindFromOthers } from './devices.ts';

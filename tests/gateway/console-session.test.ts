@@ -5,7 +5,7 @@ import { ownCounts } from '../../actors/cluster/bus/shared-counts.ts';
 import { authenticateOperator, logIn, readSession, sessionCookie } from '../../gateway/console/session.ts';
 import type { Services } from '../../gateway/services.ts';
 import { Refusal } from '../../protocol/errors.ts';
-import { prepareDataDir } from '../../storage/files/files-layout.ts';
+import { prepareDataDir } from '../../storage/data-layout.ts';
 import { temporaryDir } from '../support/temporary-dir.ts';
 
 const TOKEN = 'operator-token-of-this-test';

@@ -6,7 +6,7 @@ import { ownCounts } from '../../actors/cluster/bus/shared-counts.ts';
 import type { Route } from '../../gateway/route.ts';
 import { type ServerOptions, startServer } from '../../gateway/server.ts';
 import type { Services } from '../../gateway/services.ts';
-import { createConditions } from '../../storage/files/conditions.ts';
+import { createConditions } from '../../storage/health/conditions.ts';
 import { servingNode } from '../support/node.ts';
 
 export interface TestServer {

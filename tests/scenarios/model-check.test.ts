@@ -6,7 +6,7 @@ import { type TestContext, test } from 'node:test';
 import pino from 'pino';
 import { readConfig } from '../../program/config.ts';
 import { createCheckedModel } from '../../program/model-check.ts';
-import { createConditions } from '../../storage/files/conditions.ts';
+import { createConditions } from '../../storage/health/conditions.ts';
 import { createClient, createTestApp, outline } from '../support/client.ts';
 import { readMetrics } from '../support/process.ts';
 import { type RunningService, startService } from '../support/service.ts';

@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
 import { type TestContext, test } from 'node:test';
-import { dataLayout } from '../../storage/files/files-layout.ts';
+import { dataLayout } from '../../storage/data-layout.ts';
 import { openReader } from '../../storage/sqlite/database.ts';
 import { createClient, createOperator, createTestApp, outline, spoken, type TestApp } from '../support/client.ts';
 import { type EmbeddingsServer, startEmbeddingsServer } from '../support/embeddings-server.ts';

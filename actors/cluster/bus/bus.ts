@@ -4,7 +4,7 @@
  * inbox.ts what is let in. What one node asks another, and the frames of turns, go over the sockets of the host: see questions/.
  */
 import type { Logger } from 'pino';
-import type { Vault } from '../../../storage/files/vault.ts';
+import type { Vault } from '../../../storage/secrets/vault.ts';
 import type { Announcements, Announcer } from '../../announcements.ts';
 import { channelOf, type Message } from './envelope.ts';
 import { Inbox, type InboxCounts } from './inbox.ts';

@@ -5,7 +5,7 @@
  */
 
 import { Packr } from 'msgpackr';
-import type { Vault } from '../../../storage/files/vault.ts';
+import type { Vault } from '../../../storage/secrets/vault.ts';
 
 /** In front of the sender's id. */
 const LENGTH_BYTES = 2;

@@ -9,7 +9,7 @@
  * An envelope that is missing before this one, by its sender's numbers, was lost: `onGap` says so.
  */
 import type { Logger } from 'pino';
-import type { Vault } from '../../../storage/files/vault.ts';
+import type { Vault } from '../../../storage/secrets/vault.ts';
 import { seldomWarning } from '../nodes/seldom-warning.ts';
 import { type Envelope, type Message, openEnvelope, senderOf } from './envelope.ts';
 

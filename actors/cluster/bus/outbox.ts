@@ -2,7 +2,7 @@
  * What this node announces: one envelope for each loop tick. It owns the numbers of envelopes and the bounds on what waits. What cannot be
  * sent is lost, and the others are told so: the next envelope shows a gap (see inbox.ts).
  */
-import type { Vault } from '../../../storage/files/vault.ts';
+import type { Vault } from '../../../storage/secrets/vault.ts';
 import { channelOf, type Message, packMessage, sealEnvelope } from './envelope.ts';
 
 /** A tick's messages beyond this go in several envelopes: a larger one would hold up what else Redis has to do. */

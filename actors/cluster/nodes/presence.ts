@@ -3,7 +3,7 @@
  * The record lies there in plain JSON, for whoever looks with redis-cli, behind a digest under the master key: requests are relayed
  * to the URL in it, so nobody who merely reaches Redis may put one there.
  */
-import { isSecret, type Vault } from '../../../storage/files/vault.ts';
+import { isSecret, type Vault } from '../../../storage/secrets/vault.ts';
 import type { RedisConnection } from '../bus/redis-connection.ts';
 import { type NodeRecord, parseNodeRecord } from './node-record.ts';
 

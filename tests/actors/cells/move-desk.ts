@@ -12,7 +12,6 @@ import { arrivalRoutes } from '../../../gateway/cells/arrivals.ts';
 import type { Services } from '../../../gateway/services.ts';
 import { mintId } from '../../../protocol/ids.ts';
 import { createApp } from '../../../storage/apps/app-creation.ts';
-import { writeUploadFile } from '../../../storage/files/upload-files.ts';
 import { migrate } from '../../../storage/migrations/migrate.ts';
 import { organisationMigrations } from '../../../storage/migrations/organisation.ts';
 import { copyOrganisation, listUploads, readManifest } from '../../../storage/moving/move-copy.ts';
@@ -23,6 +22,7 @@ import { type MoveStep, readMove } from '../../../storage/moving/moves.ts';
 import { readSeal } from '../../../storage/moving/seal.ts';
 import { openReader, openWriter } from '../../../storage/sqlite/database.ts';
 import { openStorage, type Storage } from '../../../storage/storage.ts';
+import { writeUploadFile } from '../../../storage/uploads/upload-files.ts';
 import { serve } from '../../gateway/test-server.ts';
 import { temporaryDir } from '../../support/temporary-dir.ts';
 

@@ -4,9 +4,9 @@ import { existsSync } from 'node:fs';
 import { type TestContext, test } from 'node:test';
 import { setTimeout as pause } from 'node:timers/promises';
 import fc from 'fast-check';
-import { readUploadFile } from '../../../storage/files/upload-files.ts';
 import { readMove } from '../../../storage/moving/moves.ts';
 import { StorageError } from '../../../storage/sqlite/storage-error.ts';
+import { readUploadFile } from '../../../storage/uploads/upload-files.ts';
 import { scaled } from '../../support/scale.ts';
 import {
   codeHashes,

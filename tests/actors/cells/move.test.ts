@@ -2,10 +2,10 @@ import assert from 'node:assert/strict';
 import { existsSync, readdirSync, statSync } from 'node:fs';
 import { test } from 'node:test';
 import { Refusal } from '../../../protocol/errors.ts';
-import { readUploadFile } from '../../../storage/files/upload-files.ts';
 import { readPlacement } from '../../../storage/moving/placements.ts';
 import { readSeal } from '../../../storage/moving/seal.ts';
 import { StorageError } from '../../../storage/sqlite/storage-error.ts';
+import { readUploadFile } from '../../../storage/uploads/upload-files.ts';
 import {
   arriveAt,
   codeHashes,

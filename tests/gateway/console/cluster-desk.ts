@@ -5,7 +5,7 @@ import type { NodeRecord } from '../../../actors/cluster/nodes/members.ts';
 import type { ClusterView } from '../../../actors/cluster/nodes/view.ts';
 import { actorRoutes } from '../../../gateway/console/actors.ts';
 import { nodeRoutes } from '../../../gateway/console/nodes.ts';
-import { prepareDataDir } from '../../../storage/files/files-layout.ts';
+import { prepareDataDir } from '../../../storage/data-layout.ts';
 import type { Storage } from '../../../storage/storage.ts';
 import { type Answer, createOperator } from '../../support/client.ts';
 import { temporaryDir } from '../../support/temporary-dir.ts';

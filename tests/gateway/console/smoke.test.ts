@@ -1,7 +1,7 @@
 /** The smoke test and the status of an app, over HTTP against the running program. */
 import assert from 'node:assert/strict';
 import { type TestContext, test } from 'node:test';
-import { dataLayout } from '../../../storage/files/files-layout.ts';
+import { dataLayout } from '../../../storage/data-layout.ts';
 import { openReader } from '../../../storage/sqlite/database.ts';
 import { createClient, createOperator, HANDSHAKE, outline } from '../../support/client.ts';
 import { startService } from '../../support/service.ts';

@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
 import { existsSync } from 'node:fs';
 import { test } from 'node:test';
-import { dataLayout } from '../../../storage/files/files-layout.ts';
+import { dataLayout } from '../../../storage/data-layout.ts';
 import { openWriter } from '../../../storage/sqlite/database.ts';
 import { makePdf } from '../../assistant/knowledge/documents.ts';
 import { png } from '../../assistant/logo/image-bytes.ts';

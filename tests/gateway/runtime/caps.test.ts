@@ -1,7 +1,7 @@
 /** Each cap at its edge, and how it is told. */
 import assert from 'node:assert/strict';
 import { before, type TestContext, test } from 'node:test';
-import { dataLayout } from '../../../storage/files/files-layout.ts';
+import { dataLayout } from '../../../storage/data-layout.ts';
 import { openReader } from '../../../storage/sqlite/database.ts';
 import { createClient, createOperator, createTestApp, HANDSHAKE, outline, type StreamAnswer, type TestApp } from '../../support/client.ts';
 import { type RunningService, startService } from '../../support/service.ts';

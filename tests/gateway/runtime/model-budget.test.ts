@@ -5,7 +5,7 @@
 import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
 import { type TestContext, test } from 'node:test';
-import { dataLayout } from '../../../storage/files/files-layout.ts';
+import { dataLayout } from '../../../storage/data-layout.ts';
 import { openReader } from '../../../storage/sqlite/database.ts';
 import { createOperator, HANDSHAKE, outline, type StreamAnswer } from '../../support/client.ts';
 import type { Play } from '../../support/upstream.ts';

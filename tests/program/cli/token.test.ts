@@ -3,8 +3,8 @@ import assert from 'node:assert/strict';
 import { existsSync, mkdirSync, readdirSync, readFileSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { type TestContext, test } from 'node:test';
-import { dataLayout } from '../../../storage/files/files-layout.ts';
-import { openOperatorToken } from '../../../storage/files/operator-token.ts';
+import { dataLayout } from '../../../storage/data-layout.ts';
+import { openOperatorToken } from '../../../storage/secrets/operator-token.ts';
 import { temporaryDir } from '../../support/temporary-dir.ts';
 import { cliDesk } from './desk.ts';
 

@@ -9,7 +9,7 @@ import { type AppRecord, listApps, readApp, transactions } from '../../../storag
 import { readDraft, readPersona, readPublishedConfig } from '../../../storage/apps/drafts.ts';
 import { transactions as live } from '../../../storage/apps/going-live.ts';
 import { PREVIOUS_IDENTITY_SECRET_VALID_MS, readIdentitySecrets, sealIdentitySecret } from '../../../storage/apps/identity-secrets.ts';
-import { openVault } from '../../../storage/files/vault.ts';
+import { openVault } from '../../../storage/secrets/vault.ts';
 import type { Connection } from '../../../storage/sqlite/connection.ts';
 import { temporaryDir } from '../../support/temporary-dir.ts';
 import { StoredSources } from '../knowledge/stored-sources.ts';

@@ -14,7 +14,7 @@ import {
   transactions,
 } from '../../../storage/apps/http-actions.ts';
 import { transactions as keys, openSharedKey, readSharedKey, sealSharedKey } from '../../../storage/apps/shared-keys.ts';
-import { openVault } from '../../../storage/files/vault.ts';
+import { openVault } from '../../../storage/secrets/vault.ts';
 import type { Connection } from '../../../storage/sqlite/connection.ts';
 import { temporaryDir } from '../../support/temporary-dir.ts';
 import { addApp, openFiles } from '../migrations/migrated-files.ts';

@@ -6,8 +6,8 @@ import type { TestContext } from 'node:test';
 import { mintId } from '../../../protocol/ids.ts';
 import { createApp } from '../../../storage/apps/app-creation.ts';
 import type { ProgressLog } from '../../../storage/backup/backup.ts';
-import { writeUploadFile } from '../../../storage/files/upload-files.ts';
 import { openStorage, type Storage } from '../../../storage/storage.ts';
+import { writeUploadFile } from '../../../storage/uploads/upload-files.ts';
 import { DEVICE } from '../../support/client.ts';
 import { temporaryDir } from '../../support/temporary-dir.ts';
 

@@ -8,7 +8,7 @@ import { transactions as apps } from '../../../storage/apps/apps.ts';
 import { backUp } from '../../../storage/backup/backup.ts';
 import { copyDatabases } from '../../../storage/backup/backup-databases.ts';
 import { filesBelow, MANIFEST, readManifest } from '../../../storage/backup/backup-manifest.ts';
-import { prepareDataDir } from '../../../storage/files/files-layout.ts';
+import { prepareDataDir } from '../../../storage/data-layout.ts';
 import { writeIdentity } from '../../../storage/organisations/organisation-file.ts';
 import { transactions as organisations } from '../../../storage/organisations/organisations.ts';
 import { openReader, openWriter } from '../../../storage/sqlite/database.ts';

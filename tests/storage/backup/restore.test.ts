@@ -20,9 +20,9 @@ import fc from 'fast-check';
 import { backUp } from '../../../storage/backup/backup.ts';
 import { filesBelow, MANIFEST, type Manifest, manifestText, readManifest } from '../../../storage/backup/backup-manifest.ts';
 import { refuseCutOffRestore, restore } from '../../../storage/backup/restore.ts';
-import { readUploadFile } from '../../../storage/files/upload-files.ts';
 import { lockDataDir } from '../../../storage/sqlite/lock.ts';
 import { openStorage } from '../../../storage/storage.ts';
+import { readUploadFile } from '../../../storage/uploads/upload-files.ts';
 import { temporaryDir } from '../../support/temporary-dir.ts';
 import { makeSource, type Source, testLog } from './backed-up.ts';
 

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
-import { usageByApp } from '../../../storage/apps/app-usage.ts';
+import { usageByApp } from '../../../storage/billing/app-usage.ts';
 import { addMonths, transactions } from '../../../storage/billing/credit-purchases.ts';
 import {
   countUsers,

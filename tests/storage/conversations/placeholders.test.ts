@@ -10,7 +10,7 @@ import {
   readPlaceholderNumber,
   transactions,
 } from '../../../storage/conversations/placeholders.ts';
-import { openVault } from '../../../storage/files/vault.ts';
+import { openVault } from '../../../storage/secrets/vault.ts';
 import type { Connection } from '../../../storage/sqlite/connection.ts';
 import { temporaryDir } from '../../support/temporary-dir.ts';
 import { addApp, openFiles } from '../migrations/migrated-files.ts';

@@ -5,7 +5,6 @@ import { join } from 'node:path';
 import { type TestContext, test } from 'node:test';
 import Database from 'better-sqlite3';
 import { Refusal } from '../../../protocol/errors.ts';
-import { readUploadFile } from '../../../storage/files/upload-files.ts';
 import { copyOrganisation, readManifest } from '../../../storage/moving/move-copy.ts';
 import { contentPath, holds, keepPiece, lockPath, makeFolder, moveFolder } from '../../../storage/moving/move-folders.ts';
 import { emptyOrganisation, placeOrganisation } from '../../../storage/moving/move-place.ts';
@@ -13,6 +12,7 @@ import { readSeal } from '../../../storage/moving/seal.ts';
 import { openWriter } from '../../../storage/sqlite/database.ts';
 import { DamagedDatabase } from '../../../storage/sqlite/database-copy.ts';
 import { StorageError } from '../../../storage/sqlite/storage-error.ts';
+import { readUploadFile } from '../../../storage/uploads/upload-files.ts';
 import { type MoveDesk, makeFile, note, openDesk, takesWrites, upload, uploadIds } from '../../actors/cells/move-desk.ts';
 import { temporaryDir } from '../../support/temporary-dir.ts';
 

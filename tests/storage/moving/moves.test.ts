@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { type TestContext, test } from 'node:test';
 import { Refusal } from '../../../protocol/errors.ts';
 import { transactions as arriving, readArrival } from '../../../storage/moving/arrivals.ts';
+import { readControlRows } from '../../../storage/moving/control-rows.ts';
 import {
   goneMoveId,
   isMoveId,
@@ -14,7 +15,6 @@ import {
   readMove,
 } from '../../../storage/moving/moves.ts';
 import { transactions as placing, readPlacement } from '../../../storage/moving/placements.ts';
-import { readControlRows } from '../../../storage/organisations/control-rows.ts';
 import { organisationIds } from '../../../storage/organisations/organisations.ts';
 import { openFiles } from '../migrations/migrated-files.ts';
 

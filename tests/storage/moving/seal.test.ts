@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { mintId } from '../../../protocol/ids.ts';
+import { CONTROL_TABLES, keepMovingRowsStill, readControlRows, replaceControlRows } from '../../../storage/moving/control-rows.ts';
 import { MOVE_STEPS, type MoveStep } from '../../../storage/moving/moves.ts';
 import { readSeal, sealing, transactions } from '../../../storage/moving/seal.ts';
-import { CONTROL_TABLES, keepMovingRowsStill, readControlRows, replaceControlRows } from '../../../storage/organisations/control-rows.ts';
 import { openWriter } from '../../../storage/sqlite/database.ts';
 import { StorageError, storageErrorCodeOf } from '../../../storage/sqlite/storage-error.ts';
 import { storeApp } from '../../actors/setup/app-in-storage.ts';

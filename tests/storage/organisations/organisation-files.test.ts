@@ -8,11 +8,11 @@ import { silentAnnouncer } from '../../../actors/announcements.ts';
 import { startUploadSweep } from '../../../actors/uploads/deadlines.ts';
 import { mintId } from '../../../protocol/ids.ts';
 import { backUp } from '../../../storage/backup/backup.ts';
-import { createConditions } from '../../../storage/files/conditions.ts';
-import { writeUploadFile } from '../../../storage/files/upload-files.ts';
+import { createConditions } from '../../../storage/health/conditions.ts';
 import { OrganisationFiles } from '../../../storage/organisations/organisation-files.ts';
 import { isUnavailable } from '../../../storage/sqlite/storage-error.ts';
 import { openStorage, type Storage } from '../../../storage/storage.ts';
+import { writeUploadFile } from '../../../storage/uploads/upload-files.ts';
 import { eventually } from '../../support/process.ts';
 import { temporaryDir } from '../../support/temporary-dir.ts';
 

@@ -8,7 +8,7 @@ import { type TestContext, test } from 'node:test';
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import { createApp } from '../../../storage/apps/app-creation.ts';
-import { dataLayout, prepareDataDir } from '../../../storage/files/files-layout.ts';
+import { dataLayout, prepareDataDir } from '../../../storage/data-layout.ts';
 import { hasConsoleLink } from '../../../storage/organisations/installation.ts';
 import { withStartLock } from '../../../storage/sqlite/lock.ts';
 import { openStorage, type Storage } from '../../../storage/storage.ts';

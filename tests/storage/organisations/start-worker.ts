@@ -1,9 +1,9 @@
 /** A process that starts on the directory named by its argument: `mint` waits for a word and mints, `hold` keeps the lock of the start. */
 import { once } from 'node:events';
 import { writeSync } from 'node:fs';
-import { dataLayout } from '../../../storage/files/files-layout.ts';
-import { openOperatorToken } from '../../../storage/files/operator-token.ts';
-import { openVault } from '../../../storage/files/vault.ts';
+import { dataLayout } from '../../../storage/data-layout.ts';
+import { openOperatorToken } from '../../../storage/secrets/operator-token.ts';
+import { openVault } from '../../../storage/secrets/vault.ts';
 import { withStartLock } from '../../../storage/sqlite/lock.ts';
 
 const [dir = '', task] = process.argv.slice(2);

@@ -3,7 +3,6 @@ import assert from 'node:assert/strict';
 import { join } from 'node:path';
 import { test } from 'node:test';
 import { readConversation } from '../../../storage/conversations/conversations.ts';
-import { openVault } from '../../../storage/files/vault.ts';
 import { readBinding } from '../../../storage/people/devices.ts';
 import {
   DEVICES_WITH_TRAITS_MAX,
@@ -15,6 +14,7 @@ import {
   traitsOf,
   traitsOfRecord,
 } from '../../../storage/people/end-users.ts';
+import { openVault } from '../../../storage/secrets/vault.ts';
 import { temporaryDir } from '../../support/temporary-dir.ts';
 import { addApp, openFiles } from '../migrations/migrated-files.ts';
 import { converse, identify } from './people.ts';

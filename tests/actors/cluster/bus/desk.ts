@@ -3,7 +3,7 @@ import type { TestContext } from 'node:test';
 import { pino } from 'pino';
 import { type BusOptions, type CountingBus, createBus } from '../../../../actors/cluster/bus/bus.ts';
 import { mintNodeId } from '../../../../actors/cluster/nodes/node-id.ts';
-import { openVault } from '../../../../storage/files/vault.ts';
+import { openVault } from '../../../../storage/secrets/vault.ts';
 
 export const vault = openVault('', Buffer.alloc(32, 7).toString('base64'));
 export const silent = pino({ level: 'silent' });

@@ -13,7 +13,7 @@ import {
   senderOf,
 } from '../../../../actors/cluster/bus/envelope.ts';
 import { Inbox } from '../../../../actors/cluster/bus/inbox.ts';
-import { openVault } from '../../../../storage/files/vault.ts';
+import { openVault } from '../../../../storage/secrets/vault.ts';
 
 const vault = openVault('', Buffer.alloc(32, 7).toString('base64'));
 const AT_MS = 1_800_000_000_000;

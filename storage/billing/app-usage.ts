@@ -1,9 +1,9 @@
 /** What each app of an organisation used in a month, for whoever looks at usage. Reads the daily sums. */
 
-import { nextMonth } from '../billing/usage.ts';
 import type { Channel } from '../organisations/organisations.ts';
 import { columns, integer, type RowOf, text } from '../sqlite/columns.ts';
 import type { Connection } from '../sqlite/connection.ts';
+import { nextMonth } from './usage.ts';
 
 const sumOn = (channel: Channel, column: string) => integer.from(`sum(iif(channel = '${channel}', ${column}, 0))`);
 

@@ -4,7 +4,7 @@
  */
 import { chmodSync, mkdirSync, statSync } from 'node:fs';
 import { join, resolve } from 'node:path';
-import { isId } from '../../protocol/ids.ts';
+import { isId } from '../protocol/ids.ts';
 
 export interface DataLayout {
   readonly dir: string;

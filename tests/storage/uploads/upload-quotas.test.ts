@@ -3,8 +3,8 @@ import assert from 'node:assert/strict';
 import { type TestContext, test } from 'node:test';
 import { mintId } from '../../../protocol/ids.ts';
 import { insertMessage } from '../../../storage/conversations/conversations.ts';
-import { appQuotaBytes, hasRoomForUpload, UPLOAD_KEPT_MS } from '../../../storage/files/upload-quotas.ts';
-import { transactions, useUploads } from '../../../storage/files/uploads.ts';
+import { appQuotaBytes, hasRoomForUpload, UPLOAD_KEPT_MS } from '../../../storage/uploads/upload-quotas.ts';
+import { transactions, useUploads } from '../../../storage/uploads/uploads.ts';
 import { addApp, openFiles } from '../migrations/migrated-files.ts';
 
 const NOW = Date.UTC(2026, 10, 20);

@@ -1,8 +1,8 @@
 /** What all organisations together spent on a day: the sum that the platform-wide ceiling is held against. */
 
-import { utcDay } from '../billing/usage-ledger.ts';
 import { columns, integer } from '../sqlite/columns.ts';
 import type { Connection } from '../sqlite/connection.ts';
+import { utcDay } from './usage-ledger.ts';
 
 const daySpend = columns({ microUsd: integer.from('coalesce(sum(cost_microusd + failed_microusd), 0)') });
 

@@ -5,14 +5,14 @@
 import { existsSync, readdirSync, statSync } from 'node:fs';
 import { basename } from 'node:path';
 import { isId } from '../../protocol/ids.ts';
-import type { DataLayout } from '../files/files-layout.ts';
+import type { DataLayout } from '../data-layout.ts';
 
 function organisationsIn({ organisations }: DataLayout): number {
   return readdirSync(organisations).filter((name) => name.endsWith('.sqlite') && isId('org', basename(name, '.sqlite'))).length;
 }
 
 /** @throws Error with what is missing and what to do. */
-export function requireWhatWasThere(layout: DataLayout, masterKey: string | undefined): void {
+export function refuseLostData(layout: DataLayout, masterKey: string | undefined): void {
   const there = organisationsIn(layout);
   if (there === 0) return;
   const whatToDo = 'Put it back (docs/backups.md, "A file is missing or damaged"), or give another DATA_DIR.';

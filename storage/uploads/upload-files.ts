@@ -6,9 +6,9 @@ import { randomBytes } from 'node:crypto';
 import { access, constants, type FileHandle, mkdir, open, opendir, rename, rm } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { isId } from '../../protocol/ids.ts';
-import type { DataLayout } from './files-layout.ts';
-import { readSealed, writeSealed } from './sealed-file.ts';
-import type { Vault } from './vault.ts';
+import type { DataLayout } from '../data-layout.ts';
+import { readSealed, writeSealed } from '../secrets/sealed-file.ts';
+import type { Vault } from '../secrets/vault.ts';
 
 /** Of a file that is still being written. */
 const UNFINISHED = '.part';

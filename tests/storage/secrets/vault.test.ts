@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { createDecipheriv, createHmac, hkdfSync } from 'node:crypto';
 import { describe, test } from 'node:test';
-import { openVault } from '../../../storage/files/vault.ts';
+import { openVault } from '../../../storage/secrets/vault.ts';
 
 const MASTER = Buffer.alloc(32, 7);
 const NONCE_BYTES = 12;

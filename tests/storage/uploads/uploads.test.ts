@@ -10,7 +10,7 @@ import {
   transactions,
   uploadIdsOfApp,
   useUploads,
-} from '../../../storage/files/uploads.ts';
+} from '../../../storage/uploads/uploads.ts';
 import { addApp, openFiles } from '../migrations/migrated-files.ts';
 
 const NOW = Date.UTC(2026, 10, 20);

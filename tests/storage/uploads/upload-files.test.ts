@@ -4,8 +4,9 @@ import { mkdirSync, readdirSync, readFileSync, statSync, writeFileSync } from 'n
 import { join } from 'node:path';
 import { type TestContext, test } from 'node:test';
 import { mintId } from '../../../protocol/ids.ts';
-import { prepareDataDir } from '../../../storage/files/files-layout.ts';
-import { PIECE_BYTES } from '../../../storage/files/sealed-file.ts';
+import { prepareDataDir } from '../../../storage/data-layout.ts';
+import { PIECE_BYTES } from '../../../storage/secrets/sealed-file.ts';
+import { openVault } from '../../../storage/secrets/vault.ts';
 import {
   deleteUploadFiles,
   readUploadFile,
@@ -13,8 +14,7 @@ import {
   sweepUploadFiles,
   uploadPieces,
   writeUploadFile,
-} from '../../../storage/files/upload-files.ts';
-import { openVault } from '../../../storage/files/vault.ts';
+} from '../../../storage/uploads/upload-files.ts';
 import { temporaryDir } from '../../support/temporary-dir.ts';
 
 const NOW = Date.UTC(2026, 10, 20);

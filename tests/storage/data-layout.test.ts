@@ -3,9 +3,9 @@ import { mkdirSync, statSync } from 'node:fs';
 import { isAbsolute, join } from 'node:path';
 import { test } from 'node:test';
 import fc from 'fast-check';
-import { mintId } from '../../../protocol/ids.ts';
-import { dataLayout, prepareDataDir } from '../../../storage/files/files-layout.ts';
-import { temporaryDir } from '../../support/temporary-dir.ts';
+import { mintId } from '../../protocol/ids.ts';
+import { dataLayout, prepareDataDir } from '../../storage/data-layout.ts';
+import { temporaryDir } from '../support/temporary-dir.ts';
 
 test('STORE-8: folders of the data directory are created for their owner only, also when one was there before', (t) => {
   const dir = join(temporaryDir(t), 'deep', 'data');

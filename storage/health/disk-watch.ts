@@ -6,9 +6,9 @@ import { accessSync, constants } from 'node:fs';
 import { open, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { isRefusedByDisk, storageErrorCodeOf } from '../sqlite/storage-error.ts';
+import { hasRoomForUpload, leftByUploads } from '../uploads/upload-quotas.ts';
 import type { ConditionName, Conditions } from './conditions.ts';
 import { createDiskRoom, type DiskRoom, isFull, keptForDatabases } from './disk-room.ts';
-import { hasRoomForUpload, leftByUploads } from './upload-quotas.ts';
 
 export interface DiskWatch {
   /**

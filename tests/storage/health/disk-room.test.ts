@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { tmpdir } from 'node:os';
 import { test } from 'node:test';
-import { createDiskRoom, isFull, isShortOfRoom, keptForDatabases, readDiskRoom } from '../../../storage/files/disk-room.ts';
+import { createDiskRoom, isFull, isShortOfRoom, keptForDatabases, readDiskRoom } from '../../../storage/health/disk-room.ts';
 
 const GB = 1024 ** 3;
 const MB = 1024 ** 2;

@@ -3,10 +3,10 @@
  * in bytes and files. Rows are counted, in the transaction that adds one: so it holds for all processes, and through restarts.
  */
 
+import { type DiskRoom, keptForDatabases } from '../health/disk-room.ts';
 import type { Channel } from '../organisations/organisations.ts';
 import { columns, integer, text } from '../sqlite/columns.ts';
 import type { Connection } from '../sqlite/connection.ts';
-import { type DiskRoom, keptForDatabases } from './disk-room.ts';
 
 interface Bounds {
   readonly bytes: number;

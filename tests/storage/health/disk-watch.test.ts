@@ -1,9 +1,9 @@
 /** The watch over the disk itself: what it cannot find out must not end the process that asks. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { createConditions } from '../../../storage/files/conditions.ts';
-import { createDiskWatch } from '../../../storage/files/disk-watch.ts';
-import { hasRoomForUpload, leftByUploads } from '../../../storage/files/upload-quotas.ts';
+import { createConditions } from '../../../storage/health/conditions.ts';
+import { createDiskWatch } from '../../../storage/health/disk-watch.ts';
+import { hasRoomForUpload, leftByUploads } from '../../../storage/uploads/upload-quotas.ts';
 import { temporaryDir } from '../../support/temporary-dir.ts';
 
 const SILENT = { error() {}, info() {} };
