@@ -116,7 +116,8 @@ const billing = {
   ),
 };
 
-const environment = v.object({
+/** Every variable that is read. */
+export const environment = v.object({
   HOST: v.optional(v.pipe(v.string(), v.regex(/^[0-9A-Za-z.:-]+$/, 'it must be a host name or address')), '127.0.0.1'),
   PORT: v.optional(
     v.pipe(
