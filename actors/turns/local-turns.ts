@@ -6,7 +6,6 @@
 import { Refusal } from '../../protocol/errors.ts';
 import { mintId } from '../../protocol/ids.ts';
 import { PING_INTERVAL_MS, WAITING_TURNS_MAX } from '../../protocol/limits.ts';
-import { readConversation } from '../../storage/conversations/conversations.ts';
 import { readTurn, type TurnRow } from '../../storage/conversations/turns.ts';
 import type { Connection } from '../../storage/sqlite/connection.ts';
 import type { ActorRecord } from '../actor-record.ts';
@@ -16,7 +15,7 @@ import { ownConversation } from '../people/ownership.ts';
 import { continuedConversation, refuseTurn, reusedTurnId, theirTurn } from './admission.ts';
 import type { TurnCommand } from './command.ts';
 import { type Begun, Conversation } from './conversation.ts';
-import { type Beginning, beginningOf, type ConversationSnapshot, requireOwnership } from './epoch.ts';
+import { type Beginning, beginningOf, type ConversationSnapshot } from './epoch.ts';
 import type { ActorStats, Home, HostedTurn, TurnHost } from './host.ts';
 import type { RunningTurn } from './running-turn.ts';
 import { type TurnOptions, type TurnServices, turnServices } from './scope.ts';
@@ -137,16 +136,15 @@ export class LocalTurns implements TurnHost {
   /** @throws OwnedElsewhere too. */
   async stop(caller: Caller, turnId: string): Promise<boolean> {
     if (this.withdraw(caller, turnId)) return true;
-    const db = this.#db(caller.organisationId);
-    const row = theirTurn(db, caller, turnId);
+    const row = theirTurn(this.#db(caller.organisationId), caller, turnId);
     const conversation = this.#conversations.get(row.conversationId);
-    if (conversation === undefined && row.endedAtMs === null) {
-      const owned = readConversation(db, row.conversationId);
-      if (owned !== undefined) requireOwnership(this.#services.ownership, owned);
-    }
-    // Its row is there a moment before its run is.
+    // The row of a turn is there a moment before its run is.
     if (row.endedAtMs === null) await conversation?.begun();
-    return (await conversation?.runningTurn(row.turn)?.stop()) ?? false;
+    const run = conversation?.runningTurn(row.turn);
+    if (run !== undefined) return run.stop();
+    // An open turn that does not run here was lost, or runs elsewhere: attaching ends it behind the fence, or says where.
+    if (row.endedAtMs === null) await this.attach(caller, turnId);
+    return false;
   }
 
   /** Whether something runs or waits in the conversation, here. */

@@ -1,6 +1,8 @@
 /** Two processes on the same rows, each with its own actors: what one of them does to a conversation between the other's looks. */
 import assert from 'node:assert/strict';
 import test from 'node:test';
+import { OwnedElsewhere } from '../../../actors/turns/epoch.ts';
+import { readTurn } from '../../../storage/conversations/turns.ts';
 import { gate, readToEnd, ScriptedModel, turnsWorld } from './world.ts';
 
 test('ACTION-7: a copy of a continuation that finds its results taken by the same turn, opened elsewhere, is that turn', async (t) => {
@@ -29,4 +31,32 @@ test('ACTION-7: a copy of a continuation that finds its results taken by the sam
   assert.equal(first.at(-1)?.data.status, 'completed');
   assert.deepEqual(second, first);
   assert.equal(model.requests.length, 3);
+});
+
+test('CHAT-18: a stop of a turn whose process was lost is answered once the turn has its end in rows', async (t) => {
+  const world = await turnsWorld(t);
+  const never = gate();
+  const model = new ScriptedModel(() => ({ after: never.opened }));
+  const command = world.command({ message: { text: 'Hello' } });
+  await world.node('lost', model).accept(command);
+  const { appId, organisationId } = world;
+  const caller = { organisationId, appId, channel: 'sandbox', deviceId: 'device' } as const;
+  assert.equal(await world.node('here', model).stop(caller, command.turnId), false);
+  assert.equal(readTurn(world.db, appId, command.turnId)?.state, 'failed');
+});
+
+test('CHAT-18: a stop does not say that a turn has ended while a reader finds out that another node runs it', async (t) => {
+  const world = await turnsWorld(t);
+  const never = gate();
+  const model = new ScriptedModel(() => ({ after: never.opened }));
+  const command = world.command({ message: { text: 'Hello' } });
+  await world.node('there', model).accept(command);
+  const ownership = { self: 'here', process: 'here', isLost: () => false, mayTake: () => false };
+  const here = world.node('here', model, { ownership });
+  const { appId, organisationId } = world;
+  const caller = { organisationId, appId, channel: 'sandbox', deviceId: 'device' } as const;
+  const reader = here.attach(caller, command.turnId);
+  const stop = here.stop(caller, command.turnId);
+  await assert.rejects(reader, OwnedElsewhere);
+  await assert.rejects(stop, OwnedElsewhere);
 });
