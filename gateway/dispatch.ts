@@ -24,6 +24,7 @@ import {
   type Reply,
   type Route,
   type RuntimeCaller,
+  type RuntimeRoute,
   routeName,
   type UploadedFile,
   type UploadRule,
@@ -39,13 +40,13 @@ export interface Gate {
   readonly streams: EventStreams;
 }
 
-function refuseWhileSuspended(route: Route, { app }: RuntimeCaller): void {
+function refuseWhileSuspended(route: RuntimeRoute, { app }: RuntimeCaller): void {
   if (route.suspended === undefined || !app.settings.suspended) return;
   throw new Refusal(route.suspended, 'The app is suspended. Whoever runs the service can say why and lift it.');
 }
 
 /** Counts the request in the route's buckets. @throws Refusal `rate_limited` */
-function admitCounted(route: Route, caller: RuntimeCaller, { header }: Exchange, { services, buckets }: Gate): AdmittedCaller {
+function admitCounted(route: RuntimeRoute, caller: RuntimeCaller, { header }: Exchange, { services, buckets }: Gate): AdmittedCaller {
   const asksWho = route.limits.some(({ scope }) => scope === 'person');
   let person = asksWho ? signedPersonOf(caller, header, services) : null;
   let limits = route.limits;
@@ -165,8 +166,8 @@ function serve(route: Route, exchange: Exchange, gate: Gate, fail: (error: unkno
   try {
     refuseUnread(route, exchange, gate.services);
     const admitted = admit(route, exchange, gate);
-    if (route.upload != null) readUpload({ route, exchange, admitted }, route.upload, gate, fail);
-    else if (route.body === null && !bringsRefusable(exchange)) run({ route, exchange, admitted }, NOTHING_BROUGHT, gate, fail);
+    if (route.upload !== undefined) readUpload({ route, exchange, admitted }, route.upload, gate, fail);
+    else if (route.body === undefined && !bringsRefusable(exchange)) run({ route, exchange, admitted }, NOTHING_BROUGHT, gate, fail);
     else
       readBody(
         { route, exchange, admitted },

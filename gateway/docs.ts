@@ -29,8 +29,6 @@ function documentRoute(path: string) {
     method: 'GET',
     path: `${path}/:name`,
     caller: 'anyone',
-    limits: [],
-    body: null,
     handle({ params: { name = '' } }) {
       if (!names.includes(name))
         throw new Refusal('not_found', `There is no document of this name in ${path}. There are: ${names.join(', ')}.`);

@@ -20,8 +20,6 @@ const healthz = defineRoute({
   method: 'GET',
   path: '/healthz',
   caller: 'anyone',
-  limits: [],
-  body: null,
   handle: () => json({ status: 'ok' }),
 });
 
@@ -102,16 +100,12 @@ export function healthRoutes(metrics: GatewayMetrics, buckets: RateBuckets): rea
     method: 'GET',
     path: '/readyz',
     caller: 'anyone',
-    limits: [],
-    body: null,
     handle: (asker, services) => readiness(asker, services, buckets),
   });
   const prometheus = defineRoute({
     method: 'GET',
     path: '/metrics',
     caller: 'anyone',
-    limits: [],
-    body: null,
     async handle() {
       return { kind: 'text', status: 200, body: await metrics.render(), headers: { 'Content-Type': metrics.contentType } };
     },

@@ -1,4 +1,4 @@
-/** What /metrics tells (Prometheus text): requests by route and status, open streams, turns, the write queue, the process itself. */
+/** What GET /metrics answers (Prometheus text): requests by route and status, open streams, turns, the write queue, the process. */
 import { Counter, collectDefaultMetrics, Gauge, Registry } from 'prom-client';
 import type { ActorStats } from '../actors/turns/host.ts';
 import { CONDITIONS } from '../storage/health/conditions.ts';
@@ -13,15 +13,15 @@ export interface GatewayMetrics {
   /** Prometheus text format 0.0.4. */
   render(): Promise<string>;
   readonly contentType: string;
-  /** Lets go of everything that is counted. */
+  /** Clears the registry. */
   close(): void;
 }
 
-/** Own registry: several servers in one process, as tests have them, do not meet. */
+/** With a registry of its own, so that several servers in one process, as in tests, count apart. */
 export function createMetrics(services: Services): GatewayMetrics {
   const registry = new Registry();
   collectDefaultMetrics({ register: registry });
-  // Counted by hand and handed over when asked for: a labelled counter costs more than a small answer.
+  // Counted in a map and copied when asked for: a labelled counter costs more than a small answer.
   const counts = new Map<string, Map<number, number>>();
   new Counter({
     name: 'gateway_requests_total',
@@ -35,14 +35,7 @@ export function createMetrics(services: Services): GatewayMetrics {
       }
     },
   });
-  new Gauge({
-    name: 'gateway_open_streams',
-    help: 'Event streams that are open now.',
-    registers: [registry],
-    collect() {
-      this.set(services.node.get().context.streams);
-    },
-  });
+  addGauge(registry, 'gateway_open_streams', 'Event streams that are open now.', () => services.node.get().context.streams);
   addConditionMetrics(registry, services);
   addActorMetrics(registry, services);
   addWriterMetrics(registry, services);
@@ -64,7 +57,32 @@ export function createMetrics(services: Services): GatewayMetrics {
   };
 }
 
-/** What `GET /readyz` tells, each by its name; 0 while it does not hold. */
+/** A gauge that is read when it is asked for. */
+function addGauge(registry: Registry, name: string, help: string, value: () => number): void {
+  new Gauge({
+    name,
+    help,
+    registers: [registry],
+    collect() {
+      this.set(value());
+    },
+  });
+}
+
+/** A counter whose total is kept elsewhere. */
+function addCounter(registry: Registry, name: string, help: string, total: () => number): void {
+  new Counter({
+    name,
+    help,
+    registers: [registry],
+    collect() {
+      this.reset();
+      this.inc(total());
+    },
+  });
+}
+
+/** The conditions of `GET /readyz`, each by its name; 0 while it does not hold. */
 function addConditionMetrics(registry: Registry, services: Services): void {
   new Gauge({
     name: 'assistant_conditions',
@@ -78,42 +96,24 @@ function addConditionMetrics(registry: Registry, services: Services): void {
   });
 }
 
-/** What is alive in this process; all of it is 0 when nothing runs. */
+/** Conversations and turns of this process; all are 0 when nothing runs. */
 function addActorMetrics(registry: Registry, services: Services): void {
-  new Gauge({
-    name: 'assistant_conversations_active',
-    help: 'Conversations in which a turn runs or waits.',
-    registers: [registry],
-    collect() {
-      this.set(services.node.get().context.conversations);
-    },
-  });
+  addGauge(
+    registry,
+    'assistant_conversations_active',
+    'Conversations in which a turn runs or waits.',
+    () => services.node.get().context.conversations,
+  );
   const gauges: readonly (readonly [string, string, keyof ActorStats])[] = [
     ['assistant_turns_running', 'Turns that are being answered.', 'runningTurns'],
     ['assistant_turns_waiting', 'Turns that wait behind another one of their conversation.', 'waitingTurns'],
     ['assistant_turn_readers', 'Streams that follow a running turn.', 'readers'],
   ];
-  for (const [name, help, stat] of gauges) {
-    new Gauge({
-      name,
-      help,
-      registers: [registry],
-      collect() {
-        this.set(services.actors.stats()[stat]);
-      },
-    });
-  }
+  for (const [name, help, stat] of gauges) addGauge(registry, name, help, () => services.actors.stats()[stat]);
 }
 
 function addWriterMetrics(registry: Registry, services: Services): void {
-  new Gauge({
-    name: 'storage_writes_outstanding',
-    help: 'Writes that wait for their commit.',
-    registers: [registry],
-    collect() {
-      this.set(services.storage.stats().outstanding);
-    },
-  });
+  addGauge(registry, 'storage_writes_outstanding', 'Writes that wait for their commit.', () => services.storage.stats().outstanding);
   new Counter({
     name: 'storage_writes_total',
     help: 'Writes by outcome; overloaded ones were refused untried.',
@@ -127,18 +127,9 @@ function addWriterMetrics(registry: Registry, services: Services): void {
       this.inc({ outcome: 'overloaded' }, overloaded);
     },
   });
-  new Counter({
-    name: 'storage_commits_total',
-    help: 'Commits; several writes share one.',
-    registers: [registry],
-    collect() {
-      this.reset();
-      this.inc(services.storage.stats().commits);
-    },
-  });
+  addCounter(registry, 'storage_commits_total', 'Commits; several writes share one.', () => services.storage.stats().commits);
 }
 
-/** How late the event loop was, and how often it stood still. */
 /** What decides whether new turns are taken. */
 function addLoadMetrics(registry: Registry, load: LoadWatch): void {
   const gauges: readonly (readonly [string, string, (stats: LoadStats) => number])[] = [
@@ -151,64 +142,29 @@ function addLoadMetrics(registry: Registry, load: LoadWatch): void {
     ['assistant_turns_opening', 'Turns that were let in within the last second and have not begun.', (s) => s.turnsOpening],
     ['storage_oldest_write_seconds', 'How long the oldest write waits for its commit.', (s) => s.writeAgeMs / 1e3],
   ];
-  for (const [name, help, value] of gauges) {
-    new Gauge({
-      name,
-      help,
-      registers: [registry],
-      collect() {
-        this.set(value(load.stats()));
-      },
-    });
-  }
-  new Counter({
-    name: 'assistant_overloads_total',
-    help: 'Times that the process began to refuse new turns.',
-    registers: [registry],
-    collect() {
-      this.reset();
-      this.inc(load.stats().overloads);
-    },
-  });
+  for (const [name, help, value] of gauges) addGauge(registry, name, help, () => value(load.stats()));
+  addCounter(registry, 'assistant_overloads_total', 'Times that the process began to refuse new turns.', () => load.stats().overloads);
 }
 
-/** The line in front of new turns. */
+/** The queue of new turns that wait to begin. */
 function addStartMetrics(registry: Registry, starts: Pick<Starts, 'stats'>): void {
-  new Gauge({
-    name: 'assistant_starts_waiting',
-    help: 'New turns that wait in line for the event loop.',
-    registers: [registry],
-    collect() {
-      this.set(starts.stats().waiting);
-    },
-  });
-  new Counter({
-    name: 'assistant_starts_refused_total',
-    help: 'New turns that were refused because that line was full or slow.',
-    registers: [registry],
-    collect() {
-      this.reset();
-      this.inc(starts.stats().refused);
-    },
-  });
+  addGauge(registry, 'assistant_starts_waiting', 'New turns that wait in line for the event loop.', () => starts.stats().waiting);
+  addCounter(
+    registry,
+    'assistant_starts_refused_total',
+    'New turns that were refused because that line was full or slow.',
+    () => starts.stats().refused,
+  );
 }
 
+/** How late the event loop was, and how often it stood still. */
 function addLoopMetrics(registry: Registry, watch: Pick<StallWatch, 'stats'>): void {
   const gauges: readonly (readonly [string, string, (stats: StallStats) => number])[] = [
     ['assistant_loop_late_p99_seconds', 'How late the event loop was: 99 of 100 looks of the last one to two minutes.', (s) => s.lateP99S],
     ['assistant_loop_late_max_seconds', 'How late the event loop was at worst in the last one to two minutes.', (s) => s.lateMaxS],
     ['assistant_loop_longest_cpu_seconds', 'Longest stretch of the loop in its own processor time, likewise.', (s) => s.longestCpuS],
   ];
-  for (const [name, help, value] of gauges) {
-    new Gauge({
-      name,
-      help,
-      registers: [registry],
-      collect() {
-        this.set(value(watch.stats()));
-      },
-    });
-  }
+  for (const [name, help, value] of gauges) addGauge(registry, name, help, () => value(watch.stats()));
   new Counter({
     name: 'assistant_loop_stalls_total',
     help: 'Stretches over the bound: by the clock (wall), and by processor time of the loop (cpu), which a busy machine does not add to.',

@@ -117,32 +117,18 @@ export interface RateLimit {
   readonly retryAfterS?: number;
 }
 
-export interface Route<
-  Schema extends v.GenericSchema | null = v.GenericSchema | null,
-  Kind extends CallerKind = CallerKind,
-  Upload extends UploadRule | null = UploadRule | null,
-> {
+/** Every route: where it lies, who may call it, what it reads and what it answers. */
+interface RouteOf<Schema extends v.GenericSchema | undefined, Kind extends CallerKind, Upload extends UploadRule | undefined> {
   readonly method: Method;
   /** uWebSockets pattern, e.g. `/v1/chat/:turn_id`. */
   readonly path: string;
   readonly caller: Kind;
-  readonly limits: readonly RateLimit[];
-  /** Null: no JSON body is read. */
-  readonly body: Schema;
+  /** Absent: no JSON body is read. */
+  readonly body?: Schema;
   readonly bodyMaxBytes?: number;
-  /** A large body is read beside the event loop as this kind, by the schema in `body`. Runtime routes only, and none with a `newWork` that is a function. */
-  readonly largeBody?: LargeBodyKind;
-  /** Instead of `body`, which is null then. */
+  /** Instead of `body`. */
   readonly upload?: Upload;
-  /** What a suspended app is told here (KEY-4); absent: it is served. Runtime callers only. */
-  readonly suspended?: 'app_suspended' | 'quota_exceeded';
-  /**
-   * It begins new work, which an overloaded process refuses. `true`: before the body is read. A function: by what the body says, which
-   * is not checked yet, and whether the turn with an id is there and did not fail; one that is announced as large is refused unread.
-   * Runtime callers only.
-   */
-  readonly newWork?: true | ((body: unknown, hasTurn: (turnId: string) => boolean) => boolean);
-  /** Answered by whichever cell it reaches, although its path names something of an organisation (CELL-1). */
+  /** Any cell answers it, although its path names something of an organisation (CELL-1). */
   readonly anyCell?: true;
   handle(
     input: RouteInput<
@@ -154,13 +140,39 @@ export interface Route<
   ): Reply | Promise<Reply>;
 }
 
+/** What only routes of the runtime interface have. */
+interface RuntimeRules {
+  readonly limits: readonly RateLimit[];
+  /** A large body is read beside the event loop as this kind, by the schema in `body`. Not with a `newWork` that is a function. */
+  readonly largeBody?: LargeBodyKind;
+  /** The error that a suspended app gets here (KEY-4); absent: it is served. */
+  readonly suspended?: 'app_suspended' | 'quota_exceeded';
+  /**
+   * It begins new work, which an overloaded process refuses. `true`: before the body is read. A function: it looks at the body, which is
+   * not checked yet, and asks whether the turn with an id is there and did not fail; a body that is announced as large is refused unread.
+   */
+  readonly newWork?: true | ((body: unknown, hasTurn: (turnId: string) => boolean) => boolean);
+}
+type NoRuntimeRules = { readonly [Rule in keyof RuntimeRules]?: never };
+type OtherCaller = Exclude<CallerKind, 'runtime'>;
+
+type AnyRoute = RouteOf<v.GenericSchema | undefined, CallerKind, UploadRule | undefined>;
+export type RuntimeRoute = AnyRoute & { readonly caller: 'runtime' } & RuntimeRules;
+/** A route in its table: its own types of body, caller and file are forgotten. */
+export type Route = RuntimeRoute | (AnyRoute & { readonly caller: OtherCaller } & NoRuntimeRules);
+
 /** Keeps a route's own types while it is written, and forgets them for the table it goes into. */
 export function defineRoute<
-  const Schema extends v.GenericSchema | null,
-  const Kind extends CallerKind,
-  const Upload extends UploadRule | null = null,
->(route: Route<Schema, Kind, Upload>): Route {
-  return route as unknown as Route;
+  const Schema extends v.GenericSchema | undefined = undefined,
+  const Upload extends UploadRule | undefined = undefined,
+>(route: RouteOf<Schema, 'runtime', Upload> & RuntimeRules): Route;
+export function defineRoute<
+  const Kind extends OtherCaller,
+  const Schema extends v.GenericSchema | undefined = undefined,
+  const Upload extends UploadRule | undefined = undefined,
+>(route: RouteOf<Schema, Kind, Upload> & NoRuntimeRules): Route;
+export function defineRoute(route: unknown): Route {
+  return route as Route;
 }
 
 /** The name of a route in logs and metrics. */

@@ -12,7 +12,7 @@ import { knowledgeBody } from '../protocol/setup/knowledge.ts';
 import { experiencePatch } from '../protocol/setup/persona.ts';
 import { screensBody } from '../protocol/setup/screens.ts';
 import type { SetupWrite, WriteKind } from '../protocol/setup/writes.ts';
-import { type CallerKind, type Callers, defineRoute, type Reply, type Route, type RouteInput } from './route.ts';
+import { type Callers, defineRoute, type Reply, type Route, type RouteInput } from './route.ts';
 import type { Services } from './services.ts';
 
 interface JsonWrite<Schema extends v.GenericSchema> {
@@ -63,11 +63,13 @@ const screens = jsonWrite({
   toWrite: (body) => ({ kind: 'screens', body }),
 });
 
+type Writer = 'operator' | 'setup';
+
 /** The address of a call and its caller, as far as `perform` may look at them. */
-export type WriteInput<Kind extends CallerKind> = Pick<RouteInput<unknown, Callers[Kind]>, 'caller' | 'params'>;
+export type WriteInput<Kind extends Writer> = Pick<RouteInput<unknown, Callers[Kind]>, 'caller' | 'params'>;
 
 /** What an interface adds to the six. */
-export interface WriteFace<Kind extends CallerKind> {
+export interface WriteFace<Kind extends Writer> {
   /** Goes before the path of each, e.g. `/setup`. */
   readonly prefix: string;
   readonly caller: Kind;
@@ -76,17 +78,12 @@ export interface WriteFace<Kind extends CallerKind> {
 }
 
 /** The six routes of one interface, by the kind of their write. */
-export function writeRoutes<const Kind extends CallerKind>({
-  prefix,
-  caller,
-  perform,
-}: WriteFace<Kind>): Readonly<Record<WriteKind, Route>> {
+export function writeRoutes<const Kind extends Writer>({ prefix, caller, perform }: WriteFace<Kind>): Readonly<Record<WriteKind, Route>> {
   const jsonRoute = <Schema extends v.GenericSchema>({ method, path, body, toWrite }: JsonWrite<Schema>) =>
-    defineRoute<Schema, Kind>({
+    defineRoute<Kind, Schema>({
       method,
       path: prefix + path,
       caller,
-      limits: [],
       body,
       handle: (input, services) => perform(input, toWrite(input.body as v.InferOutput<Schema>), services),
     });
@@ -94,8 +91,6 @@ export function writeRoutes<const Kind extends CallerKind>({
     method: 'POST',
     path: `${prefix}/logo`,
     caller,
-    limits: [],
-    body: null,
     upload: { field: 'file', maxBytes: LOGO_MAX_BYTES },
     handle: (input, services) => perform(input, { kind: 'logo', content: Buffer.from(input.upload.bytes).toString('base64') }, services),
   });

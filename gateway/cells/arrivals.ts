@@ -1,6 +1,6 @@
 /**
- * What a cell tells the one that an organisation moves to: `/cell/v1/arrivals/…` (CELL-13), all of which may be said again;
- * and how far a move is, for any other cell.
+ * What a cell asks of the one that an organisation moves to: `/cell/v1/arrivals/…` (CELL-13). Each request may be repeated.
+ * Any other cell may ask how far a move is.
  */
 import * as v from 'valibot';
 import type { Arrivals } from '../../actors/cells/arrival.ts';
@@ -52,37 +52,38 @@ function organisationOf(params: Readonly<Record<string, string>>): string {
   return id;
 }
 
-const offerRoute = defineRoute({
-  method: 'POST',
-  path: '/cell/v1/arrivals/:org',
-  caller: 'cell',
-  limits: [],
-  body: offerBody,
-  async handle({ params, body }, services) {
-    const { move_id, source_cell: sourceCell, key_check: keyCheck, schema } = body;
-    const offer = { organisationId: organisationOf(params), moveId: move_id, sourceCell, keyCheck, schema };
-    return json({ step: await arrivalsOf(services).offer(offer) });
-  },
-});
+/** POST of one step of a move, from the cell that the organisation leaves. `work` gets the checked body. */
+function stepRoute<Body extends { readonly move_id: string }>(
+  step: string,
+  body: v.GenericSchema<unknown, Body>,
+  work: (arrivals: Arrivals, ref: { organisationId: string; moveId: string }, body: Body) => Promise<object>,
+): Route {
+  return defineRoute({
+    method: 'POST',
+    path: `/cell/v1/arrivals/:org${step}`,
+    caller: 'cell',
+    body,
+    async handle({ params, body }, services) {
+      const ref = { organisationId: organisationOf(params), moveId: body.move_id };
+      return json(await work(arrivalsOf(services), ref, body));
+    },
+  });
+}
 
-const missingRoute = defineRoute({
-  method: 'POST',
-  path: '/cell/v1/arrivals/:org/missing',
-  caller: 'cell',
-  limits: [],
-  body: missingBody,
-  async handle({ params, body }, services) {
-    const ref = { organisationId: organisationOf(params), moveId: body.move_id };
-    return json({ missing: await arrivalsOf(services).missing(ref, body.contents) });
-  },
-});
+const offerRoute = stepRoute('', offerBody, async (arrivals, ref, { source_cell: sourceCell, key_check: keyCheck, schema }) => ({
+  step: await arrivals.offer({ ...ref, sourceCell, keyCheck, schema }),
+}));
+const missingRoute = stepRoute('/missing', missingBody, async (arrivals, ref, { contents }) => ({
+  missing: await arrivals.missing(ref, contents),
+}));
+const adoptRoute = stepRoute('/adopt', adoptBody, async (arrivals, ref, { manifest }) => ({ step: await arrivals.adopt(ref, manifest) }));
+const unsealRoute = stepRoute('/unseal', moveBody, async (arrivals, ref) => ({ step: await arrivals.unseal(ref) }));
+const discardRoute = stepRoute('/discard', moveBody, async (arrivals, ref) => ({ step: await arrivals.discard(ref) }));
 
 const fileRoute = defineRoute({
   method: 'PUT',
   path: '/cell/v1/arrivals/:org/files/:sha256',
   caller: 'cell',
-  limits: [],
-  body: null,
   upload: { field: 'piece', maxBytes: PIECE_MAX_BYTES },
   async handle({ params, query, upload }, services) {
     const organisationId = organisationOf(params);
@@ -95,46 +96,10 @@ const fileRoute = defineRoute({
   },
 });
 
-const adoptRoute = defineRoute({
-  method: 'POST',
-  path: '/cell/v1/arrivals/:org/adopt',
-  caller: 'cell',
-  limits: [],
-  body: adoptBody,
-  async handle({ params, body }, services) {
-    const ref = { organisationId: organisationOf(params), moveId: body.move_id };
-    return json({ step: await arrivalsOf(services).adopt(ref, body.manifest) });
-  },
-});
-
-const unsealRoute = defineRoute({
-  method: 'POST',
-  path: '/cell/v1/arrivals/:org/unseal',
-  caller: 'cell',
-  limits: [],
-  body: moveBody,
-  async handle({ params, body }, services) {
-    return json({ step: await arrivalsOf(services).unseal({ organisationId: organisationOf(params), moveId: body.move_id }) });
-  },
-});
-
-const discardRoute = defineRoute({
-  method: 'POST',
-  path: '/cell/v1/arrivals/:org/discard',
-  caller: 'cell',
-  limits: [],
-  body: moveBody,
-  async handle({ params, body }, services) {
-    return json({ step: await arrivalsOf(services).discard({ organisationId: organisationOf(params), moveId: body.move_id }) });
-  },
-});
-
 const moveRoute = defineRoute({
   method: 'GET',
   path: '/cell/v1/moves/:org',
   caller: 'cell',
-  limits: [],
-  body: null,
   handle({ params }, { moves }) {
     return json({ move: moves == null ? null : lastMove(organisationOf(params), moves) });
   },

@@ -9,8 +9,6 @@ const nameRoute = defineRoute({
   method: 'GET',
   path: '/cell/v1/names/:name',
   caller: 'cell',
-  limits: [],
-  body: null,
   handle({ params, caller: { directory } }, { storage }) {
     const name = openName(storage.vault, params.name ?? '');
     if (name === undefined) throw new Refusal('invalid_request', 'The name was not sealed by a cell of this installation.');
@@ -26,8 +24,6 @@ const aboutRoute = defineRoute({
   method: 'GET',
   path: '/cell/v1/about',
   caller: 'cell',
-  limits: [],
-  body: null,
   handle({ caller: { self } }) {
     return json({ cell: self.id });
   },

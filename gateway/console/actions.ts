@@ -8,6 +8,7 @@ import { timestamp } from '../../protocol/timestamp.ts';
 import { countActions, type HttpActionRecord, listActions, readAction } from '../../storage/apps/http-actions.ts';
 import { sealSharedKey } from '../../storage/apps/shared-keys.ts';
 import { defineRoute, json } from '../route.ts';
+import { appRead } from './app-read.ts';
 import { requireApp } from './lookup.ts';
 import { pageOf } from './pages.ts';
 
@@ -27,28 +28,15 @@ function actionToWire(action: HttpActionRecord) {
   };
 }
 
-export const listActionsRoute = defineRoute({
-  method: 'GET',
-  path: '/console/api/apps/:app/actions',
-  caller: 'operator',
-  limits: [],
-  body: null,
-  handle({ params, query }, services) {
-    const { app, db } = requireApp(services, params.app);
-    const { items, next } = pageOf(
-      query,
-      (after, limit) => listActions(db, app.id, after, limit),
-      ({ id }) => id,
-    );
-    return json({ facts: countActions(db, app.id), actions: items.map(actionToWire), next });
-  },
+export const listActionsRoute = appRead('/actions', ({ app, db }, query) => {
+  const { items, next } = pageOf(query, 'id', (after, limit) => listActions(db, app.id, after, limit));
+  return { facts: countActions(db, app.id), actions: items.map(actionToWire), next };
 });
 
 export const putActionKeyRoute = defineRoute({
   method: 'PUT',
   path: '/console/api/apps/:app/actions/:name/key',
   caller: 'operator',
-  limits: [],
   body: actionKeyBody,
   async handle({ params, body }, services) {
     const { app, db } = requireApp(services, params.app);
@@ -67,8 +55,6 @@ export const deleteActionKeyRoute = defineRoute({
   method: 'DELETE',
   path: '/console/api/apps/:app/actions/:name/key',
   caller: 'operator',
-  limits: [],
-  body: null,
   async handle({ params }, services) {
     const { id: appId, organisationId } = requireApp(services, params.app).app;
     const { hosts, actions } = await services.storage.write(organisationId, 'deleteSharedKey', { appId, name: params.name ?? '' });

@@ -41,8 +41,6 @@ const listActorsRoute = defineRoute({
   method: 'GET',
   path: '/console/api/actors',
   caller: 'operator',
-  limits: [],
-  body: null,
   async handle({ query }, { cluster }) {
     const { node, kind } = checkQuery(filters, query);
     const limit = pageLimit(query, ACTORS_DEFAULT, ACTORS_MAX);

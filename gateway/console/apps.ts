@@ -11,6 +11,7 @@ import type { Connection } from '../../storage/sqlite/connection.ts';
 import { deleteUploadFiles } from '../../storage/uploads/upload-files.ts';
 import { uploadIdsOfApp } from '../../storage/uploads/uploads.ts';
 import { defineRoute, json } from '../route.ts';
+import { appRead } from './app-read.ts';
 import { requireApp, requireOrganisation } from './lookup.ts';
 
 export function appToWire(app: AppRecord) {
@@ -35,8 +36,6 @@ export const listAppsRoute = defineRoute({
   method: 'GET',
   path: '/console/api/orgs/:org/apps',
   caller: 'operator',
-  limits: [],
-  body: null,
   handle({ params }, services) {
     const { id } = requireOrganisation(services, params.org);
     const { storage } = services;
@@ -49,7 +48,6 @@ export const createAppRoute = defineRoute({
   method: 'POST',
   path: '/console/api/orgs/:org/apps',
   caller: 'operator',
-  limits: [],
   body: createAppBody,
   async handle({ params, body }, services) {
     const { id: organisationId } = requireOrganisation(services, params.org);
@@ -60,22 +58,12 @@ export const createAppRoute = defineRoute({
   },
 });
 
-export const readAppRoute = defineRoute({
-  method: 'GET',
-  path: '/console/api/apps/:app',
-  caller: 'operator',
-  limits: [],
-  body: null,
-  handle({ params }, services) {
-    return json({ app: appToWire(requireApp(services, params.app).app) });
-  },
-});
+export const readAppRoute = appRead('', ({ app }) => ({ app: appToWire(app) }));
 
 export const patchAppRoute = defineRoute({
   method: 'PATCH',
   path: '/console/api/apps/:app',
   caller: 'operator',
-  limits: [],
   body: patchAppBody,
   async handle({ params, body }, services) {
     const { id: appId, organisationId } = requireApp(services, params.app).app;
@@ -104,8 +92,6 @@ export const deleteAppRoute = defineRoute({
   method: 'DELETE',
   path: '/console/api/apps/:app',
   caller: 'operator',
-  limits: [],
-  body: null,
   async handle({ params }, services) {
     const { app, db } = requireApp(services, params.app);
     const { id: appId, organisationId } = app;
@@ -123,8 +109,6 @@ export const goLiveRoute = defineRoute({
   method: 'POST',
   path: '/console/api/apps/:app/go-live',
   caller: 'operator',
-  limits: [],
-  body: null,
   async handle({ params }, services) {
     await goLiveOnRequest(services.setup, requireApp(services, params.app).app);
     const { app } = requireApp(services, params.app);

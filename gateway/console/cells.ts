@@ -25,8 +25,6 @@ export const listCellsRoute = defineRoute({
   method: 'GET',
   path: '/console/api/cells',
   caller: 'operator',
-  limits: [],
-  body: null,
   async handle(_, { cells, storage }) {
     if (cells == null) return json({ cell: null, cells: [], map_synced_at: null });
     const placed = countPlacements(storage.control);

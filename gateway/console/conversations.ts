@@ -20,6 +20,7 @@ import { readIfThere } from '../../storage/sqlite/storage-error.ts';
 import { shownAttachments } from '../../storage/uploads/uploads.ts';
 import { defineRoute, json } from '../route.ts';
 import type { Services } from '../services.ts';
+import { appRead } from './app-read.ts';
 import { requireApp } from './lookup.ts';
 import { newestLimit, nextOf, pageKey } from './pages.ts';
 
@@ -52,18 +53,10 @@ function channelOf(query: URLSearchParams): Channel | null {
   throw new Refusal('invalid_request', 'channel must be live or sandbox.');
 }
 
-export const listConversationsRoute = defineRoute({
-  method: 'GET',
-  path: '/console/api/apps/:app/conversations',
-  caller: 'operator',
-  limits: [],
-  body: null,
-  handle({ params, query }, services) {
-    const { app, db } = requireApp(services, params.app);
-    const limit = newestLimit(query);
-    const { conversations, next } = listConversations(db, app.id, { channel: channelOf(query), before: pageKey(query), limit });
-    return json({ conversations: conversations.map(headToWire), next: nextOf(next) });
-  },
+export const listConversationsRoute = appRead('/conversations', ({ app, db }, query) => {
+  const limit = newestLimit(query);
+  const { conversations, next } = listConversations(db, app.id, { channel: channelOf(query), before: pageKey(query), limit });
+  return { conversations: conversations.map(headToWire), next: nextOf(next) };
 });
 
 interface FoundConversation {
@@ -156,8 +149,6 @@ export const readConversationRoute = defineRoute({
   method: 'GET',
   path: '/console/api/conversations/:conversation',
   caller: 'operator',
-  limits: [],
-  body: null,
   handle({ params, query }, services) {
     const { db, head } = requireConversation(services, params.conversation ?? '', query.get('app'));
     const limit = newestLimit(query);

@@ -8,6 +8,7 @@ import { deleteUploadFiles } from '../../storage/uploads/upload-files.ts';
 import { renderInPieces } from '../http/json-pieces.ts';
 import { defineRoute, json } from '../route.ts';
 import type { Services } from '../services.ts';
+import { appRead } from './app-read.ts';
 import { type FoundApp, requireApp } from './lookup.ts';
 import { pageOf } from './pages.ts';
 import { EXPORT_DEPTH, exportPerson } from './person-export.ts';
@@ -31,33 +32,19 @@ function requirePerson(services: Services, params: Readonly<Record<string, strin
   return { ...found, person };
 }
 
-export const listEndUsersRoute = defineRoute({
-  method: 'GET',
-  path: '/console/api/apps/:app/end-users',
-  caller: 'operator',
-  limits: [],
-  body: null,
-  handle({ params, query }, services) {
-    const { app, db } = requireApp(services, params.app);
-    const externalUserId = query.get('external_user_id');
-    if (externalUserId !== null && (externalUserId === '' || !fits(externalUserId, EXTERNAL_USER_ID_MAX_CHARS))) {
-      throw new Refusal('invalid_request', `external_user_id must have 1 to ${EXTERNAL_USER_ID_MAX_CHARS} characters.`);
-    }
-    const { items, next } = pageOf(
-      query,
-      (after, limit) => listEndUsers(db, { appId: app.id, externalUserId, after, limit }),
-      ({ id }) => id,
-    );
-    return json({ end_users: items.map(personToWire), next });
-  },
+export const listEndUsersRoute = appRead('/end-users', ({ app, db }, query) => {
+  const externalUserId = query.get('external_user_id');
+  if (externalUserId !== null && (externalUserId === '' || !fits(externalUserId, EXTERNAL_USER_ID_MAX_CHARS))) {
+    throw new Refusal('invalid_request', `external_user_id must have 1 to ${EXTERNAL_USER_ID_MAX_CHARS} characters.`);
+  }
+  const { items, next } = pageOf(query, 'id', (after, limit) => listEndUsers(db, { appId: app.id, externalUserId, after, limit }));
+  return { end_users: items.map(personToWire), next };
 });
 
 export const exportEndUserRoute = defineRoute({
   method: 'GET',
   path: '/console/api/apps/:app/end-users/:id/export',
   caller: 'operator',
-  limits: [],
-  body: null,
   async handle({ params }, services) {
     const { app, db, person } = requirePerson(services, params);
     const { vault } = services.storage;
@@ -75,8 +62,6 @@ export const eraseEndUserRoute = defineRoute({
   method: 'DELETE',
   path: '/console/api/apps/:app/end-users/:id',
   caller: 'operator',
-  limits: [],
-  body: null,
   async handle({ params }, services) {
     const { app, person } = requirePerson(services, params);
     const { storage } = services;

@@ -2,9 +2,8 @@
 import { timestamp } from '../../protocol/timestamp.ts';
 import { type FeedbackRow, listFeedback } from '../../storage/conversations/feedback.ts';
 import { listRatings, type RatingRow } from '../../storage/conversations/ratings.ts';
-import { defineRoute, json } from '../route.ts';
+import { appRead } from './app-read.ts';
 import { shownDevice } from './conversations.ts';
-import { requireApp } from './lookup.ts';
 import { newestLimit, nextOf, pageKey } from './pages.ts';
 
 interface Listed {
@@ -47,20 +46,12 @@ function newestFirst(one: Listed, other: Listed): number {
   return other.atMs - one.atMs || (one.key < other.key ? 1 : -1);
 }
 
-export const listFeedbackRoute = defineRoute({
-  method: 'GET',
-  path: '/console/api/apps/:app/feedback',
-  caller: 'operator',
-  limits: [],
-  body: null,
-  handle({ params, query }, services) {
-    const { app, db } = requireApp(services, params.app);
-    const limit = newestLimit(query);
-    const before = pageKey(query);
-    // A page of each, so that whichever is newer is there.
-    const both = [...listFeedback(db, app.id, before, limit).map(thumb), ...listRatings(db, app.id, before, limit).map(score)];
-    const page = both.sort(newestFirst).slice(0, limit);
-    const next = page.length === limit ? (page.at(-1) ?? null) : null;
-    return json({ feedback: page.map(({ wire }) => wire), next: nextOf(next) });
-  },
+export const listFeedbackRoute = appRead('/feedback', ({ app, db }, query) => {
+  const limit = newestLimit(query);
+  const before = pageKey(query);
+  // A page of each, so that whichever is newer is there.
+  const both = [...listFeedback(db, app.id, before, limit).map(thumb), ...listRatings(db, app.id, before, limit).map(score)];
+  const page = both.sort(newestFirst).slice(0, limit);
+  const next = page.length === limit ? (page.at(-1) ?? null) : null;
+  return { feedback: page.map(({ wire }) => wire), next: nextOf(next) };
 });

@@ -4,6 +4,7 @@ import { timestamp } from '../../protocol/timestamp.ts';
 import { type IdentitySecrets, mintIdentitySecret, readIdentitySecrets, sealIdentitySecret } from '../../storage/apps/identity-secrets.ts';
 import { defineRoute, json } from '../route.ts';
 import type { Services } from '../services.ts';
+import { appRead } from './app-read.ts';
 import { requireApp } from './lookup.ts';
 
 function secretsOf(services: Services, organisationId: string, appId: string): IdentitySecrets {
@@ -20,24 +21,14 @@ function secretsToWire(secrets: IdentitySecrets) {
   };
 }
 
-export const readIdentitySecretRoute = defineRoute({
-  method: 'GET',
-  path: '/console/api/apps/:app/identity-secret',
-  caller: 'operator',
-  limits: [],
-  body: null,
-  handle({ params }, services) {
-    const { app } = requireApp(services, params.app);
-    return json(secretsToWire(secretsOf(services, app.organisationId, app.id)));
-  },
-});
+export const readIdentitySecretRoute = appRead('/identity-secret', ({ app }, _, services) =>
+  secretsToWire(secretsOf(services, app.organisationId, app.id)),
+);
 
 export const rotateIdentitySecretRoute = defineRoute({
   method: 'POST',
   path: '/console/api/apps/:app/identity-secret/rotate',
   caller: 'operator',
-  limits: [],
-  body: null,
   async handle({ params }, services) {
     const { id: appId, organisationId } = requireApp(services, params.app).app;
     const { storage } = services;

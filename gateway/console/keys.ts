@@ -5,6 +5,7 @@ import { mintId } from '../../protocol/ids.ts';
 import { timestamp } from '../../protocol/timestamp.ts';
 import { type KeyRecord, listKeys, mintKeyToken } from '../../storage/organisations/organisations.ts';
 import { defineRoute, json } from '../route.ts';
+import { appRead } from './app-read.ts';
 import { requireApp } from './lookup.ts';
 
 function keyToWire(key: Pick<KeyRecord, 'keyId' | 'token' | 'channel' | 'createdAtMs'>) {
@@ -16,23 +17,12 @@ function keyToWire(key: Pick<KeyRecord, 'keyId' | 'token' | 'channel' | 'created
   };
 }
 
-export const listKeysRoute = defineRoute({
-  method: 'GET',
-  path: '/console/api/apps/:app/keys',
-  caller: 'operator',
-  limits: [],
-  body: null,
-  handle({ params }, services) {
-    const { app } = requireApp(services, params.app);
-    return json({ keys: listKeys(services.storage.control, app.id).map(keyToWire) });
-  },
-});
+export const listKeysRoute = appRead('/keys', ({ app }, _, { storage }) => ({ keys: listKeys(storage.control, app.id).map(keyToWire) }));
 
 export const createKeyRoute = defineRoute({
   method: 'POST',
   path: '/console/api/apps/:app/keys',
   caller: 'operator',
-  limits: [],
   body: createKeyBody,
   async handle({ params, body }, services) {
     const { id: appId, organisationId } = requireApp(services, params.app).app;
@@ -48,8 +38,6 @@ export const deleteKeyRoute = defineRoute({
   method: 'DELETE',
   path: '/console/api/apps/:app/keys/:key',
   caller: 'operator',
-  limits: [],
-  body: null,
   async handle({ params }, services) {
     const { id: appId } = requireApp(services, params.app).app;
     const keyId = params.key ?? '';

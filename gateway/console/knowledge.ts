@@ -2,8 +2,7 @@
 import { timestamp } from '../../protocol/timestamp.ts';
 import type { KnowledgeSource } from '../../storage/knowledge/knowledge.ts';
 import { countKnowledge, listSources } from '../../storage/knowledge/knowledge-overview.ts';
-import { defineRoute, json } from '../route.ts';
-import { requireApp } from './lookup.ts';
+import { appRead } from './app-read.ts';
 import { pageOf } from './pages.ts';
 
 function sourceToWire(source: KnowledgeSource) {
@@ -24,19 +23,7 @@ function sourceToWire(source: KnowledgeSource) {
   };
 }
 
-export const listKnowledgeRoute = defineRoute({
-  method: 'GET',
-  path: '/console/api/apps/:app/knowledge',
-  caller: 'operator',
-  limits: [],
-  body: null,
-  handle({ params, query }, services) {
-    const { app, db } = requireApp(services, params.app);
-    const { items, next } = pageOf(
-      query,
-      (after, limit) => listSources(db, app.id, after, limit),
-      ({ id }) => id,
-    );
-    return json({ facts: countKnowledge(db, app.id), sources: items.map(sourceToWire), next });
-  },
+export const listKnowledgeRoute = appRead('/knowledge', ({ app, db }, query) => {
+  const { items, next } = pageOf(query, 'id', (after, limit) => listSources(db, app.id, after, limit));
+  return { facts: countKnowledge(db, app.id), sources: items.map(sourceToWire), next };
 });

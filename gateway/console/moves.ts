@@ -37,7 +37,6 @@ const beginMoveRoute = defineRoute({
   method: 'POST',
   path: '/console/api/orgs/:org/move',
   caller: 'operator',
-  limits: [],
   body: moveBody,
   async handle({ params, body }, services) {
     const moves = movesOf(services);
@@ -54,10 +53,8 @@ const readMoveRoute = defineRoute({
   method: 'GET',
   path: '/console/api/orgs/:org/move',
   caller: 'operator',
-  limits: [],
   // The cell that it leaves knows best, to the end; requests of the organisation go to the other one before that.
   anyCell: true,
-  body: null,
   handle({ params }, services) {
     const organisationId = params.org ?? '';
     const move = lastMove(organisationId, movesOf(services));
@@ -69,8 +66,6 @@ const abortMoveRoute = defineRoute({
   method: 'POST',
   path: '/console/api/orgs/:org/move/abort',
   caller: 'operator',
-  limits: [],
-  body: null,
   async handle({ params }, services) {
     const moves = movesOf(services);
     const move = await moves.leaving.abort(params.org ?? '');

@@ -12,8 +12,6 @@ const listNodesRoute = defineRoute({
   method: 'GET',
   path: '/console/api/nodes',
   caller: 'operator',
-  limits: [],
-  body: null,
   async handle(_, { cluster }) {
     // The view lists the node that answers first.
     const nodes = cluster.nodes().map((node, index) => nodeToWire(node, index === 0));
@@ -26,8 +24,6 @@ const drainNodeRoute = defineRoute({
   method: 'POST',
   path: '/console/api/nodes/:node/drain',
   caller: 'operator',
-  limits: [],
-  body: null,
   async handle({ params }, { cluster, log }) {
     const node = params.node ?? '';
     const found = await cluster.drain(node);

@@ -57,14 +57,8 @@ export const listOrganisationsRoute = defineRoute({
   method: 'GET',
   path: '/console/api/orgs',
   caller: 'operator',
-  limits: [],
-  body: null,
   handle({ query }, { storage }) {
-    const { items, next } = pageOf(
-      query,
-      (after, limit) => listOrganisations(storage.control, after, limit),
-      ({ id }) => id,
-    );
+    const { items, next } = pageOf(query, 'id', (after, limit) => listOrganisations(storage.control, after, limit));
     return json({ orgs: items.map(organisationToWire), next });
   },
 });
@@ -73,7 +67,6 @@ export const createOrganisationRoute = defineRoute({
   method: 'POST',
   path: '/console/api/orgs',
   caller: 'operator',
-  limits: [],
   body: createOrganisationBody,
   async handle({ body }, services) {
     const { storage } = services;
@@ -89,8 +82,6 @@ export const readOrganisationRoute = defineRoute({
   method: 'GET',
   path: '/console/api/orgs/:org',
   caller: 'operator',
-  limits: [],
-  body: null,
   handle({ params }, services) {
     return json({ org: organisationToWire(requireOrganisation(services, params.org)) });
   },
@@ -100,7 +91,6 @@ export const patchOrganisationRoute = defineRoute({
   method: 'PATCH',
   path: '/console/api/orgs/:org',
   caller: 'operator',
-  limits: [],
   body: patchOrganisationBody,
   async handle({ params, body }, services) {
     const { id } = requireOrganisation(services, params.org);
@@ -114,8 +104,6 @@ export const usageRoute = defineRoute({
   method: 'GET',
   path: '/console/api/orgs/:org/usage',
   caller: 'operator',
-  limits: [],
-  body: null,
   async handle({ params, query }, services) {
     const organisation = requireOrganisation(services, params.org);
     const nowMs = services.nowMs();
@@ -156,7 +144,6 @@ export const creditRoute = defineRoute({
   method: 'POST',
   path: '/console/api/orgs/:org/credit',
   caller: 'operator',
-  limits: [],
   body: creditBody,
   async handle({ params, body }, services) {
     const { id } = requireOrganisation(services, params.org);

@@ -20,18 +20,18 @@ const NEWEST_PAGE_DEFAULT = 50;
 const PAGE_MAX = 200;
 
 /**
- * One page of a list: `read` gives rows after a key, `next` is the key to go on from, null on the last page.
+ * One page of a list: `read` gives rows after a key, which is their field `key`; `next` is the key of the last one, null on the last page.
  * @throws Refusal 400 invalid_request for a bad `limit`.
  */
-export function pageOf<Item>(
+export function pageOf<Key extends string, Item extends Readonly<Record<Key, string>>>(
   query: URLSearchParams,
+  key: Key,
   read: (after: string, limit: number) => Item[],
-  keyOf: (item: Item) => string,
 ): { readonly items: Item[]; readonly next: string | null } {
   const limit = pageLimit(query, PAGE_DEFAULT, PAGE_MAX);
   const items = read(query.get('after') ?? '', limit);
   const last = items.at(-1);
-  return { items, next: items.length === limit && last !== undefined ? keyOf(last) : null };
+  return { items, next: items.length === limit && last !== undefined ? last[key] : null };
 }
 
 /** Rows of one page of a list that begins with the newest. @throws Refusal 400 invalid_request for a bad `limit`. */

@@ -34,8 +34,6 @@ export const openPairingRoute = defineRoute({
   method: 'POST',
   path: '/console/api/apps/:app/pairings',
   caller: 'operator',
-  limits: [],
-  body: null,
   async handle({ params }, services) {
     const { id, code, codeExpiresAtMs } = await services.pairings.open(requireApp(services, params.app).app);
     return json({ pairing_id: id, code, expires_at: timestamp(codeExpiresAtMs) }, 201);
@@ -46,8 +44,6 @@ export const readPairingRoute = defineRoute({
   method: 'GET',
   path: '/console/api/pairings/:pairing',
   caller: 'operator',
-  limits: [],
-  body: null,
   async handle({ params }, services) {
     const { organisationId, row } = requirePairing(services, params.pairing);
     return json({ pairing: pairingToWire(row, await services.pairings.toldState(organisationId, row)) });
@@ -58,8 +54,6 @@ export const pairingStreamRoute = defineRoute({
   method: 'GET',
   path: '/console/api/pairings/:pairing/stream',
   caller: 'operator',
-  limits: [],
-  body: null,
   async handle({ params, header }, services) {
     const { organisationId, row } = requirePairing(services, params.pairing);
     await services.pairings.toldState(organisationId, row);

@@ -6,7 +6,7 @@ import { listProposals, organisationOfProposal, type Proposal, type ProposalStat
 import { proposalToWire, wholeProposalToWire } from '../proposal-wire.ts';
 import { defineRoute, json } from '../route.ts';
 import type { Services } from '../services.ts';
-import { requireApp } from './lookup.ts';
+import { appRead } from './app-read.ts';
 import { pageOf } from './pages.ts';
 
 function noSuchProposal(id = ''): Refusal {
@@ -38,30 +38,16 @@ function statesOf(query: URLSearchParams): readonly ProposalState[] | undefined 
   return states;
 }
 
-export const listProposalsRoute = defineRoute({
-  method: 'GET',
-  path: '/console/api/apps/:app/proposals',
-  caller: 'operator',
-  limits: [],
-  body: null,
-  handle({ params, query }, services) {
-    const { app, db } = requireApp(services, params.app);
-    const states = statesOf(query);
-    const { items, next } = pageOf(
-      query,
-      (after, limit) => listProposals(db, app.id, after, limit, states),
-      ({ id }) => id,
-    );
-    return json({ proposals: items.map(proposalToWire), next });
-  },
+export const listProposalsRoute = appRead('/proposals', ({ app, db }, query) => {
+  const states = statesOf(query);
+  const { items, next } = pageOf(query, 'id', (after, limit) => listProposals(db, app.id, after, limit, states));
+  return { proposals: items.map(proposalToWire), next };
 });
 
 export const readProposalRoute = defineRoute({
   method: 'GET',
   path: '/console/api/proposals/:proposal',
   caller: 'operator',
-  limits: [],
-  body: null,
   handle({ params }, services) {
     const { organisationId, proposal } = requireProposal(services, params.proposal);
     const whole = wholeProposalToWire(services.storage.organisation(organisationId), proposal);
@@ -74,8 +60,6 @@ export const approveProposalRoute = defineRoute({
   method: 'POST',
   path: '/console/api/proposals/:proposal/approve',
   caller: 'operator',
-  limits: [],
-  body: null,
   async handle({ params }, services) {
     const { organisationId, proposal } = requireProposal(services, params.proposal);
     const written = await approveProposal(services.writes, organisationId, proposal);
@@ -88,7 +72,6 @@ export const rejectProposalRoute = defineRoute({
   method: 'POST',
   path: '/console/api/proposals/:proposal/reject',
   caller: 'operator',
-  limits: [],
   body: rejectProposalBody,
   async handle({ params, body }, services) {
     const { organisationId, proposal } = requireProposal(services, params.proposal);

@@ -6,8 +6,6 @@ export const publishRoute = defineRoute({
   method: 'POST',
   path: '/console/api/apps/:app/publish',
   caller: 'operator',
-  limits: [],
-  body: null,
   async handle({ params }, services) {
     const { id: appId, organisationId } = requireApp(services, params.app).app;
     return json(await services.storage.write(organisationId, 'publishDrafts', { appId, nowMs: services.nowMs() }));

@@ -8,8 +8,7 @@ import {
   type ScreenRecord,
   screensMissing,
 } from '../../storage/apps/screens.ts';
-import { defineRoute, json } from '../route.ts';
-import { requireApp } from './lookup.ts';
+import { appRead } from './app-read.ts';
 import { pageOf } from './pages.ts';
 
 function screenToWire(screen: ScreenRecord, registered: ReadonlySet<string>) {
@@ -25,24 +24,9 @@ function screenToWire(screen: ScreenRecord, registered: ReadonlySet<string>) {
   };
 }
 
-export const listScreensRoute = defineRoute({
-  method: 'GET',
-  path: '/console/api/apps/:app/screens',
-  caller: 'operator',
-  limits: [],
-  body: null,
-  handle({ params, query }, services) {
-    const { app, db } = requireApp(services, params.app);
-    const { items, next } = pageOf(
-      query,
-      (after, limit) => listScreens(db, app.id, after, limit),
-      ({ name }) => name,
-    );
-    const registered = registeredScreens(db, app.id);
-    return json({
-      facts: { declared: countScreens(db, app.id), planned: countPlanned(db, app.id, registered), missing: screensMissing(db, app.id) },
-      screens: items.map((screen) => screenToWire(screen, registered)),
-      next,
-    });
-  },
+export const listScreensRoute = appRead('/screens', ({ app, db }, query) => {
+  const { items, next } = pageOf(query, 'name', (after, limit) => listScreens(db, app.id, after, limit));
+  const registered = registeredScreens(db, app.id);
+  const facts = { declared: countScreens(db, app.id), planned: countPlanned(db, app.id, registered), missing: screensMissing(db, app.id) };
+  return { facts, screens: items.map((screen) => screenToWire(screen, registered)), next };
 });

@@ -236,7 +236,6 @@ export const loginRoute = defineRoute({
   method: 'POST',
   path: '/console/api/login',
   caller: 'anyone',
-  limits: [],
   body: loginBody,
   handle({ body, address }, services) {
     const session = logIn(body.token, address, services);
@@ -248,8 +247,6 @@ export const sessionRoute = defineRoute({
   method: 'GET',
   path: '/console/api/session',
   caller: 'operator',
-  limits: [],
-  body: null,
   async handle({ header }, services) {
     const session = readSession(header, services);
     if (session === undefined) await endSessionThatRanOut(header, services);
@@ -261,8 +258,6 @@ export const logoutRoute = defineRoute({
   method: 'POST',
   path: '/console/api/logout',
   caller: 'operator',
-  limits: [],
-  body: null,
   async handle({ header }, services) {
     const session = readSession(header, services);
     if (session !== undefined) await endSession(session, services);

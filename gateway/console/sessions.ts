@@ -59,7 +59,6 @@ export const openSessionRoute = defineRoute({
   method: 'POST',
   path: '/console/api/apps/:app/sessions',
   caller: 'operator',
-  limits: [],
   body: openSessionBody,
   async handle({ params, body, header }, services) {
     const { app } = requireApp(services, params.app);
@@ -76,8 +75,6 @@ export const sessionCodeRoute = defineRoute({
   method: 'POST',
   path: '/console/api/sessions/:session/code',
   caller: 'operator',
-  limits: [],
-  body: null,
   async handle({ params, header }, services) {
     const { ref, row } = requireSession(services, params.session);
     if (row.closedAtMs !== null) throw new Refusal('session_closed', `The session is ${row.state}. Open a new one.`);
@@ -89,8 +86,6 @@ export const readSessionRoute = defineRoute({
   method: 'GET',
   path: '/console/api/sessions/:session',
   caller: 'operator',
-  limits: [],
-  body: null,
   handle({ params, query }, services) {
     const { ref, row } = requireSession(services, params.session);
     const limit = pageLimit(query, EVENTS_DEFAULT, EVENTS_MAX);
@@ -106,8 +101,6 @@ export const sessionStreamRoute = defineRoute({
   method: 'GET',
   path: '/console/api/sessions/:session/stream',
   caller: 'operator',
-  limits: [],
-  body: null,
   handle({ params, header }, services) {
     const { ref } = requireSession(services, params.session);
     const source = sessionSource(services.storage, ref, services.setup.sessions, {
@@ -122,8 +115,6 @@ export const stopSessionRoute = defineRoute({
   method: 'POST',
   path: '/console/api/sessions/:session/stop',
   caller: 'operator',
-  limits: [],
-  body: null,
   async handle({ params }, services) {
     const { ref, row } = requireSession(services, params.session);
     const stopped = await services.setup.sessions.stop(ref.organisationId, row);

@@ -106,8 +106,6 @@ export function consolePageRoutes(routes: readonly Route[]): readonly Route[] {
     method: 'GET',
     path: '/console',
     caller: 'anyone',
-    limits: [],
-    body: null,
     async handle({ query, header }, services) {
       const code = query.get('once');
       if (code !== null) {

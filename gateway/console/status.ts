@@ -11,8 +11,6 @@ export const appStatusRoute = defineRoute({
   method: 'GET',
   path: '/console/api/apps/:app/status',
   caller: 'operator',
-  limits: [],
-  body: null,
   async handle({ params }, services) {
     const { app, db } = requireApp(services, params.app);
     // What was observed since the last write is ticked before it is told.
@@ -27,8 +25,6 @@ export const postSmokeRoute = defineRoute({
   method: 'POST',
   path: '/console/api/apps/:app/smoke',
   caller: 'operator',
-  limits: [],
-  body: null,
   async handle({ params }, services) {
     const { id, organisationId } = requireApp(services, params.app).app;
     const run = await services.smoke.run(organisationId, id);

@@ -33,7 +33,7 @@ function readLarge(
 
 /** Whoever builds with a test key is told of fields that nobody reads. */
 function warnOfUnknown({ route: { body: schema }, exchange, admitted: { kind, caller } }: AdmittedRequest, value: unknown): void {
-  if (kind !== 'runtime' || schema === null || caller.channel !== 'sandbox') return;
+  if (kind !== 'runtime' || schema === undefined || caller.channel !== 'sandbox') return;
   exchange.warning = unknownFields(schema, value);
 }
 
@@ -96,7 +96,7 @@ export function readBody(
       }
     };
     // It came in chunks, and there were none.
-    if (length === 0 && schema === null) {
+    if (length === 0 && schema === undefined) {
       proceed(null);
       return;
     }

@@ -83,7 +83,6 @@ export const chatRoutes: readonly Route[] = [
     path: '/v1/chat/:turn_id',
     caller: 'runtime',
     limits: writePools('attach'),
-    body: null,
     async handle(input, services) {
       const { caller, turnId } = turnCaller(input, services);
       const { source, fromSeq } = await services.actors.attachTurn(caller, turnId);
@@ -96,7 +95,6 @@ export const chatRoutes: readonly Route[] = [
     path: '/v1/chat/:turn_id/stop',
     caller: 'runtime',
     limits: writePools('stop'),
-    body: null,
     async handle(input, services) {
       const { caller, turnId } = turnCaller(input, services);
       return json({ ok: true, stopped: await services.actors.stopTurn(caller, turnId) });

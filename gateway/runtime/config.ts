@@ -72,7 +72,6 @@ export const configRoute = defineRoute({
   path: '/v1/apps/config',
   caller: 'runtime',
   limits: [perMinute('config', 'device', CONFIG_PER_MINUTE_PER_DEVICE), perMinute('config', 'app', CONFIG_PER_MINUTE_PER_APP)],
-  body: null,
   suspended: 'app_suspended',
   handle({ caller, header }, services) {
     const db = services.storage.organisation(caller.organisationId);

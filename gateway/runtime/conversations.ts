@@ -25,7 +25,6 @@ export const conversationsRoute = defineRoute({
   path: '/v1/conversations',
   caller: 'runtime',
   limits: [perMinute('conversations', 'device', PAGES_PER_MINUTE_PER_DEVICE)],
-  body: null,
   handle(input, services) {
     const { limit, before } = checkQuery(conversationsQuery, input.query);
     const caller = callerOf(input, services);

@@ -36,7 +36,6 @@ export const logoRoute = defineRoute({
   path: '/v1/apps/logo',
   caller: 'runtime',
   limits: [perMinute('logo', 'device', CONFIG_PER_MINUTE_PER_DEVICE), perMinute('logo', 'app', CONFIG_PER_MINUTE_PER_APP)],
-  body: null,
   suspended: 'app_suspended',
   handle({ caller }, services) {
     const db = services.storage.organisation(caller.organisationId);

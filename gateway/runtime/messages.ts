@@ -62,7 +62,6 @@ export const messagesRoute = defineRoute({
   path: '/v1/conversations/:id/messages',
   caller: 'runtime',
   limits: [perMinute('messages', 'device', PAGES_PER_MINUTE_PER_DEVICE)],
-  body: null,
   handle(input, services) {
     const { caller, params, query } = input;
     const { storage, nowMs } = services;

@@ -50,8 +50,6 @@ function documentRoute(path: string, rendered: () => Rendered) {
     method: 'GET',
     path,
     caller: 'anyone',
-    limits: [],
-    body: null,
     handle({ header }) {
       const { etag, fresh, unchanged } = rendered();
       return noneMatch(header('if-none-match'), etag) ? unchanged : fresh;

@@ -39,7 +39,6 @@ export const uploadsRoute = defineRoute({
     perMinute('uploads', 'device', UPLOADS_PER_MINUTE_PER_DEVICE, UPLOADS_RETRY_AFTER_S),
     addressPool('uploads', UPLOADS_PER_MINUTE_PER_ADDRESS, UPLOADS_RETRY_AFTER_S),
   ],
-  body: null,
   upload: { field: 'file', maxBytes: UPLOAD_MAX_BYTES, enter },
   suspended: 'app_suspended',
   newWork: true,

@@ -17,8 +17,6 @@ export const contextRoute = defineRoute({
   method: 'GET',
   path: '/setup/context',
   caller: 'setup',
-  limits: [],
-  body: null,
   async handle({ caller: { app, row, writes }, header, query }, services) {
     const {
       storage,
@@ -44,8 +42,6 @@ export const statusRoute = defineRoute({
   method: 'GET',
   path: '/setup/status',
   caller: 'setup',
-  limits: [],
-  body: null,
   async handle({ caller: { app, ref, row } }, { setup, storage }) {
     // What was observed since the last write is ticked before it is told.
     await setup.sessions.observe(ref.organisationId, ref.appId);
@@ -58,8 +54,6 @@ export const runSmokeRoute = defineRoute({
   method: 'POST',
   path: '/setup/smoke',
   caller: 'setup',
-  limits: [],
-  body: null,
   async handle({ caller: { ref } }, { setup, smoke }) {
     const run = await smoke.run(ref.organisationId, ref.appId);
     const { ok, total } = smokeFacts(run);
@@ -77,8 +71,6 @@ export const readSmokeRoute = defineRoute({
   method: 'GET',
   path: '/setup/smoke',
   caller: 'setup',
-  limits: [],
-  body: null,
   handle({ caller: { ref } }, { storage }) {
     const run = readLatestSmokeRun(storage.organisation(ref.organisationId), ref.appId);
     return json(run === undefined ? { run: null } : smokeRunToWire(run));
@@ -89,8 +81,6 @@ export const readProposalRoute = defineRoute({
   method: 'GET',
   path: '/setup/proposals/:proposal',
   caller: 'setup',
-  limits: [],
-  body: null,
   handle({ caller: { ref }, params }, { storage }) {
     const db = storage.organisation(ref.organisationId);
     const proposal = readProposal(db, params.proposal ?? '');

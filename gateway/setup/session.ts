@@ -27,8 +27,6 @@ export const fileRoute = defineRoute({
   method: 'GET',
   path: '/setup/file',
   caller: 'anyone',
-  limits: [],
-  body: null,
   async handle({ query, header }, services) {
     const code = query.get('code');
     if (code === null) throw new Refusal('unknown_code', 'The address needs ?code=…: copy the whole command from the console.');
@@ -50,7 +48,6 @@ export const startRoute = defineRoute({
   method: 'POST',
   path: '/setup/start',
   caller: 'setup_claimant',
-  limits: [],
   body: startBody,
   async handle({ caller, body, header }, services) {
     const { row, app } = await services.setup.agent.claim(caller, body);
@@ -68,7 +65,6 @@ export const eventsRoute = defineRoute({
   method: 'POST',
   path: '/setup/events',
   caller: 'setup',
-  limits: [],
   // One of three forms, told apart below.
   body: v.unknown(),
   async handle({ caller, body }, services) {
@@ -90,7 +86,6 @@ export const completeRoute = defineRoute({
   method: 'POST',
   path: '/setup/complete',
   caller: 'setup',
-  limits: [],
   body: completeBody,
   async handle({ caller, body }, services) {
     const { ref } = caller;
@@ -114,7 +109,6 @@ export const failRoute = defineRoute({
   method: 'POST',
   path: '/setup/fail',
   caller: 'setup',
-  limits: [],
   body: failBody,
   async handle({ caller, body }, services) {
     // It leaves the app as it is: giving up takes nothing live (SETUP-53).

@@ -30,7 +30,6 @@ const other = defineRoute({
   method: 'POST',
   path: '/v1/chat/stop',
   caller: 'anyone',
-  limits: [],
   body: v.looseObject({}),
   handle: () => json({}),
 });
@@ -38,8 +37,6 @@ const consoleCall = defineRoute({
   method: 'GET',
   path: '/console/api/x',
   caller: 'anyone',
-  limits: [],
-  body: null,
   handle: () => json({}),
 });
 

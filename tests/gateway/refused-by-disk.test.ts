@@ -13,8 +13,6 @@ function failing(path: string) {
     method: 'GET',
     path,
     caller: 'anyone',
-    limits: [],
-    body: null,
     handle({ query }) {
       throw new StorageError(query.get('code') as StorageErrorCode, `${SECRET_PATH} is missing.`);
     },

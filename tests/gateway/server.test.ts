@@ -12,7 +12,6 @@ const echo = defineRoute({
   method: 'POST',
   path: '/v1/echo/:id',
   caller: 'anyone',
-  limits: [],
   body: v.object({ text: v.string('must be a string') }),
   bodyMaxBytes: 1_000,
   async handle({ body, params, query, header, clientAddress }) {
@@ -25,8 +24,6 @@ const small = defineRoute({
   method: 'GET',
   path: '/v1/small/:id',
   caller: 'anyone',
-  limits: [],
-  body: null,
   handle: ({ params, query, header }) => json({ ...params, q: query.get('q'), x: header('x-thing') }, 200, { 'X-More': '1' }),
 });
 
@@ -34,8 +31,6 @@ const failing = defineRoute({
   method: 'GET',
   path: '/v1/failing/:how',
   caller: 'anyone',
-  limits: [],
-  body: null,
   handle({ params }) {
     if (params.how === 'later') return Promise.reject(new Error('secret detail'));
     if (params.how === 'refusal') throw new Refusal('rate_limited', 'Slow down.', { retryAfterS: 7 });
@@ -47,8 +42,6 @@ const empty = defineRoute({
   method: 'DELETE',
   path: '/v1/small/:id',
   caller: 'anyone',
-  limits: [],
-  body: null,
   handle: () => ({ kind: 'empty', status: 204 }),
 });
 
@@ -224,8 +217,6 @@ test('HTTP-17: a client that leaves in the middle of its body or before its answ
     method: 'GET',
     path: '/v1/slow',
     caller: 'anyone',
-    limits: [],
-    body: null,
     async handle() {
       waiting += 1;
       await released;
@@ -306,8 +297,6 @@ test('RUN-7: a drain answers what is under way, takes nothing new and ends', asy
     method: 'GET',
     path: '/v1/slow',
     caller: 'anyone',
-    limits: [],
-    body: null,
     async handle() {
       waiting += 1;
       await released;

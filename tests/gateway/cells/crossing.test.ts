@@ -33,8 +33,6 @@ function consoleRoute(path: string) {
     method: 'GET',
     path,
     caller: 'operator',
-    limits: [],
-    body: null,
     handle: (_, { cells }) => json({ cell: cells?.self.id }),
   });
 }
@@ -43,8 +41,6 @@ const codeRoute = defineRoute({
   method: 'GET',
   path: '/setup/file',
   caller: 'anyone',
-  limits: [],
-  body: null,
   handle: (_, { cells }) => json({ cell: cells?.self.id }),
 });
 
@@ -52,8 +48,6 @@ const tokenRoute = defineRoute({
   method: 'POST',
   path: '/setup/start',
   caller: 'setup_claimant',
-  limits: [],
-  body: null,
   handle: ({ caller }, { cells }) => json({ cell: cells?.self.id, session: caller.sessionId }),
 });
 
@@ -61,7 +55,6 @@ const noteRoute = defineRoute({
   method: 'POST',
   path: '/setup/note',
   caller: 'setup',
-  limits: [],
   body: v.object({ text: v.string() }),
   handle: ({ body, caller }, { cells }) => json({ cell: cells?.self.id, session: caller.ref.sessionId, text: body.text }),
 });
@@ -70,7 +63,6 @@ const renameRoute = defineRoute({
   method: 'POST',
   path: '/console/api/apps/:app/rename',
   caller: 'operator',
-  limits: [],
   body: v.object({ name: v.string() }),
   bodyMaxBytes: 1024 * 1024,
   handle: ({ params }, services) => json({ app: requireApp(services, params.app).app.id }),

@@ -17,7 +17,6 @@ function streamRoute(source: () => FrameSource): Route {
     path: '/v1/stream',
     caller: 'runtime',
     limits: [],
-    body: null,
     handle: () => ({ kind: 'stream', source: Promise.resolve({ source: source(), fromSeq: 0 }) }),
   });
 }
@@ -38,7 +37,6 @@ const uploadRoute = defineRoute({
   path: '/v1/upload',
   caller: 'runtime',
   limits: [],
-  body: null,
   upload: { field: 'file', maxBytes: 24 * 1024 * 1024 },
   handle: ({ upload }) => json({ bytes: upload.bytes.length, sha256: createHash('sha256').update(upload.bytes).digest('hex') }),
 });
@@ -49,7 +47,6 @@ const largeRoute = defineRoute({
   path: '/v1/large',
   caller: 'runtime',
   limits: [],
-  body: null,
   handle: () => ({ kind: 'bytes', status: 200, body: LARGE, headers: { 'Content-Type': 'application/octet-stream' } }),
 });
 
@@ -58,7 +55,6 @@ const noneRoute = defineRoute({
   path: '/v1/none',
   caller: 'runtime',
   limits: [],
-  body: null,
   handle: () => ({ kind: 'empty', status: 304, headers: { ETag: '"1"' } }),
 });
 

@@ -100,7 +100,7 @@ test('CONSOLE-24: an installation with one cell says that there is nowhere to mo
 });
 
 test('CONSOLE-25: a write to an organisation that is being moved is told to come again, and why', async (t) => {
-  const route = { ...moveRoutes[0], method: 'POST', path: '/v1/x', caller: 'anyone', body: null } as unknown as (typeof moveRoutes)[0];
+  const route = { ...moveRoutes[0], method: 'POST', path: '/v1/x', caller: 'anyone', body: undefined } as unknown as (typeof moveRoutes)[0];
   const sealed = { ...route, handle: () => Promise.reject(new StorageError('sealed', 'the writer’s own words')) };
   const { base } = await serve(t, [sealed]);
   const answer = await fetch(`${base}/v1/x`, { method: 'POST' });

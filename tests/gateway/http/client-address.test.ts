@@ -89,8 +89,6 @@ const whoRoute = defineRoute({
   method: 'GET',
   path: '/v1/who',
   caller: 'anyone',
-  limits: [],
-  body: null,
   handle: ({ clientAddress, address }) => json({ clientAddress, address }),
 });
 
@@ -116,7 +114,7 @@ test('HTTP-25: a forged line before the proxy’s own is not believed on the wir
 });
 
 test('HTTP-25: requests that come by a proxy nobody was told of are warned of, once', async (t) => {
-  const route = defineRoute({ method: 'GET', path: '/v1/x', caller: 'anyone', limits: [], body: null, handle: () => json({}) });
+  const route = defineRoute({ method: 'GET', path: '/v1/x', caller: 'anyone', handle: () => json({}) });
   const { base, logged } = await serve(t, [route]);
   await fetch(`${base}/v1/x`);
   assert.equal(logged.length, 0);

@@ -10,7 +10,6 @@ const echo = defineRoute({
   method: 'POST',
   path: '/v1/echo',
   caller: 'anyone',
-  limits: [],
   body: v.unknown(),
   handle: ({ body }) => json({ echoed: body }),
 });
@@ -19,8 +18,6 @@ const secret = defineRoute({
   method: 'GET',
   path: '/v1/smuggled',
   caller: 'anyone',
-  limits: [],
-  body: null,
   handle({ requestId }) {
     seen.push(requestId);
     return json({ smuggled: true });

@@ -151,8 +151,6 @@ const uploadRoute = defineRoute({
   method: 'POST',
   path: '/console/upload/:id',
   caller: 'anyone',
-  limits: [],
-  body: null,
   upload: RULE,
   handle({ params, upload }) {
     return json({ id: params.id, size: upload.bytes.length, name: upload.fileName, last: upload.bytes.at(-1) });
@@ -232,7 +230,6 @@ test('UPLOAD-6: whoever gave the place may end the upload, hears how much has co
     path: '/console/upload/:id',
     caller: 'runtime',
     limits: [],
-    body: null,
     upload: { ...RULE, enter },
     handle: () => json({}),
   });

@@ -51,8 +51,6 @@ function streaming(source: () => Promise<StreamPosition>) {
     method: 'GET',
     path: '/v1/stream',
     caller: 'anyone',
-    limits: [],
-    body: null,
     handle: () => ({ kind: 'stream', source: source() }),
   });
 }
