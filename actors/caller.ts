@@ -1,4 +1,4 @@
-/** Who calls, and which app is meant: what actors are told of a request beside what it asks for. */
+/** Who sends a request, and to which app: what actors learn of a request beside its content. */
 import type { Channel } from '../storage/organisations/organisations.ts';
 
 /** An app, and the organisation whose file holds it. */
@@ -7,7 +7,7 @@ export interface AppRef {
   readonly appId: string;
 }
 
-/** Who asks: a device, and whoever signed the request. */
+/** The device that sends a request, and the person who signed it. */
 export interface Caller extends AppRef {
   readonly channel: Channel;
   /** '' when the caller sent none. */

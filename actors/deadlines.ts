@@ -12,7 +12,7 @@ import type { Connection } from '../storage/sqlite/connection.ts';
 import type { Storage } from '../storage/storage.ts';
 import { section } from '../watch/sections.ts';
 import type { Announcer } from './announcements.ts';
-import { attempt, type EachServices, eachOrganisationNow } from './each-organisation.ts';
+import { attempt, type EachServices, forEachOrganisationSync } from './for-each-organisation.ts';
 
 /** One kind of rows that run out. */
 export interface DeadlineKind {
@@ -114,7 +114,7 @@ export function createDeadlines({ storage, log, nowMs, monotonicMs = () => perfo
   /** One that cannot be read must not keep the others from being looked at; it is looked at again. */
   const lookNamed = (organisationId: string) => section('deadlines are looked at', organisationId, () => look(organisationId));
   const lookAt = (ids: Iterable<string>) => {
-    for (const id of eachOrganisationNow({ storage, log }, 'looking at deadlines', lookNamed, ids)) note(id, nowMs() + RETRY_MS);
+    for (const id of forEachOrganisationSync({ storage, log }, 'looking at deadlines', lookNamed, ids)) note(id, nowMs() + RETRY_MS);
   };
   const unwatchRows = others.lookEvery(LOOK_EVERY_MS, someAfterSome(storage, lookAt));
 

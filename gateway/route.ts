@@ -3,7 +3,7 @@ import type * as v from 'valibot';
 import type { Cells } from '../actors/cells/cells.ts';
 import type { FrameSource } from '../actors/frame-source.ts';
 import type { SetupCall } from '../actors/setup/admission.ts';
-import type { UploadPlace } from '../actors/uploads/places.ts';
+import type { UploadSlot } from '../actors/uploads/upload-slots.ts';
 import type { AppRecord } from '../storage/apps/apps.ts';
 import type { Channel } from '../storage/organisations/organisations.ts';
 import type { SessionRef } from '../storage/setup/setup-access.ts';
@@ -62,7 +62,7 @@ export interface UploadRule {
    * What is asked of the caller before the file is read, and a place for it, which is left when the file is let go of; it may also end the
    * upload. Runtime callers only; absent: anybody may, for as long as bytes keep coming. @throws Refusal
    */
-  readonly enter?: (caller: RuntimeCaller, services: Services) => UploadPlace;
+  readonly enter?: (caller: RuntimeCaller, services: Services) => UploadSlot;
 }
 
 export interface UploadedFile {

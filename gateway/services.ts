@@ -2,9 +2,9 @@
 import type { Logger } from 'pino';
 import type { Billing } from '../actors/billing/billing.ts';
 import type { Confirmations } from '../actors/calls/confirmation.ts';
-import type { Arrivals } from '../actors/cells/arrival.ts';
 import type { Cells } from '../actors/cells/cells.ts';
 import type { OrganisationMoves } from '../actors/cells/move.ts';
+import type { MoveReceiver } from '../actors/cells/move-receiver.ts';
 import type { SharedCounts } from '../actors/cluster/bus/shared-counts.ts';
 import type { ClusterView } from '../actors/cluster/nodes/view.ts';
 import type { WriteServices } from '../actors/configuration/writes.ts';
@@ -43,7 +43,7 @@ export interface Services {
   /** Null: this installation has one cell, which has no name. */
   readonly cells?: Cells | null;
   /** Null likewise: there is nowhere to move to. */
-  readonly moves?: { readonly leaving: OrganisationMoves; readonly arriving: Arrivals } | null;
+  readonly moves?: { readonly leaving: OrganisationMoves; readonly arriving: MoveReceiver } | null;
   readonly billing: Billing;
   readonly confirmations: Confirmations;
   readonly writes: WriteServices;

@@ -8,14 +8,14 @@ import { Confirmations, EDIT_ABANDONED_MS } from '../actors/calls/confirmation.t
 import { createActionRunner } from '../actors/calls/http-call.ts';
 import { invocationDeadlines } from '../actors/calls/invocation-deadlines.ts';
 import { createDeadlines } from '../actors/deadlines.ts';
-import { eachOrganisation } from '../actors/each-organisation.ts';
+import { forEachOrganisation } from '../actors/for-each-organisation.ts';
 import { createKnowledgeEmbedding } from '../actors/knowledge/embedding.ts';
 import { KnowledgeIndexer } from '../actors/knowledge/indexer.ts';
-import { createQuestionMeanings } from '../actors/knowledge/question-meanings.ts';
+import { createQueryEmbeddings } from '../actors/knowledge/query-embeddings.ts';
 import type { Leases } from '../actors/leases.ts';
 import { createNode } from '../actors/node.ts';
+import { createOrganisationRetries } from '../actors/organisation-retries.ts';
 import { Pairings } from '../actors/pairing/pairings.ts';
-import { createSecondTries } from '../actors/second-tries.ts';
 import { createSetup, type Setup } from '../actors/setup/setup.ts';
 import { SmokeRuns } from '../actors/smoke/run.ts';
 import { createActorSystem } from '../actors/turns/turns.ts';
@@ -80,7 +80,7 @@ function openKnowledge(config: Config, storage: Storage, log: Logger, setup: Set
   const links = createLinkReader({ guard });
   const embedder = config.embeddings === undefined ? undefined : createEmbedder(config.embeddings);
   const embedding = embedder === undefined ? undefined : createKnowledgeEmbedding({ storage, embedder, log });
-  const meanings = embedder === undefined ? undefined : createQuestionMeanings({ embedder, log, nowMs });
+  const meanings = embedder === undefined ? undefined : createQueryEmbeddings({ embedder, log, nowMs });
   const onSettled = (organisationId: string, appId: string) => void setup.settled(organisationId, appId);
   const indexer = new KnowledgeIndexer({ storage, links, embedding, leases, log, nowMs, onSettled });
   return {
@@ -232,15 +232,15 @@ async function takeUp({ storage, confirmations, indexer, setup, billing, deadlin
   };
   const ids = () => organisationIds(storage.control);
   const chores = composed.chores({ storage, organisationIds: ids, resume: take, lookAgain, log });
-  const secondTries = createSecondTries({ storage, log }, take, lookAgain);
+  const organisationRetries = createOrganisationRetries({ storage, log }, take, lookAgain);
   if (chores.alone()) {
     const resume = async (id: string) => {
       await confirmations.resume(id);
       await indexer.resume(id);
       await setup.resume(id);
     };
-    secondTries.add(await eachOrganisation({ storage, log }, 'resuming unfinished work', resume));
-    secondTries.add(await billing.resume());
+    organisationRetries.add(await forEachOrganisation({ storage, log }, 'resuming unfinished work', resume));
+    organisationRetries.add(await billing.resume());
   } else billing.watch();
   return {
     /** All that is due in one organisation. */
@@ -250,7 +250,7 @@ async function takeUp({ storage, confirmations, indexer, setup, billing, deadlin
     },
     async close(): Promise<void> {
       await chores.close();
-      await secondTries.close();
+      await organisationRetries.close();
     },
   };
 }

@@ -1,10 +1,10 @@
 /** Composition: makes the nodes of a data directory one cell among others, when CELL_ID names it (CELL-1). */
 import { setTimeout as pause } from 'node:timers/promises';
 import type { Logger } from 'pino';
-import { Arrivals } from '../actors/cells/arrival.ts';
 import { type Cells, createCells } from '../actors/cells/cells.ts';
 import { OrganisationMoves } from '../actors/cells/move.ts';
-import { eachOrganisation } from '../actors/each-organisation.ts';
+import { MoveReceiver } from '../actors/cells/move-receiver.ts';
+import { forEachOrganisation } from '../actors/for-each-organisation.ts';
 import { createMoveFiles } from '../storage/moving/move-files.ts';
 import { goneMoveId, listStranded } from '../storage/moving/moves.ts';
 import type { Storage } from '../storage/storage.ts';
@@ -16,7 +16,7 @@ const FIRST_MAP_MS = 2_000;
 
 export interface OpenCell {
   readonly cells: Cells;
-  readonly moves: { readonly leaving: OrganisationMoves; readonly arriving: Arrivals };
+  readonly moves: { readonly leaving: OrganisationMoves; readonly arriving: MoveReceiver };
   close(): Promise<void>;
 }
 
@@ -50,7 +50,7 @@ async function sealStranded(self: string, storage: Storage, log: Logger, nowMs: 
     await storage.writeControl('noteGone', { organisationId, moveId, cell, nowMs });
   };
   // One whose file is away takes no writes anyhow: it is sealed at a later start.
-  await eachOrganisation({ storage, log }, 'sealing organisations that live on another cell', seal, { ids: stranded.keys() });
+  await forEachOrganisation({ storage, log }, 'sealing organisations that live on another cell', seal, { ids: stranded.keys() });
 }
 
 export async function openCell({ config, node, storage, log, nowMs, takeUp }: CellOptions): Promise<OpenCell> {
@@ -83,7 +83,7 @@ export async function openCell({ config, node, storage, log, nowMs, takeUp }: Ce
     onLeft: placed,
     onStayed: goOn,
   });
-  const arriving = new Arrivals({
+  const arriving = new MoveReceiver({
     storage,
     files,
     cell: config.id,

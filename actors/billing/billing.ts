@@ -13,7 +13,7 @@ import { type Channel, readOrganisation } from '../../storage/organisations/orga
 import type { Storage } from '../../storage/storage.ts';
 import type { Announcer } from '../announcements.ts';
 import { createDeadlines, type DeadlineKind } from '../deadlines.ts';
-import { eachOrganisation } from '../each-organisation.ts';
+import { forEachOrganisation } from '../for-each-organisation.ts';
 import { DeviceSightings, type SeenDevice } from './device-sightings.ts';
 import type { Mailer } from './mail.ts';
 import type { Payments } from './payments.ts';
@@ -166,7 +166,7 @@ class OpenBilling implements Billing {
   }
 
   async resume(): Promise<string[]> {
-    const failed = await eachOrganisation(this.#services, 'checking usage', (id) => this.evaluate(id));
+    const failed = await forEachOrganisation(this.#services, 'checking usage', (id) => this.evaluate(id));
     this.watch();
     return failed;
   }

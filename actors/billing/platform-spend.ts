@@ -8,7 +8,7 @@ import { setImmediate as nextTick } from 'node:timers/promises';
 import { spentOn } from '../../storage/billing/platform-spend.ts';
 import { utcDay } from '../../storage/billing/usage-ledger.ts';
 import type { Storage } from '../../storage/storage.ts';
-import { type EachServices, eachOrganisation, eachOrganisationNow } from '../each-organisation.ts';
+import { type EachServices, forEachOrganisation, forEachOrganisationSync } from '../for-each-organisation.ts';
 
 /** Organisations added up in one go: a file that is not open takes up to a millisecond. */
 const SUMMED_AT_ONCE = 5;
@@ -41,7 +41,7 @@ export class PlatformSpend {
     this.#day = utcDay(nowMs);
     this.#spentMicroUsd = 0;
     if (budgetMicroUsd === null) return;
-    eachOrganisationNow(services, ADDING_UP, (id) => {
+    forEachOrganisationSync(services, ADDING_UP, (id) => {
       this.#spentMicroUsd += spentOn(services.storage.organisation(id), nowMs);
     });
   }
@@ -81,7 +81,7 @@ export class PlatformSpend {
         summed += 1;
         return summed % SUMMED_AT_ONCE === 0 ? nextTick() : undefined;
       };
-      await eachOrganisation(this.#services, ADDING_UP, addUp, { isClosed, breathe });
+      await forEachOrganisation(this.#services, ADDING_UP, addUp, { isClosed, breathe });
       if (isClosed()) return;
       // Across midnight it is the sum of yesterday.
       if (recount.day === this.#day) this.#spentMicroUsd = recount.spentMicroUsd;

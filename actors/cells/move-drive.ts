@@ -9,8 +9,8 @@ import { type OrganisationMoveEffect, organisationMove } from '../../machines/or
 import { type MoveRow, type MoveStep, readMove } from '../../storage/moving/moves.ts';
 import { readSeal } from '../../storage/moving/seal.ts';
 import { type Stepper, stepper } from '../step.ts';
+import { MoveRefused } from './move-sender.ts';
 import type { Done, MoveStepServices, MoveSteps } from './move-steps.ts';
-import { MoveRefused } from './shipment.ts';
 
 export interface MoveTimes {
   /** How often a driver says that it is alive. */

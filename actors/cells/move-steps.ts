@@ -12,7 +12,7 @@ import { readPlacement } from '../../storage/moving/placements.ts';
 import { ownersOfOpenTurns } from '../../storage/moving/seal.ts';
 import type { Storage } from '../../storage/storage.ts';
 import type { CellClient } from './cell-client.ts';
-import { Shipment } from './shipment.ts';
+import { MoveSender } from './move-sender.ts';
 
 export interface MoveStepServices {
   readonly storage: Pick<Storage, 'control' | 'layout' | 'organisation' | 'vault' | 'write' | 'writeControl'>;
@@ -39,12 +39,12 @@ const QUIET_LOOK_MS = 50;
 
 export class MoveSteps {
   readonly #services: MoveStepServices;
-  readonly #shipment: Shipment;
+  readonly #sender: MoveSender;
 
   constructor(services: MoveStepServices) {
     this.#services = services;
     const { client, files, storage, cell } = services;
-    this.#shipment = new Shipment({ client, files, layout: storage.layout, vault: storage.vault, cell });
+    this.#sender = new MoveSender({ client, files, layout: storage.layout, vault: storage.vault, cell });
   }
 
   /** Does what leads to the next step; undefined when none follows. `signal` ends a wait early, and then it throws. */
@@ -66,8 +66,8 @@ export class MoveSteps {
           return { event: { type: 'target.unsealed' } };
         }
         // Once more from the beginning: whatever has become of the other cell since, it has everything before it is unsealed.
-        await this.#shipment.ship(move, copyOf(move));
-        await this.#shipment.unseal(move);
+        await this.#sender.ship(move, copyOf(move));
+        await this.#sender.unseal(move);
         return { event: { type: 'target.unsealed' } };
       case 'emptySource':
         await this.#services.files.empty({ ...move, because: 'moved' });
@@ -83,9 +83,9 @@ export class MoveSteps {
     const { storage, files, nowMs } = this.#services;
     const { organisationId, moveId } = move;
     // What can be refused is refused, and what can be sent is sent, while everything still goes on here.
-    await this.#shipment.offer(move);
+    await this.#sender.offer(move);
     const uploads = await files.listUploads(move);
-    await this.#shipment.send(
+    await this.#sender.send(
       move,
       uploads.map((upload) => ({ ...upload, path: storage.layout.upload(organisationId, upload.id) })),
     );
@@ -111,7 +111,7 @@ export class MoveSteps {
     if (copy.schemaVersion !== SCHEMA_VERSIONS.organisation) {
       return { event: { type: 'copy.verified' }, copy: await this.#services.files.copy(move) };
     }
-    await this.#shipment.ship(move, copy);
+    await this.#sender.ship(move, copy);
     return { event: { type: 'target.adopted' } };
   }
 
@@ -122,7 +122,7 @@ export class MoveSteps {
     await storage.write(organisationId, 'unsealOrganisation', { moveId });
     await files.clear('leaving', move);
     try {
-      await this.#shipment.discard(move);
+      await this.#sender.discard(move);
     } catch (error) {
       // It keeps a sealed copy that nobody will open, until the next move there takes its place.
       log.warn(

@@ -7,8 +7,8 @@ import { mintId } from '../../protocol/ids.ts';
 import { type HttpActionShape, judgeHttpAction, type Surroundings } from '../../protocol/setup/actions.ts';
 import type { ArchivedAction, UpsertAction } from '../../storage/apps/http-actions.ts';
 import type { Storage } from '../../storage/storage.ts';
-import { takeEach } from './batch.ts';
-import type { IntakeTarget } from './target.ts';
+import { settleEach } from './settle-each.ts';
+import type { WriteTarget } from './write-target.ts';
 
 export type ActionOp = 'created' | 'updated' | 'unchanged' | 'archived';
 
@@ -39,12 +39,7 @@ export type ActionWrite =
   | { readonly name: 'archiveAction'; readonly input: ArchivedAction };
 
 /** How an item is written. `surroundings`: which addresses it may have (see judgeHttpAction). @throws Refusal invalid_body. */
-export function actionWrite(
-  item: HttpActionShape,
-  surroundings: Surroundings,
-  { appId, origin }: IntakeTarget,
-  nowMs: number,
-): ActionWrite {
+export function actionWrite(item: HttpActionShape, surroundings: Surroundings, { appId, origin }: WriteTarget, nowMs: number): ActionWrite {
   const judged = judgeHttpAction(item, surroundings);
   switch (judged.form) {
     case 'refused':
@@ -72,12 +67,12 @@ async function save(storage: Storage, organisationId: string, write: ActionWrite
  */
 export async function takeInActions(
   storage: Storage,
-  target: IntakeTarget,
+  target: WriteTarget,
   items: readonly HttpActionShape[],
   nowMs: number,
   surroundings: Surroundings,
 ): Promise<ActionReport> {
-  const outcomes = await takeEach(items, (item) => save(storage, target.organisationId, actionWrite(item, surroundings, target, nowMs)));
+  const outcomes = await settleEach(items, (item) => save(storage, target.organisationId, actionWrite(item, surroundings, target, nowMs)));
   const results = items.map(({ external_key, name = null }, at): ActionResult => {
     const outcome = outcomes[at] as (typeof outcomes)[number];
     return outcome instanceof Refusal

@@ -16,14 +16,14 @@ import type { RehearsedWrite } from '../../storage/setup/rehearsals.ts';
 import type { Connection } from '../../storage/sqlite/connection.ts';
 import { newSource } from '../knowledge/sources.ts';
 import { actionWrite } from './actions.ts';
-import { takeEach } from './batch.ts';
 import { sourceInput } from './knowledge.ts';
 import { keepItems } from './proposal-merge.ts';
-import type { IntakeTarget } from './target.ts';
+import { settleEach } from './settle-each.ts';
+import type { WriteTarget } from './write-target.ts';
 import { requireKnownLogo, type WriteServices } from './writes.ts';
 
 /** @throws Refusal invalid_body. */
-function sourceWrite(item: KnowledgeItemShape, target: IntakeTarget, nowMs: number): RehearsedWrite {
+function sourceWrite(item: KnowledgeItemShape, target: WriteTarget, nowMs: number): RehearsedWrite {
   const judged = judgeKnowledgeItem(item);
   if (judged.form === 'refused') throw new Refusal('invalid_body', judged.error);
   if (judged.form === 'archive') return { name: 'requireSource', input: { appId: target.appId, externalKey: judged.item.external_key } };
@@ -37,13 +37,13 @@ function withoutText(write: RehearsedWrite): RehearsedWrite {
   return write.name === 'addSource' ? { ...write, input: { ...write.input, content: '' } } : write;
 }
 
-function writesOf({ surroundings, nowMs }: WriteServices, target: IntakeTarget, write: SetupWrite): Promise<(RehearsedWrite | Refusal)[]> {
+function writesOf({ surroundings, nowMs }: WriteServices, target: WriteTarget, write: SetupWrite): Promise<(RehearsedWrite | Refusal)[]> {
   const { appId, origin } = target;
   switch (write.kind) {
     case 'knowledge':
-      return takeEach(write.items, (item) => sourceWrite(item, target, nowMs()));
+      return settleEach(write.items, (item) => sourceWrite(item, target, nowMs()));
     case 'actions':
-      return takeEach(write.items, (item) => actionWrite(item, surroundings, target, nowMs()));
+      return settleEach(write.items, (item) => actionWrite(item, surroundings, target, nowMs()));
     case 'screens': {
       const { screens = [], archive = [] } = write.body;
       return Promise.resolve([{ name: 'declareScreens', input: { appId, screens, archive, origin, nowMs: nowMs() } }]);
@@ -59,7 +59,7 @@ function writesOf({ surroundings, nowMs }: WriteServices, target: IntakeTarget, 
  */
 export async function rehearse(
   services: WriteServices,
-  { organisationId, appId }: Omit<IntakeTarget, 'origin'>,
+  { organisationId, appId }: Omit<WriteTarget, 'origin'>,
   write: SetupWrite,
 ): Promise<(RehearsedWrite | Refusal)[]> {
   const judged = await writesOf(services, { organisationId, appId, origin: 'proposal' }, write);
@@ -100,7 +100,7 @@ function positionOf<Item>(items: readonly Item[], item: Item): number {
  */
 export async function checkWrite(
   services: WriteServices,
-  target: IntakeTarget,
+  target: WriteTarget,
   { asked, merged, waiting }: { asked: SetupWrite; merged: SetupWrite; waiting: readonly string[] },
 ): Promise<CheckedWrite> {
   const db = services.storage.organisation(target.organisationId);

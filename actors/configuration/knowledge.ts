@@ -9,8 +9,8 @@ import type { SourceInput } from '../../storage/knowledge/knowledge.ts';
 import type { Storage } from '../../storage/storage.ts';
 import type { IndexOutcome, KnowledgeIndexer } from '../knowledge/indexer.ts';
 import { archiveSource, saveSource } from '../knowledge/sources.ts';
-import { takeEach } from './batch.ts';
-import type { IntakeTarget } from './target.ts';
+import { settleEach } from './settle-each.ts';
+import type { WriteTarget } from './write-target.ts';
 
 /** How long a request waits for its links: most sites answer in less, and an agent should not wait for the others. */
 export const LINK_WAIT_MS = 5_000;
@@ -53,14 +53,14 @@ type Upserted = Pick<Saved, 'external_key' | 'ok' | 'op' | 'id'>;
 type TakenForm = Exclude<JudgedItem, { form: 'refused' | 'archive' }>;
 
 /** How an item that was taken is stored; its id is used when the key is new. */
-export function sourceInput(taken: TakenForm, { appId, origin }: IntakeTarget, nowMs: number): SourceInput {
+export function sourceInput(taken: TakenForm, { appId, origin }: WriteTarget, nowMs: number): SourceInput {
   const { external_key: externalKey, reason = null } = taken.item;
   const source = { sourceId: mintId('kno', nowMs), appId, externalKey, origin, reason, nowMs };
   if (taken.form === 'text') return { ...source, kind: 'text', title: taken.item.title, uri: null, content: taken.item.content };
   return { ...source, kind: 'url', title: taken.item.title?.trim() || null, uri: taken.item.uri, content: null };
 }
 
-async function upsert({ storage, nowMs }: KnowledgeServices, target: IntakeTarget, taken: TakenForm): Promise<Upserted> {
+async function upsert({ storage, nowMs }: KnowledgeServices, target: WriteTarget, taken: TakenForm): Promise<Upserted> {
   const { op, id } = await saveSource(storage, target.organisationId, sourceInput(taken, target, nowMs()));
   return { external_key: taken.item.external_key, ok: true, op, id };
 }
@@ -68,7 +68,7 @@ async function upsert({ storage, nowMs }: KnowledgeServices, target: IntakeTarge
 /** Saves one item; a text is indexed when this resolves, a link is not yet read: `waiting` reads it. */
 async function save(
   services: KnowledgeServices,
-  target: IntakeTarget,
+  target: WriteTarget,
   judged: JudgedItem,
 ): Promise<{ saved: Saved } | { waiting: Upserted }> {
   const { organisationId, appId } = target;
@@ -112,11 +112,11 @@ function noteOn(results: readonly KnowledgeResult[]): string {
  */
 export async function saveKnowledge(
   services: KnowledgeServices,
-  target: IntakeTarget,
+  target: WriteTarget,
   items: readonly KnowledgeItemShape[],
   linkWaitMs: number = LINK_WAIT_MS,
 ): Promise<() => Promise<KnowledgeReport>> {
-  const outcomes = await takeEach(items, (item) => save(services, target, judgeKnowledgeItem(item)));
+  const outcomes = await settleEach(items, (item) => save(services, target, judgeKnowledgeItem(item)));
   return async () => {
     const results = await Promise.all(
       items.map(async ({ external_key }, at): Promise<KnowledgeResult> => {

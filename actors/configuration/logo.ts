@@ -4,7 +4,7 @@ import { examineLogo } from '../../assistant/logo/logo-image.ts';
 import { mintId } from '../../protocol/ids.ts';
 import type { AppearanceDraft } from '../../protocol/setup/appearance.ts';
 import type { Storage } from '../../storage/storage.ts';
-import type { IntakeTarget } from './target.ts';
+import type { WriteTarget } from './write-target.ts';
 
 export interface LogoReport {
   readonly draft: AppearanceDraft;
@@ -17,7 +17,7 @@ export interface LogoReport {
  * Examines the image, stores it and sets it in the draft theme. `bytes` are at least one and within the logo's limit.
  * @throws Refusal 415 unsupported_type, 413 too_large, 429 rate_limited (see examineLogo), 409 draft_invalid, 404 not_found.
  */
-export async function takeInLogo(storage: Storage, target: IntakeTarget, bytes: Uint8Array, nowMs: number): Promise<LogoReport> {
+export async function takeInLogo(storage: Storage, target: WriteTarget, bytes: Uint8Array, nowMs: number): Promise<LogoReport> {
   const { organisationId, appId, origin } = target;
   const { mediaType, width, height, bytes: content } = await examineLogo(bytes, organisationId);
   return storage.write(organisationId, 'saveLogo', {

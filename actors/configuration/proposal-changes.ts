@@ -18,8 +18,8 @@ import { contentHashOf, readSourceByKey, type SourceInput } from '../../storage/
 import type { RehearsedWrite } from '../../storage/setup/rehearsals.ts';
 import type { Connection } from '../../storage/sqlite/connection.ts';
 import type { CheckedWrite } from './checks.ts';
-import { counted, listed } from './phrases.ts';
 import { keepItems } from './proposal-merge.ts';
+import { counted, listed } from './text-format.ts';
 
 /** People read summaries in a list. */
 const SUMMARY_MAX_CHARS = 600;

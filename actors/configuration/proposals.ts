@@ -21,11 +21,11 @@ import {
 import type { Connection } from '../../storage/sqlite/connection.ts';
 import { baseOf, type CheckedWrite, checkWrite, hashOf, rehearse } from './checks.ts';
 import { examineLogoContent } from './logo.ts';
-import { listed } from './phrases.ts';
 import { changesOf } from './proposal-changes.ts';
 import { kindsLike, mergeWrites, subjectsOf } from './proposal-merge.ts';
-import type { IntakeTarget } from './target.ts';
-import { inTurn } from './write-turns.ts';
+import { listed } from './text-format.ts';
+import { inWriteOrder } from './write-queue.ts';
+import type { WriteTarget } from './write-target.ts';
 import { carryOut, type Report, type WriteServices, type Written } from './writes.ts';
 
 const NOTE = 'Nothing was changed: the app is live, so a person decides about this in the console.';
@@ -77,7 +77,7 @@ async function keep(services: WriteServices, organisationId: string, proposal: O
 /** Keeps `write` in place of its rivals, unless the same proposal waits already. Answers the id of the kept one and its summary. */
 async function keepOnce(
   services: WriteServices,
-  { organisationId, appId }: IntakeTarget,
+  { organisationId, appId }: WriteTarget,
   sessionId: string,
   { write, summary, rivals }: { write: SetupWrite; summary: string; rivals: readonly string[] },
 ): Promise<{ id: string; summary: string }> {
@@ -119,7 +119,7 @@ function resultsOf({ results }: CheckedWrite, kept: SetupWrite | null): Readonly
 
 async function propose(
   services: WriteServices,
-  target: IntakeTarget,
+  target: WriteTarget,
   sessionId: string,
   asked: SetupWrite,
   logoHash: string | null,
@@ -165,14 +165,14 @@ async function propose(
  */
 export async function proposeWrite(
   services: WriteServices,
-  target: IntakeTarget,
+  target: WriteTarget,
   sessionId: string,
   asked: SetupWrite,
 ): Promise<ProposedWrite> {
   const { organisationId, appId } = target;
   const logoHash = asked.kind === 'logo' ? await examineLogoContent(asked.content, organisationId) : null;
-  const lease = services.leases.turn(organisationId, appId);
-  return inTurn(appId, () => propose(services, target, sessionId, asked, logoHash), lease);
+  const lease = services.leases.forWrites(organisationId, appId);
+  return inWriteOrder(appId, () => propose(services, target, sessionId, asked, logoHash), lease);
 }
 
 /** The refusal for a proposal that does not wait for a decision any more. */
@@ -184,7 +184,7 @@ function decidedBefore(proposal: Proposal | undefined): Refusal {
 }
 
 /** @throws Refusal conflict when what the proposal would replace, or what surrounds it, has changed. */
-async function refuseUnfit(services: WriteServices, target: IntakeTarget, { base, state }: Proposal, write: SetupWrite): Promise<void> {
+async function refuseUnfit(services: WriteServices, target: WriteTarget, { base, state }: Proposal, write: SetupWrite): Promise<void> {
   const db = services.storage.organisation(target.organisationId);
   // An approval that a crash cut off has changed part of the base itself, and may write the same again.
   if (state === 'pending' && baseOf(db, target.appId, write) !== base) {
@@ -206,7 +206,7 @@ async function refuseUnfit(services: WriteServices, target: IntakeTarget, { base
 }
 
 /** Writes what the proposal says. If that is refused, the proposal waits for a person again. @throws Refusal of the write's own rules. */
-async function applyProposal(services: WriteServices, target: IntakeTarget, proposal: Proposal, write: SetupWrite): Promise<Report> {
+async function applyProposal(services: WriteServices, target: WriteTarget, proposal: Proposal, write: SetupWrite): Promise<Report> {
   const { storage } = services;
   const { organisationId } = target;
   try {
@@ -240,7 +240,7 @@ export async function approveProposal(services: WriteServices, organisationId: s
     await storage.write(organisationId, 'decideProposal', { id, state: 'approved', reason: null, nowMs: nowMs() });
     return applied;
   };
-  const report = await inTurn(appId, work, services.leases.turn(organisationId, appId));
+  const report = await inWriteOrder(appId, work, services.leases.forWrites(organisationId, appId));
   return report();
 }
 
@@ -258,5 +258,5 @@ export function rejectProposal(
     if (now?.state !== 'applying') throw decidedBefore(now);
     throw new Refusal('conflict', 'The approval of this proposal was cut off, and a part of it may be applied. Approve it again.');
   };
-  return inTurn(appId, work, leases.turn(organisationId, appId));
+  return inWriteOrder(appId, work, leases.forWrites(organisationId, appId));
 }

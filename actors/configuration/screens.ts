@@ -2,7 +2,7 @@
 import type { ScreensBody } from '../../protocol/setup/screens.ts';
 import { countPlanned } from '../../storage/apps/screens.ts';
 import type { Storage } from '../../storage/storage.ts';
-import type { IntakeTarget } from './target.ts';
+import type { WriteTarget } from './write-target.ts';
 
 /** As it travels: numbers of screens, but for `unknown`. */
 export interface ScreenReport {
@@ -29,7 +29,7 @@ function noteOn(planned: number, unknown: readonly string[]): string {
  * Archives and declares all of the body's screens, or none.
  * @throws Refusal conflict when the app would have more screens than it may; StorageError when the disk or the writer fails.
  */
-export async function takeInScreens(storage: Storage, target: IntakeTarget, body: ScreensBody, nowMs: number): Promise<ScreenReport> {
+export async function takeInScreens(storage: Storage, target: WriteTarget, body: ScreensBody, nowMs: number): Promise<ScreenReport> {
   const { organisationId, appId, origin } = target;
   const { screens = [], archive = [] } = body;
   const done = await storage.write(organisationId, 'declareScreens', { appId, screens, archive, origin, nowMs });

@@ -17,15 +17,15 @@ import type { Leases } from '../leases.ts';
 import { takeInActions } from './actions.ts';
 import { type KnowledgeServices, saveKnowledge } from './knowledge.ts';
 import { takeInLogo } from './logo.ts';
-import { listed, tally } from './phrases.ts';
 import { takeInScreens } from './screens.ts';
-import type { IntakeTarget } from './target.ts';
-import { inTurn } from './write-turns.ts';
+import { listed, tally } from './text-format.ts';
+import { inWriteOrder } from './write-queue.ts';
+import type { WriteTarget } from './write-target.ts';
 
 export interface WriteServices extends KnowledgeServices {
   /** Which addresses HTTP actions may have (ALLOW_PRIVATE_ADDRESSES). */
   readonly surroundings: Surroundings;
-  readonly leases: Pick<Leases, 'turn'>;
+  readonly leases: Pick<Leases, 'forWrites'>;
 }
 
 export interface Written {
@@ -57,7 +57,7 @@ export function requireKnownLogo(db: Connection, appId: string, body: Appearance
 
 type AppearanceWrite = Extract<SetupWrite, { kind: 'appearance' }>;
 
-async function writeAppearance(services: WriteServices, target: IntakeTarget, { body, logo }: AppearanceWrite): Promise<Written> {
+async function writeAppearance(services: WriteServices, target: WriteTarget, { body, logo }: AppearanceWrite): Promise<Written> {
   const { storage, nowMs } = services;
   const { organisationId, appId, origin } = target;
   requireKnownLogo(storage.organisation(organisationId), appId, body);
@@ -69,19 +69,19 @@ async function writeAppearance(services: WriteServices, target: IntakeTarget, { 
   return { reply: { ...reply, ...shown.reply }, line: `${line} ${shown.line}`, savedNothing: false };
 }
 
-async function writeLogo({ storage, nowMs }: WriteServices, target: IntakeTarget, content: string): Promise<Written> {
+async function writeLogo({ storage, nowMs }: WriteServices, target: WriteTarget, content: string): Promise<Written> {
   const { draft, logoAssetId, changed } = await takeInLogo(storage, target, Buffer.from(content, 'base64'), nowMs());
   const line = changed ? 'Stored the logo and set it in the draft.' : 'The logo is the one the draft shows already.';
   return { reply: { saved: true, draft, logoAssetId }, line, savedNothing: false };
 }
 
-async function writeExperience({ storage, nowMs }: WriteServices, target: IntakeTarget, patch: ExperiencePatch): Promise<Written> {
+async function writeExperience({ storage, nowMs }: WriteServices, target: WriteTarget, patch: ExperiencePatch): Promise<Written> {
   const { organisationId, appId, origin } = target;
   const saved = await storage.write(organisationId, 'saveExperienceDraft', { appId, patch, origin, nowMs: nowMs() });
   return { reply: { saved: true, ...saved }, line: changedLine('the persona draft', saved.changed), savedNothing: false };
 }
 
-async function writeKnowledge(services: WriteServices, target: IntakeTarget, items: readonly KnowledgeItemShape[]): Promise<Report> {
+async function writeKnowledge(services: WriteServices, target: WriteTarget, items: readonly KnowledgeItemShape[]): Promise<Report> {
   const saved = await saveKnowledge(services, target, items);
   return async () => {
     const report = await saved();
@@ -96,7 +96,7 @@ async function writeKnowledge(services: WriteServices, target: IntakeTarget, ite
 
 async function writeActions(
   { storage, nowMs, surroundings }: WriteServices,
-  target: IntakeTarget,
+  target: WriteTarget,
   items: readonly HttpActionShape[],
 ): Promise<Written> {
   const report = await takeInActions(storage, target, items, nowMs(), surroundings);
@@ -105,13 +105,13 @@ async function writeActions(
   return { reply: { ...report }, line: `Actions: ${tally(counts)}.`, savedNothing: report.failed === items.length };
 }
 
-async function writeScreens({ storage, nowMs }: WriteServices, target: IntakeTarget, body: ScreensBody): Promise<Written> {
+async function writeScreens({ storage, nowMs }: WriteServices, target: WriteTarget, body: ScreensBody): Promise<Written> {
   const report = await takeInScreens(storage, target, body, nowMs());
   const { added, updated, unchanged, archived } = report;
   return { reply: { ...report }, line: `Screens: ${tally({ added, updated, unchanged, archived })}.`, savedNothing: false };
 }
 
-function writeAtOnce(services: WriteServices, target: IntakeTarget, write: Exclude<SetupWrite, { kind: 'knowledge' }>): Promise<Written> {
+function writeAtOnce(services: WriteServices, target: WriteTarget, write: Exclude<SetupWrite, { kind: 'knowledge' }>): Promise<Written> {
   switch (write.kind) {
     case 'appearance':
       return writeAppearance(services, target, write);
@@ -127,7 +127,7 @@ function writeAtOnce(services: WriteServices, target: IntakeTarget, write: Exclu
 }
 
 /** Carries a write out, for whoever has the app's turn. @throws as applyWrite. */
-export async function carryOut(services: WriteServices, target: IntakeTarget, write: SetupWrite): Promise<Report> {
+export async function carryOut(services: WriteServices, target: WriteTarget, write: SetupWrite): Promise<Report> {
   if (write.kind === 'knowledge') return writeKnowledge(services, target, write.items);
   const written = await writeAtOnce(services, target, write);
   return async () => written;
@@ -138,8 +138,8 @@ export async function carryOut(services: WriteServices, target: IntakeTarget, wr
  * @throws Refusal of the write's own rules (422 invalid_appearance, 409 draft_invalid, conflict, …), or rate_limited when
  * too much waits; StorageError when the disk or the writer fails: sending the same again is safe.
  */
-export async function applyWrite(services: WriteServices, target: IntakeTarget, write: SetupWrite): Promise<Written> {
-  const lease = services.leases.turn(target.organisationId, target.appId);
-  const report = await inTurn(target.appId, () => carryOut(services, target, write), lease);
+export async function applyWrite(services: WriteServices, target: WriteTarget, write: SetupWrite): Promise<Written> {
+  const lease = services.leases.forWrites(target.organisationId, target.appId);
+  const report = await inWriteOrder(target.appId, () => carryOut(services, target, write), lease);
   return report();
 }

@@ -16,7 +16,7 @@ import { Readers } from '../readers.ts';
 import type { WatchedTurn } from '../turns/device-watchers.ts';
 import type { ActorSystem } from '../turns/turns.ts';
 import { isToBeEnded, type PairingState, pairingState } from './state.ts';
-import { WatchedWords } from './watched-words.ts';
+import { StreamRedactor } from './stream-redactor.ts';
 
 export interface WatchServices {
   readonly storage: Storage;
@@ -49,7 +49,7 @@ interface Frame {
 interface Followed {
   readonly source: FrameSource;
   nextSeq: number;
-  readonly words: WatchedWords;
+  readonly words: StreamRedactor;
   leave(): void;
 }
 
@@ -200,7 +200,7 @@ export class PairingWatch {
     known?.leave();
     if (known === undefined) this.#opened(appId, turnId, conversationId);
     const nextSeq = Math.max(position.fromSeq, known?.nextSeq ?? 0);
-    const followed: Followed = { source: position.source, nextSeq, words: new WatchedWords(), leave: () => {} };
+    const followed: Followed = { source: position.source, nextSeq, words: new StreamRedactor(), leave: () => {} };
     this.#turns.delete(turnId);
     this.#turns.set(turnId, followed);
     const head = JSON.stringify({ turn_id: turnId, conversation_id: conversationId }).slice(0, -1);

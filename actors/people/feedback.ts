@@ -3,8 +3,8 @@
 import type { FeedbackRequest } from '../../protocol/runtime/feedback.ts';
 import type { Storage } from '../../storage/storage.ts';
 import type { Caller } from '../caller.ts';
+import { conversationOfAnswer, noSuchAnswer } from './answer-access.ts';
 import { concealmentOf } from './concealment.ts';
-import { conversationOfAnswer, noSuchAnswer } from './own-message.ts';
 
 export interface FeedbackServices {
   readonly storage: Storage;

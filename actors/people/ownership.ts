@@ -1,6 +1,6 @@
 /**
- * Whose a conversation is, and what of a turn a caller may act on: the rules behind history, confirmations, feedback and ratings
- * (PERSON-13 to PERSON-17). Which conversation a turn goes on with has a rule of its own, in turns/admission.ts.
+ * Who owns a conversation, and which parts of a turn a caller may act on: the rules of history (PERSON-6, HISTORY-3, HISTORY-7, HISTORY-8),
+ * confirmations, feedback and ratings (PERSON-13 to PERSON-17). Which conversation a turn continues is decided in `turns/admission.ts`.
  */
 
 import { type ConversationRow, readConversation } from '../../storage/conversations/conversations.ts';
@@ -11,17 +11,17 @@ import { readEndUser } from '../../storage/people/end-users.ts';
 import type { Connection } from '../../storage/sqlite/connection.ts';
 import type { Caller } from '../caller.ts';
 
-/** A conversation, and how it looks from a caller. */
+/** A conversation as a caller sees it. */
 interface Seen {
   readonly conversation: ConversationRow | undefined;
   readonly binding: DeviceBinding | undefined;
   readonly isOwn: boolean;
-  /** It is theirs by the name of a person alone, which anybody can give, and was not held on this device. */
+  /** It is theirs only by the name of a person, which anybody can give, and it was not held on this device. */
   readonly isByName: boolean;
 }
 
 function see(db: Connection, id: string, { appId, channel, deviceId, person = null }: Caller): Seen {
-  // All is read whatever the rest says: how long the answer takes must not tell a missing id from a stranger's.
+  // Always read everything: the time must not tell a missing id from another person's.
   const row = readConversation(db, id);
   const binding = readBinding(db, appId, channel, deviceId);
   const signer = person === null ? undefined : readEndUser(db, appId, channel, person)?.id;
@@ -35,11 +35,10 @@ function see(db: Connection, id: string, { appId, channel, deviceId, person = nu
 }
 
 /**
- * The conversation with this id if it is the caller's; undefined when it is missing, and when it is somebody else's: of another
- * app, the other kind of key, another device or another person. An anonymous one is its device's. A person's is seen by whoever signs
- * as that person, from every device that is bound to the person, and from the device it was held on as long as that is bound to nobody
- * else. Callers without a device share one, so a person's is never shown to them unsigned. Where a device is bound without a
- * signature, knowing the conversation's id is what lets it read: such an id is found nowhere but on devices that read it.
+ * The conversation with this id if it is the caller's. Undefined when it is missing or belongs to another app, channel, device or person.
+ * An anonymous conversation belongs to its device. A person's is seen by whoever signs as that person, from every device that is bound to the
+ * person, and from the device it was held on as long as that is bound to nobody else. Callers without a device share one, so they never see
+ * a person's unsigned. A device that is bound without a signature reads by knowing the conversation's id, which is only on devices that read it.
  */
 export function ownConversation(db: Connection, id: string, caller: Caller): ConversationRow | undefined {
   const { conversation, isOwn } = see(db, id, caller);
@@ -47,8 +46,8 @@ export function ownConversation(db: Connection, id: string, caller: Caller): Con
 }
 
 /**
- * What may be listed to the caller, who need not know an id. Without a signature, of the request or of the binding, nothing beyond
- * what was held on the device itself. Callers without a device share one, so its are listed to nobody.
+ * What may be listed to the caller, who knows no id. Without a signature of the request or the binding: only what was held on the device.
+ * Callers without a device share one, so nothing is listed to them.
  */
 export function holderOf(db: Connection, { appId, channel, deviceId, person = null }: Caller): Holder {
   const bound = deviceId === '' ? undefined : readBinding(db, appId, channel, deviceId);
@@ -59,8 +58,8 @@ export function holderOf(db: Connection, { appId, channel, deviceId, person = nu
 }
 
 /**
- * The conversation of a turn if the caller may act on what that turn showed: its owner, as above but never by name alone, and the
- * device that sent the turn, until somebody else is identified on that device. `sender` undefined: there is no such turn.
+ * The conversation of a turn if the caller may act on what the turn showed. That is its owner, as above but never by name alone, and the device
+ * that sent the turn, until somebody else is identified on that device. `sender` undefined: there is no such turn.
  */
 export function actedConversation(db: Connection, id: string, sender: TurnSender | undefined, caller: Caller): ConversationRow | undefined {
   const { conversation, binding, isOwn, isByName } = see(db, id, caller);

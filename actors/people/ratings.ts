@@ -10,9 +10,9 @@ import type { Connection } from '../../storage/sqlite/connection.ts';
 import type { Storage } from '../../storage/storage.ts';
 import type { Caller } from '../caller.ts';
 import { OVERTAKEN, type Retries, retried } from '../retried.ts';
+import { conversationOfAnswer, noSuchAnswer } from './answer-access.ts';
+import { answeredPick } from './answered-pick.ts';
 import { concealmentOf } from './concealment.ts';
-import { conversationOfAnswer, noSuchAnswer } from './own-message.ts';
-import { pick } from './picked-block.ts';
 
 export interface RatingServices {
   readonly storage: Storage;
@@ -79,7 +79,7 @@ export async function answerRating(services: RatingServices, caller: Caller, bod
       channel,
       value: body.value,
       comment,
-      pick: pick(block, [String(body.value)]),
+      pick: answeredPick(block, [String(body.value)]),
       nowMs: nowMs(),
     });
     return done ? true : OVERTAKEN;

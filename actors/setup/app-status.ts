@@ -12,7 +12,7 @@ import { countScreens, screensMissing } from '../../storage/apps/screens.ts';
 import { countKnowledge, type KnowledgeCounts, lastIndexedAtMs } from '../../storage/knowledge/knowledge-overview.ts';
 import { readLatestSmokeRun, type SmokeRun } from '../../storage/setup/smoke-runs.ts';
 import type { Connection } from '../../storage/sqlite/connection.ts';
-import { counted } from '../configuration/phrases.ts';
+import { counted } from '../configuration/text-format.ts';
 
 export interface ManifestFacts {
   /** `<platform>/<semver>` of the build that posted it. */

@@ -21,7 +21,7 @@ import { isContinued, readQuestion, type TurnKind } from '../../storage/conversa
 import type { Connection } from '../../storage/sqlite/connection.ts';
 import { definitionOf, requireRevision, settledCard } from '../calls/card.ts';
 import { answerChange, changed, expireChange, waitingAfter } from '../calls/invocation-step.ts';
-import { pick } from '../people/picked-block.ts';
+import { answeredPick } from '../people/answered-pick.ts';
 import { resumedTurns } from './machine.ts';
 
 /** What a command does to the rows beside opening its turn. */
@@ -100,7 +100,7 @@ function planMessage(db: Connection, conversationId: string, asked: Asked): Turn
   if (problem !== undefined) throw new Refusal('invalid_request', `selection ${problem}`);
   const ownWords = kept.selection?.other_text?.trim() ?? '';
   const other = ownWords === '' ? [] : [textBlock(1, ownWords)];
-  return { ...NOTHING, kind: 'message', said: [words, ...other], picks: [pick(block, keptIds(block, selection, asked))] };
+  return { ...NOTHING, kind: 'message', said: [words, ...other], picks: [answeredPick(block, keptIds(block, selection, asked))] };
 }
 
 type Submission = NonNullable<ChatRequest['form_submission']>;
@@ -130,7 +130,7 @@ function planForm(db: Connection, conversationId: string, submission: Submission
   if (problems.length > 0) throw new Refusal('invalid_request', summarise(problems), { details: problems });
   const values = Object.entries(kept.form_submission?.values ?? {});
   const filled = filledWords(block.body.fields as readonly FormField[], values);
-  return { ...NOTHING, kind: 'form', said: [textBlock(0, filled || SENT_EMPTY)], picks: [pick(block, [])] };
+  return { ...NOTHING, kind: 'form', said: [textBlock(0, filled || SENT_EMPTY)], picks: [answeredPick(block, [])] };
 }
 
 /**

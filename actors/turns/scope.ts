@@ -16,7 +16,7 @@ import type { Storage } from '../../storage/storage.ts';
 import type { Billing } from '../billing/billing.ts';
 import { confirmationReceipt } from '../calls/confirmation-receipt.ts';
 import type { ActionRunner } from '../calls/http-call.ts';
-import type { QuestionMeanings } from '../knowledge/question-meanings.ts';
+import type { QueryEmbeddings } from '../knowledge/query-embeddings.ts';
 import type { NodeStore } from '../node.ts';
 import type { Concealment } from '../people/concealment.ts';
 import { AnswerRoom } from './answer-room.ts';
@@ -32,7 +32,7 @@ export interface TurnOptions {
   readonly prices: PriceTable;
   readonly log: Logger;
   /** There when passages are looked up by meaning, too. */
-  readonly meanings?: QuestionMeanings | undefined;
+  readonly meanings?: QueryEmbeddings | undefined;
   /** Calls an HTTP action of an app. */
   readonly runAction: ActionRunner['run'];
   readonly ownership: Ownership;

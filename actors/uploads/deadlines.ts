@@ -6,7 +6,7 @@ import { deleteUploadFiles, sweepUploadFiles } from '../../storage/uploads/uploa
 import { knownUploads, nextUploadDeadline } from '../../storage/uploads/uploads.ts';
 import type { Announcer } from '../announcements.ts';
 import type { DeadlineKind } from '../deadlines.ts';
-import { eachOrganisation } from '../each-organisation.ts';
+import { forEachOrganisation } from '../for-each-organisation.ts';
 
 /** Deleted in one transaction; more wait for the next round, which comes at once. */
 const ROWS_PER_ROUND = 200;
@@ -33,7 +33,7 @@ async function sweep(storage: Storage, log: Logger, before: string, signal: Abor
     const swept = await sweepUploadFiles(storage.layout, organisationId, before, known);
     if (swept > 0) log.info({ organisation_id: organisationId, files: swept }, 'deleted upload files that no row names');
   };
-  await eachOrganisation({ storage, log }, 'deleting upload files that no row names', sweepOne, { isClosed: () => signal.aborted });
+  await forEachOrganisation({ storage, log }, 'deleting upload files that no row names', sweepOne, { isClosed: () => signal.aborted });
 }
 
 /** Of a cell: between a file and its row lies one write; an hour is more than any node is stuck in between. */

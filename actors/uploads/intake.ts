@@ -23,7 +23,7 @@ import {
   type UploadOwner,
 } from '../../storage/uploads/upload-quotas.ts';
 import type { Caller } from '../caller.ts';
-import { type UploadPlace, UploadPlaces } from './places.ts';
+import { type UploadSlot, UploadSlots } from './upload-slots.ts';
 
 const HOUR_MS = 3_600_000;
 
@@ -34,11 +34,11 @@ export interface UploadCaller extends Caller {
 
 export interface UploadIntake {
   /**
-   * Takes a place before the file is read.
-   * @throws Refusal 503 uploads_unavailable: no place, or a disk that is full or cannot be written to; 429 rate_limited: too much lies
-   * here already that no message uses; 502 upload_failed.
+   * Takes a slot before the file is read.
+   * @throws Refusal 503 uploads_unavailable: no slot, or a disk that is full or cannot be written to; 429 rate_limited: too many
+   * files wait here that no message uses; 502 upload_failed.
    */
-  enter(caller: UploadCaller): UploadPlace;
+  enter(caller: UploadCaller): UploadSlot;
   /**
    * Keeps the file for a message of this device. `bytes` are at least one and at most UPLOAD_MAX_BYTES.
    * @throws Refusal 415 unsupported_media_type, 429 rate_limited, 502 upload_failed.
@@ -53,7 +53,7 @@ export interface UploadIntakeServices {
   noteDeadline(organisationId: string, atMs: number): void;
   /** How much room the disk has; absent: asked of the system. */
   readonly diskRoom?: () => DiskRoom;
-  readonly places?: UploadPlaces;
+  readonly slots?: UploadSlots;
 }
 
 function unavailable(why: string): Refusal {
@@ -96,7 +96,7 @@ function ownerOf({ appId, channel, deviceId, address }: UploadCaller, vault: Sto
 }
 
 export function createUploadIntake(services: UploadIntakeServices): UploadIntake {
-  const { storage, log, nowMs, noteDeadline, places = new UploadPlaces() } = services;
+  const { storage, log, nowMs, noteDeadline, slots = new UploadSlots() } = services;
   const diskRoom = services.diskRoom ?? createDiskRoom(storage.layout.uploads);
 
   /** @throws Refusal uploads_unavailable. */
@@ -162,7 +162,7 @@ export function createUploadIntake(services: UploadIntakeServices): UploadIntake
   return {
     enter(caller) {
       requireRoom(caller, 1);
-      return places.enter(caller);
+      return slots.enter(caller);
     },
     async takeIn(caller, { bytes, fileName }) {
       requireRoom(caller, bytes.length);

@@ -3,8 +3,8 @@
  * Any other cell may ask how far a move is.
  */
 import * as v from 'valibot';
-import type { Arrivals } from '../../actors/cells/arrival.ts';
-import { CONTENTS_PER_QUESTION_MAX, PIECE_MAX_BYTES } from '../../actors/cells/shipment.ts';
+import type { MoveReceiver } from '../../actors/cells/move-receiver.ts';
+import { CONTENTS_PER_QUESTION_MAX, PIECE_MAX_BYTES } from '../../actors/cells/move-sender.ts';
 import { Refusal } from '../../protocol/errors.ts';
 import { isId } from '../../protocol/ids.ts';
 import { isSha256 } from '../../storage/moving/move-folders.ts';
@@ -40,7 +40,7 @@ const missingBody = v.object({
 const adoptBody = v.object({ move_id: moveId, manifest: sha256 });
 const pieceQuery = v.object({ move_id: moveId, size: bytesInQuery, offset: bytesInQuery });
 
-function arrivalsOf({ moves }: Services): Arrivals {
+function arrivalsOf({ moves }: Services): MoveReceiver {
   if (moves == null) throw new Refusal('not_found', 'This cell takes no organisations.');
   return moves.arriving;
 }

@@ -1,5 +1,5 @@
 /** Console: setup sessions as a person opens, watches and stops them (SETUP-1, SETUP-7). */
-import { takeInIntakeLinks } from '../../actors/configuration/intake-links.ts';
+import { seedSources } from '../../actors/configuration/seed-sources.ts';
 import { type IssuedCode, issueFileCode } from '../../actors/setup/files.ts';
 import { agentOf } from '../../actors/setup/session.ts';
 import { sessionSource } from '../../actors/setup/stream.ts';
@@ -64,7 +64,7 @@ export const openSessionRoute = defineRoute({
     const { app } = requireApp(services, params.app);
     const { row, issued } = await services.setup.sessions.open(app, body.kind);
     // Sites may be slow, and the person waits for the command only.
-    takeInIntakeLinks(services.writes, app).catch((error: unknown) => {
+    seedSources(services.writes, app).catch((error: unknown) => {
       services.log.error({ err: error, app_id: app.id }, 'queueing the intake’s links for indexing failed: send them again as knowledge');
     });
     return json({ session: sessionToWire(row), ...codeToWire(issued, setupUrlOf(services, header)) }, 201);

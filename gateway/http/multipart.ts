@@ -3,7 +3,7 @@
  * Owns what a well-formed upload is: one file under the route's field name, and nothing else where the interface refuses unknown fields.
  */
 import { Busboy, type BusboyFileStream, type BusboyInstance } from '@fastify/busboy';
-import type { UploadPlace } from '../../actors/uploads/places.ts';
+import type { UploadSlot } from '../../actors/uploads/upload-slots.ts';
 import { Refusal } from '../../protocol/errors.ts';
 import type { UploadedFile, UploadRule } from '../route.ts';
 import { codesOf, mediaType } from './body.ts';
@@ -157,7 +157,7 @@ export function openUploadForm(contentType: string, rule: UploadRule, face: Inte
 
 export interface UploadReceiver {
   /** Hears how much has come, and may end the upload. */
-  readonly place: UploadPlace | undefined;
+  readonly place: UploadSlot | undefined;
   done(upload: UploadedFile): void;
   refuse(refusal: Refusal): void;
 }

@@ -1,7 +1,7 @@
 /** POST /v1/uploads (UPLOAD-1): takes a file that a message of this device may attach. */
 import { isEnding } from '../../actors/node.ts';
 import type { UploadCaller } from '../../actors/uploads/intake.ts';
-import type { UploadPlace } from '../../actors/uploads/places.ts';
+import type { UploadSlot } from '../../actors/uploads/upload-slots.ts';
 import { Refusal } from '../../protocol/errors.ts';
 import { UPLOAD_MAX_BYTES, UPLOADS_PER_MINUTE_PER_DEVICE, UPLOADS_RETRY_AFTER_S } from '../../protocol/limits.ts';
 import { perMinute } from '../rate-limit.ts';
@@ -22,7 +22,7 @@ function uploaderOf(caller: RuntimeCaller): UploadCaller {
 }
 
 /** Before the file is read. @throws Refusal 400 invalid_request, 429 rate_limited, 503 uploads_unavailable. */
-function enter(caller: RuntimeCaller, services: Services): UploadPlace {
+function enter(caller: RuntimeCaller, services: Services): UploadSlot {
   const uploader = uploaderOf(caller);
   if (isEnding(services.node)) {
     const message = 'The service is about to restart. Send the file again in some seconds.';

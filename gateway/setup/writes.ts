@@ -1,7 +1,7 @@
 /** PUT /appearance to POST /screens: the writes of an agent, applied or, on a live app, proposed (PROPOSAL-1). */
 
 import { proposeWrite } from '../../actors/configuration/proposals.ts';
-import type { IntakeTarget } from '../../actors/configuration/target.ts';
+import type { WriteTarget } from '../../actors/configuration/write-target.ts';
 import { applyWrite } from '../../actors/configuration/writes.ts';
 import { STEP_OF_WRITE } from '../../protocol/setup/writes.ts';
 import { json } from '../route.ts';
@@ -12,7 +12,7 @@ export const setupWrites = writeRoutes({
   prefix: '/setup',
   caller: 'setup',
   async perform({ caller: { ref, writes } }, write, { setup, writes: services }) {
-    const target: IntakeTarget = { organisationId: ref.organisationId, appId: ref.appId, origin: 'setup' } as const;
+    const target: WriteTarget = { organisationId: ref.organisationId, appId: ref.appId, origin: 'setup' } as const;
     const proposes = writes === 'propose';
     const written = proposes
       ? await proposeWrite(services, target, ref.sessionId, write)

@@ -9,7 +9,7 @@
 import { setImmediate as nextTick } from 'node:timers/promises';
 import type { Logger } from 'pino';
 import type { Storage } from '../../../storage/storage.ts';
-import { eachOrganisation } from '../../each-organisation.ts';
+import { forEachOrganisation } from '../../for-each-organisation.ts';
 import { Serial } from '../../serial.ts';
 import type { Members, NodeRecord } from './members.ts';
 
@@ -95,7 +95,7 @@ class Rounds implements Chores {
     const isClosed = () => this.#closed;
     // Whoever asks this node for something comes first: it breathes after each.
     const options = { ids: organisationIds, isClosed, breathe: nextTick };
-    const failed = await eachOrganisation(this.#services, 'taking over the work of a lost node', resume, options);
+    const failed = await forEachOrganisation(this.#services, 'taking over the work of a lost node', resume, options);
     if (failed.length === 0 || this.#closed) return;
     this.#later(times?.retryMs ?? RETRY_MS, () => void this.#rounds.do(() => this.#round(failed)));
   }

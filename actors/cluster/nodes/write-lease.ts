@@ -10,7 +10,7 @@ import type { Logger } from 'pino';
 import { Refusal } from '../../../protocol/errors.ts';
 import { readLease } from '../../../storage/organisations/leases.ts';
 import type { Storage } from '../../../storage/storage.ts';
-import type { Lease, Leases, TurnLease } from '../../leases.ts';
+import type { Lease, Leases, WriteLease } from '../../leases.ts';
 import type { Members } from './members.ts';
 
 /** How long others wait for a node that is paused, or that nothing is known of. One that is gone is not waited for. */
@@ -93,10 +93,10 @@ export class NodeLeases implements Leases {
   }
 
   /**
-   * For `inTurn`: runs work while this node alone writes to the app. Its wait counts from this call on, so of many that wait
+   * For `inWriteOrder`: runs work while this node alone writes to the app. Its wait counts from this call on, so of many that wait
    * for a stuck node none waits longer than the first. It rejects with rate_limited after 10 s.
    */
-  turn(organisationId: string, appId: string): TurnLease {
+  forWrites(organisationId: string, appId: string): WriteLease {
     const endMs = performance.now() + (this.#services.writeWaitMs ?? WRITE_WAIT_MS);
     return async (work) => {
       let lease = await this.take(organisationId, appId);

@@ -4,10 +4,10 @@ import { createHash, randomBytes } from 'node:crypto';
 import { existsSync } from 'node:fs';
 import type { TestContext } from 'node:test';
 import pino from 'pino';
-import { Arrivals } from '../../../actors/cells/arrival.ts';
 import { type CellClient, createCellClient } from '../../../actors/cells/cell-client.ts';
 import { OrganisationMoves } from '../../../actors/cells/move.ts';
 import type { MoveTimes } from '../../../actors/cells/move-drive.ts';
+import { MoveReceiver } from '../../../actors/cells/move-receiver.ts';
 import { arrivalRoutes } from '../../../gateway/cells/arrivals.ts';
 import type { Services } from '../../../gateway/services.ts';
 import { mintId } from '../../../protocol/ids.ts';
@@ -41,7 +41,7 @@ export interface TestCell {
   readonly storage: Storage;
   readonly client: CellClient;
   /** What other cells are answered by; another one after a restart. */
-  arriving: Arrivals;
+  arriving: MoveReceiver;
   readonly arrived: string[];
   readonly left: string[];
   readonly stayed: string[];
@@ -52,7 +52,7 @@ export interface TestCell {
     readonly isAlive?: (node: string) => boolean;
   }): OrganisationMoves;
   /** Another node's worth of what receives them. */
-  receive(wrap?: Wrap): Arrivals;
+  receive(wrap?: Wrap): MoveReceiver;
 }
 
 export const STORAGE_OPERATIONS = ['write', 'writeControl'];
@@ -87,7 +87,7 @@ export async function openCell(t: TestContext, id: string, { masterKey, threads 
     id,
     storage,
     client,
-    arriving: undefined as unknown as Arrivals,
+    arriving: undefined as unknown as MoveReceiver,
     arrived: [],
     left: [],
     stayed: [],
@@ -107,7 +107,7 @@ export async function openCell(t: TestContext, id: string, { masterKey, threads 
     },
     receive(wrap = asIs) {
       const onArrived = (organisationId: string) => cell.arrived.push(organisationId);
-      return new Arrivals({ ...common, storage: wrap(storage, STORAGE_OPERATIONS), files: wrap(files, FILE_OPERATIONS), onArrived });
+      return new MoveReceiver({ ...common, storage: wrap(storage, STORAGE_OPERATIONS), files: wrap(files, FILE_OPERATIONS), onArrived });
     },
   };
   cell.arriving = cell.receive();

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { createHash } from 'node:crypto';
 import { test } from 'node:test';
-import { keyCheck, PIECE_MAX_BYTES } from '../../../actors/cells/shipment.ts';
+import { keyCheck, PIECE_MAX_BYTES } from '../../../actors/cells/move-sender.ts';
 import { SCHEMA_VERSIONS } from '../../../storage/moving/move-copy.ts';
 import { openDesk } from '../../actors/cells/move-desk.ts';
 

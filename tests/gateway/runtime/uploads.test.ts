@@ -8,7 +8,7 @@ import pino from 'pino';
 import { silentAnnouncer } from '../../../actors/announcements.ts';
 import { startUploadSweep, uploadDeadlines } from '../../../actors/uploads/deadlines.ts';
 import { createUploadIntake } from '../../../actors/uploads/intake.ts';
-import { UPLOADS_AT_ONCE_PER_DEVICE_MAX, UploadPlaces } from '../../../actors/uploads/places.ts';
+import { UPLOADS_AT_ONCE_PER_DEVICE_MAX, UploadSlots } from '../../../actors/uploads/upload-slots.ts';
 import { uploadsRoute } from '../../../gateway/runtime/uploads.ts';
 import { UPLOAD_MAX_BYTES } from '../../../protocol/limits.ts';
 import { openWriter } from '../../../storage/sqlite/database.ts';
@@ -57,7 +57,7 @@ async function openDesk(t: TestContext): Promise<UploadDesk> {
       log,
       nowMs,
       noteDeadline: (_, atMs) => void noted.push(atMs),
-      places: new UploadPlaces(() => paceMs),
+      slots: new UploadSlots(() => paceMs),
       diskRoom: () => disk,
     });
     const enter: typeof intake.enter = (caller) => {

@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { setTimeout as pause } from 'node:timers/promises';
-import { inTurn } from '../../../../actors/configuration/write-turns.ts';
+import { inWriteOrder } from '../../../../actors/configuration/write-queue.ts';
 import type { Lease } from '../../../../actors/leases.ts';
 import { readLease } from '../../../../storage/organisations/leases.ts';
 import { openCell } from '../cell.ts';
@@ -22,22 +22,22 @@ test('CLUSTER-21: writes of one app keep out of each other’s way at whichever 
   };
   const answers = await Promise.all(
     Array.from({ length: 8 }, (_, n) => [
-      a.leases.turn(organisationId, appId)(write(`a${n}`)),
-      b.leases.turn(organisationId, appId)(write(`b${n}`)),
+      a.leases.forWrites(organisationId, appId)(write(`a${n}`)),
+      b.leases.forWrites(organisationId, appId)(write(`b${n}`)),
     ]).flat(),
   );
   assert.equal(most, 1);
   assert.deepEqual(done.toSorted(), answers.toSorted());
-  const other = await Promise.race([b.leases.turn(organisationId, 'app_other')(async () => 'at once'), pause(1_000, 'late')]);
+  const other = await Promise.race([b.leases.forWrites(organisationId, 'app_other')(async () => 'at once'), pause(1_000, 'late')]);
   assert.equal(other, 'at once', 'another app has a turn of its own');
 });
 
 test('CLUSTER-21: with a lease the writes of a node keep the order in which they came, and one that fails gives its turn on', async (t) => {
   const { a, organisationId, appId } = await openCell(t);
-  const lease = () => a.leases.turn(organisationId, appId);
+  const lease = () => a.leases.forWrites(organisationId, appId);
   const order: number[] = [];
   const writes = [1, 2, 3].map((n) =>
-    inTurn(
+    inWriteOrder(
       appId,
       async () => {
         order.push(n);
@@ -96,12 +96,12 @@ test('CLUSTER-21: a write that waits too long for another node is refused as rat
   const stuck = (await a.leases.take(organisationId, appId)) as Lease;
   const startedMs = performance.now();
   const writes = Array.from({ length: 10 }, () =>
-    inTurn(appId, async () => assert.fail('it is not its turn'), b.leases.turn(organisationId, appId)),
+    inWriteOrder(appId, async () => assert.fail('it is not its turn'), b.leases.forWrites(organisationId, appId)),
   );
   for (const outcome of await Promise.allSettled(writes)) {
     assert.equal(outcome.status === 'rejected' && outcome.reason.code, 'rate_limited');
   }
   assert.ok(performance.now() - startedMs < 700, 'the waits are not added up');
   stuck.release();
-  assert.equal(await inTurn(appId, async () => 'written', b.leases.turn(organisationId, appId)), 'written');
+  assert.equal(await inWriteOrder(appId, async () => 'written', b.leases.forWrites(organisationId, appId)), 'written');
 });

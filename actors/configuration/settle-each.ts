@@ -1,12 +1,12 @@
-/** Batches of items, each taken by itself: one that is refused does not fail the others, and judging them holds up nobody else. */
+/** Batches whose items succeed or fail one by one, without blocking the event loop. */
 import { setImmediate as breathe } from 'node:timers/promises';
 import { Refusal } from '../../protocol/errors.ts';
 
 /**
- * What `take` makes of each item, in their order, or what it refused the item with. Each has a turn of the event loop: judging fifty
- * of the worst takes 50 ms. @throws what `take` throws, but for a Refusal.
+ * The result of `take` for each item, in their order, or the Refusal that it threw. The event loop runs between items: judging fifty of the
+ * largest takes 50 ms. @throws any other error of `take`.
  */
-export async function takeEach<Item, Taken>(
+export async function settleEach<Item, Taken>(
   items: readonly Item[],
   take: (item: Item) => Taken | Promise<Taken>,
 ): Promise<(Taken | Refusal)[]> {

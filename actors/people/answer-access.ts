@@ -1,4 +1,4 @@
-/** The assistant's message that a caller says something about, if it is the caller's to speak of. */
+/** Access to an answer for feedback and ratings: which conversation it is in, and whether the caller may act on it (PERSON-13, PERSON-17). */
 
 import { Refusal } from '../../protocol/errors.ts';
 import type { ConversationRow } from '../../storage/conversations/conversations.ts';
@@ -8,7 +8,7 @@ import type { Connection } from '../../storage/sqlite/connection.ts';
 import type { Caller } from '../caller.ts';
 import { actedConversation } from './ownership.ts';
 
-/** One answer for a message that is missing, for somebody else's and for a person's own words. */
+/** The same refusal for a missing message, another person's message and a person's own words. */
 export function noSuchAnswer(): Refusal {
   return new Refusal('invalid_request', 'There is no such answer for this device: send the message_id of its turn.start.', { status: 404 });
 }
@@ -16,7 +16,7 @@ export function noSuchAnswer(): Refusal {
 /** The conversation that the answer `messageId` was given in. @throws Refusal 404 `invalid_request`, see noSuchAnswer. */
 export function conversationOfAnswer(db: Connection, messageId: string, caller: Caller): ConversationRow {
   const place = readMessagePlace(db, messageId);
-  // A missing message is looked for in a missing conversation, so that it takes as long as a stranger's.
+  // A missing message is looked up in a missing conversation, so that the time does not tell it from another person's.
   const conversation = actedConversation(db, place?.conversationId ?? '', readAnswerSender(db, messageId), caller);
   if (place?.role !== 'assistant' || conversation === undefined) throw noSuchAnswer();
   return conversation;

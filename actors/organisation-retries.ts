@@ -1,31 +1,31 @@
 /**
- * Tries again, until it succeeds, what failed for single organisations: after a start that met a damaged file or a disk without room,
- * what they had under way is taken up as soon as they can be read and written, without another start.
+ * Retries work that failed for single organisations until it succeeds. A start may meet a damaged file or a full disk: the unfinished work
+ * of those organisations resumes as soon as their files can be read and written, without another start.
  */
 import { setImmediate as nextTick } from 'node:timers/promises';
-import { type EachServices, eachOrganisation } from './each-organisation.ts';
+import { type EachServices, forEachOrganisation } from './for-each-organisation.ts';
 import { Serial } from './serial.ts';
 
-/** A person has to put a file back or make room: nobody waits for less. */
+/** Somebody has to put a file back or make room first, so there is no hurry. */
 const RETRY_MS = 5_000;
-/** Tried in one round; the others come in the next ones. */
+/** Organisations in one round; the others come in the next rounds. */
 const TRIED_AT_ONCE = 50;
 
-export interface SecondTries {
-  /** These failed. */
+export interface OrganisationRetries {
+  /** Retries the work of these. */
   add(organisationIds: readonly string[]): void;
   close(): Promise<void>;
 }
 
-/** `work` takes the organisation up; `after` is called once for each round in which some were. */
-export function createSecondTries(
+/** `work` resumes one organisation; `after` is called after each round in which any succeeded. */
+export function createOrganisationRetries(
   services: EachServices,
   work: (organisationId: string) => Promise<void>,
   after: () => Promise<void>,
   retryMs = RETRY_MS,
-): SecondTries {
+): OrganisationRetries {
   const waiting = new Set<string>();
-  /** Said already; a line for each try would fill the log while nobody is there. */
+  /** Logged already: a line for each retry would fill the log. */
   const told = new Set<string>();
   const rounds = new Serial();
   let closed = false;
@@ -44,7 +44,7 @@ export function createSecondTries(
 
   const tryAgain = async () => {
     const ids = [...waiting].slice(0, TRIED_AT_ONCE);
-    const failed = new Set(await eachOrganisation(quiet, 'resuming unfinished work', work, { ids, isClosed, breathe: nextTick }));
+    const failed = new Set(await forEachOrganisation(quiet, 'resuming unfinished work', work, { ids, isClosed, breathe: nextTick }));
     for (const id of ids) {
       waiting.delete(id);
       if (failed.has(id)) waiting.add(id);

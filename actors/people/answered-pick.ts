@@ -1,10 +1,10 @@
-/** A block that a person answered. */
+/** The change of a block's row when a person picks an answer in it. */
 import { safeFallback } from '../../assistant/privacy/safe-block.ts';
 import type { Block } from '../../protocol/catalog/block.ts';
 import type { PickChange } from '../../storage/conversations/conversations.ts';
 
-/** The block with its Pick answered, as a compare-and-set of its body. */
-export function pick(block: Block, selectedIds: readonly string[]): PickChange {
+/** The block with its Pick answered, as a compare-and-set of the block's body. */
+export function answeredPick(block: Block, selectedIds: readonly string[]): PickChange {
   const answered = { ...block.body, status: 'answered', ...(selectedIds.length > 0 ? { selected_ids: selectedIds } : {}) };
   return {
     id: block.id,

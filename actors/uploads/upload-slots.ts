@@ -1,33 +1,33 @@
 /**
- * Who may upload at the moment, and how fast they have to: an upload takes a place from before its file is read until it is stored.
- * Owns the places and their pace. A place is only good for somebody who uses it: what comes too slowly is ended, and when all places of
- * an address, an app or the process are taken, the slowest one makes room.
+ * The slots of uploads: how many run at once, and how fast each has to be. An upload holds a slot from before its file is read until the file is
+ * stored. An upload that is too slow is ended. When all slots of an address, an app or the process are taken, the slowest upload is ended for
+ * the next one.
  */
 import { Refusal } from '../../protocol/errors.ts';
 import { UPLOADS_RETRY_AFTER_S } from '../../protocol/limits.ts';
 
 /** Each is held in memory until it is stored: 640 MB at the worst. */
 export const UPLOADS_AT_ONCE_MAX = 16;
-/** One app's slow or hostile clients leave half of the places to the others. */
+/** Slow or hostile clients of one app leave half of the slots to other apps. */
 export const UPLOADS_AT_ONCE_PER_APP_MAX = 8;
-/** One address leaves half of its app's places to the others. */
+/** One address leaves half of its app's slots to others. */
 export const UPLOADS_AT_ONCE_PER_ADDRESS_MAX = 4;
 /** What one message may attach. */
 export const UPLOADS_AT_ONCE_PER_DEVICE_MAX = 4;
 
-/** 20 MB at 1 Mbit/s; nobody keeps a place for longer. */
+/** 20 MB at 1 Mbit/s; nobody keeps a slot for longer. */
 const ARRIVES_WITHIN_MS = 180_000;
 /** The pace is judged over as long: phones pause when they change between networks. */
 const PACE_WINDOW_MS = 10_000;
 /** A poor mobile network sends twice as fast. */
 const SLOWEST_BYTES_PER_S = 8 * 1024;
-/** What is at least this old and slower than this gives its place up when somebody else has none: 1 Mbit/s, and two seconds to begin. */
+/** What is at least this old and slower than this is ended when another upload needs its slot: 1 Mbit/s, and two seconds to begin. */
 const PASSED_OVER_AFTER_MS = 2_000;
 const PASSED_OVER_BELOW_BYTES_PER_S = 128 * 1024;
-/** How often the pace is looked at while anybody is inside. */
+/** How often the pace is looked at while there are uploads. */
 const LOOK_EVERY_MS = 1_000;
 
-/** For whom a place is. */
+/** Who holds a slot. */
 export interface Uploader {
   readonly appId: string;
   readonly deviceId: string;
@@ -35,12 +35,12 @@ export interface Uploader {
   readonly address: string;
 }
 
-export interface UploadPlace {
-  /** Gives the place back; may be called again. */
+export interface UploadSlot {
+  /** Gives the slot back. Idempotent. */
   leave(): void;
-  /** So many bytes of the body have come so far; `isWhole`: all of them, so that its pace does not matter any more. */
+  /** The bytes of the body that have come so far; `isWhole`: all of them, so its pace no longer counts. */
   arrived(bytes: number, isWhole: boolean): void;
-  /** `end` hears once that the upload is not to go on, and why; it has to leave then. */
+  /** Calls `end` once if the upload has to stop, with the reason. It must leave then. */
   whenEnded(end: (refusal: Refusal) => void): void;
 }
 
@@ -60,13 +60,13 @@ function tooSlow(what: string): Refusal {
   });
 }
 
-function noPlace(): Refusal {
+function noSlot(): Refusal {
   return new Refusal('uploads_unavailable', 'Too many files are being uploaded at once. Send the file again in some seconds.', {
     retryAfterS: UPLOADS_RETRY_AFTER_S,
   });
 }
 
-export class UploadPlaces {
+export class UploadSlots {
   readonly #nowMs: () => number;
   readonly #inside = new Set<Inside>();
   #timer: NodeJS.Timeout | undefined;
@@ -76,14 +76,14 @@ export class UploadPlaces {
     this.#nowMs = nowMs;
   }
 
-  /** @throws Refusal 503 uploads_unavailable when this device has all it may have, or nobody slower can make room. */
-  enter(uploader: Uploader): UploadPlace {
+  /** @throws Refusal 503 uploads_unavailable when this device has all of its slots, or no slower upload can be ended. */
+  enter(uploader: Uploader): UploadSlot {
     const { appId, address, deviceId } = uploader;
     const ofApp = this.#those((other) => other.appId === appId);
     const ofAddress = ofApp.filter((each) => each.uploader.address === address);
     const ofDevice = ofApp.filter((each) => each.uploader.deviceId === deviceId);
-    if (ofDevice.length >= UPLOADS_AT_ONCE_PER_DEVICE_MAX) throw noPlace();
-    // Whoever makes room is of the same app, so that the app has room then, too.
+    if (ofDevice.length >= UPLOADS_AT_ONCE_PER_DEVICE_MAX) throw noSlot();
+    // The upload that is ended is of the same app, so the app has room then, too.
     if (address !== '' && ofAddress.length >= UPLOADS_AT_ONCE_PER_ADDRESS_MAX) this.#passOver(ofAddress);
     else if (ofApp.length >= UPLOADS_AT_ONCE_PER_APP_MAX) this.#passOver(ofApp);
     else if (this.#inside.size >= UPLOADS_AT_ONCE_MAX) this.#passOver([...this.#inside]);
@@ -94,7 +94,7 @@ export class UploadPlaces {
     return [...this.#inside].filter(({ uploader }) => wanted(uploader));
   }
 
-  #take(uploader: Uploader): UploadPlace {
+  #take(uploader: Uploader): UploadSlot {
     const nowMs = this.#nowMs();
     const inside: Inside = { uploader, enteredAtMs: nowMs, bytes: 0, isWhole: false, windowAtMs: nowMs, windowBytes: 0, end: () => {} };
     this.#inside.add(inside);
@@ -123,12 +123,12 @@ export class UploadPlaces {
     inside.end(refusal);
   }
 
-  /** Bytes in a second since it began. */
+  /** Bytes per second since it began. */
   #pace({ bytes, enteredAtMs }: Inside): number {
     return (bytes * 1_000) / Math.max(1, this.#nowMs() - enteredAtMs);
   }
 
-  /** Ends the slowest of these. @throws Refusal when all of them are quick, or have just begun. */
+  /** Ends the slowest of these. @throws Refusal when all are fast enough or have just begun. */
   #passOver(uploads: readonly Inside[]): void {
     const nowMs = this.#nowMs();
     const slow = uploads
@@ -136,11 +136,11 @@ export class UploadPlaces {
       .filter((each) => this.#pace(each) < PASSED_OVER_BELOW_BYTES_PER_S)
       .sort((a, b) => this.#pace(a) - this.#pace(b));
     const slowest = slow[0];
-    if (slowest === undefined) throw noPlace();
+    if (slowest === undefined) throw noSlot();
     this.#end(slowest, tooSlow('Others waited for a place, and this file came slowest.'));
   }
 
-  /** Ends what comes too slowly. Called by itself while anybody is inside. */
+  /** Ends uploads that are too slow. A timer calls it while there are uploads. */
   look(): void {
     const nowMs = this.#nowMs();
     for (const each of [...this.#inside]) {

@@ -1,7 +1,7 @@
 /** What questions mean, asked of a server over HTTP. */
 import assert from 'node:assert/strict';
 import { type TestContext, test } from 'node:test';
-import { createQuestionMeanings, REST_MS } from '../../../actors/knowledge/question-meanings.ts';
+import { createQueryEmbeddings, REST_MS } from '../../../actors/knowledge/query-embeddings.ts';
 import { createEmbedder } from '../../../assistant/embeddings/embeddings.ts';
 import { meaningOf, sendError, startEmbeddingsServer } from '../../support/embeddings-server.ts';
 import { eventually } from '../../support/process.ts';
@@ -16,7 +16,7 @@ async function open(t: TestContext, waitMs = 10_000) {
   const warned: object[] = [];
   const clock = { nowMs: 0 };
   const log = { warn: (fields: object) => void warned.push(fields) };
-  return { server, warned, clock, meanings: createQuestionMeanings({ embedder, log, nowMs: () => clock.nowMs, waitMs }) };
+  return { server, warned, clock, meanings: createQueryEmbeddings({ embedder, log, nowMs: () => clock.nowMs, waitMs }) };
 }
 
 test('MODEL-26: EMBEDDING_MODEL: a question’s meaning is known once it is prepared, and asked for once', async (t) => {

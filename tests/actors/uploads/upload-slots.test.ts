@@ -1,15 +1,15 @@
 /** Places for uploads, the pace that they have to keep, and who makes room. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { type UploadPlace, UploadPlaces } from '../../../actors/uploads/places.ts';
+import { type UploadSlot, UploadSlots } from '../../../actors/uploads/upload-slots.ts';
 import { Refusal } from '../../../protocol/errors.ts';
 
 function desk() {
   let now = 0;
-  const places = new UploadPlaces(() => now);
+  const places = new UploadSlots(() => now);
   const ended: string[] = [];
   let count = 0;
-  const enter = (name: string, address = `at ${count++}`, appId = 'app'): UploadPlace | string => {
+  const enter = (name: string, address = `at ${count++}`, appId = 'app'): UploadSlot | string => {
     try {
       const place = places.enter({ appId, address, deviceId: name });
       place.whenEnded((refusal) => ended.push(`${name} ${refusal.code}`));
@@ -19,7 +19,7 @@ function desk() {
       return error.code;
     }
   };
-  const inside = (...given: Parameters<typeof enter>): UploadPlace => {
+  const inside = (...given: Parameters<typeof enter>): UploadSlot => {
     const place = enter(...given);
     assert.ok(typeof place !== 'string', String(place));
     return place;

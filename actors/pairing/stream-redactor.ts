@@ -1,11 +1,11 @@
 /**
- * Words of one turn as a page that watches is shown them while they stream (PRIVACY-9): only what the model wrote of its own is not in
- * placeholder form yet, and nobody can tell of half a number what it is. So each word with a digit or an @ is hidden until its block is
- * ready, which brings all of the text as it is kept.
+ * Redacts the text deltas of one turn for a page that watches it (PRIVACY-9). While text streams, personal data that the model wrote itself
+ * is not in placeholder form yet, and half a number cannot be recognised. So each word with a digit or an @ is hidden until its block
+ * is ready: that event brings the whole text as it is stored.
  */
 import { concealCoarsely } from '../../assistant/privacy/coarse.ts';
 
-/** What goes on without a blank for longer is hidden as far as it has come. */
+/** A longer word is not held back until it ends; what has come of it is hidden. */
 const WORD_MAX_CHARS = 256;
 const PLACEHOLDER = /(⟦[a-z]+_\d+⟧)/;
 const DELTA_OPENS = '{"type":"block.delta"';
@@ -27,11 +27,11 @@ interface Delta {
   readonly text_delta: string;
 }
 
-export class WatchedWords {
-  /** What came last, until it is known whether its last word goes on. */
+export class StreamRedactor {
+  /** The end of the last delta, until it is known whether its last word continues. */
   #held: Delta | null = null;
 
-  /** The event (JSON) as it is shown. Words that may go on are shown with the next event, so that each delta is told once. */
+  /** The events (JSON) to show for this one. A word that may continue is shown with the next event, so no delta is sent twice. */
   shown(event: string): string[] {
     const held = this.#held;
     this.#held = null;

@@ -1,6 +1,6 @@
 /**
- * The side of a move that sends: what the other cell is asked and told, and files in pieces (CELL-8). Everything may be sent
- * again: the other cell keeps what it has.
+ * The sending side of a move between cells (CELL-8): the requests to the other cell, and files in pieces. Everything may be sent again: the other
+ * cell keeps what it has.
  */
 import { open } from 'node:fs/promises';
 import * as v from 'valibot';
@@ -36,7 +36,7 @@ export interface Sent extends Content {
   readonly path: string;
 }
 
-export interface ShipmentServices {
+export interface MoveSenderServices {
   readonly client: Pick<CellClient, 'call'>;
   readonly files: Pick<MoveFiles, 'listCopy' | 'copyPath'>;
   readonly layout: DataLayout;
@@ -64,10 +64,10 @@ function multipart(bytes: Uint8Array): { body: Buffer; contentType: string } {
   return { body, contentType: `multipart/form-data; boundary=${boundary}` };
 }
 
-export class Shipment {
-  readonly #services: ShipmentServices;
+export class MoveSender {
+  readonly #services: MoveSenderServices;
 
-  constructor(services: ShipmentServices) {
+  constructor(services: MoveSenderServices) {
     this.#services = services;
   }
 

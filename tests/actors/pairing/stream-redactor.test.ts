@@ -2,10 +2,10 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
-import { WatchedWords } from '../../../actors/pairing/watched-words.ts';
+import { StreamRedactor } from '../../../actors/pairing/stream-redactor.ts';
 
 function shown(...deltas: string[]): string {
-  const words = new WatchedWords();
+  const words = new StreamRedactor();
   const events = deltas.map((text_delta, seq) => JSON.stringify({ type: 'block.delta', v: 1, seq, index: 0, text_delta }));
   return [...events, '{"type":"block.ready"}']
     .flatMap((event) => words.shown(event))
@@ -29,7 +29,7 @@ test('PRIVACY-9: words with a digit or an @ are hidden, however they are cut; pl
 });
 
 test('PRIVACY-9: words that may go on come one event later, each once, and any other event behind them as it is', () => {
-  const words = new WatchedWords();
+  const words = new StreamRedactor();
   const delta = (text_delta: string, seq = 0) => JSON.stringify({ type: 'block.delta', v: 1, seq, index: 0, text_delta });
   const ready = '{"type":"block.ready","v":1}';
   assert.deepEqual(words.shown(delta('To ⟦ema', 1)), []);

@@ -1,4 +1,4 @@
-/** Words of numbers and names, in the lines and sentences that tell a person or an agent what was done or is missing. */
+/** Counts and lists of names as text, for panel lines, summaries and messages. */
 
 const NAMES_IN_A_LINE = 4;
 

@@ -1,9 +1,9 @@
 /**
- * Organisations that come to this cell (CELL-13): lets a move begin, keeps what it sends, puts it in place under its seal,
- * and takes the seal off when the cell that it came from says that the map names this one. Owns none of these decisions: it
- * does what that cell asks, and refuses what does not fit the rows.
+ * The receiving side of a move between cells (CELL-13): accepts the move, stores what the other cell sends, puts the organisation in place under
+ * its seal, and removes the seal when the other cell says that the map names this one. It decides none of that: the sending cell does,
+ * and this side refuses what does not fit its rows. Its rows call a move to this cell an arrival.
  *
- * Invariant: nothing here is unsealed by itself, whatever happens and however long it takes.
+ * Invariant: nothing is unsealed here unless the sending cell asks for it.
  */
 import { existsSync } from 'node:fs';
 import type { Logger } from 'pino';
@@ -16,9 +16,9 @@ import { placementVersionOf } from '../../storage/moving/moves.ts';
 import { readSeal } from '../../storage/moving/seal.ts';
 import { isSecret } from '../../storage/secrets/vault.ts';
 import type { Storage } from '../../storage/storage.ts';
-import { keyCheck } from './shipment.ts';
+import { keyCheck } from './move-sender.ts';
 
-export interface ArrivalsOptions {
+export interface MoveReceiverOptions {
   readonly storage: Pick<Storage, 'control' | 'layout' | 'organisation' | 'vault' | 'write' | 'writeControl'>;
   readonly files: MoveFiles;
   /** This cell. */
@@ -46,12 +46,12 @@ interface Ref {
 /** Long enough for a thread to have read some hundred megabytes. */
 const BUSY_RETRY_AFTER_S = 2;
 
-export class Arrivals {
-  readonly #options: ArrivalsOptions;
+export class MoveReceiver {
+  readonly #options: MoveReceiverOptions;
   /** By move: what is being put in place now. */
   readonly #placing = new Map<string, Promise<ArrivalStep>>();
 
-  constructor(options: ArrivalsOptions) {
+  constructor(options: MoveReceiverOptions) {
     this.#options = options;
   }
 

@@ -1,10 +1,10 @@
 /**
- * Work on every organisation that lives here, one after the other, each by itself: what goes wrong with one is said and keeps nobody else
- * from being served. Everything that goes through all organisations goes through here.
+ * Does work for every organisation of this process, one after the other. A failure of one is logged and does not stop the others. Whatever
+ * goes through all organisations uses this.
  *
- * What a failure means is decided in one place: an organisation that is on its way to another cell is taken up where it lands, so it is
- * passed over in silence. One whose file is away or damaged, and a disk that takes no writes, are conditions of the node, which say so
- * themselves once. Anything else is logged with the file. All but the first are to be tried again, and are answered for that.
+ * It decides what a failure means. An organisation that is moving to another cell is skipped silently: that cell resumes its work. A file
+ * that is missing or damaged and a disk that takes no writes are logged once elsewhere, as conditions of the node. Anything else is logged here,
+ * with the file. The ids of all but the skipped ones are answered, to be retried.
  */
 import type { Logger } from 'pino';
 import { organisationIds } from '../storage/organisations/organisations.ts';
@@ -16,11 +16,11 @@ export interface EachServices {
   readonly log: Pick<Logger, 'error'>;
 }
 
-/** `done`; `passed`: not this cell's business now; `failed`: to be tried again. */
-type Outcome = 'done' | 'passed' | 'failed';
+/** `skipped`: it is moving to another cell; `failed`: to be retried. */
+type Outcome = 'done' | 'skipped' | 'failed';
 
 function outcomeOf({ storage, log }: EachServices, organisationId: string, what: string, error: unknown): Outcome {
-  if (isSealed(error)) return 'passed';
+  if (isSealed(error)) return 'skipped';
   if (isUnavailable(error) || isRefusedByDisk(error)) return 'failed';
   const file = storage.layout.organisation(organisationId);
   const text = `${what} failed for one organisation; the others are served. If its file is damaged: docs/backups.md`;
@@ -28,8 +28,8 @@ function outcomeOf({ storage, log }: EachServices, organisationId: string, what:
   return 'failed';
 }
 
-/** One organisation. `what` says what is done, as a noun: "looking at deadlines". Never throws. */
-export function attemptNow(services: EachServices, organisationId: string, what: string, work: (id: string) => void): Outcome {
+/** Does `work` for one organisation. `what` names the work in the log, such as "checking deadlines". Never throws. */
+export function attemptSync(services: EachServices, organisationId: string, what: string, work: (id: string) => void): Outcome {
   try {
     work(organisationId);
     return 'done';
@@ -38,7 +38,7 @@ export function attemptNow(services: EachServices, organisationId: string, what:
   }
 }
 
-/** The same for work that takes time. */
+/** As attemptSync, for asynchronous work. */
 export async function attempt(
   services: EachServices,
   organisationId: string,
@@ -53,29 +53,29 @@ export async function attempt(
   }
 }
 
-/** All organisations, or `ids` of them, without a pause. Answers the ids of those that are to be tried again. */
-export function eachOrganisationNow(
+/** Does `work` for all organisations, or for `ids`, without a pause. Answers the ids of those to be retried. */
+export function forEachOrganisationSync(
   services: EachServices,
   what: string,
   work: (id: string) => void,
   ids: Iterable<string> = organisationIds(services.storage.control),
 ): string[] {
   const failed: string[] = [];
-  for (const id of ids) if (attemptNow(services, id, what, work) === 'failed') failed.push(id);
+  for (const id of ids) if (attemptSync(services, id, what, work) === 'failed') failed.push(id);
   return failed;
 }
 
 export interface EachOptions {
-  /** Absent: all that live here. */
+  /** Absent: all organisations of this process. */
   readonly ids?: Iterable<string>;
-  /** Asked before each one; true ends the round. */
+  /** Asked before each one; true ends the loop. */
   readonly isClosed?: () => boolean;
-  /** Called after each one, to let others have their turn. */
+  /** Called after each one, to let the event loop do other work. */
   readonly breathe?: () => Promise<unknown> | undefined;
 }
 
-/** All organisations. Answers the ids of those that are to be tried again. */
-export async function eachOrganisation(
+/** Does `work` for all organisations, or for `ids`. Answers the ids of those to be retried. */
+export async function forEachOrganisation(
   services: EachServices,
   what: string,
   work: (id: string) => Promise<unknown>,
@@ -85,7 +85,7 @@ export async function eachOrganisation(
   for (const id of ids) {
     if (isClosed()) return failed;
     const outcome = await attempt(services, id, what, work);
-    // What fails because all of it ends is no failure of this one.
+    // A failure because of the shutdown is not the organisation's.
     if (outcome === 'failed' && !isClosed()) failed.push(id);
     await breathe();
   }

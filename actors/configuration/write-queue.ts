@@ -1,0 +1,23 @@
+/**
+ * The queue of each app's configuration writes: one write, or one decision about a proposal, at a time, because each has to see what
+ * those before it changed. A lease (`cluster/nodes/write-lease.ts`) keeps the other nodes of the cell from writing meanwhile.
+ */
+import { Refusal } from '../../protocol/errors.ts';
+import type { WriteLease } from '../leases.ts';
+import { SerialByKey } from '../serial.ts';
+
+/** What may wait in one app: an agent's 120 requests of a minute at once, and as many of people. A write takes some milliseconds as a rule. */
+const WAITING_MAX = 240;
+
+const queues = new SerialByKey({
+  max: WAITING_MAX,
+  full: () => new Refusal('rate_limited', 'Too much is being written to this app at once. Send the request again.', { retryAfterS: 1 }),
+});
+
+/**
+ * Runs `work` when all earlier work of this app is done, in this process and, by `lease`, in all others.
+ * @throws Refusal rate_limited when too much waits.
+ */
+export function inWriteOrder<Value>(appId: string, work: () => Promise<Value>, lease: WriteLease): Promise<Value> {
+  return queues.do(appId, () => lease(work));
+}
