@@ -56,7 +56,7 @@ function organisationOf(params: Readonly<Record<string, string>>): string {
 function stepRoute<Body extends { readonly move_id: string }>(
   step: string,
   body: v.GenericSchema<unknown, Body>,
-  work: (arrivals: Arrivals, ref: { organisationId: string; moveId: string }, body: Body) => Promise<object>,
+  work: (arrivals: MoveReceiver, ref: { organisationId: string; moveId: string }, body: Body) => Promise<object>,
 ): Route {
   return defineRoute({
     method: 'POST',
