@@ -1,6 +1,6 @@
 /**
- * Where everything lies in the data directory. Beside it: the locks of a directory that may not be one yet (lock.ts, restore.ts), and
- * the sockets of nodes (actors/cluster/nodes/node-id.ts), whose paths stay as short as DATA_DIR was given, because the kernel's limit is low.
+ * Where everything lies in the data directory. Defined elsewhere: locks, which exist before the directory is set up (lock.ts,
+ * restore.ts), and the sockets of nodes (actors/cluster/nodes/node-id.ts), whose paths must stay short because of the kernel's limit.
  */
 import { chmodSync, mkdirSync, statSync } from 'node:fs';
 import { join, resolve } from 'node:path';
@@ -10,7 +10,7 @@ export interface DataLayout {
   readonly dir: string;
   /** The one database of accounts, apps and sessions. */
   readonly control: string;
-  /** An organisation's own database. Throws for anything but an `org_…` id, so that no input becomes a path. */
+  /** An organisation's own database. Throws unless it is an `org_…` id, so that no input becomes a path. */
   organisation(id: string): string;
   readonly organisations: string;
   readonly operatorToken: string;
@@ -18,16 +18,16 @@ export interface DataLayout {
   readonly uploads: string;
   /** Where an organisation's uploads lie. Throws as `organisation` does. */
   uploadsOf(organisationId: string): string;
-  /** One upload, sealed. Throws for anything but ids of both kinds. */
+  /** One sealed upload. Throws unless both are ids of their kind. */
   upload(organisationId: string, uploadId: string): string;
   readonly outbox: string;
-  /** What lies between two cells while an organisation moves. Throws as `organisation` does. */
+  /** The files of an organisation's move between cells. Throws as `organisation` does. */
   movesOf(organisationId: string): string;
 }
 
 const KINDS = { org: 'organisation', upl: 'upload' } as const;
 
-/** What is joined to a path is an id of ours and nothing else. */
+/** Only the service's own ids may become part of a path. */
 function requireId(prefix: keyof typeof KINDS, id: string): void {
   if (!isId(prefix, id)) throw new Error(`not an ${KINDS[prefix]} id: ${JSON.stringify(id.slice(0, 64))}`);
 }
@@ -70,7 +70,7 @@ export function prepareDataDir(dir: string): DataLayout {
   const layout = dataLayout(dir);
   for (const folder of [layout.dir, layout.organisations, layout.uploads, layout.outbox]) {
     mkdirSync(folder, { recursive: true, mode: 0o700 });
-    // mkdir leaves the mode of a folder that was there before; on a disk that is mounted read-only a right one needs no change.
+    // mkdir does not change the mode of an existing folder. A correct mode is left alone, because the disk may be read-only.
     if ((statSync(folder).mode & 0o777) !== 0o700) chmodSync(folder, 0o700);
   }
   return layout;

@@ -12,7 +12,7 @@ serveCalls({
   read({ path, read, input }: LongRead): LongAnswer {
     const before = clock().ranMs;
     try {
-      // Opening takes a millisecond, which no long read notices; kept open, it might be of a file that has gone meanwhile.
+      // Opened anew each time, which takes a millisecond: a connection kept open might be to a file that was replaced.
       const { connection } = openReadable(path, {}, () => {});
       try {
         const value = longReads[read](connection, input);
@@ -21,7 +21,7 @@ serveCalls({
         connection.close();
       }
     } catch (error) {
-      // Between threads an error is its message and its code.
+      // Only an error's message and code cross between threads.
       const isAway = error instanceof FileProblemError || (error as NodeJS.ErrnoException).code === 'ENOENT';
       const code = isAway ? 'unavailable' : storageErrorCodeOf(error);
       throw new StorageError(code, error instanceof Error ? error.message : String(error));

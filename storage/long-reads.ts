@@ -1,6 +1,6 @@
 /**
- * Reads that grow with an organisation and that no index bounds: they run in a thread of their own, on connections of their own, and
- * the event loop waits for none of them. Each is named here, plain data in and out.
+ * Reads that grow with an organisation and that no index bounds. They run in their own thread on their own connections, so that they never
+ * block the event loop. Each is named here; input and output are plain data.
  */
 import { LRUCache } from 'lru-cache';
 import { SideThread, SideThreadBusy } from '../watch/side-thread.ts';
@@ -15,14 +15,14 @@ export const longReads = {
 export type LongReads = typeof longReads;
 export type LongReadName = keyof LongReads & string;
 
-/** What the thread is sent. */
+/** A request to the thread. */
 export interface LongRead<N extends LongReadName = LongReadName> {
   readonly path: string;
   readonly read: N;
   readonly input: Parameters<LongReads[N]>[1];
 }
 
-/** What it answers, and how much processor time that took: a busy machine makes no read a long one. */
+/** The thread's answer and its processor time, which, unlike wall time, does not grow on a busy machine. */
 export interface LongAnswer {
   readonly value: ReturnType<LongReads[LongReadName]>;
   readonly tookMs: number;
@@ -32,15 +32,15 @@ type ThreadCalls = { read(request: LongRead): LongAnswer };
 
 export interface LongReader {
   /**
-   * Reads of the file at `path`, whose schema is up to date. `key`: reads of one key that wait are made once, and what took long is
-   * answered again for ten times as long, a minute at most.
-   * @throws StorageError `overloaded` when too many wait or the thread died, else as a read of the loop's own would.
+   * Reads the file at `path`, whose schema must be current. Waiting reads of one `key` are made once. The answer of a long read is cached
+   * for ten times its duration, a minute at most.
+   * @throws StorageError `overloaded` when too many wait or the thread died; otherwise as a synchronous read.
    */
   read<N extends LongReadName>(request: LongRead<N>, key: string): Promise<ReturnType<LongReads[N]>>;
   close(): Promise<void>;
 }
 
-/** What took long is kept for ten times as long; a small organisation's answers are always of now. */
+/** Answers that took at least this long are cached; a small organisation's answers are always fresh. */
 const KEPT_FROM_MS = 200;
 const KEPT_TIMES = 10;
 const KEPT_MAX_MS = 60_000;
@@ -60,7 +60,7 @@ export function createLongReader(): LongReader {
       try {
         const about = `${request.path} ${request.read} ${key}`;
         const known = kept.get(about);
-        // Which read was named decides what comes back.
+        // The name of the read determines the type of the answer.
         if (known !== undefined && performance.now() < known.untilMs) return known.value as ReturnType<LongReads[N]>;
         const { value, tookMs } = await thread.call('read', request, about);
         const keptMs = Math.min(KEPT_MAX_MS, tookMs * KEPT_TIMES);

@@ -97,7 +97,7 @@ function noSuchApp(appId: string): Refusal {
   return new Refusal('not_found', `There is no app ${appId}.`);
 }
 
-/** For writes that would leave rows of nobody's. @throws Refusal not_found when the app was deleted, or never was. */
+/** For writes whose rows would belong to no app. @throws Refusal not_found when the app was deleted, or never was. */
 export function requireAppRow(db: Connection, appId: string): void {
   if (db.statement('SELECT 1 FROM apps WHERE id = :appId').get({ appId }) === undefined) throw noSuchApp(appId);
 }
@@ -168,7 +168,7 @@ function patchApp(db: Connection, input: { appId: string; organisationId: string
 function deleteApp(db: Connection, input: { appId: string }): boolean {
   // A full-text table takes no part in foreign keys.
   db.statement('DELETE FROM knowledge_index WHERE rowid IN (SELECT id FROM knowledge_chunks WHERE app_id = :appId)').run(input);
-  // Turns refer to messages: gone first, no message has to be looked for in them.
+  // Turns refer to messages. With the turns gone, deleting a message needs no search in them.
   db.statement('DELETE FROM turns WHERE app_id = :appId').run(input);
   db.statement('DELETE FROM conversations WHERE app_id = :appId').run(input);
   return db.statement('DELETE FROM apps WHERE id = :appId').run(input).changes === 1;

@@ -20,7 +20,7 @@ const asset = columns({
 
 export type Asset = RowOf<typeof asset>;
 
-/** The newest ones stay for a change of mind; what a draft or a publication names stays in any case. At 2 MB each, 20 MB an app. */
+/** The newest are kept so that a person can go back. What a draft or a publication names is always kept. At 2 MB each, 20 MB an app. */
 export const ASSETS_KEPT = 10;
 
 /** The asset with this id, if it is this app's. */
@@ -70,7 +70,7 @@ function storeAsset(db: Connection, input: LogoInput): string {
   return assetId;
 }
 
-/** Forgets logos that were replaced long ago and that nothing shows any more. */
+/** Deletes logos that were replaced long ago and that nothing shows any more. */
 function forgetOldAssets(db: Connection, appId: string): void {
   db.statement(
     `WITH appearances (document) AS (

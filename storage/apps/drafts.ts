@@ -1,4 +1,4 @@
-/** Drafts of an app's appearance and persona, their publication, and what the two channels are served of them. */
+/** Drafts of an app's appearance and persona, their publication, and what each channel is served. */
 import { LRUCache } from 'lru-cache';
 import * as v from 'valibot';
 import { completeTheme, deriveDark } from '../../protocol/appearance/complete-theme.ts';
@@ -18,7 +18,7 @@ import type { Connection } from '../sqlite/connection.ts';
 
 /** Who wrote a draft last, and when. */
 export interface DraftWritten {
-  /** Null: it was not said who. */
+  /** Null: unknown. */
   readonly origin: Origin | null;
   readonly atMs: number;
 }
@@ -43,7 +43,7 @@ export interface PublishedConfig {
   readonly config: Readonly<Record<string, unknown>>;
 }
 
-/** Older publications are never served again; a few are kept for a look back. */
+/** Older publications are never served again; a few are kept as history. */
 const PUBLICATIONS_KEPT = 20;
 /** Both channels of 1,000 apps; an entry is about 5 KB. */
 const CACHED_MAX = 2_000;
@@ -72,7 +72,7 @@ function writtenOf(origin: Origin | null, atMs: number | null): DraftWritten | n
   return atMs === null ? null : { origin, atMs };
 }
 
-/** What of an app decides which of its drafts are served. */
+/** The fields of an app that decide which of its drafts are served. */
 interface DraftedApp {
   readonly id: string;
   /** Rises with every write that a cached copy must notice. */
@@ -128,7 +128,7 @@ function configOf(appearance: AppearanceDraft | null, experience: ExperienceDraf
   const copilot: Record<string, unknown> = { ...appearance?.copilot };
   for (const name of ['assistantName', 'welcomeTitle', 'welcomeBody', 'suggestions', 'languages'] as const) {
     const value = experience?.[name];
-    // What is empty is left to the SDK.
+    // Empty fields are left to the SDK.
     if (value !== undefined && value.length > 0) copilot[name] = value;
   }
   return {
@@ -212,7 +212,7 @@ function saveAppearanceDraft(
     ...differing(before?.themeDark, draft.themeDark, 'themeDark.'),
     ...differing(before?.copilot, draft.copilot, 'copilot.'),
   ];
-  // What says the same leaves the row, and with it every cached copy, as it was.
+  // An equal draft writes nothing, so every cached copy stays valid.
   if (JSON.stringify(draft) === JSON.stringify(before)) return { draft, changed };
   storeAppearanceDraft(db, { ...input, draft });
   return { draft, changed };

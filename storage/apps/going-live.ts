@@ -1,6 +1,6 @@
 /**
- * An app going live, in one transaction with what it brings along (LIVE-2): drafts of an app that never
- * published anything become version 1, because they are what smoke has tested, and the panel of its latest session says so.
+ * An app goes live in one transaction with its consequences (LIVE-2). Drafts of an app that never published anything become version 1,
+ * because they are what the smoke run tested. The panel of its latest session says so.
  */
 
 import { addServerEvent, type CommitSessionInput, commitSetupSession, readLatestSession } from '../setup/setup-sessions.ts';
@@ -21,7 +21,7 @@ export interface WentLive {
   readonly version: number | null;
 }
 
-/** Whether going live publishes what nobody has published yet. */
+/** Whether going live publishes drafts that were never published. */
 function publishesDrafts(db: Connection, appId: string, publishOnGoLive: boolean): boolean {
   const draft = readDraft(db, appId);
   if (!publishOnGoLive || draft === undefined || draft.publishedVersion !== null) return false;

@@ -3,8 +3,8 @@
  *
  * Invariant: an action that declares `needs_key` is switched on exactly while its host has a shared key (see
  * shared-keys.ts); nothing stores that twice.
- * Invariant: where the token of the signed-in person goes is moved to another host by people only (`token_host`): who holds
- * a setup token must not be able to send people's tokens to a host of their own.
+ * Invariant: only people may change the host that receives the signed-in person's token (`token_host`). The holder of a setup token
+ * must not be able to send people's tokens to a host of their own.
  */
 import canonicalize from 'canonicalize';
 import { LRUCache } from 'lru-cache';
@@ -14,9 +14,9 @@ import { columns, countRows, flag, integer, json, orNull, type RowOf, text } fro
 import type { Connection } from '../sqlite/connection.ts';
 import { requireAppRow } from './apps.ts';
 
-/** In service at once. The model reads all of them on every turn; far fewer is wise. */
+/** Actions in service at the same time. The model reads all of them on every turn; far fewer is wise. */
 export const ACTIONS_PER_APP_MAX = 200;
-/** Archived ones beyond this are forgotten, the oldest first: archiving always makes room. */
+/** Beyond this the oldest archived actions are deleted, so that archiving always makes room. */
 export const ARCHIVED_ACTIONS_KEPT = 200;
 
 const actionRow = columns({
@@ -55,7 +55,7 @@ const SWITCHED_ON_KEPT = 500;
 const switchedOn = new LRUCache<string, SwitchedOn>({ max: SWITCHED_ON_KEPT });
 
 export interface SwitchedOn {
-  /** Another one whenever the actions are others. */
+  /** Changes whenever the actions do. */
   readonly key: string;
   readonly actions: readonly ActionDefinition[];
 }
@@ -75,7 +75,7 @@ export function enabledActions(db: Connection, app: { readonly id: string; reado
   return known.actions.length === 0 ? undefined : known;
 }
 
-/** What the model is offered has changed: cached copies go by the app's revision. */
+/** To be called when the offered actions change: cached copies are keyed by the app's revision. */
 export function touchActions(db: Connection, appId: string): void {
   db.statement('UPDATE apps SET revision = revision + 1 WHERE id = :appId').run({ appId });
 }
@@ -94,7 +94,7 @@ export function readActionByKey(db: Connection, appId: string, externalKey: stri
 
 /** Actions in service: those that are switched on, and those that wait for a key (facts.httpActions). */
 export function countActions(db: Connection, appId: string): { readonly enabled: number; readonly needsKey: number } {
-  // By the two indexes alone: definitions may have some megabytes together, and every write counts.
+  // Uses only the two indexes: this runs at every write, and the definitions may have some megabytes.
   const inService = countRows(db, 'FROM http_actions WHERE app_id = :appId AND archived_at_ms IS NULL', { appId });
   const needsKey = countRows(
     db,
@@ -105,7 +105,7 @@ export function countActions(db: Connection, appId: string): { readonly enabled:
   return { enabled: inService - needsKey, needsKey };
 }
 
-/** The host of an action's address, with the port when it is not its scheme's own. @throws TypeError for what is no address. */
+/** The host of an action's address, with the port when it is not its scheme's own. @throws TypeError when it is not an address. */
 export function hostOf(action: Pick<HttpAction, 'url_template'>): string {
   return new URL(action.url_template).host;
 }
@@ -120,8 +120,8 @@ function refuseTakenName(db: Connection, appId: string, { name, external_key }: 
 const tokens = columns({ tokenHost: text });
 
 /**
- * The host that people's tokens go to with the action, or with one of its name, when it would send them to another, `host`.
- * Archived ones count, and those whose auth was taken away in between. What goes there already under this name may go on.
+ * The host that receives people's tokens from this action, or from another of its name, when the action would now send them to `host`
+ * instead. Archived actions count, and so do those that lost their auth meanwhile. Undefined when the tokens stay where they go.
  */
 export function tokensMovedFrom(db: Connection, appId: string, action: HttpAction, host: string): string | undefined {
   if (action.auth !== 'user') return undefined;
@@ -134,9 +134,9 @@ export function tokensMovedFrom(db: Connection, appId: string, action: HttpActio
   )?.tokenHost;
 }
 
-/** @throws Refusal conflict when the action would send people's tokens to another host and no person agreed to this one. */
+/** @throws Refusal conflict when the action would send people's tokens to a host that no person agreed to. */
 function refuseMovedToken(db: Connection, { appId, action, origin }: UpsertAction, host: string): void {
-  // The console writes what a person enters, and a proposal is written when a person approved it.
+  // A person entered this in the console, or approved it as a proposal.
   if (origin === 'console' || origin === 'proposal') return;
   const before = tokensMovedFrom(db, appId, action, host);
   if (before === undefined) return;
@@ -168,21 +168,21 @@ export interface UpsertedAction {
   readonly needsKey: boolean;
 }
 
-/** Keeps what somebody says now of why it is there; whoever says nothing takes nothing back. */
+/** Stores the reason, when one is given. Without one, the earlier reason stays. */
 function noteReason(db: Connection, action: HttpActionRecord, reason: string | undefined): void {
   if (reason === undefined || reason === action.reason) return;
   db.statement('UPDATE http_actions SET reason = :reason WHERE id = :id').run({ id: action.id, reason });
 }
 
 /**
- * Adds or updates the action of this key. The same definition is `unchanged` but for its reason; an archived action sent
- * again comes back.
+ * Adds or updates the action of this key. An equal definition is `unchanged`, except for its reason. An archived action that is
+ * sent again is back in service.
  * @throws Refusal conflict when another action has the name, or the app as many actions as it may; not_found (the app).
  */
 function upsertAction(db: Connection, input: UpsertAction): UpsertedAction {
   const { appId, action, origin, nowMs } = input;
   const { reason, ...definition } = action;
-  // Canonical, so that the order of its fields is no difference.
+  // Canonical, so that the order of fields makes no difference.
   const document = canonicalize(definition) ?? '{}';
   const before = readActionByKey(db, appId, action.external_key);
   const host = hostOf(action);
@@ -190,7 +190,7 @@ function upsertAction(db: Connection, input: UpsertAction): UpsertedAction {
   const result = (op: UpsertedAction['op']): UpsertedAction => ({
     op,
     id,
-    // In service, so nothing else keeps it switched off.
+    // It is in service, so only a missing key can keep it switched off.
     needsKey: readActionByKey(db, appId, action.external_key)?.enabled === false,
   });
   if (before !== undefined && before.archivedAtMs === null && canonicalize(before.definition) === document) {
@@ -228,8 +228,8 @@ export interface ArchivedAction {
 }
 
 /**
- * Takes the action out of service; the key of its host stays, and so does the reason it was written with unless another
- * is given. Idempotent. @throws Refusal not_found when the app has no action of this external key.
+ * Takes the action out of service. The key of its host stays, and so does its reason unless another is given. Idempotent.
+ * @throws Refusal not_found when the app has no action of this external key.
  */
 function archiveAction(db: Connection, { appId, externalKey, reason, nowMs }: ArchivedAction): { id: string; name: string } {
   const action = readActionByKey(db, appId, externalKey);

@@ -1,4 +1,4 @@
-/** The app's identity secret: sealed at rest, rotated without locking out backends that still sign with the old one. */
+/** The app's identity secret: sealed at rest, and rotated without locking out backends that still use the old one. */
 import { randomBytes } from 'node:crypto';
 import { Refusal } from '../../protocol/errors.ts';
 import type { Vault } from '../secrets/vault.ts';

@@ -2,10 +2,10 @@
  * The manifests that an app's builds registered: immutable documents keyed by (app, hash) (MANIFEST-4, MANIFEST-5).
  * Owns the tables `manifests` and `manifest_uses`, and the moment of an app's first handshake.
  *
- * The key that registers manifests is public. So one that a stranger may have posted (when the app is live and has others) is the
- * app's only from the first turn on that names it: until then it is never "the latest", and it pushes none of the app's out. A stranger
- * may open turns, too: what they use pushes out what is as new, and nothing that was used for some hours or that somebody vouches for;
- * and it is "the latest" only where the app has none of these.
+ * The key that registers manifests is public, so a stranger may post one to a live app. Such a manifest counts as the app's only once a
+ * turn names it; until then it is never "the latest" and evicts none of the app's. Strangers may open turns too. So a manifest that was
+ * used for only a few hours evicts others that are as new, but none that was used longer or is vouched for. It is "the latest" only
+ * when the app has no other.
  */
 import { createHash } from 'node:crypto';
 import canonicalize from 'canonicalize';
@@ -16,23 +16,23 @@ import { columns, integer, type RowOf, text } from '../sqlite/columns.ts';
 import type { Connection } from '../sqlite/connection.ts';
 
 /**
- * An app has a manifest per build in use. The number is bounded: the one used or posted longest ago goes, and a build that
- * still uses it is told `manifest_unknown` and posts it again.
+ * An app has a manifest for each build in use. Beyond this bound the one used or posted longest ago is deleted. A build that still uses
+ * it is answered `manifest_unknown` and posts it again.
  */
 export const MANIFESTS_PER_APP_MAX = 200;
-/** Beside them, those that turns have begun to use: a release brings some builds, and each is in use for hours soon. */
+/** A separate bound for manifests that turns have only begun to use. A release brings a few builds, and each is soon in use for hours. */
 export const NEW_MANIFESTS_MAX = 100;
-/** A manifest that was used in so many hours is in use: for a stranger each costs a turn in each of them, and of those there are few a day. */
+/** A manifest used in this many hours is in use. A stranger needs a turn in each of these hours, and has few turns a day. */
 const HOURS_IN_USE = 3;
-/** A build that nobody has used for so long has been replaced; whatever was said for its manifest, it is the first to go. */
+/** A build unused for this long was replaced. Its manifest is deleted first, even when it is vouched for. */
 const REPLACED_AFTER_MS = 90 * 24 * 60 * 60 * 1000;
-/** Beside them, those that no turn has used yet: a build's first turn follows its post within seconds. */
+/** A separate bound for manifests that no turn has used yet. A build's first turn follows its post within seconds. */
 const UNUSED_MANIFESTS_MAX = 50;
-/** A use is written at most this often: it only has to tell builds in use from builds that are gone. */
+/** A use is written at most this often: enough to tell builds in use from old ones. */
 const USE_NOTED_EVERY_MS = 60 * 60 * 1000;
 /** Parsed documents kept: every turn reads one, and the builds in use at once are few. */
 const PARSED_KEPT = 500;
-/** Of all of them, as text; parsed it takes some four times as much memory. */
+/** Characters of all kept documents as text; parsed they take some four times as much memory. */
 const PARSED_KEPT_CHARS = 16 * 1024 * 1024;
 
 const manifestRow = columns({
@@ -92,8 +92,8 @@ export function hasManifest(db: Connection, appId: string, hash: string): boolea
 }
 
 /**
- * Those that are the app's: first what somebody vouches for or was in use for some hours, as a stranger's turn may name any
- * manifest; of them the one posted last first.
+ * The app's manifests. Those that are vouched for or in use come first, because a stranger's turn may name any manifest. Within each
+ * group the last posted comes first.
  */
 function newestManifests(db: Connection, appId: string, limit: number): ManifestRow[] {
   return manifestRow.all(
@@ -120,13 +120,13 @@ export interface RegisterManifest extends HashedManifest {
   readonly appId: string;
   readonly sdk: string;
   readonly nowMs: number;
-  /** The app is live, so that anybody may have sent it: it is the app's once a turn names it, or when the app has no other. */
+  /** True when the app is live, so that anybody may have sent it. It counts once a turn names it, or when the app has no other. */
   readonly unsolicited?: boolean;
 }
 
 /**
- * Notes that a turn named the manifest; called in the transaction that opens the turn. `vouched`: somebody said so whom a stranger
- * cannot be.
+ * Notes that a turn named the manifest; called in the transaction that opens the turn. `vouched`: the caller proved
+ * that it is no stranger.
  */
 export function noteManifestUse(db: Connection, appId: string, hash: string, nowMs: number, vouched = false): void {
   db.statement(
@@ -138,7 +138,7 @@ export function noteManifestUse(db: Connection, appId: string, hash: string, now
   ).run({ appId, hash, nowMs, every: USE_NOTED_EVERY_MS, vouched: vouched ? 1 : 0 });
 }
 
-/** Lets go of what is beyond the three bounds, each by itself. */
+/** Deletes what is beyond each of the three bounds. */
 function evict(db: Connection, appId: string, nowMs: number): void {
   const used = (which: string, order: string) =>
     `DELETE FROM manifests WHERE app_id = :appId AND hash IN
@@ -177,7 +177,7 @@ export const transactions = {
     const { appId, hash, document, sdk, nowMs } = input;
     const app = db.statement('SELECT 1 FROM apps WHERE id = :appId').get({ appId });
     if (app === undefined) throw new Refusal('invalid_key', 'The app of this key no longer exists.');
-    // One later than the last one, should two arrive in the same millisecond: "the latest" is never a matter of luck.
+    // At least 1 ms after the previous one, so that "the latest" is always unambiguous.
     db.statement(
       `INSERT INTO manifests (app_id, hash, document, sdk, first_seen_at_ms, last_seen_at_ms)
        VALUES (:appId, :hash, :document, :sdk, :nowMs,

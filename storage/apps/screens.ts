@@ -10,11 +10,11 @@ import type { Connection } from '../sqlite/connection.ts';
 import { requireAppRow } from './apps.ts';
 import { latestManifest, latestRoutes } from './manifests.ts';
 
-/** In service at once. A build registers at most 50; an app has a few builds. */
+/** Screens in service at the same time. A build registers at most 50; an app has a few builds. */
 export const SCREENS_PER_APP_MAX = 500;
-/** Archived ones beyond this are forgotten, the oldest first: archiving always makes room. */
+/** Beyond this the oldest archived screens are deleted, so that archiving always makes room. */
 export const ARCHIVED_SCREENS_KEPT = 500;
-/** Builds in use are among the latest manifests; an app may have some hundreds, and not all are read. */
+/** Builds in use are among the latest manifests. An app may have hundreds; the rest are not read. */
 const MANIFESTS_LOOKED_AT = 20;
 
 const screenRow = columns({
@@ -87,7 +87,7 @@ export interface DeclaredScreens {
   readonly unknown: readonly string[];
 }
 
-/** Idempotent: one that is archived already stays as it was. */
+/** Idempotent: an archived screen stays as it was. */
 function archiveScreen(db: Connection, input: DeclareScreens, { name, reason }: ScreenArchiveEntry): 'archived' | 'unknown' {
   const screen = readScreen(db, input.appId, name);
   if (screen === undefined) return 'unknown';
@@ -104,7 +104,7 @@ function archiveScreen(db: Connection, input: DeclareScreens, { name, reason }: 
 /** The same declaration is `unchanged` and writes nothing; an archived screen declared again comes back. */
 function declareScreen(db: Connection, input: DeclareScreens, screen: ScreenDeclaration): 'added' | 'updated' | 'unchanged' {
   const { appId, origin, nowMs } = input;
-  // Canonical, so that the order of its fields is no difference.
+  // Canonical, so that the order of fields makes no difference.
   const document = canonicalize(screen) ?? '{}';
   const before = readScreen(db, appId, screen.name);
   if (before !== undefined && before.archivedAtMs === null && canonicalize(before.definition) === document) return 'unchanged';

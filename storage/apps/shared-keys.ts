@@ -1,8 +1,8 @@
 /**
  * The shared keys that a person entered for the hosts of HTTP actions (SERVERACTION-10).
  *
- * Invariants: a key belongs to the host (name and port) it was entered for and never follows an action to another one:
- * who may rewrite an address must not be able to send a key there. A key is stored sealed and leaves only through
+ * Invariants: a key belongs to the host (name and port) it was entered for, and never follows an action to another one. Whoever may
+ * rewrite an address must not be able to send a key there. A key is stored sealed and leaves only through
  * readSharedKey. Putting one in place switches the actions of its host on (see http-actions.ts).
  */
 import { Refusal } from '../../protocol/errors.ts';
@@ -16,12 +16,12 @@ const actionName = columns({ name: text });
 const keyHost = columns({ host: text });
 const actionHost = columns({ host: text.from('a.host'), hasKey: flag.from('k.host IS NOT NULL') });
 
-/** The sealed key of a host, for whoever is about to call it; undefined when none was entered. */
+/** The sealed key of a host; undefined when none was entered. */
 export function readSharedKey(db: Connection, appId: string, host: string): Buffer | undefined {
   return sharedKey.get(db, 'FROM shared_keys WHERE app_id = :appId AND host = :host', { appId, host })?.sealed;
 }
 
-/** What a key is sealed for: a row copied to another app or host does not open there. */
+/** The purpose a key is sealed for: a row copied to another app or host does not open there. */
 function purposeOf(appId: string, host: string): string {
   return `shared-key:${appId}:${host}`;
 }
@@ -85,7 +85,7 @@ function keysToRemove(db: Connection, appId: string, name: string): string[] {
   );
   if (actions.length === 0) return [];
   const own = actions.find(({ hasKey }) => hasKey);
-  // An address that has moved on leaves its key behind, where no name leads to it any more.
+  // An action whose address changed leaves its key behind, and no action's name leads to that key any more.
   const from = 'FROM shared_keys WHERE app_id = :appId AND host NOT IN (SELECT host FROM http_actions WHERE app_id = :appId)';
   return [...(own === undefined ? [] : [own]), ...keyHost.all(db, from, { appId })].map(({ host }) => host);
 }

@@ -1,11 +1,10 @@
 /**
  * Copies the databases of a data directory in use so that they fit together, without keeping anybody from writing.
  *
- * Each copy is one moment of its file, and the moments differ. What spans two files is which apps there are: the directory in
- * `control.sqlite` is written before an app's row and removed after it. Organisations are copied first and `control.sqlite` last;
- * then an organisation in which the two tell of different apps, because one was created or deleted meanwhile, is copied again and
- * `control.sqlite` after it, until they agree. What else the directory knows and a copy does not (sessions, pairings, proposals)
- * readers take for "there is none".
+ * Each copy is one moment of its file, and the moments differ. Only the list of apps spans two files: the directory in `control.sqlite`
+ * is written before an app's row and removed after it. So organisations are copied first and `control.sqlite` last. An organisation
+ * whose apps differ from the directory, because an app was created or deleted meanwhile, is copied again, and then `control.sqlite`
+ * again, until they agree. Other directory entries without a row (sessions, pairings, proposals) are read as "does not exist".
  */
 import { existsSync, readdirSync, rmSync } from 'node:fs';
 import { basename } from 'node:path';
@@ -18,24 +17,24 @@ import type { Connection } from '../sqlite/connection.ts';
 import { openReader } from '../sqlite/database.ts';
 import { copyDatabase } from '../sqlite/database-copy.ts';
 
-/** Rounds are short after the first one: so many apps in a row come and go only when a program makes them. */
+/** Rounds after the first are short. Only a program creates and deletes apps fast enough to need more. */
 const ROUNDS_MAX = 6;
 
-/** Said of a file that a backup would lack, or hold in place of another. */
+/** Advice for a file that is missing or is another organisation's. */
 const WHAT_TO_DO = 'No backup was made: see "A file is missing or damaged" in docs/backups.md.';
 
 export interface CopiedDatabases {
   /** Organisations whose file was copied. */
   readonly organisations: readonly string[];
-  /** Organisations whose copy has apps that the directory does not name, however often they are copied. */
+  /** Organisations whose copy still has apps that the directory does not name. */
   readonly unlisted: readonly string[];
 }
 
 /** The apps in which an organisation's file and the directory differ. */
 interface Difference {
-  /** Without an entry: nobody reaches them. */
+  /** Apps without an entry: unreachable. */
   readonly unlisted: readonly string[];
-  /** Entries that name no app. */
+  /** Entries whose app does not exist. */
   readonly dangling: readonly string[];
 }
 
@@ -45,7 +44,7 @@ function organisationsIn(layout: DataLayout): string[] {
     .filter((id) => isId('org', id));
 }
 
-/** Control files of older releases note nothing. */
+/** Control files of older releases hold no such notes. */
 function isNotedIn(control: Connection, id: string): boolean {
   const notes = control.statement("SELECT 1 FROM sqlite_schema WHERE name = 'organisation_files'").get();
   return notes !== undefined && isFileNoted(control, id);
@@ -54,15 +53,15 @@ function isNotedIn(control: Connection, id: string): boolean {
 const identity = columns({ organisationId: text });
 const listedApp = columns({ appId: text });
 
-/** Whose the file of `id` says that it is; undefined where it was being made and does not say so yet. One of an older release never does. */
+/** The organisation that the file names as its owner; undefined when it names none yet, or is of an older release. */
 function ownerOf(db: Connection, id: string): string | undefined {
   if (db.statement("SELECT 1 FROM sqlite_schema WHERE name = 'file_identity'").get() === undefined) return id;
   return identity.get(db, 'FROM file_identity WHERE id = 1')?.organisationId;
 }
 
 /**
- * The apps of a copy; undefined when its file had no schema yet, or did not say whose it is: its organisation was being made, or the
- * file was emptied. The service refuses such a file once the directory notes that it was made.
+ * The apps of a copy; undefined when the file has no schema or names no owner: its organisation was being created, or the file was
+ * emptied. The service refuses such a file once the directory notes that it was made.
  * @throws Error when the file is of another organisation, or of another program.
  */
 function appsOf(path: string, source: string, id: string): Set<string> | undefined {
@@ -82,9 +81,9 @@ class DatabaseCopies {
   readonly #from: DataLayout;
   readonly #to: DataLayout;
   readonly #copy: typeof copyDatabase;
-  /** By organisation, the apps of its copy. */
+  /** The apps of each organisation's copy. */
   readonly #apps = new Map<string, Set<string>>();
-  /** By organisation, how its copy differed from the directory when it was last looked at. */
+  /** How each organisation's copy differed from the directory in the last round. */
   readonly #differences = new Map<string, Difference>();
 
   constructor(from: DataLayout, to: DataLayout, copy: typeof copyDatabase) {
@@ -93,7 +92,7 @@ class DatabaseCopies {
     this.#copy = copy;
   }
 
-  /** Made, as the directory says, and not copied: made since the files were copied, or away. */
+  /** Organisations in the directory without a copy: created since the files were copied, or missing. */
   #lost: string[] = [];
 
   get organisations(): string[] {
@@ -116,7 +115,7 @@ class DatabaseCopies {
   copyOrganisation(id: string): void {
     const target = this.#to.organisation(id);
     this.#apps.delete(id);
-    // Gone: it moved to another cell since its name was read.
+    // It moved to another cell since its name was read.
     if (!this.#copied(this.#from.organisation(id), target)) return;
     const apps = appsOf(target, this.#from.organisation(id), id);
     if (apps === undefined) rmSync(target);
@@ -136,7 +135,7 @@ class DatabaseCopies {
     }
   }
 
-  /** Whether the copy differs from the directory in another way than last time: one that stays is in the source itself. */
+  /** Whether the copy differs from the directory in another way than last time. A difference that stays is in the source itself. */
   #differsAnew(control: Connection, id: string): boolean {
     const apps = this.#apps.get(id) ?? new Set();
     const listed = new Set(listedApp.all(control, 'FROM app_directory WHERE organisation_id = :id', { id }).map(({ appId }) => appId));
@@ -150,7 +149,7 @@ class DatabaseCopies {
     return differs && JSON.stringify(difference) !== JSON.stringify(known);
   }
 
-  /** @throws Error naming the file of an organisation that was made, lives here and is not there. */
+  /** @throws Error naming the missing file of an organisation that lives here. */
   requireAll(): void {
     const [id, ...more] = this.#lost;
     if (id === undefined) return;

@@ -11,11 +11,11 @@ import { openVault, type Vault } from '../secrets/vault.ts';
 
 export const MANIFEST = 'manifest.json';
 const FORMAT = 'assistant-service backup';
-/** Of the manifest. A newer one is refused: it may name what this program does not know to put back. */
+/** Version of the manifest. A newer one is refused: it may hold files that this program cannot restore. */
 const VERSION = 1;
 
 const ID = '[0-9a-z]{24}';
-/** The only files that are ever put into a data directory: nothing that a manifest says becomes another path. */
+/** The only paths that are ever restored, whatever a manifest says. */
 const NAMES = new RegExp(
   `^(?:control\\.sqlite|master-key|operator-token|organisations/org_${ID}\\.sqlite|uploads/org_${ID}/upl_${ID}|outbox/[0-9A-Za-z_-]{1,100}\\.eml)$`,
 );
@@ -34,7 +34,7 @@ const fileSchema = v.strictObject({
   /** Bytes. */
   size: count,
   sha256: hex256,
-  /** Of a database: its migrations, and the rows of its tables. */
+  /** Databases only: schema version, and rows by table. */
   database: v.optional(v.strictObject({ schema_version: count, rows: v.record(v.string(), count) })),
 });
 
@@ -45,7 +45,7 @@ const manifestSchema = v.strictObject({
   began_at: v.string(),
   finished_at: v.string(),
   master_key: v.strictObject({
-    /** Recognises the key and tells nothing of it. */
+    /** Identifies the key without revealing it. */
     fingerprint: hex256,
     /** Whether the backup holds the key itself. */
     included: v.boolean(),
@@ -61,17 +61,17 @@ export type BackupFile = v.InferOutput<typeof fileSchema>;
 export type Manifest = v.InferOutput<typeof manifestSchema>;
 export type ManifestContents = Omit<Manifest, 'format' | 'version'>;
 
-/** Told apart from every other use of the key. */
+/** Separates this use of the key from every other. */
 const FINGERPRINT = 'backup';
 
-/** Recognises a master key, and tells nobody what it is: 64 hex characters. */
+/** Identifies a master key without revealing it: 64 hex characters. */
 export function masterKeyFingerprint(vault: Vault): string {
   return vault.digest(FINGERPRINT, Buffer.from('master key')).toString('hex');
 }
 
 /**
- * The vault of a directory laid out as `layout`, which is never given a key of its own by this. `masterKey`: MASTER_KEY, when set;
- * then the file is not read. Undefined when there is no key.
+ * The vault of an existing directory; never mints a key. `masterKey`: MASTER_KEY when set, and then the file is not read. Undefined
+ * when there is no key.
  */
 export function existingVault(layout: DataLayout, masterKey: string | undefined): Vault | undefined {
   if (masterKey === undefined && !existsSync(layout.masterKey)) return undefined;
@@ -88,7 +88,7 @@ function digestOf(fields: object): string {
   return createHash('sha256').update(JSON.stringify(fields)).digest('hex');
 }
 
-/** The text of `manifest.json`. It ends with a digest of itself, so that damage to it is seen, too. */
+/** The text of `manifest.json`. It ends with a digest of itself, so that damage to it is detected. */
 export function manifestText(contents: ManifestContents): string {
   const manifest: Manifest = { format: FORMAT, version: VERSION, ...contents };
   return `${JSON.stringify({ ...manifest, digest: digestOf(manifest) }, null, 1)}\n`;
@@ -106,7 +106,7 @@ function parsed(path: string): Record<string, unknown> {
     const value: unknown = JSON.parse(text);
     if (typeof value === 'object' && value !== null) return value as Record<string, unknown>;
   } catch {
-    // Said below.
+    // Reported below.
   }
   throw new Error(`${path} is damaged: it is no JSON object.`);
 }
@@ -130,7 +130,7 @@ export function readManifest(backup: string): Manifest {
   throw new Error(`${path} cannot be used: ${v.getDotPath(issue) ?? 'it'}: ${issue.message}`);
 }
 
-/** Everything below `folder` but folders, as paths with slashes; `isFile` false: a link or something stranger. */
+/** Everything below `folder` except folders, as paths with slashes; `isFile` false: a link or another special file. */
 export function* filesBelow(
   folder: string,
   prefix = '',

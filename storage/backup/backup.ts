@@ -1,7 +1,7 @@
 /**
  * Backups of a data directory while any number of nodes use it (docs/backups.md): databases first, then the files that their rows
  * name, so that every row has its file unless it was deleted meanwhile. Takes no lock of the service and writes nothing into the
- * data directory. A backup has its name only once it is whole and was read again from the disk.
+ * data directory. A backup gets its name only once it is whole and was verified from the disk.
  */
 import { existsSync, mkdirSync, readdirSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { basename, dirname, join, resolve } from 'node:path';
@@ -28,7 +28,7 @@ import {
   rowsIn,
 } from './backup-manifest.ts';
 
-/** What is told while it goes on; a pino logger fits. */
+/** Receives progress; a pino logger fits. */
 export interface ProgressLog {
   info(facts: object, text: string): void;
   warn(facts: object, text: string): void;
@@ -46,21 +46,21 @@ export interface BackupOptions {
 export interface BackupReport {
   readonly target: string;
   readonly organisations: number;
-  /** In all tables of all databases. */
+  /** Rows of all tables of all databases. */
   readonly rows: number;
   readonly uploads: number;
   /** `<organisation>/<upload>`: deleted while the backup was made; their rows are in it. */
   readonly missingUploads: readonly string[];
-  /** The same, for files that were damaged before they were copied; they are in the backup as they are. */
+  /** Uploads whose files were damaged already; they were copied as they are. */
   readonly unreadableUploads: readonly string[];
   readonly files: number;
   readonly bytes: number;
-  /** False when MASTER_KEY is set: the key is to be kept elsewhere then. */
+  /** False when MASTER_KEY is set: the operator keeps the key elsewhere. */
   readonly masterKeyIncluded: boolean;
   readonly seconds: number;
 }
 
-/** Of a backup that is being written, or was cut off: `<target>.partial`, with a lock and the folder that gets the name. */
+/** Suffix of an unfinished backup: `<target>.partial` holds a lock and the folder that is renamed at the end. */
 const PARTIAL = '.partial';
 /** Upload ids held in memory at once. */
 const UPLOADS_PER_PAGE = 1_000;
@@ -79,7 +79,7 @@ function requireVault(layout: DataLayout, masterKey: string | undefined): Vault 
   throw new Error(`${layout.masterKey} is missing. The service has its key in MASTER_KEY: set the same MASTER_KEY for the backup.`);
 }
 
-/** Begins `<target>.partial` and removes what a backup left there that was cut off. @throws Error when one is being written. */
+/** Creates `<target>.partial`, and removes the remains of an interrupted backup. @throws Error when another backup is being written. */
 function beginPartial(target: string, log: ProgressLog): { readonly folder: string; end(): void } {
   const partial = `${target}${PARTIAL}`;
   const folder = join(partial, 'backup');
@@ -97,14 +97,14 @@ function beginPartial(target: string, log: ProgressLog): { readonly folder: stri
   return {
     folder,
     end() {
-      // The lock is held meanwhile: who comes in between is refused.
+      // The lock is still held, so another backup is refused meanwhile.
       rmSync(partial, { recursive: true, force: true });
       lock.release();
     },
   };
 }
 
-/** Another key's fingerprint in the manifest would be found out when the backup is needed. @throws Error when it opens nothing. */
+/** Refuses a wrong key now rather than at the restore. @throws Error when the key opens nothing. */
 function requireFittingKey(vault: Vault, copy: DataLayout, organisations: readonly string[]): void {
   let refused = false;
   for (const organisationId of organisations) {
@@ -115,7 +115,7 @@ function requireFittingKey(vault: Vault, copy: DataLayout, organisations: readon
       readIdentitySecrets(db, vault, appId, 0);
       return;
     } catch (error) {
-      // A file of an older release, or one that is being made, may lack the columns; that tells nothing of the key.
+      // A file of an older release, or one that is being created, may lack the columns. That says nothing about the key.
       refused ||= sqliteCodeOf(error) === undefined;
     } finally {
       db.close();
@@ -126,7 +126,7 @@ function requireFittingKey(vault: Vault, copy: DataLayout, organisations: readon
 }
 
 function* uploadIds(db: Connection): Generator<string> {
-  // A file of an older release, or one that is being made, has none.
+  // A file of an older release, or one that is being created, has no such table.
   if (db.statement("SELECT 1 FROM sqlite_schema WHERE name = 'uploads'").get() === undefined) return;
   const page = (after: string) =>
     readIds(db, 'FROM uploads WHERE id > :after ORDER BY id LIMIT :limit', { after, limit: UPLOADS_PER_PAGE });
@@ -163,7 +163,7 @@ async function copyUploads(organisationId: string, from: DataLayout, to: DataLay
   }
 }
 
-/** Files beside the databases: keys, and mails that nobody has taken from the outbox. */
+/** Files beside the databases: keys, and mails that still wait in the outbox. */
 function copyPlainFiles(from: DataLayout, to: DataLayout, withMasterKey: boolean): void {
   const copyIfThere = (source: string, target: string) => {
     try {
@@ -240,10 +240,10 @@ async function write(from: DataLayout, folder: string, vault: Vault, { masterKey
 }
 
 /**
- * Writes a backup of `dataDir` into the new folder `target`; what was committed before the call is in it. Blocks the thread for
+ * Writes a backup of `dataDir` into the new folder `target`, with everything that was committed before the call. Blocks the thread for
  * most of the time.
- * @throws Error with one sentence for whoever runs it: the target is not empty, another backup is being written there, the key is
- * missing or another's, a database is damaged; the system's error, e.g. when the disk is full. Then there is no `target`.
+ * @throws Error with one sentence for the operator: the target is not empty, another backup is being written there, the key is missing
+ * or wrong, a database is damaged; the system's error, e.g. when the disk is full. Then there is no `target`.
  */
 export async function backUp(options: BackupOptions): Promise<BackupReport> {
   const startedMs = performance.now();

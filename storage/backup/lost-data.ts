@@ -1,6 +1,6 @@
 /**
- * What a start looks for before it makes anything: a data directory that lost its control file or its master key is not a new one. To
- * make them anew would hide every organisation, or make unreadable what is sealed, and say nothing.
+ * Keeps a data directory that lost its control file or its master key from being taken for a new one. Creating these files anew would
+ * silently hide every organisation, or make everything sealed unreadable.
  */
 import { existsSync, readdirSync, statSync } from 'node:fs';
 import { basename } from 'node:path';

@@ -1,7 +1,7 @@
 /**
- * Puts a backup (docs/backups.md) into an empty data directory. Everything is copied beside the places it belongs to and verified
- * there; only then it is moved, `control.sqlite` last. A restore that was cut off leaves the folder `restore.partial` and no
- * `control.sqlite`: the service refuses to start on that, and the next restore begins anew.
+ * Restores a backup (docs/backups.md) into an empty data directory. Files are first copied to a staging folder and verified, and only
+ * then moved into place, `control.sqlite` last. An interrupted restore leaves the folder `restore.partial` and no `control.sqlite`:
+ * the service refuses to start on that, and the next restore starts over.
  */
 import { chmodSync, existsSync, mkdirSync, readdirSync, renameSync, rmSync } from 'node:fs';
 import { basename, dirname, join, resolve, sep } from 'node:path';
@@ -21,7 +21,7 @@ import {
 } from './backup-manifest.ts';
 
 export interface RestoreOptions {
-  /** A backup's folder. */
+  /** The backup's folder. */
   readonly source: string;
   /** Does not exist, or is empty. */
   readonly dataDir: string;
@@ -37,7 +37,7 @@ export interface RestoreReport {
   readonly organisations: number;
   readonly rows: number;
   readonly uploads: number;
-  /** `<organisation>/<upload>`: their rows are restored, their files were gone when the backup was made. */
+  /** `<organisation>/<upload>`: restored rows whose files were gone when the backup was made. */
   readonly missingUploads: readonly string[];
   readonly files: number;
   readonly bytes: number;
@@ -47,21 +47,21 @@ export interface RestoreReport {
 }
 
 const STAGING = 'restore.partial';
-/** What a process leaves that only held the lock: the first stays for ever, so that all mean the same file by it. */
+/** Files that a lock leaves behind. The first one is never deleted, so that all processes lock the same file. */
 const LOCK_FILES: ReadonlySet<string> = new Set(['lock.sqlite', 'lock.sqlite-journal', 'lock.pid']);
-/** The first ones tell which disk or transfer to look at. */
+/** A few problems are enough to identify the disk or transfer. */
 const PROBLEMS_SHOWN = 5;
 
-/** Whether a restore into this directory was cut off, so that what lies there is not whole. */
+/** Whether a restore into this directory was interrupted, so that its data is incomplete. */
 export function isRestoreCutOff(dataDir: string): boolean {
   const { dir, control } = dataLayout(dataDir);
   return existsSync(join(dir, STAGING)) && !existsSync(control);
 }
 
-/** @throws Error when a restore into this directory was cut off: a service that started on it would find no organisation. */
+/** @throws Error when a restore into this directory was interrupted: the service would find no organisations in it. */
 export function refuseCutOffRestore(dataDir: string): void {
   if (!isRestoreCutOff(dataDir)) return;
-  throw new Error(`A restore into ${resolve(dataDir)} was cut off, so it is not whole. Run the restore again; it begins anew.`);
+  throw new Error(`A restore into ${resolve(dataDir)} was interrupted, so its data is incomplete. Run the restore again; it starts over.`);
 }
 
 function refuse(source: string, problems: readonly string[]): void {
@@ -71,7 +71,7 @@ function refuse(source: string, problems: readonly string[]): void {
   throw new Error(`The backup ${source} is damaged, nothing was restored: ${shown}${more}.`);
 }
 
-/** @throws Error naming files that are missing, that no backup has, or whose size is another. */
+/** @throws Error naming files that are missing, unexpected, or of the wrong size. */
 function compareListing(source: string, { files }: Manifest): void {
   const found = new Map([...filesBelow(source)].map((file) => [file.path, file]));
   const problems: string[] = [];
@@ -88,7 +88,7 @@ function compareListing(source: string, { files }: Manifest): void {
   refuse(source, problems);
 }
 
-/** @throws Error when the service could not read what is restored. */
+/** @throws Error when the service could not open the restored data. */
 function requireKey(source: string, { master_key: { fingerprint, included } }: Manifest, masterKey: string | undefined): void {
   const vault = existingVault(dataLayout(source), masterKey);
   if (vault === undefined) {
@@ -102,22 +102,22 @@ function requireKey(source: string, { master_key: { fingerprint, included } }: M
   throw new Error(`MASTER_KEY is not the key that the backup ${source} was made with, nothing was restored. ${other}`);
 }
 
-/** What lies in the directory but a lock. */
+/** What the directory holds besides a lock. */
 function contents(dir: string): string[] {
   return existsSync(dir) ? readdirSync(dir).filter((name) => !LOCK_FILES.has(name)) : [];
 }
 
-/** Removes what a restore that was cut off had put there: the directory was empty before it. */
+/** Removes what an interrupted restore left: the directory was empty before it. */
 function clearCutOff({ dir }: DataLayout, log: ProgressLog): void {
   for (const name of contents(dir)) rmSync(join(dir, name), { recursive: true });
   log.warn({ data_dir: dir }, 'removed the partial data of an interrupted restore');
 }
 
-/** Takes the directory for this process alone, empty. @throws Error when it is used or not empty. */
+/** Locks the empty directory for this process alone. @throws Error when it is in use or not empty. */
 function takeDirectory(layout: DataLayout, log: ProgressLog): DataDirLock {
   const { dir } = layout;
   mkdirSync(dir, { recursive: true, mode: 0o700 });
-  // Nothing is put into a directory that is something else; a lock tells that a service uses it.
+  // A directory with other contents is refused. A lock file shows that a service used it.
   if (contents(dir).length > 0 && !existsSync(join(dir, 'lock.sqlite')) && !isRestoreCutOff(dir)) throw notEmpty(dir);
   const lock = lockDataDir(dir);
   try {
@@ -136,7 +136,7 @@ function notEmpty(dir: string): Error {
   return new Error(`${dir} is not empty (${shown}), nothing was restored. Move it away, or give another DATA_DIR.`);
 }
 
-/** Copies the files to `staging` and reads them there. @throws Error naming those that are damaged. */
+/** Copies the files to `staging` and verifies them there. @throws Error naming those that are damaged. */
 function stage(source: string, files: readonly BackupFile[], staging: string): void {
   const problems: string[] = [];
   for (const file of files) {
@@ -164,7 +164,7 @@ function problemOf({ path, sha256, database }: BackupFile, staged: string): stri
   }
 }
 
-/** Moves what is whole and on disk into its places, `control.sqlite` last: with it the directory is a data directory. */
+/** Moves the verified files into place, `control.sqlite` last: with it the directory becomes a data directory. */
 function install({ dir, control }: DataLayout, staging: string): void {
   chmodSync(dir, 0o700);
   const last = basename(control);
@@ -177,11 +177,11 @@ function install({ dir, control }: DataLayout, staging: string): void {
   syncPath(dir);
 }
 
-/** Stages all files and moves them in. What fails before the first is moved leaves nothing; later, what `isRestoreCutOff` tells. */
+/** Stages all files and moves them into place. Only a failure after the first move leaves something (see `isRestoreCutOff`). */
 function putBack(source: string, files: readonly BackupFile[], layout: DataLayout, log: ProgressLog): void {
   const staging = join(layout.dir, STAGING);
   try {
-    // With the folders that are empty: the service finds all that it has made itself.
+    // Includes the empty folders that the service expects.
     prepareDataDir(staging);
     stage(source, files, staging);
     syncFolders(staging);
@@ -194,10 +194,10 @@ function putBack(source: string, files: readonly BackupFile[], layout: DataLayou
 }
 
 /**
- * Restores a backup into an empty data directory, on which the service starts as it was when the backup began. Every file is
- * verified before the first one is put into its place. Blocks the thread.
- * @throws Error with one sentence for whoever runs it: the directory is used or not empty, the backup is damaged (naming the
- * files), of a newer release or under another master key; the system's error. Then nothing was restored.
+ * Restores a backup into an empty data directory. The service starts on it as it was when the backup began. Every file is verified
+ * before the first one is moved into place. Blocks the thread.
+ * @throws Error with one sentence for the operator: the directory is in use or not empty, the backup is damaged (naming the files), of a
+ * newer release or under another master key; the system's error. Then nothing was restored.
  */
 export async function restore({ source: given, dataDir, masterKey, log }: RestoreOptions): Promise<RestoreReport> {
   const startedMs = performance.now();

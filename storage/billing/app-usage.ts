@@ -10,7 +10,7 @@ const sumOn = (channel: Channel, column: string) => integer.from(`sum(iif(channe
 const appUsage = columns({
   appId: text,
   liveMicroUsd: sumOn('live', 'cost_microusd'),
-  /** Of live attempts that did not end well. */
+  /** Cost of live attempts that failed. */
   failedMicroUsd: sumOn('live', 'failed_microusd'),
   liveTurns: sumOn('live', 'turns'),
   liveConversations: sumOn('live', 'conversations'),

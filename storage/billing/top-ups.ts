@@ -1,5 +1,5 @@
 /**
- * Automatic top-ups (LIMIT-30): one row for each, pending until the card was charged or was not. Credit
+ * Automatic top-ups (LIMIT-30): one row for each, pending until the charge succeeded or failed. Credit
  * is added in the transaction that settles the row, so one top-up is one purchase.
  */
 import { columns, countRows, integer, orNull, type RowOf, text } from '../sqlite/columns.ts';
@@ -61,7 +61,7 @@ function beginTopUp(db: Connection, input: { id: string; newest: string | null; 
   return changes === 1;
 }
 
-/** Notes that the card is about to be charged, and when to ask again should no answer come; false when it is settled. */
+/** Notes that the card is about to be charged, and when to ask again if no answer comes. False when the top-up is settled already. */
 function attemptTopUp(db: Connection, input: { id: string; retryAtMs: number }): boolean {
   const { changes } = db
     .statement(`UPDATE top_ups SET attempts = attempts + 1, next_attempt_at_ms = :retryAtMs WHERE id = :id AND state = 'pending'`)
@@ -69,7 +69,7 @@ function attemptTopUp(db: Connection, input: { id: string; retryAtMs: number }):
   return changes === 1;
 }
 
-/** Still pending, and why. */
+/** Notes why the top-up is still pending. */
 function postponeTopUp(db: Connection, input: { id: string; error: string }): void {
   db.statement(`UPDATE top_ups SET error = :error WHERE id = :id AND state = 'pending'`).run(input);
 }

@@ -17,7 +17,7 @@ export interface Admission {
 
 /** An address, and how many turns that nobody signed for it may send a day (LIMIT-7). */
 export interface Sender {
-  /** A keyed digest: who used the service is not to be read from the file. */
+  /** A keyed digest, so that the file does not reveal who used the service. */
   readonly address: string;
   readonly messagesPerDay: number;
 }
@@ -27,7 +27,7 @@ export interface Charge {
   readonly inputTokens: number;
   readonly outputTokens: number;
   readonly costMicroUsd: number;
-  /** The turn ended well, so that it draws credit. What did not counts for the day's budget and ceiling all the same (LIMIT-17). */
+  /** The attempt succeeded, so it draws credit. A failed one still counts towards the day's budget and ceiling (LIMIT-17). */
   readonly billed: boolean;
 }
 
@@ -50,7 +50,7 @@ interface TurnToAdmit {
 
 export type Cap = 'messages_per_day' | 'messages_per_day_per_address' | 'sandbox_conversations' | 'daily_model_budget';
 
-/** What the caps say of a turn: the first one that it would break, or how many turns are left today after it. */
+/** The first cap that the turn would exceed, or how many turns are left today after it. */
 export type Passed = { readonly cap: Cap } | { readonly cap: null; readonly dayLeft: number };
 
 type CountedAs = Pick<TurnToAdmit, 'appId' | 'channel' | 'nowMs'>;
@@ -81,14 +81,14 @@ export function turnsLeft(
   return Math.max(0, Math.min(ofApp, ofAddress));
 }
 
-/** Model spend of the app on the UTC day of `nowMs`, live and test, in millionths of a dollar; of attempts that did not end well, too. */
+/** Model spend of the app on the UTC day of `nowMs`, live and test, in millionths of a dollar. Failed attempts count. */
 export function spentToday(db: Connection, appId: string, nowMs: number): number {
   return daySpend.get(db, 'FROM usage_days WHERE app_id = :appId AND day = :day', { appId, day: utcDay(nowMs) })?.microUsd ?? 0;
 }
 
 /**
- * Holds the turn against the caps that are counted in rows, the first one that it would break first. Messages are counted per app on a live key and per organisation
- * on a test key; sandbox conversations per organisation and month, before any row is written (rules 3, 8, 9).
+ * Checks the turn against the caps that are counted in rows. Messages are counted per app on a live key and per organisation on a test
+ * key; sandbox conversations per organisation and month, before any row is written.
  */
 export function passCaps(db: Connection, turn: TurnToAdmit, admission: Admission): Passed {
   const day = utcDay(turn.nowMs);
@@ -106,7 +106,7 @@ export function passCaps(db: Connection, turn: TurnToAdmit, admission: Admission
   return { cap: null, dayLeft: left - 1 };
 }
 
-/** Counts the turn for its app and, where that is asked for, its address. */
+/** Counts the turn for its app and, if `sender` is given, for its address. */
 export function countTurn(db: Connection, turn: TurnToAdmit, { sender }: Pick<Admission, 'sender'>): void {
   if (sender !== null) countAddress(db, turn, sender.address);
   db.statement(
@@ -115,7 +115,7 @@ export function countTurn(db: Connection, turn: TurnToAdmit, { sender }: Pick<Ad
   ).run({ appId: turn.appId, channel: turn.channel, day: utcDay(turn.nowMs), started: turn.isNewConversation ? 1 : 0 });
 }
 
-/** A day has at most as many of these rows as turns that were counted; those of earlier days go with the day's first. */
+/** A day has at most as many of these rows as counted turns. The first row of a day deletes those of earlier days. */
 function countAddress(db: Connection, turn: TurnToAdmit, address: string): void {
   const day = utcDay(turn.nowMs);
   db.statement('DELETE FROM address_days WHERE day < :day').run({ day });
@@ -130,7 +130,7 @@ interface ChargedAttempt extends CountedAs {
   readonly attempt: number;
 }
 
-/** Writes what a turn cost that ended well, or one of its attempts that did not; each once: a second time changes nothing. */
+/** Writes the cost of a turn that succeeded, or of one failed attempt. Idempotent. */
 export function recordCharge(
   db: Connection,
   { turn, attempt, appId, channel, nowMs }: ChargedAttempt,

@@ -1,6 +1,6 @@
 /**
  * Mails about an organisation's usage (LIMIT-26, LIMIT-27): one row for each member, threshold and month, so that
- * each is written once. A row that is `sending` was handed over, or a crash came between: it is never sent again.
+ * each is written once. A row that is `sending` was handed to the mail server, or a crash intervened: it is never sent again.
  */
 import type { USAGE_MAIL_THRESHOLDS } from '../../protocol/limits.ts';
 import { columns, integer, orNull, type RowOf, text } from '../sqlite/columns.ts';
@@ -42,7 +42,7 @@ export function nextUsageMailAtMs(db: Connection): number | null {
   return nextAttempt.get(db, 'FROM usage_mails WHERE next_attempt_at_ms IS NOT NULL')?.atMs ?? null;
 }
 
-/** Notes mails that are to be sent; those that are noted already stay as they are. Answers how many are new. */
+/** Plans mails; those that are planned already stay as they are. Returns how many are new. */
 function planUsageMails(
   db: Connection,
   input: { month: string; threshold: UsageMailThreshold; emails: readonly string[]; nowMs: number },
@@ -55,7 +55,7 @@ function planUsageMails(
   return input.emails.reduce((planned, email) => planned + insert.run({ month, threshold, email, nowMs }).changes, 0);
 }
 
-/** Takes a mail to send it; false when somebody else has, or it is not due. */
+/** Claims a mail for sending; false when another node has claimed it, or it is not due. */
 function claimUsageMail(db: Connection, input: UsageMailKey & { nowMs: number }): boolean {
   const { changes } = db
     .statement(
@@ -66,7 +66,7 @@ function claimUsageMail(db: Connection, input: UsageMailKey & { nowMs: number })
   return changes === 1;
 }
 
-/** What became of a claimed mail. `retryAtMs` null: nothing more is tried. */
+/** Records the outcome of a claimed mail. `retryAtMs` null: it is not tried again. */
 function settleUsageMail(
   db: Connection,
   input: UsageMailKey & { state: 'sent' | 'failed' | 'pending'; retryAtMs: number | null; nowMs: number },
@@ -78,7 +78,7 @@ function settleUsageMail(
   ).run({ month, threshold, email, state, retryAtMs, sentAtMs: state === 'sent' ? nowMs : null });
 }
 
-/** No server can be reached: nothing was claimed, and all that is due waits, or is given up after `attemptsMax`. */
+/** For when no mail server can be reached: postpones all mails that are due, or gives them up after `attemptsMax`. */
 function postponeUsageMails(db: Connection, input: { nowMs: number; retryAtMs: number; attemptsMax: number }): void {
   db.statement(
     `UPDATE usage_mails SET attempts = attempts + 1, state = iif(attempts + 1 >= :attemptsMax, 'failed', 'pending'),

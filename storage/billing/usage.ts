@@ -1,6 +1,6 @@
 /**
- * What an organisation spent and has left (LIMIT-21 to LIMIT-25, LIMIT-33). Nothing is settled in rows: credit
- * is worked out from purchases and from the daily sums, month by month, so that it cannot disagree with the ledger.
+ * What an organisation spent and has left (LIMIT-21 to LIMIT-25, LIMIT-33). No balance is stored: credit is computed from purchases and
+ * daily sums, month by month, so that it cannot disagree with the ledger.
  * Reads only: purchases are written by credit-purchases.ts, the daily sums by usage-ledger.ts; usage by app is read in app-usage.ts.
  */
 import { LRUCache } from 'lru-cache';
@@ -12,7 +12,7 @@ import { columns, integer, orNull, text } from '../sqlite/columns.ts';
 import type { Connection } from '../sqlite/connection.ts';
 
 const DAY_MS = 24 * 60 * 60 * 1000;
-/** Charges that were stamped just before midnight are committed by now; only then a month is closed for good. */
+/** A month counts as closed only after this, when charges stamped just before midnight are committed. */
 const STRAGGLERS_MS = 60_000;
 /** One small object per organisation and month. */
 const CLOSED_MONTHS_MAX = 2_000;
@@ -27,7 +27,7 @@ export interface CreditState {
   readonly overdrawnMicroUsd: number;
   /** Live spend of the month that drew credit. */
   readonly spentMicroUsd: number;
-  /** What live attempts cost this month that did not end well: it drew none. */
+  /** Cost of this month's failed live attempts, which drew no credit. */
   readonly failedMicroUsd: number;
   /** When plan credit comes next: the first of the next month. */
   readonly resetsAtMs: number;
@@ -53,7 +53,7 @@ interface Lot {
   readonly expiresAtMs: number;
 }
 
-/** What is carried from one day to the next. Immutable: a closed month's last one is kept. */
+/** The balance carried from one day to the next. Immutable, because the last one of a closed month is cached. */
 interface Balance {
   readonly planLeft: number;
   /** Purchased credit, soonest to expire first. */
@@ -125,11 +125,11 @@ function eventsOf(db: Connection, month: string): Event[] {
       to: `${nextMonth(month)}-01`,
     })
     .map((row) => ({ atMs: Date.parse(`${row.day}T00:00:00.000Z`), spent: row.spent }));
-  // The sort is stable: of one day, purchases stay first.
+  // The sort is stable: within a day, purchases stay first.
   return [...bought, ...spent].sort((a, b) => a.atMs - b.atMs);
 }
 
-/** What attempts cost that drew no credit. */
+/** Cost of attempts that drew no credit. */
 function failedIn(db: Connection, month: string): number {
   const from = `FROM usage_days WHERE channel = 'live' AND day >= :from AND day < :to`;
   return failedSpend.get(db, from, { from: `${month}-01`, to: `${nextMonth(month)}-01` })?.microUsd ?? 0;
@@ -172,9 +172,9 @@ function openingOf(db: Connection, periods: readonly PlanPeriod[], month: string
 }
 
 /**
- * The organisation's credit now. Plan credit resets on the first of the month (UTC) and is used first; purchased
- * credit is valid for 12 months; what was used below zero is taken from the next credit. A change of plan counts for
- * the whole month it is made in. @throws Error for an unknown organisation.
+ * The organisation's credit now. Plan credit resets on the first of the month (UTC) and is used first. Purchased credit is valid for 12
+ * months. What was overdrawn is taken from the next credit. A change of plan counts for the whole month in which it is made.
+ * @throws Error for an unknown organisation.
  */
 export function creditState(control: Connection, db: Connection, organisationId: string, nowMs: number): CreditState {
   const periods = readPlanPeriods(control, organisationId);
@@ -207,7 +207,7 @@ export function creditResetsAtMs(nowMs: number): number {
   return monthStartMs(nextMonth(utcMonth(nowMs)));
 }
 
-/** Whether new live conversations are to be refused; `hard_cap` is the app's and is the caller's to look at. */
+/** Whether the credit is used up. The app's `hard_cap`, which decides whether that refuses conversations, is the caller's matter. */
 export function isCreditExhausted(control: Connection, db: Connection, organisationId: string, nowMs: number): boolean {
   return creditState(control, db, organisationId, nowMs).exhausted;
 }
@@ -235,21 +235,21 @@ export function countUsers(db: Connection, nowMs: number): number {
   return row?.users ?? 0;
 }
 
-/** Working credit out costs more than admitting a turn; credit that was added counts a second later at most. */
+/** Computing credit costs more than admitting a turn. Added credit counts after a second at most. */
 const CREDIT_KEPT_MS = 1_000;
-/** One small object per organisation that is talked to. */
+/** One small object per active organisation. */
 const CREDIT_KEPT_MAX = 2_000;
 
 interface KnownCredit {
   readonly atMs: number;
-  /** Less what was charged since; zero and less: exhausted. */
+  /** Reduced by what was charged since; zero or less: exhausted. */
   leftMicroUsd: number;
 }
 
-/** By file: an organisation's reader is another object each time it is asked for. */
+/** Keyed by file, because an organisation's connection object may change. */
 const known = new LRUCache<string, KnownCredit>({ max: CREDIT_KEPT_MAX });
 
-/** As isCreditExhausted; exact about what was spent (see noteCharged), at most a second late about what was added. */
+/** As isCreditExhausted, from a cache: exact about spending (see noteCharged), at most a second late about added credit. */
 export function isCreditExhaustedLately(control: Connection, db: Connection, organisationId: string, nowMs: number): boolean {
   let credit = known.get(db.path);
   if (credit === undefined || Math.abs(nowMs - credit.atMs) >= CREDIT_KEPT_MS) {
@@ -260,18 +260,18 @@ export function isCreditExhaustedLately(control: Connection, db: Connection, org
 }
 
 /**
- * A live charge was committed, by this process or another one: what is known of the credit is less by it, and is worked out
- * afresh near the edge.
+ * To be called when a live charge was committed, by this process or another: the cached credit shrinks by it, and is computed anew near
+ * zero.
  */
 export function noteCharged(db: Pick<Connection, 'path'>, costMicroUsd: number): void {
   const credit = known.get(db.path);
   if (credit === undefined || credit.leftMicroUsd <= 0) return;
   credit.leftMicroUsd -= costMicroUsd;
-  // It may have been read after the commit and before this; rows decide.
+  // The cached value may include this charge already, so the rows decide.
   if (credit.leftMicroUsd <= 0) known.delete(db.path);
 }
 
-/** Credit was bought, here or elsewhere: a refusal must not outlive it. */
+/** To be called when credit was bought, here or elsewhere, so that no refusal outlives it. */
 export function noteBought(db: Pick<Connection, 'path'>): void {
   known.delete(db.path);
 }

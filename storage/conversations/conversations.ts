@@ -1,4 +1,4 @@
-/** Conversations and what was said in them: rows as read, and the fence that every owner's write passes. */
+/** Conversations and their messages: rows as read, and the fence that every owner's write passes. */
 import type { Block } from '../../protocol/catalog/block.ts';
 import type { Channel } from '../organisations/organisations.ts';
 import { columns, integer, json, orNull, type RowOf, text } from '../sqlite/columns.ts';
@@ -22,7 +22,7 @@ const conversation = columns({
 
 export type ConversationRow = RowOf<typeof conversation>;
 
-/** What says of a message that it is one: its blocks are read apart. */
+/** The columns of a message without its blocks, which are read separately. */
 const message = {
   id: text,
   role: text.as<'user' | 'assistant'>(),
@@ -40,7 +40,7 @@ export function readConversation(db: Connection, id: string): ConversationRow | 
   return conversation.get(db, 'FROM conversations WHERE id = :id', { id });
 }
 
-/** What a write of an owner expects of the conversation's row, and what it makes of it. */
+/** What an owner's write expects in the conversation's row, and what it puts there. */
 export interface Fence {
   readonly expectedEpoch: number;
   /** The same number for an owner that writes on, one more for one that takes over. */
@@ -49,7 +49,7 @@ export interface Fence {
   readonly owner: string;
 }
 
-/** Passes the fence: true when the caller still owns the conversation at the epoch it expects; the row then has its own. */
+/** Passes the fence: true when the row still has the expected epoch; the row then has the caller's epoch and owner. */
 export function passFence(db: Connection, conversationId: string, fence: Fence, nowMs: number): boolean {
   return (
     db
@@ -89,10 +89,10 @@ export function readBlockOfMessage(db: Connection, id: string, messageId: string
 
 const blockBody = columns({ body: json<Block['body']>() });
 
-/** So many blocks of text are at least as much as a model is told of a conversation. */
+/** This many text blocks hold at least as much as a model is given of a conversation. */
 const TEXT_BLOCKS_READ = 16;
 
-/** What the first text blocks of a message say from this position on. */
+/** The texts of a message's first text blocks from this position on. */
 export function readTextBlocks(db: Connection, messageId: string, position: number): string[] {
   const rows = blockBody.all(
     db,
@@ -114,16 +114,16 @@ export function messagesOf(db: Connection, heads: readonly MessageHead[]): Store
 
 export interface MessagesPage {
   readonly limit: number;
-  /** The message that the page ends before; unknown: an empty page. */
+  /** The id of the message after the page; an unknown id gives an empty page. */
   readonly before?: string | undefined;
-  /** Also the assistant's messages that have no block: those that only called actions, or passed results on. */
+  /** True: includes the assistant's messages without blocks, which only called actions or passed results on. */
   readonly wordless: boolean;
 }
 
 /** Bodies of the blocks on one page: reading, restoring and rendering 1 MB takes the event loop some 10 ms. */
 export const PAGE_BYTES_MAX = 1024 * 1024;
 
-/** A message of a page, with how many bytes its blocks have: that is known without reading them. */
+/** A message of a page, with the size of its blocks, which SQLite knows without reading them. */
 export const pageMessage = columns({
   ...message,
   bytes: integer.from('(SELECT coalesce(sum(octet_length(body)), 0) FROM blocks WHERE message_id = messages.id)'),
@@ -131,7 +131,7 @@ export const pageMessage = columns({
 
 type PageMessage = RowOf<typeof pageMessage>;
 
-/** As many from the beginning as a page holds; one at least. */
+/** As many messages from the beginning as fit into a page; at least one. */
 export function withinPage(messages: readonly PageMessage[]): PageMessage[] {
   let bytes = 0;
   const beyond = messages.findIndex((one, at) => {
@@ -201,7 +201,7 @@ export function insertBlocks(db: Connection, conversationId: string, messageId: 
   }
 }
 
-/** A block that shows the same thing anew is the one to answer from now on (BLOCK-19). */
+/** Marks older open blocks about the same subject as superseded: only the newest can be answered (BLOCK-19). */
 function supersede(
   db: Connection,
   conversationId: string,
@@ -215,7 +215,7 @@ function supersede(
   ).run({ conversationId, id, blockType, field, value });
 }
 
-/** A block whose Pick a person sets: JSON of its body as it was read, and as it becomes. */
+/** A block whose Pick a person sets: JSON of its body before and after. */
 export interface PickChange {
   readonly id: string;
   readonly before: string;

@@ -17,7 +17,7 @@ const feedback = columns({
   reason: orNull(text),
   createdAtMs: integer,
   updatedAtMs: integer,
-  /** Sorts rows of the same time; says of the device no more than the console shows. */
+  /** Orders rows of the same time; reveals no more of the device than the console shows. */
   key: text.from(KEY),
 });
 
@@ -41,13 +41,13 @@ export function readFeedback(db: Connection, messageIds: readonly string[]): Fee
 
 export type NewFeedback = Pick<FeedbackRow, 'messageId' | 'conversationId' | 'deviceId' | 'channel' | 'rating'> & {
   readonly appId: string;
-  /** In placeholder form; null: taken back; undefined: not said, so the one before stays as long as the rating does. */
+  /** In placeholder form. Null: removed. Undefined: not given, so the earlier reason stays as long as the rating does. */
   readonly reason: string | null | undefined;
   readonly nowMs: number;
 };
 
 export const transactions = {
-  /** Notes or changes what a device thinks of an answer; false when the message has gone meanwhile. */
+  /** Stores or changes a device's feedback on an answer; false when the message no longer exists. */
   giveFeedback(db: Connection, { reason, ...input }: NewFeedback): boolean {
     const { changes } = db
       .statement(

@@ -29,7 +29,7 @@ const invocation = columns({
   expiresAtMs: orNull(integer),
   /** When a person agreed; null when nobody did (yet). */
   confirmedAtMs: orNull(integer),
-  /** Nobody but the client says that they did: there is no record of an answer to the card. */
+  /** Only the client reported the confirmation; there is no record of an answer to the card. */
   confirmedOnTrust: flag,
   /** The turn that runs, or ran, the call on the server. */
   executedBy: orNull(integer),
@@ -73,7 +73,7 @@ export function readExecutedBy(db: Connection, turn: number): InvocationRow[] {
   return invocation.all(db, 'FROM invocations WHERE executed_by = :turn ORDER BY requested_at_ms, ordinal', { turn });
 }
 
-/** Calls of which nobody knows whether they were done, run by turns that failed and after which none was answered: nobody was told. */
+/** Calls with an unknown outcome, run by failed turns and not followed by an answered turn: the person has not heard of them yet. */
 export function readUntold(db: Connection, conversationId: string): InvocationRow[] {
   return invocation.all(
     db,
@@ -85,7 +85,7 @@ export function readUntold(db: Connection, conversationId: string): InvocationRo
   );
 }
 
-/** The newest `limit` calls of a conversation that the client or a person may still answer, oldest first; the clock has not been asked yet. */
+/** The newest `limit` calls of a conversation that the client or a person may still answer, oldest first; some may have expired. */
 export function readWaitingCalls(db: Connection, conversationId: string, limit: number): InvocationRow[] {
   return invocation
     .all(
@@ -99,7 +99,7 @@ export function readWaitingCalls(db: Connection, conversationId: string, limit: 
     .reverse();
 }
 
-/** Calls whose card is being changed, at most `limit`. All of them run out one day, which is how they are found. */
+/** Calls whose card is being changed, at most `limit`. Found by their deadline, because all of them have one. */
 export function readEditing(db: Connection, limit: number): InvocationRow[] {
   return invocation.all(db, `FROM invocations WHERE expires_at_ms IS NOT NULL AND state = 'pending.editing' LIMIT :limit`, { limit });
 }
@@ -125,7 +125,7 @@ export interface NewInvocation {
   readonly expiresAtMs: number | null;
   /** JSON of the action as the person is asked about it; absent: null. */
   readonly definition?: string | null;
-  /** Of a call that the server has run already. */
+  /** For calls that the server has already run. */
   readonly result?: string | null;
   readonly error?: string | null;
   readonly settledAtMs?: number | null;
@@ -149,7 +149,7 @@ export function insertInvocations(
   });
 }
 
-/** What a person changed on a card: the call as it will be run from now on. */
+/** A person's change of a card: the call as it is run from now on. */
 export interface InvocationEdit {
   /** JSON. */
   readonly params: string;
@@ -161,7 +161,7 @@ export interface InvocationChange {
   readonly id: string;
   readonly from: InvocationState;
   readonly to: InvocationState;
-  /** The revision that was read: a card that was changed since is not what this was decided on. Absent: any. */
+  /** The revision that the change was decided on; absent: any. */
   readonly revision?: number;
   readonly result: string | null;
   readonly error: string | null;
@@ -175,7 +175,7 @@ export interface InvocationChange {
   readonly edit?: InvocationEdit;
 }
 
-/** Moves each call from the state (and revision) it was read in; answers the ids that were not there any more. */
+/** Moves each call from the state (and revision) in which it was read. Returns the ids that had changed meanwhile. */
 export function changeInvocations(db: Connection, changes: readonly InvocationChange[], nowMs: number): string[] {
   return changes.filter((change) => !changeInvocation(db, change, nowMs)).map((change) => change.id);
 }
@@ -209,7 +209,7 @@ function changeInvocation(db: Connection, change: InvocationChange, nowMs: numbe
   return true;
 }
 
-/** A block is at the revision of the call that it shows. */
+/** Stores the edit. A block has the revision of the call that it shows. */
 function keepEdit(db: Connection, id: string, { params, definition, revision }: InvocationEdit): void {
   db.statement('UPDATE invocations SET params = :params, definition = :definition, revision = :revision WHERE id = :id').run({
     id,
@@ -231,7 +231,7 @@ function isAsRead(db: Connection, { id, from, revision }: InvocationChange): boo
   return row?.state === from && (revision === undefined || row.revision === revision);
 }
 
-/** Of a card that was marked anew since it was read, only what became of its call is taken over. */
+/** Closes the card. If it was changed since it was read, only the outcome of its call is taken over. */
 function closeCard(db: Connection, { id, after, fallbackText }: PickChange): void {
   db.statement(
     `UPDATE blocks SET fallback_text = :fallbackText,
@@ -241,7 +241,7 @@ function closeCard(db: Connection, { id, after, fallbackText }: PickChange): voi
 }
 
 export const transactions = {
-  /** Compare-and-set of several calls, each with the card it is shown on; what had moved on meanwhile stays as it is. */
+  /** Compare-and-set of several calls, each with its card; calls that changed meanwhile stay as they are. */
   settleInvocations(db: Connection, input: { settlements: readonly Settlement[]; nowMs: number }): void {
     for (const { change, card } of input.settlements) {
       const movedOn = !changeInvocation(db, change, input.nowMs);
@@ -249,7 +249,7 @@ export const transactions = {
     }
   },
 
-  /** Compare-and-set of one call together with its card: true when it took effect, false when either had moved on; then nothing is written. */
+  /** Compare-and-set of one call together with its card; false, and nothing is written, when either changed meanwhile. */
   answerInvocation(db: Connection, { settlement, nowMs }: { settlement: Settlement; nowMs: number }): boolean {
     const { change, card } = settlement;
     if (!isAsRead(db, change)) return false;

@@ -1,4 +1,4 @@
-/** Conversations as the people who hold them list them: those of a device and of persons, newest first. Read only; whose they are is decided by the caller. */
+/** The conversations of a device and of its persons, newest first, as they list them. Read only; the caller decides whose they are. */
 
 import type { Channel } from '../organisations/organisations.ts';
 import { columns, integer, type RowOf, readIds, text } from '../sqlite/columns.ts';
@@ -8,7 +8,7 @@ const ownConversation = columns({
   id: text,
   /** Rows of placeholders it has. */
   placeholders: integer,
-  /** What the person said first, in placeholder form; '' when that has no words. */
+  /** The person's first message in placeholder form; '' when it has no text. */
   firstWords: text.from(
     `coalesce((SELECT b.body ->> '$.md' FROM messages m JOIN blocks b ON b.message_id = m.id
        WHERE m.conversation_id = conversations.id AND m.role = 'user' ORDER BY m.ordinal, b.position LIMIT 1), '')`,
@@ -22,11 +22,11 @@ export type OwnConversation = RowOf<typeof ownConversation>;
 export interface Holder {
   readonly appId: string;
   readonly channel: Channel;
-  /** Its anonymous ones are listed; '': none are. */
+  /** The device whose anonymous conversations are listed; '': none. */
   readonly deviceId: string;
-  /** The `usr_` id the device stands for: it lists what that person held on it. Null: nobody; it lists what anybody held on it. */
+  /** The `usr_` id that the device stands for: only that person's conversations on it are listed. Null: nobody, so all on it are. */
   readonly boundTo: string | null;
-  /** `usr_` ids: all of theirs are listed. */
+  /** `usr_` ids whose conversations are all listed. */
   readonly people: readonly string[];
 }
 
@@ -35,12 +35,12 @@ interface Place {
   readonly id: string;
 }
 
-/** After every row. */
+/** Sorts after every row. */
 const NEWEST: Place = { updatedAtMs: Number.MAX_SAFE_INTEGER, id: '' };
 
 const PAGE = 'AND (updated_at_ms, id) < (:updatedAtMs, :id) ORDER BY updated_at_ms DESC, id DESC LIMIT :limit';
 
-/** Up to `limit` of them before `before`, those that something was said in last first. */
+/** Up to `limit` of them before `before`, the most recently active first. */
 export function listOwnConversations(db: Connection, holder: Holder, before: Place = NEWEST, limit = 1): OwnConversation[] {
   const { appId, channel, deviceId, boundTo, people } = holder;
   const { updatedAtMs, id } = before;

@@ -10,7 +10,7 @@ import type { Connection } from '../sqlite/connection.ts';
 
 export interface NewPlaceholder {
   readonly kind: string;
-  /** Of kind and value, keyed and for this conversation only. */
+  /** Keyed digest of kind and value, for this conversation only. */
   readonly digest: Uint8Array;
   readonly sealed: Uint8Array;
 }

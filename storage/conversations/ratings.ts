@@ -56,7 +56,7 @@ export const transactions = {
     return true;
   },
 
-  /** Adds the words to a rating that came without any; those that came first stay. */
+  /** Adds a comment to a rating that has none; an earlier comment stays. */
   commentRating(db: Connection, input: { blockId: string; comment: string }): void {
     db.statement('UPDATE ratings SET comment = :comment WHERE block_id = :blockId AND comment IS NULL').run({ ...input });
   },

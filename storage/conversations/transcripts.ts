@@ -1,11 +1,11 @@
-/** Conversations as the console reads them: lists of an app's, and what was said in one from its beginning. Read only. */
+/** Conversations as the console reads them: an app's list, and one conversation's messages from the beginning. Read only. */
 import type { Channel } from '../organisations/organisations.ts';
 import { columns, integer, orNull, type RowOf, text } from '../sqlite/columns.ts';
 import type { Connection } from '../sqlite/connection.ts';
 import { afterPage, type PageKey, pageStart } from '../sqlite/page-key.ts';
 import { messageHead, messagesOf, pageMessage, type StoredMessage, withinPage } from './conversations.ts';
 
-/** Rows looked at for one page of one channel: some 20 ms. An app may have millions of the other. */
+/** Rows read for one page of one channel: some 20 ms. The app may have millions of rows of the other channel. */
 const SCANNED_MAX = 5_000;
 
 const place = { id: text, updatedAtMs: integer };
@@ -28,11 +28,11 @@ const PAGE = `FROM conversations WHERE app_id = :appId AND ${afterPage('updated_
 
 export interface ConversationsPage {
   readonly conversations: readonly ConversationHead[];
-  /** Where the next page goes on; null on the last one. A page of one channel may hold fewer than asked for and not be the last. */
+  /** Where the next page begins; null on the last one. A page of one channel may be short without being the last. */
   readonly next: PageKey | null;
 }
 
-/** Up to `limit` conversations of an app, of one channel or of both, those that something was said in last first. */
+/** Up to `limit` conversations of an app, of one channel or of both, the most recently active first. */
 export function listConversations(
   db: Connection,
   appId: string,
@@ -70,7 +70,7 @@ export function readConversationHead(db: Connection, id: string): ConversationHe
 
 export interface TranscriptPage {
   readonly messages: readonly StoredMessage[];
-  /** The message that the next page begins after; null on the last one. A page of long messages holds fewer than asked for. */
+  /** The message that the next page begins after; null on the last one. A page of long messages is shorter than `limit`. */
   readonly next: string | null;
 }
 

@@ -1,4 +1,4 @@
-/** Opening a turn (CHAT-9): once per (app, turn_id), all of it or nothing. */
+/** The transaction that opens a turn (CHAT-9), once per (app, turn_id). */
 import type { TurnState } from '../../protocol/runtime/states.ts';
 import { noteManifestUse } from '../apps/manifests.ts';
 import { type Admission, type Cap, countTurn, passCaps } from '../billing/usage-ledger.ts';
@@ -19,7 +19,7 @@ export interface OpenTurnInput {
   readonly kind: TurnKind;
   readonly fingerprint: string;
   readonly deviceId: string;
-  /** Of the build that sent it, registered; null or absent: it named none. */
+  /** The registered manifest of the build that sent it; null or absent: it named none. */
   readonly manifestHash?: string | null;
   readonly requestId: string;
   readonly request: string;
@@ -35,7 +35,7 @@ export interface OpenTurnInput {
     readonly blocks: readonly NewBlock[];
     readonly uploads: readonly UploadUse[];
   } | null;
-  /** Of a new conversation: what stands for personal data in it. */
+  /** The placeholder rows of a new conversation. */
   readonly placeholders: readonly PlaceholderRow[];
   readonly assistantMessageId: string;
   readonly state: TurnState;
@@ -52,7 +52,7 @@ export interface OpenTurnInput {
   readonly resumed: readonly TurnMove[];
 }
 
-/** A step of a turn's machine, made only while the row is in the state that was stepped from. */
+/** A step of a turn's machine, made only while the row is still in the state `from`. */
 export interface TurnMove {
   readonly turn: number;
   readonly from: TurnState;
@@ -64,11 +64,11 @@ export type OpenTurnOutput =
   | { readonly outcome: 'opened'; readonly turn: number; readonly dayLeft: number | null }
   /** The key was used before: nothing was written, the caller attaches to that turn. */
   | { readonly outcome: 'exists' }
-  /** Somebody else owns the conversation, or a call or a turn has moved on meanwhile: read again and try again. */
+  /** Another node owns the conversation, or a call or a turn changed meanwhile: read again and retry. */
   | { readonly outcome: 'stale' }
   | { readonly outcome: 'refused'; readonly cap: Cap };
 
-/** Rolls the operation back without failing it: nothing of it stays, and the answer says why. */
+/** Rolls the transaction back and makes it return the outcome, without an error. */
 class Withdraw extends Error {
   readonly output: OpenTurnOutput;
   constructor(output: OpenTurnOutput) {
@@ -96,7 +96,7 @@ function enterConversation(db: Connection, input: OpenTurnInput): void {
   const { id, expectedEpoch, epoch, owner } = input.conversation;
   if (expectedEpoch !== null) {
     if (!passFence(db, id, { expectedEpoch, epoch, owner }, input.nowMs)) throw new Withdraw({ outcome: 'stale' });
-    // The person's record exists, or the thread would not be theirs; a signature on this turn is worth remembering.
+    // The person's record exists already, because the conversation is theirs. This remembers the turn's signature.
     if (input.person?.verified === true) personId(db, input);
     return;
   }

@@ -1,4 +1,4 @@
-/** Turns: opened once per (app, turn_id), committed step by step behind the fence, and kept so that they can be told again. */
+/** Turns: opened once per (app, turn_id), committed step by step behind the fence, and kept so that they can be replayed. */
 import type { TurnState } from '../../protocol/runtime/states.ts';
 import { type Charge, recordCharge } from '../billing/usage-ledger.ts';
 import type { Channel } from '../organisations/organisations.ts';
@@ -17,7 +17,7 @@ const turnRow = columns({
   kind: text.as<TurnKind>(),
   fingerprint: text,
   deviceId: text,
-  /** JSON of what the turn was asked with. */
+  /** JSON of the request that opened the turn. */
   request: text,
   /** Null for continuations. */
   userMessageId: orNull(text),
@@ -44,7 +44,7 @@ export function readTurn(db: Connection, appId: string, turnId: string): TurnRow
   return turnRow.get(db, 'FROM turns WHERE app_id = :appId AND turn_id = :turnId', { appId, turnId });
 }
 
-/** Turns of a conversation that never ended: at most one while its owner lives, the crashed one after that. */
+/** Turns of a conversation without an end: at most the one that its owner runs, or the one that a crash interrupted. */
 export function readOpenTurns(db: Connection, conversationId: string): TurnRow[] {
   return turnRow.all(db, 'FROM turns WHERE conversation_id = :conversationId AND ended_at_ms IS NULL ORDER BY id', { conversationId });
 }
@@ -62,19 +62,19 @@ export function readTurnSender(db: Connection, turn: number): TurnSender | undef
   return turnSender.get(db, 'FROM turns WHERE id = :turn', { turn });
 }
 
-/** The same of the turn that was answered with this message of the assistant's. */
+/** Who sent the turn that this message of the assistant answered, and when. */
 export function readAnswerSender(db: Connection, messageId: string): TurnSender | undefined {
   return turnSender.get(db, 'FROM turns WHERE assistant_message_id = :messageId', { messageId });
 }
 
 const waitingTurn = columns({ turn: integer.from('id'), state: text.as<TurnState>(), snapshot: text });
 
-/** A turn that ended and waits for somebody: to be stepped by `turn.resumed`. */
+/** A turn that ended and waits for results or confirmations: to be stepped by `turn.resumed`. */
 export type WaitingTurn = RowOf<typeof waitingTurn>;
 
 /**
- * Those of `turns` that wait, and with them the continuations of their conversation that brought some of the results and made no
- * calls of their own: they wait for the same.
+ * Those of `turns` that wait, together with continuations of their conversation that brought some of the results and made no calls of
+ * their own: they wait for the same results.
  */
 export function readWaitingTurns(db: Connection, conversationId: string, turns: readonly number[]): WaitingTurn[] {
   return waitingTurn.all(
@@ -87,7 +87,7 @@ export function readWaitingTurns(db: Connection, conversationId: string, turns: 
   );
 }
 
-/** Whether a continuation has gone on from this turn already. */
+/** Whether a continuation has already resumed this turn. */
 export function isContinued(db: Connection, turn: number): boolean {
   return db.statement('SELECT state FROM turns WHERE id = :turn').get({ turn })?.state === 'continued';
 }
@@ -100,7 +100,7 @@ export function wasSigned(db: Connection, turn: number): boolean {
 
 const turnQuestion = columns({ question: orNull(text).from(`coalesce(user_message_id, request ->> '$.question')`) });
 
-/** The person's message that a turn answers: its own, or of a continuation the one that it is about; null when nobody knows. */
+/** The person's message that a turn answers. For a continuation, the message that it continues; null when unknown. */
 export function readQuestion(db: Connection, turn: number): string | null {
   return turnQuestion.get(db, 'FROM turns WHERE id = :turn', { turn })?.question ?? null;
 }
@@ -139,11 +139,11 @@ export interface CommitTurnInput {
   readonly nowMs: number;
   /** The process that writes this. */
   readonly runBy: string;
-  /** Ends an attempt whose process was lost. */
+  /** True when the commit ends an attempt whose process was lost. */
   readonly cutOff?: boolean;
-  /** Entries since the last commit; null when nothing was said. */
+  /** Entries since the last commit; null when there are none. */
   readonly journal: { readonly firstSeq: number; readonly entries: string } | null;
-  /** A new attempt: what the failed one said, and called without an answer, is forgotten. */
+  /** A new attempt: the failed one's blocks, and its calls without an answer, are deleted. */
   readonly replacesAttempt: boolean;
   readonly blocks: readonly NewBlock[];
   readonly invocations: readonly NewInvocation[];
@@ -158,7 +158,7 @@ export const transactions = {
     if (!passFence(db, conversationId, input.fence, nowMs)) return false;
     if (input.replacesAttempt) {
       db.statement('DELETE FROM blocks WHERE message_id = :messageId').run({ messageId: input.messageId });
-      // Reads that the service ran itself went with the answer that they were made for.
+      // Reads that the service ran itself are deleted with the answer that they were made for.
       db.statement(`DELETE FROM invocations WHERE turn = :turn AND (settled_at_ms IS NULL OR (risk = 'read' AND executor = 'server'))`).run(
         { turn },
       );
@@ -185,7 +185,7 @@ export const transactions = {
     return true;
   },
 
-  /** Behind the fence: what became of writes that a crash cut off. False when the fence refused. */
+  /** Settles, behind the fence, the writes that a crash interrupted. False when the fence refused. */
   loseExecutions(
     db: Connection,
     input: {

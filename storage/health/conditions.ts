@@ -1,17 +1,16 @@
 /**
- * What is wrong with this node now, for as long as it holds: whoever sees it opens the condition, whoever sees that it is over closes
- * it. Each is said in the log once when it begins and once when it ends, however often it is met; `GET /readyz` and `GET /metrics`
- * read what holds.
+ * What is wrong with this node now. Whoever detects a problem opens its condition; whoever sees that it is over closes it. Each is logged
+ * once when it begins and once when it ends. `GET /readyz` and `GET /metrics` show the open ones.
  */
 
 /**
- * - `disk_low`: only the room that databases keep, and that uploads leave beside it, is left; uploads are refused.
+ * - `disk_low`: only the space reserved for databases and uploads' margin is left; uploads are refused.
  * - `disk_full`, `read_only`: nothing can be stored.
- * - `disk_failing`: the disk refused a write or an fsync. About an organisation where only its file is refused.
- * - `organisation_unavailable`: its file is away, empty, another one, damaged or may not be read. About an organisation.
+ * - `disk_failing`: the disk refused a write or an fsync. About an organisation when only its file is refused.
+ * - `organisation_unavailable`: its file is missing, empty, replaced, damaged or unreadable. About an organisation.
  * - `redis_away`: see REDIS_URL.
  * - `cell_away`: another cell does not answer. About a cell.
- * - `model_unusable`: the model's server refuses the key, the name or the address, or did not answer when it was asked at the start.
+ * - `model_unusable`: the model's server refuses the key, the name or the address, or did not answer at the start.
  */
 export const CONDITIONS = [
   'disk_low',
@@ -29,28 +28,28 @@ export interface Condition {
   readonly name: ConditionName;
   /** What it is about: an organisation or a cell; '' for the node as a whole. */
   readonly subject: string;
-  /** A sentence for whoever runs the service; it may name files. */
+  /** A sentence for the operator; it may name files. */
   readonly detail: string;
   readonly sinceMs: number;
 }
 
 export interface Conditions {
-  /** It holds. One that holds already stays as it is. */
+  /** Opens the condition. One that is open already stays as it is. */
   open(name: ConditionName, detail: string, subject?: string): void;
-  /** It is over. Does nothing when it does not hold. */
+  /** Closes the condition. Does nothing when it is not open. */
   close(name: ConditionName, subject?: string): void;
   holds(name: ConditionName, subject?: string): boolean;
-  /** Everything that holds, what is worst for all first. */
+  /** All open conditions, the worst first. */
   list(): readonly Condition[];
 }
 
-/** What it is told to; a pino logger fits. */
+/** The log; a pino logger fits. */
 export interface ConditionLog {
   error(facts: object, text: string): void;
   info(facts: object, text: string): void;
 }
 
-/** The same words for every condition: the line's facts say which. */
+/** The same message for every condition: the line's fields say which. */
 const OVER = 'this condition of the node is over';
 
 function keyOf(name: ConditionName, subject: string): string {
@@ -58,7 +57,7 @@ function keyOf(name: ConditionName, subject: string): string {
 }
 
 export function createConditions(log: ConditionLog, nowMs: () => number): Conditions {
-  // As many as there are organisations and cells, at most.
+  // Bounded by the number of organisations and cells.
   const held = new Map<string, Condition>();
   return {
     open(name, detail, subject = '') {

@@ -1,6 +1,6 @@
 /**
- * How much room the disk under the data directory has, and whether it is short of it. Uploads and writes ask the same question here,
- * so that they agree: what strangers send ends before what the databases need.
+ * How much space the disk under the data directory has, and whether it is short of it. Uploads and writes both ask here, so that uploads
+ * are refused before the databases run out of space.
  */
 import { statfsSync } from 'node:fs';
 
@@ -10,16 +10,16 @@ export interface DiskRoom {
   readonly totalBytes: number;
 }
 
-/** Asked again after this long: a call of the system takes microseconds, and a second of uploads is some tens of MB. */
+/** The answer is kept this long: a system call takes microseconds, and a second of uploads is some tens of MB. */
 const KNOWN_FOR_MS = 1_000;
 /**
- * Room that is kept for the databases: their logs grow to 16 MB each, a backup of a small installation and the work on a move fit, and
- * a person has time to make room while the service goes on.
+ * Space reserved for the databases: enough for their logs of up to 16 MB each, a backup of a small installation and the work on a move,
+ * and for the time in which a person makes room.
  */
 const DATABASES_KEEP_BYTES = 512 * 1024 * 1024;
 /** On a small disk they keep this share of it. */
 const DATABASES_KEEP_SHARE = 0.05;
-/** A disk with less than this has no room for one more write and what SQLite puts beside it. */
+/** With less than this there is no room for one more write and the files that SQLite puts beside it. */
 const FULL_BELOW_BYTES = 1024 * 1024;
 
 /** Bytes of a disk of this size that are kept for the databases: 512 MB, or 5 % of a small one. */
@@ -27,12 +27,12 @@ export function keptForDatabases({ totalBytes }: DiskRoom): number {
   return Math.min(DATABASES_KEEP_BYTES, Math.floor(totalBytes * DATABASES_KEEP_SHARE));
 }
 
-/** Only what the databases keep is left: nothing that can wait, no upload for one, is taken in. */
+/** True when only the databases' reserve is left: uploads and other deferrable work are refused. */
 export function isShortOfRoom(room: DiskRoom): boolean {
   return room.freeBytes < keptForDatabases(room);
 }
 
-/** No write can be counted on. */
+/** True when no write can be relied on. */
 export function isFull({ freeBytes }: DiskRoom): boolean {
   return freeBytes < FULL_BELOW_BYTES;
 }
@@ -43,7 +43,7 @@ export function readDiskRoom(dir: string): DiskRoom {
   return { freeBytes: bavail * bsize, totalBytes: blocks * bsize };
 }
 
-/** The same, asked of the system once a second at most: for what every request asks. */
+/** The same from a cache, read at most once a second: for use in every request. */
 export function createDiskRoom(dir: string, read = readDiskRoom, nowMs: () => number = () => performance.now()): () => DiskRoom {
   let known: DiskRoom | undefined;
   let knownAtMs = 0;

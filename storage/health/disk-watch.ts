@@ -1,6 +1,6 @@
 /**
- * Whether the disk under the data directory takes writes: opens the conditions `disk_full`, `read_only` and `disk_failing` when one was
- * refused, tries for itself whether it is over, and warns before it is full.
+ * Whether the disk under the data directory takes writes. Opens the conditions `disk_full`, `read_only` and `disk_failing` when a write was
+ * refused, tests whether they are over, and warns before the disk is full.
  */
 import { accessSync, constants } from 'node:fs';
 import { open, rm } from 'node:fs/promises';
@@ -12,11 +12,11 @@ import { createDiskRoom, type DiskRoom, isFull, keptForDatabases } from './disk-
 
 export interface DiskWatch {
   /**
-   * Something was refused; what the disk has nothing to do with is passed over. `organisationId`: it was about that file alone, and
-   * whether others are refused, too, is tried.
+   * To be called when something was refused; errors unrelated to the disk are ignored. `organisationId`: only that file was refused, and
+   * the watch tests whether others are too.
    */
   note(error: unknown, organisationId?: string): void;
-  /** Whether nothing can be stored, as far as is known. */
+  /** Whether, as far as known, nothing can be stored. */
   refuses(): boolean;
   close(): void;
 }
@@ -24,24 +24,24 @@ export interface DiskWatch {
 export interface DiskWatchOptions {
   readonly dir: string;
   readonly conditions: Conditions;
-  /** It takes writes again. */
+  /** Called when the disk takes writes again. */
   onOver(): void;
   /** Lets tests shorten what takes seconds. */
   readonly lookMs?: number;
-  /** Lets tests say how much room there is; absent: the disk says. */
+  /** Lets tests set the free space; absent: the disk's own. */
   readonly room?: () => DiskRoom;
 }
 
-/** How often the room is looked at, and a disk that refused is tried. */
+/** How often the free space is read, and a disk that refused is tested. */
 const LOOK_MS = 1_000;
-/** A disk that refused is tried once nothing was refused for so long: what is met in between would begin and end at every write. */
+/** A disk that refused is tested only when nothing was refused for this long; otherwise the condition would flap at every write. */
 const QUIET_MS = 3_000;
 const MB = 1024 * 1024;
-/** A file that was refused is told of for so long after the last time: nobody may use it for a while. */
+/** How long the condition of one file stays open after its last refusal: the file may be unused for a while. */
 const FILE_QUIET_MS = 60_000;
-/** With so many files refused it is the disk. */
+/** This many refused files mean that the whole disk is failing. */
 const FILES_MAX = 20;
-/** More than a write of a turn puts down. */
+/** More than one turn's commit writes. */
 const PROBE_BYTES = 64 * 1024;
 
 const REFUSING = ['disk_full', 'read_only', 'disk_failing'] as const satisfies readonly ConditionName[];
@@ -62,7 +62,7 @@ function isReadOnly(dir: string): boolean {
   }
 }
 
-/** Writes a file and takes it away. @throws what the disk refuses with. */
+/** Writes a file and deletes it. @throws the disk's error. */
 async function probe(dir: string): Promise<void> {
   const path = join(dir, `probe.${process.pid}.part`);
   try {
@@ -78,7 +78,7 @@ async function probe(dir: string): Promise<void> {
   }
 }
 
-/** Files of organisations that the disk refused: one may lie on a bad place of a disk that is good elsewhere. */
+/** Organisations' files that the disk refused: one file may lie on a bad sector of an otherwise good disk. */
 class RefusedFiles {
   readonly #conditions: DiskWatchOptions['conditions'];
   readonly #atMs = new Map<string, number>();
@@ -87,7 +87,7 @@ class RefusedFiles {
     this.#conditions = conditions;
   }
 
-  /** Notes one. `too_many`: so many files are refused that it is the disk. */
+  /** Notes one. `too_many`: so many files were refused that the disk itself is failing. */
   refused(organisationId: string): 'new' | 'known' | 'too_many' {
     const isKnown = this.#atMs.has(organisationId);
     if (!isKnown && this.#atMs.size >= FILES_MAX) return 'too_many';
@@ -98,7 +98,7 @@ class RefusedFiles {
     return isKnown ? 'known' : 'new';
   }
 
-  /** Closes the condition of those that were refused no more for a while. */
+  /** Closes the conditions of files that were not refused for a while. */
   forgetQuiet(): void {
     for (const [organisationId, atMs] of this.#atMs) {
       if (performance.now() - atMs < FILE_QUIET_MS) continue;
@@ -108,14 +108,14 @@ class RefusedFiles {
   }
 }
 
-/** Begins to watch; looks once before it returns. */
+/** Starts watching; checks once before it returns. */
 export function createDiskWatch(options: DiskWatchOptions): DiskWatch {
   const { dir, conditions, onOver, lookMs = LOOK_MS, room = createDiskRoom(dir) } = options;
   let refusedAtMs = Number.NEGATIVE_INFINITY;
   let probing = false;
   let closed = false;
 
-  /** Also asked when something was refused just now: a disk that does not say has not said that it is full. */
+  /** False when the free space cannot be read: an unknown disk is not known to be full. */
   const isKnownFull = () => {
     try {
       return isFull(room());
@@ -137,7 +137,7 @@ export function createDiskWatch(options: DiskWatchOptions): DiskWatch {
     else if (outcome === 'new') probe(dir).catch((error: unknown) => closed || note(error));
   };
 
-  /** What SQLite says of a disk without room depends on what it was about to do: the disk itself knows better. */
+  /** SQLite's error for a full disk depends on what it was about to do, so the disk itself is asked. */
   const note = (error: unknown, organisationId = '') => {
     if (!isRefusedByDisk(error)) return;
     const code = storageErrorCodeOf(error);

@@ -1,4 +1,4 @@
-/** What an app knows, at a glance: lists of its sources, how many there are in which state, what they are called. Reads only. */
+/** Overview of an app's knowledge: lists of sources, counts by state, titles. Read only. */
 import type { Origin } from '../../protocol/setup/writes.ts';
 import { columns, integer, orNull, type RowOf, readIds, text } from '../sqlite/columns.ts';
 import type { Connection } from '../sqlite/connection.ts';
@@ -48,7 +48,7 @@ export function lastIndexedAtMs(db: Connection, appId: string): number | null {
   return lastIndexed.get(db, from, { appId })?.atMs ?? null;
 }
 
-/** Sources (of one kind) that wait for indexing, or whose indexing a crash cut off; those last, oldest change first. */
+/** Sources (of one kind) to index: first those that wait, then those whose indexing a crash interrupted; oldest change first. */
 export function sourcesToIndex(db: Connection, limit: number, kind: SourceKind | null = null): string[] {
   return readIds(
     db,

@@ -1,23 +1,22 @@
 /**
- * Makes a full-text query out of what a person wrote. The text never becomes query syntax: it is taken apart into
- * words, and each word is quoted.
+ * Makes a full-text query from a person's text. The text never becomes query syntax: it is split into words, and each word is quoted.
  */
 
-/** Longer questions repeat themselves; every further term costs a walk over its chunks. */
+/** Longer questions repeat themselves, and every further term costs a walk over its chunks. */
 export const QUERY_TERMS_MAX = 24;
-/** No word is longer; a pasted blob is not looked for. */
+/** Longer words are pasted data and are not searched for. */
 const TERM_MAX_CHARS = 64;
-/** What is read of the text at all: a message has at most 4,000 characters. */
+/** The part of the text that is read; a message has at most 4,000 characters. */
 const TEXT_READ_MAX_CHARS = 8_000;
 
-/** English words that nearly every chunk has: they cost the most and tell the least. */
+/** English words that nearly every chunk has: they cost the most and rank the least. */
 const STOP_WORDS = new Set(
   `a about am an and any are as at be been but by can could did do does for from get had has have hello hey hi how i if in into is it
   its just let like me my no not of off on or our please shall she should so some than that the their them then there these they this
   those to up us was we were what when where which who why will with would you your`.split(/\s+/),
 );
 
-/** The words worth looking for, in lower case, each once, in the order of the text. */
+/** The words worth searching for, in lower case, each once, in the order of the text. */
 export function queryTerms(text: string): string[] {
   const terms = new Set<string>();
   for (const [word] of text

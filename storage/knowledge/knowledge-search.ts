@@ -1,7 +1,6 @@
 /**
- * Search in one app's knowledge: by its words, and beside them by its meaning where that is known. Owns what a search by
- * words may cost: the time of BM25 grows with the chunks that are scored, so common words are left to the rarer ones
- * beside them, and a bounded number of chunks is scored at all.
+ * Search in one app's knowledge, by words and, where vectors exist, by meaning. Owns the cost of a search by words: the time of BM25 grows
+ * with the number of scored chunks, so common words are dropped in favour of rarer ones, and the number of scored chunks is bounded.
  */
 import { countRows, type RowOf } from '../sqlite/columns.ts';
 import type { Connection } from '../sqlite/connection.ts';
@@ -13,14 +12,14 @@ type ScoredPassage = RowOf<typeof scoredPassage>;
 
 /** One passage found, best first; the same shape that a model is given. */
 export interface FoundPassage extends Omit<Passage, 'id'> {
-  /** BM25, or of two rankings the fused one's; larger is better; comparable within one search only. */
+  /** BM25, or the score of the fused rankings. Larger is better; comparable within one search only. */
   readonly score: number;
 }
 
-/** Of each ranking this many times as many passages are fused as are asked for: what both name in the middle may win. */
+/** Each ranking contributes this many times the wanted passages to the fusion, because a passage in the middle of both may win. */
 const FUSED_DEPTH = 4;
 
-/** Chunks that are scored: about 3 ms. Reached only when every word of the question is common, and then ranks say little. */
+/** Chunks to score: about 3 ms. Reached only when every word of the question is common, and then ranks mean little. */
 const SCORED_CHUNKS_MAX = 1_500;
 /** A word in more chunks than this is common; counting stops there. */
 const COMMON_CHUNKS = 400;
@@ -31,12 +30,12 @@ function chunksWith(db: Connection, appId: string, term: string): number {
   return countRows(db, from, { query: matchExpression(appId, [term]), limit: COMMON_CHUNKS });
 }
 
-/** Of a question that has common words only, so many are looked for together. */
+/** How many words are searched for together when the question has only common ones. */
 const COMMON_TERMS_MAX = 4;
 
 /**
- * The queries to try, best first: the rarer terms, as many as may be scored together. When all are common, the chunks
- * that have them all come before those that have one. None when no term occurs.
+ * The queries to try, best first: as many of the rarer terms as may be scored together. When all are common, chunks that have all of them
+ * come before those that have one. Empty when no term occurs.
  */
 function plan(db: Connection, appId: string, terms: readonly string[]): string[] {
   const counted = terms.map((term) => ({ term, chunks: chunksWith(db, appId, term) })).filter(({ chunks }) => chunks > 0);
@@ -60,7 +59,7 @@ function plan(db: Connection, appId: string, terms: readonly string[]): string[]
 }
 
 function find(db: Connection, appId: string, query: string, limit: number): ScoredPassage[] {
-  // Weights of app_id, title, headings, text. The inner LIMIT bounds what is scored, the middle one what is joined.
+  // Weights of app_id, title, headings, text. The inner LIMIT bounds scoring, the middle one joining.
   return scoredPassage.all(
     db,
     `FROM (SELECT id, score FROM (
@@ -88,8 +87,8 @@ function findByWords(db: Connection, appId: string, text: string, limit: number)
 }
 
 /**
- * The passages of this app that answer `text` best, at most `limit`: by its words, and by its `meaning` when that is given
- * (then `db` must have been opened for vectors). Any text is welcome; never throws for its content.
+ * The passages of this app that answer `text` best, at most `limit`: by its words, and by `meaning` when given (then `db` must have been
+ * opened for vectors). Never throws for the content of `text`.
  */
 export function searchKnowledge(db: Connection, appId: string, text: string, limit: number, meaning?: Meaning): FoundPassage[] {
   if (meaning === undefined) return findByWords(db, appId, text, limit).map((passage) => foundOf(passage, -passage.score));

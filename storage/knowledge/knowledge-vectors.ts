@@ -1,16 +1,16 @@
 /**
- * Vectors of chunks: which chunks still want one, writing them, and the chunks that are nearest to a question's.
+ * Vectors of chunks: which chunks still need one, writing them, and finding the chunks nearest to a question.
  *
- * A search compares in two passes: a bit for each number of every vector of the app, then the numbers themselves for the
- * few that are left. At 10,000 chunks of 768 numbers that takes some 5 ms, comparing all numbers takes some 40 ms.
+ * A search has two passes: it compares one bit for each number of every vector of the app, then the numbers of the few best candidates.
+ * For 10,000 chunks of 768 numbers this takes some 5 ms; comparing all numbers takes some 40 ms.
  * Needs sqlite-vec on the connection that searches, and only there.
  */
 import { columns, integer, json, orNull, type RowOf, real, text } from '../sqlite/columns.ts';
 import type { Connection } from '../sqlite/connection.ts';
 
-/** A question, or anything else, as a model sees it. */
+/** The vector of a text, with the embedding model that made it. */
 export interface Meaning {
-  /** Only vectors of the same model are compared with it. */
+  /** The embedding model; only vectors of the same model are comparable. */
   readonly model: string;
   readonly vector: Float32Array;
 }
@@ -25,7 +25,7 @@ const embeddableChunk = columns({
   text: text.from('c.text'),
 });
 
-/** What is read of one chunk to embed it, and what must still be so when its vector comes. */
+/** A chunk to embed, with what must still be unchanged when its vector is saved. */
 export type EmbeddableChunk = RowOf<typeof embeddableChunk>;
 
 const chunkBounds = columns({ first: orNull(integer).from('min(id)'), last: orNull(integer).from('max(id)') });
@@ -46,14 +46,14 @@ const nearPassage = columns(passage);
 /** A chunk `c` that a search found, with its source `s`. */
 export type Passage = RowOf<typeof nearPassage>;
 
-/** Signatures compared in one search: 25 ms. Of an app that has more, those beyond are found by their words only. */
+/** Signatures compared in one search: 25 ms. An app's chunks beyond these are found by words only. */
 const COMPARED_MAX = 50_000;
-/** Chunks whose numbers are compared: 3 KB to read for each. An app that has no more is searched exactly. */
+/** Chunks whose numbers are compared, reading 3 KB each. An app with no more than these is searched exactly. */
 const CANDIDATES_MAX = 128;
-/** A right angle: what lies beyond has nothing to do with the question, and neither has a vector of nothing but zeros. */
+/** A right angle: anything farther is unrelated to the question, and so is a zero vector. */
 const DISTANCE_MAX = 1;
 
-/** Little-endian, as SQLite's extension reads it on every machine that this runs on. */
+/** Little-endian, as SQLite's extension reads it on every supported machine. */
 function bytesOf(vector: Float32Array): Buffer {
   return Buffer.from(vector.buffer, vector.byteOffset, vector.byteLength);
 }
@@ -74,8 +74,8 @@ export function firstChunkOf(db: Connection, sourceId: string): number | undefin
 }
 
 /**
- * Of the `count` chunks after the id `after`, those without a vector of `model`, and the last id looked at (undefined
- * behind the last chunk of all).
+ * Those of the `count` chunks after the id `after` that have no vector of `model`, and the last id looked at (undefined after the last
+ * chunk).
  */
 export function chunksToEmbed(db: Connection, model: string, after: number, count: number) {
   const page = 'FROM (SELECT id FROM knowledge_chunks WHERE id > :after ORDER BY id LIMIT :count)';
@@ -96,7 +96,7 @@ export interface SaveVectorsInput {
   readonly vectors: readonly { readonly chunk: EmbeddableChunk; readonly vector: Float32Array }[];
 }
 
-/** A model that came back with other dimensions under its old name: what it said before cannot be compared any more. */
+/** Deletes vectors of other dimensions: a model that changed its dimensions under the same name makes the old ones incomparable. */
 function dropOtherDimensions(db: Connection, appId: string, model: string, bytes: number): number {
   const known = db
     .statement('SELECT length(vector) AS bytes FROM knowledge_vectors WHERE app_id = :appId AND model = :model LIMIT 1')
@@ -106,8 +106,8 @@ function dropOtherDimensions(db: Connection, appId: string, model: string, bytes
 }
 
 /**
- * Keeps vectors, in place of those of another model. A chunk that was changed or left since it was read gets none: its id
- * may be another chunk's by now. Answers how many vectors of other dimensions were dropped.
+ * Saves vectors, replacing those of another model. A chunk that was changed or deleted since it was read gets none, because its id may
+ * belong to another chunk by now. Returns how many vectors of other dimensions were deleted.
  */
 function saveVectors(db: Connection, { model, vectors }: SaveVectorsInput): number {
   let dropped = 0;
@@ -132,9 +132,8 @@ function saveVectors(db: Connection, { model, vectors }: SaveVectorsInput): numb
 }
 
 /**
- * Passages of the app's chunks that mean most nearly the same, nearest first, at most `limit`; vectors of another model or
- * dimension are passed over. That only what may be found has chunks is knowledge.ts's to see to: asking the sources again
- * would read through the text of each.
+ * The app's chunks nearest in meaning, nearest first, at most `limit`. Vectors of another model or dimension are ignored. Sources are not
+ * checked again, which would read the text of each: knowledge.ts ensures that only searchable sources have chunks.
  */
 export function nearestChunks(db: Connection, appId: string, { model, vector }: Meaning, limit: number): Passage[] {
   const signature = signatureOf(vector);

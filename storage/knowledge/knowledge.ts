@@ -1,10 +1,9 @@
 /**
  * Knowledge sources and their chunks (KNOWLEDGE-3).
  *
- * Invariant: a source has chunks and full-text rows exactly while it is `indexed` and not archived, so a search never
- * has to skip what must not be found.
- * What state a source goes to is decided by the machine `knowledge-source` (`actors/knowledge/sources.ts`); a transaction here
- * makes that step only while the source still has the content, and is where it was, when the step was decided.
+ * Invariant: a source has chunks and full-text rows exactly while it is `indexed` and not archived, so a search has nothing to skip.
+ * The machine `knowledge-source` decides each step (`actors/knowledge/sources.ts`); a transaction here makes the step only while the
+ * source still has the state and the content on which it was decided.
  */
 import { createHash } from 'node:crypto';
 import { Refusal } from '../../protocol/errors.ts';
@@ -18,7 +17,7 @@ import { appToken } from './knowledge-query.ts';
 export type SourceState = 'pending' | 'indexing' | 'indexed' | 'failed';
 export type SourceKind = 'text' | 'url';
 
-/** Of `knowledge_sources s`. */
+/** Columns of `knowledge_sources s`. */
 export const knowledgeSource = columns({
   id: text.from('s.id'),
   appId: text.from('s.app_id'),
@@ -31,7 +30,7 @@ export const knowledgeSource = columns({
   /** A sentence, when the state is `failed`. */
   error: orNull(text),
   archivedAtMs: orNull(integer),
-  /** Indexings that were begun and whose end nobody told: above 0 it waits because a process ended in one. */
+  /** Indexing attempts that began and never ended. Above 0, a process ended during one. */
   attempts: integer,
   origin: text.as<Origin>(),
   reason: orNull(text),
@@ -49,7 +48,7 @@ export interface NewChunk {
   readonly text: string;
 }
 
-/** Of the full-text index, with each source: 256 KB of writing, some milliseconds of the writer's time. */
+/** Pages of the full-text index merged with each source: 256 KB of writes, some milliseconds of the writer's time. */
 const MERGED_PAGES = 64;
 
 /** Sources of one app, archived ones included; a help centre has some hundreds of articles. */
@@ -72,7 +71,7 @@ export interface SourceInput {
   readonly appId: string;
   readonly externalKey: string;
   readonly kind: SourceKind;
-  /** Null for a link that goes by the title of its page; until that is known, by its address. */
+  /** Null for a link without a title of its own: it has its page's title, or its address until that is known. */
   readonly title: string | null;
   readonly uri: string | null;
   /** Null for a link. */
@@ -82,7 +81,7 @@ export interface SourceInput {
   readonly nowMs: number;
 }
 
-/** Of what was sent, not of what a link led to: the same item sent again is the same source. */
+/** Hash of the item as sent, not of the page behind a link: the same item sent again is the same source. */
 export function contentHashOf(input: Pick<SourceInput, 'kind' | 'title' | 'uri' | 'content'>): string {
   return createHash('sha256')
     .update(JSON.stringify([input.kind, input.title, input.uri, input.content]))
@@ -113,13 +112,13 @@ export function requireSource(db: Connection, { appId, externalKey }: Pick<Knowl
   return source;
 }
 
-/** Where the machine is with a source: it says `archived` where the row has `archived_at_ms`. */
+/** The machine's state of a source; `archived` is stored as `archived_at_ms`. */
 export interface SourcePlace {
   readonly state: SourceState | 'archived';
   readonly attempts: number;
 }
 
-/** A step of a source's machine, of one content. */
+/** A step of a source's machine, decided for one content. */
 export interface SourceMove {
   readonly sourceId: string;
   readonly contentHash: string;
@@ -128,12 +127,12 @@ export interface SourceMove {
   readonly nowMs: number;
 }
 
-/** Brought back, an archived source has to be indexed again. */
+/** The columns of a state. An archived source is `pending`, because it must be indexed again when it is restored. */
 function columnsOf({ state, attempts }: SourcePlace): { state: SourceState; attempts: number; archived: 0 | 1 } {
   return state === 'archived' ? { state: 'pending', attempts, archived: 1 } : { state, attempts, archived: 0 };
 }
 
-/** Makes the step, with a sentence that says why where it is to `failed`; false when the source has moved on or changed meanwhile. */
+/** Makes the step; `error` is the sentence for `failed`. False when the source's state or content changed meanwhile. */
 function moveSource(db: Connection, move: SourceMove & { readonly error?: string | null }): boolean {
   const { sourceId, contentHash, nowMs, error = null } = move;
   const from = columnsOf(move.from);
@@ -152,7 +151,7 @@ function moveSource(db: Connection, move: SourceMove & { readonly error?: string
   return changes === 1;
 }
 
-/** Archived ones count, too. */
+/** Archived sources count, too. */
 function refuseWithoutRoom(db: Connection, appId: string): void {
   if (countRows(db, 'FROM knowledge_sources WHERE app_id = :appId', { appId }) < SOURCES_PER_APP_MAX) return;
   throw new Refusal('conflict', `An app has at most ${SOURCES_PER_APP_MAX} knowledge sources.`);
@@ -170,7 +169,7 @@ function addSource(db: Connection, input: SourceInput & { readonly state: Source
   return true;
 }
 
-/** Gives a source what was sent with its key; false as moveSource. */
+/** Replaces a source's content with what was sent for its key; false as moveSource. */
 function changeSource(db: Connection, { move, input }: { readonly move: SourceMove; readonly input: SourceInput }): boolean {
   if (!moveSource(db, move)) return false;
   const { kind, uri, content, origin, reason } = input;
@@ -182,7 +181,7 @@ function changeSource(db: Connection, { move, input }: { readonly move: SourceMo
   return true;
 }
 
-/** Keeps what somebody says now of why a source is as it is; whoever says nothing takes nothing back. */
+/** Stores the reason given for a source. */
 function noteSourceReason(db: Connection, input: { readonly sourceId: string; readonly reason: string }): void {
   db.statement('UPDATE knowledge_sources SET reason = :reason WHERE id = :sourceId').run({ ...input });
 }
@@ -194,14 +193,14 @@ function archiveSource(db: Connection, { move, reason }: { readonly move: Source
   return true;
 }
 
-/** What a link led to. */
+/** The document behind a link. */
 export interface FetchedContent {
-  /** Of the document; '' when it has none. */
+  /** The document's title; '' when it has none. */
   readonly title: string;
   readonly content: string;
 }
 
-/** A title that was sent with the link stays. */
+/** Stores the fetched document. A title that was sent with the link stays. */
 function keepFetched(db: Connection, { id, kind, uri, contentHash, title }: KnowledgeSource, fetched: FetchedContent): string {
   const wasTitled = contentHashOf({ kind, title: null, uri, content: null }) !== contentHash;
   const kept = wasTitled || fetched.title === '' ? title : fetched.title;
@@ -210,7 +209,7 @@ function keepFetched(db: Connection, { id, kind, uri, contentHash, title }: Know
   return kept;
 }
 
-/** To `indexed`, with chunks and full-text rows, and what the link led to if it is one, all at once; false as moveSource. */
+/** Moves to `indexed`, with chunks, full-text rows and, for a link, the fetched document, in one transaction; false as moveSource. */
 function indexSource(
   db: Connection,
   { move, chunks, fetched }: { readonly move: SourceMove; readonly chunks: readonly NewChunk[]; readonly fetched: FetchedContent | null },
@@ -233,7 +232,7 @@ function indexSource(
       text: chunk.text,
     });
   }
-  // Every write leaves a segment that every search has to open; two of one size are merged as soon as there are two.
+  // Every write adds a segment that every search has to open, so two segments of one size are merged at once.
   db.statement(`INSERT INTO knowledge_index (knowledge_index, rank) VALUES ('merge', :pages)`).run({ pages: MERGED_PAGES });
   return true;
 }

@@ -1,8 +1,8 @@
 /** Reciprocal rank fusion: makes one ranking of several whose scores cannot be compared. */
 
 /**
- * How little the first ranks stand out: the value that Cormack, Clarke and Büttcher found best ("Reciprocal Rank Fusion
- * outperforms Condorcet and individual Rank Learning Methods", SIGIR 2009), and everybody uses since.
+ * Dampens the weight of the first ranks. The standard value, from Cormack, Clarke and Büttcher, "Reciprocal Rank Fusion outperforms
+ * Condorcet and individual Rank Learning Methods", SIGIR 2009.
  */
 const K = 60;
 
@@ -12,7 +12,7 @@ export interface Fused {
   readonly score: number;
 }
 
-/** All ids of `rankings` (each best first, without repetition), best first; of equals the one that an earlier ranking names first. */
+/** All ids of `rankings` (each best first, without repetition), best first. Ties go to the id that an earlier ranking names first. */
 export function fuseRankings(rankings: readonly (readonly number[])[]): Fused[] {
   const scores = new Map<number, number>();
   for (const ranking of rankings) {

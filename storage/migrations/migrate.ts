@@ -20,7 +20,7 @@ export const APPLICATION_IDS: Readonly<Record<DatabaseKind, number>> = {
   organisation: 0x41_53_76_4f,
 };
 
-/** Another process that migrates the same file holds its lock this long at most; longer means that it hangs. */
+/** How long to wait for another process that migrates the same file; one that takes longer hangs. */
 const OTHER_MIGRATION_MAX_MS = 30_000;
 
 /** The file cannot be used by this program: made by a newer one, of another kind, or a migration failed on it. */
@@ -69,7 +69,7 @@ function understoodVersion(connection: Connection, kind: DatabaseKind, knownVers
 function advance(connection: Connection, migration: Migration, kind: DatabaseKind, knownVersion: number): number {
   retryWhileBusy(OTHER_MIGRATION_MAX_MS, () => connection.exec('BEGIN IMMEDIATE'));
   try {
-    // Read again under the lock: two processes that start together both saw the old version outside it.
+    // Read again under the lock: two processes that start together both saw the old version before it.
     const version = understoodVersion(connection, kind, knownVersion);
     if (version >= migration.version) {
       connection.exec('ROLLBACK');
@@ -92,7 +92,7 @@ function rollBack(connection: Connection): void {
   try {
     connection.exec('ROLLBACK');
   } catch {
-    // SQLite has already rolled back by itself, as it does when the disk is full; the first error is the one to show.
+    // SQLite has already rolled back by itself, for instance because the disk is full. The first error is the one to report.
   }
 }
 

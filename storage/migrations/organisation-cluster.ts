@@ -1,4 +1,4 @@
-/** Schema of an organisation's file, continued: what several nodes, and several cells, need to stay out of each other's way. */
+/** Schema of an organisation's file, continued: what several nodes and several cells need for coordination. */
 import type { Migration } from './migrate.ts';
 
 export const clusterMigration: Migration = {

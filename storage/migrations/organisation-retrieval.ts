@@ -1,4 +1,4 @@
-/** Version 3 of an organisation's file: what chunks mean, as vectors, and indexes for sources that wait. */
+/** Version 3 of an organisation's file: vectors of chunks, and indexes for sources that wait. */
 import type { Migration } from './migrate.ts';
 
 export const retrievalMigration: Migration = {

@@ -1,4 +1,4 @@
-/** Version 4 of an organisation's file: who is signed in where, what people confirmed, sent and said of answers, and billing. */
+/** Version 4 of an organisation's file: devices, placeholders, confirmations, uploads, feedback and billing. */
 import type { Migration } from './migrate.ts';
 
 export const runtimeMigration: Migration = {

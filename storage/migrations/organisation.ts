@@ -1,4 +1,4 @@
-/** Schema of one organisation's file: its apps, what they know, their conversations and what they used. */
+/** Schema of one organisation's file: apps, knowledge, conversations and usage. */
 import type { Migration } from './migrate.ts';
 import { clusterMigration } from './organisation-cluster.ts';
 import { retrievalMigration } from './organisation-retrieval.ts';

@@ -1,4 +1,4 @@
-/** Secrets that the first start mints into a file of the data directory (CLUSTER-2), also when several starts race for it. */
+/** Secrets that the first start mints into a file of the data directory (CLUSTER-2), also when several processes start together. */
 import { randomBytes } from 'node:crypto';
 import { closeSync, fsyncSync, linkSync, openSync, readFileSync, rmSync, writeFileSync, writeSync } from 'node:fs';
 
@@ -15,7 +15,7 @@ function written(file: string): string | undefined {
   }
 }
 
-/** The file appears with all that it holds, or not at all; one that is there stays. */
+/** The file appears with its whole content or not at all. An existing file stays. */
 function place(file: string, text: string): void {
   const unfinished = `${file}.${randomBytes(4).toString('hex')}.part`;
   try {
@@ -30,7 +30,7 @@ function place(file: string, text: string): void {
       linkSync(unfinished, file);
     } catch (error) {
       if (isCode(error, 'EEXIST')) return;
-      // A file system without links: then it must do without, and the lock of the start keeps others away.
+      // A file system without hard links: the start lock keeps other processes away.
       writeFileSync(file, text, { mode: 0o600, flag: 'wx' });
     }
   } catch (error) {
@@ -41,8 +41,8 @@ function place(file: string, text: string): void {
 }
 
 /**
- * The line that `file` holds, without space around it; where there is no file, `mint()` is put into it (mode 0600). Of several
- * processes that come together one mints, and all are answered the same. @throws the system's error.
+ * The trimmed content of `file`. When there is no file, it is created (mode 0600) with what `mint()` returns. When several processes race,
+ * one mints, and all get the same value. @throws the system's error.
  */
 export function readOrMint(file: string, mint: () => string): string {
   const known = written(file);

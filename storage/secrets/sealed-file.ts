@@ -1,7 +1,7 @@
 /**
- * Large files sealed piece by piece, so that none is ever sealed, opened or held as a whole. Owns the form: frames of
- * FRAME_BYTES, the last one shorter, each sealed for its place in its file and for whether it is the last. So a file that was
- * cut off, shuffled or put together from others does not open.
+ * Large files sealed piece by piece, so that no file is ever held in memory as a whole. Owns the format: frames of FRAME_BYTES, the last
+ * one shorter. Each frame is bound to its place in its file and to whether it is the last, so a truncated, shuffled or spliced file does
+ * not open.
  */
 import type { FileHandle } from 'node:fs/promises';
 import type { Vault } from './vault.ts';
@@ -16,7 +16,7 @@ function purposeOf(purpose: string, piece: number, isLast: boolean): string {
   return `${purpose}#${piece}${isLast ? '.' : ''}`;
 }
 
-/** Writes `bytes`, at least one, sealed for `purpose`. The loop is free between pieces. @throws the system's error when the disk refuses. */
+/** Writes `bytes`, at least one, sealed for `purpose`. Yields to the event loop between pieces. @throws the system's error when the disk refuses. */
 export async function writeSealed(file: FileHandle, vault: Vault, purpose: string, bytes: Uint8Array): Promise<void> {
   const pieces = Math.ceil(bytes.length / PIECE_BYTES);
   for (let piece = 0; piece < pieces; piece++) {
@@ -35,7 +35,7 @@ async function readFrame(file: FileHandle, at: number, size: number): Promise<Bu
   return frame;
 }
 
-/** What was sealed, in pieces of PIECE_BYTES, the last one shorter; each is the caller's. @throws Error when it was changed or cut off. */
+/** The plain content in pieces of PIECE_BYTES, the last one shorter. The caller owns each piece. @throws Error when it was changed or truncated. */
 export async function* readSealed(file: FileHandle, vault: Vault, purpose: string): AsyncGenerator<Buffer, void, undefined> {
   const { size } = await file.stat();
   const frames = Math.max(1, Math.ceil(size / FRAME_BYTES));

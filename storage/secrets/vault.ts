@@ -1,26 +1,26 @@
-/** Seals secrets at rest with AES-256-GCM under keys that are derived from the master key, and mints what nobody should choose by hand. */
+/** Seals secrets at rest with AES-256-GCM under keys that are derived from the master key, and mints random secrets. */
 import { createCipheriv, createDecipheriv, createHash, createHmac, hkdfSync, randomBytes, timingSafeEqual } from 'node:crypto';
 import { readOrMint } from './minted-file.ts';
 
 const KEY_BYTES = 32;
 const NONCE_BYTES = 12;
 const TAG_BYTES = 16;
-/** Names this service and how keys are derived: another derivation is another version. */
+/** Names this service and its key derivation: another derivation needs another version. */
 const DERIVATION = 'assistant-service v1';
 
 export interface Vault {
   /**
    * `purpose` is authenticated: what was sealed for one purpose does not open for another. Its first word is the use (`identity`,
-   * `upload`, `bus`), a word of the program's own: each use has a key of its own.
+   * `upload`, `bus`), a constant of the program; each use has its own key.
    */
   seal(purpose: string, plain: Uint8Array): Buffer;
   /** @throws Error when the bytes were changed, sealed for something else or under another master key. */
   open(purpose: string, sealed: Uint8Array): Buffer;
-  /** HMAC-SHA256 (32 bytes): recognises what was seen before for the same use, and tells nobody without the master key what it was. */
+  /** HMAC-SHA256 (32 bytes): recognises an earlier value of the same use without revealing it to anybody without the master key. */
   digest(purpose: string, plain: Uint8Array): Buffer;
 }
 
-/** Whether what was given is the secret, in constant time: hashing first makes the lengths equal, which the comparison needs. */
+/** Compares in constant time. Hashing first makes the lengths equal, as the comparison needs. */
 export function isSecret(given: string, secret: string): boolean {
   const hash = (text: string) => createHash('sha256').update(text).digest();
   return timingSafeEqual(hash(given), hash(secret));
@@ -36,14 +36,14 @@ function masterKeyBytes(file: string, given: string | undefined): Buffer {
   return key;
 }
 
-/** The word that a purpose begins with. */
+/** The first word of a purpose. */
 function useOf(purpose: string): string {
   return /^[a-z]*/.exec(purpose)?.[0] ?? '';
 }
 
 /**
- * The keys of one kind, each use its own (HKDF-SHA256, RFC 5869): whoever gets hold of one, or gets one service to seal what another
- * opens, gets no further. The master key itself neither seals nor signs. Uses are few and the program's own, so all are kept.
+ * Derives one key for each use (HKDF-SHA256, RFC 5869), so that a leaked or misused key does no harm to other uses. The master key itself
+ * neither seals nor signs. Uses are a few constants of the program, so all keys are cached.
  */
 function derivedKeys(master: Buffer, kind: 'seal' | 'digest'): (purpose: string) => Buffer {
   const keys = new Map<string, Buffer>();
@@ -76,7 +76,7 @@ export function openVault(file: string, given: string | undefined): Vault {
       decipher.setAuthTag(bytes.subarray(bytes.length - TAG_BYTES));
       return Buffer.concat([decipher.update(bytes.subarray(NONCE_BYTES, bytes.length - TAG_BYTES)), decipher.final()]);
     },
-    // The NUL ends the purpose: no longer purpose with shorter bytes comes to the same.
+    // The NUL ends the purpose, so that no other split into purpose and bytes gives the same input.
     digest: (purpose, plain) => createHmac('sha256', digestKey(purpose)).update(`${purpose}\0`).update(plain).digest(),
   };
 }

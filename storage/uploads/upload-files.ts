@@ -1,6 +1,6 @@
 /**
- * The files of uploads: sealed with the master key, one file each below `DATA_DIR/uploads`, beside the rows that say whose
- * they are. A file is whole or not there; one without a row is nobody's and is swept away at a start.
+ * The files of uploads, one each below `DATA_DIR/uploads`, sealed with the master key. Rows say whose they are. A file is complete or
+ * absent; one without a row is deleted at a start.
  */
 import { randomBytes } from 'node:crypto';
 import { access, constants, type FileHandle, mkdir, open, opendir, rename, rm } from 'node:fs/promises';
@@ -10,7 +10,7 @@ import type { DataLayout } from '../data-layout.ts';
 import { readSealed, writeSealed } from '../secrets/sealed-file.ts';
 import type { Vault } from '../secrets/vault.ts';
 
-/** Of a file that is still being written. */
+/** Suffix of a file that is still being written. */
 const UNFINISHED = '.part';
 /** File names held in memory at once: a directory may have millions. */
 const NAMES_PER_SWEEP = 500;
@@ -28,7 +28,7 @@ async function syncFolder(path: string): Promise<void> {
   }
 }
 
-/** Writes under a name of its own first: a crash leaves either the whole file or one that nobody takes for it. */
+/** Writes under a temporary name first, so that a crash leaves either the whole file or one that is ignored. */
 async function writeWhole(path: string, write: (file: FileHandle) => Promise<void>): Promise<void> {
   const unfinished = `${path}.${randomBytes(4).toString('hex')}${UNFINISHED}`;
   try {
@@ -61,7 +61,7 @@ export async function writeUploadFile(
   await syncFolder(folder);
 }
 
-/** Whether there is a file that can be read. */
+/** Whether the file exists and is readable. */
 export function hasUploadFile(layout: DataLayout, organisationId: string, uploadId: string): Promise<boolean> {
   return access(layout.upload(organisationId, uploadId), constants.R_OK).then(
     () => true,
@@ -70,7 +70,7 @@ export function hasUploadFile(layout: DataLayout, organisationId: string, upload
 }
 
 /**
- * What was uploaded, in pieces of at most PIECE_BYTES, so that nobody holds the whole. The file is open while it is read.
+ * The upload in pieces of at most PIECE_BYTES, so that it is never in memory as a whole. The file stays open while it is read.
  * @throws the system's error when the file is gone (code ENOENT), Error when it was changed or cannot be read.
  */
 export async function* uploadPieces(
@@ -86,7 +86,7 @@ export async function* uploadPieces(
   }
 }
 
-/** What was uploaded, whole; undefined when the file is gone. @throws Error when it was changed or cannot be read. */
+/** The whole upload; undefined when the file is gone. @throws Error when it was changed or cannot be read. */
 export async function readUploadFile(
   storage: { layout: DataLayout; vault: Vault },
   organisationId: string,
@@ -102,7 +102,7 @@ export async function readUploadFile(
   return Buffer.concat(pieces);
 }
 
-/** Its first piece, PIECE_BYTES unless it is shorter; else as `readUploadFile`. */
+/** The first piece of the upload; otherwise as `readUploadFile`. */
 export async function readUploadHead(
   storage: { layout: DataLayout; vault: Vault },
   organisationId: string,
@@ -120,7 +120,7 @@ function namePurposeOf(uploadId: string): string {
   return `upload-name:${uploadId}`;
 }
 
-/** The name of a file as its row holds it until a message uses it: names tell as much of people as files do. */
+/** Seals the file's name for its row until a message uses it: names reveal as much of people as files do. */
 export function sealUploadName(vault: Vault, uploadId: string, name: string): string {
   return vault.seal(namePurposeOf(uploadId), Buffer.from(name, 'utf8')).toString('base64');
 }
@@ -151,8 +151,8 @@ async function* namesIn(folder: string): AsyncGenerator<string[]> {
 }
 
 /**
- * Deletes an organisation's files that have no row, and unfinished ones; answers how many. Only ids below `before` are looked
- * at (ids sort by time): the row of a newer upload may be on its way. `known`: which of these ids have a row.
+ * Deletes an organisation's files without a row, and unfinished ones; returns how many. Only ids below `before` are considered (ids sort by
+ * time), because the row of a newer upload may not be written yet. `known`: which of these ids have a row.
  */
 export async function sweepUploadFiles(
   layout: DataLayout,

@@ -1,6 +1,6 @@
 /**
- * How much may lie here that was uploaded and that no message uses (STORE-13): by device, by address and by app,
- * in bytes and files. Rows are counted, in the transaction that adds one: so it holds for all processes, and through restarts.
+ * Quotas for uploads that no message uses yet (STORE-13): by device, by address and by app, in bytes and files. Rows are counted in the
+ * transaction that adds one, so the quotas hold across processes and restarts.
  */
 
 import { type DiskRoom, keptForDatabases } from '../health/disk-room.ts';
@@ -15,28 +15,28 @@ interface Bounds {
 
 const MB = 1024 * 1024;
 
-/** What two messages may attach at the most, and 40 small files: two minutes of the limit per minute. */
+/** Bytes: what two messages may attach at most. Files: two minutes of the limit per minute. */
 const DEVICE_BOUNDS: Bounds = { bytes: 160 * MB, files: 40 };
-/** A household, or an office behind one address: people attach within minutes what they upload. */
+/** Enough for a household or an office behind one address: people attach within minutes what they upload. */
 const ADDRESS_BOUNDS: Bounds = { bytes: 320 * MB, files: 400 };
 /** All strangers of an app together, on one kind of key. */
 const APP_BOUNDS: Bounds = { bytes: 2_048 * MB, files: 4_000 };
 /** On a small disk an app has this share of it. */
 const APP_DISK_SHARE = 0.05;
 /**
- * What lies for longer than this makes room for newer files where a quota is full: nobody can keep others out for long with files
+ * When a quota is full, unused uploads older than this are evicted for newer ones, so that nobody can block others for long with files
  * that they never use.
  */
 export const UPLOAD_KEPT_MS = 15 * 60_000;
-/** Of the room that a write needs more files than this would have to go: then it is refused instead. */
+/** An upload that would evict more files than this is refused. */
 const EVICTED_AT_ONCE_MAX = 500;
 
-/** Room that uploads leave on a disk beside what databases keep: logs and a backup of a small installation need some too. */
+/** Space that uploads leave free in addition to the databases' reserve, for logs and a backup of a small installation. */
 const LEFT_BYTES = 1024 * MB;
 /** On a small disk they leave this share of it. */
 const LEFT_SHARE = 0.05;
 
-/** Bytes of a disk of this size below which uploads are refused: what databases keep, and what uploads leave beside it. */
+/** Free bytes below which uploads are refused on a disk of this size: the databases' reserve and the uploads' own margin. */
 export function leftByUploads(room: DiskRoom): number {
   return keptForDatabases(room) + Math.min(LEFT_BYTES, Math.floor(room.totalBytes * LEFT_SHARE));
 }
@@ -46,7 +46,7 @@ export function hasRoomForUpload(room: DiskRoom, bytes: number): boolean {
   return room.freeBytes - bytes >= leftByUploads(room);
 }
 
-/** Bytes of files without a message that an app may have on a disk of this size; never less than one device may. */
+/** Bytes of unused uploads that an app may have on a disk of this size; never less than one device may have. */
 export function appQuotaBytes({ totalBytes }: DiskRoom): number {
   return Math.max(DEVICE_BOUNDS.bytes, Math.min(APP_BOUNDS.bytes, Math.floor(totalBytes * APP_DISK_SHARE)));
 }
@@ -55,7 +55,7 @@ export interface UploadOwner {
   readonly appId: string;
   readonly channel: Channel;
   readonly deviceId: string;
-  /** Keyed digest of what limits know the client's address by; '' where the app counts no addresses. */
+  /** Keyed digest of the client's address as limits count it; '' when the app counts no addresses. */
   readonly address: string;
 }
 
@@ -67,7 +67,7 @@ export interface Wanted {
 
 export type QuotaScope = 'device' | 'address' | 'app';
 
-/** A quota that has no room, and when files that may make some are old enough. */
+/** A full quota, and when its files become old enough to be evicted. */
 export interface QuotaFull {
   readonly scope: QuotaScope;
   readonly atMs: number;
@@ -84,8 +84,7 @@ const SCOPES: readonly (readonly [QuotaScope, where: string, Bounds])[] = [
 ];
 
 /**
- * The uploads that have to go so that one of `bytes` fits into each quota, oldest first; mostly none. Full: what would have to go
- * is not old enough.
+ * The uploads to evict so that one of `bytes` fits into each quota, oldest first; usually none. Full when they are not old enough.
  */
 export function roomInQuotas(
   db: Connection,

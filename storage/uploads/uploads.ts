@@ -1,4 +1,4 @@
-/** Rows of what people uploaded (UPLOAD-9): whose it is, until when, and the message that uses it. */
+/** Rows of uploads (UPLOAD-9): owner, expiry, and the message that uses the upload. */
 import { requireAppRow } from '../apps/apps.ts';
 import type { Channel } from '../organisations/organisations.ts';
 import { columns, integer, orNull, type RowOf, readIds, text } from '../sqlite/columns.ts';
@@ -10,9 +10,9 @@ const uploadRow = columns({
   appId: text,
   channel: text.as<Channel>(),
   deviceId: text,
-  /** As the person's device calls the file: sealed (upload-files.ts) until a message uses it, in placeholder form from then on. */
+  /** The file's name: sealed (upload-files.ts) until a message uses it, in placeholder form from then on. */
   name: text,
-  /** By its content. */
+  /** Determined from its content. */
   mediaType: text,
   /** Bytes. */
   size: integer,
@@ -26,11 +26,11 @@ export type UploadRow = RowOf<typeof uploadRow>;
 export interface NewUpload extends Omit<UploadRow, 'messageId' | 'expiresAtMs'>, UploadOwner {
   readonly expiresAtMs: number;
   readonly nowMs: number;
-  /** What the app may have here that no message uses. */
+  /** The app's quota of unused uploads. */
   readonly appMaxBytes: number;
 }
 
-/** `evicted`: uploads whose rows made room; their files are to go. */
+/** `evicted`: uploads whose rows were deleted; the caller deletes their files. */
 export type SaveUploadOutput = { readonly full: QuotaFull } | { readonly full: null; readonly evicted: readonly string[] };
 
 const shown = {
@@ -68,14 +68,14 @@ export function knownUploads(db: Connection, uploadIds: readonly string[]): Read
   return new Set(readIds(db, 'FROM uploads WHERE id IN (SELECT value FROM json_each(:ids))', { ids }));
 }
 
-/** Up to `limit` uploads of an app after the id `after` ('' for the first), for whoever deletes it: its rows go with it, their files do not. */
+/** Up to `limit` uploads of an app after the id `after` ('' for the first), for its deletion, which removes the rows but not the files. */
 export function uploadIdsOfApp(db: Connection, appId: string, after: string, limit: number): string[] {
   return readIds(db, 'FROM uploads WHERE app_id = :appId AND id > :after ORDER BY id LIMIT :limit', { appId, after, limit });
 }
 
 const ATTACHED = 'FROM uploads WHERE message_id IN (SELECT value FROM json_each(:ids)) ORDER BY message_id, position';
 
-/** The attachments of these messages in their order, by message; one that has none is missing. Their words, which are long, are not read. */
+/** The attachments of these messages in their order, by message; messages without any are absent. Their texts, which are long, are not read. */
 export function shownAttachments(db: Connection, messageIds: readonly string[]): ReadonlyMap<string, readonly ShownAttachment[]> {
   const attachments = new Map<string, ShownAttachment[]>();
   for (const shown of shownAttachment.all(db, ATTACHED, { ids: JSON.stringify(messageIds) })) {
@@ -111,7 +111,7 @@ function saveUpload(db: Connection, upload: NewUpload): SaveUploadOutput {
   return { full: null, evicted: room.evicted };
 }
 
-/** Deletes the rows of uploads that nobody used in time, `limit` at most; answers their ids, whose files are to go. */
+/** Deletes the rows of uploads that nobody used in time, `limit` at most; returns their ids, so that the caller deletes the files. */
 function expireUploads(db: Connection, { nowMs, limit }: { nowMs: number; limit: number }): string[] {
   return removed
     .returning(
@@ -122,7 +122,7 @@ function expireUploads(db: Connection, { nowMs, limit }: { nowMs: number; limit:
     .map(({ id }) => id);
 }
 
-/** Deletes the rows of those of these uploads that nobody used in time; answers their ids, whose files are to go. At most a turn's worth. */
+/** The same for those of `uploadIds` that have expired; at most as many as one turn may attach. */
 function dropExpiredUploads(db: Connection, { uploadIds, nowMs }: { uploadIds: readonly string[]; nowMs: number }): string[] {
   const write = 'DELETE FROM uploads WHERE id IN (SELECT value FROM json_each(:ids)) AND expires_at_ms <= :nowMs';
   return removed.returning(db, write, { ids: JSON.stringify(uploadIds), nowMs }).map(({ id }) => id);
@@ -139,8 +139,8 @@ export interface UploadUse {
 }
 
 /**
- * Gives uploads to a message, within the transaction that stores it: they stay as long as it does. False when one is gone or
- * was used by another message meanwhile; then the caller has to take the transaction back.
+ * Attaches uploads to a message within the transaction that stores it: they stay as long as it does. False when one is gone or was
+ * attached to another message meanwhile; then the caller must roll back.
  */
 export function useUploads(db: Connection, { messageId, uploads }: { messageId: string; uploads: readonly UploadUse[] }): boolean {
   const use = db.statement(

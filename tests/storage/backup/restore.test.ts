@@ -189,7 +189,7 @@ test('BACKUP-6: a restore that was cut off is no data directory, says so, and is
   cpSync(join(backup, 'organisations'), join(dataDir, 'organisations'), { recursive: true });
   mkdirSync(join(dataDir, 'restore.partial'));
   copyFileSync(join(backup, 'control.sqlite'), join(dataDir, 'restore.partial', 'control.sqlite'));
-  assert.throws(() => refuseCutOffRestore(dataDir), /was cut off, so it is not whole\. Run the restore again/);
+  assert.throws(() => refuseCutOffRestore(dataDir), /was interrupted, so its data is incomplete\. Run the restore again/);
   const log = testLog();
   await restore({ source: backup, dataDir, log });
   assert.equal(log.warnings.length, 1);
