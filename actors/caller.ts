@@ -14,4 +14,6 @@ export interface Caller extends AppRef {
   readonly deviceId: string;
   /** The id of the person whose valid signature came with the request; null or absent: nobody signed. */
   readonly person?: string | null;
+  /** How limits name the client's address (HTTP-25); '' or absent where they do not count it. */
+  readonly address?: string;
 }

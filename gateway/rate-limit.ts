@@ -58,8 +58,6 @@ function waitUntilFits(level: number, perMinute: number): number {
 const SHARED_NAME = /^(device|app|address|person) (\d+(?:\.\d+)?) (.+)$/s;
 const SHARED_SESSION = 'session ';
 
-/** Who is counted: `person` is the id that somebody signed for; null, or absent: nobody did. */
-export type Counted = Pick<RuntimeCaller, 'app' | 'deviceId' | 'address'> & { readonly person?: string | null };
 type Scope = RateLimit['scope'];
 
 const WHO: Readonly<Record<Scope, string>> = {
@@ -77,7 +75,7 @@ const BUCKETS_MAX: Readonly<Record<Scope, number>> = {
 };
 
 /** The bucket's name after its app; undefined: the limit is not about this caller. */
-function bucketOf(scope: Scope, { deviceId, address, person = null }: Counted): string | undefined {
+function bucketOf(scope: Scope, { deviceId, address, person = null }: RuntimeCaller): string | undefined {
   if (scope === 'app') return '';
   if (scope === 'device') return ` ${deviceId}`;
   if (scope === 'person') return person === null ? undefined : ` ${person}`;
@@ -131,7 +129,7 @@ export class RateBuckets {
   }
 
   /** How many more requests of this caller would pass `limit` at once, now; Infinity when it does not count them. Counts nothing. */
-  left({ pool, scope, perMinute: limitOf }: RateLimit, caller: Counted): number {
+  left({ pool, scope, perMinute: limitOf }: RateLimit, caller: RuntimeCaller): number {
     const perMinute = limitOf(caller.app);
     const name = bucketOf(scope, caller);
     if (name === undefined || perMinute === Infinity) return Infinity;
@@ -141,7 +139,7 @@ export class RateBuckets {
   }
 
   /** Counts the request in every bucket. @throws Refusal `rate_limited` with Retry-After when one is full; then it counts no further. */
-  pass(limits: readonly RateLimit[], caller: Counted): void {
+  pass(limits: readonly RateLimit[], caller: RuntimeCaller): void {
     for (const limit of limits) {
       const name = bucketOf(limit.scope, caller);
       const perMinute = limit.perMinute(caller.app);
@@ -152,7 +150,7 @@ export class RateBuckets {
   }
 
   /** Takes back what `pass` counted: nothing was done for the request, and its client is asked to send it again. */
-  giveBack(limits: readonly RateLimit[], caller: Counted): void {
+  giveBack(limits: readonly RateLimit[], caller: RuntimeCaller): void {
     for (const { pool, scope, perMinute: limitOf } of limits) {
       const name = bucketOf(scope, caller);
       const perMinute = limitOf(caller.app);
@@ -165,7 +163,7 @@ export class RateBuckets {
   }
 
   /** Counts the request for its address, whatever becomes of it. True: the address sent few of them lately. */
-  #isModest(pool: string, keptPerMinute: number, { app, address }: Counted): boolean {
+  #isModest(pool: string, keptPerMinute: number, { app, address }: RuntimeCaller): boolean {
     return this.#take(this.#buckets('address'), `${pool} ${app.id} ${address}`, keptPerMinute) === 0;
   }
 

@@ -1,11 +1,11 @@
 /** A route is a value: who may call it, with what body, and what it answers. One file renders the answer. */
 import type * as v from 'valibot';
+import type { Caller } from '../actors/caller.ts';
 import type { Cells } from '../actors/cells/cells.ts';
 import type { FrameSource } from '../actors/frame-source.ts';
 import type { SetupCall } from '../actors/setup/admission.ts';
 import type { UploadSlot } from '../actors/uploads/upload-slots.ts';
 import type { AppRecord } from '../storage/apps/apps.ts';
-import type { Channel } from '../storage/organisations/organisations.ts';
 import type { SessionRef } from '../storage/setup/setup-access.ts';
 import type { LargeBodyKind } from './http/large-body.ts';
 import type { Services } from './services.ts';
@@ -13,13 +13,8 @@ import type { Services } from './services.ts';
 export type Method = 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
 
 /** A client SDK that presented a valid publishable key. */
-export interface RuntimeCaller {
+export interface RuntimeCaller extends Caller {
   readonly app: AppRecord;
-  readonly organisationId: string;
-  readonly channel: Channel;
-  /** 32 lowercase hex characters, or '' when the caller sent none. */
-  readonly deviceId: string;
-  /** What limits know the client's address by: of IPv4 the address, of IPv6 the network of 64 bits. */
   readonly address: string;
 }
 

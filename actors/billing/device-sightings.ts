@@ -5,17 +5,9 @@
  */
 import { LRUCache } from 'lru-cache';
 import type { Logger } from 'pino';
-import type { Channel } from '../../storage/organisations/organisations.ts';
 import type { Sighting } from '../../storage/people/devices.ts';
 import type { Storage } from '../../storage/storage.ts';
-
-export interface SeenDevice {
-  readonly app: { readonly id: string };
-  readonly organisationId: string;
-  readonly channel: Channel;
-  /** '' when the caller sent none. */
-  readonly deviceId: string;
-}
+import type { Caller } from '../caller.ts';
 
 const DAY_MS = 24 * 60 * 60 * 1000;
 /** Some 150 bytes each. A device that is pushed out is written once more that day. */
@@ -42,15 +34,15 @@ export class DeviceSightings {
     this.#nowMs = nowMs;
   }
 
-  seen({ app, organisationId, channel, deviceId }: SeenDevice): void {
+  seen({ appId, organisationId, channel, deviceId }: Caller): void {
     if (channel !== 'live' || deviceId === '') return;
     const day = Math.floor(this.#nowMs() / DAY_MS);
-    const key = `${app.id} ${deviceId}`;
+    const key = `${appId} ${deviceId}`;
     if (this.#noted.get(key) === day || this.#waitingCount >= WAITING_MAX) return;
     this.#noted.set(key, day);
     const waiting = this.#waiting.get(organisationId);
-    if (waiting === undefined) this.#waiting.set(organisationId, [{ appId: app.id, deviceId }]);
-    else waiting.push({ appId: app.id, deviceId });
+    if (waiting === undefined) this.#waiting.set(organisationId, [{ appId, deviceId }]);
+    else waiting.push({ appId, deviceId });
     this.#waitingCount += 1;
     this.#timer ??= setTimeout(() => void this.flush(), FLUSH_MS).unref();
   }

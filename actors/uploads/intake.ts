@@ -27,23 +27,18 @@ import { type UploadSlot, UploadSlots } from './upload-slots.ts';
 
 const HOUR_MS = 3_600_000;
 
-export interface UploadCaller extends Caller {
-  /** What limits know the client's address by; '' where the app counts no addresses. */
-  readonly address: string;
-}
-
 export interface UploadIntake {
   /**
    * Takes a slot before the file is read.
    * @throws Refusal 503 uploads_unavailable: no slot, or a disk that is full or cannot be written to; 429 rate_limited: too many
    * files wait here that no message uses; 502 upload_failed.
    */
-  enter(caller: UploadCaller): UploadSlot;
+  enter(caller: Caller): UploadSlot;
   /**
    * Keeps the file for a message of this device. `bytes` are at least one and at most UPLOAD_MAX_BYTES.
    * @throws Refusal 415 unsupported_media_type, 429 rate_limited, 502 upload_failed.
    */
-  takeIn(caller: UploadCaller, file: { readonly bytes: Uint8Array; readonly fileName: string }): Promise<UploadReply>;
+  takeIn(caller: Caller, file: { readonly bytes: Uint8Array; readonly fileName: string }): Promise<UploadReply>;
 }
 
 export interface UploadIntakeServices {
@@ -80,7 +75,7 @@ interface Taken {
 }
 
 /** What is known to be away, or full, says so itself; that an app is gone is no word for its people. */
-function failureOf({ organisationId }: UploadCaller, error: unknown, log: Logger): Refusal {
+function failureOf({ organisationId }: Caller, error: unknown, log: Logger): Refusal {
   if (error instanceof Refusal && error.code !== 'not_found') return error;
   log.warn(
     { err: error, organisation_id: organisationId },
@@ -89,7 +84,7 @@ function failureOf({ organisationId }: UploadCaller, error: unknown, log: Logger
   return new Refusal('upload_failed', 'The file could not be stored. Send it again.', { retryAfterS: UPLOADS_RETRY_AFTER_S });
 }
 
-function ownerOf({ appId, channel, deviceId, address }: UploadCaller, vault: Storage['vault']): UploadOwner {
+function ownerOf({ appId, channel, deviceId, address = '' }: Caller, vault: Storage['vault']): UploadOwner {
   if (address === '') return { appId, channel, deviceId, address };
   // Keyed: who has the file learns nobody's address from it.
   return { appId, channel, deviceId, address: vault.digest('upload-address', Buffer.from(address)).toString('base64') };
@@ -113,7 +108,7 @@ export function createUploadIntake(services: UploadIntakeServices): UploadIntake
   }
 
   /** Before a byte is read, or written; the transaction that adds the row asks again. @throws Refusal uploads_unavailable, rate_limited. */
-  function requireRoom(caller: UploadCaller, bytes: number): void {
+  function requireRoom(caller: Caller, bytes: number): void {
     const wanted = { bytes, appMaxBytes: appQuotaBytes(requireDisk()), nowMs: nowMs() };
     let room: ReturnType<typeof roomInQuotas>;
     try {
@@ -124,7 +119,7 @@ export function createUploadIntake(services: UploadIntakeServices): UploadIntake
     if ('scope' in room) throw quotaRefusal(room, wanted.nowMs);
   }
 
-  async function saveRow(caller: UploadCaller, { uploadId, bytes, name, mediaType, atMs }: Taken): Promise<number> {
+  async function saveRow(caller: Caller, { uploadId, bytes, name, mediaType, atMs }: Taken): Promise<number> {
     const { organisationId } = caller;
     const expiresAtMs = atMs + UPLOAD_UNUSED_HOURS * HOUR_MS;
     const saved = await storage.write(organisationId, 'saveUpload', {
@@ -144,7 +139,7 @@ export function createUploadIntake(services: UploadIntakeServices): UploadIntake
   }
 
   /** @throws whatever the disk or the database refused with, or Refusal rate_limited; then nothing is kept. */
-  async function keep(caller: UploadCaller, taken: Taken): Promise<number> {
+  async function keep(caller: Caller, taken: Taken): Promise<number> {
     const { organisationId } = caller;
     const { uploadId } = taken;
     try {

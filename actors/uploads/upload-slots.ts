@@ -5,6 +5,7 @@
  */
 import { Refusal } from '../../protocol/errors.ts';
 import { UPLOADS_RETRY_AFTER_S } from '../../protocol/limits.ts';
+import type { Caller } from '../caller.ts';
 
 /** Each is held in memory until it is stored: 640 MB at the worst. */
 export const UPLOADS_AT_ONCE_MAX = 16;
@@ -27,13 +28,8 @@ const PASSED_OVER_BELOW_BYTES_PER_S = 128 * 1024;
 /** How often the pace is looked at while there are uploads. */
 const LOOK_EVERY_MS = 1_000;
 
-/** Who holds a slot. */
-export interface Uploader {
-  readonly appId: string;
-  readonly deviceId: string;
-  /** What limits know the client's address by; '' where the app counts no addresses. */
-  readonly address: string;
-}
+/** What slots are counted by. */
+type Uploader = Pick<Caller, 'appId' | 'deviceId' | 'address'>;
 
 export interface UploadSlot {
   /** Gives the slot back. Idempotent. */
@@ -78,7 +74,7 @@ export class UploadSlots {
 
   /** @throws Refusal 503 uploads_unavailable when this device has all of its slots, or no slower upload can be ended. */
   enter(uploader: Uploader): UploadSlot {
-    const { appId, address, deviceId } = uploader;
+    const { appId, address = '', deviceId } = uploader;
     const ofApp = this.#those((other) => other.appId === appId);
     const ofAddress = ofApp.filter((each) => each.uploader.address === address);
     const ofDevice = ofApp.filter((each) => each.uploader.deviceId === deviceId);

@@ -6,8 +6,8 @@ import type { Services } from '../services.ts';
 import { type SignedRequest, signerOf } from './identity.ts';
 
 /** The caller as actors know it; `deviceId` is '' when it sent no header. */
-export function deviceOf({ app, organisationId, channel, deviceId }: RuntimeCaller): Caller {
-  return { organisationId, appId: app.id, channel, deviceId };
+export function deviceOf({ organisationId, appId, channel, deviceId }: RuntimeCaller): Caller {
+  return { organisationId, appId, channel, deviceId };
 }
 
 /** The caller by its device. @throws Refusal 400 `invalid_request` naming the header; `why` is a sentence without its full stop. */

@@ -23,7 +23,7 @@ async function open(t: Parameters<typeof openDesk>[0]) {
   } as Storage;
   const sightings = new DeviceSightings(counting, log, nowMs);
   const see = (deviceId: string, channel: 'live' | 'sandbox' = 'live', appId = 'app_a') =>
-    sightings.seen({ app: { id: appId }, organisationId, channel, deviceId });
+    sightings.seen({ appId, organisationId, channel, deviceId });
   return { desk, see, sightings, writes: () => writes, users: () => countUsers(storage.organisation(organisationId), nowMs()) };
 }
 
@@ -67,7 +67,7 @@ test('LIMIT-34: a sighting that could not be written is noted with the device’
   } as unknown as Storage;
   const sightings = new DeviceSightings(full, desk.log, desk.nowMs);
   for (let n = 0; n < 2; n++) {
-    sightings.seen({ app: { id: 'app_a' }, organisationId: desk.organisationId, channel: 'live', deviceId: 'd1' });
+    sightings.seen({ appId: 'app_a', organisationId: desk.organisationId, channel: 'live', deviceId: 'd1' });
     await sightings.flush();
   }
   assert.equal(attempts, 2);
