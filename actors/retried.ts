@@ -1,19 +1,19 @@
 /**
- * Compare-and-set: work that reads rows, decides, and writes only if they are still as they were read. When somebody else wrote in
- * between, it is done again on what the rows say now.
+ * Compare-and-set: work that reads rows, decides, and writes only if the rows have not changed since. If they have, the work is done again on the
+ * new rows.
  */
 import { setTimeout as pause } from 'node:timers/promises';
 
 export interface Retries {
   /** More attempts than this are no race. */
   readonly max: number;
-  /** How long to give way before attempt 2, 3, …, at random so that two do not meet again; absent: not at all. */
+  /** How long to wait before attempt 2, 3, …, random so that two do not collide again; absent or 0: not at all. */
   pauseMs?(attempt: number): number;
-  /** Thrown when none of them came through. */
+  /** Thrown when no attempt succeeded. */
   exhausted(): Error;
 }
 
-/** What an attempt answers whose rows were changed by somebody else. */
+/** The answer of an attempt whose rows were changed in between. */
 export const OVERTAKEN = Symbol('overtaken');
 
 /** The first answer that is not OVERTAKEN. @throws what `attempt` throws, and `exhausted`. */
@@ -22,7 +22,8 @@ export async function retried<Value>(
   attempt: () => Promise<Value | typeof OVERTAKEN>,
 ): Promise<Value> {
   for (let tried = 1; tried <= max; tried++) {
-    if (tried > 1 && pauseMs !== undefined) await pause(pauseMs(tried));
+    const waitMs = tried > 1 ? (pauseMs?.(tried) ?? 0) : 0;
+    if (waitMs > 0) await pause(waitMs);
     const value = await attempt();
     if (value !== OVERTAKEN) return value;
   }

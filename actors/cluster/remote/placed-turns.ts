@@ -3,8 +3,6 @@
  * reached. A conversation that is idle elsewhere is handed over, one that is busy elsewhere is relayed from there, and one whose
  * owner does not answer is taken over behind the fence.
  */
-
-import { setTimeout as pause } from 'node:timers/promises';
 import type { Logger } from 'pino';
 import { Refusal, refusalFrom } from '../../../protocol/errors.ts';
 import { readConversation } from '../../../storage/conversations/conversations.ts';
@@ -13,6 +11,7 @@ import type { Storage } from '../../../storage/storage.ts';
 import type { ActorRecord } from '../../actor-record.ts';
 import type { Caller } from '../../caller.ts';
 import { concealmentOf } from '../../people/concealment.ts';
+import { OVERTAKEN, type Retries, retried } from '../../retried.ts';
 import type { TurnCommand } from '../../turns/command.ts';
 import { type ConversationSnapshot, OwnedElsewhere, snapshotOf } from '../../turns/epoch.ts';
 import type { ActorStats, HostedTurn, TurnHost } from '../../turns/host.ts';
@@ -36,16 +35,22 @@ export interface PlacedTurnsServices {
   nowMs(): number;
 }
 
-/** A conversation that changes hands this often within one request is fought for by a bug, not by requests. */
-const PLACING_TRIES = 8;
-/** Grows with each try, so that two nodes that take turns at taking a conversation get out of step. */
-const PLACING_PAUSE_MS = 15;
+/**
+ * A conversation that changes hands more often within one request is fought over by a bug. The second attempt comes at once; the pauses then grow,
+ * so that two nodes that take the conversation from each other get out of step.
+ */
+const PLACING: Retries = {
+  max: 8,
+  pauseMs: (attempt) => (attempt > 2 ? (attempt - 1) * 15 * (0.5 + Math.random()) : 0),
+  exhausted: () =>
+    new Refusal('internal', 'The conversation kept changing hands between nodes. Send the same turn again.', { retryAfterS: 1 }),
+};
 const UNREACHABLE_RETRY_S = 2;
 
-/** A turn that another node runs, and the line over which that node sends it. */
+/** A turn that another node runs, and the connection on which that node sends it. */
 type Followed = Placed & { readonly line: Line };
 
-/** What came of asking the owner: what was asked for, or something to try again with. */
+/** The owner's answer: what was asked for, or a snapshot to try again with. */
 type Asked<T> = { readonly found: T } | { readonly snapshot: ConversationSnapshot | null };
 
 function unreachable(): Refusal {
@@ -60,7 +65,7 @@ function packed({ app, minuteLeft, onAction: _a, onNothing: _n, onPassages: _p, 
   return { ...command, appId: app.id, minuteLeft: minuteLeft?.() ?? null };
 }
 
-/** What came of a turn that `owner` accepted. @throws Refusal; NodeUnreachable. */
+/** The outcome of a turn that `owner` accepted. @throws Refusal; NodeUnreachable. */
 function outcomeOf(line: Line, owner: string): Promise<Placed> {
   return new Promise((resolve, reject) => {
     line.hear({
@@ -87,7 +92,7 @@ export class PlacedTurns implements TurnHost {
     answerForTurns(services, this);
     const clock = new OwnClock(HEARTBEAT_TIMES, performance.now());
     this.#looks = setInterval(() => {
-      // Others may have taken what runs here, and its rows say so.
+      // Other nodes may have taken over conversations that run here: their rows tell.
       if (clock.tick(performance.now()) > STOOD_STILL_MS) services.local.leaveTaken();
     }, HEARTBEAT_TIMES.pingMs);
     this.#looks.unref();
@@ -97,7 +102,7 @@ export class PlacedTurns implements TurnHost {
     return this.#placing(
       (snapshot) => this.#services.local.accept(command, snapshot),
       (owner, conversationId) => this.#openAt(owner, conversationId, command),
-      // What listens to a smoke test listens here.
+      // Callbacks of a smoke test work in this process only.
       command.purpose !== 'smoke',
     );
   }
@@ -107,7 +112,7 @@ export class PlacedTurns implements TurnHost {
     return 'line' in found ? this.#relayed(caller, turnId, found) : found;
   }
 
-  /** The turn as it can be read here, or a line to its owner. @throws Refusal. */
+  /** The turn as it can be read here, or a connection to its owner. @throws Refusal. */
   #find(caller: Caller, turnId: string): Promise<HostedTurn | Followed> {
     return this.#placing<HostedTurn | Followed>(
       (snapshot) => this.#services.local.attach(caller, turnId, snapshot),
@@ -117,14 +122,13 @@ export class PlacedTurns implements TurnHost {
   }
 
   /** Tries here, then where the row says, until one of them has the turn. @throws Refusal. */
-  async #placing<T>(
+  #placing<T>(
     here: (snapshot: ConversationSnapshot | undefined) => Promise<T>,
     there: (owner: string, conversationId: string | null) => Promise<Asked<T>>,
     mayLeave: boolean,
   ): Promise<T> {
     let snapshot: ConversationSnapshot | undefined;
-    for (let attempt = 0; attempt < PLACING_TRIES; attempt++) {
-      if (attempt > 1) await pause(attempt * PLACING_PAUSE_MS * (0.5 + Math.random()));
+    return retried(PLACING, async () => {
       try {
         return await here(snapshot);
       } catch (error) {
@@ -132,12 +136,12 @@ export class PlacedTurns implements TurnHost {
         const asked = await there(owner, conversationId);
         if ('found' in asked) return asked.found;
         snapshot = asked.snapshot ?? undefined;
+        return OVERTAKEN;
       }
-    }
-    throw new Refusal('internal', 'The conversation kept changing hands between nodes. Send the same turn again.', { retryAfterS: 1 });
+    });
   }
 
-  /** Which node to ask, and for which conversation; null: any. @throws the error when it is none of such. */
+  /** Which node to ask, and for which conversation; null: any. @throws the error when no other node can help. */
   #elsewhere(error: unknown, mayLeave: boolean): [owner: string, conversationId: string | null] {
     if (error instanceof OwnedElsewhere) return [error.owner, error.conversationId];
     const peer = error instanceof NodeDraining && mayLeave ? this.#peer() : undefined;
@@ -145,7 +149,7 @@ export class PlacedTurns implements TurnHost {
     return [peer.id, null];
   }
 
-  /** Some other node that serves; this one is about to stop. */
+  /** Another node that serves, when this one is about to stop. */
   #peer(): NodeRecord | undefined {
     const { members } = this.#services;
     const serving = members.list().filter(({ id, state, url }) => id !== members.self && state === 'serving' && url !== null);
@@ -154,7 +158,7 @@ export class PlacedTurns implements TurnHost {
 
   async #openAt(owner: string, conversationId: string | null, command: TurnCommand): Promise<Asked<HostedTurn>> {
     const { members, questions } = this.#services;
-    // Looking is what makes a node known as gone, and its conversations free to take.
+    // Only a probe makes a node known as gone, so that its conversations can be taken over.
     if ((await members.probe(owner)) !== 'alive') return { snapshot: null };
     const { app, channel, deviceId, organisationId, turnId } = command;
     const caller: Caller = { organisationId, appId: app.id, channel, deviceId };
@@ -188,7 +192,7 @@ export class PlacedTurns implements TurnHost {
     }
   }
 
-  /** A turn that its owner sends over the line. */
+  /** A turn that its owner sends over the connection. */
   #relayed(caller: Caller, turnId: string, { line, conversationId, turn, fromSeq }: Followed): HostedTurn {
     const { log, storage } = this.#services;
     const db = storage.organisation(caller.organisationId);
@@ -208,9 +212,9 @@ export class PlacedTurns implements TurnHost {
     return { conversationId, position: { source, fromSeq }, restoreJson: (json) => concealment.restoreJson(json) };
   }
 
-  /** The owner lives and does not answer: what nobody works on may be taken all the same, what runs there may not. */
+  /** The owner lives and does not answer: an idle conversation may be taken over, one with an open turn may not. */
   #withoutOwner(organisationId: string, conversationId: string, { how, node }: NodeUnreachable): { snapshot: ConversationSnapshot | null } {
-    // Whoever is seen to be gone in a moment need not be waited for.
+    // The process is likely gone: try again at once.
     if (how === 'closed') return { snapshot: null };
     const db = this.#services.storage.organisation(organisationId);
     const row = readConversation(db, conversationId);
@@ -225,11 +229,11 @@ export class PlacedTurns implements TurnHost {
     try {
       return await local.stop(caller, turnId);
     } catch (error) {
-      // One that waits has no row that would say where.
+      // A waiting turn has no row yet that says where it is.
       if (error instanceof Refusal && error.status === 404 && (await this.#withdrawElsewhere(caller, turnId))) return true;
       if (!(error instanceof OwnedElsewhere)) throw error;
       if ((await members.probe(error.owner)) !== 'alive') {
-        // It may wake and go on: looking at the turn ends it behind the fence.
+        // The owner may wake and continue: attaching ends the turn behind the fence.
         await this.attach(caller, turnId);
         return false;
       }
@@ -242,7 +246,7 @@ export class PlacedTurns implements TurnHost {
     }
   }
 
-  /** Asks every other node whether the turn waits there. One that does not answer has nobody who waits for it either. */
+  /** Asks every other node whether the turn waits there. A node that does not answer counts as no. */
   async #withdrawElsewhere(caller: Caller, turnId: string): Promise<boolean> {
     const { members, questions } = this.#services;
     const others = members.list().filter(({ id, url }) => id !== members.self && url !== null);
@@ -250,7 +254,7 @@ export class PlacedTurns implements TurnHost {
     return answers.some((answer) => answer.status === 'fulfilled' && answer.value.withdrawn);
   }
 
-  /** The turn of a stop that was not answered in time, perhaps because a write of its turn is still out. @throws Refusal 503 */
+  /** Whether the turn was stopped, by its row, when the owner did not answer in time. @throws Refusal 503 while it is open. */
   #wasStopped({ organisationId, appId }: Caller, turnId: string): boolean {
     const row = readTurn(this.#services.storage.organisation(organisationId), appId, turnId);
     if (row === undefined || row.endedAtMs === null) throw unreachable();

@@ -17,6 +17,7 @@ import type { Logger } from 'pino';
 import { Refusal } from '../../../protocol/errors.ts';
 import { renderEvent } from '../../../protocol/runtime/stream-events.ts';
 import type { FrameSlice, FrameSource } from '../../frame-source.ts';
+import { Readers } from '../../readers.ts';
 import { errorEvent, FAILED_END, INTERRUPTED } from '../../turns/failures.ts';
 import type { Line } from '../questions/line.ts';
 import type { Relayed, Wanted } from './relay-lines.ts';
@@ -75,9 +76,11 @@ export class RelayedTurn implements FrameSource {
   #chars = 0;
   /** The first seq that is not here; null until the reader said where it begins. */
   #nextSeq: number | null = null;
-  #wake: (() => void) | null = null;
-  #wakePlanned = false;
-  #isSlow = false;
+  readonly #readers = new Readers({
+    came: () => this.#came(),
+    left: () => this.#over(),
+    lag: (isLagging) => this.#lag(isLagging),
+  });
   #noReader: () => void;
 
   constructor(options: RelayedTurnOptions) {
@@ -103,17 +106,22 @@ export class RelayedTurn implements FrameSource {
   }
 
   subscribe(wake: () => void): () => void {
-    if (this.#wake !== null) throw new Error('a relayed turn has one reader: attach to it once more');
-    this.#wake = wake;
-    this.#noReader();
-    if (this.#place.kind === 'unread') void this.#seek(0);
-    return () => this.#over();
+    if (this.#readers.count > 0) throw new Error('a relayed turn has one reader: attach to it once more');
+    return this.#readers.add(wake);
   }
 
-  slow(_reader: object, isSlow: boolean): void {
-    this.#isSlow = isSlow;
-    if (this.#place.kind === 'relayed') this.#place.line.send(['slow', isSlow] satisfies Wanted);
-    else if (this.#place.kind === 'served') this.#place.source.slow?.(this, isSlow);
+  slow(reader: object, isSlow: boolean): void {
+    this.#readers.slow(reader, isSlow);
+  }
+
+  #came(): void {
+    this.#noReader();
+    if (this.#place.kind === 'unread') void this.#seek(0);
+  }
+
+  #lag(isLagging: boolean): void {
+    if (this.#place.kind === 'relayed') this.#place.line.send(['slow', isLagging] satisfies Wanted);
+    else if (this.#place.kind === 'served') this.#place.source.slow?.(this, isLagging);
   }
 
   lateMs(): number {
@@ -132,7 +140,7 @@ export class RelayedTurn implements FrameSource {
       closed: () => {
         settled();
         this.#place = { kind: 'unread' };
-        if (this.#wake !== null) void this.#seek(pauseMs);
+        if (this.#readers.count > 0) void this.#seek(pauseMs);
       },
     });
     this.#begin();
@@ -142,7 +150,7 @@ export class RelayedTurn implements FrameSource {
   #begin(): void {
     if (this.#place.kind !== 'relayed' || this.#nextSeq === null) return;
     this.#place.line.send(['from', this.#nextSeq] satisfies Wanted);
-    if (this.#isSlow) this.#place.line.send(['slow', true] satisfies Wanted);
+    if (this.#readers.isLagging) this.#place.line.send(['slow', true] satisfies Wanted);
   }
 
   #take([, nextSeq, text, ended]: Relayed): void {
@@ -155,17 +163,7 @@ export class RelayedTurn implements FrameSource {
         this.#place = { kind: 'over' };
       } else if (this.#chars >= UNREAD_MAX_CHARS) this.#place.line.hold(true);
     }
-    this.#wakeSoon();
-  }
-
-  /** Once for all that comes within a loop tick. */
-  #wakeSoon(): void {
-    if (this.#wakePlanned) return;
-    this.#wakePlanned = true;
-    setImmediate(() => {
-      this.#wakePlanned = false;
-      this.#wake?.();
-    });
+    this.#readers.wake();
   }
 
   #unread(): void {
@@ -202,12 +200,12 @@ export class RelayedTurn implements FrameSource {
     if (isNewer) this.#serve(this.#options.committed(found.fromSeq));
     else if ('line' in found) this.#relay(found.line);
     else this.#serve(found.source);
-    this.#wakeSoon();
+    this.#readers.wake();
   }
 
   #serve(source: FrameSource): void {
-    this.#place = { kind: 'served', source, leave: source.subscribe(() => this.#wake?.()) };
-    if (this.#isSlow) source.slow?.(this, true);
+    this.#place = { kind: 'served', source, leave: source.subscribe(() => this.#readers.flush()) };
+    if (this.#readers.isLagging) source.slow?.(this, true);
   }
 
   /** Nobody can say how the turn goes on: the client is told to try again, and finds then what the rows say. */
@@ -218,7 +216,7 @@ export class RelayedTurn implements FrameSource {
     this.#slices.push({ text, nextSeq: seq + 2, ended: true });
     this.#chars += text.length;
     this.#place = { kind: 'over' };
-    this.#wakeSoon();
+    this.#readers.wake();
     this.#options.log.warn(
       { err: error, turn_id: this.#options.turnId },
       'following a turn on another node failed: the client was told to try again',
@@ -229,11 +227,10 @@ export class RelayedTurn implements FrameSource {
   #over(): void {
     const place = this.#place;
     this.#place = { kind: 'over' };
-    this.#wake = null;
     this.#slices.length = 0;
     if (place.kind === 'relayed') place.line.close();
     else if (place.kind === 'served') {
-      if (this.#isSlow) place.source.slow?.(this, false);
+      if (this.#readers.isLagging) place.source.slow?.(this, false);
       place.leave();
     }
   }
