@@ -19,13 +19,13 @@ import type { transactions } from './transactions.ts';
 type Registry = typeof transactions;
 export type TransactionName = keyof Registry & string;
 
-/** Open read connections cost a file handle and a page cache each; beyond this many the least used closes. */
+/** Open read connections: each costs a file handle and a page cache. Beyond this the least recently used closes. */
 const OPEN_ORGANISATIONS_MAX = 512;
 
-/** Every request looks its key up; one takes some 300 bytes. */
+/** Cached keys, some 300 bytes each; every request looks one up. */
 const KEYS_KEPT = 10_000;
 
-/** How soon it is noticed that a file was taken away, or is back. */
+/** How soon a removed or restored file is noticed. */
 const LOOK_AROUND_MS = 1_000;
 
 const SILENT = { error: () => {}, info: () => {} };
@@ -35,18 +35,18 @@ export interface Storage {
   readonly vault: Vault;
   /** Read-only, `control.sqlite`. */
   readonly control: Connection;
-  /** The key with this token; kept in memory until `control.sqlite` is written to, by whichever process. */
+  /** The key with this token; cached until any process writes to `control.sqlite`. */
   key(token: string): Key | undefined;
   /** What is wrong with this node now. */
   readonly conditions: Conditions;
   /**
    * Read-only, the organisation's file; may be kept as long as the storage is open.
-   * @throws StorageError unavailable when its file is away or not what it was; what the disk refuses with.
+   * @throws StorageError unavailable when its file is missing or was replaced; the disk's error.
    */
   organisation(organisationId: string): Connection;
   /**
-   * A named read that takes longer than the event loop may: made in a thread of its own. `key`: reads of one file and key that wait at
-   * the same time are made once. @throws StorageError `overloaded`.
+   * A named read that is too long for the event loop, made in its own thread. Waiting reads of the same file and `key` are made once.
+   * @throws StorageError `overloaded`.
    */
   longRead<N extends LongReadName>(
     organisationId: string,
@@ -64,21 +64,21 @@ export interface StorageOptions {
   readonly dataDir: string;
   /** 32 bytes, base64; minted into the data directory when undefined. */
   readonly masterKey: string | undefined;
-  /** Searches by meaning will be asked for. */
+  /** Whether searches by meaning will be made. */
   readonly vectors?: boolean;
   /** Other processes write to the directory too (CLUSTER-1). */
   readonly shared?: boolean;
-  /** Read connections kept open; 512 unless told. */
+  /** Read connections kept open; default 512. */
   readonly openOrganisationsMax?: number;
-  /** Absent: nobody is told. */
+  /** Absent: conditions are not recorded. */
   readonly conditions?: Conditions;
   /** The writer thread died: nothing can be acknowledged any more. */
   onFatal(error: Error): void;
 }
 
 /**
- * Keys as they were read, until `forget`, or with `shared` until anybody has written to the control file: SQLite counts such
- * commits for each connection, and asking it (2 µs) costs a third of reading a key.
+ * A cache of keys, valid until `forget` or, with `shared`, until another process commits to the control file. SQLite counts such commits per
+ * connection, and reading that count (2 µs) costs a third of reading a key.
  */
 function keysOf(control: Connection, shared: boolean) {
   const keys = new LRUCache<string, Key>({ max: KEYS_KEPT });
@@ -90,7 +90,7 @@ function keysOf(control: Connection, shared: boolean) {
   };
   return {
     read(token: string): Key | undefined {
-      // Before the row is read: what is written after this counts as unseen.
+      // Before the row is read, so that a later write counts as unseen.
       if (shared) noticeOthers();
       let key = keys.get(token);
       if (key === undefined) {
@@ -104,9 +104,9 @@ function keysOf(control: Connection, shared: boolean) {
 }
 
 /**
- * Opens (and creates or upgrades) the data directory. One on a disk that takes no writes is opened for reading.
- * @throws SchemaError when the control file was written by a newer version; Error when the directory cannot be used, what it once
- * held is missing, or vectors cannot be compared.
+ * Opens the data directory, and creates or migrates it. On a disk that takes no writes it is opened for reading.
+ * @throws SchemaError when the control file is of a newer version; Error when the directory cannot be used, its data was lost, or vectors
+ * cannot be compared.
  */
 export function openStorage(options: StorageOptions): Storage {
   const { vectors = false, shared = false, conditions = createConditions(SILENT, Date.now) } = options;
@@ -141,10 +141,10 @@ export function openStorage(options: StorageOptions): Storage {
   const keys = keysOf(control, shared);
   const looks = setInterval(() => files.lookAround(), LOOK_AROUND_MS).unref();
 
-  /** What a write of the organisation failed with, as it is to be told. */
+  /** The error to report for a failed write of the organisation. */
   const failureOf = (organisationId: string, error: unknown): unknown => {
     disk.note(error, organisationId);
-    // The file may be gone or another one.
+    // The file may be gone or replaced.
     if (isRefusedByDisk(error) || storageErrorCodeOf(error) === 'corrupt') files.doubt(organisationId);
     return files.refuse(organisationId, error);
   };
@@ -157,7 +157,7 @@ export function openStorage(options: StorageOptions): Storage {
     },
     key: (token) => keys.read(token),
     async longRead(organisationId, name, input, key) {
-      // Refuses as every other read does, also on a disk that takes no writes.
+      // Fails as every other read does, also on a disk that takes no writes.
       readers.get(organisationId);
       try {
         return await longReader.read({ path: layout.organisation(organisationId), read: name, input }, key);

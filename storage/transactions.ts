@@ -1,4 +1,4 @@
-/** The table of contents of every write: the writer thread runs these by name, one committed group at a time. */
+/** Every write, by name: the writer thread runs these, one committed group at a time. */
 import * as apps from './apps/apps.ts';
 import * as assets from './apps/assets.ts';
 import * as goingLive from './apps/going-live.ts';
@@ -40,11 +40,11 @@ import * as uploads from './uploads/uploads.ts';
 
 export { sealing } from './moving/seal.ts';
 
-/** What people, or the law, want gone: nothing of it may be left in a write-ahead log either. */
+/** Erasures: their data must not remain in a write-ahead log either. */
 export const erasing: ReadonlySet<string> = new Set(['erasePerson', 'deleteApp']);
 
 export function open(path: string): Connection {
-  // Files are made before the first write: one that is gone must not come back empty.
+  // Files are created before the first write; a missing one must not come back empty.
   const connection = openWriter(path, { mustExist: true });
   keepMovingRowsStill(connection);
   return connection;

@@ -1,4 +1,4 @@
-/** What all organisations together spent on a day: the sum that the platform-wide ceiling is held against. */
+/** What all organisations together spent on a day: compared with the platform-wide ceiling. */
 
 import { columns, integer } from '../sqlite/columns.ts';
 import type { Connection } from '../sqlite/connection.ts';

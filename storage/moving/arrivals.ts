@@ -1,8 +1,8 @@
 /**
- * Organisations that come to this cell (CELL-13), in the control file: what their old cell sends is received, then
- * adopted (in place under its seal, not yet of this cell), and at last unsealed. Or it is discarded, while it is not unsealed.
+ * Organisations that move to this cell (CELL-13), in the control file. What the old cell sends is received, then adopted (in place under
+ * its seal, still owned by the old cell), then unsealed. Until it is unsealed it may be discarded.
  *
- * Invariants: what belongs to an earlier move than the one that is known is refused; nothing here takes a seal off by itself.
+ * Invariants: anything of an earlier move than the known one is refused; nothing here removes a seal by itself.
  */
 import { Refusal } from '../../protocol/errors.ts';
 import { noteOrganisationFile } from '../organisations/organisations.ts';
@@ -30,7 +30,7 @@ export function readArrival(control: Connection, organisationId: string): Arriva
   return arrival.get(control, 'FROM arrivals WHERE organisation_id = :organisationId', { organisationId });
 }
 
-/** Arrivals that were called off: what has come of their organisations may lie here still. */
+/** Arrivals that were called off: files of their organisations may still be here. */
 export function discardedArrivals(control: Connection): ArrivalRow[] {
   return arrival.all(control, "FROM arrivals WHERE step = 'discarded' ORDER BY organisation_id");
 }
@@ -41,7 +41,7 @@ interface ArrivalRef {
   readonly nowMs: number;
 }
 
-/** @throws Refusal conflict while the organisation lives here, or its own move away from here has not ended. */
+/** @throws Refusal conflict while the organisation lives here, or its move away from here has not ended. */
 function requireAway(db: Connection, organisationId: string, cell: string): void {
   const move = readMove(db, organisationId);
   if (move !== undefined && move.step !== 'aborted' && move.step !== 'done') {
@@ -64,8 +64,8 @@ function setStep(db: Connection, { organisationId, moveId, nowMs }: ArrivalRef, 
 }
 
 /**
- * Lets a move begin here, or answers how far it has come.
- * @throws Refusal conflict when it is not to be; internal (503) when it may be in a moment.
+ * Admits a move to this cell, or returns the step that it has reached.
+ * @throws Refusal conflict when it is not possible; internal (503) when it may be possible soon.
  */
 function offerArrival(db: Connection, input: ArrivalRef & { sourceCell: string; cell: string }): ArrivalStep {
   const { organisationId, moveId, sourceCell, cell, nowMs } = input;
@@ -84,33 +84,33 @@ function offerArrival(db: Connection, input: ArrivalRef & { sourceCell: string; 
   return 'receiving';
 }
 
-/** Takes the organisation's rows over once its file is in place. It stays the other cell's. False when the arrival was called off. */
+/** Inserts the organisation's rows once its file is in place. The other cell still owns it. False when the arrival was called off. */
 function adoptArrival(db: Connection, input: ArrivalRef & { rows: ControlRows }): boolean {
   const { organisationId, moveId, rows, nowMs } = input;
   const arrival = readArrival(db, organisationId);
   if (arrival?.moveId !== moveId) return false;
   if (arrival.step !== 'receiving') return arrival.step !== 'discarded';
-  // From when it last left this cell: it would keep the rows as they were then.
+  // The row of an earlier move away would block changes to the organisation's rows.
   db.statement("DELETE FROM moves WHERE organisation_id = :organisationId AND step = 'done'").run({ organisationId });
   replaceControlRows(db, organisationId, rows);
-  // It is in place, under its seal.
+  // The file is in place, under its seal.
   noteOrganisationFile(db, { organisationId, nowMs });
-  // Rows without a placement would say that it lives here.
+  // Without a placement, the rows would mean that the organisation lives here.
   placing.placeOrganisation(db, { organisationId, cell: arrival.sourceCell, version: placementVersionOf(moveId), nowMs });
   return setStep(db, input, ['receiving'], 'adopted');
 }
 
-/** The organisation is this cell's, and its file takes writes. True also when that was noted before. */
+/** Makes the organisation this cell's: its file takes writes. True also when that was noted before. */
 function settleArrival(db: Connection, input: ArrivalRef): boolean {
   const { organisationId, moveId } = input;
   if (readArrival(db, organisationId)?.moveId === moveId) {
-    // A row that says that it has gone from here would keep its rows still for ever.
+    // The row of an earlier move away would block changes to the organisation's rows for ever.
     db.statement("DELETE FROM moves WHERE organisation_id = :organisationId AND step = 'done'").run({ organisationId });
   }
   return setStep(db, input, ['adopted', 'unsealed'], 'unsealed');
 }
 
-/** Calls an arrival off. Answers the step that it is at afterwards; undefined: there is no such arrival. */
+/** Calls an arrival off. Returns its step afterwards; undefined when there is no such arrival. */
 function discardArrival(db: Connection, input: ArrivalRef): ArrivalStep | undefined {
   setStep(db, input, ['receiving', 'adopted'], 'discarded');
   const arrival = readArrival(db, input.organisationId);

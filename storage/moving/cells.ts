@@ -1,6 +1,6 @@
 /**
- * The other cells, and by what names their organisations are called (CELL-1). A name (a key, a token, a code, an id)
- * is kept as a keyed digest only: who reads the control file of one cell learns no key of another.
+ * The other cells, and the names of their organisations (CELL-1). A name (a key, a token, a code, an id) is stored only as a keyed digest,
+ * so that the control file of one cell reveals no key of another.
  */
 import { columns, integer, type RowOf, text } from '../sqlite/columns.ts';
 import type { Connection } from '../sqlite/connection.ts';
@@ -17,15 +17,15 @@ export type CellRecord = RowOf<typeof cellRow>;
 
 const foreignName = columns({ organisationId: text });
 
-/** Cells one installation may have: each unknown name is asked of all of them. */
+/** Cells of one installation: an unknown name is looked up on all of them. */
 export const CELLS_MAX = 32;
 
-/** Every cell that was ever seen, this one too, in the order of their names. */
+/** Every cell that was ever seen, this one included, by name. */
 export function listCells(control: Connection): CellRecord[] {
   return cellRow.all(control, 'FROM cells ORDER BY cell');
 }
 
-/** How the cell is reached; undefined for one that was never seen. */
+/** The cell's address; undefined for one that was never seen. */
 export function readCellUrl(control: Connection, cell: string): string | undefined {
   return cellRow.get(control, 'FROM cells WHERE cell = :cell', { cell })?.url;
 }
@@ -37,7 +37,7 @@ export function readForeignName(control: Connection, digest: string): string | u
 
 /** Writes of the control file. */
 export const transactions = {
-  /** Keeps what is newer than what is known of each cell. */
+  /** Updates each cell whose record is newer than the stored one. */
   seeCells(db: Connection, input: { cells: readonly CellRecord[] }): void {
     for (const { cell, url, seenAtMs } of input.cells) {
       db.statement(
@@ -48,7 +48,7 @@ export const transactions = {
     }
   },
 
-  /** Notes whose name it is; a name may pass to another organisation. */
+  /** Stores the organisation of a name; a name may pass to another organisation. */
   noteForeignName(db: Connection, input: { digest: string; organisationId: string; nowMs: number }): void {
     db.statement(
       `INSERT INTO foreign_names (digest, organisation_id, noted_at_ms) VALUES (:digest, :organisationId, :nowMs)
@@ -60,7 +60,7 @@ export const transactions = {
     db.statement('DELETE FROM foreign_names WHERE digest = :digest').run(input);
   },
 
-  /** Names that were noted before `beforeMs` are asked for again when they are next used. Answers how many went. */
+  /** Deletes names stored before `beforeMs`; they are looked up again when next used. Returns how many were deleted. */
   forgetForeignNames(db: Connection, input: { beforeMs: number }): number {
     return db.statement('DELETE FROM foreign_names WHERE noted_at_ms < :beforeMs').run(input).changes;
   },

@@ -1,6 +1,6 @@
 /**
- * What the control file holds of one organisation: read for a copy, put in place elsewhere, and kept still from the moment its
- * own file is sealed, as a key that is made after the copy would be lost (CELL-10).
+ * One organisation's rows of the control file: read for a copy, and inserted on another cell. They are frozen from the moment its own file
+ * is sealed, because a key created after the copy would be lost (CELL-10).
  */
 import { columns, text } from '../sqlite/columns.ts';
 import type { Connection, Row } from '../sqlite/connection.ts';
@@ -21,7 +21,7 @@ function byOrganisation(table: string, column = 'organisation_id'): ControlTable
 /** Each after those that its rows refer to. */
 export const CONTROL_TABLES: readonly ControlTable[] = [
   byOrganisation('organisations', 'id'),
-  // The plans it has been on: `plans:` and its id.
+  // Its plan history, under `plans:` and its id.
   { table: 'installation', where: "name = 'plans:' || :organisationId", organisationOfNew: 'substr(NEW.name, 7)' },
   byOrganisation('app_directory'),
   byOrganisation('app_keys'),
@@ -31,10 +31,10 @@ export const CONTROL_TABLES: readonly ControlTable[] = [
   byOrganisation('pairing_directory'),
 ];
 
-/** From the copy on, and for ever: the rows of an organisation that has moved only tell whose a name was. */
+/** Steps in which rows are frozen. After the move, the rows only show whose a name was. */
 const STILL = "('sealed', 'copied', 'shipped', 'switched', 'unsealed', 'done')";
 
-/** Rows by table. Texts and numbers only, so that they can travel as JSON. */
+/** Rows by table; texts and numbers only, so that they can be sent as JSON. */
 export type ControlRows = Readonly<Record<string, readonly Row[]>>;
 
 export function readControlRows(control: Connection, organisationId: string): ControlRows {
@@ -47,14 +47,14 @@ export function readControlRows(control: Connection, organisationId: string): Co
 
 const columnName = columns({ name: text });
 
-/** Puts these rows in the place of those that there are of the organisation. @throws Error for a column that is none. */
+/** Replaces the organisation's rows by these. @throws Error for an unknown column. */
 export function replaceControlRows(db: Connection, organisationId: string, rows: ControlRows): void {
   for (const { table, where } of CONTROL_TABLES.toReversed()) db.statement(`DELETE FROM ${table} WHERE ${where}`).run({ organisationId });
   for (const { table } of CONTROL_TABLES) {
     const known = new Set(columnName.all(db, `FROM pragma_table_info('${table}')`).map(({ name }) => name));
     for (const row of rows[table] ?? []) {
       const names = Object.keys(row);
-      // The rows come from another process: their names become SQL.
+      // The rows come from another process, and their column names become SQL.
       if (!names.every((name) => known.has(name))) throw new Error(`rows of ${table} have other columns than this program's`);
       db.statement(`INSERT INTO ${table} (${names.join(', ')}) VALUES (${names.map((name) => `:${name}`).join(', ')})`).run(row);
     }
@@ -62,8 +62,8 @@ export function replaceControlRows(db: Connection, organisationId: string, rows:
 }
 
 /**
- * Lets this connection, the one that writes the control file, change no row of an organisation that is being moved or has moved
- * (StorageError `sealed`). Rows may go: what is deleted is too old for anybody to ask for. Does nothing to other files.
+ * Makes this connection, the one that writes the control file, refuse to change rows of an organisation that is moving or has moved
+ * (StorageError `sealed`). Rows may be deleted, because only expired ones are. Does nothing for other files.
  */
 export function keepMovingRowsStill(connection: Connection): void {
   const isControl =
@@ -71,7 +71,7 @@ export function keepMovingRowsStill(connection: Connection): void {
   if (!isControl) return;
   for (const { table, organisationOfNew } of CONTROL_TABLES) {
     for (const change of ['INSERT', 'UPDATE']) {
-      // Of the connection and not of the file: the file stays as its migrations made it.
+      // Temporary triggers of the connection: the file's schema stays as its migrations made it.
       connection.exec(
         `CREATE TEMP TRIGGER still_${table}_${change} BEFORE ${change} ON main.${table}
          WHEN EXISTS (SELECT 1 FROM moves WHERE organisation_id = ${organisationOfNew} AND step IN ${STILL})

@@ -1,6 +1,6 @@
 /**
- * The copy of an organisation that leaves (CELL-8): its file as it is under its seal, its rows of the control file, and
- * which uploads belong to it. A manifest lists all of it by digest. Blocks: runs in move-thread.ts.
+ * The copy of an organisation that leaves (CELL-8): its sealed file, its rows of the control file, and the list of its uploads. A manifest
+ * lists everything by digest. Blocks: runs in move-thread.ts.
  */
 import { createHash, randomBytes } from 'node:crypto';
 import { closeSync, fsyncSync, openSync, readFileSync, renameSync, rmSync, statSync, writeFileSync, writeSync } from 'node:fs';
@@ -16,7 +16,7 @@ import { type Content, contentPath, makeFolder, moveFolder } from './move-folder
 import type { CopyRecord } from './moves.ts';
 import { readSeal } from './seal.ts';
 
-/** Of the files that this program writes: cells exchange organisations when these are the same. */
+/** Schema versions of the files that this program writes. Cells exchange organisations only when they are equal. */
 export const SCHEMA_VERSIONS = { control: controlMigrations.length, organisation: organisationMigrations.length } as const;
 
 export interface MoveRef {
@@ -28,17 +28,17 @@ export interface UploadContent extends Content {
   readonly id: string;
 }
 
-/** All that a move takes along. Lies beside the copy as JSON, named by its digest. */
+/** Everything that a move transfers. Stored beside the copy as JSON, named by its digest. */
 export interface Manifest extends MoveRef {
   readonly database: Content & Pick<DatabaseFacts, 'schemaVersion' | 'rows'>;
   readonly controlSchemaVersion: number;
   readonly control: ControlRows;
   readonly uploads: readonly UploadContent[];
-  /** Uploads that have a row and no file: they were lost before the move. */
+  /** Uploads with a row but no file: lost before the move. */
   readonly lostUploads: readonly string[];
 }
 
-/** What was digested before the file was sealed: uploads never change, and under the seal every second counts. */
+/** Digests computed before the file was sealed, to keep the sealed time short; uploads never change. */
 const KNOWN_UPLOADS = 'uploads.json';
 
 function sizeOf(path: string): number | undefined {
@@ -49,7 +49,7 @@ function readKnown(path: string): Record<string, Content> {
   try {
     return JSON.parse(readFileSync(path, 'utf8')) as Record<string, Content>;
   } catch {
-    // None yet, or a torn write: everything is digested again.
+    // None yet, or a torn write: all digests are computed again.
     return {};
   }
 }
@@ -63,7 +63,7 @@ function uploadIds(layout: DataLayout, organisationId: string): string[] {
   }
 }
 
-/** The uploads that the organisation has now, by digest; `lost`: those without a file. */
+/** The organisation's uploads by digest; `lost`: those without a file. */
 export function listUploads(layout: DataLayout, { organisationId, moveId }: MoveRef): { uploads: UploadContent[]; lost: string[] } {
   const folder = moveFolder(layout, 'leaving', organisationId, moveId);
   makeFolder(folder);
@@ -99,9 +99,9 @@ function keepText(folder: string, text: string): Content {
   return { sha256, size: bytes.length };
 }
 
-/** Copies the sealed file under its digest and looks the copy through. @throws Error unless it carries this move's seal. */
+/** Copies the sealed file under its digest and verifies the copy. @throws Error unless it carries this move's seal. */
 function copySealed(layout: DataLayout, folder: string, { organisationId, moveId }: MoveRef): DatabaseFacts {
-  // A name of its own: two drivers of one move may copy at once.
+  // A unique name, because two drivers of one move may copy at the same time.
   const unfinished = join(folder, `database.${randomBytes(4).toString('hex')}.part`);
   try {
     copyDatabase(layout.organisation(organisationId), unfinished);
@@ -154,7 +154,7 @@ export function copyOrganisation(layout: DataLayout, ref: MoveRef): CopyRecord {
   };
 }
 
-/** The manifest with this digest. @throws Error when the file is not there, is something else or belongs to another move. */
+/** The manifest with this digest. @throws Error when the file is missing, damaged or of another move. */
 export function readManifest(folder: string, sha256: string, { organisationId, moveId }: MoveRef): Manifest {
   const bytes = readFileSync(contentPath(folder, sha256));
   if (createHash('sha256').update(bytes).digest('hex') !== sha256) throw new Error(`the manifest ${sha256} is damaged`);

@@ -1,6 +1,6 @@
 /**
- * Where the files of a move lie: the copy on the cell that an organisation leaves, what has come on the one that it goes to.
- * Each file is named by the digest of what it holds, so that it is either right or not there, whoever wrote it.
+ * The folders of a move: the copy on the source cell, and the received files on the target cell. Each file is named by the digest of its
+ * content, so that it is either correct or absent, whoever wrote it.
  */
 import { createHash, randomBytes } from 'node:crypto';
 import { createReadStream, existsSync, mkdirSync } from 'node:fs';
@@ -10,7 +10,7 @@ import type { DataLayout } from '../data-layout.ts';
 import { syncPath } from '../sqlite/database-copy.ts';
 import { isMoveId } from './moves.ts';
 
-/** A file by what it holds. */
+/** A file identified by its content. */
 export interface Content {
   /** Hex. */
   readonly sha256: string;
@@ -42,7 +42,7 @@ export function lockPath(layout: DataLayout, organisationId: string): string {
   return join(layout.movesOf(organisationId), 'lock.sqlite');
 }
 
-/** Creates the folder, readable by its owner only. */
+/** Creates the folder with mode 0700. */
 export function makeFolder(path: string): void {
   mkdirSync(path, { recursive: true, mode: 0o700 });
 }
@@ -63,15 +63,15 @@ async function digestOf(path: string): Promise<string> {
 }
 
 /**
- * Keeps a piece of a content that comes in pieces, in their order; true once all of it is there, on disk and right. A piece may
- * come again, and from two senders at once: they send the same bytes.
- * @throws Error when it has all come and is something else; then it has to be sent again from the beginning.
+ * Stores one piece of a file whose pieces arrive in order; true once the whole file is on disk and verified. A piece may arrive again, and
+ * from two senders at once, which send the same bytes.
+ * @throws Error when the complete file has another digest; then it must be sent again from the beginning.
  */
 export async function keepPiece(folder: string, content: Content, offset: number, bytes: Uint8Array): Promise<boolean> {
   const path = contentPath(folder, content.sha256);
   if (await holds(folder, content)) return true;
   await mkdir(folder, { recursive: true, mode: 0o700 });
-  // A content that comes in one piece needs no agreement with what came before it.
+  // A file that arrives in one piece does not depend on earlier pieces.
   const isWhole = offset === 0 && bytes.length === content.size;
   const unfinished = isWhole ? `${path}.${randomBytes(4).toString('hex')}.part` : `${path}.part`;
   const file = await open(unfinished, existsSync(unfinished) ? 'r+' : 'w+', 0o600);
@@ -85,7 +85,7 @@ export async function keepPiece(folder: string, content: Content, offset: number
   const found = isWhole ? createHash('sha256').update(bytes).digest('hex') : await digestOf(unfinished);
   if (found !== content.sha256) throw new Error(`what came for ${content.sha256} is ${found}`);
   await rename(unfinished, path).catch(async (error: unknown) => {
-    // The other sender's last piece came first.
+    // The other sender has completed the file meanwhile.
     if (!(await holds(folder, content))) throw error;
   });
   syncPath(folder);

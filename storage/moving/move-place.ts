@@ -1,10 +1,10 @@
 /**
- * An organisation's files in their place on the cell that it moves to, and emptied where it is no more (CELL-13, CELL-14). Blocks:
- * runs in move-thread.ts.
+ * Puts an organisation's files in place on the target cell of a move, and empties them on the cell that it left (CELL-13, CELL-14).
+ * Blocks: runs in move-thread.ts.
  *
- * Invariants: a file that takes writes is never touched. Who changes files in place first takes the organisation's lock, which the
- * kernel frees with its holder, and then looks at the rows: whoever slept meanwhile finds that it comes too late. A file that is
- * there stays the same file, because other processes have it open: SQLite fills and empties it, in one transaction.
+ * Invariants: a file that takes writes is never touched. Whoever changes files in place takes the organisation's lock, which the kernel
+ * frees with its holder, and then reads the rows again, so that a delayed process sees that it is too late. An existing file is not
+ * replaced, because other processes have it open: SQLite fills or empties it in one transaction.
  */
 import { constants, copyFileSync, existsSync, linkSync, renameSync, rmSync, statSync } from 'node:fs';
 import { dirname, join } from 'node:path';
@@ -26,9 +26,9 @@ import { type Content, contentPath, lockPath, makeFolder, moveFolder } from './m
 import { readMove } from './moves.ts';
 import { readSeal, type Seal, transactions as sealing } from './seal.ts';
 
-/** All at once: nobody else is served by this thread. */
+/** All pages in one step: this thread serves nobody else. */
 const ALL_PAGES = 0x7fff_ffff;
-/** Writers of a sealed file let go of it at once, having written nothing. */
+/** Writers release a sealed file at once, without writing. */
 const FILL_WAIT_MAX_MS = 2_000;
 
 function reading<T>(path: string, read: (db: Connection) => T): T {
@@ -56,7 +56,7 @@ async function locked<T>(layout: DataLayout, organisationId: string, work: () =>
   }
 }
 
-/** Everything in the WAL is in the file afterwards, on disk. @throws StorageError busy while somebody reads what was before. */
+/** Moves the whole WAL into the file, on disk. @throws StorageError busy while somebody reads an older state. */
 function checkpoint(path: string): void {
   const db = openWriter(path);
   try {
@@ -67,20 +67,20 @@ function checkpoint(path: string): void {
   }
 }
 
-/** What tells one content of a file from another: both are written in one transaction with the rest. */
+/** Identifies the content of a file: both values are written in one transaction with the rest. */
 function markOf(path: string): string {
   return reading(path, (db) => JSON.stringify([readSeal(db), db.statement('PRAGMA page_count').get()]));
 }
 
 /**
- * Gives the file at `path` the content of `from`, in one transaction; connections to it stay good.
+ * Replaces the content of the file at `path` by that of `from`, in one transaction; open connections stay valid.
  * @throws StorageError busy when others kept writing to it.
  */
 async function fill(path: string, from: string): Promise<void> {
   const source = new Database(from, { readonly: true, fileMustExist: true });
   try {
     const endMs = performance.now() + FILL_WAIT_MAX_MS;
-    // The driver takes a file that is locked when it begins for one that is done: no page of it was counted then.
+    // When the file is locked at the start, the driver reports success after 0 pages.
     for (let pages = 0; pages === 0; ) {
       pages = (await source.backup(path, { progress: () => ALL_PAGES })).totalPages;
       if (pages > 0) break;
@@ -94,7 +94,7 @@ async function fill(path: string, from: string): Promise<void> {
   if (markOf(path) !== markOf(from)) throw new StorageError('busy', `${path} could not be filled`);
 }
 
-/** Whole under its own name, or not there; refuses to replace. */
+/** Places a new file, complete or not at all; refuses to replace one. */
 function placeNew(path: string, from: string): void {
   const unfinished = `${path}.part`;
   rmSync(unfinished, { force: true });
@@ -125,7 +125,7 @@ function placeUpload(layout: DataLayout, folder: string, organisationId: string,
   try {
     linkSync(from, path);
   } catch {
-    // Another file system, or a damaged file in its place.
+    // The target is on another file system, or a damaged file is in its place.
     const unfinished = `${path}.move.part`;
     copyFileSync(from, unfinished);
     syncPath(unfinished);
@@ -142,7 +142,7 @@ function placeUploads(layout: DataLayout, folder: string, { organisationId, uplo
   syncPath(dirname(place));
 }
 
-/** @throws DamagedDatabase, Error or Refusal unless all that the manifest lists has come and is what it says. */
+/** @throws DamagedDatabase, Error or Refusal unless everything in the manifest has arrived undamaged. */
 function requireComplete(folder: string, manifest: Manifest): void {
   const { database, controlSchemaVersion, moveId, uploads } = manifest;
   if (controlSchemaVersion !== SCHEMA_VERSIONS.control || database.schemaVersion !== SCHEMA_VERSIONS.organisation) {
@@ -162,8 +162,8 @@ function requireComplete(folder: string, manifest: Manifest): void {
 }
 
 /**
- * Looks through what has come and puts it in its place, under its seal. Answers the rows for the control file. May be repeated.
- * @throws Refusal conflict when there is a file that takes writes, or the arrival was called off; StorageError busy.
+ * Verifies the received files and puts them in place, sealed. Returns the rows for the control file. May be repeated.
+ * @throws Refusal conflict when a file there takes writes, or the arrival was called off; StorageError busy.
  */
 export async function placeOrganisation(
   layout: DataLayout,
@@ -185,35 +185,35 @@ export async function placeOrganisation(
   });
 }
 
-/** A file without rows that takes none: what is left of an organisation that is elsewhere. */
+/** Makes the empty, sealed file that remains of an organisation that lives elsewhere. */
 function makeEmpty(path: string, organisationId: string, { moveId, sealedAtMs }: Seal): void {
   for (const ending of ['', '-wal', '-shm']) rmSync(path + ending, { force: true });
   const db = openWriter(path);
   try {
     migrate(db, organisationMigrations, 'organisation');
     writeIdentity(db, organisationId);
-    // One later than it was: a file that was emptied is told from one that was not.
+    // 1 ms later than before, which distinguishes an emptied file from a full one.
     sealing.sealOrganisation(db, { moveId, nowMs: (sealedAtMs ?? 0) + 1 });
   } finally {
     db.close();
   }
 }
 
-/** Whether the rows say that the organisation's files are to go, now. */
+/** Whether the rows say that the organisation's files are to be deleted now. */
 function isToGo(control: Connection, { organisationId, moveId, because }: EmptyInput): boolean {
   const row = because === 'moved' ? readMove(control, organisationId) : readArrival(control, organisationId);
   return row?.moveId === moveId && row.step === (because === 'moved' ? 'unsealed' : 'discarded');
 }
 
 export interface EmptyInput extends MoveRef {
-  /** `moved`: it lives elsewhere now. `discarded`: it came here and is not to stay. */
+  /** `moved`: the organisation lives elsewhere now. `discarded`: its arrival here was called off. */
   readonly because: 'moved' | 'discarded';
 }
 
 /**
- * Takes away what the organisation has here, and what the move left behind: its file stays, sealed and without rows. Does
- * nothing to a file with another seal, or when the rows say something else by now. May be repeated.
- * @throws StorageError busy; Error when a file is to go that has not this move's seal.
+ * Deletes the organisation's data on this cell and what the move left behind; its file stays, sealed and without rows. Does nothing when
+ * the rows no longer ask for it. May be repeated.
+ * @throws StorageError busy; Error when the file has another seal than this move's.
  */
 export async function emptyOrganisation(layout: DataLayout, input: EmptyInput): Promise<void> {
   const { organisationId, moveId, because } = input;

@@ -1,6 +1,6 @@
 /**
- * Organisations that leave this cell (CELL-11): how far each move has come, in the control file. A step is noted when
- * it is done. Every change names the step that it goes on from, so of two that drive one move only one gets on.
+ * Organisations that leave this cell (CELL-11): the progress of each move, in the control file. A step is stored when it is done. Every
+ * change names the step that it starts from, so when two nodes drive one move, only one succeeds.
  *
  * Invariant: a move is switched or aborted, never both; the map names the other cell exactly when it is switched.
  */
@@ -9,14 +9,14 @@ import { columns, integer, json, orNull, type RowOf, text } from '../sqlite/colu
 import type { Connection } from '../sqlite/connection.ts';
 import { cellOf, isOrganisationKnown, type KnownPlacement, knownPlacement, transactions as placing, readPlacement } from './placements.ts';
 
-/** In their order; the last one stands beside the others. What each means: machines/organisation-move.ts. */
+/** In order, except `aborted`. What each means: machines/organisation-move.ts. */
 export const MOVE_STEPS = ['begun', 'sealed', 'copied', 'shipped', 'switched', 'unsealed', 'done', 'aborted'] as const;
 export type MoveStep = (typeof MOVE_STEPS)[number];
 
 /** What was copied; `manifest` is the digest of a file that lists it (move-files.ts). */
 export interface CopyRecord {
   readonly manifest: string;
-  /** Of the organisation's file: schema version, bytes, rows in all its tables. */
+  /** Facts about the organisation's file: schema version, bytes, rows of all tables. */
   readonly schemaVersion: number;
   readonly bytes: number;
   readonly rows: number;
@@ -31,10 +31,10 @@ const moveRow = columns({
   step: text.as<MoveStep>(),
   /** Null until it is made. */
   copy: orNull(json<CopyRecord>()).from('manifest'),
-  /** Why it does not get on, or was given up; null when nothing is wrong. */
+  /** Why the move is stuck or was given up; null when nothing is wrong. */
   error: orNull(text),
   startedAtMs: integer,
-  /** Also when its driver last said that it is alive. */
+  /** Also updated as the driver's heartbeat. */
   updatedAtMs: integer,
 });
 
@@ -46,12 +46,12 @@ export function isMoveId(text: string): boolean {
   return MOVE_ID.test(text);
 }
 
-/** Ids of moves of one organisation sort in the order in which they began, on whichever cells: by placement, then by time. */
+/** Move ids of one organisation sort in the order in which the moves began, on any cell: by placement version, then by time. */
 function moveIdOf(version: number, startedAtMs: number, nonce: string): string {
   return `mov_${String(version).padStart(10, '0')}_${String(startedAtMs).padStart(14, '0')}_${nonce}`;
 }
 
-/** The version of the placement that the move starts from; its end has the next one. @throws Error for no id of a move. */
+/** The version of the placement that the move starts from; it ends with the next. @throws Error when it is not a move id. */
 export function placementVersionOf(moveId: string): number {
   const version = MOVE_ID.exec(moveId)?.[1];
   if (version === undefined) throw new Error(`not the id of a move: ${moveId}`);
@@ -63,10 +63,10 @@ export function readMove(control: Connection, organisationId: string): MoveRow |
   return moveRow.get(control, 'FROM moves WHERE organisation_id = :organisationId', { organisationId });
 }
 
-/** How long it is looked whether an aborted move has left its seal; whoever begins another one looks, too. */
+/** How long an aborted move is checked for a seal that it left behind. Beginning another move checks, too. */
 const ABORTED_LOOKED_AT_MS = 3_600_000;
 
-/** Those that may need somebody: one that was aborted lately has perhaps a seal to take off. */
+/** Moves that may need work, including recently aborted ones, whose seal may have to be removed. */
 export function listUnfinishedMoves(control: Connection, nowMs: number): MoveRow[] {
   return moveRow.all(
     control,
@@ -75,7 +75,7 @@ export function listUnfinishedMoves(control: Connection, nowMs: number): MoveRow
   );
 }
 
-/** Organisations that have rows here and live elsewhere although nobody moved them from here. */
+/** Organisations that have rows here but live elsewhere, without a move from here. */
 export function listStranded(control: Connection, cell: string): KnownPlacement[] {
   return knownPlacement.all(
     control,
@@ -110,7 +110,7 @@ function requireHere(db: Connection, { organisationId, cell }: BeginInput): void
 }
 
 /**
- * Begins a move, or answers the one that is under way to the same cell.
+ * Begins a move, or returns the one that is under way to the same cell.
  * @throws Refusal not_found; conflict when the organisation does not live here, or is on its way to another cell.
  */
 function beginMove(db: Connection, input: BeginInput): MoveRow {
@@ -131,7 +131,7 @@ function beginMove(db: Connection, input: BeginInput): MoveRow {
   return readMove(db, organisationId) as MoveRow;
 }
 
-/** True for the first who asks having seen the row as it is: who drives a move says so, and others leave it alone then. */
+/** Claims a move for its driver. True for the first caller that read the row in its present state; others leave the move alone. */
 function claimMove(db: Connection, { organisationId, moveId, nowMs, seenAtMs }: MoveRef & { seenAtMs: number }): boolean {
   const { changes } = db
     .statement(
@@ -142,7 +142,7 @@ function claimMove(db: Connection, { organisationId, moveId, nowMs, seenAtMs }: 
   return changes === 1;
 }
 
-/** The driver is alive. `error`: what has gone wrong since the step; undefined: as before. */
+/** The driver's heartbeat. `error`: what went wrong since the step; undefined: unchanged. */
 function noteMove(db: Connection, { organisationId, moveId, nowMs, step, error }: MoveRef & { step: MoveStep; error?: string }): void {
   db.statement(
     `UPDATE moves SET updated_at_ms = max(updated_at_ms, :nowMs), error = coalesce(:error, error)
@@ -157,7 +157,7 @@ interface AdvanceInput extends MoveRef {
   readonly copy?: CopyRecord;
 }
 
-/** The move has come from one step to the next. False when it was not there any more. */
+/** Advances the move by a step. False when it was no longer at `from`. */
 function advanceMove(db: Connection, { organisationId, moveId, nowMs, from, to, copy }: AdvanceInput): boolean {
   const { changes } = db
     .statement(
@@ -169,8 +169,8 @@ function advanceMove(db: Connection, { organisationId, moveId, nowMs, from, to, 
 }
 
 /**
- * The point of no return: the step and the map change together. False when the move was not at `shipped` any more.
- * @throws Error when the organisation was placed elsewhere meanwhile, which nobody but its own cell may do.
+ * The point of no return: the step and the placement change together. False when the move was no longer at `shipped`.
+ * @throws Error when the organisation was placed elsewhere meanwhile, which only its own cell may do.
  */
 function switchMove(db: Connection, input: MoveRef & { cell: string }): boolean {
   const { organisationId, moveId, cell, nowMs } = input;
@@ -185,7 +185,7 @@ function switchMove(db: Connection, input: MoveRef & { cell: string }): boolean 
   return true;
 }
 
-/** Gives the move up, unless the map has been switched. Answers the step that it is at afterwards; undefined: there is no such move. */
+/** Aborts the move unless the placement was switched. Returns its step afterwards; undefined when there is no such move. */
 function abortMove(db: Connection, { organisationId, moveId, nowMs, error }: MoveRef & { error: string | null }): MoveStep | undefined {
   db.statement(
     `UPDATE moves SET step = 'aborted', error = coalesce(:error, error), updated_at_ms = max(updated_at_ms, :nowMs)
@@ -195,12 +195,12 @@ function abortMove(db: Connection, { organisationId, moveId, nowMs, error }: Mov
   return move?.moveId === moveId ? move.step : undefined;
 }
 
-/** Under which the file of an organisation is sealed that nobody moved from here; `version`: of the placement that says where it lives. */
+/** The move id that seals the file of a stranded organisation; `version`: that of its placement. */
 export function goneMoveId(version: number, nowMs: number): string {
   return moveIdOf(Math.max(0, version - 1), nowMs, '0'.repeat(16));
 }
 
-/** The organisation lives elsewhere although nobody moved it from here: this cell was restored from a backup of before its move. */
+/** Marks a stranded organisation as moved: this cell was restored from a backup made before its move. */
 function noteGone(db: Connection, input: { organisationId: string; moveId: string; cell: string; nowMs: number }): void {
   db.statement('DELETE FROM moves WHERE organisation_id = :organisationId').run({ organisationId: input.organisationId });
   db.statement(

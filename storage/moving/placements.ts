@@ -1,6 +1,6 @@
 /**
- * Where organisations live, for those that were ever placed on a cell (CELL-6). Of two placements the one with the
- * higher version holds, whichever way and in whatever order they arrive. An organisation without a row lives where its file is.
+ * Which cell each organisation lives on, for those that were ever placed (CELL-6). The placement with the highest version holds, in
+ * whatever order placements arrive. An organisation without a placement lives where its file is.
  */
 import { columns, integer, type RowOf, text } from '../sqlite/columns.ts';
 import type { Connection } from '../sqlite/connection.ts';
@@ -16,15 +16,15 @@ export type Placement = RowOf<typeof placement>;
 
 export const knownPlacement = columns({ organisationId: text, cell: text, version: integer });
 
-/** A placement as cells tell it to each other. */
+/** A placement as cells exchange it. */
 export type KnownPlacement = RowOf<typeof knownPlacement>;
 
 const placedOn = columns({ cell: text, organisations: integer.from('count(*)') });
 
-/** Written in one transaction when a map is taken over: more would hold up the writes of others. */
+/** Placements per transaction when a map is received: more would delay other writes. */
 export const PLACEMENTS_PER_WRITE_MAX = 500;
 
-/** Undefined: nobody ever placed the organisation. */
+/** Undefined: the organisation was never placed. */
 export function readPlacement(control: Connection, organisationId: string): Placement | undefined {
   return placement.get(control, 'FROM placements WHERE organisation_id = :organisationId', { organisationId });
 }
@@ -34,7 +34,7 @@ export function isOrganisationKnown(control: Connection, organisationId: string)
   return control.statement('SELECT 1 FROM organisations WHERE id = :organisationId').get({ organisationId }) !== undefined;
 }
 
-/** The cell on which the organisation lives, as far as the control file of cell `self` tells; undefined: it has never heard of it. */
+/** The cell on which the organisation lives, as far as the control file of cell `self` knows; undefined when unknown. */
 export function cellOf(control: Connection, self: string, organisationId: string): string | undefined {
   return readPlacement(control, organisationId)?.cell ?? (isOrganisationKnown(control, organisationId) ? self : undefined);
 }
@@ -63,12 +63,12 @@ function place(db: Connection, { organisationId, cell, version }: KnownPlacement
 
 /** Writes of the control file. */
 export const transactions = {
-  /** True when it took effect: nobody had placed the organisation, or under a lower version only. */
+  /** True when it took effect: the organisation had no placement, or one with a lower version. */
   placeOrganisation(db: Connection, input: KnownPlacement & { nowMs: number }): boolean {
     return place(db, input, input.nowMs);
   },
 
-  /** The same for many, PLACEMENTS_PER_WRITE_MAX at most. Answers the organisations whose placement changed. */
+  /** The same for many, PLACEMENTS_PER_WRITE_MAX at most. Returns the organisations whose placement changed. */
   takeOverPlacements(db: Connection, input: { placements: readonly KnownPlacement[]; nowMs: number }): string[] {
     return input.placements.filter((known) => place(db, known, input.nowMs)).map(({ organisationId }) => organisationId);
   },

@@ -1,10 +1,9 @@
 /**
- * The seal of an organisation's file (CELL-10): while it is there the file does not change, whichever process of the cell
- * tries, because the writer looks at it inside the transaction of the writes. An organisation that moves is copied under its
- * seal, and the copy carries it: of two copies at most one has none.
+ * The seal of an organisation's file (CELL-10). While it is set, no process of the cell changes the file, because the writer reads the seal
+ * inside each transaction. A moving organisation is copied under its seal, and the copy carries it, so that at most one copy has none.
  *
- * It is put on in two stages. Closing: no turn is opened any more, and those that run come to their end. Sealed: nothing is
- * written but what breaks the seal. Only the move that put it on takes it off.
+ * It has two stages. Closing: no turn is opened, and running turns end. Sealed: nothing is written except the removal of the seal. Only
+ * the move that set the seal removes it.
  */
 import { columns, integer, orNull, type RowOf, text } from '../sqlite/columns.ts';
 import type { Connection } from '../sqlite/connection.ts';
@@ -13,7 +12,7 @@ import type { Sealing } from '../sqlite/writer.ts';
 /** `sealed_at_ms` of a file that is closing. */
 const CLOSING = 0;
 const sealRow = columns({
-  /** The move that put it on. */
+  /** The move that set it. */
   moveId: text,
   /** Null while turns may still end. */
   sealedAtMs: orNull(integer).from(`nullif(sealed_at_ms, ${CLOSING})`),
@@ -23,7 +22,7 @@ export type Seal = RowOf<typeof sealRow>;
 
 const turnOwner = columns({ owner: text.from('DISTINCT c.owner') });
 
-/** What begins something that has to be waited for. */
+/** Writes that begin work which would have to be awaited. */
 const OPENING: ReadonlySet<string> = new Set(['openTurn']);
 
 /** Undefined: the file takes every write. */
@@ -31,7 +30,7 @@ export function readSeal(db: Connection): Seal | undefined {
   return sealRow.get(db, 'FROM seal WHERE id = 1');
 }
 
-/** The nodes whose turns have no end yet, each once; a node that is gone has left its turns open. */
+/** The nodes with turns that have not ended, each once; a lost node has left its turns open. */
 export function ownersOfOpenTurns(db: Connection): string[] {
   return turnOwner
     .all(db, 'FROM turns t JOIN conversations c ON c.id = t.conversation_id WHERE t.ended_at_ms IS NULL ORDER BY c.owner')
@@ -43,7 +42,7 @@ interface SealInput {
   readonly nowMs: number;
 }
 
-/** Whether the seal is this move's afterwards. What an earlier move left, whose driver came late, is taken over: ids of moves rise. */
+/** Sets the seal; true when it is this move's afterwards. Takes over the seal of an earlier move: move ids rise. */
 function putOn(db: Connection, moveId: string, sealedAtMs: number): boolean {
   db.statement(
     `INSERT INTO seal (id, move_id, sealed_at_ms) VALUES (1, :moveId, :sealedAtMs)
@@ -69,7 +68,7 @@ export const transactions = {
     return true;
   },
 
-  /** Takes this move's seal off; another move's stays. */
+  /** Removes this move's seal; another move's stays. */
   unsealOrganisation(db: Connection, { moveId }: { moveId: string }): void {
     db.statement('DELETE FROM seal WHERE id = 1 AND move_id = :moveId').run({ moveId });
   },

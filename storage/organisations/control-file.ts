@@ -1,4 +1,4 @@
-/** `control.sqlite` as it is opened at a start: brought to this program's schema, and read also from a disk that takes no writes. */
+/** Opens `control.sqlite` at a start: migrated to this program's schema, and readable even when the disk takes no writes. */
 import { existsSync } from 'node:fs';
 import { controlMigrations } from '../migrations/control.ts';
 import { migrate } from '../migrations/migrate.ts';
@@ -16,7 +16,7 @@ function upgrade(path: string): void {
   }
 }
 
-/** @throws Error when the file lacks what this program knows and cannot be given it. */
+/** @throws Error when the file has an older schema and cannot be migrated. */
 function requireUpgraded(db: Connection, path: string, cause: unknown): void {
   const version = db.statement('PRAGMA user_version').get()?.user_version;
   if (version === controlMigrations.length) return;
@@ -27,14 +27,14 @@ function requireUpgraded(db: Connection, path: string, cause: unknown): void {
 export interface ControlFile {
   /** Read-only. */
   readonly control: Connection;
-  /** Opens the file afresh: what was opened on a disk that took no writes is a copy, or keeps this process from writing. */
+  /** Opens the file again: a connection opened while the disk took no writes is a copy, or blocks writes of this process. */
   reopen(): void;
   close(): void;
 }
 
 /**
- * Makes or upgrades the control file and opens it for reading. `note` is told what the disk refuses.
- * @throws SchemaError for a newer file; Error when it has to be made or upgraded and the disk refuses that.
+ * Creates or migrates the control file and opens it for reading. `note` receives errors of the disk.
+ * @throws SchemaError for a newer file; Error when it must be created or migrated and the disk refuses.
  */
 export function openControl(path: string, note: (error: unknown) => void): ControlFile {
   let refusal: unknown;

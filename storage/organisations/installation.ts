@@ -8,21 +8,21 @@ export function readInstallation(control: Connection, name: string): string | un
   return fact.get(control, 'FROM installation WHERE name = :name', { name })?.value;
 }
 
-/** Links that can wait to be opened; each start makes one. */
+/** Unused links that are kept; each start makes one. */
 const CONSOLE_LINKS_MAX = 100;
 const LINK = 'console_link:';
 const ENDED = 'console_session_ended ';
-/** A week beyond the session's own time. */
+/** How long an ended session is kept after its expiry. */
 const ENDED_KEPT_MS = 7 * 24 * 60 * 60 * 1000;
-/** Kept however old: a clock that is far ahead must not have them forgotten. An operator signs in a few times a day; these are 0.2 MB. */
+/** The newest are kept at any age, so that a clock far ahead does not delete them. These are 0.2 MB. */
 const ENDED_KEPT = 1_000;
 
-/** Whether the link is there: guesses are turned away without a write. */
+/** Whether the link exists: guesses are refused without a write. */
 export function hasConsoleLink(control: Connection, codeHash: string): boolean {
   return readInstallation(control, LINK + codeHash) !== undefined;
 }
 
-/** Whether the console's session was ended, or its operator was told that it has run out. `hash`: SHA-256 of its cookie. */
+/** Whether the console session was ended or reported as expired. `hash`: SHA-256 of its cookie. */
 export function isConsoleSessionEnded(control: Connection, hash: string): boolean {
   return readInstallation(control, ENDED + hash) !== undefined;
 }
@@ -34,13 +34,13 @@ export const transactions = {
     );
   },
 
-  /** Notes the fact unless it is known, and answers the value that stands: of several that come together one is first. */
+  /** Stores the fact unless it exists, and returns the stored value: when several callers race, the first wins. */
   settleInstallation(db: Connection, input: { name: string; value: string }): string {
     db.statement('INSERT INTO installation (name, value) VALUES (:name, :value) ON CONFLICT (name) DO NOTHING').run(input);
     return readInstallation(db, input.name) ?? input.value;
   },
 
-  /** Keeps a one-time link until `expiresAtMs` by the hash of its code; of more than may wait those that expire first go. */
+  /** Stores a one-time link until `expiresAtMs` by the hash of its code. Beyond the bound, those that expire first are deleted. */
   keepConsoleLink(db: Connection, { codeHash, expiresAtMs }: { codeHash: string; expiresAtMs: number }): void {
     db.statement(
       `DELETE FROM installation WHERE name IN (
@@ -49,13 +49,13 @@ export const transactions = {
     db.statement('INSERT INTO installation (name, value) VALUES (:name, :value)').run({ name: LINK + codeHash, value: `${expiresAtMs}` });
   },
 
-  /** Ends a session of the console for good; rows of sessions that have run out since are let go of. */
+  /** Ends a console session for good, and deletes the rows of sessions that expired long ago. */
   endConsoleSession(db: Connection, { hash, expiresAtMs, nowMs }: { hash: string; expiresAtMs: number; nowMs: number }): void {
     db.statement(
       `DELETE FROM installation WHERE CAST(value AS INTEGER) <= :before AND name IN (
          SELECT name FROM installation WHERE name GLOB '${ENDED}*' ORDER BY CAST(value AS INTEGER) DESC LIMIT -1 OFFSET :kept)`,
     ).run({
-      // Not at once: a clock that is set back must not revive them.
+      // Kept for a while: a clock that is set back must not revive them.
       before: nowMs - ENDED_KEPT_MS,
       kept: ENDED_KEPT,
     });
@@ -65,7 +65,7 @@ export const transactions = {
     });
   },
 
-  /** Uses a link up: whoever is first is answered true, if it is not too old; everybody else false. */
+  /** Redeems a link: true for the first caller, unless the link has expired. */
   useConsoleLink(db: Connection, input: { codeHash: string; nowMs: number }): boolean {
     const [row] = fact.returning(db, 'DELETE FROM installation WHERE name = :name', { name: LINK + input.codeHash });
     return row !== undefined && input.nowMs < Number(row.value);

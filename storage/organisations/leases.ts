@@ -1,6 +1,6 @@
 /**
- * Leases: which node does a piece of work of an organisation now that may be done by one at a time (CLUSTER-20, CLUSTER-21). A lease is a
- * row in the organisation's file that one holder has until it gives it back, it runs out, or its node is gone.
+ * Leases: which node does a piece of an organisation's work that only one may do at a time (CLUSTER-20, CLUSTER-21). A lease is a row in
+ * the organisation's file that one holder has until it is released, it expires, or its node is lost.
  */
 import { columns, integer, type RowOf, text } from '../sqlite/columns.ts';
 import type { Connection } from '../sqlite/connection.ts';
@@ -9,12 +9,12 @@ const lease = columns({ holder: text, expiresAtMs: integer });
 
 export type LeaseRow = RowOf<typeof lease>;
 
-/** The lease of this name as its row has it, run out or not. */
+/** The lease of this name, expired or not. */
 export function readLease(db: Connection, name: string): LeaseRow | undefined {
   return lease.get(db, 'FROM leases WHERE name = :name', { name });
 }
 
-/** Takes the lease when it is free, has run out, or is `gone`'s, whose node is known to be gone; false when it is another's. */
+/** Takes the lease when it is free, has expired, or is held by `gone`, a lost node; false when another holds it. */
 function takeLease(
   db: Connection,
   input: { name: string; holder: string; gone: string | null; nowMs: number; expiresAtMs: number },
@@ -29,13 +29,13 @@ function takeLease(
   return changes === 1;
 }
 
-/** The holder keeps the lease until then; false when it is no longer its own. */
+/** Extends the lease; false when the holder has lost it. */
 function renewLease(db: Connection, input: { name: string; holder: string; expiresAtMs: number }): boolean {
   const { changes } = db.statement('UPDATE leases SET expires_at_ms = :expiresAtMs WHERE name = :name AND holder = :holder').run(input);
   return changes === 1;
 }
 
-/** Nothing when the lease is another's by now. */
+/** Releases the lease; does nothing when another holds it. */
 function giveBackLease(db: Connection, input: { name: string; holder: string }): void {
   db.statement('DELETE FROM leases WHERE name = :name AND holder = :holder').run(input);
 }

@@ -1,6 +1,6 @@
 /**
- * One organisation's file: made once, and later taken only for what it was. A file that is away, empty, another's or damaged is left
- * exactly as it is, because what lies there, or lay there, is all that the organisation has.
+ * One organisation's file: created once, and afterwards opened only if it is still that file. A file that is missing, empty, foreign or
+ * damaged is left exactly as it is, because it holds all that the organisation has.
  */
 import { accessSync, constants, type Stats, statSync } from 'node:fs';
 import { APPLICATION_IDS, migrate, SchemaError } from '../migrations/migrate.ts';
@@ -10,10 +10,10 @@ import type { Connection } from '../sqlite/connection.ts';
 import { openReader, openWriter } from '../sqlite/database.ts';
 import { isRefusedByDisk, storageErrorCodeOf } from '../sqlite/storage-error.ts';
 
-/** Why a file is not the one that was made. */
+/** Why a file is not the one that was created. */
 export type FileProblem = 'missing' | 'empty' | 'foreign' | 'damaged' | 'unreadable';
 
-/** The file is not what it was; `message` names it and says what is wrong, in one sentence. */
+/** The file cannot be used; `message` names it and says why, in one sentence. */
 export class FileProblemError extends Error {
   readonly problem: FileProblem;
 
@@ -30,7 +30,7 @@ function unreadable(path: string, error: unknown): FileProblemError {
   return new FileProblemError('unreadable', path, what, error);
 }
 
-/** @throws FileProblemError when the system does not say: a folder of somebody else, a mount that went stale, a disk that fails. */
+/** @throws FileProblemError when the system cannot tell: missing permissions, a stale mount, a failing disk. */
 function stateOf(path: string): Stats | undefined {
   try {
     return statSync(path, { throwIfNoEntry: false });
@@ -39,7 +39,7 @@ function stateOf(path: string): Stats | undefined {
   }
 }
 
-/** Tells one file from another that has its name later; undefined when there is none, or the system does not say. Never throws. */
+/** Identifies the file behind a path (device and inode); undefined when there is none, or the system cannot tell. Never throws. */
 export function markOfFile(path: string): string | undefined {
   try {
     const found = stateOf(path);
@@ -50,13 +50,13 @@ export function markOfFile(path: string): string | undefined {
 }
 
 /**
- * What SQLite says of a file that this user may not read is what it says of a disk without room: looks which one it is.
+ * SQLite reports the same error for an unreadable file and for a full disk: this distinguishes them.
  * @throws FileProblemError when the file, or what SQLite keeps beside it, may not be read.
  */
 export function requireReadable(path: string): void {
   for (const each of [path, `${path}-wal`, `${path}-shm`]) {
     try {
-      // Not opened: to close a file again would let go of the locks that SQLite holds on it.
+      // Not by opening it: closing the file would release SQLite's locks on it.
       accessSync(each, constants.R_OK);
     } catch (error) {
       if ((error as NodeJS.ErrnoException).code !== 'ENOENT') throw unreadable(each, error);
@@ -64,7 +64,7 @@ export function requireReadable(path: string): void {
   }
 }
 
-/** @throws FileProblemError unless there is a file with something in it. Before SQLite: it deletes the log of an empty file. */
+/** @throws FileProblemError unless there is a file that is not empty. Checked before SQLite opens it, because SQLite deletes the log of an empty file. */
 function requireFile(path: string): void {
   const found = stateOf(path);
   if (found === undefined) throw new FileProblemError('missing', path, 'is missing.');
@@ -78,7 +78,7 @@ function writtenIdentity(db: Connection): string | undefined {
   return identity.get(db, 'FROM file_identity WHERE id = 1')?.organisationId;
 }
 
-/** Says in the file whose it is; the first word stays. */
+/** Writes into the file whose it is, once. */
 export function writeIdentity(db: Connection, organisationId: string): void {
   db.statement('INSERT INTO file_identity (id, organisation_id) VALUES (1, :organisationId) ON CONFLICT (id) DO NOTHING').run({
     organisationId,
@@ -101,7 +101,7 @@ function requireKind(db: Connection, path: string): void {
   throw new FileProblemError('foreign', path, `is not an organisation's file of this service: its application_id is ${applicationId}.`);
 }
 
-/** What SQLite says of the file itself, in our words; everything else, a full disk for one, is thrown as it is. */
+/** Turns SQLite's errors about the file itself into FileProblemError; others, such as a full disk, stay as they are. */
 function problemOf(error: unknown, path: string): unknown {
   if (error instanceof FileProblemError) return error;
   const cause = error instanceof SchemaError && error.cause !== undefined ? error.cause : error;
@@ -112,7 +112,7 @@ function problemOf(error: unknown, path: string): unknown {
   return error;
 }
 
-/** Whether the file that was made is of this program's schema. Reads only: what turns out to be another's must not be changed. */
+/** Whether the file has this program's schema. Reads only, because a foreign file must not be changed. */
 function isCurrent(path: string, organisationId: string): boolean {
   const db = openReader(path);
   try {
@@ -129,7 +129,7 @@ function upgrade(path: string, organisationId: string, isNoted: boolean): void {
   const db = openWriter(path, { mustExist: isNoted });
   try {
     migrate(db, organisationMigrations, 'organisation');
-    // One that is not noted may have been left half made: nobody was told of anything in it.
+    // A file without a note may be half made; nothing in it was ever acknowledged.
     if (!isNoted) writeIdentity(db, organisationId);
     requireIdentity(db, path, organisationId);
   } finally {
@@ -138,8 +138,8 @@ function upgrade(path: string, organisationId: string, isNoted: boolean): void {
 }
 
 /**
- * Makes the file when it was never made (`isNoted` false), or brings the one that was made to the schema of this program. Blocks.
- * @throws FileProblemError when a file that was made is not there or is not that file; SQLite's error when the disk refuses.
+ * Creates the file when it was never created (`isNoted` false), otherwise migrates it to this program's schema. Blocks.
+ * @throws FileProblemError when an existing file is missing or is not that file; SQLite's error when the disk refuses.
  */
 export function openOrganisationFile(path: string, organisationId: string, isNoted: boolean): void {
   if (isNoted) requireFile(path);
@@ -152,7 +152,7 @@ export function openOrganisationFile(path: string, organisationId: string, isNot
 }
 
 /**
- * Looks whether an open connection, which may be unable to write, reads the organisation's file in the schema of this program.
+ * Checks that an open connection, possibly read-only, reads the organisation's file in this program's schema.
  * @throws FileProblemError when it does not; SQLite's error.
  */
 export function requireOrganisationFile(db: Connection, path: string, organisationId: string): void {

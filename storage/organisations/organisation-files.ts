@@ -1,10 +1,10 @@
 /**
- * Which organisations' files were made, and which of them can be used now. The control file notes each one that was made: what is
- * noted is never made anew.
+ * Which organisations' files were created, and which of them are usable now. The control file notes each created file, and a noted file is
+ * never created again.
  *
- * The order: the file is made and empty of rows; its folder is synced; the control file notes it; only then the first row is written.
- * A crash before the note leaves a file that nobody was told of anything in, and it is taken as it is. A crash after it leaves a file
- * that is noted. Nothing in between lets a note stand for a file that was never there.
+ * The order: the file is created without rows; its folder is synced; the control file notes it; only then the first row is written. A
+ * crash before the note leaves a file in which nothing was acknowledged, and it is used as it is. A crash after the note leaves a noted
+ * file. So no note ever stands for a file that never existed.
  */
 import { dirname } from 'node:path';
 import type { DataLayout } from '../data-layout.ts';
@@ -14,13 +14,13 @@ import { syncPath } from '../sqlite/database-copy.ts';
 import { isRefusedByDisk, StorageError, storageErrorCodeOf } from '../sqlite/storage-error.ts';
 import { FileProblemError, markOfFile, openOrganisationFile } from './organisation-file.ts';
 
-/** A file that cannot be used is looked at again by the first request after this long: requests for it must cost nothing. */
+/** An unusable file is checked again by the first request after this long, so that requests for it stay cheap. */
 const LOOK_AGAIN_MS = 1_000;
-/** A look at a folder takes 2 µs. */
+/** Files checked per call; each check takes 2 µs. */
 const LOOKED_AT_ONCE = 500;
-/** Opening a file takes a millisecond; one that is there again is found by the next request for it, too. */
+/** Files opened per call; each takes a millisecond. The next request for a file that is back finds it, too. */
 const OPENED_AT_ONCE = 10;
-/** What the log says to do; the section tells more. */
+/** Advice for the log; the section says more. */
 const WHAT_TO_DO = 'Nothing of the organisation is changed or deleted meanwhile. See "A file is missing or damaged" in docs/backups.md.';
 
 export interface OrganisationFilesOptions {
@@ -28,9 +28,9 @@ export interface OrganisationFilesOptions {
   /** Read-only, the control file. */
   readonly control: Connection;
   readonly conditions: Conditions;
-  /** Writes the note. */
+  /** Writes the note that the file was created. */
   note(organisationId: string): Promise<unknown>;
-  /** The file at this path is not the one that was open under it: connections to it are of no use any more. */
+  /** The file at this path was replaced: connections to it must be closed. */
   forget(organisationId: string): void;
 }
 
@@ -46,12 +46,12 @@ export function isFileNoted(control: Connection, organisationId: string): boolea
 
 export class OrganisationFiles {
   readonly #options: OrganisationFilesOptions;
-  /** Looked through and brought to this program's schema; by id, which file that was. */
+  /** Checked and migrated files: the identity of each, by organisation. */
   readonly #prepared = new Map<string, string>();
   readonly #noted = new Set<string>();
   readonly #notes = new Map<string, Promise<void>>();
   readonly #refused = new Map<string, Refused>();
-  /** Read well when they were prepared, and turned out to be damaged further in; by id, which file that was. */
+  /** Files found to be damaged after they were prepared: the identity of each, by organisation. */
   readonly #damaged = new Map<string, string | undefined>();
   readonly #turns = new Map<string, number>();
 
@@ -60,8 +60,8 @@ export class OrganisationFiles {
   }
 
   /**
-   * Makes or upgrades the file, once per process: neither the writer nor a reader may meet an older schema.
-   * @throws StorageError unavailable for a file that was made and is not there, or is not that file; what the disk refuses with.
+   * Creates or migrates the file, once per process: neither the writer nor a reader may see an older schema.
+   * @throws StorageError unavailable when an existing file is missing or is not that file; the disk's error.
    */
   prepare(organisationId: string): void {
     if (this.#prepared.has(organisationId)) return;
@@ -77,7 +77,7 @@ export class OrganisationFiles {
     this.admit(organisationId);
   }
 
-  /** The file was looked through, if only for reading. One that was seen to be damaged stays so until another one is in its place. */
+  /** Marks the file as checked, if only for reading. A damaged file stays marked as such until it is replaced. */
   admit(organisationId: string): void {
     this.#refused.delete(organisationId);
     const mark = markOfFile(this.#options.layout.organisation(organisationId));
@@ -86,9 +86,9 @@ export class OrganisationFiles {
     this.#options.conditions.close('organisation_unavailable', organisationId);
   }
 
-  /** Whether the control file says that this file was made. */
+  /** Whether the control file notes this file. */
   isNoted(organisationId: string): boolean {
-    // Who comes while the note is being written waits for it, behind those who wait already: writes keep the order of their calls.
+    // While the note is being written, later callers wait behind earlier ones: writes keep the order of their calls.
     if (this.#notes.has(organisationId)) return false;
     if (this.#noted.has(organisationId)) return true;
     if (!isFileNoted(this.#options.control, organisationId)) return false;
@@ -96,7 +96,7 @@ export class OrganisationFiles {
     return true;
   }
 
-  /** Notes that the file was made; before its first row is written. Those who come together wait for one note. */
+  /** Notes that the file was created, before its first row is written. Concurrent callers wait for one note. */
   note(organisationId: string): Promise<void> {
     let note = this.#notes.get(organisationId);
     if (note === undefined) {
@@ -112,7 +112,7 @@ export class OrganisationFiles {
     this.#noted.add(organisationId);
   }
 
-  /** The error to throw for `error`, which opening, reading or writing the organisation's file met; opens the condition. */
+  /** Turns an error of opening, reading or writing the organisation's file into the one to throw, and opens the condition. */
   refuse(organisationId: string, error: unknown): unknown {
     const isDamage = storageErrorCodeOf(error) === 'corrupt';
     if (!(error instanceof FileProblemError) && !isDamage) return error;
@@ -120,25 +120,25 @@ export class OrganisationFiles {
     const what = error instanceof FileProblemError ? error.message : `${path} is damaged: ${(error as Error).message}.`;
     const refusal = new StorageError('unavailable', what);
     this.#options.conditions.open('organisation_unavailable', `${what} ${WHAT_TO_DO}`, organisationId);
-    // What can be read of a damaged file is read on; one that is not there is not asked for at every request.
+    // A damaged file is still read where possible; a missing one is not looked for at every request.
     if (isDamage) {
       this.#damaged.set(organisationId, markOfFile(path));
       return refusal;
     }
     this.#refused.set(organisationId, { error: refusal, atMs: performance.now() });
-    // It may have been looked through before.
+    // It may have been marked as checked before.
     this.doubt(organisationId);
     return refusal;
   }
 
-  /** A write met something that the file itself may be the reason of: it is looked at before the next one. */
+  /** To be called when a write failed perhaps because of the file: the file is checked before the next write. */
   doubt(organisationId: string): void {
     if (this.#prepared.delete(organisationId)) this.#options.forget(organisationId);
   }
 
   /**
-   * Looks whether files that are in use are still the files they were, and whether those that could not be used can be: some of them at
-   * each call. A file that was replaced while it was open would take writes that nobody finds again. Never throws: it is called by a timer.
+   * Checks some files at each call: whether those in use were replaced, and whether unusable ones are usable again. Writes to an open file
+   * that was replaced would be lost. Never throws: a timer calls it.
    */
   lookAround(): void {
     const { layout } = this.#options;
@@ -148,7 +148,7 @@ export class OrganisationFiles {
     for (const organisationId of this.#some('refused', this.#refused.keys(), OPENED_AT_ONCE)) this.#look(organisationId);
   }
 
-  /** The next ones in turn; where the last round ended is remembered under `name`. */
+  /** The next `max` ids in rotation; the position is kept under `name`. */
   #some(name: string, ids: Iterable<string>, max: number): string[] {
     const all = [...ids];
     const from = this.#turns.get(name) ?? 0;
@@ -157,14 +157,14 @@ export class OrganisationFiles {
     return some;
   }
 
-  /** What one file meets must not keep the others from being looked at. */
+  /** Checks one file; a failure must not keep the others from being checked. */
   #look(organisationId: string): void {
     try {
       this.doubt(organisationId);
       this.prepare(organisationId);
     } catch (error) {
       const code = storageErrorCodeOf(error);
-      // A disk that refuses has a condition of its own; the next request for the file looks at it, too.
+      // A disk that refuses has its own condition, and the next request checks the file again.
       if (isRefusedByDisk(error) || code === 'busy' || code === 'unavailable') return;
       const reason = error instanceof Error ? error.message : String(error);
       this.refuse(

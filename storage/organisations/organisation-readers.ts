@@ -1,4 +1,4 @@
-/** The read-only connections to organisations' files: which are open, and which of them are copies in memory of a disk that refuses. */
+/** The read-only connections to organisations' files: open files, and copies in memory while the disk refuses what SQLite needs. */
 import { statSync } from 'node:fs';
 import { LRUCache } from 'lru-cache';
 import type { Connection, SqlValue, Statement } from '../sqlite/connection.ts';
@@ -10,7 +10,7 @@ import type { OrganisationFiles } from './organisation-files.ts';
 /** Copies in memory take no more than this together. */
 const SNAPSHOTS_MAX_BYTES = 256 * 1024 * 1024;
 
-/** A connection that is open, and until when it is good. */
+/** An open connection, and whether it is still valid. */
 export interface OpenFile {
   readonly connection: Connection;
   /** Bytes in memory; 0: it reads the file. */
@@ -19,28 +19,28 @@ export interface OpenFile {
   isStale(): boolean;
 }
 
-/** Size, time and log of a file: a change of it shows in one of them. */
+/** Size, time and log of a file; any change alters one of them. */
 function stateOf(path: string): string {
   const { size, mtimeMs } = statSync(path);
   const log = statSync(`${path}-wal`, { throwIfNoEntry: false })?.size ?? 0;
   return `${size} ${mtimeMs} ${log}`;
 }
 
-/** The file in memory, as it is now. @throws StorageError io, or the system's error. */
+/** A copy of the file in memory. @throws StorageError io, or the system's error. */
 function openCopy(path: string, options: ReaderOptions): OpenFile {
   const state = stateOf(path);
   return { connection: openSnapshot(path, options), bytes: statSync(path).size, isStale: () => stateOf(path) !== state };
 }
 
 /**
- * Opens the file for reading; where the disk refuses what SQLite needs for that, a copy of it in memory. `note` is told of the refusal.
+ * Opens the file for reading, or a copy of it in memory when the disk refuses what SQLite needs. `note` receives the refusal.
  * @throws FileProblemError when this user may not read it; SQLite's error; StorageError io when there can be no copy either.
  */
 export function openReadable(path: string, options: ReaderOptions, note: (error: unknown) => void): OpenFile {
   try {
     const connection = openReader(path, options);
     try {
-      // The index of the log is made, or found missing, with the first read.
+      // The first read creates the log's index, or fails to.
       connection.statement('SELECT count(*) FROM sqlite_schema').get();
     } catch (error) {
       connection.close();
@@ -55,7 +55,7 @@ export function openReadable(path: string, options: ReaderOptions, note: (error:
   }
 }
 
-/** Reads of one file, whichever connection is open for it at the moment: whoever holds this across an await is never left with a closed one. */
+/** Reads one file through whichever connection is open for it, so that it can be held across an await. */
 export class CurrentReader implements Connection {
   readonly path: string;
   readonly #open: () => Connection;
@@ -132,7 +132,7 @@ export class OrganisationReaders {
     return this.#openUnprepared(organisationId, path, options);
   }
 
-  /** The disk lets nobody write, so the file cannot be upgraded: it is read as it is, when it is of this program. */
+  /** Opens a file that cannot be migrated because the disk refuses writes; it must have this program's schema already. */
   #openUnprepared(organisationId: string, path: string, options: ReaderOptions): OpenFile {
     const { files } = this.#options;
     const note = (error: unknown) => this.#options.note(error, organisationId);
@@ -152,7 +152,7 @@ export class OrganisationReaders {
     this.#open.delete(organisationId);
   }
 
-  /** Closes all; the next read of each opens it anew. Also for a disk that takes writes again: what was open before is a copy, or cannot lock. */
+  /** Closes all; the next read of each opens it again. Also needed when the disk takes writes again: what was open is a copy, or cannot lock. */
   close(): void {
     this.#open.clear();
   }

@@ -1,9 +1,9 @@
 /**
  * `control.sqlite`: organisations, which organisation an app belongs to, and publishable keys.
  *
- * An app spans two files. It exists exactly when its organisation's file has its row; the directory and the keys here
- * only say where to look. So they are written first when an app is created and removed last when it is deleted: a
- * crash in between leaves an entry that names no app, which every reader takes for "no such app", and no slug is held.
+ * An app spans two files. It exists exactly when its organisation's file has its row; the directory and the keys here only say where to
+ * look. So they are written first when an app is created and removed last when it is deleted. A crash in between leaves an entry without
+ * an app, which every reader takes for "no such app", and no slug is held.
  */
 import { randomBytes } from 'node:crypto';
 import type { AutoTopUp, Member } from '../../protocol/console/organisations.ts';
@@ -80,7 +80,7 @@ export function readOrganisation(control: Connection, id: string): OrganisationR
   return row === undefined ? undefined : organisationOf(row);
 }
 
-/** Not those that moved away, nor those that have not arrived yet: their files take no writes (CELL-15). */
+/** Excludes organisations that moved away or have not arrived yet: their files take no writes (CELL-15). */
 const LIVES_HERE = `NOT EXISTS (SELECT 1 FROM moves WHERE moves.organisation_id = organisations.id AND step IN ('switched', 'unsealed', 'done'))
   AND NOT EXISTS (SELECT 1 FROM arrivals WHERE arrivals.organisation_id = organisations.id AND step <> 'unsealed')`;
 
@@ -90,7 +90,7 @@ export function listOrganisations(control: Connection, after: string, limit: num
   return organisationRow.all(control, from, { after, limit }).map(organisationOf);
 }
 
-/** Read at a time when all organisations are gone through. */
+/** Page size when all organisations are listed. */
 const ORGANISATIONS_PER_PAGE = 100;
 
 /** Ids of all organisations, oldest first. */
@@ -106,7 +106,7 @@ export function readPlanPeriods(control: Connection, organisationId: string): Pl
   return planPeriods.get(control, 'FROM installation WHERE name = :name', { name: `plans:${organisationId}` })?.value ?? [];
 }
 
-/** Where the app's row is to be looked for; undefined when no directory entry names it. */
+/** The organisation whose file holds the app's row; undefined without a directory entry. */
 export function organisationOfApp(control: Connection, appId: string): string | undefined {
   return directoryEntry.get(control, 'FROM app_directory WHERE app_id = :appId', { appId })?.organisationId;
 }
@@ -226,7 +226,7 @@ function revokeKey(db: Connection, input: { appId: string; keyId: string; nowMs:
   return changes === 1;
 }
 
-/** The organisation's file was made, or has arrived: it is never made anew. */
+/** Notes that the organisation's file was created or has arrived, so that it is never created again. */
 export function noteOrganisationFile(db: Connection, { organisationId, nowMs }: { organisationId: string; nowMs: number }): void {
   db.statement(
     `INSERT INTO organisation_files (organisation_id, noted_at_ms) VALUES (:organisationId, :nowMs)

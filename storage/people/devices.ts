@@ -7,17 +7,17 @@ import type { Connection } from '../sqlite/connection.ts';
 const deviceBinding = columns({
   endUserId: text.from('u.id'),
   externalUserId: text,
-  /** A signature came with the binding. */
+  /** The binding was signed. */
   proven: flag,
-  /** Since when the device stands for this person, and for nobody else. */
+  /** When the device was bound to this person. */
   sinceMs: integer.from('coalesce(d.bound_at_ms, 0)'),
 });
 
 export type DeviceBinding = RowOf<typeof deviceBinding>;
 
 /**
- * The person a device stands for when a request names none. A person whose record was signed for is stood for only by a
- * device that was bound with a signature; for anybody else's it is as if the device were not bound.
+ * The person bound to a device, for requests that name none. If the person's record was ever signed for, only a signed binding counts; a
+ * device without one counts as unbound.
  */
 export function readBinding(db: Connection, appId: string, channel: Channel, deviceId: string): DeviceBinding | undefined {
   return deviceBinding.get(
@@ -34,7 +34,7 @@ interface Device {
   readonly deviceId: string;
 }
 
-/** The device stands for this person from now on, and for nobody else; for one that it stands for already, since when it does. */
+/** Binds the device to this person and to nobody else. A binding that exists already keeps its time. */
 export function bindDevice(
   db: Connection,
   { appId, channel, deviceId }: Device,
@@ -49,7 +49,7 @@ export function bindDevice(
   ).run({ appId, channel, deviceId, endUserId: binding.endUserId, proven: binding.proven ? 1 : 0, nowMs: binding.nowMs });
 }
 
-/** The device stands for nobody any more, unless it stands for `endUserId`. */
+/** Unbinds the device unless it is bound to `endUserId`. */
 export function unbindFromOthers(db: Connection, { appId, channel, deviceId }: Device, endUserId: string): void {
   db.statement(
     `UPDATE devices SET end_user_id = NULL, proven = 0, bound_at_ms = NULL
@@ -57,7 +57,7 @@ export function unbindFromOthers(db: Connection, { appId, channel, deviceId }: D
   ).run({ appId, channel, deviceId, endUserId });
 }
 
-/** No device stands for this person any more; what is left of each says only that an installation was there. */
+/** Unbinds all devices from this person; their rows stay, as unbound installations. */
 export function unbindPerson(db: Connection, endUserId: string): void {
   db.statement('UPDATE devices SET end_user_id = NULL, proven = 0, bound_at_ms = NULL WHERE end_user_id = :endUserId').run({ endUserId });
 }
@@ -76,7 +76,7 @@ export interface Sighting {
   readonly deviceId: string;
 }
 
-/** Notes that these devices opened their app with a live key, which users are counted by (LIMIT-33); those of apps that are gone are forgotten. */
+/** Notes that these devices opened their app with a live key, from which users are counted (LIMIT-33); sightings for deleted apps are dropped. */
 function seeDevices(db: Connection, input: { sightings: readonly Sighting[]; nowMs: number }): void {
   const see = db.statement(
     `INSERT INTO devices (app_id, channel, device_id, seen_at_ms)

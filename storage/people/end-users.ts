@@ -1,4 +1,4 @@
-/** People of an app as it names them: one record for each kind of key, with what the app says of them, sealed at rest. */
+/** An app's end users: one record for each channel, with their traits sealed at rest. */
 
 import type { Channel } from '../organisations/organisations.ts';
 import type { Vault } from '../secrets/vault.ts';
@@ -8,7 +8,7 @@ import { bindDevice, unbindFromOthers } from './devices.ts';
 
 const endUser = {
   id: text,
-  /** A signature was checked for this record once: from then on only signed turns are theirs. */
+  /** A signature was checked for this record once; from then on only signed turns count as theirs. */
   verified: flag,
 };
 
@@ -26,7 +26,7 @@ export type EndUserRecord = RowOf<typeof endUserRecord>;
 
 export type Traits = Readonly<Record<string, unknown>>;
 
-/** Of one person without a signature: more than anybody has in use, and at most 160 KB of them however many devices strangers make up. */
+/** Devices with unsigned traits of one person: more than anybody uses, and at most 160 KB however many devices strangers invent. */
 export const DEVICES_WITH_TRAITS_MAX = 20;
 
 export function readEndUser(db: Connection, appId: string, channel: Channel, externalUserId: string): EndUserRow | undefined {
@@ -50,19 +50,19 @@ export function listEndUsers(
   }
   return endUserRecord.all(
     db,
-    // Two rows at most, found by their name: the plus keeps SQLite from going through all people of the app by id.
+    // At most two rows, found by name: the plus keeps SQLite from scanning all people of the app by id.
     `FROM end_users WHERE app_id = :appId AND channel IN ('live', 'sandbox')
        AND external_user_id = :externalUserId AND +id > :after ORDER BY +id LIMIT :limit`,
     { appId, externalUserId, after, limit },
   );
 }
 
-/** Bound to the record: sealed traits of one person do not open as another's. */
+/** Bound to the record, so that one person's sealed traits do not open as another's. */
 function traitsPurpose(appId: string, endUserId: string): string {
   return `traits:${appId}:${endUserId}`;
 }
 
-/** Sealing needs the master key, which the writer thread does not have. Null: nothing is said of the person. */
+/** Seals traits; null when there are none. Sealing needs the master key, which the writer thread does not have. */
 export function sealTraits(vault: Vault, appId: string, endUserId: string, traits: Traits): Buffer | null {
   if (Object.keys(traits).length === 0) return null;
   return vault.seal(traitsPurpose(appId, endUserId), Buffer.from(JSON.stringify(traits), 'utf8'));
@@ -82,8 +82,8 @@ function openTraits(vault: Vault, appId: string, id: string, sealed: Buffer): Tr
 }
 
 /**
- * What the app says of the person it names so, to a turn of `deviceId`; null when it says nothing. What was said with a signature holds
- * on every device. What was said without one holds for the device that said it alone: anybody could have said it. Data, never instructions.
+ * The person's traits for a turn of `deviceId`; null when there are none. Signed traits hold on every device. Unsigned traits hold only on
+ * the device that sent them, because anybody could have sent them. Data, never instructions.
  */
 export function traitsOf(
   db: Connection,
@@ -99,13 +99,13 @@ export function traitsOf(
   return row === undefined || row.sealed === null ? null : openTraits(vault, appId, row.id, row.sealed);
 }
 
-/** What the app says of the person, by the `usr_` id: what came with a signature, else the newest that any device said. */
+/** The person's traits by the `usr_` id: the signed ones, else the newest that any device sent. */
 export function traitsOfRecord(db: Connection, vault: Vault, appId: string, id: string): Traits | null {
   const row = newestTraits.get(db, 'FROM end_users WHERE id = :id AND app_id = :appId', { id, appId });
   return row === undefined || row.sealed === null ? null : openTraits(vault, appId, id, row.sealed);
 }
 
-/** Everything that was said of the person without a signature, the newest last. */
+/** All unsigned traits of the person, the newest last. */
 export function deviceTraitsOf(db: Connection, vault: Vault, appId: string, id: string): { deviceId: string; traits: Traits }[] {
   return deviceTraits
     .all(db, 'FROM device_traits WHERE end_user_id = :id ORDER BY seq', { id })
@@ -122,12 +122,12 @@ export interface IdentifyInput {
   readonly isNew: boolean;
   /** A signature was checked. */
   readonly proven: boolean;
-  /** Sealed for `endUserId`; null: nothing is said of the person any more; undefined: what is recorded stays. */
+  /** Sealed for `endUserId`; null: the traits are deleted; undefined: they stay. */
   readonly traits: Uint8Array | null | undefined;
   readonly nowMs: number;
 }
 
-/** `stale`: the record came or went since it was read. `unproven`: it was signed for, and this call is not signed. */
+/** `stale`: the record was created or deleted since it was read. `unproven`: the record was signed for, and this call is not signed. */
 export type IdentifyOutcome = 'identified' | 'unproven' | 'stale';
 
 function recordPerson(db: Connection, input: IdentifyInput): void {
@@ -147,7 +147,7 @@ function recordPerson(db: Connection, input: IdentifyInput): void {
   }
 }
 
-/** With a signature they hold for the person and replace all that was said before; without one, what this device said before. */
+/** Signed traits replace all of the person's traits; unsigned ones replace those of this device. */
 function recordTraits(db: Connection, { appId, channel, endUserId: id, deviceId, proven }: IdentifyInput, traits: Buffer | null): void {
   if (proven) {
     db.statement('UPDATE end_users SET traits_sealed = :traits WHERE id = :id').run({ id, traits });
@@ -162,7 +162,7 @@ function recordTraits(db: Connection, { appId, channel, endUserId: id, deviceId,
     traits,
   });
   db.statement(
-    // Anybody makes up devices and names a person on them: those that have talked to the app stay before those that never did.
+    // Anybody can invent devices and name a person on them, so devices that have talked to the app are kept first.
     `DELETE FROM device_traits WHERE seq IN
        (SELECT d.seq FROM device_traits d WHERE d.end_user_id = :id
         ORDER BY EXISTS (SELECT 1 FROM conversations c WHERE c.app_id = :appId AND c.channel = :channel AND c.device_id = d.device_id) DESC,
@@ -172,7 +172,7 @@ function recordTraits(db: Connection, { appId, channel, endUserId: id, deviceId,
 
 /**
  * Binds the device to the person, records traits and moves the device's anonymous conversations onto the person. A record
- * that was signed for is not touched without a signature; a device that stood for somebody else then stands for nobody.
+ * that was signed for is not changed without a signature; a device bound to somebody else is unbound then.
  */
 function identify(db: Connection, input: IdentifyInput): IdentifyOutcome {
   const { appId, channel, deviceId, endUserId, proven, nowMs } = input;
@@ -185,7 +185,7 @@ function identify(db: Connection, input: IdentifyInput): IdentifyOutcome {
   recordPerson(db, input);
   if (input.traits !== undefined) recordTraits(db, input, input.traits === null ? null : Buffer.from(input.traits));
   bindDevice(db, { appId, channel, deviceId }, { endUserId, proven, nowMs });
-  // The epoch stays: a turn that runs in one of them goes on.
+  // The epoch stays, so that a turn running in one of them goes on.
   db.statement(
     `UPDATE conversations SET end_user_id = :endUserId
      WHERE app_id = :appId AND channel = :channel AND device_id = :deviceId AND end_user_id IS NULL`,

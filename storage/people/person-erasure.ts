@@ -1,6 +1,6 @@
 /**
  * Erases a person: their record, their conversations with everything in them, and what binds devices to them. The
- * ledger stays: it names turns and amounts, nobody.
+ * ledger stays: it names turns and amounts, but no people.
  */
 import { Refusal } from '../../protocol/errors.ts';
 import { columns, readIds, text } from '../sqlite/columns.ts';
@@ -8,20 +8,20 @@ import type { Connection } from '../sqlite/connection.ts';
 import { unbindPerson } from './devices.ts';
 import { readEndUserById } from './end-users.ts';
 
-/** Erased in one transaction: other writes wait for as long as it takes, so a person with many goes in several. */
+/** Conversations erased in one transaction: other writes wait meanwhile, so a person with many needs several. */
 export const CONVERSATIONS_PER_ERASURE = 50;
 
 export interface Erasure {
   /** The person is gone; false: call again, there is more. */
   readonly done: boolean;
   readonly conversations: number;
-  /** Uploads that are gone with them, and whose files are to be deleted; a crash before that leaves it to the sweep at the next start. */
+  /** Erased uploads, whose files the caller deletes; after a crash the sweep at the next start deletes them. */
   readonly uploadIds: readonly string[];
 }
 
 const erasedUpload = columns({ id: text });
 
-/** What the person's devices sent and no message uses (yet). */
+/** Deletes uploads of the person's devices that no message uses. */
 function deleteUnusedUploads(db: Connection, endUserId: string): string[] {
   return erasedUpload
     .returning(
@@ -33,7 +33,7 @@ function deleteUnusedUploads(db: Connection, endUserId: string): string[] {
     .map(({ id }) => id);
 }
 
-/** Turns that run in a conversation when it goes find no row to pass their fence on, and end. @throws Refusal not_found. */
+/** Running turns of an erased conversation find no row at their fence, and end. @throws Refusal not_found. */
 function erasePerson(db: Connection, { appId, endUserId }: { appId: string; endUserId: string }): Erasure {
   if (readEndUserById(db, appId, endUserId) === undefined) throw new Refusal('not_found', `App ${appId} has no person ${endUserId}.`);
   const conversations = readIds(db, 'FROM conversations WHERE end_user_id = :endUserId ORDER BY id LIMIT :limit', {

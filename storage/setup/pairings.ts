@@ -1,6 +1,6 @@
 /**
- * Pairings of a test build with the console's Test page (PAIRING-2). A row's state is told by
- * its columns and the time: whoever reads it decides with the machine of this name. Of a code only the SHA-256 is kept.
+ * Pairings of a test build with the console's Test page (PAIRING-2). A row's columns and the time give its state, which the `pairing`
+ * machine decides at each read. Only the SHA-256 of a code is stored.
  */
 import { Refusal } from '../../protocol/errors.ts';
 import { columns, countRows, integer, orNull, type RowOf, text } from '../sqlite/columns.ts';
@@ -15,17 +15,17 @@ const pairingRow = columns({
   claimedAtMs: orNull(integer),
   deviceId: orNull(text),
   watchedUntilMs: orNull(integer),
-  /** When it was replaced, or somebody was told that its code is too old or its watching over; it is over then, whatever the clock says. */
+  /** When the pairing was replaced or first reported as expired; it has ended then, whatever the clock says later. */
   endedAtMs: orNull(integer),
 });
 
 export type PairingRow = RowOf<typeof pairingRow>;
 
-/** Codes of an app that wait for a build; a person looks at one page at a time. */
+/** Unclaimed codes of an app; a person looks at one page at a time. */
 export const OPEN_PAIRINGS_MAX = 10;
 /** Builds of an app that are watched at the same time: a team's devices. */
 export const WATCHED_PAIRINGS_MAX = 50;
-/** Those that are over are kept for a look back, the oldest go first. */
+/** Ended pairings are kept as history; the oldest are deleted first. */
 const ENDED_KEPT = 50;
 /** A pairing lasts two hours and a quarter; after this its id is as good as never minted. */
 const LISTED_MS = 30 * 24 * 3_600_000;
@@ -36,12 +36,12 @@ export function readPairing(db: Connection, id: string): PairingRow | undefined 
 
 /** The app's pairing whose code has this hash, in whatever state it is. */
 export function readPairingByCode(db: Connection, appId: string, codeHash: string): PairingRow | undefined {
-  // The search compares hashes: how long it takes tells of a hash at most, and nobody can make a code from that.
+  // The search compares hashes: its timing could reveal a hash at most, and no code can be derived from that.
   const row = pairingRow.get(db, 'FROM pairings WHERE code_hash = :codeHash', { codeHash });
   return row?.appId === appId ? row : undefined;
 }
 
-/** Pairings of the app that no build has claimed and nobody has ended, newest first; the codes of some may be too old by now. */
+/** Pairings of the app that are neither claimed nor ended, newest first; the codes of some may have expired. */
 export function readUnclaimed(db: Connection, appId: string): PairingRow[] {
   const from = 'FROM pairings WHERE app_id = :appId AND claimed_at_ms IS NULL AND ended_at_ms IS NULL ORDER BY created_at_ms DESC, id DESC';
   return pairingRow.all(db, from, { appId });
@@ -54,7 +54,7 @@ export function organisationOfPairing(control: Connection, id: string): string |
   return directoryEntry.get(control, 'FROM pairing_directory WHERE pairing_id = :id', { id })?.organisationId;
 }
 
-/** @throws Refusal conflict when as many builds of the app are watched as may be. */
+/** @throws Refusal conflict when the app has WATCHED_PAIRINGS_MAX watched builds. */
 function refuseWithoutRoom(db: Connection, appId: string, nowMs: number): void {
   const watched = 'FROM pairings WHERE app_id = :appId AND ended_at_ms IS NULL AND watched_until_ms > :nowMs';
   if (countRows(db, watched, { appId, nowMs }) < WATCHED_PAIRINGS_MAX) return;
@@ -83,7 +83,7 @@ export const transactions = {
 
   /**
    * Opens a pairing and ends those of `replaced` that still wait. False, and nothing is written, when more than OPEN_PAIRINGS_MAX would
-   * wait then: others were opened since `replaced` was decided. @throws Refusal conflict when WATCHED_PAIRINGS_MAX builds are watched.
+   * then wait, because others were opened meanwhile. @throws Refusal conflict when WATCHED_PAIRINGS_MAX builds are watched.
    */
   openPairing(
     db: Connection,
@@ -119,7 +119,7 @@ export const transactions = {
     return changes === 1;
   },
 
-  /** Somebody is told that its code is too old, or that its watching is over. Not when it was claimed since `claimedAtMs` was read. */
+  /** Stores that the pairing was reported as expired, unless it was claimed since `claimedAtMs` was read. */
   endPairing(db: Connection, input: { id: string; claimedAtMs: number | null; nowMs: number }): void {
     db.statement('UPDATE pairings SET ended_at_ms = :nowMs WHERE id = :id AND ended_at_ms IS NULL AND claimed_at_ms IS :claimedAtMs').run({
       ...input,

@@ -5,8 +5,8 @@ import { columns, countRows, integer, orNull, type RowOf, readIds, text } from '
 import type { Connection } from '../sqlite/connection.ts';
 
 /**
- * `applying`: somebody approved it, and what it writes is being written, or was when the service stopped. `replaced`: its session
- * proposed something newer about the same thing, or took it back.
+ * `applying`: approved, and its write is under way, or was when the service stopped. `replaced`: its session proposed something newer
+ * about the same subject, or withdrew it.
  */
 export type ProposalState = (typeof PROPOSAL_STATES)[number];
 const PROPOSAL_STATES = ['pending', 'applying', 'approved', 'rejected', 'replaced'] as const;
@@ -16,7 +16,7 @@ const proposal = columns({
   appId: text,
   sessionId: text,
   kind: text.as<WriteKind>(),
-  /** Of the write's JSON. */
+  /** Bytes of the write's JSON. */
   bytes: integer.from('payload_bytes'),
   /** Hash of what the write would replace, as it was when it was proposed. */
   base: text,
@@ -35,19 +35,19 @@ export type Proposal = RowOf<typeof proposal>;
 
 /** A person reads them one by one; an agent that proposes more has lost its way. */
 export const PENDING_PROPOSALS_MAX = 200;
-/** Writes of an app that wait, all together: a dozen logos at their largest, or some thousand articles. */
+/** Total bytes of an app's waiting writes: a dozen logos at their largest, or some thousand articles. */
 export const PENDING_BYTES_MAX = 32 * 1024 * 1024;
-/** A proposal nobody has decided about in a year is found by its app only. */
+/** A proposal still undecided after a year is found only through its app. */
 const LISTED_MS = 365 * 24 * 3_600_000;
-/** Decided ones are kept for a look back, the oldest go first. */
+/** Decided proposals are kept as history; the oldest are deleted first. */
 const DECIDED_KEPT = 200;
-/** Replaced ones only say by what: an agent that corrects itself often pushes no verdict out. */
+/** A separate bound for replaced ones, so that an agent that often corrects itself evicts no verdict. */
 const REPLACED_KEPT = 50;
 
 const proposedWrite = columns({ payload: text });
 const directoryEntry = columns({ organisationId: text });
 
-/** The proposal, decided or not; undefined when it is none of this file, or was forgotten. */
+/** The proposal, decided or not; undefined when this file has none of this id. */
 export function readProposal(db: Connection, id: string): Proposal | undefined {
   return proposal.get(db, 'FROM proposals WHERE id = :id', { id });
 }
@@ -77,7 +77,7 @@ export function listProposals(
   );
 }
 
-/** Those that nobody has decided about, oldest first: at most PENDING_PROPOSALS_MAX. */
+/** Undecided proposals, oldest first: at most PENDING_PROPOSALS_MAX. */
 export function listWaitingProposals(db: Connection, appId: string): Proposal[] {
   return proposal.all(db, 'FROM proposals WHERE app_id = :appId AND decided_at_ms IS NULL ORDER BY id', { appId });
 }
@@ -91,7 +91,7 @@ export function listVerdicts(db: Connection, appId: string, limit: number): Prop
 export type NewProposal = Pick<Proposal, 'id' | 'appId' | 'sessionId' | 'kind' | 'base' | 'summary'> & {
   /** JSON of the write. */
   readonly payload: string;
-  /** Hash of the write without its reasons: what says the same is the same proposal. */
+  /** Hash of the write without its reasons, which identifies equal proposals. */
   readonly payloadHash: string;
   /** What the write is about, within its kind. */
   readonly subjects: readonly string[];
@@ -100,7 +100,7 @@ export type NewProposal = Pick<Proposal, 'id' | 'appId' | 'sessionId' | 'kind' |
   readonly nowMs: number;
 };
 
-/** Waiting proposals of the app that say just this, whichever session made them: also those whose base has changed since. */
+/** Waiting proposals of the app with the same write, from any session, including those whose base has changed since. */
 export function findSame(db: Connection, { appId, kind, payloadHash }: Pick<NewProposal, 'appId' | 'kind' | 'payloadHash'>): Proposal[] {
   return proposal.all(
     db,
@@ -109,7 +109,7 @@ export function findSame(db: Connection, { appId, kind, payloadHash }: Pick<NewP
   );
 }
 
-/** The proposal that says just this and was rejected last; undefined: none was. */
+/** The last rejected proposal with the same write; undefined: none was. */
 export function findRejected(
   db: Connection,
   { appId, kind, payloadHash }: Pick<NewProposal, 'appId' | 'kind' | 'payloadHash'>,
@@ -137,12 +137,12 @@ export function findRivals(
   );
 }
 
-/** How many of the app nobody has decided about. */
+/** How many proposals of the app are undecided. */
 export function countWaitingProposals(db: Connection, appId: string): number {
   return countRows(db, `FROM proposals WHERE app_id = :appId AND state IN ('pending', 'applying')`, { appId });
 }
 
-/** pending → replaced; those that were decided meanwhile stay what they are. */
+/** pending → replaced; those that were decided meanwhile stay as they are. */
 function replace(db: Connection, ids: readonly string[], by: string | null, nowMs: number): void {
   db.statement(
     `UPDATE proposals SET state = 'replaced', replaced_by = :by, decided_at_ms = :nowMs
@@ -150,7 +150,7 @@ function replace(db: Connection, ids: readonly string[], by: string | null, nowM
   ).run({ ids: JSON.stringify(ids), by, nowMs });
 }
 
-/** Lets go of the oldest decided ones. */
+/** Deletes the oldest decided ones. */
 function forgetOldest(db: Connection, appId: string): void {
   const forget = db.statement(
     `DELETE FROM proposals WHERE app_id = :appId AND id IN
@@ -163,7 +163,7 @@ function forgetOldest(db: Connection, appId: string): void {
 
 const waitingTogether = columns({ proposals: integer.from('count(*)'), bytes: integer.from('coalesce(sum(payload_bytes), 0)') });
 
-/** @throws Refusal conflict when as much waits in this app as may. */
+/** @throws Refusal conflict when the app has no room for another waiting proposal. */
 function refuseWithoutRoom(db: Connection, appId: string, bytes: number): void {
   const waiting = waitingTogether.get(db, 'FROM proposals WHERE app_id = :appId AND decided_at_ms IS NULL', { appId });
   if (waiting === undefined) return;
@@ -185,7 +185,7 @@ export const transactions = {
       .run({ ...input });
   },
 
-  /** Adds it in the place of those that it replaces. @throws Refusal conflict when too many wait. */
+  /** Adds the proposal and replaces those in `replaces`. @throws Refusal conflict when too many wait. */
   addProposal(db: Connection, { replaces, subjects, ...input }: NewProposal): string {
     const bytes = Buffer.byteLength(input.payload);
     replace(db, replaces, input.id, input.nowMs);
@@ -198,7 +198,7 @@ export const transactions = {
     return input.id;
   },
 
-  /** Takes proposals back, or says that another one already speaks for them. */
+  /** Withdraws proposals, or replaces them by an equal one that exists. */
   replaceProposals(db: Connection, input: { ids: readonly string[]; by: string | null; nowMs: number }): void {
     replace(db, input.ids, input.by, input.nowMs);
   },
@@ -208,12 +208,12 @@ export const transactions = {
     return db.statement(`UPDATE proposals SET state = 'applying' WHERE id = :id AND state = 'pending'`).run({ ...input }).changes === 1;
   },
 
-  /** applying → pending: it was refused, and a person decides anew. */
+  /** applying → pending: the write was refused, and a person decides again. */
   leaveApplying(db: Connection, input: { id: string }): void {
     db.statement(`UPDATE proposals SET state = 'pending' WHERE id = :id AND state = 'applying'`).run({ ...input });
   },
 
-  /** pending → rejected, applying → approved; false when it is in no such state. */
+  /** pending → rejected, applying → approved; false in any other state. */
   decideProposal(db: Connection, input: { id: string; state: 'approved' | 'rejected'; reason: string | null; nowMs: number }): boolean {
     const { changes } = db
       .statement('UPDATE proposals SET state = :state, reason = :reason, decided_at_ms = :nowMs WHERE id = :id AND state = :from')

@@ -1,6 +1,6 @@
 /**
- * Writes of an app's configuration that are made and withdrawn: whoever asks a person about a write learns from the write itself
- * whether it would be refused, so that each rule stands in one place.
+ * Rehearses writes of an app's configuration: they are made and rolled back, which shows whether each would be refused. So every rule is
+ * implemented once, in the write itself.
  */
 import { type PlainRefusal, plainRefusal, Refusal } from '../../protocol/errors.ts';
 import { transactions as actions } from '../apps/http-actions.ts';
@@ -24,7 +24,7 @@ export type RehearsedWrite = {
   readonly [Name in keyof Rehearsed]: { readonly name: Name; readonly input: Parameters<Rehearsed[Name]>[1] };
 }[keyof Rehearsed];
 
-/** Ends the rehearsal: nothing of it stays. */
+/** Thrown to roll the rehearsal back. */
 class Withdraw extends Error {}
 
 function refusalOf(db: Connection, { name, input }: RehearsedWrite): PlainRefusal | null {
@@ -39,8 +39,7 @@ function refusalOf(db: Connection, { name, input }: RehearsedWrite): PlainRefusa
 
 export const transactions = {
   /**
-   * Makes the writes one after the other, as if each had come by itself, and takes all of them back. Answers for each what it was
-   * refused with; null: it was not.
+   * Makes the writes one after the other and rolls all of them back. Returns the refusal of each; null: it was accepted.
    */
   rehearseWrites(db: Connection, { writes }: { readonly writes: readonly RehearsedWrite[] }): readonly (PlainRefusal | null)[] {
     let refusals: readonly (PlainRefusal | null)[] = [];

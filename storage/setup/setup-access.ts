@@ -1,7 +1,6 @@
 /**
- * File codes and setup tokens (SETUP-10, SETUP-12): which session each opens. Only hashes are
- * kept. Redeeming a code and putting the new token in the old one's place is one write, so of two calls that race for
- * one code exactly one gets a token.
+ * File codes and setup tokens (SETUP-10, SETUP-12): which session each opens. Only hashes are stored. Redeeming a code and replacing the
+ * token are one write, so when two calls race for one code, exactly one gets a token.
  */
 import { createHash, randomBytes } from 'node:crypto';
 import { SETUP_CODE_MINUTES } from '../../protocol/limits.ts';
@@ -12,7 +11,7 @@ export const SETUP_TOKEN_PREFIX = 'rd_st_';
 const TOKEN_BYTES = 12;
 const CODE_BYTES = 16;
 const CODE_VALID_MS = SETUP_CODE_MINUTES * 60_000;
-/** Codes and tokens of sessions long closed still say so (410); after this they are as good as never issued. */
+/** Codes and tokens of closed sessions are answered 410; after this they are deleted and count as never issued. */
 const FORGOTTEN_AFTER_MS = 30 * 24 * 3_600_000;
 
 const session = {
@@ -44,7 +43,7 @@ export function hashSecret(secret: string): string {
 
 /** The session whose newest token this is; undefined for one that was never issued or was replaced. */
 export function readToken(control: Connection, token: string): SessionRef | undefined {
-  // The search compares hashes, and how long it takes tells of a hash at most: nobody can make a token from that.
+  // The search compares hashes: its timing could reveal a hash at most, and no token can be derived from that.
   return sessionRef.get(control, 'FROM setup_tokens WHERE token_hash = :hash', { hash: hashSecret(token) });
 }
 
@@ -59,7 +58,7 @@ export function isUsedCode(control: Connection, fileCode: string): boolean {
   return row !== undefined && row.usedAtMs !== null;
 }
 
-/** The session with this id; undefined when there is none, or it is long over. */
+/** The session with this id; undefined when there is none, or it closed long ago. */
 export function findSession(control: Connection, sessionId: string): SessionRef | undefined {
   return sessionRef.get(control, 'FROM setup_codes WHERE session_id = :sessionId LIMIT 1', { sessionId });
 }
@@ -67,7 +66,7 @@ export function findSession(control: Connection, sessionId: string): SessionRef 
 export type Redeemed = 'redeemed' | 'unknown' | 'used' | 'expired';
 
 export const transactions = {
-  /** Puts a fresh code in place of those of the session that were not used. Answers when it expires. */
+  /** Issues a new code and invalidates the session's unused ones. Returns when it expires. */
   issueFileCode(control: Connection, input: SessionRef & { codeHash: string; nowMs: number }): { expiresAtMs: number } {
     const { sessionId, organisationId, appId, codeHash, nowMs } = input;
     const expiresAtMs = nowMs + CODE_VALID_MS;
@@ -86,7 +85,7 @@ export const transactions = {
     return { expiresAtMs };
   },
 
-  /** Uses the code up and makes the token with `tokenHash` the session's only one. */
+  /** Redeems the code and makes the token with `tokenHash` the session's only one. */
   redeemFileCode(control: Connection, input: { codeHash: string; tokenHash: string; nowMs: number }): Redeemed {
     const { codeHash, tokenHash, nowMs } = input;
     const row = code.get(control, 'FROM setup_codes WHERE code_hash = :codeHash', { codeHash });
@@ -95,7 +94,7 @@ export const transactions = {
     if (row.usedAtMs !== null) return 'used';
     if (row.toldExpiredAtMs !== null) return 'expired';
     if (nowMs >= row.expiresAtMs) {
-      // Somebody is told so now: it stays so, whatever the clock says next.
+      // The expiry is reported now, so it is stored and holds whatever the clock says later.
       control.statement('UPDATE setup_codes SET told_expired_at_ms = :nowMs WHERE code_hash = :codeHash').run({ codeHash, nowMs });
       return 'expired';
     }

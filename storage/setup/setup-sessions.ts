@@ -1,7 +1,6 @@
 /**
- * Setup sessions and the lines of their panel (SETUP-3, SETUP-48). A session's row is changed by
- * compare-and-set on `revision`, together with the events that say what happened, so that no line exists without the
- * change it tells of. At most one session of an app is open.
+ * Setup sessions and the lines of their panel (SETUP-3, SETUP-48). A session's row is changed by compare-and-set on `revision`, together
+ * with the events that describe the change, so that no line exists without its change. At most one session of an app is open.
  */
 
 import type { SessionKind } from '../../protocol/console/sessions.ts';
@@ -39,7 +38,7 @@ const setupEvent = columns({
   title: orNull(text),
   detail: orNull(text),
   data: orNull(json<unknown>()),
-  /** Who said it: the agent, or the server of what it did or saw. */
+  /** Who reported it: the agent, or the server about what it did or observed. */
   origin: text.as<'agent' | 'server'>(),
   atMs: integer,
 });
@@ -48,15 +47,15 @@ export type SetupEvent = RowOf<typeof setupEvent>;
 
 export type NewSetupEvent = Omit<SetupEvent, 'id' | 'atMs'>;
 
-/** Of one session: two hundred lines of every step of a long one, and more than a person reads. */
+/** Events of one session: hundreds of lines for each step, and more than a person reads. */
 export const EVENTS_PER_SESSION_MAX = 10_000;
-/** Beyond that, what the server has to say of it: a line is a sentence. Then its lines are dropped, and its panel goes on. */
+/** Room beyond that for the server's own lines. When it is used up, further lines are dropped, and the panel goes on. */
 export const SERVER_EVENTS_SLACK = 1_000;
 
-/** Sessions kept of an app beside the open one: a look back, not an archive. */
+/** Closed sessions kept of an app: a history, not an archive. */
 const SESSIONS_KEPT = 50;
 
-/** The session, open or closed; undefined when it is none of this file, or its app was deleted. */
+/** The session, open or closed; undefined when this file has none of this id. */
 export function readSession(db: Connection, sessionId: string): SetupSessionRow | undefined {
   return session.get(db, 'FROM setup_sessions WHERE id = :sessionId', { sessionId });
 }
@@ -92,7 +91,7 @@ export function nextSessionDeadline(db: Connection): number | null {
 
 const detectedReport = columns({ detected: orNull(json<Detected>()) });
 
-/** What agents found out about the app's code so far; null before the first report. */
+/** The merged discovery report about the app's code; null before the first report. */
 export function readDetected(db: Connection, appId: string): Detected | null {
   return detectedReport.get(db, 'FROM apps WHERE id = :appId', { appId })?.detected ?? null;
 }
@@ -133,7 +132,7 @@ function insertEvents(db: Connection, sessionId: string, firstId: number, events
   });
 }
 
-/** The events that there is room for, `count` being those of the session so far. @throws Refusal conflict for lines of the agent. */
+/** The events that still fit; `count`: the session's events so far. @throws Refusal conflict when an agent's line does not fit. */
 function fitting(count: number, events: readonly NewSetupEvent[]): readonly NewSetupEvent[] {
   if (count + events.length > EVENTS_PER_SESSION_MAX && events.some(({ origin }) => origin === 'agent')) {
     throw new Refusal('conflict', `A session has at most ${EVENTS_PER_SESSION_MAX} events: send no more of them. Everything else goes on.`);
@@ -144,8 +143,8 @@ function fitting(count: number, events: readonly NewSetupEvent[]): readonly NewS
 const eventCount = columns({ appId: text, nextEvent: integer });
 
 /**
- * The ids the events were given; null when the session has moved on since it was read: read it and step again.
- * @throws Refusal conflict when the session has as many events as it may and an agent sends more.
+ * Commits a step and its events. Returns the ids of the events; null when the session changed since it was read: read it and step again.
+ * @throws Refusal conflict when the session is full and an agent sends more events.
  */
 export function commitSetupSession(db: Connection, input: CommitSessionInput): number[] | null {
   const { sessionId, revision, nowMs } = input;
@@ -179,7 +178,7 @@ export function commitSetupSession(db: Connection, input: CommitSessionInput): n
   return events.map((_, index) => firstId + index);
 }
 
-/** One more line of the server's, also of a session that is closed: what came of it. Of a full session it is left out. */
+/** Adds a line of the server, also to a closed session. A full session drops it. */
 export function addServerEvent(db: Connection, sessionId: string, event: NewSetupEvent, nowMs: number): void {
   const id = eventCount.get(db, 'FROM setup_sessions WHERE id = :sessionId', { sessionId })?.nextEvent;
   if (id === undefined || fitting(id - 1, [event]).length === 0) return;

@@ -1,20 +1,19 @@
 /**
- * Smoke runs of an app (SMOKE-5): the judged answers of the newest ones. The conversations of a
- * run are held on devices that no client can have, and leave with the transaction that saves what was judged: nobody
- * said those things, so no transcript shows them.
+ * Smoke runs of an app (SMOKE-5): the judged answers of the newest ones. A run's conversations use devices that no client can have, and the
+ * transaction that saves the result deletes them, so that no transcript shows what no person wrote.
  */
 import type { ErrorCode } from '../../protocol/errors.ts';
 import { requireAppRow } from '../apps/apps.ts';
 import { columns, flag, integer, json, type RowOf, readIds, text } from '../sqlite/columns.ts';
 import type { Connection } from '../sqlite/connection.ts';
 
-/** What a question was made of; `general`: nothing was configured to ask about. */
+/** What a question was derived from; `general`: nothing suitable is configured. */
 export type QuestionOrigin = 'suggestion' | 'knowledge' | 'action' | 'general';
 
 export interface SmokeAnswer {
   readonly question: string;
   readonly from: QuestionOrigin;
-  /** Words of the answer, '' when there were none. */
+  /** Text of the answer; '' when there was none. */
   readonly answer: string;
   /** It used what the app knows. */
   readonly grounded: boolean;
@@ -31,7 +30,7 @@ const smokeRun = columns({
   id: text,
   appId: text,
   passed: flag,
-  /** Every answer was an error on the service's side: nothing of the configuration is to blame. */
+  /** Every answer was an error of the service, so the configuration is not to blame. */
   platformFailure: flag,
   answers: json<readonly SmokeAnswer[]>().from('results'),
   /** When it began. */
@@ -40,13 +39,13 @@ const smokeRun = columns({
 
 export type SmokeRun = RowOf<typeof smokeRun>;
 
-/** Runs kept of an app: a look back, not an archive. */
+/** Runs kept of an app: a history, not an archive. */
 export const SMOKE_RUNS_KEPT = 20;
 
-/** Devices of clients are hexadecimal (KEY-8): none of them is called this. */
+/** Devices of clients are hexadecimal (KEY-8), so none has this prefix. */
 const DEVICE_PREFIX = 'smoke_';
 
-/** The device that a run speaks from. */
+/** The device of a run. */
 export function smokeDevice(runId: string): string {
   return DEVICE_PREFIX + runId;
 }
@@ -56,14 +55,14 @@ export function readLatestSmokeRun(db: Connection, appId: string): SmokeRun | un
   return smokeRun.get(db, 'FROM smoke_runs WHERE app_id = :appId ORDER BY rowid DESC LIMIT 1', { appId });
 }
 
-/** Removes what was said in runs since the newest saved one: of this run, and of one that a crash cut off. */
+/** Deletes the conversations of runs since the newest saved one: of this run, and of runs that a crash interrupted. */
 function forgetConversations(db: Connection, appId: string): void {
-  // A run's conversations were written after every run that was saved before it: the rest need not be looked through.
+  // A run's conversations are newer than every run saved before it, so older ones need not be searched.
   const sinceMs = readLatestSmokeRun(db, appId)?.createdAtMs ?? 0;
   const held = `FROM conversations
     WHERE app_id = :appId AND updated_at_ms >= :sinceMs AND channel = 'sandbox' AND device_id GLOB :devices`;
   for (const id of readIds(db, held, { appId, sinceMs, devices: `${DEVICE_PREFIX}*` })) {
-    // Turns refer to messages: gone first, no message has to be looked for in them.
+    // Turns refer to messages. With the turns gone, deleting a message needs no search in them.
     db.statement('DELETE FROM turns WHERE conversation_id = :id').run({ id });
     db.statement('DELETE FROM conversations WHERE id = :id').run({ id });
   }

@@ -1,8 +1,8 @@
 /**
- * Reads rows as typed objects. Whoever reads a table names its columns once, with what each holds; from that come the SELECT list, the
- * TypeScript type and the check of every value. Owns the step from snake_case, which SQL speaks, to camelCase, which the code does.
+ * Reads rows as typed objects. A reader names its columns once, with their types; the SELECT list, the TypeScript type and the check of
+ * every value follow from that. Owns the conversion from SQL's snake_case to the code's camelCase.
  *
- * Rows are read by position: the driver then makes no string of any column's name, which costs more than all checks here.
+ * Rows are read by position, so that the driver makes no strings of column names, which would cost more than all the checks.
  */
 import type { Connection, Row, SqlValue } from './connection.ts';
 
@@ -14,9 +14,9 @@ export interface Column<T> {
   readonly sql: string | undefined;
   /** The same, read from another column or an expression. */
   from(sql: string): Column<T>;
-  /** The same, of which the writers promise that it holds only these values. Nothing is checked. */
+  /** The same with a narrower type, which the writers guarantee. Nothing is checked. */
   as<U extends T>(): Column<U>;
-  /** What is made of the value. */
+  /** Converts the value. */
   to<U>(make: (value: T) => U): Column<U>;
 }
 
@@ -35,7 +35,7 @@ function typeNameOf(value: SqlValue | undefined): string {
   return value instanceof Uint8Array ? 'a blob' : typeof value;
 }
 
-/** The value is left out of the message: it may be a person's. */
+/** The message leaves the value out: it may be personal data. */
 function misread(name: string, expected: string, value: SqlValue | undefined): TypeError {
   return new TypeError(`column ${name} holds ${typeNameOf(value)}, not ${expected}`);
 }
@@ -85,10 +85,10 @@ function snakeCase(name: string): string {
 }
 
 class Columns<T> {
-  /** What stands between SELECT and FROM. */
+  /** The text between SELECT and FROM. */
   readonly list: string;
   readonly #columns: readonly { readonly name: string; readonly read: Column<unknown>['read'] }[];
-  // Not bounded: SQL texts are constants of the source.
+  // Needs no bound: SQL texts are constants of the source.
   readonly #selects = new Map<string, string>();
 
   constructor(shape: Readonly<Record<string, Column<unknown>>>) {

@@ -1,4 +1,4 @@
-/** The one shape in which the rest of storage sees SQLite: a connection that prepares each statement once. */
+/** SQLite as the rest of storage sees it: a connection that prepares each statement once. */
 
 export type SqlValue = string | number | bigint | Buffer | null;
 export type Row = Record<string, SqlValue>;
@@ -12,7 +12,7 @@ export interface Statement<T = Row> {
 export interface Connection {
   /** The file, for messages. */
   readonly path: string;
-  /** Prepares `sql` the first time and answers the same statement afterwards. Parameters are named (`:id`). */
+  /** Prepares `sql` the first time and returns the same statement afterwards. Parameters are named (`:id`). */
   statement(sql: string): Statement;
   /** The same for reading rows by position (see columns.ts), in the order of the SELECT list. */
   tuples(sql: string): Statement<readonly SqlValue[]>;

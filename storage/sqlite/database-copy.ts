@@ -1,10 +1,9 @@
 /**
- * Copies of databases and of the files beside them, as backups and moves of organisations need them: made while others write,
- * whole and on disk when the call returns, and looked through before anybody relies on them. Blocks the calling thread: not for one
- * that serves requests.
+ * Copies of databases and of the files beside them, for backups and moves of organisations: made while others write, complete and on disk
+ * when the call returns, and verified before use. Blocks the calling thread, so never call it from one that serves requests.
  *
- * `VACUUM INTO` and not SQLite's backup API: it reads one snapshot however long it takes (the API starts anew at every write of
- * another process), locks nobody out of a file in WAL mode, and leaves out what was deleted, which an erased person may expect.
+ * Uses `VACUUM INTO` rather than SQLite's backup API: it reads one snapshot however long it takes (the API restarts at every write of
+ * another process), blocks no writer in WAL mode, and leaves out deleted data, as erasure requires.
  */
 import { createHash } from 'node:crypto';
 import {
@@ -31,18 +30,18 @@ export interface DatabaseFacts {
   readonly kind: DatabaseKind;
   /** `PRAGMA user_version`: the migrations it has had. */
   readonly schemaVersion: number;
-  /** By table, in the order of their names. */
+  /** Rows by table, sorted by name. */
   readonly rows: Readonly<Record<string, number>>;
   /** Bytes. */
   readonly size: number;
-  /** Of the file's bytes, hex. */
+  /** Digest of the file, hex. */
   readonly sha256: string;
 }
 
-/** A database file that cannot be relied on: damaged, of another program, or made by a newer release. The message names the file. */
+/** A database file that cannot be used: damaged, of another program, or of a newer release. The message names the file. */
 export class DamagedDatabase extends Error {
   readonly path: string;
-  /** What is wrong with it, to go on after its name: `is damaged: …`. */
+  /** What is wrong, as a phrase after the file's name: `is damaged: …`. */
   readonly what: string;
 
   constructor(path: string, what: string) {
@@ -53,11 +52,11 @@ export class DamagedDatabase extends Error {
   }
 }
 
-/** Read at a time: large enough that the calls cost nothing beside the bytes. */
+/** Bytes per read: large enough that the cost of the calls does not matter. */
 const READ_BYTES = 1024 * 1024;
-/** A process that recovers the WAL after a crash, or closes the file as the last one, keeps readers out for a moment. */
+/** How long to wait for a lock: recovering the WAL after a crash, or closing the file as the last user, blocks readers for a moment. */
 const BUSY_MAX_MS = 5_000;
-/** The first few say what is wrong; a damaged file may have thousands. */
+/** A few problems suffice; a damaged file may have thousands. */
 const PROBLEMS_SHOWN = 3;
 
 const NEWEST: Readonly<Record<DatabaseKind, number>> = {
@@ -83,9 +82,9 @@ export function syncFolders(folder: string): void {
   syncPath(folder);
 }
 
-/** Copies a file that nobody changes into a new one (mode 0600), on disk when this returns. @throws the system's error. */
+/** Copies an unchanging file into a new one (mode 0600), on disk when this returns. @throws the system's error. */
 export function copyFileWhole(source: string, target: string): void {
-  // Shares blocks where the file system can; the bytes are read again either way.
+  // Shares blocks where the file system can; verification reads the bytes again either way.
   copyFileSync(source, target, constants.COPYFILE_EXCL | constants.COPYFILE_FICLONE);
   chmodSync(target, 0o600);
   syncPath(target);
@@ -105,12 +104,12 @@ export function sha256OfFile(path: string): string {
 }
 
 /**
- * Copies the database `source`, which others may be writing, as it is at one moment into the new file `target` (mode 0600), which
- * is on disk with its name when this returns. A copy that fails leaves no file.
+ * Copies a snapshot of the database `source`, which others may be writing, into the new file `target` (mode 0600), which is on disk
+ * with its name when this returns. A copy that fails leaves no file.
  * @throws Error EEXIST when there is a `target`; SQLite's error when `source` is not there, is damaged, or the disk is full.
  */
 export function copyDatabase(source: string, target: string): void {
-  // SQLite fills an empty file; made here, so that nobody else can ever read it and nothing is overwritten.
+  // SQLite fills an empty file. It is created here, so that nobody else can read it and nothing is overwritten.
   closeSync(openSync(target, 'wx', 0o600));
   try {
     retryWhileBusy(BUSY_MAX_MS, () => {
@@ -149,7 +148,7 @@ function requireSound(connection: Connection): void {
   }
 }
 
-/** Tables with rows of their own: what a full-text index keeps for itself follows from them. */
+/** Rows by table, without the internal tables of a full-text index. */
 function countRows(connection: Connection): Record<string, number> {
   const tables = connection
     .statement(
@@ -176,8 +175,8 @@ function factsOf(connection: Connection): Omit<DatabaseFacts, 'size' | 'sha256'>
 }
 
 /**
- * Reads all of a copy that nobody writes: SQLite's integrity check with indexes and full-text indexes, foreign keys, whether this
- * program knows its kind and version, the rows of its tables, the digest of its bytes. Changes nothing.
+ * Verifies a copy that nobody writes: SQLite's integrity check with all indexes, foreign keys, kind and schema version. Returns the rows of
+ * its tables and its digest. Changes nothing.
  * @throws DamagedDatabase when it cannot be relied on; the system's error when it cannot be read.
  */
 export function verifyDatabase(path: string): DatabaseFacts {

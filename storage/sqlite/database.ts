@@ -1,6 +1,6 @@
 /**
  * Opens SQLite files the two ways the service uses them: read-only on the event loop, read-write in the writer thread
- * (and at boot). Owns every pragma. Durability is spelled out here because the driver's default in WAL mode is weaker.
+ * (and at boot). Owns every pragma. Durability is set explicitly because the driver's default in WAL mode is weaker.
  */
 import { readFileSync, statSync } from 'node:fs';
 import Database from 'better-sqlite3';
@@ -11,13 +11,13 @@ import { StorageError, storageErrorCodeOf } from './storage-error.ts';
 
 /** SQLite's own wait for a lock. It blocks the calling thread, so it stays short; callers retry with jitter. */
 export const BUSY_TIMEOUT_MS = 50;
-/** Page cache of one connection: holds the inner pages of every index of a usual organisation; 128 open writers are 256 MB at most. */
+/** Page cache of one connection: holds the inner index pages of a typical organisation. 128 open writers have 256 MB at most. */
 const CACHE_KIB = 2_048;
 /** Pages in the WAL before a COMMIT also checkpoints: 4 MB, so that readers search a short WAL and few commits pay. */
 const AUTOCHECKPOINT_PAGES = 1_000;
 /** A WAL that one large transaction or a slow reader blew up is cut back to this when it is next reset. */
 const WAL_KEPT_BYTES = 16 * 1024 * 1024;
-/** Two processes that create one file together race for the switch to WAL, which SQLite's own wait does not cover. */
+/** SQLite's own wait does not cover the switch to WAL, for which processes that create a file together race. */
 const WAL_SWITCH_MAX_MS = 2_000;
 const RETRY_PAUSE_MIN_MS = 2;
 const RETRY_PAUSE_MAX_MS = 20;
@@ -36,7 +36,7 @@ class SqliteStatement<T> implements Statement<T> {
     this.#onError = onError;
   }
 
-  // The driver takes an explicit `undefined` for a parameter to bind; hence the two calls.
+  // Two calls, because the driver would bind an explicit `undefined` as a parameter.
   get(parameters?: Row): T | undefined {
     const startedMs = performance.now();
     try {
@@ -59,7 +59,7 @@ class SqliteStatement<T> implements Statement<T> {
     }
   }
 
-  /** A long read stands in the stall watch by its SQL, which holds nobody's values. */
+  /** Notes a long read for the stall watch by its SQL, which holds no values. */
   #timed(startedMs: number): void {
     note(this.#sql, '', performance.now() - startedMs);
   }
@@ -79,7 +79,7 @@ class SqliteConnection implements Connection {
   readonly path: string;
   readonly #database: Database.Database;
   readonly #onError: OnError;
-  // Not bounded: SQL texts are constants of the source, so there are as many statements as the source has.
+  // Needs no bound: SQL texts are constants of the source.
   readonly #statements = new Map<string, Statement>();
   readonly #tuples = new Map<string, Statement<readonly SqlValue[]>>();
 
@@ -129,12 +129,12 @@ export function blockThread(durationMs: number): void {
   if (durationMs > 0) Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, durationMs);
 }
 
-/** A pause between two tries for a lock: 2 to 20 ms, random so that two processes do not stay in step. */
+/** A pause between two tries for a lock: 2 to 20 ms, random, so that two processes do not collide again. */
 export function jitteredPauseMs(): number {
   return RETRY_PAUSE_MIN_MS + Math.random() * (RETRY_PAUSE_MAX_MS - RETRY_PAUSE_MIN_MS);
 }
 
-/** Calls `attempt` again, blocking in between, for as long as SQLite answers busy; throws that answer after `waitMaxMs`. */
+/** Repeats `attempt`, blocking in between, while SQLite reports busy; throws that error after `waitMaxMs`. */
 export function retryWhileBusy<T>(waitMaxMs: number, attempt: () => T): T {
   const startedMs = performance.now();
   for (;;) {
@@ -151,13 +151,13 @@ export function retryWhileBusy<T>(waitMaxMs: number, attempt: () => T): T {
 function harden(database: Database.Database): void {
   database.pragma(`busy_timeout = ${BUSY_TIMEOUT_MS}`);
   database.pragma(`cache_size = -${CACHE_KIB}`);
-  // A file may come from another cell or a backup: its schema must not reach functions, its pages are checked when read.
+  // A file may come from another cell or a backup: its schema must not call functions, and its pages are checked when read.
   database.pragma('trusted_schema = OFF');
   database.pragma('cell_size_check = ON');
 }
 
 function useWal(database: Database.Database): void {
-  // A memory database answers `memory` and stays what it is.
+  // A memory database answers `memory` and cannot switch.
   retryWhileBusy(WAL_SWITCH_MAX_MS, () => {
     if (database.pragma('journal_mode', { simple: true }) !== 'wal') database.pragma('journal_mode = WAL');
   });
@@ -195,7 +195,7 @@ export function openReader(path: string, { vectors = false, onError }: ReaderOpt
   return readerOf(path, database, { vectors, onError });
 }
 
-/** @throws Error with one sentence when this machine cannot compare vectors: sqlite-vec comes built for some systems only. */
+/** @throws Error with one sentence when sqlite-vec, which is built for some systems only, does not load on this machine. */
 export function requireVectors(): void {
   const database = new Database(':memory:');
   try {
@@ -208,14 +208,14 @@ export function requireVectors(): void {
   }
 }
 
-/** A copy in memory blocks the event loop while it is read, and is held as long as it is open. */
+/** Bound for a copy in memory: it blocks the event loop while it is read, and uses memory while it is open. */
 const SNAPSHOT_MAX_BYTES = 64 * 1024 * 1024;
-/** Bytes 18 and 19 of a SQLite file say which journal it has: 2 is WAL, which a file in memory cannot have; 1 is none of it. */
+/** Bytes 18 and 19 of a SQLite file give its journal mode: 2 is WAL, which a memory database cannot have; 1 is a rollback journal. */
 const JOURNAL_BYTES = [18, 19] as const;
 
 /**
- * A connection to the file as it is now, in memory: for a disk that has no room for the index of a write-ahead log, or that is mounted
- * read-only, where SQLite opens no file in WAL mode. Whoever uses it looks whether the file has changed since.
+ * A connection to a copy of the file in memory, for a full or read-only disk on which SQLite opens no file in WAL mode. The caller must
+ * check whether the file has changed since.
  * @throws StorageError io when the file is too large, or a log beside it holds commits that the copy would lack.
  */
 export function openSnapshot(path: string, { vectors = false, onError }: ReaderOptions = {}): Connection {
@@ -241,7 +241,7 @@ export function openWriter(path: string, { mustExist = false }: { readonly mustE
     useWal(database);
     database.pragma('synchronous = FULL');
     database.pragma('foreign_keys = ON');
-    // What is deleted is overwritten, in pages that are freed, too: erased words are in no file afterwards.
+    // Deleted content is overwritten, also in freed pages, so that erased data remains in no file.
     database.pragma('secure_delete = ON');
     database.pragma(`wal_autocheckpoint = ${AUTOCHECKPOINT_PAGES}`);
     database.pragma(`journal_size_limit = ${WAL_KEPT_BYTES}`);

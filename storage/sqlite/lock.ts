@@ -1,6 +1,6 @@
 /**
  * The lock on a data directory (CLUSTER-1): without Redis one process alone may use it. Nodes of a cell
- * take turns at starting. Each lock is an open SQLite transaction on a file of its own: the kernel frees it when the process
+ * start one after the other. Each lock is an open SQLite transaction on a file of its own: the kernel frees it when the process
  * dies, however it dies.
  */
 import { accessSync, constants, readFileSync, rmSync, writeFileSync } from 'node:fs';
@@ -13,14 +13,14 @@ import { storageErrorCodeOf } from './storage-error.ts';
 export type LockMode = 'alone' | 'shared';
 
 export interface DataDirLock {
-  /** Gives the directory free. Idempotent. */
+  /** Releases the directory. Idempotent. */
   release(): void;
 }
 
-/** What a start does under its lock takes some seconds, the demo of a first start included; a node that needs longer hangs. */
+/** A start holds the lock for some seconds, including the demo app of a first start; a node that needs longer hangs. */
 const START_WAIT_MS = 60_000;
 const START_PAUSE_MIN_MS = 20;
-/** Random, so that nodes that wait do not stay in step. */
+/** Random, so that waiting nodes do not collide again. */
 const START_PAUSE_SPREAD_MS = 40;
 
 /** A process id in the range Linux and macOS hand out; the file may hold anything after a torn write. */
@@ -39,7 +39,7 @@ function runningPid(pidPath: string): number | undefined {
   }
 }
 
-/** Nobody can write there, so nobody needs to be kept away; SQLite could not lock a file either. */
+/** On a read-only disk nobody can write, so no lock is needed, and SQLite could not lock a file either. */
 function isReadOnly(dir: string): boolean {
   try {
     accessSync(dir, constants.W_OK);
@@ -49,7 +49,7 @@ function isReadOnly(dir: string): boolean {
   }
 }
 
-/** Only shown to whoever comes in vain: a full disk keeps it from nothing but that. */
+/** Writes the pid, which is only shown to a process that is refused; on a full disk it is left out. */
 function tellPid(path: string): void {
   try {
     writeFileSync(path, `${process.pid}\n`, { mode: 0o600 });
@@ -78,7 +78,7 @@ export function lockDataDir(dir: string, mode: LockMode = 'alone'): DataDirLock 
   try {
     if (mode === 'alone') {
       database.pragma('locking_mode = EXCLUSIVE');
-      // Nothing is ever committed here, and a journal on disk needs room that a full one has not.
+      // Nothing is ever committed here, and a full disk has no room for a journal.
       database.pragma('journal_mode = MEMORY');
       database.exec('BEGIN EXCLUSIVE');
     } else {
@@ -105,7 +105,7 @@ export function lockDataDir(dir: string, mode: LockMode = 'alone'): DataDirLock 
 
 function tryBegin(database: Database.Database): boolean {
   try {
-    // Each time: while another process holds the lock, even this is refused as busy.
+    // Repeated at each try: while another process holds the lock, even this fails as busy.
     database.pragma('journal_mode = MEMORY');
     database.exec('BEGIN EXCLUSIVE');
     return true;
@@ -116,8 +116,8 @@ function tryBegin(database: Database.Database): boolean {
 }
 
 /**
- * Runs `work` while no other node of the directory `dir` (which must exist) runs its own: what a start mints or takes up is
- * minted and taken up once. Waits for the others, `waitMs` at most (60 s); the kernel frees the lock of one that dies.
+ * Runs `work` under the start lock of the directory `dir` (which must exist), so that a start's work is done once. Waits for other nodes,
+ * `waitMs` at most (60 s); the kernel frees the lock of a process that dies.
  * @throws Error when they take longer; whatever `work` rejects with.
  */
 export async function withStartLock<Value>(dir: string, work: () => Promise<Value>, waitMs = START_WAIT_MS): Promise<Value> {

@@ -1,13 +1,13 @@
-/** Empties the write-ahead log of a file after an erasure: it holds pages as they were before. For the writer thread. */
+/** Empties the write-ahead log of a file after an erasure: it holds older versions of pages. For the writer thread. */
 import type { Connection } from './connection.ts';
 import { jitteredPauseMs } from './database.ts';
 
-/** Tries at once, of 50 ms inside SQLite and a pause of up to 20: whoever reads in the log is done in milliseconds. */
+/** Immediate tries, each of 50 ms inside SQLite and a pause of up to 20 ms: most readers finish within milliseconds. */
 const TRIES_MAX = 20;
-/** What could not be emptied at once, because somebody reads for minutes (a backup), is tried again so often. */
+/** Interval of later tries, when a reader, such as a backup, takes minutes. */
 const RETRY_MS = 1_000;
 
-/** Brings what the write-ahead log holds into the file, and cuts the log to nothing; false when somebody reads in it, or it fails. */
+/** Moves the write-ahead log into the file and truncates it; false when a reader still uses it, or on failure. */
 export function emptiesLog(connection: Connection): boolean {
   try {
     return connection.statement('PRAGMA wal_checkpoint(TRUNCATE)').get()?.busy === 0;
@@ -17,8 +17,8 @@ export function emptiesLog(connection: Connection): boolean {
 }
 
 /**
- * Calls `then` when the log is empty, or when it cannot be emptied for now: that is done later then. `connection`: while the file is
- * open; whoever closes it as the last one empties its log.
+ * Empties the log and calls `then`. When that is not possible now, `then` is called anyway and the log is emptied later. `connection` returns
+ * undefined once the file is closed; closing the last connection empties the log.
  */
 export function emptyLog(connection: () => Connection | undefined, then: () => void, triesLeft = TRIES_MAX): void {
   const open = connection();

@@ -1,6 +1,6 @@
-/** Pages of lists that begin with the newest: where one goes on, and the SQL that reads from there. */
+/** Pages of lists sorted newest first: the key at which a page ends, and the SQL that reads on from there. */
 
-/** The time and the key of a page's last row; the key tells rows of one time apart. */
+/** The time and the key of a page's last row; the key orders rows of the same time. */
 export interface PageKey {
   readonly atMs: number;
   readonly key: string;
@@ -11,7 +11,7 @@ export function pageStart(before: PageKey | null): PageKey {
   return before ?? { atMs: Number.MAX_SAFE_INTEGER, key: '' };
 }
 
-/** The rows after the page, newest first, of a list that these columns order. To stand behind `WHERE … AND`; binds `:atMs` and `:key`. */
+/** The rows after the page, newest first, of a list that these columns order. For use after `WHERE … AND`; binds `:atMs` and `:key`. */
 export function afterPage(at: string, key: string): string {
   return `${at} <= :atMs AND (${at} < :atMs OR ${key} < :key) ORDER BY ${at} DESC, ${key} DESC`;
 }

@@ -1,7 +1,7 @@
-/** A part of a transaction that is taken back as a whole, while the rest of the transaction goes on. */
+/** A part of a transaction that can be rolled back while the rest goes on. */
 import type { Connection } from './connection.ts';
 
-/** Runs `work`; nothing that it wrote stays when it throws. @throws what `work` throws. */
+/** Runs `work`; rolls back what it wrote when it throws. @throws what `work` throws. */
 export function inSavepoint<Value>(db: Connection, work: () => Value): Value {
   db.statement('SAVEPOINT part').run();
   try {

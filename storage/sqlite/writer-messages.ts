@@ -1,4 +1,4 @@
-/** What crosses between the writer and its thread: the messages, and errors taken apart and put together again. */
+/** The messages between the writer and its thread, and the serialisation of errors. */
 
 import { type PlainRefusal, plainRefusal, Refusal, refusalFrom } from '../../protocol/errors.ts';
 import { StorageError, type StorageErrorCode, sqliteCodeOf, storageErrorCodeOf } from './storage-error.ts';
@@ -17,7 +17,7 @@ export interface WriteRequest {
 
 export type ToThread =
   | { readonly kind: 'writes'; readonly writes: readonly WriteRequest[] }
-  /** The file at this path is another one by now, or gone: it is opened afresh. */
+  /** The file at this path was replaced or is gone: close its connection. */
   | { readonly kind: 'forget'; readonly path: string }
   | { readonly kind: 'close' };
 
@@ -25,7 +25,7 @@ export type Settlement =
   | { readonly id: number; readonly ok: true; readonly value: unknown }
   | { readonly id: number; readonly ok: false; readonly failure: Failure };
 
-/** The answers to one group, sent after its COMMIT returned (or failed). */
+/** The results of one group, sent after its COMMIT returned or failed. */
 export interface FromThread {
   readonly settlements: readonly Settlement[];
   readonly committed: boolean;
@@ -44,7 +44,7 @@ export type Failure =
       readonly sqliteCode: string | undefined;
     };
 
-/** Takes an error apart. A Refusal stays one; everything else becomes a StorageError. */
+/** Serialises an error. A Refusal stays one; everything else becomes a StorageError. */
 export function failureOf(error: unknown): Failure {
   if (error instanceof Refusal) return { kind: 'refusal', refusal: plainRefusal(error), stack: error.stack };
   const message = error instanceof Error ? error.message : String(error);
@@ -52,7 +52,7 @@ export function failureOf(error: unknown): Failure {
   return { kind: 'storage', code: storageErrorCodeOf(error), message, stack, sqliteCode: sqliteCodeOf(error) };
 }
 
-/** Puts an error together again, with the stack of where it was thrown. */
+/** Restores an error, with its original stack. */
 export function errorOf(failure: Failure): Refusal | StorageError {
   const error =
     failure.kind === 'refusal' ? refusalFrom(failure.refusal) : new StorageError(failure.code, failure.message, failure.sqliteCode);

@@ -24,13 +24,13 @@ import {
 
 /** Write connections kept open: each costs up to 2 MB of pages and 3 descriptors; opening one again costs about 1 ms. */
 const OPEN_FILES_MAX = 128;
-/** Writes in one transaction: the file's lock is held for some 5 ms then, which leaves the other processes their turn. */
+/** Writes in one transaction: they hold the file's lock for some 5 ms, which leaves room for other processes. */
 const GROUP_WRITES_MAX = 256;
-/** Writes taken from the port before working on them, so that a flood cannot starve the first ones of their answer. */
+/** Writes taken from the port per round, so that a flood cannot delay the first answers. */
 const DRAIN_WRITES_MAX = 1_024;
 /**
- * Tries for a locked file. Each waits up to 50 ms inside SQLite and pauses up to 20 ms: under two seconds in all, which a busy
- * disk and several nodes that write to one file in turn need at worst.
+ * Tries for a locked file. Each waits up to 50 ms inside SQLite and pauses up to 20 ms: about two seconds in all, the worst case of a busy
+ * disk and several nodes writing to one file.
  */
 const BUSY_TRIES_MAX = 30;
 
@@ -39,7 +39,7 @@ interface Registry {
   open(path: string): Connection;
   /** Absent: none of these files is ever sealed. */
   readonly sealing?: Sealing;
-  /** Names of transactions after which nothing of what they deleted may be left in any file, the write-ahead log included. */
+  /** Names of transactions whose deleted data must not remain in any file, the write-ahead log included. */
   readonly erasing?: ReadonlySet<string>;
 }
 
@@ -102,7 +102,7 @@ class WriterThread {
     return writes.length;
   }
 
-  /** One group of every file that is not pausing. What is left over waits for the next round, behind newly arrived files. */
+  /** Runs one group of every file that is not pausing. The rest waits for the next round, behind newly arrived files. */
   #run(): void {
     for (const queue of this.#queues.values()) {
       if (!queue.paused) this.#runGroup(queue);
@@ -133,7 +133,7 @@ class WriterThread {
         this.#pause(queue);
         return;
       }
-      // After a failing disk the connection's state is anybody's guess: the next write opens the file afresh.
+      // After a disk error the connection's state is unknown, so the next write opens the file again.
       if (code !== 'busy') this.#open.delete(queue.path);
       settlements = failAll(group, failureOf(error));
       committed = false;
@@ -178,7 +178,7 @@ class WriterThread {
     }
   }
 
-  /** Refuses what the seal does not admit. It is read inside the transaction: no process can seal the file between the two. */
+  /** Refuses writes that the seal forbids. The seal is read inside the transaction, so that no process can set it in between. */
   #runUnderSeal(connection: Connection, sealing: Sealing, group: readonly WriteRequest[], context: TransactionContext): Settlement[] {
     let refuses = sealing.refusals(connection);
     return group.map((write) => {
@@ -202,7 +202,7 @@ class WriterThread {
     try {
       value = this.#call(connection, write, context);
     } catch (error) {
-      // A connection that was opened while nothing could be written stays so: with the group it is given up.
+      // A connection opened while the disk was read-only stays read-only, so it is discarded with the group.
       if (storageErrorCodeOf(error) === 'read_only') throw error;
       try {
         connection.statement('ROLLBACK TO write').run();

@@ -11,18 +11,18 @@ import type { Connection } from './connection.ts';
 import { StorageError } from './storage-error.ts';
 import { errorOf, type FromThread, type Settlement, type ThreadSettings, type ToThread, type WriteRequest } from './writer-messages.ts';
 
-/** A grouped write takes some 20 µs: 8,192 are a backlog of a fifth of a second; whoever comes later is better told "no". */
+/** A grouped write takes some 20 µs, so 8,192 are a backlog of a fifth of a second; later writes are refused. */
 export const WRITES_QUEUED_MAX = 8_192;
 
 /**
- * Answered in one turn of the loop: whoever waited goes on at once, and a turn's start takes a millisecond from there. Of a larger group
- * a part is answered in each turn, so that what else came is not held up by all of it, and so that a loop whose turns are long keeps up.
+ * Writes resolved in one loop tick: their callers continue at once, and starting a turn then takes a millisecond. Larger groups are resolved
+ * in parts, a share per tick, so that other work is not delayed by all of them and slow ticks still keep up.
  */
 const ANSWERED_AT_ONCE_MIN = 16;
 const ANSWERED_SHARE = 0.125;
 
 export interface TransactionContext {
-  /** When the group's transaction began, for housekeeping columns. Times that decide something travel in the input. */
+  /** When the group's transaction began, for housekeeping columns. Times that matter to the outcome are part of the input. */
   readonly nowMs: number;
 }
 
@@ -34,7 +34,7 @@ export interface TransactionContext {
 export type Transaction = (db: Connection, input: never, context: TransactionContext) => unknown;
 export type Transactions = Readonly<Record<string, Transaction>>;
 
-/** How a file can refuse writes as a whole. The thread asks inside the transaction that the writes would commit in. */
+/** How a file can refuse writes as a whole. The thread asks inside the transaction of the writes. */
 export interface Sealing {
   /** Whether files of this kind can be sealed; asked once for each connection. */
   appliesTo(db: Connection): boolean;
@@ -47,7 +47,7 @@ export interface Sealing {
 export interface WriterStats {
   /** Called and not yet settled. */
   readonly outstanding: number;
-  /** How long the oldest of them waits; 0 without any. */
+  /** Age of the oldest of them; 0 without any. */
   readonly oldestMs: number;
   readonly succeeded: number;
   readonly failed: number;
@@ -62,11 +62,11 @@ export interface WriterStats {
 export interface Writer<Registry extends Transactions> {
   /**
    * Runs the transaction `name` on the file at `path`. Resolves with its output after COMMIT; rejects with the Refusal it
-   * threw or with a StorageError, and then none of its rows exist. `input` is cloned at the end of the tick: leave it alone.
+   * threw or with a StorageError, and then none of its rows exist. `input` is cloned at the end of the tick: do not change it.
    */
   write<N extends keyof Registry & string>(path: string, name: N, input: Parameters<Registry[N]>[1]): Promise<ReturnType<Registry[N]>>;
   stats(): WriterStats;
-  /** The file at `path` was replaced or is gone: writes that come after this open it afresh. */
+  /** Closes the connection to the file at `path`, which was replaced or is gone: later writes open it again. */
   forget(path: string): void;
   /** Waits for what is outstanding, checkpoints the open files, ends the thread. Later writes reject. Idempotent. */
   close(): Promise<void>;
@@ -98,7 +98,7 @@ class ThreadWriter {
   readonly #exited: Promise<void>;
   readonly #waiters = new Map<number, Waiter>();
   #batch: WriteRequest[] = [];
-  /** What became of writes, by file and in the order of their commits, while that is not told yet. */
+  /** Settlements not yet delivered, by file and in the order of their commits. */
   readonly #settlements = new Map<string, Settlement[]>();
   #lastId = 0;
   #dead: StorageError | undefined;
@@ -164,8 +164,8 @@ class ThreadWriter {
   }
 
   #planFlush(): void {
-    // A lone write leaves at the end of this callback; while the thread is at work nobody is served sooner by hurrying,
-    // and waiting for the end of the tick makes one message of the writes of many callbacks.
+    // A lone write leaves at the end of this callback. While the thread is busy, waiting for the end of the tick costs nothing and
+    // puts the writes of many callbacks into one message.
     if (this.#waiters.size === 0) queueMicrotask(() => this.#flush());
     else setImmediate(() => this.#flush());
   }
@@ -211,7 +211,7 @@ class ThreadWriter {
     if (!isUnderWay) this.#answerSome();
   }
 
-  /** Files take turns: whoever wrote little to one does not wait for a crowd at another. */
+  /** Rotates through the files, so that a few writes to one do not wait for many to another. */
   #answerSome(): void {
     passing('writes were answered');
     const settlements: Settlement[] = [];
@@ -223,7 +223,7 @@ class ThreadWriter {
       const first = line.shift();
       if (first !== undefined) settlements.push(first);
       this.#settlements.delete(path);
-      // Put last, the loop meets it once more.
+      // Put last, so that the loop reaches it again.
       if (line.length > 0) this.#settlements.set(path, line);
     }
     this.#answer(settlements);
@@ -261,12 +261,12 @@ class ThreadWriter {
     dead.cause = cause;
     this.#dead = dead;
     this.#batch = [];
-    // What was committed is told as such.
+    // Committed writes still resolve.
     this.#answer([...this.#settlements.values()].flat());
     this.#settlements.clear();
     for (const id of [...this.#waiters.keys()]) this.#reject(id, dead);
     this.#noteDrained();
-    // An unreadable message kills no thread by itself, and `close` waits for its end.
+    // An unreadable message does not end the thread by itself, and `close` waits for its end.
     void this.#worker.terminate();
     this.#onFatal(dead);
   }
@@ -277,6 +277,6 @@ class ThreadWriter {
  * thread keeps the process alive until `close()`. A registry that cannot be imported shows as a dead thread (`onFatal`).
  */
 export function createWriter<Registry extends Transactions>(options: WriterOptions): Writer<Registry> {
-  // The registry's types exist only here: the thread sees names and plain data.
+  // The registry's types exist only on this side; the thread sees names and plain data.
   return new ThreadWriter(options) as Writer<Registry>;
 }
