@@ -6,15 +6,16 @@ import type { Cells } from '../actors/cells/cells.ts';
 import { Refusal } from '../protocol/errors.ts';
 import { section } from '../watch/sections.ts';
 import { authenticateCell } from './cells/access.ts';
-import { cross } from './cells/crossing.ts';
-import { authenticateOperator, isCookieOfOurs } from './console/session.ts';
+import { serveOrForward } from './cells/forwarding.ts';
+import { authenticateOperator, isCookieOfOurs } from './console/operator-session.ts';
 import { authenticateRuntime } from './credentials.ts';
+import { recordExpiry } from './expiry-record.ts';
 import type { Exchange } from './http/exchange.ts';
 import { collectUpload } from './http/multipart.ts';
 import { refusalOf, sendRefusal, sendReply } from './http/render.ts';
 import { type AdmittedRequest, bringsRefusable, readBody } from './http/request-body.ts';
 import type { EventStreams } from './http/sse.ts';
-import { orphanOf } from './orphan.ts';
+import { refusalOfOrphan } from './orphaned-write.ts';
 import { refuseUnread } from './overload.ts';
 import type { RateBuckets } from './rate-limit.ts';
 import { type Brought, NOTHING_BROUGHT, RequestInput } from './request-input.ts';
@@ -32,7 +33,6 @@ import {
 import { signedPersonOf } from './runtime/identity.ts';
 import type { Services } from './services.ts';
 import { setupCallOf, setupSessionOf } from './setup/access.ts';
-import { keepExpired } from './told-expired.ts';
 
 export interface Gate {
   readonly services: Services;
@@ -141,9 +141,9 @@ function begin(route: Route, exchange: Exchange, gate: Gate): void {
   const { services } = gate;
   const { cells } = services;
   const fail = (error: unknown) => {
-    const told = throttled(orphanOf(error, route, exchange, services), route, exchange, gate);
+    const told = throttled(refusalOfOrphan(error, route, exchange, services), route, exchange, gate);
     const tell = () => sendRefusal(exchange, refusalOf(told, services.log, exchange, routeName(route)));
-    const kept = keepExpired(route, error, exchange.header, services);
+    const kept = recordExpiry(route, error, exchange.header, services);
     if (kept === undefined) {
       tell();
       return;
@@ -156,7 +156,7 @@ function begin(route: Route, exchange: Exchange, gate: Gate): void {
     return;
   }
   try {
-    cross({ route, exchange, services, cells, serve: () => serve(route, exchange, gate, fail), fail });
+    serveOrForward({ route, exchange, services, cells, serve: () => serve(route, exchange, gate, fail), fail });
   } catch (error) {
     fail(error);
   }
@@ -236,6 +236,6 @@ function send(route: Route, exchange: Exchange, gate: Gate, reply: Reply): void 
     const begun = load.opening();
     reply.source.then(begun, begun);
   }
-  const refusal = (error: unknown) => refusalOf(orphanOf(error, route, exchange, gate.services), log, exchange, routeName(route));
+  const refusal = (error: unknown) => refusalOf(refusalOfOrphan(error, route, exchange, gate.services), log, exchange, routeName(route));
   gate.streams.open(exchange, reply.source, refusal);
 }

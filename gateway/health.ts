@@ -3,7 +3,7 @@ import { isEnding } from '../actors/node.ts';
 import { Refusal } from '../protocol/errors.ts';
 import { timestamp } from '../protocol/timestamp.ts';
 import type { Condition, ConditionName } from '../storage/health/conditions.ts';
-import { authenticateOperator } from './console/session.ts';
+import { authenticateOperator } from './console/operator-session.ts';
 import type { GatewayMetrics } from './metrics.ts';
 import type { RateBuckets } from './rate-limit.ts';
 import { defineRoute, json, type Reply, type Route } from './route.ts';

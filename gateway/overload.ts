@@ -6,7 +6,7 @@
 import { Refusal } from '../protocol/errors.ts';
 import { readTurn } from '../storage/conversations/turns.ts';
 import type { Exchange } from './http/exchange.ts';
-import { RetryTimes } from './retry-times.ts';
+import { RetrySchedule } from './retry-schedule.ts';
 import type { AdmittedCaller, Route } from './route.ts';
 import type { Services } from './services.ts';
 
@@ -14,10 +14,10 @@ import type { Services } from './services.ts';
 const READ_WHILE_OVERLOADED_MAX_BYTES = 64 * 1024;
 
 /** Of the process, as its load is. */
-const retryTimes = new RetryTimes();
+const retrySchedule = new RetrySchedule();
 
 function busy(starts: Services['starts']): Refusal {
-  const retryAfterS = retryTimes.next(starts?.stats().perSecond);
+  const retryAfterS = retrySchedule.next(starts?.stats().perSecond);
   const message = `The service has more to do than it can in time, and begins nothing new at this moment. Send the same request again in ${retryAfterS} s.`;
   const { stackTraceLimit } = Error;
   // Nobody reads where it was thrown, and to find that out is a good part of what a refusal costs.

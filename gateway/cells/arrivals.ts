@@ -12,7 +12,7 @@ import { isMoveId } from '../../storage/moving/moves.ts';
 import { checkQuery } from '../http/query.ts';
 import { defineRoute, json, type Route } from '../route.ts';
 import type { Services } from '../services.ts';
-import { lastMove } from './shown-move.ts';
+import { lastMove } from './move-wire.ts';
 
 const moveId = v.pipe(
   v.string(),

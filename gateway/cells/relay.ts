@@ -12,7 +12,7 @@ import { REQUEST_ID_HEADER } from '../../protocol/headers.ts';
 import type { Exchange, HeaderLines } from '../http/exchange.ts';
 import type { PassedAnswer } from '../http/passed-answer.ts';
 import { CELL_HEADER_PREFIX, CELL_HEADERS, readMiss } from './access.ts';
-import type { HeldBody } from './held-body.ts';
+import type { BufferedBody } from './buffered-body.ts';
 
 /** Of one connection to the next, not of the message (RFC 9110 §7.6.1); `expect` is answered by nobody behind us. */
 const HOP_BY_HOP: ReadonlySet<string> = new Set([
@@ -46,7 +46,7 @@ export interface Passage {
   readonly target: string;
   readonly headers: HeaderLines;
   /** Null: a GET, which has none. */
-  readonly body: HeldBody | null;
+  readonly body: BufferedBody | null;
 }
 
 /** `answered`, also when the client left; `missed`: the organisation is not there, and nothing was answered. */

@@ -2,7 +2,7 @@
 import { openName } from '../../actors/cells/directory.ts';
 import { Refusal } from '../../protocol/errors.ts';
 import { defineRoute, json, type Route } from '../route.ts';
-import { organisationOfName } from './names.ts';
+import { organisationOfName } from './organisation-lookup.ts';
 
 /** The name in the path is sealed: it may be a key or a token. */
 const nameRoute = defineRoute({

@@ -2,7 +2,7 @@
 import { CellUnreachable } from '../../actors/cells/cell-client.ts';
 import { moveBody } from '../../protocol/console/moves.ts';
 import { Refusal } from '../../protocol/errors.ts';
-import { lastMove, leavingToWire, type Moves } from '../cells/shown-move.ts';
+import { lastMove, leavingToWire, type Moves } from '../cells/move-wire.ts';
 import { defineRoute, json, type Route } from '../route.ts';
 import type { Services } from '../services.ts';
 

@@ -14,6 +14,7 @@ import { createKeyRoute, deleteKeyRoute, listKeysRoute } from './keys.ts';
 import { listKnowledgeRoute } from './knowledge.ts';
 import { moveRoutes } from './moves.ts';
 import { nodeRoutes } from './nodes.ts';
+import { loginRoute, logoutRoute, sessionRoute } from './operator-session.ts';
 import {
   createOrganisationRoute,
   creditRoute,
@@ -26,8 +27,7 @@ import { openPairingRoute, pairingStreamRoute, readPairingRoute } from './pairin
 import { approveProposalRoute, listProposalsRoute, readProposalRoute, rejectProposalRoute } from './proposals.ts';
 import { publishRoute } from './publish.ts';
 import { listScreensRoute } from './screens.ts';
-import { loginRoute, logoutRoute, sessionRoute } from './session.ts';
-import { openSessionRoute, readSessionRoute, sessionCodeRoute, sessionStreamRoute, stopSessionRoute } from './sessions.ts';
+import { openSessionRoute, readSessionRoute, sessionCodeRoute, sessionStreamRoute, stopSessionRoute } from './setup-sessions.ts';
 import { consolePageRoutes } from './start-page.ts';
 import { appStatusRoute, postSmokeRoute } from './status.ts';
 import { consoleWrites } from './writes.ts';

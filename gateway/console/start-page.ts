@@ -7,7 +7,7 @@ import { listOrganisations, type OrganisationRecord, organisationOfApp } from '.
 import { readIfThere } from '../../storage/sqlite/storage-error.ts';
 import { defineRoute, type Reply, type Route } from '../route.ts';
 import type { Services } from '../services.ts';
-import { type ConsoleSession, endSessionThatRanOut, followConsoleLink, readSession, sessionCookie } from './session.ts';
+import { type ConsoleSession, endSessionThatRanOut, followConsoleLink, readSession, sessionCookie } from './operator-session.ts';
 
 /** The page shows the first ones; the interface pages through all. */
 const ORGANISATIONS_SHOWN = 50;

@@ -1,7 +1,7 @@
 /** Console: what an agent writes over the setup interface, written by hand; the same rules and the same code (docs/specification/configuration.md). */
 import { applyWrite } from '../../actors/configuration/writes.ts';
 import { json } from '../route.ts';
-import { writeRoutes } from '../write-kinds.ts';
+import { writeRoutes } from '../write-routes.ts';
 import { requireApp } from './lookup.ts';
 
 /** By kind. 422 without an error code: every item says for itself why it was not taken (SETUP-30). */

@@ -4,7 +4,7 @@
  */
 import { Refusal, refusalFrom } from '../../protocol/errors.ts';
 import { SideThread, SideThreadBusy } from '../../watch/side-thread.ts';
-import { BodyLine, type BodySender } from './body-line.ts';
+import { BodyQueue, type BodySender } from './body-queue.ts';
 import type { BodyCalls } from './large-body-thread.ts';
 
 /** Of the worst shape some 10 ms of work. */
@@ -26,7 +26,7 @@ export interface LargeBodies {
 
 export function createLargeBodies(): LargeBodies {
   const thread = new SideThread<BodyCalls>(new URL('./large-body-thread.js', import.meta.url), 'bodies');
-  const line = new BodyLine();
+  const line = new BodyQueue();
   // Never on the loop instead: whoever filled the line would have the loop next.
   const busy = () =>
     new Refusal('internal', 'Too many large bodies wait to be read. Send the request again.', { status: 503, retryAfterS: RETRY_AFTER_S });

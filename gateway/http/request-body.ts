@@ -11,7 +11,7 @@ import { checkBody, checkContentType, defaultBodyMaxBytes, parseJson } from './b
 import { collectBody } from './collected-body.ts';
 import type { Exchange } from './exchange.ts';
 import { LARGE_BODY_BYTES } from './large-body.ts';
-import { countMalformed, refuseMalformer } from './malformed.ts';
+import { countMalformed, refuseMalformer } from './malformed-limit.ts';
 
 /** A request whose caller was let in. */
 export interface AdmittedRequest {

@@ -5,7 +5,7 @@ import type { WriteTarget } from '../../actors/configuration/write-target.ts';
 import { applyWrite } from '../../actors/configuration/writes.ts';
 import { STEP_OF_WRITE } from '../../protocol/setup/writes.ts';
 import { json } from '../route.ts';
-import { writeRoutes } from '../write-kinds.ts';
+import { writeRoutes } from '../write-routes.ts';
 
 /** By kind. Carries a write out or keeps it for a person, and puts its line on the panel. What saved nothing leaves no line. */
 export const setupWrites = writeRoutes({

@@ -6,7 +6,7 @@ import { silentAnnouncer } from '../../actors/announcements.ts';
 import { createDeadlines } from '../../actors/deadlines.ts';
 import { readAttachments } from '../../actors/turns/attachments.ts';
 import { createUploadIntake } from '../../actors/uploads/intake.ts';
-import { loginRoute, sessionRoute } from '../../gateway/console/session.ts';
+import { loginRoute, sessionRoute } from '../../gateway/console/operator-session.ts';
 import { consolePageRoutes } from '../../gateway/console/start-page.ts';
 import type { Refusal } from '../../protocol/errors.ts';
 import { hashSecret } from '../../storage/setup/setup-access.ts';

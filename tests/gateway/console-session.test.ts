@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { readFileSync, statSync } from 'node:fs';
 import { type TestContext, test } from 'node:test';
 import { ownCounts } from '../../actors/cluster/bus/shared-counts.ts';
-import { authenticateOperator, logIn, readSession, sessionCookie } from '../../gateway/console/session.ts';
+import { authenticateOperator, logIn, readSession, sessionCookie } from '../../gateway/console/operator-session.ts';
 import type { Services } from '../../gateway/services.ts';
 import { Refusal } from '../../protocol/errors.ts';
 import { prepareDataDir } from '../../storage/data-layout.ts';

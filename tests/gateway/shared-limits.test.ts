@@ -10,7 +10,7 @@ import {
   logIn,
   sessionCookie,
   shareFailedLogins,
-} from '../../gateway/console/session.ts';
+} from '../../gateway/console/operator-session.ts';
 import { perMinute, RateBuckets } from '../../gateway/rate-limit.ts';
 import type { RuntimeCaller } from '../../gateway/route.ts';
 import type { Services } from '../../gateway/services.ts';

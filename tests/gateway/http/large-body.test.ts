@@ -4,12 +4,12 @@ import { type TestContext, test } from 'node:test';
 import fc from 'fast-check';
 import { checkBody, parseJson } from '../../../gateway/http/body.ts';
 import {
-  BodyLine,
+  BodyQueue,
   type BodySender,
   WAITING_MAX_BYTES,
   WAITING_PER_ADDRESS_MAX_BYTES,
   WAITING_PER_APP_MAX_BYTES,
-} from '../../../gateway/http/body-line.ts';
+} from '../../../gateway/http/body-queue.ts';
 import { createLargeBodies, LARGE_BODY_BYTES, type LargeBodies } from '../../../gateway/http/large-body.ts';
 import { manifestRoute } from '../../../gateway/runtime/manifest.ts';
 import { MANIFEST_BOUNDS, manifestBody } from '../../../gateway/runtime/manifest-body.ts';
@@ -132,7 +132,7 @@ test('HTTP-8: when too many large bodies wait, the next is told to come again, a
 });
 
 test('HTTP-8: an address and an app hold a part of the line of large bodies, and apps take turns', async () => {
-  const line = new BodyLine();
+  const line = new BodyQueue();
   const bytes = 512 * 1024;
   const order: string[] = [];
   const enter = (app: string, address: string) => {

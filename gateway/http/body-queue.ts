@@ -21,7 +21,7 @@ interface Waiting extends BodySender {
   readonly begin: () => void;
 }
 
-export class BodyLine {
+export class BodyQueue {
   #reads = false;
   /** In the order in which their apps take turns. */
   readonly #apps = new Map<string, Waiting[]>();

@@ -17,7 +17,7 @@ function lookAgain({ caller }: Route, exchange: Exchange, services: Services): v
 }
 
 /** What stands for an error: of a write that came too late, what the same request would be told a moment later. */
-export function orphanOf(error: unknown, route: Route, exchange: Exchange, services: Services): unknown {
+export function refusalOfOrphan(error: unknown, route: Route, exchange: Exchange, services: Services): unknown {
   if (!isOrphaned(error)) return error;
   try {
     lookAgain(route, exchange, services);

@@ -8,7 +8,7 @@ import type { Exchange } from '../http/exchange.ts';
 /** Kept of a body that is under way; a larger one can be passed on once only. */
 const KEPT_MAX_BYTES = 64 * 1024;
 
-export class HeldBody {
+export class BufferedBody {
   readonly #exchange: Exchange;
   /** Null once more went to a cell than is kept. */
   #kept: ArrayBuffer[] | null = [];

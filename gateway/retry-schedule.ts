@@ -14,7 +14,7 @@ const EACH_SECOND_MAX = 1_000;
 export const RETRY_AFTER_MAX_S = 15;
 const MS_PER_S = 1_000;
 
-export class RetryTimes {
+export class RetrySchedule {
   readonly #nowMs: () => number;
   /** By second since the start of the clock: how many come then. */
   readonly #sent = new Map<number, number>();

@@ -6,23 +6,23 @@ import { CellUnreachable } from '../../actors/cells/cell-client.ts';
 import type { Cells } from '../../actors/cells/cells.ts';
 import type { Name, Whereabouts } from '../../actors/cells/directory.ts';
 import { Refusal } from '../../protocol/errors.ts';
-import { authenticateOperator } from '../console/session.ts';
+import { authenticateOperator } from '../console/operator-session.ts';
 import type { Exchange } from '../http/exchange.ts';
 import { sendRefusal } from '../http/render.ts';
 import type { Route } from '../route.ts';
 import type { Services } from '../services.ts';
 import { type Arrival, arrivalOf, CELL_HEADERS, missHeader } from './access.ts';
-import { nameOf } from './address.ts';
-import { HeldBody } from './held-body.ts';
-import { organisationOfName } from './names.ts';
+import { BufferedBody } from './buffered-body.ts';
+import { organisationOfName } from './organisation-lookup.ts';
 import { type Passage, relay } from './relay.ts';
+import { nameOf } from './routing-key.ts';
 
 /** Long enough for a cell to come back behind its address. */
 const UNREACHABLE_RETRY_AFTER_S = 2;
 const MOVED_RETRY_AFTER_S = 1;
 
 /** What becomes of a request; `serve` answers it here, `fail` says what was thrown. */
-export interface Crossing {
+export interface ForwardableRequest {
   readonly route: Route;
   readonly exchange: Exchange;
   readonly services: Services;
@@ -32,16 +32,16 @@ export interface Crossing {
 }
 
 /** Serves the request, passes it on, or finds out which; whatever goes wrong goes to `fail`. */
-export function cross(crossing: Crossing): void {
-  const { route, exchange, services, cells } = crossing;
+export function serveOrForward(request: ForwardableRequest): void {
+  const { route, exchange, services, cells } = request;
   const arrival = arrivalOf(exchange.header, cells);
   if (arrival !== undefined) {
-    arrive(crossing, arrival);
+    arrive(request, arrival);
     return;
   }
   const name = nameOf(route, exchange);
   if (name === undefined) {
-    crossing.serve();
+    request.serve();
     return;
   }
   // Nobody else's requests are to cost the other cells anything; theirs is the same operator.
@@ -49,12 +49,12 @@ export function cross(crossing: Crossing): void {
   const { directory } = cells;
   const organisationId = organisationOfName(services.storage, directory.self, name);
   const at = organisationId === undefined ? directory.foreign(name) : directory.whereabouts(organisationId);
-  if (at?.cell === directory.self || (at === undefined && directory.isUnknown(name))) crossing.serve();
-  else takeAcross(crossing, name, at);
+  if (at?.cell === directory.self || (at === undefined && directory.isUnknown(name))) request.serve();
+  else forward(request, name, at);
 }
 
 /** Another cell says that the organisation is here. */
-function arrive({ exchange, services, cells, serve }: Crossing, arrival: Arrival): void {
+function arrive({ exchange, services, cells, serve }: ForwardableRequest, arrival: Arrival): void {
   const { directory } = cells;
   const { from, to, organisationId } = arrival;
   if (to !== directory.self || from === directory.self) {
@@ -72,16 +72,16 @@ function arrive({ exchange, services, cells, serve }: Crossing, arrival: Arrival
   sendRefusal(exchange, refusal, { [CELL_HEADERS.miss]: missHeader(at) });
 }
 
-function takeAcross(crossing: Crossing, name: Name, at: Whereabouts | undefined): void {
-  const { exchange } = crossing;
+function forward(request: ForwardableRequest, name: Name, at: Whereabouts | undefined): void {
+  const { exchange } = request;
   const head = exchange.head();
   exchange.detach();
-  const body = exchange.method === 'GET' ? null : new HeldBody(exchange);
-  findAndRelay(crossing, { exchange, ...head, body }, name, at).catch(crossing.fail);
+  const body = exchange.method === 'GET' ? null : new BufferedBody(exchange);
+  findAndRelay(request, { exchange, ...head, body }, name, at).catch(request.fail);
 }
 
-async function findAndRelay(crossing: Crossing, passage: Passage, name: Name, known: Whereabouts | undefined): Promise<void> {
-  const { exchange, cells, serve } = crossing;
+async function findAndRelay(request: ForwardableRequest, passage: Passage, name: Name, known: Whereabouts | undefined): Promise<void> {
+  const { exchange, cells, serve } = request;
   const at = known ?? (await cells.directory.ask(name));
   if (!exchange.open) return;
   if (at === undefined || at.cell === cells.self.id) {
@@ -89,12 +89,12 @@ async function findAndRelay(crossing: Crossing, passage: Passage, name: Name, kn
     passage.body?.giveBack();
     return;
   }
-  const first = await passOn(crossing, passage, at);
+  const first = await passOn(request, passage, at);
   if (first.kind === 'answered' || !exchange.open) return;
   const better = await cells.directory.askAgain(name, at, first.told);
   if (!exchange.open) return;
   if (better !== undefined) {
-    const second = await passOn(crossing, passage, better);
+    const second = await passOn(request, passage, better);
     if (second.kind === 'answered') return;
   }
   const message = 'The organisation has just moved to another cell, or its place is not known yet. Send the request again.';
@@ -102,7 +102,7 @@ async function findAndRelay(crossing: Crossing, passage: Passage, name: Name, kn
 }
 
 /** @throws Refusal internal, 503, when the cell cannot be reached. */
-async function passOn({ exchange, services, cells }: Crossing, passage: Passage, at: Whereabouts) {
+async function passOn({ exchange, services, cells }: ForwardableRequest, passage: Passage, at: Whereabouts) {
   const context = { request_id: exchange.requestId, cell: at.cell, organisation_id: at.organisationId };
   services.log.debug(context, 'relaying a request to another cell');
   try {

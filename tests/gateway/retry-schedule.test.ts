@@ -1,10 +1,10 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { EACH_SECOND_MIN, RETRY_AFTER_MAX_S, RetryTimes } from '../../gateway/retry-times.ts';
+import { EACH_SECOND_MIN, RETRY_AFTER_MAX_S, RetrySchedule } from '../../gateway/retry-schedule.ts';
 
 test('LIMIT-10: who is refused is told a second that still has room, so that not all come back at once', () => {
   let nowMs = 10_500;
-  const times = new RetryTimes(() => nowMs);
+  const times = new RetrySchedule(() => nowMs);
   const told = Array.from({ length: 3 * EACH_SECOND_MIN }, () => times.next());
   assert.deepEqual(
     [1, 2, 3].map((second) => told.filter((each) => each === second).length),

@@ -3,7 +3,7 @@
  * console and of setup, whose expiry is noticed where nothing is written. What cannot be written is told all the same.
  */
 import { Refusal } from '../protocol/errors.ts';
-import { endSessionThatRanOut } from './console/session.ts';
+import { endSessionThatRanOut } from './console/operator-session.ts';
 import type { Route } from './route.ts';
 import type { Services } from './services.ts';
 import { setupSessionOf } from './setup/access.ts';
@@ -18,7 +18,7 @@ function writing({ caller }: Route, error: unknown, header: Headers, services: S
 }
 
 /** To be waited for before `error` is told to whoever called the route; never rejects. Undefined: it can be told at once. */
-export function keepExpired(route: Route, error: unknown, header: Headers, services: Services): Promise<void> | undefined {
+export function recordExpiry(route: Route, error: unknown, header: Headers, services: Services): Promise<void> | undefined {
   const unwritten = (reason: unknown) =>
     services.log.warn({ err: reason }, 'storing that a session or pairing expired failed: callers are told that it expired');
   try {
