@@ -265,6 +265,34 @@ describe('HOUSE-1, HOUSE-2: imports run one way', () => {
   });
 });
 
+/** Tests that need time to pass, by path or folder, and what for. All others wait for what happens, or move a clock (tests/support/). */
+const MAY_WAIT: Readonly<Record<string, string>> = {
+  'tests/chaos/': 'load and faults come at a pace, against real processes',
+  'tests/fuzz/http.fuzz.ts': 'a connection that is left open is cut',
+  'tests/kills/durability.test.ts': 'the moment of a kill is drawn',
+  'tests/kills/ledger.test.ts': 'the moment of a kill is drawn',
+  'tests/assistant/knowledge/fetch-link.test.ts': 'a site takes its time for every hop',
+};
+
+test('HOUSE-7: no test sleeps: it waits for what happens, by `eventually` at most, or moves a clock', () => {
+  const timer = /(?<![.\w])setTimeout\(|\bsetTimeout\b[^;\n]* from 'node:timers/;
+  assert.ok(
+    timer.test("import { setTimeout as pause } from 'node:timers/promises';") && !timer.test("socket.setTimeout(1); ['setTimeout']"),
+  );
+  const waiting = filesBelow('tests', '.ts').filter(({ path, text }) => path !== 'tests/architecture.test.ts' && timer.test(text));
+  const paths = waiting.map(({ path }) => path).filter((path) => !path.startsWith('tests/support/'));
+  const mayWait = Object.keys(MAY_WAIT);
+  assert.deepEqual(
+    paths.filter((path) => !mayWait.some((allowed) => path.startsWith(allowed))),
+    [],
+  );
+  assert.deepEqual(
+    mayWait.filter((allowed) => !paths.some((path) => path.startsWith(allowed))),
+    [],
+    'the list is out of date',
+  );
+});
+
 describe('HOUSE-3, HOUSE-4: files stay small and finished', () => {
   test(`no source file is over ${LINES_MAX} lines`, () => {
     const long = sources.map(({ path, text }) => ({ path, lines: text.split('\n').length - 1 })).filter(({ lines }) => lines > LINES_MAX);

@@ -4,7 +4,7 @@ import type { TestContext } from 'node:test';
 import { setTimeout as pause } from 'node:timers/promises';
 import { Agent, request } from 'undici';
 import { createOperator } from '../support/client.ts';
-import { eventually } from '../support/process.ts';
+import { eventually } from '../support/eventually.ts';
 import { startRedis } from '../support/redis.ts';
 import { createDice } from '../support/seeded.ts';
 import { type RunningService, startService } from '../support/service.ts';

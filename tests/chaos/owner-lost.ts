@@ -3,8 +3,9 @@ import assert from 'node:assert/strict';
 import { conversationOf, intendTurn, newDevice, openReader, type Reader, sendTurn } from '../support/chaos-load.ts';
 import type { StreamedEvent } from '../support/client.ts';
 import type { ClusterNode } from '../support/cluster.ts';
+import { eventually } from '../support/eventually.ts';
 import { type Attempt, completedEnd, type IntendedTurn } from '../support/history.ts';
-import { eventually, readMetrics } from '../support/process.ts';
+import { readMetrics } from '../support/process.ts';
 import { assertClean, assertInTime, begin, figures, type Ground, outcomes, quantile, type Run, spread } from './figures.ts';
 
 /** About four seconds: what happens to the owner happens in the middle. */

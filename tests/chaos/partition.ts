@@ -4,8 +4,8 @@ import { spawnSync } from 'node:child_process';
 import type { TestContext } from 'node:test';
 import { setTimeout as pause } from 'node:timers/promises';
 import { talk } from '../support/chaos-load.ts';
+import { eventually } from '../support/eventually.ts';
 import { completedEnd } from '../support/history.ts';
-import { eventually } from '../support/process.ts';
 import { assertClean, assertInTime, begin, figures, outcomes, type RedisGround } from './figures.ts';
 import { WORKS_WITHIN_MS, worksAgain } from './redis-lost.ts';
 

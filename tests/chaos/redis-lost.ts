@@ -2,8 +2,8 @@
 import assert from 'node:assert/strict';
 import { setTimeout as pause } from 'node:timers/promises';
 import { newDevice, talk } from '../support/chaos-load.ts';
+import { eventually } from '../support/eventually.ts';
 import { type Attempt, completedEnd } from '../support/history.ts';
-import { eventually } from '../support/process.ts';
 import { assertClean, assertInTime, begin, figures, outcomes, quantile, type RedisGround, type Run, spread } from './figures.ts';
 
 export interface OutageSize {

@@ -1,7 +1,7 @@
 /** All nodes are stopped and started again, one after the other, while many turns are being answered. */
 import assert from 'node:assert/strict';
 import { talk } from '../support/chaos-load.ts';
-import { eventually } from '../support/process.ts';
+import { eventually } from '../support/eventually.ts';
 import { assertClean, assertInTime, begin, figures, type Ground, mostTries, outcomes } from './figures.ts';
 
 export interface RollingSize {

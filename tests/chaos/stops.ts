@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import { request } from 'undici';
 import { sendTurn } from '../support/chaos-load.ts';
 import type { ClusterNode } from '../support/cluster.ts';
-import { eventually } from '../support/process.ts';
+import { eventually } from '../support/eventually.ts';
 import { assertClean, begin, type Ground, type Run } from './figures.ts';
 import { answering, type MidStream, wake } from './owner-lost.ts';
 

@@ -8,7 +8,7 @@ import { FormData, request } from 'undici';
 import { ERROR_TABLE, type ErrorCode } from '../../protocol/errors.ts';
 import { openWriter } from '../../storage/sqlite/database.ts';
 import { type Answer, createClient, createOperator, createTestApp, HANDSHAKE, parseEvents, type TestApp } from '../support/client.ts';
-import { eventually } from '../support/process.ts';
+import { eventually } from '../support/eventually.ts';
 import { type RunningService, startService } from '../support/service.ts';
 import { AGENT, type Agent, agentOf, fetchFile, openSession, PNG } from '../support/setup-agent.ts';
 import { startUpstream, upstreamEnv } from '../support/upstream.ts';

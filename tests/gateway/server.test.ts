@@ -5,8 +5,9 @@ import { test } from 'node:test';
 import * as v from 'valibot';
 import { defineRoute, json } from '../../gateway/route.ts';
 import { Refusal } from '../../protocol/errors.ts';
+import { eventually } from '../support/eventually.ts';
 import { servingNode } from '../support/node.ts';
-import { serve, until } from './test-server.ts';
+import { serve } from './test-server.ts';
 
 const echo = defineRoute({
   method: 'POST',
@@ -228,11 +229,11 @@ test('HTTP-17: a client that leaves in the middle of its body or before its answ
   body.write('POST /v1/echo/1 HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\nContent-Length: 500\r\n\r\n{"text"');
   const pending = connect(port, '127.0.0.1');
   pending.write('GET /v1/slow HTTP/1.1\r\nHost: x\r\n\r\n');
-  await until(() => waiting === 1);
+  await eventually(() => waiting === 1);
   body.destroy();
   pending.destroy();
   const counted = async () => (await (await fetch(`${base}/metrics`)).text()).includes('route="GET /v1/slow",status="499"} 1');
-  while (!(await counted())) await new Promise((resolve) => setImmediate(resolve));
+  await eventually(counted);
   release();
   assert.equal((await fetch(`${base}/v1/echo/1`, post('{"text":"fine"}'))).status, 200);
   assert.equal(logged.length, 0);
@@ -305,7 +306,7 @@ test('RUN-7: a drain answers what is under way, takes nothing new and ends', asy
   });
   const { base, drain } = await serve(t, [slow]);
   const answer = fetch(`${base}/v1/slow`);
-  await until(() => waiting === 1);
+  await eventually(() => waiting === 1);
   const drained = drain(10_000);
   await assert.rejects(fetch(`${base}/healthz`));
   release();

@@ -60,8 +60,3 @@ export async function serve(
   };
   return { base: `http://127.0.0.1:${server.port}`, port: server.port, logged, openStreams: () => node.get().context.streams, drain };
 }
-
-/** Resolves once `done` says so. The runner's own timeout ends a wait in vain. */
-export async function until(done: () => boolean): Promise<void> {
-  while (!done()) await new Promise((resolve) => setTimeout(resolve, 5));
-}

@@ -4,8 +4,8 @@ import { join } from 'node:path';
 import { test } from 'node:test';
 import { openWriter } from '../../storage/sqlite/database.ts';
 import { createClient, createOperator, createTestApp } from '../support/client.ts';
+import { eventually } from '../support/eventually.ts';
 import { startMailServer } from '../support/mail-server.ts';
-import { eventually } from '../support/process.ts';
 import { startService } from '../support/service.ts';
 import { startStripeServer } from '../support/stripe-server.ts';
 

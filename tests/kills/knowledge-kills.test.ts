@@ -4,7 +4,7 @@ import type { ServerResponse } from 'node:http';
 import { test } from 'node:test';
 import { reply, startSite } from '../assistant/knowledge/link-site.ts';
 import { createOperator, createTestApp } from '../support/client.ts';
-import { eventually } from '../support/process.ts';
+import { eventually } from '../support/eventually.ts';
 import { type RunningService, startService } from '../support/service.ts';
 import { temporaryDir } from '../support/temporary-dir.ts';
 

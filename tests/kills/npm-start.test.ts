@@ -6,7 +6,7 @@ import { createServer } from 'node:net';
 import { describe, type TestContext, test } from 'node:test';
 import { fileURLToPath } from 'node:url';
 import { lockDataDir } from '../../storage/sqlite/lock.ts';
-import { eventually } from '../support/process.ts';
+import { eventually } from '../support/eventually.ts';
 import { redisMissing, startRedis } from '../support/redis.ts';
 import { temporaryDir } from '../support/temporary-dir.ts';
 

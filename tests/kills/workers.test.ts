@@ -9,7 +9,7 @@ import { fileURLToPath } from 'node:url';
 import Database from 'better-sqlite3';
 import { killWorkers } from '../chaos/dying-workers.ts';
 import { createOperator } from '../support/client.ts';
-import { eventually } from '../support/process.ts';
+import { eventually } from '../support/eventually.ts';
 import { redisMissing, startRedis } from '../support/redis.ts';
 import { startService } from '../support/service.ts';
 import { temporaryDir } from '../support/temporary-dir.ts';

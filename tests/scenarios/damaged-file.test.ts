@@ -3,7 +3,8 @@ import assert from 'node:assert/strict';
 import { closeSync, openSync, readdirSync, renameSync, statSync, writeSync } from 'node:fs';
 import { join } from 'node:path';
 import { type TestContext, test } from 'node:test';
-import { eventually, readMetrics } from '../support/process.ts';
+import { eventually } from '../support/eventually.ts';
+import { readMetrics } from '../support/process.ts';
 import { type RunningService, startService } from '../support/service.ts';
 import { temporaryDir } from '../support/temporary-dir.ts';
 

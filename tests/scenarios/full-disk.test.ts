@@ -4,7 +4,7 @@ import { execFileSync } from 'node:child_process';
 import { rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { type TestContext, test } from 'node:test';
-import { eventually } from '../support/process.ts';
+import { eventually } from '../support/eventually.ts';
 import { type RunningService, startService } from '../support/service.ts';
 import { temporaryDir } from '../support/temporary-dir.ts';
 

@@ -3,6 +3,7 @@ import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
 import { test } from 'node:test';
 import { createClient, createOperator, createTestApp, outline, spoken } from '../support/client.ts';
+import { eventually } from '../support/eventually.ts';
 import { startService } from '../support/service.ts';
 import { temporaryDir } from '../support/temporary-dir.ts';
 import { type Play, startUpstream, upstreamEnv } from '../support/upstream.ts';
@@ -30,7 +31,7 @@ test('CHAT-9: the same turn_id sent 5 times at once is one message, one model ca
   const turnId = randomUUID();
   const copies = Array.from({ length: 5 }, () => client.say('Hello', { turn_id: turnId }));
   // The answer goes on only once all five had the time to arrive: the last request's stream is open when it is answered.
-  while (upstream.requests.length === 0) await new Promise((resolve) => setImmediate(resolve));
+  await eventually(() => upstream.requests.length !== 0);
   open();
   const streams = await Promise.all(copies);
   const late = await client.say('Hello', { turn_id: turnId });

@@ -1,7 +1,7 @@
 /** A node without Redis is worth having, and says that it is without. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { eventually } from '../support/process.ts';
+import { eventually } from '../support/eventually.ts';
 import { startService } from '../support/service.ts';
 
 test('CLUSTER-16, RUN-10: a node whose Redis is away answers readyz with 200, degraded, and says so', async (t) => {

@@ -6,6 +6,7 @@ import { dataLayout } from '../../storage/data-layout.ts';
 import { openReader } from '../../storage/sqlite/database.ts';
 import { createClient, createOperator, createTestApp, outline, spoken, type TestApp } from '../support/client.ts';
 import { type EmbeddingsServer, startEmbeddingsServer } from '../support/embeddings-server.ts';
+import { eventually } from '../support/eventually.ts';
 import { type RunningService, startAndFail, startService } from '../support/service.ts';
 import { temporaryDir } from '../support/temporary-dir.ts';
 
@@ -40,9 +41,7 @@ async function addKnowledge(service: RunningService, app: TestApp): Promise<void
 async function embedded(service: RunningService, app: TestApp, count: number): Promise<void> {
   const db = openReader(dataLayout(service.dataDir).organisation(app.organisationId));
   try {
-    while (db.statement('SELECT count(*) AS n FROM knowledge_vectors').get()?.n !== count) {
-      await new Promise((resolve) => setTimeout(resolve, 10));
-    }
+    await eventually(() => db.statement('SELECT count(*) AS n FROM knowledge_vectors').get()?.n === count);
   } finally {
     db.close();
   }
@@ -104,7 +103,7 @@ test('MODEL-26: a question without a common word finds its passage when EMBEDDIN
     const turnId = randomUUID();
     const stopped = client.say('Never mind, reimbursement?', { turn_id: turnId });
     const answered = client.say('When does the courier ring? reimbursement');
-    while (waiting.length < 2) await new Promise((resolve) => setTimeout(resolve, 5));
+    await eventually(() => waiting.length >= 2);
     assert.equal((await client.send('POST', `/v1/chat/${turnId}/stop`)).status, 200);
     assert.deepEqual(outline((await stopped).events), ['turn.start', 'turn.end'], 'a turn that waits can be stopped');
     const { events } = await answered;

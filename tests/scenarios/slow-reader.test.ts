@@ -6,8 +6,9 @@ import { connect, type Socket } from 'node:net';
 import { test } from 'node:test';
 import { ANSWER_TEXT_MAX_CHARS } from '../../protocol/limits.ts';
 import { createTestApp, DEVICE, HANDSHAKE } from '../support/client.ts';
+import { eventually } from '../support/eventually.ts';
 import { follow } from '../support/partial.ts';
-import { eventually, readMetrics, residentBytes } from '../support/process.ts';
+import { readMetrics, residentBytes } from '../support/process.ts';
 import { startService } from '../support/service.ts';
 import { type Play, startUpstream, upstreamEnv } from '../support/upstream.ts';
 

@@ -8,7 +8,7 @@ import { describe, type TestContext, test } from 'node:test';
 import { request } from 'undici';
 import { type Client, createClient, HANDSHAKE, parseEvents, spoken } from '../support/client.ts';
 import { type Cluster, startCluster } from '../support/cluster.ts';
-import { eventually } from '../support/process.ts';
+import { eventually } from '../support/eventually.ts';
 import { redisMissing, startRedis } from '../support/redis.ts';
 import { startUpstream, upstreamEnv } from '../support/upstream.ts';
 

@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
 import { test } from 'node:test';
 import { createClient, createTestApp } from '../support/client.ts';
-import { eventually } from '../support/process.ts';
+import { eventually } from '../support/eventually.ts';
 import { startService } from '../support/service.ts';
 import { startUpstream, upstreamEnv } from '../support/upstream.ts';
 

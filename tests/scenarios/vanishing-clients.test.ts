@@ -4,7 +4,8 @@ import { randomUUID } from 'node:crypto';
 import { connect, type Socket } from 'node:net';
 import { test } from 'node:test';
 import { createClient, createTestApp, DEVICE, HANDSHAKE, parseEvents, spoken } from '../support/client.ts';
-import { eventually, openDescriptors, readMetrics } from '../support/process.ts';
+import { eventually } from '../support/eventually.ts';
+import { openDescriptors, readMetrics } from '../support/process.ts';
 import { startService } from '../support/service.ts';
 import { startUpstream, upstreamEnv } from '../support/upstream.ts';
 

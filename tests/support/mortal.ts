@@ -1,6 +1,7 @@
 /** A service that is killed at random moments and started again on the same data, until it has died often enough. */
 import { randomInt } from 'node:crypto';
 import type { TestContext } from 'node:test';
+import { eventually } from './eventually.ts';
 import { isBrokenConnection } from './partial.ts';
 import { type RunningService, startService } from './service.ts';
 import { temporaryDir } from './temporary-dir.ts';
@@ -61,7 +62,7 @@ export class Mortal {
         return await work(service);
       } catch (error) {
         if (!isBrokenConnection(error)) throw error;
-        while (this.#service === up) await new Promise((resolve) => setTimeout(resolve, 5));
+        await eventually(() => this.#service !== up);
       }
     }
   }

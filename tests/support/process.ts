@@ -1,7 +1,6 @@
-/** What a running process holds, from /proc and its own metrics; and a wait for something to become true. */
+/** What a running process holds, from /proc and its own metrics. */
 import assert from 'node:assert/strict';
 import { readdirSync, readFileSync } from 'node:fs';
-import { setTimeout as pause } from 'node:timers/promises';
 import { request } from 'undici';
 
 /** Resident memory of a process in bytes. */
@@ -23,13 +22,4 @@ export async function readMetrics(baseUrl: string): Promise<ReadonlyMap<string, 
   assert.equal(answer.statusCode, 200);
   const samples = text.split('\n').filter((line) => line !== '' && !line.startsWith('#'));
   return new Map(samples.map((line) => [line.slice(0, line.lastIndexOf(' ')), Number(line.slice(line.lastIndexOf(' ') + 1))]));
-}
-
-/** Asks until the answer is true. @throws AssertionError with `what()` when it is not within `timeoutMs`. */
-export async function eventually(check: () => boolean | Promise<boolean>, timeoutMs: number, what: () => string): Promise<void> {
-  const endMs = performance.now() + timeoutMs;
-  while (!(await check())) {
-    assert.ok(performance.now() < endMs, `not within ${timeoutMs} ms: ${what()}`);
-    await pause(50);
-  }
 }

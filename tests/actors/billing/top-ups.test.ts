@@ -3,6 +3,7 @@ import { type TestContext, test } from 'node:test';
 import { createPayments, type Payments } from '../../../actors/billing/payments.ts';
 import { TopUps } from '../../../actors/billing/top-ups.ts';
 import { readOrganisation } from '../../../storage/organisations/organisations.ts';
+import { eventually } from '../../support/eventually.ts';
 import { auditLedger } from '../../support/ledger-audit.ts';
 import { type StripeServer, startStripeServer } from '../../support/stripe-server.ts';
 import { type BillingDesk, openDesk } from './desk.ts';
@@ -144,7 +145,7 @@ test('LIMIT-30: a card that is changed between two attempts does not make a seco
   desk.spend(41);
   const answers = stripe.holdAnswers();
   const underWay = look(topUps);
-  while (stripe.intents.length === 0) await new Promise((resolve) => setImmediate(resolve));
+  await eventually(() => stripe.intents.length !== 0);
   stripe.card('pm_other');
   desk.pass(MINUTE_MS);
   const again = look(second);

@@ -8,7 +8,7 @@ import { openRedis, type RedisConnection } from '../../../actors/cluster/bus/red
 import { listCells } from '../../../storage/moving/cells.ts';
 import { readPlacement } from '../../../storage/moving/placements.ts';
 import { openStorage, type Storage } from '../../../storage/storage.ts';
-import { eventually } from '../../support/process.ts';
+import { eventually } from '../../support/eventually.ts';
 import { redisMissing, startRedis } from '../../support/redis.ts';
 import { temporaryDir } from '../../support/temporary-dir.ts';
 

@@ -24,6 +24,7 @@ import { openReader, openWriter } from '../../../storage/sqlite/database.ts';
 import { openStorage, type Storage } from '../../../storage/storage.ts';
 import { writeUploadFile } from '../../../storage/uploads/upload-files.ts';
 import { serve } from '../../gateway/test-server.ts';
+import { eventually } from '../../support/eventually.ts';
 import { temporaryDir } from '../../support/temporary-dir.ts';
 
 export const log = pino({ level: process.env.MOVE_LOG ?? 'silent' });
@@ -223,15 +224,11 @@ export function takesWrites({ storage: { layout } }: TestCell, organisationId: s
   }
 }
 
-/** Waits, looking often, until the move is at one of these steps. */
+/** Waits until the move is at one of these steps. */
 export async function arriveAt(moves: OrganisationMoves, organisationId: string, ...steps: MoveStep[]): Promise<void> {
-  const endMs = performance.now() + 15_000;
-  for (;;) {
-    const move = moves.read(organisationId);
-    if (move !== undefined && steps.includes(move.step)) return;
-    if (performance.now() > endMs) throw new Error(`the move stays at ${move?.step}: ${move?.error}`);
-    await new Promise((resolve) => setTimeout(resolve, 2));
-  }
+  const move = () => moves.read(organisationId);
+  const hasArrived = () => steps.some((step) => step === move()?.step);
+  await eventually(hasArrived, 30_000, () => `the move stays at ${move()?.step}: ${move()?.error}`);
 }
 
 /** A file of the organisation that takes writes, whoever made it. */

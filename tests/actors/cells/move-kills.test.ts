@@ -2,11 +2,12 @@
 import assert from 'node:assert/strict';
 import { existsSync } from 'node:fs';
 import { type TestContext, test } from 'node:test';
-import { setTimeout as pause } from 'node:timers/promises';
+import { setImmediate as nextTurn } from 'node:timers/promises';
 import fc from 'fast-check';
 import { readMove } from '../../../storage/moving/moves.ts';
 import { StorageError } from '../../../storage/sqlite/storage-error.ts';
 import { readUploadFile } from '../../../storage/uploads/upload-files.ts';
+import { eventually } from '../../support/eventually.ts';
 import { scaled } from '../../support/scale.ts';
 import {
   codeHashes,
@@ -89,7 +90,7 @@ class Writer {
         // Nobody is led to a cell that has never had the organisation.
         if (existsSync(cell.storage.layout.organisation(organisationId))) await this.#tryAt(cell);
       }
-      await pause(1);
+      await nextTurn();
     }
   }
 
@@ -165,15 +166,14 @@ class Traveller {
       if (story.rival) nodes.push(from.node());
       for (const node of nodes) node.watch();
     });
-    const endMs = performance.now() + 30_000;
     const read = () => readMove(from.storage.control, organisationId);
-    for (let move = read(); move?.step !== 'done'; move = read()) {
+    const isDone = async () => {
       watch();
-      assert.ok(performance.now() < endMs, `the move stays at ${move?.step}: ${move?.error}`);
       // As a person does who was not answered.
-      if (move === undefined) await nodes[0]?.begin(organisationId, to.id).catch(onlyDead);
-      await pause(1);
-    }
+      if (read() === undefined) await nodes[0]?.begin(organisationId, to.id).catch(onlyDead);
+      return read()?.step === 'done';
+    };
+    await eventually(isDone, 30_000, () => `the move stays at ${read()?.step}: ${read()?.error}`);
     await Promise.all(nodes.map((node) => node.close()));
     await this.#prove();
     [this.#from, this.#to] = [to, from];
@@ -183,7 +183,8 @@ class Traveller {
     const [from, to, { organisationId }] = [this.#from, this.#to, this.#desk];
     const { rows, codes } = this.#writer;
     // What is written from here on is written at the new place.
-    for (const enough = rows.length + 2; rows.length < enough; ) await pause(1);
+    const enough = rows.length + 2;
+    await eventually(() => rows.length >= enough);
     assert.deepEqual([takesWrites(from, organisationId), takesWrites(to, organisationId)], [false, true]);
     const [saidRows, saidCodes] = [[...rows], [...codes]];
     const [foundRows, foundCodes] = [new Set(uploadIds(to, organisationId)), new Set(codeHashes(to, organisationId))];

@@ -6,6 +6,7 @@ import { readPlacement } from '../../../storage/moving/placements.ts';
 import { readSeal } from '../../../storage/moving/seal.ts';
 import { StorageError } from '../../../storage/sqlite/storage-error.ts';
 import { readUploadFile } from '../../../storage/uploads/upload-files.ts';
+import { eventually } from '../../support/eventually.ts';
 import {
   arriveAt,
   codeHashes,
@@ -102,7 +103,7 @@ test('CELL-8: turns that run get to end, while no new one is opened', async (t) 
   const db = a.storage.organisation(organisationId);
   leaveTurnOpen(a, desk, 'node~12345678');
   await moves.begin(organisationId, 'b');
-  while (asked.length < 2) await new Promise((resolve) => setTimeout(resolve, 2));
+  await eventually(() => asked.length >= 2);
   assert.equal(readSeal(db)?.sealedAtMs, null);
   // What the running turn has to write is written; a turn is not opened.
   await a.storage.write(organisationId, 'expireUploads', { nowMs: 0, limit: 1 });
@@ -143,7 +144,7 @@ test('CELL-12: a move that cannot get on is given up, and the organisation takes
   await moves.begin(organisationId, 'b');
   await arriveAt(moves, organisationId, 'aborted');
   assert.match(moves.read(organisationId)?.error ?? '', /went wrong/);
-  while (a.stayed.length === 0) await new Promise((resolve) => setTimeout(resolve, 2));
+  await eventually(() => a.stayed.length !== 0);
   await upload(a, desk, Buffer.from('two'));
   assert.equal(b.arriving.read(organisationId)?.step, 'discarded');
 
@@ -180,7 +181,7 @@ test('CELL-12: until the map is switched the move is undone on both cells; after
   assert.equal(aborted.step, 'aborted');
   await upload(a, desk, Buffer.from('at once'));
   release();
-  while (b.arriving.read(organisationId)?.step !== 'discarded') await new Promise((resolve) => setTimeout(resolve, 2));
+  await eventually(() => b.arriving.read(organisationId)?.step === 'discarded');
   await assert.rejects(note(b, desk), SEALED);
   assert.equal(readPlacement(b.storage.control, organisationId)?.cell, 'a');
   await assert.rejects(b.arriving.unseal({ organisationId, moveId: aborted.moveId }), Refusal);

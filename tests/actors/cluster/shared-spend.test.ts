@@ -7,7 +7,7 @@ import { createMailer } from '../../../actors/billing/mail.ts';
 import { PlatformSpend } from '../../../actors/billing/platform-spend.ts';
 import { isCreditExhaustedLately } from '../../../storage/billing/usage.ts';
 import { openWriter } from '../../../storage/sqlite/database.ts';
-import { eventually } from '../../support/process.ts';
+import { eventually } from '../../support/eventually.ts';
 import { type Cell, type CellNode, openCell } from './cell.ts';
 
 const USD = 1_000_000;

@@ -16,6 +16,7 @@ import {
   sendVectors,
   startEmbeddingsServer,
 } from '../../support/embeddings-server.ts';
+import { eventually } from '../../support/eventually.ts';
 import { temporaryDir } from '../../support/temporary-dir.ts';
 import { addOrganisation, NOW, playedReader, textItem } from './desk.ts';
 
@@ -83,7 +84,7 @@ async function openDesk(t: TestContext, server: EmbeddingsServer, options: DeskO
       ),
     async embedded(count) {
       const stored = () => db().statement('SELECT count(*) AS n FROM knowledge_vectors WHERE model = :model').get({ model })?.n;
-      while (stored() !== count) await new Promise((resolve) => setTimeout(resolve, 5));
+      await eventually(() => stored() === count);
     },
   };
 }
@@ -106,13 +107,13 @@ test('SEARCH-7: a server that is down fails no source; its passages are embedded
   const desk = await openDesk(t, server);
   const report = await desk.send('returns', 'You get your money back.');
   assert.deepEqual([report.failed, report.results[0]?.ok && report.results[0].status], [0, 'indexed']);
-  while (server.asked.length < 5) await new Promise((resolve) => setTimeout(resolve, 5));
+  await eventually(() => server.asked.length >= 5);
   assert.deepEqual(desk.found('refund'), []);
   server.answer = undefined;
   await desk.embedded(1);
   assert.deepEqual(desk.found('refund'), ['returns']);
   // The rows can be seen before the writer has said so.
-  while (desk.said.length < 2) await new Promise((resolve) => setTimeout(resolve, 5));
+  await eventually(() => desk.said.length >= 2);
   assert.deepEqual(
     desk.said.map(({ reason }) => reason),
     ['The embeddings server answered: status 500 played_error: not now.', undefined],
@@ -128,7 +129,7 @@ test('SEARCH-7: what a stop cut off is taken up by the next start, and what has 
   await first.embedded(1);
   server.answer = () => {};
   await first.send('shipping', 'The courier brings your parcel.');
-  while (server.asked.length < 2) await new Promise((resolve) => setTimeout(resolve, 5));
+  await eventually(() => server.asked.length >= 2);
   await first.stop();
   server.answer = undefined;
   const second = await openDesk(t, server, { dataDir, ids: first.ids });
@@ -214,7 +215,7 @@ test('SEARCH-10: a source that changes while it is embedded gets the vector of w
       );
   };
   await desk.send('page', 'You get your money back.');
-  while (server.asked.length === 0) await new Promise((resolve) => setTimeout(resolve, 5));
+  await eventually(() => server.asked.length !== 0);
   await desk.send('page', 'The courier brings your parcel.');
   release();
   await desk.embedded(1);
@@ -232,7 +233,7 @@ test('SEARCH-9: a model that changes its dimensions under its name embeds the ap
       request.input.map((text) => base64Of(meaningOf(text, 256))),
     );
   await desk.send('shipping', 'The courier brings your parcel.');
-  while (desk.found('refund', 256).length === 0) await new Promise((resolve) => setTimeout(resolve, 5));
+  await eventually(() => desk.found('refund', 256).length !== 0);
   await desk.embedded(2);
   assert.deepEqual([desk.found('refund', 256), desk.found('driver', 256)], [['returns'], ['shipping']]);
 });

@@ -7,7 +7,7 @@ import { createLinkReader } from '../../../assistant/knowledge/link-reader.ts';
 import { readSourceContent } from '../../../storage/knowledge/knowledge.ts';
 import { countKnowledge } from '../../../storage/knowledge/knowledge-overview.ts';
 import { OPEN_GUARD, reply, startSite } from '../../assistant/knowledge/link-site.ts';
-import { eventually } from '../../support/process.ts';
+import { eventually } from '../../support/eventually.ts';
 import { temporaryDir } from '../../support/temporary-dir.ts';
 import { link, openDesk, playedReader, textItem } from './desk.ts';
 

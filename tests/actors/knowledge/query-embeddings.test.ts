@@ -4,7 +4,7 @@ import { type TestContext, test } from 'node:test';
 import { createQueryEmbeddings, REST_MS } from '../../../actors/knowledge/query-embeddings.ts';
 import { createEmbedder } from '../../../assistant/embeddings/embeddings.ts';
 import { meaningOf, sendError, startEmbeddingsServer } from '../../support/embeddings-server.ts';
-import { eventually } from '../../support/process.ts';
+import { eventually } from '../../support/eventually.ts';
 
 /** Several rests, on a machine where other tests run. */
 const SOON_MS = 20_000;

@@ -10,7 +10,7 @@ import { createAddressGuard } from '../../../assistant/http/address-guard.ts';
 import { type CallOutcome, createHttpActionCaller } from '../../../assistant/http-action/call.ts';
 import { type ActionRequest, renderRequest } from '../../../assistant/http-action/request.ts';
 import { HTTP_ACTION_ANSWER_MAX_BYTES } from '../../../protocol/limits.ts';
-import { eventually } from '../../support/process.ts';
+import { eventually } from '../../support/eventually.ts';
 import { OPEN_GUARD, startSite } from '../knowledge/link-site.ts';
 import { climbs, fuzzedAction, meaning, meantBody, meantQuery } from './fuzzed-actions.ts';
 
@@ -20,8 +20,6 @@ const caller = createHttpActionCaller({ guard: OPEN_GUARD });
 function requestTo(url: string, more: Partial<ActionRequest> = {}): ActionRequest {
   return { method: 'GET', url: new URL(url), headers: { accept: 'application/json' }, body: undefined, ...more };
 }
-
-const until = (check: () => boolean | Promise<boolean>) => eventually(check, 5_000, () => 'what the test waits for');
 
 const call = (url: string, more: Partial<ActionRequest> = {}, options: Partial<typeof OPTIONS> = {}) =>
   caller.call(requestTo(url, more), { ...OPTIONS, ...options });
@@ -120,7 +118,7 @@ test('CALL-6: an answer below 300 is a success, whatever it holds', async (t) =>
   for (const [path, [, body]] of Object.entries(bodies)) {
     assert.deepEqual(await call(`${site.url}${path}`), { kind: 'ok', status: path === '/none' ? 204 : 201, body });
   }
-  await until(async () => (await site.openSockets()) === 0);
+  await eventually(async () => (await site.openSockets()) === 0);
 });
 
 test('CALL-7: gzip, deflate and br are read; another encoding and broken bytes leave the outcome unknown', async (t) => {
@@ -162,7 +160,7 @@ test('CALL-7: more than the limit is not read: declared, streamed, or grown from
   const before = process.memoryUsage().arrayBuffers;
   assertReason(await call(`${site.url}/bomb`, {}, { maxBytes: HTTP_ACTION_ANSWER_MAX_BYTES }), 'unknown', /larger than 1024 KB/);
   assert.ok(process.memoryUsage().arrayBuffers - before < 16 * 1024 * 1024);
-  await until(async () => (await site.openSockets()) === 0);
+  await eventually(async () => (await site.openSockets()) === 0);
 });
 
 test('CALL-6: a redirect is not followed and fails, and so does every status of 400 and above, with its body', async (t) => {
@@ -286,12 +284,12 @@ test('CALL-5, CALL-7: the end of the caller, or of its signal, ends what is out 
   const own = createHttpActionCaller({ guard: OPEN_GUARD });
   const stop = new AbortController();
   const stopped = own.call(requestTo(endpoint.url), { ...OPTIONS, signal: stop.signal });
-  await until(() => endpoint.heads.length === 1);
+  await eventually(() => endpoint.heads.length === 1);
   stop.abort();
   assertReason(await stopped, 'unknown', /was stopped before the endpoint answered/);
   assertReason(await own.call(requestTo(endpoint.url), { ...OPTIONS, signal: stop.signal }), 'failed', /was stopped/);
   const out = own.call(requestTo(endpoint.url), OPTIONS);
-  await until(() => endpoint.heads.length === 2);
+  await eventually(() => endpoint.heads.length === 2);
   await own.close();
   assertReason(await out, 'unknown', /was stopped before the endpoint answered/);
   assertReason(await own.call(requestTo(endpoint.url), OPTIONS), 'failed', /was stopped/);

@@ -6,7 +6,7 @@ import { createAddressGuard } from '../../../assistant/http/address-guard.ts';
 import { type FetchOptions, fetchLink, LINK_USER_AGENT } from '../../../assistant/knowledge/fetch-link.ts';
 import { LinkError } from '../../../assistant/knowledge/link-error.ts';
 import { LINK_MAX_BYTES } from '../../../protocol/limits.ts';
-import { eventually } from '../../support/process.ts';
+import { eventually } from '../../support/eventually.ts';
 import { OPEN_GUARD, type Pages, reply, startSite } from './link-site.ts';
 
 const SMALL = 64 * 1024;

@@ -12,7 +12,7 @@ import { LLMock } from '@copilotkit/aimock';
 import type { Model, ModelRequest } from '../../../assistant/models/model.ts';
 import { createOfflineModel } from '../../../assistant/models/offline/offline.ts';
 import { createOpenAiModel } from '../../../assistant/models/openai/openai.ts';
-import { eventually } from '../../support/process.ts';
+import { eventually } from '../../support/eventually.ts';
 import { startUpstream } from '../../support/upstream.ts';
 import { COMPONENTS, DELIVERY, RETURNS, request as shopRequest } from './offline/shop.ts';
 import { RecordedSink, request } from './openai/recorded-sink.ts';

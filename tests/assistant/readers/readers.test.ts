@@ -3,12 +3,12 @@ import assert from 'node:assert/strict';
 import { spawn } from 'node:child_process';
 import { readdirSync, readFileSync, readlinkSync } from 'node:fs';
 import { after, describe, test } from 'node:test';
-import { setTimeout as pause } from 'node:timers/promises';
 import { extractDocument } from '../../../assistant/knowledge/extraction.ts';
 import type { LinkMediaType } from '../../../assistant/knowledge/fetch-link.ts';
 import { launchOf } from '../../../assistant/readers/launch.ts';
 import { ReaderProcess } from '../../../assistant/readers/reader-process.ts';
 import { createReaders, isLimitedBySystem, ReadersBusy } from '../../../assistant/readers/readers.ts';
+import { eventually } from '../../support/eventually.ts';
 import { htmlBomb, jsonBomb, PDF_BOMBS, PDF_LOOPS } from './bombs.ts';
 
 const MB = 1024 * 1024;
@@ -24,15 +24,6 @@ after(() => readers.close());
 function extract(mediaType: LinkMediaType, bytes: Uint8Array, timeoutMs = 60_000): Promise<string> {
   const options = { ...PERSON, timeoutMs };
   return extractDocument(readers, { mediaType, charset: undefined }, () => bytes, options).then(({ text }) => text);
-}
-
-/** Polled: there is no event for the end of a process that is not one's own child. */
-async function until(what: string, is: () => boolean): Promise<void> {
-  const deadline = Date.now() + 30_000;
-  while (!is()) {
-    assert.ok(Date.now() < deadline, `${what}: not after 30 s`);
-    await pause(20);
-  }
 }
 
 function isRunning(pid: number): boolean {
@@ -122,7 +113,7 @@ describe('KNOWLEDGE-15, KNOWLEDGE-16: a reader process', { skip: process.platfor
     const read = () => pool.read('document', TEXT, () => Buffer.from('Hi.'), PERSON);
     await read();
     await pool.close();
-    await until('the reader is gone', () => pool.processes === 0);
+    await eventually(() => pool.processes === 0);
     assert.equal((await read()).kind, 'text');
     await pool.close();
   });
@@ -133,7 +124,7 @@ describe('KNOWLEDGE-15, KNOWLEDGE-16: a reader process', { skip: process.platfor
       asker: 'a',
       inBackground: false,
     });
-    await until('no process is left', () => pool.processes === 0);
+    await eventually(() => pool.processes === 0);
   });
 
   for (const [how, signal] of [
@@ -149,7 +140,7 @@ describe('KNOWLEDGE-15, KNOWLEDGE-16: a reader process', { skip: process.platfor
       assert.equal(pids.length, 2);
       assert.ok(pids.every(isRunning));
       owner.kill(signal);
-      await until('its readers are gone', () => !pids.some(isRunning));
+      await eventually(() => !pids.some(isRunning));
     });
   }
 });
@@ -158,7 +149,7 @@ test('KNOWLEDGE-17: Documents beyond those that may wait are refused, and nobody
   const pool = createReaders({ readers: 1 });
   const gaveUp = new AbortController();
   const read = (asker: string) =>
-    pool.read('document', TEXT, () => pause(60_000, Buffer.from('late')), {
+    pool.read('document', TEXT, () => new Promise<Buffer>(() => {}), {
       asker,
       inBackground: false,
       signal: gaveUp.signal,

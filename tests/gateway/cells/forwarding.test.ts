@@ -14,7 +14,7 @@ import { mintId } from '../../../protocol/ids.ts';
 import { readPlacement } from '../../../storage/moving/placements.ts';
 import { mintKeyToken } from '../../../storage/organisations/organisations.ts';
 import { hashSecret, mintFileCode, mintSetupToken } from '../../../storage/setup/setup-access.ts';
-import { until } from '../test-server.ts';
+import { eventually } from '../../support/eventually.ts';
 import { assertRefused, type Cell, createWorld, OPERATOR_TOKEN, type Placed, START, send, standIn } from './cells-world.ts';
 
 const echoRoute = defineRoute({
@@ -299,7 +299,7 @@ test('CELL-3: a client that leaves while cells are asked is let go', async (t) =
   const request = http.request(`${a.base}/v1/echo`, { method: 'POST', headers: stranger().headers, agent: false });
   request.on('error', () => {});
   request.write('{');
-  await until(() => questions === 2);
+  await eventually(() => questions === 2);
   request.destroy();
   // The cell goes on.
   await wellAgain();

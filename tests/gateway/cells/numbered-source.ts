@@ -3,6 +3,7 @@ import assert from 'node:assert/strict';
 import { connect, type Socket } from 'node:net';
 import type { FrameSource } from '../../../actors/frame-source.ts';
 import { renderEvent } from '../../../protocol/runtime/stream-events.ts';
+import { eventually } from '../../support/eventually.ts';
 
 /** Frames by number, as many as are there. */
 export class NumberedSource implements FrameSource {
@@ -71,11 +72,11 @@ export function unchunked(wire: Buffer): string {
 
 /** Until every buffer of the system between two sides is full, and the number of bytes that left one of them rises no more. */
 export async function standsStill(bytes: () => number): Promise<void> {
-  let before = 0;
-  for (let still = 0; still < 10; ) {
-    await new Promise((resolve) => setTimeout(resolve, 10));
+  let [before, still] = [0, 0];
+  await eventually(() => {
     const now = bytes();
     still = now > 0 && now === before ? still + 1 : 0;
     before = now;
-  }
+    return still === 10;
+  });
 }

@@ -7,7 +7,7 @@ import { after, beforeEach, type TestContext, test } from 'node:test';
 import * as v from 'valibot';
 import type { FrameSource } from '../../../actors/frame-source.ts';
 import { defineRoute, json, type Route } from '../../../gateway/route.ts';
-import { until } from '../test-server.ts';
+import { eventually } from '../../support/eventually.ts';
 import { assertRefused, createWorld, DEVICE, send, standIn, type World } from './cells-world.ts';
 import { NumberedSource, rawClient, standsStill, unchunked } from './numbered-source.ts';
 
@@ -97,7 +97,7 @@ test('CELL-2: each event passes at once, not when a buffer is full', async () =>
   answer.on('error', () => {});
   for (let seq = 1; seq <= 20; seq++) {
     source.go(seq);
-    await until(() => text.includes(`id: ${seq - 1}\n`));
+    await eventually(() => text.includes(`id: ${seq - 1}\n`));
   }
   request.destroy();
 });
@@ -107,15 +107,15 @@ test('CELL-3: a client that leaves ends the request to the other cell', async ()
   const request = http.get(`${here.base}/v1/stream`, { headers: app.headers, agent: false });
   request.on('error', () => {});
   await once(request, 'response');
-  await until(() => source.readers === 1);
+  await eventually(() => source.readers === 1);
   request.destroy();
-  await until(() => source.readers === 0 && there.openStreams() === 0);
+  await eventually(() => source.readers === 0 && there.openStreams() === 0);
 });
 
 test('CELL-3: a slow client holds the other cell up, not memory, and gets every byte in the end', async () => {
   source = new NumberedSource(20_000, 'w'.repeat(2_000));
   const socket = rawClient(here.port, '/v1/stream', app.headers);
-  await until(() => source.readers === 1);
+  await eventually(() => source.readers === 1);
   source.go();
   await standsStill(() => source.readChars);
   assert.ok(source.readChars < 24_000_000, `${source.readChars} of 41 million characters were read for a client that reads nothing`);
@@ -129,7 +129,7 @@ test('CELL-3: a slow client holds the other cell up, not memory, and gets every 
     setImmediate(() => socket.resume());
   });
   socket.resume();
-  await until(() => chunks.length > 0 && (chunks.at(-1) as Buffer).subarray(-5).toString() === '0\r\n\r\n');
+  await eventually(() => chunks.length > 0 && (chunks.at(-1) as Buffer).subarray(-5).toString() === '0\r\n\r\n');
   socket.destroy();
   // Comments are between frames: the other cell asks with them whether its reader goes on.
   const frames = unchunked(Buffer.concat(chunks))
@@ -152,7 +152,7 @@ test('CELL-2: a large answer keeps its length and its bytes, also for a client t
     bytes += chunk.length;
   });
   socket.resume();
-  await until(() => bytes > LARGE.length);
+  await eventually(() => bytes > LARGE.length);
   const wire = Buffer.concat(chunks);
   const head = wire.subarray(0, wire.indexOf('\r\n\r\n')).toString();
   assert.match(head, new RegExp(`content-length: ${LARGE.length}`, 'i'));

@@ -3,6 +3,7 @@ import { type TestContext, test } from 'node:test';
 import type { FrameSource } from '../../../actors/frame-source.ts';
 import { TurnLog } from '../../../actors/turns/log.ts';
 import { createClient, createOperator, type StreamedEvent, spoken } from '../../support/client.ts';
+import { eventually } from '../../support/eventually.ts';
 import {
   type AnsweredApp,
   assertRefused,
@@ -14,7 +15,6 @@ import {
   serveAnsweredApp,
 } from '../answered-app.ts';
 import { startScriptedChat } from '../runtime/scripted-chat.ts';
-import { until } from '../test-server.ts';
 
 const TWO_HOURS_MS = 2 * 3_600_000;
 
@@ -129,10 +129,10 @@ test('PAIRING-8: the stream sends the claim, then each turn of the paired device
   const app = await serveAnsweredApp(t);
   const { pairing_id, code } = await openPairing(app);
   const page = await look(t, app, pairing_id);
-  await until(() => states(page).length === 1);
+  await eventually(() => states(page).length === 1);
   assert.deepEqual([states(page), app.watchers.length], [['open'], 0]);
   await app.sdk('POST', '/v1/pairings/claim', { code });
-  await until(() => states(page).length === 2);
+  await eventually(() => states(page).length === 2);
   assert.deepEqual(
     [states(page), app.watchers.map(({ deviceId, appId }) => [deviceId, appId])],
     [['open', 'claimed'], [[DEVICE, app.appId]]],
@@ -142,11 +142,11 @@ test('PAIRING-8: the stream sends the claim, then each turn of the paired device
   log.say({ type: 'turn.start', conversation_id: turn.conversationId, message_id: turn.messageId, model: 'm', request_id: 'r' });
   tell(app, turn, log);
   log.sayText(0, 'blk_x', 'Two ⟦email_1⟧ "days".\n');
-  await until(() => events(page).length === 2);
+  await eventually(() => events(page).length === 2);
   log.say({ type: 'ping' });
   log.say({ type: 'turn.end', status: 'completed' });
   log.end();
-  await until(() => events(page).length === 3);
+  await eventually(() => events(page).length === 3);
   const [opened, ...others] = page.frames.filter((frame) => frame.event === 'turn.opened');
   assert.deepEqual(others, []);
   assert.equal(opened?.data.turn_id, turn.turnId);
@@ -172,7 +172,7 @@ test('PAIRING-9: a turn that is attached to again is not told twice; its next at
   const app = await serveAnsweredApp(t);
   const { pairing_id } = await paired(app);
   const page = await look(t, app, pairing_id);
-  await until(() => app.watchers.length === 1);
+  await eventually(() => app.watchers.length === 1);
   const turn = converse(app);
   const first = new TurnLog(0, null);
   first.say({ type: 'turn.end', status: 'error' });
@@ -187,7 +187,7 @@ test('PAIRING-9: a turn that is attached to again is not told twice; its next at
   again.say({ type: 'turn.end', status: 'completed' });
   again.end();
   tell(app, turn, again, 7);
-  await until(() => events(page).length === 2);
+  await eventually(() => events(page).length === 2);
   assert.deepEqual(
     events(page).map(({ seq }) => seq),
     [0, 7],
@@ -199,17 +199,17 @@ test('PAIRING-10: a page that comes back goes on after its Last-Event-ID; one fr
   const app = await serveAnsweredApp(t);
   const { pairing_id } = await paired(app);
   const first = await look(t, app, pairing_id);
-  await until(() => app.watchers.length === 1);
+  await eventually(() => app.watchers.length === 1);
   const turn = converse(app);
   const log = new TurnLog(0, null);
   log.say({ type: 'turn.end', status: 'completed' });
   log.end();
   tell(app, turn, log);
-  await until(() => first.frames.some((frame) => frame.id === '2'));
+  await eventually(() => first.frames.some((frame) => frame.id === '2'));
   first.leave();
   const second = await look(t, app, pairing_id, { 'Last-Event-ID': '1' });
   const third = await look(t, app, pairing_id, { 'Last-Event-ID': '900' });
-  await until(() => second.frames.length === 2 && third.frames.length === 3);
+  await eventually(() => second.frames.length === 2 && third.frames.length === 3);
   assert.deepEqual(
     [second.frames.map((frame) => frame.id), third.frames.map((frame) => frame.id)],
     [
@@ -225,13 +225,13 @@ test('PAIRING-11: the stream ends when the pairing does, and nobody is watched a
   app.clock.nowMs = START + TWO_HOURS_MS - 50;
   const page = await look(t, app, watched.pairing_id);
   const waiting = await look(t, app, (await openPairing(app)).pairing_id);
-  await until(() => states(page)[0] === 'claimed' && app.watchers.length === 1);
+  await eventually(() => states(page)[0] === 'claimed' && app.watchers.length === 1);
   app.clock.nowMs = START + TWO_HOURS_MS + 3_600_000;
-  await until(() => page.ended);
+  await eventually(() => page.ended);
   assert.deepEqual([states(page), app.watchers.length], [['claimed', 'over'], 0]);
   waiting.leave();
   const late = await look(t, app, watched.pairing_id);
-  await until(() => late.ended);
+  await eventually(() => late.ended);
   assert.deepEqual(states(late), ['over']);
 });
 
@@ -239,12 +239,12 @@ test('PAIRING-12: what is kept is bounded, and a source that fails takes nobody 
   const app = await serveAnsweredApp(t);
   const { pairing_id } = await paired(app);
   const page = await look(t, app, pairing_id);
-  await until(() => app.watchers.length === 1);
+  await eventually(() => app.watchers.length === 1);
   const long = new TurnLog(0, null);
   for (let n = 0; n < 100; n++) long.say({ type: 'error', code: 'internal', message: 'x'.repeat(10_000), retryable: false });
   long.end();
   tell(app, converse(app), long);
-  await until(() => events(page).length === 100);
+  await eventually(() => events(page).length === 100);
   const broken: FrameSource = {
     read: () => {
       throw new Error('the disk is gone');
@@ -255,9 +255,9 @@ test('PAIRING-12: what is kept is bounded, and a source that fails takes nobody 
   const next = new TurnLog(0, null);
   next.say({ type: 'turn.end', status: 'completed' });
   tell(app, converse(app), next);
-  await until(() => events(page).length === 101);
+  await eventually(() => events(page).length === 101);
   const late = await look(t, app, pairing_id);
-  await until(() => events(late).at(-1)?.type === 'turn.end');
+  await eventually(() => events(late).at(-1)?.type === 'turn.end');
   assert.ok(events(late).length < 30, 'the oldest frames are gone');
 });
 
@@ -265,12 +265,12 @@ test('PAIRING-13: eight pages look at one pairing; one more is 429', async (t) =
   const app = await serveAnsweredApp(t);
   const { pairing_id } = await openPairing(app);
   const pages = await Promise.all([...Array(8)].map(() => look(t, app, pairing_id)));
-  await until(() => pages.every((page) => page.frames.length === 1));
+  await eventually(() => pages.every((page) => page.frames.length === 1));
   assertRefused(await app.console('GET', `/pairings/${pairing_id}/stream`), 429, 'rate_limited', /Too many pages/);
   pages[0]?.leave();
-  await until(() => app.openStreams() === 7);
+  await eventually(() => app.openStreams() === 7);
   const another = await look(t, app, pairing_id);
-  await until(() => another.frames.length === 1);
+  await eventually(() => another.frames.length === 1);
 });
 
 test('PAIRING-8: the console page watches that build’s conversation, and never sees personal data', async (t) => {
@@ -281,13 +281,13 @@ test('PAIRING-8: the console page watches that build’s conversation, and never
   const page = await lookAt(t, service.baseUrl, pairing_id, { Authorization: `Bearer ${service.operatorToken}` });
   const build = createClient(service.baseUrl, app.testKey);
   assert.equal((await build.send('POST', '/v1/pairings/claim', { code })).status, 200);
-  await until(() => states(page).length === 2);
+  await eventually(() => states(page).length === 2);
   chat.script([{ text: 'Written to ⟦email_1⟧.' }], [{ text: 'Not watched.' }], [{ text: 'Not watched.' }]);
   const answer = await build.say('Write to ada@example.com');
   assert.equal(spoken(answer.events), 'Written to ada@example.com.');
   await createClient(service.baseUrl, app.testKey, 'e'.repeat(32)).say('From another device');
   await createClient(service.baseUrl, app.liveKey).say('On the live side');
-  await until(() => events(page).at(-1)?.type === 'turn.end');
+  await eventually(() => events(page).at(-1)?.type === 'turn.end');
   const [opened, ...others] = page.frames.filter((frame) => frame.event === 'turn.opened');
   assert.deepEqual(others, []);
   assert.match(JSON.stringify(opened?.data.message), /"md":"Write to ⟦email_1⟧"/);

@@ -3,8 +3,9 @@ import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
 import { before, type TestContext, test } from 'node:test';
 import { createClient, HANDSHAKE, outline, spoken } from '../../support/client.ts';
+import { eventually } from '../../support/eventually.ts';
 import { fetchUntil } from '../../support/partial.ts';
-import { eventually, readMetrics } from '../../support/process.ts';
+import { readMetrics } from '../../support/process.ts';
 import { DONE, gate, readies, type ScriptedChat, startScriptedChat, thread } from './scripted-chat.ts';
 
 let it: ScriptedChat;

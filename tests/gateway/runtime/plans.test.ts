@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { createClient, createOperator, createTestApp } from '../../support/client.ts';
-import { eventually } from '../../support/process.ts';
+import { eventually } from '../../support/eventually.ts';
 import { startService } from '../../support/service.ts';
 
 interface Usage {

@@ -6,6 +6,7 @@ import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
 import { type TestContext, test } from 'node:test';
 import type { Client } from '../../support/client.ts';
+import { eventually } from '../../support/eventually.ts';
 import { MANIFEST, MOVE } from './asked-write.ts';
 import { gate, pendingOf, readies, startScriptedChat, thread } from './scripted-chat.ts';
 import { conversationOf, type SignedApp, signedApp } from './signed-app.ts';
@@ -138,7 +139,7 @@ test('PERSON-15: the conversation’s owner stops and follows a turn that runs o
   chat.script([{ text: 'Let me see. ' }, { wait }]);
   const turnId = randomUUID();
   const running = second.say('And then?', { client, user, conversation_id: conversationId, turn_id: turnId });
-  while (chat.asked().length === 0) await new Promise((resolve) => setTimeout(resolve, 5));
+  await eventually(() => chat.asked().length !== 0);
   const { json } = await first.send('GET', `/v1/conversations/${conversationId}/messages`);
   assert.equal((json as { open: { turn?: { turn_id: string } } }).open.turn?.turn_id, turnId);
   const stopped = await first.send('POST', `/v1/chat/${turnId}/stop`);
@@ -188,7 +189,7 @@ test('CHAT-8: a turn that waits is stopped by whoever sent it or owns its conver
     device.say(text, { client, user, conversation_id: conversationId, turn_id: turnId });
   const [runs, waits, alsoWaits, stays] = Array.from({ length: 4 }, () => randomUUID()) as [string, string, string, string];
   const running = say(first, 'Runs', runs);
-  while (chat.asked().length === 0) await new Promise((resolve) => setTimeout(resolve, 5));
+  await eventually(() => chat.asked().length !== 0);
   const stopped = say(second, 'Waits', waits);
   const alsoStopped = say(second, 'Also waits', alsoWaits);
   const goesOn = say(second, 'Goes on', stays);

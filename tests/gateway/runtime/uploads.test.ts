@@ -15,8 +15,8 @@ import { openWriter } from '../../../storage/sqlite/database.ts';
 import { makePdf } from '../../assistant/knowledge/documents.ts';
 import { gif, jpeg, png, svg, webp, zip } from '../../assistant/logo/image-bytes.ts';
 import { DEVICE } from '../../support/client.ts';
+import { eventually } from '../../support/eventually.ts';
 import { servingNode } from '../../support/node.ts';
-import { until } from '../test-server.ts';
 import { type RuntimeApp, serveApp } from './runtime-app.ts';
 import { type Uploaded, upload } from './uploading.ts';
 
@@ -212,7 +212,7 @@ async function halfSent({ base, test: key, inside }: UploadDesk, device: string)
   });
   call.on('error', () => {});
   call.write('--b\r\n');
-  await until(() => inside() > before);
+  await eventually(() => inside() > before);
   return call;
 }
 
@@ -255,10 +255,10 @@ test('UPLOAD-8: what cannot be served now is 503 uploads_unavailable with Retry-
       const refused = await desk.sendFrom(DEVICE);
       assert.deepEqual([refused.status, refused.code, refused.headers['retry-after']], [503, 'uploads_unavailable', '5']);
       calls[0]?.destroy();
-      await until(() => desk.inside() < UPLOADS_AT_ONCE_PER_DEVICE_MAX);
+      await eventually(() => desk.inside() < UPLOADS_AT_ONCE_PER_DEVICE_MAX);
       assert.equal((await desk.sendFrom(DEVICE)).status, 200);
       for (const call of calls) call.destroy();
-      await until(() => desk.inside() === 0);
+      await eventually(() => desk.inside() === 0);
     },
   );
 
@@ -359,6 +359,6 @@ test('UPLOAD-9: a start sweeps files away that a crash left without a row', asyn
   desk.passTime(1);
   const newer = await desk.send('words');
   await startUploadSweep({ storage, log, others: silentAnnouncer }, desk.nowMs()).done;
-  await until(() => desk.files().length === 2);
+  await eventually(() => desk.files().length === 2);
   assert.deepEqual(desk.files().sort(), [kept.id, newer.id].sort());
 });

@@ -5,12 +5,13 @@
  */
 import { existsSync, writeSync } from 'node:fs';
 import { join } from 'node:path';
-import { setTimeout as pause } from 'node:timers/promises';
+import { setImmediate as nextTurn } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 
 const { env } = process;
 const ENTRY = fileURLToPath(import.meta.url);
 const FREE_PORT = 40_321;
+const TORN_LINES = 200;
 
 function tell(line: object): void {
   writeSync(2, `${JSON.stringify({ node: env.NODE_ID, pid: process.pid, ...line })}\n`);
@@ -31,11 +32,11 @@ async function superviseItself(): Promise<void> {
 
 /** Lines in two writes, from every worker at the same time: the supervisor makes whole ones of them. */
 async function tearLines(): Promise<void> {
-  for (;;) {
+  for (let n = 0; n < TORN_LINES; n++) {
     writeSync(2, `{"event":"torn","node":"${env.NODE_ID}",`);
-    await pause(5);
+    await nextTurn();
     writeSync(2, '"whole":true}\n');
-    await pause(5);
+    await nextTurn();
   }
 }
 
@@ -50,20 +51,20 @@ function work(): void {
   for (const signal of ['SIGTERM', 'SIGINT'] as const) {
     process.on(signal, () => {
       tell({ event: 'asked', signal });
-      if (!told('stubborn')) setTimeout(() => process.exit(0), 30);
+      if (!told('stubborn')) setImmediate(() => process.exit(0));
     });
   }
   process.on('SIGUSR2', () => process.exit(0));
   process.on('disconnect', () => process.exit(0));
   if (BANNER === 'on') process.stdout.write(`Up with ${SUPERVISED} workers.\n`);
-  setTimeout(() => {
+  setImmediate(() => {
     tell({ event: 'listening' });
     process.send?.({ kind: 'listening', port: Number(env.PORT) || FREE_PORT, publicUrl: 'http://127.0.0.1' });
     const sayAlive = () => process.send?.({ kind: 'alive' });
     sayAlive();
     setInterval(sayAlive, 50);
     if (told('torn')) void tearLines();
-  }, 10);
+  });
 }
 
 if (env.SUPERVISED === undefined) await superviseItself();

@@ -6,10 +6,9 @@ import { rmSync, writeFileSync } from 'node:fs';
 import { createServer } from 'node:net';
 import { join } from 'node:path';
 import { describe, type TestContext, test } from 'node:test';
-import { setTimeout as pause } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import type { SupervisorTimes } from '../../../program/workers/supervisor.ts';
-import { eventually } from '../../support/process.ts';
+import { eventually } from '../../support/eventually.ts';
 import { temporaryDir } from '../../support/temporary-dir.ts';
 
 const PROGRAM = fileURLToPath(new URL('./supervisor-program.js', import.meta.url));
@@ -244,15 +243,6 @@ describe('supervisor', { concurrency: 4 }, () => {
     assert.equal(line?.worker, 'n-2');
     await program.seen({ event: 'listening', node: 'n-2' }, 2);
     assert.deepEqual([alive(stuck), program.lives('n-2').length, program.lives('n-1').length], [false, 2, 1]);
-
-    // Time in which the supervisor stood still itself does not count.
-    program.signal('SIGSTOP');
-    await pause(stuckMs * 1.25);
-    program.signal('SIGCONT');
-    const [again = 0] = program.lives('n-2').slice(-1);
-    process.kill(again, 'SIGUSR2');
-    await program.seen({ event: 'listening', node: 'n-2' }, 3);
-    assert.equal((await program.seen({ msg: 'a worker does not respond: killing it' })).length, 1);
   });
 
   test('RUN-23: SIGHUP restarts the workers in turn, one being away at a time', async (t) => {

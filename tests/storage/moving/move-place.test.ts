@@ -3,6 +3,7 @@ import { createHash } from 'node:crypto';
 import { copyFileSync, existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { type TestContext, test } from 'node:test';
+import { setImmediate as nextTurn } from 'node:timers/promises';
 import Database from 'better-sqlite3';
 import { Refusal } from '../../../protocol/errors.ts';
 import { copyOrganisation, readManifest } from '../../../storage/moving/move-copy.ts';
@@ -160,22 +161,26 @@ test('CELL-14: a file that is being written to is filled and emptied once it is 
   const old = ref.moveId.replace('00000000_', '00000009_');
   await b.storage.write(organisationId, 'sealOrganisation', { moveId: old, nowMs: 1 });
   const isBusy = (error: unknown) => error instanceof StorageError && error.code === 'busy';
-  const held = async (path: string, forMs: number, work: () => Promise<unknown>) => {
+  /** Holds the file until the work has ended, or until it has tried for a while. */
+  const held = async (path: string, until: 'the end' | 'a while', work: () => Promise<unknown>) => {
     const writer = openWriter(path);
     writer.exec('BEGIN IMMEDIATE');
-    const freed = new Promise((resolve) => setTimeout(resolve, forMs)).then(() => writer.close());
-    await work().finally(() => freed);
+    const working = work();
+    if (until === 'the end') await working;
+    else for (let turn = 0; turn < 10; turn++) await nextTurn();
+    writer.close();
+    await working;
   };
   const there = b.storage.layout.organisation(organisationId);
-  await held(there, 2_500, () => assert.rejects(placeOrganisation(b.storage.layout, { ...ref, manifest }), isBusy));
+  await held(there, 'the end', () => assert.rejects(placeOrganisation(b.storage.layout, { ...ref, manifest }), isBusy));
   assert.equal(readSeal(b.storage.organisation(organisationId))?.moveId, old);
-  await held(there, 50, () => placeOrganisation(b.storage.layout, { ...ref, manifest }));
+  await held(there, 'a while', () => placeOrganisation(b.storage.layout, { ...ref, manifest }));
   assert.equal(readSeal(b.storage.organisation(organisationId))?.moveId, ref.moveId);
   const { layout } = a.storage;
   const control = openWriter(layout.control);
   control.exec("UPDATE moves SET step = 'unsealed'");
   control.close();
-  await held(layout.organisation(organisationId), 50, () => emptyOrganisation(layout, { ...ref, because: 'moved' }));
+  await held(layout.organisation(organisationId), 'a while', () => emptyOrganisation(layout, { ...ref, because: 'moved' }));
   assert.deepEqual(uploadIds(a, organisationId), []);
 });
 

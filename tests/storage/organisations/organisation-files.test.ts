@@ -13,7 +13,7 @@ import { OrganisationFiles } from '../../../storage/organisations/organisation-f
 import { isUnavailable } from '../../../storage/sqlite/storage-error.ts';
 import { openStorage, type Storage } from '../../../storage/storage.ts';
 import { writeUploadFile } from '../../../storage/uploads/upload-files.ts';
-import { eventually } from '../../support/process.ts';
+import { eventually } from '../../support/eventually.ts';
 import { temporaryDir } from '../../support/temporary-dir.ts';
 
 const AUTO_TOP_UP = { enabled: false, amount_usd: 10 };

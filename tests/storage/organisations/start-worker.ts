@@ -11,7 +11,7 @@ const [dir = '', task] = process.argv.slice(2);
 if (task === 'hold') {
   await withStartLock(dir, async () => {
     writeSync(1, 'holding\n');
-    await new Promise((resolve) => setTimeout(resolve, 60_000));
+    await once(process.stdin.resume(), 'close');
   });
 } else {
   const layout = dataLayout(dir);

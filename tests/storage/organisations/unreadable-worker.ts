@@ -5,17 +5,15 @@
 import assert from 'node:assert/strict';
 import { chmodSync, chownSync, copyFileSync, readdirSync, renameSync, writeSync } from 'node:fs';
 import { dirname, join } from 'node:path';
-import { setTimeout as pause } from 'node:timers/promises';
 import { mintId } from '../../../protocol/ids.ts';
 import { FileProblemError } from '../../../storage/organisations/organisation-file.ts';
 import { openReadable } from '../../../storage/organisations/organisation-readers.ts';
 import { storageErrorCodeOf } from '../../../storage/sqlite/storage-error.ts';
 import { openStorage, type Storage } from '../../../storage/storage.ts';
+import { eventually } from '../../support/eventually.ts';
 
 /** `nobody` on every system with a root. */
 const ORDINARY = 65_534;
-/** A look around comes every second. */
-const NOTICED_WITHIN_MS = 8_000;
 
 const [dataDir = ''] = process.argv.slice(2);
 
@@ -43,10 +41,9 @@ const first = await makeOrganisation(storage, 1);
 const second = await makeOrganisation(storage, 2);
 const path = storage.layout.organisation(first);
 
-/** Waits until the conditions are these, and answers what they are in the end. */
+/** Waits until there are this many conditions, and answers what they are. */
 async function conditions(wanted: number): Promise<string[]> {
-  const until = performance.now() + NOTICED_WITHIN_MS;
-  while (storage.conditions.list().length !== wanted && performance.now() < until) await pause(50);
+  await eventually(() => storage.conditions.list().length === wanted);
   return storage.conditions
     .list()
     .map(({ name, subject }) => `${name} ${subject === first ? 'first' : subject === second ? 'second' : subject}`);

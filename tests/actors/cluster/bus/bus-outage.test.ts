@@ -1,7 +1,7 @@
 /** Nodes that talk over a real Redis, which is killed, started, emptied, paused and cut off. */
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
-import { eventually } from '../../../support/process.ts';
+import { eventually } from '../../../support/eventually.ts';
 import { redisMissing, startRedis } from '../../../support/redis.ts';
 import { openNetwork } from '../cut-network.ts';
 import { openNode, type TalkingNode, took } from './desk.ts';

@@ -4,7 +4,7 @@ import { describe, type TestContext, test } from 'node:test';
 import { Redis } from 'ioredis';
 import { channelOf } from '../../../../actors/cluster/bus/envelope.ts';
 import { mintNodeId } from '../../../../actors/cluster/nodes/node-id.ts';
-import { eventually } from '../../../support/process.ts';
+import { eventually } from '../../../support/eventually.ts';
 import { redisMissing, startRedis } from '../../../support/redis.ts';
 import { openNode } from './desk.ts';
 

@@ -5,7 +5,7 @@ import pino from 'pino';
 import { createChores } from '../../../../actors/cluster/nodes/chores.ts';
 import type { NodeRecord } from '../../../../actors/cluster/nodes/members.ts';
 import type { Storage } from '../../../../storage/storage.ts';
-import { eventually } from '../../../support/process.ts';
+import { eventually } from '../../../support/eventually.ts';
 
 const SILENT = pino({ level: 'silent' });
 

@@ -6,7 +6,7 @@ import { createServer } from 'node:net';
 import { join } from 'node:path';
 import { describe, test } from 'node:test';
 import { mintNodeId, socketPath } from '../../../../actors/cluster/nodes/members.ts';
-import { eventually } from '../../../support/process.ts';
+import { eventually } from '../../../support/eventually.ts';
 import { temporaryDir } from '../../../support/temporary-dir.ts';
 import { took } from '../bus/desk.ts';
 import { ids, openCell, record } from './member-desk.ts';

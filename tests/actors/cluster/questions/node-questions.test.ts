@@ -15,8 +15,8 @@ import {
   NodeUnreachable,
 } from '../../../../actors/cluster/questions/node-questions.ts';
 import { Refusal } from '../../../../protocol/errors.ts';
+import { eventually } from '../../../support/eventually.ts';
 import { servingNode } from '../../../support/node.ts';
-import { eventually } from '../../../support/process.ts';
 import { temporaryDir } from '../../../support/temporary-dir.ts';
 
 const STOP: Asks['stopTurn']['ask'] = { organisationId: 'org_1', appId: 'app_1', channel: 'live', deviceId: 'd', turnId: 'turn_1' };

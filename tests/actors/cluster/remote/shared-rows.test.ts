@@ -8,8 +8,8 @@ import type { PairingWatch } from '../../../../actors/pairing/watch.ts';
 import { createSetup, type Setup } from '../../../../actors/setup/setup.ts';
 import { sessionSource } from '../../../../actors/setup/stream.ts';
 import { readSession, readSetupEvents } from '../../../../storage/setup/setup-sessions.ts';
+import { eventually } from '../../../support/eventually.ts';
 import { servingNode } from '../../../support/node.ts';
-import { eventually } from '../../../support/process.ts';
 import { type Cell, type CellNode, openCell } from '../cell.ts';
 
 function setupOf(t: TestContext, { log, nowMs }: Cell, { storage, others }: CellNode): Setup {

@@ -7,6 +7,7 @@ import { type TestContext, test } from 'node:test';
 import type { ImagePart } from '../../../../assistant/models/model.ts';
 import { createOpenAiModel } from '../../../../assistant/models/openai/openai.ts';
 import { SendingBudget } from '../../../../assistant/models/openai/sending-budget.ts';
+import { eventually } from '../../../support/eventually.ts';
 import { picture, RecordedSink, request } from './recorded-sink.ts';
 
 const ANSWER = `data: ${JSON.stringify({ choices: [{ index: 0, delta: { content: 'A cat.' }, finish_reason: 'stop' }] })}\n\ndata: [DONE]\n\n`;
@@ -71,7 +72,7 @@ test('MODEL-19: what waits for room is not read; it is sent when the one before 
       read += 1;
     }),
   );
-  while (waiting.length === 0) await new Promise((resolve) => setImmediate(resolve));
+  await eventually(() => waiting.length !== 0);
   assert.deepEqual([read, sending.waiting], [0, 1]);
   waiting[0]?.();
   await first.sink.ended;
@@ -81,11 +82,13 @@ test('MODEL-19: what waits for room is not read; it is sent when the one before 
 });
 
 test('MODEL-19: a round that is ended while its pictures wait or are sent leaves the budget, and its file is closed', async (t) => {
+  let opened = 0;
   let closed = 0;
   const endless: ImagePart = {
     mediaType: 'image/png',
     bytes: 50_000_000,
     async *pieces() {
+      opened += 1;
       try {
         for (;;) yield Buffer.alloc(100_000);
       } finally {
@@ -95,12 +98,12 @@ test('MODEL-19: a round that is ended while its pictures wait or are sent leaves
   };
   const { sending, show } = await desk(t, (req) => void req.resume());
   const [sent, waits] = [show(endless), show(picture('image/png', Buffer.alloc(10)))];
-  while (sending.waiting === 0) await new Promise((resolve) => setImmediate(resolve));
+  await eventually(() => sending.waiting === 1 && opened === 1);
   waits.run.abort();
   assert.equal(sending.waiting, 0);
   sent.run.abort();
   assert.equal(sending.bytes, 0);
-  while (closed === 0) await new Promise((resolve) => setImmediate(resolve));
+  await eventually(() => closed === 1);
 });
 
 test('MODEL-19: no room in time is `busy`, as an upstream says it; a picture that cannot be read breaks the round off', async (t) => {

@@ -1,0 +1,20 @@
+/** The one wait of the tests for something that tells nobody when it becomes true: another process, a row, a socket of the system. */
+import assert from 'node:assert/strict';
+import { setTimeout as pause } from 'node:timers/promises';
+
+/** Far more than anything takes that comes at all: how fast it comes is measured, not tested. */
+const TIMEOUT_MS = 30_000;
+const LONGEST_PAUSE_MS = 25;
+
+/** Asks at once and then again and again until the answer is true. @throws AssertionError with `what()` when it is not within `timeoutMs`. */
+export async function eventually(
+  check: () => boolean | Promise<boolean>,
+  timeoutMs: number = TIMEOUT_MS,
+  what: () => string = () => String(check),
+): Promise<void> {
+  const endMs = performance.now() + timeoutMs;
+  for (let pauseMs = 1; !(await check()); pauseMs = Math.min(2 * pauseMs, LONGEST_PAUSE_MS)) {
+    assert.ok(performance.now() < endMs, `not within ${timeoutMs} ms: ${what()}`);
+    await pause(pauseMs);
+  }
+}
