@@ -1,10 +1,10 @@
 /**
- * What a node tells every other node of the cell (CLUSTER-22), by kind. Nobody relies on receiving it: whoever listens looks the rows up
- * from time to time, too.
+ * The announcements of a node to all other nodes of the cell, by kind (CLUSTER-22). One may be lost: listeners also read the rows from time to
+ * time.
  */
 import type { Channel } from '../storage/organisations/organisations.ts';
 
-/** What every other node of the cell is told. */
+/** The kinds of announcements. */
 export interface Announcements {
   /** Rows of a setup session changed. */
   sessionChanged: { readonly organisationId: string; readonly appId: string; readonly sessionId: string };
@@ -18,7 +18,7 @@ export interface Announcements {
     readonly turnId: string;
     readonly conversationId: string;
   };
-  /** Requests that were counted in the buckets of another node since it last said so: key of the bucket, how many. */
+  /** Requests that a node has counted in its buckets since its last announcement: key of the bucket, how many. */
   counted: { readonly counts: readonly (readonly [bucket: string, count: number])[] };
   /** A charge was committed, or credit was added (`costMicroUsd` 0). */
   charged: {
@@ -32,16 +32,16 @@ export interface Announcements {
 
 /** The other nodes, as far as they announce and listen. */
 export interface Announcer {
-  /** This process has its data directory for itself: nobody announces anything, and nobody else writes to its rows. */
+  /** This process has its data directory for itself: there are no announcements, and no other process writes to its rows. */
   readonly isAlone: boolean;
   /** To every other node. Never throws. */
   announce<K extends keyof Announcements>(kind: K, message: Announcements[K]): void;
   listen<K extends keyof Announcements>(kind: K, handler: (message: Announcements[K], from: string) => void): void;
-  /** Calls `look` every so often: what an announcement told of that was lost is found in rows. Answers how to stop that. */
+  /** Calls `look` every `everyMs`, to find in rows what a lost announcement told. Answers a function that stops it. */
   lookEvery(everyMs: number, look: () => void): () => void;
 }
 
-/** Of a process that is alone. */
+/** For a process that is alone. */
 export const silentAnnouncer: Announcer = {
   isAlone: true,
   announce() {},

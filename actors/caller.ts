@@ -12,7 +12,7 @@ export interface Caller extends AppRef {
   readonly channel: Channel;
   /** '' when the caller sent none. */
   readonly deviceId: string;
-  /** The id of the person whose valid signature came with the request; null or absent: nobody signed. */
+  /** The id of the person whose valid signature came with the request; null or absent: the request is not signed. */
   readonly person?: string | null;
   /** How limits name the client's address (HTTP-25); '' or absent where they do not count it. */
   readonly address?: string;

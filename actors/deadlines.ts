@@ -1,9 +1,9 @@
 /**
- * Ends what ran out of time: one timer for the whole process, set to the nearest deadline it knows of. Rows hold the
- * deadlines, and whoever reads them evaluates them; this keeps rows from staying open because nobody reads them.
+ * Ends what has expired: one timer for the whole process, set to the nearest deadline that it knows. Rows hold the deadlines, and every read
+ * evaluates them; this ends rows that are not read.
  *
- * Of a cell each node knows what it noted itself, and finds what others noted by looking at the organisations in turn. Ending a
- * row is a compare-and-set, so it does no harm that two try; the one that noted it has half a second's lead.
+ * With several nodes each knows the deadlines that it noted itself, and finds those of others by checking the organisations in rotation. Ending a
+ * row is a compare-and-set, so two nodes may try; the one that noted the deadline has half a second's lead.
  */
 import { setImmediate as nextTick } from 'node:timers/promises';
 import type { Logger } from 'pino';
@@ -14,20 +14,20 @@ import { section } from '../watch/sections.ts';
 import type { Announcer } from './announcements.ts';
 import { attempt, type EachServices, forEachOrganisationSync } from './for-each-organisation.ts';
 
-/** One kind of rows that run out. */
+/** One kind of rows that expire. */
 export interface DeadlineKind {
-  /** When the next row of an organisation runs out, null when none does. */
+  /** When the next row of an organisation expires; null when none does. */
   next(db: Connection): number | null;
-  /** Ends the rows that are due; what it leaves is due at once and asked for again. */
+  /** Ends the rows that are due. Rows that it leaves are due at once, and it is called again. */
   settle(organisationId: string): Promise<void>;
 }
 
 export interface Deadlines {
-  /** A row of this organisation runs out at `atMs`. */
+  /** A row of this organisation expires at `atMs`. */
   note(organisationId: string, atMs: number): void;
-  /** Begins to watch rows of these kinds, those from before a restart too. */
+  /** Starts to watch rows of these kinds, including those from before a restart. */
   watch(kinds: readonly DeadlineKind[]): void;
-  /** Looks at all organisations again, a few at a time: after a node was lost, which alone may have known of a deadline. */
+  /** Checks all organisations again, a few at a time: after the loss of a node that alone may have known a deadline. */
   lookAgain(): Promise<void>;
   close(): void;
 }
@@ -36,27 +36,27 @@ export interface DeadlineServices {
   readonly storage: Storage;
   readonly log: Logger;
   nowMs(): number;
-  /** Time that passes, whatever the time of day is set to. */
+  /** Monotonic clock in ms. */
   monotonicMs?(): number;
-  /** They note deadlines of the same rows. */
+  /** The other nodes, which note deadlines of the same rows. */
   readonly others: Announcer;
 }
 
-/** setTimeout counts in 31 bits; looking again once an hour costs nothing. */
+/** setTimeout takes 31 bits; one check an hour costs nothing. */
 const SLEEP_MAX_MS = 3_600_000;
-/** After a failed write: a full disk is not mended in less, and readers see the rows expired meanwhile. */
+/** After a failed write: making room on a full disk takes longer, and readers see the rows as expired meanwhile. */
 const RETRY_MS = 5_000;
-/** Of several nodes: organisations looked at in a second, some 2 ms of work at worst; 1,200 of them in a minute. */
+/** With several nodes: organisations checked in a second, at most some 2 ms of work; 1,200 in a minute. */
 const LOOKED_AT_PER_S = 20;
 const LOOK_EVERY_MS = 1_000;
-/** Of several nodes: whoever noted a deadline ends it first. */
+/** With several nodes: the lead of the node that noted a deadline. */
 const LEAD_MS = 500;
-/** A timer counts time that passes; one of these looks whether the time of day went with it. */
+/** How often the system clock is compared with the monotonic one, which drives timers. */
 const CLOCK_LOOK_MS = 500;
-/** The time of day is corrected by less than that all the time. */
+/** Smaller corrections of the system clock are usual. */
 const CLOCK_JUMP_MS = 250;
 
-/** Calls `onJump` when the time of day was set. What it gives ends the watch. */
+/** Calls `onJump` when the system clock was set. Answers a function that stops the watch. */
 function watchClock(log: Logger, nowMs: () => number, monotonicMs: () => number, onJump: () => void): () => void {
   let aheadMs = nowMs() - monotonicMs();
   const look = () => {
@@ -70,7 +70,7 @@ function watchClock(log: Logger, nowMs: () => number, monotonicMs: () => number,
   return () => clearInterval(looks);
 }
 
-/** Calls `lookAt` with the next few organisations each time that what it gives is called, beginning again after the last one. */
+/** Answers a function that calls `lookAt` with the next few organisations, starting over after the last one. */
 function someAfterSome(storage: Storage, lookAt: (ids: readonly string[]) => void): () => void {
   let lookedAt = '';
   return () => {
@@ -81,7 +81,7 @@ function someAfterSome(storage: Storage, lookAt: (ids: readonly string[]) => voi
 }
 
 export function createDeadlines({ storage, log, nowMs, monotonicMs = () => performance.now(), others }: DeadlineServices): Deadlines {
-  /** Nearest deadline by organisation; those without one are not in it. */
+  /** The nearest deadline of each organisation that has one. */
   const nearest = new Map<string, number>();
   let kinds: readonly DeadlineKind[] = [];
   let timer: NodeJS.Timeout | null = null;
@@ -111,14 +111,14 @@ export function createDeadlines({ storage, log, nowMs, monotonicMs = () => perfo
     }
   };
 
-  /** One that cannot be read must not keep the others from being looked at; it is looked at again. */
+  /** An organisation that cannot be read does not stop the others, and is checked again. */
   const lookNamed = (organisationId: string) => section('deadlines are looked at', organisationId, () => look(organisationId));
   const lookAt = (ids: Iterable<string>) => {
     for (const id of forEachOrganisationSync({ storage, log }, 'looking at deadlines', lookNamed, ids)) note(id, nowMs() + RETRY_MS);
   };
   const unwatchRows = others.lookEvery(LOOK_EVERY_MS, someAfterSome(storage, lookAt));
 
-  // What ran out while the clock was ahead is ended in rows at once: somebody may have been told, and it is to stay when the clock is put right.
+  // Rows that expired by the new time are ended at once: a reader may have seen them expired, which must hold if the clock is set back.
   const unwatchClock = watchClock(log, nowMs, monotonicMs, () => {
     timerAtMs = Number.POSITIVE_INFINITY;
     arm();

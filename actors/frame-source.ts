@@ -1,4 +1,4 @@
-/** Where a stream's text comes from: the actors fill it, the gateway reads it at the pace of its client. */
+/** The source of a stream's frames: actors fill it, and the gateway reads it at the pace of its client. */
 
 export interface FrameSlice {
   /** Whole server-sent frames, '' when there are none yet. */
@@ -12,11 +12,11 @@ export interface FrameSlice {
 export interface FrameSource {
   /** Frames from `seq` on, about `maxChars` of them at most (at least one when there is one). */
   read(seq: number, maxChars: number): FrameSlice;
-  /** Calls `wake`, at most once per loop tick, when there is more to read. Answers how to stop that. */
+  /** Calls `wake`, at most once per loop tick, when there is more to read. Answers a function that stops it. */
   subscribe(wake: () => void): () => void;
-  /** Tells that a reader that subscribed takes nothing for now, or takes again. */
+  /** A subscribed reader takes nothing for now, or takes frames again. */
   slow?(reader: object, isSlow: boolean): void;
-  /** For how long what it tells has come late, in ms, because too much is being told in other streams; 0 when it comes in time. */
+  /** By how many ms its frames are late because other streams are busy; 0 when in time. */
   lateMs?(): number;
 }
 
@@ -45,5 +45,5 @@ export function frame(type: string, data: string, id?: number): string {
   return `${id === undefined ? '' : `id: ${id}\n`}event: ${type}\ndata: ${data}\n\n`;
 }
 
-/** Says that the stream is alive, where nothing else was to be said. */
+/** Keeps an idle stream alive. */
 export const PING_COMMENT = ': ping\n\n';

@@ -10,7 +10,7 @@ export interface Lease {
   release(): void;
 }
 
-/** Runs work while nobody else writes to the app, in any process. @throws Refusal rate_limited when another one is stuck. */
+/** Runs work while no other process writes to the app. @throws Refusal rate_limited when another one is stuck. */
 export type WriteLease = <Value>(work: () => Promise<Value>) => Promise<Value>;
 
 export interface Leases {

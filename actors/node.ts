@@ -1,7 +1,7 @@
 /**
- * What is true of this process as long as it lives: where it is in its life, whether Redis is there, how much is under way. One store;
- * whoever needs to know selects from it (`/readyz`, `/metrics`, what other nodes are told, the drain), and whoever owns a fact says when it
- * changes. Not for what changes with every word of an answer.
+ * The state of this process: the phase of its life, whether Redis is connected, how much is under way. It is one store: `/readyz`, `/metrics`, the
+ * record for other nodes and the drain select from it, and the owner of each fact reports its changes. Not for what changes with
+ * every delta of an answer.
  */
 import { createStore } from '@xstate/store';
 
@@ -10,14 +10,14 @@ export type NodeLife =
   | { readonly phase: 'starting' }
   /** It takes requests at `url`. */
   | { readonly phase: 'serving'; readonly url: string }
-  /** It was told to stop, and lets what is under way come to its end. */
+  /** It was told to stop, and lets open work end. */
   | { readonly phase: 'draining'; readonly url: string }
   | { readonly phase: 'stopped' };
 
 export interface NodeCounts {
   /** Conversations that are active here. */
   readonly conversations: number;
-  /** Setup sessions that somebody works on or watches here. */
+  /** Setup sessions that are active or watched here. */
   readonly sessions: number;
   /** Event streams that are open. */
   readonly streams: number;
@@ -69,7 +69,7 @@ export function isEnding(node: NodeStore): boolean {
   return phase === 'draining' || phase === 'stopped';
 }
 
-/** True as soon as `isSo` holds, false when it does not within `timeMs`. */
+/** True as soon as `isSo` holds; false if it does not within `timeMs`. */
 export function heldWithin(node: NodeStore, isSo: (now: NodeContext) => boolean, timeMs: number): Promise<boolean> {
   if (isSo(node.get().context)) return Promise.resolve(true);
   return new Promise((resolve) => {

@@ -1,22 +1,22 @@
 /**
- * Who reads one source of frames. Wakes all readers together at the end of the loop tick, and says when none of them takes what is told,
- * so that whoever fills the source can wait. Does not know what they read, nor how far they are: a reader is a callback.
+ * The readers of one source of frames. It wakes them together at the end of the loop tick, and reports when none of them takes frames, so that
+ * the writer of the source can wait. A reader is a callback: what it reads, and how far it is, is not known here.
  */
 
 export interface ReadersHooks {
   /** The readers are about to be woken. */
   waking?(): void;
-  /** They were: whoever has not read by now is behind. */
+  /** They were woken: a reader that has not read by now is behind. */
   woken?(): void;
   /** The first reader came. */
   came?(): void;
   /** The last reader has left. */
   left?(): void;
-  /** No reader takes what is told (true), or one does again or none is left (false). */
+  /** No reader takes frames (true), or one does again or none is left (false). */
   lag?(isLagging: boolean): void;
 }
 
-/** Those with something new, woken together: one callback per process and loop tick, not one per stream. */
+/** Readers to wake together: one callback per process and loop tick, not one per stream. */
 const dirty = new Set<Readers>();
 
 function flushDirty(): void {
@@ -39,7 +39,7 @@ export class Readers {
     return this.#wakes.size;
   }
 
-  /** Whether there are readers that take nothing, and none that does. */
+  /** Whether there are readers, and none of them takes frames. */
   get isLagging(): boolean {
     return this.#isLagging;
   }

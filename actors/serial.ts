@@ -1,4 +1,4 @@
-/** Work that is done one piece at a time, in the order in which it came. Owns that order, and how much may wait; does not know what is done. */
+/** A serial queue: work is done one piece at a time, in its order, and the number of waiting pieces is bounded. */
 
 /** Pieces that may wait, with the one that is being done. */
 export interface SerialBound {
@@ -7,7 +7,7 @@ export interface SerialBound {
 }
 
 export interface SerialOptions {
-  /** Absent: whoever adds pieces sees to it that they are few. */
+  /** Absent: the callers keep the number small. */
   readonly bound?: SerialBound;
   /** The last piece is done, and none waits. */
   idle?(): void;
@@ -46,12 +46,12 @@ export class Serial {
   }
 }
 
-/** An order for each key, such as an app. There is one only while something is under way. */
+/** A serial queue for each key, such as an app. A queue exists only while it has work. */
 export class SerialByKey {
   readonly #bound: SerialBound;
   readonly #queues = new Map<string, Serial>();
 
-  /** `bound` is that of each. */
+  /** `bound` holds for each queue. */
   constructor(bound: SerialBound) {
     this.#bound = bound;
   }

@@ -1,12 +1,12 @@
 /**
  * Runs one machine of `machines/` purely: an event in, the next state and the emitted effects out. Nothing is
- * performed here; whoever stepped commits first and performs after (docs/architecture.md).
+ * performed here: the caller commits first and performs afterwards (docs/architecture.md).
  */
 import { type AnyStateMachine, createActor, type EmittedFrom, type EventFromLogic, type SnapshotFrom, type StateValue } from 'xstate';
 
 export interface Step<Machine extends AnyStateMachine> {
   readonly snapshot: SnapshotFrom<Machine>;
-  /** Dotted path of the state, e.g. `pending.clean`; of a parallel machine, JSON of its regions' states. */
+  /** Dotted path of the state, e.g. `pending.clean`; for a parallel machine, JSON of its regions' states. */
   readonly state: string;
   readonly effects: readonly EmittedFrom<Machine>[];
 }
@@ -26,7 +26,7 @@ export function stateValue(path: string): StateValue {
   return dot < 0 ? path : { [path.slice(0, dot)]: stateValue(path.slice(dot + 1)) };
 }
 
-/** A machine in some state, stepped by events. */
+/** A machine that is stepped by events. */
 export interface Stepper<Machine extends AnyStateMachine> {
   readonly snapshot: SnapshotFrom<Machine>;
   readonly state: string;

@@ -25,7 +25,7 @@ import { UsageAlerts } from './usage-alerts.ts';
 export interface BillingServices {
   readonly storage: Storage;
   readonly mailer: Mailer;
-  /** Null: top-ups are recorded and nobody is charged. */
+  /** Null: top-ups are recorded and no card is charged. */
   readonly payments: Payments | null;
   /** Null: no ceiling. */
   readonly platformBudgetMicroUsd: number | null;
@@ -57,7 +57,7 @@ export interface Billing {
    * that could not be looked at.
    */
   resume(): Promise<string[]>;
-  /** For the start of a node that is not alone, instead of `resume`: takes up only what is due. */
+  /** For the start of a node that is not alone, instead of `resume`: resumes only what is due. */
   watch(): void;
   /** A node was lost: what only it knew to be due is looked up. */
   lookAgain(): Promise<void>;
@@ -69,7 +69,7 @@ export interface Billing {
 
 /** An organisation's credit is looked at this long after a charge, for all charges since. */
 const LOOK_MS = 1_000;
-/** How long a charge of another node that was not heard of may be missing from the ceiling's sum. */
+/** How long a charge of another node may be missing from the sum of the ceiling when its announcement was lost. */
 const RECOUNT_MS = 60_000;
 
 class OpenBilling implements Billing {
@@ -113,7 +113,7 @@ class OpenBilling implements Billing {
     return { path: this.#services.storage.layout.organisation(organisationId) };
   }
 
-  /** Another node charged, or added credit (a cost of 0). Whoever committed the charge looks at what it leads to. */
+  /** Another node charged, or added credit (a cost of 0). The node that committed the charge acts on it. */
   #heard(organisationId: string, { channel, costMicroUsd, atMs, billed }: CommittedCharge): void {
     if (costMicroUsd === 0) {
       noteBought(this.#file(organisationId));
@@ -177,7 +177,7 @@ class OpenBilling implements Billing {
     this.#topUpDeadlines.watch([this.#toldTopUps()]);
   }
 
-  /** Top-ups add credit: the other nodes hear of it. */
+  /** Top-ups add credit, which is announced to the other nodes. */
   #toldTopUps(): DeadlineKind {
     const kind = this.#topUps.deadlines();
     const settle = async (organisationId: string) => {

@@ -1,7 +1,6 @@
 /**
- * Which devices opened their app with a live key (LIMIT-33, LIMIT-34). A row a day for each device is all that is
- * kept, so most requests find theirs noted already: a look into memory. Rows are written in batches, off the requests' path;
- * what a crash takes is noted again with the device's next request.
+ * Records which devices opened their app with a live key (LIMIT-33, LIMIT-34): one row a day for each device. Most requests find their device in
+ * memory. Rows are written in batches, off the path of requests; what a crash loses is recorded with the device's next request.
  */
 import { LRUCache } from 'lru-cache';
 import type { Logger } from 'pino';
@@ -10,12 +9,12 @@ import type { Storage } from '../../storage/storage.ts';
 import type { Caller } from '../caller.ts';
 
 const DAY_MS = 24 * 60 * 60 * 1000;
-/** Some 150 bytes each. A device that is pushed out is written once more that day. */
+/** Some 150 bytes each. A device that is evicted is written once more that day. */
 const DEVICES_KEPT_MAX = 100_000;
 const FLUSH_MS = 1_000;
 /** Rows of one write; it shares its transaction with turns. */
 const BATCH_MAX = 200;
-/** Of all organisations together. Whoever invents more devices than this in a second is not counted for it. */
+/** For all organisations together. Devices beyond this in a second, as a flood of invented ones, are not recorded. */
 const WAITING_MAX = 10_000;
 
 export class DeviceSightings {

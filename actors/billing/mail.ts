@@ -70,7 +70,7 @@ function envelope(mail: Mail, from: string) {
     subject: mail.subject,
     text: mail.text,
     messageId: `<${digestOf(mail.key)}@${domain}>`,
-    // Nobody is to answer a program with a program.
+    // Automatic replies to automatic mail are not wanted.
     headers: { 'Auto-Submitted': 'auto-generated' },
     // Text is text: a mail never makes the service read a file or an address.
     disableFileAccess: true,
@@ -78,7 +78,7 @@ function envelope(mail: Mail, from: string) {
   };
 }
 
-/** Loaded with the first mail or the first look at the server: a start need not wait for it. */
+/** Loaded with the first mail or the first check of the server, so that a start does not wait for it. */
 const load = () => import('nodemailer');
 
 function outboxMailer({ from, outbox }: MailOptions): Mailer {
@@ -91,7 +91,7 @@ function outboxMailer({ from, outbox }: MailOptions): Mailer {
       const { message } = await (await transport).sendMail(envelope(mail, from));
       const path = join(outbox, `${digestOf(mail.key)}.eml`);
       try {
-        // Whoever reads the folder sees whole mails only.
+        // Readers of the folder see complete mails only.
         await writeFile(`${path}.part`, message as Buffer, { mode: 0o600 });
         await rename(`${path}.part`, path);
         return 'sent';

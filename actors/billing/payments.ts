@@ -1,7 +1,6 @@
 /**
- * Charges a registered card through Stripe. Owns what became of a payment; which payments there are is the caller's to
- * remember. A payment has an id of ours for ever: it is the idempotency key, and it is kept in the payment's metadata, so
- * that a payment whose answer was lost is found again and not made twice.
+ * Charges a registered card through Stripe and reports the outcome; the caller stores the payments. A payment keeps our id for ever: it is
+ * the idempotency key and stands in the payment's metadata, so that a payment whose answer was lost is found again and not made twice.
  */
 import type { Stripe } from 'stripe';
 
@@ -14,7 +13,7 @@ export interface Payment {
   /** What the person reads on the receipt. */
   readonly description: string;
   readonly createdAtMs: number;
-  /** It was tried before and nobody knows what became of it. */
+  /** It was tried before, and the outcome is unknown. */
   readonly isRepeated: boolean;
 }
 

@@ -1,8 +1,10 @@
 /**
- * The platform-wide daily ceiling behind all other caps (LIMIT-19): what all organisations spent today
- * (UTC), live and sandbox. Rows are the truth; this is their sum, taken at the start and carried on with every committed
- * charge, so that asking costs nothing. Exact within one process; nodes of a cell tell each other their charges, and add the
- * rows up again every minute, for what was lost on the way. Turns under way may go over it by what they cost.
+ * The daily ceiling of the whole platform, behind all other caps (LIMIT-19): what all organisations spent today (UTC), live and sandbox. Rows are
+ * the truth. This is their sum, computed at the start and updated with every committed charge, so that a check costs nothing. It is exact within
+ * one process. Nodes of a cell announce their charges to each other, and add the rows up again every minute in case an announcement was
+ * lost. Turns under way may exceed the ceiling by what they cost.
+ *
+ * Not a store: each turn asks once, nothing waits for a change, and a recount runs beside the charges that it has to include.
  */
 import { setImmediate as nextTick } from 'node:timers/promises';
 import { spentOn } from '../../storage/billing/platform-spend.ts';
@@ -20,7 +22,7 @@ interface SpendServices {
   readonly log: EachServices['log'];
 }
 
-/** A sum in the making: organisations up to `upTo` (ids sort) are in it. */
+/** A recount under way: it holds the organisations with ids up to `upTo`. */
 interface Recount {
   readonly day: string;
   upTo: string;
@@ -46,25 +48,25 @@ export class PlatformSpend {
     });
   }
 
-  /** Whether the day of `nowMs` is spent. */
+  /** Whether the ceiling of the day of `nowMs` is reached. */
   isReached(nowMs: number): boolean {
     if (this.#budgetMicroUsd === null) return false;
     this.#turnTo(nowMs);
     return this.#spentMicroUsd >= this.#budgetMicroUsd;
   }
 
-  /** A charge of the organisation was committed that its row dates `atMs`. */
+  /** Adds a committed charge of the organisation, dated `atMs` in its row. */
   add(costMicroUsd: number, atMs: number, organisationId = ''): void {
     this.#turnTo(atMs);
     if (utcDay(atMs) !== this.#day) return;
     this.#spentMicroUsd += costMicroUsd;
-    // Of an organisation that is still to be read its row will tell.
+    // The recount has yet to read the rows of later organisations.
     if (this.#recount !== null && organisationId <= this.#recount.upTo) this.#recount.spentMicroUsd += costMicroUsd;
   }
 
   /**
-   * Adds the rows up again, a few organisations at a time; `nowMs` says which day. A charge that is read from its row and told
-   * right afterwards counts twice until the next time: too much for a minute, never too little. @throws what reading throws.
+   * Adds the rows of the day of `nowMs` up again, a few organisations at a time. A charge that is read from its row and then added counts twice
+   * until the next recount: too much for a minute, never too little. @throws errors of reading.
    */
   async recount(nowMs: number, isClosed: () => boolean = () => false): Promise<void> {
     if (this.#budgetMicroUsd === null || this.#recount !== null) return;
@@ -83,14 +85,14 @@ export class PlatformSpend {
       };
       await forEachOrganisation(this.#services, ADDING_UP, addUp, { isClosed, breathe });
       if (isClosed()) return;
-      // Across midnight it is the sum of yesterday.
+      // After midnight it is yesterday's sum.
       if (recount.day === this.#day) this.#spentMicroUsd = recount.spentMicroUsd;
     } finally {
       this.#recount = null;
     }
   }
 
-  /** Days only go forward: a charge of yesterday that is heard of after midnight is yesterday's. */
+  /** Days only go forward: a charge of yesterday that arrives after midnight counts for yesterday. */
   #turnTo(atMs: number): void {
     const day = utcDay(atMs);
     if (day <= this.#day) return;

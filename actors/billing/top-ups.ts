@@ -1,7 +1,7 @@
 /**
  * Automatic top-up (LIMIT-29 to LIMIT-32): once credit is below 10 USD, the chosen amount is charged to the registered
- * card. One top-up at a time is pending; it is tried until it is known what became of it, always under the same id, which is
- * the card processor's idempotency key. So a retry, a second process or a crash between charge and commit charges once.
+ * card. One top-up at a time is pending. It is retried until its outcome is known, always under the same id, which is the card processor's
+ * idempotency key. So a retry, a second process or a crash between charge and commit charges once.
  */
 import type { Logger } from 'pino';
 import { mintId } from '../../protocol/ids.ts';
@@ -25,7 +25,7 @@ export interface TopUpServices {
 const DAY_MS = 24 * 60 * 60 * 1000;
 /** A card that was declined is declined again; its bank counts such attempts. */
 const AFTER_FAILURE_MS = DAY_MS;
-/** Within 24 hours: whoever spends more than this many times the chosen amount a day should choose a larger one. */
+/** Top-ups in 24 hours. An organisation that needs more should choose a larger amount. */
 const TOP_UPS_PER_DAY_MAX = 100;
 const BACK_OFF_FIRST_MS = 30_000;
 /** What became of a charge has to be found out, so this is asked once an hour for as long as it takes. */
@@ -80,7 +80,7 @@ export class TopUps {
     const organisation = readOrganisation(storage.control, organisationId);
     if (topUp === undefined || organisation === undefined) return;
     const retryAtMs = nowMs() + backOffMs(topUp.attempts);
-    // Committed before the card is charged: whoever finds the row later knows that it may have been.
+    // Committed before the card is charged: the row shows that it may have been.
     if (!(await storage.write(organisationId, 'attemptTopUp', { id: topUp.id, retryAtMs }))) return;
     await this.#settle(organisation, topUp, await this.#outcome(organisation, topUp));
   }
@@ -91,7 +91,7 @@ export class TopUps {
     const customer = autoTopUp.stripe_customer;
     if (customer === undefined) {
       const reason = 'No card is registered: set auto_top_up.stripe_customer.';
-      // One that was tried before may have been charged; without its customer nobody can ask.
+      // A payment that was tried before may have been charged, and without its customer that cannot be looked up.
       return topUp.attempts > 0 ? { state: 'pending', reason } : { state: 'failed', reason };
     }
     return payments.charge({

@@ -1,9 +1,9 @@
 /**
  * Mails at 80 % and 100 % of a month's credit, once a month each to each member (LIMIT-26). Rows say who
- * is owed which mail and who has it, so that nothing is sent twice: not by two at once, not after a crash.
+ * is owed which mail and who has it, so that nothing is sent twice: not by two nodes at once, not after a crash.
  *
- * A mail is claimed (`sending`) before it is handed to the server and settled after. What broke off in between stays
- * `sending`: it may have arrived. Only what certainly was not taken is tried again.
+ * A mail is claimed (`sending`) before it is handed to the server and settled afterwards. If that is interrupted the mail stays `sending`,
+ * because it may have arrived. Only a mail that was certainly not accepted is retried.
  */
 import type { Logger } from 'pino';
 import { USAGE_MAIL_THRESHOLDS } from '../../protocol/limits.ts';
@@ -129,7 +129,7 @@ export class UsageAlerts {
     const isMember = organisation.members.some(({ email }) => email.toLowerCase() === mail.email);
     const outcome = isMember ? await mailer.send(mailOf(organisation, mail, this.#isByFailures(organisation.id))) : 'refused';
     if (outcome !== 'sent') log.warn({ organisation_id: organisation.id, threshold: mail.threshold, outcome }, 'a usage mail was not sent');
-    // Nobody knows whether it arrived, and a second copy would be worse than none.
+    // It may have arrived, and a second copy would be worse than none.
     if (outcome === 'unknown') return;
     await storage.write(organisation.id, 'settleUsageMail', { ...key, ...this.#settlement(outcome, attempts + 1), nowMs: nowMs() });
   }

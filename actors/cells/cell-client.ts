@@ -1,6 +1,6 @@
 /**
  * HTTP calls from cell to cell (CELL-7): the one place that knows how a cell is reached and how it proves to another
- * that it is one. All cells have the master key, and the token comes from it; nobody else can make it.
+ * that it is one. The token is derived from the master key, which only the cells have.
  */
 import http from 'node:http';
 import https from 'node:https';
@@ -48,7 +48,7 @@ export interface CellClient {
   ): Promise<CellAnswer>;
   /** How the cell is reached; undefined when it was never seen. */
   url(cell: string): string | undefined;
-  /** A request to the cell, not yet ended; its `error` is the caller's to hear. @throws CellUnreachable for an unknown cell. */
+  /** A request to the cell, not yet ended; the caller handles its `error`. @throws CellUnreachable for an unknown cell. */
   request(cell: string, method: string, path: string, headers: http.OutgoingHttpHeaders | readonly string[]): http.ClientRequest;
   /** Proves to a cell that the request comes from one. */
   readonly token: string;

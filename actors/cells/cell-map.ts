@@ -35,7 +35,7 @@ export interface CellMap {
 
 const CELLS_KEY = 'assistant:cells';
 const PLACEMENTS_KEY = 'assistant:placements';
-/** How often a cell says that it is there, and looks who else is: until then nobody asks a new cell for its names. */
+/** How often a cell registers and reads which other cells there are. Until then a new cell is not asked for its names. */
 const SEEN_EVERY_MS = 5_000;
 /** How often the whole map is compared, which holds an entry for each organisation that ever moved: what was missed is mended by then. */
 const SYNC_EVERY_MS = 30_000;

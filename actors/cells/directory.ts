@@ -4,7 +4,7 @@
  * other cell at once; what they answer is kept.
  *
  * Invariants: an organisation's cell is what its placement with the highest known version says; askers of one name share
- * one question; "nobody knows it" is said only when every cell that was seen lately has answered.
+ * one question. A name counts as unknown only when every cell that was seen lately has answered.
  */
 import { LRUCache } from 'lru-cache';
 import * as v from 'valibot';
@@ -35,14 +35,14 @@ export interface Name {
 export interface Whereabouts {
   readonly organisationId: string;
   readonly cell: string;
-  /** Of the placement; 0: it was never placed and lives where its file is. */
+  /** The version of the placement; 0: it was never placed and lives where its file is. */
   readonly version: number;
 }
 
 export interface CellDirectory {
   /** This cell. */
   readonly self: string;
-  /** Undefined: this cell has never heard of the organisation. */
+  /** Undefined: the organisation is unknown to this cell. */
   whereabouts(organisationId: string): Whereabouts | undefined;
   /** What another cell once said about the name. */
   foreign(name: Name): Whereabouts | undefined;
@@ -52,7 +52,7 @@ export interface CellDirectory {
   ask(name: Name): Promise<Whereabouts | undefined>;
   /**
    * The cell of `misled` does not have the organisation. `told`: where it says the organisation is. Answers another cell to try;
-   * undefined: nobody knows better. @throws as `ask`.
+   * undefined: no cell knows better. @throws as `ask`.
    */
   askAgain(name: Name, misled: Whereabouts, told: Whereabouts | undefined): Promise<Whereabouts | undefined>;
 }
@@ -68,7 +68,7 @@ export interface DirectoryOptions {
 const ASK_TIMEOUT_MS = 1_000;
 /** Names that are asked for at the same time: beyond these somebody is guessing, and each costs every cell a request. */
 const ASKING_MAX = 1_000;
-/** How long "nobody knows it" holds: a client with a wrong key asks again and again, and a new key should work soon. */
+/** How long a name counts as unknown: a client with a wrong key asks again and again, and a new key should work soon. */
 const UNKNOWN_MS = 10_000;
 /** Some 100 bytes each: what a flood of wrong keys may take of memory. */
 const UNKNOWN_KEPT = 10_000;

@@ -1,8 +1,8 @@
 /**
  * Drives one move from step to step, on one node of the cell that the organisation leaves (CELL-11).
  *
- * Invariants: a step is committed before the next is begun, on the row as it was: of two drivers of one move only one gets on.
- * Before the map is switched a move that cannot get on is given up; after that it is tried until it can.
+ * Invariants: a step is committed before the next is begun, on the row as it was: of two drivers of one move only one succeeds.
+ * Before the map is switched, a move that makes no progress is aborted; after that its steps are retried until they succeed.
  */
 import { setTimeout as pause } from 'node:timers/promises';
 import { type OrganisationMoveEffect, organisationMove } from '../../machines/organisation-move.ts';
@@ -13,9 +13,9 @@ import { MoveRefused } from './move-sender.ts';
 import type { Done, MoveStepServices, MoveSteps } from './move-steps.ts';
 
 export interface MoveTimes {
-  /** How often a driver says that it is alive. */
+  /** How often a driver notes in the row that it is alive. */
   readonly beatMs: number;
-  /** A move whose driver has not said so for this long is taken up by whoever sees it. */
+  /** After this long without such a note another node resumes the move. */
   readonly abandonedMs: number;
   /** How often a node looks for such moves. */
   readonly lookMs: number;
@@ -37,9 +37,9 @@ export const MOVE_TIMES: MoveTimes = {
 };
 
 export interface MovesOptions extends Omit<MoveStepServices, 'quietMs'> {
-  /** The organisation lives on another cell from now on: whoever has its requests or streams sends them there. */
+  /** Called when the organisation lives on the other cell: its requests and streams go there. */
   onLeft(organisationId: string): void;
-  /** A move was aborted, and the organisation takes writes again: what was due meanwhile is to be looked up. */
+  /** Called when a move was aborted and the organisation takes writes again: what was due meanwhile is checked. */
   onStayed(organisationId: string): void;
   readonly times?: Partial<MoveTimes>;
 }
@@ -49,7 +49,7 @@ const ERROR_MAX_CHARS = 500;
 
 type Effect = OrganisationMoveEffect['type'];
 
-/** One move, driven by this node until it ends, another one is ahead, or the node stops. */
+/** One move, driven by this node until the move ends, another driver is ahead, or the node stops. */
 export class MoveDrive {
   readonly #options: MovesOptions;
   readonly #times: MoveTimes;
@@ -84,7 +84,7 @@ export class MoveDrive {
     }
   }
 
-  /** Does one step and commits it. Answers what comes next; undefined: nothing, for this node. */
+  /** Does one step and commits it. Answers the next effect; undefined: none for this node. */
   async #next(effect: Effect): Promise<Effect | undefined> {
     const done = await this.#performed(effect);
     if (done === 'given up') return this.#enterAborted();
@@ -111,7 +111,7 @@ export class MoveDrive {
     if (readSeal(storage.organisation(organisationId)) === undefined) onStayed(organisationId);
   }
 
-  /** Tries until it works. */
+  /** Retries the step until it succeeds or the move is aborted. */
   async #performed(effect: Effect): Promise<Done | undefined | 'given up'> {
     const [first, last] = this.#times.retryMs;
     let failingSinceMs: number | undefined;

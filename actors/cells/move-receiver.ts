@@ -25,7 +25,7 @@ export interface MoveReceiverOptions {
   readonly cell: string;
   readonly log: Logger;
   nowMs(): number;
-  /** The organisation lives here from now on and takes writes: the other cells are to be told, and what is due is to be looked up. */
+  /** Called when the organisation is served here: the listener tells the other cells and checks what is due. */
   onArrived(organisationId: string): void;
 }
 
@@ -55,7 +55,7 @@ export class MoveReceiver {
     this.#options = options;
   }
 
-  /** Takes away what a crash has left of arrivals that were called off. Never throws. */
+  /** Removes what a crash has left of aborted moves. Never throws. */
   async resume(): Promise<void> {
     for (const row of discardedArrivals(this.#options.storage.control)) await this.#empty(row);
   }
@@ -116,7 +116,7 @@ export class MoveReceiver {
     const seal = readSeal(storage.organisation(ref.organisationId));
     if (seal?.moveId !== ref.moveId) throw new Error(`the file of ${ref.organisationId} is not the one that came`);
     if (!(await storage.writeControl('adoptArrival', { ...ref, rows, nowMs: nowMs() }))) {
-      // It was called off while the files were put in place: whoever did that may have come before them.
+      // The move was aborted while the files were put in place, perhaps before they were there to be removed.
       await this.#empty(ref);
       throw calledOff(ref);
     }
@@ -145,7 +145,7 @@ export class MoveReceiver {
     return 'unsealed';
   }
 
-  /** The move was given up. Idempotent. @throws Refusal conflict when the organisation lives here by now. */
+  /** The move was aborted. Idempotent. @throws Refusal conflict when the organisation lives here by now. */
   async discard(ref: Ref): Promise<ArrivalStep> {
     const { storage, nowMs } = this.#options;
     const step = await storage.writeControl('discardArrival', { ...ref, nowMs: nowMs() });
@@ -155,7 +155,7 @@ export class MoveReceiver {
     return step;
   }
 
-  /** What cannot be taken away now is sealed, and taken away at the next start, or replaced by the next move. */
+  /** What cannot be removed now stays sealed, and is removed at the next start or replaced by the next move. */
   async #empty(ref: Ref): Promise<void> {
     const { files, log } = this.#options;
     const { organisationId, moveId } = ref;
@@ -170,7 +170,7 @@ export class MoveReceiver {
     }
   }
 
-  /** Before any row says so: a file that takes writes is somebody's. */
+  /** Refuses a move onto a file that takes writes: its data must not be overwritten. */
   #refuseUnsealed(organisationId: string): void {
     const { storage, cell } = this.#options;
     if (!existsSync(storage.layout.organisation(organisationId))) return;
@@ -186,7 +186,7 @@ export class MoveReceiver {
     return row;
   }
 
-  /** Undefined: all of it has come and is in place, as another driver of the same move may not know yet. */
+  /** Undefined: everything is in place already, which another driver of the same move may not know yet. */
   #folder(ref: Ref): string | undefined {
     const { step } = this.#require(ref);
     if (step !== 'receiving') return undefined;

@@ -23,7 +23,7 @@ const PIECE_TIMEOUT_MS = 120_000;
 /** A large file is read and copied before this is answered. Asked again meanwhile, the other cell says that it is at it. */
 const ADOPT_TIMEOUT_MS = 600_000;
 
-/** The other cell will not have the organisation: asking again is of no use. */
+/** The other cell refuses the organisation: asking again does not help. */
 export class MoveRefused extends Error {
   constructor(message: string) {
     super(message);
@@ -45,19 +45,19 @@ export interface MoveSenderServices {
   readonly cell: string;
 }
 
-/** How far it has come over there. */
+/** How far the move is on the other cell. */
 const stepAnswer = v.object({ step: v.picklist(['receiving', 'adopted', 'unsealed', 'discarded']) });
 const missingAnswer = v.object({ missing: v.array(v.string()) });
 const refusalAnswer = v.object({ error: v.object({ code: v.string(), message: v.string() }) });
 
-/** Two cells that make the same of a move's id have the same master key: what one has sealed opens at the other. */
+/** Equal checks prove that two cells have the same master key, so that each can open what the other has sealed. */
 export function keyCheck(vault: Pick<Vault, 'digest'>, moveId: string): string {
   return vault.digest('move', Buffer.from(moveId)).toString('base64url');
 }
 
 /** One file as the other cell's routes take it. */
 function multipart(bytes: Uint8Array): { body: Buffer; contentType: string } {
-  // Of hex digits, so that no file holds it by chance with its dashes and line ends.
+  // Random hex digits, so that no file holds the boundary by chance.
   const boundary = `piece-${Date.now().toString(16)}-${Math.random().toString(16).slice(2)}`;
   const head = `--${boundary}\r\nContent-Disposition: form-data; name="piece"; filename="piece"\r\nContent-Type: application/octet-stream\r\n\r\n`;
   const body = Buffer.concat([Buffer.from(head), bytes, Buffer.from(`\r\n--${boundary}--\r\n`)]);
@@ -71,7 +71,7 @@ export class MoveSender {
     this.#services = services;
   }
 
-  /** Asks whether the organisation may come; answers how far it has. @throws MoveRefused; Error when nobody can tell now. */
+  /** Asks whether the organisation may come; answers how far the move is. @throws MoveRefused; Error when the other cell cannot be asked now. */
   async offer(move: MoveRow): Promise<v.InferOutput<typeof stepAnswer>['step']> {
     const { cell, vault } = this.#services;
     const body = { move_id: move.moveId, source_cell: cell, key_check: keyCheck(vault, move.moveId), schema: SCHEMA_VERSIONS };

@@ -28,13 +28,13 @@ export interface MoveStepServices {
   readonly quietMs: number;
 }
 
-/** What doing a step came to. */
+/** The result of a step. */
 export interface Done {
   readonly event: OrganisationMoveEvent;
   readonly copy?: CopyRecord;
 }
 
-/** How often a closing organisation is looked at: its last turn may end any moment, and nobody can open one meanwhile. */
+/** How often a closing organisation is checked: its last turn may end any moment, and no new one can be opened meanwhile. */
 const QUIET_LOOK_MS = 50;
 
 export class MoveSteps {
@@ -61,11 +61,11 @@ export class MoveSteps {
         // The step itself changes the map, in one transaction.
         return { event: { type: 'map.switched' } };
       case 'unsealTarget':
-        // It went on from there while this cell was down, so it was unsealed long ago.
+        // It moved on from there while this cell was down, so it was unsealed long ago.
         if ((readPlacement(this.#services.storage.control, move.organisationId)?.version ?? 0) > placementVersionOf(move.moveId) + 1) {
           return { event: { type: 'target.unsealed' } };
         }
-        // Once more from the beginning: whatever has become of the other cell since, it has everything before it is unsealed.
+        // Sent once more: whatever happened to the other cell since, it has everything before it is unsealed.
         await this.#sender.ship(move, copyOf(move));
         await this.#sender.unseal(move);
         return { event: { type: 'target.unsealed' } };
@@ -82,7 +82,7 @@ export class MoveSteps {
   async #seal(move: MoveRow, signal: AbortSignal): Promise<void> {
     const { storage, files, nowMs } = this.#services;
     const { organisationId, moveId } = move;
-    // What can be refused is refused, and what can be sent is sent, while everything still goes on here.
+    // Refusals and uploads come first, while the organisation still takes writes here.
     await this.#sender.offer(move);
     const uploads = await files.listUploads(move);
     await this.#sender.send(
@@ -94,7 +94,7 @@ export class MoveSteps {
     if (!(await storage.write(organisationId, 'sealOrganisation', { moveId, nowMs: nowMs() }))) throw sealedByAnother(move);
   }
 
-  /** Waits for turns that run. Those that are cut off are answered on their retry, at the other cell. */
+  /** Waits for running turns. A turn that is cut off is answered when it is retried, by the other cell. */
   async #quiet({ organisationId }: MoveRow, signal: AbortSignal): Promise<void> {
     const { storage, isAlive, quietMs } = this.#services;
     const endMs = performance.now() + quietMs;
@@ -124,7 +124,7 @@ export class MoveSteps {
     try {
       await this.#sender.discard(move);
     } catch (error) {
-      // It keeps a sealed copy that nobody will open, until the next move there takes its place.
+      // It keeps a sealed copy that is never opened, until the next move there replaces it.
       log.warn(
         { err: error, organisation_id: organisationId, cell: move.targetCell },
         'telling the target cell that a move was aborted failed: it keeps a sealed copy until the next move there',

@@ -1,6 +1,6 @@
 /**
  * Organisations that leave this cell (CELL-11, CELL-12): begins and aborts moves, and knows which of them this node drives. The rows
- * say how far a move is; a node that finds one which nobody drives takes it up, so a move goes on after any crash.
+ * say how far a move is; a node resumes a move that has no driver, so a move continues after any crash.
  */
 import { randomBytes } from 'node:crypto';
 import { setTimeout as pause } from 'node:timers/promises';
@@ -33,7 +33,7 @@ export class OrganisationMoves {
     return this.#options.cell;
   }
 
-  /** Begins to take up moves that nobody drives. */
+  /** Starts to resume moves without a driver. */
   watch(): void {
     this.#look();
     this.#timer = setInterval(() => this.#look(), this.#times.lookMs).unref();
@@ -73,7 +73,7 @@ export class OrganisationMoves {
     if (step !== 'aborted') {
       throw new Refusal('conflict', `The organisation ${organisationId} lives on cell ${move.targetCell} now. Move it back from there.`);
     }
-    // At once: whoever drives it may be in the middle of a long step, and undoes the rest after it.
+    // At once: its driver may be in a long step, and undoes the rest afterwards.
     await storage.write(organisationId, 'unsealOrganisation', { moveId });
     const aborted = this.read(organisationId) ?? move;
     void this.#drive(aborted);

@@ -1,5 +1,5 @@
 /**
- * Takes in a batch of HTTP actions (SERVERACTION-1): one set of rules for the setup interface and the
+ * Writes a batch of HTTP actions (SERVERACTION-1): one set of rules for the setup interface and the
  * console. Each item is saved on its own; one that fails does not fail the others.
  */
 import { Refusal } from '../../protocol/errors.ts';
@@ -12,7 +12,7 @@ import type { WriteTarget } from './write-target.ts';
 
 export type ActionOp = 'created' | 'updated' | 'unchanged' | 'archived';
 
-/** As it travels. */
+/** One item of the response. */
 export type ActionResult =
   | {
       readonly external_key: string;

@@ -1,5 +1,5 @@
 /**
- * Takes in a batch of knowledge items (KNOWLEDGE-1, KNOWLEDGE-2): one set of rules for the setup interface
+ * Writes a batch of knowledge items (KNOWLEDGE-1, KNOWLEDGE-2): one set of rules for the setup interface
  * and the console. Each item is saved and indexed on its own; one that fails does not fail the others.
  */
 import { Refusal } from '../../protocol/errors.ts';
@@ -12,7 +12,7 @@ import { archiveSource, saveSource } from '../knowledge/sources.ts';
 import { settleEach } from './settle-each.ts';
 import type { WriteTarget } from './write-target.ts';
 
-/** How long a request waits for its links: most sites answer in less, and an agent should not wait for the others. */
+/** How long a request waits for its links. Most sites answer sooner, and an agent should not wait for the others. */
 export const LINK_WAIT_MS = 5_000;
 
 export interface KnowledgeServices {
@@ -23,7 +23,7 @@ export interface KnowledgeServices {
 
 export type KnowledgeOp = 'created' | 'updated' | 'unchanged' | 'archived';
 
-/** As it travels. */
+/** One item of the response. */
 export type KnowledgeResult =
   | {
       readonly external_key: string;

@@ -1,4 +1,4 @@
-/** Takes in a logo (LOGO-9): one set of rules for the setup interface and the console. */
+/** Stores a logo (LOGO-9): one set of rules for the setup interface and the console. */
 import { createHash } from 'node:crypto';
 import { examineLogo } from '../../assistant/logo/logo-image.ts';
 import { mintId } from '../../protocol/ids.ts';
@@ -33,7 +33,7 @@ export async function takeInLogo(storage: Storage, target: WriteTarget, bytes: U
 }
 
 /**
- * Judges an image as takeInLogo does and keeps nothing. `content` is base64, as a proposal holds it; `asker` the organisation.
+ * Examines an image as takeInLogo does and stores nothing. `content` is base64, as a proposal holds it; `asker` the organisation.
  * Answers the hash of what would be stored, hex SHA-256. @throws Refusal 415, 413, 429.
  */
 export async function examineLogoContent(content: string, asker: string): Promise<string> {

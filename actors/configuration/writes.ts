@@ -1,7 +1,7 @@
 /**
  * The writes that configure an app (docs/specification/configuration.md), one set of rules for the setup
- * interface, the console and approved proposals. Bodies have passed their schemas; what is said here of rows is the
- * rest of each rule. Every write answers its reply and the line that tells a person what it did.
+ * interface, the console and approved proposals. Bodies have passed their schemas; the rules that need rows are checked here and in the
+ * transactions. Every write answers its reply and a line for the panel that says what it did.
  */
 import { contrastWarnings } from '../../protocol/appearance/contrast.ts';
 import { Refusal } from '../../protocol/errors.ts';
@@ -29,7 +29,7 @@ export interface WriteServices extends KnowledgeServices {
 }
 
 export interface Written {
-  /** As it travels. */
+  /** The body of the response. */
   readonly reply: Readonly<Record<string, unknown>>;
   /** What was done, for the panel. */
   readonly line: string;
@@ -37,7 +37,7 @@ export interface Written {
   readonly savedNothing: boolean;
 }
 
-/** What is left of a write that was carried out: a wait for its links, if it has any, and its report. */
+/** Waits for the links of a write that was carried out, if it has any, and answers its report. */
 export type Report = () => Promise<Written>;
 
 function changedLine(what: string, changed: readonly string[]): string {
@@ -126,7 +126,7 @@ function writeAtOnce(services: WriteServices, target: WriteTarget, write: Exclud
   }
 }
 
-/** Carries a write out, for whoever has the app's turn. @throws as applyWrite. */
+/** Carries a write out, within `inWriteOrder`. @throws as applyWrite. */
 export async function carryOut(services: WriteServices, target: WriteTarget, write: SetupWrite): Promise<Report> {
   if (write.kind === 'knowledge') return writeKnowledge(services, target, write.items);
   const written = await writeAtOnce(services, target, write);
@@ -134,7 +134,7 @@ export async function carryOut(services: WriteServices, target: WriteTarget, wri
 }
 
 /**
- * Applies a write when it is its turn in the app. Links are waited for without holding up the next one.
+ * Applies a write after all earlier writes of the app. Waiting for its links does not delay the next write.
  * @throws Refusal of the write's own rules (422 invalid_appearance, 409 draft_invalid, conflict, …), or rate_limited when
  * too much waits; StorageError when the disk or the writer fails: sending the same again is safe.
  */

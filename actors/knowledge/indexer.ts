@@ -37,7 +37,7 @@ export interface IndexOutcome {
 export interface IndexerServices {
   readonly storage: Storage;
   readonly links: LinkReader;
-  /** Woken by every source that is indexed, where passages are found by meaning, too. */
+  /** Woken by every indexed source; present where search also uses embeddings. */
   readonly embedding?: Pick<KnowledgeEmbedding, 'wake'> | undefined;
   readonly log: { error(fields: object, message: string): void; info(fields: object, message: string): void };
   nowMs(): number;

@@ -1,19 +1,18 @@
 /**
- * The order in which links are read. Rows are the queue: this remembers only which organisations may have links that wait,
- * which links are being read, and who waits for one. Organisations take turns, so that one with a thousand links does not
- * keep the others waiting.
+ * The order in which links are read. Rows are the queue; in memory are only the organisations that may have waiting links, the links that are
+ * being read, and who waits for one. Organisations are served round robin, so that one with a thousand links does not delay the others.
  */
 
 /** Links read at once by one process: each may hold 10 MB for 20 s, and sites are slow rather than many. */
 export const LINKS_AT_ONCE = 4;
-/** How often a link that another node reads is asked after. */
+/** How often a link that another node reads is checked. */
 const LOOK_MS = 500;
-/** After a failed write or a bug; the next start would take the link up anyway. */
+/** After a failed write or a bug. The next start would read the link anyway. */
 const RETRY_MS = 30_000;
 
 export interface NextLink {
   readonly id: string;
-  /** Nothing else is read meanwhile. */
+  /** No other link is read meanwhile. */
   readonly alone: boolean;
 }
 
@@ -34,12 +33,12 @@ export interface LinkQueueOptions {
 export class LinkQueue {
   readonly #options: LinkQueueOptions;
   readonly #ended = new AbortController();
-  /** In the order of their turns. */
+  /** In the order in which they are served. */
   readonly #awake = new Set<string>();
   readonly #running = new Map<string, Promise<void>>();
-  /** The one that is being read is to be alone. */
+  /** No other link may be read beside the current one. */
   #isAlone = false;
-  /** Links that other nodes read, until they are asked after again. */
+  /** Links that other nodes read, until they are checked again. */
   readonly #elsewhere = new Map<string, NodeJS.Timeout>();
   readonly #waiters = new Map<string, Set<() => void>>();
   readonly #retries = new Set<NodeJS.Timeout>();
@@ -55,7 +54,7 @@ export class LinkQueue {
     this.#pump();
   }
 
-  /** Resolves when the link is at rest, when its reading failed for a reason of ours, or when `waitMs` are over. */
+  /** Resolves when the link is at rest, when reading it failed because of this service, or after `waitMs`. */
   async settled(organisationId: string, sourceId: string, waitMs: number): Promise<void> {
     if (this.#ended.signal.aborted) return;
     let resolve = () => {};
@@ -77,7 +76,7 @@ export class LinkQueue {
     }
   }
 
-  /** A link may come to rest at another node, which tells nobody. */
+  /** Another node may bring the link to rest, and does not announce it. */
   #lookUntilRest(organisationId: string, sourceId: string, resolve: () => void): NodeJS.Timeout {
     const { atRest, log } = this.#options;
     return setInterval(() => {
@@ -93,7 +92,7 @@ export class LinkQueue {
     }, LOOK_MS);
   }
 
-  /** Cuts off what is being read and waits for its end. Idempotent. */
+  /** Aborts what is being read and waits for its end. Idempotent. */
   async close(): Promise<void> {
     this.#ended.abort(new Error('the service stops'));
     for (const timer of [...this.#retries, ...this.#elsewhere.values()]) clearTimeout(timer);
@@ -106,9 +105,9 @@ export class LinkQueue {
     for (const organisationId of this.#awake) {
       if (this.#ended.signal.aborted || this.#isAlone || this.#running.size >= LINKS_AT_ONCE) break;
       const next = this.#nextOf(organisationId);
-      // It stays the first, and nothing is begun before it: else those that keep coming would keep it waiting for ever.
+      // It stays first, and nothing starts before it: else new links would delay it for ever.
       if (next?.alone === true && this.#running.size > 0) break;
-      // Deleted and added again it comes last; a Set's loop meets it once more, until nobody has a link that waits.
+      // Deleted and added again it comes last; the loop over the Set meets it again, until no organisation has a waiting link.
       this.#awake.delete(organisationId);
       if (next === undefined) continue;
       this.#awake.add(organisationId);
@@ -131,7 +130,7 @@ export class LinkQueue {
       const end = await this.#options.work(organisationId, sourceId, this.#ended.signal);
       if (end === 'elsewhere') this.#askLater(organisationId, sourceId);
       else if (end) this.#release(sourceId);
-      // While it ran it was nobody's next, so its organisation may be asleep by now.
+      // While it was running `next` passed it over, so its organisation may not be awake any more.
       else this.#awake.add(organisationId);
     } catch (error) {
       this.#release(sourceId);

@@ -22,7 +22,7 @@ import { stepper } from '../step.ts';
 /** What moves sources needs of the storage. */
 export type SourceStorage = Pick<Storage, 'organisation' | 'write'>;
 
-/** Whoever else writes the same source are a few indexers, and one writer of its app at a time. */
+/** Besides this, a few indexers and one writer of the app at a time write the same source. */
 const RETRIES = {
   max: 20,
   exhausted: () =>
@@ -44,7 +44,7 @@ function moveOf(source: KnowledgeSource, event: KnowledgeSourceEvent, nowMs: num
   return { sourceId: source.id, contentHash: source.contentHash, from, to, nowMs };
 }
 
-/** A link that was read may lead to something else by now: sent again, it counts as other content. */
+/** The page of a link may have changed: a link that is sent again counts as changed content. */
 function eventOf(source: KnowledgeSource, contentHash: string): KnowledgeSourceEvent {
   const mayHaveChanged = source.kind === 'url' && placeOf(source).state === 'indexed';
   return { type: source.contentHash === contentHash && !mayHaveChanged ? 'source.restored' : 'source.updated' };

@@ -22,7 +22,7 @@ const WATCH_MS = PAIRING_WATCH_HOURS * 3_600_000;
 const WATCHES_MAX = 200;
 /** Pages that look at one pairing; a person has one open, or two. */
 const PAGES_PER_PAIRING_MAX = 8;
-/** Of those that are opened at once one comes through each time. */
+/** When several are opened at once, one succeeds each time. */
 const RETRIES = {
   max: 20,
   exhausted: () =>
@@ -55,14 +55,14 @@ export class Pairings {
     services.others.listen('pairingChanged', ({ pairingId }) => this.#watches.get(pairingId)?.notice());
   }
 
-  /** The row changed: whoever watches it looks at it again, here and at the other nodes. */
+  /** The row changed: its watchers, here and on the other nodes, read it again. */
   #changed(pairingId: string): void {
     this.#watches.get(pairingId)?.notice();
     this.#services.others.announce('pairingChanged', { pairingId });
   }
 
   /**
-   * Opens a pairing of the app; of as many codes as may wait the oldest is replaced.
+   * Opens a pairing of the app; when as many codes wait as may, the oldest is replaced.
    * @throws Refusal conflict when too many of its builds are watched; rate_limited when too many are opened at once.
    */
   async open({ id: appId, organisationId }: { id: string; organisationId: string }): Promise<OpenedPairing> {
@@ -118,7 +118,7 @@ export class Pairings {
     try {
       await storage.write(organisationId, 'endPairing', { id, claimedAtMs, nowMs });
     } catch (error) {
-      // Whoever only reads is told on a disk that takes no writes, too.
+      // Reading works on a disk that takes no writes, too.
       log.warn({ err: error, pairing_id: id }, 'storing that a session or pairing expired failed: callers are told that it expired');
     }
     return state;

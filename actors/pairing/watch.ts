@@ -34,7 +34,7 @@ export interface PairingRef {
 
 /** Some hundred answers: a page that reconnects within LINGER_MS misses none of them. */
 const KEPT_CHARS = 256 * 1024;
-/** Read of one turn at a time: a quarter of what is kept, so that pages can take it before more comes. */
+/** Read from one turn at a time: a quarter of what is kept, so that pages can take it before more comes. */
 const PULLED_CHARS = 64 * 1024;
 /** Turns of one device that are remembered; it opens some 20 a minute, and few of them run at the same time. */
 const TURNS_FOLLOWED_MAX = 64;
@@ -115,7 +115,7 @@ export class PairingWatch {
     this.#readers.wake();
   }
 
-  /** The same for whoever changed the row: what goes wrong here does not undo that, and is tried again at the next look. */
+  /** The same after a change of the row: an error here does not undo the change, and the next look retries. */
   notice(): void {
     try {
       this.#refresh();

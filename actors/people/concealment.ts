@@ -2,7 +2,7 @@
  * Keeps personal data out of everything that is stored or shown to a model, and puts it back for the device that owns the
  * conversation and for the actions it runs (PRIVACY-1, PRIVACY-12).
  *
- * One belongs to a running turn, or to a request. It touches rows only when a text holds personal data or a placeholder.
+ * One instance belongs to a running turn or a request. It reads and writes rows only when a text holds personal data or a placeholder.
  * Values live in its memory and, sealed, in the rows beside the conversation; nothing here logs or throws one.
  */
 
@@ -42,13 +42,13 @@ interface PersonalValue {
   readonly value: string;
 }
 
-/** What is looked for. */
+/** What to redact. */
 interface How {
-  /** Whole numbers, too. */
+  /** Also whole numbers. */
   readonly numbers: boolean;
   /** Text that looks like a placeholder. */
   readonly lookalikes: boolean;
-  /** Distinct values that get a number; of further ones only those have one that are in memory. Without it all do. */
+  /** How many distinct values get a new number; further ones keep only a number that is in memory. Absent: all get one. */
   readonly numberedMax?: number;
 }
 
@@ -57,14 +57,14 @@ const KNOWN: How = { numbers: false, lookalikes: true };
 /** What stands for the values of one request. */
 type Names = Map<string, string>;
 
-/** Values in memory once they lie in rows: some pages of a conversation, a few hundred KB at most. */
+/** Stored values that are kept in memory: some pages of a conversation, a few hundred KB at most. */
 const VALUES_KEPT_MAX = 2_000;
 /**
- * Values that get a number of what is told beside the person's words in one turn. A number is a row for as long as the conversation
- * lives, and the client decides what it tells: lists of some hundred people are told, thousands only by whoever wants to fill the disk.
+ * How many values of one turn get a number, beside those in the person's own words. A number is a row for as long as the conversation lives, and
+ * the client decides what it sends: lists of some hundred people are usual, thousands are an attempt to fill the disk.
  */
 export const TOLD_NUMBERED_MAX = 300;
-/** Rows that are looked for on the event loop, at some 10 µs each; of more values the write finds out which there are. */
+/** Rows that are looked up on the event loop, at some 10 µs each; for more values the write finds out which exist. */
 const LOOKUPS_MAX = 200;
 
 export class Concealment {
@@ -82,21 +82,21 @@ export class Concealment {
     this.#mayHaveRows = !options.isNew && options.count > 0;
   }
 
-  /** Whose national phone numbers are recognised from now on: another client writes. */
+  /** The countries whose national phone numbers are recognised from now on, because another client writes. */
   readFor(regions: readonly string[]): void {
     this.#regions = regions;
   }
 
   /**
    * The JSON-like value with placeholders for all personal data in it; the same value, at once, when there is none. A promise
-   * when new values have to be stored first. `numbers`: whole numbers too, which become text; for data that nobody computes with.
+   * when new values have to be stored first. `numbers`: whole numbers too, which become text; for data that is not computed with.
    * @throws StorageError (the promise) when they cannot be: nothing may be passed on then.
    */
   conceal<T>(value: T, numbers = false): T | Promise<T> {
     return this.#conceal(value, { numbers, lookalikes: true });
   }
 
-  /** The same of what the model wrote: a placeholder in it is one, and stays. */
+  /** The same for text of the model: its placeholders are real and stay. */
   concealOwn<T>(value: T): T | Promise<T> {
     return this.#conceal(value, { numbers: false, lookalikes: false });
   }
@@ -139,7 +139,7 @@ export class Concealment {
     );
   }
 
-  /** The same with what is known already; new values become `⟦email⟧`, for texts whose values nobody is ever shown again. */
+  /** The same with known values only; new ones become `⟦email⟧`. For texts whose values are never shown again. */
   concealKnown<T>(value: T): T {
     const known = this.#lookup();
     const concealed = this.#rewrite(
@@ -186,7 +186,7 @@ export class Concealment {
 
   #rewrite<T>(value: T, { numbers, lookalikes }: How, work: RedactionWork, nameOf: (kind: PlaceholderKind, value: string) => string): T {
     const regions = this.#regions;
-    // Whoever writes the form in which calls keep numbers writes words.
+    // Text that imitates the form in which calls store numbers is text.
     const said = (text: string) => (lookalikes ? withoutMarks(text) : text);
     return rewriteStrings(value, (text, label) => concealText(said(text), { regions, label, work, lookalikes }, nameOf), numbers);
   }

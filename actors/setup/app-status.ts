@@ -31,12 +31,12 @@ export interface SmokeFacts {
 
 export interface AppFacts {
   readonly handshakeAt: string | null;
-  /** Of the manifest posted last; null before the first one, here and below. */
+  /** From the latest manifest; null before the first one, here and below. */
   readonly manifest: ManifestFacts | null;
   readonly knowledge: KnowledgeCounts;
   readonly declaredScreens: number;
   readonly httpActions: { readonly enabled: number; readonly needsKey: number };
-  /** Of the latest run. */
+  /** From the latest run. */
   readonly smoke: SmokeFacts | null;
   readonly liveAt: string | null;
 }

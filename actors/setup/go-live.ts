@@ -13,7 +13,7 @@ import type { SetupSessions } from './sessions.ts';
 
 export interface GoLiveServices {
   readonly storage: Storage;
-  /** Of which the app's setup session ends, and whoever watches one is told. */
+  /** Ends the app's setup session and tells its watchers. */
   readonly sessions: Pick<SetupSessions, 'appWentLive' | 'tell'>;
   nowMs(): number;
 }
@@ -24,7 +24,7 @@ async function perform(
   effects: readonly AppLifecycleEffect[],
 ): Promise<void> {
   for (const { type } of effects) {
-    // Of two that come here at once both see the app live afterwards; the first time stays (storage/apps/going-live.ts).
+    // Two calls at once both find the app live afterwards; the earlier time stays (storage/apps/going-live.ts).
     if (type === 'goLive') await storage.write(organisationId, 'goLive', { appId, organisationId, nowMs: nowMs() });
     if (type === 'goLive') sessions.tell(organisationId, appId);
     if (type === 'endSetupSession') await sessions.appWentLive(organisationId, appId);
@@ -52,9 +52,9 @@ export function goesLiveWithoutSession(db: Connection, app: AppRecord): boolean 
 }
 
 /**
- * Takes the app live when all four checks pass, its settings allow it and no setup session is open; of an app that is
- * live it ends the setup session that a process which died meanwhile has left open. To be called after whatever may have
- * made the last check pass; costs a few reads when there is nothing to do. True when this call took the app live.
+ * Takes the app live when all four checks pass, its settings allow it and no setup session is open. If the app is live already, ends a setup
+ * session that a process left open when it died. Call it after anything that may make the last check pass: it costs a few reads when there is
+ * nothing to do. True when this call took the app live.
  */
 export async function goLiveIfReady(services: GoLiveServices, organisationId: string, appId: string): Promise<boolean> {
   const db = services.storage.organisation(organisationId);

@@ -1,8 +1,8 @@
 /**
- * The actor of one setup session: takes what the agent, a person or the clock does to it one at a time, steps the
- * `setup-session` and `step-panel` machines, commits both together with the lines that tell of it, then wakes readers.
- * It exists while somebody works on it or watches it; its rows are the truth, and other nodes of a cell may change them too. What the server has observed of the app
- * (a handshake, an indexed source) is read from rows at every step, so a tick is never lost with a process.
+ * The actor of one setup session. It takes the events of the agent, of people and of the clock one at a time, steps the `setup-session` and
+ * `step-panel` machines, commits both together with their log lines, and then wakes readers. It exists while it has work or watchers. Its rows are
+ * the truth, and other nodes may change them. What the service has observed of the app (a handshake, an indexed source) is read from rows at
+ * every step, so no tick is lost with a process.
  */
 import type { Logger } from 'pino';
 import { type AgentIdentity, type SetupSessionContext, type SetupSessionEffect, setupSession } from '../../machines/setup-session.ts';
@@ -34,8 +34,8 @@ export interface SetupServices {
 }
 
 /**
- * Stepping is tried again when somebody else committed in between: other nodes work on the session at the same time, each one piece at a
- * time. With pauses these are some two seconds.
+ * A step is retried when another node has committed in between: each node works on the session one piece at a time. With their pauses
+ * these tries take some two seconds.
  */
 const STEP_TRIES = 60;
 const STEP_PAUSE_MAX_MS = 60;
@@ -45,8 +45,8 @@ const STEP_RETRIES: Retries = {
   exhausted: () => new Error(`the session's row kept changing: gave up after ${STEP_TRIES} tries`),
 };
 /**
- * What may wait for one session: an agent's 120 requests of a minute all at once, and as many again of what a person and
- * the service itself do to it. Work that was refused here would have been done already: its line would be missing.
+ * What may wait for one session: an agent's 120 requests of a minute at once, and as many of people and the service. Work that is refused here
+ * may have been done already, and its line would be missing.
  */
 const WAITING_MAX = 240;
 
@@ -58,28 +58,28 @@ export interface SessionWork {
   readonly nowMs: number;
 }
 
-/** What a piece of work says beside what it did to the machines. */
+/** The result of a piece of work, beside its steps of the machines. */
 export interface SessionChange {
   readonly events?: readonly NewSetupEvent[];
   /** JSON of the merged discovery report. */
   readonly detected?: string;
-  /** What ended the session: kept as JSON. */
+  /** How the session ended: stored as JSON. */
   readonly outcome?: unknown;
   /** The step at which the session failed; null: the one that the agent was at last. */
   readonly failedStep?: AgentStepId | null;
   /** True: the app goes live in the same transaction. */
   readonly goesLive?: boolean;
-  /** Thrown once the change is committed: an expired session says so and is closed, too. */
+  /** Thrown after the commit: an expired session is closed as well as refused. */
   readonly refusal?: Refusal;
 }
 
 export interface Committed {
   readonly row: SetupSessionRow;
-  /** Of the events of the change, in their order. */
+  /** Ids of the events of the change, in their order. */
   readonly eventIds: readonly number[];
 }
 
-/** Whether a session in this state is at its end: nothing happens to it any more (SETUP-3). */
+/** Whether a session in this state has ended (SETUP-3). */
 export function isClosed(state: string): boolean {
   return state !== 'open' && state !== 'running';
 }
@@ -88,7 +88,7 @@ function tooMuchWaits(): Refusal {
   return new Refusal('rate_limited', 'Too much is going on in this session at once. Send the request again.', { retryAfterS: 1 });
 }
 
-/** What a session of a deleted app is answered. */
+/** The refusal for a session of a deleted app. */
 export function noSuchApp(): Refusal {
   return new Refusal('app_not_found', 'The app of this session was deleted. There is nothing left to set up.');
 }
@@ -110,7 +110,7 @@ export function sessionOrRefuse(db: Connection, sessionId: string): SetupSession
   return row;
 }
 
-/** The machine, with a note of every effect that it emits. */
+/** The machine, which adds every effect that it emits to `effects`. */
 function noting(machine: Stepper<typeof setupSession>, effects: SetupSessionEffect[]): Stepper<typeof setupSession> {
   return {
     get snapshot() {
@@ -127,7 +127,7 @@ function noting(machine: Stepper<typeof setupSession>, effects: SetupSessionEffe
   };
 }
 
-/** Performs `closePanel`. Of a session that was stopped, replaced or ran out the panel shows how far it came. */
+/** Performs `closePanel`. The panel of a session that was stopped, was replaced or expired shows how far it came. */
 function closePanel(work: SessionWork, effects: readonly SetupSessionEffect[], failedStep: AgentStepId | null): void {
   for (const effect of effects) {
     if (effect.type !== 'closePanel') continue;
@@ -136,7 +136,7 @@ function closePanel(work: SessionWork, effects: readonly SetupSessionEffect[], f
   }
 }
 
-/** One session at work: `change` does things to it one at a time, `watch` tells of each commit, `onIdle` says that neither is under way. */
+/** One active session. `change` does one piece of work at a time, `watch` tells of each commit, `onIdle` is called when there is neither work nor a watcher. */
 export class SetupSession {
   readonly ref: SessionRef;
   /** Since when it has been active here. */
@@ -150,7 +150,7 @@ export class SetupSession {
     left: () => this.#rest(),
   });
   readonly #work = new Serial({ bound: { max: WAITING_MAX, full: tooMuchWaits }, idle: () => this.#rest() });
-  /** What watchers were told of last; null for a session that is not there. */
+  /** The revision that watchers know; null for a missing session. */
   #toldRevision: number | null = 0;
 
   constructor(ref: SessionRef, services: SetupServices, onIdle: () => void) {
@@ -170,7 +170,7 @@ export class SetupSession {
     return this.#readers.add(wake);
   }
 
-  /** Wakes whoever watches, also when nothing was committed: for keep-alive. */
+  /** Wakes the watchers, also without a commit: for keep-alive. */
   wake(): void {
     this.#readers.wake();
   }
@@ -189,8 +189,8 @@ export class SetupSession {
   }
 
   /**
-   * Runs `work` on the session when it is its turn, and commits what it did. `work` may run again when another process
-   * committed in between, so it does nothing but step the machines.
+   * Runs `work` on the session after all earlier work, and commits the result. `work` may run again when another process
+   * has committed in between, so it only steps the machines.
    * @throws Refusal of the work itself (then nothing is written), app_not_found, or rate_limited when too much waits.
    */
   change(work: (session: SessionWork) => SessionChange): Promise<Committed> {
@@ -247,7 +247,7 @@ export class SetupSession {
     return storage.write(organisationId, 'commitSessionAndGoLive', { ...input, goLive });
   }
 
-  /** Tells whoever watches, here and at the other nodes. */
+  /** Tells the watchers, here and on the other nodes. */
   #committed(revision: number): void {
     this.#toldRevision = revision;
     this.wake();
@@ -259,7 +259,7 @@ export class SetupSession {
     return committed;
   }
 
-  /** Ticks what the app's rows show, and answers the lines that say so. */
+  /** Ticks the steps that the app's rows confirm, and answers their lines. */
   #observe(db: Connection, work: SessionWork, panel: SessionPanel): NewSetupEvent[] {
     if (work.session.state !== 'running') return [];
     const app = readApp(db, this.ref.appId, this.ref.organisationId);

@@ -1,6 +1,6 @@
 /**
  * The door to setup sessions: opens and ends them, and keeps their panels up to date with what is observed of the app.
- * Owns which sessions have an actor in this process; one that nobody works on or watches has none.
+ * It owns which sessions have an actor in this process. A session without work and watchers has none.
  */
 import { type SetupSessionEvent, setupSession } from '../../machines/setup-session.ts';
 import { stepPanel } from '../../machines/step-panel.ts';
@@ -42,9 +42,9 @@ const OPEN_TRIES = 20;
 /** Sessions of one app that may be opened at once; people open one, or two by a double click. */
 const OPENING_MAX = 240;
 const OPEN_PAUSE_MAX_MS = 50;
-/** How late watchers hear of what another node did when its announcement is lost. */
+/** The delay with which watchers see a change of another node whose announcement was lost. */
 const LOOK_MS = 2_000;
-/** Sessions ended in one round; more wait for the next one, which comes at once. */
+/** Sessions ended in one round; the next round follows at once. */
 const DUE_PER_ROUND = 200;
 
 export interface OpenedSession {
@@ -68,7 +68,7 @@ export class SetupSessions {
 
   constructor(services: SetupServices) {
     this.#services = services;
-    // Whoever watches a session in which nothing happens still has to hear that the connection lives.
+    // Watchers of a session in which nothing happens still need a sign that the connection is alive.
     this.#pings = setInterval(() => {
       for (const session of this.#active.values()) session.wake();
     }, PING_INTERVAL_MS);
@@ -119,7 +119,7 @@ export class SetupSessions {
   }
 
   /**
-   * Opens a session for the app and cancels its open one (SETUP-1). Of several that are opened at once the last one stays.
+   * Opens a session for the app and cancels its open one (SETUP-1). When several are opened at once, the last one stays.
    * @throws Refusal app_live for a setup session on a live app; rate_limited when too many are opened at once.
    */
   open(app: AppRecord, kind: SessionKind): Promise<OpenedSession> {
@@ -182,7 +182,7 @@ export class SetupSessions {
     if (open !== undefined) await this.#end(organisationId, open, { type: 'app.live' });
   }
 
-  /** A line was added to the app's latest session beside its own work: whoever watches it, here or elsewhere, looks. */
+  /** A line was added to the app's latest session from outside its own work: wakes its watchers, here and on other nodes. */
   tell(organisationId: string, appId: string): void {
     const row = readLatestSession(this.#services.storage.organisation(organisationId), appId);
     if (row === undefined) return;

@@ -13,11 +13,11 @@ export interface Setup extends SetupServices {
   readonly sessions: SetupSessions;
   readonly agent: SetupAgent;
   /**
-   * To be told of what settles whether an app goes live by itself (LIVE-5): POST /complete, a manifest, an indexed source, a
-   * screen, a passed run, a setting. Not of a session that was given up, stopped, replaced or ran out. Never throws: nobody waits for it.
+   * Call it after whatever decides whether an app goes live by itself (LIVE-5): POST /complete, a manifest, an indexed source, a
+   * screen, a passed run, a setting. Not called for a session that failed, was stopped, was replaced or expired. Never throws: no caller awaits it.
    */
   settled(organisationId: string, appId: string): Promise<void>;
-  /** For the start of a node, and when another one was lost: what a process that died had observed, and not yet acted on. */
+  /** For the start of a node and after the loss of another one: acts on what a process that died had observed. */
   resume(organisationId: string): Promise<void>;
   close(): void;
 }

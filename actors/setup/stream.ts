@@ -10,12 +10,12 @@ import type { SetupSessions } from './sessions.ts';
 const EVENTS_PER_READ = 50;
 
 export interface SessionFrames {
-  /** As they travel. */
+  /** As they are sent. */
   event(event: SetupEvent): object;
   session(row: SetupSessionRow): object;
 }
 
-/** Lines from the id `seq` on, then whatever follows; it ends with the session. */
+/** Lines from the id `seq` on, then those that follow. The stream ends with the session. */
 export function sessionSource(
   storage: Storage,
   ref: SessionRef,
@@ -47,7 +47,7 @@ export function sessionSource(
       pingDue = false;
       return { text, nextSeq, ended: caughtUp && isClosed(row.state) };
     },
-    // Asked for here: an actor that nobody works on or watches does not last until somebody subscribes.
+    // Fetched here: an actor without work and watchers would not last until the subscription.
     subscribe: (wake) =>
       sessions.session(ref).watch(() => {
         pingDue = true;

@@ -7,7 +7,7 @@ import type { Passage } from '../../assistant/models/model.ts';
 
 /** Content words of one passage. A single one is common by chance. */
 const WORDS_MIN = 2;
-/** Of the words within sentences, written with a capital: where more are, as in German, a capital makes no name. */
+/** The share of capitalised words within sentences; above it, as in German, a capital does not mark a name. */
 const CAPITALS_MAX_SHARE = 0.2;
 
 /** What says nothing by itself in languages beside English, whose words of this kind a search passes over. */

@@ -1,5 +1,5 @@
 /**
- * Judges what a smoke run heard (SMOKE-15): one answer from the events of its turn, and the run
+ * Judges the answers of a smoke run (SMOKE-15): one answer from the events of its turn, and the run
  * from its answers. Pure.
  */
 import type { Passage } from '../../assistant/models/model.ts';
@@ -14,7 +14,7 @@ import type { SmokeQuestion } from './questions.ts';
 
 /** What came of one question. */
 export interface Heard {
-  /** Of its turn, in order; none when it could not be opened. */
+  /** The events of its turn, in order; none when it could not be opened. */
   readonly events: readonly StreamEvent[];
   /** What of the app's knowledge the model was given for it. */
   readonly passages: readonly Passage[];

@@ -16,15 +16,15 @@ export interface SmokeQuestion {
 
 /** What an app's configuration has to ask about. */
 export interface AskableConfiguration {
-  /** Of the persona draft. */
+  /** From the persona draft. */
   readonly suggestions: readonly string[];
   /** Titles of indexed sources. */
   readonly titles: readonly string[];
-  /** Of the latest manifest, and HTTP actions that are switched on. */
+  /** From the latest manifest, and the HTTP actions that are switched on. */
   readonly actions: readonly ManifestAction[];
 }
 
-/** Of a full run: what people are offered first, what is known, and one thing to look up. */
+/** The questions of a full run: what people are offered first, what is known, and one thing to look up. */
 const SUGGESTIONS_FIRST = 2;
 const TITLES_FIRST = 2;
 const ACTIONS_FIRST = 1;

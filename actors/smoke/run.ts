@@ -43,13 +43,13 @@ export interface SmokeServices {
   readonly leases: Pick<Leases, 'take'>;
 }
 
-/** Of the time a run may take, what is left for stopping its turns and saving it. */
+/** The part of a run's time that is reserved for stopping its turns and saving it. */
 const CLOSING_MS = 5_000;
 /** How often a node asks whether the run of another one has ended. */
 const LOOK_MS = 250;
 /** Five answers one after the other, each as slow as an upstream may be, would not fit into the time. */
 const ASKED_AT_ONCE = 2;
-/** Of a turn's frames at a time: most turns come in one read, and a long one is not held twice. */
+/** Frames of a turn read at a time: most turns come in one read, and a long one is not held twice. */
 const READ_MAX_CHARS = 64 * 1024;
 /** No build: an app's minimum SDK versions are about those. */
 const SDK = 'smoke/1.0.0';
@@ -225,7 +225,7 @@ export class SmokeRuns {
     }
   }
 
-  /** Nobody listens any more: the model need not go on. */
+  /** The result is not needed any more: the model can stop. */
   async #stop({ app, channel, deviceId, organisationId, turnId }: TurnCommand): Promise<void> {
     try {
       await this.#services.actors.stopTurn({ organisationId, appId: app.id, channel, deviceId }, turnId);
@@ -236,7 +236,7 @@ export class SmokeRuns {
   }
 }
 
-/** HTTP actions that answer without anybody being signed in: nobody is, in a smoke test. */
+/** HTTP actions that need no signed-in person: a smoke test has none. */
 function askableActions(db: Connection, app: AppRecord): ManifestAction[] {
   return (enabledActions(db, app)?.actions ?? []).filter(({ auth }) => auth === 'none').map(asAction);
 }

@@ -8,7 +8,7 @@ import type { Announcer } from '../announcements.ts';
 import type { DeadlineKind } from '../deadlines.ts';
 import { forEachOrganisation } from '../for-each-organisation.ts';
 
-/** Deleted in one transaction; more wait for the next round, which comes at once. */
+/** Deleted in one transaction; the next round follows at once. */
 const ROWS_PER_ROUND = 200;
 
 /** Deletes the unused uploads of every organisation whose time is up; `nowMs` in Unix time. */
@@ -26,7 +26,7 @@ export function uploadDeadlines(storage: Storage, nowMs: () => number): Deadline
   };
 }
 
-/** Only of organisations whose rows can be read: no row of one that is away says that a file is nobody's. */
+/** Only for organisations whose rows can be read: without them no file can be known to be unused. */
 async function sweep(storage: Storage, log: Logger, before: string, signal: AbortSignal): Promise<void> {
   const sweepOne = async (organisationId: string) => {
     const known = (ids: readonly string[]) => knownUploads(storage.organisation(organisationId), ids);
@@ -36,13 +36,13 @@ async function sweep(storage: Storage, log: Logger, before: string, signal: Abor
   await forEachOrganisation({ storage, log }, 'deleting upload files that no row names', sweepOne, { isClosed: () => signal.aborted });
 }
 
-/** Of a cell: between a file and its row lies one write; an hour is more than any node is stuck in between. */
+/** With several nodes: a row is written right after its file, and no node is stuck for an hour in between. */
 const ON_THEIR_WAY_MS = 3_600_000;
 
 /**
  * Begins to delete files that have no row, of uploads from before `startedAtMs`: those that a crash came between. Newer ones may
- * be on their way; where other nodes take uploads in, so may those of the hour before. What cannot be swept is
- * logged and left to the next start; `close` ends the sweep after the organisation it is at.
+ * have a row soon; with several nodes this holds for those of the hour before, too. What cannot be deleted is logged and left to the next
+ * start. `close` ends the sweep after the current organisation.
  */
 export function startUploadSweep(
   { storage, log, others }: { readonly storage: Storage; readonly log: Logger; readonly others: Announcer },

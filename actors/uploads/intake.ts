@@ -1,6 +1,6 @@
 /**
- * Takes in what people attach (UPLOAD-1 to UPLOAD-8). Owns what is asked before a file is read, what is checked of it, and the
- * order in which it is kept: the file first, then its row, so that no row promises a file that is not there.
+ * Receives the files that people attach (UPLOAD-1 to UPLOAD-8). It owns the checks before and after a file is read, and the order of storing:
+ * the file first, then its row, so that no row names a missing file.
  */
 
 import { accessSync, constants } from 'node:fs';
@@ -74,7 +74,7 @@ interface Taken {
   readonly atMs: number;
 }
 
-/** What is known to be away, or full, says so itself; that an app is gone is no word for its people. */
+/** Storage errors keep their own refusal; that the app is gone is not told to its users. */
 function failureOf({ organisationId }: Caller, error: unknown, log: Logger): Refusal {
   if (error instanceof Refusal && error.code !== 'not_found') return error;
   log.warn(
@@ -86,7 +86,7 @@ function failureOf({ organisationId }: Caller, error: unknown, log: Logger): Ref
 
 function ownerOf({ appId, channel, deviceId, address = '' }: Caller, vault: Storage['vault']): UploadOwner {
   if (address === '') return { appId, channel, deviceId, address };
-  // Keyed: who has the file learns nobody's address from it.
+  // Keyed, so that the file alone reveals no address.
   return { appId, channel, deviceId, address: vault.digest('upload-address', Buffer.from(address)).toString('base64') };
 }
 
@@ -133,7 +133,7 @@ export function createUploadIntake(services: UploadIntakeServices): UploadIntake
       appMaxBytes: appQuotaBytes(diskRoom()),
     });
     if (saved.full !== null) throw quotaRefusal(saved.full, atMs);
-    // Files that stay are some without a row, which the next start sweeps away.
+    // Files that remain have no row, and the next start deletes them.
     await deleteUploadFiles(storage.layout, organisationId, saved.evicted).catch(() => {});
     return expiresAtMs;
   }
@@ -148,7 +148,7 @@ export function createUploadIntake(services: UploadIntakeServices): UploadIntake
       noteDeadline(organisationId, expiresAtMs);
       return expiresAtMs;
     } catch (error) {
-      // A file that stays is one without a row, which the next start sweeps away.
+      // A file that remains has no row, and the next start deletes it.
       await deleteUploadFiles(storage.layout, organisationId, [uploadId]).catch(() => {});
       throw error;
     }

@@ -1,7 +1,7 @@
 /**
- * The doorbell between the nodes of a cell: announcements over Redis (CLUSTER-17). Envelopes are sealed, so that Redis learns nothing and
- * whoever reaches it can forge nothing; whatever is lost is found again in rows. It owns the connections; outbox.ts owns what leaves,
- * inbox.ts what is let in. What one node asks another, and the frames of turns, go over the sockets of the host: see questions/.
+ * Announcements between the nodes of a cell, over Redis (CLUSTER-17). Envelopes are sealed: Redis learns nothing from them, and nobody with access
+ * to it can forge one. What is lost is found again in rows. This file owns the connections, outbox.ts what is sent and inbox.ts what is
+ * accepted. Questions between nodes and the frames of turns go over the sockets of the host: see questions/.
  */
 import type { Logger } from 'pino';
 import type { Vault } from '../../../storage/secrets/vault.ts';
@@ -11,9 +11,9 @@ import { Inbox, type InboxCounts } from './inbox.ts';
 import { Outbox } from './outbox.ts';
 import { openLink, type RedisLink } from './redis-connection.ts';
 
-/** A start waits so long for Redis; then it goes on without. */
+/** How long a start waits for Redis; then it continues without. */
 const START_WAIT_MS = 1_000;
-/** Gaps come in numbers, and each listener then looks up all it knows: once is enough for those that come together. */
+/** Gaps come together, and each makes listeners read all their rows: one reading is enough for all of them. */
 const GAP_PAUSE_MS = 100;
 
 export interface Bus extends Announcer {
@@ -22,8 +22,8 @@ export interface Bus extends Announcer {
   /** False while Redis is away: everything that is announced meanwhile is lost. */
   readonly connected: boolean;
   /**
-   * Called each time Redis is back after it was away, once this node hears again, and when another node's envelopes show that some
-   * were lost: what was told meanwhile is to be looked up.
+   * Called when Redis is back and this node receives again, and when a gap in another node's envelopes shows that some were lost: the
+   * listener then reads the rows.
    */
   onReconnected(listener: () => void): void;
   close(): Promise<void>;
@@ -34,7 +34,7 @@ export interface BusCounts extends InboxCounts {
   lost: number;
 }
 
-/** As `createBus` makes it: what it counted since the start, too. */
+/** The bus of `createBus`, with its counts since the start. */
 export interface CountingBus extends Bus {
   counts(): BusCounts;
 }
@@ -51,11 +51,11 @@ export interface BusOptions {
   readonly log: Logger;
   /** Wall clock, the same for all nodes of the cell. */
   readonly nowMs?: () => number;
-  /** Redis can be used, or cannot any more. */
+  /** Called when Redis becomes usable or unusable. */
   readonly onConnection?: (isConnected: boolean) => void;
 }
 
-/** Calls its listeners, once for all reasons that come together. */
+/** Calls its listeners, once for all causes that come together. */
 class Reconnections {
   readonly listeners: (() => void)[] = [];
   #timer: NodeJS.Timeout | null = null;
@@ -146,7 +146,7 @@ class RedisBus implements CountingBus {
     try {
       this.#outbox.post([kind, message]);
     } catch (error) {
-      // A body that cannot travel is a bug of this program, and has nobody to throw to.
+      // A message that cannot be encoded is a bug of this program, and no caller would handle the error.
       this.#log.error({ err: error, kind }, 'encoding an announcement failed: other nodes find the change in rows');
     }
   }
@@ -155,7 +155,7 @@ class RedisBus implements CountingBus {
     this.#handlers.set(kind, handler as Handler);
   }
 
-  /** Never throws. A kind that nobody listens to is one of a newer program. */
+  /** Never throws. A kind without a listener comes from a newer version of the program. */
   #deliver([kind, body]: Message, from: string): void {
     try {
       this.#handlers.get(kind)?.(body, from);

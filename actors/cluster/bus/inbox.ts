@@ -1,19 +1,19 @@
 /**
- * What this node takes from Redis: it opens envelopes, and owns which of them count. Anybody who reaches Redis can put bytes into the
- * channel, so an envelope counts only when it opens and was not there before:
+ * Accepts or rejects the envelopes that arrive over Redis. Anybody with access to Redis can put bytes into the channel, so an envelope counts
+ * only when it opens and is new:
  *
  * - it must be sealed in this cell by its sender (see envelope.ts);
- * - its number must be above every number of its sender: one that is sent again is refused;
- * - it must be less than 30 s old: a node that never heard of the sender knows no numbers.
+ * - its number must be above every earlier number of its sender: a replayed one is refused;
+ * - it must be less than 30 s old: a node that is new to a sender knows none of its numbers.
  *
- * An envelope that is missing before this one, by its sender's numbers, was lost: `onGap` says so.
+ * A gap in a sender's numbers means that envelopes were lost: `onGap` is called.
  */
 import type { Logger } from 'pino';
 import type { Vault } from '../../../storage/secrets/vault.ts';
 import { seldomWarning } from '../nodes/seldom-warning.ts';
 import { type Envelope, type Message, openEnvelope, senderOf } from './envelope.ts';
 
-/** Above every delay of a Redis that works; below what makes an old announcement of use to anybody. */
+/** Longer than any delay of a working Redis, and too short for a replay to be of use. */
 const AGE_MAX_MS = 30_000;
 /** Senders whose numbers are known. A cell has tens of nodes, and each restart makes one more. */
 const SENDERS_MAX = 1_000;
@@ -61,7 +61,7 @@ export class Inbox {
     );
   }
 
-  /** To be called when this node hears again after it was away: what is missing from before then is no news. */
+  /** Call it when this node receives again after an outage: gaps from the outage are already known. */
   forgive(): void {
     for (const seen of this.#seen.values()) seen.isComplete = false;
   }
@@ -90,7 +90,7 @@ export class Inbox {
 
   #refuse(why: 'unopened' | 'replayed' | 'stale', from: string | null): void {
     this.counts[why] += 1;
-    // Whoever forges an envelope chooses the name.
+    // A forged envelope may carry any name.
     this.#warn({ why, from: from?.slice(0, NAME_SHOWN_CHARS) });
   }
 

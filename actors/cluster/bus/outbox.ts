@@ -96,7 +96,7 @@ export class Outbox {
       this.settleOwed();
     } catch {
       this.#inFlightBytes -= wire.length;
-      // It may have arrived all the same; then nobody sees a gap.
+      // It may have arrived all the same; then there is no gap.
       this.#lose(messages);
     }
   }

@@ -1,7 +1,7 @@
 /**
- * One connection to Redis that keeps coming back, and the few plain commands that the cluster needs of it (CLUSTER-16).
- * It owns: how long a command may take, noticing that the other end is gone though nobody said so, and reconnecting. Nothing is
- * queued or sent again while it is away: a command then rejects at once, and what it was for is found again in rows.
+ * One connection to Redis that reconnects by itself, and the few commands that the cluster needs (CLUSTER-16). It owns the time limit of commands,
+ * the detection of a dead connection, and reconnecting. While Redis is away nothing is queued or sent again: a command rejects at once, and its
+ * caller reads rows instead.
  */
 import { createRequire } from 'node:module';
 import type { Redis } from 'ioredis';
@@ -67,7 +67,7 @@ function openClient(redisUrl: string): Redis {
 /** Starts connecting and returns at once; never throws for a Redis that is away. The URL may hold a password and is never logged. */
 export function openLink({ redisUrl, log, prepare, onUp, onDown }: LinkOptions): RedisLink {
   const redis = openClient(redisUrl);
-  // Of an ioredis error only the message: the command it carries may be the one with the password.
+  // Only the message of an ioredis error: the command in it may hold the password.
   const warn = seldomWarning(log, 'Redis is away: see REDIS_URL; until it is back, nodes read from rows what others change');
   let up = false;
   let closed = false;

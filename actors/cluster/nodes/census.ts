@@ -1,4 +1,4 @@
-/** Who is there and what they do, for operators (CONSOLE-21, CONSOLE-23): of this process alone, or asked of every node. */
+/** The nodes and actors as operators see them (CONSOLE-21, CONSOLE-23): those of this process, or of every node of the cell. */
 import { Refusal } from '../../../protocol/errors.ts';
 import type { ActorRecord } from '../../actor-record.ts';
 import type { NodeStore } from '../../node.ts';
@@ -11,7 +11,7 @@ import type { ClusterView } from './view.ts';
 const ACTORS_PER_NODE_MAX = 1_000;
 
 export interface CensusServices {
-  /** Live actors of this process. */
+  /** The live actors of this process. */
   actors(): ActorRecord[];
   /** Does what SIGTERM does. */
   drain(): void;
@@ -24,7 +24,7 @@ export interface CellServices {
   readonly questions: NodeQuestions;
 }
 
-/** Of a process that is alone. */
+/** For a process that is alone. */
 export function soleView({ actors, drain, node: self }: CensusServices): ClusterView {
   return {
     nodes: () => [recordOf(self)],
@@ -33,14 +33,14 @@ export function soleView({ actors, drain, node: self }: CensusServices): Cluster
     actors: async () => ({ actors: actors(), unreachable: [] }),
     async drain(node) {
       if (node !== self.get().context.id) return false;
-      // The answer leaves first.
+      // After the answer has been sent.
       setImmediate(drain);
       return true;
     },
   };
 }
 
-/** Of a cell of several nodes; answers the others' questions, too. */
+/** For a cell of several nodes. It also answers the questions of other nodes. */
 export function cellView({ members, questions }: CellServices, { actors, drain, node: self }: CensusServices): ClusterView {
   questions.answer('actors', async () => ({ answer: { actors: actors().slice(0, ACTORS_PER_NODE_MAX) } }));
   questions.answer('drain', async () => {

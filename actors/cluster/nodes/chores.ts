@@ -1,10 +1,9 @@
 /**
- * What has to be done because a node stopped in the middle of something (CLUSTER-19): texts and links that wait to be indexed,
- * cards whose change was under way, observations nobody acted on, usage nobody looked at, deadlines nobody else knew of.
+ * Recovers the unfinished work of a lost node (CLUSTER-19): texts and links that wait to be indexed, cards whose change was under way,
+ * observations and usage that were not acted on, deadlines that no other node knows.
  *
- * Rows do not say who was at it, so each chore looks at all organisations, and is made so that it leaves alone what a living node
- * is doing and does no harm when two nodes do it. One does it as a rule: the oldest of those that are alive, because a younger
- * one may not have known the one that was lost.
+ * Rows do not name the node that worked on them, so each chore checks all organisations. It leaves the work of live nodes alone and does no harm
+ * when two nodes do it. As a rule the oldest live node does it, because a younger one may not have known the lost node.
  */
 import { setImmediate as nextTick } from 'node:timers/promises';
 import type { Logger } from 'pino';
@@ -17,9 +16,9 @@ export interface ChoreServices {
   readonly storage: Pick<Storage, 'control' | 'layout'>;
   readonly members: Pick<Members, 'self' | 'list' | 'onLost'>;
   organisationIds(): Iterable<string>;
-  /** Takes up what a lost node had under way in the organisation. */
+  /** Resumes the unfinished work of a lost node in the organisation. */
   resume(organisationId: string): Promise<void>;
-  /** Looks at the deadlines of all organisations: every node does, since the lost one may have been the only one that knew. */
+  /** Checks the deadlines of all organisations. Every node does: only the lost one may have known a deadline. */
   lookAgain(): Promise<void>;
   readonly log: Logger;
   /** Lets tests shorten what takes seconds. */
@@ -27,17 +26,17 @@ export interface ChoreServices {
 }
 
 export interface Chores {
-  /** No other node is alive: whatever rows say is under way is nobody's. */
+  /** Whether no other node is alive: then all work that rows show as under way was abandoned. */
   alone(): boolean;
-  /** Does the chores of all organisations now, after those under way. What fails is logged and tried again. */
+  /** Does the chores of all organisations, after those under way. Failures are logged and retried. */
   run(): Promise<void>;
-  /** Ends after the organisation that it is at. */
+  /** Stops after the current organisation. */
   close(): Promise<void>;
 }
 
-/** By then the presence of a node that died just before this one started has run out, and this one may be the oldest. */
+/** By then the presence of a node that died just before this start has expired, and this one may be the oldest. */
 const AFTER_START_MS = 5_000;
-/** A full disk is not mended in less. */
+/** Making room on a full disk takes longer. */
 const RETRY_MS = 30_000;
 
 function isOlder(one: NodeRecord, other: NodeRecord): boolean {
@@ -47,7 +46,7 @@ function isOlder(one: NodeRecord, other: NodeRecord): boolean {
 class Rounds implements Chores {
   readonly #services: ChoreServices;
   readonly #rounds = new Serial();
-  /** A round that has not begun covers all that is lost until then. */
+  /** A round that has not begun covers all nodes that are lost until then. */
   #waiting: Promise<void> | undefined;
   #closed = false;
   readonly #timers = new Set<NodeJS.Timeout>();
@@ -93,7 +92,7 @@ class Rounds implements Chores {
   async #round(organisationIds: Iterable<string>): Promise<void> {
     const { resume, times } = this.#services;
     const isClosed = () => this.#closed;
-    // Whoever asks this node for something comes first: it breathes after each.
+    // Requests come first: the event loop runs after each organisation.
     const options = { ids: organisationIds, isClosed, breathe: nextTick };
     const failed = await forEachOrganisation(this.#services, 'taking over the work of a lost node', resume, options);
     if (failed.length === 0 || this.#closed) return;
@@ -115,10 +114,10 @@ class Rounds implements Chores {
   }
 }
 
-/** Of a process that is alone. */
+/** For a process that is alone. */
 export const noChores: Chores = { alone: () => true, async run() {}, async close() {} };
 
-/** Does the chores of a cell's node; begins to listen for losses at once. */
+/** The chores of a cell's node. It listens for losses at once. */
 export function createChores(services: ChoreServices): Chores {
   return new Rounds(services);
 }

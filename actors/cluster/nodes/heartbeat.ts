@@ -1,7 +1,6 @@
 /**
- * When a neighbour that does not answer counts as silent. Pure: time comes in. It owns the one trap here: a process that was itself
- * paused or held up finds all its neighbours' answers overdue, though they are in its own socket and not read yet. So time that this
- * process did not live through does not count.
+ * Decides when a neighbour that does not answer counts as silent. Pure: the time is passed in. A process that was itself paused finds all
+ * answers overdue, although they wait unread in its own socket. So time during which this process did not run does not count.
  */
 
 /** Alive: answers. Silent: its process is there and does not answer (paused, stuck). Gone: its socket is closed or refuses. */
@@ -14,13 +13,13 @@ export interface HeartbeatTimes {
   readonly silentMs: number;
 }
 
-/** A paused node is to be noticed within 3 s (CLUSTER-8); a loop that is held up for over 2 s is as good as paused. */
+/** A paused node must be noticed within 3 s (CLUSTER-8); an event loop that is blocked for over 2 s counts as paused. */
 export const HEARTBEAT_TIMES: HeartbeatTimes = { pingMs: 500, silentMs: 2_000 };
 
-/** A process that missed so much may have been given up: with the time between two looks it comes near `silentMs`. */
+/** A process that did not run for so long may count as silent: with the time between two ticks this comes near `silentMs`. */
 export const STOOD_STILL_MS = 1_000;
 
-/** Tells how much of the time between two ticks was missed by this process. */
+/** Measures for how long this process did not run between two ticks. */
 export class OwnClock {
   readonly #pingMs: number;
   #lastMs: number;
@@ -30,7 +29,7 @@ export class OwnClock {
     this.#lastMs = nowMs;
   }
 
-  /** To be called every `pingMs`. Answers the time in ms beyond that, 0 when it came in time. */
+  /** Call it every `pingMs`. Answers by how many ms it was late; 0 when in time. */
   tick(nowMs: number): number {
     const missedMs = Math.max(0, nowMs - this.#lastMs - this.#pingMs);
     this.#lastMs = nowMs;
@@ -53,13 +52,13 @@ export class Heartbeat {
     return this.#isSilent;
   }
 
-  /** One that was silent is alive again. */
+  /** A silent neighbour is alive again. */
   heard(nowMs: number): void {
     this.#heardAtMs = nowMs;
     this.#isSilent = false;
   }
 
-  /** Looks again. True once each time that it falls silent. */
+  /** Checks again. True once each time that it falls silent. */
   fellSilent(nowMs: number, missedMs: number): boolean {
     this.#heardAtMs = Math.min(nowMs, this.#heardAtMs + missedMs);
     if (this.#isSilent || nowMs - this.#heardAtMs < this.#silentMs) return false;

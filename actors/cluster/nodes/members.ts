@@ -1,10 +1,13 @@
 /**
  * Which nodes of the cell are alive (CLUSTER-8): a unix socket for each on the host, and presence in Redis beside it. The sockets
- * decide, and work without Redis. It owns who is known; node-socket.ts owns what this node says, neighbour.ts what one other does,
- * heartbeat.ts when silence counts, presence.ts the keys in Redis.
+ * decide, and work without Redis. This file owns which nodes are known; node-socket.ts owns what this node tells, neighbour.ts the connection to one
+ * other, heartbeat.ts when it counts as silent, presence.ts the keys in Redis.
  *
- * A node's id is never used again, so gone is for good: a socket that refuses, or that is not there, has no process behind it. Silent is
- * a guess, right for a process that is paused or stuck; taking over from it is safe because its writes are fenced by row.
+ * A node's id is never used again, so gone is final: a socket that refuses or is missing has no process behind it. Silent is a guess, right for
+ * a process that is paused or stuck. Taking over from it is safe because its writes are fenced by row.
+ *
+ * Not a store: silence is time passing and no event, readers ask when they need to know, and all that anybody waits for is the loss of a node,
+ * which `onLost` tells.
  */
 import { chmodSync, type FSWatcher, mkdirSync, readdirSync, rmSync, watch } from 'node:fs';
 import type { Logger } from 'pino';
@@ -20,26 +23,26 @@ import { PRESENCE_EVERY_MS, Presence, type PresenceOptions } from './presence.ts
 export { mintNodeId, socketPath } from './node-id.ts';
 export type { NodeRecord } from './node-record.ts';
 
-/** Watching the folder tells at once; looking as well finds what the kernel could not tell, such as on a full queue. */
+/** The folder is watched; it is also read regularly, in case the kernel drops an event. */
 const SCAN_MS = 1_000;
 /** A probe is on a request's path. */
 const PROBE_MS = 250;
-/** A start is on nobody's path; only a node that is paused keeps it waiting for so long. */
+/** No request waits for a start; only a paused node delays it for so long. */
 const MEET_MS = 1_000;
-/** Marks of nodes that are gone. Forgetting one only means to look at its socket again. */
+/** Marks of nodes that are gone. A forgotten one only has its socket checked again. */
 const GONE_MAX = 10_000;
 
 export interface Members {
   readonly self: string;
   /** Nodes that are alive, this one first. */
   list(): NodeRecord[];
-  /** What is known now; a node that was never heard of is `gone` once it was probed, `alive` until then. */
+  /** What is known now. An unknown node is `alive` until a probe shows that it is `gone`. */
   liveness(node: string): Liveness;
-  /** Looks at the node's socket if nothing is known of it. Settles within 300 ms. */
+  /** Tries the node's socket if the node is unknown. Settles within 300 ms. */
   probe(node: string): Promise<Liveness>;
-  /** A node stopped being alive: it is silent or gone. Also called when a silent one goes. */
+  /** Calls `listener` when a node turns silent or gone, and when a silent one goes. */
   onLost(listener: (node: string, liveness: 'silent' | 'gone', pid: number) => void): void;
-  /** Of all cells that share the Redis, from presence alone; rejects while Redis is away. */
+  /** The nodes of all cells that share the Redis, by presence alone; rejects while Redis is away. */
   everywhere(): Promise<NodeRecord[]>;
   close(): Promise<void>;
 }
@@ -51,9 +54,9 @@ export interface MembersOptions {
   /** Null: the nodes of the host alone. The connection stays the caller's to close. */
   readonly presence: PresenceOptions | null;
   readonly log: Logger;
-  /** Takes connections to this node's socket that begin with a question. */
+  /** Takes over connections to this node's socket that begin with a question. */
   readonly onQuestion?: TakeQuestion;
-  /** Only ever rises; the time of day is of no use here. */
+  /** Monotonic clock in ms. */
   readonly nowMs?: () => number;
   readonly times?: HeartbeatTimes;
 }
@@ -70,7 +73,7 @@ class HostMembers implements Members {
   readonly #clock: OwnClock;
   /** By mark. */
   readonly #neighbours = new Map<string, Neighbour>();
-  /** Marks, the first to go first. */
+  /** Marks, the oldest first. */
   readonly #gone = new Set<string>();
   readonly #listeners: ((node: string, liveness: 'silent' | 'gone', pid: number) => void)[] = [];
   readonly #timers: NodeJS.Timeout[] = [];
@@ -95,7 +98,7 @@ class HostMembers implements Members {
     this.#mark = markOf(this.self) ?? '';
     this.#presence = presence === null ? null : new Presence(presence);
     this.#clock = new OwnClock(times, nowMs());
-    // How much is under way changes with every turn, and may wait for the next time that somebody asks.
+    // Counts change with every turn and are told with the next heartbeat.
     this.#subscription = node.select(({ life }) => life).subscribe(() => this.#tell());
   }
 
@@ -110,7 +113,7 @@ class HostMembers implements Members {
   }
 
   async open(): Promise<void> {
-    // Whoever connects is believed to be a node, and hears what people are told: so only the service's own user may.
+    // A process that connects is trusted as a node and receives answers to people, so only the service's own user may.
     mkdirSync(this.#dir, { recursive: true, mode: 0o700 });
     chmodSync(this.#dir, 0o700);
     await this.#socket.listen();
@@ -190,7 +193,7 @@ class HostMembers implements Members {
     }
   }
 
-  /** Meets nodes that are new. Answers the marks of all that have a file. */
+  /** Connects to new nodes. Answers the marks of all nodes that have a file. */
   #scan(): (string | null)[] {
     let marks: (string | null)[];
     try {
@@ -203,7 +206,7 @@ class HostMembers implements Members {
     return marks;
   }
 
-  /** Somebody may tidy up, and without the file a node that starts then would take this one for gone. */
+  /** If the file was deleted, nodes that start would take this one for gone. */
   #show(): void {
     if (this.#scan().includes(this.#mark)) return;
     this.#socket
@@ -238,7 +241,7 @@ class HostMembers implements Members {
     } catch (err) {
       this.#options.log.info({ err, other: neighbour.mark }, 'removing the socket of a node that is gone failed: the file stays');
     }
-    // A file that an earlier run left is no news.
+    // A file of an earlier run is no loss.
     if (wasThere) this.#lose(neighbour, 'gone');
   }
 

@@ -1,7 +1,6 @@
 /**
- * One other node of the host, seen through its unix socket. It owns the connection to it and what follows from how that goes: an
- * answer means alive, a refusal gone for good, silence is for heartbeat.ts to judge. A connection that breaks is made again at once:
- * only a refusal tells that nobody is there.
+ * One other node of the host, seen through its unix socket. It owns the connection and what it shows: an answer means alive, a refusal means gone,
+ * and heartbeat.ts judges silence. A connection that breaks is made again at once: only a refusal proves that no process is there.
  */
 import { connect, type Socket } from 'node:net';
 import type { Liveness } from './heartbeat.ts';
@@ -9,11 +8,11 @@ import { Heartbeat, type HeartbeatTimes } from './heartbeat.ts';
 import { markOf } from './node-id.ts';
 import { type NodeRecord, parseNodeRecord } from './node-record.ts';
 
-/** No record is near this; what is longer is no node. */
+/** A longer line is not a record. */
 const LINE_MAX_CHARS = 64 * 1024;
-/** Connections between two ticks: one that accepts and closes at once would be connected to without end. */
+/** Connections between two ticks: a socket that accepts and closes at once must not be tried without end. */
 const ATTEMPTS_MAX = 3;
-/** What the kernel says when nobody listens. Whatever else it says, such as that too many wait, is no proof. */
+/** Errors of the kernel when no process listens. Others, such as too many waiting connections, prove nothing. */
 const REFUSALS = ['ECONNREFUSED', 'ENOENT'];
 
 export interface NeighbourOptions {
@@ -93,7 +92,7 @@ export class Neighbour {
     });
   }
 
-  /** Any line is a question. A paused node reads none, so none is added to those that wait. */
+  /** Asks for the record. A paused node reads nothing, so at most one question waits. */
   #ask(socket: Socket): void {
     if (socket.writable && socket.writableLength === 0) socket.write('?\n');
   }

@@ -1,12 +1,12 @@
 /**
- * A node's own unix socket. A connection that begins with `?` is a neighbour's, which asks whether this node lives: each time the answer is
- * a line that holds the node's record. Any other one begins with a question, and goes to whoever answers those.
+ * A node's own unix socket. A connection that begins with `?` is a heartbeat of a neighbour: each time it asks, it gets a line with this node's
+ * record. Any other connection begins with a question and is passed to `onQuestion`.
  */
 import { renameSync, rmSync } from 'node:fs';
 import { createServer, type Server, type Socket } from 'node:net';
 import type { NodeRecord } from './node-record.ts';
 
-/** A neighbour that is paused reads nothing; what it is told meanwhile need not wait for it. */
+/** A paused neighbour reads nothing; records need not be kept for it. */
 const UNREAD_MAX_BYTES = 64 * 1024;
 /** Connections that wait while this process is busy: questions of half a second, as many as the kernel lets wait as a rule. */
 const BACKLOG = 4_096;

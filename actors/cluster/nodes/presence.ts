@@ -1,16 +1,16 @@
 /**
- * Presence in Redis: a key for each node that is there, in all cells that share it, gone 3 s after the node was last heard of.
- * The record lies there in plain JSON, for whoever looks with redis-cli, behind a digest under the master key: requests are relayed
- * to the URL in it, so nobody who merely reaches Redis may put one there.
+ * Presence in Redis: a key for each live node of all cells that share it, which expires 3 s after the node last wrote it. The record is plain JSON,
+ * readable with redis-cli, behind a digest under the master key: requests are relayed to its URL, so access to Redis alone must not suffice
+ * to put one there.
  */
 import { isSecret, type Vault } from '../../../storage/secrets/vault.ts';
 import type { RedisConnection } from '../bus/redis-connection.ts';
 import { type NodeRecord, parseNodeRecord } from './node-record.ts';
 
 const PREFIX = 'assistant:presence:';
-/** A node that is gone is to be noticed within 3 s (CLUSTER-8). */
+/** A node that is gone must be noticed within 3 s (CLUSTER-8). */
 export const PRESENCE_TTL_MS = 3_000;
-/** Two may be lost on the way before the node seems gone. */
+/** Two writes may be lost before the node seems gone. */
 export const PRESENCE_EVERY_MS = 1_000;
 const DIGEST_CHARS = 64;
 
@@ -28,7 +28,7 @@ export class Presence {
     this.#vault = vault;
   }
 
-  /** Says that the node is there. While Redis is away nothing is said, and the next time is soon. */
+  /** Writes the node's key. Does nothing while Redis is away: the next call comes soon. */
   async say(record: NodeRecord): Promise<void> {
     if (!this.#redis.up) return;
     const json = JSON.stringify(record);

@@ -1,9 +1,8 @@
 /**
- * A process that was stopped (SIGSTOP, a debugger) in the middle of a commit keeps SQLite's lock on that file, and nobody else can write
- * to it; one that was stopped while it opened or closed a file keeps the others from opening it; one that was stopped at its start keeps
- * the others from starting. No fence helps, because nothing can be done behind the lock. Such a process is killed; the kernel frees the
- * lock, and what it had not committed is gone, as if it had crashed. One that holds nothing, or only the lock of a checkpoint, is left
- * alone. Linux only: /proc tells who holds what.
+ * Kills suspended processes (SIGSTOP, a debugger) that hold a lock. A process that is suspended in a commit keeps SQLite's lock on that file, so no
+ * other process can write to it; while it opens or closes a file, no other can open it; at its start, no other can start. No fence
+ * helps behind a lock. When the process is killed the kernel frees the lock, and uncommitted work is lost as in a crash. A process that holds
+ * no lock, or only that of a checkpoint, is left alone. Linux only: it reads /proc.
  */
 import { readFileSync } from 'node:fs';
 import type { Logger } from 'pino';
@@ -21,7 +20,7 @@ const LOCKS_OUT: readonly (readonly [from: number, to: number])[] = [
   [128, 128],
   [0x4000_0000, 0x4000_01ff],
 ];
-/** It may be stopped a moment after it fell silent for another reason; then it stays as it is. */
+/** A process may fall silent for another reason and be suspended a moment later, so it is checked several times. */
 const LOOKS = 3;
 const LOOK_AGAIN_MS = 700;
 
@@ -54,7 +53,7 @@ export function watchStoppedWriters(members: Pick<Members, 'onLost' | 'liveness'
         return;
       }
     } catch {
-      // It is gone by now, or this is no Linux.
+      // The process is gone, or this is not Linux.
       return;
     }
     if (left === 0) return;

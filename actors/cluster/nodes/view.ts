@@ -1,4 +1,4 @@
-/** The cluster as an operator sees it: its nodes, what is alive on them, and the way to drain one (CONSOLE-21, CONSOLE-22). */
+/** The cluster as an operator sees it: its nodes, the actors that live on them, and the way to drain one (CONSOLE-21, CONSOLE-22). */
 
 import type { ActorRecord } from '../../actor-record.ts';
 import type { NodeRecord } from './members.ts';

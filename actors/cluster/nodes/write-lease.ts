@@ -1,9 +1,9 @@
 /**
- * Work that one node of the cell does at a time (CLUSTER-20, CLUSTER-21): the writes of an app in their order, an app's smoke run, the
- * reading of a link. Whoever does it holds a lease, which is a row; Redis has no part in it.
+ * Leases for work that only one node of the cell does at a time (CLUSTER-20, CLUSTER-21): the writes of an app, an app's smoke run, the reading of
+ * a link. A lease is a row; Redis has no part in it.
  *
- * A lease keeps the usual from happening twice, it is no fence: a node that was paused for longer than its lease lasts goes on
- * when it wakes. So whatever is done under one is made of writes that are whole by themselves.
+ * A lease is not a fence: a node that was paused for longer than its lease continues when it wakes. So all work under a lease consists of
+ * writes that are each complete.
  */
 import { setTimeout as pause } from 'node:timers/promises';
 import type { Logger } from 'pino';
@@ -13,15 +13,15 @@ import type { Storage } from '../../../storage/storage.ts';
 import type { Lease, Leases, WriteLease } from '../../leases.ts';
 import type { Members } from './members.ts';
 
-/** How long others wait for a node that is paused, or that nothing is known of. One that is gone is not waited for. */
+/** How long other nodes wait for a paused or unknown node. They do not wait for a node that is gone. */
 const LEASE_MS = 30_000;
-/** Three tries to keep a lease before it is lost. */
+/** Three tries to renew a lease before it expires. */
 const RENEW_MS = 10_000;
 /** A write of an app takes some milliseconds as a rule. */
 const LOOK_MIN_MS = 10;
-/** Random, so that nodes that wait do not stay in step. */
+/** Random, so that waiting nodes do not stay in step. */
 const LOOK_SPREAD_MS = 30;
-/** Somebody waits for the answer of a write: longer than this, and the node that holds the app is stuck. */
+/** After this long the node that holds the lease is taken to be stuck. A client waits for the answer. */
 const WRITE_WAIT_MS = 10_000;
 
 export interface LeaseServices {
@@ -36,7 +36,7 @@ export interface LeaseServices {
 /** The leases of this node. */
 export class NodeLeases implements Leases {
   readonly #services: LeaseServices;
-  /** Each lease has a holder of its own, so that two of one node keep each other out, too. */
+  /** Each lease has its own holder, so that two of the same node also exclude each other. */
   #count = 0;
 
   constructor(services: LeaseServices) {
@@ -50,7 +50,7 @@ export class NodeLeases implements Leases {
     let gone: string | null = null;
     if (row !== undefined && row.expiresAtMs > nowMs()) {
       const node = row.holder.slice(0, row.holder.lastIndexOf('/'));
-      // One of this node's own may be on its way back: writes of a file keep their order, so the row is asked below.
+      // This node's own lease may be about to be released: writes of a file keep their order, so the write below decides.
       if (node !== members.self && (await members.probe(node)) !== 'gone') return null;
       if (node !== members.self) gone = row.holder;
     }
@@ -85,7 +85,7 @@ export class NodeLeases implements Leases {
         released = true;
         clearInterval(timer);
         storage.write(organisationId, 'giveBackLease', { name, holder }).catch((error: unknown) => {
-          // It runs out by itself.
+          // It expires by itself.
           log.warn({ ...about, err: error }, 'releasing a lease failed: it expires by itself');
         });
       },
@@ -93,8 +93,8 @@ export class NodeLeases implements Leases {
   }
 
   /**
-   * For `inWriteOrder`: runs work while this node alone writes to the app. Its wait counts from this call on, so of many that wait
-   * for a stuck node none waits longer than the first. It rejects with rate_limited after 10 s.
+   * For `inWriteOrder`: runs work while only this node writes to the app. It rejects with rate_limited 10 s after this call, so work that is
+   * queued behind other work for a stuck node waits no longer than that.
    */
   forWrites(organisationId: string, appId: string): WriteLease {
     const endMs = performance.now() + (this.#services.writeWaitMs ?? WRITE_WAIT_MS);

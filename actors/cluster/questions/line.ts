@@ -1,8 +1,8 @@
 /**
- * One connection between two nodes of the host, as lines of JSON. It owns where a line ends, that lines wait while nobody takes them, and
- * that the end of the connection is told after the last line. What the lines say is not decided here.
+ * One connection between two nodes of the host, as lines of JSON. It splits lines, keeps them while nothing listens, and reports the end of the
+ * connection after the last line. It does not know what the lines mean.
  *
- * Lines never leave the host, and are not sealed: the folder of the sockets is for the service's own user alone (see members.ts), who can
+ * Lines never leave the host and are not sealed: only the service's own user can use the folder of the sockets (see members.ts), and that user can
  * read the data directory as well.
  */
 import type { Socket } from 'node:net';
@@ -22,13 +22,13 @@ export interface Hearing {
 export interface Line {
   /** False when the other side does not keep up: `drained` follows. What is sent once the connection has ended is dropped. */
   send(message: unknown): boolean;
-  /** Who hears from now on; null: messages wait. */
+  /** The listener from now on; null: messages wait. */
   hear(hearing: Hearing | null): void;
-  /** While it is held messages wait, and soon the other side cannot send any more. */
+  /** While the line is held, messages wait, and soon the other side cannot send. */
   hold(isHeld: boolean): void;
   /** Ends the connection after what was sent. */
   end(): void;
-  /** Ends the connection at once. Nothing is heard any more. */
+  /** Ends the connection at once. The listener is not called any more. */
   close(): void;
 }
 
@@ -40,13 +40,13 @@ export class SocketLine implements Line {
   #hearing: Hearing | null = null;
   #isHeld = false;
   #isClosed = false;
-  /** Why the connection ended, by the system's name for it, such as ECONNREFUSED. */
+  /** The system's error code for the end of the connection, such as ECONNREFUSED. */
   failure: string | null = null;
 
   /** `first` is what was read of the connection already. */
   constructor(socket: Socket, first?: Buffer) {
     this.#socket = socket;
-    // A node that ends does not wait for it.
+    // It does not keep the process alive.
     socket.unref();
     socket.on('data', (bytes: Buffer) => this.#read(bytes));
     socket.on('drain', () => this.#hearing?.drained?.());
@@ -77,7 +77,7 @@ export class SocketLine implements Line {
       return;
     }
     this.#socket.resume();
-    // Whoever lets go is in the middle of something.
+    // Not within the call of `hold`.
     setImmediate(() => this.#deliver());
   }
 
@@ -119,7 +119,7 @@ export class SocketLine implements Line {
   }
 }
 
-/** Undefined for what is no JSON: the other side is a program of another version. */
+/** Undefined when it is not JSON: the other side is another version of the program. */
 function parsed(line: string): unknown {
   try {
     return JSON.parse(line);

@@ -1,7 +1,7 @@
 /**
- * Questions between the nodes of a host, each over a connection to the socket of the node that is asked (CLUSTER-18). A connection carries
- * one question at a time, and then the next one, or what follows the answer, such as the frames of a turn. Whatever ends it says so at
- * once: a process that ends, and `drop` for one that stands still.
+ * Questions between the nodes of a host, over connections to the socket of the asked node (CLUSTER-18). A connection carries one question at a time;
+ * after the answer it carries the next one, or what follows the answer, such as the frames of a turn. The end of a process closes its
+ * connections at once; `drop` closes those of a suspended one.
  */
 import { connect, type Socket } from 'node:net';
 import type { Logger } from 'pino';
@@ -16,8 +16,8 @@ const ASK_TIMEOUT_MS = 750;
 const LINES_MAX = 10_000;
 
 /**
- * The node was not reached, or did not answer in time. Whether it heard the question is not known: what it asks for may have
- * happened. Whether the node lives is for `Members` to say.
+ * The node was not reached, or did not answer in time. It may have received the question and acted on it. `Members` knows whether the node is
+ * alive.
  */
 export class NodeUnreachable extends Error {
   readonly node: string;
@@ -33,8 +33,8 @@ export class NodeUnreachable extends Error {
 }
 
 /**
- * The node is there, heard the question and failed at it: a bug, whose cause is in that node's log. No NodeUnreachable, since the
- * node still owns what it owned, so nobody should take it over because of this.
+ * The node received the question and failed: a bug, whose cause is in that node's log. Not a NodeUnreachable: the node still owns its
+ * conversations, so they must not be taken over.
  */
 export class NodeFailed extends Error {
   readonly node: string;
@@ -49,12 +49,12 @@ export class NodeFailed extends Error {
 /** Connections to one node that are kept for the next question: making one takes a node that is busy two turns of its loop instead of one. */
 const KEPT_MAX = 16;
 
-/** The first line of whoever asks. After `expiresAtMs` the asker has given up. */
+/** The asker's first line. After `expiresAtMs` the asker has given up. */
 type Question = readonly [from: string, kind: string, ask: unknown, expiresAtMs: number];
-/** What answers it. `follow`: it is an answer, and the line is for what follows it. */
+/** The reply. `follow`: an answer, and the line then carries what follows it. */
 type Reply = readonly ['answer' | 'follow', answer: unknown] | readonly ['refused', refusal: PlainRefusal] | readonly ['failed'];
 
-/** An answer, and what goes over the same line after it; without that the next question may. */
+/** An answer, and what follows it on the same line; without that, the line takes the next question. */
 export interface Answered<K extends keyof Asks> {
   readonly answer: Asks[K]['answer'];
   readonly follow?: (line: Line) => void;
@@ -75,7 +75,7 @@ export class NodeQuestions {
   readonly #handlers = new Map<string, (ask: unknown) => Promise<Answered<keyof Asks>>>();
   /** Open connections by the node at the other end. */
   readonly #lines = new Map<SocketLine, string>();
-  /** Those that wait for a question of this node, by the node that is asked. */
+  /** Idle connections for this node's next questions, by the node that is asked. */
   readonly #kept = new Map<string, SocketLine[]>();
 
   constructor(options: NodeQuestionsOptions) {
@@ -87,7 +87,7 @@ export class NodeQuestions {
     return this.#lines.size;
   }
 
-  /** Handlers are to be registered at once: a question without one fails. */
+  /** Register handlers at the start: a question without one fails. */
   answer<K extends keyof Asks>(kind: K, handler: (ask: Asks[K]['ask']) => Promise<Answered<K>>): void {
     this.#handlers.set(kind, handler as (ask: unknown) => Promise<Answered<keyof Asks>>);
   }
@@ -99,7 +99,7 @@ export class NodeQuestions {
     return answer;
   }
 
-  /** As `ask`, with the line for what follows the answer, if anything does: whoever gets it closes it. */
+  /** As `ask`, with the line if something follows the answer; the caller closes it. */
   async open<K extends keyof Asks>(node: string, kind: K, ask: Asks[K]['ask']): Promise<{ answer: Asks[K]['answer']; line: Line | null }> {
     if (this.#lines.size >= LINES_MAX) throw new NodeUnreachable(node, 'silent', `${LINES_MAX} connections are open already`);
     const { askTimeoutMs = ASK_TIMEOUT_MS, dataDir, nowMs, self } = this.#options;
@@ -128,18 +128,18 @@ export class NodeQuestions {
         clearTimeout(timer);
         reject(new NodeUnreachable(node, how, why));
       };
-      // An answer that came while this process stood still is read first.
+      // An answer that came while this process was suspended is read first.
       const timeOut = () => setImmediate(fail, 'silent', `no answer to ${kind} within ${timeoutMs} ms`);
       const timer = setTimeout(timeOut, timeoutMs);
       line.hear({
         message: (message) => {
           clearTimeout(timer);
-          // What follows is for whoever asked.
+          // What follows is for the caller.
           line.hear(null);
           if (Array.isArray(message)) resolve(message as unknown as Reply);
           else fail('silent', 'it is of another version');
         },
-        // Too many wait to be let in: it is there.
+        // EAGAIN: too many connections wait to be accepted, so the process is there.
         closed: () => fail(line.failure === 'EAGAIN' ? 'silent' : 'closed', line.failure ?? 'the connection ended'),
       });
     });
@@ -172,7 +172,7 @@ export class NodeQuestions {
       if (at >= 0) kept.splice(at, 1);
       line.close();
     };
-    // Nothing was asked, so nothing is to be heard but the end.
+    // Nothing was asked, so only the end of the connection is expected.
     line.hear({ message: forget, closed: forget });
   }
 
@@ -181,7 +181,7 @@ export class NodeQuestions {
     const { log, nowMs } = this.#options;
     const [from, kind, ask, expiresAtMs] = (Array.isArray(message) ? message : []) as unknown as Question;
     this.#lines.set(line, from);
-    // It lay in the socket while this process stood still: nobody waits for it, and what it asks for is asked somewhere else by now.
+    // It waited in the socket while this process was suspended: the asker has given up and asked elsewhere.
     if (!(nowMs() <= expiresAtMs)) {
       line.close();
       return;
@@ -209,7 +209,7 @@ export class NodeQuestions {
     return line;
   }
 
-  /** The node is lost: what comes from it any more does not count. */
+  /** The node is lost: closes its connections and ignores what still comes from it. */
   drop(node: string): void {
     this.#kept.delete(node);
     for (const [line, other] of this.#lines) if (other === node) line.abort();

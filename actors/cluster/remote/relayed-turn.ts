@@ -1,17 +1,17 @@
 /**
- * A turn that runs on another node, as its one reader here sees it (CLUSTER-12): frames as the owner sends them over a line, and when that
- * line breaks, whatever serves the turn from there on.
+ * The reader's end of a turn that runs on another node (CLUSTER-12): frames as the owner sends them over a connection (a line), and when that
+ * breaks, the next source of the same turn.
  *
  * | place | a line closes | found elsewhere | the last frame | its reader leaves |
  * |---|---|---|---|---|
- * | relayed: the owner sends | sought; unread while nobody reads | – | over | over |
- * | unread: no line, nobody reads | – | – | – | – |
- * | sought: where it goes on is looked for | – | relayed or served; over when nobody can say | – | over |
+ * | relayed: the owner sends | sought; unread without a reader | – | over | over |
+ * | unread: no line, no reader | – | – | – | – |
+ * | sought: the next source is searched | – | relayed or served; over when it is not found | – | over |
  * | served: a run of this node, or rows | – | – | (the source says so) | over |
  * | over | – | – | – | – |
  *
- * A reader that comes to an unread turn has it sought. Invariants: the reader gets every event once and in order, and the end; the stream ends
- * with a retryable error when nobody can say how the turn goes on. What lies here unread is bounded: beyond that the line is held.
+ * A reader that subscribes to an unread turn starts the search. Invariants: the reader gets every event once, in order, and the end. The stream
+ * ends with a retryable error when the turn is not found. Unread text is bounded: beyond the bound the line is held.
  */
 import type { Logger } from 'pino';
 import { Refusal } from '../../../protocol/errors.ts';
@@ -22,7 +22,7 @@ import { errorEvent, FAILED_END, INTERRUPTED } from '../../turns/failures.ts';
 import type { Line } from '../questions/line.ts';
 import type { Relayed, Wanted } from './relay-lines.ts';
 
-/** Where a turn can be read: the first seq of its present attempt, and a line to its owner or what serves it here. */
+/** Where a turn can be read: the first seq of its current attempt, and a line to its owner or a source on this node. */
 export type Found = { readonly fromSeq: number } & ({ readonly line: Line } | { readonly source: FrameSource });
 
 export interface Timers {
@@ -38,11 +38,11 @@ const REAL_TIMERS: Timers = {
 };
 
 export interface RelayedTurnOptions {
-  /** To the owner, which waits to hear from where. */
+  /** To the owner, which waits for the first seq to send. */
   readonly line: Line;
   /** The first seq of the attempt that is read. */
   readonly fromSeq: number;
-  /** Where the turn can be read now; ends what a lost owner left open. Rejects while nobody can say. */
+  /** Finds where the turn can be read now; ends a turn that a lost owner left open. Rejects while it is not found. */
   find(): Promise<Found>;
   /** The committed frames of the turn before `endSeq`. */
   committed(endSeq: number): FrameSource;
@@ -53,11 +53,11 @@ export interface RelayedTurnOptions {
 
 /** Unread text beyond this holds the line: four slices of a stream. */
 const UNREAD_MAX_CHARS = 64 * 1024;
-/** A line that lasted for less was none. */
+/** A line that closes sooner counts as no success. */
 const SOON_MS = 250;
-/** Between tries to find the turn, 3.75 s in all: another node that took it over instead has ended it by then. */
+/** Between tries to find the turn, 3.75 s in all: another node that took it over has ended it by then. */
 const PAUSES_MS = [250, 500, 1_000, 2_000];
-/** Its reader left before it came, so nobody would ever say that it can go. */
+/** Without a reader for so long, the line is closed: the reader left before it subscribed. */
 const UNREAD_MS = 10_000;
 
 type Place =
@@ -74,7 +74,7 @@ export class RelayedTurn implements FrameSource {
   /** Sent by the owner and not read yet. */
   readonly #slices: FrameSlice[] = [];
   #chars = 0;
-  /** The first seq that is not here; null until the reader said where it begins. */
+  /** The next seq to receive; null until the reader has asked for its first one. */
   #nextSeq: number | null = null;
   readonly #readers = new Readers({
     came: () => this.#came(),
@@ -130,7 +130,7 @@ export class RelayedTurn implements FrameSource {
 
   #relay(line: Line): void {
     this.#place = { kind: 'relayed', line };
-    // An owner that closes each line at once must not be asked all the time.
+    // An owner that closes each line at once must not be asked without pause.
     let pauseMs = SOON_MS;
     const settled = this.#timers.set(() => {
       pauseMs = 0;
@@ -146,7 +146,7 @@ export class RelayedTurn implements FrameSource {
     this.#begin();
   }
 
-  /** Asks the owner for frames, once it is known from where. */
+  /** Asks the owner for frames, once the first seq is known. */
   #begin(): void {
     if (this.#place.kind !== 'relayed' || this.#nextSeq === null) return;
     this.#place.line.send(['from', this.#nextSeq] satisfies Wanted);
@@ -196,7 +196,7 @@ export class RelayedTurn implements FrameSource {
     const isNewer = found.fromSeq > this.#options.fromSeq;
     if ('line' in found && (isNewer || this.#place.kind !== 'sought')) found.line.close();
     if (this.#place.kind !== 'sought') return;
-    // A newer attempt is another answer: ours ends where it begins.
+    // A newer attempt is another answer: this one ends where that one begins.
     if (isNewer) this.#serve(this.#options.committed(found.fromSeq));
     else if ('line' in found) this.#relay(found.line);
     else this.#serve(found.source);
@@ -208,7 +208,7 @@ export class RelayedTurn implements FrameSource {
     if (this.#readers.isLagging) source.slow?.(this, true);
   }
 
-  /** Nobody can say how the turn goes on: the client is told to try again, and finds then what the rows say. */
+  /** The turn was not found: the client is told to try again, and then gets what the rows hold. */
   #giveUp(error: unknown): void {
     if (this.#place.kind !== 'sought') return;
     const seq = this.#nextSeq ?? this.#options.fromSeq;

@@ -1,6 +1,6 @@
 /**
- * What this node does for others that reached a conversation of its own: hands over what is idle, opens and stops turns where it
- * is busy, and relays them.
+ * Answers the other nodes about conversations that this node owns: hands over idle ones, opens and stops turns of busy ones, and relays those
+ * turns.
  */
 import type { Logger } from 'pino';
 import { plainRefusal, Refusal } from '../../../protocol/errors.ts';
@@ -27,14 +27,14 @@ export interface TurnDeskServices {
   readonly log: Logger;
 }
 
-/** Answers the questions of other nodes about turns; `host` opens what is asked for, wherever it has to be by then. */
+/** Answers the questions of other nodes about turns. `host` opens a turn, wherever its conversation is by then. */
 export function answerForTurns(services: TurnDeskServices, host: Pick<TurnHost, 'accept' | 'stop'>): void {
   const { local, log, questions } = services;
   questions.answer('openTurn', async ({ command, conversationId }) => {
     if (conversationId !== null && !local.isActive(conversationId)) {
       return { answer: { outcome: 'released', snapshot: release(services, command.organisationId, conversationId) } };
     }
-    // The answer is that it will be done; what comes of it follows, because a turn may wait for others before it.
+    // The outcome follows on the line, because the turn may have to wait for earlier ones.
     return { answer: { outcome: 'accepted' }, follow: (line) => void openTurn(services, host, command, line) };
   });
   questions.answer('followTurn', async ({ organisationId, conversationId, turn }) => {
@@ -47,7 +47,7 @@ export function answerForTurns(services: TurnDeskServices, host: Pick<TurnHost, 
   questions.answer('withdrawTurn', async ({ turnId, ...caller }) => ({ answer: { withdrawn: local.withdraw(caller, turnId) } }));
 }
 
-/** From now on it is the asker's. Null when it is not this node's to give. */
+/** Hands the conversation over to the asker. Null when this node does not own it. */
 function release({ storage, members }: TurnDeskServices, organisationId: string, conversationId: string): ConversationSnapshot | null {
   const db = storage.organisation(organisationId);
   const row = readConversation(db, conversationId);

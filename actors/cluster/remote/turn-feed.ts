@@ -1,9 +1,8 @@
 /**
  * The owner's end of a relayed turn (CLUSTER-12): one reader of the turn's log, which sends what it reads to another node.
  *
- * Invariants: it sends whole frames in order, each once, from where it was asked to, no faster than the other node takes them, and then
- * stops or has ended. What goes wrong with one source ends its line only; whoever reads it asks again. A feed whose reader takes nothing is a
- * slow reader of the turn.
+ * Invariants: it sends whole frames in order, each once, from the requested seq on, no faster than the other node takes them. An error of one
+ * source ends its line only, and the reader asks again. A feed whose reader takes nothing is a slow reader of the turn.
  */
 import type { Logger } from 'pino';
 import type { FrameSource } from '../../frame-source.ts';
@@ -12,7 +11,7 @@ import type { Relayed, Wanted } from './relay-lines.ts';
 
 /** As much as a stream reads for its client at a time, so that what is sent is passed on as it is. */
 const SLICE_MAX_CHARS = 16 * 1024;
-/** The live end of a turn is one slice; whoever is further behind lets the other streams have their turn. */
+/** A reader at the live end needs one slice; one that is further behind must not hold up other streams. */
 const SLICES_PER_TURN_MAX = 2;
 
 class TurnFeed {
@@ -21,7 +20,7 @@ class TurnFeed {
   readonly #log: Pick<Logger, 'error'>;
   #seq = 0;
   #unsubscribe: (() => void) | undefined;
-  /** The line is full, or others have their turn: whatever ends that pumps. */
+  /** The line is full, or other streams go first: `#goOn` is called when that is over. */
   #isWaiting = false;
   #isOver = false;
 
@@ -67,10 +66,10 @@ class TurnFeed {
     setImmediate(() => this.#goOn());
   }
 
-  /** False when nothing more is there to be sent now. */
+  /** False when there is nothing more to send now. */
   #sendSlice(): boolean {
     const { text, nextSeq, ended } = this.#source.read(this.#seq, SLICE_MAX_CHARS);
-    // A position that rose over nothing is sent with what follows it.
+    // A seq that advanced without text is sent with the next text.
     if (text === '' && !ended) return false;
     this.#seq = nextSeq;
     this.#isWaiting = !this.#line.send(['frames', nextSeq, text, ended] satisfies Relayed);
@@ -95,7 +94,7 @@ class TurnFeed {
   }
 }
 
-/** Sends the turn to whoever is at the other end of the line, until it has ended or the line has. */
+/** Sends the turn over the line, until either ends. */
 export function feedTurn(line: Line, source: FrameSource, log: Pick<Logger, 'error'>): void {
   new TurnFeed(line, source, log);
 }
