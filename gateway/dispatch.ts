@@ -83,7 +83,7 @@ function admit(route: Route, exchange: Exchange, gate: Gate): Admitted {
     case 'cell':
       return { kind: 'cell', caller: authenticateCell(exchange.header, services.cells) };
     case 'operator':
-      // Before it is compared: otherwise the answer would go on telling a right token from a wrong one.
+      // Before the comparison: otherwise the answer would still tell a right token from a wrong one.
       if (exchange.header('authorization') !== '') buckets.refuseGuesses('operator', exchange.address);
       authenticateOperator(exchange.header, exchange.method, services);
       return { kind: 'operator', caller: null };
@@ -96,7 +96,7 @@ function admitAgent({ header }: Exchange, services: Services): Admitted {
   return { kind: 'setup', caller: setupCallOf(header, services) };
 }
 
-/** A body takes its time, and a setup token may stop working, or its app go live, while it comes. @throws Refusal */
+/** Checks the caller once more after the body: meanwhile a setup token may have ended, or its app gone live. @throws Refusal */
 function admitAgain(admitted: Admitted, exchange: Exchange, { services }: Gate): Admitted {
   if (services.cells != null) refuseGone(admitted, services.cells);
   if (admitted.kind === 'setup_claimant') return { kind: admitted.kind, caller: setupSessionOf(exchange.header, services) };
@@ -109,7 +109,7 @@ function organisationOf({ kind, caller }: Admitted): string | undefined {
   return kind === 'setup' ? caller.ref.organisationId : undefined;
 }
 
-/** Its organisation may have moved to another cell while the body came. @throws Refusal 503 */
+/** The organisation may have moved to another cell while the body arrived. @throws Refusal 503 */
 function refuseGone(admitted: Admitted, { directory, self }: Cells): void {
   const organisationId = organisationOf(admitted);
   if (organisationId === undefined || directory.whereabouts(organisationId)?.cell === self.id) return;
@@ -119,14 +119,14 @@ function refuseGone(admitted: Admitted, { directory, self }: Cells): void {
   });
 }
 
-/** Answers the exchange, or has another cell answer it. Never throws: whatever goes wrong is rendered. */
+/** Answers the exchange, or has another cell answer it. Never throws: errors are rendered. */
 export function dispatch(route: Route, exchange: Exchange, gate: Gate): void {
   section(routeName(route), exchange.requestId, () => begin(route, exchange, gate));
 }
 
-/** A wrong bearer or cookie is counted for its address; of too many it is said instead of what was wrong. */
+/** Counts a wrong bearer or cookie for its address. Returns the error to send: after too many, that one. */
 function throttled(error: unknown, { caller }: Route, { address, header }: Exchange, { buckets, services }: Gate): unknown {
-  // A publishable key is public: nothing is learnt by guessing one.
+  // A publishable key is public, so guessing one gains nothing.
   if (caller === 'anyone' || caller === 'runtime' || !(error instanceof Refusal) || error.code !== 'invalid_token') return error;
   if (caller === 'operator' && isCookieOfOurs(header, services)) return error;
   try {
@@ -205,12 +205,12 @@ function readUpload(request: AdmittedRequest, rule: UploadRule, gate: Gate, fail
   }
 }
 
-/** Runs the route with what came after the caller was let in; answers as `run`. @throws Refusal when the caller is let in no more */
+/** Runs the route with the body or file; returns what `run` does. @throws Refusal when the caller is no longer admitted */
 function runAgain(request: AdmittedRequest, brought: Brought, gate: Gate, fail: (error: unknown) => void): Promise<void> | undefined {
   return run({ ...request, admitted: admitAgain(request.admitted, request.exchange, gate) }, brought, gate, fail);
 }
 
-/** What it answers settles once the exchange was answered; undefined: it was answered at once. */
+/** The promise settles once the exchange was answered; undefined: it was answered at once. */
 function run(
   { route, exchange, admitted }: AdmittedRequest,
   brought: Brought,

@@ -1,4 +1,4 @@
-/** GET /docs/:name and /docs/specification/:name: the documentation that lies beside the program, for whoever builds against it. */
+/** GET /docs/:name and /docs/specification/:name: the documentation that is installed with the program, for developers. */
 import { readdirSync, readFileSync } from 'node:fs';
 import { Refusal } from '../protocol/errors.ts';
 import { defineRoute } from './route.ts';

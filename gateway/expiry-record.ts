@@ -1,6 +1,6 @@
 /**
- * What somebody is about to be told has run out is written first, so that it stays so when the clock is set back: sessions of the
- * console and of setup, whose expiry is noticed where nothing is written. What cannot be written is told all the same.
+ * Writes the expiry of console sessions and setup sessions before a caller is told of it, so that they stay expired when the clock is
+ * set back: requests notice it where nothing else is written. A caller is told also when the write fails.
  */
 import { Refusal } from '../protocol/errors.ts';
 import { endSessionThatRanOut } from './console/operator-session.ts';
@@ -17,7 +17,7 @@ function writing({ caller }: Route, error: unknown, header: Headers, services: S
   return undefined;
 }
 
-/** To be waited for before `error` is told to whoever called the route; never rejects. Undefined: it can be told at once. */
+/** Await it before `error` is sent to the caller of the route; never rejects. Undefined: there is nothing to write. */
 export function recordExpiry(route: Route, error: unknown, header: Headers, services: Services): Promise<void> | undefined {
   const unwritten = (reason: unknown) =>
     services.log.warn({ err: reason }, 'storing that a session or pairing expired failed: callers are told that it expired');

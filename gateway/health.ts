@@ -1,4 +1,4 @@
-/** GET /healthz, /readyz and /metrics (RUN-10, RUN-11): for whoever runs the process, not for SDKs. */
+/** GET /healthz, /readyz and /metrics (RUN-10, RUN-11): for operators and load balancers, not for SDKs. */
 import { isEnding } from '../actors/node.ts';
 import { Refusal } from '../protocol/errors.ts';
 import { timestamp } from '../protocol/timestamp.ts';
@@ -9,7 +9,7 @@ import type { RateBuckets } from './rate-limit.ts';
 import { defineRoute, json, type Reply, type Route } from './route.ts';
 import type { Services } from './services.ts';
 
-/** Which model is used, and that it is not set up, is nobody's business but the operator's: nothing is out of order for a load balancer. */
+/** Shown to operators only. A load balancer should keep sending requests when the model is not set up. */
 const FOR_OPERATORS: ReadonlySet<ConditionName> = new Set(['model_unusable']);
 
 /** Named in one answer; `count` says how many there are. */
@@ -30,15 +30,15 @@ interface Asker {
 
 interface ShownCondition {
   readonly condition: ConditionName;
-  /** Of the first one, where it holds for several. */
+  /** When the first one began, if it holds for several. */
   readonly since: string;
-  /** Organisations or cells that it holds for; absent where it is the node's. */
+  /** Number of organisations or cells that it holds for; absent for a condition of the node itself. */
   readonly count?: number;
   readonly about?: readonly { readonly id: string; readonly since: string; readonly detail: string }[];
   readonly detail?: string;
 }
 
-/** To strangers counts and no names: who is a customer is nobody's business. `isOperator`: with names, files and what to do. */
+/** Strangers get counts and no names, so that they cannot learn who is a customer. `isOperator`: names, files and what to do. */
 function shown(conditions: readonly Condition[], isOperator: boolean): ShownCondition[] {
   const names = [...new Set(conditions.map(({ name }) => name))];
   return names.map((name) => {
@@ -54,8 +54,8 @@ function shown(conditions: readonly Condition[], isOperator: boolean): ShownCond
 }
 
 /**
- * A checker that brings another credential, as a proxy may make it, is a stranger and not turned away: it would take the node out.
- * Its wrong ones are counted all the same: beyond the bound nothing is compared.
+ * A request with another credential, as a proxy may send, is answered as a stranger's: a refusal would take the node out of service.
+ * Wrong bearers are still counted; beyond the limit none is compared.
  */
 function isOperator({ header, address }: Asker, services: Services, buckets: RateBuckets): boolean {
   if (header('authorization') === '') return false;
@@ -76,8 +76,8 @@ function isOperator({ header, address }: Asker, services: Services, buckets: Rat
 
 /**
  * Whether a load balancer should send requests here: 200 `ready`, or `degraded` with what is wrong, because what can be served is; 503
- * while draining. Before it listens it answers nobody. Says when the address guard is open to private addresses: nobody should run so
- * without knowing. With the operator's bearer it says which organisations, cells and files it is about.
+ * while draining. Says when the address guard is open to private addresses, so that nobody runs it so unknowingly. With the operator's
+ * bearer it names the organisations, cells and files concerned.
  */
 function readiness(asker: Asker, services: Services, buckets: RateBuckets): Reply {
   const { config, load, node, starts, storage } = services;

@@ -1,4 +1,4 @@
-/** A write that came too late: an app, a person or a conversation was deleted between the look at it and the write. */
+/** Orphaned writes: an app, a person or a conversation was deleted between the check and the write. */
 import { Refusal } from '../protocol/errors.ts';
 import { isOrphaned } from '../storage/sqlite/storage-error.ts';
 import { requireApp } from './console/lookup.ts';
@@ -8,7 +8,7 @@ import type { Route } from './route.ts';
 import type { Services } from './services.ts';
 import { setupCallOf, setupSessionOf } from './setup/access.ts';
 
-/** Looks at what the request names once more. @throws Refusal when it is gone */
+/** Checks once more what the request names. @throws Refusal when it is gone */
 function lookAgain({ caller }: Route, exchange: Exchange, services: Services): void {
   if (caller === 'runtime') authenticateRuntime(exchange, services);
   if (caller === 'setup') setupCallOf(exchange.header, services);
@@ -16,7 +16,7 @@ function lookAgain({ caller }: Route, exchange: Exchange, services: Services): v
   if (exchange.params.app !== undefined) requireApp(services, exchange.params.app);
 }
 
-/** What stands for an error: of a write that came too late, what the same request would be told a moment later. */
+/** The error to send instead of `error`: for an orphaned write, what the same request would get a moment later. */
 export function refusalOfOrphan(error: unknown, route: Route, exchange: Exchange, services: Services): unknown {
   if (!isOrphaned(error)) return error;
   try {

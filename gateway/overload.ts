@@ -1,7 +1,7 @@
 /**
- * Says no to new work while the process has more than it can do in time (`watch/load-watch.ts` and `watch/starts.ts` judge that): early, before a body is read
- * where that can be told, and before anything costly. What was begun goes on: streams, their readers, retries of turns that
- * are there, continuations, stops and answers to cards are taken, and so is everything of the console and of setup, for which the turns that are refused leave room.
+ * Refuses new work while the process is overloaded, as `watch/load-watch.ts` and `watch/starts.ts` judge it: before anything costly, and
+ * before the body is read if possible. Work that was begun continues: streams, retries of existing turns, continuations, stops and
+ * answers to cards are served, and so are the console and setup.
  */
 import { Refusal } from '../protocol/errors.ts';
 import { readTurn } from '../storage/conversations/turns.ts';
@@ -10,24 +10,24 @@ import { RetrySchedule } from './retry-schedule.ts';
 import type { AdmittedCaller, Route } from './route.ts';
 import type { Services } from './services.ts';
 
-/** Reading and parsing so much takes less than half a millisecond; results of actions that a continuation brings are rarely larger. */
+/** Reading and parsing this much takes less than half a millisecond; the action results in a continuation are rarely larger. */
 const READ_WHILE_OVERLOADED_MAX_BYTES = 64 * 1024;
 
-/** Of the process, as its load is. */
+/** One for the process, like its load. */
 const retrySchedule = new RetrySchedule();
 
 function busy(starts: Services['starts']): Refusal {
   const retryAfterS = retrySchedule.next(starts?.stats().perSecond);
   const message = `The service has more to do than it can in time, and begins nothing new at this moment. Send the same request again in ${retryAfterS} s.`;
   const { stackTraceLimit } = Error;
-  // Nobody reads where it was thrown, and to find that out is a good part of what a refusal costs.
+  // Its stack trace is never read, and taking it is a good part of what a refusal costs.
   Error.stackTraceLimit = 0;
   const refusal = new Refusal('internal', message, { status: 503, retryAfterS });
   Error.stackTraceLimit = stackTraceLimit;
   return refusal;
 }
 
-/** What can be told before the body is read. @throws Refusal 503 */
+/** Refuses what is new work whatever its body says. @throws Refusal 503 */
 export function refuseUnread({ newWork }: Route, { header }: Pick<Exchange, 'header'>, { load, starts }: Services): void {
   if (newWork === undefined || (load?.overloaded !== true && starts?.admits() !== false)) return;
   const length = header('content-length');
@@ -35,7 +35,7 @@ export function refuseUnread({ newWork }: Route, { header }: Pick<Exchange, 'hea
   if (newWork === true || length === '' || Number(length) > READ_WHILE_OVERLOADED_MAX_BYTES) throw busy(starts);
 }
 
-/** By the parsed body: true when the request begins something, and so has to wait in line for that. @throws Refusal 503 */
+/** Whether the parsed body begins new work, which waits in the queue of new turns. @throws Refusal 503 */
 export function refuseNewWork(
   { newWork }: Pick<Route, 'newWork'>,
   body: unknown,
@@ -46,11 +46,11 @@ export function refuseNewWork(
   if (load?.overloaded !== true && starts?.admits(caller.organisationId) !== false) return true;
   const hasTurn = (turnId: string) => {
     const turn = readTurn(storage.organisation(caller.organisationId), caller.app.id, turnId);
-    // One that failed would be tried again.
+    // A failed turn would run again.
     return turn !== undefined && turn.state !== 'failed';
   };
   if (!newWork(body, hasTurn)) return false;
-  // Who was told to come again must not find the minute used up by that.
+  // A refused request must not use up the client's minute.
   caller.giveBack();
   throw busy(starts);
 }

@@ -1,11 +1,11 @@
 /**
- * Per-minute limits, one bucket per (pool, app, device) in this process: a soft first line of defence
- * (LIMIT-1, LIMIT-4); and per person who signed, or else per address, because device ids cost nothing (LIMIT-6, LIMIT-8). A bucket fills by one with each request and leaks steadily, so a changed limit
- * counts from the next request on: it is compared with the level and never stored.
+ * Per-minute limits. A leaky bucket for each pool, app and device of this process is a soft first line of defence (LIMIT-1, LIMIT-4).
+ * Others count each person who signed, or else each address, because device ids cost nothing (LIMIT-6, LIMIT-8). A bucket fills by one
+ * with each request and leaks steadily. It stores its level and not the limit, so a changed limit holds from the next request on.
  *
- * Of a cell each node tells the others what it let pass, and they fill their buckets with it, so a limit holds for the cell: a
- * burst that reaches several nodes within the 50 ms until they know is let pass and has to be waited for afterwards. A setup
- * session's requests are told at once. Without Redis every node counts what reaches it.
+ * The nodes of a cell tell each other what they let pass and fill their buckets with it, so a limit holds for the cell. A burst that
+ * reaches several nodes within the 50 ms until they know passes, and delays later requests. A setup session's requests are announced at
+ * once. Without Redis every node counts its own requests.
  */
 import { LRUCache } from 'lru-cache';
 import { ownCounts, type SharedCounts } from '../actors/cluster/bus/shared-counts.ts';
@@ -16,22 +16,22 @@ import type { RateLimit, RuntimeCaller } from './route.ts';
 const MINUTE_MS = 60_000;
 
 /**
- * A bucket takes some 200 bytes, so these are 20 MB at most. A device that is pushed out starts afresh; whoever invents
- * device ids to push others out is held by the buckets of the app.
+ * A bucket takes some 200 bytes, so these are 20 MB at most. A device that is evicted starts with an empty bucket. The app's buckets
+ * limit clients that invent device ids to evict others.
  */
 const DEVICE_BUCKETS_MAX = 100_000;
-/** Kept apart: invented device ids cannot push these out. */
+/** A cache of its own, so that invented device ids cannot evict these. */
 const APP_BUCKETS_MAX = 20_000;
-/** Kept apart likewise. Who holds more addresses than this is no single stranger; 20 MB at most, as for devices. */
+/** A cache of its own as well; 20 MB at most, as for devices. More addresses than this belong to more than one attacker. */
 const ADDRESS_BUCKETS_MAX = 100_000;
-/** Nobody invents signed people; one bucket takes up to 500 bytes, with their id. */
+/** Signed people cannot be invented; one bucket takes up to 500 bytes, with the id. */
 const PERSON_BUCKETS_MAX = 50_000;
-/** Open setup sessions of one process; each belongs to an app that somebody is configuring right now, and takes 1 KB. */
+/** Open setup sessions of one process; each takes 1 KB. */
 const SESSIONS_MAX = 10_000;
 
 /**
- * Wrong credentials of an address a minute, each kind by itself. Of setup tokens as many as a session has requests: they cannot be
- * guessed, this is about noise. An operator's token may be one that a person chose.
+ * Wrong credentials of an address a minute, by kind. Setup tokens cannot be guessed, so their limit is as high as a session's requests
+ * and only keeps noise down. An operator's token may be one that a person chose.
  */
 const WRONG_PER_MINUTE = { operator: 60, readyz: 60, setup: SETUP_REQUESTS_PER_MINUTE, cell: 60 } as const;
 export type CredentialKind = keyof typeof WRONG_PER_MINUTE;
@@ -41,20 +41,20 @@ interface Bucket {
   atMs: number;
 }
 
-/** What a bucket holds at `nowMs`. A clock that was set back must not fill it. */
+/** The level of a bucket at `nowMs`. A clock that was set back must not fill it. */
 function levelAt(bucket: Bucket, perMinute: number, nowMs: number): number {
   const elapsedMs = Math.max(0, nowMs - bucket.atMs);
   return Math.max(0, bucket.level - (elapsedMs * perMinute) / MINUTE_MS);
 }
 
-/** Seconds until one request more fits into a bucket that holds so many; 0: it fits now. */
+/** Seconds until one more request fits into a bucket of this level; 0: it fits now. */
 function waitUntilFits(level: number, perMinute: number): number {
   if (level + 1 <= perMinute) return 0;
   if (perMinute <= 0) return MINUTE_MS / 1000;
   return Math.max(1, Math.ceil(((level + 1 - perMinute) * MINUTE_MS) / perMinute / 1000));
 }
 
-/** Names of buckets among nodes: kind, the limit by which they leak, and their key here. */
+/** Names of buckets in the counts shared with other nodes: kind, the limit by which they leak, and their key here. */
 const SHARED_NAME = /^(device|app|address|person) (\d+(?:\.\d+)?) (.+)$/s;
 const SHARED_SESSION = 'session ';
 
@@ -92,9 +92,9 @@ function tooManyWrong(waitS: number): Refusal {
 
 export class RateBuckets {
   readonly #nowMs: () => number;
-  /** Made when they are first needed: each takes the memory of all that it may hold at once, some megabytes. */
+  /** Created at the first use: each allocates memory for all its buckets at once, some megabytes. */
   readonly #made: Partial<Record<Scope, LRUCache<string, Bucket>>> = {};
-  /** When the last requests of a session came, oldest first: at most as many as a minute may have. */
+  /** Times of a session's last requests, oldest first; at most a minute's limit of them. */
   readonly #sessions = new LRUCache<string, number[]>({ max: SESSIONS_MAX });
 
   readonly #others: SharedCounts;
@@ -112,7 +112,7 @@ export class RateBuckets {
     return made;
   }
 
-  /** Another node let requests pass. */
+  /** Counts requests that another node let pass. */
   #heard(name: string, count: number): void {
     if (name.startsWith(SHARED_SESSION)) {
       const sessionId = name.slice(SHARED_SESSION.length);
@@ -193,7 +193,7 @@ export class RateBuckets {
   }
 
   /**
-   * Counts a request of a setup session: 120 in any minute, exactly; in a cell but for requests that reach two nodes at the
+   * Counts a request of a setup session: exactly 120 in any minute, except for requests that reach two nodes of a cell at the
    * same moment. @throws Refusal `rate_limited` with Retry-After.
    */
   passSession(sessionId: string): void {
@@ -206,7 +206,7 @@ export class RateBuckets {
     this.#others.tell(SHARED_SESSION + sessionId, 1);
   }
 
-  /** `isKept`: it passes although the bucket is full, unless too many did. */
+  /** `isKept`: it passes although the bucket is full, unless too many passed in this way. */
   #pass({ scope, retryAfterS, keptTogether = Infinity }: RateLimit, perMinute: number, key: string, isKept: boolean): void {
     const waitS = this.#take(this.#buckets(scope), key, perMinute);
     if (waitS > 0 && isKept && this.#take(this.#buckets(scope), `${key} kept`, keptTogether) === 0) return;
@@ -214,7 +214,7 @@ export class RateBuckets {
     this.#others.count(`${scope} ${perMinute} ${key}`);
   }
 
-  /** Seconds until one request more fits; 0: it fitted and is counted. */
+  /** Seconds until one more request fits; 0: it did fit and is counted. */
   #take(buckets: LRUCache<string, Bucket>, key: string, perMinute: number): number {
     const bucket = this.#bucket(buckets, key);
     const nowMs = this.#nowMs();

@@ -1,29 +1,29 @@
 /**
- * When those who were refused are told to come again: each second is given to so many of them only, or all would come back at once and
- * be refused once more. It owns how many were sent to which second.
+ * The schedule of retries after an overload: each second is given to a limited number of refused clients. Otherwise all would come back
+ * at once and be refused again. Owns how many were sent to each second.
  */
 import { randomInt } from 'node:crypto';
 
-/** As many come in a second as were begun in one lately, and half of that more: some will not come. */
+/** As many retries in a second as were begun in one lately, and half as many again: some clients will not come back. */
 const OF_BEGUN = 1.5;
-/** Before anything is known, and where nothing moves: somebody has to come for that to be seen. */
+/** The least, so that some clients come back when nothing is known yet or nothing was begun. */
 export const EACH_SECOND_MIN = 100;
-/** To refuse one takes a fifth of a millisecond: so many a second are a good part of a core. */
+/** A refusal takes a fifth of a millisecond, so this many a second take a good part of a core. */
 const EACH_SECOND_MAX = 1_000;
-/** Nobody is sent away for longer: others may have given up by then. Who comes beyond that is spread over the later half. */
+/** The longest wait: others may have given up by then. Clients beyond the schedule are spread over its later half. */
 export const RETRY_AFTER_MAX_S = 15;
 const MS_PER_S = 1_000;
 
 export class RetrySchedule {
   readonly #nowMs: () => number;
-  /** By second since the start of the clock: how many come then. */
+  /** How many were sent to each second since the start of the clock. */
   readonly #sent = new Map<number, number>();
 
   constructor(nowMs: () => number = () => performance.now()) {
     this.#nowMs = nowMs;
   }
 
-  /** Whole seconds from now, from 1 to RETRY_AFTER_MAX_S, and counts on its coming then. `begun`: how many were begun in a second lately. */
+  /** Whole seconds until the next free place, 1 to RETRY_AFTER_MAX_S; takes the place. `begun`: how many were begun in a second lately. */
   next(begun = 0): number {
     const eachSecond = Math.min(EACH_SECOND_MAX, Math.max(EACH_SECOND_MIN, Math.round(OF_BEGUN * begun)));
     const nowS = Math.floor(this.#nowMs() / MS_PER_S);

@@ -35,7 +35,7 @@ export interface Callers {
   anyone: null;
   runtime: AdmittedCaller;
   operator: null;
-  /** Whoever has a session's token, before the session is started. */
+  /** The holder of a session's token, before the session is started. */
   setup_claimant: SessionRef;
   /** The agent of a running session. */
   setup: SetupCall;
@@ -44,14 +44,14 @@ export interface Callers {
 }
 export type CallerKind = keyof Callers;
 
-/** Who was let in, by the kind that the route asks for. */
+/** The admitted caller, by the kind that the route asks for. */
 export type Admitted = { readonly [Kind in CallerKind]: { readonly kind: Kind; readonly caller: Callers[Kind] } }[CallerKind];
 
-/** A route that takes a file instead of JSON: one part of a multipart/form-data body. */
+/** A route that takes a file instead of JSON, as one part of a multipart/form-data body. */
 export interface UploadRule {
   /** The part's name. */
   readonly field: string;
-  /** Of the file itself, without the framing around it. */
+  /** The file alone, without the framing around it. */
   readonly maxBytes: number;
   /**
    * What is asked of the caller before the file is read, and a place for it, which is left when the file is let go of; it may also end the
@@ -63,7 +63,7 @@ export interface UploadRule {
 export interface UploadedFile {
   /** At least one. */
   readonly bytes: Uint8Array;
-  /** As the client calls it, without folders; '' when it did not say. Says nothing about what the bytes are. */
+  /** The client's name for it, without folders; '' when none was sent. It says nothing about the content. */
   readonly fileName: string;
 }
 
@@ -77,7 +77,7 @@ export interface RouteInput<Body, Caller, Upload = null> {
   /** Header by lowercase name, '' when absent. */
   header(name: string): string;
   readonly requestId: string;
-  /** The client's address, behind proxies that are trusted; '' when nobody knows any more. */
+  /** The client's address, as trusted proxies report it; '' when it is no longer known. */
   readonly clientAddress: string;
   /** What limits know that address by, see client-address.ts. */
   readonly address: string;
@@ -100,13 +100,13 @@ export interface StreamPosition {
 export interface RateLimit {
   /** Requests of one pool share buckets; every pool has its own. */
   readonly pool: string;
-  /** `person`: counted when somebody has signed for the caller; `address`: when nobody has. */
+  /** `person`: counts requests that a person signed; `address`: counts the others. */
   readonly scope: 'device' | 'app' | 'person' | 'address';
-  /** Infinity: nobody counts. */
+  /** Infinity: no limit. */
   perMinute(app: AppRecord): number;
-  /** Of an app's bucket: this many requests a minute of each address pass although others have filled it. */
+  /** For an app's bucket: this many requests a minute pass for each address even when other addresses have filled it. */
   readonly keptPerAddress?: number;
-  /** This many requests a minute pass so of all addresses together: addresses are cheap to somebody who has a network of them. */
+  /** The most that pass in this way for all addresses together: one client may own a network of addresses. */
   readonly keptTogether?: number;
   /** Said as `Retry-After` instead of the time until one request more fits. */
   readonly retryAfterS?: number;

@@ -1,4 +1,4 @@
-/** The HTTP server: registers the route tables with uWebSockets, answers for what is not in them, listens, drains. */
+/** The HTTP server: registers the routes with uWebSockets, answers requests that match none, listens, drains. */
 import type { HttpRequest, HttpResponse, TemplatedApp, us_listen_socket } from 'uWebSockets.js';
 import { isEnding } from '../actors/node.ts';
 import { Refusal } from '../protocol/errors.ts';
@@ -17,7 +17,7 @@ import { RateBuckets } from './rate-limit.ts';
 import { type Method, type Route, routeName } from './route.ts';
 import type { Services } from './services.ts';
 
-/** uWebSockets' options of a listening socket: alone (a second process is told so), or shared with others that say the same. */
+/** uWebSockets' options of a listening socket: exclusive (a second process fails to listen), or shared with others that use the same option. */
 const EXCLUSIVE_PORT = 1;
 const SHARED_PORT = 0;
 
@@ -36,7 +36,7 @@ export interface ServerOptions {
 export interface Server {
   /** The port that was taken. */
   readonly port: number;
-  /** Stops listening, lets what is under way end for `timeoutMs` at most, then cuts what is left. Idempotent. */
+  /** Stops listening, waits at most `timeoutMs` for open requests and streams, then cuts the rest. Idempotent. */
   drain(timeoutMs: number): Promise<void>;
   /** Cuts everything at once. */
   close(): void;
@@ -62,7 +62,7 @@ function parametersOf(path: string): string[] {
   return path.split('/').flatMap((part) => (part.startsWith(':') ? [part.slice(1)] : []));
 }
 
-/** What is registered and what counts it; the listening socket comes and goes around it. */
+/** The registered routes and their counts, without the listening socket. */
 class Gateway {
   readonly app: TemplatedApp = uWS.App();
   readonly streams: EventStreams;
@@ -124,7 +124,7 @@ class Gateway {
     };
   }
 
-  /** Once: limits by address would take all clients for one, and nobody else notices. */
+  /** Once. Limits by address would count all clients as one, and nothing else would show it. */
   #warnOfProxy(res: HttpResponse, req: HttpRequest): void {
     const header = proxyHeader(res, req);
     if (header === undefined) return;
@@ -142,7 +142,7 @@ class Gateway {
     return new Exchange(res, req, plan);
   }
 
-  /** Begins an exchange and hands it on; a request that can be read in two ways is refused, with the connection that brought it. */
+  /** Begins an exchange and hands it on. Refuses an ambiguous request and closes its connection. */
   #accept(planOf: (req: HttpRequest) => ExchangePlan, work: (exchange: Exchange, plan: ExchangePlan) => void): Handler {
     return (res, req) => {
       const plan = planOf(req);
@@ -153,7 +153,7 @@ class Gateway {
       }
       const exchange = this.#begin(res, req, { ...plan, closing: () => true });
       exchange.detach();
-      // Not yet: while an answer is due, uWebSockets cuts the connection rather than take what lies behind for the next request.
+      // Later: while an answer is due, uWebSockets closes the connection instead of parsing what follows as the next request.
       setImmediate(() => sendRefusal(exchange, new Refusal('invalid_request', problem)));
     };
   }
@@ -167,7 +167,7 @@ class Gateway {
     REGISTER[route.method](this.app, route.path, handler);
   }
 
-  /** Preflights, and the methods that a known path does not have. */
+  /** Answers preflights, and methods that a known path does not have. */
   #registerRest(path: string, methods: readonly Method[]): void {
     const face = interfaceOf(path);
     const allow = methods.join(', ');

@@ -21,15 +21,15 @@ import type { Starts } from '../watch/starts.ts';
 import type { ProxyTrust } from './http/client-address.ts';
 import type { LargeBodies } from './http/large-body.ts';
 
-/** What the gateway needs of the configuration; the rest is none of its business. */
+/** The part of the configuration that the gateway needs. */
 export interface GatewayConfig {
-  /** How clients reach the service; undefined: as the browser asked. */
+  /** The address at which clients reach the service; undefined: the one in the request. */
   readonly publicUrl: string | undefined;
   /** The console's credential; undefined: the one minted on the first start. */
   readonly operatorToken: string | undefined;
-  /** Shown by `/readyz`; the guard that it opens is not the gateway's. */
+  /** Shown by `/readyz`. */
   readonly allowPrivateAddresses: boolean;
-  /** Whose word about a client's address counts; absent: nobody's. */
+  /** Which proxies are trusted to report a client's address; absent: none. */
   readonly trustProxy?: ProxyTrust | undefined;
 }
 
@@ -38,11 +38,11 @@ export interface Services {
   readonly storage: Storage;
   readonly actors: ActorSystem;
   readonly cluster: ClusterView;
-  /** Of rate limits and failed logins, with the other nodes. */
+  /** Counts of rate limits and failed logins, shared with the other nodes. */
   readonly counts: SharedCounts;
   /** Null: this installation has one cell, which has no name. */
   readonly cells?: Cells | null;
-  /** Null likewise: there is nowhere to move to. */
+  /** Null for the same reason. */
   readonly moves?: { readonly leaving: OrganisationMoves; readonly arriving: MoveReceiver } | null;
   readonly billing: Billing;
   readonly confirmations: Confirmations;
@@ -54,13 +54,13 @@ export interface Services {
   /** Absent: large bodies are read on the event loop as small ones are. */
   readonly largeBodies?: LargeBodies;
   readonly log: Logger;
-  /** Measures the event loop; absent where nobody asks. */
-  /** Whether something new is to be refused; absent: never. */
+  /** Says when new work is refused; absent: never. */
   readonly load?: LoadWatch;
-  /** The line in front of new turns; absent: each is begun at once. */
+  /** The queue of new turns; absent: each begins at once. */
   readonly starts?: Starts;
+  /** Measures the event loop; absent: not measured. */
   readonly stalls?: Pick<StallWatch, 'stats'>;
   nowMs(): number;
-  /** Where this process is in its life: while it drains `/readyz` says so, and connections end with their answer. */
+  /** The node's phase and counts: while it drains, `/readyz` says so and connections close with their answer. */
   readonly node: NodeStore;
 }

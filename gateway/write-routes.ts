@@ -27,7 +27,7 @@ const jsonWrite = <const Schema extends v.GenericSchema>(row: JsonWrite<Schema>)
 const appearance = jsonWrite({
   method: 'PUT',
   path: '/appearance',
-  // Judged below, where a wrong shape (400) and a refused value (422) are told apart.
+  // Checked below, where a wrong shape (400) differs from a refused value (422).
   body: v.unknown(),
   toWrite: (body) => ({ kind: 'appearance', body: acceptDraft(appearanceBody, body, 'invalid_appearance') }),
 });
@@ -65,7 +65,7 @@ const screens = jsonWrite({
 
 type Writer = 'operator' | 'setup';
 
-/** The address of a call and its caller, as far as `perform` may look at them. */
+/** What `perform` may see of a request. */
 export type WriteInput<Kind extends Writer> = Pick<RouteInput<unknown, Callers[Kind]>, 'caller' | 'params'>;
 
 /** What an interface adds to the six. */

@@ -1,4 +1,4 @@
-/** How a request proves that it comes from another cell, and what it may say then (CELL-5). */
+/** How a request proves that it comes from another cell, and the headers that are then believed (CELL-5). */
 import type { Cells } from '../../actors/cells/cells.ts';
 import type { Whereabouts } from '../../actors/cells/directory.ts';
 import { Refusal } from '../../protocol/errors.ts';

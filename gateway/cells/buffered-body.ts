@@ -1,28 +1,28 @@
 /**
- * The body of a request while it is not yet known, or not yet sure, where it belongs: taken from the client as it arrives, passed
- * to a cell at that cell's pace, and kept as long as it is small, so that it can be passed to another cell or given back.
+ * The body of a request while the cell that answers it is not known for certain. Reads it from the client as it arrives and forwards it
+ * at the cell's pace. Keeps a small one, so that it can go to another cell or be read here after all.
  */
 import type { ClientRequest } from 'node:http';
 import type { Exchange } from '../http/exchange.ts';
 
-/** Kept of a body that is under way; a larger one can be passed on once only. */
+/** A body is kept up to this size; a larger one can be forwarded once only. */
 const KEPT_MAX_BYTES = 64 * 1024;
 
 export class BufferedBody {
   readonly #exchange: Exchange;
-  /** Null once more went to a cell than is kept. */
+  /** Null once a larger part was forwarded. */
   #kept: ArrayBuffer[] | null = [];
   #keptBytes = 0;
   #whole = false;
   #sink: ClientRequest | undefined;
 
-  /** Within the handler of the request: later there would be nothing to take. */
+  /** Only within the handler of the request: uWebSockets delivers a body to no later listener. */
   constructor(exchange: Exchange) {
     this.#exchange = exchange;
     exchange.receive((chunk, isLast) => this.#take(chunk.slice(0), isLast));
   }
 
-  /** Passes what came and what comes to the cell. False: part of it is gone already. */
+  /** Forwards what has arrived and what is still to come. False: part of it is gone already. */
   flowInto(sink: ClientRequest): boolean {
     if (this.#kept === null) return false;
     this.#sink = sink;
@@ -38,14 +38,14 @@ export class BufferedBody {
     return true;
   }
 
-  /** This cell takes no more. What is left waits with the client. */
+  /** Stops forwarding to this cell and pauses the client. */
   halt(sink: ClientRequest): void {
     if (this.#sink !== sink) return;
     this.#sink = undefined;
     if (!this.#whole) this.#exchange.pauseBody();
   }
 
-  /** Gives the body to whoever has asked the exchange for it meanwhile; nothing of it may have been passed on. */
+  /** Gives the body to the exchange's new listener; nothing of it may have been forwarded. */
   giveBack(): void {
     const kept = this.#kept ?? [];
     this.#kept = null;

@@ -1,6 +1,6 @@
 /**
- * Which cell answers a request (CELL-1): this one, or the one that its organisation lives on, which it is then passed on to.
- * A request that another cell passed on is answered here or not at all, so none goes round in a circle.
+ * Decides which cell answers a request (CELL-1): this one, or the one that its organisation lives on, to which it is forwarded.
+ * A forwarded request is answered here or not at all, so none travels in a circle.
  */
 import { CellUnreachable } from '../../actors/cells/cell-client.ts';
 import type { Cells } from '../../actors/cells/cells.ts';
@@ -21,7 +21,7 @@ import { nameOf } from './routing-key.ts';
 const UNREACHABLE_RETRY_AFTER_S = 2;
 const MOVED_RETRY_AFTER_S = 1;
 
-/** What becomes of a request; `serve` answers it here, `fail` says what was thrown. */
+/** A request before it is known which cell answers it. `serve` answers it here; `fail` sends the error that was thrown. */
 export interface ForwardableRequest {
   readonly route: Route;
   readonly exchange: Exchange;
@@ -31,7 +31,7 @@ export interface ForwardableRequest {
   fail(error: unknown): void;
 }
 
-/** Serves the request, passes it on, or finds out which; whatever goes wrong goes to `fail`. */
+/** Serves the request or forwards it; asks other cells where its organisation lives if that is not known. Errors go to `fail`. */
 export function serveOrForward(request: ForwardableRequest): void {
   const { route, exchange, services, cells } = request;
   const arrival = arrivalOf(exchange.header, cells);
@@ -44,7 +44,7 @@ export function serveOrForward(request: ForwardableRequest): void {
     request.serve();
     return;
   }
-  // Nobody else's requests are to cost the other cells anything; theirs is the same operator.
+  // Other cells are asked only for requests that proved themselves; all cells have the same operator.
   if (route.caller === 'operator') authenticateOperator(exchange.header, exchange.method, services);
   const { directory } = cells;
   const organisationId = organisationOfName(services.storage, directory.self, name);
@@ -53,7 +53,7 @@ export function serveOrForward(request: ForwardableRequest): void {
   else forward(request, name, at);
 }
 
-/** Another cell says that the organisation is here. */
+/** Serves a request that another cell forwarded. @throws Refusal 508 when it came to the wrong cell */
 function arrive({ exchange, services, cells, serve }: ForwardableRequest, arrival: Arrival): void {
   const { directory } = cells;
   const { from, to, organisationId } = arrival;

@@ -1,4 +1,4 @@
-/** A move of an organisation as it is shown: by the cell that it leaves, or by the one that it goes to. */
+/** A move of an organisation in its reply form, from the source cell or from the target cell. */
 import type { MoveReply } from '../../protocol/console/moves.ts';
 import { timestamp } from '../../protocol/timestamp.ts';
 import type { ArrivalRow, ArrivalStep } from '../../storage/moving/arrivals.ts';

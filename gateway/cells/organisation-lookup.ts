@@ -1,4 +1,4 @@
-/** Whose a name is, as far as this cell's own rows say: a key, a token, a code or an id (CELL-1). */
+/** Finds the organisation of a name (a key, a token, a code or an id) in this cell's own rows (CELL-1). */
 import type { Name } from '../../actors/cells/directory.ts';
 import { readConversationHead } from '../../storage/conversations/transcripts.ts';
 import { cellOf, isOrganisationKnown } from '../../storage/moving/placements.ts';
@@ -10,14 +10,14 @@ import type { Connection } from '../../storage/sqlite/connection.ts';
 import { readIfThere } from '../../storage/sqlite/storage-error.ts';
 import type { Storage } from '../../storage/storage.ts';
 
-/** As many files as the console opens to find a conversation whose app nobody names. */
+/** How many files are searched for a conversation without an app; the console's limit is the same. */
 const ORGANISATIONS_SEARCHED = 100;
 
 function searchConversation(storage: Storage, self: string, id: string): string | undefined {
   const livesHere = (organisationId: string) => cellOf(storage.control, self, organisationId) === self;
   const holds = (db: Connection) => readConversationHead(db, id) !== undefined;
   return listOrganisations(storage.control, '', ORGANISATIONS_SEARCHED).find(
-    // One that lives elsewhere has no file here, and must not get one.
+    // Opening the file of an organisation that lives elsewhere would create it.
     (organisation) => livesHere(organisation.id) && readIfThere(() => holds(storage.organisation(organisation.id)), false),
   )?.id;
 }

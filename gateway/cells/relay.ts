@@ -1,7 +1,7 @@
 /**
- * Passes a request on to the cell that has its organisation, and that cell's answer back, byte by byte (CELL-2). Nothing is
- * collected: each side is read as fast as the other one takes. A client that leaves ends the request; an answer that breaks off
- * breaks off for the client too. Whether the request may pass is the other cell's to say, with its own rules.
+ * Relays a request to the cell that has its organisation, and that cell's answer back, byte by byte (CELL-2). Neither is collected: each
+ * side is read as fast as the other one takes it. A client that leaves ends the request; an answer that breaks off breaks off for the
+ * client too. The other cell checks the caller by its own rules.
  */
 import type { ClientRequest, IncomingMessage } from 'node:http';
 import type { Socket } from 'node:net';
@@ -14,7 +14,7 @@ import type { PassedAnswer } from '../http/passed-answer.ts';
 import { CELL_HEADER_PREFIX, CELL_HEADERS, readMiss } from './access.ts';
 import type { BufferedBody } from './buffered-body.ts';
 
-/** Of one connection to the next, not of the message (RFC 9110 §7.6.1); `expect` is answered by nobody behind us. */
+/** Headers of one connection, not of the message (RFC 9110 §7.6.1). `expect` is answered here. */
 const HOP_BY_HOP: ReadonlySet<string> = new Set([
   'connection',
   'keep-alive',
@@ -27,19 +27,19 @@ const HOP_BY_HOP: ReadonlySet<string> = new Set([
   'upgrade',
   'expect',
 ]);
-/** Written anew here, from the same request: twice would be wrong. */
+/** This cell writes these itself, and they may occur once only. */
 const WRITTEN_HERE: ReadonlySet<string> = new Set(['content-length', 'date', 'uwebsockets', REQUEST_ID_HEADER]);
 const WRITTEN_HERE_FOR_BROWSERS: ReadonlySet<string> = new Set(['vary', 'access-control-allow-origin', 'access-control-expose-headers']);
-/** A connection inside a network is made at once or not at all. */
+/** Within a network a connection opens quickly or not at all. */
 const CONNECT_TIMEOUT_MS = 2_000;
-/** Smoke runs take minutes, and say nothing before they are done. */
+/** Smoke runs take minutes and send nothing before they end. */
 const ANSWER_TIMEOUT_MS = 10 * 60_000;
-/** A client that takes nothing for so long is dropped, as with streams of this cell. */
+/** A client that takes nothing for this long is dropped, as with streams of this cell. */
 const STUCK_MS = 10_000;
-/** What is risked to learn whether a client that was slow takes more: uWebSockets keeps what it cannot send. */
+/** Bytes sent to learn whether a slow client takes more: uWebSockets buffers what it cannot send. */
 const PROBE_BYTES = 256;
 
-/** A request as it is passed on. */
+/** A request to forward. */
 export interface Passage {
   readonly exchange: Exchange;
   /** Path and query. */
@@ -52,7 +52,7 @@ export interface Passage {
 /** `answered`, also when the client left; `missed`: the organisation is not there, and nothing was answered. */
 export type Relayed = { readonly kind: 'answered' } | { readonly kind: 'missed'; readonly told: Whereabouts | undefined };
 
-/** Names that a Connection header declares to be of this connection only. */
+/** Header names that a Connection header limits to this connection. */
 function namedInConnection(headers: HeaderLines): ReadonlySet<string> {
   const lines = headers.filter(([name]) => name.toLowerCase() === 'connection');
   return new Set(lines.flatMap(([, value]) => value.split(',').map((name) => name.trim().toLowerCase())));
@@ -94,9 +94,9 @@ function answerHeaders(answer: IncomingMessage, exchange: Exchange): HeaderLines
 class AnswerPump {
   readonly #answer: IncomingMessage;
   readonly #passed: PassedAnswer | undefined;
-  /** What the client did not take yet: less than one piece of the other cell's answer, 64 KB. */
+  /** What the client has not taken yet: less than 64 KB, one piece of the other cell's answer. */
   #rest: Buffer | undefined;
-  /** uWebSockets kept something back, and may still. */
+  /** True after uWebSockets buffered something that it may not have sent yet. */
   #doubtful = false;
   #stuck: NodeJS.Timeout | undefined;
 
@@ -109,7 +109,7 @@ class AnswerPump {
     this.#passed = passed;
     answer.on('data', (chunk: Buffer) => this.#pass(chunk));
     answer.on('end', () => {
-      // With a length it has ended with its last byte, which may still wait for the client.
+      // An answer with a length ends with its last byte, which may still wait for the client.
       if (bytes === null || bytes === 0) passed?.end();
     });
     answer.on('error', () => passed?.drop());
@@ -207,7 +207,7 @@ export function relay(passage: Passage, to: Whereabouts, cells: Cells): Promise<
       reject(new CellUnreachable(to.cell, error.message));
     });
     request.on('response', (answer) => {
-      // It answers before it has read everything: the rest is nobody's.
+      // It answers before it has read everything: the rest is dropped.
       const unread = !request.writableEnded;
       answer.once('close', () => unread && request.destroy());
       const miss = answer.headers[CELL_HEADERS.miss];

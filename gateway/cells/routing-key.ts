@@ -1,4 +1,4 @@
-/** What a request calls its organisation by: its key, its setup token or code, or what its console path names (CELL-1). */
+/** The name in a request that identifies its organisation: a key, a setup token or code, or an id in a console path (CELL-1). */
 import type { Name } from '../../actors/cells/directory.ts';
 import { EARLIER_KEY_PREFIX, KEY_PREFIX, runtimeHeader } from '../../protocol/headers.ts';
 import { isId } from '../../protocol/ids.ts';
@@ -6,7 +6,7 @@ import type { Exchange } from '../http/exchange.ts';
 import { bearerOf } from '../http/request-headers.ts';
 import type { Route } from '../route.ts';
 
-/** Nothing else was ever minted, so no other cell is asked for it. */
+/** Other spellings were never minted, so other cells are not asked for them. */
 const KEY = new RegExp(`^${KEY_PREFIX}(?:live|test)_[A-Za-z0-9_-]{8,120}$`);
 const SETUP_TOKEN = /^rd_st_[0-9a-f]{24}$/;
 const SETUP_CODE = /^[0-9a-f]{32}$/;
@@ -51,14 +51,14 @@ function appInQuery(exchange: Exchange): Name | undefined {
 function consoleNameOf(parameter: keyof typeof CONSOLE_PARAMETERS): NameOf {
   const [kind, prefix] = CONSOLE_PARAMETERS[parameter];
   return (exchange) => {
-    // Where the app is said as well, nobody needs to search.
+    // With the app in the query no search is needed.
     const app = kind === 'conversation' ? appInQuery(exchange) : undefined;
     const name = exchange.params[parameter] ?? '';
     return app ?? (isId(prefix, name) ? { kind, name } : undefined);
   };
 }
 
-/** How requests of the route name their organisation; undefined: they name none, and any cell serves them. */
+/** How requests of the route name their organisation; undefined: they name none, so any cell serves them. */
 function ruleOf(route: Route): NameOf | undefined {
   if (route.anyCell === true) return undefined;
   if (route.caller === 'runtime') return keyOf;
@@ -71,7 +71,7 @@ function ruleOf(route: Route): NameOf | undefined {
 
 const rules = new WeakMap<Route, NameOf | false>();
 
-/** Undefined: the request names nothing that another cell could know, and is answered here. */
+/** The request's name of its organisation; undefined: it has none, so it is answered here. */
 export function nameOf(route: Route, exchange: Exchange): Name | undefined {
   let rule = rules.get(route);
   if (rule === undefined) {

@@ -58,5 +58,5 @@ const listActorsRoute = defineRoute({
   },
 });
 
-/** For the console's table of contents. */
+/** For the console's route table. */
 export const actorRoutes: readonly Route[] = [listActorsRoute];

@@ -68,7 +68,7 @@ export const patchAppRoute = defineRoute({
   async handle({ params, body }, services) {
     const { id: appId, organisationId } = requireApp(services, params.app).app;
     const app = await services.storage.write(organisationId, 'patchApp', { appId, organisationId, patch: body, nowMs: services.nowMs() });
-    // It may go live by itself from now on.
+    // The patch may let the app go live by itself.
     await services.setup.settled(organisationId, appId);
     return json({ app: appToWire(app) });
   },

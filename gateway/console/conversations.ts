@@ -29,7 +29,7 @@ const ORGANISATIONS_SEARCHED = 100;
 
 const DEVICE_SHOWN_CHARS = 4;
 
-/** The end of a device id: with all of it, and a key, which is public, anybody could read the conversation restored. */
+/** The end of a device id. With the whole id and a key, which is public, the conversation could be read with its personal data. */
 export function shownDevice(deviceId: string | null): string | null {
   return deviceId === null || deviceId === '' ? null : deviceId.slice(-DEVICE_SHOWN_CHARS);
 }

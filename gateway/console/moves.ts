@@ -74,5 +74,5 @@ const abortMoveRoute = defineRoute({
   },
 });
 
-/** For the console's table of contents. */
+/** For the console's route table. */
 export const moveRoutes: readonly Route[] = [beginMoveRoute, readMoveRoute, abortMoveRoute];

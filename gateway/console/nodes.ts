@@ -33,5 +33,5 @@ const drainNodeRoute = defineRoute({
   },
 });
 
-/** For the console's table of contents. */
+/** For the console's route table. */
 export const nodeRoutes: readonly Route[] = [listNodesRoute, drainNodeRoute];

@@ -61,10 +61,10 @@ function stateOf(services: Services): ConsoleState {
   return state;
 }
 
-/** Names of addresses among nodes; a count of 0 says that somebody signed in from there. */
+/** Prefix of addresses in the counts shared with other nodes; a count of 0 says that a login from there succeeded. */
 const SHARED_LOGIN = 'login ';
 
-/** For the start of a node: failed logins at any node of the cell lock the address at all of them. */
+/** Called when a node starts: failed logins at any node of the cell lock the address at all of them. */
 export function shareFailedLogins(services: Services): void {
   services.counts.listen((name, count) => {
     if (!name.startsWith(SHARED_LOGIN)) return;
@@ -210,9 +210,9 @@ export function logIn(token: string, address: string, services: Services): Conso
   return openSession(services);
 }
 
-/** Path and query of a link that signs in once, within 15 minutes, at whichever node of the cell; for the start banner. */
+/** Path and query of a link that signs in once, within 15 minutes, at any node of the cell; for the start banner. */
 export async function issueConsoleLink(services: Services): Promise<string> {
-  // Of a first start: whoever reads the banner finds the token in its file.
+  // Creates the token at the first start, so that its file exists when the banner is read.
   stateOf(services);
   const { storage, nowMs } = services;
   const code = randomBytes(24).toString('base64url');

@@ -14,7 +14,7 @@ export function pageLimit(query: URLSearchParams, fallback: number, max: number)
   return limit;
 }
 
-/** Rows of one page of a list: by key, and of one that begins with the newest, whose rows are larger. */
+/** Rows of one page: in lists by key, and in lists that begin with the newest, whose rows are larger. */
 const PAGE_DEFAULT = 100;
 const NEWEST_PAGE_DEFAULT = 50;
 const PAGE_MAX = 200;

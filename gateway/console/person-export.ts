@@ -1,4 +1,4 @@
-/** Everything kept of a person as JSON (CONSOLE-15): put together page by page, letting other requests in between. */
+/** Everything kept of a person as JSON (CONSOLE-15), rendered page by page so that other requests run in between. */
 import { setImmediate as breathe } from 'node:timers/promises';
 import { timestamp } from '../../protocol/timestamp.ts';
 import { readMessages, type StoredMessage } from '../../storage/conversations/conversations.ts';
@@ -11,9 +11,9 @@ import { shownAttachments } from '../../storage/uploads/uploads.ts';
 import { RenderedItems } from '../http/json-pieces.ts';
 import { attachmentToWire } from '../http/wire.ts';
 
-/** One answer holds these; some tens of megabytes in memory. A person who said more is told by `truncated`. */
+/** One answer holds at most this many, some tens of megabytes in memory. `truncated` says that there are more. */
 export const EXPORT_MESSAGES_MAX = 10_000;
-/** And of what is written of them. */
+/** The most bytes of rendered messages, feedback and ratings. */
 export const EXPORT_BYTES_MAX = 16 * 1024 * 1024;
 /** Conversations are rendered one by one, and their messages page by page. */
 export const EXPORT_DEPTH = 3;
@@ -62,7 +62,7 @@ interface Room {
   bytes: number;
 }
 
-/** The newest messages of a conversation for which there is room, one page at least; `isCut` when it has more. */
+/** The newest messages of a conversation that fit into `room`, one page at least; `isCut` when it has more. */
 async function conversationToWire(db: Connection, { id, deviceId, createdAtMs, updatedAtMs }: PersonConversation, room: Room) {
   const written = { messages: new RenderedItems(), feedback: new RenderedItems(), ratings: new RenderedItems() };
   const bytes = () => written.messages.bytes + written.feedback.bytes + written.ratings.bytes;

@@ -21,7 +21,7 @@ function requireProposal({ storage }: Services, id: string | undefined): { organ
   return { organisationId, proposal };
 }
 
-/** As they travel (`proposalToWire`). */
+/** States by the status that `proposalToWire` shows. */
 const STATES_OF_STATUS: ReadonlyMap<string, readonly ProposalState[]> = new Map([
   ['pending', ['pending', 'applying']],
   ['approved', ['approved']],

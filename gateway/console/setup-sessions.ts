@@ -16,7 +16,7 @@ import { panelSteps } from '../setup/panel.ts';
 import { requireApp } from './lookup.ts';
 import { pageLimit } from './pages.ts';
 
-/** Lines of a session on one page. */
+/** Events of a session on one page. */
 const EVENTS_DEFAULT = 200;
 const EVENTS_MAX = 1_000;
 

@@ -13,10 +13,10 @@ export const appStatusRoute = defineRoute({
   caller: 'operator',
   async handle({ params }, services) {
     const { app, db } = requireApp(services, params.app);
-    // What was observed since the last write is ticked before it is told.
+    // Updates the panel with what was observed since the last write.
     await services.setup.sessions.observe(app.organisationId, app.id);
     const session = readLatestSession(db, app.id);
-    // Null: nobody has set the app up with an agent.
+    // Null: no agent has set the app up.
     return json({ ...readAppStatus(db, app), release: releaseOf(app), steps: session === undefined ? null : panelSteps(session) });
   },
 });

@@ -4,7 +4,7 @@ import { json } from '../route.ts';
 import { writeRoutes } from '../write-routes.ts';
 import { requireApp } from './lookup.ts';
 
-/** By kind. 422 without an error code: every item says for itself why it was not taken (SETUP-30). */
+/** By kind. 422 without an error code: every item has its own error (SETUP-30). */
 export const consoleWrites = writeRoutes({
   prefix: '/console/api/apps/:app',
   caller: 'operator',

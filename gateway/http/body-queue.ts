@@ -1,19 +1,19 @@
 /**
- * Whose large body is read next. Keeps one address, and one app, from having everybody else's wait behind theirs: each holds a bounded
- * part of the line, and apps take turns. Knows no threads.
+ * The queue of large bodies to read. Each address and each app may hold a bounded part of it, and apps are served in rotation, so that
+ * none delays all others. Knows nothing of threads.
  */
 
-/** Whoever sent a body: an app's address. */
+/** The sender of a body: an address of an app's clients. */
 export interface BodySender {
   readonly app: string;
   readonly address: string;
 }
 
-/** An address may be an office whose devices start the same build: forty of 49 KB, or four of the largest, which take a third of a second. */
+/** An address may be an office whose devices start the same build. This is room for forty bodies of 49 KB, or four of the largest, which take a third of a second. */
 export const WAITING_PER_ADDRESS_MAX_BYTES = 2 * 1024 * 1024;
 /** One app leaves three quarters to the others. */
 export const WAITING_PER_APP_MAX_BYTES = 8 * 1024 * 1024;
-/** Of all: sixty-four of the largest. Whoever comes after these waited for some seconds. */
+/** Room for sixty-four of the largest in all. The last of them waits some seconds. */
 export const WAITING_MAX_BYTES = 32 * 1024 * 1024;
 
 interface Waiting extends BodySender {
@@ -23,10 +23,10 @@ interface Waiting extends BodySender {
 
 export class BodyQueue {
   #reads = false;
-  /** In the order in which their apps take turns. */
+  /** In the order of the rotation. */
   readonly #apps = new Map<string, Waiting[]>();
 
-  /** Resolves when it is the body's turn, which ends with `leave`; undefined: too much waits. */
+  /** Resolves when the body may be read; call `leave` afterwards. Undefined: the queue is full. */
   enter(sender: BodySender, bytes: number): Promise<void> | undefined {
     const all = [...this.#apps.values()].flat();
     const held = (is: (each: Waiting) => boolean) => all.reduce((sum, each) => sum + (is(each) ? each.bytes : 0), bytes);
@@ -51,7 +51,7 @@ export class BodyQueue {
     if (this.#reads || first === undefined) return;
     const [app, own] = first;
     const next = own.shift();
-    // Behind the others, who take their turns first.
+    // Behind the other apps.
     this.#apps.delete(app);
     if (own.length > 0) this.#apps.set(app, own);
     this.#reads = true;

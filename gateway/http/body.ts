@@ -28,7 +28,7 @@ const RUNTIME_CODES: BodyCodes = {
 };
 const CONSOLE_CODES: BodyCodes = { notJson: 'invalid_json', mismatch: 'invalid_body', tooLarge: 'too_large', emptyFile: 'empty_file' };
 
-/** What the interface calls each fault of a body. */
+/** The interface's error codes for the faults of a body. */
 export function codesOf(face: Interface): BodyCodes {
   return face === 'runtime' ? RUNTIME_CODES : CONSOLE_CODES;
 }
@@ -73,7 +73,7 @@ function shapeRefused(fault: keyof ShapeBounds, bounds: ShapeBounds, face: Inter
   return new Refusal(tooMuch, `The body has more than ${said}. Send less per request.`);
 }
 
-/** The escaped half of a surrogate pair, which no UTF-8 can carry on. Only escapes can smuggle one in. */
+/** The escaped half of a surrogate pair, which UTF-8 cannot encode. Only escapes can bring one in. */
 const SURROGATE_ESCAPE = /\\u[dD][89a-fA-F]/;
 /** By code points, of which a whole pair is one. */
 const LONE_SURROGATE = /\p{Surrogate}/u;

@@ -21,7 +21,7 @@ export interface ProxyTrust {
 
 /** A chain of more proxies than this is a mistake in a configuration. */
 const HOPS_MAX = 16;
-/** Networks of a large content delivery network are some dozens; each is compared with each address of a header. */
+/** A large content delivery network has some dozens of networks. Each is compared with each address of a header. */
 const NETWORKS_MAX = 200;
 /** One person's or one household's part of an IPv6 address: they are given networks of this size, and choose the rest freely. */
 const CLIENT_PREFIX_BITS = 64;
@@ -132,7 +132,7 @@ export function proxyHeader(res: HttpResponse, req: HttpRequest): string | undef
   return peer !== undefined && NEAR.has(peer.range()) ? header : undefined;
 }
 
-/** The address of the client of a request; while uWebSockets lends both objects. */
+/** The client's address of a request. Only while uWebSockets lends both objects. */
 export function readClientAddress(res: HttpResponse, req: HttpRequest, trust: ProxyTrust | undefined): string {
   const lines: string[] = [];
   // All lines of that name: a proxy may write one of its own behind the client's.

@@ -1,4 +1,4 @@
 /** The interfaces that a route may belong to. */
 
-/** Whose words errors are told in, and whether browsers of other origins are among the callers. */
+/** Decides the form of errors, and whether browsers of other origins may call. */
 export type Interface = 'runtime' | 'console' | 'setup' | 'service';

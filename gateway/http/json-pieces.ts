@@ -1,7 +1,7 @@
 /** Large JSON answers, rendered piece by piece: rendering 16 MB in one go keeps the event loop for 40 ms. */
 import { setImmediate as breathe } from 'node:timers/promises';
 
-/** Of text rendered between two breaths: about a millisecond. */
+/** Text that is rendered without a pause: about a millisecond of work. */
 const PIECE_BYTES = 256 * 1024;
 
 const COMMA = Buffer.from(',');

@@ -1,15 +1,15 @@
 /**
- * Reads large bodies of routes that ask for it beside the event loop: checking half a megabyte of which every value is wrong takes a
- * sixth of a second. Owns the thread that does it.
+ * Reads large bodies in a thread of its own, for routes that ask for it: checking half a megabyte in which every value is wrong takes a
+ * sixth of a second. Owns the thread.
  */
 import { Refusal, refusalFrom } from '../../protocol/errors.ts';
 import { SideThread, SideThreadBusy } from '../../watch/side-thread.ts';
 import { BodyQueue, type BodySender } from './body-queue.ts';
 import type { BodyCalls } from './large-body-thread.ts';
 
-/** Of the worst shape some 10 ms of work. */
+/** A body of this size takes at most some 10 ms, in the worst shape. */
 export const LARGE_BODY_BYTES = 32 * 1024;
-/** Half of what the most that may wait takes. */
+/** Half the time that a full queue takes. */
 const RETRY_AFTER_S = 5;
 
 /** What is read there, by the name that its route says. */
@@ -26,22 +26,22 @@ export interface LargeBodies {
 
 export function createLargeBodies(): LargeBodies {
   const thread = new SideThread<BodyCalls>(new URL('./large-body-thread.js', import.meta.url), 'bodies');
-  const line = new BodyQueue();
-  // Never on the loop instead: whoever filled the line would have the loop next.
+  const queue = new BodyQueue();
+  // Never falls back to the event loop: a client that filled the queue would block the loop next.
   const busy = () =>
     new Refusal('internal', 'Too many large bodies wait to be read. Send the request again.', { status: 503, retryAfterS: RETRY_AFTER_S });
   return {
     async read(kind, bytes, sender) {
-      const turn = line.enter(sender, bytes.byteLength);
-      if (turn === undefined) throw busy();
+      const entered = queue.enter(sender, bytes.byteLength);
+      if (entered === undefined) throw busy();
       const copy = new Uint8Array(bytes);
-      await turn;
+      await entered;
       const read = await thread
         .call(kind, copy)
         .catch((error: unknown) => {
           throw error instanceof SideThreadBusy ? busy() : error;
         })
-        .finally(() => line.leave());
+        .finally(() => queue.leave());
       if ('refused' in read) throw refusalFrom(read.refused);
       return read.body;
     },

@@ -21,7 +21,7 @@ const FIELD_MAX_BYTES = 8 * 1024;
 /** Disposition, type, encoding and some a proxy may add. */
 const PART_HEADERS_MAX = 16;
 const PART_HEADERS_MAX_BYTES = 8 * 1024;
-/** As long as file systems take. */
+/** The limit of most file systems. */
 const FILE_NAME_MAX_CHARS = 255;
 
 type Outcome = UploadedFile | Refusal;
@@ -176,7 +176,7 @@ export function collectUpload(exchange: Exchange, rule: UploadRule, { place, don
     return;
   }
   place?.whenEnded((refusal) => form.refuse(refusal));
-  // Nobody hears this refusal, but it lets go of what has come.
+  // The client does not get this refusal, but it frees what has arrived.
   exchange.whenAborted(() => form.refuse(mismatch(face, rule.field, 'is cut off: the client has left')));
   let received = 0;
   let allowedAtMs = performance.now();

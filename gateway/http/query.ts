@@ -2,7 +2,7 @@
 import type * as v from 'valibot';
 import { parseOrRefuse } from '../../protocol/schema/parse.ts';
 
-/** Unknown parameters are ignored; of a repeated one the last counts. @throws Refusal 400 `invalid_request` naming the parameter. */
+/** Ignores unknown parameters and takes the last of repeated ones. @throws Refusal 400 `invalid_request` naming the parameter. */
 export function checkQuery<Schema extends v.GenericSchema>(schema: Schema, query: URLSearchParams): v.InferOutput<Schema> {
   return parseOrRefuse(schema, Object.fromEntries(query), 'invalid_request');
 }

@@ -11,7 +11,7 @@ const JSON_HEADERS: Headers = {
   'X-Content-Type-Options': 'nosniff',
 };
 
-/** Long enough for a backlog of writes to clear, short enough for nobody to wait in vain. */
+/** Long enough for a backlog of writes to clear. */
 const OVERLOAD_RETRY_AFTER_S = 1;
 /** A small organisation has moved by then; a large one takes more tries. */
 const SEALED_RETRY_AFTER_S = 2;
@@ -48,7 +48,7 @@ export function sendRefusal(exchange: Exchange, refusal: Refusal, more: Headers 
   exchange.respond(refusal.status, { ...JSON_HEADERS, ...more, ...retry }, JSON.stringify(errorBody(refusal)));
 }
 
-/** What the disk or an organisation's file makes of a request; undefined when it is not their fault. */
+/** The refusal for a fault of the disk or of an organisation's file; undefined when the error is another one. */
 function refusalOfMedium(error: unknown, exchange: Exchange): Refusal | undefined {
   if (isUnavailable(error)) {
     const file = exchange.interface === 'console' ? ` ${(error as Error).message}` : '';
@@ -73,7 +73,7 @@ export function refusalOf(error: unknown, log: Logger, exchange: Exchange, route
   if (error instanceof StorageError && error.retryable) {
     log.warn(context, 'storage refused a write: the client was told to try again');
     const isSealed = error.code === 'sealed';
-    // The setup interface knows 500 only. Of a batch some items may be saved; none is half written.
+    // The setup interface knows 500 only. Some items of a batch may be saved; none is half written.
     const status = exchange.interface === 'setup' ? 500 : 503;
     const message = isSealed
       ? 'The organisation is being moved to another cell. Send the request again in a few seconds.'

@@ -31,7 +31,7 @@ function readLarge(
   return largeBodies?.read(largeBody, bytes, { app: caller.app.id, address: caller.address });
 }
 
-/** Whoever builds with a test key is told of fields that nobody reads. */
+/** Warns developers, who use a test key, of fields that are not read. */
 function warnOfUnknown({ route: { body: schema }, exchange, admitted: { kind, caller } }: AdmittedRequest, value: unknown): void {
   if (kind !== 'runtime' || schema === undefined || caller.channel !== 'sandbox') return;
   exchange.warning = unknownFields(schema, value);
@@ -49,7 +49,7 @@ export function bringsRefusable({ interface: face, method, header }: Exchange): 
 /** What reading a body needs of the gate. */
 type Gate = { readonly services: Services; readonly buckets: RateBuckets };
 
-/** Runs `work`, of a turn that begins something when it is the turn's time. @throws Refusal when the line is full */
+/** Runs `work` at once, or when it is this organisation's place in the queue of new turns. @throws Refusal when the queue is full */
 function inLine(
   { route, exchange }: AdmittedRequest,
   organisationId: string,
@@ -101,7 +101,7 @@ export function readBody(
       return;
     }
     refuseMalformer(admitted, length, buckets);
-    // A missing body is told as such, also when nobody announced its type.
+    // The error for a missing body comes first, even when no type was announced.
     if (length > 0) checkContentType(exchange.header('content-type'), face);
     const large = readLarge(route, bytes, admitted, services);
     if (large !== undefined) {

@@ -1,4 +1,4 @@
-/** What two headers of a request say to more than one interface. */
+/** Two request headers that more than one interface reads. */
 
 const BEARER = /^Bearer +(\S+)$/i;
 
@@ -10,7 +10,7 @@ export function bearerOf(authorization: string): string | undefined {
 /** Far more events than a stream ever has; a longer number would no longer be exact. */
 const EVENT_ID = /^\d{1,15}$/;
 
-/** The seq after the last one that the client saw; `fallback` when Last-Event-ID does not say or says something that is no seq. */
+/** The seq after the last one that the client saw; `fallback` when Last-Event-ID is absent or not a seq. */
 export function seqAfter(lastEventId: string, fallback: number): number {
   return EVENT_ID.test(lastEventId) ? Number(lastEventId) + 1 : fallback;
 }

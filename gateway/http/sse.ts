@@ -1,10 +1,10 @@
 /**
  * Event streams: from a FrameSource to a client, at the client's pace. Owns every open stream and the one timer that
- * looks after them all.
+ * checks them all.
  *
  * Invariants: frames are written whole and in order; after a write that uWebSockets had to buffer nothing more is read
  * from the source until the buffer is empty, so at most one slice waits per client; a client that takes nothing for
- * `stuckMs` is dropped; one that leaves is unsubscribed at once. Its turn is not ours to end.
+ * `stuckMs` is dropped; one that leaves is unsubscribed at once. Neither ends the turn.
  */
 import type { FrameSource } from '../../actors/frame-source.ts';
 import type { Refusal } from '../../protocol/errors.ts';
@@ -23,32 +23,32 @@ const STREAM_HEADERS: Headers = {
 const OPENING = ': open\n\n';
 /** A ping without an id: a client that comes back must not be taken for one that has seen the turn's first event. */
 const WAITING = renderEvent(0, { type: 'ping' }).replace(/^id: 0\n/, '');
-/** Asks uWebSockets whether the buffer is empty; a write is the only question it answers. A comment, so no client minds. */
+/** A comment, written to learn whether uWebSockets' buffer is empty: only a write tells. */
 const PROBE = ':\n';
 
 /** At most 48 KB of UTF-8 per slice: with the probe below the 64 KB that may wait for one client. */
 const SLICE_MAX_CHARS = 16 * 1024;
-/** Then the other streams have their turn: a long journal replayed to a fast reader must not hold up the loop. */
-const SLICES_PER_TURN_MAX = 16;
+/** After these other streams are served: a long journal replayed to a fast client must not hold up the loop. */
+const SLICES_AT_ONCE_MAX = 16;
 const STUCK_MS = 10_000;
 const SWEEP_MS = 1_000;
 
 export interface StreamTimes {
   nowMs(): number;
-  /** A reader that takes nothing for this long is dropped. */
+  /** A client that takes nothing for this long is dropped. */
   readonly stuckMs?: number;
   /** How often all streams are looked at. */
   readonly sweepMs?: number;
-  /** Hears how many streams are open, whenever that changes. */
+  /** Called with the number of open streams whenever it changes. */
   counted?(open: number): void;
-  /** Before its first frame a stream says at least this often that it is alive. */
+  /** Before its first frame a stream sends a ping at least this often. */
   readonly waitingMs?: number;
 }
 
 class EventStream {
   readonly #exchange: Exchange;
   readonly #streams: EventStreams;
-  /** Also logs what was no refusal. */
+  /** Also logs errors that are not refusals. */
   readonly #refusalOf: (error: unknown) => Refusal;
   #source: FrameSource | undefined;
   #seq = 0;
@@ -59,7 +59,7 @@ class EventStream {
   #blockedSinceMs = 0;
   #spokeAtMs: number;
   #attachedAtMs = 0;
-  #turnPlanned = false;
+  #nextPlanned = false;
 
   constructor(exchange: Exchange, streams: EventStreams, refusalOf: (error: unknown) => Refusal) {
     this.#exchange = exchange;
@@ -149,7 +149,7 @@ class EventStream {
   #fill(): void {
     const source = this.#source;
     if (source === undefined) return;
-    for (let slices = 0; slices < SLICES_PER_TURN_MAX; slices++) {
+    for (let slices = 0; slices < SLICES_AT_ONCE_MAX; slices++) {
       if (this.#closed || this.#blockedSinceMs !== 0) return;
       const { text, nextSeq, ended } = source.read(this.#seq, SLICE_MAX_CHARS);
       this.#seq = nextSeq;
@@ -164,14 +164,14 @@ class EventStream {
       }
       if (text === '') return;
     }
-    this.#planTurn();
+    this.#planNext();
   }
 
-  #planTurn(): void {
-    if (this.#turnPlanned) return;
-    this.#turnPlanned = true;
+  #planNext(): void {
+    if (this.#nextPlanned) return;
+    this.#nextPlanned = true;
     setImmediate(() => {
-      this.#turnPlanned = false;
+      this.#nextPlanned = false;
       this.#pump();
     });
   }
@@ -215,7 +215,7 @@ export class EventStreams {
    * rejects with; it is told in the stream (CHAT-16).
    */
   open(exchange: Exchange, source: Promise<StreamPosition>, refusalOf: (error: unknown) => Refusal): void {
-    // The client may have left while the route was at work; then nobody waits for the source either.
+    // The client may have left while the route was at work; then the source has no reader.
     if (!exchange.open) {
       source.catch(refusalOf);
       return;

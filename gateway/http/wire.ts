@@ -9,7 +9,7 @@ export function smokeRunToWire({ id, passed, platformFailure, answers, createdAt
   return { id, passed, createdAt: timestamp(createdAtMs), platformFailure, results: answers };
 }
 
-/** What somebody attached to a message, beside it. */
+/** An attachment of a message, in its reply form. */
 export function attachmentToWire({ uploadId, name, mediaType, size }: ShownAttachment): AttachmentReply {
   return { upload_id: uploadId, name, media_type: mediaType, size };
 }

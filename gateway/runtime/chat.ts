@@ -16,18 +16,18 @@ const TURN_ID = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/
 /** What a retry must repeat: the body, the device, the channel and the person (CHAT-10). */
 function fingerprint(body: ChatRequest, caller: RuntimeCaller, person: TurnCommand['person'], { storage }: Services): string {
   const repeated = [caller.channel, caller.deviceId, person?.externalUserId, { ...body, turn_id: body.turn_id?.toLowerCase() }];
-  // Keyed: of a short message one could guess what was in it otherwise.
+  // Keyed, because the content of a short message could be guessed from a plain hash.
   return storage.vault.digest('turn', Buffer.from(JSON.stringify(repeated))).toString('hex');
 }
 
-/** A continuation goes on with what a turn began: its person waits for it. A retry of a turn that is there reads it. */
+/** Whether the request begins new work: not a continuation, whose person waits, and not a retry of a turn that exists, which reads it. */
 function beginsSomething(body: unknown, hasTurn: (turnId: string) => boolean): boolean {
   const { tool_results: results, turn_id: turnId } = (body ?? {}) as { readonly tool_results?: unknown; readonly turn_id?: unknown };
   if (Array.isArray(results) && results.length > 0) return false;
   return typeof turnId !== 'string' || !TURN_ID.test(turnId) || !hasTurn(turnId.toLowerCase());
 }
 
-/** For the refusal of a caller without a device. */
+/** Why a device is required; part of the error message. */
 const WHY = 'a turn is given only to the device that opened it, and to whoever its conversation is';
 
 /** Notes that the app has called in: the first request with a handshake. A turn is answered whether or not that could be written. */

@@ -11,7 +11,7 @@ import { defineRoute, json } from '../route.ts';
 import type { Services } from '../services.ts';
 import { callerOf, requireDevice } from './device.ts';
 
-/** As pages of messages: read on the event loop, and more than any person scrolls. */
+/** The same as for pages of messages: each is read on the event loop, and nobody scrolls faster. */
 const PAGES_PER_MINUTE_PER_DEVICE = 600;
 
 /** The first line, cut where no placeholder stands, with the person's own data in it. */

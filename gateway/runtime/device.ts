@@ -19,7 +19,7 @@ export function requireDevice(caller: RuntimeCaller, why: string): Caller {
   return deviceOf(caller);
 }
 
-/** Who asks: the device, if one was named, and the person who signed. @throws Refusal 400 `invalid_request`, see signerOf. */
+/** The caller: the device, if one was named, and the person who signed. @throws Refusal 400 `invalid_request`, see signerOf. */
 export function callerOf(input: SignedRequest, services: Services): Caller {
   return { ...deviceOf(input.caller), person: signerOf(input, services) };
 }

@@ -30,7 +30,7 @@ export function isSignedBy(
   return isSignature(secrets.current, user.id, hmac) || (secrets.previous !== null && isSignature(secrets.previous.secret, user.id, hmac));
 }
 
-/** Whom the device stands for where the turn does not say: the person of its POST /v1/identify; null: nobody. */
+/** The person that the device is bound to by POST /v1/identify, for turns that name no person; null: none. */
 function boundPerson({ organisationId, app, channel, deviceId }: RuntimeCaller, { storage }: Services): TurnCommand['person'] {
   if (deviceId === '') return null;
   const binding = readBinding(storage.organisation(organisationId), app.id, channel, deviceId);
@@ -50,7 +50,7 @@ export function signerOf({ caller, header, body }: SignedRequest, services: Serv
   return named != null && isSignedBy(named, caller, services) ? named.id : null;
 }
 
-/** The id of the person who is counted for a request: who signed its header, or else whom the device is bound to with a signature; null: nobody. */
+/** The id of the person that a request counts for: who signed its header, otherwise the person the device is bound to with a signature; null: none. */
 export function signedPersonOf(caller: RuntimeCaller, header: SignedRequest['header'], services: Services): string | null {
   const signer = signerOf({ caller, header, body: null }, services);
   if (signer !== null) return signer;

@@ -4,7 +4,7 @@ import { defineRoute, json, type Route } from '../route.ts';
 import { actingCaller } from './device.ts';
 import { writePools } from './pools.ts';
 
-/** For the refusal of a caller without a device. */
+/** Why a device is required; part of the error message. */
 const WHY = 'a card is answered on the device that it was shown on';
 
 export const invocationRoutes: readonly Route[] = [

@@ -51,7 +51,7 @@ export const logoRoute = defineRoute({
         // An image with this id never changes.
         ETag: etagOf(assetId),
         'Cache-Control': 'private, no-cache',
-        // An SVG that is opened by itself is a page; it was purified, and still gets no script and no origin.
+        // An SVG opened on its own is a page. It was purified, and the sandbox still denies it scripts and an origin.
         'Content-Security-Policy': 'sandbox',
         'X-Content-Type-Options': 'nosniff',
       },

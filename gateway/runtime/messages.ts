@@ -34,7 +34,7 @@ function messagesOf(db: Connection, conversationId: string, page: Omit<MessagesP
 }
 
 function openOf(db: Connection, conversationId: string, deviceId: string, nowMs: number): OpenReply {
-  // Whoever is shown the conversation may follow its turn, but for that a device has to be named.
+  // A caller that may see the conversation may follow its turn, but only with a device id.
   const running = deviceId === '' ? undefined : readOpenTurns(db, conversationId).at(-1);
   return {
     ...(running === undefined
@@ -70,7 +70,7 @@ export const messagesRoute = defineRoute({
     const db = storage.organisation(caller.organisationId);
     const asking = callerOf(input, services);
     const conversation = ownConversation(db, id, asking);
-    // Missing or a stranger's: one answer for both, so that nobody learns which ids exist (HISTORY-3).
+    // One answer for a missing conversation and for another caller's, so that requests cannot probe which ids exist (HISTORY-3).
     if (conversation === undefined) {
       const nothing: MessagesReply = { conversation_id: id, messages: [], has_more: false, open: { pending: [] } };
       return json(nothing);

@@ -24,7 +24,7 @@ export function sharedPool(pool: string, requests: number, keptPerAddress: numbe
   return { ...perMinute(pool, 'app', requests), keptPerAddress, keptTogether: requests };
 }
 
-/** What holds for whoever sends, whatever devices they name: the person who signed, or else the address. */
+/** Limits of the sender, whatever device ids it uses: by the person who signed, otherwise by the address. */
 export function senderPools(pool: string): readonly RateLimit[] {
   return [
     { pool, scope: 'person', perMinute: (app) => app.settings.messagesPerMinute },

@@ -5,7 +5,7 @@ import { defineRoute, json } from '../route.ts';
 import { actingCaller } from './device.ts';
 import { writePools } from './pools.ts';
 
-/** For the refusal of a caller without a device. */
+/** Why a device is required; part of the error message. */
 const WHY = 'a block is answered on the device that it was shown on, or by the person who signs';
 
 export const ratingsRoute = defineRoute({

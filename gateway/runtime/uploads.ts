@@ -13,7 +13,7 @@ import { addressPool } from './pools.ts';
 /** Three devices that upload as fast as one may; every file is read in full. */
 const UPLOADS_PER_MINUTE_PER_ADDRESS = 60;
 
-/** For the refusal of a caller without a device. */
+/** Why a device is required; part of the error message. */
 const WHY = 'only the device that uploaded a file may attach it';
 
 function uploaderOf(caller: RuntimeCaller): Caller {

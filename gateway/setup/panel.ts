@@ -1,9 +1,9 @@
-/** The thirteen steps of a session as they travel: GET /status, GET /context and the console (STEP-1). */
+/** The thirteen steps of a session in their reply form: GET /status, GET /context and the console (STEP-1). */
 import { storedPanel } from '../../actors/setup/panel.ts';
 import { type ClosedBy, STEPS, type StepId, type StepState } from '../../protocol/setup/steps.ts';
 import type { SetupSessionRow } from '../../storage/setup/setup-sessions.ts';
 
-/** As it travels. */
+/** A step in its reply form. */
 export interface PanelStep {
   readonly id: StepId;
   readonly label: string;

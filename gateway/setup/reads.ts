@@ -43,7 +43,7 @@ export const statusRoute = defineRoute({
   path: '/setup/status',
   caller: 'setup',
   async handle({ caller: { app, ref, row } }, { setup, storage }) {
-    // What was observed since the last write is ticked before it is told.
+    // Updates the panel with what was observed since the last write.
     await setup.sessions.observe(ref.organisationId, ref.appId);
     const db = storage.organisation(ref.organisationId);
     return json({ ...readAppStatus(db, app), release: releaseOf(app), steps: panelSteps(readSession(db, ref.sessionId) ?? row) });
@@ -60,7 +60,7 @@ export const runSmokeRoute = defineRoute({
     try {
       await setup.agent.wrote(ref, 'test', `Smoke test: ${ok} of ${total} answers used knowledge or an action.`);
     } finally {
-      // The run counts also when its session has ended meanwhile, and the agent is told that.
+      // The run counts also when its session has ended meanwhile; the agent gets that error.
       await setup.settled(ref.organisationId, ref.appId);
     }
     return json(smokeRunToWire(run));

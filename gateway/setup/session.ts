@@ -18,7 +18,7 @@ import { defineRoute, json } from '../route.ts';
 import { publicUrlOf, setupUrlOf } from './addresses.ts';
 import { renderSetupFile } from './file/file.ts';
 
-/** As it travels. */
+/** The session in its reply form. */
 export function sessionToWire(row: SetupSessionRow) {
   return { id: row.id, kind: row.kind, status: row.state, expires_at: timestamp(row.expiresAtMs) };
 }
@@ -95,7 +95,7 @@ export const completeRoute = defineRoute({
     const db = services.storage.organisation(ref.organisationId);
     const app = readApp(db, ref.appId, ref.organisationId) ?? caller.app;
     const { published_version: version, note } = releaseOf(app);
-    // Nothing is left to be said where people get what was written.
+    // The note is left out when people already get what was written.
     const unexpected = !app.live || version === null;
     return json({
       ...{ ok: true, status: row.state, token: 'revoked', live: app.live, version },

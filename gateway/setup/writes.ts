@@ -21,7 +21,7 @@ export const setupWrites = writeRoutes({
     try {
       await setup.agent.wrote(ref, STEP_OF_WRITE[write.kind], written.line);
     } finally {
-      // It counts also when its session has ended meanwhile, and the agent is told that.
+      // The write counts also when its session has ended meanwhile; the agent gets that error.
       if (!proposes) await setup.settled(ref.organisationId, ref.appId);
     }
     return json(written.reply, written.status);

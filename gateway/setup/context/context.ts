@@ -24,10 +24,10 @@ export interface ContextSources {
   readonly app: AppRecord;
   readonly session: SetupSessionRow;
   readonly writes: WriteMode;
-  /** Of the service, without a slash at the end. */
+  /** The service's address, without a slash at the end. */
   readonly publicUrl: string;
   readonly surroundings: Surroundings;
-  /** Of the sources in `config`, those after this id. */
+  /** `config` lists the sources after this id. */
   readonly sourcesAfter?: string;
 }
 
@@ -55,7 +55,7 @@ function keysOf(control: Connection, appId: string): { test: string | null; live
   return { test: newest('sandbox'), live: newest('live') };
 }
 
-/** As many verdicts as tell an agent what people want; what is older nobody remembers either. */
+/** Enough for an agent to learn what people want. */
 const VERDICTS_TOLD = 50;
 
 /** What waits for a person, and what people said of what did (PROPOSAL-11). */
@@ -66,7 +66,7 @@ function readProposals(db: Connection, appId: string) {
   };
 }
 
-/** Of GET /context: members down to the parts of `config` are rendered one by one. */
+/** GET /context renders members down to the parts of `config` one by one. */
 export const CONTEXT_DEPTH = 3;
 
 /** The body of GET /context, for `renderInPieces`. Fields in their wire spelling. */

@@ -28,7 +28,7 @@ function onOneLine(value: unknown): string {
     .join(', ')} }`;
 }
 
-/** Puts parts of one line each beside each other while a line has room; a part of several lines stands by itself. */
+/** Puts short parts side by side while a line has room; a part of several lines gets lines of its own. */
 function packed(parts: readonly string[], indent: string): string {
   const lines: string[] = [];
   parts.forEach((part, at) => {
