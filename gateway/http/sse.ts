@@ -45,20 +45,25 @@ export interface StreamTimes {
   readonly waitingMs?: number;
 }
 
+/** The source that a stream reads, and how far it has. */
+interface Attached {
+  readonly source: FrameSource;
+  readonly sinceMs: number;
+  seq: number;
+  unsubscribe: () => void;
+}
+
 class EventStream {
   readonly #exchange: Exchange;
   readonly #streams: EventStreams;
   /** Also logs errors that are not refusals. */
   readonly #refusalOf: (error: unknown) => Refusal;
-  #source: FrameSource | undefined;
-  #seq = 0;
-  #unsubscribe: (() => void) | undefined;
-  #closed = false;
+  /** Never back: it waits for its source, reads it, and is closed. */
+  #state: 'waiting' | Attached | 'closed' = 'waiting';
   #started = false;
   /** Since when the client has taken nothing although something waits; 0 while nothing waits. */
   #blockedSinceMs = 0;
   #spokeAtMs: number;
-  #attachedAtMs = 0;
   #nextPlanned = false;
 
   constructor(exchange: Exchange, streams: EventStreams, refusalOf: (error: unknown) => Refusal) {
@@ -71,17 +76,20 @@ class EventStream {
   }
 
   attach({ source, fromSeq }: StreamPosition): void {
-    if (this.#closed) return;
-    this.#source = source;
-    this.#seq = fromSeq;
-    this.#attachedAtMs = this.#streams.nowMs();
-    this.#unsubscribe = source.subscribe(() => this.#pump());
+    if (this.#state === 'closed') return;
+    const attached: Attached = { source, sinceMs: this.#streams.nowMs(), seq: fromSeq, unsubscribe: () => {} };
+    this.#state = attached;
+    attached.unsubscribe = source.subscribe(() => this.#pump());
     this.#pump();
+  }
+
+  get #attached(): Attached | undefined {
+    return typeof this.#state === 'object' ? this.#state : undefined;
   }
 
   refuse(reason: unknown): void {
     const refusal = this.#refusalOf(reason);
-    if (this.#closed) return;
+    if (this.#state === 'closed') return;
     const text = refusalEvents(refusal)
       .map((event, seq) => renderEvent(seq, event))
       .join('');
@@ -105,11 +113,12 @@ class EventStream {
   }
 
   /**
-   * Whether it has waited for so long because more long answers are written than the process can tell. The network takes megabytes for
-   * a client that reads nothing, so nobody knows whether this one does: one that is there comes back, and gets what there is by then.
+   * Whether the source is this late because the process cannot send all its long answers in time. The network takes megabytes for a
+   * client that reads nothing, so a client that still reads cannot be told from one that does not. One that does connects again.
    */
   #isLate(nowMs: number, lateMs: number): boolean {
-    return this.#source !== undefined && nowMs - this.#attachedAtMs >= lateMs && (this.#source.lateMs?.() ?? 0) >= lateMs;
+    const attached = this.#attached;
+    return attached !== undefined && nowMs - attached.sinceMs >= lateMs && (attached.source.lateMs?.() ?? 0) >= lateMs;
   }
 
   drop(): void {
@@ -124,14 +133,14 @@ class EventStream {
         this.#blockedSinceMs = this.#streams.nowMs();
         if (!this.#exchange.write(PROBE)) return;
         this.#blockedSinceMs = 0;
-        this.#source?.slow?.(this, false);
+        this.#attached?.source.slow?.(this, false);
       }
       this.#tryFill();
     });
   }
 
   #pump(): void {
-    if (this.#closed || this.#blockedSinceMs !== 0) return;
+    if (this.#state === 'closed' || this.#blockedSinceMs !== 0) return;
     this.#exchange.cork(() => this.#tryFill());
   }
 
@@ -147,12 +156,12 @@ class EventStream {
 
   /** Writes what the source has, until it has no more, the client takes no more, or others have waited long enough. */
   #fill(): void {
-    const source = this.#source;
-    if (source === undefined) return;
+    const attached = this.#attached;
+    if (attached === undefined) return;
     for (let slices = 0; slices < SLICES_AT_ONCE_MAX; slices++) {
-      if (this.#closed || this.#blockedSinceMs !== 0) return;
-      const { text, nextSeq, ended } = source.read(this.#seq, SLICE_MAX_CHARS);
-      this.#seq = nextSeq;
+      if (this.#state === 'closed' || this.#blockedSinceMs !== 0) return;
+      const { text, nextSeq, ended } = attached.source.read(attached.seq, SLICE_MAX_CHARS);
+      attached.seq = nextSeq;
       if (text !== '') {
         this.#started = true;
         this.#write(text);
@@ -179,16 +188,17 @@ class EventStream {
   #write(text: string): void {
     if (this.#exchange.write(text)) return;
     this.#blockedSinceMs = this.#streams.nowMs();
-    this.#source?.slow?.(this, true);
+    this.#attached?.source.slow?.(this, true);
   }
 
   #close(): void {
-    if (this.#closed) return;
-    this.#closed = true;
-    this.#source?.slow?.(this, false);
-    this.#unsubscribe?.();
-    this.#unsubscribe = undefined;
-    this.#source = undefined;
+    const state = this.#state;
+    if (state === 'closed') return;
+    this.#state = 'closed';
+    if (state !== 'waiting') {
+      state.source.slow?.(this, false);
+      state.unsubscribe();
+    }
     this.#streams.forget(this);
   }
 }
