@@ -3,7 +3,7 @@
  * set back: requests notice it where nothing else is written. A caller is told also when the write fails.
  */
 import { Refusal } from '../protocol/errors.ts';
-import { endSessionThatRanOut } from './console/operator-session.ts';
+import { endExpiredSession } from './console/operator-session.ts';
 import type { Route } from './route.ts';
 import type { Services } from './services.ts';
 import { setupSessionOf } from './setup/access.ts';
@@ -12,7 +12,7 @@ type Headers = (name: string) => string;
 
 function writing({ caller }: Route, error: unknown, header: Headers, services: Services): Promise<void> | undefined {
   if (!(error instanceof Refusal)) return undefined;
-  if (caller === 'operator' && error.code === 'invalid_token') return endSessionThatRanOut(header, services);
+  if (caller === 'operator' && error.code === 'invalid_token') return endExpiredSession(header, services);
   if (caller === 'setup' && error.code === 'session_closed') return services.setup.sessions.expire(setupSessionOf(header, services));
   return undefined;
 }

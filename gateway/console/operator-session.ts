@@ -1,8 +1,7 @@
 /**
- * Who may use the console: the operator's token as a bearer, or a session cookie made from it (CONSOLE-1, CONSOLE-2). Sessions
- * are signed with a key made of the token, so that a new token ends them all, and every node of a cell knows them; one that was
- * signed out of is a row, known to all nodes of the cell.
- * Failed logins are remembered in memory, and told to the other nodes of a cell; one-time links are rows.
+ * Who may use the console: the operator's token as a bearer, or a session cookie made from it (CONSOLE-1, CONSOLE-2). Session cookies
+ * are signed with a key made of the token: a new token ends them all, and every node of a cell can check them. Ended sessions and
+ * one-time links are rows. Failed logins are kept in memory and announced to the other nodes of the cell.
  */
 import { createHmac, randomBytes } from 'node:crypto';
 import { LRUCache } from 'lru-cache';
@@ -25,7 +24,7 @@ const CSRF_HEADER = 'x-csrf-token';
 const LOGIN_FAILURES_MAX = 5;
 const LOGIN_WINDOW_MS = 60_000;
 const LOGIN_LOCK_MS = 60_000;
-/** Addresses remembered; a flood from more of them than this pushes the oldest out, and each still has to guess 24 characters. */
+/** Addresses remembered. More than this evict the oldest, and each still has to guess 24 characters. */
 const LOGIN_ADDRESSES_MAX = 10_000;
 /** A link of the start banner: long enough to find the terminal, too short to lie around in a log. */
 const LINK_VALID_MS = 15 * 60 * 1000;
@@ -44,7 +43,7 @@ interface ConsoleState {
   readonly failures: LRUCache<string, Failures>;
 }
 
-// Two services in one process (as in tests) keep apart what they remember.
+// By services, so that two in one process, as in tests, stay apart.
 const states = new WeakMap<Services, ConsoleState>();
 
 function stateOf(services: Services): ConsoleState {
@@ -101,7 +100,7 @@ function cookieOf(header: (name: string) => string): string {
   return '';
 }
 
-/** The session of the request's cookie, whether or not it is over; undefined when there is none, or it was tampered with. */
+/** The session of the request's cookie, even one that is over; undefined without a cookie, or when its signature is wrong. */
 function signedSession(header: (name: string) => string, services: Services): ConsoleSession | undefined {
   const value = cookieOf(header);
   if (value === '') return undefined;
@@ -112,7 +111,7 @@ function signedSession(header: (name: string) => string, services: Services): Co
   return { value, csrfToken: sign(state, 'csrf', claim), expiresAtMs };
 }
 
-/** Whether the request came with no bearer and with a cookie that was signed here, whatever became of its session: it is no guess. */
+/** Whether the request has no bearer and a cookie that was signed here: then it is not a guess, even if its session is over. */
 export function isCookieOfOurs(header: (name: string) => string, services: Services): boolean {
   return header('authorization') === '' && signedSession(header, services) !== undefined;
 }
@@ -121,7 +120,7 @@ function isEnded({ value }: ConsoleSession, { storage }: Services): boolean {
   return isConsoleSessionEnded(storage.control, hashSecret(value));
 }
 
-/** The session of the request's cookie; undefined when there is none, it was tampered with, has run out or was ended. */
+/** The session of the request's cookie; undefined without a valid cookie, or when the session has expired or was ended. */
 export function readSession(header: (name: string) => string, services: Services): ConsoleSession | undefined {
   const session = signedSession(header, services);
   return session === undefined || !(services.nowMs() < session.expiresAtMs) || isEnded(session, services) ? undefined : session;
@@ -132,11 +131,10 @@ function endSession({ value, expiresAtMs }: ConsoleSession, { storage, nowMs }: 
 }
 
 /**
- * To be waited for before somebody is told that the request's session is over: one that has run out stays so, when the clock is set
- * back. Undefined when there is nothing to write: it has not run out, or that is written. Never rejects: what cannot be written is told
- * all the same.
+ * Writes the expiry of the request's session, so that it stays expired when the clock is set back. Await it before the answer says that
+ * the session is over. Undefined: nothing to write. Never rejects; a failed write is logged.
  */
-export function endSessionThatRanOut(header: (name: string) => string, services: Services): Promise<void> | undefined {
+export function endExpiredSession(header: (name: string) => string, services: Services): Promise<void> | undefined {
   const session = signedSession(header, services);
   if (session === undefined || services.nowMs() < session.expiresAtMs || isEnded(session, services)) return undefined;
   return endSession(session, services).catch((error) =>
@@ -249,7 +247,7 @@ export const sessionRoute = defineRoute({
   caller: 'operator',
   async handle({ header }, services) {
     const session = readSession(header, services);
-    if (session === undefined) await endSessionThatRanOut(header, services);
+    if (session === undefined) await endExpiredSession(header, services);
     return json({ session: session === undefined ? null : sessionToWire(session) });
   },
 });

@@ -7,7 +7,7 @@ import { listOrganisations, type OrganisationRecord, organisationOfApp } from '.
 import { readIfThere } from '../../storage/sqlite/storage-error.ts';
 import { defineRoute, type Reply, type Route } from '../route.ts';
 import type { Services } from '../services.ts';
-import { type ConsoleSession, endSessionThatRanOut, followConsoleLink, readSession, sessionCookie } from './operator-session.ts';
+import { type ConsoleSession, endExpiredSession, followConsoleLink, readSession, sessionCookie } from './operator-session.ts';
 
 /** The page shows the first ones; the interface pages through all. */
 const ORGANISATIONS_SHOWN = 50;
@@ -79,7 +79,7 @@ function organisationSection(organisation: OrganisationRecord, services: Service
 <a href="/console/api/orgs/${organisation.id}/usage">usage</a></p>${table}`;
 }
 
-/** Its file is away or damaged: the others are shown all the same. */
+/** Stands for an organisation whose file is missing or damaged; the others are still shown. */
 function awaySection({ id, name }: OrganisationRecord): string {
   return `<h2>${escaped(name)}</h2><p><code>${id}</code> · its data is not there at the moment: see <code>GET /readyz</code>, asked with the operator's token.</p>`;
 }
@@ -111,13 +111,13 @@ export function consolePageRoutes(routes: readonly Route[]): readonly Route[] {
       if (code !== null) {
         const opened = await followConsoleLink(code, services);
         if (opened === undefined) return signInPage(403, 'This link was used already, or is older than 15 minutes.');
-        // Away from the address that carries the code, so that it stays out of the history.
+        // Redirects away from the address with the code, which keeps it out of the history.
         const headers = { Location: '/console', 'Set-Cookie': sessionCookie(opened, services), 'Cache-Control': 'no-store' };
         return { kind: 'text', status: 303, body: '', headers };
       }
       const session = readSession(header, services);
       if (session !== undefined) return overview(session, routes, services);
-      await endSessionThatRanOut(header, services);
+      await endExpiredSession(header, services);
       return signInPage(401, 'You are not signed in.');
     },
   });

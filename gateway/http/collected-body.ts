@@ -1,4 +1,4 @@
-/** A request's body as it arrives: kept while it is within its bound, and handed over whole. */
+/** Collects a request's body within its limit and hands it over whole. */
 import { Refusal } from '../../protocol/errors.ts';
 import { codesOf } from './body.ts';
 import type { Exchange } from './exchange.ts';
@@ -9,8 +9,8 @@ function tooLarge(face: Interface, maxBytes: number): Refusal {
 }
 
 /**
- * Collects the body and hands it over once, whole. Refuses by Content-Length before a byte of it is kept, then counts:
- * no length is declared when it comes in chunks. `done` may look at the bytes during its call only.
+ * Collects the body and hands it over once, whole. Refuses by Content-Length first, then by counting, because a chunked body declares
+ * no length. `done` may use the bytes during its call only.
  */
 export function collectBody(
   exchange: Exchange,

@@ -1,7 +1,7 @@
 /**
- * Requests whose length or host can be read in two ways (RFC 9112 §6.3, §3.2): a proxy in front and this service would disagree on
- * where one ends, and the rest of it would be taken for the next person's request. uWebSockets.js refuses a Content-Length that is
- * no number, and one beside Transfer-Encoding; it takes the first of several lines, so what is left is refused here.
+ * Refuses requests whose length or host is ambiguous (RFC 9112 §6.3, §3.2). A proxy in front and this service could disagree on where one
+ * ends, and its rest would be read as the next client's request (request smuggling). uWebSockets.js refuses a Content-Length that is not
+ * a number, and one beside Transfer-Encoding; it takes the first of repeated lines, so those are refused here.
  */
 import type { HttpRequest } from 'uWebSockets.js';
 

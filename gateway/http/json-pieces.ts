@@ -31,7 +31,7 @@ export class RenderedItems {
   }
 }
 
-/** Puts pieces together and lets other requests in between them. */
+/** Collects pieces of text, with pauses in which other requests run. */
 class Pieces {
   readonly #pieces: Buffer[] = [];
   #text = '';
@@ -91,8 +91,8 @@ async function render(value: unknown, depth: number, into: Pieces): Promise<void
 }
 
 /**
- * The JSON text of plain data as UTF-8, as `JSON.stringify` would write it. `depth`: so deep its members are rendered one by one; each
- * below must be small. Lists that are large are `RenderedItems`.
+ * The JSON text of plain data as UTF-8, as `JSON.stringify` would write it. Members down to `depth` are rendered one by one, and each
+ * below must be small. Large lists are `RenderedItems`.
  */
 export async function renderInPieces(value: unknown, depth: number): Promise<Buffer> {
   const pieces = new Pieces();

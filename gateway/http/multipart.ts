@@ -1,6 +1,6 @@
 /**
  * Reads the one file of a multipart/form-data body, bounded while it arrives (HTTP-10).
- * Owns what a well-formed upload is: one file under the route's field name, and nothing else where the interface refuses unknown fields.
+ * Owns the rules of a well-formed upload: one file under the route's field name, and nothing else where the interface refuses unknown fields.
  */
 import { Busboy, type BusboyFileStream, type BusboyInstance } from '@fastify/busboy';
 import type { UploadSlot } from '../../actors/uploads/upload-slots.ts';
@@ -16,7 +16,7 @@ const FRAMING_MAX_BYTES = 64 * 1024;
 const PARTS_MAX = 16;
 /** Well within the eight seconds after which uWebSockets ends slow bodies. */
 const SLOW_BODY_ALLOWED_EVERY_MS = 2_000;
-/** What is longer than a name or a flag belongs into a JSON body. */
+/** Room for a name or a flag; longer values belong into a JSON body. */
 const FIELD_MAX_BYTES = 8 * 1024;
 /** Disposition, type, encoding and some a proxy may add. */
 const PART_HEADERS_MAX = 16;
@@ -27,7 +27,7 @@ const FILE_NAME_MAX_CHARS = 255;
 type Outcome = UploadedFile | Refusal;
 
 export interface UploadForm {
-  /** The next bytes of the body; they stay the form's. */
+  /** Takes the next bytes of the body; the form keeps them. */
   write(bytes: Uint8Array): void;
   end(): void;
   /** Refuses what has come so far, unless all has. */
@@ -48,7 +48,7 @@ function fileNameOf(given: string | undefined): string {
   return [...shown].slice(0, FILE_NAME_MAX_CHARS).join('');
 }
 
-/** What was collected of the file. */
+/** The part of the file that has arrived. */
 class FilePart {
   readonly fileName: string;
   readonly #chunks: Buffer[] = [];
@@ -61,7 +61,7 @@ class FilePart {
     this.#chunks.push(chunk);
   }
 
-  /** A client may go on sending for long after it was refused: meanwhile nothing is kept for it. */
+  /** Frees the chunks: a client may keep sending for long after it was refused. */
   drop(): void {
     this.#chunks.length = 0;
   }
@@ -156,7 +156,7 @@ export function openUploadForm(contentType: string, rule: UploadRule, face: Inte
 }
 
 export interface UploadReceiver {
-  /** Hears how much has come, and may end the upload. */
+  /** Is told how much has arrived, and may end the upload. */
   readonly place: UploadSlot | undefined;
   done(upload: UploadedFile): void;
   refuse(refusal: Refusal): void;

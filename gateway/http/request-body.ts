@@ -1,4 +1,4 @@
-/** How a request's body becomes the checked value that its route works with: collected, bounded, parsed, checked, and warned of. */
+/** Makes a checked value of a request's body: collected, bounded, parsed and checked by the route's schema. */
 
 import { unknownFields } from '../../protocol/schema/unknown-fields.ts';
 import { fields } from '../../protocol/setup/shapes.ts';
@@ -20,7 +20,7 @@ export interface AdmittedRequest {
   readonly admitted: Admitted;
 }
 
-/** The checked body, where the route has large ones read beside the event loop and this is one. */
+/** The checked body, if the route has large ones read in their own thread and this is one; otherwise undefined. */
 function readLarge(
   { largeBody }: Route,
   bytes: Uint8Array,
@@ -37,10 +37,10 @@ function warnOfUnknown({ route: { body: schema }, exchange, admitted: { kind, ca
   exchange.warning = unknownFields(schema, value);
 }
 
-/** What an endpoint that takes no body takes for one. */
+/** The body that an endpoint without a body accepts. */
 const NO_FIELDS = fields({});
 
-/** Whether a body comes to an endpoint that takes none, where unknown fields are refused (HTTP-3; the runtime interface ignores them). */
+/** Whether a request to an endpoint without a body has one that is refused (HTTP-3; the runtime interface ignores it). */
 export function bringsRefusable({ interface: face, method, header }: Exchange): boolean {
   if (method === 'GET' || (face !== 'setup' && face !== 'console')) return false;
   return Number(header('content-length')) > 0 || header('transfer-encoding') !== '';
@@ -73,8 +73,8 @@ function inLine(
 }
 
 /**
- * Collects the body, checks it and hands it to `proceed`: at once, or later where it is read beside the event loop or begins something.
- * What `proceed` throws, and every refusal, goes to `fail`.
+ * Collects the body, checks it and hands it to `proceed`: at once, or later if it is read in a thread or begins new work. What `proceed`
+ * throws, and every refusal, goes to `fail`.
  */
 export function readBody(
   request: AdmittedRequest,
@@ -95,7 +95,7 @@ export function readBody(
         return malformed(error);
       }
     };
-    // It came in chunks, and there were none.
+    // A chunked body without chunks.
     if (length === 0 && schema === undefined) {
       proceed(null);
       return;

@@ -1,6 +1,6 @@
 /**
- * GET /v1/apps/config (CONFIG-1): the published configuration for a live key, the draft for a test
- * key, and whether the launcher is to be shown. The most frequent request there is: rendered once per revision.
+ * GET /v1/apps/config (CONFIG-1): the published configuration for a live key, the draft for a test key, and whether the client shows
+ * its launcher. The most frequent request, so each revision is rendered once.
  */
 import { CONFIG_PER_MINUTE_PER_APP, CONFIG_PER_MINUTE_PER_DEVICE } from '../../protocol/limits.ts';
 import type { AppConfigReply } from '../../protocol/runtime/config.ts';
@@ -19,7 +19,7 @@ interface Rendered {
   readonly etag: string;
 }
 
-/** Keyed by what storage keeps per revision and channel, so an entry lives as long as that does. */
+/** Keyed by the object that storage caches per revision and channel, so an entry lives as long as that. */
 const rendered = new WeakMap<PublishedConfig, Map<string, Rendered>>();
 
 function render(published: PublishedConfig, caller: RuntimeCaller, available: boolean): Rendered {
@@ -27,7 +27,7 @@ function render(published: PublishedConfig, caller: RuntimeCaller, available: bo
   const channel: AppConfigReply['channel'] = caller.channel === 'live' ? 'published' : 'draft';
   const updated_at = timestamp(published.updatedAtMs);
   const reply: AppConfigReply = { channel, version, updated_at, available, config };
-  // `updated_at` is informational: saving a draft without a change must not make every SDK fetch it again.
+  // Without `updated_at`: saving a draft without a change must not make every SDK fetch it again.
   const etag = etagOf(JSON.stringify([channel, version, available, config]));
   const headers = { ETag: etag, 'Cache-Control': 'private, no-cache' };
   return {
@@ -58,9 +58,8 @@ function renderOnce(published: PublishedConfig, caller: RuntimeCaller, available
 }
 
 /**
- * Whether the launcher is to be shown: not once the credit is exhausted (LIMIT-23). Caps that end with the
- * day do not hide it: their notice says so calmly, and a launcher that came and went every day would not. Test keys never
- * spend credit.
+ * Whether the client shows the launcher: not once the credit is exhausted (LIMIT-23). Daily caps do not hide it, because it would come
+ * and go every day; people get a notice instead. Test keys never spend credit.
  */
 function isAvailable({ app, channel, organisationId }: RuntimeCaller, db: Connection, { storage, nowMs }: Services): boolean {
   if (channel === 'sandbox' || !app.settings.hardCap) return true;

@@ -1,4 +1,4 @@
-/** The device header where it is required (KEY-8), and who acts on the device. */
+/** The caller of a runtime request as actors know it, and routes that require a device (KEY-8). */
 import type { Caller } from '../../actors/caller.ts';
 import { Refusal } from '../../protocol/errors.ts';
 import type { RuntimeCaller } from '../route.ts';

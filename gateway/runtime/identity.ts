@@ -1,4 +1,4 @@
-/** Who is signed in on a turn (PERSON-1 to PERSON-5). */
+/** The person who is signed in on a turn (PERSON-1 to PERSON-5). */
 import { createHmac, timingSafeEqual } from 'node:crypto';
 import type { TurnCommand } from '../../actors/turns/command.ts';
 import { Refusal } from '../../protocol/errors.ts';
@@ -41,8 +41,8 @@ function boundPerson({ organisationId, app, channel, deviceId }: RuntimeCaller, 
 export type SignedRequest = Pick<RouteInput<unknown, RuntimeCaller>, 'caller' | 'header' | 'body'>;
 
 /**
- * The id of the person who signed the request, in `user` of its body or else in X-Service-User; null: nobody did. A signature that is
- * missing or wrong is as if none had been sent, as on a turn. @throws Refusal 400 `invalid_request` for a malformed header.
+ * The id of the person who signed the request, in `user` of its body or else in X-Service-User; null: none. A wrong signature counts as
+ * none, as on a turn. @throws Refusal 400 `invalid_request` for a malformed header.
  */
 export function signerOf({ caller, header, body }: SignedRequest, services: Services): string | null {
   const { user } = (body ?? {}) as { readonly user?: SignedUser | null };
@@ -59,8 +59,8 @@ export function signedPersonOf(caller: RuntimeCaller, header: SignedRequest['hea
 }
 
 /**
- * The person of a turn; null: the device's anonymous record. `user` given: that person, whatever device sent it; one whose
- * record was signed for is served as anonymous when the turn is not signed. Null: nobody. Undefined: as the device is bound.
+ * The person of a turn; null: the device's anonymous record. With `user`: that person, whatever device sent it; but an unsigned turn of a
+ * person who has signed before is served as anonymous. `user` null: no person. Undefined: the person the device is bound to.
  * @throws Refusal 403 `invalid_request` when the app requires a verified person and the turn shows none.
  */
 export function turnPerson(user: SignedUser | null | undefined, caller: RuntimeCaller, services: Services): TurnCommand['person'] {

@@ -7,32 +7,32 @@ import { type AdmittedCaller, defineRoute, json } from '../route.ts';
 import { manifestBody } from './manifest-body.ts';
 import { addressPool, sharedPool } from './pools.ts';
 
-/** An SDK posts once per start; reading and hashing a document takes some milliseconds, and the key that allows it is public. */
+/** An SDK posts once per start. Reading and hashing a document takes some milliseconds, and the key that it needs is public. */
 const POSTS_PER_MINUTE_PER_ADDRESS = 600;
 /**
- * Posts of documents that the app has: these do not count above. One address may be that of a whole network of telephones, which all
- * start the same build; fifty a second of a document that is not large are some percent of a core.
+ * Posts of documents that the app already has; these do not count above. One address may be a network of telephones that all start the
+ * same build. Fifty small documents a second take some percent of a core.
  */
 const KNOWN_PER_MINUTE_PER_ADDRESS = 3_000;
-/** Reading and hashing so much takes a millisecond or two; most manifests have a tenth of it. */
+/** Reading and hashing this much takes a millisecond or two; most manifests have a tenth of it. */
 const KNOWN_MAX_CHARS = 64 * 1024;
-/** Posts that are written: each is a commit. A known document that comes beyond them is answered without one. */
+/** Posts that are written, a commit each. Beyond them a known document is answered without a write. */
 const WRITES_PER_MINUTE_PER_DEVICE = 60;
 const WRITES_PER_MINUTE_PER_APP = 600;
-/** Documents that the app has not registered yet: a build brings one, and an office may start some builds at once. */
+/** New documents: each build brings one, and an office may start some builds at once. */
 const NEW_PER_MINUTE_PER_ADDRESS = 20;
 
 const knownPools = [addressPool('manifest_known', KNOWN_PER_MINUTE_PER_ADDRESS)];
 const perDevice = perMinute('manifest', 'device', WRITES_PER_MINUTE_PER_DEVICE);
 const knownWritePools = [perDevice, perMinute('manifest', 'app', WRITES_PER_MINUTE_PER_APP)];
-/** Apart from those of known ones: a release must come through however many start the build before it. */
+/** Pools of their own, so that a release gets through however many clients start the build before it. */
 const newWritePools = [
   addressPool('manifest_new', NEW_PER_MINUTE_PER_ADDRESS),
   perDevice,
   sharedPool('manifest_new_written', WRITES_PER_MINUTE_PER_APP, NEW_PER_MINUTE_PER_ADDRESS),
 ];
 
-/** Whether the post is to be written: a known document may be answered without that. @throws Refusal `rate_limited` for a new one. */
+/** Whether the post is written; a known document may be answered without a write. @throws Refusal `rate_limited` for a new one. */
 function isWritten(caller: AdmittedCaller, isKnown: boolean, chars: number): boolean {
   if (isKnown && chars <= KNOWN_MAX_CHARS) {
     caller.giveBack();

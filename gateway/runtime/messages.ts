@@ -15,10 +15,10 @@ import { perMinute } from '../rate-limit.ts';
 import { defineRoute, json } from '../route.ts';
 import { callerOf } from './device.ts';
 
-/** A page is read on the event loop; ten a second is more than any person scrolls. */
+/** A page is read on the event loop; nobody scrolls ten pages a second. */
 const PAGES_PER_MINUTE_PER_DEVICE = 600;
 
-/** Others are answered after so long at the latest. */
+/** Other requests wait at most this long. */
 const SLICE_MS = 5;
 
 function messagesOf(db: Connection, conversationId: string, page: Omit<MessagesPage, 'wordless'>): MessageReply[] {
@@ -44,7 +44,7 @@ function openOf(db: Connection, conversationId: string, deviceId: string, nowMs:
   };
 }
 
-/** The page with the words that placeholders stand for. A message may hold a thousand: others get their turn between two messages. */
+/** The page with personal data in place of its placeholders. A message may hold a thousand, so other requests run between two messages. */
 async function restored(concealment: Concealment, reply: MessagesReply): Promise<MessagesReply> {
   const messages: MessageReply[] = [];
   let sinceMs = performance.now();
@@ -83,8 +83,8 @@ export const messagesRoute = defineRoute({
       has_more: first !== undefined && hasEarlierMessages(db, id, first.id),
       open: openOf(db, id, caller.deviceId, nowMs()),
     };
-    // What was said lies in placeholder form; the device that it was said to gets the words (PRIVACY-9). Callers without a device
-    // share one: what the others of them said is not theirs to read, whoever signs. A person's conversation is shown to that person alone.
+    // Messages are stored with placeholders; only the conversation's own device gets the personal data (PRIVACY-9). Callers without a
+    // device share the empty one, so an anonymous conversation is shown to them with its placeholders.
     if (caller.deviceId === '' && conversation.endUserId === null) return json(reply);
     return restored(concealmentOf(storage, caller.organisationId, conversation), reply).then(json);
   },

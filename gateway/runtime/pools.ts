@@ -1,11 +1,11 @@
 /**
  * The per-minute pools of the runtime interface that follow the app's own settings (LIMIT-1, LIMIT-6).
- * Behind one address may be a whole office; whoever is signed in there with a signature is counted as a person instead.
+ * One address may be a whole office, so people who are signed in with a signature are counted by person instead.
  */
 import { perMinute } from '../rate-limit.ts';
 import type { RateLimit } from '../route.ts';
 
-/** `messages_per_minute` requests a minute for each device of an app; every pool counts by itself. */
+/** `messages_per_minute` requests a minute for each device of an app; every pool has its own buckets. */
 export function messagesPool(pool: string): RateLimit {
   return { pool, scope: 'device', perMinute: (app) => app.settings.messagesPerMinute };
 }
@@ -17,8 +17,8 @@ export function addressPool(pool: string, requests: number, retryAfterS?: number
 }
 
 /**
- * `requests` a minute of an app's clients together; an address that sends few of them is not held up by those that send many, as long as
- * such addresses do not send as many again.
+ * `requests` a minute for all clients of an app together. Addresses that send few requests still pass when others have used them up, as
+ * long as they do not exceed the same number together.
  */
 export function sharedPool(pool: string, requests: number, keptPerAddress: number): RateLimit {
   return { ...perMinute(pool, 'app', requests), keptPerAddress, keptTogether: requests };
@@ -33,8 +33,8 @@ export function senderPools(pool: string): readonly RateLimit[] {
 }
 
 /**
- * Of requests that name no person: who the device is bound to decides. The device comes first: one in a loop over its own bound uses
- * up nothing of its address.
+ * Pools of requests that name no person; the person that the device is bound to counts. The device's pool comes first, so that a device
+ * in a loop uses up nothing of its address's.
  */
 export function writePools(pool: string): readonly RateLimit[] {
   return [messagesPool(pool), ...senderPools(pool)];
