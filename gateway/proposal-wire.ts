@@ -1,5 +1,4 @@
 /** Proposals as they travel, the same to a person in the console and to an agent. */
-import type { SetupWrite } from '../protocol/setup/writes.ts';
 import { timestamp } from '../protocol/timestamp.ts';
 import { type Proposal, readWrite } from '../storage/setup/proposals.ts';
 import type { Connection } from '../storage/sqlite/connection.ts';
@@ -27,9 +26,8 @@ const imageToWire = (content: string) => ({ bytes: Buffer.byteLength(content, 'b
 
 /** With what it would write; undefined when it was forgotten meanwhile. */
 export function wholeProposalToWire(db: Connection, proposal: Proposal) {
-  const payload = readWrite(db, proposal.id);
-  if (payload === undefined) return undefined;
-  const write = JSON.parse(payload) as SetupWrite;
+  const write = readWrite(db, proposal.id);
+  if (write === undefined) return undefined;
   const { kind: _, ...shown } = write;
   if (write.kind === 'logo') return { ...proposalToWire(proposal), write: imageToWire(write.content) };
   if (write.kind === 'appearance' && write.logo !== undefined) {

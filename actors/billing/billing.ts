@@ -59,15 +59,15 @@ export interface Billing {
   resume(): Promise<string[]>;
   /** For the start of a node that is not alone, instead of `resume`: resumes only what is due. */
   watch(): void;
-  /** A node was lost: what only it knew to be due is looked up. */
+  /** A node was lost: finds what only that node knew to be due. */
   lookAgain(): Promise<void>;
   /** Looks at one organisation now. */
   evaluate(organisationId: string): Promise<void>;
-  /** Writes what waits; what is under way is taken up at the next start. */
+  /** Writes what waits; what is under way resumes at the next start. */
   close(): Promise<void>;
 }
 
-/** An organisation's credit is looked at this long after a charge, for all charges since. */
+/** How long after a charge the credit of its organisation is checked, for all charges since. */
 const LOOK_MS = 1_000;
 /** How long a charge of another node may be missing from the sum of the ceiling when its announcement was lost. */
 const RECOUNT_MS = 60_000;
@@ -142,7 +142,7 @@ class OpenBilling implements Billing {
   #look(organisationId: string): void {
     this.#looks.delete(organisationId);
     this.evaluate(organisationId).catch((error: unknown) => {
-      // The next charge looks again, and so does the next start.
+      // The next charge checks again, and so does the next start.
       if (!this.#closed)
         this.#services.log.error(
           { err: error, organisation_id: organisationId },

@@ -8,7 +8,7 @@ import { join } from 'node:path';
 import type { Logger } from 'pino';
 
 export interface Mail {
-  /** The same mail has the same key for ever: its Message-ID and its file name come from it. */
+  /** The same for every copy of one mail: its Message-ID and file name are derived from it. */
   readonly key: string;
   readonly to: string;
   readonly subject: string;
@@ -22,7 +22,7 @@ export interface Mail {
 export type MailOutcome = 'sent' | 'refused' | 'not_taken' | 'unknown';
 
 export interface Mailer {
-  /** Whether a server can be reached that lets us in; asked before a mail is claimed. */
+  /** Whether the server can be reached and accepts the login; asked before a mail is claimed. */
   ready(): Promise<boolean>;
   /** Never rejects. */
   send(mail: Mail): Promise<MailOutcome>;
@@ -35,12 +35,12 @@ export interface MailOptions {
   /** Folder for `*.eml` files. */
   readonly outbox: string;
   readonly log: Logger;
-  /** A server that is silent for longer is as good as down; 10 s unless told. */
+  /** A server that is silent for longer counts as down; default 10 s. */
   readonly timeoutMs?: number;
 }
 
 const SMTP_TIMEOUT_MS = 10_000;
-/** Failures before the message itself: to resolve a name, to connect, to log in, to be let in by a proxy. */
+/** Failures before the message itself: to resolve a name, to connect, to log in, to pass a proxy. */
 const BEFORE_THE_MESSAGE = new Set(['EDNS', 'EAUTH', 'ENOAUTH', 'EOAUTH2', 'EPROXY', 'EREQUIRETLS', 'ECONFIG', 'ETLS']);
 
 interface MailFault {
@@ -72,7 +72,7 @@ function envelope(mail: Mail, from: string) {
     messageId: `<${digestOf(mail.key)}@${domain}>`,
     // Automatic replies to automatic mail are not wanted.
     headers: { 'Auto-Submitted': 'auto-generated' },
-    // Text is text: a mail never makes the service read a file or an address.
+    // A mail must never make the service read a file or fetch an address.
     disableFileAccess: true,
     disableUrlAccess: true,
   };

@@ -36,7 +36,7 @@ export interface PaymentOptions {
 
 /** A card is asked about at its bank: seconds are usual. */
 const TIMEOUT_MS = 20_000;
-/** Payments of a customer that are looked through for ours, newest first. */
+/** How many payments of a customer are searched for ours, newest first. */
 const LISTED_MAX = 100;
 /** Stripe's clock and ours may differ. */
 const CLOCK_SKEW_S = 3_600;
@@ -67,7 +67,7 @@ interface StripeFault {
   readonly statusCode?: unknown;
 }
 
-/** What a failed request says. A key in a message of the processor's must not reach the console, so its words stay behind. */
+/** The reason of a failed request. The processor's message is left out: it may hold a key, which must not reach the console. */
 function faultOutcome(error: unknown): PaymentOutcome | 'look' {
   const { type, message } = error as StripeFault;
   switch (type) {

@@ -28,7 +28,7 @@ const AFTER_FAILURE_MS = DAY_MS;
 /** Top-ups in 24 hours. An organisation that needs more should choose a larger amount. */
 const TOP_UPS_PER_DAY_MAX = 100;
 const BACK_OFF_FIRST_MS = 30_000;
-/** What became of a charge has to be found out, so this is asked once an hour for as long as it takes. */
+/** The outcome of a charge must be known, so it is asked for once an hour, without end. */
 const BACK_OFF_MAX_MS = 3_600_000;
 const MICRO_USD_PER_CENT = 10_000;
 

@@ -27,7 +27,7 @@ export interface UsageAlertServices {
   nowMs(): number;
 }
 
-/** Together some ten hours of trying; a warning that comes later than that warns of nothing. */
+/** Some ten hours in all; a later warning is of no use. */
 const ATTEMPTS_MAX = 15;
 const BACK_OFF_FIRST_MS = 30_000;
 const BACK_OFF_MAX_MS = 3_600_000;
@@ -106,7 +106,7 @@ export class UsageAlerts {
     return { next: nextUsageMailAtMs, settle: (organisationId) => this.deliver(organisationId) };
   }
 
-  /** Sends what is due, one mail after the other. */
+  /** Sends the mails that are due, one after the other. */
   async deliver(organisationId: string): Promise<void> {
     const { storage, mailer, nowMs } = this.#services;
     const due = dueUsageMails(storage.organisation(organisationId), nowMs(), BATCH_MAX);
@@ -134,7 +134,7 @@ export class UsageAlerts {
     await storage.write(organisation.id, 'settleUsageMail', { ...key, ...this.#settlement(outcome, attempts + 1), nowMs: nowMs() });
   }
 
-  /** Credit that was topped up since was used up all the same. */
+  /** Credit that was added since has been used up, too. */
   #isByFailures(organisationId: string): boolean {
     const { storage, nowMs } = this.#services;
     const { exhausted, failedMicroUsd } = creditState(storage.control, storage.organisation(organisationId), organisationId, nowMs());

@@ -26,7 +26,7 @@ export interface CellMapOptions {
 export interface CellMap {
   /** Tells the others where the organisation lives now, as this control file says, without waiting for the next round. Never throws. */
   publish(organisationId: string): Promise<void>;
-  /** One round: says what is known here, takes over what is newer there. Never throws; does nothing while Redis is away. */
+  /** One round: publishes what is known here and copies what is newer there. Never throws; does nothing while Redis is away. */
   sync(): Promise<void>;
   /** When a round last succeeded; 0: never. */
   readonly syncedAtMs: number;
@@ -213,7 +213,7 @@ class RedisCellMap implements CellMap {
   }
 }
 
-/** Starts keeping the map; it goes on by itself until `close`. */
+/** Starts to keep the map up to date, until `close`. */
 export function createCellMap(options: CellMapOptions): CellMap {
   return new RedisCellMap(options);
 }

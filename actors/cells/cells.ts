@@ -1,4 +1,4 @@
-/** One cell among others (CELL-1): its directory, its way to the others, and the map that they keep together. */
+/** One cell among others (CELL-1): its directory, its client for the other cells, and the map that they share. */
 import type { Logger } from 'pino';
 import type { Storage } from '../../storage/storage.ts';
 import { type CellClient, createCellClient } from './cell-client.ts';

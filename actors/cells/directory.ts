@@ -64,15 +64,15 @@ export interface DirectoryOptions {
   nowMs(): number;
 }
 
-/** A question is one look into a table; a cell that takes longer is not well, and somebody waits for the answer. */
+/** A question is one read of a row; a cell that takes longer is not healthy, and a client waits. */
 const ASK_TIMEOUT_MS = 1_000;
-/** Names that are asked for at the same time: beyond these somebody is guessing, and each costs every cell a request. */
+/** Names that are asked for at the same time. More are guesses, and each costs every cell a request. */
 const ASKING_MAX = 1_000;
 /** How long a name counts as unknown: a client with a wrong key asks again and again, and a new key should work soon. */
 const UNKNOWN_MS = 10_000;
 /** Some 100 bytes each: what a flood of wrong keys may take of memory. */
 const UNKNOWN_KEPT = 10_000;
-/** A cell that was not seen for so long was taken away: what it does not answer, it does not know. */
+/** A cell that was not seen for so long was removed, and its answer is not needed. */
 const TAKEN_AWAY_MS = 24 * 3_600_000;
 const RETRY_AFTER_S = 1;
 

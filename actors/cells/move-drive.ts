@@ -17,7 +17,7 @@ export interface MoveTimes {
   readonly beatMs: number;
   /** After this long without such a note another node resumes the move. */
   readonly abandonedMs: number;
-  /** How often a node looks for such moves. */
+  /** How often a node checks for such moves. */
   readonly lookMs: number;
   /** How long turns get to end before the file is sealed. */
   readonly quietMs: number;
@@ -129,7 +129,7 @@ export class MoveDrive {
     }
   }
 
-  /** Notes the error. True when the move is over for this driver: given up, by it or somebody else, or ahead of it. */
+  /** Records the error. True when the move is over for this driver: it was aborted, or another driver is ahead. */
   async #failed(error: unknown, isHopeless: boolean): Promise<boolean> {
     const { log } = this.#options;
     const { organisationId, moveId, step } = this.#move;

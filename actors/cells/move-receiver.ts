@@ -33,7 +33,7 @@ export interface Offer {
   readonly organisationId: string;
   readonly moveId: string;
   readonly sourceCell: string;
-  /** What the source makes of the move's id with its master key. */
+  /** The digest of the move's id under the source's master key. */
   readonly keyCheck: string;
   readonly schema: { readonly control: number; readonly organisation: number };
 }
@@ -48,7 +48,7 @@ const BUSY_RETRY_AFTER_S = 2;
 
 export class MoveReceiver {
   readonly #options: MoveReceiverOptions;
-  /** By move: what is being put in place now. */
+  /** By move: organisations that are being put in place. */
   readonly #placing = new Map<string, Promise<ArrivalStep>>();
 
   constructor(options: MoveReceiverOptions) {
@@ -66,8 +66,8 @@ export class MoveReceiver {
   }
 
   /**
-   * Lets the organisation come, or says how far it has. Idempotent.
-   * @throws Refusal conflict when it is not to come here; internal (503) when it may in a moment.
+   * Accepts the move, or answers how far it is. Idempotent.
+   * @throws Refusal conflict when this cell refuses it; internal (503) when it may be accepted in a moment.
    */
   async offer({ organisationId, moveId, sourceCell, keyCheck: given, schema }: Offer): Promise<ArrivalStep> {
     const { storage, cell, files, nowMs } = this.#options;
@@ -92,13 +92,13 @@ export class MoveReceiver {
     return contents.filter((_, at) => !held[at]).map(({ sha256 }) => sha256);
   }
 
-  /** Keeps a piece of a content; true once all of it is here. @throws Refusal; Error when what came is not what was announced. */
+  /** Stores a piece of a file; true once the file is complete. @throws Refusal; Error when the file is not the announced one. */
   async keep(ref: Ref, content: Content, offset: number, bytes: Uint8Array): Promise<boolean> {
     const folder = this.#folder(ref);
     return folder === undefined || keepPiece(folder, content, offset, bytes);
   }
 
-  /** Verifies what has come, and puts it in place under its seal. Idempotent. @throws Refusal */
+  /** Verifies the received files and puts them in place under their seal. Idempotent. @throws Refusal */
   async adopt(ref: Ref, manifest: string): Promise<ArrivalStep> {
     const { step } = this.#require(ref);
     if (step === 'adopted' || step === 'unsealed') return step;
@@ -132,7 +132,7 @@ export class MoveReceiver {
     const { step } = this.#require(ref);
     if (step === 'receiving') throw new Refusal('conflict', `The organisation ${organisationId} is not in place yet.`);
     if (step === 'unsealed') return step;
-    // In this order: requests come as soon as it is placed, and are told to come again until the seal is off.
+    // In this order: requests arrive as soon as it is placed, and are asked to retry until the seal is removed.
     const version = placementVersionOf(moveId) + 1;
     await storage.writeControl('placeOrganisation', { organisationId, cell, version, nowMs: nowMs() });
     await storage.write(organisationId, 'unsealOrganisation', { moveId });

@@ -20,7 +20,7 @@ export const CONTENTS_PER_QUESTION_MAX = 100;
 const QUESTION_TIMEOUT_MS = 10_000;
 /** A piece is written to disk, the last one of a large file after all of it was read. */
 const PIECE_TIMEOUT_MS = 120_000;
-/** A large file is read and copied before this is answered. Asked again meanwhile, the other cell says that it is at it. */
+/** A large file is read and copied before this is answered. If it is asked again meanwhile, the other cell answers that it is still working. */
 const ADOPT_TIMEOUT_MS = 600_000;
 
 /** The other cell refuses the organisation: asking again does not help. */
@@ -113,7 +113,7 @@ export class MoveSender {
     if (step !== 'unsealed') throw new Error(`cell ${move.targetCell} says ${step} instead of unsealed`);
   }
 
-  /** To be asked for only when the move was given up. */
+  /** Call it only when the move was aborted. */
   async discard(move: MoveRow): Promise<void> {
     await this.#call(move, 'POST', '/discard', { move_id: move.moveId }, QUESTION_TIMEOUT_MS);
   }

@@ -45,7 +45,7 @@ export class OrganisationMoves {
   }
 
   /**
-   * Begins to move the organisation to another cell, or goes on with a move there.
+   * Starts to move the organisation to another cell, or continues a move there.
    * @throws Refusal not_found for an organisation or a cell that is not known; conflict when it does not live here.
    */
   async begin(organisationId: string, targetCell: string): Promise<MoveRow> {
@@ -58,7 +58,7 @@ export class OrganisationMoves {
     await this.#clean(organisationId);
     const nonce = randomBytes(8).toString('hex');
     const move = await storage.writeControl('beginMove', { organisationId, cell, targetCell, nonce, nowMs: nowMs() });
-    // One that was under way has a driver, or gets one when it is seen to have none.
+    // A move that was under way has a driver, or gets one when it is seen to have none.
     if (move.moveId.endsWith(nonce)) void this.#drive(move);
     return move;
   }
@@ -80,7 +80,7 @@ export class OrganisationMoves {
     return aborted;
   }
 
-  /** What it drives stops at its next step, and goes on with another node or the next start. */
+  /** Its moves stop at their next step, and continue on another node or at the next start. */
   async close(): Promise<void> {
     clearInterval(this.#timer);
     this.#stop.abort();

@@ -63,7 +63,10 @@ function rivalsOf(db: Connection, appId: string, sessionId: string, asked: Setup
       'What this session has proposed about these is too large to be put together with this. Wait until it is decided.',
     );
   }
-  return ids.map((id) => ({ id, write: JSON.parse(readWrite(db, id) ?? 'null') as SetupWrite }));
+  return ids.flatMap((id) => {
+    const write = readWrite(db, id);
+    return write === undefined ? [] : [{ id, write }];
+  });
 }
 
 async function keep(services: WriteServices, organisationId: string, proposal: Omit<NewProposal, 'id' | 'nowMs'>): Promise<string> {
@@ -96,7 +99,7 @@ async function keepOnce(
   };
   const same = findSame(db, proposal);
   // The session's own proposal with another reason is replaced. One that is being applied has changed part of its base itself.
-  const gives = ({ id }: Proposal) => !rivals.includes(id) || readWrite(db, id) === payload;
+  const gives = ({ id }: Proposal) => !rivals.includes(id) || canonicalize(readWrite(db, id)) === payload;
   const waiting = same.find((one) => one.state === 'applying' || (one.base === base && gives(one)));
   if (waiting === undefined) {
     // The same proposal on an outdated base can only be rejected.
@@ -233,10 +236,10 @@ export async function approveProposal(services: WriteServices, organisationId: s
   const db = storage.organisation(organisationId);
   const work = async () => {
     const proposal = readProposal(db, id);
-    const payload = readWrite(db, id);
-    if (proposal === undefined || payload === undefined || proposal.decidedAtMs !== null) throw decidedBefore(proposal);
+    const write = readWrite(db, id);
+    if (proposal === undefined || write === undefined || proposal.decidedAtMs !== null) throw decidedBefore(proposal);
     const target = { organisationId, appId, origin: 'proposal' } as const;
-    const applied = await applyProposal(services, target, proposal, JSON.parse(payload) as SetupWrite);
+    const applied = await applyProposal(services, target, proposal, write);
     await storage.write(organisationId, 'decideProposal', { id, state: 'approved', reason: null, nowMs: nowMs() });
     return applied;
   };

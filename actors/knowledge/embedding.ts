@@ -9,7 +9,7 @@ import type { Embedder } from '../../assistant/embeddings/embeddings.ts';
 import { chunksToEmbed, type EmbeddableChunk, firstChunkOf } from '../../storage/knowledge/knowledge-vectors.ts';
 import type { Storage } from '../../storage/storage.ts';
 
-/** Chunks looked at in one step: as many as one request may hold, and one write. */
+/** Chunks checked in one step: as many as one request may hold, and one write. */
 const STEP_CHUNKS = 32;
 /** Requests under way for indexing: questions, which people wait for, share the server. */
 const STEPS_AT_ONCE = 2;
@@ -26,11 +26,11 @@ export interface EmbeddingServices {
 export interface KnowledgeEmbedding {
   /** The organisation has chunks without vectors: those of this source, or any. */
   wake(organisationId: string, sourceId?: string): void;
-  /** Cuts off what is under way and waits for its end. Idempotent. */
+  /** Aborts what is under way and waits for its end. Idempotent. */
   close(): Promise<void>;
 }
 
-/** How far an organisation's chunks have been looked at. One entry each, kept while the process lives. */
+/** How far an organisation's chunks have been checked. One entry each, kept while the process lives. */
 interface Progress {
   /** Chunks up to this id have vectors. */
   upTo: number;
@@ -77,10 +77,10 @@ class Embedding implements KnowledgeEmbedding {
 
   async #run(organisationId: string): Promise<void> {
     try {
-      // Off whatever woke this: it has an answer to give first.
+      // After the caller, which has an answer to send first.
       await new Promise((resolve) => setImmediate(resolve));
       const goesOn = await this.#step(organisationId);
-      // Deleted and added again it comes last, so that organisations take turns.
+      // Deleted and added again it comes last: organisations are served round robin.
       this.#awake.delete(organisationId);
       if (goesOn) this.#awake.add(organisationId);
     } catch (error) {
@@ -136,7 +136,7 @@ class Embedding implements KnowledgeEmbedding {
     return vectors;
   }
 
-  /** Said once for as long as it lasts. */
+  /** Logged once for each outage. */
   #restAfter(error: unknown): void {
     const { firstMs, maxMs } = this.#services.backoff ?? BACKOFF;
     if (this.#failures === 0) {

@@ -76,7 +76,7 @@ export class KnowledgeIndexer {
     });
   }
 
-  /** A process ended in a reading of it, or of one beside it: to tell which, it is read alone. */
+  /** A process ended while it was read, perhaps because of another link beside it: to tell which, it is read alone. */
   #nextLink(organisationId: string, running: ReadonlySet<string>): NextLink | undefined {
     const db = this.#services.storage.organisation(organisationId);
     const id = sourcesToIndex(db, running.size + 1, 'url').find((each) => !running.has(each));
@@ -96,7 +96,7 @@ export class KnowledgeIndexer {
   }
 
   /**
-   * Indexes a source: a text before it resolves, a link when its turn comes or `waitMs` are over. Answers where the source
+   * Indexes a source: a text before it resolves, a link once the queue has read it or after `waitMs`. Answers where the source
    * stands then; one that is at rest already stays as it is. @throws StorageError when a write fails.
    */
   async index(organisationId: string, sourceId: string, waitMs: number): Promise<IndexOutcome> {
@@ -120,7 +120,7 @@ export class KnowledgeIndexer {
       const texts = sourcesToIndex(db, RESUME_BATCH + seen.size, 'text').filter((id) => !seen.has(id));
       if (texts.length === 0) break;
       for (const sourceId of texts) {
-        // One that cannot leave `pending` must not be tried for ever.
+        // A source that cannot leave `pending` must not be retried for ever.
         seen.add(sourceId);
         const source = this.#waiting(organisationId, sourceId);
         if (source !== undefined) await this.#indexText(organisationId, source);
@@ -172,7 +172,7 @@ export class KnowledgeIndexer {
     if (begun.state === 'failed' || (await this.#finish(organisationId, content, read))) this.#noteSettled(organisationId, source);
   }
 
-  /** Whether the source came to rest by this. What throws has not ended the process: the attempt does not count, so that a disk that is full for long does not use them up. */
+  /** Whether the source came to rest by this. After an error the attempt does not count, because the process did not end: a disk that stays full must not use up the attempts. */
   async #finish(organisationId: string, content: IndexedContent, read: () => Promise<Read | null>): Promise<boolean> {
     const { storage } = this.#services;
     try {
@@ -213,7 +213,7 @@ export class KnowledgeIndexer {
   #indexLink(organisationId: string, source: KnowledgeSource, signal: AbortSignal, lease: Lease): Promise<void> {
     return this.#settle(organisationId, source, async () => {
       const read = await this.#readLink(organisationId, source, signal);
-      // This node was stuck, and another one reads the link: what it finds is newer.
+      // This node was suspended, and another one reads the link: its result is newer.
       return lease.held() ? read : null;
     });
   }

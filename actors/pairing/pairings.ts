@@ -18,9 +18,9 @@ import { type PairingRef, PairingWatch, type WatchServices } from './watch.ts';
 
 const CODE_MS = PAIRING_CODE_MINUTES * 60_000;
 const WATCH_MS = PAIRING_WATCH_HOURS * 3_600_000;
-/** Pairings that are looked at in this process; each keeps some 256 KB. */
+/** Pairings that are watched in this process; each keeps some 256 KB. */
 const WATCHES_MAX = 200;
-/** Pages that look at one pairing; a person has one open, or two. */
+/** Pages that watch one pairing; a person has one or two open. */
 const PAGES_PER_PAIRING_MAX = 8;
 /** When several are opened at once, one succeeds each time. */
 const RETRIES = {
@@ -33,7 +33,7 @@ const PAGES_RETRY_AFTER_S = 60;
 
 export interface OpenedPairing {
   readonly id: string;
-  /** Told once; the service keeps its hash. */
+  /** Sent once; the service stores only its hash. */
   readonly code: string;
   readonly codeExpiresAtMs: number;
 }
@@ -108,7 +108,7 @@ export class Pairings {
     return { pairingId: id, watchedUntilMs };
   }
 
-  /** The state that somebody is about to be told: one that is over is written first, so that it stays so when the clock is set back. */
+  /** The state to report. An expired pairing is written first, so that it stays expired when the clock is set back. */
   async toldState(organisationId: string, row: PairingRow): Promise<PairingState> {
     const { storage, log } = this.#services;
     const nowMs = this.#services.nowMs();
@@ -124,7 +124,7 @@ export class Pairings {
     return state;
   }
 
-  /** The watch of a pairing, for one page more. @throws Refusal rate_limited when as many look as may. */
+  /** The watch of a pairing, for one more page. @throws Refusal rate_limited when too many pages watch. */
   watch(ref: PairingRef): PairingWatch {
     const active = this.#watches.get(ref.pairingId);
     if ((active?.readers ?? 0) >= PAGES_PER_PAIRING_MAX || (active === undefined && this.#watches.size >= WATCHES_MAX)) {

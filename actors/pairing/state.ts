@@ -23,7 +23,7 @@ export function isToBeEnded({ endedAtMs }: PairingRow, state: PairingState): boo
   return endedAtMs === null && (state === 'expired' || state === 'over');
 }
 
-/** Those of an app's `unclaimed` pairings, newest first, that make room for one more code: the oldest of as many as may wait. */
+/** Which of an app's `unclaimed` pairings, newest first, are replaced to make room for one more code: the oldest beyond the limit. */
 export function replacedPairings(unclaimed: readonly PairingRow[], nowMs: number): string[] {
   return unclaimed
     .map((row) => ({ id: row.id, machine: pairingMachine(row) }))

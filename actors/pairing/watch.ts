@@ -38,7 +38,7 @@ const KEPT_CHARS = 256 * 1024;
 const PULLED_CHARS = 64 * 1024;
 /** Turns of one device that are remembered; it opens some 20 a minute, and few of them run at the same time. */
 const TURNS_FOLLOWED_MAX = 64;
-/** Without a page that looks, turns are followed for so long: a page that lost its connection comes back. */
+/** How long turns are followed without a watching page: a page that lost its connection reconnects. */
 const LINGER_MS = 60_000;
 
 interface Frame {
@@ -53,7 +53,7 @@ interface Followed {
   leave(): void;
 }
 
-/** Data of each event in `text`, which is whole frames of a turn; pings tell nothing of it. */
+/** Data of each event in `text`, which holds whole frames of a turn; pings are left out. */
 function* eventsOf(text: string): Generator<string> {
   for (const frame of text.split('\n\n')) {
     const at = frame.indexOf('\ndata: ');
@@ -76,7 +76,7 @@ export class PairingWatch {
   #nextId = 1;
   #row: PairingRow | undefined;
   #state: PairingState = 'over';
-  /** Looks at the clock: each is a sign of life for pages to which nothing was told meanwhile. */
+  /** Checks the clock, and sends a sign of life to pages that got nothing else. */
   #looks = 0;
   #timer: NodeJS.Timeout | undefined;
   #unwatch: (() => void) | undefined;
@@ -125,7 +125,7 @@ export class PairingWatch {
     }
   }
 
-  /** Pages are told once it is written: it stays over when the clock is set back. */
+  /** Writes the expiry before pages see it, so that it holds when the clock is set back. */
   async #writeEnd({ id, claimedAtMs }: PairingRow): Promise<void> {
     this.#isEndWritten = true;
     const { storage, nowMs } = this.#services;
@@ -179,7 +179,7 @@ export class PairingWatch {
     });
   }
 
-  /** What goes wrong here is not the turn's to suffer from. */
+  /** An error here must not affect the turn. */
   #fail(error: unknown): void {
     this.#services.log.error(
       { err: error, pairing_id: this.#ref.pairingId },

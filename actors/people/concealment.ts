@@ -267,7 +267,7 @@ export function openConcealment(options: ConcealmentOptions): Concealment {
   return new Concealment(options);
 }
 
-/** Who writes into a conversation: by the locale of the client and the languages of the app it is known whose numbers to look for. */
+/** The writer into a conversation: the client's locale and the app's languages tell which countries' phone numbers to recognise. */
 export interface Writer {
   readonly appId: string;
   readonly channel: Channel;
@@ -290,7 +290,7 @@ function regionsOfWriter(db: Connection, organisationId: string, { appId, channe
   return app === undefined ? regionsOf(locale, []) : regionsOfClient(db, app, channel, locale);
 }
 
-/** Countries whose way of writing telephone numbers is looked for in what a client of the app sends. */
+/** The countries whose phone numbers are recognised in what a client of the app sends. */
 export function regionsOfClient(db: Connection, app: AppRecord, channel: Channel, locale: string | null | undefined): string[] {
   return regionsOf(locale, readPersona(db, app, channel).languages);
 }

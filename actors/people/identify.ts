@@ -1,4 +1,4 @@
-/** POST /v1/identify behind its signature: says who somebody is, on the device they are on (PERSON-7 to PERSON-10). */
+/** POST /v1/identify behind its signature: records who uses a device (PERSON-7 to PERSON-10). */
 
 import { mintId } from '../../protocol/ids.ts';
 import { readEndUser, sealTraits, type Traits } from '../../storage/people/end-users.ts';
@@ -6,20 +6,20 @@ import type { Storage } from '../../storage/storage.ts';
 import type { Caller } from '../caller.ts';
 import { OVERTAKEN, retried } from '../retried.ts';
 
-/** The record comes or goes between reading and writing once, or twice; more than this is a bug, not a race. */
+/** A record may appear or disappear between reading and writing once or twice; more is a bug, not a race. */
 const IDENTIFY_TRIES = 5;
 
 export interface Identification extends Caller {
   readonly externalUserId: string;
   /** A signature was checked. */
   readonly proven: boolean;
-  /** Undefined: what is recorded stays; `{}`: nothing is said of the person any more. */
+  /** Undefined: recorded traits stay; `{}`: they are removed. */
   readonly traits: Traits | undefined;
 }
 
 export interface Identified {
   readonly endUserId: string;
-  /** Whether this call proved who they are; without that, a record that was signed for stays as it was. */
+  /** Whether this call proved who they are; without it, a record that was signed stays as it was. */
   readonly verified: boolean;
 }
 

@@ -1,4 +1,4 @@
-/** Who may call with a setup token, and what the others are told (SETUP-16 to SETUP-24). */
+/** Which calls with a setup token are admitted, and how the others are refused (SETUP-16 to SETUP-24). */
 import type { SetupSessionEffect } from '../../machines/setup-session.ts';
 import type { SessionKind } from '../../protocol/console/sessions.ts';
 import { Refusal } from '../../protocol/errors.ts';
@@ -9,7 +9,7 @@ import type { SetupSessionRow } from '../../storage/setup/setup-sessions.ts';
 import type { Storage } from '../../storage/storage.ts';
 import { noSuchApp, sessionMachine, sessionOrRefuse } from './session.ts';
 
-/** A call that was let in. */
+/** A call that was admitted. */
 export interface SetupCall {
   readonly ref: SessionRef;
   readonly row: SetupSessionRow;

@@ -1,4 +1,4 @@
-/** What an agent does to its session: claims it, reports, writes, completes it or gives it up (SETUP-3). */
+/** The calls of an agent on its session: claim, report, write, complete and fail (SETUP-3). */
 import type { CompleteBody, FailBody } from '../../protocol/setup/completion.ts';
 import { type Detected, mergeDetected } from '../../protocol/setup/detected.ts';
 import type { ProgressEvent } from '../../protocol/setup/events.ts';
@@ -52,7 +52,7 @@ export class SetupAgent {
     return readDetected(this.#storage.organisation(organisationId), appId);
   }
 
-  /** Work that needs a running session; one that has ended meanwhile refuses it. */
+  /** Work that needs a running session; a session that has ended refuses it. */
   #call(ref: SessionRef, work: (session: SessionWork) => SessionChange): Promise<Committed> {
     return this.#sessions.change(ref, (session) => {
       const { app } = sessionRows(this.#storage, ref);
@@ -93,7 +93,7 @@ export class SetupAgent {
     });
   }
 
-  /** POST /complete: the app goes live in the same transaction, if the session was all that it waited for. */
+  /** POST /complete: the app goes live in the same transaction, if the session was the last thing that it waited for. */
   complete(ref: SessionRef, body: CompleteBody): Promise<Committed> {
     return this.#call(ref, ({ session }) => {
       session.send({ type: 'session.complete' });

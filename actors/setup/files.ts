@@ -58,7 +58,7 @@ export async function issueFileCode({ storage, nowMs }: SetupServices, ref: Sess
 export async function redeemFileCode({ storage, nowMs, sessions }: FileServices, code: string): Promise<RedeemedFile> {
   const ref = CODE.test(code) ? readCode(storage.control, code) : undefined;
   if (ref === undefined) throw refusalOf('unknown');
-  // Whatever has become of its session: a new command is what is needed either way.
+  // Whatever state its session is in, a new command is needed.
   if (isUsedCode(storage.control, code)) throw refusalOf('used');
   const { row, app } = sessionRows(storage, ref);
   const refusal = refusalOfCall(row, app, nowMs());

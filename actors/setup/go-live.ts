@@ -46,7 +46,7 @@ function evaluate(db: Connection, app: AppRecord, setupSessionOpen: boolean): re
   }).effects;
 }
 
-/** Whether the app goes live by itself as soon as its open session has come to its end. */
+/** Whether the app goes live by itself when its open session ends. */
 export function goesLiveWithoutSession(db: Connection, app: AppRecord): boolean {
   return evaluate(db, app, false).some((effect) => effect.type === 'goLive');
 }

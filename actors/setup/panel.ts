@@ -13,11 +13,11 @@ type States = Readonly<Record<StepId, StepState>>;
 export interface StoredPanel {
   readonly state: States;
   readonly context: StepPanelContext;
-  /** The newest observation of each step that counts no more: it was told, or came before what the agent said since. */
+  /** The newest observation of each step that no longer counts: it was reported, or the agent has reported since. */
   readonly seen?: Observations;
 }
 
-/** Lines of what the server saw by itself. */
+/** Lines for what the service observed. */
 const OBSERVED_TITLES: Partial<Record<StepId, string>> = {
   verify: 'The app called in.',
   test: 'The smoke test passed.',
@@ -25,12 +25,12 @@ const OBSERVED_TITLES: Partial<Record<StepId, string>> = {
   screens: 'A build registered its screens.',
 };
 
-/** A panel as its row keeps it. */
+/** A panel as its row stores it. */
 export function storedPanel(row: Pick<SetupSessionRow, 'panel'>): StoredPanel {
   return JSON.parse(row.panel) as StoredPanel;
 }
 
-/** JSON of a panel as its row keeps it. */
+/** JSON of a panel as its row stores it. */
 export function panelJson(panel: Stepper<typeof stepPanel>, seen: Observations = {}): string {
   return JSON.stringify({ state: panel.snapshot.value, context: panel.snapshot.context, seen });
 }
@@ -59,7 +59,7 @@ export class SessionPanel {
     return this.#awake === undefined ? this.#stored.state : (this.#awake.snapshot.value as States);
   }
 
-  /** Ticks what is observed and was not told yet, and answers the lines that say so. */
+  /** Ticks new observations, and answers their lines. */
   observe(observations: Observations): NewSetupEvent[] {
     const lines: NewSetupEvent[] = [];
     for (const [step, atMs] of Object.entries(observations) as [StepId, number][]) {
@@ -77,7 +77,7 @@ export class SessionPanel {
     return lines;
   }
 
-  /** As the row is to keep it: the very same text when nothing has changed. */
+  /** JSON for the row: the same text when nothing has changed. */
   toJson(): string {
     const isAsleep = this.#awake === undefined && this.#seen === this.#seenBefore;
     return isAsleep ? this.#json : panelJson(this.machine, this.#seen);

@@ -1,5 +1,5 @@
 /**
- * The door to setup sessions: opens and ends them, and keeps their panels up to date with what is observed of the app.
+ * The entry point to setup sessions: opens and ends them, and keeps their panels up to date with observations of the app.
  * It owns which sessions have an actor in this process. A session without work and watchers has none.
  */
 import { type SetupSessionEvent, setupSession } from '../../machines/setup-session.ts';
@@ -37,7 +37,7 @@ import {
 } from './session.ts';
 
 const SESSION_MS = SETUP_SESSION_HOURS * 3_600_000;
-/** Opening is tried again when another session was opened in between: in this process they come one after the other, so elsewhere. */
+/** Opening is retried when another node has opened a session in between; in this process openings are serial. */
 const OPEN_TRIES = 20;
 /** Sessions of one app that may be opened at once; people open one, or two by a double click. */
 const OPENING_MAX = 240;
@@ -87,12 +87,12 @@ export class SetupSessions {
     }
   }
 
-  /** The actor of a session, to be worked on or watched at once: it goes when neither is the case any more. */
+  /** The actor of a session. Use or watch it at once: it is dropped as soon as it has neither work nor watchers. */
   session(ref: SessionRef): SetupSession {
     const active = this.#active.get(ref.sessionId);
     if (active !== undefined) return active;
     const session = new SetupSession(ref, this.#services, () => {
-      // One that went before says so again: another one may be at work by then.
+      // An earlier actor may report idle again, when another one has taken its place.
       if (this.#active.get(ref.sessionId) === session) this.#active.delete(ref.sessionId);
       this.#count();
     });
@@ -105,7 +105,7 @@ export class SetupSessions {
     this.#services.node.send({ type: 'counted', counts: { sessions: this.#active.size } });
   }
 
-  /** Those that somebody works on or watches in this process, which is `node`. */
+  /** The sessions that are active or watched in this process, which is `node`. */
   actors(node: string): ActorRecord[] {
     return [...this.#active.values()].map(({ ref: { sessionId, organisationId, appId }, sinceMs, waiting }) => ({
       ...{ kind: 'setup_session', id: sessionId, node, organisationId, appId, turnId: null, waiting, sinceMs },
@@ -157,7 +157,7 @@ export class SetupSessions {
     return { row: sessionOrRefuse(db, id), issued };
   }
 
-  /** Stop in the console. A session that is closed stays what it is. */
+  /** Stop in the console. A closed session stays as it is. */
   stop(organisationId: string, row: SetupSessionRow): Promise<Committed> {
     return this.#end(organisationId, row, { type: 'session.stop' });
   }
@@ -169,14 +169,14 @@ export class SetupSessions {
     });
   }
 
-  /** To be waited for before somebody is told that the session is closed: one that ran out stays so when the clock is set back. */
+  /** Await it before reporting that the session is closed: an expired session must stay expired when the clock is set back. */
   async expire({ sessionId, organisationId }: SessionRef): Promise<void> {
     const row = readSession(this.#services.storage.organisation(organisationId), sessionId);
     if (row === undefined || isClosed(row.state)) return;
     await this.#end(organisationId, row, { type: 'session.expire', nowMs: this.#services.nowMs() });
   }
 
-  /** The app went live: its open setup session ends, a sync session goes on (SETUP-6). */
+  /** The app went live: its open setup session ends, a sync session continues (SETUP-6). */
   async appWentLive(organisationId: string, appId: string): Promise<void> {
     const open = readOpenSession(this.#services.storage.organisation(organisationId), appId);
     if (open !== undefined) await this.#end(organisationId, open, { type: 'app.live' });

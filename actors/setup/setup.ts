@@ -41,7 +41,7 @@ export function createSetup(services: SetupServices): Setup {
   const resume = async (organisationId: string) => {
     const db = storage.organisation(organisationId);
     for (const { id } of listApps(db)) {
-      // A session that was given up or stopped takes nothing live, a start after it neither: the next thing that settles it does.
+      // A session that failed or was stopped takes no app live, and neither does a later start: the next change that settles it does.
       const wasLeft = ['failed', 'cancelled', 'expired'].includes(readLatestSession(db, id)?.state ?? '');
       if (!wasLeft || readApp(db, id, organisationId)?.live === true) await settled(organisationId, id);
     }

@@ -65,7 +65,7 @@ interface Asking {
   readonly signal: AbortSignal;
 }
 
-/** The events of whole frames; deltas are left out, their block comes with all of its text. */
+/** The events of whole frames; deltas are left out, because `block.ready` brings the whole text. */
 function eventsOf(frames: string): StreamEvent[] {
   return frames.split('\n\n').flatMap((frame) => {
     const data = /^data: (.*)$/m.exec(frame)?.[1];

@@ -19,7 +19,7 @@ export function uploadDeadlines(storage: Storage, nowMs: () => number): Deadline
       const now = nowMs();
       const next = nextUploadDeadline(storage.organisation(organisationId));
       if (next === null || next > now) return;
-      // Rows first: a message may take an upload as long as it has one. Files that a crash leaves are swept away at a start.
+      // Rows first: a message may take an upload as long as it has one. Files that a crash leaves are deleted at a start.
       const uploadIds = await storage.write(organisationId, 'expireUploads', { nowMs: now, limit: ROWS_PER_ROUND });
       await deleteUploadFiles(storage.layout, organisationId, uploadIds);
     },
@@ -40,7 +40,7 @@ async function sweep(storage: Storage, log: Logger, before: string, signal: Abor
 const ON_THEIR_WAY_MS = 3_600_000;
 
 /**
- * Begins to delete files that have no row, of uploads from before `startedAtMs`: those that a crash came between. Newer ones may
+ * Begins to delete files that have no row, of uploads from before `startedAtMs`: a crash left them. Newer ones may
  * have a row soon; with several nodes this holds for those of the hour before, too. What cannot be deleted is logged and left to the next
  * start. `close` ends the sweep after the current organisation.
  */

@@ -16,16 +16,16 @@ export const UPLOADS_AT_ONCE_PER_ADDRESS_MAX = 4;
 /** What one message may attach. */
 export const UPLOADS_AT_ONCE_PER_DEVICE_MAX = 4;
 
-/** 20 MB at 1 Mbit/s; nobody keeps a slot for longer. */
+/** 20 MB at 1 Mbit/s; no upload keeps a slot for longer. */
 const ARRIVES_WITHIN_MS = 180_000;
-/** The pace is judged over as long: phones pause when they change between networks. */
+/** The pace is measured over this time: phones pause when they change between networks. */
 const PACE_WINDOW_MS = 10_000;
 /** A poor mobile network sends twice as fast. */
 const SLOWEST_BYTES_PER_S = 8 * 1024;
 /** What is at least this old and slower than this is ended when another upload needs its slot: 1 Mbit/s, and two seconds to begin. */
 const PASSED_OVER_AFTER_MS = 2_000;
 const PASSED_OVER_BELOW_BYTES_PER_S = 128 * 1024;
-/** How often the pace is looked at while there are uploads. */
+/** How often the pace is checked while there are uploads. */
 const LOOK_EVERY_MS = 1_000;
 
 /** What slots are counted by. */

@@ -1,7 +1,7 @@
 /** Writes of a sync session on a live app that wait for a person (PROPOSAL-1). */
 import { Refusal } from '../../protocol/errors.ts';
-import type { WriteKind } from '../../protocol/setup/writes.ts';
-import { columns, countRows, integer, orNull, type RowOf, readIds, text } from '../sqlite/columns.ts';
+import type { SetupWrite, WriteKind } from '../../protocol/setup/writes.ts';
+import { columns, countRows, integer, json, orNull, type RowOf, readIds, text } from '../sqlite/columns.ts';
 import type { Connection } from '../sqlite/connection.ts';
 
 /**
@@ -44,7 +44,7 @@ const DECIDED_KEPT = 200;
 /** A separate bound for replaced ones, so that an agent that often corrects itself evicts no verdict. */
 const REPLACED_KEPT = 50;
 
-const proposedWrite = columns({ payload: text });
+const proposedWrite = columns({ payload: json<SetupWrite>() });
 const directoryEntry = columns({ organisationId: text });
 
 /** The proposal, decided or not; undefined when this file has none of this id. */
@@ -52,8 +52,8 @@ export function readProposal(db: Connection, id: string): Proposal | undefined {
   return proposal.get(db, 'FROM proposals WHERE id = :id', { id });
 }
 
-/** JSON of what the proposal would write; undefined as readProposal. */
-export function readWrite(db: Connection, id: string): string | undefined {
+/** What the proposal would write; undefined as readProposal. */
+export function readWrite(db: Connection, id: string): SetupWrite | undefined {
   return proposedWrite.get(db, 'FROM proposals WHERE id = :id', { id })?.payload;
 }
 

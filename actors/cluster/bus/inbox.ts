@@ -22,7 +22,7 @@ const NAME_SHOWN_CHARS = 100;
 export interface InboxCounts {
   /** Bytes that were no envelope of ours. */
   unopened: number;
-  /** Envelopes that had been there before, or came after a later one. */
+  /** Envelopes that came twice, or after a later one. */
   replayed: number;
   /** Envelopes that were too old. */
   stale: number;
@@ -42,7 +42,7 @@ export interface InboxOptions {
 
 interface Seen {
   readonly number: number;
-  /** False after this node was away itself: what it missed then is known. */
+  /** False after an outage of this node itself: its listeners read the rows anyway. */
   isComplete: boolean;
 }
 
@@ -69,7 +69,7 @@ export class Inbox {
   /** Never throws for what others sent. */
   take(wire: Buffer): void {
     const sender = senderOf(wire);
-    // What this node announced comes back to it.
+    // A node receives its own announcements.
     if (sender === this.#options.self) return;
     const envelope = sender === null ? null : this.#open(sender, wire);
     if (sender === null || envelope === null) {

@@ -73,7 +73,7 @@ export class Outbox {
   }
 
   #send(packed: readonly Buffer[]): void {
-    // Counted whether it leaves or not: the gap is what tells the others.
+    // Counted even if it is not sent: the gap tells the other nodes.
     this.#number += 1;
     if (!this.#options.isUp() || this.#inFlightBytes > IN_FLIGHT_MAX_BYTES) {
       this.#lose(packed.length);
@@ -92,7 +92,7 @@ export class Outbox {
     try {
       await this.#options.publish(channelOf(this.#options.cell), wire);
       this.#inFlightBytes -= wire.length;
-      // Only after one that came through: what fails at once must not be tried again at once.
+      // Only after a success: what fails at once must not be retried at once.
       this.settleOwed();
     } catch {
       this.#inFlightBytes -= wire.length;

@@ -49,9 +49,9 @@ export interface Members {
 
 export interface MembersOptions {
   readonly dataDir: string;
-  /** This node: what it tells of itself. */
+  /** This node. */
   readonly node: NodeStore;
-  /** Null: the nodes of the host alone. The connection stays the caller's to close. */
+  /** Null: only the nodes of this host are known. The caller closes the connection. */
   readonly presence: PresenceOptions | null;
   readonly log: Logger;
   /** Takes over connections to this node's socket that begin with a question. */
@@ -253,7 +253,7 @@ class HostMembers implements Members {
 }
 
 /**
- * Listens on this node's socket and gets to know the others; resolves when those that are there have answered, within a second.
+ * Listens on this node's socket and connects to the others. Resolves when those that are there have answered, within a second.
  * @throws Error when DATA_DIR is too long for a socket, or cannot be written to.
  */
 export async function createMembers(options: MembersOptions): Promise<Members> {

@@ -1,4 +1,4 @@
-/** What a node tells of itself: over the sockets of its host, and in Redis. */
+/** The record that a node publishes: over the sockets of its host, and in Redis. */
 import * as v from 'valibot';
 import { isEnding, type NodeStore } from '../../node.ts';
 
@@ -27,7 +27,7 @@ const NODE_RECORD: v.GenericSchema<unknown, NodeRecord> = v.object({
   actors: v.number(),
 });
 
-/** What this node tells of itself now. */
+/** The record of this node now. */
 export function recordOf(node: NodeStore): NodeRecord {
   const { id, name, cell, startedAtMs, life, conversations, sessions } = node.get().context;
   const url = 'url' in life ? life.url : null;
@@ -35,7 +35,7 @@ export function recordOf(node: NodeStore): NodeRecord {
   return { id, name, pid: process.pid, cell, url, startedAtMs, state, actors: conversations + sessions };
 }
 
-/** Null for what is no record: it came from outside, or from another version of the program. */
+/** Null when the text is no record: it came from outside, or from another version of the program. */
 export function parseNodeRecord(json: string): NodeRecord | null {
   try {
     const parsed = v.safeParse(NODE_RECORD, JSON.parse(json));

@@ -31,7 +31,7 @@ export class NodeSocket {
   }
 
   /**
-   * Listens; a second call does so anew, for a socket whose file was taken away. The file appears when it can be connected to:
+   * Listens; call it again when the file of the socket was deleted. The file appears once it can be connected to:
    * until then the kernel refuses, and who is refused takes the node for gone. @throws Error of the file system.
    */
   async listen(): Promise<void> {
@@ -80,7 +80,7 @@ export class NodeSocket {
         return;
       }
       this.#neighbours.add(socket);
-      // Questions that came together get one answer: what counts is that there is one.
+      // Requests that came together get one answer: that is enough.
       socket.on('data', () => this.#tell(socket));
       this.#tell(socket);
     });

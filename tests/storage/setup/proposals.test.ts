@@ -55,7 +55,7 @@ test('PROPOSAL-12: proposals that wait are bounded in bytes; deciding about one 
   ids[1] = add('y', 'ses_1', { replaces: [ids[1] as string] });
   add(quarter(2).slice(1));
   transactions.decideProposal(db, { id: ids[0] as string, state: 'rejected', reason: null, nowMs: NOW });
-  const id = add('z');
+  const id = add('"z"');
   assert.equal(readWrite(db, id), 'z');
   assert.equal(listProposals(db, appId, '', 10).length, 7);
 });
