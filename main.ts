@@ -1,4 +1,4 @@
-/** The composition root: config → storage → actors → gateway; listen; drain. With WORKERS it looks after processes that do. */
+/** The composition root: config → storage → actors → gateway; listen; drain. With WORKERS it supervises processes that do. */
 import { fileURLToPath } from 'node:url';
 import pino from 'pino';
 import { arrivalRoutes } from './gateway/cells/arrivals.ts';
@@ -29,8 +29,8 @@ const DRAIN_MS = 30_000;
 /** What is left to write to sockets once every turn has ended. */
 const LAST_BYTES_MS = 2_000;
 /**
- * A drain that takes longer than this ends where it is: rows are safe at any moment, and whoever asked for it must not wait for ever, least
- * of all when the supervisor is gone, which would have killed it. What is beyond the two above is for the writer's last checkpoint.
+ * A drain that takes longer than this is cut short: rows are safe at any moment, and the process must not linger, least of all without a
+ * supervisor to kill it. The time beyond the two bounds above is for the writer's last checkpoint.
  */
 const STOP_MS = DRAIN_MS + LAST_BYTES_MS + 10_000;
 
@@ -45,7 +45,7 @@ function createLog({ cluster, logLevel, workers }: Config): pino.Logger {
     timestamp: pino.stdTimeFunctions.isoTime,
     formatters: { level: (level) => ({ level }) },
   };
-  // Lines of workers are passed on to the same stream: it alone decides their order then.
+  // Lines of workers go to the same stream, which keeps them in order.
   return workers > 1 ? pino(options, process.stderr) : pino(options, new LogLines(STDERR));
 }
 
@@ -93,14 +93,14 @@ async function stop({ actors, close, services }: Composed, server: Server, log: 
 async function serve(config: Config, log: pino.Logger): Promise<void> {
   let server: Server | undefined;
   const drain = (reason: string) => {
-    // Before it listens there is nothing to drain, and whoever asked will ask again.
+    // Before it listens there is nothing to drain.
     if (server === undefined || composed.services.node.get().context.life.phase !== 'serving') return;
     composed.services.node.send({ type: 'drain' });
     void stop(composed, server, log, reason);
   };
   if (config.supervised !== undefined) endWithSupervisor(log, drain, () => server !== undefined);
   const composed = await compose(config, log, () => drain('asked for by an operator'));
-  // From here on: a start may take as long as it needs, nobody waits for it.
+  // Created only now, so that a slow start does not count as load.
   const load = watchLoad({ writes: () => composed.services.storage.stats(), log });
   const stalls = watchStalls({ stallMs: config.stallMs, log, onLook: (look) => load.looked(look) });
   const services: Services = {
@@ -125,14 +125,14 @@ async function serve(config: Config, log: pino.Logger): Promise<void> {
   await announce(config, composed, services, server.port);
 }
 
-/** Whoever looked after this process is gone: another one would be started in its place, and nobody would kill this one when it stands still. */
+/** Ends the process when its supervisor is gone: a new one would start another in its place, and none would kill this one if it hangs. */
 function endWithSupervisor(log: pino.Logger, drain: (reason: string) => void, listens: () => boolean): void {
   const end = () => {
     if (listens()) {
       drain('the supervisor is gone');
       return;
     }
-    // A start has nothing to bring to an end, and may wait for others for a minute: the next one finds what it left.
+    // A start has nothing to finish and may wait for other nodes for a minute; the next start continues from what it left.
     log.warn('the supervisor ended before this worker listened: exiting');
     log.flush();
     process.exit(1);
@@ -142,7 +142,7 @@ function endWithSupervisor(log: pino.Logger, drain: (reason: string) => void, li
 }
 
 function reportToSupervisor(listening: { readonly port: number; readonly publicUrl: string }): void {
-  // A terminal that closes tells the whole group; what it means is the supervisor's business.
+  // A closing terminal signals the whole group; the supervisor decides what that means.
   process.on('SIGHUP', () => {});
   // A channel that closes meanwhile says so by itself.
   const say = (message: ListeningMessage | AliveMessage) => process.send?.(message, undefined, undefined, () => {});

@@ -106,11 +106,11 @@ export class BlockAssembler {
   readonly #drawsText: boolean;
   #nextIndex = 0;
   #text: OpenText | null = null;
-  /** The end of the text so far, when what comes next decides where it belongs. */
+  /** The end of the text so far, held while the next text decides where it belongs. */
   #held = '';
   /** Announced component blocks by the id of the call that fills them. */
   readonly #announced = new Map<string, Announced>();
-  /** Announced blocks whose call failed once and that wait for the model's second try. */
+  /** Announced blocks whose call failed once and that wait for the model's retry. */
   #waiting: Announced[] = [];
   /** Blocks that are whole and wait for the end of the answer. */
   #closing: { readonly block: Announced; readonly body: Block['body'] }[] = [];
@@ -223,7 +223,7 @@ export class BlockAssembler {
   finishRound(calls: readonly ToolCall[]): Repair[] {
     this.closeText();
     for (const call of calls) if (!this.#announced.has(call.id)) this.componentStarted(call);
-    // What waited for a second try and did not get one.
+    // Blocks that waited for a retry and did not get one.
     const forgotten = this.#waiting;
     this.#waiting = [];
     const repairs: Repair[] = [];

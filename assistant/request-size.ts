@@ -1,7 +1,7 @@
 /** How long a round's request is, for a guess at what it costs where the upstream does not say. */
 import type { ChatMessage, ModelRequest, ToolDefinition } from './models/model.ts';
 
-/** Of every toolset once: most rounds of an app are offered the same one. */
+/** Computed once for each toolset: most rounds of an app share one. */
 const toolChars = new WeakMap<readonly ToolDefinition[], number>();
 
 function charsOfTools(tools: readonly ToolDefinition[]): number {

@@ -35,7 +35,7 @@ export interface ToolsetInput {
 
 /** Distinct (build, manifest) pairs in use at once are few; a toolset with its schemas takes some tens of KB. */
 const TOOLSETS_KEPT = 200;
-/** Of all of them, as JSON: a manifest may have two megabytes. */
+/** Characters of all kept toolsets as JSON: a manifest may have two megabytes. */
 const TOOLSETS_KEPT_CHARS = 16 * 1024 * 1024;
 
 function knowledgeTool(): ToolDefinition {
@@ -64,11 +64,11 @@ function build(input: ToolsetInput): Toolset {
   const reach = reachOf(declared, input.actionKinds);
   const components = new Set<string>();
   const definitions: ToolDefinition[] = [];
-  // Words are what every client draws; one that does not say so has forgotten it.
+  // Every client draws text, even one that does not list it.
   for (const entry of [...input.components, 'text']) {
     const parsed = parseHandshakeEntry(entry);
     const component = parsed === undefined ? undefined : CATALOG.get(parsed.name);
-    // What draws an earlier version does not know all of ours; a later one draws ours, too.
+    // A client with an earlier version cannot draw ours; one with a later version can.
     if (parsed === undefined || component === undefined || parsed.version < component.version || components.has(component.name)) continue;
     components.add(component.name);
     // An action keeps its name: the app chose it, and the model must not meet two tools of one name.

@@ -8,7 +8,7 @@
  * | live          | stays ³ ⁴        | stays ³ ⁴        |
  *
  * ¹ only when all four checks pass, the app may go live by itself, and no setup session is open: a session's own smoke
- * run never cuts off its POST /complete. ² whatever the checks say. ³ nothing happens but what ⁴ says.
+ * run must not end it before its POST /complete. ² whatever the checks say. ³ nothing happens but what ⁴ says.
  * ⁴ a setup session that is open by then ends: one opened in the same moment, or left open by a process that died.
  */
 import { emit, setup } from 'xstate';

@@ -31,9 +31,9 @@ export interface TurnFailure {
   readonly code: 'model_busy' | 'internal' | 'quota_exceeded';
   readonly message: string;
   readonly retryable: boolean;
-  /** Told as this notice instead of as an error: the build can show one. */
+  /** Sent as this notice instead of as an error, because the build can show one. */
   readonly notice?: Notice;
-  /** From how many seconds on another try makes sense, where that is known. */
+  /** Seconds after which a retry makes sense, where known. */
   readonly retryAfterS?: number;
 }
 
@@ -76,15 +76,15 @@ export type ChatTurnEffect =
 
 const NOBODY: Waiting = { reads: 0, confirmations: 0 };
 
-/** Whether the model hears the answers to its calls in another round: nobody else is waited for, and rounds are left. */
+/** Whether the model gets the results of its calls in another round: no other answers are awaited, and rounds are left. */
 export function asksAgain({ waiting, round }: ChatTurnContext): boolean {
   return waiting.reads === 0 && waiting.confirmations === 0 && round < TURN_ROUNDS_MAX;
 }
 
-/** Each may cost what a whole answer costs, and one message of a day's counts once: who has tried so often asks otherwise. */
+/** Each attempt may cost as much as a whole answer, while the message counts only once towards the day's limit. */
 const ATTEMPTS_MAX = 10;
 
-/** The failure of this attempt, for good after the last one. What a busy upstream did not begin cost nothing, and passes. */
+/** The failure of this attempt, not retryable after the last one. A busy upstream is exempt: it cost nothing, and it passes. */
 function lastOf(failure: TurnFailure, attempt: number): TurnFailure {
   if (attempt < ATTEMPTS_MAX || !failure.retryable || failure.code === 'model_busy') return failure;
   const message = `The answer could not be finished in ${attempt} attempts, and is not tried again. Send another message instead.`;
@@ -102,7 +102,7 @@ const definition = setup({
     leavesConfirmationsWaiting: ({ event }) =>
       (event.type === 'turn.open' || event.type === 'round.finished') && event.waiting.confirmations > 0,
     hasServerCalls: ({ event }) => (event.type === 'turn.open' || event.type === 'round.finished') && event.serverCalls > 0,
-    /** Handed out by an earlier turn already. */
+    /** Reads that an earlier turn handed out. */
     earlierReadsWait: ({ context }) => context.round === 0 && context.waiting.reads > 0,
     readsWait: ({ context }) => context.waiting.reads > 0,
     confirmationsWait: ({ context }) => context.waiting.confirmations > 0,

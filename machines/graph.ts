@@ -19,7 +19,7 @@ export interface GraphNode {
 
 export interface GraphEdge {
   readonly from: string;
-  /** The target as it is written: a state with states inside stands for its initial one. `from` when there is no target. */
+  /** The target as written: a compound state stands for its initial state. `from` when there is no target. */
   readonly to: string;
   readonly event: string;
   /** Name of the guard. Edges of one state and event are in the order in which they are tried. */
@@ -86,7 +86,7 @@ function transitionsOf(node: AnyStateNode): AnyTransitionDefinition[] {
   return [...(node.transitions as Map<string, AnyTransitionDefinition[]>).values()].flat();
 }
 
-/** The root has no path: it goes by the machine's own id. */
+/** The root has no path, so it has the machine's own id. */
 function idOf(node: AnyStateNode, machineId: string): string {
   return node.path.length === 0 ? machineId : node.path.join('.');
 }

@@ -13,7 +13,7 @@
  * | executing        | ignored                      | ignored   | ignored  | ignored   | ignored          | ignored       | ignored          | ignored                             | ignored           | succeeded / failed / unknown | unknown |
  *
  * declined, expired, succeeded, failed, timed_out, unknown: everything is ignored, the recorded answer stands.
- * A call that was sent and of which nobody can say whether it was done settles as unknown.
+ * A call that was sent, and whose outcome cannot be determined, settles as unknown.
  * Refused is ignored here and a 400 for the person who asked (CONFIRM-14). A confirmation or a result that names another revision
  * than the card's does not get here: it is answered 409 with the card as it is.
  *
@@ -44,7 +44,7 @@ export type ExecutionOutcome = 'succeeded' | 'failed' | 'unknown';
 
 export type InvocationEvent =
   | { readonly type: 'dispatch'; readonly expiresAtMs: number }
-  /** `expiresAtMs`: until when the word is good for a continuation. */
+  /** `expiresAtMs`: until when the confirmation is valid for a continuation. */
   | { readonly type: 'confirm'; readonly expiresAtMs: number }
   | { readonly type: 'decline' }
   | { readonly type: 'expire'; readonly nowMs: number }
@@ -139,7 +139,7 @@ export const invocation = definition.createMachine({
           on: {
             confirm: { target: '#invocation.confirmed', actions: 'startClock' },
             'edit.begin': 'editing',
-            // Only a card that could be confirmed now is confirmed by the result itself; anything else is for `pending`.
+            // A result confirms only a card that could be confirmed now; `pending` handles the rest.
             'result.received': [
               { guard: 'okByServerOnTrust', target: '#invocation.confirmed' },
               { guard: 'okOnTrust', target: '#invocation.succeeded' },
@@ -157,7 +157,7 @@ export const invocation = definition.createMachine({
       on: {
         expire: { guard: 'isDue', target: 'expired' },
         'result.received': [
-          // The client only passes the word on; the server runs the action itself and reports how it went.
+          // The client only passes the confirmation on; the server runs the action and reports the outcome.
           { guard: 'passedOnToServer' },
           { guard: 'okOnRecord', target: 'succeeded' },
           { guard: 'isOk', target: 'declined' },

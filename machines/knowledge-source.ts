@@ -12,17 +12,16 @@
  * | archived      | pending        | pending         | ignored         | ignored        | ignored           | ignored         | ignored          | ignored      |
  *
  * An indexer names the content that it read; about any other content its events are not sent at all.
- * ¹ the newer content waits in its place. ² what cannot be read at all, as a link that does not answer, fails before it
- * is indexed. ³ the row outlives the process, or what cut it off: it stays
- * `indexing`, and whoever resumes begins again. ⁴ the attempts are counted
- * as they begin, and one that was stopped does not count: what two processes ended in is not begun a third time, it failed.
+ * ¹ the newer content waits in its place. ² unreadable content, such as a link that does not answer, fails before it is indexed.
+ * ³ the row outlives the process: it stays `indexing`, and whoever resumes begins again. ⁴ attempts are counted when they begin, except
+ * stopped ones. Content during whose indexing two processes ended is not tried a third time: it failed.
  */
 import { assign, setup } from 'xstate';
 
 export type KnowledgeSourceState = 'pending' | 'indexing' | 'indexed' | 'failed' | 'archived';
 
 export type KnowledgeSourceEvent =
-  /** Its key was sent with other content, or is a link that was read and may lead to something else by now. */
+  /** Its key was sent with other content, or it is a link whose document may have changed. */
   | { readonly type: 'source.updated' }
   /** Its key was sent again with the content it has. */
   | { readonly type: 'source.restored' }
@@ -31,7 +30,7 @@ export type KnowledgeSourceEvent =
   | { readonly type: 'indexing.finished' }
   /** `error` is a sentence, for the row. */
   | { readonly type: 'indexing.failed'; readonly error: string }
-  /** By a process that lives on: it drains, or could not write. */
+  /** Stopped by a process that goes on: it drains, or could not write. */
   | { readonly type: 'indexing.stopped' }
   | { readonly type: 'process.lost' };
 
@@ -40,7 +39,7 @@ export interface KnowledgeSourceContext {
   readonly attempts: number;
 }
 
-/** Processes that end in the indexing of one content before it is given up: another document, or somebody who killed it, may have ended the first. */
+/** Processes that may end while indexing one content before it is given up. The first end may have another cause. */
 const ATTEMPTS_MAX = 2;
 
 const definition = setup({

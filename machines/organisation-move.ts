@@ -1,6 +1,6 @@
 /**
- * An organisation on its way from this cell to another one (CELL-11, CELL-12). Owns in which order a move goes, and until when it can
- * be given up. It does not own how a step is done; each is done again after a crash, because the row says the last one that is.
+ * The move of an organisation from this cell to another (CELL-11, CELL-12). Owns the order of the steps, and until when the move can be
+ * aborted. It does not own how a step is done. After a crash a step is repeated, because the row holds the last one that was done.
  *
  * | state \ event | move.resumed | source.sealed | copy.verified | target.adopted | map.switched | target.unsealed | source.emptied | move.aborted |
  * |---------------|--------------|---------------|---------------|----------------|--------------|-----------------|----------------|--------------|
@@ -22,7 +22,7 @@ import { emit, setup } from 'xstate';
 export type OrganisationMoveState = 'begun' | 'sealed' | 'copied' | 'shipped' | 'switched' | 'unsealed' | 'done' | 'aborted';
 
 export type OrganisationMoveEvent =
-  /** Somebody takes the move up: who began it, or who finds it after a crash. */
+  /** A node drives the move: the one that began it, or one that finds it after a crash. */
   | { readonly type: 'move.resumed' }
   | { readonly type: 'source.sealed' }
   | { readonly type: 'copy.verified' }

@@ -12,7 +12,7 @@
  * | cancelled     | refuses session_closed                                          | refuses session_closed                           | ignored          | ignored      | ignored      | ignored          | ignored          | ignored    |
  * | expired       | refuses session_closed                                          | refuses session_closed                           | ignored          | ignored      | ignored      | ignored          | ignored          | ignored    |
  *
- * Of several outcomes the first that applies counts. "Refuses" changes nothing and emits `refuse` with that code.
+ * When several outcomes are listed, the first that applies counts. "Refuses" changes nothing and emits `refuse` with that code.
  * ¹ once its time has passed: the panel is closed, and the call refused as session_closed.
  * ² only a setup session; a sync session works on a live app. ³ a setup session on a live app, if it is still open.
  * ⁴ the same tool, model and os: the agent starts again.
@@ -86,7 +86,7 @@ const definition = setup({
   },
 });
 
-// The token goes on being known after the end: whoever still uses it is told that the session is closed.
+// The token stays known after the end, so that its further use is answered with session_closed.
 const closed = definition.createStateConfig({
   on: { 'session.claim': { actions: 'refuseClosed' }, 'session.call': { actions: 'refuseClosed' } },
 });

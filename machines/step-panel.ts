@@ -1,7 +1,7 @@
 /**
  * The thirteen steps of a setup session's panel (STEP-1 to STEP-10). Owns the state of
- * each step and which step the agent was at last. It does not own the lines of the panel, and what happened is said to
- * it: it observes nothing and has no effects, its state is all there is to show.
+ * each step and which step the agent was at last. It does not own the lines of the panel. It only
+ * receives events and has no effects: its state is what the panel shows.
  *
  * The steps run beside each other, every one as this table says. "It" is the step; an event that names another step
  * changes it only where a note says so.
@@ -56,7 +56,7 @@ interface Of {
   readonly step: StepId;
 }
 
-/** What the agent says of this step, undefined when the event is about something else. */
+/** The agent's report on this step; undefined when the event is about something else. */
 function reported(event: StepPanelEvent, { step }: Of): EventStatus | undefined {
   return event.type === 'step.reported' && event.step === step ? event.status : undefined;
 }
@@ -131,7 +131,7 @@ function takenUp(step: StepId) {
   } as const;
 }
 
-/** One step beside the others. Every event that names it is noted, also one that changes nothing. */
+/** One step beside the others. Every event that names it is noted, even if it changes nothing. */
 function region({ id: step }: Step) {
   const params: Of = { step };
   const notAtWork = {

@@ -8,10 +8,10 @@ export interface DemoKeys {
 export interface BannerFacts {
   readonly publicUrl: string;
   readonly model: string;
-  /** What is wrong with the model, in a line; undefined: nothing that is known. */
+  /** What is wrong with the model, in one line; undefined: nothing known. */
   readonly modelComplaint?: string | undefined;
   readonly dataDir: string;
-  /** Links and HTTP actions may lead into the network of this machine. */
+  /** Links and HTTP actions may reach private addresses. */
   readonly allowPrivateAddresses: boolean;
   /** Undefined without the demo app. */
   readonly demo: DemoKeys | undefined;

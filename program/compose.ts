@@ -73,7 +73,7 @@ async function openBilling(config: Config, storage: Storage, log: Logger, others
   });
 }
 
-/** What finds passages for a question, and what takes texts and links in. */
+/** Finding passages for a question, and indexing texts and links. */
 function openKnowledge(config: Config, storage: Storage, log: Logger, setup: Setup, leases: Leases) {
   const nowMs = Date.now;
   const guard = createAddressGuard({ allowPrivate: config.allowPrivateAddresses });
@@ -97,14 +97,14 @@ function openKnowledge(config: Config, storage: Storage, log: Logger, setup: Set
 
 export type Composed = Awaited<ReturnType<typeof composeAlone>>;
 
-/** `drain`: does what SIGTERM does. @throws Error in one sentence for what the person who starts the service can mend. */
+/** `drain`: does what SIGTERM does. @throws Error with one sentence when the person who starts the service can mend it. */
 export async function compose(config: Config, log: Logger, drain: () => void): Promise<Composed> {
-  // Everything in the data directory holds what people said, or keys to it.
+  // The data directory holds people's messages and the keys to them.
   process.umask(0o077);
   prepareDataDir(config.dataDir);
   refuseCutOffRestore(config.dataDir);
   const work = () => composeAlone(config, log, drain);
-  // What a first start mints is minted once, however many nodes start.
+  // Secrets of a first start are minted once, however many nodes start together.
   return config.cluster === undefined ? work() : withStartLock(config.dataDir, work);
 }
 
@@ -156,7 +156,7 @@ async function composeAlone(config: Config, log: Logger, drain: () => void) {
       cells: open?.cells ?? null,
       moves: open?.moves ?? null,
     },
-    /** After the last turn: what is under way in the background is taken up at the next start, or by another node. */
+    /** Called after the last turn. Background work is resumed at the next start, or by another node. */
     async close(): Promise<void> {
       await open?.close();
       await chores.close();
@@ -177,7 +177,7 @@ async function composeAlone(config: Config, log: Logger, drain: () => void) {
   };
 }
 
-/** What turns ask: the model, what it costs, what questions mean, and the app's backend. */
+/** What turns use: the model, its prices, embeddings, and the app's backend. */
 function openAnswering(config: Config, storage: Storage, log: Logger, { guard, meanings }: ReturnType<typeof openKnowledge>) {
   const { model, complaint } = createCheckedModel(config.model, storage.conditions, log);
   const caller = createHttpActionCaller({ guard });
@@ -217,7 +217,7 @@ interface UnderWay {
 }
 
 /**
- * Takes up what was under way when a process ended: all of it for one that starts alone, what a lost node left for one of several.
+ * Resumes work that was under way when a process ended: all of it when this process is alone, or what a lost node left.
  */
 async function takeUp({ storage, confirmations, indexer, setup, billing, deadlines, log, composed }: UnderWay) {
   const take = async (organisationId: string) => {

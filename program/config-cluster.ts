@@ -1,4 +1,4 @@
-/** What of the environment makes processes into nodes, and nodes into cells (RUN-3). */
+/** Configuration of nodes and cells (RUN-3). */
 import * as v from 'valibot';
 import { ConfigError, flag, httpUrl, name } from './config-values.ts';
 
@@ -16,7 +16,7 @@ export interface CellConfig {
   readonly url: string;
 }
 
-/** Each is a process of some 150 MB; more than this on one host are a mistake in a configuration. */
+/** Each worker is a process of some 150 MB; more than this on one host is a mistake in the configuration. */
 const WORKERS_MAX = 64;
 
 export const clusterVariables = {
@@ -48,14 +48,14 @@ export const clusterVariables = {
   BANNER: v.optional(flag, 'on'),
 };
 
-/** What was read, and what else a cell cannot be without. */
+/** The variables read, with the others that a cell needs. */
 type ClusterRead = v.InferOutput<v.ObjectSchema<typeof clusterVariables, undefined>> & {
   readonly PUBLIC_URL?: string | undefined;
   readonly OPERATOR_TOKEN?: string | undefined;
   readonly MASTER_KEY?: string | undefined;
 };
 
-/** @throws ConfigError for what makes no sense without the other. */
+/** @throws ConfigError when a variable is set without another that it needs. */
 export function clusterOf(read: ClusterRead): ClusterConfig | undefined {
   const { REDIS_URL: redisUrl, NODE_ID: nodeId, CELL_ID: id, CELL_URL, PUBLIC_URL, WORKERS: workers } = read;
   if (redisUrl === undefined) {

@@ -1,4 +1,4 @@
-/** The kinds of values that environment variables hold, and how a wrong one is told. */
+/** The kinds of values that environment variables hold, and the error for a wrong one. */
 
 import * as v from 'valibot';
 import { withoutEnd } from '../protocol/schema/text.ts';

@@ -15,7 +15,7 @@ export interface Config {
   readonly port: number;
   /** How clients reach the service; undefined: `http://HOST:PORT` with the port that was taken. */
   readonly publicUrl: string | undefined;
-  /** Whose word about a client's address counts; undefined: nobody's. */
+  /** Which proxies are trusted about a client's address; undefined: none. */
   readonly trustProxy: ProxyTrust | undefined;
   readonly dataDir: string;
   readonly demo: boolean;
@@ -28,7 +28,7 @@ export interface Config {
   /** Development only: links and HTTP actions may lead to loopback and private addresses. */
   readonly allowPrivateAddresses: boolean;
   readonly logLevel: string;
-  /** From how late on a stretch of the event loop is logged. */
+  /** Lateness from which a stretch of the event loop is logged. */
   readonly stallMs: number;
   /** Processes that may be lost while they answer one turn; then it is not tried again. */
   readonly turnLossesMax: number;
@@ -42,7 +42,7 @@ export interface Config {
   readonly cluster: ClusterConfig | undefined;
   /** Processes that share the port; above 1 this one only looks after them. */
   readonly workers: number;
-  /** Set by the process that looks after the workers: how many there are; undefined: nobody looks after this one. */
+  /** Set by the process that looks after the workers: how many there are; undefined: there is no supervisor. */
   readonly supervised: number | undefined;
   /** The start says on stdout where everything is. */
   readonly banner: boolean;
@@ -53,7 +53,7 @@ export interface OpenAiConfig {
   readonly apiKey: string | undefined;
   readonly baseUrl: string;
   readonly model: string;
-  /** How long its server may say nothing in a turn. */
+  /** How long its server may be silent during a turn. */
   readonly silenceMs: number;
   /** Whether it is asked once at the start, so that what is wrong shows at once. */
   readonly isChecked: boolean;
@@ -71,7 +71,7 @@ const OPENAI_BASE_URL = 'https://api.openai.com/v1';
 const OPENAI_MODEL = 'gpt-4.1-mini';
 const LOG_LEVELS = ['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent'] as const;
 
-/** Never shown in a message, whatever they hold. */
+/** Variables whose values are never shown in a message. */
 const SECRET = new Set([
   'OPERATOR_TOKEN',
   'MASTER_KEY',
@@ -82,17 +82,17 @@ const SECRET = new Set([
   'STRIPE_SECRET_KEY',
 ]);
 
-/** An address with a user and a password in it, whatever the variable: shown, it would end up in a log. */
+/** An address with a user and a password, in any variable: it must not reach a log. */
 const HOLDS_PASSWORD = /:\/\/[^/]*@/;
 
-/** The watch tells 10 ms apart. */
+/** The watch has a resolution of 10 ms. */
 const STALL_MS = /^[1-9]\d{1,4}$/;
 const LOSSES = /^[1-9]\d{0,2}$/;
-/** A cold model on a small machine takes minutes to come into memory; half an hour of silence is no answer any more. */
+/** A cold model on a small machine takes minutes to load; after half an hour there is no answer to expect. */
 const MODEL_SILENCE_S = /^(?:[5-9]|[1-9]\d{1,2}|1[0-7]\d{2}|1800)$/;
 const MAIL_FROM = 'Assistant Service <assistant@localhost>';
 
-/** What goes out when usage asks for it: mails, charges, the ceiling. */
+/** Billing: mails, charges, the ceiling. */
 const billing = {
   SMTP_URL: v.optional(
     v.pipe(

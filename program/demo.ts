@@ -17,10 +17,10 @@ import type { DemoKeys } from './banner.ts';
 
 /** Beside the package's sources, compiled (dist) or not. */
 const DOCS = [new URL('../../docs/', import.meta.url), new URL('../docs/', import.meta.url)];
-/** Lists of rules and the titles of the tests that prove them: what they rule stands in the others, in words for people. */
+/** Left out: only contributors need the list of rules and tests; the other documents explain the same for users. */
 const FOR_CONTRIBUTORS: ReadonlySet<string> = new Set(['conformance.md']);
 const INSTALLED = 'demo_app';
-/** The demo is asked by everybody who tries it out, from one device. */
+/** Everybody who tries the demo shares one device. */
 const MESSAGES_PER_MINUTE = 120;
 const MESSAGES_PER_DAY = 10_000;
 
@@ -61,7 +61,7 @@ function titleOf(markdown: string, name: string): string {
   return clip(/^#\s+(.+)$/m.exec(markdown)?.[1] ?? name, 160);
 }
 
-/** Cells of tables that name tests: they prove what their row says, and tell a person nothing. */
+/** Removes table cells that name tests, which mean nothing to users. */
 function withoutProofs(markdown: string): string {
   return markdown.replaceAll(/\|[^|\n]*\.test\.ts[^|\n]*(?=\|)/g, '| ');
 }
@@ -116,9 +116,9 @@ async function createDemo(services: KnowledgeServices): Promise<DemoKeys | undef
   const hashed = hashManifest(DEMO_MANIFEST);
   await storage.write(organisationId, 'registerManifest', { ...hashed, appId: app.id, sdk: 'web/0.50.0', nowMs });
   await storage.write(organisationId, 'goLive', { appId: app.id, organisationId, nowMs });
-  // Last: a start that was cut off before this makes a new demo, and the half one has no keys that anybody knows.
+  // Last: a start that is interrupted before this makes a new demo, and nobody knows the keys of the unfinished one.
   const settled = await storage.writeControl('settleInstallation', { name: INSTALLED, value: app.id });
-  // Nodes start one after the other. Should another one have made a demo all the same, its keys are told everywhere.
+  // Nodes start one after the other. If another one has made a demo all the same, its keys are used.
   return settled === app.id ? keys : keysOf(storage, settled);
 }
 
@@ -128,7 +128,7 @@ export async function prepareDemo(services: KnowledgeServices): Promise<DemoKeys
   return appId === undefined ? createDemo(services) : keysOf(services.storage, appId);
 }
 
-/** The demo's manifest for its clients that name none, such as a line of `curl`: what they can do need not be registered first. */
+/** The demo's manifest for its clients that name none, such as a line of `curl`: they need not register one first. */
 export function demoManifests(storage: Storage): (appId: string) => { readonly hash: string; readonly document: Manifest } | undefined {
   const manifest = { hash: hashManifest(DEMO_MANIFEST).hash, document: completeManifest(DEMO_MANIFEST) };
   return (appId) => (readInstallation(storage.control, INSTALLED) === appId ? manifest : undefined);

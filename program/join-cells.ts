@@ -30,7 +30,7 @@ export interface CellOptions {
   takeUp(organisationId: string): Promise<void>;
 }
 
-/** Before it serves, a cell that was away hears where its organisations live now; without Redis it goes by what it knew. */
+/** Before it serves, a cell that was down receives the current placements; without Redis it uses those it knew. */
 async function hearOfPlacements({ map }: Cells, redis: ClusterNode['redis']): Promise<void> {
   const up = new Promise<void>((resolve) => {
     if (redis.up) resolve();
@@ -39,17 +39,17 @@ async function hearOfPlacements({ map }: Cells, redis: ClusterNode['redis']): Pr
   await Promise.race([up.then(() => map.sync()), pause(FIRST_MAP_MS, undefined, { ref: false })]);
 }
 
-/** A cell that was restored from a backup has files of organisations that moved away since: they must not take writes again. */
+/** A cell restored from a backup may have files of organisations that moved away since: these must not take writes again. */
 async function sealStranded(self: string, storage: Storage, log: Logger, nowMs: number): Promise<void> {
   const stranded = new Map(listStranded(storage.control, self).map((one) => [one.organisationId, one]));
   const seal = async (organisationId: string) => {
     const { cell = '', version = 0 } = stranded.get(organisationId) ?? {};
     const moveId = goneMoveId(version, nowMs);
-    // Once it is noted nobody looks at it again, so its file is sealed before.
+    // Sealed before it is noted, because a noted one is not checked again.
     await storage.write(organisationId, 'sealOrganisation', { moveId, nowMs });
     await storage.writeControl('noteGone', { organisationId, moveId, cell, nowMs });
   };
-  // One whose file is away takes no writes anyhow: it is sealed at a later start.
+  // An organisation whose file is missing takes no writes anyway: it is sealed at a later start.
   await forEachOrganisation({ storage, log }, 'sealing organisations that live on another cell', seal, { ids: stranded.keys() });
 }
 
@@ -94,7 +94,7 @@ export async function openCell({ config, node, storage, log, nowMs, takeUp }: Ce
       goOn(organisationId);
     },
   });
-  // Takes away what was called off: nobody waits for that.
+  // Deletes what was called off, in the background.
   void arriving.resume();
   leaving.watch();
   return {

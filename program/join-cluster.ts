@@ -33,12 +33,12 @@ export interface JoinOptions {
   nowMs(): number;
 }
 
-/** A connection that breaks is there again within this, as a rule: nobody needs to hear of it. */
+/** A broken connection usually recovers within this time and is not reported. */
 const REDIS_PATIENCE_MS = 1_000;
 const REDIS_AWAY =
   'Redis is away: see REDIS_URL. Until it is back nodes look up what others change, and each counts the limits of a minute for itself.';
 
-/** Notes it as a condition of this node when Redis is away for longer than a moment. What it gives ends that. */
+/** Opens a condition of this node when Redis is away for longer than a moment. Returns a function that stops watching. */
 function watchRedis(node: NodeStore, { conditions }: Storage): () => void {
   let timer: NodeJS.Timeout | undefined;
   const note = (redis: NodeContext['redis']) => {

@@ -1,27 +1,27 @@
 /**
- * Where the log's lines go: written beside the event loop, in their order, and what is left at the end of the process before it ends. A
- * reader of the log that is gone, or that does not read, neither stops the service nor keeps it from ending.
+ * Writes log lines asynchronously and in order, and flushes the rest before the process ends. A consumer of the log that is gone or does not
+ * read neither stops the service nor keeps it from ending.
  */
 import { write, writeSync } from 'node:fs';
 
-/** Lines that wait for a reader that is slow; what comes beyond them is dropped, and counted in a line of its own. */
+/** Lines that wait for a slow consumer; lines beyond this are dropped and counted in a line of their own. */
 const WAITING_MAX_CHARS = 16 * 1024 * 1024;
-/** One call of the system: some hundred lines. */
+/** Characters per system call: some hundred lines. */
 const BATCH_MAX_CHARS = 64 * 1024;
-/** A pipe that is full takes more once its reader has read. */
+/** Pause before a full pipe is tried again. */
 const FULL_PAUSE_MS = 50;
-/** At the end nobody waits longer for a reader. */
+/** Tries at the end of the process. */
 const END_TRIES_MAX = 20;
-/** A write that takes longer than this will not come back before the reader does. */
+/** A write that takes longer than this waits for a consumer that does not read. */
 const STUCK_MS = 1_000;
-/** A write that is under way is done by another thread, which needs a moment of a processor. */
+/** How long to wait for a write under way, which another thread performs. */
 const UNDER_WAY_MS = 50;
 
 function codeOf(error: unknown): string | undefined {
   return (error as NodeJS.ErrnoException | null)?.code;
 }
 
-/** Waits without giving the loop a turn: at the end of a process there is none any more. */
+/** Blocks the thread: at the end of a process the loop no longer runs. */
 function stand(ms: number): void {
   Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, ms);
 }
@@ -34,7 +34,7 @@ export class LogLines {
   #dropped = 0;
   /** When the write that is under way began; null: there is none. */
   #sinceMs: number | null = null;
-  /** Nobody reads any more. */
+  /** The consumer is gone. */
   #isGone = false;
   #whenWritten: (() => void)[] = [];
 
@@ -43,7 +43,7 @@ export class LogLines {
     process.on('exit', () => this.flushSync());
   }
 
-  /** `line` with its end. Never throws. */
+  /** Writes `line`, which includes its line break. Never throws. */
   write(line: string): void {
     if (this.#isGone) return;
     if (this.#chars + line.length > WAITING_MAX_CHARS) {
@@ -68,7 +68,7 @@ export class LogLines {
     });
   }
 
-  /** Writes what waits, as far as that can be done now. pino calls it after a line at `fatal`. */
+  /** Writes the waiting lines as far as possible now. pino calls it after a line at `fatal`. */
   flushSync(): void {
     if (this.#isGone) return;
     if (this.#sinceMs !== null) {
@@ -130,11 +130,11 @@ export class LogLines {
         stand(FULL_PAUSE_MS);
       }
     }
-    // A reader that read nothing of one will read nothing of the others.
+    // A consumer that took nothing of one line will take nothing of the others.
     if (rest.length > 0) this.#isGone = true;
   }
 
-  /** A full disk may have room again; a pipe without a reader stays so. */
+  /** A full disk may have room again; a pipe without a consumer stays broken. */
   #failed(error: unknown): void {
     if (codeOf(error) !== 'EPIPE' && codeOf(error) !== 'EBADF') return;
     this.#isGone = true;

@@ -1,6 +1,6 @@
 /**
- * Whether the configured model can be used: asks it once at the start, and follows how its rounds end. What is wrong with a key, a name or
- * an address is a condition of the node, which says so in the log, to operators in `GET /readyz`, and here to the banner.
+ * Whether the configured model can be used: asks it once at the start, and observes how its rounds end. A wrong key, name or address is a
+ * condition of the node, shown in the log, in `GET /readyz` for operators, and in the banner.
  */
 import type { Logger } from 'pino';
 import type { Model, ModelFailure } from '../assistant/models/model.ts';
@@ -9,13 +9,13 @@ import { createOpenAiModel } from '../assistant/models/openai/openai.ts';
 import type { Conditions } from '../storage/health/conditions.ts';
 import type { OpenAiConfig } from './config.ts';
 
-/** The banner waits no longer for the model's word: a service that is up should say so. */
+/** The banner waits no longer than this for the model: a service that is up should say so. */
 const BANNER_WAIT_MS = 3_000;
 
-/** One refusal may be about the words of one message, which anybody can send; so many without an answer between them are about the model. */
+/** A single refusal may be caused by one message, which anybody can send; this many in a row are about the model. */
 const REFUSALS_IN_A_ROW = 3;
 
-/** As short as a question can be; the answer is broken off at its first word. */
+/** A minimal question; the answer is aborted at its first word. */
 const QUESTION = {
   system: 'Answer with one word.',
   messages: [{ role: 'user', content: 'Are you there?' }],
@@ -27,7 +27,7 @@ const QUESTION = {
 
 export interface CheckedModel {
   readonly model: Model;
-  /** One line about what is wrong, as far as it is known within some seconds; undefined when nothing is. */
+  /** One line about what is wrong, if known within some seconds; undefined when nothing is. */
   complaint(): Promise<string | undefined>;
 }
 
@@ -54,7 +54,7 @@ function complaintAbout(name: string, failure: ModelFailure): string {
   return `The model ${JSON.stringify(name)} does not answer: ${failure.detail.replace(/\.$/, '')}. ${hintFor(failure)}`;
 }
 
-/** The model of the configuration. Nothing is asked of the offline one, nor where the check is switched off. */
+/** The model of the configuration. The offline model is not asked, and neither is one whose check is switched off. */
 export function createCheckedModel(
   config: { readonly provider: 'offline' } | OpenAiConfig,
   conditions: Conditions,
@@ -84,7 +84,7 @@ export function createCheckedModel(
       return undefined;
     }
     const complaint = complaintAbout(name, failure);
-    // One that is busy will pass; all else that a first question meets is worth a look, a server that is not there as well.
+    // A busy model recovers by itself; every other failure, including an absent server, is a condition.
     if (failure.kind === 'busy') log.warn(complaint);
     else conditions.open('model_unusable', complaint);
     return complaint;

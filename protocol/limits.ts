@@ -22,7 +22,7 @@ export const OPEN_FORMS_MAX = 3;
 export const FEEDBACK_REASON_MAX_CHARS = 500;
 export const RATING_COMMENT_MAX_CHARS = 500;
 export const EXTERNAL_USER_ID_MAX_CHARS = 128;
-/** Of a person's traits, serialized: as much as app_state, which reaches the model beside them. */
+/** A person's traits, serialized: as large as app_state, which reaches the model beside them. */
 export const TRAITS_MAX_BYTES = 8 * 1024;
 export const UPLOAD_MAX_BYTES = 20 * 1024 * 1024;
 /** An upload that no message uses is deleted after this. */
@@ -55,11 +55,11 @@ export const ERROR_DETAILS_MAX = 12;
 // Runtime: request rates and caps
 export const MESSAGES_PER_MINUTE_DEFAULT = 20;
 export const MESSAGES_PER_DAY_DEFAULT = 400;
-/** Of everybody behind one address who is not signed in with a signature (LIMIT-6). */
+/** For all requests from one address without a signature (LIMIT-6). */
 export const MESSAGES_PER_MINUTE_PER_ADDRESS_DEFAULT = 120;
 /** One address may use the app's daily messages divided by this, unless the app says how many. */
 export const MESSAGES_PER_DAY_ADDRESS_SHARE = 4;
-/** And at least so many, where the app has them: an app with a handful of messages a day is one that its maker tries alone. */
+/** Lower bound of that share, for apps with few messages a day, which usually only their maker uses. */
 export const MESSAGES_PER_DAY_ADDRESS_MIN = 10;
 export const SANDBOX_CONVERSATIONS_PER_MONTH = 200;
 export const CONFIG_PER_MINUTE_PER_DEVICE = 12;
@@ -78,7 +78,7 @@ export const PAIRING_CLAIMS_PER_MINUTE_PER_DEVICE = 5;
 export const PAIRING_CLAIMS_PER_MINUTE_PER_APP = 30;
 
 // HTTP actions at run time
-/** Of an answer's body, decompressed. */
+/** Decompressed body of an answer. */
 export const HTTP_ACTION_ANSWER_MAX_BYTES = 1024 * 1024;
 
 // Turn
@@ -87,14 +87,14 @@ export const TURN_CALLS_PER_ROUND_MAX = 8;
 /** Turns of one conversation that may wait behind the running one. */
 export const WAITING_TURNS_MAX = 3;
 export const PING_INTERVAL_MS = 15_000;
-/** Of one turn's words, in UTF-16 units: a book's worth. A model that goes on is broken, or was told to fill the disk. */
+/** Text of one turn in UTF-16 units: a book's worth. A model that writes more is broken, or was told to fill the disk. */
 export const ANSWER_TEXT_MAX_CHARS = 1_000_000;
-/** Of one turn's blocks: a million characters make 143 of text, six rounds of eight calls 48, and as many texts between these. */
+/** Blocks of one turn: a million characters make 143 text blocks, six rounds of eight calls make 48, and as many texts lie between. */
 export const ANSWER_BLOCKS_MAX = 256;
 /** An upstream that says nothing for this long has broken off. */
 export const MODEL_SILENCE_MS = 30_000;
 
-/** Of an address, wherever one is taken: the longest that browsers and servers agree on. */
+/** Longest address accepted anywhere: the longest that browsers and servers agree on. */
 export const ADDRESS_MAX_CHARS = 2_048;
 
 // Setup interface fields that the console shares
@@ -155,7 +155,7 @@ export const LINK_REDIRECTS_MAX = 5;
 export const SMOKE_QUESTIONS_MIN = 3;
 export const SMOKE_QUESTIONS_MAX = 5;
 export const SMOKE_TIMEOUT_MS = 150_000;
-/** Of the answers of a smoke run, the part that has to be grounded or backed by an action. */
+/** Share of a smoke run's answers that must be grounded or backed by an action. */
 export const SMOKE_PASS_SHARE = 0.8;
 
 // Appearance tokens

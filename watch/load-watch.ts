@@ -1,31 +1,31 @@
 /**
- * Whether this process has more work waiting than it should take on: what the gateway asks before it begins something new.
- * Measured by what waits, not by how much there is: how late the event loop is, how long the writer's oldest write waits, how many
- * turns are being opened. Each bound is for work that has begun to stay good, and for a "no" to come quickly.
+ * Whether this process is overloaded, which the gateway asks before it accepts new work. Measured by waiting times, not by volume: how late
+ * the event loop is, how long the oldest write waits, and how many turns are being opened. The bounds protect work that has begun, and
+ * let refusals come quickly.
  */
 import type { Look } from './stall-watch.ts';
 
-/** Of the thread's own last seconds: shorter, and one burst of requests that are refused counts. Of starts too many are not let in meanwhile (starts.ts). */
+/** Window of the thread's own time. In a shorter one a single burst of refused requests would count; starts.ts bounds new turns meanwhile. */
 const WINDOW_MS = 3_000;
-/** While it is overloaded: that it is over is to show soon. */
+/** Window while overloaded, shorter so that the end is noticed soon. */
 const OVERLOADED_WINDOW_MS = 1_000;
-/** What was measured holds for so long; every start asks. */
+/** How long a measurement is reused; every start asks. */
 const MEASURED_FOR_MS = 50;
 /**
- * How late the loop is, by its own work, for a request that comes at any moment, at the median. What a busy machine adds does not count:
- * that one is slow is no reason to refuse what it could do. A process that streams as fast as its core allows is some 40 to 100 ms late
- * and keeps up; a whole start takes a few turns of the loop, so at this bound it takes a second or two.
+ * Median lateness of the loop by its own work, as a request at a random moment meets it. Delays by a busy machine do not count: they are no
+ * reason to refuse. A process that streams as fast as its core allows is some 40 to 100 ms late and keeps up. Starting a turn takes a few
+ * loop ticks, so at this bound a second or two.
  */
 export const LATE_MAX_MS = 250;
-/** A start waits for one write, a console call for two or three; 500 streams that open at once on a slow disk are well below. */
+/** A start waits for one write, a console call for two or three. 500 streams opened at once on a slow disk stay well below this. */
 export const WRITE_AGE_MAX_MS = 2_000;
-/** As many as a group has: with fewer it is the disk that is slow, or one write that is long, and refusing others speeds up neither. */
+/** As many as one group holds. With fewer waiting, the disk or one write is slow, and refusing others would not help. */
 export const WRITES_WAITING_MAX = 256;
-/** A turn's start takes 1 to 2 ms of the loop: so many are done within a second or two, and a burst of more is no use to anybody. */
+/** Starting a turn takes 1 to 2 ms of the loop, so this many take a second or two. Larger bursts help nobody. */
 export const OPENING_MAX = 1_024;
-/** Opening longer than this it waits for something that is not ours to hurry (a document, the turn before it) and holds up nobody. */
+/** A turn that opens for longer than this waits for something else (a document, the turn before it) and does not load the loop. */
 const OPENING_COUNTS_MS = 1_000;
-/** It is over when everything waits at most half as long as the bound, and this long. Else it would be over and back with every request let in. */
+/** Overload ends when all measures are below this share of their bounds; without hysteresis it would flap with every accepted request. */
 const CALM_SHARE = 0.5;
 const CALM_MS = 1_000;
 
@@ -33,13 +33,13 @@ export type OverloadReason = 'loop_late' | 'writes_wait' | 'turns_opening';
 
 export interface LoadStats {
   readonly overloaded: boolean;
-  /** How late the loop is, by its own work, at the median moment of the last seconds. */
+  /** Median lateness of the loop in the last seconds, by its own work. */
   readonly lateMs: number;
   /** How long the oldest write waits. */
   readonly writeAgeMs: number;
-  /** Turns that were let in within the last second and have not begun. */
+  /** Turns that were accepted within the last second and have not begun. */
   readonly turnsOpening: number;
-  /** Times since the start that it began to be overloaded. */
+  /** How often the process became overloaded since its start. */
   readonly overloads: number;
 }
 
@@ -52,22 +52,22 @@ export interface LoadWatchOptions {
 }
 
 export interface LoadWatch {
-  /** Whether something new is to be refused now. Cheap enough for every request. */
+  /** Whether new work is to be refused now. Cheap enough for every request. */
   readonly overloaded: boolean;
   stats(): LoadStats;
-  /** A turn is being opened; the answer says that it has begun, or was refused. */
+  /** To be called when a turn is being opened. Call the returned function when it has begun or was refused. */
   opening(): () => void;
-  /** A stretch of the loop has ended; called for short ones, too. */
+  /** Receives every measurement of the stall watch. */
   looked(look: Look): void;
 }
 
 class Watch implements LoadWatch {
   readonly #options: LoadWatchOptions;
   readonly #nowMs: () => number;
-  /** Of the last window, oldest first. At a look every 10 ms some hundred of them. */
+  /** Measurements of the last window, oldest first; some hundred. */
   #looks: Look[] = [];
   #lateMs = 0;
-  /** By when they began, oldest first. */
+  /** When each opening began, oldest first. */
   readonly #opening = new Map<symbol, number>();
   #measuredAtMs = Number.NEGATIVE_INFINITY;
   #overloadedSinceMs: number | null = null;
@@ -81,7 +81,7 @@ class Watch implements LoadWatch {
 
   get overloaded(): boolean {
     const nowMs = this.#nowMs();
-    // A burst comes within one turn of the loop, before anything else can show it.
+    // A burst arrives within one loop tick, before any other measure shows it.
     if (this.#overloadedSinceMs === null && this.#opening.size >= OPENING_MAX) this.#measure(nowMs);
     else if (nowMs - this.#measuredAtMs >= MEASURED_FOR_MS) this.#measure(nowMs);
     return this.#overloadedSinceMs !== null;
@@ -103,11 +103,11 @@ class Watch implements LoadWatch {
   looked(look: Look): void {
     this.#looks.push(look);
     const nowMs = this.#nowMs();
-    // Also when nobody asks: it is to be over by the time that somebody does.
+    // Measured even when nobody asks, so that overload has ended by the next request.
     if (nowMs - this.#measuredAtMs >= MEASURED_FOR_MS) this.#measure(nowMs);
   }
 
-  /** By time and not by looks: of one long stretch and many short ones a request meets the long one as often as it is long. */
+  /** Weighted by time, because a request meets a long stretch more often than a short one. */
   #medianLateMs(): number {
     let heldMs = 0;
     const old = this.#looks.findLastIndex(({ hadMs }) => {
@@ -174,7 +174,7 @@ class Watch implements LoadWatch {
   }
 }
 
-/** Begins to judge what it is told; it sets no timer of its own. */
+/** Creates the watch; it sets no timer of its own. */
 export function watchLoad(options: LoadWatchOptions): LoadWatch {
   return new Watch(options);
 }

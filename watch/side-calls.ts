@@ -1,4 +1,4 @@
-/** The side thread's own end: takes one call after the other from its port and answers each with its value, or why there is none. */
+/** The side thread's end: runs one call after the other and answers each with its value or its error. */
 import { parentPort } from 'node:worker_threads';
 
 export interface CallRequest {
@@ -8,10 +8,10 @@ export interface CallRequest {
 
 export type CallAnswer =
   | { readonly ok: true; readonly value: unknown }
-  /** `code`: of the error, where it has one. */
+  /** `code`: the error's code, if it has one. */
   | { readonly ok: false; readonly message: string; readonly code: string | undefined };
 
-/** Serves these calls to whoever made this thread. */
+/** Serves these calls to the thread that created this one. */
 export function serveCalls(calls: Readonly<Record<string, (input: never) => unknown>>): void {
   parentPort?.on('message', ({ name, input }: CallRequest) => {
     let answer: CallAnswer;

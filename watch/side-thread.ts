@@ -1,12 +1,12 @@
 /**
- * One thread beside the event loop for named calls that take longer than a loop may: plain data in, plain data out, one at a time, in
- * their order. Owns the thread (made at the first call, made again when it died), the bound of what waits, and the promises.
- * What a call does stands in the thread's module, which gives its calls to `serveCalls` (side-calls.ts).
+ * One thread for named calls that are too long for the event loop: plain data in and out, one at a time, in order. Owns the thread (created
+ * at the first call, and again when it died), the bound on waiting calls, and the promises. The thread's module implements the calls and
+ * passes them to `serveCalls` (side-calls.ts).
  */
 import { Worker } from 'node:worker_threads';
 import type { CallAnswer, CallRequest } from './side-calls.ts';
 
-/** Each may take a second; whoever comes after these waited a minute. */
+/** Each call may take a second, so a longer queue would mean waiting for more than a minute. */
 const WAITING_MAX = 64;
 
 /** Too much waits, the thread died, or it was closed. The same call may succeed later. */
@@ -38,8 +38,8 @@ export class SideThread<Served extends Calls> {
   }
 
   /**
-   * Calls `name` in the thread. Calls of one `key` that wait at the same time are made once: each still sees what was there when it
-   * was asked for. @throws what the call throws, as an Error of its message with its code; SideThreadBusy.
+   * Calls `name` in the thread. Waiting calls of one `key` are made once, and each still sees the state at the time of its request or
+   * later. @throws what the call throws, as an Error with its message and code; SideThreadBusy.
    */
   call<N extends keyof Served & string>(name: N, input: Parameters<Served[N]>[0], key?: string): Promise<ReturnType<Served[N]>> {
     if (this.#closed) return Promise.reject(new SideThreadBusy(`${this.#name} is closed`));
@@ -57,7 +57,7 @@ export class SideThread<Served extends Calls> {
     return settled as Promise<ReturnType<Served[N]>>;
   }
 
-  /** Ends the thread; what waits is refused. Idempotent. */
+  /** Ends the thread and refuses waiting calls. Idempotent. */
   async close(): Promise<void> {
     this.#closed = true;
     const worker = this.#worker;
@@ -74,11 +74,11 @@ export class SideThread<Served extends Calls> {
     const request: CallRequest = { name: next.name, input: next.input };
     try {
       const worker = this.#thread();
-      // Only while somebody waits for it does it keep the process.
+      // It keeps the process alive only while a call waits.
       worker.ref();
       worker.postMessage(request);
     } catch (error) {
-      // No thread could be made, or the input is no plain data.
+      // The thread could not be created, or the input is not plain data.
       this.#drop(error instanceof Error ? error : new Error(String(error)));
     }
   }

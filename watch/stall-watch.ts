@@ -1,56 +1,56 @@
 /**
- * The stall watch: measures how late this process's event loop is, says what ran when it stood still, and keeps what /metrics shows.
- * A timer that should ring every 20 ms and rings late was held up by everything that ran in between: one stretch.
- * Wall time, the thread's own processor time and its wait for a processor are told apart: on a busy machine a stretch need not be ours.
+ * The stall watch: measures how late this process's event loop is, logs what ran when it was blocked, and keeps the numbers for /metrics. A
+ * timer of 20 ms that fires late was delayed by everything that ran in between: one stretch. Wall time, the thread's own processor time
+ * and its wait for a processor are measured separately, because on a busy machine the cause may be another process.
  */
 import { createHistogram, type RecordableHistogram } from 'node:perf_hooks';
 import { takeSections } from './sections.ts';
 import { type ThreadTime, threadClock } from './thread-time.ts';
 
-/** How finely lateness is told: a tenth of what is told of it, within bounds. A look takes a timer and some 10 µs, fifty times a second. */
+/** Resolution: a tenth of the logged lateness, within bounds. A measurement takes a timer and some 10 µs, fifty times a second. */
 const LOOKS_PER_STALL = 10;
 const LOOK_EVERY_MIN_MS = 5;
 const LOOK_EVERY_MAX_MS = 20;
-/** What is shown is of the last window and of the present one: of one to two minutes. */
+/** /metrics shows the last window and the present one: one to two minutes. */
 const WINDOW_MS = 60_000;
 const US_PER_MS = 1e3;
 const MS_PER_S = 1e3;
 const P99 = 99;
 
 export interface StallWatchOptions {
-  /** From how late on a stretch is logged and counted. */
+  /** Lateness from which a stretch is logged and counted. */
   readonly stallMs: number;
   readonly log: { warn(fields: object, message: string): void };
-  /** Hears of every look. */
+  /** Receives every measurement. */
   readonly onLook?: (look: Look) => void;
   /** Tests give their own. */
   readonly nowMs?: () => number;
   readonly threadTime?: () => ThreadTime;
 }
 
-/** One stretch of the loop, without what a busy machine adds to it. */
+/** One stretch of the loop, without delays by other processes. */
 export interface Look {
-  /** By how much own work made it late. */
+  /** Lateness caused by the thread's own work. */
   readonly lateMs: number;
-  /** How long the thread ran or had nothing to do: its own time, less than the clock's while others have the processors. */
+  /** Time in which the thread ran or was idle; less than wall time while others use the processors. */
   readonly hadMs: number;
 }
 
 export interface StallStats {
-  /** Of the last one to two minutes. */
+  /** 99th percentile of the last one to two minutes. */
   readonly lateP99S: number;
   readonly lateMaxS: number;
-  /** Of one stretch, in processor time of the thread. */
+  /** Longest stretch, in processor time of the thread. */
   readonly longestCpuS: number;
   /** Stretches over the bound since the start: by the clock, and by the thread's own processor time. */
   readonly stalls: { readonly wall: number; readonly cpu: number };
-  /** The last one of them by processor time: how long, and what of it took longest; null: there was none. */
+  /** The last stall by processor time: its length, and its longest section; null: there was none. */
   readonly lastStall: { readonly cpuS: number; readonly what: string } | null;
 }
 
 export interface StallWatch {
   stats(): StallStats;
-  /** Measures now instead of at the next ring. */
+  /** Measures now instead of at the next timer. */
   look(): void;
   close(): void;
 }
@@ -60,7 +60,7 @@ class Window {
   longestCpuMs = 0;
 }
 
-/** Begins to watch the loop of the thread that calls this. */
+/** Starts watching the event loop of the calling thread. */
 export function watchStalls({
   stallMs,
   log,

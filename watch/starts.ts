@@ -1,38 +1,38 @@
 /**
- * The line in front of what is begun: a turn's start takes a millisecond or two of the event loop, and some hundred of them may come at
- * once. Of each turn of the loop they get a slice; what else came (the console, setup, answers, a "no") is done before the rest of them.
- * It owns who waits, in which order they come, and when there is no room for more.
+ * The queue of new turns. Starting a turn takes a millisecond or two of the event loop, and hundreds may arrive at once. Starts get a slice
+ * of each loop tick; other work (the console, setup, answers, refusals) runs before the rest of them. Owns who waits, in which order, and
+ * when the queue is full.
  *
- * Organisations take turns, so one that sends more than its share waits for itself.
+ * The queue rotates through organisations, so that one that sends more than its share delays only itself.
  */
 import { type ThreadTime, threadClock } from './thread-time.ts';
 
 /**
- * What starts get of one turn of the loop: some handful, or half as long as all else took, so that streams that fill the loop leave a
- * third of it. What comes meanwhile waits for no more than this and what streams take.
+ * The slice of a loop tick for starts: a handful of them, or half as long as all other work took, so that streams that fill the loop leave
+ * a third of it. Other work waits for no more than this slice and the streams.
  */
 const SLICE_MIN_MS = 10;
 const SLICE_MAX_MS = 25;
 /**
- * So much of the thread's own time: longer and whoever waits would rather be told to come again; a start takes about as long again once
- * it is its turn. What a busy machine adds is no reason to refuse what can be done.
+ * Longest wait, in the thread's own time, before a start is refused; starting then takes about as long again. Delays by other processes are
+ * no reason to refuse.
  */
 export const START_WAIT_MAX_MS = 500;
-/** They are done within a second or so; each holds its body, of some kilobytes as a rule. */
+/** They take about a second; each holds its body, usually some kilobytes. */
 export const STARTS_WAITING_MAX = 320;
-/** One organisation leaves places for others. */
+/** One organisation must leave places for others. */
 export const STARTS_OF_ONE_MAX = 240;
-/** How many are begun is told of the last whole one of these. */
+/** The rate of starts is that of the last complete window. */
 const RATE_WINDOW_MS = 1_000;
-/** Turns that were entered and have not begun, for the most part because their rows are not written: more of them only make larger groups. */
+/** Turns that may be opening at once, mostly waiting for their rows to be written; more would only make larger groups. */
 export const OPENING_AT_ONCE_MAX = 128;
-/** How soon it is looked again whether some of those have begun. */
+/** How soon it is checked again whether some of those have begun. */
 const HELD_BACK_MS = 5;
-/** Refusals that follow each other within this are one time of being overloaded. */
+/** Refusals closer together than this belong to one period. */
 const CALM_MS = 1_000;
 
 interface Waiting {
-  /** Of the thread's own time. */
+  /** When it began to wait, in the thread's own time. */
   readonly sinceMs: number;
   work(): void;
 }
@@ -40,9 +40,9 @@ interface Waiting {
 export interface StartStats {
   readonly waiting: number;
   readonly refused: number;
-  /** Begun in the last second or two, for one second. */
+  /** Starts per second in the last second or two. */
   readonly perSecond: number;
-  /** Somebody was refused within the last second. */
+  /** Whether a start was refused within the last second. */
   readonly isRefusing: boolean;
 }
 
@@ -50,9 +50,9 @@ export interface StartsOptions {
   readonly log?: { warn(fields: object, message: string): void; info(fields: object, message: string): void };
   /** Only ever rises. Tests give their own. */
   readonly nowMs?: () => number;
-  /** Calls after the loop has looked at what came. Tests give their own. */
+  /** Defers work until the loop has handled its events. Tests give their own. */
   readonly later?: (work: () => void) => void;
-  /** Turns that were entered and have not begun; absent: nobody counts. */
+  /** Turns that were entered and have not begun; absent: not counted. */
   readonly opening?: () => number;
   readonly threadTime?: () => Pick<ThreadTime, 'ranMs'>;
 }
@@ -63,7 +63,7 @@ export class Starts {
   readonly #later: (work: () => void) => void;
   readonly #ranMs: () => number;
   readonly #opening: () => number;
-  /** By organisation; who comes next is first. Empty lines are not kept. */
+  /** Queues by organisation, the next one first; empty queues are removed. */
   readonly #lines = new Map<string, Waiting[]>();
   #waiting = 0;
   #spentMs = 0;
@@ -74,7 +74,7 @@ export class Starts {
   #refused = 0;
   readonly #rate = { fromMs: 0, now: 0, before: 0 };
   #refusedAtMs = Number.NEGATIVE_INFINITY;
-  /** When the present time of refusing began; null: nobody is refused. */
+  /** When the present period of refusals began; null: none. */
   #refusingSinceMs: number | null = null;
 
   constructor({
@@ -91,7 +91,7 @@ export class Starts {
     this.#ranMs = () => threadTime().ranMs;
   }
 
-  /** Whether one more of the organisation may come; undefined: of any. A "no" is counted. */
+  /** Whether one more start of the organisation is admitted; undefined: of any. Counts refusals. */
   admits(organisationId?: string): boolean {
     const line = organisationId === undefined ? undefined : this.#lines.get(organisationId);
     const isOld = line?.[0] !== undefined && this.#ranMs() - line[0].sinceMs > START_WAIT_MAX_MS;
@@ -100,7 +100,7 @@ export class Starts {
     return false;
   }
 
-  /** Does `work`, which must not throw: now while there is something left of the slice and nobody waits, else in its turn. */
+  /** Runs `work`, which must not throw: now if the slice has time left and nobody waits, otherwise when it reaches the front. */
   enter(organisationId: string, work: () => void): void {
     if (this.#waiting === 0 && this.#mayGoOn()) {
       this.#do(work);
@@ -147,9 +147,9 @@ export class Starts {
       this.#spentMs = 0;
       while (this.#waiting > 0 && this.#mayGoOn()) this.#do(this.#next());
       this.#endedMs = this.#nowMs();
-      // What was spent here is not to be spent again by what the loop brings next.
+      // The time spent here counts for the next events, too.
       if (this.#spentMs > 0) this.#plan();
-      // Not in each turn of a loop that has nothing else to do but wait for a disk.
+      // Not in each tick of a loop that only waits for a disk.
       else if (this.#waiting > 0) setTimeout(() => this.#plan(), HELD_BACK_MS);
     });
   }
@@ -158,7 +158,7 @@ export class Starts {
     return this.#spentMs < this.#sliceMs && this.#opening() < OPENING_AT_ONCE_MAX;
   }
 
-  /** The first of the organisation whose turn it is; it comes last then. */
+  /** The first start of the next organisation, which then moves to the end. */
   #next(): () => void {
     for (const [organisationId, line] of this.#lines) {
       const first = line.shift();

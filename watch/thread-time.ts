@@ -1,13 +1,13 @@
 /**
- * How long the calling thread ran, and how long it waited for a processor: what tells work of our own from a busy machine.
- * From Linux' /proc; elsewhere, and where /proc is closed, the processor time of the whole process stands in.
+ * How long the calling thread ran, and how long it waited for a processor, which separates own work from a busy machine. Read from Linux'
+ * /proc; elsewhere the processor time of the whole process is used.
  */
 import { openSync, readSync } from 'node:fs';
 
 export interface ThreadTime {
   /** On a processor. */
   readonly ranMs: number;
-  /** Ready to run while others had the processors; null where nobody says. */
+  /** Time ready to run while others used the processors; null where unknown. */
   readonly waitedMs: number | null;
 }
 
@@ -21,7 +21,7 @@ function ofProcess(): ThreadTime {
   return { ranMs: (user + system) / US_PER_MS, waitedMs: null };
 }
 
-/** A clock of the thread that calls this. Some 4 µs a look; it keeps one file open. */
+/** A clock of the calling thread. Each reading takes some 4 µs; it keeps one file open. */
 export function threadClock(): () => ThreadTime {
   let file: number;
   try {

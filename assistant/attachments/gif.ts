@@ -4,7 +4,7 @@ const HEADER = /^GIF8[79]a$/;
 const SCREEN_BYTES = 13;
 const DESCRIPTOR_BYTES = 10;
 const MARK = { extension: 0x21, picture: 0x2c, end: 0x3b } as const;
-/** Of the byte of flags: a colour table follows, of 2 to 256 colours of 3 bytes. */
+/** Bit of the flags byte: a colour table follows, of 2 to 256 colours of 3 bytes. */
 const HAS_COLOURS = 0x80;
 const COLOURS = 0x07;
 

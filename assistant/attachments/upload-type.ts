@@ -20,11 +20,11 @@ const SPACING: readonly number[] = [0x09, 0x0a, 0x0c, 0x0d, 0x1b];
 const DELETE = 0x7f;
 /** Bytes that windows-1252 gives no character to. */
 const UNASSIGNED: readonly number[] = [0x81, 0x8d, 0x8f, 0x90, 0x9d];
-/** Of UTF-16: what stands for a character that could not be decoded. */
+/** UTF-16 unit that stands for a character that could not be decoded. */
 const REPLACEMENT_UNIT = 0xfffd;
-/** Of UTF-16, no reason for a refusal: a NUL is dropped by whoever reads the text. */
+/** UTF-16 units that are no reason to refuse; a NUL is dropped when the text is read. */
 const HARMLESS_UNITS: readonly number[] = [0x00, 0x09, 0x0a, 0x0c, 0x0d];
-/** Looked through in some milliseconds; in between others have their turn. */
+/** Bytes checked at once, in some milliseconds; the event loop is free in between. */
 const LOOKED_THROUGH_AT_ONCE_BYTES = 1024 * 1024;
 
 function binaryBytes(more: readonly number[]): Uint8Array {
@@ -59,7 +59,7 @@ function holdsAny(bytes: Uint8Array, wanted: Uint8Array): Promise<boolean> {
   });
 }
 
-/** Of UTF-16 that begins with its mark. Unit by unit and never decoded: the text of 20 MB in one piece would keep the loop for long. */
+/** Checks UTF-16 with a byte order mark, unit by unit: decoding 20 MB at once would block the event loop for long. */
 function holdsBinaryUnits(bytes: Uint8Array): Promise<boolean> {
   const [high, low] = bytes[0] === 0xfe ? [0, 1] : [1, 0];
   return holdsAnywhere(bytes, (from, end) => {

@@ -17,7 +17,7 @@ export const BATCH_TEXTS_MAX = 32;
 export const BATCH_CHARS_MAX = 100_000;
 /** Questions are embedded as they come; more than these wait for a connection. */
 const CONNECTIONS_MAX = 32;
-/** Of a batch on a machine without a GPU; a question gives up earlier by its signal. */
+/** Enough for a batch on a machine without a GPU; a question gives up earlier by its signal. */
 const REQUEST_TIMEOUT_MS = 60_000;
 /** After 429 or 503. */
 const RETRIES_MAX = 2;

@@ -3,7 +3,7 @@
  * connects, opened for one call, no redirects, bounded in time and size.
  *
  * Invariant: a call opens one connection and writes one request on it, whatever the endpoint does; nothing is sent again.
- * What may have arrived is never called failed: it is unknown unless the endpoint gave a definite answer.
+ * A request that may have arrived is never reported as failed: it is unknown unless the endpoint gave a definite answer.
  */
 import { type buildConnector, Client } from 'undici';
 import type { AddressGuard } from '../http/address-guard.ts';
@@ -19,9 +19,9 @@ export type CallOutcome =
   | { readonly kind: 'unknown'; readonly reason: string };
 
 export interface CallOptions {
-  /** For all of it, the connection and the whole answer included. */
+  /** Bound on the whole call, from connecting to the end of the answer. */
   readonly timeoutMs: number;
-  /** Of the decompressed body. */
+  /** Bound on the decompressed body. */
   readonly maxBytes: number;
   /** The caller's own end. */
   readonly signal?: AbortSignal;
@@ -30,7 +30,7 @@ export interface CallOptions {
 export interface HttpActionCaller {
   /** Never rejects for what an endpoint, a network or a stop does. */
   call(request: ActionRequest, options: CallOptions): Promise<CallOutcome>;
-  /** Ends the calls that are out, and answers once each has its outcome. Calls made from now on fail. */
+  /** Ends the calls under way, and resolves once each has its outcome. Later calls fail. */
   close(): Promise<void>;
 }
 
@@ -53,7 +53,7 @@ function sentenceOf(error: unknown): string {
   return error instanceof CallEnded ? error.message : failureSentence(error, 'endpoint', 'The answer of the endpoint');
 }
 
-/** Opens one connection and no second: a client opens another one for a request that it thinks was not written yet. */
+/** Opens one connection only: undici would open another for a request that it thinks was not written yet. */
 function connectOnce(guard: AddressGuard, progress: Progress): buildConnector.connector {
   let asked = false;
   return (options, callback) => {
@@ -77,7 +77,7 @@ function schemeRefused({ protocol, hostname }: URL, guard: AddressGuard): string
 function answered(status: number, body: string): CallOutcome {
   if (status < 300) return { kind: 'ok', status, body };
   if (status >= 400) return { kind: 'failed', reason: `The endpoint answered with status ${status}.`, answer: { status, body } };
-  // Where it leads is nobody's to know.
+  // The redirect's target is not revealed.
   const reason = `The endpoint answered with a redirect (status ${status}); redirects are not followed.`;
   return { kind: 'failed', reason, answer: { status, body: '' } };
 }
@@ -98,7 +98,7 @@ async function exchange(guard: AddressGuard, request: ActionRequest, maxBytes: n
   signal.addEventListener('abort', end, { once: true });
   try {
     const path = `${url.pathname}${url.search}`;
-    // `reset`: the endpoint is told, too, that nothing follows on this connection.
+    // `reset` tells the endpoint that nothing follows on this connection.
     const answer = await client.request({ method, path, headers, body: request.body ?? null, reset: true });
     // The connection is destroyed while a body may still be on its way: that is not an error to anybody.
     answer.body.on('error', () => {});

@@ -3,9 +3,9 @@ import { JSON_DEPTH_MAX } from '../../protocol/limits.ts';
 import { clip } from '../../protocol/schema/text.ts';
 
 interface Bounds {
-  /** Of each string, in characters. */
+  /** Characters of each string. */
   readonly chars: number;
-  /** Of each list and each object. */
+  /** Members of each list and object. */
   readonly items: number;
   readonly depth: number;
 }

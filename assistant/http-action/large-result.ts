@@ -6,7 +6,7 @@ import { SideThread } from '../../watch/side-thread.ts';
 import { type Answer, hiderOf, type Shown, shownResult } from './result.ts';
 import type { ResultCalls } from './result-thread.ts';
 
-/** Of the worst shape, some 10 ms of work; handing it over takes a tenth of that. */
+/** Some 10 ms of work for the worst shape; handing it to the thread takes a tenth of that. */
 const LARGE_CHARS = 32 * 1024;
 
 export interface ResultCutter {

@@ -19,7 +19,7 @@ export type Shown = Pick<ActionDefinition, 'result_path' | 'result_fields' | 're
 export type Hide = (text: string) => string;
 
 const HIDDEN = '[hidden]';
-/** Nothing shorter is a secret, and replacing it would leave holes in any text. */
+/** Shorter strings are not secrets, and replacing them would damage ordinary text. */
 const SECRET_MIN_CHARS = 4;
 
 /** Hides these credentials as they are, as a URL spells them and as JSON inside of a string does. */
@@ -33,7 +33,7 @@ export function hiderOf(secrets: readonly (string | undefined)[]): Hide {
   return (text) => spellings.reduce((shown, spelling) => shown.replaceAll(spelling, HIDDEN), text);
 }
 
-/** The value without credentials, and without levels that nobody reads. */
+/** The value without credentials, and cut below a certain depth. */
 function hidden(value: unknown, hide: Hide, depth = 0): unknown {
   if (typeof value === 'string') return hide(value);
   if (typeof value === 'number') return hide(String(value)) === String(value) ? value : HIDDEN;
@@ -52,7 +52,7 @@ function at(value: unknown, path: string): unknown {
   }, value);
 }
 
-/** Of an object the fields, under their names as result_fields spells them; what is no object stays as it is. */
+/** The given fields of an object, named as in result_fields; other values stay as they are. */
 function fieldsOf(value: unknown, fields: readonly string[]): unknown {
   if (fields.length === 0 || typeof value !== 'object' || value === null || Array.isArray(value)) return value;
   const found = fields.map((field) => [field, at(value, field)] as const).filter(([, member]) => member !== undefined);

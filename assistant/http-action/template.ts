@@ -1,6 +1,6 @@
 /**
  * Puts parameters into the templates of an HTTP action (CALL-1). Owns the one rule that matters: a value
- * stays where its marker stands. In the path it is a part of one segment, in the query a part of one name or value, in
+ * stays in the place of its marker. In the path it is a part of one segment, in the query a part of one name or value, in
  * the body a part of one string or one JSON value.
  *
  * A parameter that was left out: its pair of the query and its member of the body are left out with it (in a list it is

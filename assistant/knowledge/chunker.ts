@@ -4,12 +4,12 @@ import { SideThread, SideThreadBusy } from '../../watch/side-thread.ts';
 import { type Chunk, chunkText } from './chunk.ts';
 import type { ChunkCalls } from './chunk-thread.ts';
 
-/** Of the worst text some 10 ms. */
+/** Some 10 ms of work for the worst text. */
 const LONG_CHARS = 20_000;
 
 /** Some texts are cut meanwhile. */
 const RETRY_MS = 100;
-/** What waits at the end is cut in a tenth of a second each; nobody waits longer for that. */
+/** How long `close` waits for texts under way, each of which takes a tenth of a second. */
 const CLOSE_WAIT_MS = 5_000;
 
 export class Chunker {

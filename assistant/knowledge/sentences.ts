@@ -16,7 +16,7 @@ const ABBREVIATIONS: ReadonlySet<string> = new Set(
 /** Longer words are no abbreviation; looking back no further keeps the scan linear. */
 const ABBREVIATION_MAX_CHARS = 6;
 
-/** Of what is looked back at, the end. */
+/** The last word before a full stop. */
 const LAST_WORD = /[\p{L}\p{N}.]{1,7}$/u;
 
 function isBlankAt(text: string, at: number): boolean {

@@ -22,7 +22,7 @@ class CostCounter {
   constructor(root: DomElement) {
     for (const element of [root, ...root.querySelectorAll('[id]')]) {
       const id = element.getAttribute('id');
-      // Of several elements with one id the first is meant.
+      // When several elements share an id, the first one counts.
       if (id !== null && !this.#byId.has(id)) this.#byId.set(id, element);
     }
   }
@@ -30,7 +30,7 @@ class CostCounter {
   cost(element: DomElement): number {
     const known = this.#known.get(element);
     if (known !== undefined) return known;
-    // What contains itself never ends.
+    // An element that contains itself never ends.
     if (this.#open.has(element) || this.#chain > CHAIN_MAX) return Number.POSITIVE_INFINITY;
     this.#open.add(element);
     let sum = 1;

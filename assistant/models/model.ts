@@ -1,4 +1,4 @@
-/** What the rest of the service asks of a language model: one streamed round, told through callbacks. */
+/** What the rest of the service asks of a language model: one streamed round, delivered through callbacks. */
 
 import type { Sender } from './openai/sending-budget.ts';
 
@@ -102,7 +102,7 @@ export interface ModelRun {
   /** Stops reading from the upstream until `resume`: the consumer is behind. */
   pause(): void;
   resume(): void;
-  /** Ends the round; the sink hears nothing more. Idempotent. */
+  /** Ends the round; the sink is not called any more. Idempotent. */
   abort(): void;
 }
 

@@ -12,7 +12,7 @@ const UNREAD_MAX_CHARS = 4_096;
 const CONSTRUCTS_MAX = 16;
 /** As long as addresses may be: what goes on without a blank for longer counts as one. */
 const RUN_MAX_CHARS = 2_048;
-/** Of what was looked at before: an address may begin there and show only now. */
+/** Overlap with the text read before, in which an address may have begun. */
 const RUN_OVERLAP_CHARS = 128;
 
 /** An address in running text, its entities and escapes read: with slashes, `www.`, a host with a path, or of mail. */
@@ -46,7 +46,7 @@ export class AddressScan {
   /** HTML that lasts up to a blank line. */
   #isMarkup = false;
   #last = '';
-  /** Of the present line: only blanks so far; only blanks and marks of quotes; only what may stand before a block begins. */
+  /** State of the present line: only blanks so far; only blanks and quote marks; only what may precede a block. */
   #isBlank = true;
   #isQuoteBlank = true;
   #isLineStart = true;

@@ -1,14 +1,13 @@
 /**
- * What the service and a reader process say to each other: a head in JSON and a body of bytes, each with its length before it.
- * Our own and not Node's channel between processes, because that takes messages of any size, and the reader has read a stranger's
- * document.
+ * The messages between the service and a reader process: a head in JSON and a body of bytes, each preceded by its length. Not Node's own
+ * channel, because that accepts messages of any size, and the process has parsed a stranger's document.
  */
 
 /** Two lengths, unsigned and big-endian. */
 const LENGTHS_BYTES = 8;
 
 export interface Frame {
-  /** As JSON had it: whoever reads it looks at it first. */
+  /** Parsed JSON, to be validated by the receiver. */
   readonly head: unknown;
   readonly body: Uint8Array<ArrayBuffer>;
 }

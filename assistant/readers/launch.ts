@@ -8,11 +8,11 @@ import { delimiter, join, sep } from 'node:path';
 import { fileURLToPath } from 'node:url';
 
 export interface ReaderLimits {
-  /** Of JavaScript's heap. A page of 10 MB makes a DOM of some 150 MB. */
+  /** Bound on JavaScript's heap. A page of 10 MB makes a DOM of some 150 MB. */
   readonly heapMaxMb: number;
   /**
-   * Of everything that the process may write to (RLIMIT_DATA), buffers included: Node starts with 80 MB of it, which is mostly room
-   * for stacks, and has 175 MB with all libraries loaded.
+   * Bound on all writable memory (RLIMIT_DATA), buffers included. Node starts with 80 MB of it, mostly reserved for stacks, and has 175 MB
+   * with all libraries loaded.
    */
   readonly dataMaxMb: number;
   /** CPU seconds of its whole life (RLIMIT_CPU). */
@@ -25,8 +25,8 @@ export interface Launch {
 }
 
 /**
- * Of the address space (RLIMIT_AS), for kernels that count less in RLIMIT_DATA. Node reserves 1.1 GB of it without using them, other
- * releases may reserve more, and no document reserves anything.
+ * Bound on the address space (RLIMIT_AS), for kernels that count less in RLIMIT_DATA. Node reserves 1.1 GB without using it; other releases
+ * may reserve more.
  */
 const ADDRESS_SPACE_MAX_MB = 4_096;
 /** Node needs some twenty to start, and a reader opens nothing but modules. */
@@ -86,7 +86,7 @@ export function launchOf(limits: ReaderLimits, watchMb: number): Launch {
     args: [
       `--data=${dataMaxMb * MB}`,
       `--as=${ADDRESS_SPACE_MAX_MB * MB}`,
-      // At the first it is told, which it does not survive either.
+      // The soft limit sends SIGXCPU, which ends the process as well.
       `--cpu=${cpuMaxS}:${cpuMaxS + 1}`,
       `--nofile=${OPEN_FILES_MAX}`,
       '--fsize=0',

@@ -1,18 +1,18 @@
 /**
- * Whose document is read next: who has a place and who waits for one. Keeps one asker from taking everybody's places, and work that
- * nobody waits for from taking those of people. Knows no processes.
+ * Whose document is read next: who has a place and who waits for one. Keeps one asker from taking all places, and background work
+ * from delaying people. Knows no processes.
  */
 
 export interface Waiter {
-  /** Whoever is to be kept from taking all places: an organisation. */
+  /** An organisation, which may not take all places. */
   readonly asker: string;
-  /** Nobody waits for it: links that are read for knowledge. */
+  /** Background work: links that are read for knowledge. */
   readonly inBackground: boolean;
 }
 
-/** Documents of one asker that wait, those in the background aside, which their own queue bounds: four messages of two PDFs. */
+/** Waiting documents of one asker: four messages of two PDFs. Background work is not counted; its own queue bounds it. */
 export const WAITING_PER_ASKER_MAX = 8;
-/** Of all askers. A document is loaded when its turn comes, so that waiting costs next to nothing. */
+/** Bound for all askers. A document is loaded only when it has a place, so that waiting costs next to nothing. */
 export const WAITING_MAX = 128;
 
 interface Entry extends Waiter {

@@ -1,6 +1,6 @@
 /**
- * One reader process: started with its limits, given one document at a time, ended when a document breaks it, keeps it too long or
- * asks for too much. Holds the service up from ending only while it reads.
+ * One reader process: started with its limits, given one document at a time, killed when a document crashes it, takes too
+ * long or needs too much memory. Keeps the service from exiting only while it parses.
  */
 import { type ChildProcess, spawn } from 'node:child_process';
 import { writeFile } from 'node:fs/promises';
@@ -12,12 +12,12 @@ import type { ReadingAnswer, ReadingRequest } from './readings.ts';
 
 /** Text of 200,000 characters with its passages, or the largest logo, escaped. */
 const ANSWER_MAX_BYTES = 16 * 1024 * 1024;
-/** Of the scale to 19: a document takes the cores that turns leave. */
+/** On the scale up to 19: documents only use cores that turns leave idle. */
 const NICENESS = 5;
-/** A host that is out of memory ends readers first. */
+/** A host that is out of memory kills these processes first. */
 const OOM_SCORE = '1000';
 
-/** How a reading failed: the document asked for too much memory or time, broke its reader, or no reader could be started. */
+/** Why parsing failed: too much memory or time, a crash, or no process could be started. */
 export type FailureKind = 'memory' | 'time' | 'broken' | 'unavailable';
 
 export class ReadingFailure extends Error {
@@ -61,7 +61,7 @@ export class ReaderProcess {
     this.#child = spawn(command, args, { env: {}, stdio: ['ignore', 'ignore', 'ignore', 'pipe'], cwd: '/' });
     this.#channel = this.#child.stdio[3] as Socket;
     this.#channel.on('data', (piece: Buffer) => this.#hear(piece));
-    // Its end says more.
+    // The exit of the process says more.
     this.#channel.on('error', () => {});
     this.ended = new Promise((resolve) => {
       this.#child.once('exit', (code, signal) => {
@@ -123,7 +123,7 @@ export class ReaderProcess {
 
   /** Idempotent. */
   end(): void {
-    // Whoever waits for `ended` gets there: a killed process does not take long.
+    // Keeps the service alive until `ended`: a killed process exits soon.
     this.#child.ref();
     this.#kill('broken', 'it was ended');
   }
@@ -147,7 +147,7 @@ export class ReaderProcess {
       const frame = this.#frames.push(piece);
       if (frame === undefined) return;
       const settle = this.#settle;
-      // It speaks when it is asked.
+      // It only answers requests.
       if (settle === undefined) throw new Error('the reader spoke unasked');
       this.#settle = undefined;
       this.#last = frame.head as ReadingAnswer;
@@ -181,14 +181,14 @@ export class ReaderProcess {
     }
   }
 
-  /** Where the system allows it: nothing depends on either. */
+  /** Lowers its priority where the system allows it; nothing depends on that. */
   #yieldToOthers(): void {
     const { pid } = this.#child;
     if (pid === undefined) return;
     try {
       setPriority(pid, NICENESS);
     } catch {
-      // It reads at the same pace as others then.
+      // It keeps its priority then.
     }
     if (process.platform === 'linux') void writeFile(`/proc/${pid}/oom_score_adj`, OOM_SCORE).catch(() => {});
   }

@@ -8,23 +8,23 @@ import { Places, type Waiter } from './places.ts';
 import { type Document, ReaderProcess, ReadingFailure } from './reader-process.ts';
 import type { Reading, Readings } from './readings.ts';
 
-/** Of each process of the service. Two, so that one document never keeps all others waiting; more would only share the cores. */
+/** For each node. Two, so that one document never blocks all others; more would only share the cores. */
 const READERS_MAX = 2;
-/** By the clock: a reader that gets little of a busy host's cores is not cut off before it had its CPU time. */
+/** Wall time, long enough to use the allowed CPU time even on a busy host. */
 export const READING_TIMEOUT_MS = 30_000;
 /**
- * The largest honest documents (20 MB of PDF, a page of 10 MB) need half of the memory, and two seconds of a slow core.
+ * The largest ordinary documents (a PDF of 20 MB, a page of 10 MB) need half of this memory, and two seconds of a slow core.
  */
 const LIMITS: ReaderLimits = { heapMaxMb: 256, dataMaxMb: 512, cpuMaxS: 12 };
 /** Resident memory counts the program's own code, too. */
 const WATCH_ABOVE_DATA_MB = 128;
 /** A reader is kept until it has used a third of its time, so that every document has at least the other two. */
 const CPU_KEPT_MS = (LIMITS.cpuMaxS * 1_000) / 3;
-/** What documents leave behind in a process ends with it. */
+/** Documents parsed by one process, so that leftovers of earlier ones end with it. */
 const DOCUMENTS_EACH = 50;
-/** What one that waits may hold: with all libraries loaded it has 140. */
+/** Memory that an idle process may hold; with all libraries loaded it has 140 MB. */
 const RSS_KEPT_MB = 220;
-/** A setup sends its links, and a person their files, in a row. */
+/** How long an idle process is kept: links of a setup and a person's files come in quick succession. */
 const IDLE_MS = 20_000;
 
 export interface ReadersOptions {
@@ -39,7 +39,7 @@ export interface ReadingOptions extends Waiter {
   readonly signal?: AbortSignal | undefined;
 }
 
-/** Too many documents wait already: to be sent again in some seconds. */
+/** Too many documents wait already; to be retried after some seconds. */
 export class ReadersBusy extends Error {
   constructor() {
     super('too many documents wait to be read');
@@ -71,7 +71,7 @@ class ReaderPool implements Readers {
   readonly #idleMs: number;
   readonly #places: Places;
   readonly #all = new Set<ReaderProcess>();
-  /** The one that read last comes first, so that the others get old. */
+  /** The last used comes first, so that the others expire. */
   readonly #idle: { readonly reader: ReaderProcess; readonly timer: NodeJS.Timeout }[] = [];
 
   constructor({ limits = LIMITS, readers = READERS_MAX, idleMs = IDLE_MS }: ReadersOptions) {

@@ -1,9 +1,9 @@
-/** Commands: a backup of the data directory while the service runs, and back from it (docs/backups.md). */
+/** Commands: backup of the data directory while the service runs, and restore (docs/backups.md). */
 import { backUp, type ProgressLog } from '../../storage/backup/backup.ts';
 import { restore } from '../../storage/backup/restore.ts';
 import type { Call, Command } from './command.ts';
 
-/** What is told on the way, for whoever waits. */
+/** Progress messages for the person who waits. */
 function progress({ note }: Call): ProgressLog {
   const told = (facts: object, text: string) => {
     const details = Object.entries(facts).map(([name, value]) => `${name}: ${Array.isArray(value) ? value.join(', ') : value}`);

@@ -1,4 +1,4 @@
-/** What a command of `npm run cli -- …` is, and what it is given. */
+/** What a command of `npm run cli -- …` is, and its input. */
 import type { ConsoleClient } from './console-client.ts';
 import type { Surroundings } from './surroundings.ts';
 

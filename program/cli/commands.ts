@@ -62,7 +62,7 @@ function optionRows(options: Readonly<Record<string, CommandOption>>): [string, 
 const ENVIRONMENT =
   'DATA_DIR, OPERATOR_TOKEN, MASTER_KEY, PUBLIC_URL, HOST and PORT are read as the service reads them.\nExit code: 0 done, 1 failed, 2 called wrongly.';
 
-/** Of all commands, or of one. @throws WrongUsage */
+/** The help for all commands, or for one. @throws WrongUsage */
 export function helpText(name?: string): string {
   if (name === undefined) {
     const commands = columns(COMMANDS.map((command) => [called(command), command.does] as const));

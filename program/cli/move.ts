@@ -16,9 +16,9 @@ const moveSchema = v.object({
 const answerSchema = v.object({ move: v.nullable(moveSchema) });
 type Move = v.InferOutput<typeof moveSchema>;
 
-/** A move takes from a second to minutes; its steps are as far apart. */
+/** A move takes from a second to minutes. */
 const LOOK_MS = 500;
-/** A node that goes away in the meantime is back by then, or somebody has to look. */
+/** A node that restarts meanwhile is back within this time, or a person has to look. */
 const AWAY_MAX_MS = 60_000;
 
 /** What each step, once done, means for those who wait. */

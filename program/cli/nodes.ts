@@ -1,4 +1,4 @@
-/** Commands about the running cluster: its nodes, what is alive on them, the drain of one. */
+/** Commands about the running cluster: list nodes, list actors, drain a node. */
 import * as v from 'valibot';
 import type { Call, Command } from './command.ts';
 import { CommandFailed } from './surroundings.ts';

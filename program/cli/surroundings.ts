@@ -1,6 +1,6 @@
-/** Where a command runs, and the two ways in which it says no. */
+/** Where a command runs, and the two errors it may end with. */
 
-/** What of the configuration commands use. */
+/** The part of the configuration that commands use. */
 export interface CliConfig {
   readonly host: string;
   readonly port: number;
@@ -16,7 +16,7 @@ export interface Surroundings {
   config(): CliConfig;
   /** A line, or lines, on standard output. */
   print(text: string): void;
-  /** The same on standard error: what is no part of the answer. */
+  /** The same on standard error, for what is not part of the answer. */
   note(text: string): void;
   nowMs(): number;
   pause(ms: number): Promise<void>;

@@ -1,4 +1,4 @@
-/** Command: the operator's token, shown or made anew (RUN-29). */
+/** Command: shows or rotates the operator's token (RUN-29). */
 import { randomBytes } from 'node:crypto';
 import { chownSync, renameSync, rmSync, statSync } from 'node:fs';
 import { dataLayout } from '../../storage/data-layout.ts';

@@ -1,27 +1,26 @@
 /**
- * When workers that ended unasked are started again. Each has a pause of its own, so that one that cannot start costs little; all of
- * them together have a bound, so that somebody serves: while none does and none is on its way up, one does not wait for its turn.
- * Owns the timers; starts nothing itself.
+ * When workers that ended unasked are started again. Each has its own back-off, so that one that cannot start costs little. While no worker
+ * serves or is starting, one is started without its full back-off. Owns the timers; starts nothing itself.
  */
 
 /** All in milliseconds. */
 export interface RestartTimes {
   /** Before a worker that ended is started again: the first time, doubling up to one of the longest below. */
   readonly firstBackOffMs: number;
-  /** Of one that ended before it listened: it costs a core for a second each time and will hardly start the next time. */
+  /** For a worker that ended before it listened: each start costs a core for a second and will probably fail again. */
   readonly longestBackOffMs: number;
-  /** Of one that listened before it ended: it can start, and is missed. About what a start takes, so that one that dies at once leaves half of a core to others. */
+  /** For a worker that listened before it ended: it can start, and is needed. About the duration of a start, so that one that dies at once uses half a core. */
   readonly longestServedBackOffMs: number;
-  /** While none serves: how long may pass between the end of a start that failed and the next one, of whichever worker. */
+  /** While none serves: the longest time between a failed start and the next one, of any worker. */
   readonly longestOutageBackOffMs: number;
-  /** A worker that lived this long had no trouble: the next pause is the first one again. */
+  /** A worker that ran this long was healthy: its back-off starts over. */
   readonly settledMs: number;
 }
 
 /** Time as it passes; tests bring their own. */
 export interface RestartClock {
   nowMs(): number;
-  /** Does `work` after `ms`; the answer takes that back. */
+  /** Runs `work` after `ms`; the returned function cancels it. */
   after(ms: number, work: () => void): () => void;
 }
 
@@ -33,13 +32,13 @@ export const MONOTONIC_CLOCK: RestartClock = {
   },
 };
 
-/** What a worker tells of itself. */
+/** A worker's reports. */
 export interface Place {
   starting(): void;
   serving(): void;
-  /** It ended unasked, and is started again after the answer, in ms. */
+  /** It ended unasked; returns after how many ms it is started again. */
   ended(): number;
-  /** It was asked to end, or is not to be started: nothing is due any more. */
+  /** It was asked to end, or must not be started: cancels its restart. */
   away(): void;
 }
 

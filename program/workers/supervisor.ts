@@ -1,5 +1,5 @@
 /**
- * Looks after the processes of `WORKERS=n` (RUN-19 to RUN-24): starts them one after the other, starts again what crashed or stands still,
+ * Supervises the processes of `WORKERS=n` (RUN-19 to RUN-24): starts them one after the other, restarts those that crash or hang,
  * forwards signals, restarts them in turn on SIGHUP, and passes on what they print, line by line. Serves nothing itself and
  * opens no data: when it is killed, its workers notice the closed channel and drain.
  */
@@ -15,7 +15,7 @@ import { Worker, type WorkerTimes, within } from './worker.ts';
 export interface SupervisorTimes extends WorkerTimes, RestartTimes {
   /** A later worker that does not listen by then no longer holds up the others. */
   readonly startMs: number;
-  /** Ctrl-C under npm arrives twice, from the terminal and from npm: within this time it is one wish. */
+  /** Ctrl-C under npm arrives twice, from the terminal and from npm: within this time it counts once. */
   readonly sameSignalMs: number;
   /** How long the port may still be taken at a start, by workers of a predecessor that was killed and that drain now. */
   readonly portFreeMs: number;
@@ -53,7 +53,7 @@ export interface SupervisorOptions {
 
 /** How often a start looks whether the port is free. */
 const PORT_LOOK_MS = 100;
-/** Of what NODE_ID may have, room is left for the number. */
+/** Shorter than NODE_ID may be, which leaves room for the number. */
 const NAME_MAX_CHARS = 60;
 
 /** A machine may be called anything; a node may not. */
@@ -91,7 +91,7 @@ class Supervisor {
   readonly #times: SupervisorTimes;
   readonly #workers: readonly Worker[];
   #port: number;
-  /** Nobody has seen a banner yet. */
+  /** The banner was not printed yet. */
   #bannerDue = true;
   /** Undefined until a signal asks for the end. */
   #stoppingSinceMs: number | undefined;
@@ -125,10 +125,10 @@ class Supervisor {
   /** Until all workers are gone: 0, or the exit code of a first worker that did not come up. */
   async run(): Promise<number> {
     for (const signal of ['SIGTERM', 'SIGINT'] as const) process.on(signal, () => this.#stop(signal));
-    // At a terminal a hang-up says that it was closed; elsewhere it is how a daemon is asked to start anew.
+    // At a terminal SIGHUP means that it was closed; elsewhere it asks a daemon to restart.
     const atTerminal = [0, 1, 2].some((fd) => isatty(fd));
     process.on('SIGHUP', () => (atTerminal ? this.#stop('SIGTERM') : void this.#restartInTurn()));
-    // Who reads the log may go away; the service stays.
+    // The consumer of the log may end; the service goes on.
     for (const stream of [process.stdout, process.stderr]) stream.on('error', () => {});
 
     if (this.#port !== 0) await requireFreePort(this.#options, this.#times);
@@ -148,7 +148,7 @@ class Supervisor {
     const { log, workers } = this.#options;
     for (const worker of this.#workers) {
       if (this.#stopping) return undefined;
-      // Nobody waits for the first one but the others: it may take its time to upgrade the files.
+      // The first one has no time limit: it may have to migrate the files.
       const first = this.#bannerDue;
       const start = first ? await worker.start({ trial: true }) : await within(worker.start(), this.#times.startMs);
       if (!first) continue;

@@ -11,11 +11,11 @@ import type { Place, Restarts } from './restarts.ts';
 export interface WorkerTimes {
   /** A drain takes 32 s at most and the writer's last checkpoint a few more; what is there after this is stuck. */
   readonly stopMs: number;
-  /** One that says nothing for so long stands still. Waiting for another process that upgrades a file holds its loop up the longest: 30 s. */
+  /** A worker that is silent for this long hangs. The longest legitimate block is waiting for another process to migrate a file: 30 s. */
   readonly stuckMs: number;
 }
 
-/** Looks in `stuckMs`: they are counted, so that time in which the supervisor itself stood still does not count. */
+/** Checks within `stuckMs`. They are counted, so that time in which the supervisor itself was blocked does not count. */
 const STUCK_LOOKS = 10;
 
 /** What a worker tells once it takes requests, over the channel that `fork` opens (`process.send`). */
@@ -55,7 +55,7 @@ export function within<T>(done: Promise<T>, ms: number): Promise<T | 'late'> {
   return Promise.race([done, late]).finally(() => clearTimeout(timer));
 }
 
-/** A process that writes this much without ending its line writes no log. */
+/** A process that writes this much without a line break writes no log. */
 const LINE_MAX_CHARS = 1024 * 1024;
 
 /** Passes on whole lines, each in one write, so that lines of several processes never mix. */
@@ -86,7 +86,7 @@ export class Worker {
   #child: ChildProcess | null = null;
   #ended: Promise<unknown> = Promise.resolve();
   readonly #place: Place;
-  /** Its end was asked for, or it has yet to come up at all: an end is no crash. */
+  /** Its end was requested, or it has never come up: its exit is no crash. */
   #asked = false;
   #trial = false;
 
@@ -124,8 +124,8 @@ export class Worker {
   }
 
   /**
-   * Kills it when it stands still: others take over what it has, but the kernel goes on giving it connections, and nobody answers those.
-   * One that never said `alive`, because it is not up yet or of an earlier release, is left alone.
+   * Kills a worker that hangs: other nodes take over its work, but the kernel would go on giving it connections, which nobody would answer.
+   * A worker that never sent `alive`, because it is not up yet or of an earlier release, is left alone.
    */
   #watch(child: ChildProcess): void {
     const { name, log, times } = this.#options;
@@ -176,7 +176,7 @@ export class Worker {
     await this.#ended;
   }
 
-  /** What it had under way is lost; rows are not. */
+  /** Kills it; work under way is lost, rows are not. */
   kill(): void {
     this.#child?.kill('SIGKILL');
   }

@@ -17,7 +17,7 @@ export interface MoveReply {
   readonly target_cell: string;
   /** The last step that is done. The cell that it goes to knows of `begun`, `shipped`, `done` and `aborted` only. */
   readonly step: 'begun' | 'sealed' | 'copied' | 'shipped' | 'switched' | 'unsealed' | 'done' | 'aborted';
-  /** Why it does not get on, or was given up. */
+  /** Why it makes no progress, or was aborted. */
   readonly error: string | null;
   /** What was copied, once it is; the cell that it goes to does not say. */
   readonly copy: { readonly bytes: number; readonly rows: number; readonly uploads: number; readonly upload_bytes: number } | null;

@@ -68,7 +68,7 @@ export const toolResult = v.pipe(
     result: v.optional(jsonOf(ACTION_RESULT_MAX_BYTES)),
     error: v.optional(text(TOOL_ERROR_MAX_CHARS)),
     confirmed: v.optional(v.boolean('must be true or false')),
-    /** Of the card that the person agreed to. */
+    /** Revision of the card that the person agreed to. */
     revision: v.optional(revision),
   }),
 );

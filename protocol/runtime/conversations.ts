@@ -5,7 +5,7 @@ import { messagesQuery } from './messages.ts';
 /** As the pages of messages; `before` is a conversation's id. */
 export const conversationsQuery = v.object({ limit: messagesQuery.entries.limit, before: messagesQuery.entries.before });
 
-/** Of a title: as much as a list shows in a line. */
+/** As much as a list shows in one line. */
 export const CONVERSATION_TITLE_MAX_CHARS = 80;
 
 export interface ConversationReply {

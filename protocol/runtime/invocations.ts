@@ -14,7 +14,7 @@ export const confirmRequest = openObject({
   decision: v.picklist(['confirm', 'decline']),
   /** What the person typed, where the card asks for words (`type_to_confirm`). */
   typed: v.optional(text(TYPED_MAX_CHARS)),
-  /** Of the card that the person saw: another one is not confirmed. */
+  /** Revision of the card that the person saw; another revision is not confirmed. */
   revision: v.optional(revision),
   user: answeringUser,
 });
@@ -24,12 +24,12 @@ export interface ConfirmReply {
   readonly status: 'confirmed' | 'declined' | 'expired';
   /** The answer was recorded before this call. */
   readonly already_answered?: true;
-  /** Of a confirmed call: signed with the app's identity secret, for the app's backend. */
+  /** Present on a confirmed call: signed with the app's identity secret, for the app's backend. */
   readonly receipt?: string;
 }
 
 export const editRequest = openObject({
-  /** Of the card that the person saw. */
+  /** Revision of the card that the person saw. */
   revision,
   /** New values of editable parameters; the others stay as they are. */
   params: boundedMap(text(ACTION_NAME_MAX_CHARS, 1), v.unknown(), ACTION_PARAMS_MAX, `must name at most ${ACTION_PARAMS_MAX} parameters`),

@@ -218,7 +218,7 @@ export interface ActionParam {
   readonly description?: string;
   readonly required: boolean;
   readonly enum?: readonly ParamValue[];
-  /** Of type `array` only. */
+  /** For type `array` only. */
   readonly items?: ParamItemType;
   /** A value that is good to try it with, as it was declared. */
   readonly example?: ParamValue | readonly ParamValue[];

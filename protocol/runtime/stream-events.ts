@@ -40,7 +40,7 @@ export type StreamEvent =
       readonly message_id: string;
       readonly model: string;
       readonly request_id: string;
-      /** Of the calls that this turn brings the person's agreement to (CONFIRM-19). */
+      /** Receipts of the calls that this turn confirms (CONFIRM-19). */
       readonly receipts?: readonly { readonly invocation_id: string; readonly receipt: string }[];
     }
   | { readonly type: 'block.start'; readonly index: number; readonly id: string; readonly block_type: string }

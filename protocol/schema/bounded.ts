@@ -1,6 +1,6 @@
 /**
- * Lists and maps of a caller's, counted before they are looked into: a body of two megabytes holds a million wrong
- * elements, and naming what is wrong with each would hold up everything else that the service does.
+ * A caller's lists and maps, whose size is checked before their elements: a body of two megabytes may hold a million wrong elements, and
+ * explaining each would block the event loop.
  */
 import * as v from 'valibot';
 

@@ -5,9 +5,9 @@
 
 export interface ShapeBounds {
   readonly depth: number;
-  /** Of all objects together. */
+  /** Keys of all objects together. */
   readonly keys: number;
-  /** Of all lists and objects together, and these themselves. */
+  /** Lists, objects and their members, all together. */
   readonly members: number;
 }
 

@@ -4,9 +4,9 @@
  */
 import type * as v from 'valibot';
 
-/** Named in one warning; whoever sends more has seen enough to go by. */
+/** Fields named in one warning. */
 const NAMED_MAX = 5;
-/** Of a name that is told back: longer than any of ours. */
+/** Characters of a name that a warning repeats; longer than any known name. */
 const NAME_MAX_CHARS = 40;
 /** So many letters may be wrong in a name that is taken for a typo. */
 const SLIPS_MAX = 2;

@@ -21,7 +21,12 @@ const session = {
 };
 
 const sessionRef = columns(session);
-const code = columns({ ...session, expiresAtMs: integer, usedAtMs: orNull(integer), toldExpiredAtMs: orNull(integer) });
+const code = columns({
+  ...session,
+  expiresAtMs: integer,
+  usedAtMs: orNull(integer),
+  expiredAtMs: orNull(integer).from('told_expired_at_ms'),
+});
 
 /** What a code or a token opens. */
 export type SessionRef = RowOf<typeof sessionRef>;
@@ -92,7 +97,7 @@ export const transactions = {
     if (row === undefined) return 'unknown';
     const { sessionId, organisationId, appId } = row;
     if (row.usedAtMs !== null) return 'used';
-    if (row.toldExpiredAtMs !== null) return 'expired';
+    if (row.expiredAtMs !== null) return 'expired';
     if (nowMs >= row.expiresAtMs) {
       // The expiry is reported now, so it is stored and holds whatever the clock says later.
       control.statement('UPDATE setup_codes SET told_expired_at_ms = :nowMs WHERE code_hash = :codeHash').run({ codeHash, nowMs });

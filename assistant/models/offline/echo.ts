@@ -1,4 +1,4 @@
-/** Owns the taking out of what an upstream repeats of a request: its sentence may be logged, what people wrote may not. */
+/** Removes what an upstream's error message repeats of a request: the message may be logged, people's text may not. */
 
 /** Shorter than this, words in common are the language's. A stretch of one and a half times as many characters is found wherever it begins. */
 const ECHO_MIN_CHARS = 12;

@@ -54,7 +54,7 @@ function deltasOf(text: string): string[] {
   return deltas;
 }
 
-/** Everything the sink is told, one step for each turn of the event loop. */
+/** Everything that is sent to the sink, one step for each loop tick. */
 function stepsOf(request: ModelRequest): Step[] {
   const round = planRound(request);
   const toolCalls = round.calls.map((call, index): ToolCall => ({ id: callId(request, index), ...call }));
@@ -128,7 +128,7 @@ class OfflineRun implements ModelRun {
       return;
     }
     if (step === undefined) return;
-    // Over before the sink hears of it: whatever it does then, nothing follows.
+    // Marked as over before the sink is called, so that nothing follows whatever it does.
     if (this.#next === this.#steps.length) this.#isOver = true;
     step(this.#sink);
     this.#schedule();

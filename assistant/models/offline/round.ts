@@ -12,7 +12,7 @@ export interface Round {
   readonly calls: readonly { readonly name: string; readonly arguments: string }[];
 }
 
-/** Of one round (MODEL-5). */
+/** Component calls in one round (MODEL-5). */
 const COMPONENT_CALLS_MAX = 8;
 /** A message of 4,000 characters; what stands beyond it is a pasted document. */
 const QUESTION_MAX_CHARS = 4_000;
@@ -117,9 +117,9 @@ function answerResults(request: ModelRequest, results: readonly Extract<ChatMess
 }
 
 /**
- * The round that answers `request`. To a message: what there is, or a sample, where it asks for no more; else one call of the action that it asks for, else the sentences of the
- * passages that answer it (with `key_points` and `quick_replies` where offered), else that nothing is known. To results:
- * what they say. Never throws for a well-formed request.
+ * The round that answers `request`. A message gets the help text or a sample if it asks for that; else a call of the action that it asks
+ * for; else the sentences of the passages that answer it (with `key_points` and `quick_replies` where offered); else that nothing is
+ * known. Results are reported. Never throws for a well-formed request.
  */
 export function planRound(request: ModelRequest): Round {
   const { messages } = request;

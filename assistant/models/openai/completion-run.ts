@@ -22,7 +22,7 @@ import type { SilenceWatch, Watched } from './silence-watch.ts';
 import { SseDecoder } from './sse-decoder.ts';
 import { answerFailure, connectionFailure, retryAfterOf } from './upstream-failure.ts';
 
-/** What a run says to the log; pino's loggers fit. Never message text, keys or headers. */
+/** The log of a run; pino's loggers fit. Never message text, keys or headers. */
 export interface ModelLog {
   warn(fields: Record<string, unknown>, message: string): void;
 }
@@ -35,19 +35,19 @@ export interface RunSetting {
   readonly log: ModelLog | undefined;
   /** What was asked: an upstream may repeat it in its errors. */
   readonly messages: readonly ChatMessage[];
-  /** Hears how each round ended that was not aborted: undefined when it was answered. */
+  /** Called when a round that was not aborted has ended; undefined when it was answered. */
   readonly onOutcome: ((failure: ModelFailure | undefined) => void) | undefined;
 }
 
 /** An error body says what matters at its beginning. */
 const ANSWER_MAX_BYTES = 16 * 1024;
 
-/** So much text is handed over at once: who hears it may want no more, and there may be much more in the same read. */
+/** Text handed over at once: the consumer may want no more, and one read may hold much more. */
 const FLUSH_CHARS = 4_096;
 
 type Phase = 'waiting' | 'streaming' | 'answering' | 'draining' | 'closed';
 
-/** Why undici's request was ended; goes nowhere but into undici. */
+/** The reason given to undici when its request is ended. */
 const ENDED = new Error('the round has ended');
 
 function flushRun(run: CompletionRun): void {
@@ -88,7 +88,7 @@ export class CompletionRun implements ModelRun, Watched, Dispatcher.DispatchHand
     setting.watch.add(this);
   }
 
-  /** What undici has handed over still comes; it asks after each piece, of 4 KB at most where there is no TLS. */
+  /** Data that undici has handed over still arrives; it checks after each piece, of 4 KB at most without TLS. */
   pause(): void {
     if (this.paused || this.isOver()) return;
     this.paused = true;
@@ -107,7 +107,7 @@ export class CompletionRun implements ModelRun, Watched, Dispatcher.DispatchHand
     if (!this.isOver()) this.close();
   }
 
-  /** `listener` hears when nothing more is sent or read; at once when that is so. The last one given counts. */
+  /** Calls `listener` when nothing more is sent or read, at once if that is so already. Only the last listener is kept. */
   whenClosed(listener: () => void): void {
     if (this.phase === 'closed') listener();
     else this.onClosed = listener;
@@ -198,7 +198,7 @@ export class CompletionRun implements ModelRun, Watched, Dispatcher.DispatchHand
     if (!this.paused && this.phase !== 'closed') this.controller?.resume();
   }
 
-  /** The sink has been told of the end, or wants to hear of none. */
+  /** Whether the sink has been told of the end, or aborted. */
   isOver(): boolean {
     return this.phase === 'draining' || this.phase === 'closed';
   }
@@ -213,7 +213,7 @@ export class CompletionRun implements ModelRun, Watched, Dispatcher.DispatchHand
     }
   }
 
-  /** Acts on what the decoder came to, if it came to anything. */
+  /** Acts on the decoder's result, if there is one. */
   private settle(): void {
     if (this.decoder.done) this.finish();
     else if (this.decoder.failure !== undefined) this.fail(this.decoder.failure);
@@ -254,7 +254,7 @@ export class CompletionRun implements ModelRun, Watched, Dispatcher.DispatchHand
     return answerFailure({ status, contentType, body, retryAfterS: retryAfterOf(this.retryAfter, Date.now()) }, this.setting.apiKey);
   }
 
-  /** Nothing more is wanted of the upstream; its connection is destroyed unless the answer is at its end. */
+  /** Stops reading from the upstream; destroys the connection unless the answer is complete. */
   private close(): void {
     if (this.phase === 'closed') return;
     this.phase = 'closed';

@@ -9,7 +9,7 @@
  */
 import { randomBytes } from 'node:crypto';
 
-/** Learning costs three parses; a server whose lines keep changing (a new time stamp, padding) must not make us pay for each. */
+/** Learning costs three parses, so a server whose lines keep changing (time stamps, padding) is given up after a few. */
 const WASTED_LEARNINGS_MAX = 4;
 /** A template that served this many lines has paid for itself. */
 const PAID_OFF_HITS = 8;

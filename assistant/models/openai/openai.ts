@@ -29,11 +29,11 @@ export interface OpenAiModelOptions {
   /** Up to and including the version: `https://api.openai.com/v1`, `http://127.0.0.1:11434/v1`. */
   readonly baseUrl: string;
   readonly model: string;
-  /** How long nothing may come, from the request on, before a round fails as `silent`. */
+  /** How long the upstream may send nothing before a round fails as `silent`. */
   readonly silenceMs?: number;
   readonly connections?: number;
   readonly log?: ModelLog | undefined;
-  /** Hears how each round ended that was not aborted: undefined when it was answered. */
+  /** Called when a round that was not aborted has ended; undefined when it was answered. */
   readonly onOutcome?: (failure: ModelFailure | undefined) => void;
   /** How many bytes of pictures are sent at once. */
   readonly sending?: SendingBudget;
@@ -67,7 +67,7 @@ export function createOpenAiModel(options: OpenAiModelOptions): Model {
     connections,
     // One request at a time on a connection: behind a stream, another would wait for its end.
     pipelining: 1,
-    // The silence watch does this for all phases, with one timer.
+    // The silence watch covers all phases, with one timer.
     headersTimeout: 0,
     bodyTimeout: 0,
     // Only clears away connections that nobody waits for any more.
@@ -94,7 +94,7 @@ export function createOpenAiModel(options: OpenAiModelOptions): Model {
   function dispatchPictures({ sender }: ModelRequest, headers: Record<string, string>, body: StreamedBody, run: CompletionRun): void {
     const leave = sending.enter(sender, body.pictureBytes, {
       admitted(leaveEarly) {
-        // Its time of silence begins now, when it can be answered.
+        // The time of silence begins now, when it can be answered.
         run.heard = true;
         const stream = Readable.from(sent(body, run, leaveEarly), { objectMode: false });
         pool.dispatch({ path, method: 'POST', headers: { ...headers, 'content-length': String(body.bytes) }, body: stream }, run);

@@ -10,7 +10,7 @@ const BASE64_GROUP_CHARS = 4;
 export interface StreamedBody {
   /** What `Content-Length` says. */
   readonly bytes: number;
-  /** Of the pictures alone, as they lie on the disk. */
+  /** Bytes of the pictures alone, as stored. */
   readonly pictureBytes: number;
   /** The body from its beginning. @throws what a picture's file could not be read with. */
   stream(): AsyncGenerator<Buffer, void, undefined>;

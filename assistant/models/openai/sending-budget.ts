@@ -1,7 +1,6 @@
 /**
- * How many bytes of pictures are sent to the upstream at once, by whom. Their pieces are small, but each goes through this
- * process: without a bound, a few turns with many pictures would keep its loop and its disk busy for everybody. Who finds no
- * room waits, bounded in number and time; text alone never does.
+ * Bounds the bytes of pictures that are sent to the upstream at once, by app and device. Without it, a few turns with many pictures would
+ * keep the event loop and the disk busy for everybody. Turns without room wait, bounded in number and time; text alone never waits.
  */
 import { ATTACHMENTS_PER_TURN_MAX, UPLOAD_MAX_BYTES } from '../../../protocol/limits.ts';
 
@@ -14,10 +13,10 @@ const APP_MAX_BYTES = 2 * TURN_MAX_BYTES;
 /** Four at once keep a fast upstream busy; more would only make each of them slower. */
 const PROCESS_MAX_BYTES = 4 * TURN_MAX_BYTES;
 
-/** Of one app, who wait for room: a waiting turn costs its stream and its words. */
+/** Turns of one app that may wait: each costs its stream and its text. */
 const APP_WAITING_MAX = 32;
 const PROCESS_WAITING_MAX = 128;
-/** Half of what an upstream may stay silent: whoever waited is then still in time. */
+/** Half of the time that an upstream may be silent, so that a turn that waited can still be answered in time. */
 const WAIT_MAX_MS = 15_000;
 
 /** For whom pictures are sent. */
@@ -51,7 +50,7 @@ const LIMITS: SendingLimits = {
   waitMaxMs: WAIT_MAX_MS,
 };
 
-/** What becomes of a request for room: one of these, once; none when it was taken back before. */
+/** The outcome of a request for room: one of these is called once, or none when the request was withdrawn. */
 export interface SendingOutcome {
   /** `leave` gives the room back; it may be called again. */
   admitted(leave: () => void): void;
@@ -120,13 +119,13 @@ export class SendingBudget {
     return this.#waiting.size < processWaitingMax && ofApp < appWaitingMax;
   }
 
-  /** Nobody waits whom only the process's bound holds back: a small one must not keep passing a large one. */
+  /** False while a turn waits for the process's bound: small requests must not keep overtaking a large one. */
   #mayGoNext(): boolean {
     for (const { sender, bytes } of this.#waiting) if (this.#isWithinShares(sender, bytes)) return false;
     return true;
   }
 
-  /** A share that nothing is sent of takes anything: what one message may attach always fits, whatever the bounds. */
+  /** An unused share takes anything, so that what one message may attach always fits. */
   #isWithin(name: string, bytes: number, maxBytes: number): boolean {
     const sent = this.#sent.get(name) ?? 0;
     return sent === 0 || sent + bytes <= maxBytes;
@@ -162,7 +161,7 @@ export class SendingBudget {
     };
   }
 
-  /** In their order; one whom its own app or device holds back keeps nobody else waiting. */
+  /** Admits waiters in order; one that its own app or device holds back does not block others. */
   #letIn(): void {
     for (const waiter of this.#waiting) {
       const { sender, bytes, timer, admit } = waiter;

@@ -1,4 +1,4 @@
-/** Owns the noticing of streams that say nothing: one coarse timer for all runs of a model, none while there are none. */
+/** Detects silent streams with one coarse timer for all runs of a model. */
 
 /** Half a second is exact enough for a limit of 30; 10,000 runs cost two passes over a set a second. */
 const SWEEP_MAX_MS = 500;

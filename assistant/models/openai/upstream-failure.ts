@@ -1,9 +1,9 @@
-/** Owns the judgement of what went wrong upstream: which kind of failure, and what of its own words may be logged. */
+/** Classifies failures of the upstream, and decides what of its message may be logged. */
 import type { ModelFailure, ModelFailureKind } from '../model.ts';
 
 /** Enough for a status, a code, a type and a sentence or two; an upstream must not fill the log. */
 const DETAIL_MAX_CHARS = 400;
-/** Of a sentence that is looked at for secrets; what comes behind it is not told. */
+/** The part of a sentence that is searched for secrets; the rest is dropped. */
 const SENTENCE_MAX_CHARS = 2_000;
 /** Names of models and fields are shorter; what is longer and quoted may be what a person wrote. */
 const QUOTED_MAX_CHARS = 80;
@@ -15,11 +15,11 @@ const KEY_LIKE = /\bBearer\s+[^\s"'`]+|\b(?:sk|pk|rk|gsk|key|xai|hf|nvapi)[-_][\
 const PERCENT_ENCODED = /%([2-7][0-9a-f])/gi;
 
 const OVERLOAD_STATUSES = new Set([429, 503, 529]);
-/** The key, the right to use it, what is paid for, the address and the name of the model: only whoever runs the service can mend these. */
+/** The key, the right to use it, what is paid for, the address and the name of the model: only the operator can mend these. */
 const CONFIGURATION_STATUSES = new Set([401, 402, 403, 404, 405]);
 /** "Not now" in other words: the request itself is as it should be. */
 const PASSING_STATUSES = new Set([408, 409, 425]);
-/** Longer ones are not believed; who is told to wait for hours gives up as well. */
+/** Longer values are ignored; nobody waits for hours. */
 const RETRY_AFTER_MAX_S = 3_600;
 /** Codes and types by which upstreams say "later" (OpenAI, Azure, vLLM, OpenRouter, Groq, Gemini's compatible endpoint). */
 const OVERLOAD_WORDS = /rate.?limit|overload|too.?many.?requests|quota|resource.?exhausted|unavailable|capacity|server.?busy|slow.?down/i;

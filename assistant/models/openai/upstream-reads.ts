@@ -1,6 +1,6 @@
 /**
- * How much of an upstream's answers is read at a time. A connection whose reader has to wait holds what was read before it was told to:
- * Node reads 64 KB at once, twice over, which a thousand paused answers make 128 MB of.
+ * How much of an upstream's answer is read at a time. A paused connection holds what was read before the pause. Node reads 64 KB at once,
+ * twice, so a thousand paused answers would hold 128 MB.
  */
 import type { OnReadOpts, Socket } from 'node:net';
 

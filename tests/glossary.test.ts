@@ -1,0 +1,53 @@
+/** Code and tests keep to the words of the glossary in docs/architecture.md: no word of the list below stands in a name, a comment, a log line or a test title. */
+import assert from 'node:assert/strict';
+import { readdirSync, readFileSync } from 'node:fs';
+import { join, relative, sep } from 'node:path';
+import { describe, test } from 'node:test';
+import { projectRoot } from './support/project-root.ts';
+import { ROOMS } from './support/rooms.ts';
+
+/** What is not written, and what is written in its place. */
+const FORBIDDEN: readonly (readonly [pattern: RegExp, instead: string])[] = [
+  [
+    /(?:\*|\/\/) Of (?:an?|the|one|all|both|each|every|several|two|what|its|this|these|those|them)\b/,
+    'begin with the subject of the comment',
+  ],
+  [/(?<![a-z])desk|Desk/, 'fixture'],
+  [/second[-_ ]?tr(?:y|ies)/i, 'retry'],
+  [/told[- ]?expired/i, 'expired'],
+  [/\bgone by\b/i, 'over'],
+  [/\bnobody['’]s to\b/i, 'say who does what'],
+  [/seldom/i, 'rare, throttled'],
+  [/\bhears? of it\b/i, 'receives'],
+  [/\bturns? of the (?:event )?loop\b/i, 'loop tick: a turn is a chat turn'],
+  [/\bcom(?:e|es|ing) to nothing\b|\bcame to nothing\b/i, 'fails'],
+  [/\bdoes not get on\b|\bdo not get on\b/i, 'makes no progress'],
+];
+
+/** How many of them are left, by folder. A number only ever falls. */
+const LEFT: Readonly<Record<string, number>> = { actors: 23, gateway: 2, tests: 847, bench: 10 };
+
+const root = projectRoot();
+
+/** `folder/file:line: the line (what to write instead)` for each line that holds a forbidden word; a file's name is its line 0. */
+function findForbidden(folder: string): string[] {
+  const files = readdirSync(join(root, folder), { recursive: true, withFileTypes: true }).filter((entry) => entry.name.endsWith('.ts'));
+  return files.flatMap((entry) => {
+    const path = relative(root, join(entry.parentPath, entry.name)).split(sep).join('/');
+    if (path === 'tests/glossary.test.ts') return [];
+    const lines = [path, ...readFileSync(join(root, path), 'utf8').split('\n')];
+    return lines.flatMap((line, number) => {
+      const [, instead] = FORBIDDEN.find(([pattern]) => pattern.test(line)) ?? [];
+      return instead === undefined ? [] : [`${path}:${number}: ${line.trim()} (${instead})`];
+    });
+  });
+}
+
+describe('HOUSE-15: the code keeps to the glossary', () => {
+  for (const folder of [...ROOMS, 'tests', 'bench']) {
+    test(`no word of the house dialect in ${folder}`, () => {
+      const found = findForbidden(folder);
+      assert.ok(found.length <= (LEFT[folder] ?? 0), `${found.length} lines, of which the first:\n${found.slice(0, 20).join('\n')}`);
+    });
+  }
+});
