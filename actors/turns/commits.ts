@@ -178,6 +178,7 @@ export class TurnCommits {
     const fence = this.#epoch.fence();
     const settlements = changes.map((change) => ({ change, card: settledCard(db, change) }));
     const input = { conversationId: this.#conversationId, fence, settlements, nowMs: nowMs() };
+    this.#epoch.lose();
     if (!(await storage.write(organisationId, 'loseExecutions', input))) return false;
     this.#epoch.wrote(fence.epoch);
     return true;

@@ -8,6 +8,7 @@ import { readTurn, type TurnRow } from '../../storage/conversations/turns.ts';
 import type { Connection } from '../../storage/sqlite/connection.ts';
 import type { Position } from '../frame-source.ts';
 import { type Concealment, openConcealment, regionsOfClient } from '../people/concealment.ts';
+import { OVERTAKEN, type Retries, retried } from '../retried.ts';
 import { capRefusal } from './admission.ts';
 import type { TurnCommand } from './command.ts';
 import { newAttempt, TurnCommits } from './commits.ts';
@@ -16,28 +17,23 @@ import type { Home } from './host.ts';
 import { journalSource } from './journal.ts';
 import { TurnLog } from './log.ts';
 import { turnMachine } from './machine.ts';
-import { type FirstStep, type Opening, prepareOpening, prepareRetry } from './opening.ts';
+import { type FirstStep, prepareOpening, prepareRetry } from './opening.ts';
 import { TurnQueue } from './queue.ts';
 import { RunningTurn } from './running-turn.ts';
-import type { TurnPlace, TurnScope, TurnServices } from './scope.ts';
+import { type Attempt, type TurnPlace, type TurnServices, turnScope } from './scope.ts';
 
 /** Where the reader of a turn starts; `exists`: the key names a turn already, which has to be looked up. */
 export type Begun = Position | 'exists';
 
-/** Beginning is tried again when rows moved between reading and writing; more than this is a bug, not a race. */
-const TRIES = 5;
+/** A turn is begun again when rows moved between reading and writing; more than this is a bug, not a race. */
+const MOVED: Retries = { max: 5, exhausted: () => new Error("gave up: the conversation's rows kept changing") };
 
 interface Live {
   readonly turn: number;
   readonly turnId: string;
   readonly run: RunningTurn;
-  readonly position: Position;
   /** Settles when the turn has ended and its conversation may be used again. */
   readonly over: Promise<void>;
-}
-
-function keptChanging(): Error {
-  return new Error(`the conversation's rows kept changing: gave up after ${TRIES} tries`);
 }
 
 export class Conversation {
@@ -129,13 +125,13 @@ export class Conversation {
 
   /** Has a turn begin, behind those before it. @throws Refusal when too many wait or the rows refuse it. */
   enqueue(command: TurnCommand): Promise<Begun> {
-    return this.#queue.once(command, () => this.#guarded(() => this.#begin(command)));
+    return this.#queue.once(command, () => this.#begin(command));
   }
 
   /** A retry of a turn that exists: live, from its rows, or as a new attempt when it failed and may be tried again. */
   retry(command: TurnCommand, row: TurnRow): Promise<Begun> {
     const readable = this.#readable(row, row.state === 'failed');
-    return readable === null ? this.#queue.once(command, () => this.#guarded(() => this.#takeUp(command, row))) : Promise.resolve(readable);
+    return readable === null ? this.#queue.once(command, () => this.#takeUp(command, row)) : Promise.resolve(readable);
   }
 
   /** Where a reader of a turn that exists finds it. Takes no waiting place: those are for turns. */
@@ -144,7 +140,7 @@ export class Conversation {
     if (readable !== null) return readable;
     // Open and not running: a crash left it, or its commit was seen before its run began. Whoever holds the conversation
     // ends the former first of all.
-    if (!this.#queue.busy) return this.#queue.inTurn(() => this.#guarded(() => this.#takeUp(null, row)));
+    if (!this.#queue.busy) return this.#queue.inTurn(() => this.#takeUp(null, row));
     await this.#queue.begun();
     const now = this.#read(row);
     return this.#readable(now, false) ?? this.#stored(now);
@@ -152,83 +148,59 @@ export class Conversation {
 
   /** The turn as it can be read at once; null when rows have to be written first. */
   #readable(row: TurnRow, mayRunAgain: boolean): Position | null {
-    if (this.#live?.turn === row.turn) return this.#live.position;
+    if (this.#live?.turn === row.turn) return this.#live.run.position;
     if (row.endedAtMs === null || mayRunAgain) return null;
     // Nothing was taken: an actor made for this question alone must not stay.
     if (!this.#queue.busy) this.#onIdle();
     return this.#stored(row);
   }
 
-  /** What fails leaves nobody knowing what the rows say. */
-  async #guarded(work: () => Promise<Begun>): Promise<Begun> {
+  async #begin(command: TurnCommand): Promise<Begun> {
     try {
-      return await work();
+      return await retried(MOVED, async () => {
+        await this.#commits.recover();
+        const place = this.#place(command);
+        const { first, input, attempt } = await prepareOpening(place, this.#epoch.openingFence());
+        const output = await this.#commits.open(input);
+        switch (output.outcome) {
+          case 'exists':
+            return 'exists';
+          case 'refused':
+            throw capRefusal(command, output.cap, this.#services.nowMs());
+          case 'stale':
+            this.#concealment = null;
+            return OVERTAKEN;
+          case 'opened':
+            this.#concealment?.opened();
+            if (input.ended) return { source: journalSource(this.#db, output.turn, input.nextSeq), fromSeq: 0 };
+            return this.#run(place, output.turn, attempt(output.dayLeft), first, 0);
+        }
+      });
     } catch (error) {
       this.#epoch.lose();
-      throw error;
-    }
-  }
-
-  async #begin(command: TurnCommand): Promise<Begun> {
-    for (let attempt = 1; attempt <= TRIES; attempt++) {
-      await this.#commits.recover();
-      const opening = await this.#prepare(command);
-      if (opening === 'exists') return 'exists';
-      const output = await this.#commits.open(opening.input);
-      switch (output.outcome) {
-        case 'exists':
-          return 'exists';
-        case 'refused':
-          throw capRefusal(command, output.cap, this.#services.nowMs());
-        case 'stale':
-          this.#concealment = null;
-          continue;
-        case 'opened':
-          return this.#opened(opening, output.turn, output.dayLeft);
-      }
-    }
-    throw keptChanging();
-  }
-
-  /** What rows refuse because another node opened the same turn just now is no refusal. @throws Refusal, OwnedElsewhere. */
-  async #prepare(command: TurnCommand): Promise<Opening | 'exists'> {
-    try {
-      return await prepareOpening(this.#place(command), this.#epoch.openingFence());
-    } catch (error) {
+      // What rows refuse because another node opened the same turn just now is no refusal.
       if (error instanceof Refusal && readTurn(this.#db, this.home.appId, command.turnId) !== undefined) return 'exists';
       throw error;
     }
   }
 
-  #opened(opening: Opening, turn: number, dayLeft: number | null): Position {
-    const { input } = opening;
-    this.#concealment?.opened();
-    if (input.ended) return { source: journalSource(this.#db, turn, input.nextSeq), fromSeq: 0 };
-    const row = { turn, turnId: input.turnId, assistantMessageId: input.assistantMessageId };
-    const scope = opening.scope((step) => this.#commits.step(row, step), dayLeft);
-    return this.#run(row, scope, opening, 0);
-  }
-
-  /** Has the turn say what is committed, and do what follows from it. */
-  #run({ turn, turnId }: Pick<TurnRow, 'turn' | 'turnId'>, scope: TurnScope, first: FirstStep, attemptSeq: number): Position {
-    const { machine, effects, events } = first;
-    const log = new TurnLog(attemptSeq, journalSource(this.#db, turn, null));
-    for (const event of events) log.say(event);
-    log.journalledUpTo(attemptSeq + events.length);
-    const run = new RunningTurn(scope, { machine, effects, attemptSeq, log });
+  /** Runs the attempt, whose first step is committed. */
+  #run(place: TurnPlace, turn: number, attempt: Attempt, first: FirstStep, attemptSeq: number): Position {
+    const row = { turn, assistantMessageId: attempt.messageId };
+    const scope = turnScope(place, attempt, (step) => this.#commits.step(row, step));
+    const run = new RunningTurn(scope, first, new TurnLog(attemptSeq, journalSource(this.#db, turn, null)));
     const over = run.done.then((endIsStored) => {
       this.#live = null;
       // Without an epoch the next owner reads the rows again and ends what was left open.
       if (!endIsStored) this.#epoch.lose();
     });
-    const position = { source: log, fromSeq: attemptSeq };
-    this.#live = { turn, turnId, run, position, over };
-    return position;
+    this.#live = { turn, turnId: place.command.turnId, run, over };
+    return run.position;
   }
 
   /** Takes up a turn that exists: a new attempt, if it failed and `command` may try it again; else as its rows have it. */
-  async #takeUp(command: TurnCommand | null, stale: TurnRow): Promise<Begun> {
-    for (let attempt = 1; attempt <= TRIES; attempt++) {
+  #takeUp(command: TurnCommand | null, stale: TurnRow): Promise<Begun> {
+    return retried(MOVED, async () => {
       // The turn exists, so somebody may have taken the conversation since it was handed over.
       this.#epoch.checkSnapshot();
       await this.#commits.recover();
@@ -237,13 +209,12 @@ export class Conversation {
       const machine = turnMachine(row);
       const { effects } = machine.send({ type: 'turn.retry' });
       if (effects.length === 0) return this.#stored(row);
-      const commit: TurnScope['commit'] = (step) => this.#commits.step(row, step);
-      const { scope, events } = await prepareRetry(this.#place(command), row, effects, commit);
+      const place = this.#place(command);
+      const { attempt, events } = await prepareRetry(place, row, effects);
       // Same stored message, same message id, seq going on.
-      const committed = await commit(newAttempt(machine, row.nextSeq, events));
-      if (committed) return this.#run(row, scope, { machine, effects, events }, row.nextSeq);
-    }
-    throw keptChanging();
+      if (!(await this.#commits.step(row, newAttempt(machine, row.nextSeq, events)))) return OVERTAKEN;
+      return this.#run(place, row.turn, attempt, { machine, effects, events }, row.nextSeq);
+    });
   }
 
   #read(stale: TurnRow): TurnRow {

@@ -100,18 +100,14 @@ export class TurnMailbox {
   /** Now, or after the commit under way; never once the turn has ended. `chars`: how much text the task holds. */
   do(task: () => void, chars = 0): void {
     if (this.#isClosed) return;
-    if (!this.#isHolding) {
-      this.#run(task);
+    if (this.#isHolding) {
+      this.#held.push(task);
+      this.#heldChars += chars;
+      if (this.#held.length <= HELD_EVENTS_PAUSE && this.#heldChars <= HELD_CHARS_PAUSE) return;
+      this.#isFull = true;
+      this.#settleUpstream();
       return;
     }
-    this.#held.push(task);
-    this.#heldChars += chars;
-    if (this.#held.length <= HELD_EVENTS_PAUSE && this.#heldChars <= HELD_CHARS_PAUSE) return;
-    this.#isFull = true;
-    this.#settleUpstream();
-  }
-
-  #run(task: () => void): void {
     try {
       task();
     } catch (error) {
@@ -134,7 +130,7 @@ export class TurnMailbox {
     while (this.isFree) {
       const task = this.#held.shift();
       if (task === undefined) break;
-      this.#run(task);
+      this.do(task);
     }
     if (this.#held.length > 0) return;
     this.#heldChars = 0;

@@ -17,8 +17,8 @@ import type { OpeningFence } from './epoch.ts';
 import { stepEvents } from './events.ts';
 import { journalEvent } from './log.ts';
 import { machineRow, turnMachine } from './machine.ts';
-import { isContinuation, planTurn, type TurnPlan } from './plan.ts';
-import { type Attempt, manifestOf, mint, receiptOf, type TurnPlace, type TurnScope, type TurnServices, turnScope } from './scope.ts';
+import { type Continued, isContinuation, planTurn, type TurnPlan } from './plan.ts';
+import { type Attempt, type LeftWork, manifestOf, mint, receiptOf, type TurnPlace, type TurnServices } from './scope.ts';
 import { requireBudget } from './spending.ts';
 import { retriedWords, type TurnWords, turnWords, withQuestion } from './words.ts';
 
@@ -30,18 +30,31 @@ export interface FirstStep {
   readonly events: readonly StreamEvent[];
 }
 
-export interface Opening extends FirstStep {
+export interface Opening {
+  readonly first: FirstStep;
   readonly input: OpenTurnInput;
-  /** The scope of the run, once `input` is committed. `dayLeft`: as that commit counted it. */
-  scope(commit: Attempt['commit'], dayLeft: number | null): TurnScope;
+  /** The attempt that runs once `input` is committed. `dayLeft`: as that commit counted it. */
+  attempt(dayLeft: number | null): Attempt;
 }
+
+/** Of a turn that says something new. */
+const NOTHING_CONTINUED: Continued = {
+  changes: [],
+  resumed: [],
+  waiting: { reads: 0, confirmations: 0 },
+  left: [],
+  executions: [],
+  confirmed: [],
+  question: null,
+  tellsWrite: false,
+};
 
 /** What the first step of an attempt says; it may be its last, on calls that wait since an earlier turn. */
 function firstEvents(
   place: TurnPlace,
   effects: readonly ChatTurnEffect[],
   messageId: string,
-  { confirmed, left }: Pick<TurnPlan, 'confirmed' | 'left'>,
+  { confirmed, left }: Pick<Continued, 'confirmed' | 'left'>,
   usage?: TurnUsage,
 ): StreamEvent[] {
   const { services, command, conversationId } = place;
@@ -90,14 +103,14 @@ function admissionOf({ storage }: TurnServices, command: TurnCommand): OpenTurnI
   };
 }
 
-function userMessage(services: TurnServices, { said }: TurnPlan, { attachments }: TurnWords): OpenTurnInput['userMessage'] {
-  if (said === null) return null;
+function userMessage(services: TurnServices, plan: TurnPlan, { attachments }: TurnWords): OpenTurnInput['userMessage'] {
+  if (plan.kind === 'continuation') return null;
   const uploads = attachments.map(({ uploadId, position, name, text }) => ({ id: uploadId, position, name, text }));
-  return { id: mint(services, 'msg'), blocks: said.map((block) => ({ ...block, id: mint(services, 'blk') })), uploads };
+  return { id: mint(services, 'msg'), blocks: plan.said.map((block) => ({ ...block, id: mint(services, 'blk') })), uploads };
 }
 
 /** What the row of a turn keeps of the request, as JSON. */
-function keptRequest({ body, person }: TurnCommand, { question, tellsWrite }: TurnPlan): string {
+function keptRequest({ body, person }: TurnCommand, { question, tellsWrite }: Continued): string {
   return JSON.stringify({
     client: body.client,
     ...(person?.verified === true ? { signed: true } : {}),
@@ -109,6 +122,7 @@ function keptRequest({ body, person }: TurnCommand, { question, tellsWrite }: Tu
 /** The rows of a turn that begins, as far as they are not said by its plan. */
 interface Begun {
   readonly plan: TurnPlan;
+  readonly continued: Continued;
   readonly words: TurnWords;
   readonly admission: OpenTurnInput['admission'];
   readonly messageId: string;
@@ -117,7 +131,7 @@ interface Begun {
 }
 
 function openingRows({ services, command, conversationId, concealment }: TurnPlace, fence: OpeningFence, begun: Begun): OpenTurnInput {
-  const { plan, words, admission, messageId, atMs, first } = begun;
+  const { plan, continued, words, admission, messageId, atMs, first } = begun;
   const { machine, effects, events } = first;
   return {
     appId: command.app.id,
@@ -128,7 +142,7 @@ function openingRows({ services, command, conversationId, concealment }: TurnPla
     deviceId: command.deviceId,
     manifestHash: command.body.client.manifest_hash ?? null,
     requestId: command.requestId,
-    request: keptRequest(command, plan),
+    request: keptRequest(command, continued),
     model: services.model.name,
     runBy: services.ownership.process,
     nowMs: atMs,
@@ -143,13 +157,13 @@ function openingRows({ services, command, conversationId, concealment }: TurnPla
     ended: effects.some((effect) => effect.type === 'endTurn'),
     admission,
     picks: plan.picks,
-    invocationChanges: plan.changes,
-    resumed: plan.resumed,
+    invocationChanges: continued.changes,
+    resumed: continued.resumed,
   };
 }
 
 /**
- * What `command` would write, and its run.
+ * What `command` would write, its first step and its attempt.
  * @throws Refusal of a cap, `manifest_unknown`, or `invalid_request` when the command does not fit the conversation's rows.
  */
 export async function prepareOpening(place: TurnPlace, fence: OpeningFence): Promise<Opening> {
@@ -165,56 +179,51 @@ export async function prepareOpening(place: TurnPlace, fence: OpeningFence): Pro
   const atMs = nowMs();
   const restore = <T>(value: T) => concealment.restore(value);
   const plan = planTurn(db, conversationId, command.app, { sent: command.body, kept: words.body, restore }, atMs);
+  const continued = plan.kind === 'continuation' ? plan : NOTHING_CONTINUED;
+  const { executions, left, question, tellsWrite, waiting } = continued;
   const machine = turnMachine();
-  const { effects } = machine.send({ type: 'turn.open', serverCalls: plan.executions.length, waiting: plan.waiting });
-  if (plan.kind === 'continuation' && !plan.tellsWrite && effects.some(({ type }) => type === 'callModel'))
-    requireBudget(command, db, atMs);
+  const { effects } = machine.send({ type: 'turn.open', serverCalls: executions.length, waiting });
+  if (plan.kind === 'continuation' && !tellsWrite && effects.some(({ type }) => type === 'callModel')) requireBudget(command, db, atMs);
   const messageId = mint(services, 'msg');
   // Before this turn is one of them.
   const lost = isNew ? [] : readUntold(db, conversationId);
-  // A continuation is not counted, so that what is left is known before it is opened.
+  // A continuation is not counted, so what is left is known before it is opened.
   const leftNow = plan.kind === 'continuation' ? dayLeftOf(services, command) : undefined;
-  const events = firstEvents(place, effects, messageId, plan, usageOf(command, leftNow));
+  const events = firstEvents(place, effects, messageId, continued, usageOf(command, leftNow));
   const first: FirstStep = { machine, effects, events };
-  const { executions, question, tellsWrite } = plan;
   return {
-    ...first,
-    input: openingRows(place, fence, { plan, words, admission, messageId, atMs, first }),
-    scope: (commit, dayLeft) =>
-      turnScope(place, {
-        isNew,
-        messageId,
-        words: withQuestion(words, storage, command.organisationId, question),
-        work: { question, executions, lost, left: plan.left.map(pendingOf), tellsWrite },
-        usage: () => usageOf(command, leftNow ?? dayLeft ?? undefined),
-        commit,
-      }),
+    first,
+    input: openingRows(place, fence, { plan, continued, words, admission, messageId, atMs, first }),
+    attempt: (dayLeft) => ({
+      isNew,
+      messageId,
+      words: withQuestion(words, storage, command.organisationId, question),
+      work: { question, executions, lost, left: left.map(pendingOf), tellsWrite },
+      usage: () => usageOf(command, leftNow ?? dayLeft ?? undefined),
+    }),
   };
 }
 
-/** The scope of a new attempt of a turn that failed, and what is said first. @throws Refusal when the day's model budget is spent. */
+/**
+ * A new attempt of a turn that failed, and what is said first.
+ * @throws Refusal when the day's model budget is spent, `manifest_unknown`.
+ */
 export async function prepareRetry(
   place: TurnPlace,
   row: TurnRow,
   effects: readonly ChatTurnEffect[],
-  commit: Attempt['commit'],
-): Promise<{ readonly scope: TurnScope; readonly events: readonly StreamEvent[] }> {
+): Promise<{ readonly attempt: Attempt; readonly events: readonly StreamEvent[] }> {
   const { services, command, concealment } = place;
   const { storage, nowMs } = services;
   const db = storage.organisation(command.organisationId);
   const tellsWrite = (JSON.parse(row.request) as { tells_write?: boolean }).tells_write === true;
   if (!tellsWrite) requireBudget(command, db, nowMs());
+  manifestOf(services, command);
   const question = readQuestion(db, row.turn);
   const words = await retriedWords(storage, command, concealment, question);
   const lost: readonly InvocationRow[] = readExecutedBy(db, row.turn).filter(({ state }) => state === 'unknown');
   const messageId = row.assistantMessageId;
-  const scope = turnScope(place, {
-    isNew: false,
-    messageId,
-    words,
-    work: { question, executions: [], lost, left: [], tellsWrite },
-    usage: () => usageOf(command, dayLeftOf(services, command)),
-    commit,
-  });
-  return { scope, events: firstEvents(place, effects, messageId, { confirmed: [], left: [] }) };
+  const work: LeftWork = { question, executions: [], lost, left: [], tellsWrite };
+  const attempt: Attempt = { isNew: false, messageId, words, work, usage: () => usageOf(command, dayLeftOf(services, command)) };
+  return { attempt, events: firstEvents(place, effects, messageId, NOTHING_CONTINUED) };
 }

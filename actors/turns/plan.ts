@@ -17,7 +17,7 @@ import {
   readTurnInvocations,
 } from '../../storage/conversations/invocations.ts';
 import type { TurnMove } from '../../storage/conversations/turn-openings.ts';
-import { isContinued, readQuestion, type TurnKind } from '../../storage/conversations/turns.ts';
+import { isContinued, readQuestion } from '../../storage/conversations/turns.ts';
 import type { Connection } from '../../storage/sqlite/connection.ts';
 import { definitionOf, requireRevision, settledCard } from '../calls/card.ts';
 import { answerChange, changed, expireChange, waitingAfter } from '../calls/invocation-step.ts';
@@ -25,22 +25,36 @@ import { answeredPick } from '../people/answered-pick.ts';
 import { resumedTurns } from './machine.ts';
 
 /** What a command does to the rows beside opening its turn. */
-export interface TurnPlan {
-  readonly kind: TurnKind;
-  /** Blocks of the user's message; null for a continuation. */
-  readonly said: readonly Omit<NewBlock, 'id'>[] | null;
-  /** Blocks that the person answered with this turn. */
+export type TurnPlan = SayingPlan | ContinuationPlan;
+
+/** The person says something new. */
+export interface SayingPlan {
+  readonly kind: 'message' | 'form';
+  /** Blocks of the person's message. */
+  readonly said: readonly Omit<NewBlock, 'id'>[];
+  /** Blocks that the person answered with it. */
   readonly picks: readonly PickChange[];
+}
+
+/** The command says nothing new, and brings results of calls. */
+export interface ContinuationPlan extends Continued {
+  readonly kind: 'continuation';
+  /** Cards of these calls, redrawn. */
+  readonly picks: readonly PickChange[];
+}
+
+/** What a turn does with the calls of earlier turns. */
+export interface Continued {
   readonly changes: readonly InvocationChange[];
   readonly resumed: readonly TurnMove[];
   readonly waiting: Waiting;
-  /** Calls that still wait after a continuation. */
+  /** Calls that still wait. */
   readonly left: readonly InvocationRow[];
   /** Confirmed writes that the service runs before the model is asked. */
   readonly executions: readonly InvocationRow[];
   /** Calls that this turn brings the person's agreement to. */
   readonly confirmed: readonly InvocationRow[];
-  /** The person's message that a continuation is about; null for anything else. */
+  /** The person's message that the calls are about, where it is known. */
   readonly question: string | null;
   /** It brings how a write ended that a person confirmed, or has one run. */
   readonly tellsWrite: boolean;
@@ -49,23 +63,9 @@ export interface TurnPlan {
 /** What a person says who sends a form without a word in it: a text block is never empty. */
 const SENT_EMPTY = '(The form was sent empty.)';
 
-const NOBODY: Waiting = { reads: 0, confirmations: 0 };
-
 function textBlock(position: number, md: string): Omit<NewBlock, 'id'> {
   return { position, blockType: 'text', revision: 1, body: JSON.stringify({ md }), fallbackText: null };
 }
-
-const NOTHING: Omit<TurnPlan, 'kind' | 'said'> = {
-  picks: [],
-  changes: [],
-  resumed: [],
-  waiting: NOBODY,
-  left: [],
-  executions: [],
-  confirmed: [],
-  question: null,
-  tellsWrite: false,
-};
 
 /** The block a person answers, if this conversation has it. */
 function answeredBlock(db: Connection, conversationId: string, id: string, field: string): Block {
@@ -89,18 +89,18 @@ function keptIds(block: Block, { ids }: NonNullable<ChatRequest['selection']>, {
 }
 
 /** @throws Refusal `invalid_request` when the selection does not fit the block that was shown (BLOCK-14). */
-function planMessage(db: Connection, conversationId: string, asked: Asked): TurnPlan {
+function planMessage(db: Connection, conversationId: string, asked: Asked): SayingPlan {
   const { sent, kept, restore } = asked;
   const words = textBlock(0, kept.message?.text ?? '');
   const { selection } = sent;
-  if (selection === undefined) return { ...NOTHING, kind: 'message', said: [words] };
+  if (selection === undefined) return { kind: 'message', said: [words], picks: [] };
   const block = answeredBlock(db, conversationId, selection.block_id, 'selection.block_id');
   const shown = { block_type: block.block_type, body: restore(block.body) };
   const problem = selectionProblem(shown, { ids: selection.ids, otherText: selection.other_text });
   if (problem !== undefined) throw new Refusal('invalid_request', `selection ${problem}`);
   const ownWords = kept.selection?.other_text?.trim() ?? '';
   const other = ownWords === '' ? [] : [textBlock(1, ownWords)];
-  return { ...NOTHING, kind: 'message', said: [words, ...other], picks: [answeredPick(block, keptIds(block, selection, asked))] };
+  return { kind: 'message', said: [words, ...other], picks: [answeredPick(block, keptIds(block, selection, asked))] };
 }
 
 type Submission = NonNullable<ChatRequest['form_submission']>;
@@ -119,7 +119,7 @@ function filledWords(fields: readonly FormField[], values: readonly (readonly [s
 }
 
 /** @throws Refusal `invalid_request` naming the field of the form whose value does not fit. */
-function planForm(db: Connection, conversationId: string, submission: Submission, { kept, restore }: Asked): TurnPlan {
+function planForm(db: Connection, conversationId: string, submission: Submission, { kept, restore }: Asked): SayingPlan {
   const block = answeredBlock(db, conversationId, submission.form_id, 'form_submission.form_id');
   if (block.block_type !== 'form') throw new Refusal('invalid_request', 'form_submission.form_id names a block that is no form');
   if (block.body.status !== 'open') throw new Refusal('invalid_request', 'form_submission answers a form that is not open any more');
@@ -130,14 +130,14 @@ function planForm(db: Connection, conversationId: string, submission: Submission
   if (problems.length > 0) throw new Refusal('invalid_request', summarise(problems), { details: problems });
   const values = Object.entries(kept.form_submission?.values ?? {});
   const filled = filledWords(block.body.fields as readonly FormField[], values);
-  return { ...NOTHING, kind: 'form', said: [textBlock(0, filled || SENT_EMPTY)], picks: [answeredPick(block, [])] };
+  return { kind: 'form', said: [textBlock(0, filled || SENT_EMPTY)], picks: [answeredPick(block, [])] };
 }
 
 /**
  * A continuation: each result moves its call, and the model is asked again once nothing of those turns waits.
  * @throws Refusal `invalid_request` when a result names no call of this conversation; `conflict` with the card when it names another revision.
  */
-function planResults(db: Connection, conversationId: string, app: AppRecord, { kept, restore }: Asked, nowMs: number): TurnPlan {
+function planResults(db: Connection, conversationId: string, app: AppRecord, { kept, restore }: Asked, nowMs: number): ContinuationPlan {
   const results: readonly ToolResult[] = kept.tool_results ?? [];
   const changes = new Map<string, InvocationChange>();
   const turns = new Set<number>();
@@ -183,7 +183,6 @@ function planResults(db: Connection, conversationId: string, app: AppRecord, { k
   const question = readQuestion(db, Math.max(...turns));
   return {
     kind: 'continuation',
-    said: null,
     picks,
     changes: made,
     resumed,

@@ -1,283 +1,182 @@
 /**
- * The rounds of one turn: what the model is asked, and what its calls become. Owns the words of the turn that are not rows yet (search
- * results, repairs). Decides nothing about states; the machine does.
+ * The rounds of one turn: asks the model, hears its answer, and has its calls answered. Owns the request to the model that is under way
+ * and how the last one ended. Decides nothing about states: what happens becomes an event of the `chat-turn` machine.
  */
-import { checkParams } from '../../assistant/action-params.ts';
-import type { ChatMessage, ModelRequest, Passage, RoundResult, ToolCall } from '../../assistant/models/model.ts';
-import { numberStandIn } from '../../assistant/privacy/number-placeholder.ts';
-import { modelRequest, systemPrompt } from '../../assistant/prompt.ts';
-import { SEARCH_KNOWLEDGE } from '../../assistant/toolset.ts';
-import type { Waiting } from '../../machines/chat-turn.ts';
-import type { ManifestAction } from '../../protocol/runtime/manifest.ts';
-import type { PendingInvocation, StreamEvent } from '../../protocol/runtime/stream-events.ts';
-import type { ActionDefinition } from '../../protocol/setup/action-rules.ts';
-import { readPersona } from '../../storage/apps/drafts.ts';
-import type { NewInvocation } from '../../storage/conversations/invocations.ts';
-import { searchKnowledge } from '../../storage/knowledge/knowledge-search.ts';
-import { passagesText, queryOf, refusal } from '../calls/call-words.ts';
-import type { CallDefinition } from '../calls/card.ts';
-import { confirmCardBody } from '../calls/card-body.ts';
-import { dispatch } from '../calls/invocation-step.ts';
+import type { ModelFailure, ModelRun, RoundResult, ToolCall } from '../../assistant/models/model.ts';
+import { asksAgain, type ChatTurnEvent, type chatTurn } from '../../machines/chat-turn.ts';
+import { section } from '../../watch/sections.ts';
+import type { Stepper } from '../step.ts';
 import type { TurnAnswer } from './answer.ts';
-import { keptCall } from './kept-answer.ts';
-import { mint, type TurnScope } from './scope.ts';
-import type { ServerCalls, ServerRead } from './server-calls.ts';
+import { failureOf, nothingSaid } from './failures.ts';
+import type { TurnMailbox } from './mailbox.ts';
+import { TurnRequests } from './requests.ts';
+import type { TurnScope } from './scope.ts';
+import type { ServerCalls } from './server-calls.ts';
 import type { TurnSpending } from './spending.ts';
-import { readTranscript, readWritten } from './transcript.ts';
-import { attachedMessage } from './words.ts';
+import type { ToolCalls } from './tool-calls.ts';
 
-export interface RoundOutcome {
-  /** Calls that the server answers itself, so that the model can go on. */
-  readonly serverCalls: number;
-  readonly waiting: Waiting;
+/** The turn that the rounds belong to. */
+export interface RoundsTurn {
+  readonly scope: TurnScope;
+  readonly machine: Stepper<typeof chatTurn>;
+  readonly mailbox: TurnMailbox;
+  readonly answer: TurnAnswer;
+  readonly calls: ToolCalls;
+  readonly serverCalls: ServerCalls;
+  readonly spending: TurnSpending;
+  /** Steps the machine over the blocks that are whole, and then over `event`. */
+  advance(event?: ChatTurnEvent): void;
+  /** A bug: it ends this turn, and no other. */
+  failed(error: unknown): void;
 }
 
-/** Passages looked up for a message: enough to answer from, few enough not to drown the question. */
-const PASSAGES_PER_SEARCH = 6;
-/** What the model said in a round is in memory up to here, and read from rows beyond. Hardly any round that calls something says as much. */
-const HELD_CHARS = 2_000;
-
 export class TurnRounds {
-  readonly #scope: TurnScope;
-  readonly #answer: TurnAnswer;
-  readonly #serverCalls: ServerCalls;
-  readonly #spending: TurnSpending;
-  /** Trusted instructions. */
-  readonly #system: string;
-  /** Rounds of this turn so far, behind the transcript. */
-  readonly #said: ChatMessage[] = [];
-  #transcript: ChatMessage[] | null = null;
-  #passages: Passage[] | null = null;
-  /** What the model said for the person in this round; null once it is too much to hold. */
-  #words: string | null = '';
-  /** The block of the answer that this round began with. */
-  #firstBlock = 0;
-  #calls: readonly ToolCall[] = [];
-  #answers = new Map<string, () => string>();
-  #reads: ServerRead[] = [];
-  /** Calls that the client or a person has to answer. */
-  #waits: PendingInvocation[] = [];
-  #newInvocations: NewInvocation[] = [];
-  /** The day's budget is spent, and this round only tells how a write ended: it is offered nothing that leads to another one. */
-  #tellsOnly = false;
+  readonly #turn: RoundsTurn;
+  readonly #requests: TurnRequests;
+  /** The model's answer that comes in. */
+  #upstream: ModelRun | null = null;
+  /** How the model's last round ended; `length` also where the answer grew beyond a bound of ours. */
+  #reason: RoundResult['reason'] = 'stop';
 
-  constructor(scope: TurnScope, answer: TurnAnswer, serverCalls: ServerCalls, spending: TurnSpending) {
-    const { app, body, channel } = scope.command;
-    this.#scope = scope;
-    this.#answer = answer;
-    this.#serverCalls = serverCalls;
-    this.#spending = spending;
-    this.#system = systemPrompt(app.name, readPersona(scope.db, app, channel), body.client.locale ?? null);
+  constructor(turn: RoundsTurn) {
+    this.#turn = turn;
+    this.#requests = new TurnRequests(turn.scope, turn.spending);
   }
 
-  drawsComponent(name: string): boolean {
-    return this.#scope.toolset.components.has(name) && !this.#scope.toolset.actions.has(name);
+  get upstream(): ModelRun | null {
+    return this.#upstream;
   }
 
-  heard(delta: string): void {
-    this.#words = this.#words === null || this.#words.length + delta.length > HELD_CHARS ? null : this.#words + delta;
-    this.#spending.heard(delta.length);
+  get reason(): RoundResult['reason'] {
+    return this.#reason;
   }
 
-  /** What the next request has to wait for: the meaning of its question. Undefined when it can be made at once. */
-  preparation(): Promise<void> | undefined {
-    return this.#passages === null ? this.#meaning(this.#question()) : undefined;
+  /** Does `work` with `value`: at once, or when it is there and nothing has ended the turn meanwhile. */
+  #with<Value>(value: Value | Promise<Value>, work: (value: Value) => void): void {
+    const { failed, mailbox } = this.#turn;
+    if (value instanceof Promise) value.then((settled) => mailbox.do(() => work(settled)), failed);
+    else work(value);
   }
 
-  /** Settles when the meaning of `text` is known or will not be; undefined when a search need not wait for it. */
-  #meaning(text: string | undefined): Promise<void> | undefined {
-    const { hasKnowledge, services } = this.#scope;
-    return hasKnowledge && text !== undefined ? services.meanings?.prepare(text) : undefined;
-  }
-
-  #search(text: string): Passage[] {
-    const { command, db, hasKnowledge, services } = this.#scope;
-    const found = hasKnowledge ? searchKnowledge(db, command.app.id, text, PASSAGES_PER_SEARCH, services.meanings?.get(text)) : [];
-    if (found.length > 0) command.onPassages?.(found);
-    return found;
-  }
-
-  #question(): string | undefined {
-    this.#transcript ??= this.#readTranscript();
-    return this.#transcript.findLast((message) => message.role === 'user')?.content;
-  }
-
-  /** The conversation so far, ending with what is to be answered. */
-  #readTranscript(): ChatMessage[] {
-    const { conversationId, db, isNew, services, words, work } = this.#scope;
-    const attached = attachedMessage(words.attachments);
-    const { message } = words.body;
-    // What was said in a new conversation is what the command says; reading it back would cost more than all the rest.
-    if (isNew && message !== undefined) return [...attached, { role: 'user', content: message.text }];
-    return readTranscript(db, conversationId, services.nowMs(), attached, work.question);
-  }
-
-  /** The next round's request. Passages are looked up once, for the message the turn answers. */
-  request(): ModelRequest {
-    const { command, toolset, words, work } = this.#scope;
-    const { app, deviceId, requestId } = command;
-    if (this.#passages === null) {
-      const question = this.#question();
-      this.#passages = question === undefined ? [] : this.#search(question);
-    }
-    this.#tellsOnly = work.tellsWrite && this.#said.length === 0 && this.#spending.overBudget() !== null;
-    const { definitions } = toolset;
-    const request = modelRequest({
-      system: this.#system,
-      messages: [...(this.#transcript ?? []), ...this.#said],
-      passages: this.#passages,
-      context: words.body.context,
-      traits: words.traits,
-      tools: this.#tellsOnly ? definitions.filter(({ kind }) => kind === 'component') : definitions,
-      requestId,
-      sender: { app: app.id, device: deviceId },
-    });
-    this.#words = '';
-    this.#firstBlock = this.#answer.count;
-    this.#spending.asked(request);
-    return request;
-  }
-
-  /** Counts what a round cost, and answers its calls as they are kept: at once, or once new values are stored. */
-  kept(result: RoundResult): readonly ToolCall[] | Promise<readonly ToolCall[]> {
-    const argumentChars = result.toolCalls.reduce((sum, call) => sum + call.arguments.length, 0);
-    this.#spending.finished(result.usage, argumentChars);
-    const { concealment, toolset } = this.#scope;
-    const calls = result.toolCalls.map((call) => {
-      const action = toolset.actions.get(call.name);
-      return action === undefined ? call : keptCall(call, action, concealment);
-    });
-    return calls.some((call) => call instanceof Promise) ? Promise.all(calls) : (calls as ToolCall[]);
-  }
-
-  /** Sorts a round's calls: blocks are completed, actions wait, and the rest is the server's to answer. */
-  finish(calls: readonly ToolCall[]): RoundOutcome {
-    this.#calls = calls;
-    this.#answers = new Map();
-    this.#reads = [];
-    const { toolset } = this.#scope;
-    const components = calls.filter((call) => this.drawsComponent(call.name));
-    for (const { call, details } of this.#answer.finishRound(components)) this.#answers.set(call.id, () => refusal(details));
-    for (const call of calls) {
-      const action = this.#tellsOnly ? undefined : toolset.actions.get(call.name);
-      if (action !== undefined) this.#callAction(call, action);
-      else if (call.name === SEARCH_KNOWLEDGE && !this.#tellsOnly)
-        this.#answers.set(call.id, () => passagesText(this.#search(queryOf(call))));
-      else if (!components.includes(call)) this.#answers.set(call.id, () => `There is no tool called ${JSON.stringify(call.name)}.`);
-    }
-    return { serverCalls: this.#answers.size, waiting: this.#waiting() };
-  }
-
-  #waiting(): Waiting {
-    const reads = this.#waits.filter(({ risk }) => risk === 'read').length;
-    return { reads, confirmations: this.#waits.length - reads };
-  }
-
-  #callAction(call: ToolCall, action: ManifestAction): void {
-    const { command, concealment, toolset } = this.#scope;
-    const checked = checkParams(action.params, call.arguments, (text) => numberStandIn(text, (value) => concealment.restore(value)));
-    if (!checked.ok) {
-      this.#answers.set(call.id, () => refusal(checked.details));
+  /** Asks the model for the next round, unless the day's budget is spent by now. The budget of the first was checked before the turn opened. */
+  ask(round: number): void {
+    const { scope, spending } = this.#turn;
+    const spent = round > 1 ? spending.overBudget() : null;
+    if (spent === null) {
+      this.#with(this.#requests.preparation(), () => this.#stream());
       return;
     }
-    const definition = toolset.httpActions.get(action.name) ?? null;
-    command.onAction?.(action.name);
-    if (definition !== null && action.risk === 'read') {
-      this.#reads.push({ call, action, definition, params: checked.params });
-      // The answer takes its place once the app's server has given it.
-      this.#answers.set(call.id, () => `${action.name} has not answered.`);
+    scope.log.info('the app’s model budget of the day is spent: ending the turn without another round');
+    this.finish({ type: 'round.failed', failure: spent });
+  }
+
+  #stream(): void {
+    const { answer, calls, mailbox, scope } = this.#turn;
+    const { requestId } = scope.command;
+    const request = section('turn: the request to the model', requestId, () => this.#requests.next(answer.count));
+    this.#upstream = scope.services.model.stream(request, {
+      text: (delta) => this.#heard(delta),
+      toolCallStarted: (call) =>
+        mailbox.do(() => {
+          if (!calls.drawsComponent(call.name)) return;
+          answer.componentStarted(call);
+          this.#goOn();
+        }),
+      finished: (result) => mailbox.do(() => section('turn: a round ends', requestId, () => this.#finishRound(result))),
+      failed: (failure) => mailbox.do(() => this.#fail(failure)),
+    });
+    mailbox.upstreamBegan();
+  }
+
+  #heard(delta: string): void {
+    const { answer, mailbox } = this.#turn;
+    mailbox.do(() => {
+      this.#requests.heard(delta);
+      answer.text(delta);
+      this.#goOn();
+    }, delta.length);
+    mailbox.read(delta.length);
+  }
+
+  #goOn(): void {
+    const { advance, answer } = this.#turn;
+    if (answer.isFull) this.#truncate();
+    else if (answer.isWaiting) advance();
+  }
+
+  /** The answer is as long as one may be: the model is stopped, what was said stays, and the turn ends as any other. */
+  #truncate(): void {
+    this.#turn.scope.log.warn('the model’s answer is longer than the limit: stopping the model');
+    this.#upstream?.abort();
+    this.#upstream = null;
+    this.#reason = 'length';
+    this.finish({ type: 'round.finished', serverCalls: 0, waiting: { reads: 0, confirmations: 0 } });
+  }
+
+  #finishRound({ reason, toolCalls, usage }: RoundResult): void {
+    const { calls, spending } = this.#turn;
+    this.#upstream = null;
+    this.#reason = reason;
+    const argumentChars = toolCalls.reduce((sum, call) => sum + call.arguments.length, 0);
+    spending.finished(usage, argumentChars);
+    this.#with(calls.kept(toolCalls), (kept) => this.#sort(kept));
+  }
+
+  #sort(made: readonly ToolCall[]): void {
+    const { answer, calls } = this.#turn;
+    const { serverCalls, waiting } = calls.sort(made, this.#requests.tellsOnly);
+    if (serverCalls === 0) answer.finish();
+    const isLast = serverCalls + waiting.reads + waiting.confirmations === 0;
+    this.#close(isLast, { type: 'round.finished', serverCalls, waiting });
+  }
+
+  /** `isLast`: nothing more comes after this event. A turn in which nothing was said has failed, so that nobody looks at an empty answer. */
+  #close(isLast: boolean, event: ChatTurnEvent): void {
+    const { advance, answer, scope } = this.#turn;
+    if (!isLast || answer.count > 0) {
+      advance(event);
       return;
     }
-    this.#await(call, action, definition, checked.params);
+    scope.log.warn({ reason: this.#reason }, 'the model’s answer was empty: the turn failed');
+    advance({ type: 'round.failed', failure: nothingSaid(this.#reason) });
   }
 
-  /** A call that somebody else answers: the client, or a person before the client or the service runs it. */
-  #await(call: ToolCall, action: ManifestAction, http: ActionDefinition | null, params: Readonly<Record<string, unknown>>): void {
-    const { command, services, toolset } = this.#scope;
-    const { name, risk, timeoutMs } = action;
-    const locale = command.body.client.locale ?? null;
-    const id = mint(services, 'inv');
-    const executor = http === null ? 'client' : 'server';
-    const { state, expiresAtMs } = dispatch(risk, executor, timeoutMs, command.app.settings.confirmationTtlS, services.nowMs());
-    const drawsCard = risk !== 'read' && toolset.components.has('confirm_card');
-    const blockId = drawsCard
-      ? this.#answer.place('confirm_card', confirmCardBody(action, { invocationId: id, params, expiresAtMs }, locale))
-      : null;
-    const definition: CallDefinition = { action, locale, http };
-    this.#waits.push({
-      invocation_id: id,
-      name,
-      params,
-      risk,
-      timeout_ms: timeoutMs,
-      executor,
-      ...(blockId === null ? {} : { block_id: blockId }),
-    });
-    this.#newInvocations.push({
-      id,
-      callId: call.id,
-      name,
-      params: JSON.stringify(params),
-      risk,
-      executor,
-      timeoutMs,
-      state,
-      blockId,
-      expiresAtMs,
-      definition: risk === 'read' ? null : JSON.stringify(definition),
-    });
+  #fail(failure: ModelFailure): void {
+    const { answer, scope, spending } = this.#turn;
+    this.#upstream = null;
+    spending.failed(failure);
+    const saidNothing = answer.count === 0;
+    scope.log.warn({ kind: failure.kind, detail: failure.detail }, 'the model server failed');
+    this.finish({ type: 'round.failed', failure: failureOf(failure, saidNothing) });
   }
 
-  /** What runCalls has to wait for: writes to run, reads, the meanings of searches. Undefined when the calls can be answered at once. */
-  callsPreparation(): Promise<unknown> | undefined {
-    if (this.#serverCalls.hasWrites) return this.#serverCalls.runWrites();
-    const waits: Promise<unknown>[] = this.#reads.map((read) => this.#read(read));
-    for (const call of this.#calls) {
-      if (call.name !== SEARCH_KNOWLEDGE || !this.#answers.has(call.id)) continue;
-      const meaning = this.#meaning(queryOf(call));
-      if (meaning !== undefined) waits.push(meaning);
-    }
-    return waits.length === 0 ? undefined : Promise.all(waits);
+  /** Tells the person plainly that the service does not know how a write ended. */
+  warn(): void {
+    const { answer, serverCalls } = this.#turn;
+    for (const md of serverCalls.takeWarnings()) answer.place('text', { md });
   }
 
-  async #read(read: ServerRead): Promise<void> {
-    const { row, told } = await this.#serverCalls.read(read);
-    this.#newInvocations.push(row);
-    this.#answers.set(read.call.id, () => told);
-  }
-
-  /** Answers the server's own calls and remembers the round, so that the model can be asked again. */
+  /** Answers the calls of the round that are the server's. */
   runCalls(): void {
-    // Confirmed writes that a continuation handed over are rows: the transcript tells of them.
-    if (this.#calls.length === 0) return;
-    const content = this.#words ?? readWritten(this.#scope.db, this.#scope.messageId, this.#firstBlock);
-    this.#said.push({ role: 'assistant', content, toolCalls: this.#calls });
-    for (const call of this.#calls) {
-      const answer = this.#answers.get(call.id);
-      this.#said.push({
-        role: 'tool',
-        toolCallId: call.id,
-        name: call.name,
-        content: answer === undefined ? 'Shown to the person.' : answer(),
-      });
-    }
+    const { calls, scope } = this.#turn;
+    this.#with(calls.preparation(), () => section('turn: calls are settled', scope.command.requestId, () => this.#settleCalls()));
   }
 
-  /** Calls that are not rows yet; the commit that is being made writes them. */
-  takeNewInvocations(): readonly NewInvocation[] {
-    const rows = this.#newInvocations;
-    this.#newInvocations = [];
-    return rows;
+  #settleCalls(): void {
+    const { answer, calls, machine } = this.#turn;
+    const { context } = machine.snapshot;
+    this.warn();
+    // None where a continuation handed confirmed writes over: they are rows, and the transcript tells of them.
+    if (calls.ofRound.length > 0) this.#requests.remember(calls.ofRound, (call) => calls.answerOf(call));
+    const goesOn = asksAgain(context);
+    if (!goesOn) answer.finish();
+    this.#close(!goesOn && context.waiting.reads + context.waiting.confirmations === 0, { type: 'calls.settled' });
   }
 
-  pending(): readonly PendingInvocation[] {
-    return [...this.#scope.work.left, ...this.#waits];
-  }
-
-  /** `action.execute` for every read of the client's. */
-  executions(): StreamEvent[] {
-    return this.#waits
-      .filter(({ risk }) => risk === 'read')
-      .map(({ invocation_id, name, params, timeout_ms }) => ({ type: 'action.execute', invocation_id, name, params, timeout_ms }));
+  /** Nothing more is said: ends the answer wherever it is, and advances. */
+  finish(event: ChatTurnEvent): void {
+    const { advance, answer } = this.#turn;
+    answer.finish();
+    advance(event);
   }
 }

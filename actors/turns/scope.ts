@@ -96,11 +96,11 @@ export interface Attempt {
   readonly work: LeftWork;
   /** What its person and app may still send; told when the turn ends. */
   usage(): TurnUsage | undefined;
-  /** False when the fence refused: the conversation has another owner. */
-  commit(step: TurnCommit): Promise<boolean>;
 }
 
 export interface TurnScope extends TurnPlace, Attempt {
+  /** False when the fence refused: the conversation has another owner. */
+  readonly commit: (step: TurnCommit) => Promise<boolean>;
   /** The rows of its organisation. */
   readonly db: Connection;
   readonly log: Logger;
@@ -123,7 +123,7 @@ export function manifestOf(
 }
 
 /** @throws Refusal `manifest_unknown`. */
-export function turnScope(place: TurnPlace, attempt: Attempt): TurnScope {
+export function turnScope(place: TurnPlace, attempt: Attempt, commit: TurnScope['commit']): TurnScope {
   const { services, command, conversationId } = place;
   const { app, body, requestId, organisationId } = command;
   const db = services.storage.organisation(organisationId);
@@ -131,6 +131,7 @@ export function turnScope(place: TurnPlace, attempt: Attempt): TurnScope {
   return {
     ...place,
     ...attempt,
+    commit,
     db,
     log: services.log.child({ request_id: requestId, conversation_id: conversationId }),
     toolset: services.toolset({

@@ -12,14 +12,14 @@ const SILENT = new ScriptedModel(() => ({}));
 test('CHAT-6: a message opens a turn that asks the model; nothing is written by preparing it', async (t) => {
   const world = await turnsWorld(t);
   const command = world.command({ message: { text: 'Hello' } });
-  const { input, effects, events } = await prepareOpening(world.place(SILENT, 'cnv_1', command, true), NEW);
+  const { input, first } = await prepareOpening(world.place(SILENT, 'cnv_1', command, true), NEW);
   assert.deepEqual([input.kind, input.state, input.ended, input.nextSeq], ['message', 'answering', false, 1]);
   assert.deepEqual(
-    effects.map(({ type }) => type),
+    first.effects.map(({ type }) => type),
     ['sendStart', 'callModel'],
   );
   assert.deepEqual(
-    events.map(({ type }) => type),
+    first.events.map(({ type }) => type),
     ['turn.start'],
   );
   assert.deepEqual(JSON.parse(input.userMessage?.blocks[0]?.body ?? ''), { md: 'Hello' });

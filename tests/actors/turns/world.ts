@@ -168,15 +168,14 @@ export async function turnsWorld(t: TestContext, settings: AppSettingsPatch = {}
     },
     place,
     scope(model, conversationId, command, more) {
-      return turnScope(place(model, conversationId, command), {
+      const attempt: Attempt = {
         isNew: false,
         messageId: 'msg_of_the_scope',
         words: { body: command.body, attachments: [], traits: null },
         work: { question: null, executions: [], lost: [], left: [], tellsWrite: false },
         usage: () => undefined,
-        commit: async () => true,
-        ...more,
-      });
+      };
+      return turnScope(place(model, conversationId, command), { ...attempt, ...more }, async () => true);
     },
     node(self, model, more) {
       const turns = new LocalTurns(services(self, model, more));

@@ -3,9 +3,10 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { TurnAnswer } from '../../../actors/turns/answer.ts';
 import { TurnLog } from '../../../actors/turns/log.ts';
-import { TurnRounds } from '../../../actors/turns/rounds.ts';
+import { TurnRequests } from '../../../actors/turns/requests.ts';
 import { ServerCalls } from '../../../actors/turns/server-calls.ts';
 import { TurnSpending } from '../../../actors/turns/spending.ts';
+import { ToolCalls } from '../../../actors/turns/tool-calls.ts';
 import { ScriptedModel, turnsWorld } from './world.ts';
 
 async function roundsOf(t: Parameters<typeof turnsWorld>[0]) {
@@ -13,25 +14,24 @@ async function roundsOf(t: Parameters<typeof turnsWorld>[0]) {
   const scope = world.scope(new ScriptedModel(() => ({})), 'cnv_1', world.command({ message: { text: 'Where is it?' } }), { isNew: true });
   const answer = new TurnAnswer(scope, new TurnLog(0, null));
   const spending = new TurnSpending(scope);
-  return { rounds: new TurnRounds(scope, answer, new ServerCalls(scope), spending), spending, answer };
+  return { requests: new TurnRequests(scope, spending), calls: new ToolCalls(scope, answer, new ServerCalls(scope)), spending };
 }
 
 const call = (name: string, args = '{}') => ({ id: `call_${name}`, name, arguments: args });
 
 test('ACTION-1: the first round asks with the words of the person, and what the app can do', async (t) => {
-  const { rounds } = await roundsOf(t);
-  const request = rounds.request();
+  const { requests } = await roundsOf(t);
+  const request = requests.next(0);
   assert.deepEqual(request.messages, [{ role: 'user', content: 'Where is it?' }]);
   const names = request.tools.map(({ name }) => name);
   assert.ok(names.includes('look_up') && names.includes('cancel'));
 });
 
 test('ACTION-1, CONFIRM-1: a read waits for the client and a write for the person; both are rows of the next commit, once', async (t) => {
-  const { rounds } = await roundsOf(t);
-  rounds.request();
-  const { serverCalls, waiting } = rounds.finish([call('look_up'), call('cancel')]);
+  const { calls } = await roundsOf(t);
+  const { serverCalls, waiting } = calls.sort([call('look_up'), call('cancel')], false);
   assert.deepEqual([serverCalls, waiting], [0, { reads: 1, confirmations: 1 }]);
-  const rows = rounds.takeNewInvocations();
+  const rows = calls.takeNewInvocations();
   assert.deepEqual(
     rows.map(({ name, executor, risk }) => [name, executor, risk]),
     [
@@ -39,39 +39,39 @@ test('ACTION-1, CONFIRM-1: a read waits for the client and a write for the perso
       ['cancel', 'client', 'write'],
     ],
   );
-  assert.deepEqual(rounds.takeNewInvocations(), []);
+  assert.deepEqual(calls.takeNewInvocations(), []);
   assert.deepEqual(
-    rounds.pending().map(({ name, block_id }) => [name, block_id !== undefined]),
+    calls.pending().map(({ name, block_id }) => [name, block_id !== undefined]),
     [
       ['look_up', false],
       ['cancel', true],
     ],
   );
   assert.deepEqual(
-    rounds.executions().map(({ type }) => type),
+    calls.executions().map(({ type }) => type),
     ['action.execute'],
   );
 });
 
 test('ACTION-2: what the model called that does not exist, or called wrongly, it is told in the next round, behind its own words', async (t) => {
-  const { rounds } = await roundsOf(t);
-  rounds.request();
-  rounds.heard('Let me see. ');
-  const { serverCalls, waiting } = rounds.finish([call('nothing_of_the_kind')]);
+  const { requests, calls } = await roundsOf(t);
+  requests.next(0);
+  requests.heard('Let me see. ');
+  const { serverCalls, waiting } = calls.sort([call('nothing_of_the_kind')], false);
   assert.deepEqual([serverCalls, waiting], [1, { reads: 0, confirmations: 0 }]);
-  rounds.runCalls();
-  const [, said, told] = rounds.request().messages;
+  requests.remember(calls.ofRound, (made) => calls.answerOf(made));
+  const [, said, told] = requests.next(0).messages;
   assert.deepEqual([said?.role, said?.content], ['assistant', 'Let me see. ']);
   assert.match(told?.content ?? '', /There is no tool called "nothing_of_the_kind"/);
 });
 
 test('LIMIT-16, LIMIT-17: a round that reports no usage is charged by its length, and a turn that failed for free by nothing', async (t) => {
-  const { rounds, spending } = await roundsOf(t);
+  const { requests, spending } = await roundsOf(t);
   assert.equal(spending.charge(false), null);
-  const request = rounds.request();
+  const request = requests.next(0);
   assert.ok(request.messages.length > 0);
-  rounds.heard('12345678');
-  await rounds.kept({ reason: 'stop', toolCalls: [], usage: undefined });
+  requests.heard('12345678');
+  spending.finished(undefined, 0);
   const charge = spending.charge(true);
   assert.deepEqual([charge?.outputTokens, charge?.billed], [2, true]);
   assert.ok((charge?.inputTokens ?? 0) > 0);

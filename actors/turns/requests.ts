@@ -1,0 +1,105 @@
+/**
+ * What the model is asked, round after round of one turn. Owns the words of the turn that are not rows yet: what the model said in
+ * earlier rounds, and what its calls were answered.
+ */
+import type { ChatMessage, ModelRequest, Passage, ToolCall } from '../../assistant/models/model.ts';
+import { modelRequest, systemPrompt } from '../../assistant/prompt.ts';
+import { readPersona } from '../../storage/apps/drafts.ts';
+import { prepareSearch, searchPassages } from './passages.ts';
+import type { TurnScope } from './scope.ts';
+import type { TurnSpending } from './spending.ts';
+import { readTranscript, readWritten } from './transcript.ts';
+import { attachedMessage } from './words.ts';
+
+/** What the model said in a round is kept in memory up to here, and read from rows beyond. Rounds that call something seldom say as much. */
+const HELD_CHARS = 2_000;
+
+export class TurnRequests {
+  readonly #scope: TurnScope;
+  readonly #spending: TurnSpending;
+  /** Trusted instructions. */
+  readonly #system: string;
+  /** Earlier rounds of this turn, behind the transcript. */
+  readonly #said: ChatMessage[] = [];
+  /** Read for the first round: writes that a person confirmed come before it. */
+  #transcript: readonly ChatMessage[] | null = null;
+  /** Looked up once, for the message that the turn answers. */
+  #passages: readonly Passage[] | null = null;
+  /** What the model said for the person in this round; null once it is too much to hold. */
+  #words: string | null = '';
+  /** The block of the answer that this round began with. */
+  #firstBlock = 0;
+  #tellsOnly = false;
+
+  constructor(scope: TurnScope, spending: TurnSpending) {
+    const { app, body, channel } = scope.command;
+    this.#scope = scope;
+    this.#spending = spending;
+    this.#system = systemPrompt(app.name, readPersona(scope.db, app, channel), body.client.locale ?? null);
+  }
+
+  /** The day's budget is spent, and this round only tells how a write ended: it is offered nothing that leads to another one. */
+  get tellsOnly(): boolean {
+    return this.#tellsOnly;
+  }
+
+  /** Text of the model's answer to the last request. */
+  heard(delta: string): void {
+    this.#words = this.#words === null || this.#words.length + delta.length > HELD_CHARS ? null : this.#words + delta;
+    this.#spending.heard(delta.length);
+  }
+
+  /** What the next request has to wait for: the meaning of its question. Undefined when it can be made at once. */
+  preparation(): Promise<void> | undefined {
+    const question = this.#passages === null ? this.#question() : undefined;
+    return question === undefined ? undefined : prepareSearch(this.#scope, question);
+  }
+
+  #question(): string | undefined {
+    this.#transcript ??= this.#readTranscript();
+    return this.#transcript.findLast((message) => message.role === 'user')?.content;
+  }
+
+  /** The conversation so far, ending with what is to be answered. */
+  #readTranscript(): ChatMessage[] {
+    const { conversationId, db, isNew, services, words, work } = this.#scope;
+    const attached = attachedMessage(words.attachments);
+    const { message } = words.body;
+    // In a new conversation the command holds all that was said. Reading it back would cost more than everything else here.
+    if (isNew && message !== undefined) return [...attached, { role: 'user', content: message.text }];
+    return readTranscript(db, conversationId, services.nowMs(), attached, work.question);
+  }
+
+  /** The next round's request. `firstBlock`: the block of the answer that the round begins with. */
+  next(firstBlock: number): ModelRequest {
+    const { command, toolset, words, work } = this.#scope;
+    const { app, deviceId, requestId } = command;
+    if (this.#passages === null) {
+      const question = this.#question();
+      this.#passages = question === undefined ? [] : searchPassages(this.#scope, question);
+    }
+    this.#tellsOnly = work.tellsWrite && this.#said.length === 0 && this.#spending.overBudget() !== null;
+    const { definitions } = toolset;
+    const request = modelRequest({
+      system: this.#system,
+      messages: [...(this.#transcript ?? []), ...this.#said],
+      passages: this.#passages,
+      context: words.body.context,
+      traits: words.traits,
+      tools: this.#tellsOnly ? definitions.filter(({ kind }) => kind === 'component') : definitions,
+      requestId,
+      sender: { app: app.id, device: deviceId },
+    });
+    this.#words = '';
+    this.#firstBlock = firstBlock;
+    this.#spending.asked(request);
+    return request;
+  }
+
+  /** Keeps the round for the next request: what the model said and called, and what it is told about each call. */
+  remember(calls: readonly ToolCall[], answerOf: (call: ToolCall) => string): void {
+    const content = this.#words ?? readWritten(this.#scope.db, this.#scope.messageId, this.#firstBlock);
+    this.#said.push({ role: 'assistant', content, toolCalls: calls });
+    for (const call of calls) this.#said.push({ role: 'tool', toolCallId: call.id, name: call.name, content: answerOf(call) });
+  }
+}

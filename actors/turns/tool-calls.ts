@@ -1,0 +1,205 @@
+/**
+ * What the model's calls become: blocks, rows of invocations that wait for the client or a person, reads and searches that the service
+ * answers itself. Decides nothing about the turn's state; the machine does.
+ */
+import { checkParams } from '../../assistant/action-params.ts';
+import type { Passage, ToolCall } from '../../assistant/models/model.ts';
+import { passageWords } from '../../assistant/passage-words.ts';
+import { numberStandIn } from '../../assistant/privacy/number-placeholder.ts';
+import { SEARCH_KNOWLEDGE } from '../../assistant/toolset.ts';
+import type { Waiting } from '../../machines/chat-turn.ts';
+import type { ManifestAction } from '../../protocol/runtime/manifest.ts';
+import type { PendingInvocation, StreamEvent } from '../../protocol/runtime/stream-events.ts';
+import { type Detail, summarise } from '../../protocol/schema/issues.ts';
+import type { ActionDefinition } from '../../protocol/setup/action-rules.ts';
+import type { NewInvocation } from '../../storage/conversations/invocations.ts';
+import type { CallDefinition } from '../calls/card.ts';
+import { confirmCardBody } from '../calls/card-body.ts';
+import { dispatch } from '../calls/invocation-step.ts';
+import type { TurnAnswer } from './answer.ts';
+import { keptCall } from './kept-answer.ts';
+import { prepareSearch, searchPassages } from './passages.ts';
+import { mint, type TurnScope } from './scope.ts';
+import type { ServerCalls, ServerRead } from './server-calls.ts';
+
+/** What is left to do after a round. */
+export interface SortedCalls {
+  /** Calls that the server answers itself, so that the model can go on. */
+  readonly serverCalls: number;
+  readonly waiting: Waiting;
+}
+
+/** What a call of the knowledge search looks for; '' when it does not say. */
+function queryOf(call: ToolCall): string {
+  try {
+    const { query } = JSON.parse(call.arguments) as { query?: unknown };
+    return typeof query === 'string' ? query : '';
+  } catch {
+    return '';
+  }
+}
+
+/** What the model is told about a call that does not fit its definition. */
+function refusal(details: readonly Detail[]): string {
+  return `The call was not accepted: ${summarise(details)}. ${JSON.stringify(details)} Correct it and call again.`;
+}
+
+function passagesText(passages: readonly Passage[]): string {
+  return passages.length === 0 ? 'Nothing was found.' : passages.map(passageWords).join('\n\n');
+}
+
+export class ToolCalls {
+  readonly #scope: TurnScope;
+  readonly #answer: TurnAnswer;
+  readonly #serverCalls: ServerCalls;
+  /** Of this round. */
+  #calls: readonly ToolCall[] = [];
+  /** What the model is told about calls of this round, by call id. */
+  #answers = new Map<string, () => string>();
+  /** Reads of this round that the app's server answers. */
+  #reads: ServerRead[] = [];
+  /** Calls that the client or a person has to answer. */
+  #waits: PendingInvocation[] = [];
+  #newInvocations: NewInvocation[] = [];
+
+  constructor(scope: TurnScope, answer: TurnAnswer, serverCalls: ServerCalls) {
+    this.#scope = scope;
+    this.#answer = answer;
+    this.#serverCalls = serverCalls;
+  }
+
+  drawsComponent(name: string): boolean {
+    return this.#scope.toolset.components.has(name) && !this.#scope.toolset.actions.has(name);
+  }
+
+  /** The calls in placeholder form: at once, or once new values are stored. */
+  kept(made: readonly ToolCall[]): readonly ToolCall[] | Promise<readonly ToolCall[]> {
+    const { concealment, toolset } = this.#scope;
+    const calls = made.map((call) => {
+      const action = toolset.actions.get(call.name);
+      return action === undefined ? call : keptCall(call, action, concealment);
+    });
+    return calls.some((call) => call instanceof Promise) ? Promise.all(calls) : (calls as ToolCall[]);
+  }
+
+  /** Sorts a round's calls: blocks are completed, actions wait, and the rest is the server's to answer. `drawsOnly`: only components were offered. */
+  sort(calls: readonly ToolCall[], drawsOnly: boolean): SortedCalls {
+    this.#calls = calls;
+    this.#answers = new Map();
+    this.#reads = [];
+    const { toolset } = this.#scope;
+    const components = calls.filter((call) => this.drawsComponent(call.name));
+    for (const { call, details } of this.#answer.finishRound(components)) this.#answers.set(call.id, () => refusal(details));
+    for (const call of calls) {
+      const action = drawsOnly ? undefined : toolset.actions.get(call.name);
+      if (action !== undefined) this.#callAction(call, action);
+      else if (call.name === SEARCH_KNOWLEDGE && !drawsOnly)
+        this.#answers.set(call.id, () => passagesText(searchPassages(this.#scope, queryOf(call))));
+      else if (!components.includes(call)) this.#answers.set(call.id, () => `There is no tool called ${JSON.stringify(call.name)}.`);
+    }
+    const reads = this.#waits.filter(({ risk }) => risk === 'read').length;
+    return { serverCalls: this.#answers.size, waiting: { reads, confirmations: this.#waits.length - reads } };
+  }
+
+  #callAction(call: ToolCall, action: ManifestAction): void {
+    const { command, concealment, toolset } = this.#scope;
+    const checked = checkParams(action.params, call.arguments, (text) => numberStandIn(text, (value) => concealment.restore(value)));
+    if (!checked.ok) {
+      this.#answers.set(call.id, () => refusal(checked.details));
+      return;
+    }
+    const definition = toolset.httpActions.get(action.name) ?? null;
+    command.onAction?.(action.name);
+    if (definition !== null && action.risk === 'read') {
+      this.#reads.push({ call, action, definition, params: checked.params });
+      // The answer takes its place once the app's server has given it.
+      this.#answers.set(call.id, () => `${action.name} has not answered.`);
+      return;
+    }
+    this.#await(call, action, definition, checked.params);
+  }
+
+  /** A call that somebody else answers: the client, or a person before the client or the service runs it. */
+  #await(call: ToolCall, action: ManifestAction, http: ActionDefinition | null, params: Readonly<Record<string, unknown>>): void {
+    const { command, services, toolset } = this.#scope;
+    const { name, risk, timeoutMs } = action;
+    const locale = command.body.client.locale ?? null;
+    const id = mint(services, 'inv');
+    const executor = http === null ? 'client' : 'server';
+    const { state, expiresAtMs } = dispatch(risk, executor, timeoutMs, command.app.settings.confirmationTtlS, services.nowMs());
+    const drawsCard = risk !== 'read' && toolset.components.has('confirm_card');
+    const blockId = drawsCard
+      ? this.#answer.place('confirm_card', confirmCardBody(action, { invocationId: id, params, expiresAtMs }, locale))
+      : null;
+    const definition: CallDefinition = { action, locale, http };
+    this.#waits.push({
+      invocation_id: id,
+      name,
+      params,
+      risk,
+      timeout_ms: timeoutMs,
+      executor,
+      ...(blockId === null ? {} : { block_id: blockId }),
+    });
+    this.#newInvocations.push({
+      id,
+      callId: call.id,
+      name,
+      params: JSON.stringify(params),
+      risk,
+      executor,
+      timeoutMs,
+      state,
+      blockId,
+      expiresAtMs,
+      definition: risk === 'read' ? null : JSON.stringify(definition),
+    });
+  }
+
+  /** What answers have to wait for: writes to run, reads, the meanings of searches. Undefined when the calls can be answered at once. */
+  preparation(): Promise<unknown> | undefined {
+    if (this.#serverCalls.hasWrites) return this.#serverCalls.runWrites();
+    const waits: Promise<unknown>[] = this.#reads.map((read) => this.#read(read));
+    for (const call of this.#calls) {
+      if (call.name !== SEARCH_KNOWLEDGE || !this.#answers.has(call.id)) continue;
+      const meaning = prepareSearch(this.#scope, queryOf(call));
+      if (meaning !== undefined) waits.push(meaning);
+    }
+    return waits.length === 0 ? undefined : Promise.all(waits);
+  }
+
+  async #read(read: ServerRead): Promise<void> {
+    const { row, told } = await this.#serverCalls.read(read);
+    this.#newInvocations.push(row);
+    this.#answers.set(read.call.id, () => told);
+  }
+
+  /** Calls of this round; none while writes run that a continuation handed over: these are rows, and the transcript tells of them. */
+  get ofRound(): readonly ToolCall[] {
+    return this.#calls;
+  }
+
+  /** What the model is told about a call of this round. */
+  answerOf(call: ToolCall): string {
+    return this.#answers.get(call.id)?.() ?? 'Shown to the person.';
+  }
+
+  /** Calls that are not rows yet; the commit that is being made writes them. */
+  takeNewInvocations(): readonly NewInvocation[] {
+    const rows = this.#newInvocations;
+    this.#newInvocations = [];
+    return rows;
+  }
+
+  /** Calls that wait for somebody, those of earlier turns included. */
+  pending(): readonly PendingInvocation[] {
+    return [...this.#scope.work.left, ...this.#waits];
+  }
+
+  /** `action.execute` for every read of the client's. */
+  executions(): StreamEvent[] {
+    return this.#waits
+      .filter(({ risk }) => risk === 'read')
+      .map(({ invocation_id, name, params, timeout_ms }) => ({ type: 'action.execute', invocation_id, name, params, timeout_ms }));
+  }
+}
