@@ -17,8 +17,9 @@ import type { InvocationChange, InvocationRow } from '../../storage/conversation
 import type { Caller } from '../caller.ts';
 import { concealmentOf } from '../people/concealment.ts';
 import { OVERTAKEN, retried } from '../retried.ts';
-import { type AskedInvocation, askedInvocation, CARD_RETRIES, type ConfirmationServices, moveInvocation } from './asked-invocation.ts';
-import { type CallDefinition, definitionOf, editedCard, editingCard, rejectedCard, settledCard } from './card.ts';
+import { type CallDefinition, definitionOf } from './call-definition.ts';
+import { CARD_RETRIES, type CallerInvocation, type ConfirmationServices, callerInvocation, moveInvocation } from './caller-invocation.ts';
+import { editedCard, editingCard, rejectedCard, settledCard } from './card.ts';
 import { acceptEdit, answerOf, beginEdit, changed, expireChange, lostChange, rejectEdit } from './invocation-step.ts';
 
 function refused(details: readonly Detail[]): Refusal {
@@ -51,7 +52,7 @@ function requireEditable({ action }: CallDefinition, patch: EditRequest['params'
 }
 
 /** A change that passed the rules and has begun: nobody else answers or changes the card meanwhile, but a decline and the clock may end it. */
-interface BegunEdit extends AskedInvocation {
+interface BegunEdit extends CallerInvocation {
   /** As it was when the change began. */
   readonly row: InvocationRow;
   readonly definition: CallDefinition;
@@ -62,7 +63,7 @@ interface BegunEdit extends AskedInvocation {
 /** Checks the change and takes the card. @throws Refusal `invalid_request` for what cannot be changed like this. */
 function beginCardEdit(services: ConfirmationServices, caller: Caller, id: string, request: EditRequest): Promise<BegunEdit> {
   return retried(CARD_RETRIES, async () => {
-    const asked = askedInvocation(services, caller, id);
+    const asked = callerInvocation(services, caller, id);
     const { db, row } = asked;
     requireOpen(row);
     const nowMs = services.nowMs();
@@ -117,7 +118,7 @@ export async function editCard(services: ConfirmationServices, caller: Caller, i
     await giveBack(services, organisationId, edit);
     throw error;
   }
-  const { row: now } = askedInvocation(services, caller, id);
+  const { row: now } = callerInvocation(services, caller, id);
   if (!tookEffect) {
     // Declined, run out, or taken by another process that took this one for dead.
     requireOpen(now);

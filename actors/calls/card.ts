@@ -1,50 +1,19 @@
-/** The confirmation card of a stored call: what its row keeps of the action, and how the card is redrawn as the call goes on. */
+/** The confirmation card of a stored call: how it is redrawn as the call goes on. */
 import { safeCard, safeFallback } from '../../assistant/privacy/safe-block.ts';
 import type { Block } from '../../protocol/catalog/block.ts';
 import type { ConfirmCardBody } from '../../protocol/catalog/confirm.ts';
 import { Refusal } from '../../protocol/errors.ts';
-import type { ManifestAction } from '../../protocol/runtime/manifest.ts';
 import type { Detail } from '../../protocol/schema/issues.ts';
 import { clip } from '../../protocol/schema/text.ts';
-import type { ActionDefinition } from '../../protocol/setup/action-rules.ts';
 import { type PickChange, readBlockById } from '../../storage/conversations/conversations.ts';
 import { type InvocationChange, type InvocationRow, readInvocationById } from '../../storage/conversations/invocations.ts';
 import type { Connection } from '../../storage/sqlite/connection.ts';
+import type { CallDefinition } from './call-definition.ts';
 import { confirmCardBody } from './card-body.ts';
 import { answerOf } from './invocation-step.ts';
 
 /** Room for one sentence on why a changed value was not accepted; the component's own bound. */
 const FIELD_ERROR_MAX_CHARS = 200;
-
-/** What a stored call keeps of its action: as it was when the person was asked, whatever the app declares since. */
-export interface CallDefinition {
-  readonly action: ManifestAction;
-  /** The handshake's. */
-  readonly locale: string | null;
-  /** Of an action that the service runs itself. */
-  readonly http: ActionDefinition | null;
-  /** What the model called it with, once a person has changed that. */
-  readonly asked?: InvocationRow['params'];
-}
-
-/** The action of a stored call; null for reads. */
-export function definitionOf({ definition }: Pick<InvocationRow, 'definition'>): CallDefinition | null {
-  return definition === null ? null : (JSON.parse(definition) as CallDefinition);
-}
-
-/** The model's own call of a stored row, and what a person made of it: null where nobody changed it. In placeholder form. */
-export function askedCall(row: InvocationRow): {
-  readonly params: InvocationRow['params'];
-  readonly edits: InvocationRow['params'] | null;
-} {
-  // Only an edit raises the revision: most rows need not be looked into.
-  const asked = row.revision === 1 ? undefined : definitionOf(row)?.asked;
-  if (asked === undefined) return { params: row.params, edits: null };
-  const names = new Set([...Object.keys(asked), ...Object.keys(row.params)]);
-  const changed = [...names].filter((name) => JSON.stringify(asked[name]) !== JSON.stringify(row.params[name]));
-  const edits = changed.length === 0 ? null : Object.fromEntries(changed.map((name) => [name, row.params[name] ?? null]));
-  return { params: asked, edits };
-}
 
 /**
  * A confirmation is of the card that the person saw.

@@ -10,11 +10,12 @@ import { type InvocationRow, readEditing } from '../../storage/conversations/inv
 import type { Caller } from '../caller.ts';
 import { concealmentOf } from '../people/concealment.ts';
 import { OVERTAKEN, retried } from '../retried.ts';
-import { type AskedInvocation, askedInvocation, CARD_RETRIES, type ConfirmationServices, moveInvocation } from './asked-invocation.ts';
-import { definitionOf, editingCard, requireRevision, settledCard } from './card.ts';
+import { definitionOf } from './call-definition.ts';
+import { CARD_RETRIES, type CallerInvocation, type ConfirmationServices, callerInvocation, moveInvocation } from './caller-invocation.ts';
+import { editingCard, requireRevision, settledCard } from './card.ts';
 import { editCard } from './card-edit.ts';
-import { receiptOf } from './confirmation-receipt.ts';
 import { answerOf, changed, decisionChange, expireChange, lostChange } from './invocation-step.ts';
+import { callerReceipt } from './receipt.ts';
 
 /** Rows put right in one transaction at a start. */
 const ROWS_PER_ROUND = 200;
@@ -68,9 +69,9 @@ export class Confirmations {
    * while the card is being changed or was changed badly, and for other words than the card asks for.
    */
   async confirm(caller: Caller, id: string, request: ConfirmRequest): Promise<ConfirmReply> {
-    const { row: seen } = askedInvocation(this.#services, caller, id);
+    const { row: seen } = callerInvocation(this.#services, caller, id);
     return retried(CARD_RETRIES, async () => {
-      const asked = askedInvocation(this.#services, caller, id);
+      const asked = callerInvocation(this.#services, caller, id);
       const { db, row } = asked;
       if (answerOf(row) !== 'pending') return this.#reply(caller, asked, { already_answered: true });
       const nowMs = this.#services.nowMs();
@@ -83,7 +84,7 @@ export class Confirmations {
 
   #decided(
     caller: Caller,
-    { db, row, conversation }: AskedInvocation,
+    { db, row, conversation }: CallerInvocation,
     seen: InvocationRow,
     { decision, typed, revision }: ConfirmRequest,
     nowMs: number,
@@ -99,10 +100,10 @@ export class Confirmations {
     return change;
   }
 
-  #reply(caller: Caller, asked: AskedInvocation, already: Pick<ConfirmReply, 'already_answered'> = {}): ConfirmReply {
+  #reply(caller: Caller, asked: CallerInvocation, already: Pick<ConfirmReply, 'already_answered'> = {}): ConfirmReply {
     const answer = answerOf(asked.row);
     if (answer === 'pending') throw new Error(`a call in ${asked.row.state} has no answer`);
-    const receipt = answer === 'confirmed' ? receiptOf(this.#services, caller, asked) : undefined;
+    const receipt = answer === 'confirmed' ? callerReceipt(this.#services, caller, asked) : undefined;
     return { status: answer, ...already, ...(receipt === undefined ? {} : { receipt }) };
   }
 

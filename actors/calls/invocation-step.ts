@@ -6,7 +6,7 @@ import { type InvocationState, isUnsettled } from '../../protocol/runtime/states
 import type { Executor, Risk } from '../../protocol/runtime/stream-events.ts';
 import type { InvocationChange, InvocationEdit, InvocationRow } from '../../storage/conversations/invocations.ts';
 import { stepper } from '../step.ts';
-import type { ActionOutcome } from './http-call.ts';
+import type { ActionOutcome } from './action-runner.ts';
 
 /**
  * A read is given its own time plus this: the result has to travel, and a client that answers a moment late has still

@@ -1,67 +1,39 @@
-/**
- * The receipt of a confirmed action (CONFIRM-19): a JWS (RFC 7515, compact, HS256) of a JWT that a customer's backend
- * verifies with the app's identity secret and any JWT library. It tells which call a person agreed to, and when.
- */
-import { createHash, createHmac } from 'node:crypto';
-import canonicalize from 'canonicalize';
-import { sendableParams } from '../../assistant/http-action/template.ts';
-import { EXTERNAL_USER_ID_MAX_CHARS } from '../../protocol/limits.ts';
-import { timestamp } from '../../protocol/timestamp.ts';
+/** The signed receipt of a confirmed call (CONFIRM-19): what a client hands on to the app's backend as proof that a person agreed. */
 
-export interface ReceiptInput {
-  /** The app's identity secret (storage/apps/identity-secrets.ts, the current one); its UTF-8 bytes are the key. */
-  readonly secret: string;
-  readonly invocationId: string;
-  /** The action's name. */
-  readonly action: string;
-  /** As they are sent: placeholders restored, the person's edits in place. */
-  readonly params: Readonly<Record<string, unknown>>;
-  /** Null for a person whom the app did not name. */
-  readonly externalUserId: string | null;
-  /** A signature of the person's came with the turn that asked: without one, anybody could have named them. */
-  readonly personVerified: boolean;
-  /** The service itself took the person's answer; else only the client says that there was one. */
-  readonly recorded: boolean;
-  readonly confirmedAtMs: number;
-}
-
-const base64url = (text: string) => Buffer.from(text, 'utf8').toString('base64url');
-
-const HEADER = base64url(JSON.stringify({ alg: 'HS256', typ: 'JWT' }));
-
-/** SHA-256 in lowercase hex of the parameters' canonical JSON (RFC 8785). */
-function paramsHash(params: ReceiptInput['params']): string {
-  const canonical = canonicalize(Object.fromEntries(sendableParams(params))) ?? '';
-  return createHash('sha256').update(canonical, 'utf8').digest('hex');
-}
+import { readIdentitySecrets } from '../../storage/apps/identity-secrets.ts';
+import type { InvocationRow } from '../../storage/conversations/invocations.ts';
+import { wasSigned } from '../../storage/conversations/turns.ts';
+import { readEndUserById } from '../../storage/people/end-users.ts';
+import type { Caller } from '../caller.ts';
+import { concealmentOf } from '../people/concealment.ts';
+import type { CallerInvocation, ConfirmationServices } from './caller-invocation.ts';
+import { signReceipt } from './receipt-jwt.ts';
 
 /**
- * A JWT with the claims `jti` (the invocation's id), `sub` (the external user id) and `sub_verified` (both left out when it is null), `action`,
- * `params_sha256`, `recorded`, `confirmed_at` (RFC 3339) and `iat` (the same time in seconds).
+ * Signed with the app's present identity secret, over the parameters as the client runs them. The same bytes each time, until the
+ * secret is rotated. Undefined for a call that nobody confirmed.
  */
-export function signReceipt({
-  secret,
-  invocationId,
-  action,
-  params,
-  externalUserId,
-  personVerified,
-  recorded,
-  confirmedAtMs,
-}: ReceiptInput): string {
-  const claims = {
-    jti: invocationId,
-    ...(externalUserId === null ? {} : { sub: externalUserId, sub_verified: personVerified }),
-    action,
-    params_sha256: paramsHash(params),
-    recorded,
-    confirmed_at: timestamp(confirmedAtMs),
-    iat: Math.floor(confirmedAtMs / 1_000),
-  };
-  const input = `${HEADER}.${base64url(JSON.stringify(claims))}`;
-  // The same secret signs external user ids. Neither signature is good for the other as long as no id is such an input,
-  // and an id is shorter than any.
-  if (input.length <= EXTERNAL_USER_ID_MAX_CHARS)
-    throw new Error('The signing input of a receipt must be longer than any external user id.');
-  return `${input}.${createHmac('sha256', secret).update(input).digest('base64url')}`;
+export function receiptOf(
+  { storage, nowMs }: ConfirmationServices,
+  organisationId: string,
+  row: InvocationRow,
+  { params, externalUserId }: { readonly params: InvocationRow['params']; readonly externalUserId: string | null },
+): string | undefined {
+  if (row.confirmedAtMs === null) return undefined;
+  const db = storage.organisation(organisationId);
+  const secrets = readIdentitySecrets(db, storage.vault, row.appId, nowMs());
+  if (secrets === undefined) return undefined;
+  const { id: invocationId, name: action, confirmedAtMs } = row;
+  const personVerified = wasSigned(db, row.turn);
+  const recorded = !row.confirmedOnTrust;
+  return signReceipt({ secret: secrets.current, invocationId, action, params, externalUserId, personVerified, recorded, confirmedAtMs });
+}
+
+/** The receipt as the confirm endpoint answers it. */
+export function callerReceipt(services: ConfirmationServices, caller: Caller, asked: CallerInvocation): string | undefined {
+  const { db, row, conversation } = asked;
+  if (row.confirmedAtMs === null) return undefined;
+  const person = conversation.endUserId === null ? undefined : readEndUserById(db, caller.appId, conversation.endUserId);
+  const params = concealmentOf(services.storage, caller.organisationId, conversation).restore(row.params);
+  return receiptOf(services, caller.organisationId, row, { params, externalUserId: person?.externalUserId ?? null });
 }

@@ -25,16 +25,21 @@ import type { Caller } from '../caller.ts';
 const PDF_TIMEOUT_MS = 15_000;
 const PDF_RETRY_AFTER_S = 5;
 
-export interface Attachment {
+interface AttachedFile {
   readonly uploadId: string;
   /** From 0, in the order of the message. */
   readonly position: number;
   readonly name: string;
   readonly mediaType: string;
-  /** At most ATTACHMENT_TEXT_MAX_CHARS characters and a mark where more were cut off; null for an image. */
-  readonly text: string | null;
-  /** Null for anything else. */
-  readonly image: ImagePart | null;
+}
+
+/** `text`: at most ATTACHMENT_TEXT_MAX_CHARS characters, and a mark where more were cut off. */
+export type Attachment = AttachedFile &
+  ({ readonly kind: 'image'; readonly image: ImagePart } | { readonly kind: 'text'; readonly text: string });
+
+/** The words of an attachment; null for an image. */
+export function textOf(attachment: Attachment): string | null {
+  return attachment.kind === 'text' ? attachment.text : null;
 }
 
 export interface AttachmentRequest extends Caller {
@@ -128,7 +133,7 @@ async function load(request: AttachmentRequest, row: UploadRow, position: number
   const attachment = { uploadId, position, name: openUploadName(storage.vault, uploadId, row.name), mediaType };
   if (isImage(mediaType)) {
     if (!(await hasUploadFile(storage.layout, organisationId, uploadId))) throw unusable(position);
-    return { ...attachment, text: null, image: imagePart(storage, organisationId, row) };
+    return { ...attachment, kind: 'image', image: imagePart(storage, organisationId, row) };
   }
   const read = async (from: typeof readUploadFile) => {
     const bytes = await from(storage, organisationId, uploadId);
@@ -141,7 +146,7 @@ async function load(request: AttachmentRequest, row: UploadRow, position: number
     mediaType === 'application/pdf'
       ? await pdfWords(() => read(readUploadFile), organisationId, givenUp)
       : plainFileText(await read(readUploadHead));
-  return { ...attachment, text, image: null };
+  return { ...attachment, kind: 'text', text };
 }
 
 /**
@@ -168,7 +173,8 @@ export async function readAttachments(request: AttachmentRequest): Promise<Attac
 export function storedAttachments(storage: Storage, organisationId: string, messageId: string): Attachment[] {
   const stored = attachmentsOfMessages(storage.organisation(organisationId), [messageId]);
   return stored.map(({ uploadId, name, mediaType, size, text }, position) => {
-    const image = text === null && isImage(mediaType) ? imagePart(storage, organisationId, { id: uploadId, mediaType, size }) : null;
-    return { uploadId, position, name, mediaType, text, image };
+    const file = { uploadId, position, name, mediaType };
+    if (text !== null || !isImage(mediaType)) return { ...file, kind: 'text', text: text ?? '' };
+    return { ...file, kind: 'image', image: imagePart(storage, organisationId, { id: uploadId, mediaType, size }) };
   });
 }

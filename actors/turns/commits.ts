@@ -2,15 +2,13 @@
  * The commits of one conversation's turns, each behind its fence: what opens a turn, every step of it, the start of a new attempt, and
  * the end of what a crash left open.
  *
- * Owns: how a turn's events and blocks lie in rows, and what the actor knows of its epoch after each write. Does not own what a
- * step is: whoever runs the turn decides that.
+ * Owns what a commit writes, and what the actor knows of its epoch after each write. Does not own what a step is: whoever runs the turn
+ * decides that.
  */
 import type { Logger } from 'pino';
 import type { chatTurn } from '../../machines/chat-turn.ts';
 import type { Block } from '../../protocol/catalog/block.ts';
-import { replacedBy } from '../../protocol/catalog/selection.ts';
 import type { StreamEvent } from '../../protocol/runtime/stream-events.ts';
-import type { NewBlock } from '../../storage/conversations/conversations.ts';
 import { readExecuting } from '../../storage/conversations/invocations.ts';
 import type { OpenTurnInput, OpenTurnOutput } from '../../storage/conversations/turn-openings.ts';
 import { readOpenTurns, type TurnRow } from '../../storage/conversations/turns.ts';
@@ -23,8 +21,8 @@ import { FAILED_END, GIVEN_UP, INTERRUPTED } from './failures.ts';
 import type { Home } from './host.ts';
 import { fittedEntries } from './kept-answer.ts';
 import { type JournalEntry, journalEvent, type TurnLog } from './log.ts';
-import { machineRow, turnMachine } from './machine.ts';
 import type { TurnCommit, TurnServices } from './scope.ts';
+import { machineRow, newBlock, turnMachine } from './turn-rows.ts';
 
 /**
  * After a crash nobody knows how many deltas were sent beyond the last commit. What follows takes seqs from the next
@@ -37,20 +35,6 @@ interface RunStep extends Pick<TurnCommit, 'attemptSeq' | 'invocations' | 'ended
   /** In placeholder form. */
   readonly blocks: readonly Block[];
   readonly events: readonly StreamEvent[];
-}
-
-/** The row of a block. */
-export function newBlock(block: Block): NewBlock {
-  const replaces = replacedBy(block);
-  return {
-    id: block.id,
-    position: block.index,
-    blockType: block.block_type,
-    revision: block.revision,
-    body: JSON.stringify(block.body),
-    fallbackText: block.fallback_text ?? null,
-    ...(replaces === undefined ? {} : { replaces }),
-  };
 }
 
 /** A step of a run: what was said since the last commit, then `events`, which are said once it is made. */

@@ -16,11 +16,11 @@ import { type Beginning, HeldEpoch } from './epoch.ts';
 import type { Home } from './host.ts';
 import { journalSource } from './journal.ts';
 import { TurnLog } from './log.ts';
-import { turnMachine } from './machine.ts';
 import { type FirstStep, prepareOpening, prepareRetry } from './opening.ts';
 import { TurnQueue } from './queue.ts';
 import { RunningTurn } from './running-turn.ts';
 import { type Attempt, type TurnPlace, type TurnServices, turnScope } from './scope.ts';
+import { turnMachine } from './turn-rows.ts';
 
 /** Where the reader of a turn starts; `exists`: the key names a turn already, which has to be looked up. */
 export type Begun = Position | 'exists';

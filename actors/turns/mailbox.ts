@@ -27,7 +27,8 @@ export class TurnMailbox {
   readonly #owner: MailboxOwner;
   readonly #held: (() => void)[] = [];
   #heldChars = 0;
-  #isHolding = false;
+  /** `holding`: a commit is under way. */
+  #state: 'free' | 'holding' | 'closed' = 'free';
   /** Too much is held; it stays so until nothing is. */
   #isFull = false;
   #readersLag = false;
@@ -36,7 +37,6 @@ export class TurnMailbox {
   #pingsWaited = 0;
   #waitsForShare = false;
   #isPaused = false;
-  #isClosed = false;
 
   constructor(owner: MailboxOwner) {
     this.#owner = owner;
@@ -45,11 +45,11 @@ export class TurnMailbox {
 
   /** Whether the turn is neither committing nor at its end. */
   get isFree(): boolean {
-    return !this.#isHolding && !this.#isClosed;
+    return this.#state === 'free';
   }
 
   get isClosed(): boolean {
-    return this.#isClosed;
+    return this.#state === 'closed';
   }
 
   /** Whether the upstream waits for readers. */
@@ -91,7 +91,7 @@ export class TurnMailbox {
 
   #settleUpstream(): void {
     const waits = this.#isFull || this.#waitsForShare || this.waitsForReaders;
-    if (waits === this.#isPaused || this.#isClosed) return;
+    if (waits === this.#isPaused || this.#state === 'closed') return;
     this.#isPaused = waits;
     if (waits) this.#owner.upstream()?.pause();
     else this.#owner.upstream()?.resume();
@@ -99,8 +99,8 @@ export class TurnMailbox {
 
   /** Now, or after the commit under way; never once the turn has ended. `chars`: how much text the task holds. */
   do(task: () => void, chars = 0): void {
-    if (this.#isClosed) return;
-    if (this.#isHolding) {
+    if (this.#state === 'closed') return;
+    if (this.#state === 'holding') {
       this.#held.push(task);
       this.#heldChars += chars;
       if (this.#held.length <= HELD_EVENTS_PAUSE && this.#heldChars <= HELD_CHARS_PAUSE) return;
@@ -117,12 +117,12 @@ export class TurnMailbox {
 
   /** A commit begins. */
   hold(): void {
-    this.#isHolding = true;
+    if (this.#state === 'free') this.#state = 'holding';
   }
 
   /** The commit is made: what follows from it comes before what is held. */
   release(): void {
-    this.#isHolding = false;
+    if (this.#state === 'holding') this.#state = 'free';
   }
 
   /** Does what is held, until the next commit begins. */
@@ -141,7 +141,7 @@ export class TurnMailbox {
 
   /** The turn has ended: nothing more is done. */
   close(): void {
-    this.#isClosed = true;
+    this.#state = 'closed';
     this.#held.length = 0;
   }
 }

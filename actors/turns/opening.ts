@@ -9,17 +9,18 @@ import { turnsLeft } from '../../storage/billing/usage-ledger.ts';
 import { type InvocationRow, readExecutedBy, readUntold } from '../../storage/conversations/invocations.ts';
 import type { OpenTurnInput } from '../../storage/conversations/turn-openings.ts';
 import { readQuestion, type TurnRow } from '../../storage/conversations/turns.ts';
-import { pendingOf } from '../calls/pending-call.ts';
+import { pendingInvocation } from '../calls/pending-invocation.ts';
 import type { Stepper } from '../step.ts';
 import { refuseCapped, senderOf } from './admission.ts';
+import { textOf } from './attachments.ts';
 import type { TurnCommand } from './command.ts';
 import type { OpeningFence } from './epoch.ts';
 import { stepEvents } from './events.ts';
 import { journalEvent } from './log.ts';
-import { machineRow, turnMachine } from './machine.ts';
 import { type Continued, isContinuation, planTurn, type TurnPlan } from './plan.ts';
-import { type Attempt, type LeftWork, manifestOf, mint, receiptOf, type TurnPlace, type TurnServices } from './scope.ts';
+import { type Attempt, type LeftWork, manifestOf, mint, type TurnPlace, type TurnServices, turnReceipt } from './scope.ts';
 import { requireBudget } from './spending.ts';
+import { machineRow, turnMachine } from './turn-rows.ts';
 import { retriedWords, type TurnWords, turnWords, withQuestion } from './words.ts';
 
 /** The machine of an attempt in its first state, and what is done and said once that is committed. */
@@ -59,7 +60,7 @@ function firstEvents(
 ): StreamEvent[] {
   const { services, command, conversationId } = place;
   const receipts = confirmed.flatMap((row) => {
-    const receipt = receiptOf(place, row);
+    const receipt = turnReceipt(place, row);
     return receipt === undefined ? [] : [{ invocation_id: row.id, receipt }];
   });
   return stepEvents(effects, {
@@ -74,7 +75,7 @@ function firstEvents(
     end: ({ status }) => ({
       type: 'turn.end',
       status,
-      pending: left.map(pendingOf),
+      pending: left.map(pendingInvocation),
       billable: false,
       ...(usage === undefined ? {} : { usage }),
     }),
@@ -105,7 +106,10 @@ function admissionOf({ storage }: TurnServices, command: TurnCommand): OpenTurnI
 
 function userMessage(services: TurnServices, plan: TurnPlan, { attachments }: TurnWords): OpenTurnInput['userMessage'] {
   if (plan.kind === 'continuation') return null;
-  const uploads = attachments.map(({ uploadId, position, name, text }) => ({ id: uploadId, position, name, text }));
+  const uploads = attachments.map((attachment) => {
+    const { uploadId: id, position, name } = attachment;
+    return { id, position, name, text: textOf(attachment) };
+  });
   return { id: mint(services, 'msg'), blocks: plan.said.map((block) => ({ ...block, id: mint(services, 'blk') })), uploads };
 }
 
@@ -198,7 +202,7 @@ export async function prepareOpening(place: TurnPlace, fence: OpeningFence): Pro
       isNew,
       messageId,
       words: withQuestion(words, storage, command.organisationId, question),
-      work: { question, executions, lost, left: left.map(pendingOf), tellsWrite },
+      work: { question, executions, lost, left: left.map(pendingInvocation), tellsWrite },
       usage: () => usageOf(command, leftNow ?? dayLeft ?? undefined),
     }),
   };

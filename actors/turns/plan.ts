@@ -19,10 +19,11 @@ import {
 import type { TurnMove } from '../../storage/conversations/turn-openings.ts';
 import { isContinued, readQuestion } from '../../storage/conversations/turns.ts';
 import type { Connection } from '../../storage/sqlite/connection.ts';
-import { definitionOf, requireRevision, settledCard } from '../calls/card.ts';
+import { definitionOf } from '../calls/call-definition.ts';
+import { requireRevision, settledCard } from '../calls/card.ts';
 import { answerChange, changed, expireChange, waitingAfter } from '../calls/invocation-step.ts';
 import { answeredPick } from '../people/answered-pick.ts';
-import { resumedTurns } from './machine.ts';
+import { resumedTurns } from './turn-rows.ts';
 
 /** What a command does to the rows beside opening its turn. */
 export type TurnPlan = SayingPlan | ContinuationPlan;

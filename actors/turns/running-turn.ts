@@ -116,7 +116,7 @@ export class RunningTurn {
       return;
     }
     this.#mailbox.hold();
-    this.#scope.services.room
+    this.#scope.services.commitBudget
       .within(charsOf(blocks), () => this.#commit(before, said, after, effects))
       .then(
         (committed) => {

@@ -14,13 +14,13 @@ import { hasIndexedKnowledge } from '../../storage/knowledge/knowledge-search.ts
 import type { Connection } from '../../storage/sqlite/connection.ts';
 import type { Storage } from '../../storage/storage.ts';
 import type { Billing } from '../billing/billing.ts';
-import { confirmationReceipt } from '../calls/confirmation-receipt.ts';
-import type { ActionRunner } from '../calls/http-call.ts';
+import type { ActionRunner } from '../calls/action-runner.ts';
+import { receiptOf } from '../calls/receipt.ts';
 import type { QueryEmbeddings } from '../knowledge/query-embeddings.ts';
 import type { NodeStore } from '../node.ts';
 import type { Concealment } from '../people/concealment.ts';
-import { AnswerRoom } from './answer-room.ts';
 import type { TurnCommand } from './command.ts';
+import { CommitBudget } from './commit-budget.ts';
 import type { Ownership } from './epoch.ts';
 import { type AnswerShare, LongAnswers } from './long-answers.ts';
 import type { TurnWords } from './words.ts';
@@ -51,14 +51,14 @@ export interface TurnOptions {
 /** The same with what all turns of a process share. */
 export interface TurnServices extends TurnOptions {
   readonly toolset: (input: ToolsetInput) => Toolset;
-  /** For what waits for commits. */
-  readonly room: AnswerRoom;
+  /** How much of answers may be in commits under way. */
+  readonly commitBudget: CommitBudget;
   readonly longAnswers: LongAnswers;
 }
 
 export function turnServices(options: TurnOptions): TurnServices {
-  const room = new AnswerRoom();
-  return { ...options, toolset: createToolsets(), room, longAnswers: new LongAnswers({ isBusy: () => room.waiting > 0 }) };
+  const commitBudget = new CommitBudget();
+  return { ...options, toolset: createToolsets(), commitBudget, longAnswers: new LongAnswers({ isBusy: () => commitBudget.waiting > 0 }) };
 }
 
 /** What an attempt takes up of what the conversation left. */
@@ -151,9 +151,9 @@ export function mint({ nowMs }: Pick<TurnServices, 'nowMs'>, prefix: IdPrefix): 
 }
 
 /** The receipt that goes out with a confirmed call (CONFIRM-19); undefined for one that nobody confirmed. */
-export function receiptOf({ services, command, concealment }: TurnPlace, row: InvocationRow) {
+export function turnReceipt({ services, command, concealment }: TurnPlace, row: InvocationRow) {
   if (row.confirmedAtMs === null) return undefined;
   const { organisationId, person } = command;
   const asked = { params: concealment.restore(row.params), externalUserId: person?.externalUserId ?? null };
-  return confirmationReceipt(services, organisationId, row, asked);
+  return receiptOf(services, organisationId, row, asked);
 }

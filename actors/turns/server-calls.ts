@@ -10,10 +10,11 @@ import type { ToolCall } from '../../assistant/models/model.ts';
 import type { ManifestAction } from '../../protocol/runtime/manifest.ts';
 import type { ActionDefinition } from '../../protocol/setup/action-rules.ts';
 import { type InvocationRow, type NewInvocation, readInvocationById } from '../../storage/conversations/invocations.ts';
-import { definitionOf, settledCard } from '../calls/card.ts';
-import type { ActionOutcome } from '../calls/http-call.ts';
+import type { ActionOutcome } from '../calls/action-runner.ts';
+import { definitionOf } from '../calls/call-definition.ts';
+import { settledCard } from '../calls/card.ts';
 import { settleExecution } from '../calls/invocation-step.ts';
-import { mint, receiptOf, type TurnScope } from './scope.ts';
+import { mint, type TurnScope, turnReceipt } from './scope.ts';
 
 /** A read of the model's round. */
 export interface ServerRead {
@@ -76,7 +77,7 @@ export class ServerCalls {
         this.#unknown = [...this.#unknown, row];
         return;
       }
-      const outcome = await this.#call(row.id, row.name, definitionOf(row)?.http ?? null, row.params, receiptOf(scope, row));
+      const outcome = await this.#call(row.id, row.name, definitionOf(row)?.http ?? null, row.params, turnReceipt(scope, row));
       if (outcome.outcome === 'unknown') this.#unknown = [...this.#unknown, row];
       await this.#settle(row, outcome);
     } catch (error) {

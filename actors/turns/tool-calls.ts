@@ -13,7 +13,7 @@ import type { PendingInvocation, StreamEvent } from '../../protocol/runtime/stre
 import { type Detail, summarise } from '../../protocol/schema/issues.ts';
 import type { ActionDefinition } from '../../protocol/setup/action-rules.ts';
 import type { NewInvocation } from '../../storage/conversations/invocations.ts';
-import type { CallDefinition } from '../calls/card.ts';
+import type { CallDefinition } from '../calls/call-definition.ts';
 import { confirmCardBody } from '../calls/card-body.ts';
 import { dispatch } from '../calls/invocation-step.ts';
 import type { TurnAnswer } from './answer.ts';

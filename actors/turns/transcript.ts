@@ -9,7 +9,7 @@ import { readMessages, readTextBlocks, type StoredMessage } from '../../storage/
 import { type InvocationRow, readConversationInvocations } from '../../storage/conversations/invocations.ts';
 import type { Connection } from '../../storage/sqlite/connection.ts';
 import { attachmentsOfMessages } from '../../storage/uploads/uploads.ts';
-import { askedCall } from '../calls/card.ts';
+import { originalCall } from '../calls/call-definition.ts';
 import { expireChange } from '../calls/invocation-step.ts';
 
 /** A model needs the recent past; older messages cost tokens and say little. */
@@ -61,7 +61,7 @@ function assistantMessages(message: StoredMessage, calls: readonly InvocationRow
     .map(blockWords)
     .join('\n\n');
   if (calls.length === 0) return content === '' ? [] : [{ role: 'assistant', content }];
-  const made = calls.map((row) => ({ row, ...askedCall(row) }));
+  const made = calls.map((row) => ({ row, ...originalCall(row) }));
   const toolCalls = made.map(
     ({ row, params }): ToolCall => ({ id: row.callId, name: row.name, arguments: withoutMarks(JSON.stringify(params)) }),
   );

@@ -8,7 +8,7 @@ import type { ChatRequest } from '../../protocol/runtime/chat.ts';
 import { traitsOf } from '../../storage/people/end-users.ts';
 import type { Storage } from '../../storage/storage.ts';
 import type { Concealment } from '../people/concealment.ts';
-import { type Attachment, readAttachments, storedAttachments } from './attachments.ts';
+import { type Attachment, readAttachments, storedAttachments, textOf } from './attachments.ts';
 import type { TurnCommand } from './command.ts';
 
 export interface TurnWords {
@@ -36,10 +36,13 @@ function attachments(storage: Storage, command: TurnCommand, nowMs: number): Pro
 export async function turnWords(storage: Storage, command: TurnCommand, concealment: Concealment, nowMs: number): Promise<TurnWords> {
   const attached = await attachments(storage, command, nowMs);
   const said = await concealed(storage, command, concealment);
-  const words = await concealment.conceal(attached.map(({ name, text }) => [name, text] as const));
+  const words = await concealment.conceal(attached.map((attachment) => [attachment.name, textOf(attachment)] as const));
   return {
     ...said,
-    attachments: attached.map((attachment, at) => ({ ...attachment, name: words[at]?.[0] ?? '', text: words[at]?.[1] ?? null })),
+    attachments: attached.map((attachment, at): Attachment => {
+      const [name, text] = words[at] ?? ['', null];
+      return attachment.kind === 'image' ? { ...attachment, name } : { ...attachment, name, text: text ?? '' };
+    }),
   };
 }
 
@@ -71,7 +74,7 @@ async function concealed(storage: Storage, command: TurnCommand, concealment: Co
 /** What is attached, as the model is shown it: a message of its own before the person's words. */
 export function attachedMessage(attachments: readonly Attachment[]): ChatMessage[] {
   if (attachments.length === 0) return [];
-  const images = attachments.flatMap(({ image }) => (image === null ? [] : [image]));
-  const content = attachments.map(attachmentWords).join('\n\n');
+  const images = attachments.flatMap((attachment) => (attachment.kind === 'image' ? [attachment.image] : []));
+  const content = attachments.map((attachment) => attachmentWords({ ...attachment, text: textOf(attachment) })).join('\n\n');
   return [{ role: 'user', content, ...(images.length === 0 ? {} : { images }) }];
 }

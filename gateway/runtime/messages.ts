@@ -1,6 +1,6 @@
 /** GET /v1/conversations/:id/messages (HISTORY-1): a page of what was said, to the device it was said to, and what is still open. */
 import { setImmediate } from 'node:timers/promises';
-import { waitingCalls } from '../../actors/calls/pending-call.ts';
+import { waitingInvocations } from '../../actors/calls/pending-invocation.ts';
 import { type Concealment, concealmentOf } from '../../actors/people/concealment.ts';
 import { ownConversation } from '../../actors/people/ownership.ts';
 import { type MessageReply, type MessagesReply, messagesQuery, type OpenReply } from '../../protocol/runtime/messages.ts';
@@ -40,7 +40,7 @@ function openOf(db: Connection, conversationId: string, deviceId: string, nowMs:
     ...(running === undefined
       ? {}
       : { turn: { turn_id: running.turnId, message_id: running.assistantMessageId, status: 'running' as const } }),
-    pending: waitingCalls(db, conversationId, nowMs),
+    pending: waitingInvocations(db, conversationId, nowMs),
   };
 }
 

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import fc from 'fast-check';
-import { askedCall, definitionOf } from '../../../actors/calls/card.ts';
+import { definitionOf, originalCall } from '../../../actors/calls/call-definition.ts';
 import { confirmCardBody, fillTemplate, localised } from '../../../actors/calls/card-body.ts';
 import { validateBody } from '../../../protocol/catalog/catalog.ts';
 import { completeManifest, type ManifestAction, type PostedManifest } from '../../../protocol/runtime/manifest.ts';
@@ -142,19 +142,19 @@ describe('the model’s own call stays what it was when a person changes its val
     ({ revision, params, definition: JSON.stringify({ action, locale: 'de', http: null, ...more }) }) as unknown as InvocationRow;
 
   test('CONFIRM-17: a call that nobody changed is its own', () => {
-    assert.deepEqual(askedCall(row(1, asked)), { params: asked, edits: null });
-    assert.deepEqual(askedCall({ ...row(1, asked), definition: null }), { params: asked, edits: null });
+    assert.deepEqual(originalCall(row(1, asked)), { params: asked, edits: null });
+    assert.deepEqual(originalCall({ ...row(1, asked), definition: null }), { params: asked, edits: null });
   });
 
   test('CONFIRM-17: of a changed one both are known: what was asked, and what the person made of it', () => {
-    assert.deepEqual(askedCall(row(2, { order_id: 'A-1', day: 'tuesday', gift: true }, { asked })), {
+    assert.deepEqual(originalCall(row(2, { order_id: 'A-1', day: 'tuesday', gift: true }, { asked })), {
       params: asked,
       edits: { day: 'tuesday', note: null, gift: true },
     });
   });
 
   test('CONFIRM-17: a value that was changed and changed back is the model\u2019s own again', () => {
-    assert.deepEqual(askedCall(row(3, asked, { asked })), { params: asked, edits: null });
+    assert.deepEqual(originalCall(row(3, asked, { asked })), { params: asked, edits: null });
   });
 
   test('ACTION-11: the action is read back as it was when the person was asked', () => {

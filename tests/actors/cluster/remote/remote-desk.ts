@@ -4,11 +4,11 @@
  */
 import { join } from 'node:path';
 import type { TestContext } from 'node:test';
-import { interruption, newAttempt, newBlock } from '../../../../actors/turns/commits.ts';
+import { interruption, newAttempt } from '../../../../actors/turns/commits.ts';
 import { errorEvent, FAILED_END, INTERRUPTED } from '../../../../actors/turns/failures.ts';
 import { journalSource } from '../../../../actors/turns/journal.ts';
 import { type JournalEntry, journalEvent, TurnLog } from '../../../../actors/turns/log.ts';
-import { turnMachine } from '../../../../actors/turns/machine.ts';
+import { newBlock, turnMachine } from '../../../../actors/turns/turn-rows.ts';
 import type { Block } from '../../../../protocol/catalog/block.ts';
 import { renderEvent, type StreamEvent } from '../../../../protocol/runtime/stream-events.ts';
 import { transactions as openings } from '../../../../storage/conversations/turn-openings.ts';

@@ -1,7 +1,7 @@
 /** What a continuation makes of the turns that waited for it, in rows. */
 import assert from 'node:assert/strict';
 import { type TestContext, test } from 'node:test';
-import { resumedTurns, turnMachine } from '../../../actors/turns/machine.ts';
+import { resumedTurns, turnMachine } from '../../../actors/turns/turn-rows.ts';
 import { TURN_STATES, type TurnState } from '../../../protocol/runtime/states.ts';
 import { insertInvocations } from '../../../storage/conversations/invocations.ts';
 import { type OpenTurnInput, type OpenTurnOutput, transactions } from '../../../storage/conversations/turn-openings.ts';

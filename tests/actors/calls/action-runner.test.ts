@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { randomBytes } from 'node:crypto';
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { type TestContext, test } from 'node:test';
-import { type ActionCall, type ActionOutcome, createActionRunner } from '../../../actors/calls/http-call.ts';
+import { type ActionCall, type ActionOutcome, createActionRunner } from '../../../actors/calls/action-runner.ts';
 import { createHttpActionCaller } from '../../../assistant/http-action/call.ts';
 import type { HttpActionShape } from '../../../protocol/setup/actions.ts';
 import { hostOf } from '../../../storage/apps/http-actions.ts';

@@ -27,7 +27,7 @@ export const CARD_RETRIES: Retries = {
 /** Rows of turns are numbered from 1. */
 const NO_TURN = 0;
 
-export interface AskedInvocation {
+export interface CallerInvocation {
   readonly db: Connection;
   readonly row: InvocationRow;
   readonly conversation: ConversationRow;
@@ -37,7 +37,7 @@ export interface AskedInvocation {
  * The call as its rows have it now.
  * @throws Refusal 404 `invalid_request` when it is missing or not this caller's (one answer for both), 400 for a read.
  */
-export function askedInvocation({ storage }: ConfirmationServices, caller: Caller, id: string): AskedInvocation {
+export function callerInvocation({ storage }: ConfirmationServices, caller: Caller, id: string): CallerInvocation {
   const db = storage.organisation(caller.organisationId);
   const row = readInvocationById(db, id);
   // A missing call is looked for in a missing conversation, so that it takes as long as a stranger's.

@@ -18,7 +18,7 @@ interface Waiter {
   admit(): void;
 }
 
-export class AnswerRoom {
+export class CommitBudget {
   readonly #maxChars: number;
   #chars = 0;
   /** A set keeps the order in which it was filled, and gives up its first in no time however long it is. */

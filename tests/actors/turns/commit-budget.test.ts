@@ -1,9 +1,9 @@
 /** However many long answers come in at once, few characters of them are on their way into rows at a time. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { AnswerRoom } from '../../../actors/turns/answer-room.ts';
+import { CommitBudget } from '../../../actors/turns/commit-budget.ts';
 
-function commits(room: AnswerRoom) {
+function commits(room: CommitBudget) {
   const begun: number[] = [];
   const ends: ((isMade: boolean) => void)[] = [];
   const commit = (chars: number) => {
@@ -19,7 +19,7 @@ function commits(room: AnswerRoom) {
 const settled = () => new Promise<void>((resolve) => setImmediate(resolve));
 
 test('STREAM-19: beyond the bound long pieces wait in their order, short ones never do; a commit that fails makes room as well', async () => {
-  const { begun, ends, commit } = commits(new AnswerRoom(10_000));
+  const { begun, ends, commit } = commits(new CommitBudget(10_000));
   const all = [6_001, 6_002, 6_003, 6_004].map((chars) => commit(chars).catch(() => {}));
   all.push(commit(100));
   await settled();

@@ -8,7 +8,7 @@ import { expireChange } from './invocation-step.ts';
 /** Twelve rounds of eight calls: more cards than anybody still has open. */
 const WAITING_CALLS_MAX = 96;
 
-export function pendingOf(row: InvocationRow): PendingInvocation {
+export function pendingInvocation(row: InvocationRow): PendingInvocation {
   return {
     invocation_id: row.id,
     name: row.name,
@@ -29,8 +29,8 @@ function waitingStatus(state: InvocationRow['state']): WaitingCall['status'] {
 }
 
 /** The calls of a conversation that can still be answered at `nowMs`, oldest first. */
-export function waitingCalls(db: Connection, conversationId: string, nowMs: number): WaitingCall[] {
+export function waitingInvocations(db: Connection, conversationId: string, nowMs: number): WaitingCall[] {
   return readWaitingCalls(db, conversationId, WAITING_CALLS_MAX)
     .filter((row) => expireChange(row, nowMs) === null)
-    .map((row) => ({ ...pendingOf(row), status: waitingStatus(row.state) }));
+    .map((row) => ({ ...pendingInvocation(row), status: waitingStatus(row.state) }));
 }

@@ -1,6 +1,9 @@
-/** The `chat-turn` machine of a turn: fresh, from its row, and as its row holds it. */
+/** How a turn lies in rows: its `chat-turn` machine, there and back, and its blocks. */
 import { chatTurn } from '../../machines/chat-turn.ts';
+import type { Block } from '../../protocol/catalog/block.ts';
+import { replacedBy } from '../../protocol/catalog/selection.ts';
 import type { TurnState } from '../../protocol/runtime/states.ts';
+import type { NewBlock } from '../../storage/conversations/conversations.ts';
 import type { TurnMove } from '../../storage/conversations/turn-openings.ts';
 import { readWaitingTurns } from '../../storage/conversations/turns.ts';
 import type { Connection } from '../../storage/sqlite/connection.ts';
@@ -24,4 +27,18 @@ export function resumedTurns(db: Connection, conversationId: string, turns: read
     const { state } = turnMachine(row).send({ type: 'turn.resumed' });
     return { turn: row.turn, from: row.state, to: state as TurnState };
   });
+}
+
+/** The row of a block. */
+export function newBlock(block: Block): NewBlock {
+  const replaces = replacedBy(block);
+  return {
+    id: block.id,
+    position: block.index,
+    blockType: block.block_type,
+    revision: block.revision,
+    body: JSON.stringify(block.body),
+    fallbackText: block.fallback_text ?? null,
+    ...(replaces === undefined ? {} : { replaces }),
+  };
 }
