@@ -1,6 +1,6 @@
 /**
- * Runs one call of an HTTP action on the server: is it still in service, with which key, what does the model learn of it.
- * Whether the call may run at all, and that it runs once, is the invocation's matter.
+ * Runs one call of an HTTP action on the server: whether the action is still in service, with which key, what the model learns of the
+ * answer. The invocation decides whether the call may run, and that it runs once.
  *
  * Invariant: the person's token and the shared key are in memory only, and in nothing that is answered.
  */
@@ -49,7 +49,7 @@ function sharedKeyOf(storage: Storage, { organisationId, appId, definition }: Ac
   const db = storage.organisation(organisationId);
   const host = hostOf(definition);
   const action = readActionByKey(db, appId, definition.external_key);
-  // Who moved it may have done so because the old host is not to be trusted any more.
+  // It may have been moved because the old host is not to be trusted any more.
   if (action?.enabled !== true || action.host !== host) return { error: `The action ${definition.name} is not available any more.` };
   if (definition.needs_key === undefined) return { key: undefined };
   const sealed = readSharedKey(db, appId, host);
@@ -60,7 +60,7 @@ function sharedKeyOf(storage: Storage, { organisationId, appId, definition }: Ac
   }
 }
 
-/** Of a write these say nothing of whether it was done: a redirect often follows one that was, and a proxy gave up waiting. */
+/** Statuses that do not say whether a write was done: a redirect often follows one that was, and a proxy may have given up waiting. */
 function leavesOpen(status: number): boolean {
   return (status >= 300 && status < 400) || status === 502 || status === 504;
 }

@@ -8,7 +8,7 @@ export interface CallDefinition {
   readonly action: ManifestAction;
   /** The handshake's. */
   readonly locale: string | null;
-  /** Of an action that the service runs itself. */
+  /** Null for an action that the client runs. */
   readonly http: ActionDefinition | null;
   /** What the model called it with, once a person has changed that. */
   readonly asked?: InvocationRow['params'];
@@ -19,7 +19,7 @@ export function definitionOf({ definition }: Pick<InvocationRow, 'definition'>):
   return definition === null ? null : (JSON.parse(definition) as CallDefinition);
 }
 
-/** The model's own call of a stored row, and what a person made of it: null where nobody changed it. In placeholder form. */
+/** The model's own call of a stored row, and what a person changed in it; null for an unchanged one. In placeholder form. */
 export function originalCall(row: InvocationRow): {
   readonly params: InvocationRow['params'];
   readonly edits: InvocationRow['params'] | null;

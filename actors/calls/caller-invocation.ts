@@ -16,8 +16,8 @@ export interface ConfirmationServices {
 }
 
 /**
- * For what answers or changes a card while others may do so, too. Who loses a race finds an answer, or a card that a person is
- * changing by hand; this many in a row do not happen to one person.
+ * For answers and changes of a card, which may race with others. The loser of a race finds an answer, or a card that a person is
+ * changing by hand; one person does not lose this many in a row.
  */
 export const CARD_RETRIES: Retries = {
   max: 8,

@@ -51,7 +51,7 @@ function requireEditable({ action }: CallDefinition, patch: EditRequest['params'
   if (details.length > 0) throw refused(details.slice(0, ERROR_DETAILS_MAX));
 }
 
-/** A change that passed the rules and has begun: nobody else answers or changes the card meanwhile, but a decline and the clock may end it. */
+/** A change that passed the rules and has begun. Meanwhile only a decline and the clock can end it. */
 interface BegunEdit extends CallerInvocation {
   /** As it was when the change began. */
   readonly row: InvocationRow;

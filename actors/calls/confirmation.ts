@@ -1,6 +1,6 @@
 /**
- * A person's answer to a write or destructive call (CONFIRM-5). Whatever races, one
- * answer is recorded and everybody is told that one. Needs no owner: each answer is a compare-and-set of the call's row.
+ * A person's answer to a write or destructive call (CONFIRM-5). Of answers that race one is recorded, and every reply is that one. Needs no
+ * owner: each answer is a compare-and-set of the call's row.
  */
 
 import { setTimeout as pause } from 'node:timers/promises';
@@ -19,7 +19,7 @@ import { callerReceipt } from './receipt.ts';
 
 /** Rows put right in one transaction at a start. */
 const ROWS_PER_ROUND = 200;
-/** A change takes some milliseconds; one that takes this long is nobody's any more. */
+/** A change takes some milliseconds; after this long its process is gone. */
 export const EDIT_ABANDONED_MS = 5_000;
 
 /** A card's change: an accepted one raises the revision. */

@@ -1,4 +1,4 @@
-/** Action calls that nobody answered in time, and the cards they are shown on (ACTION-6, CONFIRM-6). */
+/** Expires action calls that were not answered in time, and their cards (ACTION-6, CONFIRM-6). */
 import { nextInvocationDeadline, readDueInvocations } from '../../storage/conversations/invocations.ts';
 import type { Storage } from '../../storage/storage.ts';
 import type { DeadlineKind } from '../deadlines.ts';

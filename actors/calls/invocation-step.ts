@@ -132,7 +132,7 @@ export function rejectEdit(row: InvocationRow): InvocationChange {
   return { id: row.id, from: row.state, to: next.state, revision: row.revision, expiresAtMs: next.expiresAtMs, ...NOTHING_SAID };
 }
 
-/** What ran or was being changed when its process ended, or null: nobody knows how it went, or the card can be answered again. */
+/** The change of a call whose process ended while it ran or was being edited: it becomes `unknown`, or its card can be answered again. Null for others. */
 export function lostChange(row: InvocationRow): InvocationChange | null {
   return change(row, { type: 'process.lost' }, NOTHING_SAID);
 }
@@ -151,13 +151,13 @@ export interface Answered {
 }
 
 /**
- * The change that a client's result makes (ACTION-4, CONFIRM-8). Of what the server runs itself, a result with the
- * person's agreement is the word to begin.
+ * The change that a client's result makes (ACTION-4, CONFIRM-8). When the server runs the call, a
+ * result with the person's agreement starts it.
  */
 export function answerChange(row: InvocationRow, result: ToolResult, recordRequired: boolean, nowMs: number): Answered {
   const confirmed = result.confirmed === true;
   const received: InvocationEvent = { type: 'result.received', status: result.status, confirmed, recordRequired };
-  // What comes too late is not kept either: it would stand beside a state that says nobody answered.
+  // A result that comes too late is not kept: it would contradict the state, which says that there was no answer.
   const expired = expireChange(row, nowMs);
   if (expired !== null) return { change: expired, executes: false };
   const next = after(row, [received]);

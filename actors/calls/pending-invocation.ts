@@ -1,11 +1,11 @@
-/** Action calls as clients are told that they wait: at the end of a turn, and when an app that was restarted asks. */
+/** Invocations that wait, as clients see them: at the end of a turn, and when an app that was restarted asks. */
 import type { OpenReply } from '../../protocol/runtime/messages.ts';
 import type { PendingInvocation } from '../../protocol/runtime/stream-events.ts';
 import { type InvocationRow, readWaitingCalls } from '../../storage/conversations/invocations.ts';
 import type { Connection } from '../../storage/sqlite/connection.ts';
 import { expireChange } from './invocation-step.ts';
 
-/** Twelve rounds of eight calls: more cards than anybody still has open. */
+/** Twelve rounds of eight calls: more cards than a person leaves open. */
 const WAITING_CALLS_MAX = 96;
 
 export function pendingInvocation(row: InvocationRow): PendingInvocation {

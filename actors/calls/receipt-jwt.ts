@@ -1,5 +1,5 @@
 /**
- * The receipt of a confirmed action (CONFIRM-19): a JWS (RFC 7515, compact, HS256) of a JWT that a customer's backend
+ * The format of receipts (CONFIRM-19): a JWS (RFC 7515, compact, HS256) of a JWT that a customer's backend
  * verifies with the app's identity secret and any JWT library. It tells which call a person agreed to, and when.
  */
 import { createHash, createHmac } from 'node:crypto';
@@ -18,7 +18,7 @@ export interface ReceiptInput {
   readonly params: Readonly<Record<string, unknown>>;
   /** Null for a person whom the app did not name. */
   readonly externalUserId: string | null;
-  /** A signature of the person's came with the turn that asked: without one, anybody could have named them. */
+  /** The person's signature came with the turn that asked: without it, anyone could have named them. */
   readonly personVerified: boolean;
   /** The service itself took the person's answer; else only the client says that there was one. */
   readonly recorded: boolean;

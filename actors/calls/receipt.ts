@@ -11,7 +11,7 @@ import { signReceipt } from './receipt-jwt.ts';
 
 /**
  * Signed with the app's present identity secret, over the parameters as the client runs them. The same bytes each time, until the
- * secret is rotated. Undefined for a call that nobody confirmed.
+ * secret is rotated. Undefined for a call without a confirmation.
  */
 export function receiptOf(
   { storage, nowMs }: ConfirmationServices,
@@ -29,7 +29,7 @@ export function receiptOf(
   return signReceipt({ secret: secrets.current, invocationId, action, params, externalUserId, personVerified, recorded, confirmedAtMs });
 }
 
-/** The receipt as the confirm endpoint answers it. */
+/** The receipt for the person who confirms: the reply of the confirm endpoint. */
 export function callerReceipt(services: ConfirmationServices, caller: Caller, asked: CallerInvocation): string | undefined {
   const { db, row, conversation } = asked;
   if (row.confirmedAtMs === null) return undefined;

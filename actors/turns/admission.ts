@@ -1,8 +1,7 @@
 /**
- * Whose a turn is and which conversation it goes on with (PERSON-6, KEY-7); what keeps it from
- * starting, and how each of these is told (CHAT-16, STREAM-12, VERSION-3).
- * A cap is told as a notice to builds that can show one and as a calm error to others. What people read never holds a
- * number of the operator's.
+ * Whose a turn is and which conversation it continues (PERSON-6, KEY-7); what keeps a turn from starting, and how the client learns of
+ * that (CHAT-16, STREAM-12, VERSION-3). A cap is a notice for builds that can show one, and a calm error for others. What people read
+ * never contains a number of the operator's.
  */
 
 import semver from 'semver';
@@ -66,7 +65,7 @@ const CAP_WORDINGS: Readonly<Record<TurnCap, CapWording>> = {
   },
 };
 
-/** From these versions on a build hides its launcher itself; older ones are told `quota_exceeded` (LIMIT-23). */
+/** From these versions on a build hides its launcher itself; older ones get `quota_exceeded` (LIMIT-23). */
 const HIDES_LAUNCHER: Readonly<Record<string, string>> = { flutter: '0.48.0', web: '0.25.0' };
 
 /** `web/1.2.3` → platform and version; the handshake's schema holds the form. */
@@ -126,13 +125,13 @@ export function refuseTurn(
     const db = storage.organisation(organisationId);
     if (isCreditExhaustedLately(storage.control, db, organisationId, nowMs)) throw capRefusal(command, 'monthly_credit', nowMs);
   }
-  // Behind all other caps, and in the way of everything that spends; the service's own questions are not charged.
+  // After all other caps, because it stops everything that spends. The service's own questions are not charged.
   if (purpose === 'person' && platform?.isReached(nowMs) === true) throw capRefusal(command, 'platform_ceiling', nowMs);
 }
 
 /**
- * Asks the caps that are counted in rows before anything of the turn is worked on: looking for personal data and reading documents
- * cost far more than a refusal. They are asked again in the transaction that counts the turn. `admission` null: none holds.
+ * Checks the caps that rows count before any other work on the turn, because redaction and reading documents cost far more than a refusal.
+ * The transaction that counts the turn checks them again. `admission` null: no cap applies.
  * @throws Refusal as `capRefusal`.
  */
 export function refuseCapped(
@@ -149,8 +148,8 @@ export function refuseCapped(
 }
 
 /**
- * The address that the turn is counted for. Null: a person signed for it, the app does not count addresses, or it came with a test key:
- * developers and their CI share an address.
+ * The address to which the turn is counted. Null: a person signed for it, the app does not count addresses, or the key is a test key,
+ * because developers and their CI share an address.
  */
 export function senderOf({ address, app, channel, person }: TurnCommand, { vault }: Storage): Sender | null {
   const { messagesPerDay, messagesPerDayPerAddress } = app.settings;
@@ -160,7 +159,7 @@ export function senderOf({ address, app, channel, person }: TurnCommand, { vault
   return { address: vault.digest('address', Buffer.from(address)).toString('base64url'), messagesPerDay: limit };
 }
 
-/** What a turn_id gets that names another turn than the one it is sent with (CHAT-10). */
+/** The refusal of a turn_id that was used for another turn (CHAT-10). */
 export function reusedTurnId(): Refusal {
   return new Refusal(
     'invalid_request',
@@ -190,7 +189,7 @@ export function continuedConversation(db: Connection, command: TurnCommand): str
 }
 
 /**
- * The turn, for the device that sent it and for whoever its conversation is (PERSON-13, PERSON-15).
+ * The turn, for the device that sent it and for the owner of its conversation (PERSON-13, PERSON-15).
  * @throws Refusal 404: one answer for a missing turn and for a stranger's.
  */
 export function theirTurn(db: Connection, caller: Caller, turnId: string): TurnRow {

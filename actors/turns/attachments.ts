@@ -81,7 +81,7 @@ function usableUploads(request: AttachmentRequest): UploadRow[] {
   });
 }
 
-/** Somebody is about to be told that they cannot be used: those that ran out go now, and stay gone when the clock is set back. */
+/** Deletes the named uploads that have expired before the client learns that they cannot be used, so that they stay gone when the clock is set back. */
 async function dropExpired(request: AttachmentRequest): Promise<void> {
   const { storage, organisationId, nowMs } = request;
   const named = readUploads(storage.organisation(organisationId), request.uploadIds.slice(0, ATTACHMENTS_PER_TURN_MAX));
@@ -101,7 +101,7 @@ async function usableOrDropped(request: AttachmentRequest): Promise<UploadRow[]>
   }
 }
 
-/** Stays on the disk until it is sent to the model. */
+/** An image stays on disk until it is sent to the model. */
 function imagePart(
   storage: Storage,
   organisationId: string,
@@ -110,7 +110,7 @@ function imagePart(
   return { mediaType, bytes: size, pieces: () => uploadPieces(storage, organisationId, id) };
 }
 
-/** Bounded in time whatever the document does, and however many wait before it. */
+/** Takes a bounded time, whatever the document does and however many wait before it. */
 async function pdfWords(load: () => Promise<Uint8Array>, asker: string, givenUp: AbortSignal): Promise<string> {
   const late = AbortSignal.timeout(PDF_TIMEOUT_MS);
   try {
@@ -141,7 +141,7 @@ async function load(request: AttachmentRequest, row: UploadRow, position: number
     if (bytes === undefined) throw unusable(position);
     return bytes;
   };
-  // A PDF is brought when a reader is free for it. Of a text no more is shown than its first piece holds.
+  // A PDF is loaded when a reader is free for it. Only the first piece of a text is shown.
   const text =
     mediaType === 'application/pdf'
       ? await pdfWords(() => read(readUploadFile), organisationId, givenUp)
@@ -159,7 +159,7 @@ export async function readAttachments(request: AttachmentRequest): Promise<Attac
   const rows = await usableOrDropped(request);
   const pdfs = rows.filter(({ mediaType }) => mediaType === 'application/pdf').length;
   if (!readers.hasRoom({ asker: request.organisationId, inBackground: false }, pdfs)) throw tooManyPdfs();
-  // One that fails ends the others: nobody will have their words.
+  // When one fails, the others stop, because their words will not be used.
   const givenUp = new AbortController();
   try {
     return await Promise.all(rows.map((row, position) => load(request, row, position, givenUp.signal)));
@@ -169,7 +169,7 @@ export async function readAttachments(request: AttachmentRequest): Promise<Attac
   }
 }
 
-/** What a message that is stored already shows: of pictures where they lie, of anything else the words that it was stored with. */
+/** The attachments of a stored message: images by their place on disk, anything else with the words that were stored. */
 export function storedAttachments(storage: Storage, organisationId: string, messageId: string): Attachment[] {
   const stored = attachmentsOfMessages(storage.organisation(organisationId), [messageId]);
   return stored.map(({ uploadId, name, mediaType, size, text }, position) => {

@@ -1,4 +1,4 @@
-/** A request to open a turn, checked for form and not yet against any row. */
+/** A request to open a turn. Its form is checked; no row has been compared yet. */
 import type { Passage } from '../../assistant/models/model.ts';
 import type { ChatRequest } from '../../protocol/runtime/chat.ts';
 import type { AppRecord } from '../../storage/apps/apps.ts';
@@ -24,12 +24,12 @@ export interface TurnCommand {
   readonly body: ChatRequest;
   /** The signed-in person's own token for actions with auth `user`; '' when none was sent. Lives in memory only. */
   readonly userToken: string;
-  /** Requests like this one that still fit into the minute; null when nobody counts. */
+  /** Requests like this one that still fit into the minute; null when they are not counted. */
   readonly minuteLeft: (() => number) | null;
-  /** Hears of each action that the model calls, by name. */
+  /** Called for each action that the model calls, with its name. */
   onAction?(name: string): void;
-  /** Hears of the passages that the model is given, each time some are. */
+  /** Called each time the model is given passages. */
   onPassages?(passages: readonly Passage[]): void;
-  /** Hears of each beginning of an answer whether the model marked it as one that says nothing. */
+  /** Called at each beginning of an answer: whether the model marked it as one that says nothing. */
   onNothing?(isNothing: boolean): void;
 }

@@ -1,16 +1,16 @@
 /**
- * How much of what models said may be on its way into rows at once in one process, all turns together.
+ * How many characters of answers the commits of a process may hold at once, for all turns together.
  *
- * Owns: the count of it, and who waits to commit, in the order in which they came. Does not own the commits: they are done within it.
- * Invariant: who waits is admitted, at the latest when nobody is under way any more.
+ * Owns the count, and the commits that wait, in the order in which they came. Does not own the commits themselves.
+ * Invariant: a commit that waits is admitted, at the latest when no other one is under way.
  */
 
 /**
- * Characters. Each is in memory some ten times on its way (as events, as journal, as blocks, cloned for the writer's thread, there again):
- * 3 MB. Everyday commits under way come to a tenth of it.
+ * Each character is in memory some ten times on its way (events, journal, blocks, the clone for the writer's thread, and there again), which
+ * makes 3 MB. Commits of an ordinary load use a tenth of it.
  */
 const UNDER_WAY_MAX_CHARS = 256_000;
-/** So little never waits: the end of a short answer is not to queue behind long ones. */
+/** So little never waits, so that the end of a short answer does not queue behind long ones. */
 const ALWAYS_ADMITTED_CHARS = 2_000;
 
 interface Waiter {
@@ -21,19 +21,19 @@ interface Waiter {
 export class CommitBudget {
   readonly #maxChars: number;
   #chars = 0;
-  /** A set keeps the order in which it was filled, and gives up its first in no time however long it is. */
+  /** A set keeps its order, and removing the first costs the same however many wait. */
   readonly #waiting = new Set<Waiter>();
 
   constructor(maxChars = UNDER_WAY_MAX_CHARS) {
     this.#maxChars = maxChars;
   }
 
-  /** Commits that wait for room. */
+  /** Commits that wait. */
   get waiting(): number {
     return this.#waiting.size;
   }
 
-  /** Takes so many characters in, or answers what settles when it has. */
+  /** Admits so many characters; a promise when they have to wait. */
   #enter(chars: number): Promise<void> | undefined {
     if (chars <= ALWAYS_ADMITTED_CHARS || (this.#chars < this.#maxChars && this.#waiting.size === 0)) {
       this.#chars += chars;
@@ -52,7 +52,7 @@ export class CommitBudget {
     }
   }
 
-  /** Does `work`, which commits so many characters, as soon as there is room. */
+  /** Does `work`, which commits so many characters, as soon as the budget allows. */
   async within<T>(chars: number, work: () => Promise<T>): Promise<T> {
     const admitted = this.#enter(chars);
     if (admitted !== undefined) await admitted;

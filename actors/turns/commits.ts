@@ -25,7 +25,7 @@ import type { TurnCommit, TurnServices } from './scope.ts';
 import { machineRow, newBlock, turnMachine } from './turn-rows.ts';
 
 /**
- * After a crash nobody knows how many deltas were sent beyond the last commit. What follows takes seqs from the next
+ * After a crash it is unknown how many deltas were sent beyond the last commit. What follows takes seqs from the next
  * multiple of this, which no attempt reaches (a turn's events are bounded by its rounds and blocks), so seq only rises.
  */
 const RECOVERY_SEQ_STRIDE = 1_000_000;
@@ -75,7 +75,7 @@ interface Recoverer {
 }
 
 /**
- * Ends a turn that nobody answers any more: so that it can be retried, or for good when its process was lost too often.
+ * The step that ends a turn whose run was lost: so that it can be retried, or for good when its process was lost too often.
  * An attempt that its own process could not end (the disk was full) was not cut off.
  */
 export function interruption(row: TurnRow, { ownership, turnLossesMax, log }: Recoverer): TurnCommit {
@@ -124,7 +124,7 @@ export class TurnCommits {
     const { billing, noteDeadline, ownership, storage } = this.#services;
     const { organisationId, appId, channel } = this.#home;
     const fence = this.#epoch.fence();
-    // Until the answer is there, nobody knows what the rows say: a failure makes the next turn read them again.
+    // Until the write has answered, the rows are unknown: a failure makes the next turn read them again.
     this.#epoch.lose();
     const nowMs = this.#services.nowMs();
     const whose = { turn, messageId: assistantMessageId, appId, channel, conversationId: this.#conversationId };
@@ -140,8 +140,7 @@ export class TurnCommits {
   }
 
   /**
-   * Ends what a crash left open, since nobody answers it any more: of writes it is said that nobody knows whether they were done, and
-   * turns end so that they can be retried.
+   * Ends what a crash left open: writes that were executing become `unknown`, and turns end so that they can be retried.
    */
   async recover(): Promise<void> {
     if (this.#epoch.isClean) return;

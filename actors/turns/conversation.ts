@@ -1,6 +1,6 @@
 /**
- * The actor of one conversation: lets one turn run at a time, and has each begin, behind the fence, once what a crash left open is
- * ended. It exists while something runs or waits in it; its rows are the truth, so an idle one costs nothing.
+ * The actor of one conversation: runs one turn at a time, each behind the fence, after what a crash left open has been ended. It exists while
+ * something runs or waits in it. Its rows are the truth, so an idle conversation costs nothing.
  */
 import { Refusal } from '../../protocol/errors.ts';
 import { readConversation } from '../../storage/conversations/conversations.ts';
@@ -22,7 +22,7 @@ import { RunningTurn } from './running-turn.ts';
 import { type Attempt, type TurnPlace, type TurnServices, turnScope } from './scope.ts';
 import { turnMachine } from './turn-rows.ts';
 
-/** Where the reader of a turn starts; `exists`: the key names a turn already, which has to be looked up. */
+/** Where the reader of a turn starts; `exists`: the turn_id names a turn already, which has to be looked up. */
 export type Begun = Position | 'exists';
 
 /** A turn is begun again when rows moved between reading and writing; more than this is a bug, not a race. */
@@ -48,7 +48,7 @@ export class Conversation {
   readonly #commits: TurnCommits;
   readonly #queue: TurnQueue<Begun, TurnCommand>;
   #live: Live | null = null;
-  /** The personal data of the conversation, once somebody needed it. */
+  /** The personal data of the conversation, once it was needed. */
   #concealment: Concealment | null = null;
 
   constructor(services: TurnServices, id: string, home: Home, beginning: Beginning, onIdle: () => void) {
@@ -104,7 +104,7 @@ export class Conversation {
     return { services: this.#services, command, conversationId: this.id, concealment };
   }
 
-  /** Ends a run that another node's has replaced: this process stood still, and was given up. */
+  /** Ends a run that another node has replaced: this process stood still, and was given up. */
   leaveIfTaken(): void {
     if (this.#live !== null && this.#epoch.isTaken) this.#live.run.abandon();
   }
@@ -138,8 +138,7 @@ export class Conversation {
   async attach(row: TurnRow): Promise<Begun> {
     const readable = this.#readable(row, false);
     if (readable !== null) return readable;
-    // Open and not running: a crash left it, or its commit was seen before its run began. Whoever holds the conversation
-    // ends the former first of all.
+    // Open and not running: a crash left it, or its commit was seen before its run began. Taking it up ends the former.
     if (!this.#queue.busy) return this.#queue.inTurn(() => this.#takeUp(null, row));
     await this.#queue.begun();
     const now = this.#read(row);
@@ -150,7 +149,7 @@ export class Conversation {
   #readable(row: TurnRow, mayRunAgain: boolean): Position | null {
     if (this.#live?.turn === row.turn) return this.#live.run.position;
     if (row.endedAtMs === null || mayRunAgain) return null;
-    // Nothing was taken: an actor made for this question alone must not stay.
+    // Nothing was taken, so an actor that was made for this question alone must not stay.
     if (!this.#queue.busy) this.#onIdle();
     return this.#stored(row);
   }
@@ -201,7 +200,7 @@ export class Conversation {
   /** Takes up a turn that exists: a new attempt, if it failed and `command` may try it again; else as its rows have it. */
   #takeUp(command: TurnCommand | null, stale: TurnRow): Promise<Begun> {
     return retried(MOVED, async () => {
-      // The turn exists, so somebody may have taken the conversation since it was handed over.
+      // The turn exists, so another node may have taken the conversation since the hand-over.
       this.#epoch.checkSnapshot();
       await this.#commits.recover();
       const row = this.#read(stale);

@@ -1,4 +1,4 @@
-/** Who wants to know of the turns that a device opens on its app's test channel: the watches of pairings. */
+/** Listeners to the turns that a device opens on its app's test channel, for the watches of pairings. */
 import type { Position } from '../frame-source.ts';
 
 /** A turn that a watched device has opened, or came back to. */
@@ -22,7 +22,7 @@ function keyOf({ appId, deviceId }: Pick<WatchedDevice, 'appId' | 'deviceId'>): 
 }
 
 export class DeviceWatchers {
-  /** Listeners by app and device: of pairings, which are few and bounded by whoever keeps them. */
+  /** By app and device. Pairings are few, and their own limits bound them. */
   readonly #listeners = new Map<string, Set<Listener>>();
 
   watch(device: WatchedDevice, listener: Listener): () => void {

@@ -1,6 +1,6 @@
 /**
- * Who may write to a conversation (CLUSTER-4): its row says which node owns it and at which epoch. A node that is alone may
- * take any; in a cell one may take what nobody owns, what its owner hands over, and what a node owns that does not answer.
+ * Which node may write to a conversation (CLUSTER-4): its row names the owner and the epoch. A node that is alone may take any. A node of a
+ * cell may take a conversation without an owner, one that its owner hands over, and one whose owner does not answer.
  */
 import { randomUUID } from 'node:crypto';
 import { type ConversationRow, type Fence, readConversation } from '../../storage/conversations/conversations.ts';
@@ -18,7 +18,7 @@ export interface ConversationSnapshot {
   readonly leftOpen: boolean;
 }
 
-/** The conversation as its rows have it, for whoever is to own it next. */
+/** The conversation as its rows have it, for its next owner. */
 export function snapshotOf(db: Connection, { id, epoch, placeholders }: ConversationRow): ConversationSnapshot {
   const leftOpen = readOpenTurns(db, id).length > 0 || readExecuting(db, id).length > 0;
   return { conversationId: id, epoch, placeholders, leftOpen };
@@ -35,7 +35,7 @@ export interface Ownership {
   mayTake(row: Pick<ConversationRow, 'id' | 'epoch' | 'owner'>): boolean;
 }
 
-/** Of a process that has its data directory for itself: whoever wrote a row before is gone. */
+/** The ownership of a process that has its data directory for itself: every earlier process is gone. */
 export function soleOwner(): Ownership {
   const process = randomUUID();
   return { self: '', process, isLost: (other) => other !== process, mayTake: () => true };
@@ -64,7 +64,7 @@ export type OpeningFence = Omit<Fence, 'expectedEpoch'> & { readonly expectedEpo
 
 /** What an actor knows of who wrote its conversation last. */
 type EpochState =
-  /** Nobody: its id was minted here, and there are no rows of it. */
+  /** No one: its id was minted here, and it has no rows. */
   | { readonly state: 'new' }
   /** The node that owned it, which handed it over. */
   | { readonly state: 'handed_over'; readonly snapshot: ConversationSnapshot }
@@ -120,8 +120,8 @@ export class HeldEpoch {
   }
 
   /**
-   * What a write that opens a turn expects, and the epoch that it makes. It is always a new one, so that whoever read the
-   * conversation as idle at the one before cannot take it any more. @throws OwnedElsewhere
+   * What a write that opens a turn expects, and the epoch that it makes. It is always a new one, so that a node that
+   * read the conversation as idle at the previous epoch can no longer take it. @throws OwnedElsewhere
    */
   openingFence(): OpeningFence {
     const fence = this.#fence();
@@ -168,7 +168,7 @@ export class HeldEpoch {
     this.#now = { state: 'unknown' };
   }
 
-  /** Forgets what was handed over if somebody has taken the conversation since. */
+  /** Forgets the snapshot if another actor has taken the conversation since. */
   checkSnapshot(): void {
     if (this.#now.state === 'handed_over' && this.#row()?.epoch !== this.#now.snapshot.epoch) this.#now = { state: 'unknown' };
   }

@@ -1,4 +1,4 @@
-/** What the effects of a turn's steps say in its stream beside blocks: the start, calls for the client, what went wrong, the end. */
+/** The events that effects of a turn's steps become, blocks apart: the start, calls for the client, errors and notices, the end. */
 import type { RoundResult } from '../../assistant/models/model.ts';
 import type { ChatTurnEffect } from '../../machines/chat-turn.ts';
 import type { PendingInvocation, StreamEvent } from '../../protocol/runtime/stream-events.ts';
@@ -7,11 +7,11 @@ import type { TurnScope } from './scope.ts';
 
 export type EndTurn = Extract<ChatTurnEffect, { readonly type: 'endTurn' }>;
 
-/** The words of one turn; what is absent is not said. */
+/** How one turn words these events; a missing one is not sent. */
 interface Says {
   start?(): StreamEvent;
   executions?(): readonly StreamEvent[];
-  /** `isNotice`: it ends because of what the person is told in a notice. */
+  /** `isNotice`: the turn ends with a notice. */
   end(effect: EndTurn, isNotice: boolean): StreamEvent;
 }
 
@@ -34,7 +34,7 @@ export function stepEvents(effects: readonly ChatTurnEffect[], says: Says): Stre
   });
 }
 
-/** What is told of an answer that is not whole. */
+/** Why an answer is not whole, as `turn.end` says it. */
 function short({ status, stopped }: EndTurn, reason: RoundResult['reason']): { stopped?: true; truncated?: true; filtered?: true } {
   if (stopped) return { stopped: true };
   if (status !== 'completed') return {};
@@ -48,7 +48,7 @@ interface Outcome {
   readonly reason: RoundResult['reason'];
 }
 
-/** `turn.end` of a turn that ran. One that ends with a notice is completed and free, as one that is refused with a notice. */
+/** `turn.end` of a turn that ran. A turn that ends with a notice is completed and free, like one that is refused with a notice. */
 export function endEvent(
   effect: EndTurn,
   isNotice: boolean,

@@ -3,14 +3,14 @@ import type { ModelFailure, RoundResult } from '../../assistant/models/model.ts'
 import type { TurnFailure } from '../../machines/chat-turn.ts';
 import type { StreamEvent } from '../../protocol/runtime/stream-events.ts';
 
-/** What a turn ends with that nobody answers any more: the process went away, or the fence refused. */
+/** The failure of a turn whose run was cut off: the process went away, or the fence refused. */
 export const INTERRUPTED: TurnFailure = {
   code: 'internal',
   message: 'The service was interrupted while it answered. Try again.',
   retryable: true,
 };
 
-/** What a turn ends with that is not tried again, because the processes that answered it were lost. */
+/** The failure of a turn that is not tried again, because the processes that answered it were lost. */
 export const GIVEN_UP: TurnFailure = {
   code: 'internal',
   message:
@@ -25,7 +25,7 @@ export function errorEvent({ code, message, retryable, retryAfterS, notice }: Tu
 
 export const FAILED_END: StreamEvent = { type: 'turn.end', status: 'error', billable: false };
 
-/** What a failing upstream makes of the turn (MODEL-16); only before any output is it worth trying again in seconds. */
+/** The turn's failure when the upstream fails (MODEL-16). A retry within seconds is worth it only before any output. */
 export function failureOf({ kind, retryAfterS }: ModelFailure, saidNothing: boolean): TurnFailure {
   switch (kind) {
     case 'busy': {
@@ -49,7 +49,7 @@ export function failureOf({ kind, retryAfterS }: ModelFailure, saidNothing: bool
   return { code: 'internal', message: 'The answer could not be finished. Try again.', retryable: true };
 }
 
-/** What a turn ends with in which the model said nothing at all, by how its last round ended. */
+/** The failure of a turn in which the model said nothing, by how its last round ended. */
 export function nothingSaid(reason: RoundResult['reason']): TurnFailure {
   const code = 'internal';
   if (reason === 'length') {

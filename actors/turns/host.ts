@@ -24,7 +24,7 @@ export interface HostedTurn {
 }
 
 export interface TurnHost {
-  /** Takes a turn in: it begins here, or is attached to when its turn_id was sent before. @throws Refusal, to be told in the stream. */
+  /** Opens a turn, or attaches to it when its turn_id was sent before. @throws Refusal, which the stream tells. */
   accept(command: TurnCommand): Promise<HostedTurn>;
   /** Re-attaches to a turn; the same answer when there is none and when it is somebody else's. @throws Refusal 404. */
   attach(caller: Caller, turnId: string): Promise<HostedTurn>;

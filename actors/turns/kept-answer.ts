@@ -1,6 +1,6 @@
 /**
- * An answer as it is kept (PRIVACY-5): personal data that the model wrote of its own becomes placeholders, as in anybody's words,
- * before it lies in rows or is shown to anybody but the device that owns the conversation.
+ * An answer as it is stored (PRIVACY-5): personal data that the model wrote becomes placeholders, as in a person's words, before it is in
+ * rows or anyone but the device that owns the conversation sees it.
  */
 import type { ToolCall } from '../../assistant/models/model.ts';
 import type { Block } from '../../protocol/catalog/block.ts';

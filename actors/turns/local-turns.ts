@@ -1,6 +1,5 @@
 /**
- * The turns that run in this process. Owns which conversations are active here; there is one actor for each, and none for an
- * idle one.
+ * The turns that run in this process. Owns which conversations are active here: each has one actor, an idle one has none.
  */
 
 import { Refusal } from '../../protocol/errors.ts';
@@ -59,7 +58,7 @@ export class LocalTurns implements TurnHost {
     if (active !== undefined) return active;
     const { appId, channel, organisationId } = home;
     const conversation = new Conversation(this.#services, id, { appId, channel, organisationId }, beginning, () => {
-      // One that went before says so again: another one may be at work by then.
+      // It may call this again when another actor has taken its place.
       if (this.#conversations.get(id) === conversation) this.#conversations.delete(id);
       this.#count();
     });
@@ -68,12 +67,12 @@ export class LocalTurns implements TurnHost {
     return conversation;
   }
 
-  /** A connection that was open before a drain may still bring turns: they would be cut off before they ended. @throws NodeDraining */
+  /** Connections that were open before a drain may still bring turns, which the end of the process would cut off. @throws NodeDraining */
   #refuseToBegin(conversationId: string): void {
     if (isEnding(this.#services.node) && !this.#conversations.has(conversationId)) throw new NodeDraining();
   }
 
-  /** `snapshot`: of its conversation, as the node handed it over that owned it. @throws OwnedElsewhere, NodeDraining, Refusal. */
+  /** `snapshot`: the conversation as its previous owner handed it over. @throws OwnedElsewhere, NodeDraining, Refusal. */
   async accept(command: TurnCommand, snapshot?: ConversationSnapshot): Promise<HostedTurn> {
     const db = this.#db(command.organisationId);
     const home: Home = { organisationId: command.organisationId, appId: command.app.id, channel: command.channel };
@@ -86,7 +85,7 @@ export class LocalTurns implements TurnHost {
     const conversation = this.#conversation(id, home, conversationId === null ? { state: 'new' } : beginningOf(id, snapshot));
     const begun = await conversation.enqueue(command);
     if (begun !== 'exists') return hosted(conversation, begun);
-    // Somebody else opened the same turn meanwhile, in this conversation or in another new one.
+    // Another request opened the same turn meanwhile, in this conversation or in another new one.
     const winner = readTurn(db, home.appId, command.turnId);
     if (winner === undefined) throw new Error('a turn was reported as existing and is not there');
     return this.#attach(home, command, winner);
@@ -107,11 +106,11 @@ export class LocalTurns implements TurnHost {
     const conversation = this.#conversation(id, home, beginningOf(id, snapshot));
     const begun = await conversation.retry(command, row);
     if (begun !== 'exists') return hosted(conversation, begun);
-    // It shared the fate of a copy that was to open the turn and found it opened.
+    // It shared the work of a copy of the request, which found the turn opened.
     return this.#attach(home, command, readTurn(this.#db(home.organisationId), home.appId, command.turnId) ?? row);
   }
 
-  /** As open. */
+  /** As `accept`, for a turn that exists. */
   async attach(caller: Caller, turnId: string, snapshot?: ConversationSnapshot): Promise<HostedTurn> {
     const row = theirTurn(this.#db(caller.organisationId), caller, turnId);
     const id = row.conversationId;
@@ -120,8 +119,8 @@ export class LocalTurns implements TurnHost {
   }
 
   /**
-   * Stops a turn that waits here behind others of its conversation: it has no row yet, so it is the device's that sent it, its signed
-   * person's, and that of whoever the conversation is. False: no such turn waits here.
+   * Stops a turn that waits here behind others of its conversation. It has no row yet: the device that sent it, its signed person and the
+   * owner of the conversation may stop it. False: no such turn waits here.
    */
   withdraw(caller: Caller, turnId: string): boolean {
     for (const conversation of this.#conversations.values()) {

@@ -1,9 +1,9 @@
 /**
  * What one running turn has said so far, in order, for any number of readers at their own pace.
  *
- * Owns: the seq of every event, the merging of text deltas (one event per loop tick), and what the journal gets.
- * Invariants: seq only rises; a reader is a number, so a slow one costs nothing; events that are committed may leave
- * memory, readers that come back to them are served from the journal by whoever opened the log.
+ * Owns the seq of every event, the merging of text deltas (one event per loop tick), and what the journal gets.
+ * Invariants: seq only rises. A reader is a number, so a slow one costs nothing. Committed events may leave memory; readers that come
+ * back to them are served from the journal.
  */
 import { renderDelta, renderEvent, type StreamEvent } from '../../protocol/runtime/stream-events.ts';
 import type { FrameSlice, FrameSource } from '../frame-source.ts';
@@ -36,7 +36,7 @@ export type JournalEntry =
   | { readonly seq: number; readonly ready: string; readonly index: number }
   | { readonly seq: number; readonly event: StreamEvent };
 
-/** Committed events beyond this much text, which is more than most answers have, leave memory: a turn's readers are few and near the end. */
+/** Committed events beyond this much text leave memory. Most answers are shorter, and readers are few and near the end. */
 const RETAINED_CHARS = 4 * 1024;
 
 function isDeltaRun(entry: Entry): entry is DeltaRun {
@@ -60,9 +60,9 @@ export class TurnLog implements FrameSource {
     left: () => this.#isRead(false),
     lag: (isLagging) => this.onLag?.(isLagging),
   });
-  /** Hears when none of the readers takes what is said, and when one does again or none is left. */
+  /** Called when no reader takes anything, and when one does again or none is left. */
   onLag: ((isLagging: boolean) => void) | null = null;
-  /** Knows for how long the turn has had to wait for its share of what long answers may say. */
+  /** The turn's share of what long answers may say: how late it is, and whether anyone reads. */
   share: { readonly lateMs: number; isRead: boolean } | null = null;
   #entries: Entry[] = [];
   #nextSeq: number;

@@ -1,36 +1,36 @@
 /**
  * How much of long answers is read from models, all turns of a process together.
  *
- * A turn reads the beginning of its answer as it comes. What follows it reads share by share, from so many characters a second as no models
- * say that people wait for: whoever has many turns write endless answers, read by nobody, takes neither the process's time nor its memory.
- * Owns the shares, and who waits: apps in turn, and the turns of one app in the order in which they came. Does not own how a turn waits.
+ * A turn reads the beginning of its answer as it comes, and the rest share by share, out of more characters a second than models write for
+ * people who wait. So an app that makes many turns write endless answers does not take the process's time and memory from others.
+ * Owns the shares, and the turns that wait: apps take turns, and within an app the order of arrival holds. Does not own how a turn waits.
  */
 
-/** Longer than most answers. What a turn holds that waits grows with it. */
+/** Longer than most answers. What a waiting turn holds in memory grows with it. */
 const BEGINNING_CHARS = 4_000;
 /**
- * Ten minutes of what usual models say. Endless answers are told one after the other rather than all at once, so that of nearly all of them
- * nothing new is in memory.
+ * What usual models write in ten minutes. Endless answers are read one after the other rather than all at once, so that nearly all of them
+ * hold nothing new in memory.
  */
 const SHARE_CHARS = 64_000;
-/** Of an answer that nobody reads: they may be told one after the other. Whoever is next waits for a quarter of a second then. */
+/** For an answer without readers. The next turn then waits for a quarter of a second. */
 const UNREAD_SHARE_CHARS = 256_000;
 /**
- * A hundred times what the fastest models say in one answer. Of a core, reading, storing and telling so much takes about a third.
+ * A hundred times what the fastest models write in one answer. Reading, storing and sending so much takes about a third of a core.
  */
 const CHARS_PER_S = 1_000_000;
-/** What may be read at once after a quiet while, in ms of the above. */
+/** What may be read at once after a quiet time, in ms of the above. */
 const SAVED_MAX_MS = 250;
 /** A reader does not notice that a share came so late. */
 const SOON_MS = 250;
-/** Who waits is looked after so often. */
+/** How often shares are given out while turns wait. */
 const LOOK_MS = 20;
 
 export interface LongAnswersOptions {
   /** A monotonic clock in milliseconds. */
   readonly nowMs?: () => number;
   readonly charsPerS?: number;
-  /** Says that what was shared out is still on its way: then nobody is given more. */
+  /** Whether what was shared out is still on its way; no more is given then. */
   readonly isBusy?: () => boolean;
 }
 
@@ -38,14 +38,14 @@ export interface LongAnswersOptions {
 export class AnswerShare {
   readonly #all: LongAnswers;
   readonly app: string;
-  /** Whether anybody reads the answer. */
+  /** Whether the answer has readers. */
   isRead = true;
   #left = BEGINNING_CHARS;
   /** Since when it waits for a share; null while it does not. */
   #askedAtMs: number | null = null;
   /** Since when its shares come late. */
   #lateSinceMs: number | null = null;
-  /** Hears when it may go on. */
+  /** Called when it may go on. */
   onShare: (() => void) | null = null;
 
   constructor(all: LongAnswers, app: string) {
@@ -69,7 +69,7 @@ export class AnswerShare {
     return sinceMs === null ? 0 : this.#all.nowMs() - sinceMs;
   }
 
-  /** Called by those who share out. */
+  /** The next share has come. */
   given(chars: number): void {
     const askedAtMs = this.#askedAtMs ?? 0;
     const isLate = this.#all.nowMs() - askedAtMs > SOON_MS;
@@ -117,7 +117,7 @@ export class LongAnswers {
     return count;
   }
 
-  /** Gives it another one, at once or when its turn comes. */
+  /** Gives it another one, at once or when it is next. */
   ask(share: AnswerShare): void {
     const shares = this.#waiting.get(share.app);
     if (shares === undefined) this.#waiting.set(share.app, new Set([share]));
@@ -137,7 +137,7 @@ export class LongAnswers {
     this.#savedAtMs = nowMs;
   }
 
-  /** Shares out what there is by now. Called by itself while anybody waits. */
+  /** Shares out what there is by now. A timer calls it while turns wait. */
   look(): void {
     this.#save();
     while (this.#saved > 0 && !this.#isBusy()) {

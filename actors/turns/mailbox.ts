@@ -1,23 +1,23 @@
 /**
  * One thing at a time within a turn: what comes in while a commit is under way is held, in order, and done after it.
  *
- * Owns what is held, and when the upstream is asked to wait: while much is held, while nobody who reads the turn takes what is said, or while
- * the turn has had its share of what long answers may say. Does not own what is done, nor when a commit begins and ends.
+ * Owns what is held, and when the upstream has to wait: while much is held, while no reader takes anything, or while the turn has used up its
+ * share of what long answers may say. Does not own what is done, nor when a commit begins and ends.
  */
 import type { ModelRun } from '../../assistant/models/model.ts';
 import type { AnswerShare } from './long-answers.ts';
 
 /** Model events held while a commit is under way; beyond this the upstream is asked to wait. */
 const HELD_EVENTS_PAUSE = 64;
-/** The same for the words in them: more than any model says while a commit is made. What was read of the upstream by then still comes. */
+/** The same for the text in them, in characters: more than a model writes during a commit. What was read from the upstream by then still comes. */
 const HELD_CHARS_PAUSE = 2 * 1024;
-/** Then the model is read on, however slow the readers are. */
+/** After so many pings the model is read on, however slow the readers are. */
 const PINGS_WAITED_MAX = 2;
 
 export interface MailboxOwner {
-  /** The model's answer that comes in, if one does. */
+  /** The model's answer that is being read; null between rounds. */
   upstream(): ModelRun | null;
-  /** A bug met on the way: it ends this turn, and no other. */
+  /** Called with a bug in a task: it ends this turn, and no other. */
   failed(error: unknown): void;
   /** How much of the upstream it may read. */
   readonly share: AnswerShare;
@@ -33,7 +33,7 @@ export class TurnMailbox {
   #isFull = false;
   #readersLag = false;
   #isImpatient = false;
-  /** Pings since which nobody who reads takes anything. */
+  /** Pings since a reader last took anything. */
   #pingsWaited = 0;
   #waitsForShare = false;
   #isPaused = false;
@@ -57,13 +57,13 @@ export class TurnMailbox {
     return this.#readersLag && !this.#isImpatient;
   }
 
-  /** Nobody who reads takes what is said, or somebody does again. */
+  /** No reader takes anything, or one does again. */
   readersLag(isLagging: boolean): void {
     this.#readersLag = isLagging;
     this.#settleUpstream();
   }
 
-  /** So much was read of the upstream. */
+  /** So many characters were read from the upstream. */
   read(chars: number): void {
     if (!this.#owner.share.take(chars)) this.#useShare(true);
   }
@@ -74,8 +74,8 @@ export class TurnMailbox {
   }
 
   /**
-   * A ping is due. A reader that takes nothing is dropped long before the second one; who sips must not keep the model's connection for
-   * ever: from then on the turn goes on whether its readers take it or not, and they find it in its rows.
+   * A ping is due. A reader that takes nothing is dropped long before the second ping. One that takes very little must not hold the model's
+   * connection for ever: after the second ping the turn goes on without waiting, and its readers find it in rows.
    */
   pinged(): void {
     this.#pingsWaited = this.waitsForReaders ? this.#pingsWaited + 1 : 0;
@@ -84,7 +84,7 @@ export class TurnMailbox {
     this.#settleUpstream();
   }
 
-  /** Another answer of the model's begins to come in. */
+  /** Another answer of the model begins. */
   upstreamBegan(): void {
     if (this.#isPaused) this.#owner.upstream()?.pause();
   }

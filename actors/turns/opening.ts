@@ -1,6 +1,6 @@
 /**
- * What an attempt at a turn begins with, worked out from the command and the rows it meets: for the first one the write that opens the
- * turn, for a later one what is said again. Writes nothing but placeholders that the conversation did not have yet.
+ * What an attempt at a turn begins with, computed from the command and the rows: for the first attempt the write that opens the turn, for a
+ * retry the events that it begins with. Writes nothing but placeholders that the conversation did not have yet.
  */
 import type { ChatTurnEffect, chatTurn } from '../../machines/chat-turn.ts';
 import { toMicroUsd } from '../../protocol/money.ts';
@@ -38,7 +38,7 @@ export interface Opening {
   attempt(dayLeft: number | null): Attempt;
 }
 
-/** Of a turn that says something new. */
+/** For a turn that says something new. */
 const NOTHING_CONTINUED: Continued = {
   changes: [],
   resumed: [],
@@ -50,7 +50,7 @@ const NOTHING_CONTINUED: Continued = {
   tellsWrite: false,
 };
 
-/** What the first step of an attempt says; it may be its last, on calls that wait since an earlier turn. */
+/** The events of an attempt's first step. It may be the last step too, when calls of an earlier turn still wait. */
 function firstEvents(
   place: TurnPlace,
   effects: readonly ChatTurnEffect[],
@@ -82,7 +82,7 @@ function firstEvents(
   });
 }
 
-/** What is left for the caller after this turn; undefined for turns that nobody's limits count. */
+/** What is left for the caller after this turn; undefined for turns that are not counted. */
 function usageOf({ minuteLeft }: TurnCommand, dayLeft: number | undefined): TurnUsage | undefined {
   return minuteLeft === null || dayLeft === undefined ? undefined : { minute_left: minuteLeft(), day_left: dayLeft };
 }
@@ -123,7 +123,7 @@ function keptRequest({ body, person }: TurnCommand, { question, tellsWrite }: Co
   });
 }
 
-/** The rows of a turn that begins, as far as they are not said by its plan. */
+/** What the rows of a turn that begins are made from. */
 interface Begun {
   readonly plan: TurnPlan;
   readonly continued: Continued;

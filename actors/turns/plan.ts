@@ -1,4 +1,4 @@
-/** What a command to open a turn does to the rows of its conversation, once these were read. */
+/** What a command to open a turn does to the rows of its conversation. */
 import { hideInAddresses } from '../../assistant/privacy/placeholder-gate.ts';
 import type { Waiting } from '../../machines/chat-turn.ts';
 import type { Block } from '../../protocol/catalog/block.ts';
@@ -61,7 +61,7 @@ export interface Continued {
   readonly tellsWrite: boolean;
 }
 
-/** What a person says who sends a form without a word in it: a text block is never empty. */
+/** The words of a form that was sent empty: a text block is never empty. */
 const SENT_EMPTY = '(The form was sent empty.)';
 
 function textBlock(position: number, md: string): Omit<NewBlock, 'id'> {
@@ -75,7 +75,7 @@ function answeredBlock(db: Connection, conversationId: string, id: string, field
   return block;
 }
 
-/** What a turn is asked with: as it was sent, which is what rules judge, and in placeholder form, which is what is kept. */
+/** The request of a turn, as it was sent, which the rules check, and in placeholder form, which is stored. */
 export interface Asked {
   readonly sent: ChatRequest;
   readonly kept: ChatRequest;
@@ -83,7 +83,7 @@ export interface Asked {
   restore<T>(value: T): T;
 }
 
-/** The ids of the block's row that were chosen, by what the device was shown of them. */
+/** The chosen ids as the block's row has them; the request has them as the device saw them. */
 function keptIds(block: Block, { ids }: NonNullable<ChatRequest['selection']>, { restore }: Asked): string[] {
   const byShown = new Map(Array.from(selectableIds(block)?.keys() ?? [], (id) => [restore(id), id]));
   return ids.map((id) => byShown.get(id) ?? id);
@@ -106,12 +106,12 @@ function planMessage(db: Connection, conversationId: string, asked: Asked): Sayi
 
 type Submission = NonNullable<ChatRequest['form_submission']>;
 
-/** What a link, a definition or a tag needs; no name of a field and no option has it in earnest. */
+/** What a link, a definition or a tag needs. Honest names of fields and options have none of it. */
 const ODD = /[<[\]\n]/;
 
 /**
- * The submission as the person's own words. Names and options are the model's: where they could make an address of what the person
- * filled in beside them, values in addresses are not put back. Otherwise the words are the person's, and come back to the letter.
+ * The submission as the person's own words. Names and options come from the model: where they could turn what the person filled in into an
+ * address, values in addresses are not put back. Otherwise the person's words come back exactly.
  */
 function filledWords(fields: readonly FormField[], values: readonly (readonly [string, unknown])[]): string {
   const filled = values.map(([name, value]) => `- ${name}: ${Array.isArray(value) ? value.join(', ') : value}`).join('\n');
@@ -153,7 +153,7 @@ function planResults(db: Connection, conversationId: string, app: AppRecord, { k
     turns.add(row.turn);
     if (changes.has(row.id)) return;
     if (result.status === 'ok' && row.risk !== 'read' && isUnsettled(row.state)) requireRevision(db, row, result.revision, restore);
-    // Words that a person has to type are worth something only where the service has seen them.
+    // Words that a person has to type prove something only when the service has seen them.
     const recordRequired = app.settings.recordConfirmations || definitionOf(row)?.action.type_to_confirm !== undefined;
     const { change, executes } = answerChange(row, result, recordRequired, nowMs);
     if (change === null) return;

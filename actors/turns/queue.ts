@@ -1,6 +1,6 @@
 /**
- * The order of the turns of one conversation: one at a time, a few waiting behind it, and copies of one request sharing its
- * fate. Knows nothing of turns: what runs is `work`, and how long it lasts is told by whoever started it.
+ * The order of the turns of one conversation: one runs, a few wait behind it, and copies of one request share its result. Knows nothing of
+ * turns: what runs is `work`, and `running` says how long what it started lasts.
  */
 import { Refusal } from '../../protocol/errors.ts';
 import { WAITING_TURNS_MAX } from '../../protocol/limits.ts';
@@ -13,9 +13,9 @@ export interface QueuedTurn {
 }
 
 interface Waiting<Key> {
-  /** Null: nobody can withdraw it. */
+  /** Null: it cannot be withdrawn. */
   readonly key: Key | null;
-  /** Its turn has come, or will not come any more. */
+  /** It is next, or was withdrawn. */
   resume(isWithdrawn: boolean): void;
 }
 
@@ -27,11 +27,11 @@ interface Requested<Result> {
 export interface TurnQueueOptions {
   /** Settles when what `work` started has ended; null when it started nothing. Asked each time `work` is done. */
   running(): Promise<void> | null;
-  /** Nothing runs and nothing waits. */
+  /** Called when nothing runs and nothing waits. */
   onIdle(): void;
 }
 
-/** What a turn ends with that somebody stopped before it began: nothing of it is stored. */
+/** The refusal of a turn that was stopped before it began: nothing of it is stored. */
 function withdrawn(): Refusal {
   return new Refusal('invalid_request', 'The turn was stopped before it began.', { stopped: true });
 }
@@ -40,7 +40,7 @@ export class TurnQueue<Result, Key extends QueuedTurn = QueuedTurn> {
   readonly #options: TurnQueueOptions;
   #busy = false;
   readonly #waiting: Waiting<Key>[] = [];
-  /** Turns that begin or wait for it, by their key: a second request for one shares its fate. */
+  /** Turns that begin or wait for it, by their key: a second request for one shares its result. */
   readonly #requested = new Map<string, Requested<Result>>();
   /** The work that holds the queue now, until what it started runs. */
   #beginning: Promise<Result> | null = null;
@@ -70,7 +70,7 @@ export class TurnQueue<Result, Key extends QueuedTurn = QueuedTurn> {
     const { turnId, fingerprint } = key;
     const requested = this.#requested.get(turnId);
     if (requested !== undefined) {
-      // Its row is not there yet, so nobody else has compared: a stranger who guessed the key must not share the stream.
+      // Its row is not there yet, so nothing else has compared: a stranger who guessed the key must not share the stream.
       return requested.fingerprint === fingerprint ? requested.result : Promise.reject(reusedTurnId());
     }
     if (this.#busy && this.#waiting.length >= WAITING_TURNS_MAX) {

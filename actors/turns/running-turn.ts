@@ -1,8 +1,8 @@
 /**
  * One turn while it runs: steps the `chat-turn` machine, commits what it decided, then performs it.
  *
- * Owns: the order of things within the turn (text deltas run straight through while nothing is being committed), the turn's
- * log and its blocks. Does not own: which turn of the conversation may run, and the fence.
+ * Owns the order of step, commit and speech within the turn, and its log. Text deltas run straight through while nothing is being committed.
+ * Does not own what the model is asked and what its calls become, which turn of the conversation may run, nor the fence.
  * Invariant: `block.ready`, `action.execute` and `turn.end` reach the log only after their rows are committed.
  */
 import type { ChatTurnEffect, ChatTurnEvent, chatTurn } from '../../machines/chat-turn.ts';
@@ -174,7 +174,7 @@ export class RunningTurn {
   }
 
   /**
-   * Nothing can be committed any more: readers are told to try again, and the rows stay as they were. `error` is absent when the fence
+   * Ends a turn that can no longer commit: readers get a retryable error, and the rows stay as they are. `error` is absent when the fence
    * refused.
    */
   abandon(error?: unknown): void {

@@ -1,4 +1,4 @@
-/** What an attempt at a turn works with: fixed when it begins, and handed to whoever works on it. */
+/** What an attempt at a turn works with. It is fixed when the attempt begins, and every part of the attempt gets it. */
 import type { Logger } from 'pino';
 import type { Model } from '../../assistant/models/model.ts';
 import type { PriceTable } from '../../assistant/prices.ts';
@@ -31,24 +31,24 @@ export interface TurnOptions {
   readonly model: Model;
   readonly prices: PriceTable;
   readonly log: Logger;
-  /** There when passages are looked up by meaning, too. */
+  /** Present when passages are looked up by meaning, too. */
   readonly meanings?: QueryEmbeddings | undefined;
   /** Calls an HTTP action of an app. */
   readonly runAction: ActionRunner['run'];
   readonly ownership: Ownership;
   readonly node: NodeStore;
-  /** A turn whose process was lost so often is not tried again: it may be what ends them, and would end the next one. */
+  /** A turn whose process was lost so often is not tried again: it may be the cause, and would end the next process. */
   readonly turnLossesMax: number;
-  /** What a client of this app can do that names no manifest; absent, or answering undefined: nothing. */
+  /** The manifest of an app whose clients name none; without one they can do nothing. */
   readonly manifestWithout?: (appId: string) => ToolsetInput['manifest'];
-  /** The platform's ceiling, and who hears of every charge. */
+  /** The platform's ceiling; `charged` is called with every charge. */
   readonly billing: Pick<Billing, 'platform' | 'charged'>;
   nowMs(): number;
   /** A row of this organisation runs out at `atMs`. */
   noteDeadline(organisationId: string, atMs: number): void;
 }
 
-/** The same with what all turns of a process share. */
+/** The options, and what all turns of a process share. */
 export interface TurnServices extends TurnOptions {
   readonly toolset: (input: ToolsetInput) => Toolset;
   /** How much of answers may be in commits under way. */
@@ -61,21 +61,21 @@ export function turnServices(options: TurnOptions): TurnServices {
   return { ...options, toolset: createToolsets(), commitBudget, longAnswers: new LongAnswers({ isBusy: () => commitBudget.waiting > 0 }) };
 }
 
-/** What an attempt takes up of what the conversation left. */
+/** Work of earlier turns that an attempt takes up. */
 export interface LeftWork {
   /** The person's message that is answered, where that is not the newest one. */
   readonly question: string | null;
   /** Confirmed writes that are run before the model is asked; their rows say `executing`. */
   readonly executions: readonly InvocationRow[];
-  /** Writes of which nobody knows how they ended. */
+  /** Writes whose end is unknown. */
   readonly lost: readonly InvocationRow[];
-  /** Calls that still wait for somebody else since an earlier turn. */
+  /** Calls of earlier turns that still wait for the client or a person. */
   readonly left: readonly PendingInvocation[];
   /** The turn brings how a write ended that a person confirmed, or runs one: its first round tells the person, whatever was spent. */
   readonly tellsWrite: boolean;
 }
 
-/** What a step of a turn writes; whoever commits it adds whose turn it is, and the fence. */
+/** What a step of a turn writes. `TurnCommits` adds whose turn it is, and the fence. */
 export type TurnCommit = Omit<CommitTurnInput, 'turn' | 'messageId' | 'appId' | 'channel' | 'conversationId' | 'fence' | 'nowMs' | 'runBy'>;
 
 /** Whose turn it is, and in which conversation. */
@@ -86,15 +86,15 @@ export interface TurnPlace {
   readonly concealment: Concealment;
 }
 
-/** What sets one attempt apart from another one at the same turn. */
+/** What differs between attempts at the same turn. */
 export interface Attempt {
-  /** The conversation has no rows but those of this turn. */
+  /** The conversation has only the rows of this turn. */
   readonly isNew: boolean;
-  /** Of the answer. */
+  /** The id of the answer's message. */
   readonly messageId: string;
   readonly words: TurnWords;
   readonly work: LeftWork;
-  /** What its person and app may still send; told when the turn ends. */
+  /** What its person and app may still send when the turn ends. */
   usage(): TurnUsage | undefined;
 }
 
@@ -110,7 +110,7 @@ export interface TurnScope extends TurnPlace, Attempt {
   readonly share: AnswerShare;
 }
 
-/** The manifest that the command names, or the one of an app whose clients need not. @throws Refusal `manifest_unknown`. */
+/** The manifest that the command names, or the one of an app whose clients name none. @throws Refusal `manifest_unknown`. */
 export function manifestOf(
   { storage, manifestWithout }: TurnServices,
   { app, body, organisationId }: TurnCommand,
@@ -150,7 +150,7 @@ export function mint({ nowMs }: Pick<TurnServices, 'nowMs'>, prefix: IdPrefix): 
   return mintId(prefix, nowMs());
 }
 
-/** The receipt that goes out with a confirmed call (CONFIRM-19); undefined for one that nobody confirmed. */
+/** The receipt that goes out with a confirmed call (CONFIRM-19); undefined for a call without a confirmation. */
 export function turnReceipt({ services, command, concealment }: TurnPlace, row: InvocationRow) {
   if (row.confirmedAtMs === null) return undefined;
   const { organisationId, person } = command;

@@ -28,7 +28,7 @@ export interface ServerRead {
 export class ServerCalls {
   readonly #scope: TurnScope;
   readonly #abort = new AbortController();
-  /** Settles when no write is out any more. */
+  /** Settles when no write is out. */
   #writing: Promise<void> = Promise.resolve();
   #toExecute: readonly InvocationRow[];
   #unknown: readonly InvocationRow[];
@@ -59,7 +59,7 @@ export class ServerCalls {
     return this.#writing;
   }
 
-  /** Sentences for the person about writes of which nobody knows whether they were done; each is said once. */
+  /** Sentences for the person about writes whose end is unknown; each is said once. */
   takeWarnings(): string[] {
     const rows = this.#unknown;
     this.#unknown = [];
@@ -72,7 +72,7 @@ export class ServerCalls {
   async #write(row: InvocationRow): Promise<void> {
     const scope = this.#scope;
     try {
-      // A process that stood still may have been given up: then the person is told that nobody knows, and so it stays.
+      // A process that stood still may have been given up: then the person was told that the end is unknown, and so it stays.
       if (readInvocationById(scope.db, row.id)?.state !== 'executing') {
         this.#unknown = [...this.#unknown, row];
         return;
@@ -81,7 +81,7 @@ export class ServerCalls {
       if (outcome.outcome === 'unknown') this.#unknown = [...this.#unknown, row];
       await this.#settle(row, outcome);
     } catch (error) {
-      // Its row stays `executing`; whoever takes the conversation over next finds out that nobody knows.
+      // Its row stays `executing`; the next owner of the conversation makes it `unknown`.
       this.#unknown = [...this.#unknown, row];
       scope.log.error(
         { err: error, invocation_id: row.id },
@@ -113,7 +113,7 @@ export class ServerCalls {
     const input = { organisationId, appId: app.id, definition, invocationId, params: concealment.restore(params), userToken };
     const outcome = await services.runAction({ ...input, receipt, ...(signal === undefined ? {} : { signal }) });
     log.info({ invocation_id: invocationId, action: name, outcome: outcome.outcome, ms: services.nowMs() - startedMs }, 'http action');
-    // What it is used for is data of an endpoint's: whole numbers, too.
+    // An endpoint's answer is data: whole numbers are redacted, too.
     if (outcome.outcome !== 'succeeded') return { outcome: outcome.outcome, error: await concealment.conceal(outcome.error, true) };
     return { outcome: 'succeeded', result: JSON.stringify(await concealment.conceal(JSON.parse(outcome.result) as unknown, true)) };
   }
@@ -143,7 +143,7 @@ export class ServerCalls {
     return { row, told };
   }
 
-  /** The turn has ended: reads that are out are of no use to anybody. Writes are never cut off. */
+  /** The turn has ended, so reads that are out are of no use. Writes are never cut off. */
   abortReads(): void {
     this.#abort.abort();
   }

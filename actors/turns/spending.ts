@@ -1,6 +1,6 @@
 /**
- * What an attempt at a turn costs, and the day's model budget of its app, which every round is held against (LIMIT-18): before a turn opens or is tried again, and between its rounds. The round that tells a person how a confirmed write
- * ended is asked whatever was spent.
+ * What an attempt at a turn costs, and the check of its app's model budget of the day (LIMIT-18): before a turn opens, before a retry, and
+ * between rounds. The round that tells a person how a confirmed write ended is asked whatever was spent.
  */
 import type { ModelFailure, ModelRequest, Usage } from '../../assistant/models/model.ts';
 import { costMicroUsd } from '../../assistant/prices.ts';
@@ -13,10 +13,10 @@ import { capRefusal } from './admission.ts';
 import type { TurnCommand } from './command.ts';
 import type { TurnScope } from './scope.ts';
 
-/** OpenAI's rule of thumb for English: what an upstream that reports no usage is charged by. */
+/** OpenAI's rule of thumb for English. It is used where the upstream reports no usage. */
 const CHARS_PER_TOKEN = 4;
 
-/** Whether the day is spent; `moreMicroUsd`: what the turn has cost so far, which is no row yet. The service's own questions have no budget. */
+/** Whether the day's budget is spent; `moreMicroUsd`: what the turn has cost so far, which is no row yet. The service's own questions have no budget. */
 function isSpent({ app, purpose }: TurnCommand, db: Connection, nowMs: number, moreMicroUsd: number): boolean {
   const { dailyModelBudgetUsd } = app.settings;
   if (purpose !== 'person' || dailyModelBudgetUsd === null) return false;
@@ -56,7 +56,7 @@ export class TurnSpending {
     this.#add(usage ?? this.#guessed(argumentChars));
   }
 
-  /** A round failed: what the upstream reported of it was spent. Of one that broke off in its answer, or never gave one, that is guessed. */
+  /** A round failed. It cost what the upstream reported; without a report that is guessed for a round that broke off, or never answered. */
   failed({ kind, usage, argumentChars }: ModelFailure): void {
     if (usage !== undefined) this.#add(usage);
     else if (kind === 'silent' || argumentChars !== undefined) this.#add(this.#guessed(argumentChars));
@@ -79,7 +79,7 @@ export class TurnSpending {
     };
   }
 
-  /** What the turn ends with when the day is spent, in the words of its refusal; null while another round may be asked. */
+  /** The failure that ends the turn when the day's budget is spent; null while another round may be asked. */
   overBudget(): TurnFailure | null {
     const { command, db, services } = this.#scope;
     const nowMs = services.nowMs();
@@ -89,7 +89,7 @@ export class TurnSpending {
   }
 
   /**
-   * What the attempt costs, null when nobody is charged for it, or it failed and cost nothing that is known. Of one that ended well, a
+   * What the attempt costs; null when it is not charged, or when it failed without a known cost. When an attempt ended well, the cost of a
    * round that was stopped before the upstream could report is guessed.
    */
   charge(endedWell: boolean): Charge | null {

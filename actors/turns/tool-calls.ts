@@ -52,7 +52,7 @@ export class ToolCalls {
   readonly #scope: TurnScope;
   readonly #answer: TurnAnswer;
   readonly #serverCalls: ServerCalls;
-  /** Of this round. */
+  /** The calls of this round. */
   #calls: readonly ToolCall[] = [];
   /** What the model is told about calls of this round, by call id. */
   #answers = new Map<string, () => string>();

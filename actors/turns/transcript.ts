@@ -24,7 +24,7 @@ function blockWords(block: Block): string {
   return `[${block.block_type}] ${fallbackText(block.block_type, block.body)}`;
 }
 
-/** The service ran nothing; what the app's own code did, nobody said. */
+/** When the service runs the calls, nothing was done; what the app's own code did is unknown. */
 function agreedTooLongAgo({ name, executor }: InvocationRow): string {
   const done = executor === 'server' ? 'It was not done.' : 'It is not known whether it was done: say so.';
   return `The person agreed to ${name}, and nothing more was heard of it within a day. ${done}`;
@@ -129,7 +129,7 @@ export function readTranscript(
   return groups.flat();
 }
 
-/** The text of a message that is being written, from this block on: its beginning, when it is more than the model is told of a conversation. */
+/** The text of a message that is being written, from this block on; only its beginning when it is longer than a transcript may be. */
 export function readWritten(db: Connection, messageId: string, fromBlock: number): string {
   let text = '';
   for (const md of readTextBlocks(db, messageId, fromBlock)) {

@@ -1,6 +1,6 @@
 /**
- * The door to what lives over time: gateways ask here for turns, and learn nothing of mailboxes, machines, fences or nodes.
- * Puts the person's own data back for the device that reads, and tells whoever watches a device in placeholder form.
+ * The door to turns: the gateway asks here, and learns nothing of mailboxes, machines, fences or nodes. Puts the person's own data back for
+ * the device that reads; those who watch a device get placeholders.
  */
 
 import { PLACEHOLDER_OPENS } from '../../protocol/placeholder.ts';
@@ -13,7 +13,7 @@ import { DeviceWatchers, type WatchedDevice, type WatchedTurn } from './device-w
 import type { ActorStats, HostedTurn, TurnHost } from './host.ts';
 
 export interface ActorSystem {
-  /** Opens a turn, or attaches to it when its turn_id was sent before. @throws Refusal, to be told in the stream. */
+  /** Opens a turn, or attaches to it when its turn_id was sent before. @throws Refusal, which the stream tells. */
   openTurn(command: TurnCommand): Promise<Position>;
   /** Re-attaches to a turn; the same answer when there is none and when it is somebody else's. @throws Refusal 404. */
   attachTurn(caller: Caller, turnId: string): Promise<Position>;
@@ -54,12 +54,12 @@ class Actors implements ActorSystem {
       void this.#watched(opened, person?.verified === true ? { person: person.externalUserId } : {});
       this.#others.announce('turnOpened', opened);
     }
-    // Callers without a device share one: any of them could ask for what another one said.
+    // Callers without a device are alike: any of them could ask for what another one said.
     const isKnown = command.deviceId !== '' || command.person?.verified === true;
     return isKnown ? restored(turn) : turn.position;
   }
 
-  /** Tells whoever watches the device of a turn that it opened, here or at another node: they read it on their own. */
+  /** Tells the watchers of a device about a turn that it opened, here or at another node. They read it on their own. */
   async #watched(opened: Announcements['turnOpened'], signed: Pick<Caller, 'person'> = {}): Promise<void> {
     const { organisationId, appId, deviceId, turnId } = opened;
     if (!this.#watchers.has({ appId, deviceId })) return;
@@ -68,7 +68,7 @@ class Actors implements ActorSystem {
       const { conversationId, position } = await this.#host.attach(caller, turnId);
       this.#watchers.tell({ appId, deviceId }, { turnId, conversationId, position });
     } catch {
-      // It is a look at a test, and the next turn of the device is told of again.
+      // Watching is only for tests, and the next turn of the device is announced again.
     }
   }
 

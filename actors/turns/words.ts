@@ -1,6 +1,6 @@
 /**
- * What a turn is asked with, made ready for storage and for the model: personal data in placeholder form (PRIVACY-1), and
- * the words of what is attached. Everything that comes from outside passes here before anything else sees it.
+ * The words of a request, made ready for storage and for the model: personal data in placeholder form (PRIVACY-1), and the words of
+ * attachments. Everything from outside passes here before anything else sees it.
  */
 import { attachmentWords } from '../../assistant/attachments/attachment-words.ts';
 import type { ChatMessage } from '../../assistant/models/model.ts';
@@ -59,7 +59,7 @@ export async function retriedWords(
   messageId: string | null,
 ): Promise<TurnWords> {
   const stored = messageId === null ? [] : storedAttachments(storage, command.organisationId, messageId);
-  // Those are in placeholder form: seen again, it would look like somebody's own words.
+  // Stored attachments are in placeholder form. Redacted again, placeholders would count as a person's own words.
   return { ...(await concealed(storage, command, concealment)), attachments: stored };
 }
 
