@@ -9,6 +9,7 @@ import type { PacedModel } from '../support/paced-model.ts';
 import type { TestRedis } from '../support/redis.ts';
 import { createDice, type Dice } from '../support/seeded.ts';
 import { checkHeld, type Held, readHeld } from '../support/stored-history.ts';
+import { slowness } from './slowness.ts';
 
 /** What every scenario is run on. */
 export interface Ground {
@@ -25,6 +26,8 @@ export interface RedisGround extends Ground {
 
 /** One scenario under way: an app of its own, and everything that its clients observe. */
 export interface Run extends Ground {
+  /** The larger of two measurements, before and after the load; see `slowness`. */
+  readonly machine: { slowness: number };
   readonly app: TestApp;
   readonly history: History;
   readonly dice: Dice;
@@ -74,7 +77,8 @@ function shown(violations: readonly Violation[]): string {
 export async function begin(ground: Ground, settings: Readonly<Record<string, unknown>> = {}): Promise<Run & { stopWatching(): void }> {
   const dice = createDice();
   const silenceMs = ground.timed ? SILENCE_MS : UNTIMED_SILENCE_MS;
-  const run = { ...ground, app: await ground.cluster.app(settings), history: new History(), dice, silenceMs };
+  const machine = { slowness: ground.timed ? await slowness() : 1 };
+  const run = { ...ground, machine, app: await ground.cluster.app(settings), history: new History(), dice, silenceMs };
   return { ...run, stopWatching: watchEpochs(run) };
 }
 
@@ -82,6 +86,7 @@ export async function begin(ground: Ground, settings: Readonly<Record<string, un
 export async function assertClean(run: Run & { stopWatching(): void }, executions: readonly string[] = []): Promise<Held> {
   const { cluster, app, history, model, t } = run;
   run.stopWatching();
+  if (run.timed) run.machine.slowness = Math.max(run.machine.slowness, await slowness());
   const held = await readHeld(cluster, app, history, { modelCalls: model.calls, executions });
   const violations = [...checkObservations(history), ...checkHeld(history, held)];
   assert.equal(violations.length, 0, `the history is not clean (SEED=${run.dice.seed}):\n${shown(violations)}`);
@@ -111,11 +116,15 @@ export function outcomes({ attempts }: History): string {
 }
 
 /** The one line that a scenario ends with. */
-export function figures({ t, dice }: Pick<Run, 't' | 'dice'>, scenario: string, line: string): void {
-  t.diagnostic(`chaos ${scenario}: ${line}; SEED=${dice.seed}`);
+export function figures({ t, dice, machine }: Pick<Run, 't' | 'dice' | 'machine'>, scenario: string, line: string): void {
+  t.diagnostic(`chaos ${scenario}: ${line}; machine ${machine.slowness.toFixed(1)} times as slow as a quiet one; SEED=${dice.seed}`);
 }
 
-/** A limit of time, where those are held against the run. @throws AssertionError */
-export function assertInTime({ timed }: Pick<Ground, 'timed'>, isInTime: boolean, what: string): void {
-  assert.ok(!timed || isInTime, what);
+/**
+ * Holds a time, or a count that grows when nodes are late, against the limit for a quiet machine, times the slowness of this one.
+ * Checks nothing where the run is untimed.
+ * @throws AssertionError
+ */
+export function assertWithin({ timed, machine }: Run, value: number, promised: number, what: string): void {
+  if (timed) assert.ok(value <= promised * machine.slowness, `${what}: ${value}, over ${promised} × ${machine.slowness}`);
 }

@@ -3,7 +3,6 @@ import { spawn } from 'node:child_process';
 import { randomUUID } from 'node:crypto';
 import { once } from 'node:events';
 import { readFileSync, writeFileSync } from 'node:fs';
-import { loadavg } from 'node:os';
 import { join } from 'node:path';
 import type { TestContext } from 'node:test';
 import { setTimeout as pause } from 'node:timers/promises';
@@ -14,6 +13,7 @@ import { readMetrics } from '../support/process.ts';
 import { type RunningService, startService } from '../support/service.ts';
 import { temporaryDir } from '../support/temporary-dir.ts';
 import { spread } from './figures.ts';
+import { slowness } from './slowness.ts';
 
 export interface Overload {
   /** Turns that the load client has open at a time, or waits to open again where it was told to come later. */
@@ -33,6 +33,8 @@ export interface Figures {
   readonly refused: number[];
   readonly refusedOwn: number[];
   readonly calls: number[];
+  /** How much slower than a quiet machine this one was, before the load or after it. */
+  machineSlowness: number;
   failed: number;
   /** Turns of the load that were answered with 200, and with 503. */
   loadTaken: number;
@@ -153,7 +155,7 @@ export async function overload(t: TestContext, plan: Overload): Promise<Figures>
   const loaded = await createTestApp(baseUrl, operatorToken, { messages_per_minute: 10_000 });
   const neighbour = await createTestApp(baseUrl, operatorToken);
   const none = { started: [], neighbours: [], refused: [], refusedOwn: [], calls: [] };
-  const figures: Figures = { ...none, failed: 0, loadTaken: 0, loadRefused: 0 };
+  const figures: Figures = { ...none, machineSlowness: await slowness(), failed: 0, loadTaken: 0, loadRefused: 0 };
   // A crowd comes to a process that has been serving, as a rule: not to code that has never run.
   await load(t, baseUrl, loaded.liveKey, WARM_UP);
   const untilMs = performance.now() + plan.forMs;
@@ -163,6 +165,7 @@ export async function overload(t: TestContext, plan: Overload): Promise<Figures>
     probe(() => start(service, neighbour.liveKey, figures.neighbours, figures), untilMs, figures),
     calls(service, neighbour.appId, plan.callsPerS, untilMs, figures),
   ]);
+  figures.machineSlowness = Math.max(figures.machineSlowness, await slowness());
   const metrics = await readMetrics(baseUrl);
   const count = (status: number) => metrics.get(`gateway_requests_total{route="POST /v1/chat",status="${status}"}`) ?? 0;
   figures.loadTaken = count(200);
@@ -171,7 +174,7 @@ export async function overload(t: TestContext, plan: Overload): Promise<Figures>
     .filter(([name]) => name.startsWith('gateway_requests_total{route="POST /v1/chat"'))
     .map(([name, n]) => `${/status="(\d+)"/.exec(name)?.[1]}: ${n}`);
   t.diagnostic(
-    `${plan.streams} streams at a time and ${plan.callsPerS} calls a second for ${plan.forMs} ms beside a load of ${loadavg()[0]?.toFixed(1)}; answers ${answers.join(', ')}; overloads ${metrics.get('assistant_overloads_total')}`,
+    `${plan.streams} streams at a time and ${plan.callsPerS} calls a second for ${plan.forMs} ms on a machine ${figures.machineSlowness.toFixed(1)} times as slow as a quiet one; answers ${answers.join(', ')}; overloads ${metrics.get('assistant_overloads_total')}`,
   );
   const reasons = service.output().stderr.matchAll(/"reasons":(\[[^\]]*\])/g);
   t.diagnostic(`reasons ${[...reasons].map(([, reason]) => reason).join(' ')}`);

@@ -4,7 +4,7 @@ import { setTimeout as pause } from 'node:timers/promises';
 import { newDevice, talk } from '../support/chaos-load.ts';
 import { eventually } from '../support/eventually.ts';
 import { type Attempt, completedEnd } from '../support/history.ts';
-import { assertClean, assertInTime, begin, figures, outcomes, quantile, type RedisGround, type Run, spread } from './figures.ts';
+import { assertClean, assertWithin, begin, figures, outcomes, quantile, type RedisGround, type Run, spread } from './figures.ts';
 
 export interface OutageSize {
   readonly outageMs: number;
@@ -21,7 +21,7 @@ const RECOVERED_WITHIN_MS = 5_000;
 /** Long enough to see that nothing is refused any more. */
 const AFTER_MS = RECOVERED_WITHIN_MS + 1_500;
 const TURNS_PER_CONVERSATION = 6;
-/** Where no limit of time is held against it: everything works when this many requests in a row were answered, which takes so long at most. */
+/** Everything works when this many requests in a row were answered, which takes so long at most, however slow the machine is. */
 const ANSWERED_IN_A_ROW = 8;
 export const WORKS_WITHIN_MS = 60_000;
 
@@ -45,6 +45,12 @@ export function worksAgain({ history }: Run, sinceMs: number): boolean {
   return latest.length === ANSWERED_IN_A_ROW && latest.every((attempt) => completedEnd(attempt) !== undefined);
 }
 
+/** How long after `sinceMs` the last request was sent that was not answered; 0: all later ones were. */
+export function lastFailureMs({ history }: Run, sinceMs: number): number {
+  const failed = history.attempts.filter((attempt) => attempt.sentAtMs > sinceMs && completedEnd(attempt) === undefined);
+  return Math.max(0, ...failed.map(({ sentAtMs }) => sentAtMs - sinceMs));
+}
+
 async function outage(run: Run, { outageMs, staying, roaming }: OutageSize, lose: () => unknown, restore: () => unknown): Promise<Outage> {
   const { cluster, history } = run;
   run.model.pace({ words: 6, delayMs: 20 });
@@ -64,12 +70,11 @@ async function outage(run: Run, { outageMs, staying, roaming }: OutageSize, lose
   await restore();
   const backAtMs = performance.now();
   if (run.timed) await pause(AFTER_MS);
-  else
-    await eventually(
-      () => worksAgain(run, backAtMs),
-      WORKS_WITHIN_MS,
-      () => outcomes(history),
-    );
+  await eventually(
+    () => worksAgain(run, backAtMs),
+    WORKS_WITHIN_MS,
+    () => outcomes(history),
+  );
   goesOn = false;
   await Promise.all(talks);
   const stays = ({ turnId }: Attempt) => stayers.has(history.turns.get(turnId)?.deviceId ?? '');
@@ -93,15 +98,8 @@ function judge(run: Run, scenario: string, what: string, { lostAtMs, backAtMs, s
   assert.deepEqual(unanswered(meanwhile), [], 'requests for actors on the node that they reach go on');
   const silent = run.history.attempts.filter(({ closing }) => closing === 'silent');
   assert.deepEqual(silent, [], 'nobody is left without an answer');
-  const refusedInTime = refusedAfterMs.length === 0 || quantile(refusedAfterMs, 0.99) <= REFUSED_WITHIN_MS;
-  assertInTime(run, refusedInTime, `refused after ${spread(refusedAfterMs)}`);
-  const later = [...stayed, ...roamed].filter((attempt) => isWithin(attempt, backAtMs + RECOVERED_WITHIN_MS, Number.POSITIVE_INFINITY));
-  const recovered = later.length > 0 && unanswered(later).length === 0;
-  assertInTime(
-    run,
-    recovered,
-    `everything works ${RECOVERED_WITHIN_MS} ms after Redis is back: ${unanswered(later).length} of ${later.length}`,
-  );
+  if (refusedAfterMs.length > 0) assertWithin(run, quantile(refusedAfterMs, 0.99), REFUSED_WITHIN_MS, 'p99 of refusals, in ms');
+  assertWithin(run, lastFailureMs(run, backAtMs), RECOVERED_WITHIN_MS, 'everything works soon after Redis is back, in ms');
 }
 
 /** Redis may lose everything that it holds. */

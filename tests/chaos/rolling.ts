@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { talk } from '../support/chaos-load.ts';
 import { eventually } from '../support/eventually.ts';
-import { assertClean, assertInTime, begin, figures, type Ground, mostTries, outcomes } from './figures.ts';
+import { assertClean, assertWithin, begin, figures, type Ground, mostTries, outcomes } from './figures.ts';
 
 export interface RollingSize {
   /** That are open at the same time. */
@@ -46,5 +46,5 @@ export async function rollingRestart(ground: Ground, { streams, pace, restarts }
     'g',
     `${streams} streams, ${run.history.turns.size} turn ids, at most ${most} tries, drains of ${drains}; ${outcomes(run.history)}`,
   );
-  assertInTime(run, most <= TRIES_MAX, `a turn ends or succeeds on one retry: ${outcomes(run.history)}`);
+  assertWithin(run, most, TRIES_MAX, 'tries until a turn ends or succeeds');
 }
