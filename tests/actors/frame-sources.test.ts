@@ -6,14 +6,13 @@ import pino from 'pino';
 import { silentAnnouncer } from '../../actors/announcements.ts';
 import { changedSource, type FrameSource } from '../../actors/frame-source.ts';
 import { Pairings } from '../../actors/pairing/pairings.ts';
-import { createSetup } from '../../actors/setup/setup.ts';
 import { sessionSource } from '../../actors/setup/stream.ts';
 import { journalSource } from '../../actors/turns/journal.ts';
 import { readApp } from '../../storage/apps/apps.ts';
-import { servingNode } from '../support/node.ts';
 import { World } from './cluster/remote/relay-world.ts';
 import { OwnedTurn, rowsOfApp } from './cluster/remote/remote-desk.ts';
 import { storeApp } from './setup/app-in-storage.ts';
+import { setupOnStorage } from './setup/setup-on-storage.ts';
 
 const EVERYTHING = Number.MAX_SAFE_INTEGER;
 const NOW = Date.parse('2026-11-21T10:00:00.000Z');
@@ -92,15 +91,7 @@ const SUBJECTS: Readonly<Record<string, (t: TestContext) => Subject | Promise<Su
   },
   'a setup session': async (t) => {
     const { storage, organisationId, appId } = await storeApp(t, NOW);
-    const setup = createSetup({
-      storage,
-      others: silentAnnouncer,
-      node: servingNode(),
-      log: SILENT,
-      nowMs: () => NOW,
-      noteDeadline: () => {},
-    });
-    t.after(() => setup.close());
+    const setup = setupOnStorage(t, { storage, nowMs: () => NOW });
     const app = readApp(storage.organisation(organisationId), appId, organisationId);
     assert.ok(app);
     const { row } = await setup.sessions.open(app, 'setup');

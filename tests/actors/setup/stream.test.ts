@@ -3,29 +3,18 @@
 import assert from 'node:assert/strict';
 import { type TestContext, test } from 'node:test';
 import { setImmediate as nextTick } from 'node:timers/promises';
-import pino from 'pino';
-import { silentAnnouncer } from '../../../actors/announcements.ts';
 import type { FrameSource } from '../../../actors/frame-source.ts';
-import { createSetup } from '../../../actors/setup/setup.ts';
 import { sessionSource } from '../../../actors/setup/stream.ts';
 import { readApp } from '../../../storage/apps/apps.ts';
-import { servingNode } from '../../support/node.ts';
 import { storeApp } from './app-in-storage.ts';
+import { setupOnStorage } from './setup-on-storage.ts';
 
 const NOW = Date.parse('2026-11-21T10:00:00.000Z');
 
 /** A session, readers of it, and something that happens to it. */
 async function watched(t: TestContext) {
   const { storage, organisationId, appId } = await storeApp(t, NOW);
-  const setup = createSetup({
-    storage,
-    others: silentAnnouncer,
-    node: servingNode(),
-    log: pino({ level: 'silent' }),
-    nowMs: () => NOW,
-    noteDeadline: () => {},
-  });
-  t.after(() => setup.close());
+  const setup = setupOnStorage(t, { storage, nowMs: () => NOW });
   const app = readApp(storage.organisation(organisationId), appId, organisationId);
   assert.ok(app);
   const { row } = await setup.sessions.open(app, 'setup');

@@ -2,12 +2,9 @@
 
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import pino from 'pino';
-import { silentAnnouncer } from '../../../actors/announcements.ts';
 import { issueFileCode } from '../../../actors/setup/files.ts';
-import { createSetup } from '../../../actors/setup/setup.ts';
 import { setupRoutes } from '../../../gateway/setup/routes.ts';
-import { servingNode } from '../../support/node.ts';
+import { setupOnStorage } from '../../actors/setup/setup-on-storage.ts';
 import { AGENT, agentOf, fetchFile } from '../../support/setup-agent.ts';
 import { serve } from '../test-server.ts';
 import { assertRefused } from './setup-app.ts';
@@ -88,15 +85,7 @@ test('HTTP-14: 500 internal: a fault of the service is told as such, with the id
   const { storage, clock, agent: start } = await startClocked(t);
   const { ref } = await start();
   const nowMs = () => clock.nowMs;
-  const setup = createSetup({
-    storage,
-    others: silentAnnouncer,
-    node: servingNode(),
-    log: pino({ level: 'silent' }),
-    nowMs,
-    noteDeadline: () => {},
-  });
-  t.after(() => setup.close());
+  const setup = setupOnStorage(t, { storage, nowMs });
   setup.agent.report = () => Promise.reject(new Error('disk at /secret is full'));
   const { base, logged } = await serve(t, setupRoutes, { storage, setup, nowMs });
   const agent = await agentOf(base, (await issueFileCode(setup, ref)).code);

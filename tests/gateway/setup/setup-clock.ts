@@ -1,17 +1,14 @@
 /** The setup interface in this process, over HTTP, with a clock that a test sets. */
 
 import type { TestContext } from 'node:test';
-import pino from 'pino';
-import { silentAnnouncer } from '../../../actors/announcements.ts';
 import { issueFileCode } from '../../../actors/setup/files.ts';
-import { createSetup } from '../../../actors/setup/setup.ts';
 import type { Services } from '../../../gateway/services.ts';
 import { setupRoutes } from '../../../gateway/setup/routes.ts';
 import { readApp } from '../../../storage/apps/apps.ts';
 import type { SessionRef } from '../../../storage/setup/setup-access.ts';
 import { readSession, type SetupSessionRow } from '../../../storage/setup/setup-sessions.ts';
 import { type StoredApp, storeApp } from '../../actors/setup/app-in-storage.ts';
-import { servingNode } from '../../support/node.ts';
+import { setupOnStorage } from '../../actors/setup/setup-on-storage.ts';
 import { AGENT, type Agent, agentOf } from '../../support/setup-agent.ts';
 import { serve } from '../test-server.ts';
 
@@ -39,15 +36,7 @@ export async function startClocked(t: TestContext): Promise<ClockedSetup> {
   const nowMs = () => clock.nowMs;
   const stored = await storeApp(t, clock.nowMs);
   const { storage, organisationId, appId } = stored;
-  const setup = createSetup({
-    storage,
-    others: silentAnnouncer,
-    node: servingNode(),
-    log: pino({ level: 'silent' }),
-    nowMs,
-    noteDeadline: () => {},
-  });
-  t.after(() => setup.close());
+  const setup = setupOnStorage(t, { storage, nowMs });
   const { base: baseUrl } = await serve(t, setupRoutes, {
     storage,
     setup,

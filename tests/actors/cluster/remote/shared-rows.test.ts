@@ -5,17 +5,15 @@ import { type TestContext, test } from 'node:test';
 import { setImmediate as nextTick } from 'node:timers/promises';
 import { Pairings } from '../../../../actors/pairing/pairings.ts';
 import type { PairingWatch } from '../../../../actors/pairing/watch.ts';
-import { createSetup, type Setup } from '../../../../actors/setup/setup.ts';
+import type { Setup } from '../../../../actors/setup/setup.ts';
 import { sessionSource } from '../../../../actors/setup/stream.ts';
 import { readSession, readSetupEvents } from '../../../../storage/setup/setup-sessions.ts';
 import { eventually } from '../../../support/eventually.ts';
-import { servingNode } from '../../../support/node.ts';
+import { setupOnStorage } from '../../setup/setup-on-storage.ts';
 import { type Cell, type CellNode, openCell } from '../cell.ts';
 
 function setupOf(t: TestContext, { log, nowMs }: Cell, { storage, others }: CellNode): Setup {
-  const setup = createSetup({ storage, log, nowMs, others, node: servingNode(), noteDeadline: () => {} });
-  t.after(() => setup.close());
-  return setup;
+  return setupOnStorage(t, { storage, log, nowMs, others });
 }
 
 /** A session that both nodes know, and a line for it. */
