@@ -25,8 +25,8 @@ import { createEmbedder } from '../assistant/embeddings/embeddings.ts';
 import { createAddressGuard } from '../assistant/http/address-guard.ts';
 import { createHttpActionCaller } from '../assistant/http-action/call.ts';
 import { createLinkReader } from '../assistant/knowledge/link-reader.ts';
+import { isLimitedBySystem, parsers } from '../assistant/parsers/parsers.ts';
 import { priceTable } from '../assistant/prices.ts';
-import { isLimitedBySystem, readers } from '../assistant/readers/readers.ts';
 import { createLargeBodies } from '../gateway/http/large-body.ts';
 import { toMicroUsd } from '../protocol/money.ts';
 import type { Surroundings } from '../protocol/setup/actions.ts';
@@ -45,7 +45,7 @@ import { joinCell } from './join-cluster.ts';
 import { createCheckedModel } from './model-check.ts';
 import { standAlone } from './stand-alone.ts';
 
-const READERS_WITHOUT_LIMITS =
+const PARSERS_WITHOUT_LIMITS =
   'prlimit (util-linux) was not found: the memory of processes that read documents is bounded by V8 and by a watch only. Install it';
 
 function openData({ cluster, dataDir, embeddings, masterKey }: Config, log: Logger) {
@@ -109,7 +109,7 @@ export async function compose(config: Config, log: Logger, drain: () => void): P
 }
 
 async function composeAlone(config: Config, log: Logger, drain: () => void) {
-  if (!isLimitedBySystem) log.warn(READERS_WITHOUT_LIMITS);
+  if (!isLimitedBySystem) log.warn(PARSERS_WITHOUT_LIMITS);
   const { lock, storage } = openData(config, log);
   const nowMs = Date.now;
   const startedAtMs = nowMs();
@@ -168,7 +168,7 @@ async function composeAlone(config: Config, log: Logger, drain: () => void) {
       await billing.close();
       await answering.close();
       await knowledge.close();
-      await readers.close();
+      await parsers.close();
       await largeBodies.close();
       await composed.close();
       await storage.close();

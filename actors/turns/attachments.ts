@@ -5,7 +5,7 @@
 
 import { pdfFileText, plainFileText } from '../../assistant/attachments/attachment-text.ts';
 import type { ImagePart } from '../../assistant/models/model.ts';
-import { ReadersBusy, readers } from '../../assistant/readers/readers.ts';
+import { ParsersBusy, parsers } from '../../assistant/parsers/parsers.ts';
 import { Refusal } from '../../protocol/errors.ts';
 import { ATTACHMENTS_PER_TURN_MAX } from '../../protocol/limits.ts';
 import { isImage } from '../../protocol/runtime/uploads.ts';
@@ -114,7 +114,7 @@ function imagePart(
 async function pdfWords(load: () => Promise<Uint8Array>, asker: string, givenUp: AbortSignal): Promise<string> {
   const late = AbortSignal.timeout(PDF_TIMEOUT_MS);
   try {
-    return await pdfFileText(load, { readers, asker, signal: AbortSignal.any([late, givenUp]) });
+    return await pdfFileText(load, { parsers, asker, signal: AbortSignal.any([late, givenUp]) });
   } catch (error) {
     if (late.aborted && !givenUp.aborted) return '[The text of this PDF is not here. Reading it took too long.]';
     throw error;
@@ -141,7 +141,7 @@ async function load(request: AttachmentRequest, row: UploadRow, position: number
     if (bytes === undefined) throw unusable(position);
     return bytes;
   };
-  // A PDF is loaded when a reader is free for it. Only the first piece of a text is shown.
+  // A PDF is loaded when a parser is free for it. Only the first piece of a text is shown.
   const text =
     mediaType === 'application/pdf'
       ? await pdfWords(() => read(readUploadFile), organisationId, givenUp)
@@ -158,14 +158,14 @@ async function load(request: AttachmentRequest, row: UploadRow, position: number
 export async function readAttachments(request: AttachmentRequest): Promise<Attachment[]> {
   const rows = await usableOrDropped(request);
   const pdfs = rows.filter(({ mediaType }) => mediaType === 'application/pdf').length;
-  if (!readers.hasRoom({ asker: request.organisationId, inBackground: false }, pdfs)) throw tooManyPdfs();
+  if (!parsers.hasRoom({ asker: request.organisationId, inBackground: false }, pdfs)) throw tooManyPdfs();
   // When one fails, the others stop, because their words will not be used.
   const givenUp = new AbortController();
   try {
     return await Promise.all(rows.map((row, position) => load(request, row, position, givenUp.signal)));
   } catch (error) {
     givenUp.abort(error);
-    throw error instanceof ReadersBusy ? tooManyPdfs() : error;
+    throw error instanceof ParsersBusy ? tooManyPdfs() : error;
   }
 }
 

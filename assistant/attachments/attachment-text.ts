@@ -4,7 +4,7 @@ import { clip, fits } from '../../protocol/schema/text.ts';
 import { decodeText } from '../knowledge/charset.ts';
 import { extractDocument } from '../knowledge/extraction.ts';
 import { LinkError } from '../knowledge/link-error.ts';
-import type { Readers } from '../readers/readers.ts';
+import type { Parsers } from '../parsers/parsers.ts';
 
 /** Four of them fit beside the conversation in the smallest common context windows. */
 export const ATTACHMENT_TEXT_MAX_CHARS = 20_000;
@@ -40,21 +40,21 @@ export function plainFileText(bytes: Uint8Array): string {
 }
 
 /** Who reads a PDF, for whom, and until when. */
-export interface PdfReading {
-  readonly readers: Readers;
+export interface PdfParseOptions {
+  readonly parsers: Parsers;
   /** The organisation. */
   readonly asker: string;
   readonly signal: AbortSignal;
 }
 
 /**
- * The words of the PDF that `load` brings when a reader is free; when it has none or they cannot be read, a line that says why: the
- * person is to hear it from the assistant. @throws ReadersBusy; what `load` threw; the reason of `signal` when it ended the reading.
+ * The words of the PDF that `load` brings when a parser is free; when it has none or they cannot be read, a line that says why: the
+ * person is to hear it from the assistant. @throws ParsersBusy; what `load` threw; the reason of `signal` when it ended the parsing.
  */
-export async function pdfFileText(load: () => Promise<Uint8Array>, { readers, ...options }: PdfReading): Promise<string> {
+export async function pdfFileText(load: () => Promise<Uint8Array>, { parsers, ...options }: PdfParseOptions): Promise<string> {
   try {
     const type = { mediaType: 'application/pdf', charset: undefined } as const;
-    const { text } = await extractDocument(readers, type, load, { ...options, inBackground: false });
+    const { text } = await extractDocument(parsers, type, load, { ...options, inBackground: false });
     return cutText(text);
   } catch (error) {
     if (error instanceof LinkError) return `[The text of this PDF is not here. ${error.message}]`;

@@ -1,4 +1,4 @@
-/** What a reader process says of a document: its text, or why there is none. */
+/** What a parser process says of a document: its text, or why there is none. */
 import { type DocumentBytes, type ExtractedText, extractText } from './extract-text.ts';
 import { LinkError } from './link-error.ts';
 

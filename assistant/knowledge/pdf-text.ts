@@ -73,7 +73,7 @@ async function read(bytes: Uint8Array, maxChars: number): Promise<ReadablePage> 
   return { title: typeof title === 'string' ? title.trim() : '', text: pages.join('\n\n') };
 }
 
-/** What there is no memory for is no damage: its reader says so itself. */
+/** What there is no memory for is no damage: its parser says so itself. */
 function isOfMemory(error: unknown): boolean {
   return error instanceof RangeError || (error instanceof Error && /allocation failed|out of memory/i.test(error.message));
 }

@@ -1,11 +1,11 @@
 /**
- * The door to SVG: looks at the text, then has it made safe by a reader process. That is what bounds a hostile document in time and
+ * The door to SVG: looks at the text, then has it made safe by a parser process. That is what bounds a hostile document in time and
  * memory, and what keeps a second of DOM work off the event loop that streams answers.
  */
 import { isUtf8 } from 'node:buffer';
 import { Refusal } from '../../protocol/errors.ts';
-import { ReadingFailure } from '../readers/reader-process.ts';
-import { readers as ownReaders, type Readers, ReadersBusy } from '../readers/readers.ts';
+import { ParseFailure } from '../parsers/parser-process.ts';
+import { parsers as ownParsers, type Parsers, ParsersBusy } from '../parsers/parsers.ts';
 import type { SafeSvg } from './svg-purifier.ts';
 
 const RETRY_AFTER_S = 5;
@@ -47,12 +47,12 @@ function readText(bytes: Uint8Array): string {
   return withoutDoctype(text);
 }
 
-/** @throws Refusal in place of what a reader failed with; anything else is a bug. */
+/** @throws Refusal in place of what a parser failed with; anything else is a bug. */
 function refusalOf(error: unknown): unknown {
-  if (error instanceof ReadersBusy) {
+  if (error instanceof ParsersBusy) {
     return new Refusal('rate_limited', 'Too many SVGs are being examined. Send it again in a few seconds.', { retryAfterS: RETRY_AFTER_S });
   }
-  if (!(error instanceof ReadingFailure) || error.kind === 'unavailable') return error;
+  if (!(error instanceof ParseFailure) || error.kind === 'unavailable') return error;
   return error.kind === 'broken'
     ? unsupported('The SVG could not be read. Export it again, or send it as PNG.')
     : new Refusal('too_large', TOO_COMPLEX);
@@ -62,10 +62,10 @@ function refusalOf(error: unknown): unknown {
  * The SVG, made safe: what acts or reaches outside is gone, the rest looks the same. `asker`: the organisation.
  * @throws Refusal unsupported_type, too_large (see svg-purifier.ts), rate_limited while too many wait.
  */
-export async function safeSvg(bytes: Uint8Array, asker: string, readers: Readers = ownReaders): Promise<SafeSvg> {
+export async function safeSvg(bytes: Uint8Array, asker: string, parsers: Parsers = ownParsers): Promise<SafeSvg> {
   const text = Buffer.from(readText(bytes), 'utf8');
-  const verdict = await readers
-    .read('svg', {}, () => text, { asker, inBackground: false })
+  const verdict = await parsers
+    .parse('svg', {}, () => text, { asker, inBackground: false })
     .catch((error: unknown) => {
       throw refusalOf(error);
     });

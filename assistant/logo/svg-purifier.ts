@@ -1,7 +1,7 @@
 /**
  * Makes a safe SVG of any SVG (LOGO-6, LOGO-8): parsed as XML, bounded, rid of scripts, handlers, foreign
  * content, animation and everything that points outside, and written again. DOMPurify decides which elements and
- * attributes stay, svg-references.ts what they may point at. Blocks while it works: to be run in a reader process (safe-svg.ts).
+ * attributes stay, svg-references.ts what they may point at. Blocks while it works: to be run in a parser process (safe-svg.ts).
  */
 
 import { createRequire } from 'node:module';

@@ -1,4 +1,4 @@
-/** What a reader process says of an SVG: its safe form, or why it is refused. */
+/** What a parser process says of an SVG: its safe form, or why it is refused. */
 import { Refusal } from '../../protocol/errors.ts';
 import type { SvgVerdict } from './svg-messages.ts';
 import { purifySvg } from './svg-purifier.ts';

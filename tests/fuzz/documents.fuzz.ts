@@ -1,26 +1,26 @@
 /**
- * Documents of strangers are read by the readers' own processes, and end in text, a verdict or a LinkError,
- * whatever is done to their bytes. Each that ended its reader is counted: it is contained, and worth a look.
+ * Documents of strangers are read by the parsers' own processes, and end in text, a verdict or a LinkError,
+ * whatever is done to their bytes. Each that ended its parser is counted: it is contained, and worth a look.
  */
 import assert from 'node:assert/strict';
 import { after, test } from 'node:test';
 import { extractDocument } from '../../assistant/knowledge/extraction.ts';
 import { LinkError } from '../../assistant/knowledge/link-error.ts';
 import { examineLogo } from '../../assistant/logo/logo-image.ts';
-import { createReaders, readers as ownReaders } from '../../assistant/readers/readers.ts';
+import { createParsers, parsers as ownParsers } from '../../assistant/parsers/parsers.ts';
 import { Refusal } from '../../protocol/errors.ts';
 import { caseNumbers, diceOf, FuzzFailure, SEED } from './cases.ts';
 import { DOCUMENTS, RASTERS, SVG_SEEDS } from './documents.ts';
 import { damaged } from './hostile.ts';
 
-/** As long as an honest document may take on a busy machine; a reader ends by CPU time or memory before that. */
+/** As long as an honest document may take on a busy machine; a parser ends by CPU time or memory before that. */
 const TIMEOUT_MS = 20_000;
 const LIMITS = { heapMaxMb: 128, dataMaxMb: 320, cpuMaxS: 5 };
 const BRIEF_MS = 14_000;
 
-const readers = createReaders({ limits: LIMITS, readers: 1 });
+const parsers = createParsers({ limits: LIMITS, parsers: 1 });
 after(async () => {
-  await Promise.all([readers.close(), ownReaders.close()]);
+  await Promise.all([parsers.close(), ownParsers.close()]);
 });
 
 test('SAFE-4: pages and PDFs with damage anywhere end in text or in a sentence', async (t) => {
@@ -33,11 +33,11 @@ test('SAFE-4: pages and PDFs with damage anywhere end in text or in a sentence',
     try {
       const type = { mediaType, charset: dice.pick([undefined, 'utf-8', 'utf-16', 'shift_jis', 'x']) } as never;
       const options = { asker: 'org_1', inBackground: false, timeoutMs: TIMEOUT_MS };
-      const { text } = await extractDocument(readers, type, () => Uint8Array.from(given), options);
+      const { text } = await extractDocument(parsers, type, () => Uint8Array.from(given), options);
       if (text.trim() === '') throw new FuzzFailure(number, `${mediaType}: a text of blanks`, given);
     } catch (cause) {
       if (!(cause instanceof LinkError)) throw new FuzzFailure(number, `${mediaType}: ${String(cause)}`, given, { cause });
-      end = cause.cause === undefined ? cause.message : `${cause.message} (its reader ended; case ${number})`;
+      end = cause.cause === undefined ? cause.message : `${cause.message} (its parser ended; case ${number})`;
     }
     ends.set(end, (ends.get(end) ?? 0) + 1);
   }

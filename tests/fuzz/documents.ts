@@ -1,7 +1,7 @@
 /** Seeds that documents are mutated from: PDF, HTML, SVG, ZIP, images and text, all made here. */
 import { HOSTILE_PAGES, makePdf } from '../assistant/knowledge/documents.ts';
 import { exif, gif, jpeg, manyPartWebp, png, pngChunk, svg, webp, zip } from '../assistant/logo/image-bytes.ts';
-import { onePage, PDF_LOOPS, pdfOf, stream } from '../assistant/readers/bombs.ts';
+import { onePage, PDF_LOOPS, pdfOf, stream } from '../assistant/parsers/bombs.ts';
 
 export interface Seed {
   readonly mediaType: string;

@@ -7,7 +7,7 @@ import { ATTACHMENT_TEXT_MAX_CHARS, cutText, pdfFileText, plainFileText } from '
 import { attachmentWords } from '../../../assistant/attachments/attachment-words.ts';
 import { gifSize } from '../../../assistant/attachments/gif.ts';
 import { uploadType } from '../../../assistant/attachments/upload-type.ts';
-import { readers } from '../../../assistant/readers/readers.ts';
+import { parsers } from '../../../assistant/parsers/parsers.ts';
 import { Refusal } from '../../../protocol/errors.ts';
 import { UPLOAD_MAX_BYTES } from '../../../protocol/limits.ts';
 import { codePoints } from '../../../protocol/schema/text.ts';
@@ -121,7 +121,7 @@ test('MODEL-8: text is read in the charset it is in, with one kind of line end',
 });
 
 test('MODEL-8: a PDF is read as text; one that has none or is broken says why', async () => {
-  const words = (bytes: Uint8Array) => pdfFileText(async () => bytes, { readers, asker: 'org_1', signal: AbortSignal.timeout(60_000) });
+  const words = (bytes: Uint8Array) => pdfFileText(async () => bytes, { parsers, asker: 'org_1', signal: AbortSignal.timeout(60_000) });
   assert.match(await words(makePdf([['Invoice 17'], ['Total 9 EUR']])), /Invoice 17[\s\S]*Total 9 EUR/);
   assert.match(await words(makePdf([['']])), /^\[The text of this PDF is not here\. The document has no text/);
   assert.match(await words(Buffer.from('%PDF-1.4 nothing')), /^\[The text of this PDF is not here\. .+\]$/);

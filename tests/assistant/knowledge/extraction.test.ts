@@ -1,37 +1,37 @@
-/** Documents are read where they can do no harm, and what is too much for its reader says so. */
+/** Documents are read where they can do no harm, and what is too much for its parser says so. */
 import assert from 'node:assert/strict';
 import { after, test } from 'node:test';
 import type { ExtractedText } from '../../../assistant/knowledge/extract-text.ts';
 import { extractDocument } from '../../../assistant/knowledge/extraction.ts';
 import type { LinkMediaType } from '../../../assistant/knowledge/fetch-link.ts';
 import { LinkError } from '../../../assistant/knowledge/link-error.ts';
-import { createReaders, type ReadingOptions } from '../../../assistant/readers/readers.ts';
+import { createParsers, type ParseOptions } from '../../../assistant/parsers/parsers.ts';
 import { HOSTILE_PAGES, makePdf } from './documents.ts';
 
-const readers = createReaders({ readers: 1 });
-after(() => readers.close());
+const parsers = createParsers({ parsers: 1 });
+after(() => parsers.close());
 
 /** On a machine that runs many tests at once. */
 const GENEROUS_MS = 60_000;
 
-function extract(mediaType: LinkMediaType, body: string | Uint8Array, options: Partial<ReadingOptions> = {}): Promise<ExtractedText> {
+function extract(mediaType: LinkMediaType, body: string | Uint8Array, options: Partial<ParseOptions> = {}): Promise<ExtractedText> {
   const bytes = typeof body === 'string' ? Buffer.from(body) : body;
   const load = () => bytes;
   const type = { mediaType, charset: undefined };
-  return extractDocument(readers, type, load, { asker: 'org_1', inBackground: false, timeoutMs: GENEROUS_MS, ...options });
+  return extractDocument(parsers, type, load, { asker: 'org_1', inBackground: false, timeoutMs: GENEROUS_MS, ...options });
 }
 
 /** Nests so deep that building it takes minutes. */
 const ENDLESS = '<div>'.repeat(200_000);
 
-test('KNOWLEDGE-15: every type is read in a reader as it is outside one', async () => {
+test('KNOWLEDGE-15: every type is read in a parser as it is outside one', async () => {
   const page = '<title>Refunds</title><h2>When</h2><p>Thirty days.</p>';
   assert.deepEqual(await extract('text/html', page), { title: 'Refunds', text: '## When\n\nThirty days.' });
   assert.equal((await extract('application/pdf', makePdf([['One page.']]))).text, 'One page.');
   assert.equal((await extract('application/json', '{"a":1}')).text, '```json\n{\n  "a": 1\n}\n```');
   assert.equal((await extract('text/plain', 'Plain.')).text, 'Plain.');
   await assert.rejects(extract('text/plain', ' '), /^LinkError: The document has no text that could be read\.$/);
-  assert.equal(readers.processes, 1);
+  assert.equal(parsers.processes, 1);
 });
 
 test('KNOWLEDGE-14: hostile pages end in text or in a sentence', async () => {
@@ -60,7 +60,7 @@ test('KNOWLEDGE-15: a document that takes too long fails alone, and those behind
   assert.deepEqual(order, ['endless', 'one', 'two']);
 });
 
-test('KNOWLEDGE-16: a caller who gives up ends the reader and gets its own reason', async () => {
+test('KNOWLEDGE-16: a caller who gives up ends the parser and gets its own reason', async () => {
   const gaveUp = new AbortController();
   const reading = extract('text/html', ENDLESS, { signal: gaveUp.signal });
   const waiting = extract('text/html', ENDLESS, { signal: gaveUp.signal });

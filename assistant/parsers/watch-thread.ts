@@ -1,6 +1,6 @@
 /**
- * The thread in a reader process that ends it while a document keeps its main thread busy: when the service is gone, and when the
- * process has grown beyond its bound. Where the system limits a reader's memory, the bound is met there first.
+ * The thread in a parser process that ends it while a document keeps its main thread busy: when the service is gone, and when the
+ * process has grown beyond its bound. Where the system limits a parser's memory, the bound is met there first.
  */
 import { workerData } from 'node:worker_threads';
 

@@ -1,24 +1,24 @@
-/** What reader processes do, by name: what each reading is given beside bytes, and what it answers. Plain data, it crosses to another process. */
+/** The jobs of parser processes, by name: what each takes beside bytes, and what it answers. Plain data, because it crosses to another process. */
 import type { DocumentType, DocumentVerdict } from '../knowledge/document-verdict.ts';
 import type { SvgVerdict } from '../logo/svg-messages.ts';
 
-export interface Readings {
+export interface ParseJobs {
   /** The bytes are a document. */
   readonly document: { readonly input: DocumentType; readonly answer: DocumentVerdict };
   /** The bytes are the text of an SVG in UTF-8, without XML declaration and DOCTYPE. */
   readonly svg: { readonly input: Readonly<Record<never, never>>; readonly answer: SvgVerdict };
 }
 
-export type Reading = keyof Readings;
+export type ParseJob = keyof ParseJobs;
 
-/** The head of what a reader is sent. */
-export interface ReadingRequest {
-  readonly reading: Reading;
+/** The head of what a parser is sent. */
+export interface ParseRequest {
+  readonly job: ParseJob;
   readonly input: object;
 }
 
 /** The head of what it answers. */
-export type ReadingAnswer = {
+export type ParseAnswer = {
   /** CPU time of its life so far. */
   readonly cpuMs: number;
   /** Its resident memory. */

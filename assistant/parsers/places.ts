@@ -1,5 +1,5 @@
 /**
- * Whose document is read next: who has a place and who waits for one. Keeps one asker from taking all places, and background work
+ * Whose document is parsed next: who has a place and who waits for one. Keeps one asker from taking all places, and background work
  * from delaying people. Knows no processes.
  */
 

@@ -1,5 +1,5 @@
 /**
- * How a reader process is started so that it can do no harm: with limits of the system's own on its memory and time, without
+ * How a parser process is started so that it can do no harm: with limits of the system's own on its memory and time, without
  * environment, without the right to write or to start anything, and able to read the program and its libraries only.
  */
 import { accessSync, constants } from 'node:fs';
@@ -7,7 +7,7 @@ import { createRequire } from 'node:module';
 import { delimiter, join, sep } from 'node:path';
 import { fileURLToPath } from 'node:url';
 
-export interface ReaderLimits {
+export interface ParserLimits {
   /** Bound on JavaScript's heap. A page of 10 MB makes a DOM of some 150 MB. */
   readonly heapMaxMb: number;
   /**
@@ -29,7 +29,7 @@ export interface Launch {
  * may reserve more.
  */
 const ADDRESS_SPACE_MAX_MB = 4_096;
-/** Node needs some twenty to start, and a reader opens nothing but modules. */
+/** Node needs some twenty to start, and a parser opens nothing but modules. */
 const OPEN_FILES_MAX = 128;
 const MB = 1024 * 1024;
 const USUAL_FOLDERS = ['/usr/bin', '/bin', '/usr/local/bin'];
@@ -56,16 +56,16 @@ function libraryFolder(): string {
   return resolved.slice(0, resolved.indexOf(marker) + marker.length);
 }
 
-/** The rooms whose files a reader runs, with a separator behind. */
+/** The rooms whose files a parser runs, with a separator behind. */
 const ROOMS = ['assistant', 'protocol', 'watch'].map((room) => fileURLToPath(new URL(`../../${room}/`, import.meta.url)));
 
 const LIMITED_BY = findPrlimit();
 
-/** Whether the system itself bounds a reader's memory; else only V8 and the reader's own watch do (watch-thread.ts). */
+/** Whether the system itself bounds a parser's memory; else only V8 and the parser's own watch do (watch-thread.ts). */
 export const isLimitedBySystem = LIMITED_BY !== undefined;
 
-/** `watchMb`: resident memory beyond which the reader's watch ends it. */
-export function launchOf(limits: ReaderLimits, watchMb: number): Launch {
+/** `watchMb`: resident memory beyond which the parser's watch ends it. */
+export function launchOf(limits: ParserLimits, watchMb: number): Launch {
   const node = [
     `--max-old-space-size=${limits.heapMaxMb}`,
     // Native code of libraries is outside of every bound of JavaScript's: nothing here needs any.
@@ -75,7 +75,7 @@ export function launchOf(limits: ReaderLimits, watchMb: number): Launch {
     ...ROOMS.map((room) => `--allow-fs-read=${room}`),
     `--allow-fs-read=${libraryFolder()}`,
     '--allow-worker',
-    fileURLToPath(new URL('./reader-program.js', import.meta.url)),
+    fileURLToPath(new URL('./parser-program.js', import.meta.url)),
     String(process.pid),
     String(watchMb),
   ];

@@ -1,13 +1,13 @@
-/** Strangers' documents must not stop the service: what a reader process may use, and what becomes of a document that wants more. */
+/** Strangers' documents must not stop the service: what a parser process may use, and what becomes of a document that wants more. */
 import assert from 'node:assert/strict';
 import { spawn } from 'node:child_process';
 import { readdirSync, readFileSync, readlinkSync } from 'node:fs';
 import { after, describe, test } from 'node:test';
 import { extractDocument } from '../../../assistant/knowledge/extraction.ts';
 import type { LinkMediaType } from '../../../assistant/knowledge/fetch-link.ts';
-import { launchOf } from '../../../assistant/readers/launch.ts';
-import { ReaderProcess } from '../../../assistant/readers/reader-process.ts';
-import { createReaders, isLimitedBySystem, ReadersBusy } from '../../../assistant/readers/readers.ts';
+import { launchOf } from '../../../assistant/parsers/launch.ts';
+import { ParserProcess } from '../../../assistant/parsers/parser-process.ts';
+import { createParsers, isLimitedBySystem, ParsersBusy } from '../../../assistant/parsers/parsers.ts';
 import { eventually } from '../../support/eventually.ts';
 import { htmlBomb, jsonBomb, PDF_BOMBS, PDF_LOOPS } from './bombs.ts';
 
@@ -18,12 +18,12 @@ const LIMITS = { heapMaxMb: 96, dataMaxMb: 288, cpuMaxS: 20 };
 const BOMB_TIMEOUT_MS = 1_500;
 const PERSON = { asker: 'org_1', inBackground: false };
 const TEXT = { mediaType: 'text/plain', charset: undefined } as const;
-const readers = createReaders({ limits: LIMITS });
-after(() => readers.close());
+const parsers = createParsers({ limits: LIMITS });
+after(() => parsers.close());
 
 function extract(mediaType: LinkMediaType, bytes: Uint8Array, timeoutMs = 60_000): Promise<string> {
   const options = { ...PERSON, timeoutMs };
-  return extractDocument(readers, { mediaType, charset: undefined }, () => bytes, options).then(({ text }) => text);
+  return extractDocument(parsers, { mediaType, charset: undefined }, () => bytes, options).then(({ text }) => text);
 }
 
 function isRunning(pid: number): boolean {
@@ -56,14 +56,14 @@ describe('KNOWLEDGE-15: A document of 20 KB that unfolds to more than there is f
   }
 
   test('for the reason that it took too much memory, when it is given the time', async () => {
-    const pool = createReaders({ limits: { heapMaxMb: 64, dataMaxMb: 224, cpuMaxS: 60 }, readers: 1 });
+    const pool = createParsers({ limits: { heapMaxMb: 64, dataMaxMb: 224, cpuMaxS: 60 }, parsers: 1 });
     const unfolds = PDF_BOMBS['a page that unfolds to blanks'] as () => Uint8Array;
     for (const [mediaType, bytes] of [
       ['application/json', jsonBomb()],
       ['application/pdf', unfolds()],
     ] as const) {
-      const reading = pool.read('document', { mediaType, charset: undefined }, () => bytes, { ...PERSON, timeoutMs: 120_000 });
-      await assert.rejects(reading, { name: 'ReadingFailure', kind: 'memory' });
+      const reading = pool.parse('document', { mediaType, charset: undefined }, () => bytes, { ...PERSON, timeoutMs: 120_000 });
+      await assert.rejects(reading, { name: 'ParseFailure', kind: 'memory' });
     }
     await pool.close();
   });
@@ -80,19 +80,19 @@ describe('KNOWLEDGE-15: A document of 20 KB that unfolds to more than there is f
   }
 });
 
-describe('KNOWLEDGE-15, KNOWLEDGE-16: a reader process', { skip: process.platform !== 'linux' && 'looks into /proc' }, () => {
+describe('KNOWLEDGE-15, KNOWLEDGE-16: a parser process', { skip: process.platform !== 'linux' && 'looks into /proc' }, () => {
   const WATCH_MB = 512;
   const document = {
-    request: { reading: 'document', input: { mediaType: 'text/plain' } },
+    request: { job: 'document', input: { mediaType: 'text/plain' } },
     bytes: Buffer.from('Hi.'),
     timeoutMs: 60_000,
   } as const;
 
   test('has limits of the system’s, no environment, and no descriptor but its channel', async (t) => {
-    const reader = new ReaderProcess(launchOf(LIMITS, WATCH_MB));
-    t.after(() => reader.end());
-    assert.deepEqual(await reader.read(document), { kind: 'text', document: { title: '', text: 'Hi.' } });
-    const at = (file: string) => readFileSync(`/proc/${reader.pid}/${file}`, 'utf8');
+    const parser = new ParserProcess(launchOf(LIMITS, WATCH_MB));
+    t.after(() => parser.end());
+    assert.deepEqual(await parser.parse(document), { kind: 'text', document: { title: '', text: 'Hi.' } });
+    const at = (file: string) => readFileSync(`/proc/${parser.pid}/${file}`, 'utf8');
     assert.equal(at('environ'), '');
     if (isLimitedBySystem) {
       assert.match(at('limits'), new RegExp(`^Max data size +${LIMITS.dataMaxMb * MB} +${LIMITS.dataMaxMb * MB} `, 'm'));
@@ -100,7 +100,7 @@ describe('KNOWLEDGE-15, KNOWLEDGE-16: a reader process', { skip: process.platfor
       assert.match(at('limits'), /^Max core file size +0 +0 /m);
       assert.match(at('limits'), /^Max file size +0 +0 /m);
     }
-    const opened = readdirSync(`/proc/${reader.pid}/fd`).map((fd) => [fd, readlinkSync(`/proc/${reader.pid}/fd/${fd}`)] as const);
+    const opened = readdirSync(`/proc/${parser.pid}/fd`).map((fd) => [fd, readlinkSync(`/proc/${parser.pid}/fd/${fd}`)] as const);
     const own = /^anon_inode:|^pipe:|^\/dev\/null$/;
     assert.deepEqual(
       opened.filter(([, leadsTo]) => !own.test(leadsTo)).map(([fd, leadsTo]) => [fd, leadsTo.replace(/\d+/, '…')]),
@@ -109,8 +109,8 @@ describe('KNOWLEDGE-15, KNOWLEDGE-16: a reader process', { skip: process.platfor
   });
 
   test('that is killed in between is replaced, and its document is none the wiser', async () => {
-    const pool = createReaders({ readers: 1 });
-    const read = () => pool.read('document', TEXT, () => Buffer.from('Hi.'), PERSON);
+    const pool = createParsers({ parsers: 1 });
+    const read = () => pool.parse('document', TEXT, () => Buffer.from('Hi.'), PERSON);
     await read();
     await pool.close();
     await eventually(() => pool.processes === 0);
@@ -119,8 +119,8 @@ describe('KNOWLEDGE-15, KNOWLEDGE-16: a reader process', { skip: process.platfor
   });
 
   test('that has nothing to read for a while ends', async () => {
-    const pool = createReaders({ idleMs: 1 });
-    await pool.read('document', TEXT, () => Buffer.from('Hi.'), {
+    const pool = createParsers({ idleMs: 1 });
+    await pool.parse('document', TEXT, () => Buffer.from('Hi.'), {
       asker: 'a',
       inBackground: false,
     });
@@ -132,7 +132,7 @@ describe('KNOWLEDGE-15, KNOWLEDGE-16: a reader process', { skip: process.platfor
     ['is asked to end', 'SIGTERM'],
   ] as const) {
     test(`ends with the service when that ${how}, also in the middle of a document that never ends`, async () => {
-      const owner = spawn(process.execPath, [new URL('./reader-owner.js', import.meta.url).pathname], {
+      const owner = spawn(process.execPath, [new URL('./parser-owner.js', import.meta.url).pathname], {
         stdio: ['ignore', 'pipe', 'inherit'],
       });
       const said = await new Promise<string>((resolve) => owner.stdout.setEncoding('utf8').once('data', resolve));
@@ -146,16 +146,16 @@ describe('KNOWLEDGE-15, KNOWLEDGE-16: a reader process', { skip: process.platfor
 });
 
 test('KNOWLEDGE-17: Documents beyond those that may wait are refused, and nobody else’s', async () => {
-  const pool = createReaders({ readers: 1 });
+  const pool = createParsers({ parsers: 1 });
   const gaveUp = new AbortController();
   const read = (asker: string) =>
-    pool.read('document', TEXT, () => new Promise<Buffer>(() => {}), {
+    pool.parse('document', TEXT, () => new Promise<Buffer>(() => {}), {
       asker,
       inBackground: false,
       signal: gaveUp.signal,
     });
   const kept = Array.from({ length: 9 }, () => read('org_1').catch((error: unknown) => error));
-  await assert.rejects(read('org_1'), ReadersBusy);
+  await assert.rejects(read('org_1'), ParsersBusy);
   const other = read('org_2').catch((error: unknown) => error);
   assert.ok(!pool.hasRoom({ asker: 'org_1', inBackground: false }, 1));
   gaveUp.abort(new Error('over'));

@@ -1,5 +1,5 @@
 /**
- * One reader process: started with its limits, given one document at a time, killed when a document crashes it, takes too
+ * One parser process: started with its limits, given one document at a time, killed when a document crashes it, takes too
  * long or needs too much memory. Keeps the service from exiting only while it parses.
  */
 import { type ChildProcess, spawn } from 'node:child_process';
@@ -8,7 +8,7 @@ import type { Socket } from 'node:net';
 import { setPriority } from 'node:os';
 import { FrameReader, frameStart } from './frames.ts';
 import type { Launch } from './launch.ts';
-import type { ReadingAnswer, ReadingRequest } from './readings.ts';
+import type { ParseAnswer, ParseRequest } from './parse-jobs.ts';
 
 /** Text of 200,000 characters with its passages, or the largest logo, escaped. */
 const ANSWER_MAX_BYTES = 16 * 1024 * 1024;
@@ -20,18 +20,18 @@ const OOM_SCORE = '1000';
 /** Why parsing failed: too much memory or time, a crash, or no process could be started. */
 export type FailureKind = 'memory' | 'time' | 'broken' | 'unavailable';
 
-export class ReadingFailure extends Error {
+export class ParseFailure extends Error {
   readonly kind: FailureKind;
 
   constructor(kind: FailureKind, message: string, options?: ErrorOptions) {
     super(message, options);
-    this.name = 'ReadingFailure';
+    this.name = 'ParseFailure';
     this.kind = kind;
   }
 }
 
 export interface Document {
-  readonly request: ReadingRequest;
+  readonly request: ParseRequest;
   readonly bytes: Uint8Array;
   readonly timeoutMs: number;
   readonly signal?: AbortSignal | undefined;
@@ -40,20 +40,20 @@ export interface Document {
 /** V8 and the allocator end a process by these when they get no memory; the kernel and the watch thread by the last one. */
 const SIGNALS_OF_MEMORY: readonly string[] = ['SIGABRT', 'SIGTRAP', 'SIGILL', 'SIGKILL'];
 
-function failureOfEnd(code: number | null, signal: string | null): ReadingFailure {
+function failureOfEnd(code: number | null, signal: string | null): ParseFailure {
   const how = signal === null ? `with code ${code}` : `by ${signal}`;
-  if (signal === 'SIGXCPU') return new ReadingFailure('time', `the reader ended ${how}`);
-  return new ReadingFailure(signal !== null && SIGNALS_OF_MEMORY.includes(signal) ? 'memory' : 'broken', `the reader ended ${how}`);
+  if (signal === 'SIGXCPU') return new ParseFailure('time', `the parser ended ${how}`);
+  return new ParseFailure(signal !== null && SIGNALS_OF_MEMORY.includes(signal) ? 'memory' : 'broken', `the parser ended ${how}`);
 }
 
-export class ReaderProcess {
+export class ParserProcess {
   readonly #child: ChildProcess;
   readonly #channel: Socket;
   readonly #frames = new FrameReader(ANSWER_MAX_BYTES);
-  #settle: ((outcome: ReadingAnswer | ReadingFailure) => void) | undefined;
-  #failure: ReadingFailure | undefined;
+  #settle: ((outcome: ParseAnswer | ParseFailure) => void) | undefined;
+  #failure: ParseFailure | undefined;
   #documents = 0;
-  #last: ReadingAnswer | undefined;
+  #last: ParseAnswer | undefined;
   /** Resolves when it has ended. */
   readonly ended: Promise<void>;
 
@@ -69,7 +69,7 @@ export class ReaderProcess {
         resolve();
       });
       this.#child.once('error', (error) => {
-        this.#fail(new ReadingFailure('unavailable', 'a reader could not be started', { cause: error }));
+        this.#fail(new ParseFailure('unavailable', 'a parser could not be started', { cause: error }));
         if (this.#child.pid === undefined) resolve();
       });
     });
@@ -97,23 +97,23 @@ export class ReaderProcess {
   }
 
   /**
-   * What the reader answers. One at a time. @throws ReadingFailure, after which it is of no more use; the reason of the signal, when
+   * What the parser answers. One at a time. @throws ParseFailure, after which it is of no more use; the reason of the signal, when
    * that ended it.
    */
-  async read({ request, bytes, timeoutMs, signal }: Document): Promise<unknown> {
+  async parse({ request, bytes, timeoutMs, signal }: Document): Promise<unknown> {
     signal?.throwIfAborted();
     this.#documents += 1;
     this.#hold(true);
     const stop = () => this.#kill('broken', 'its caller gave up');
-    const timer = setTimeout(() => this.#kill('time', `the reader did not answer within ${timeoutMs} ms`), timeoutMs);
+    const timer = setTimeout(() => this.#kill('time', `the parser did not answer within ${timeoutMs} ms`), timeoutMs);
     signal?.addEventListener('abort', stop, { once: true });
     try {
       const outcome = await this.#exchange(request, bytes);
       signal?.throwIfAborted();
-      if (outcome instanceof ReadingFailure) throw outcome;
+      if (outcome instanceof ParseFailure) throw outcome;
       if (outcome.ok) return outcome.value;
       this.#kill('broken', 'its document broke it');
-      throw new ReadingFailure(outcome.outOfMemory ? 'memory' : 'broken', outcome.message);
+      throw new ParseFailure(outcome.outOfMemory ? 'memory' : 'broken', outcome.message);
     } finally {
       clearTimeout(timer);
       signal?.removeEventListener('abort', stop);
@@ -128,7 +128,7 @@ export class ReaderProcess {
     this.#kill('broken', 'it was ended');
   }
 
-  #exchange(request: ReadingRequest, bytes: Uint8Array): Promise<ReadingAnswer | ReadingFailure> {
+  #exchange(request: ParseRequest, bytes: Uint8Array): Promise<ParseAnswer | ParseFailure> {
     return new Promise((resolve) => {
       if (this.#failure !== undefined) {
         resolve(this.#failure);
@@ -148,9 +148,9 @@ export class ReaderProcess {
       if (frame === undefined) return;
       const settle = this.#settle;
       // It only answers requests.
-      if (settle === undefined) throw new Error('the reader spoke unasked');
+      if (settle === undefined) throw new Error('the parser spoke unasked');
       this.#settle = undefined;
-      this.#last = frame.head as ReadingAnswer;
+      this.#last = frame.head as ParseAnswer;
       settle(this.#last);
     } catch (error) {
       this.#kill('broken', error instanceof Error ? error.message : String(error));
@@ -158,21 +158,21 @@ export class ReaderProcess {
   }
 
   #kill(kind: FailureKind, message: string): void {
-    this.#fail(new ReadingFailure(kind, message));
+    this.#fail(new ParseFailure(kind, message));
     this.#child.kill('SIGKILL');
     this.#channel.destroy();
   }
 
   /** The first failure is the reason of all that follow. */
-  #fail(failure: ReadingFailure): void {
+  #fail(failure: ParseFailure): void {
     this.#failure ??= failure;
     const settle = this.#settle;
     this.#settle = undefined;
     settle?.(this.#failure);
   }
 
-  #hold(isReading: boolean): void {
-    if (isReading) {
+  #hold(isParsing: boolean): void {
+    if (isParsing) {
       this.#child.ref();
       this.#channel.ref();
     } else {

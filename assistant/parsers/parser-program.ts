@@ -1,20 +1,20 @@
 /**
- * The program of a reader process: reads one document of a stranger after the other and answers each. Ends when its channel does,
+ * The program of a parser process: parses one document of a stranger after the other and answers each. Ends when its channel does,
  * or, should it be stuck in a document then, by its watch thread.
  */
 import { Socket } from 'node:net';
 import { Worker } from 'node:worker_threads';
 import { type Frame, FrameReader, frameStart } from './frames.ts';
-import type { Reading, ReadingAnswer, ReadingRequest } from './readings.ts';
+import type { ParseAnswer, ParseJob, ParseRequest } from './parse-jobs.ts';
 
-/** The descriptor that the channel comes by: it and the three usual ones, which lead nowhere, are all that a reader has. */
+/** The descriptor that the channel comes by: it and the three usual ones, which lead nowhere, are all that a parser has. */
 const CHANNEL_FD = 3;
 /** An upload or a link has 20 MB at most. */
 const DOCUMENT_MAX_BYTES = 32 * 1024 * 1024;
 const MB = 1024 * 1024;
 
-/** Loaded when they are needed: a process that reads plain text starts in a tenth of the time. */
-const READINGS: Readonly<Record<Reading, (input: object, bytes: Frame['body']) => Promise<unknown>>> = {
+/** Loaded when they are needed: a process that parses plain text starts in a tenth of the time. */
+const JOBS: Readonly<Record<ParseJob, (input: object, bytes: Frame['body']) => Promise<unknown>>> = {
   document: async (input, bytes) => (await import('../knowledge/document-verdict.ts')).judgeDocument(input as never, bytes),
   svg: async (_, bytes) => (await import('../logo/svg-verdict.ts')).judgeSvg(Buffer.from(bytes).toString('utf8')),
 };
@@ -27,8 +27,8 @@ async function outcomeOf({
   body,
 }: Frame): Promise<{ ok: true; value: unknown } | { ok: false; outOfMemory: boolean; message: string }> {
   try {
-    const { reading, input } = head as ReadingRequest;
-    return { ok: true, value: await READINGS[reading](input, body) };
+    const { job, input } = head as ParseRequest;
+    return { ok: true, value: await JOBS[job](input, body) };
   } catch (error) {
     const message = error instanceof Error ? `${error.name}: ${error.message}` : String(error);
     return { ok: false, outOfMemory: OUT_OF_MEMORY.test(message), message: message.slice(0, 1_000) };
@@ -43,7 +43,7 @@ channel.on('data', async (piece) => {
   if (frame === undefined) return;
   const outcome = await outcomeOf(frame);
   const { user, system } = process.cpuUsage();
-  const answer: ReadingAnswer = { ...outcome, cpuMs: (user + system) / 1_000, rssMb: process.memoryUsage.rss() / MB };
+  const answer: ParseAnswer = { ...outcome, cpuMs: (user + system) / 1_000, rssMb: process.memoryUsage.rss() / MB };
   channel.write(frameStart(answer, 0));
 });
 channel.on('error', () => process.exit(1));

@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
-import { FrameReader, frameStart } from '../../../assistant/readers/frames.ts';
+import { FrameReader, frameStart } from '../../../assistant/parsers/frames.ts';
 
 test('KNOWLEDGE-15: a frame arrives as it was sent, in whatever pieces', () => {
   const frame = fc.tuple(fc.dictionary(fc.string(), fc.string()), fc.uint8Array({ maxLength: 300 }));

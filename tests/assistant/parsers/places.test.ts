@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
-import { Places, WAITING_PER_ASKER_MAX, type Waiter } from '../../../assistant/readers/places.ts';
+import { Places, WAITING_PER_ASKER_MAX, type Waiter } from '../../../assistant/parsers/places.ts';
 
 const settle = () => new Promise<void>((resolve) => setImmediate(resolve));
 

@@ -1,5 +1,5 @@
 /**
- * The messages between the service and a reader process: a head in JSON and a body of bytes, each preceded by its length. Not Node's own
+ * The messages between the service and a parser process: a head in JSON and a body of bytes, each preceded by its length. Not Node's own
  * channel, because that accepts messages of any size, and the process has parsed a stranger's document.
  */
 
