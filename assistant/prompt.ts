@@ -5,11 +5,11 @@ import type { Persona } from '../protocol/setup/persona.ts';
 import { FENCE_RULE, fence } from './fence.ts';
 import type { ChatMessage, ModelRequest, Passage, ToolDefinition } from './models/model.ts';
 import type { Sender } from './models/openai/sending-budget.ts';
-import { NOTHING_RULE } from './nothing-mark.ts';
+import { NO_ANSWER_RULE } from './no-answer-mark.ts';
 
 const RULES = `How you answer:
 - Answer from the passages of the app's documentation when you are given some, and name what you used. When neither they nor a tool answers the question, say so plainly; never make facts up.
-- ${NOTHING_RULE}
+- ${NO_ANSWER_RULE}
 - ${FENCE_RULE}
 - Use a component when it shows the answer better than prose, and plain Markdown text otherwise. Never write HTML.
 - Call an action only when the person's request needs it. Actions that change something wait for the person's confirmation; never claim that one was done before its result says so.`;

@@ -17,7 +17,7 @@ const MODEL = `fake-${TOKENS}-20`;
 const TOKEN_CHARS = 4;
 /** Open streams at a time. */
 const LOADS = [50, 500] as const;
-/** Of each stream, one after the other: the turns of a round take some ten seconds. */
+/** Turns of a stream, one after the other: those of a round take some ten seconds. */
 const TURNS = 4;
 /** The first turns of the streams are spread over this long, as in W2. */
 const RAMP_MS = 2_000;
@@ -31,7 +31,7 @@ const SHOWN_MAX = 3;
 
 interface Stream {
   readonly device: string;
-  /** Of the node where it runs, and of the one where it is read as well. */
+  /** Clients of the node where the turn runs, and of the one where it is read as well. */
   readonly owner: StreamClient;
   readonly reader: StreamClient;
 }
@@ -149,7 +149,7 @@ async function measureRound(cell: Cell, streams: readonly Stream[], liveKey: str
 
 interface Found {
   readonly count: number;
-  /** Of each: one round at the owner alone, and one read at the other node as well. */
+  /** Pairs of rounds: one at the owner alone, one read at the other node as well. */
   readonly alone: readonly Round[];
   readonly both: readonly Round[];
 }

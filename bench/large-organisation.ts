@@ -14,7 +14,7 @@ const LONG_BLOCK_CHARS = 60_000;
 export interface LargePlan {
   readonly people: number;
   readonly conversations: number;
-  /** Of one person. */
+  /** How many of the conversations belong to one person. */
   readonly conversationsOfOne: number;
 }
 

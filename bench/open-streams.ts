@@ -29,7 +29,7 @@ const READ_EVERY_MS = 250;
 const QUICK_DIVISOR = 10;
 
 interface Round {
-  /** Of the server, with each part open. */
+  /** Memory of the server, with each part open. */
   readonly rss: readonly number[];
   readonly streams: readonly number[];
   /** CPU of all threads, for each delta that was due. */

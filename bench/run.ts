@@ -38,7 +38,7 @@ interface Plan {
   readonly questions: readonly Question[];
   readonly candidates: readonly Candidate[];
   readonly rounds: number;
-  /** Of the questions that last; undefined: as long as they say. */
+  /** How long the questions that last run; undefined: as long as they say. */
   readonly seconds: number | undefined;
   readonly quick: boolean;
 }

@@ -77,7 +77,7 @@ export interface Server {
 }
 
 export interface ServerPlace {
-  /** Of its log. */
+  /** Name of its log. */
   readonly name: string;
   readonly core: number;
   readonly dataDir: string;

@@ -26,7 +26,7 @@ function saved(answer: unknown): string | undefined {
   return (answer as { saved?: unknown }).saved === true ? undefined : 'not saved';
 }
 
-/** Of a batch with an outcome for every item. */
+/** What is wrong with the answer to a batch, which has an outcome for every item; undefined: nothing. */
 function allTaken(answer: unknown): string | undefined {
   return (answer as { failed?: unknown }).failed === 0 ? undefined : 'an item failed';
 }

@@ -77,7 +77,7 @@ async function startSite(arrangement: Arrangement, at: number, kind: Workload, m
 
 interface Round {
   readonly results: readonly LoadResult[];
-  /** Of each node, and of Redis. */
+  /** CPU time of each node, and of Redis. */
   readonly nodeNs: readonly number[];
   readonly redisNs: number;
 }

@@ -23,9 +23,9 @@ const HEADING_WORDS = [2, 4] as const;
 
 /** Content words of a question as people type it. */
 const QUESTION_WORDS = [2, 8] as const;
-/** Of a hundred questions so many are a whole paragraph that was pasted. */
+/** Share of questions that are a whole paragraph that was pasted. */
 const PASTED_SHARE = 0.05;
-/** … and so many hold a word that no text has: a name, a number, a slip of the finger. */
+/** Share of questions that hold a word that no text has: a name, a number, a slip of the finger. */
 const UNKNOWN_SHARE = 0.1;
 const UNKNOWN_WORD = 'xqzvkj';
 const OPENINGS = ['how do I', 'can I', 'where is the', 'what is', 'why does my', 'is it possible to', 'do you', 'tell me about'];

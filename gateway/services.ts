@@ -13,7 +13,7 @@ import type { Pairings } from '../actors/pairing/pairings.ts';
 import type { Setup } from '../actors/setup/setup.ts';
 import type { SmokeRuns } from '../actors/smoke/run.ts';
 import type { ActorSystem } from '../actors/turns/turns.ts';
-import type { UploadIntake } from '../actors/uploads/intake.ts';
+import type { UploadReceiver } from '../actors/uploads/upload-receiver.ts';
 import type { Storage } from '../storage/storage.ts';
 import type { LoadWatch } from '../watch/load-watch.ts';
 import type { StallWatch } from '../watch/stall-watch.ts';
@@ -50,7 +50,7 @@ export interface Services {
   readonly setup: Setup;
   readonly smoke: SmokeRuns;
   readonly pairings: Pairings;
-  readonly uploads: UploadIntake;
+  readonly uploads: UploadReceiver;
   /** Absent: large bodies are read on the event loop as small ones are. */
   readonly largeBodies?: LargeBodies;
   readonly log: Logger;

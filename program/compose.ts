@@ -20,7 +20,7 @@ import { createSetup, type Setup } from '../actors/setup/setup.ts';
 import { SmokeRuns } from '../actors/smoke/run.ts';
 import { createActorSystem } from '../actors/turns/turns.ts';
 import { startUploadSweep, uploadDeadlines } from '../actors/uploads/deadlines.ts';
-import { createUploadIntake } from '../actors/uploads/intake.ts';
+import { createUploadReceiver } from '../actors/uploads/upload-receiver.ts';
 import { createEmbedder } from '../assistant/embeddings/embeddings.ts';
 import { createAddressGuard } from '../assistant/http/address-guard.ts';
 import { createHttpActionCaller } from '../assistant/http-action/call.ts';
@@ -132,7 +132,7 @@ async function composeAlone(config: Config, log: Logger, drain: () => void) {
   const turnServices = { storage, ...asked, billing, log, node, nowMs, noteDeadline, turnLossesMax: config.turnLossesMax };
   const actors = createActorSystem({ host: composed.host(turnServices), others });
   const smoke = new SmokeRuns({ storage, actors, leases, log, nowMs });
-  const uploads = createUploadIntake({ storage, log, nowMs, noteDeadline });
+  const uploads = createUploadReceiver({ storage, log, nowMs, noteDeadline });
   const largeBodies = createLargeBodies();
   const sweep = startUploadSweep({ storage, log, others }, startedAtMs);
   const pairings = new Pairings({ storage, actors, others, log, nowMs });

@@ -128,7 +128,7 @@ export async function editCard(services: ConfirmationServices, caller: Caller, i
   return { status: 'pending', revision: row.revision + 1, ...(block === undefined ? {} : { block: concealment.restore(block) }) };
 }
 
-/** The change came to nothing for a reason of the service's own: the card can be answered again as it was. */
+/** The change failed for a reason of the service's own: the card can be answered again as it was. */
 async function giveBack(services: ConfirmationServices, organisationId: string, { db, row }: BegunEdit): Promise<void> {
   const change = lostChange({ ...row, state: 'pending.editing' });
   if (change === null) return;

@@ -54,7 +54,7 @@ export function settledCard(db: Connection, change: InvocationChange): PickChang
   return redrawn(db, row.blockId, (body) => ({ ...body, fields: withoutErrors(body.fields), edit_state: 'idle', status }));
 }
 
-/** The card while a change of it is under way, and as it stands when that came to nothing. */
+/** The card while it is being changed (`pending`), and as it stands after that change failed (`idle`). */
 export function editingCard(db: Connection, row: InvocationRow, editState: 'pending' | 'idle'): PickChange | null {
   return redrawn(db, row.blockId, (body) => ({ ...body, fields: withoutErrors(body.fields), edit_state: editState }));
 }

@@ -19,7 +19,7 @@ export interface RatingServices {
   nowMs(): number;
 }
 
-/** A block is answered once and then never changes: who loses a race finds the answer at the second try. */
+/** A block is answered once and then never changes: the loser of a race finds the answer when it retries. */
 const RETRIES: Retries = { max: 2, exhausted: () => new Error('a rating block kept changing') };
 
 function refuseValue(message: string): never {

@@ -21,7 +21,7 @@ export interface Heard {
   /** Names of the actions that the model called. */
   readonly called: readonly string[];
   /** The model marked its answer as one that says nothing. */
-  readonly saysNothing: boolean;
+  readonly isNoAnswer: boolean;
   /** What kept it from being answered beside what its events say. */
   readonly error: SmokeAnswer['error'];
 }
@@ -52,11 +52,11 @@ function errorOf({ events, error }: Heard): SmokeAnswer['error'] {
 
 /** The judgement of one answer. */
 export function judgeAnswer(question: SmokeQuestion, heard: Heard): SmokeAnswer {
-  const { events, passages, saysNothing } = heard;
+  const { events, passages, isNoAnswer } = heard;
   const answer = wordsOf(events);
   const error = errorOf(heard);
   const actions = [...new Set(heard.called)];
-  const grounded = !saysNothing && !KNOWS_NOTHING.test(answer) && usesPassages(question.text, answer, passages);
+  const grounded = !isNoAnswer && !KNOWS_NOTHING.test(answer) && usesPassages(question.text, answer, passages);
   const actionBacked = actions.length > 0;
   return {
     question: question.text,

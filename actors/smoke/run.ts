@@ -195,21 +195,21 @@ export class SmokeRuns {
 
   async #ask(question: SmokeQuestion, asking: Asking): Promise<Heard> {
     const passages: Passage[] = [];
-    if (asking.signal.aborted) return { events: [], passages, called: [], saysNothing: false, error: TIMED_OUT };
+    if (asking.signal.aborted) return { events: [], passages, called: [], isNoAnswer: false, error: TIMED_OUT };
     const called: string[] = [];
-    let saysNothing = false;
+    let isNoAnswer = false;
     const heard = (events: readonly StreamEvent[], error: SmokeAnswer['error']): Heard => ({
       events,
       passages,
       called,
-      saysNothing,
+      isNoAnswer,
       error,
     });
     const command = turnCommand(question, asking, {
       onPassages: (found) => passages.push(...found),
       onAction: (name) => called.push(name),
-      onNothing: (isNothing) => {
-        saysNothing = isNothing;
+      onNoAnswer: (isMarked) => {
+        isNoAnswer = isMarked;
       },
     });
     try {
@@ -230,7 +230,7 @@ export class SmokeRuns {
     try {
       await this.#services.actors.stopTurn({ organisationId, appId: app.id, channel, deviceId }, turnId);
     } catch (error) {
-      // It may be gone by now. Its rows leave with the run, so a step that comes later cannot be committed.
+      // The turn may have ended. Its rows leave with the run, so a step that comes later cannot be committed.
       this.#services.log.warn({ err: error, turn_id: turnId }, 'stopping a turn of a smoke test failed');
     }
   }
@@ -241,7 +241,7 @@ function askableActions(db: Connection, app: AppRecord): ManifestAction[] {
   return (enabledActions(db, app)?.actions ?? []).filter(({ auth }) => auth === 'none').map(asAction);
 }
 
-type Ears = Required<Pick<TurnCommand, 'onPassages' | 'onAction' | 'onNothing'>>;
+type Ears = Required<Pick<TurnCommand, 'onPassages' | 'onAction' | 'onNoAnswer'>>;
 
 /** A question as a client with every component and the latest build would send it, in a conversation of its own. */
 function turnCommand(question: SmokeQuestion, asking: Asking, ears: Ears): TurnCommand {

@@ -6,7 +6,7 @@
  */
 import { BlockAssembler, type Repair } from '../../assistant/block-assembler.ts';
 import type { ToolCall } from '../../assistant/models/model.ts';
-import { NothingGate } from '../../assistant/nothing-mark.ts';
+import { NoAnswerFilter } from '../../assistant/no-answer-mark.ts';
 import { withoutMarks } from '../../assistant/privacy/number-placeholder.ts';
 import { PlaceholderGate } from '../../assistant/privacy/placeholder-gate.ts';
 import { rewriteStrings } from '../../assistant/privacy/placeholder-table.ts';
@@ -53,7 +53,7 @@ export function charsOf(blocks: readonly Block[]): number {
 export class TurnAnswer {
   readonly #log: TurnLog;
   readonly #assembler: BlockAssembler;
-  readonly #mark: NothingGate;
+  readonly #mark: NoAnswerFilter;
   readonly #gate = new PlaceholderGate();
   /** Characters that the model wrote for the person so far. */
   #chars = 0;
@@ -62,7 +62,7 @@ export class TurnAnswer {
 
   constructor({ command, services, toolset }: Pick<TurnScope, 'command' | 'services' | 'toolset'>, log: TurnLog) {
     this.#log = log;
-    this.#mark = new NothingGate((isNothing) => command.onNothing?.(isNothing));
+    this.#mark = new NoAnswerFilter((isNoAnswer) => command.onNoAnswer?.(isNoAnswer));
     this.#assembler = new BlockAssembler(
       {
         components: toolset.components,

@@ -31,5 +31,5 @@ export interface TurnCommand {
   /** Called each time the model is given passages. */
   onPassages?(passages: readonly Passage[]): void;
   /** Called at each beginning of an answer: whether the model marked it as one that says nothing. */
-  onNothing?(isNothing: boolean): void;
+  onNoAnswer?(isNoAnswer: boolean): void;
 }

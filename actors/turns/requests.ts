@@ -11,7 +11,7 @@ import type { TurnSpending } from './spending.ts';
 import { readTranscript, readWritten } from './transcript.ts';
 import { attachedMessage } from './words.ts';
 
-/** What the model said in a round is kept in memory up to here, and read from rows beyond. Rounds that call something seldom say as much. */
+/** Text of a round up to this length is kept in memory; longer text is read from rows. Rounds that call something rarely say as much. */
 const HELD_CHARS = 2_000;
 
 export class TurnRequests {

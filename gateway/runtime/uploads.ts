@@ -43,6 +43,6 @@ export const uploadsRoute = defineRoute({
   suspended: 'app_suspended',
   newWork: true,
   async handle({ caller, upload }, services) {
-    return json(await services.uploads.takeIn(uploaderOf(caller), upload));
+    return json(await services.uploads.receive(uploaderOf(caller), upload));
   },
 });

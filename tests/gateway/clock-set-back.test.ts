@@ -5,7 +5,7 @@ import pino from 'pino';
 import { silentAnnouncer } from '../../actors/announcements.ts';
 import { createDeadlines } from '../../actors/deadlines.ts';
 import { readAttachments } from '../../actors/turns/attachments.ts';
-import { createUploadIntake } from '../../actors/uploads/intake.ts';
+import { createUploadReceiver } from '../../actors/uploads/upload-receiver.ts';
 import { loginRoute, sessionRoute } from '../../gateway/console/operator-session.ts';
 import { consolePageRoutes } from '../../gateway/console/start-page.ts';
 import type { Refusal } from '../../protocol/errors.ts';
@@ -96,9 +96,9 @@ const KINDS: Readonly<Record<string, (t: TestContext) => Promise<Subject>>> = {
     const { storage, organisationId, appId } = await storeApp(t, START_MS);
     const clock = { nowMs: START_MS };
     const log = pino({ level: 'silent' });
-    const intake = createUploadIntake({ storage, log, nowMs: () => clock.nowMs, noteDeadline: () => {} });
+    const receiver = createUploadReceiver({ storage, log, nowMs: () => clock.nowMs, noteDeadline: () => {} });
     const caller = { organisationId, appId, channel: 'live', deviceId: DEVICE } as const;
-    const { upload_id: id } = await intake.takeIn(
+    const { upload_id: id } = await receiver.receive(
       { ...caller, address: '203.0.113.7' },
       { bytes: Buffer.from('words'), fileName: 'a.txt' },
     );

@@ -10,7 +10,7 @@
  */
 import type { Logger } from 'pino';
 import type { Vault } from '../../../storage/secrets/vault.ts';
-import { seldomWarning } from '../nodes/seldom-warning.ts';
+import { throttledWarning } from '../nodes/throttled-warning.ts';
 import { type Envelope, type Message, openEnvelope, senderOf } from './envelope.ts';
 
 /** Longer than any delay of a working Redis, and too short for a replay to be of use. */
@@ -48,14 +48,14 @@ interface Seen {
 
 export class Inbox {
   readonly #options: InboxOptions;
-  readonly #warn: ReturnType<typeof seldomWarning>;
+  readonly #warn: ReturnType<typeof throttledWarning>;
   /** By sender, the longest silent first. */
   readonly #seen = new Map<string, Seen>();
   readonly counts: InboxCounts = { unopened: 0, replayed: 0, stale: 0, gaps: 0 };
 
   constructor(options: InboxOptions) {
     this.#options = options;
-    this.#warn = seldomWarning(
+    this.#warn = throttledWarning(
       options.log,
       'messages from Redis were refused (unopened: another service shares this Redis with another MASTER_KEY, or they are forged; replayed, stale: they came twice or late)',
     );

@@ -6,7 +6,7 @@
 import { createRequire } from 'node:module';
 import type { Redis } from 'ioredis';
 import type { Logger } from 'pino';
-import { seldomWarning } from '../nodes/seldom-warning.ts';
+import { throttledWarning } from '../nodes/throttled-warning.ts';
 
 const require = createRequire(import.meta.url);
 
@@ -68,7 +68,7 @@ function openClient(redisUrl: string): Redis {
 export function openLink({ redisUrl, log, prepare, onUp, onDown }: LinkOptions): RedisLink {
   const redis = openClient(redisUrl);
   // Only the message of an ioredis error: the command in it may hold the password.
-  const warn = seldomWarning(log, 'Redis is away: see REDIS_URL; until it is back, nodes read from rows what others change');
+  const warn = throttledWarning(log, 'Redis is away: see REDIS_URL; until it is back, nodes read from rows what others change');
   let up = false;
   let closed = false;
   /** Numbers the connections, so that what belongs to an earlier one changes nothing. */

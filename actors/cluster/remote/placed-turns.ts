@@ -24,7 +24,7 @@ import type { Line } from '../questions/line.ts';
 import { NodeFailed, type NodeQuestions, NodeUnreachable } from '../questions/node-questions.ts';
 import type { Outcome, Placed } from './relay-lines.ts';
 import { RelayedTurn } from './relayed-turn.ts';
-import { answerForTurns } from './turn-desk.ts';
+import { answerForTurns } from './turn-answers.ts';
 
 export interface PlacedTurnsServices {
   readonly storage: Storage;
@@ -61,7 +61,7 @@ function unreachable(): Refusal {
   );
 }
 
-function packed({ app, minuteLeft, onAction: _a, onNothing: _n, onPassages: _p, ...command }: TurnCommand): WireCommand {
+function packed({ app, minuteLeft, onAction: _a, onNoAnswer: _n, onPassages: _p, ...command }: TurnCommand): WireCommand {
   return { ...command, appId: app.id, minuteLeft: minuteLeft?.() ?? null };
 }
 

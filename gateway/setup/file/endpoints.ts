@@ -197,7 +197,7 @@ const FILE: FileEndpoint = {
   answer: 'this file, `text/markdown`',
 };
 
-/** Of a session of this kind, in the order of use: one that applies its writes proposes nothing. */
+/** Endpoints of a session of this kind, in the order of use: one that applies its writes proposes nothing. */
 export function fileEndpoints(kind: SessionKind): readonly FileEndpoint[] {
   return kind === 'sync' ? ENDPOINTS : ENDPOINTS.filter((endpoint) => endpoint !== PROPOSAL);
 }

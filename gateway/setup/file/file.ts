@@ -34,9 +34,9 @@ import { grouped, inlineCode, megabytes, shellBlock, shellWord } from './shell.t
 import { renderSteps } from './steps.ts';
 
 export interface SetupFileInput {
-  /** Of the setup interface, `PUBLIC_URL/setup`. */
+  /** URL of the setup interface, `PUBLIC_URL/setup`. */
   readonly baseUrl: string;
-  /** Of runtime.md; the other documents lie beside it. */
+  /** URL of runtime.md; the other documents lie beside it. */
   readonly docsUrl: string;
   /** The token that this file brings. */
   readonly token: string;

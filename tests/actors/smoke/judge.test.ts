@@ -27,7 +27,7 @@ function block(index: number, blockType: string, body: Record<string, unknown>, 
 
 const says = (md: string): StreamEvent[] => [block(0, 'text', { md }), END];
 const judged = (events: readonly StreamEvent[], passages: readonly Passage[] = [PASSAGE], called: readonly string[] = []) =>
-  judgeAnswer(QUESTION, { events, passages, called, saysNothing: false, error: null });
+  judgeAnswer(QUESTION, { events, passages, called, isNoAnswer: false, error: null });
 
 describe('How an answer is judged', () => {
   test('SMOKE-11: an answer with words of the passages it was given is grounded', () => {
@@ -75,7 +75,7 @@ describe('How an answer is judged', () => {
     assert.equal(judged(says('Parcels take 3 days, and Norway costs 12 EUR.')).grounded, false);
     assert.equal(judged(says('1. Parcels take two days.\n2. Norway costs 12.00 EUR.')).grounded, true, 'items of a list are numbered');
     const asked = { text: 'What does order 77 cost to Norway?', from: 'suggestion' } as const;
-    const heard = { events: says('Order 77: Norway costs 12 EUR.'), passages: [PASSAGE], called: [], saysNothing: false, error: null };
+    const heard = { events: says('Order 77: Norway costs 12 EUR.'), passages: [PASSAGE], called: [], isNoAnswer: false, error: null };
     assert.equal(judgeAnswer(asked, heard).grounded, true);
   });
 
@@ -88,8 +88,8 @@ describe('How an answer is judged', () => {
 
   test('SMOKE-13: an answer that the model marked as saying nothing is not grounded, in any language', () => {
     const heard = { events: says('Dazu weiß ich leider nichts: Parcels take two days.'), passages: [PASSAGE], called: [], error: null };
-    assert.equal(judgeAnswer(QUESTION, { ...heard, saysNothing: true }).grounded, false);
-    assert.equal(judgeAnswer(QUESTION, { ...heard, saysNothing: false }).grounded, true);
+    assert.equal(judgeAnswer(QUESTION, { ...heard, isNoAnswer: true }).grounded, false);
+    assert.equal(judgeAnswer(QUESTION, { ...heard, isNoAnswer: false }).grounded, true);
   });
 
   test('SMOKE-17: blocks count with their words, a component with what it says as text', () => {

@@ -4,7 +4,7 @@ import { rmSync } from 'node:fs';
 import { type TestContext, test } from 'node:test';
 import pino from 'pino';
 import { type Attachment, readAttachments, textOf } from '../../../actors/turns/attachments.ts';
-import { createUploadIntake } from '../../../actors/uploads/intake.ts';
+import { createUploadReceiver } from '../../../actors/uploads/upload-receiver.ts';
 import { Refusal } from '../../../protocol/errors.ts';
 import { mintId } from '../../../protocol/ids.ts';
 import { insertMessage } from '../../../storage/conversations/conversations.ts';
@@ -20,14 +20,14 @@ const DEVICE = 'd'.repeat(32);
 async function desk(t: TestContext) {
   const { storage, organisationId, appId } = await storeApp(t, NOW);
   const log = pino({ level: 'silent' });
-  const intake = createUploadIntake({ storage, log, nowMs: () => NOW, noteDeadline: () => {} });
+  const receiver = createUploadReceiver({ storage, log, nowMs: () => NOW, noteDeadline: () => {} });
   const caller = { organisationId, appId, channel: 'live', deviceId: DEVICE } as const;
   return {
     storage,
     organisationId,
     appId,
     send: async (content: Uint8Array | string, fileName = 'a.txt') =>
-      (await intake.takeIn({ ...caller, address: '203.0.113.7' }, { bytes: Buffer.from(content as string), fileName })).upload_id,
+      (await receiver.receive({ ...caller, address: '203.0.113.7' }, { bytes: Buffer.from(content as string), fileName })).upload_id,
     read: (uploadIds: readonly string[], more: Partial<Parameters<typeof readAttachments>[0]> = {}) =>
       readAttachments({ ...caller, storage, nowMs: NOW, uploadIds, ...more }),
   };

@@ -7,7 +7,7 @@ import { type TestContext, test } from 'node:test';
 import pino from 'pino';
 import { silentAnnouncer } from '../../../actors/announcements.ts';
 import { startUploadSweep, uploadDeadlines } from '../../../actors/uploads/deadlines.ts';
-import { createUploadIntake } from '../../../actors/uploads/intake.ts';
+import { createUploadReceiver } from '../../../actors/uploads/upload-receiver.ts';
 import { UPLOADS_AT_ONCE_PER_DEVICE_MAX, UploadSlots } from '../../../actors/uploads/upload-slots.ts';
 import { uploadsRoute } from '../../../gateway/runtime/uploads.ts';
 import { UPLOAD_MAX_BYTES } from '../../../protocol/limits.ts';
@@ -52,7 +52,7 @@ async function openDesk(t: TestContext): Promise<UploadDesk> {
   const nowMs = () => now;
   const inside = new Set<() => void>();
   const app = await serveApp(t, [uploadsRoute], nowMs, (storage) => {
-    const intake = createUploadIntake({
+    const receiver = createUploadReceiver({
       storage,
       log,
       nowMs,
@@ -60,8 +60,8 @@ async function openDesk(t: TestContext): Promise<UploadDesk> {
       slots: new UploadSlots(() => paceMs),
       diskRoom: () => disk,
     });
-    const enter: typeof intake.enter = (caller) => {
-      const place = intake.enter(caller);
+    const enter: typeof receiver.enter = (caller) => {
+      const place = receiver.enter(caller);
       const leave = () => {
         inside.delete(leave);
         place.leave();
@@ -69,7 +69,7 @@ async function openDesk(t: TestContext): Promise<UploadDesk> {
       inside.add(leave);
       return { ...place, leave };
     };
-    return { uploads: { ...intake, enter }, node };
+    return { uploads: { ...receiver, enter }, node };
   });
   const from = { baseUrl: app.base, key: app.test };
   const folder = app.storage.layout.uploadsOf(app.organisationId);

@@ -27,7 +27,7 @@ import { type UploadSlot, UploadSlots } from './upload-slots.ts';
 
 const HOUR_MS = 3_600_000;
 
-export interface UploadIntake {
+export interface UploadReceiver {
   /**
    * Takes a slot before the file is read.
    * @throws Refusal 503 uploads_unavailable: no slot, or a disk that is full or cannot be written to; 429 rate_limited: too many
@@ -38,10 +38,10 @@ export interface UploadIntake {
    * Keeps the file for a message of this device. `bytes` are at least one and at most UPLOAD_MAX_BYTES.
    * @throws Refusal 415 unsupported_media_type, 429 rate_limited, 502 upload_failed.
    */
-  takeIn(caller: Caller, file: { readonly bytes: Uint8Array; readonly fileName: string }): Promise<UploadReply>;
+  receive(caller: Caller, file: { readonly bytes: Uint8Array; readonly fileName: string }): Promise<UploadReply>;
 }
 
-export interface UploadIntakeServices {
+export interface UploadReceiverServices {
   readonly storage: Storage;
   readonly log: Logger;
   nowMs(): number;
@@ -90,7 +90,7 @@ function ownerOf({ appId, channel, deviceId, address = '' }: Caller, vault: Stor
   return { appId, channel, deviceId, address: vault.digest('upload-address', Buffer.from(address)).toString('base64') };
 }
 
-export function createUploadIntake(services: UploadIntakeServices): UploadIntake {
+export function createUploadReceiver(services: UploadReceiverServices): UploadReceiver {
   const { storage, log, nowMs, noteDeadline, slots = new UploadSlots() } = services;
   const diskRoom = services.diskRoom ?? createDiskRoom(storage.layout.uploads);
 
@@ -159,7 +159,7 @@ export function createUploadIntake(services: UploadIntakeServices): UploadIntake
       requireRoom(caller, 1);
       return slots.enter(caller);
     },
-    async takeIn(caller, { bytes, fileName }) {
+    async receive(caller, { bytes, fileName }) {
       requireRoom(caller, bytes.length);
       const mediaType = await uploadType(bytes);
       const name = uploadName(fileName, mediaType);

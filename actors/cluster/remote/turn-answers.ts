@@ -19,7 +19,7 @@ import type { NodeQuestions } from '../questions/node-questions.ts';
 import type { Outcome } from './relay-lines.ts';
 import { feedTurn } from './turn-feed.ts';
 
-export interface TurnDeskServices {
+export interface TurnAnswerServices {
   readonly storage: Pick<Storage, 'organisation'>;
   readonly questions: NodeQuestions;
   readonly members: Pick<Members, 'self'>;
@@ -28,7 +28,7 @@ export interface TurnDeskServices {
 }
 
 /** Answers the questions of other nodes about turns. `host` opens a turn, wherever its conversation is by then. */
-export function answerForTurns(services: TurnDeskServices, host: Pick<TurnHost, 'accept' | 'stop'>): void {
+export function answerForTurns(services: TurnAnswerServices, host: Pick<TurnHost, 'accept' | 'stop'>): void {
   const { local, log, questions } = services;
   questions.answer('openTurn', async ({ command, conversationId }) => {
     if (conversationId !== null && !local.isActive(conversationId)) {
@@ -48,14 +48,14 @@ export function answerForTurns(services: TurnDeskServices, host: Pick<TurnHost, 
 }
 
 /** Hands the conversation over to the asker. Null when this node does not own it. */
-function release({ storage, members }: TurnDeskServices, organisationId: string, conversationId: string): ConversationSnapshot | null {
+function release({ storage, members }: TurnAnswerServices, organisationId: string, conversationId: string): ConversationSnapshot | null {
   const db = storage.organisation(organisationId);
   const row = readConversation(db, conversationId);
   return row === undefined || row.owner !== members.self ? null : snapshotOf(db, row);
 }
 
 async function openTurn(
-  { log, storage }: TurnDeskServices,
+  { log, storage }: TurnAnswerServices,
   host: Pick<TurnHost, 'accept'>,
   command: WireCommand,
   line: Line,

@@ -4,10 +4,10 @@ import type { Logger } from 'pino';
 const QUIET_MS = 60_000;
 
 /** `fields` hold no message text and nothing secret. */
-export type SeldomWarning = (fields: Readonly<Record<string, unknown>>) => void;
+export type ThrottledWarning = (fields: Readonly<Record<string, unknown>>) => void;
 
 /** Each returned function has a minute of its own. `nowMs` only ever rises. */
-export function seldomWarning(log: Logger, message: string, nowMs: () => number = () => performance.now()): SeldomWarning {
+export function throttledWarning(log: Logger, message: string, nowMs: () => number = () => performance.now()): ThrottledWarning {
   let quietUntilMs = Number.NEGATIVE_INFINITY;
   let times = 0;
   return (fields) => {
