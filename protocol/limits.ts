@@ -21,7 +21,11 @@ export const FORM_VALUES_MAX = 12;
 export const OPEN_FORMS_MAX = 3;
 export const FEEDBACK_REASON_MAX_CHARS = 500;
 export const RATING_COMMENT_MAX_CHARS = 500;
+/** Ids of messages, of blocks and inside bodies. The service mints none that is longer. */
+export const ID_MAX_CHARS = 64;
 export const EXTERNAL_USER_ID_MAX_CHARS = 128;
+/** A signature has 64 characters. A longer one up to here is told as wrong and not as malformed. */
+export const USER_HMAC_MAX_CHARS = 128;
 /** A person's traits, serialized: as large as app_state, which reaches the model beside them. */
 export const TRAITS_MAX_BYTES = 8 * 1024;
 export const UPLOAD_MAX_BYTES = 20 * 1024 * 1024;

@@ -7,8 +7,7 @@
  * Not a store: each turn asks once, nothing waits for a change, and a recount runs beside the charges that it has to include.
  */
 import { setImmediate as nextTick } from 'node:timers/promises';
-import { spentOn } from '../../storage/billing/platform-spend.ts';
-import { utcDay } from '../../storage/billing/usage-ledger.ts';
+import { organisationSpentToday, utcDay } from '../../storage/billing/usage-ledger.ts';
 import type { Storage } from '../../storage/storage.ts';
 import { type EachServices, forEachOrganisation, forEachOrganisationSync } from '../for-each-organisation.ts';
 
@@ -44,7 +43,7 @@ export class PlatformSpend {
     this.#spentMicroUsd = 0;
     if (budgetMicroUsd === null) return;
     forEachOrganisationSync(services, ADDING_UP, (id) => {
-      this.#spentMicroUsd += spentOn(services.storage.organisation(id), nowMs);
+      this.#spentMicroUsd += organisationSpentToday(services.storage.organisation(id), nowMs);
     });
   }
 
@@ -77,7 +76,7 @@ export class PlatformSpend {
       let summed = 0;
       const addUp = async (id: string) => {
         recount.upTo = id;
-        recount.spentMicroUsd += spentOn(this.#services.storage.organisation(id), nowMs);
+        recount.spentMicroUsd += organisationSpentToday(this.#services.storage.organisation(id), nowMs);
       };
       const breathe = () => {
         summed += 1;

@@ -1,8 +1,9 @@
 /** A block: one component's body in a conversation, with its place, its id and its revision (BLOCK-1). */
 import * as v from 'valibot';
+import { ID_MAX_CHARS } from '../limits.ts';
 import { text } from '../schema/text.ts';
 import { CATALOG } from './catalog.ts';
-import { type Body, FALLBACK_TEXT_MAX_CHARS, ID_MAX_CHARS } from './component.ts';
+import { type Body, FALLBACK_TEXT_MAX_CHARS } from './component.ts';
 
 /** docs/catalog.md: `a11y_label? ≤120`. */
 const A11Y_LABEL_MAX_CHARS = 120;

@@ -1,9 +1,10 @@
 /** Components answered by choosing among a few things: quick_replies, choice, rating. */
 import * as v from 'valibot';
+import { flag, whole } from '../schema/scalars.ts';
 import { text } from '../schema/text.ts';
 import { defineComponent, type Selectable } from './component.ts';
 import { option, saidList } from './shapes.ts';
-import { flag, id, list, said, uniqueIds, whole, words } from './values.ts';
+import { id, list, said, uniqueIds, words } from './values.ts';
 
 const OPTIONS_MAX = 24;
 

@@ -1,10 +1,11 @@
 /** Components of buying: order_tracker, variant_picker, pass. */
 import * as v from 'valibot';
+import { flag } from '../schema/scalars.ts';
 import { text } from '../schema/text.ts';
 import { selectableOptions } from './choices.ts';
 import { defineComponent, type Selectable } from './component.ts';
 import { action, checkActions, image, lines, money, optionEntries, saidAction, saidList } from './shapes.ts';
-import { anyList, count, flag, hexColour, id, list, ordered, said, saidTime, time, unique, uniqueIds, webUrl, words } from './values.ts';
+import { anyList, count, hexColour, id, list, ordered, said, saidTime, time, unique, uniqueIds, webUrl, words } from './values.ts';
 
 const ORDER_STATUSES = [
   'placed',

@@ -5,15 +5,13 @@
 import { toJsonSchema } from '@valibot/to-json-schema';
 import * as v from 'valibot';
 import type { ParamRule } from '../action-params.ts';
-import { ERROR_DETAILS_MAX, SELECTION_IDS_MAX } from '../limits.ts';
+import { ERROR_DETAILS_MAX, ID_MAX_CHARS, SELECTION_IDS_MAX } from '../limits.ts';
 import { clipWhole } from '../placeholder.ts';
 import { type Detail, explain, renderPath } from '../schema/issues.ts';
 import { text } from '../schema/text.ts';
 
 /** docs/catalog.md: `fallback_text? ≤600`. */
 export const FALLBACK_TEXT_MAX_CHARS = 600;
-/** docs/catalog.md: Option `id ≤64`; every other id of a body, and a block's own, keeps to the same. */
-export const ID_MAX_CHARS = 64;
 
 /** A validated body: plain JSON. */
 export type Body = Readonly<Record<string, unknown>>;

@@ -10,10 +10,11 @@ import {
   CONFIRM_LABEL_MAX_CHARS,
   TYPE_TO_CONFIRM_MAX_CHARS,
 } from '../limits.ts';
+import { flag } from '../schema/scalars.ts';
 import { text } from '../schema/text.ts';
 import { defineComponent } from './component.ts';
 import { lines } from './shapes.ts';
-import { flag, id, list, saidTime, time, unique, words } from './values.ts';
+import { id, list, saidTime, time, unique, words } from './values.ts';
 
 /** Room for one sentence on why a changed value was not accepted; the catalog leaves it open. */
 const FIELD_ERROR_MAX_CHARS = 200;

@@ -5,10 +5,11 @@
 import * as v from 'valibot';
 import { ERROR_DETAILS_MAX, FORM_LIST_VALUE_MAX, FORM_VALUE_MAX_CHARS, FORM_VALUES_MAX } from '../limits.ts';
 import { type Detail, renderPath } from '../schema/issues.ts';
+import { flag } from '../schema/scalars.ts';
 import { codePoints, fits, text } from '../schema/text.ts';
 import { type Body, defineComponent, type Report } from './component.ts';
 import { saidList } from './shapes.ts';
-import { flag, id, isDay, isEmail, isPhone, list, said, unique, words } from './values.ts';
+import { id, isDay, isEmail, isPhone, list, said, unique, words } from './values.ts';
 
 /** docs/catalog.md: `options? ≤50`. */
 const FORM_OPTIONS_MAX = 50;

@@ -1,9 +1,10 @@
 /** Components that list or align facts: tags, timeline, checklist, comparison, key_value, item_list. */
 import * as v from 'valibot';
+import { flag } from '../schema/scalars.ts';
 import { text } from '../schema/text.ts';
 import { defineComponent } from './component.ts';
 import { action, checkAction, image, type Money, money, saidList, saidMoney, tone } from './shapes.ts';
-import { count, flag, id, list, said, saidTime, time, uniqueIds, words } from './values.ts';
+import { count, id, list, said, saidTime, time, uniqueIds, words } from './values.ts';
 
 export const tags = defineComponent({
   name: 'tags',

@@ -1,9 +1,9 @@
 /** Components that lead somewhere: actions, screens. */
 import * as v from 'valibot';
 import { type ParamRule, valueProblem } from '../action-params.ts';
-import { MANIFEST_ROUTE_PARAMS_MAX } from '../limits.ts';
+import { ID_MAX_CHARS, MANIFEST_ROUTE_PARAMS_MAX } from '../limits.ts';
 import { text } from '../schema/text.ts';
-import { defineComponent, ID_MAX_CHARS, type Report } from './component.ts';
+import { defineComponent, type Report } from './component.ts';
 import { action, checkActions, checkRoute, saidAction, saidList } from './shapes.ts';
 import { usedAs } from './text-uses.ts';
 import { list, said, words } from './values.ts';

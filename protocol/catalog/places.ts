@@ -1,25 +1,11 @@
 /** Components about where and who: place_card, map, contact. */
 import * as v from 'valibot';
+import { flag, whole } from '../schema/scalars.ts';
 import { text } from '../schema/text.ts';
 import { defineComponent } from './component.ts';
 import { action, checkActions, image, lines, saidAction, saidList } from './shapes.ts';
 import { type TextUse, usedAs } from './text-uses.ts';
-import {
-  anyList,
-  between,
-  count,
-  flag,
-  hasForeignScheme,
-  id,
-  isEmail,
-  isPhone,
-  isWebUrl,
-  list,
-  said,
-  uniqueIds,
-  whole,
-  words,
-} from './values.ts';
+import { anyList, between, count, hasForeignScheme, id, isEmail, isPhone, isWebUrl, list, said, uniqueIds, words } from './values.ts';
 
 const lat = said(between(-90, 90), 'Degrees north.');
 const lng = said(between(-180, 180), 'Degrees east.');

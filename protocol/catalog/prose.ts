@@ -1,10 +1,11 @@
 /** Components that say something: text, section, key_points, disclosure, info_card, code. */
 import * as v from 'valibot';
 import { KNOWLEDGE_KEY_MAX_CHARS } from '../limits.ts';
+import { flag } from '../schema/scalars.ts';
 import { text } from '../schema/text.ts';
 import { defineComponent } from './component.ts';
 import { action, checkActions, image, lines, saidAction, saidList, tone } from './shapes.ts';
-import { anyList, flag, list, markdown, said, words } from './values.ts';
+import { anyList, list, markdown, said, words } from './values.ts';
 
 export const textBlock = defineComponent({
   name: 'text',

@@ -1,9 +1,10 @@
 /** The component for picking an appointment: datetime_slots. */
 import * as v from 'valibot';
+import { flag, whole } from '../schema/scalars.ts';
 import { exactlyOne, selectableOptions } from './choices.ts';
 import { defineComponent } from './component.ts';
 import { lines } from './shapes.ts';
-import { day, flag, id, list, ordered, said, saidTime, time, timezone, unique, whole, words } from './values.ts';
+import { day, id, list, ordered, said, saidTime, time, timezone, unique, words } from './values.ts';
 
 const DAYS_MAX = 14;
 const SLOTS_PER_DAY_MAX = 24;

@@ -1,10 +1,11 @@
 /** The shapes that several components share (docs/catalog.md, "Shared shapes"), with their rules and their words. */
 import * as v from 'valibot';
 import { ADDRESS_MAX_CHARS } from '../limits.ts';
+import { flag } from '../schema/scalars.ts';
 import { text } from '../schema/text.ts';
 import type { ModelContext, Report, Routes } from './component.ts';
 import { type TextUse, usedAs } from './text-uses.ts';
-import { currency, decimal, flag, hasForeignScheme, httpsUrl, id, isEmail, isHttpsUrl, isPhone, said, words } from './values.ts';
+import { currency, decimal, hasForeignScheme, httpsUrl, id, isEmail, isHttpsUrl, isPhone, said, words } from './values.ts';
 
 export const tone = v.picklist(['neutral', 'info', 'success', 'warning', 'danger']);
 

@@ -1,9 +1,10 @@
 /** The single values a body is made of: texts, numbers, addresses, times. Their bounds are those of docs/catalog.md. */
 import * as v from 'valibot';
-import { ADDRESS_MAX_CHARS } from '../limits.ts';
+import { ADDRESS_MAX_CHARS, ID_MAX_CHARS } from '../limits.ts';
+import { whole } from '../schema/scalars.ts';
 import { stated } from '../schema/stated.ts';
 import { fits, text } from '../schema/text.ts';
-import { ID_MAX_CHARS, type Report } from './component.ts';
+import type { Report } from './component.ts';
 import { CURRENCIES } from './currencies.ts';
 import { defuseMarkdown } from './markdown.ts';
 import { usedAs } from './text-uses.ts';
@@ -36,18 +37,10 @@ export function markdown(max: number) {
   );
 }
 
-export const flag = v.boolean('must be true or false');
-
 /** A finite number from `min` to `max`. */
 export function between(min: number, max: number) {
   const message = `must be a number from ${min} to ${max}`;
   return v.pipe(v.number('must be a number'), v.minValue(min, message), v.maxValue(max, message));
-}
-
-/** A whole number from `min` to `max`. */
-export function whole(min: number, max: number) {
-  const message = `must be a whole number from ${min} to ${max}`;
-  return v.pipe(v.number('must be a number'), v.integer(message), v.minValue(min, message), v.maxValue(max, message));
 }
 
 /** Counts that the catalog leaves open: a billion is beyond any shop and keeps the number exact everywhere. */

@@ -11,6 +11,7 @@ import {
   MESSAGES_PER_MINUTE_PER_ADDRESS_DEFAULT,
 } from '../limits.ts';
 import { boundedList, boundedMap } from '../schema/bounded.ts';
+import { flag, whole } from '../schema/scalars.ts';
 import { text } from '../schema/text.ts';
 import { distinct } from '../setup/accept.ts';
 
@@ -75,13 +76,6 @@ const MIN_SDK_PLATFORMS_MAX = 16;
 const INTAKE_LINKS_MAX = 20;
 const INTAKE_DESCRIPTION_MAX_CHARS = 4_000;
 
-const flag = v.boolean('must be true or false');
-
-function integer(min: number, max: number) {
-  const sentence = `must be a whole number from ${min} to ${max}`;
-  return v.pipe(v.number('must be a number'), v.integer(sentence), v.minValue(min, sentence), v.maxValue(max, sentence));
-}
-
 const LABEL = '[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?';
 const domain = v.pipe(
   v.string('must be a string'),
@@ -105,10 +99,10 @@ export const appSettingsEntries = {
   ),
   require_identity: v.optional(flag),
   record_confirmations: v.optional(flag),
-  messages_per_minute: v.optional(integer(1, MESSAGES_PER_MINUTE_MAX)),
-  messages_per_day: v.optional(integer(1, MESSAGES_PER_DAY_MAX)),
-  messages_per_minute_per_address: v.optional(integer(0, MESSAGES_PER_MINUTE_MAX)),
-  messages_per_day_per_address: v.optional(v.nullable(integer(0, MESSAGES_PER_DAY_MAX))),
+  messages_per_minute: v.optional(whole(1, MESSAGES_PER_MINUTE_MAX)),
+  messages_per_day: v.optional(whole(1, MESSAGES_PER_DAY_MAX)),
+  messages_per_minute_per_address: v.optional(whole(0, MESSAGES_PER_MINUTE_MAX)),
+  messages_per_day_per_address: v.optional(v.nullable(whole(0, MESSAGES_PER_DAY_MAX))),
   daily_model_budget_usd: v.optional(
     v.nullable(
       v.pipe(
@@ -122,7 +116,7 @@ export const appSettingsEntries = {
   suspended: v.optional(flag),
   auto_go_live: v.optional(flag),
   publish_on_go_live: v.optional(flag),
-  confirmation_ttl_s: v.optional(integer(CONFIRMATION_TTL_MIN_S, CONFIRMATION_TTL_MAX_S)),
+  confirmation_ttl_s: v.optional(whole(CONFIRMATION_TTL_MIN_S, CONFIRMATION_TTL_MAX_S)),
   min_sdk: v.optional(
     boundedMap(
       v.pipe(v.string(), v.regex(/^[a-z][a-z0-9_-]{0,31}$/, 'must name a platform as SDKs report it, e.g. web')),

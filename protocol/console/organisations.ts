@@ -3,6 +3,7 @@ import * as v from 'valibot';
 import { CREDIT_PURCHASE_MIN_USD } from '../limits.ts';
 import { PLAN_NAMES } from '../plans.ts';
 import { boundedList } from '../schema/bounded.ts';
+import { flag } from '../schema/scalars.ts';
 import { text } from '../schema/text.ts';
 import { name } from './apps.ts';
 
@@ -38,7 +39,7 @@ const chargeableUsd = v.pipe(
 );
 
 const autoTopUp = v.strictObject({
-  enabled: v.boolean('must be true or false'),
+  enabled: flag,
   amount_usd: v.optional(chargeableUsd, CREDIT_PURCHASE_MIN_USD),
   /** Whose default card is charged; the card itself is known to the card processor only. */
   stripe_customer: v.exactOptional(v.pipe(v.string('must be text'), v.regex(/^cus_[A-Za-z0-9]{1,100}$/, 'must be a customer id, cus_…'))),

@@ -12,6 +12,7 @@ import {
   FORM_VALUES_MAX,
   HANDSHAKE_COMPONENTS_MAX,
   HANDSHAKE_NAMES_MAX,
+  ID_MAX_CHARS,
   MANIFEST_ROUTE_PARAMS_MAX,
   MESSAGE_TEXT_MAX_CHARS,
   OPEN_FORMS_MAX,
@@ -22,15 +23,13 @@ import {
   TOOL_RESULTS_MAX,
 } from '../limits.ts';
 import { boundedList, boundedMap } from '../schema/bounded.ts';
+import { flag } from '../schema/scalars.ts';
 import { stated, when } from '../schema/stated.ts';
 import { text } from '../schema/text.ts';
 import { knowing } from '../schema/unknown-fields.ts';
 import { rule } from '../setup/shapes.ts';
 import { openObject, present, revision } from './shapes.ts';
 import { signedUser } from './signed-user.ts';
-
-/** Ids are at most this long in any spelling of ours; anything longer is not one. */
-const ID_MAX_CHARS = 64;
 
 const id = text(ID_MAX_CHARS, 1);
 
@@ -67,7 +66,7 @@ export const toolResult = v.pipe(
     status: v.picklist(['ok', 'error', 'declined', 'timeout', 'unavailable']),
     result: v.optional(jsonOf(ACTION_RESULT_MAX_BYTES)),
     error: v.optional(text(TOOL_ERROR_MAX_CHARS)),
-    confirmed: v.optional(v.boolean('must be true or false')),
+    confirmed: v.optional(flag),
     /** Revision of the card that the person agreed to. */
     revision: v.optional(revision),
   }),

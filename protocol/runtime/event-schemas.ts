@@ -4,8 +4,8 @@
  */
 import * as v from 'valibot';
 import { CATALOG } from '../catalog/catalog.ts';
-import { FALLBACK_TEXT_MAX_CHARS, ID_MAX_CHARS } from '../catalog/component.ts';
-import { PROTOCOL_VERSION } from '../limits.ts';
+import { FALLBACK_TEXT_MAX_CHARS } from '../catalog/component.ts';
+import { ID_MAX_CHARS, PROTOCOL_VERSION } from '../limits.ts';
 import { type JsonSchema, publishSchema } from '../schema/json-schema.ts';
 import { stated } from '../schema/stated.ts';
 import { text } from '../schema/text.ts';

@@ -1,12 +1,9 @@
 /** The body of POST /v1/feedback (FEEDBACK-1), and its answer. */
 import * as v from 'valibot';
-import { FEEDBACK_REASON_MAX_CHARS } from '../limits.ts';
+import { FEEDBACK_REASON_MAX_CHARS, ID_MAX_CHARS } from '../limits.ts';
 import { text } from '../schema/text.ts';
 import { openObject } from './shapes.ts';
 import { answeringUser } from './signed-user.ts';
-
-/** Ids are at most this long in any spelling of ours; anything longer is not one. */
-const ID_MAX_CHARS = 64;
 
 export const feedbackRequest = openObject({
   message_id: text(ID_MAX_CHARS, 1),

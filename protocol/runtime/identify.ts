@@ -1,12 +1,9 @@
 /** The body of POST /v1/identify (PERSON-7), and its answer. */
 import * as v from 'valibot';
-import { EXTERNAL_USER_ID_MAX_CHARS, TRAITS_MAX_BYTES } from '../limits.ts';
+import { EXTERNAL_USER_ID_MAX_CHARS, TRAITS_MAX_BYTES, USER_HMAC_MAX_CHARS } from '../limits.ts';
 import { stated } from '../schema/stated.ts';
 import { text } from '../schema/text.ts';
 import { openObject } from './shapes.ts';
-
-/** More than a signature has (64), so that a wrong one is told as wrong and not as malformed. */
-const HMAC_MAX_CHARS = 128;
 
 type Traits = Record<string, unknown>;
 
@@ -26,7 +23,7 @@ export const identifyRequest = openObject({
   external_user_id: text(EXTERNAL_USER_ID_MAX_CHARS, 1),
   /** Null counts as left out. */
   traits: v.optional(v.nullable(traits)),
-  user_hmac: v.optional(v.nullable(text(HMAC_MAX_CHARS))),
+  user_hmac: v.optional(v.nullable(text(USER_HMAC_MAX_CHARS))),
 });
 export type IdentifyRequest = v.InferOutput<typeof identifyRequest>;
 

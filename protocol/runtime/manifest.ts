@@ -33,6 +33,7 @@ import {
   TYPE_TO_CONFIRM_MAX_CHARS,
 } from '../limits.ts';
 import { boundedList, boundedMap } from '../schema/bounded.ts';
+import { flag } from '../schema/scalars.ts';
 import { stated, when } from '../schema/stated.ts';
 import { snakeCase, text } from '../schema/text.ts';
 import { knowing } from '../schema/unknown-fields.ts';
@@ -44,8 +45,6 @@ import { RISKS, type Risk } from './stream-events.ts';
 const ROUTE_TITLE_MAX_CHARS = 60;
 const ROUTE_DESCRIPTION_MAX_CHARS = 300;
 const SDK_MAX_CHARS = 64;
-
-const flag = v.boolean('must be true or false');
 
 const paramFields = {
   type: v.picklist(PARAM_TYPES),

@@ -1,12 +1,9 @@
 /** GET /v1/conversations/:id/messages (HISTORY-1; `before` pages back). */
 import * as v from 'valibot';
 import type { Block } from '../catalog/block.ts';
-import { MESSAGES_PAGE_DEFAULT, MESSAGES_PAGE_MAX } from '../limits.ts';
+import { ID_MAX_CHARS, MESSAGES_PAGE_DEFAULT, MESSAGES_PAGE_MAX } from '../limits.ts';
 import { text } from '../schema/text.ts';
 import type { PendingInvocation } from './stream-events.ts';
-
-/** Ids are at most this long in any spelling of ours; anything longer is not one. */
-const ID_MAX_CHARS = 64;
 
 export const messagesQuery = v.object({
   /** Above the maximum it is capped, not refused. */

@@ -1,12 +1,9 @@
 /** The body of POST /v1/ratings (FEEDBACK-4), and its answer. */
 import * as v from 'valibot';
-import { RATING_COMMENT_MAX_CHARS, RATING_VALUE_MAX } from '../limits.ts';
+import { ID_MAX_CHARS, RATING_COMMENT_MAX_CHARS, RATING_VALUE_MAX } from '../limits.ts';
 import { text } from '../schema/text.ts';
 import { openObject } from './shapes.ts';
 import { answeringUser } from './signed-user.ts';
-
-/** Ids are at most this long in any spelling of ours; anything longer is not one. */
-const ID_MAX_CHARS = 64;
 
 const OUT_OF_RANGE = `must be a whole number from 1 to ${RATING_VALUE_MAX}`;
 

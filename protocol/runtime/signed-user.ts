@@ -4,16 +4,13 @@
  */
 import * as v from 'valibot';
 import { Refusal } from '../errors.ts';
-import { EXTERNAL_USER_ID_MAX_CHARS } from '../limits.ts';
+import { EXTERNAL_USER_ID_MAX_CHARS, USER_HMAC_MAX_CHARS } from '../limits.ts';
 import { text } from '../schema/text.ts';
 import { openObject } from './shapes.ts';
 
-/** A signature has 64 characters; anything longer than this is none. */
-const HMAC_MAX_CHARS = 128;
-
 export const signedUser = openObject({
   id: text(EXTERNAL_USER_ID_MAX_CHARS, 1),
-  hmac: v.optional(v.nullable(text(HMAC_MAX_CHARS))),
+  hmac: v.optional(v.nullable(text(USER_HMAC_MAX_CHARS))),
 });
 export type SignedUser = v.InferOutput<typeof signedUser>;
 

@@ -16,11 +16,12 @@ import {
   RESULT_LIMIT_MAX,
 } from '../limits.ts';
 import { RISKS } from '../runtime/stream-events.ts';
+import { flag, whole } from '../schema/scalars.ts';
 import { stated, when } from '../schema/stated.ts';
 import { filledText, snakeCase, text } from '../schema/text.ts';
 import { distinct } from './accept.ts';
 import { anyCase, templateAddress } from './addresses.ts';
-import { externalKey, fields, flag, listOf, reason, rule, string, whole } from './shapes.ts';
+import { externalKey, fields, listOf, reason, rule, string } from './shapes.ts';
 
 const METHODS = ['GET', 'POST', 'PUT', 'PATCH', 'DELETE'] as const;
 

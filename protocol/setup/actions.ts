@@ -4,10 +4,11 @@
  */
 import * as v from 'valibot';
 import { ACTION_PARAMS_MAX, HTTP_ACTIONS_PER_REQUEST_MAX } from '../limits.ts';
+import { flag } from '../schema/scalars.ts';
 import { RESULT_FIELDS_MAX } from './action-fields.ts';
 import { type HttpAction, httpAction } from './action-rules.ts';
 import { itemFault, type MalformedItem } from './item-faults.ts';
-import { externalKey, fields, flag, listOf, reason, string } from './shapes.ts';
+import { externalKey, fields, listOf, reason, string } from './shapes.ts';
 
 const number = v.number('must be a number');
 const anyList = v.custom<unknown[]>((value) => Array.isArray(value), 'must be an array');

@@ -13,9 +13,10 @@ import {
   RADIUS_MAX_PX,
   REASON_MAX_CHARS,
 } from '../limits.ts';
+import { flag } from '../schema/scalars.ts';
 import { stated } from '../schema/stated.ts';
 import { text } from '../schema/text.ts';
-import { fields, flag } from './shapes.ts';
+import { fields } from './shapes.ts';
 
 const colour = v.pipe(v.string('must be a string'), v.regex(/^#[0-9a-fA-F]{6}$/, 'must be an opaque colour written #rrggbb'));
 

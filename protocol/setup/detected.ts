@@ -1,13 +1,13 @@
 /** The discovery report: what an agent found an app's code to be made of (SETUP-49). */
 import * as v from 'valibot';
+import { LOCALE_MAX_CHARS } from '../language-tag.ts';
 import { DETECTED_FONTS_MAX, DETECTED_LOCALES_MAX } from '../limits.ts';
+import { flag, whole } from '../schema/scalars.ts';
 import { text } from '../schema/text.ts';
-import { fields, flag, listOf, whole } from './shapes.ts';
+import { fields, listOf } from './shapes.ts';
 
 /** A name, a version or a path; whoever has more to say writes it into an event's detail. */
 const FINDING_MAX_CHARS = 200;
-/** The longest registered BCP 47 tags stay below this. */
-const LOCALE_MAX_CHARS = 35;
 /** Counts of things that somebody wrote by hand. */
 const COUNT_MAX = 1_000_000;
 

@@ -8,9 +8,10 @@ import {
   SCREEN_TITLE_MAX_CHARS,
   SCREENS_PER_REQUEST_MAX,
 } from '../limits.ts';
+import { flag } from '../schema/scalars.ts';
 import { filledText, snakeCase, text } from '../schema/text.ts';
 import { distinct } from './accept.ts';
-import { fields, flag, listOf, mapOf, reason } from './shapes.ts';
+import { fields, listOf, mapOf, reason } from './shapes.ts';
 
 /** A path inside a repository. */
 const FILE_MAX_CHARS = 300;

@@ -5,7 +5,6 @@ import { boundedList, boundedMap } from '../schema/bounded.ts';
 import { type Keywords, stated } from '../schema/stated.ts';
 import { filledText, text } from '../schema/text.ts';
 
-export const flag = v.boolean('must be true or false');
 export const string = v.string('must be a string');
 export const reason = v.optional(text(REASON_MAX_CHARS));
 /** The caller's own name for an item. */
@@ -51,12 +50,6 @@ export function listOf<const Item extends v.GenericSchema>(item: Item, min: numb
     boundedList(item, max, `must hold at most ${max} items`),
     v.minLength(min, min === 1 ? 'must hold at least one item' : `must hold at least ${min} items`),
   );
-}
-
-/** A whole number from `min` to `max`. */
-export function whole(min: number, max: number) {
-  const message = `must be a whole number from ${min} to ${max}`;
-  return v.pipe(v.number('must be a number'), v.integer(message), v.minValue(min, message), v.maxValue(max, message));
 }
 
 /**

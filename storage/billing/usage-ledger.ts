@@ -86,6 +86,11 @@ export function spentToday(db: Connection, appId: string, nowMs: number): number
   return daySpend.get(db, 'FROM usage_days WHERE app_id = :appId AND day = :day', { appId, day: utcDay(nowMs) })?.microUsd ?? 0;
 }
 
+/** As `spentToday`, of all apps of the organisation together. */
+export function organisationSpentToday(db: Connection, nowMs: number): number {
+  return daySpend.get(db, 'FROM usage_days WHERE day = :day', { day: utcDay(nowMs) })?.microUsd ?? 0;
+}
+
 /**
  * Checks the turn against the caps that are counted in rows. Messages are counted per app on a live key and per organisation on a test
  * key; sandbox conversations per organisation and month, before any row is written.
