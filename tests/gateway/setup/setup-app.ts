@@ -145,7 +145,7 @@ export async function bareCall(
 
 /** The endpoints below `/setup`, from the service's own table. */
 export const ENDPOINTS: readonly { readonly method: string; readonly path: string; readonly takesJson: boolean }[] = setupRoutes.map(
-  ({ method, path, body }) => ({ method, path: path.slice('/setup'.length), takesJson: body !== null }),
+  ({ method, path, body }) => ({ method, path: path.slice('/setup'.length), takesJson: body !== undefined }),
 );
 
 export interface ErrorBody {
