@@ -1,6 +1,7 @@
 /** A process beside a test: a model that says ten million characters as fast as they are read, or a few words when it is not asked for more. */
 import type { ServerResponse } from 'node:http';
-import { completionChunk, DONE, STREAM_HEAD, serveFake, writeWhenReady } from '../support/completions.ts';
+import { completionChunk, DONE, STREAM_HEAD, writeWhenReady } from '../support/completions.ts';
+import { serveFake } from '../support/fake-server.ts';
 
 /** Asks for the ten million characters. */
 export const EVERYTHING = 'Tell me everything';

@@ -1,13 +1,13 @@
 /** A wrong key, model or address is said at the start, in one line, to whoever runs the service and to nobody else. */
 import assert from 'node:assert/strict';
-import { createServer, type ServerResponse } from 'node:http';
-import type { AddressInfo } from 'node:net';
+import type { ServerResponse } from 'node:http';
 import { type TestContext, test } from 'node:test';
 import pino from 'pino';
 import { readConfig } from '../../program/config.ts';
 import { createCheckedModel } from '../../program/model-check.ts';
 import { createConditions } from '../../storage/health/conditions.ts';
 import { createClient, createTestApp, outline } from '../support/client.ts';
+import { serveFake } from '../support/fake-server.ts';
 import { readMetrics } from '../support/process.ts';
 import { type RunningService, startService } from '../support/service.ts';
 
@@ -20,16 +20,12 @@ interface Server {
 }
 
 async function modelServer(t: TestContext, answer: Server['answer']): Promise<Server> {
-  const server = createServer((req, res) => {
+  const { url, close } = await serveFake((req, res) => {
     it.asked += 1;
     req.resume().on('end', () => it.answer(res));
   });
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-  t.after(() => {
-    server.close();
-    server.closeAllConnections();
-  });
-  const it: Server = { url: `http://127.0.0.1:${(server.address() as AddressInfo).port}/v1`, answer, asked: 0 };
+  t.after(close);
+  const it: Server = { url: `${url()}/v1`, answer, asked: 0 };
   return it;
 }
 

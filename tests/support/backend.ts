@@ -1,7 +1,7 @@
 /** An app's own server at the network edge: counts what reaches it and answers as it is told. */
-import { createServer, type IncomingHttpHeaders, type ServerResponse } from 'node:http';
-import type { AddressInfo } from 'node:net';
+import type { IncomingHttpHeaders, ServerResponse } from 'node:http';
 import type { TestContext } from 'node:test';
+import { serveFake } from './fake-server.ts';
 
 export interface BackendRequest {
   readonly method: string;
@@ -31,7 +31,7 @@ export function sendJson(response: ServerResponse, body: unknown, status = 200):
 export async function startBackend(t: TestContext): Promise<Backend> {
   let requests: BackendRequest[] = [];
   let answer: BackendAnswer = (_, response) => sendJson(response, { ok: true });
-  const server = createServer(async (incoming, response) => {
+  const { url, close } = await serveFake(async (incoming, response) => {
     const chunks: Buffer[] = [];
     for await (const chunk of incoming) chunks.push(chunk as Buffer);
     const request = {
@@ -43,16 +43,9 @@ export async function startBackend(t: TestContext): Promise<Backend> {
     requests.push(request);
     await answer(request, response);
   });
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-  t.after(
-    () =>
-      new Promise<void>((resolve) => {
-        server.close(() => resolve());
-        server.closeAllConnections();
-      }),
-  );
+  t.after(close);
   return {
-    url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
+    url: url(),
     get requests() {
       return requests;
     },

@@ -2,8 +2,7 @@
  * The wire of an OpenAI-compatible chat-completions stream, for every fake model of the tests and of the bench: what is written is the same
  * everywhere, when and what for is each one's own.
  */
-import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
-import type { AddressInfo } from 'node:net';
+import type { IncomingMessage, ServerResponse } from 'node:http';
 
 export interface TokenUsage {
   readonly prompt_tokens: number;
@@ -61,32 +60,4 @@ export async function writeWhenReady(res: ServerResponse, text: string | Uint8Ar
     res.once('drain', resolve);
     res.once('close', resolve);
   });
-}
-
-export interface FakeServer {
-  readonly server: Server;
-  /** `host`: where it listens on all addresses. */
-  url(host?: string): string;
-  close(): Promise<void>;
-}
-
-/** Listens on a port that is free. */
-export async function serveFake(
-  answer: (req: IncomingMessage, res: ServerResponse) => unknown,
-  listenOn = '127.0.0.1',
-): Promise<FakeServer> {
-  const server = createServer(answer);
-  await new Promise<void>((resolve) => server.listen(0, listenOn, resolve));
-  const { port } = server.address() as AddressInfo;
-  return {
-    server,
-    url: (host = '127.0.0.1') => `http://${host}:${port}`,
-    close: () =>
-      new Promise<void>((resolve) => {
-        server.close(() => resolve());
-        server.closeAllConnections();
-        // One that was on its way is not among them.
-        server.on('connection', (socket) => socket.destroy());
-      }),
-  };
 }

@@ -4,7 +4,8 @@
  */
 import type { ServerResponse } from 'node:http';
 import type { TestContext } from 'node:test';
-import { completionChunk, DONE, requestBody, STREAM_HEAD, serveFake } from './completions.ts';
+import { completionChunk, DONE, requestBody, STREAM_HEAD } from './completions.ts';
+import { serveFake } from './fake-server.ts';
 import type { UpstreamRequest } from './upstream.ts';
 
 export const DIMENSIONS = 512;

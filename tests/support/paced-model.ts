@@ -5,7 +5,8 @@
 import type { ServerResponse } from 'node:http';
 import type { TestContext } from 'node:test';
 import { setTimeout as pause } from 'node:timers/promises';
-import { callChunks, completionChunk, DONE, requestBody, STREAM_HEAD, serveFake, usageChunk } from './completions.ts';
+import { callChunks, completionChunk, DONE, requestBody, STREAM_HEAD, usageChunk } from './completions.ts';
+import { serveFake } from './fake-server.ts';
 
 export interface Pace {
   /** Words of an answer, after its first ones. */

@@ -2,9 +2,9 @@
  * A server that is shaped like Stripe where top-ups touch it: customers, payment intents, idempotency keys. It charges
  * cards of its own making, and can lose answers after the charge was made.
  */
-import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
-import type { AddressInfo } from 'node:net';
+import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { TestContext } from 'node:test';
+import { serveFake } from './fake-server.ts';
 
 export interface Intent {
   readonly id: string;
@@ -101,7 +101,7 @@ export async function startStripeServer(t: TestContext): Promise<StripeServer> {
     return { status: 200, body: { id: customer, object: 'customer', invoice_settings: { default_payment_method: method } } };
   };
 
-  const server = createServer(async (req, res) => {
+  const { url, close } = await serveFake(async (req, res) => {
     const form = await formOf(req);
     const line = `${req.method} ${req.url}`;
     requests.push(line);
@@ -114,13 +114,9 @@ export async function startStripeServer(t: TestContext): Promise<StripeServer> {
     if (line === CREATE && held !== null) await held;
     send(res, answer);
   });
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-  t.after(() => {
-    server.closeAllConnections();
-    return new Promise<void>((resolve) => server.close(() => resolve()));
-  });
+  t.after(close);
   return {
-    url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
+    url: url(),
     intents,
     requests,
     keys,

@@ -4,7 +4,8 @@
  */
 import type { ServerResponse } from 'node:http';
 import type { TestContext } from 'node:test';
-import { callChunks, completionChunk, DONE, requestBody, STREAM_HEAD, serveFake, usageChunk, writeWhenReady } from './completions.ts';
+import { callChunks, completionChunk, DONE, requestBody, STREAM_HEAD, usageChunk, writeWhenReady } from './completions.ts';
+import { serveFake } from './fake-server.ts';
 
 export interface UpstreamRequest {
   readonly model: string;

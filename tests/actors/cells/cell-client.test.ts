@@ -1,12 +1,12 @@
 import assert from 'node:assert/strict';
 import { createHash, randomBytes } from 'node:crypto';
-import { once } from 'node:events';
-import http from 'node:http';
+import type http from 'node:http';
 import { Readable } from 'node:stream';
 import { type TestContext, test } from 'node:test';
 import { CellUnreachable, cellToken, createCellClient } from '../../../actors/cells/cell-client.ts';
 import { openStorage } from '../../../storage/storage.ts';
 import { eventually } from '../../support/eventually.ts';
+import { serveFake } from '../../support/fake-server.ts';
 import { temporaryDir } from '../../support/temporary-dir.ts';
 
 async function open(t: TestContext) {
@@ -17,15 +17,9 @@ async function open(t: TestContext) {
     await storage.close();
   });
   const listen = async (cell: string, handle: http.RequestListener, path = '') => {
-    const server = http.createServer(handle);
-    server.listen(0, '127.0.0.1');
-    await once(server, 'listening');
-    t.after(() => {
-      server.closeAllConnections();
-      server.close();
-    });
-    const { port } = server.address() as { port: number };
-    await storage.writeControl('seeCells', { cells: [{ cell, url: `http://127.0.0.1:${port}${path}`, seenAtMs: 1 }] });
+    const { url, close } = await serveFake(handle);
+    t.after(close);
+    await storage.writeControl('seeCells', { cells: [{ cell, url: `${url()}${path}`, seenAtMs: 1 }] });
   };
   return { storage, client, listen };
 }

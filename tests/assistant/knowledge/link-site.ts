@@ -1,8 +1,8 @@
 /** A web site of the test's own on loopback, and a guard that may reach it. */
-import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
-import type { AddressInfo } from 'node:net';
+import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { TestContext } from 'node:test';
 import { type AddressGuard, createAddressGuard } from '../../../assistant/http/address-guard.ts';
+import { serveFake } from '../../support/fake-server.ts';
 
 export type Pages = (req: IncomingMessage, res: ServerResponse) => void;
 
@@ -17,17 +17,13 @@ export const OPEN_GUARD: AddressGuard = createAddressGuard({ allowPrivate: true 
 
 export async function startSite(t: TestContext, pages: Pages): Promise<LinkSite> {
   const requests: IncomingMessage[] = [];
-  const server = createServer((req, res) => {
+  const { server, url, close } = await serveFake((req, res) => {
     requests.push(req);
     pages(req, res);
   });
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-  t.after(() => {
-    server.closeAllConnections();
-    server.close();
-  });
+  t.after(close);
   return {
-    url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
+    url: url(),
     requests,
     openSockets: () => new Promise((resolve, reject) => server.getConnections((error, count) => (error ? reject(error) : resolve(count)))),
   };

@@ -13,6 +13,7 @@ import { cellRoutes } from '../../../gateway/cells/routes.ts';
 import type { Route } from '../../../gateway/route.ts';
 import { createApp } from '../../../storage/apps/app-creation.ts';
 import { openStorage, type Storage } from '../../../storage/storage.ts';
+import { serveFake } from '../../support/fake-server.ts';
 import { temporaryDir } from '../../support/temporary-dir.ts';
 import { serve, type TestServer } from '../test-server.ts';
 
@@ -104,16 +105,9 @@ export function createWorld(t: TestContext): World {
 
 /** A program at another cell's address that is not ours: answers as the test says. Answers its address. */
 export async function standIn(t: TestContext, handle: http.RequestListener): Promise<string> {
-  const server = http.createServer(handle);
-  server.listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  t.after(() => {
-    server.closeAllConnections();
-    server.close();
-  });
-  const address = server.address();
-  assert.ok(address !== null && typeof address === 'object');
-  return `http://127.0.0.1:${address.port}`;
+  const { url, close } = await serveFake(handle);
+  t.after(close);
+  return url();
 }
 
 export interface Told {

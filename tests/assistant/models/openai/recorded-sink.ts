@@ -1,7 +1,8 @@
 /** Owns what the model tests share: a sink that remembers, a request to send, and a server whose bytes the test writes itself. */
 import type { IncomingMessage, Server, ServerResponse } from 'node:http';
 import type { ImagePart, Model, ModelFailure, ModelRequest, ModelSink, RoundResult } from '../../../../assistant/models/model.ts';
-import { DONE, serveFake } from '../../../support/completions.ts';
+import { DONE } from '../../../support/completions.ts';
+import { serveFake } from '../../../support/fake-server.ts';
 
 export type Heard =
   | { readonly text: string }
