@@ -10,7 +10,7 @@ import { sessionSource } from '../../actors/setup/stream.ts';
 import { journalSource } from '../../actors/turns/journal.ts';
 import { readApp } from '../../storage/apps/apps.ts';
 import { World } from './cluster/remote/relay-world.ts';
-import { OwnedTurn, rowsOfApp } from './cluster/remote/remote-desk.ts';
+import { OwnedTurn, rowsOfApp } from './cluster/remote/remote-fixture.ts';
 import { storeApp } from './setup/app-in-storage.ts';
 import { setupOnStorage } from './setup/setup-on-storage.ts';
 

@@ -195,7 +195,7 @@ describe('MODEL-11: component calls become their blocks', () => {
     assert.match(block?.fallback_text ?? '', /First things first/);
   });
 
-  test('a body that does not fit is asked for once more, and the second try fills the same place', () => {
+  test('a body that does not fit is asked for once more, and the retry fills the same place', () => {
     for (const wrong of [BROKEN, '{"points":', '[]']) {
       const answer = new Answer();
       const call = { id: 'call_1', name: 'key_points', arguments: wrong };
@@ -225,7 +225,7 @@ describe('MODEL-11: component calls become their blocks', () => {
     assert.match(String(block?.body.md), /Order early in December/);
   });
 
-  test('a second try that never comes, or a round cut off, still completes the block', () => {
+  test('a retry that never comes, or a round cut off, still completes the block', () => {
     const forgotten = new Answer();
     forgotten.assembler.finishRound([{ id: 'call_1', name: 'key_points', arguments: BROKEN }]);
     forgotten.assembler.finishRound([]);

@@ -7,7 +7,7 @@ import { type Kills, killNodes } from './kills.ts';
 
 export interface CopiesSize {
   readonly turns: number;
-  /** Of each turn. */
+  /** Copies of each turn. */
   readonly copies: number;
   /** Devices that talk at the same time. */
   readonly devices: number;

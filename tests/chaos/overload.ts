@@ -45,7 +45,7 @@ export interface Figures {
 const RAMP_MS = 2_000;
 const WARM_UP = { streams: 32, forMs: 3_000, callsPerS: 0 };
 const PROBE_EVERY_MS = 25;
-/** Of the organisation under load at a time: enough refusals for a p99. */
+/** Probes of the organisation under load at a time: enough refusals for a p99. */
 const PROBES = 12;
 const MESSAGE = { text: 'My telephone is 030 1234567. Hello?' };
 const NS_PER_MS = 1e6;

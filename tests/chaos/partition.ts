@@ -38,7 +38,7 @@ export function namespacesMissing(): string | false {
 interface Namespace {
   /** What a program is started through to be in it. */
   readonly through: readonly string[];
-  /** Of this machine as seen from inside: for clients and the model, and for Redis. */
+  /** This machine's address as seen from inside: for clients and the model, and for Redis. */
   readonly here: string;
   readonly redisHere: string;
   /** Where clients reach what is inside. */

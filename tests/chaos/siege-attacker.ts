@@ -8,7 +8,7 @@ export interface AttackOrder {
   readonly attack: string;
   readonly baseUrl: string;
   readonly key: string;
-  /** Of a setup session of the same app: an agent that was led astray. */
+  /** The token of a setup session of the same app: an agent that was led astray. */
   readonly setupToken: string;
   readonly forMs: number;
   /** `127.0.n.1` and so on: other attacks were counted under theirs. */

@@ -8,7 +8,7 @@ import { createDice, type Dice, seedOfRun } from '../support/seeded.ts';
 
 /** House rule for the event loop. */
 export const STALL_MAX_MS = 200;
-/** Of a failing case, as it is printed. */
+/** The most of a failing case that is printed. */
 const SHOWN_MAX_CHARS = 20_000;
 
 export const SEED = seedOfRun();
@@ -23,7 +23,7 @@ export function diceOf(number: number): Dice {
 export interface Extent {
   /** Cases of the long form. */
   readonly full: number;
-  /** Of the short form, which has as many cases as fit. */
+  /** How long the short form takes, which has as many cases as fit. */
   readonly briefMs: number;
 }
 

@@ -3,7 +3,7 @@
 import { programPumps } from '../support/expressions.ts';
 import type { Dice } from '../support/seeded.ts';
 
-/** Of all pumps of the program's expressions. */
+/** The pumps of the program's expressions. */
 const PUMPS = programPumps();
 
 const PIECES: readonly string[] = [

@@ -17,7 +17,7 @@ export interface Target {
   readonly appId: string;
   readonly liveKey: string;
   readonly testKey: string;
-  /** Of a setup session of its own. */
+  /** The token of a setup session that belongs to the fuzzer. */
   readonly setupToken: string;
 }
 
@@ -26,7 +26,7 @@ export interface Ground {
   readonly operatorToken: string;
   /** Bodies of the runtime interface by name, as GET /v1/schemas answers them. */
   readonly runtime: Readonly<Record<string, Schema>>;
-  /** Of the setup interface, as GET /setup/context answers them. */
+  /** The schemas of the setup interface, as GET /setup/context answers them. */
   readonly setup: Readonly<Record<string, Schema>>;
   /** What the service answered: ids of conversations, blocks, calls, files. */
   readonly known: ReadonlyMap<string, readonly unknown[]>;

@@ -178,7 +178,7 @@ async function fuzz(service: RunningService, ground: Ground, known: Known): Prom
     const dice = diceOf(number);
     const request = requestFor(dice, ground);
     sent.set(number, request);
-    // Of those before, the last some hundred may still show in the log.
+    // The last some hundred of those before may still show in the log.
     sent.delete(number - LOOK_EVERY * 2);
     try {
       if (dice.below(RAW_ONE_IN) === 0) {

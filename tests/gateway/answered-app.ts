@@ -31,7 +31,7 @@ export interface Told {
   readonly text: string;
   readonly headers: Headers;
   readonly json: Record<string, unknown>;
-  /** Of an error answer, '' else. */
+  /** The code of an error answer, '' else. */
   readonly code: string;
   readonly message: string;
 }

@@ -61,7 +61,7 @@ const KINDS: Readonly<Record<string, (t: TestContext) => Promise<Subject>>> = {
     const app = await serveAnsweredApp(t);
     const { pairing_id } = (await app.console('POST', `/apps/${app.appId}/pairings`)).json as { pairing_id: string };
     const ask = async () => {
-      // Of one that is over it ends at once.
+      // The stream of a pairing that is over ends at once.
       const { text } = await app.console('GET', `/pairings/${pairing_id}/stream`);
       return /"state":"(\w+)"/.exec(text)?.[1];
     };

@@ -229,7 +229,7 @@ async function openWorld(t: TestContext): Promise<World> {
   return world;
 }
 
-/** Of a stream the error that it ends with. */
+/** The error that a stream ends with. */
 function refusalIn(answer: Answer): { code?: string; message?: string; retryable?: boolean } {
   if (String(answer.headers['content-type']).startsWith('text/event-stream'))
     return (parseEvents(answer.text).find(({ type }) => type === 'error') ?? {}) as ReturnType<typeof refusalIn>;

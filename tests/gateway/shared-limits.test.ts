@@ -24,7 +24,7 @@ const TOKEN = 'operator-token-of-this-test';
 /** Counts of two nodes over a bus that carries them at once; what was sent is kept. */
 function twoNodes() {
   const sent: (readonly (readonly [string, number])[])[] = [];
-  // Of a kind a bus has one listener.
+  // A bus has one listener of a kind.
   const handlers: ((message: { counts: readonly (readonly [string, number])[] }) => void)[] = [];
   const busOf = (self: number): Announcer => ({
     ...silentAnnouncer,

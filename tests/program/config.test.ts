@@ -126,7 +126,7 @@ const CASES: readonly Case[] = [
     allowed: /at most 200 characters/,
   },
   {
-    // Of a model server; the offline model neither waits nor is asked.
+    // These belong to a model server; the offline model neither waits nor is asked.
     variable: 'MODEL_SILENCE_S',
     read: (config) => openAi(config)?.silenceMs,
     unset: undefined,

@@ -51,7 +51,7 @@ test(`SAFE-6: ${CLIENTS} clients that vanish in mid-stream leave no actor, timer
   const upstream = await startUpstream(t, () => [{ text: 'Half of ' }, { wait }, { text: 'the answer.' }]);
   const service = await startService(t, {
     env: { ...upstreamEnv(upstream), DEMO: 'off' },
-    mayStall: 'a thousand clients come, and go, in one turn of the loop',
+    mayStall: 'a thousand clients come, and go, in one loop tick',
   });
   const app = await createTestApp(service.baseUrl, service.operatorToken);
   let metrics = await readMetrics(service.baseUrl);

@@ -214,7 +214,7 @@ export function conversationOf(attempt: Attempt): string | null {
 }
 
 export interface Talk {
-  /** Of each turn, at the same moment. */
+  /** Copies of each turn, sent at the same moment. */
   readonly copies?: number;
   readonly turnsPerConversation: number;
   /** Asked before each turn; false ends the talk. */

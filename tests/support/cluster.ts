@@ -13,7 +13,7 @@ import { temporaryDir } from './temporary-dir.ts';
 const MAIN = fileURLToPath(new URL('../../main.js', import.meta.url));
 /** Several start at once on machines with few cores. */
 const START_TIMEOUT_MS = 180_000;
-/** Of what a node wrote to stderr; enough to see why it went. */
+/** How much is kept of what a node wrote to stderr; enough to see why it went. */
 const STDERR_KEPT_CHARS = 64 * 1024;
 
 /** Up: takes requests. Draining: got SIGTERM. Paused: got SIGSTOP. Down: its process is gone. */
@@ -42,7 +42,7 @@ export class ClusterNode {
   #stdout = '';
   #stderr = '';
   state: NodeState = 'down';
-  /** Of the present start, or of the last one. */
+  /** The address of the present start, or of the last one. */
   baseUrl = '';
   starts = 0;
 
@@ -166,7 +166,7 @@ export interface ClusterOptions {
   /** Undefined: one program alone, without a cluster. */
   readonly redisUrl?: string;
   readonly nodes?: number;
-  /** Of every node, such as the model's. */
+  /** What every node is given, such as the model's. */
   readonly env?: Readonly<Record<string, string>>;
 }
 

@@ -121,7 +121,7 @@ export function judge({ source, flags }: Expression): 'linear' | 'undecided' | {
   return found.status === 'safe' ? 'linear' : { attack: `${found.complexity.summary}, by ${found.attack.pattern}` };
 }
 
-/** Of each class and escape, what belongs to it. */
+/** The characters that belong to each class and escape. */
 const OF_CLASSES = ['a', 'Z', 'ü', '0', ' ', '\t', '\n', '.', '-', '_', '/', '@', '<', '(', '\u0000'];
 const PUMPS_MAX = 48;
 

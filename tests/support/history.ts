@@ -5,7 +5,7 @@
 import type { StreamedEvent } from './client.ts';
 
 export interface Seen {
-  /** Of this process's monotonic clock. */
+  /** By this process's monotonic clock. */
   readonly atMs: number;
   readonly event: StreamedEvent;
 }
@@ -37,7 +37,7 @@ export interface Attempt {
 /** A turn as it was meant. */
 export interface IntendedTurn {
   readonly turnId: string;
-  /** Of the question; the model's answer tells it. */
+  /** The number of the question; the model's answer repeats it. */
   readonly name: string;
   /** What is said; '' for a continuation, which brings results. */
   readonly text: string;

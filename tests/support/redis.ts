@@ -23,7 +23,7 @@ export interface TestRedis {
   /** `redis://host:port` */
   readonly url: string;
   readonly port: number;
-  /** Of the process that runs now; another one after `restart`. */
+  /** The process that runs now; another one after `restart`. */
   readonly pid: number;
   /** SIGKILL, and waits until it is gone: everything it held is lost, and its port refuses. */
   kill(): Promise<void>;

@@ -49,7 +49,7 @@ export interface Held {
   readonly ledger: { readonly charged: number; readonly spent: number; readonly orphans: number; readonly countedTurns: number };
   /** Calls of the model by the name of the question. */
   readonly modelCalls: ReadonlyMap<string, number>;
-  /** Of each request that reached the app's own server, its `Idempotency-Key`. */
+  /** The `Idempotency-Key` of each request that reached the app's own server. */
   readonly executions: readonly string[];
 }
 

@@ -67,7 +67,7 @@ test('RUN-15: writes that wait long for their commit overload a process whose lo
   assert.equal(watch.overloaded, false);
 });
 
-test('RUN-15: a burst of turns is bounded within one turn of the loop; those that wait for something else soon do not count', () => {
+test('RUN-15: a burst of turns is bounded within one loop tick; those that wait for something else soon do not count', () => {
   const { now, watch, run } = watched();
   run(1_000, 0);
   const begun: (() => void)[] = [];

@@ -16,14 +16,14 @@ function line() {
       now.ms += 1;
       begun.push(organisation);
     });
-  /** Turns of the loop, which have nothing else to do. */
+  /** Loop ticks, which have nothing else to do. */
   const turn = (count = 1) => {
     for (let n = 0; n < count; n++) for (const work of turns.splice(0)) work();
   };
   return { now, starts, begun, enter, turn, lines };
 }
 
-test('RUN-17: while nothing waits a start begins at once; of a burst each turn of the loop does a slice', () => {
+test('RUN-17: while nothing waits a start begins at once; of a burst each loop tick does a slice', () => {
   const { starts, begun, enter, turn } = line();
   enter('one');
   assert.equal(begun.length, 1);

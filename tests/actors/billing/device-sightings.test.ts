@@ -3,13 +3,13 @@ import { test } from 'node:test';
 import { DeviceSightings } from '../../../actors/billing/device-sightings.ts';
 import { countUsers } from '../../../storage/billing/usage.ts';
 import type { Storage } from '../../../storage/storage.ts';
-import { openDesk } from './desk.ts';
+import { openFixture } from './fixture.ts';
 
 const DAY_MS = 24 * 60 * 60 * 1000;
 
-async function open(t: Parameters<typeof openDesk>[0]) {
-  const desk = await openDesk(t);
-  const { storage, organisationId, log, nowMs } = desk;
+async function open(t: Parameters<typeof openFixture>[0]) {
+  const fixture = await openFixture(t);
+  const { storage, organisationId, log, nowMs } = fixture;
   const sealedIdentitySecret = storage.vault.seal('test', Buffer.from('secret'));
   const app = { appId: 'app_a', organisationId, name: 'Shop', platformHint: 'web', settings: {}, sealedIdentitySecret, nowMs: nowMs() };
   await storage.write(organisationId, 'createApp', app);
@@ -24,40 +24,40 @@ async function open(t: Parameters<typeof openDesk>[0]) {
   const sightings = new DeviceSightings(counting, log, nowMs);
   const see = (deviceId: string, channel: 'live' | 'sandbox' = 'live', appId = 'app_a') =>
     sightings.seen({ appId, organisationId, channel, deviceId });
-  return { desk, see, sightings, writes: () => writes, users: () => countUsers(storage.organisation(organisationId), nowMs()) };
+  return { fixture, see, sightings, writes: () => writes, users: () => countUsers(storage.organisation(organisationId), nowMs()) };
 }
 
 test('LIMIT-33: devices that opened the app with a live key in the last 90 days are users, before they say a word', async (t) => {
-  const { desk, see, sightings, users } = await open(t);
+  const { fixture, see, sightings, users } = await open(t);
   for (const device of ['d1', 'd2', 'd1', '']) see(device);
   see('d3', 'sandbox');
   see('d4', 'live', 'app_gone');
   assert.equal(users(), 0, 'nothing is written on the request’s path');
   await sightings.flush();
   assert.equal(users(), 2);
-  desk.pass(60 * DAY_MS);
+  fixture.pass(60 * DAY_MS);
   see('d2');
   await sightings.flush();
-  desk.pass(31 * DAY_MS);
+  fixture.pass(31 * DAY_MS);
   assert.equal(users(), 1, 'd1 was seen 91 days ago');
 });
 
 test('LIMIT-34: a device is written once a day, however often it calls, and many together', async (t) => {
-  const { desk, see, sightings, writes } = await open(t);
+  const { fixture, see, sightings, writes } = await open(t);
   for (let n = 0; n < 1_000; n++) see(`d${n % 100}`);
   await sightings.flush();
   assert.equal(writes(), 1);
   for (let n = 0; n < 1_000; n++) see(`d${n % 100}`);
   await sightings.flush();
   assert.equal(writes(), 1);
-  desk.pass(DAY_MS);
+  fixture.pass(DAY_MS);
   see('d1');
   await sightings.flush();
   assert.equal(writes(), 2);
 });
 
 test('LIMIT-34: a sighting that could not be written is noted with the device’s next request', async (t) => {
-  const desk = await openDesk(t);
+  const fixture = await openFixture(t);
   let attempts = 0;
   const full = {
     write: () => {
@@ -65,9 +65,9 @@ test('LIMIT-34: a sighting that could not be written is noted with the device’
       return Promise.reject(new Error('disk full'));
     },
   } as unknown as Storage;
-  const sightings = new DeviceSightings(full, desk.log, desk.nowMs);
+  const sightings = new DeviceSightings(full, fixture.log, fixture.nowMs);
   for (let n = 0; n < 2; n++) {
-    sightings.seen({ appId: 'app_a', organisationId: desk.organisationId, channel: 'live', deviceId: 'd1' });
+    sightings.seen({ appId: 'app_a', organisationId: fixture.organisationId, channel: 'live', deviceId: 'd1' });
     await sightings.flush();
   }
   assert.equal(attempts, 2);

@@ -6,7 +6,7 @@ import { readOrganisation } from '../../../storage/organisations/organisations.t
 import { eventually } from '../../support/eventually.ts';
 import { auditLedger } from '../../support/ledger-audit.ts';
 import { type StripeServer, startStripeServer } from '../../support/stripe-server.ts';
-import { type BillingDesk, openDesk } from './desk.ts';
+import { type BillingFixture, openFixture } from './fixture.ts';
 
 const MINUTE_MS = 60_000;
 const HOUR_MS = 60 * MINUTE_MS;
@@ -14,7 +14,7 @@ const USD = 1_000_000;
 const KEY = 'sk_test_secret';
 
 interface Till {
-  readonly desk: BillingDesk;
+  readonly fixture: BillingFixture;
   readonly stripe: StripeServer;
   readonly topUps: TopUps;
   another(): Promise<TopUps>;
@@ -24,40 +24,40 @@ interface Till {
 }
 
 async function open(t: TestContext, { manual = false, customer = 'cus_acme' as string | null } = {}): Promise<Till> {
-  const desk = await openDesk(t);
-  const { storage, log, nowMs, organisationId } = desk;
+  const fixture = await openFixture(t);
+  const { storage, log, nowMs, organisationId } = fixture;
   const stripe = await startStripeServer(t);
   const another = async () => {
     const payments: Payments | null = manual ? null : await createPayments({ secretKey: KEY, baseUrl: stripe.url });
     return new TopUps({ storage, payments, log, nowMs });
   };
   const topUps = await another();
-  await desk.patch({
+  await fixture.patch({
     plan: 'growth',
     autoTopUp: { enabled: true, amount_usd: 25, ...(customer === null ? {} : { stripe_customer: customer }) },
   });
   return {
-    desk,
+    fixture,
     stripe,
     topUps,
     another,
     async look(by = topUps) {
       const organisation = readOrganisation(storage.control, organisationId);
       assert.ok(organisation !== undefined);
-      await by.plan(organisation, desk.credit(), by.newest(organisationId));
+      await by.plan(organisation, fixture.credit(), by.newest(organisationId));
       await by.charge(organisationId);
     },
-    rows: () => desk.rows('SELECT state, attempts FROM top_ups ORDER BY id').map(Object.values),
-    purchasedUsd: () => (desk.rows('SELECT coalesce(sum(amount_microusd), 0) AS sum FROM credit_purchases')[0]?.sum as number) / USD,
+    rows: () => fixture.rows('SELECT state, attempts FROM top_ups ORDER BY id').map(Object.values),
+    purchasedUsd: () => (fixture.rows('SELECT coalesce(sum(amount_microusd), 0) AS sum FROM credit_purchases')[0]?.sum as number) / USD,
   };
 }
 
 test('LIMIT-29: the chosen amount is charged when credit falls below 10 USD, not at 10, and adds credit once', async (t) => {
-  const { desk, stripe, look, rows, purchasedUsd } = await open(t);
-  desk.spend(40);
+  const { fixture, stripe, look, rows, purchasedUsd } = await open(t);
+  fixture.spend(40);
   await look();
   assert.deepEqual(rows(), [], 'exactly 10 left');
-  desk.spend(0.000001);
+  fixture.spend(0.000001);
   await look();
   await look();
   assert.deepEqual(
@@ -67,38 +67,38 @@ test('LIMIT-29: the chosen amount is charged when credit falls below 10 USD, not
   assert.deepEqual(rows(), [['charged', 1]]);
   assert.equal(purchasedUsd(), 25);
   assert.deepEqual([...stripe.keys], [`Bearer ${KEY}`]);
-  const { id } = desk.rows('SELECT id FROM top_ups')[0] as { id: string };
+  const { id } = fixture.rows('SELECT id FROM top_ups')[0] as { id: string };
   assert.equal(stripe.intents[0]?.metadata.top_up_id, id);
-  desk.spend(30);
+  fixture.spend(30);
   await look();
   assert.equal(purchasedUsd(), 50, 'and again the next time it falls');
-  auditLedger(desk.storage, desk.organisationId, desk.nowMs());
+  auditLedger(fixture.storage, fixture.organisationId, fixture.nowMs());
 });
 
 test('LIMIT-29: nothing is charged while auto top-up is off', async (t) => {
-  const { desk, stripe, look, rows } = await open(t);
-  await desk.patch({ autoTopUp: { enabled: false, amount_usd: 25, stripe_customer: 'cus_acme' } });
-  desk.spend(60);
+  const { fixture, stripe, look, rows } = await open(t);
+  await fixture.patch({ autoTopUp: { enabled: false, amount_usd: 25, stripe_customer: 'cus_acme' } });
+  fixture.spend(60);
   await look();
   assert.deepEqual([rows(), stripe.requests], [[], []]);
 });
 
 test('LIMIT-30: two that look and charge at once charge once and add credit once', async (t) => {
-  const { desk, stripe, topUps, another, look, purchasedUsd } = await open(t);
+  const { fixture, stripe, topUps, another, look, purchasedUsd } = await open(t);
   const second = await another();
-  desk.spend(41);
+  fixture.spend(41);
   await Promise.all([look(topUps), look(second), look(topUps), look(second)]);
-  desk.pass(HOUR_MS);
+  fixture.pass(HOUR_MS);
   await Promise.all([look(topUps), look(second)]);
   assert.deepEqual([stripe.intents.length, purchasedUsd()], [1, 25]);
 });
 
 test('LIMIT-30: a decision on credit that another top-up has changed meanwhile begins nothing', async (t) => {
-  const { desk, stripe, topUps, look, purchasedUsd } = await open(t);
-  desk.spend(41);
-  const organisation = readOrganisation(desk.storage.control, desk.organisationId);
+  const { fixture, stripe, topUps, look, purchasedUsd } = await open(t);
+  fixture.spend(41);
+  const organisation = readOrganisation(fixture.storage.control, fixture.organisationId);
   assert.ok(organisation !== undefined);
-  const stale = { newest: topUps.newest(desk.organisationId), credit: desk.credit() };
+  const stale = { newest: topUps.newest(fixture.organisationId), credit: fixture.credit() };
   await look();
   assert.equal(purchasedUsd(), 25);
   assert.equal(await topUps.plan(organisation, stale.credit, stale.newest), false);
@@ -107,24 +107,24 @@ test('LIMIT-30: a decision on credit that another top-up has changed meanwhile b
 });
 
 test('LIMIT-30: a charge whose answer was lost is found again, not made again; attempts are spaced', async (t) => {
-  const { desk, stripe, look, rows, purchasedUsd } = await open(t);
-  desk.spend(41);
+  const { fixture, stripe, look, rows, purchasedUsd } = await open(t);
+  fixture.spend(41);
   stripe.loseAnswers(true);
   await look();
   assert.deepEqual([rows(), purchasedUsd(), stripe.intents.length], [[['pending', 1]], 0, 1]);
   const asked = stripe.requests.length;
   await look();
   assert.equal(stripe.requests.length, asked, 'not at once');
-  desk.pass(MINUTE_MS);
+  fixture.pass(MINUTE_MS);
   stripe.loseAnswers(false);
   await look();
   assert.deepEqual([rows(), purchasedUsd(), stripe.intents.length], [[['charged', 2]], 25, 1]);
 });
 
 test('LIMIT-30: a crash between charge and commit charges once, also after the processor forgot the key', async (t) => {
-  const { desk, stripe, another, look, purchasedUsd } = await open(t);
-  const { storage, log, nowMs } = desk;
-  desk.spend(41);
+  const { fixture, stripe, another, look, purchasedUsd } = await open(t);
+  const { storage, log, nowMs } = fixture;
+  fixture.spend(41);
   const dying = {
     ...storage,
     write: (...[id, name, input]: Parameters<typeof storage.write>) =>
@@ -133,21 +133,21 @@ test('LIMIT-30: a crash between charge and commit charges once, also after the p
   const first = new TopUps({ storage: dying, payments: await createPayments({ secretKey: KEY, baseUrl: stripe.url }), log, nowMs });
   await assert.rejects(look(first), /killed/);
   assert.deepEqual([stripe.intents.length, purchasedUsd()], [1, 0]);
-  desk.pass(30 * HOUR_MS);
+  fixture.pass(30 * HOUR_MS);
   stripe.forgetKeys();
   await look(await another());
   assert.deepEqual([stripe.intents.length, purchasedUsd()], [1, 25]);
 });
 
 test('LIMIT-30: a card that is changed between two attempts does not make a second charge', async (t) => {
-  const { desk, stripe, topUps, another, look, purchasedUsd } = await open(t);
+  const { fixture, stripe, topUps, another, look, purchasedUsd } = await open(t);
   const second = await another();
-  desk.spend(41);
+  fixture.spend(41);
   const answers = stripe.holdAnswers();
   const underWay = look(topUps);
   await eventually(() => stripe.intents.length !== 0);
   stripe.card('pm_other');
-  desk.pass(MINUTE_MS);
+  fixture.pass(MINUTE_MS);
   const again = look(second);
   answers.release();
   await Promise.all([underWay, again]);
@@ -155,16 +155,16 @@ test('LIMIT-30: a card that is changed between two attempts does not make a seco
 });
 
 test('LIMIT-31: a declined card is told with its reason and not tried again before a day', async (t) => {
-  const { desk, stripe, look, rows, purchasedUsd } = await open(t);
-  desk.spend(41);
+  const { fixture, stripe, look, rows, purchasedUsd } = await open(t);
+  fixture.spend(41);
   stripe.decline('Your card was declined.');
   await look();
-  assert.deepEqual(desk.rows('SELECT state, error FROM top_ups').map(Object.values), [['failed', 'Your card was declined.']]);
+  assert.deepEqual(fixture.rows('SELECT state, error FROM top_ups').map(Object.values), [['failed', 'Your card was declined.']]);
   stripe.decline(null);
-  desk.pass(24 * HOUR_MS - 1);
+  fixture.pass(24 * HOUR_MS - 1);
   await look();
   assert.deepEqual([rows().length, purchasedUsd()], [1, 0]);
-  desk.pass(1);
+  fixture.pass(1);
   await look();
   assert.deepEqual(
     [rows(), purchasedUsd()],
@@ -178,19 +178,19 @@ test('LIMIT-31: a declined card is told with its reason and not tried again befo
   );
 });
 
-test('LIMIT-30: a processor that is down is asked again, ever more seldom, and never charges twice', async (t) => {
-  const { desk, stripe, look, rows, purchasedUsd } = await open(t);
-  desk.spend(41);
+test('LIMIT-30: a processor that is down is asked again, ever more rarely, and never charges twice', async (t) => {
+  const { fixture, stripe, look, rows, purchasedUsd } = await open(t);
+  fixture.spend(41);
   stripe.fail(500);
   for (let n = 0; n < 30; n++) {
     await look();
-    desk.pass(10 * MINUTE_MS);
+    fixture.pass(10 * MINUTE_MS);
   }
   const [[state, attempts]] = rows() as [[string, number]];
   assert.equal(state, 'pending');
   assert.ok(attempts >= 5 && attempts <= 12, `${attempts} attempts in five hours`);
   stripe.fail(null);
-  desk.pass(HOUR_MS);
+  fixture.pass(HOUR_MS);
   await look();
   assert.deepEqual([stripe.intents.length, purchasedUsd()], [1, 25]);
 });
@@ -202,32 +202,32 @@ test('LIMIT-31: without a customer, a card or a working key the top-up fails wit
     [(stripe: StripeServer) => stripe.card(null), 'cus_acme', /no card/],
     [(stripe: StripeServer) => stripe.fail(401), 'cus_acme', /does not accept the key/],
   ] as const) {
-    const { desk, stripe, look, purchasedUsd } = await open(t, { customer });
+    const { fixture, stripe, look, purchasedUsd } = await open(t, { customer });
     prepare(stripe);
-    desk.spend(41);
+    fixture.spend(41);
     await look();
-    const [row] = desk.rows('SELECT state, error FROM top_ups') as [{ state: string; error: string }];
+    const [row] = fixture.rows('SELECT state, error FROM top_ups') as [{ state: string; error: string }];
     assert.equal(row.state, 'failed');
     assert.match(row.error, reason);
     assert.deepEqual([stripe.intents.length, purchasedUsd()], [0, 0]);
-    assert.doesNotMatch(desk.logged.join('') + row.error, /sk_test/);
+    assert.doesNotMatch(fixture.logged.join('') + row.error, /sk_test/);
   }
 });
 
 test('LIMIT-32: without STRIPE_SECRET_KEY a top-up is recorded as manual, adds its credit and charges nobody', async (t) => {
-  const { desk, stripe, look, rows, purchasedUsd } = await open(t, { manual: true, customer: null });
-  desk.spend(41);
+  const { fixture, stripe, look, rows, purchasedUsd } = await open(t, { manual: true, customer: null });
+  fixture.spend(41);
   await look();
   await look();
   assert.deepEqual([rows(), purchasedUsd(), stripe.requests], [[['manual', 1]], 25, []]);
 });
 
 test('LIMIT-31: a runaway is stopped at a hundred top-ups in 24 hours', async (t) => {
-  const { desk, look, rows } = await open(t, { manual: true });
+  const { fixture, look, rows } = await open(t, { manual: true });
   for (let n = 0; n < 105; n++) {
-    desk.spend(n === 0 ? 41 : 25);
+    fixture.spend(n === 0 ? 41 : 25);
     await look();
-    desk.pass(1_000);
+    fixture.pass(1_000);
   }
   assert.equal(rows().length, 100);
 });

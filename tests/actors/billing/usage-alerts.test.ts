@@ -8,71 +8,71 @@ import type { CreditState } from '../../../storage/billing/usage.ts';
 import { readOrganisation } from '../../../storage/organisations/organisations.ts';
 import { openWriter } from '../../../storage/sqlite/database.ts';
 import { type MailServer, startMailServer } from '../../support/mail-server.ts';
-import { type BillingDesk, openDesk } from './desk.ts';
+import { type BillingFixture, openFixture } from './fixture.ts';
 
 const HOUR_MS = 3_600_000;
 const FROM = 'Assistant <assistant@service.example>';
 
 interface Alerting {
-  readonly desk: BillingDesk;
+  readonly fixture: BillingFixture;
   readonly alerts: UsageAlerts;
   /** What a look at the organisation does. */
   look(alerts?: UsageAlerts): Promise<void>;
   states(): unknown[];
 }
 
-async function open(t: TestContext, mailerOf: (desk: BillingDesk) => Mailer): Promise<Alerting> {
-  const desk = await openDesk(t);
-  const { storage, log, nowMs, organisationId } = desk;
-  const alerts = new UsageAlerts({ storage, mailer: mailerOf(desk), log, nowMs });
+async function open(t: TestContext, mailerOf: (fixture: BillingFixture) => Mailer): Promise<Alerting> {
+  const fixture = await openFixture(t);
+  const { storage, log, nowMs, organisationId } = fixture;
+  const alerts = new UsageAlerts({ storage, mailer: mailerOf(fixture), log, nowMs });
   return {
-    desk,
+    fixture,
     alerts,
     async look(by = alerts) {
       const organisation = readOrganisation(storage.control, organisationId);
       assert.ok(organisation !== undefined);
-      await by.plan(organisation, desk.credit());
+      await by.plan(organisation, fixture.credit());
       await by.deliver(organisationId);
     },
-    states: () => desk.rows('SELECT threshold, email, state FROM usage_mails ORDER BY threshold, email').map(Object.values),
+    states: () => fixture.rows('SELECT threshold, email, state FROM usage_mails ORDER BY threshold, email').map(Object.values),
   };
 }
 
-const smtp = (url: string) => (desk: BillingDesk) =>
-  createMailer({ smtpUrl: url, from: FROM, outbox: '', log: desk.log, timeoutMs: 3_000 });
+const smtp = (url: string) => (fixture: BillingFixture) =>
+  createMailer({ smtpUrl: url, from: FROM, outbox: '', log: fixture.log, timeoutMs: 3_000 });
 
 const told = (server: MailServer) =>
   server.received.map(({ to, raw }) => `${to} ${/80 ?%|=20=25|used up/.test(raw) ? (raw.includes('used up.') ? 100 : 80) : '?'}`).sort();
 
 test('LIMIT-26: each member is written to at 80 % and at 100 % of usage, once a month each', async (t) => {
   const server = await startMailServer(t);
-  const { desk, look } = await open(t, smtp(server.url));
-  desk.spend(3.999999);
+  const { fixture, look } = await open(t, smtp(server.url));
+  fixture.spend(3.999999);
   await look();
   assert.deepEqual(server.received, [], 'below 80 %');
-  desk.spend(0.000001);
+  fixture.spend(0.000001);
   await look();
   await look();
   assert.deepEqual(told(server), ['ada@example.com 80', 'bob@example.com 80']);
-  desk.spend(0.999999);
+  fixture.spend(0.999999);
   await look();
   assert.equal(server.received.length, 2, 'below 100 %');
-  desk.spend(0.000001);
+  fixture.spend(0.000001);
   await look();
   await look();
   assert.deepEqual(told(server), ['ada@example.com 100', 'ada@example.com 80', 'bob@example.com 100', 'bob@example.com 80']);
-  desk.pass(15 * 24 * HOUR_MS);
+  fixture.pass(15 * 24 * HOUR_MS);
   await look();
   assert.equal(server.received.length, 4, 'a new month has its own credit');
-  desk.spend(4.5);
+  fixture.spend(4.5);
   await look();
   assert.equal(server.received.length, 6, 'and its own mails');
 });
 
 test('LIMIT-26: the mail says whose credit it is, comes from MAIL_FROM and holds nothing of another member', async (t) => {
   const server = await startMailServer(t);
-  const { desk, look } = await open(t, smtp(server.url));
-  desk.spend(5);
+  const { fixture, look } = await open(t, smtp(server.url));
+  fixture.spend(5);
   await look();
   const raw = server.received.find(({ to }) => to === 'ada@example.com')?.raw ?? '';
   assert.match(raw, /^From: Assistant <assistant@service\.example>$/m);
@@ -86,14 +86,14 @@ test('LIMIT-26: the mail says whose credit it is, comes from MAIL_FROM and holds
 
 test('LIMIT-17, LIMIT-26: what failed attempts cost is written about, too, and the mail does not say that credit is used up', async (t) => {
   const server = await startMailServer(t);
-  const { desk, look } = await open(t, smtp(server.url));
-  desk.spend(1);
-  const writer = openWriter(desk.storage.layout.organisation(desk.organisationId));
+  const { fixture, look } = await open(t, smtp(server.url));
+  fixture.spend(1);
+  const writer = openWriter(fixture.storage.layout.organisation(fixture.organisationId));
   writer.statement('UPDATE usage_days SET failed_microusd = 4000000').run();
   writer.close();
   await look();
   assert.equal(server.received.length, 4, 'at 80 % and at 100 %');
-  assert.deepEqual([desk.credit().exhausted, desk.credit().failedMicroUsd], [false, 4_000_000]);
+  assert.deepEqual([fixture.credit().exhausted, fixture.credit().failedMicroUsd], [false, 4_000_000]);
   const texts = server.received.map(({ raw }) => raw).join('');
   assert.match(texts, /draw no credit/);
   assert.doesNotMatch(texts, /used up\.$/m);
@@ -101,29 +101,29 @@ test('LIMIT-17, LIMIT-26: what failed attempts cost is written about, too, and t
 
 test('LIMIT-27: two that look and deliver at once send each mail once', async (t) => {
   const server = await startMailServer(t);
-  const { desk, alerts, look } = await open(t, smtp(server.url));
-  const { storage, log, nowMs } = desk;
-  const second = new UsageAlerts({ storage, mailer: smtp(server.url)(desk), log, nowMs });
-  desk.spend(5);
+  const { fixture, alerts, look } = await open(t, smtp(server.url));
+  const { storage, log, nowMs } = fixture;
+  const second = new UsageAlerts({ storage, mailer: smtp(server.url)(fixture), log, nowMs });
+  fixture.spend(5);
   await Promise.all([look(alerts), look(second), look(alerts), look(second)]);
   assert.deepEqual(told(server), ['ada@example.com 100', 'ada@example.com 80', 'bob@example.com 100', 'bob@example.com 80']);
 });
 
 test('LIMIT-27: a crash after the mail was handed over does not send it again', async (t) => {
   const server = await startMailServer(t);
-  const { desk, look, states } = await open(t, smtp(server.url));
-  const { storage, log, nowMs } = desk;
-  await desk.patch({ members: ['ada@example.com'] });
-  desk.spend(4);
+  const { fixture, look, states } = await open(t, smtp(server.url));
+  const { storage, log, nowMs } = fixture;
+  await fixture.patch({ members: ['ada@example.com'] });
+  fixture.spend(4);
   // Dies with the answer of the server: what is to be written after it never is.
   const dying = {
     ...storage,
     write: (...[id, name, input]: Parameters<typeof storage.write>) =>
       name === 'settleUsageMail' ? Promise.reject(new Error('killed')) : storage.write(id, name, input),
   } as typeof storage;
-  await assert.rejects(look(new UsageAlerts({ storage: dying, mailer: smtp(server.url)(desk), log, nowMs })), /killed/);
+  await assert.rejects(look(new UsageAlerts({ storage: dying, mailer: smtp(server.url)(fixture), log, nowMs })), /killed/);
   assert.equal(server.received.length, 1);
-  desk.pass(HOUR_MS);
+  fixture.pass(HOUR_MS);
   await look();
   assert.equal(server.received.length, 1);
   assert.deepEqual(states(), [[80, 'ada@example.com', 'sending']]);
@@ -133,13 +133,13 @@ test('LIMIT-27: while no server can be reached nothing is lost, and attempts are
   const server = await startMailServer(t);
   const { port } = server;
   await server.close();
-  const { desk, look, states } = await open(t, smtp(`smtp://127.0.0.1:${port}`));
-  await desk.patch({ members: ['ada@example.com'] });
-  desk.spend(4);
+  const { fixture, look, states } = await open(t, smtp(`smtp://127.0.0.1:${port}`));
+  await fixture.patch({ members: ['ada@example.com'] });
+  fixture.spend(4);
   await look();
   await look();
-  assert.deepEqual(desk.rows('SELECT state, attempts FROM usage_mails').map(Object.values), [['pending', 1]], 'not tried again at once');
-  desk.pass(HOUR_MS);
+  assert.deepEqual(fixture.rows('SELECT state, attempts FROM usage_mails').map(Object.values), [['pending', 1]], 'not tried again at once');
+  fixture.pass(HOUR_MS);
   const again = await startMailServer(t, port);
   await look();
   assert.deepEqual(told(again), ['ada@example.com 80']);
@@ -150,83 +150,83 @@ test('LIMIT-27: a server that is never reached is given up on', async (t) => {
   const server = await startMailServer(t);
   const { port } = server;
   await server.close();
-  const { desk, look, states } = await open(t, smtp(`smtp://127.0.0.1:${port}`));
-  await desk.patch({ members: ['ada@example.com'] });
-  desk.spend(4);
+  const { fixture, look, states } = await open(t, smtp(`smtp://127.0.0.1:${port}`));
+  await fixture.patch({ members: ['ada@example.com'] });
+  fixture.spend(4);
   for (let n = 0; n < 20; n++) {
     await look();
-    desk.pass(HOUR_MS);
+    fixture.pass(HOUR_MS);
   }
   assert.deepEqual(states(), [[80, 'ada@example.com', 'failed']]);
 });
 
 test('LIMIT-27: a recipient refused for now is tried again, one refused for good is not', async (t) => {
   const server = await startMailServer(t);
-  const { desk, look, states } = await open(t, smtp(server.url));
+  const { fixture, look, states } = await open(t, smtp(server.url));
   server.refuse((to) => (to.startsWith('ada') ? 451 : 550));
-  desk.spend(4);
+  fixture.spend(4);
   await look();
   assert.deepEqual(states(), [
     [80, 'ada@example.com', 'pending'],
     [80, 'bob@example.com', 'failed'],
   ]);
   server.refuse(() => 0);
-  desk.pass(HOUR_MS);
+  fixture.pass(HOUR_MS);
   await look();
   assert.deepEqual(told(server), ['ada@example.com 80']);
 });
 
 test('LIMIT-27: a mail whose connection broke while the server had it is not sent twice', async (t) => {
   const server = await startMailServer(t);
-  const { desk, look, states } = await open(t, smtp(server.url));
-  await desk.patch({ members: ['ada@example.com'] });
-  desk.spend(4);
+  const { fixture, look, states } = await open(t, smtp(server.url));
+  await fixture.patch({ members: ['ada@example.com'] });
+  fixture.spend(4);
   // The server has the mail and never answers.
   server.holdAnswer(() => new Promise(() => {}));
   await look();
   assert.deepEqual(states(), [[80, 'ada@example.com', 'sending']]);
-  desk.pass(HOUR_MS);
+  fixture.pass(HOUR_MS);
   await look();
   assert.equal(server.received.length, 1);
 });
 
 test('LIMIT-26: who has left the organisation is not written to', async (t) => {
   const server = await startMailServer(t);
-  const { desk, look } = await open(t, smtp(server.url));
+  const { fixture, look } = await open(t, smtp(server.url));
   server.refuse(() => 451);
-  desk.spend(4);
+  fixture.spend(4);
   await look();
-  await desk.patch({ members: ['ada@example.com'] });
+  await fixture.patch({ members: ['ada@example.com'] });
   server.refuse(() => 0);
-  desk.pass(HOUR_MS);
+  fixture.pass(HOUR_MS);
   await look();
   assert.deepEqual(told(server), ['ada@example.com 80']);
 });
 
 test('LIMIT-28: without SMTP_URL each mail is a file in the outbox', async (t) => {
-  const { desk, look, states } = await open(t, ({ storage, log }) =>
+  const { fixture, look, states } = await open(t, ({ storage, log }) =>
     createMailer({ smtpUrl: undefined, from: FROM, outbox: storage.layout.outbox, log }),
   );
-  desk.spend(4);
+  fixture.spend(4);
   await look();
   await look();
-  const files = readdirSync(desk.storage.layout.outbox);
+  const files = readdirSync(fixture.storage.layout.outbox);
   assert.equal(files.length, 2);
   for (const file of files) {
     assert.match(file, /^[0-9a-f]{32}\.eml$/);
-    assert.match(readFileSync(join(desk.storage.layout.outbox, file), 'utf8'), /^To: (?:ada|bob)@example\.com\r$/m);
+    assert.match(readFileSync(join(fixture.storage.layout.outbox, file), 'utf8'), /^To: (?:ada|bob)@example\.com\r$/m);
   }
   assert.deepEqual(new Set(states().map((row) => (row as unknown[])[2])), new Set(['sent']));
 });
 
 test('PRIVACY-14: the log says what became of mails, and names nobody', async (t) => {
   const server = await startMailServer(t);
-  const { desk, look } = await open(t, smtp(server.url));
+  const { fixture, look } = await open(t, smtp(server.url));
   server.refuse(() => 550);
-  desk.spend(4);
+  fixture.spend(4);
   await look();
-  assert.ok(desk.logged.some((line) => line.includes('a usage mail was not sent')));
-  assert.doesNotMatch(desk.logged.join(''), /example\.com|Käse/);
+  assert.ok(fixture.logged.some((line) => line.includes('a usage mail was not sent')));
+  assert.doesNotMatch(fixture.logged.join(''), /example\.com|Käse/);
 });
 
 test('LIMIT-26: usage is measured against what the month had: plan and purchases, less what earlier months owe', () => {

@@ -16,7 +16,7 @@ const TOKEN = 'token-of-the-person';
 const KEY = 'key-of-the-endpoint';
 
 /** An app, an endpoint of its own, and a runner; `save` puts an action in service, `enterKey` its host's key. */
-async function startDesk(t: TestContext, answer: (req: IncomingMessage, res: ServerResponse) => void) {
+async function startFixture(t: TestContext, answer: (req: IncomingMessage, res: ServerResponse) => void) {
   const { storage, organisationId, appId } = await storeApp(t, NOW);
   const site = await startSite(t, answer);
   const caller = createHttpActionCaller({ guard: OPEN_GUARD });
@@ -46,42 +46,42 @@ async function startDesk(t: TestContext, answer: (req: IncomingMessage, res: Ser
 const unused = () => assert.fail('nothing is called');
 
 test('CALL-3, CALL-8: a call carries token, key, receipt and invocation, and the model sees what it asked for', async (t) => {
-  const desk = await startDesk(t, (_req, res) => res.end('{"data":[{"id":1,"x":2},{"id":2}]}'));
+  const fixture = await startFixture(t, (_req, res) => res.end('{"data":[{"id":1,"x":2},{"id":2}]}'));
   const params = [{ name: 'q' }];
-  const action = await desk.save({
+  const action = await fixture.save({
     ...WRITE,
     params,
-    url_template: `${desk.site.url}/orders?q={{param.q}}`,
+    url_template: `${fixture.site.url}/orders?q={{param.q}}`,
     result_path: 'data',
     result_fields: ['id'],
     result_limit: 1,
     needs_key: { kind: 'header', name: 'X-Api-Key' },
   });
-  await desk.enterKey(hostOf(action));
-  const outcome = await desk.run(action, { params: { q: 'a b' }, userToken: TOKEN, receipt: 'h.c.s' });
+  await fixture.enterKey(hostOf(action));
+  const outcome = await fixture.run(action, { params: { q: 'a b' }, userToken: TOKEN, receipt: 'h.c.s' });
   assert.deepEqual(outcome, { outcome: 'succeeded', result: '{"total":2,"shown":1,"items":[{"id":1}]}' });
-  const [request] = desk.site.requests;
+  const [request] = fixture.site.requests;
   assert.deepEqual([request?.method, request?.url], ['POST', '/orders?q=a%20b']);
   const { authorization, 'x-api-key': key, 'x-service-confirmation': receipt, 'idempotency-key': invocation } = request?.headers ?? {};
   assert.deepEqual([authorization, key, receipt, invocation], [`Bearer ${TOKEN}`, KEY, 'h.c.s', 'inv_1']);
 });
 
 test('CALL-9: token and key that the endpoint sends back are in no outcome', async (t) => {
-  const desk = await startDesk(t, (req, res) => {
+  const fixture = await startFixture(t, (req, res) => {
     res.writeHead(req.headers['x-fail'] === undefined ? 200 : 401).end(JSON.stringify(req.headers));
   });
-  const action = await desk.save({ auth: 'user', needs_key: { kind: 'header', name: 'X-Api-Key' } });
-  await desk.enterKey(hostOf(action));
-  const failing = await desk.save({ auth: 'user', auth_name: 'header:X-Fail', needs_key: { kind: 'bearer' } });
+  const action = await fixture.save({ auth: 'user', needs_key: { kind: 'header', name: 'X-Api-Key' } });
+  await fixture.enterKey(hostOf(action));
+  const failing = await fixture.save({ auth: 'user', auth_name: 'header:X-Fail', needs_key: { kind: 'bearer' } });
   for (const definition of [action, failing]) {
-    const text = JSON.stringify(await desk.run(definition, { userToken: TOKEN }));
+    const text = JSON.stringify(await fixture.run(definition, { userToken: TOKEN }));
     assert.match(text, /\[hidden\]/);
     assert.ok(!text.includes(TOKEN) && !text.includes(KEY), text);
   }
 });
 
 test('CALL-6: each end of a call has its outcome', async (t) => {
-  const desk = await startDesk(t, (req, res) => {
+  const fixture = await startFixture(t, (req, res) => {
     if (req.method === 'DELETE') req.socket.destroy();
     else if (req.method === 'PUT') res.writeHead(204).end();
     else if (req.method === 'PATCH') res.writeHead(302, { Location: '/x?secret=1' }).end();
@@ -103,55 +103,55 @@ test('CALL-6: each end of a call has its outcome', async (t) => {
     },
   };
   for (const [method, expected] of Object.entries(outcomes)) {
-    const action = await desk.save({ ...WRITE, method, timeout_ms: 1_000 });
-    assert.deepEqual(await desk.run(action, { userToken: TOKEN }), expected);
+    const action = await fixture.save({ ...WRITE, method, timeout_ms: 1_000 });
+    assert.deepEqual(await fixture.run(action, { userToken: TOKEN }), expected);
   }
-  assert.equal(desk.site.requests.length, 5);
+  assert.equal(fixture.site.requests.length, 5);
 });
 
 test('CALL-2: without a token, a key or the values of its path a call fails before anything is sent', async (t) => {
-  const desk = await startDesk(t, unused);
+  const fixture = await startFixture(t, unused);
   const error = async (definition: ActionCall['definition'], more: Partial<ActionCall> = {}) => {
-    const outcome = await desk.run(definition, more);
+    const outcome = await fixture.run(definition, more);
     assert.ok(outcome.outcome === 'failed', outcome.outcome);
     return outcome.error;
   };
-  assert.match(await error(await desk.save({ auth: 'user' })), /signed in: the app sent no X-Service-User-Token/);
-  const path = await desk.save({ params: [{ name: 'id' }], url_template: `${desk.site.url}/{{param.id}}` });
+  assert.match(await error(await fixture.save({ auth: 'user' })), /signed in: the app sent no X-Service-User-Token/);
+  const path = await fixture.save({ params: [{ name: 'id' }], url_template: `${fixture.site.url}/{{param.id}}` });
   assert.match(await error(path, { params: { id: '..' } }), /value of id must not be a path/);
-  assert.match(await error(await desk.save({ needs_key: { kind: 'bearer' } })), /find_orders is not available any more/);
+  assert.match(await error(await fixture.save({ needs_key: { kind: 'bearer' } })), /find_orders is not available any more/);
 });
 
 test('ACTION-11: one that was archived, or moved to another host since, is not called', async (t) => {
-  const desk = await startDesk(t, unused);
+  const fixture = await startFixture(t, unused);
   const gone = { outcome: 'failed', error: 'The action find_orders is not available any more.' };
-  assert.deepEqual(await desk.run(desk.define()), gone, 'never saved');
-  const action = await desk.save();
-  await desk.save({ url_template: 'https://elsewhere.example/orders' });
-  assert.deepEqual(await desk.run(action), gone, 'moved');
-  await desk.save();
-  await desk.storage.write(desk.target.organisationId, 'archiveAction', {
-    appId: desk.target.appId,
+  assert.deepEqual(await fixture.run(fixture.define()), gone, 'never saved');
+  const action = await fixture.save();
+  await fixture.save({ url_template: 'https://elsewhere.example/orders' });
+  assert.deepEqual(await fixture.run(action), gone, 'moved');
+  await fixture.save();
+  await fixture.storage.write(fixture.target.organisationId, 'archiveAction', {
+    appId: fixture.target.appId,
     externalKey: action.external_key,
     reason: undefined,
     nowMs: NOW,
   });
-  assert.deepEqual(await desk.run(action), gone, 'archived');
+  assert.deepEqual(await fixture.run(action), gone, 'archived');
 });
 
 test('ACTION-11: one that changed at its host since the person was asked runs as it was shown to them', async (t) => {
-  const desk = await startDesk(t, (_req, res) => res.end('1'));
-  const action = await desk.save();
-  await desk.save({ url_template: `${desk.site.url}/other`, name: 'find_all_orders' });
-  assert.deepEqual(await desk.run(action), { outcome: 'succeeded', result: '1' });
-  assert.equal(desk.site.requests[0]?.url, '/orders');
+  const fixture = await startFixture(t, (_req, res) => res.end('1'));
+  const action = await fixture.save();
+  await fixture.save({ url_template: `${fixture.site.url}/other`, name: 'find_all_orders' });
+  assert.deepEqual(await fixture.run(action), { outcome: 'succeeded', result: '1' });
+  assert.equal(fixture.site.requests[0]?.url, '/orders');
 });
 
 test('CALL-2: a key that does not open fails the call, with no word of why', async (t) => {
-  const desk = await startDesk(t, unused);
-  const action = await desk.save({ needs_key: { kind: 'bearer' } });
-  await desk.enterKey(hostOf(action), sealSharedKey(desk.storage.vault, desk.target.appId, 'another.example', KEY));
-  const outcome = await desk.run(action);
+  const fixture = await startFixture(t, unused);
+  const action = await fixture.save({ needs_key: { kind: 'bearer' } });
+  await fixture.enterKey(hostOf(action), sealSharedKey(fixture.storage.vault, fixture.target.appId, 'another.example', KEY));
+  const outcome = await fixture.run(action);
   assert.deepEqual(outcome, {
     outcome: 'failed',
     error: 'The shared key of the action find_orders cannot be read: a person has to enter it again.',

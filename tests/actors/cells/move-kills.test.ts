@@ -12,15 +12,15 @@ import { scaled } from '../../support/scale.ts';
 import {
   codeHashes,
   issueCode,
-  type MoveDesk,
+  type MoveFixture,
   note,
-  openDesk,
+  openFixture,
   type TestCell,
   takesWrites,
   upload,
   uploadIds,
   type Wrap,
-} from './move-desk.ts';
+} from './move-fixture.ts';
 
 /** What a process does after it has died. */
 class Dead extends Error {}
@@ -74,17 +74,17 @@ class Life {
 class Writer {
   readonly rows: string[] = [];
   readonly codes: string[] = [];
-  readonly #desk: MoveDesk;
+  readonly #fixture: MoveFixture;
   readonly #loop: Promise<void>;
   #stopped = false;
 
-  constructor(desk: MoveDesk) {
-    this.#desk = desk;
+  constructor(fixture: MoveFixture) {
+    this.#fixture = fixture;
     this.#loop = this.#write();
   }
 
   async #write(): Promise<void> {
-    const { a, b, organisationId } = this.#desk;
+    const { a, b, organisationId } = this.#fixture;
     while (!this.#stopped) {
       for (const cell of [a, b]) {
         // Nobody is led to a cell that has never had the organisation.
@@ -96,9 +96,9 @@ class Writer {
 
   async #tryAt(cell: TestCell): Promise<void> {
     try {
-      this.rows.push(await note(cell, this.#desk));
+      this.rows.push(await note(cell, this.#fixture));
       // A request that was let in goes on where it is, and writes to the control file.
-      this.codes.push(await issueCode(cell, this.#desk, `code${this.rows.length}`));
+      this.codes.push(await issueCode(cell, this.#fixture, `code${this.rows.length}`));
     } catch (error) {
       // Sealed, or busy while the file is being emptied: nothing was written.
       if (!(error instanceof StorageError && error.retryable)) throw error;
@@ -137,23 +137,23 @@ function onlyDead(error: unknown): void {
 
 /** The organisation goes back and forth, whatever happens on its way, and one person writes to it all along. */
 class Traveller {
-  readonly #desk: MoveDesk;
+  readonly #fixture: MoveFixture;
   readonly #kept: string;
   readonly #writer: Writer;
   #from: TestCell;
   #to: TestCell;
 
-  constructor(desk: MoveDesk, kept: string) {
-    this.#desk = desk;
+  constructor(fixture: MoveFixture, kept: string) {
+    this.#fixture = fixture;
     this.#kept = kept;
-    this.#writer = new Writer(desk);
-    this.#from = desk.a;
-    this.#to = desk.b;
+    this.#writer = new Writer(fixture);
+    this.#from = fixture.a;
+    this.#to = fixture.b;
   }
 
   /** Moves the organisation while its cells die as told, and checks all that must hold. */
   async survive(story: Story): Promise<void> {
-    const [from, to, { organisationId }] = [this.#from, this.#to, this.#desk];
+    const [from, to, { organisationId }] = [this.#from, this.#to, this.#fixture];
     const watch = () => assert.ok(!(takesWrites(from, organisationId) && takesWrites(to, organisationId)), 'two copies take writes');
     const nodes = [from.node()];
     relive(story.target, watch, (life) => {
@@ -180,7 +180,7 @@ class Traveller {
   }
 
   async #prove(): Promise<void> {
-    const [from, to, { organisationId }] = [this.#from, this.#to, this.#desk];
+    const [from, to, { organisationId }] = [this.#from, this.#to, this.#fixture];
     const { rows, codes } = this.#writer;
     // What is written from here on is written at the new place.
     const enough = rows.length + 2;
@@ -203,8 +203,8 @@ class Traveller {
 }
 
 async function travel(t: TestContext, stories: (traveller: Traveller) => Promise<void>): Promise<void> {
-  const desk = await openDesk(t);
-  const traveller = new Traveller(desk, await upload(desk.a, desk, Buffer.from('kept')));
+  const fixture = await openFixture(t);
+  const traveller = new Traveller(fixture, await upload(fixture.a, fixture, Buffer.from('kept')));
   try {
     await stories(traveller);
   } finally {

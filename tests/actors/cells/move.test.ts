@@ -16,21 +16,21 @@ import {
   makeFile,
   note,
   openCell,
-  openDesk,
+  openFixture,
   takesWrites,
   upload,
   uploadIds,
-} from './move-desk.ts';
+} from './move-fixture.ts';
 
 const SEALED = (error: unknown): boolean => error instanceof StorageError && error.code === 'sealed' && error.retryable;
 
 test('CELL-8: an organisation arrives with its file, its uploads and its keys, and is emptied where it was', async (t) => {
-  const desk = await openDesk(t, { threads: true });
-  const { a, b, organisationId, appId, keys } = desk;
+  const fixture = await openFixture(t, { threads: true });
+  const { a, b, organisationId, appId, keys } = fixture;
   // Larger than a piece, so that it travels in several.
   const words = Buffer.alloc(5 * 1024 * 1024, 'personal words ');
-  const ids = [await upload(a, desk, words), await upload(a, desk, Buffer.from('small'))];
-  const codeHash = await issueCode(a, desk, 'one');
+  const ids = [await upload(a, fixture, words), await upload(a, fixture, Buffer.from('small'))];
+  const codeHash = await issueCode(a, fixture, 'one');
   const moves = a.node();
   const begun = await moves.begin(organisationId, 'b');
   assert.equal(begun.step, 'begun');
@@ -57,29 +57,29 @@ test('CELL-8: an organisation arrives with its file, its uploads and its keys, a
   for (const { storage } of [a, b]) assert.deepEqual(readdirSync(storage.layout.movesOf(organisationId)), ['lock.sqlite']);
   // It is a file of some tables and no rows, and says no word of what it held.
   assert.ok(statSync(a.storage.layout.organisation(organisationId)).size < 1024 * 1024);
-  await upload(b, desk, Buffer.from('goes on'));
-  await assert.rejects(note(a, desk), SEALED);
-  await assert.rejects(issueCode(a, desk, 'too late'), SEALED);
+  await upload(b, fixture, Buffer.from('goes on'));
+  await assert.rejects(note(a, fixture), SEALED);
+  await assert.rejects(issueCode(a, fixture, 'too late'), SEALED);
 });
 
 test('CELL-8: an organisation that comes back is seen by connections from before it left', async (t) => {
-  const desk = await openDesk(t);
-  const { a, b, organisationId } = desk;
+  const fixture = await openFixture(t);
+  const { a, b, organisationId } = fixture;
   const reader = a.storage.organisation(organisationId);
   const count = () => reader.statement('SELECT count(*) AS n FROM uploads').get()?.n;
-  await upload(a, desk, Buffer.from('one'));
+  await upload(a, fixture, Buffer.from('one'));
   assert.equal(count(), 1);
   const [there, back] = [a.node(), b.node()];
   await there.begin(organisationId, 'b');
   await arriveAt(there, organisationId, 'done');
   assert.equal(count(), 0);
-  await upload(b, desk, Buffer.from('two'));
+  await upload(b, fixture, Buffer.from('two'));
   await back.begin(organisationId, 'a');
   await arriveAt(back, organisationId, 'done');
   assert.equal(count(), 2);
-  await upload(a, desk, Buffer.from('three'));
+  await upload(a, fixture, Buffer.from('three'));
   assert.equal(count(), 3);
-  await issueCode(a, desk, 'keys are made again');
+  await issueCode(a, fixture, 'keys are made again');
   assert.deepEqual([takesWrites(a, organisationId), takesWrites(b, organisationId)], [true, false]);
   assert.equal(readPlacement(b.storage.control, organisationId)?.version, 2);
   // And once more from there.
@@ -89,8 +89,8 @@ test('CELL-8: an organisation that comes back is seen by connections from before
 });
 
 test('CELL-8: turns that run get to end, while no new one is opened', async (t) => {
-  const desk = await openDesk(t);
-  const { a, organisationId } = desk;
+  const fixture = await openFixture(t);
+  const { a, organisationId } = fixture;
   let alive = true;
   const asked: string[] = [];
   const moves = a.node({
@@ -101,7 +101,7 @@ test('CELL-8: turns that run get to end, while no new one is opened', async (t) 
     },
   });
   const db = a.storage.organisation(organisationId);
-  leaveTurnOpen(a, desk, 'node~12345678');
+  leaveTurnOpen(a, fixture, 'node~12345678');
   await moves.begin(organisationId, 'b');
   await eventually(() => asked.length >= 2);
   assert.equal(readSeal(db)?.sealedAtMs, null);
@@ -115,8 +115,8 @@ test('CELL-8: turns that run get to end, while no new one is opened', async (t) 
 });
 
 test('CELL-12: what the other cell will not have stays, and is not sealed', async (t) => {
-  const desk = await openDesk(t);
-  const { a, b, organisationId } = desk;
+  const fixture = await openFixture(t);
+  const { a, b, organisationId } = fixture;
   const stranger = await openCell(t, 'c', { masterKey: Buffer.alloc(32, 7).toString('base64') });
   await introduce(a, b, stranger);
   const moves = a.node();
@@ -130,22 +130,22 @@ test('CELL-12: what the other cell will not have stays, and is not sealed', asyn
   await moves.begin(organisationId, 'b');
   await arriveAt(moves, organisationId, 'aborted');
   assert.match(moves.read(organisationId)?.error ?? '', /takes writes/);
-  await upload(a, desk, Buffer.from('goes on'));
+  await upload(a, fixture, Buffer.from('goes on'));
   assert.deepEqual(uploadIds(b, organisationId), []);
 });
 
 test('CELL-12: a move that cannot get on is given up, and the organisation takes writes again', async (t) => {
-  const desk = await openDesk(t);
-  const { a, b, organisationId } = desk;
+  const fixture = await openFixture(t);
+  const { a, b, organisationId } = fixture;
   // It lets the organisation come, and cannot take its files.
   b.arriving.missing = () => Promise.reject(new Error('a full disk'));
-  const id = await upload(a, desk, Buffer.from('one'));
+  const id = await upload(a, fixture, Buffer.from('one'));
   const moves = a.node({ times: { giveUpMs: 30 } });
   await moves.begin(organisationId, 'b');
   await arriveAt(moves, organisationId, 'aborted');
   assert.match(moves.read(organisationId)?.error ?? '', /went wrong/);
   await eventually(() => a.stayed.length !== 0);
-  await upload(a, desk, Buffer.from('two'));
+  await upload(a, fixture, Buffer.from('two'));
   assert.equal(b.arriving.read(organisationId)?.step, 'discarded');
 
   b.arriving = b.receive();
@@ -155,9 +155,9 @@ test('CELL-12: a move that cannot get on is given up, and the organisation takes
 });
 
 test('CELL-12: until the map is switched the move is undone on both cells; after that it is refused', async (t) => {
-  const desk = await openDesk(t);
-  const { a, b, organisationId } = desk;
-  await upload(a, desk, Buffer.from('one'));
+  const fixture = await openFixture(t);
+  const { a, b, organisationId } = fixture;
+  await upload(a, fixture, Buffer.from('one'));
   let release = () => {};
   const reached = new Promise<void>((resolve) => {
     const held = new Promise<void>((go) => {
@@ -176,13 +176,13 @@ test('CELL-12: until the map is switched the move is undone on both cells; after
   await moves.begin(organisationId, 'b');
   await reached;
   assert.equal(b.arriving.read(organisationId)?.step, 'adopted');
-  await assert.rejects(note(b, desk), SEALED);
+  await assert.rejects(note(b, fixture), SEALED);
   const aborted = await a.node().abort(organisationId);
   assert.equal(aborted.step, 'aborted');
-  await upload(a, desk, Buffer.from('at once'));
+  await upload(a, fixture, Buffer.from('at once'));
   release();
   await eventually(() => b.arriving.read(organisationId)?.step === 'discarded');
-  await assert.rejects(note(b, desk), SEALED);
+  await assert.rejects(note(b, fixture), SEALED);
   assert.equal(readPlacement(b.storage.control, organisationId)?.cell, 'a');
   await assert.rejects(b.arriving.unseal({ organisationId, moveId: aborted.moveId }), Refusal);
 
@@ -194,7 +194,7 @@ test('CELL-12: until the map is switched the move is undone on both cells; after
 });
 
 test('CELL-11: what is asked for twice is one move; what cannot be is said', async (t) => {
-  const { a, b, organisationId } = await openDesk(t);
+  const { a, b, organisationId } = await openFixture(t);
   b.arriving.offer = () => Promise.reject(new Error('later'));
   const moves = a.node();
   const [one, two] = [await moves.begin(organisationId, 'b'), await a.node().begin(organisationId, 'b')];

@@ -18,11 +18,11 @@ import {
 } from '../../support/embeddings-server.ts';
 import { eventually } from '../../support/eventually.ts';
 import { temporaryDir } from '../../support/temporary-dir.ts';
-import { addOrganisation, NOW, playedReader, textItem } from './desk.ts';
+import { addOrganisation, NOW, playedReader, textItem } from './fixture.ts';
 
 type Said = Readonly<Record<string, unknown>>;
 
-interface Desk {
+interface Fixture {
   readonly embedding: KnowledgeEmbedding;
   readonly ids: { readonly organisationId: string; readonly appId: string };
   readonly said: readonly Said[];
@@ -36,13 +36,13 @@ interface Desk {
   stop(): Promise<void>;
 }
 
-interface DeskOptions {
+interface FixtureOptions {
   readonly dataDir?: string;
-  readonly ids?: Desk['ids'];
+  readonly ids?: Fixture['ids'];
   readonly model?: string;
 }
 
-async function openDesk(t: TestContext, server: EmbeddingsServer, options: DeskOptions = {}): Promise<Desk> {
+async function openFixture(t: TestContext, server: EmbeddingsServer, options: FixtureOptions = {}): Promise<Fixture> {
   const { dataDir = temporaryDir(t), model = 'small' } = options;
   const storage: Storage = openStorage({ dataDir, masterKey: undefined, vectors: true, onFatal: () => {} });
   const ids = options.ids ?? (await addOrganisation(storage));
@@ -91,31 +91,31 @@ async function openDesk(t: TestContext, server: EmbeddingsServer, options: DeskO
 
 test('SEARCH-7: a source is embedded after it was indexed, with its title, and then found by what it means', async (t) => {
   const server = await startEmbeddingsServer(t);
-  const desk = await openDesk(t, server);
-  const report = await desk.send('returns', 'You get your money back within a fortnight.');
+  const fixture = await openFixture(t, server);
+  const report = await fixture.send('returns', 'You get your money back within a fortnight.');
   assert.equal(report.results[0]?.ok && report.results[0].status, 'indexed', 'nobody waited for the server');
-  await desk.send('shipping', 'The courier brings your parcel.');
-  await desk.embedded(2);
+  await fixture.send('shipping', 'The courier brings your parcel.');
+  await fixture.embedded(2);
   assert.deepEqual(server.texts(), ['returns\nYou get your money back within a fortnight.', 'shipping\nThe courier brings your parcel.']);
-  assert.deepEqual(desk.found('reimbursement deadline'), ['returns']);
-  assert.deepEqual(desk.found('driver'), ['shipping']);
+  assert.deepEqual(fixture.found('reimbursement deadline'), ['returns']);
+  assert.deepEqual(fixture.found('driver'), ['shipping']);
 });
 
 test('SEARCH-7: a server that is down fails no source; its passages are embedded once it is up again', async (t) => {
   const server = await startEmbeddingsServer(t);
   server.answer = (_, res) => sendError(res, 500);
-  const desk = await openDesk(t, server);
-  const report = await desk.send('returns', 'You get your money back.');
+  const fixture = await openFixture(t, server);
+  const report = await fixture.send('returns', 'You get your money back.');
   assert.deepEqual([report.failed, report.results[0]?.ok && report.results[0].status], [0, 'indexed']);
   await eventually(() => server.asked.length >= 5);
-  assert.deepEqual(desk.found('refund'), []);
+  assert.deepEqual(fixture.found('refund'), []);
   server.answer = undefined;
-  await desk.embedded(1);
-  assert.deepEqual(desk.found('refund'), ['returns']);
+  await fixture.embedded(1);
+  assert.deepEqual(fixture.found('refund'), ['returns']);
   // The rows can be seen before the writer has said so.
-  await eventually(() => desk.said.length >= 2);
+  await eventually(() => fixture.said.length >= 2);
   assert.deepEqual(
-    desk.said.map(({ reason }) => reason),
+    fixture.said.map(({ reason }) => reason),
     ['The embeddings server answered: status 500 played_error: not now.', undefined],
     'said once, and once that it is over',
   );
@@ -124,7 +124,7 @@ test('SEARCH-7: a server that is down fails no source; its passages are embedded
 test('SEARCH-7: what a stop cut off is taken up by the next start, and what has its vector is not asked for again', async (t) => {
   const server = await startEmbeddingsServer(t);
   const dataDir = temporaryDir(t);
-  const first = await openDesk(t, server, { dataDir });
+  const first = await openFixture(t, server, { dataDir });
   await first.send('returns', 'You get your money back.');
   await first.embedded(1);
   server.answer = () => {};
@@ -132,7 +132,7 @@ test('SEARCH-7: what a stop cut off is taken up by the next start, and what has 
   await eventually(() => server.asked.length >= 2);
   await first.stop();
   server.answer = undefined;
-  const second = await openDesk(t, server, { dataDir, ids: first.ids });
+  const second = await openFixture(t, server, { dataDir, ids: first.ids });
   await second.resume();
   await second.embedded(2);
   assert.deepEqual(server.asked.at(-1)?.input, ['shipping\nThe courier brings your parcel.']);
@@ -142,11 +142,11 @@ test('SEARCH-7: what a stop cut off is taken up by the next start, and what has 
 test('SEARCH-9: another model embeds everything again', async (t) => {
   const server = await startEmbeddingsServer(t);
   const dataDir = temporaryDir(t);
-  const first = await openDesk(t, server, { dataDir });
+  const first = await openFixture(t, server, { dataDir });
   await first.send('returns', 'You get your money back.');
   await first.embedded(1);
   await first.stop();
-  const second = await openDesk(t, server, { dataDir, ids: first.ids, model: 'large' });
+  const second = await openFixture(t, server, { dataDir, ids: first.ids, model: 'large' });
   assert.deepEqual(second.found('refund'), [], 'vectors of different models are not compared');
   await second.resume();
   await second.embedded(1);
@@ -160,7 +160,7 @@ test('SEARCH-9: another model embeds everything again', async (t) => {
 test('SEARCH-8: a passage that the server does not take is left to its words, and holds up no other', async (t) => {
   const server = await startEmbeddingsServer(t);
   const dataDir = temporaryDir(t);
-  const down = await openDesk(t, server, { dataDir });
+  const down = await openFixture(t, server, { dataDir });
   server.answer = (_, res) => sendError(res, 500);
   for (const key of ['one', 'two', 'three', 'four']) await down.send(key, `The ${key} parcel.`);
   await down.stop();
@@ -172,11 +172,11 @@ test('SEARCH-8: a passage that the server does not take is left to its words, an
         request.input.map((text) => base64Of(meaningOf(text))),
       );
   };
-  const desk = await openDesk(t, server, { dataDir, ids: down.ids });
-  await desk.resume();
-  await desk.embedded(3);
-  assert.deepEqual(desk.found('shipment').sort(), ['four', 'one', 'two']);
-  const [warned] = desk.said;
+  const fixture = await openFixture(t, server, { dataDir, ids: down.ids });
+  await fixture.resume();
+  await fixture.embedded(3);
+  assert.deepEqual(fixture.found('shipment').sort(), ['four', 'one', 'two']);
+  const [warned] = fixture.said;
   assert.match(String(warned?.message), /finds it by its words only/);
   assert.equal(warned?.reason, 'The embeddings server answered: status 400 played_error: not now.');
 });
@@ -184,7 +184,7 @@ test('SEARCH-8: a passage that the server does not take is left to its words, an
 test('SEARCH-8: a server that takes no text at all is down, not choosy: everything is tried again', async (t) => {
   const server = await startEmbeddingsServer(t);
   const dataDir = temporaryDir(t);
-  const down = await openDesk(t, server, { dataDir });
+  const down = await openFixture(t, server, { dataDir });
   server.answer = (_, res) => sendError(res, 500);
   for (const key of ['one', 'two']) await down.send(key, `The ${key} parcel.`);
   await down.stop();
@@ -195,16 +195,16 @@ test('SEARCH-8: a server that takes no text at all is down, not choosy: everythi
     if (refused === 3) server.answer = undefined;
     sendError(res, 400);
   };
-  const desk = await openDesk(t, server, { dataDir, ids: down.ids });
-  await desk.resume();
-  await desk.embedded(2);
+  const fixture = await openFixture(t, server, { dataDir, ids: down.ids });
+  await fixture.resume();
+  await fixture.embedded(2);
   assert.equal(refused, 3);
-  assert.deepEqual(desk.found('shipment').sort(), ['one', 'two']);
+  assert.deepEqual(fixture.found('shipment').sort(), ['one', 'two']);
 });
 
 test('SEARCH-10: a source that changes while it is embedded gets the vector of what it says now', async (t) => {
   const server = await startEmbeddingsServer(t);
-  const desk = await openDesk(t, server);
+  const fixture = await openFixture(t, server);
   let release = () => {};
   server.answer = (request, res) => {
     server.answer = undefined;
@@ -214,26 +214,26 @@ test('SEARCH-10: a source that changes while it is embedded gets the vector of w
         request.input.map((text) => base64Of(meaningOf(text))),
       );
   };
-  await desk.send('page', 'You get your money back.');
+  await fixture.send('page', 'You get your money back.');
   await eventually(() => server.asked.length !== 0);
-  await desk.send('page', 'The courier brings your parcel.');
+  await fixture.send('page', 'The courier brings your parcel.');
   release();
-  await desk.embedded(1);
-  assert.deepEqual([desk.found('driver'), desk.found('refund')], [['page'], []]);
+  await fixture.embedded(1);
+  assert.deepEqual([fixture.found('driver'), fixture.found('refund')], [['page'], []]);
 });
 
 test('SEARCH-9: a model that changes its dimensions under its name embeds the app’s passages again', async (t) => {
   const server = await startEmbeddingsServer(t);
-  const desk = await openDesk(t, server);
-  await desk.send('returns', 'You get your money back.');
-  await desk.embedded(1);
+  const fixture = await openFixture(t, server);
+  await fixture.send('returns', 'You get your money back.');
+  await fixture.embedded(1);
   server.answer = (request, res) =>
     sendVectors(
       res,
       request.input.map((text) => base64Of(meaningOf(text, 256))),
     );
-  await desk.send('shipping', 'The courier brings your parcel.');
-  await eventually(() => desk.found('refund', 256).length !== 0);
-  await desk.embedded(2);
-  assert.deepEqual([desk.found('refund', 256), desk.found('driver', 256)], [['returns'], ['shipping']]);
+  await fixture.send('shipping', 'The courier brings your parcel.');
+  await eventually(() => fixture.found('refund', 256).length !== 0);
+  await fixture.embedded(2);
+  assert.deepEqual([fixture.found('refund', 256), fixture.found('driver', 256)], [['returns'], ['shipping']]);
 });

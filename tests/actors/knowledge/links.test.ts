@@ -9,7 +9,7 @@ import { countKnowledge } from '../../../storage/knowledge/knowledge-overview.ts
 import { OPEN_GUARD, reply, startSite } from '../../assistant/knowledge/link-site.ts';
 import { eventually } from '../../support/eventually.ts';
 import { temporaryDir } from '../../support/temporary-dir.ts';
-import { link, openDesk, playedReader, textItem } from './desk.ts';
+import { link, openFixture, playedReader, textItem } from './fixture.ts';
 
 /** More than a busy machine needs. */
 const WITHIN_MS = 10_000;
@@ -28,68 +28,68 @@ test('LINK-1: a link is fetched, read and indexed within the answer, and goes by
   const site = await startSite(t, (_req, res) =>
     reply(res, 'text/html', '<title>Refund policy</title><h1>Refunds</h1><p>A zebra is taken back.</p>'),
   );
-  const desk = await openDesk(t, createLinkReader({ guard: OPEN_GUARD }));
-  const { created, results, note } = await desk.send([link('refunds', { uri: `${site.url}/refunds` })]);
-  const { id } = desk.source('refunds');
+  const fixture = await openFixture(t, createLinkReader({ guard: OPEN_GUARD }));
+  const { created, results, note } = await fixture.send([link('refunds', { uri: `${site.url}/refunds` })]);
+  const { id } = fixture.source('refunds');
   assert.deepEqual(results, [{ external_key: 'refunds', ok: true, op: 'created', id, status: 'indexed', chunks: 1 }]);
-  assert.deepEqual([created, desk.source('refunds').title, desk.found('zebra')], [1, 'Refund policy', ['refunds']]);
+  assert.deepEqual([created, fixture.source('refunds').title, fixture.found('zebra')], [1, 'Refund policy', ['refunds']]);
   assert.doesNotMatch(note, /still being read/);
-  assert.deepEqual(desk.settled, [[desk.organisationId, desk.appId]]);
+  assert.deepEqual(fixture.settled, [[fixture.organisationId, fixture.appId]]);
 });
 
 test('LINK-3, LINK-7: a link goes through the guard, and says why it failed', async (t) => {
   const site = await startSite(t, (_req, res) => reply(res, 'text/plain', 'secret'));
-  const desk = await openDesk(t, createLinkReader({ guard: createAddressGuard({ allowPrivate: false }) }));
-  const { created, failed, results, note } = await desk.send([
+  const fixture = await openFixture(t, createLinkReader({ guard: createAddressGuard({ allowPrivate: false }) }));
+  const { created, failed, results, note } = await fixture.send([
     link('local', { uri: `${site.url}/` }),
     link('metadata', { uri: 'http://169.254.169.254/latest/meta-data' }),
   ]);
   assert.deepEqual([created, failed], [2, 0], 'they were saved: only their sources have failed');
   assert.deepEqual(
     results.map((result) => result.ok && [result.status, result.error]),
-    ['local', 'metadata'].map((key) => ['failed', desk.source(key).error]),
+    ['local', 'metadata'].map((key) => ['failed', fixture.source(key).error]),
   );
   assert.match(note, /say why in error/);
-  assert.equal(desk.source('local').error, 'Only the ports 80 and 443 are read.');
-  assert.match(desk.source('metadata').error ?? '', /leads to a link-local address/);
+  assert.equal(fixture.source('local').error, 'Only the ports 80 and 443 are read.');
+  assert.match(fixture.source('metadata').error ?? '', /leads to a link-local address/);
   assert.equal(site.requests.length, 0);
 });
 
 test('SETUP-29: the note says that others were taken only when some were', async (t) => {
-  const desk = await openDesk(t, playedReader());
+  const fixture = await openFixture(t, playedReader());
   const wrong = { external_key: 'wrong', kind: 'pdf' };
-  const none = await desk.send([wrong, { ...wrong, external_key: 'also wrong' }]);
+  const none = await fixture.send([wrong, { ...wrong, external_key: 'also wrong' }]);
   assert.deepEqual([none.failed, none.created], [2, 0]);
   assert.match(none.note, /^No item was taken\. Read results\[i\]\.error/);
   assert.doesNotMatch(none.note, /others were taken/);
-  const some = await desk.send([wrong, textItem('right', 'A zebra.')]);
+  const some = await fixture.send([wrong, textItem('right', 'A zebra.')]);
   assert.deepEqual([some.failed, some.created], [1, 1]);
   assert.match(some.note, /the others were taken/);
-  assert.match((await desk.send([textItem('right', 'A zebra.')])).note, /^Every item was taken/);
+  assert.match((await fixture.send([textItem('right', 'A zebra.')])).note, /^Every item was taken/);
 });
 
 test('LINK-1: a slow link is answered as it stands and indexed later', async (t) => {
   const reader = playedReader();
-  const desk = await openDesk(t, reader);
-  const { results, note } = await desk.send([link('slow')], 20);
+  const fixture = await openFixture(t, reader);
+  const { results, note } = await fixture.send([link('slow')], 20);
   const [result] = results;
   assert.ok(result?.ok);
   assert.deepEqual([result.op, result.chunks], ['created', 0]);
   // On a busy machine the answer may come before the reading has begun.
   assert.match(result.status ?? '', /^(?:pending|indexing)$/);
   assert.match(note, /still being read/);
-  assert.equal(desk.source('slow').title, 'https://shop.example/slow', 'until its title is known it goes by its address');
-  assert.deepEqual(desk.found('zebra'), []);
+  assert.equal(fixture.source('slow').title, 'https://shop.example/slow', 'until its title is known it goes by its address');
+  assert.deepEqual(fixture.found('zebra'), []);
   (await reader.next()).resolve(PAGE);
-  await desk.rest(1);
-  assert.deepEqual([desk.source('slow').state, desk.source('slow').title, desk.found('zebra')], ['indexed', PAGE.title, ['slow']]);
+  await fixture.rest(1);
+  assert.deepEqual([fixture.source('slow').state, fixture.source('slow').title, fixture.found('zebra')], ['indexed', PAGE.title, ['slow']]);
 });
 
 test('KNOWLEDGE-2: text, links, refused and archived items of one request each have their own result', async (t) => {
   const reader = playedReader();
-  const desk = await openDesk(t, reader);
-  await desk.send([textItem('old', 'Old.')]);
-  const sent = desk.send([
+  const fixture = await openFixture(t, reader);
+  await fixture.send([textItem('old', 'Old.')]);
+  const sent = fixture.send([
     link('page'),
     textItem('text', 'A lion.'),
     link('bad', { uri: 'ftp://shop.example/' }),
@@ -108,14 +108,14 @@ test('KNOWLEDGE-2: text, links, refused and archived items of one request each h
       ['content', true],
     ],
   );
-  assert.equal(desk.settled.length, 3, 'texts are settled too');
+  assert.equal(fixture.settled.length, 3, 'texts are settled too');
 });
 
 test('LINK-2: a link that is indexed and sent again is fetched again; sent twice at once it is read once', async (t) => {
   const reader = playedReader();
-  const desk = await openDesk(t, reader);
-  await readAs(reader, PAGE, desk.send([link('page')]));
-  const again = await readAs(reader, { title: 'Lions', text: 'A lion.' }, desk.send([link('page'), link('page', { title: '  ' })]));
+  const fixture = await openFixture(t, reader);
+  await readAs(reader, PAGE, fixture.send([link('page')]));
+  const again = await readAs(reader, { title: 'Lions', text: 'A lion.' }, fixture.send([link('page'), link('page', { title: '  ' })]));
   assert.deepEqual(
     again.results.map((result) => result.ok && [result.op, result.status, result.chunks]),
     [
@@ -124,56 +124,56 @@ test('LINK-2: a link that is indexed and sent again is fetched again; sent twice
     ],
   );
   assert.equal(reader.asked.length, 2);
-  assert.deepEqual([desk.found('zebra'), desk.found('lion')], [[], ['page']]);
+  assert.deepEqual([fixture.found('zebra'), fixture.found('lion')], [[], ['page']]);
 });
 
 test('LINK-1: a title that was sent stays, and another title or address is read again', async (t) => {
   const reader = playedReader();
-  const desk = await openDesk(t, reader);
-  await readAs(reader, PAGE, desk.send([link('page', { title: 'Ours' })]));
-  assert.equal(desk.source('page').title, 'Ours');
-  const renamed = await readAs(reader, PAGE, desk.send([link('page', { title: 'Ours, too' })]));
-  assert.deepEqual([renamed.updated, desk.source('page').title], [1, 'Ours, too']);
-  const moved = await readAs(reader, { title: '', text: 'A lion.' }, desk.send([link('page', { uri: 'https://shop.example/moved' })]));
-  assert.deepEqual([moved.updated, desk.source('page').title], [1, 'https://shop.example/moved']);
-  assert.deepEqual([desk.found('zebra'), desk.found('lion')], [[], ['page']]);
+  const fixture = await openFixture(t, reader);
+  await readAs(reader, PAGE, fixture.send([link('page', { title: 'Ours' })]));
+  assert.equal(fixture.source('page').title, 'Ours');
+  const renamed = await readAs(reader, PAGE, fixture.send([link('page', { title: 'Ours, too' })]));
+  assert.deepEqual([renamed.updated, fixture.source('page').title], [1, 'Ours, too']);
+  const moved = await readAs(reader, { title: '', text: 'A lion.' }, fixture.send([link('page', { uri: 'https://shop.example/moved' })]));
+  assert.deepEqual([moved.updated, fixture.source('page').title], [1, 'https://shop.example/moved']);
+  assert.deepEqual([fixture.found('zebra'), fixture.found('lion')], [[], ['page']]);
 });
 
 test('LINK-3: a failed link says why, and the same item sent again is tried again', async (t) => {
   const reader = playedReader();
-  const desk = await openDesk(t, reader);
-  await readAs(reader, new LinkError('The site answered with status 500.'), desk.send([link('page')]));
-  assert.deepEqual([desk.source('page').state, desk.source('page').error], ['failed', 'The site answered with status 500.']);
-  assert.equal(desk.settled.length, 1);
-  const again = await readAs(reader, PAGE, desk.send([link('page')]));
+  const fixture = await openFixture(t, reader);
+  await readAs(reader, new LinkError('The site answered with status 500.'), fixture.send([link('page')]));
+  assert.deepEqual([fixture.source('page').state, fixture.source('page').error], ['failed', 'The site answered with status 500.']);
+  assert.equal(fixture.settled.length, 1);
+  const again = await readAs(reader, PAGE, fixture.send([link('page')]));
   assert.deepEqual(
     again.results.map((result) => result.ok && [result.op, result.status]),
     [['updated', 'indexed']],
   );
-  assert.deepEqual([desk.source('page').error, desk.found('zebra')], [null, ['page']]);
+  assert.deepEqual([fixture.source('page').error, fixture.found('zebra')], [null, ['page']]);
 });
 
 test('LINK-3: a bug in reading fails the source in words of ours and is logged', async (t) => {
   const reader = playedReader();
-  const desk = await openDesk(t, reader);
-  await readAs(reader, new TypeError('x is not a function'), desk.send([link('page')]));
-  assert.deepEqual([desk.source('page').state, desk.source('page').error], ['failed', 'The document could not be read.']);
+  const fixture = await openFixture(t, reader);
+  await readAs(reader, new TypeError('x is not a function'), fixture.send([link('page')]));
+  assert.deepEqual([fixture.source('page').state, fixture.source('page').error], ['failed', 'The document could not be read.']);
   assert.deepEqual(
-    desk.logged.map(({ message }) => message),
+    fixture.logged.map(({ message }) => message),
     ['reading a knowledge link failed because of a bug: its source is marked as failed'],
   );
 });
 
 test('LINK-2: what is read of an address that has been replaced meanwhile is dropped, and the new one is read', async (t) => {
   const reader = playedReader();
-  const desk = await openDesk(t, reader);
-  await desk.send([link('page')], 20);
-  const updated = desk.send([link('page', { uri: 'https://shop.example/new' })]);
+  const fixture = await openFixture(t, reader);
+  await fixture.send([link('page')], 20);
+  const updated = fixture.send([link('page', { uri: 'https://shop.example/new' })]);
   const old = await reader.next();
   await eventually(
-    () => desk.source('page').uri === 'https://shop.example/new',
+    () => fixture.source('page').uri === 'https://shop.example/new',
     WITHIN_MS,
-    () => `the address is ${desk.source('page').uri}`,
+    () => `the address is ${fixture.source('page').uri}`,
   );
   old.resolve({ title: 'Old', text: 'An old lion.' });
   const report = await readAs(reader, PAGE, updated);
@@ -181,19 +181,19 @@ test('LINK-2: what is read of an address that has been replaced meanwhile is dro
     report.results.map((result) => result.ok && [result.op, result.status]),
     [['updated', 'indexed']],
   );
-  assert.deepEqual([desk.found('lion'), desk.found('zebra'), desk.source('page').title], [[], ['page'], PAGE.title]);
-  assert.equal(desk.settled.length, 1);
+  assert.deepEqual([fixture.found('lion'), fixture.found('zebra'), fixture.source('page').title], [[], ['page'], PAGE.title]);
+  assert.equal(fixture.settled.length, 1);
 });
 
 test('KNOWLEDGE-5: a link that is archived while it is read stays out of every search', async (t) => {
   const reader = playedReader();
-  const desk = await openDesk(t, reader);
-  await desk.send([link('page')], 20);
-  await desk.send([{ external_key: 'page', op: 'archive' }]);
+  const fixture = await openFixture(t, reader);
+  await fixture.send([link('page')], 20);
+  await fixture.send([{ external_key: 'page', op: 'archive' }]);
   (await reader.next()).resolve(PAGE);
-  await desk.send([textItem('after', 'A lion.')]);
-  assert.deepEqual([desk.found('zebra'), desk.source('page').chunks], [[], 0]);
-  const back = await readAs(reader, PAGE, desk.send([link('page')]));
+  await fixture.send([textItem('after', 'A lion.')]);
+  assert.deepEqual([fixture.found('zebra'), fixture.source('page').chunks], [[], 0]);
+  const back = await readAs(reader, PAGE, fixture.send([link('page')]));
   assert.deepEqual(
     back.results.map((result) => result.ok && [result.op, result.status]),
     [['updated', 'indexed']],
@@ -203,7 +203,7 @@ test('KNOWLEDGE-5: a link that is archived while it is read stays out of every s
 test('KNOWLEDGE-7: what a stop cut off is read again after the next start, which does not wait for it', async (t) => {
   const dataDir = temporaryDir(t);
   const first = playedReader();
-  const before = await openDesk(t, first, { dataDir });
+  const before = await openFixture(t, first, { dataDir });
   await before.send([link('one'), link('two'), textItem('text', 'A lion.')], 20);
   await first.next();
   await before.indexer.close();
@@ -212,7 +212,7 @@ test('KNOWLEDGE-7: what a stop cut off is read again after the next start, which
   await before.storage.close();
 
   const second = playedReader();
-  const after = await openDesk(t, second, { dataDir, ids: before });
+  const after = await openFixture(t, second, { dataDir, ids: before });
   assert.equal(await after.indexer.resume(after.organisationId), 0, 'no text waited');
   assert.deepEqual([after.source('one').state, after.source('one').chunks], ['indexing', 0]);
   (await second.next()).resolve(PAGE);
@@ -226,7 +226,7 @@ test('KNOWLEDGE-7: what a stop cut off is read again after the next start, which
 
 test('KNOWLEDGE-7: a text that a crash left waiting is indexed before resuming resolves', async (t) => {
   const dataDir = temporaryDir(t);
-  const before = await openDesk(t, playedReader(), { dataDir });
+  const before = await openFixture(t, playedReader(), { dataDir });
   await before.send([textItem('text', 'A lion.')]);
   const { id, contentHash } = before.source('text');
   const input = {
@@ -242,17 +242,17 @@ test('KNOWLEDGE-7: a text that a crash left waiting is indexed before resuming r
   assert.notEqual(before.source('text').contentHash, contentHash);
   await before.indexer.close();
   await before.storage.close();
-  const after = await openDesk(t, playedReader(), { dataDir, ids: before });
+  const after = await openFixture(t, playedReader(), { dataDir, ids: before });
   assert.equal(await after.indexer.resume(after.organisationId), 1);
   assert.deepEqual([after.found('zebra'), after.settled.length], [['text'], 1]);
 });
 
 test('LINK-4: whoever is told that a source is at rest cannot harm it', async (t) => {
-  const desk = await openDesk(t, playedReader(), {
+  const fixture = await openFixture(t, playedReader(), {
     onSettled() {
       throw new Error('not now');
     },
   });
-  const { created } = await desk.send([textItem('text', 'A lion.')]);
-  assert.deepEqual([created, desk.found('lion'), desk.logged.length], [1, ['text'], 1]);
+  const { created } = await fixture.send([textItem('text', 'A lion.')]);
+  assert.deepEqual([created, fixture.found('lion'), fixture.logged.length], [1, ['text'], 1]);
 });

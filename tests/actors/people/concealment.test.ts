@@ -18,14 +18,14 @@ import { type StoredApp, storeApp } from '../setup/app-in-storage.ts';
 const NOW_MS = Date.UTC(2026, 0, 15);
 const CONVERSATION = 'cnv_1';
 
-interface Desk extends StoredApp {
+interface Fixture extends StoredApp {
   /** What a turn or a request opens, with the count as it stands. */
   open(changes?: Partial<ConcealmentOptions>): Concealment;
   /** Stores the conversation with these rows, as openTurn does. */
   store(rows: ReturnType<Concealment['newRows']>): void;
 }
 
-async function openDesk(t: TestContext): Promise<Desk> {
+async function openFixture(t: TestContext): Promise<Fixture> {
   const app = await storeApp(t, NOW_MS);
   const { storage, organisationId, appId } = app;
   const conversation = { organisationId, conversationId: CONVERSATION };
@@ -47,8 +47,8 @@ async function openDesk(t: TestContext): Promise<Desk> {
 
 describe('Concealment of a new conversation', () => {
   test('PRIVACY-7: numbers are given at once, the rows go with the conversation, and whoever opens it later restores them', async (t) => {
-    const desk = await openDesk(t);
-    const concealment = desk.open({ isNew: true });
+    const fixture = await openFixture(t);
+    const concealment = fixture.open({ isNew: true });
     const kept = concealment.conceal({ text: 'a@b.de or 0176 1234 5678', state: { mail: 'a@b.de', list: ['c@d.de'] } });
     assert.deepEqual(kept, { text: '⟦email_1⟧ or ⟦phone_1⟧', state: { mail: '⟦email_1⟧', list: ['⟦email_2⟧'] } });
     assert.deepEqual(
@@ -59,12 +59,12 @@ describe('Concealment of a new conversation', () => {
         ['email', 2],
       ],
     );
-    desk.store(concealment.newRows());
+    fixture.store(concealment.newRows());
     concealment.opened();
     assert.deepEqual(concealment.newRows(), []);
     const told = { text: 'a@b.de or 0176 1234 5678', state: { mail: 'a@b.de', list: ['c@d.de'] } };
     assert.deepEqual(concealment.restore(kept), told);
-    assert.deepEqual(desk.open().restore(kept), told);
+    assert.deepEqual(fixture.open().restore(kept), told);
     assert.equal(await concealment.conceal('c@d.de, e@f.de'), '⟦email_2⟧, ⟦email_3⟧');
   });
 
@@ -90,25 +90,25 @@ describe('Concealment of a new conversation', () => {
 for (const isNew of [true, false]) {
   const which = isNew ? 'a new' : 'a stored';
   test(`PRIVACY-19: in ${which} conversation what a client tells beside the person’s words makes a bounded number of rows`, async (t) => {
-    const desk = await openDesk(t);
-    if (!isNew) desk.store([]);
-    const concealment = desk.open({ isNew });
+    const fixture = await openFixture(t);
+    if (!isNew) fixture.store([]);
+    const concealment = fixture.open({ isNew });
     const said = Array.from({ length: TOLD_NUMBERED_MAX + 50 }, (_, index) => `said${index}@b.de`);
     const people = Array.from({ length: 600 }, (_, index) => `told${index}@b.de`);
     const [keptSaid, keptTold] = await concealment.concealTurn(said, { people, again: people.slice(0, 310), writer: 'said340@b.de' });
     if (isNew) {
-      desk.store(concealment.newRows());
+      fixture.store(concealment.newRows());
       concealment.opened();
     }
     assert.equal(keptSaid.at(-1), `⟦email_${said.length}⟧`);
     assert.equal(keptTold.people[TOLD_NUMBERED_MAX - 1], `⟦email_${said.length + TOLD_NUMBERED_MAX}⟧`);
     assert.deepEqual(new Set(keptTold.people.slice(TOLD_NUMBERED_MAX)), new Set(['⟦email⟧']));
     assert.deepEqual([keptTold.again, keptTold.writer], [keptTold.people.slice(0, 310), '⟦email_341⟧']);
-    const rows = () => countPlaceholders(desk.storage.organisation(desk.organisationId), CONVERSATION);
+    const rows = () => countPlaceholders(fixture.storage.organisation(fixture.organisationId), CONVERSATION);
     assert.equal(rows(), said.length + TOLD_NUMBERED_MAX);
-    assert.deepEqual(desk.open().restore(keptSaid), said);
+    assert.deepEqual(fixture.open().restore(keptSaid), said);
     // Told again at each turn, it makes no more of them.
-    const [, toldAgain] = await desk.open().concealTurn('hello', { people });
+    const [, toldAgain] = await fixture.open().concealTurn('hello', { people });
     assert.deepEqual(toldAgain.people, keptTold.people);
     assert.equal(rows(), said.length + TOLD_NUMBERED_MAX);
   });
@@ -116,117 +116,117 @@ for (const isNew of [true, false]) {
 
 describe('Concealment of a stored conversation', () => {
   test('PRIVACY-7: new values are stored before they are passed on, known ones answer at once', async (t) => {
-    const desk = await openDesk(t);
-    desk.store([]);
-    const concealment = desk.open();
+    const fixture = await openFixture(t);
+    fixture.store([]);
+    const concealment = fixture.open();
     const first = concealment.conceal('a@b.de');
     assert.ok(first instanceof Promise);
     assert.equal(await first, '⟦email_1⟧');
     assert.equal(concealment.conceal('again a@b.de'), 'again ⟦email_1⟧');
-    assert.equal(desk.open().conceal('again a@b.de'), 'again ⟦email_1⟧');
+    assert.equal(fixture.open().conceal('again a@b.de'), 'again ⟦email_1⟧');
   });
 
   test('PRIVACY-7: two that meet the same value agree on its number, two that meet different ones get different numbers', async (t) => {
-    const desk = await openDesk(t);
-    desk.store([]);
-    const [one, other] = [desk.open(), desk.open()];
+    const fixture = await openFixture(t);
+    fixture.store([]);
+    const [one, other] = [fixture.open(), fixture.open()];
     assert.deepEqual(await Promise.all([one.conceal('a@b.de'), other.conceal('a@b.de')]), ['⟦email_1⟧', '⟦email_1⟧']);
     const kept = await Promise.all([one.conceal('c@d.de'), other.conceal('e@f.de'), one.conceal('g@h.de c@d.de')]);
     assert.equal(new Set(kept.join(' ').split(' ')).size, 3);
-    assert.deepEqual(desk.open().restore(kept), ['c@d.de', 'e@f.de', 'g@h.de c@d.de']);
+    assert.deepEqual(fixture.open().restore(kept), ['c@d.de', 'e@f.de', 'g@h.de c@d.de']);
   });
 
   test('PRIVACY-9: a reader sees what others stored meanwhile, in text and in JSON; what a model made up stays', async (t) => {
-    const desk = await openDesk(t);
-    desk.store([]);
-    const { storage, organisationId } = desk;
-    const running = desk.open();
+    const fixture = await openFixture(t);
+    fixture.store([]);
+    const { storage, organisationId } = fixture;
+    const running = fixture.open();
     const reader = concealmentOf(storage, organisationId, { id: CONVERSATION, placeholders: 0 });
     assert.equal(reader.restore('⟦email_1⟧'), '⟦email_1⟧');
     await running.conceal('a@b.de');
     assert.equal(reader.restoreJson('data: {"text":"⟦email_1⟧ ⟦email_2⟧"}\n\n'), 'data: {"text":"a@b.de ⟦email_2⟧"}\n\n');
-    await desk.open().conceal('c@d.de');
+    await fixture.open().conceal('c@d.de');
     assert.deepEqual(reader.restore({ list: ['⟦email_2⟧'] }), { list: ['c@d.de'] });
     assert.equal(running.restore('⟦email_2⟧ ⟦email_3⟧'), 'c@d.de ⟦email_3⟧');
   });
 
   test('FEEDBACK-2: a reason uses what is known and gives new values no number', async (t) => {
-    const desk = await openDesk(t);
-    desk.store([]);
-    await desk.open().conceal('a@b.de');
-    assert.equal(desk.open().concealKnown('a@b.de and c@d.de, ⟦email_1⟧'), '⟦email_1⟧ and ⟦email⟧, ⟦text⟧');
-    assert.equal(countPlaceholders(desk.storage.organisation(desk.organisationId), CONVERSATION), 1);
+    const fixture = await openFixture(t);
+    fixture.store([]);
+    await fixture.open().conceal('a@b.de');
+    assert.equal(fixture.open().concealKnown('a@b.de and c@d.de, ⟦email_1⟧'), '⟦email_1⟧ and ⟦email⟧, ⟦text⟧');
+    assert.equal(countPlaceholders(fixture.storage.organisation(fixture.organisationId), CONVERSATION), 1);
   });
 
   test('PRIVACY-10: the person’s own ⟦email_1⟧ stays what it is, whatever the model does with it', async (t) => {
-    const desk = await openDesk(t);
-    desk.store([]);
-    const concealment = desk.open();
+    const fixture = await openFixture(t);
+    fixture.store([]);
+    const concealment = fixture.open();
     const kept = await concealment.conceal('I typed ⟦email_1⟧, my address is a@b.de');
     assert.equal(kept, 'I typed ⟦text_1⟧, my address is ⟦email_1⟧');
     assert.equal(concealment.restore(kept), 'I typed ⟦email_1⟧, my address is a@b.de');
   });
 
   test('PRIVACY-7: pages of values all come back, whatever is in memory by then', async (t) => {
-    const desk = await openDesk(t);
-    desk.store([]);
+    const fixture = await openFixture(t);
+    fixture.store([]);
     const pages = Array.from({ length: 3 }, (_, page) => Array.from({ length: 900 }, (_each, index) => `a${page}.${index}@b.de`));
-    const running = desk.open();
+    const running = fixture.open();
     const kept: string[][] = [];
     for (const page of pages) kept.push(await running.conceal(page));
     assert.equal(kept[2]?.at(-1), '⟦email_2700⟧');
-    assert.equal(countPlaceholders(desk.storage.organisation(desk.organisationId), CONVERSATION), 2_700);
-    for (const reader of [running, desk.open()]) {
+    assert.equal(countPlaceholders(fixture.storage.organisation(fixture.organisationId), CONVERSATION), 2_700);
+    for (const reader of [running, fixture.open()]) {
       assert.deepEqual(reader.restore(kept), pages);
       assert.equal(reader.restoreJson(JSON.stringify(kept)), JSON.stringify(pages));
     }
     // Most are not in memory, and more than are looked for at once: each keeps its number.
-    assert.deepEqual(await desk.open().conceal(pages), kept);
+    assert.deepEqual(await fixture.open().conceal(pages), kept);
     assert.equal(await running.conceal('new@b.de a0.0@b.de'), '⟦email_2701⟧ ⟦email_1⟧');
-    assert.equal(desk.open().concealKnown('a1.0@b.de, nobody@b.de'), '⟦email_901⟧, ⟦email⟧');
+    assert.equal(fixture.open().concealKnown('a1.0@b.de, nobody@b.de'), '⟦email_901⟧, ⟦email⟧');
   });
 
   test('PRIVACY-7: a new conversation may begin with pages of values', async (t) => {
-    const desk = await openDesk(t);
-    const concealment = desk.open({ isNew: true });
+    const fixture = await openFixture(t);
+    const concealment = fixture.open({ isNew: true });
     const page = Array.from({ length: 3_000 }, (_, index) => `a${index}@b.de`);
     const kept = await concealment.conceal(page);
     assert.deepEqual(await concealment.conceal(page), kept);
-    desk.store(concealment.newRows());
+    fixture.store(concealment.newRows());
     concealment.opened();
     assert.deepEqual(concealment.restore(kept), page);
-    assert.deepEqual(desk.open().restore(kept), page);
+    assert.deepEqual(fixture.open().restore(kept), page);
   });
 
   test('PRIVACY-5: in what the model wrote a placeholder is one, and what it wrote itself becomes one', async (t) => {
-    const desk = await openDesk(t);
-    desk.store([]);
-    const concealment = desk.open();
+    const fixture = await openFixture(t);
+    fixture.store([]);
+    const concealment = fixture.open();
     await concealment.conceal('a@b.de');
     const kept = await concealment.concealOwn({ md: 'To ⟦email_1⟧: call 0171 2345678 or a@b.de. ⟦email_9⟧' });
     assert.deepEqual(kept, { md: 'To ⟦email_1⟧: call ⟦phone_1⟧ or ⟦email_1⟧. ⟦email_9⟧' });
-    assert.deepEqual(desk.open().restore(kept), { md: 'To a@b.de: call 0171 2345678 or a@b.de. ⟦email_9⟧' });
+    assert.deepEqual(fixture.open().restore(kept), { md: 'To a@b.de: call 0171 2345678 or a@b.de. ⟦email_9⟧' });
   });
 
   test('PRIVACY-7: what cannot be stored is not passed on', async (t) => {
-    const desk = await openDesk(t);
-    desk.store([]);
+    const fixture = await openFixture(t);
+    fixture.store([]);
     const write = () => Promise.reject(new Error('full disk'));
-    const concealment = desk.open({ storage: { vault: desk.storage.vault, organisation: desk.storage.organisation, write } });
+    const concealment = fixture.open({ storage: { vault: fixture.storage.vault, organisation: fixture.storage.organisation, write } });
     await assert.rejects(async () => concealment.conceal('a@b.de'), /^Error: full disk$/);
   });
 });
 
 test('PRIVACY-8: no value is in the files, nor in anything printed of what holds it', async (t) => {
-  const desk = await openDesk(t);
-  const concealment = desk.open({ isNew: true });
+  const fixture = await openFixture(t);
+  const concealment = fixture.open({ isNew: true });
   concealment.conceal('first.person@example.com');
-  desk.store(concealment.newRows());
+  fixture.store(concealment.newRows());
   concealment.opened();
   const told = ['second.person@example.com', '4111 1111 1111 1111', 'DE89370400440532013000', '+49 30 901820'];
   await concealment.conceal(told);
   assert.doesNotMatch(inspect(concealment, { depth: 9 }), /person@example/);
-  const dir = desk.storage.layout.organisation(desk.organisationId);
+  const dir = fixture.storage.layout.organisation(fixture.organisationId);
   const folder = join(dir, '..');
   const files = readdirSync(folder).filter((name) => join(folder, name).startsWith(dir));
   const bytes = Buffer.concat(files.map((name) => readFileSync(join(folder, name))));

@@ -17,7 +17,7 @@ const NOW = Date.UTC(2026, 10, 20);
 const DAY_MS = 86_400_000;
 const DEVICE = 'd'.repeat(32);
 
-async function desk(t: TestContext) {
+async function fixture(t: TestContext) {
   const { storage, organisationId, appId } = await storeApp(t, NOW);
   const log = pino({ level: 'silent' });
   const receiver = createUploadReceiver({ storage, log, nowMs: () => NOW, noteDeadline: () => {} });
@@ -50,7 +50,7 @@ async function shown(attachment: Attachment | undefined): Promise<Buffer> {
 }
 
 test('UPLOAD-12: images come as images, PDF and text as text, in the order of the message', async (t) => {
-  const { send, read } = await desk(t);
+  const { send, read } = await fixture(t);
   const ids = [await send(makePdf([['Invoice 17']]), 'bill.pdf'), await send(png(), 'cat.png'), await send('words')];
   const [bill, cat, words] = await read(ids);
   assert.deepEqual(
@@ -67,7 +67,7 @@ test('UPLOAD-12: images come as images, PDF and text as text, in the order of th
 });
 
 test('UPLOAD-11: missing, foreign, used, expired and lost uploads get one and the same answer', async (t) => {
-  const { storage, organisationId, appId, send, read } = await desk(t);
+  const { storage, organisationId, appId, send, read } = await fixture(t);
   const [whole, used, lost] = [await send('words'), await send('words'), await send('words')];
   const writer = openWriter(storage.layout.organisation(organisationId));
   writer
@@ -98,14 +98,14 @@ test('UPLOAD-11: missing, foreign, used, expired and lost uploads get one and th
 });
 
 test('MODEL-8: of a long text only the beginning is read, and it is told as the whole is', async (t) => {
-  const { send, read } = await desk(t);
+  const { send, read } = await fixture(t);
   const long = `a${'☂'.repeat(400_000)}`;
   const [read1] = await read([await send(long)]);
   assert.match((read1 && textOf(read1)) ?? '', /^a☂{19998}…\n\[The file goes on/);
 });
 
 test('UPLOAD-10: one upload is attached once, and four at most', async (t) => {
-  const { send, read } = await desk(t);
+  const { send, read } = await fixture(t);
   const ids = await Promise.all(Array.from({ length: 5 }, () => send('words')));
   assert.match((await refusalOf(read([ids[0] ?? '', ids[0] ?? '']))).message, /^attachments\[1\]\.upload_id names the same upload twice/);
   assert.match((await refusalOf(read(ids))).message, /^attachments\[4\]\.upload_id is one too many/);

@@ -2,8 +2,8 @@
 import assert from 'node:assert/strict';
 import test from 'node:test';
 import { journalSource } from '../../../actors/turns/journal.ts';
-import { OwnedTurn, rowsOfApp } from '../cluster/remote/remote-desk.ts';
-import { readOn } from './desk.ts';
+import { OwnedTurn, rowsOfApp } from '../cluster/remote/remote-fixture.ts';
+import { readOn } from './fixture.ts';
 
 const EVERYTHING = Number.MAX_SAFE_INTEGER;
 /** More commits than are read at a time. */

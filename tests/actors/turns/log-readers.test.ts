@@ -3,7 +3,7 @@ import test from 'node:test';
 import fc from 'fast-check';
 import { TurnLog } from '../../../actors/turns/log.ts';
 import type { StreamEvent } from '../../../protocol/runtime/stream-events.ts';
-import { Desk, flattened, Reader, Rows, readOn, withoutPings } from './desk.ts';
+import { Fixture, flattened, Reader, Rows, readOn, withoutPings } from './fixture.ts';
 
 const EVERYTHING = Number.MAX_SAFE_INTEGER;
 const START: StreamEvent = { type: 'turn.start', conversation_id: 'cnv_1', message_id: 'msg_1', model: 'offline', request_id: 'r' };
@@ -51,25 +51,25 @@ const acts: fc.Arbitrary<Act> = fc.oneof(
   },
 );
 
-function perform(act: Act, desk: Desk, readers: Reader[]): void {
+function perform(act: Act, fixture: Fixture, readers: Reader[]): void {
   switch (act.do) {
     case 'text':
-      desk.text(act.delta.repeat(act.times));
+      fixture.text(act.delta.repeat(act.times));
       return;
     case 'event':
-      desk.event(act.event);
+      fixture.event(act.event);
       return;
     case 'tick':
-      desk.log.flush();
+      fixture.log.flush();
       return;
     case 'join':
       readers.push(new Reader(act.at));
       return;
     case 'read':
-      readers[act.reader % readers.length]?.read(desk.log, act.maxChars);
+      readers[act.reader % readers.length]?.read(fixture.log, act.maxChars);
       return;
     default:
-      desk[act.do]();
+      fixture[act.do]();
   }
 }
 
@@ -81,27 +81,27 @@ test('STREAM-4: a reader from any seq, at any pace, gets what a reader from 0 ge
       fc.integer({ min: 1, max: 2_000 }),
       (firstSeq, script, pace) => {
         const rows = new Rows();
-        const desk = new Desk(new TurnLog(firstSeq, rows), rows);
+        const fixture = new Fixture(new TurnLog(firstSeq, rows), rows);
         // What an attempt before this one had said.
         for (let seq = 0; seq < firstSeq; seq++) {
           rows.entries.push({ seq, event: START });
-          desk.said.push({ type: START.type, index: undefined });
+          fixture.said.push({ type: START.type, index: undefined });
         }
         const readers = [new Reader(0)];
-        for (const act of script) perform(act, desk, readers);
-        desk.event(END);
-        desk.log.end();
-        const all = readOn(desk.log, 0, EVERYTHING);
+        for (const act of script) perform(act, fixture, readers);
+        fixture.event(END);
+        fixture.log.end();
+        const all = readOn(fixture.log, 0, EVERYTHING);
         assert.equal(all.ended, true);
-        assert.equal(all.nextSeq, desk.log.nextSeq);
-        assert.deepEqual(flattened(all.frames), desk.said);
+        assert.equal(all.nextSeq, fixture.log.nextSeq);
+        assert.deepEqual(flattened(all.frames), fixture.said);
         const seqs = all.frames.map((frame) => frame.seq);
         assert.ok(
           seqs.every((seq, at) => at === 0 || seq > (seqs[at - 1] as number)),
           'seq rises',
         );
         for (const reader of readers) {
-          while (reader.read(desk.log, pace));
+          while (reader.read(fixture.log, pace));
           assert.equal(reader.ended, true);
           const expected = withoutPings(all.frames).filter((frame) => frame.seq >= reader.from);
           assert.deepEqual(withoutPings(reader.frames), expected, `from ${reader.from}`);

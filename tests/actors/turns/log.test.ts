@@ -4,7 +4,7 @@ import { setImmediate as nextTick } from 'node:timers/promises';
 import { journalEvent, TurnLog } from '../../../actors/turns/log.ts';
 import type { Block } from '../../../protocol/catalog/block.ts';
 import { renderEvent, type StreamEvent } from '../../../protocol/runtime/stream-events.ts';
-import { Desk, framesOf, Rows, readOn } from './desk.ts';
+import { Fixture, framesOf, Rows, readOn } from './fixture.ts';
 
 const EVERYTHING = Number.MAX_SAFE_INTEGER;
 /** More text than a log keeps in memory once it is committed. */
@@ -197,13 +197,13 @@ test('STREAM-10: a finished block is kept by its id', () => {
 test('STREAM-4, STREAM-10: committed text beyond what is retained is served by the older source, and uncommitted text never is', () => {
   const rows = new Rows();
   const log = new TurnLog(0, rows);
-  const desk = new Desk(log, rows);
-  desk.text(MUCH_TEXT);
+  const fixture = new Fixture(log, rows);
+  fixture.text(MUCH_TEXT);
   assert.equal(readOn(log, 0, EVERYTHING).frames.length, 1);
   assert.equal(rows.reads, 0, 'not committed: read from memory');
-  desk.beginCommit();
-  desk.finishCommit();
-  desk.text('more');
+  fixture.beginCommit();
+  fixture.finishCommit();
+  fixture.text('more');
   assert.deepEqual(
     readOn(log, 0, EVERYTHING).frames.map((frame) => (frame.data.text_delta as string).length),
     [MUCH_TEXT.length, 4],

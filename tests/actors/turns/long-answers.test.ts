@@ -5,7 +5,7 @@ import { type AnswerShare, LongAnswers } from '../../../actors/turns/long-answer
 
 const PIECE = 1_000;
 
-function desk(options: { isBusy?: () => boolean } = {}) {
+function fixture(options: { isBusy?: () => boolean } = {}) {
   const clock = { nowMs: 0 };
   const all = new LongAnswers({ nowMs: () => clock.nowMs, charsPerS: 1_000_000, ...options });
   /** A turn that reads on for as long as it may. */
@@ -31,7 +31,7 @@ function desk(options: { isBusy?: () => boolean } = {}) {
 }
 
 test('STREAM-19: the beginning of an answer is read as it comes, and one long answer alone as fast as a process may', async () => {
-  const { clock, turn, pass, all } = desk();
+  const { clock, turn, pass, all } = fixture();
   const many = Array.from({ length: 1_000 }, () => all.join('app'));
   assert.ok(many.every((share) => share.take(3_999)));
   assert.equal(all.waiting, 0);
@@ -42,7 +42,7 @@ test('STREAM-19: the beginning of an answer is read as it comes, and one long an
 });
 
 test('STREAM-19: a thousand endless answers are read at a million characters a second in all, and a page of another app soon comes', async () => {
-  const { turn, pass } = desk();
+  const { turn, pass } = fixture();
   const endless = Array.from({ length: 1_000 }, () => turn('endless'));
   const sum = () => endless.reduce((chars, state) => chars + state.chars, 0);
   await pass(1_000);
@@ -58,7 +58,7 @@ test('STREAM-19: a thousand endless answers are read at a million characters a s
 
 test('STREAM-19: nothing is shared out while what was shared out is on its way into rows; a turn that ends waits no more', async () => {
   let isBusy = true;
-  const { all, turn, pass } = desk({ isBusy: () => isBusy });
+  const { all, turn, pass } = fixture({ isBusy: () => isBusy });
   const [first, second] = [turn('app'), turn('app')];
   await pass(1_000);
   assert.deepEqual([first.chars, second.chars, all.waiting], [4_000, 4_000, 2]);
@@ -72,7 +72,7 @@ test('STREAM-19: nothing is shared out while what was shared out is on its way i
 });
 
 test('STREAM-19: an answer that nobody reads is read in longer stretches, so that few of them are under way', async () => {
-  const { all } = desk();
+  const { all } = fixture();
   const [read, unread] = [all.join('app'), all.join('app')];
   unread.isRead = false;
   const shared: string[] = [];

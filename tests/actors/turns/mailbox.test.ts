@@ -5,7 +5,7 @@ import { TurnLog } from '../../../actors/turns/log.ts';
 import { LongAnswers } from '../../../actors/turns/long-answers.ts';
 import { TurnMailbox } from '../../../actors/turns/mailbox.ts';
 
-function desk() {
+function fixture() {
   const calls: string[] = [];
   const run = { pause: () => calls.push('pause'), resume: () => calls.push('resume'), abort: () => calls.push('abort') };
   let isBusy = true;
@@ -23,7 +23,7 @@ test('STREAM-17: while a commit is under way the upstream waits beyond 64 events
     [65, 1],
     [2, 5_000],
   ] as const) {
-    const { calls, mailbox } = desk();
+    const { calls, mailbox } = fixture();
     let done = 0;
     mailbox.hold();
     for (let n = 0; n < events; n++) mailbox.do(() => done++, chars);
@@ -35,7 +35,7 @@ test('STREAM-17: while a commit is under way the upstream waits beyond 64 events
 });
 
 test('STREAM-17: while every reader is slow the upstream waits, a new round too; one that reads on, or none at all, lets it go on', () => {
-  const { calls, mailbox } = desk();
+  const { calls, mailbox } = fixture();
   const log = new TurnLog(0, null);
   log.onLag = (isLagging) => mailbox.readersLag(isLagging);
   const readers = [{}, {}] as const;
@@ -56,7 +56,7 @@ test('STREAM-17: while every reader is slow the upstream waits, a new round too;
 });
 
 test('STREAM-18: nobody keeps the upstream waiting for ever', () => {
-  const { calls, mailbox } = desk();
+  const { calls, mailbox } = fixture();
   mailbox.readersLag(true);
   mailbox.pinged();
   mailbox.pinged();
@@ -66,7 +66,7 @@ test('STREAM-18: nobody keeps the upstream waiting for ever', () => {
 });
 
 test('STREAM-19: the upstream waits while the turn has had its share of what long answers may say, whoever reads', () => {
-  const { calls, mailbox, shareOut } = desk();
+  const { calls, mailbox, shareOut } = fixture();
   mailbox.read(10_000);
   mailbox.readersLag(true);
   mailbox.readersLag(false);

@@ -21,7 +21,7 @@ import type { Connection } from '../../../storage/sqlite/connection.ts';
 import { HANDSHAKE } from '../../support/client.ts';
 import { servingNode } from '../../support/node.ts';
 import { type StoredApp, storeApp } from '../setup/app-in-storage.ts';
-import { type Frame, readOn } from './desk.ts';
+import { type Frame, readOn } from './fixture.ts';
 
 export const NOW = Date.parse('2026-11-21T10:00:00.000Z');
 

@@ -4,7 +4,7 @@ import { test } from 'node:test';
 import { type UploadSlot, UploadSlots } from '../../../actors/uploads/upload-slots.ts';
 import { Refusal } from '../../../protocol/errors.ts';
 
-function desk() {
+function fixture() {
   let now = 0;
   const places = new UploadSlots(() => now);
   const ended: string[] = [];
@@ -36,7 +36,7 @@ function desk() {
 }
 
 test('UPLOAD-6: four at once of a device, and of an address whatever devices it names; the others have theirs', () => {
-  const { enter, inside } = desk();
+  const { enter, inside } = fixture();
   const places = Array.from({ length: 4 }, (_, n) => inside(`d${n}`, 'home'));
   assert.equal(enter('d5', 'home'), 'uploads_unavailable');
   places[0]?.leave();
@@ -48,13 +48,13 @@ test('UPLOAD-6: four at once of a device, and of an address whatever devices it 
 });
 
 test('UPLOAD-6: an app that counts no addresses has no places by address either', () => {
-  const { enter, inside } = desk();
+  const { enter, inside } = fixture();
   for (let n = 0; n < 8; n++) inside(`d${n}`, '');
   assert.equal(enter('d8', ''), 'uploads_unavailable', 'the app’s own bound');
 });
 
 test('UPLOAD-6: four slow uploads of an address keep no other device of it out; a device makes no room for itself', () => {
-  const { ended, enter, inside, pass } = desk();
+  const { ended, enter, inside, pass } = fixture();
   for (let n = 0; n < 4; n++) inside(`d${n}`, 'office').arrived(n === 2 ? 10 : 20_000, false);
   assert.equal(enter('early', 'office'), 'uploads_unavailable', 'those have just begun');
   for (let n = 0; n < 4; n++) inside('same', 'home').arrived(10, false);
@@ -65,7 +65,7 @@ test('UPLOAD-6: four slow uploads of an address keep no other device of it out; 
 });
 
 test('UPLOAD-5: what comes with less than 8 KB a second over ten seconds is ended, also when it was quick before; what is whole is left alone', () => {
-  const { ended, inside, pass } = desk();
+  const { ended, inside, pass } = fixture();
   const [quick, slow, whole] = [inside('quick'), inside('slow'), inside('whole')];
   quick.arrived(100_000, false);
   slow.arrived(1_000_000, false);
@@ -79,7 +79,7 @@ test('UPLOAD-5: what comes with less than 8 KB a second over ten seconds is ende
 });
 
 test('UPLOAD-5: nothing takes longer than 180 seconds', () => {
-  const { ended, inside, pass } = desk();
+  const { ended, inside, pass } = fixture();
   const place = inside('steady');
   for (let s = 10; s < 180; s += 10) {
     place.arrived(s * 10_000, false);
@@ -92,7 +92,7 @@ test('UPLOAD-5: nothing takes longer than 180 seconds', () => {
 });
 
 test('UPLOAD-6: eight slow uploads of an app keep nobody out: the slowest makes room; quick ones do not, nor those that have just begun', () => {
-  const { ended, enter, inside, pass } = desk();
+  const { ended, enter, inside, pass } = fixture();
   for (let n = 0; n < 8; n++) inside(`d${n}`).arrived(n === 3 ? 10 : 20_000, false);
   assert.equal(enter('early'), 'uploads_unavailable');
   pass(2_000);
@@ -105,7 +105,7 @@ test('UPLOAD-6: eight slow uploads of an app keep nobody out: the slowest makes 
 });
 
 test('UPLOAD-6: sixteen slow uploads of two apps do not keep a third out', () => {
-  const { ended, inside, pass } = desk();
+  const { ended, inside, pass } = fixture();
   for (let n = 0; n < 16; n++) inside(`d${n}`, undefined, n % 2 === 0 ? 'a' : 'b');
   pass(2_000);
   inside('other', undefined, 'c');

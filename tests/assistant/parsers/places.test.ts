@@ -6,7 +6,7 @@ import { Places, WAITING_PER_ASKER_MAX, type Waiter } from '../../../assistant/p
 
 const settle = () => new Promise<void>((resolve) => setImmediate(resolve));
 
-function desk(size: number) {
+function fixture(size: number) {
   const places = new Places(size);
   const order: string[] = [];
   const held: (() => void)[] = [];
@@ -20,7 +20,7 @@ function desk(size: number) {
 }
 
 test('KNOWLEDGE-17: an organisation that fills the places leaves the last one to others', async () => {
-  const { order, take } = desk(2);
+  const { order, take } = fixture(2);
   for (let at = 0; at < 5; at += 1) take('a');
   await settle();
   assert.deepEqual(order, ['a']);
@@ -30,7 +30,7 @@ test('KNOWLEDGE-17: an organisation that fills the places leaves the last one to
 });
 
 test('KNOWLEDGE-17: links take no place of the last, and come after people', async () => {
-  const { order, held, take } = desk(2);
+  const { order, held, take } = fixture(2);
   for (const asker of ['a', 'b', 'c']) take(asker, true);
   await settle();
   assert.deepEqual(order, ['a']);
@@ -65,7 +65,7 @@ test('KNOWLEDGE-17: there are never more places than there are, everybody gets o
 });
 
 test('KNOWLEDGE-17: whoever gives up waiting leaves its place to the next', async () => {
-  const { places, order, held, take } = desk(1);
+  const { places, order, held, take } = fixture(1);
   take('a');
   await settle();
   const gaveUp = new AbortController();

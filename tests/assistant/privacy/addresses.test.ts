@@ -18,7 +18,7 @@ const PLACEHOLDERS = Object.keys(VALUES);
 
 const restored = (text: string) => text.replace(RESTORABLE, (placeholder) => VALUES[placeholder] ?? placeholder);
 
-/** Of each value what nothing else holds. */
+/** The part of each value that nothing else holds. */
 const TELLING = /ove_lace|DE893704|\(?030\) ?90|901820|901 820|\+49 30|⟦email_1⟧/;
 
 /** Addresses that hold a value, of the text as its reader gets it. */

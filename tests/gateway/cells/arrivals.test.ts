@@ -3,7 +3,7 @@ import { createHash } from 'node:crypto';
 import { test } from 'node:test';
 import { keyCheck, PIECE_MAX_BYTES } from '../../../actors/cells/move-sender.ts';
 import { SCHEMA_VERSIONS } from '../../../storage/moving/move-copy.ts';
-import { openDesk } from '../../actors/cells/move-desk.ts';
+import { openFixture } from '../../actors/cells/move-fixture.ts';
 
 const MOVE = `mov_0000000000_00000000000001_${'0'.repeat(16)}`;
 const ORGANISATION = 'org_000000000000000000000001';
@@ -19,7 +19,7 @@ function form(bytes: Uint8Array, field = 'piece'): { body: Buffer; headers: Reco
 }
 
 test('CELL-13: what does not come from a cell, or is no move of an organisation, is refused', async (t) => {
-  const { b } = await openDesk(t);
+  const { b } = await openFixture(t);
   const base = `${b.client.url('b')}/cell/v1/arrivals`;
   const offer = { move_id: MOVE, source_cell: 'a', key_check: keyCheck(b.storage.vault, MOVE), schema: SCHEMA_VERSIONS };
   const ask = async (path: string, body: object, token = b.client.token, method = 'POST') => {
@@ -41,7 +41,7 @@ test('CELL-13: what does not come from a cell, or is no move of an organisation,
 });
 
 test('CELL-13: a piece is kept when it is a cell’s, fits its file, and is no larger than pieces are', async (t) => {
-  const { a, b } = await openDesk(t);
+  const { a, b } = await openFixture(t);
   const offer = { move_id: MOVE, source_cell: 'a', key_check: keyCheck(a.storage.vault, MOVE), schema: SCHEMA_VERSIONS };
   const root = `/cell/v1/arrivals/${ORGANISATION}`;
   assert.equal((await a.client.call('b', 'POST', root, offer, { timeoutMs: 5_000 })).status, 200);

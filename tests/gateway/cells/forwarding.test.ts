@@ -237,7 +237,7 @@ test('CELL-15: an organisation that moved on is found where it went, with the bo
   assertRefused(await echo(b, app), 401, 'invalid_key', /unknown/);
 });
 
-test('CELL-1: a wrong note is forgotten and asked again, once; a body that is gone by then is to be sent again', async () => {
+test('CELL-1: a wrong note is forgotten and asked again, once; a body that was dropped meanwhile is to be sent again', async () => {
   await wellAgain();
   const app = await world.place(b);
   assert.equal((await echo(a, app)).status, 200);

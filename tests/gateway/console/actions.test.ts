@@ -188,8 +188,8 @@ test('SERVERACTION-1: an archived one is out of service, listed as such, and com
 });
 
 test('SERVERACTION-10, SERVERACTION-11: an action waits for its key; one that was entered is kept when the action is sent again', async (t) => {
-  const desk = await shop(t);
-  const { post, list, console } = desk;
+  const fixture = await shop(t);
+  const { post, list, console } = fixture;
   const state = async () => (await list()).actions.map(({ name, enabled, has_key }) => [name, enabled, has_key]);
   assert.deepEqual((await post(KEYED, WRITE)).report.needs_key, ['find_order']);
   assert.deepEqual((await post(KEYED)).report, {
@@ -199,7 +199,7 @@ test('SERVERACTION-10, SERVERACTION-11: an action waits for its key; one that wa
   });
   assert.deepEqual((await list()).facts, { enabled: 1, needsKey: 1 });
   assert.deepEqual((await list()).actions.find(({ name }) => name === 'find_order')?.needs_key, KEYED.needs_key);
-  const entered = await enterKey(desk, 'find_order', 'sk-first');
+  const entered = await enterKey(fixture, 'find_order', 'sk-first');
   assert.deepEqual([entered.status, entered.json], [200, { saved: true, host: 'api.shop.example', actions: ['find_order'] }]);
   assert.deepEqual((await list()).facts, { enabled: 2, needsKey: 0 });
   for (const again of [KEYED, { ...KEYED, url_template: 'https://api.shop.example/v2/orders/{{param.number}}' }]) {
@@ -218,31 +218,31 @@ test('SERVERACTION-10, SERVERACTION-11: an action waits for its key; one that wa
 });
 
 test('SERVERACTION-12: a key is entered only for an action in service that asks for one, with a value and nothing else', async (t) => {
-  const desk = await shop(t);
-  assert.equal((await enterKey(desk, 'find_order', 'sk-1')).status, 404);
-  await desk.post(READ);
-  const unasked = await enterKey(desk, 'find_order', 'sk-1');
+  const fixture = await shop(t);
+  assert.equal((await enterKey(fixture, 'find_order', 'sk-1')).status, 404);
+  await fixture.post(READ);
+  const unasked = await enterKey(fixture, 'find_order', 'sk-1');
   assert.deepEqual([unasked.status, (unasked.json as { error: { code: string } }).error.code], [409, 'conflict']);
-  await desk.post(KEYED);
+  await fixture.post(KEYED);
   for (const body of [{}, { value: '' }, { value: 7 }, { value: 'sk-1', name: 'x' }]) {
-    const answer = await desk.console('PUT', '/actions/find_order/key', body);
+    const answer = await fixture.console('PUT', '/actions/find_order/key', body);
     assert.equal(answer.status, 400, JSON.stringify(body));
   }
-  assert.equal((await desk.console('PUT', '/actions/__proto__/key', { value: 'sk-1' })).status, 404);
-  assert.deepEqual((await desk.list()).facts, { enabled: 0, needsKey: 1 });
+  assert.equal((await fixture.console('PUT', '/actions/__proto__/key', { value: 'sk-1' })).status, 404);
+  assert.deepEqual((await fixture.list()).facts, { enabled: 0, needsKey: 1 });
 });
 
 test('SERVERACTION-13: a key that a person entered is in no answer, no log line and no file of the data directory', async (t) => {
-  const desk = await shop(t, { LOG_LEVEL: 'trace' });
-  const { service, console, post } = desk;
+  const fixture = await shop(t, { LOG_LEVEL: 'trace' });
+  const { service, console, post } = fixture;
   const secrets = ['sk-entered-first-0123456789', 'sk-entered-second-9876543210'];
   await post(KEYED);
   const texts: string[] = [];
-  for (const value of secrets) texts.push((await enterKey(desk, 'find_order', value)).text);
+  for (const value of secrets) texts.push((await enterKey(fixture, 'find_order', value)).text);
   texts.push((await post(KEYED)).text, (await console('GET', '/actions')).text, (await console('GET', '')).text);
   // A body that is refused must not be quoted either.
   texts.push((await console('PUT', '/actions/find_order/key', { value: secrets[0], more: secrets[1] })).text);
-  assert.deepEqual((await desk.list()).facts, { enabled: 1, needsKey: 0 });
+  assert.deepEqual((await fixture.list()).facts, { enabled: 1, needsKey: 0 });
   const files = () =>
     readdirSync(service.dataDir, { recursive: true, withFileTypes: true })
       .filter((entry) => entry.isFile())

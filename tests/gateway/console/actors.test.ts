@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { actor, node, refusal, START, serveCluster } from './cluster-desk.ts';
+import { actor, node, refusal, START, serveCluster } from './cluster-fixture.ts';
 
 interface Listing {
   readonly actors: readonly Readonly<Record<string, unknown>>[];

@@ -7,7 +7,7 @@ import type { Services } from '../../../gateway/services.ts';
 import { timestamp } from '../../../protocol/timestamp.ts';
 import type { MoveRow } from '../../../storage/moving/moves.ts';
 import { StorageError } from '../../../storage/sqlite/storage-error.ts';
-import { arriveAt, openDesk } from '../../actors/cells/move-desk.ts';
+import { arriveAt, openFixture } from '../../actors/cells/move-fixture.ts';
 import { createOperator } from '../../support/client.ts';
 import { serve } from '../test-server.ts';
 
@@ -24,7 +24,7 @@ interface Shown {
 }
 
 test('CONSOLE-24: a move is asked for, and shown on both cells as far as it has come', async (t) => {
-  const { a, b, organisationId } = await openDesk(t);
+  const { a, b, organisationId } = await openFixture(t);
   const leaving = a.node();
   const consoles = await Promise.all(
     [
@@ -66,7 +66,7 @@ test('CONSOLE-24: a move is asked for, and shown on both cells as far as it has 
 });
 
 test('CONSOLE-24: a cell that has nothing to do with the move asks the one on which the organisation lives', async (t) => {
-  const { a, organisationId } = await openDesk(t);
+  const { a, organisationId } = await openFixture(t);
   const leaving = a.node();
   await leaving.begin(organisationId, 'b');
   await arriveAt(leaving, organisationId, 'done');
@@ -92,7 +92,7 @@ test('CONSOLE-24: a cell that has nothing to do with the move asks the one on wh
 });
 
 test('CONSOLE-24: an installation with one cell says that there is nowhere to move to', async (t) => {
-  const { storage } = (await openDesk(t)).a;
+  const { storage } = (await openFixture(t)).a;
   const { base } = await serve(t, moveRoutes, { storage, config, moves: null });
   const answer = await createOperator(base, OPERATOR_TOKEN)('POST', '/orgs/org_000000000000000000000001/move', { cell: 'b' });
   assert.equal(answer.status, 409);

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { createOperator } from '../../support/client.ts';
-import { node, refusal, START, serveCluster } from './cluster-desk.ts';
+import { node, refusal, START, serveCluster } from './cluster-fixture.ts';
 
 test('CONSOLE-21: GET /nodes lists every node with its actors and drain state, and says which one answers', async (t) => {
   const one = node('one', { actors: 3 });

@@ -10,7 +10,7 @@ import { serveApp } from './runtime-app.ts';
 
 const THEME = { surface: '#ffffff', onSurface: '#111111', accent: '#0044cc', onAccent: '#ffffff' };
 
-async function openDesk(t: TestContext) {
+async function openFixture(t: TestContext) {
   let now = Date.UTC(2026, 10, 20);
   const app = await serveApp(t, [logoRoute], () => now);
   const { storage, organisationId, appId } = app;
@@ -41,34 +41,34 @@ async function openDesk(t: TestContext) {
 const codeOf = (bytes: Buffer) => (JSON.parse(bytes.toString()) as { error: { code: string } }).error.code;
 
 test('GET /v1/apps/logo', async (t) => {
-  const desk = await openDesk(t);
-  const { live, test: key } = desk;
+  const fixture = await openFixture(t);
+  const { live, test: key } = fixture;
 
   await t.test('CONFIG-4: an app without a logo is 404 no_logo, with an appearance and without', async () => {
-    for (const prepare of [async () => {}, desk.draft]) {
+    for (const prepare of [async () => {}, fixture.draft]) {
       await prepare();
-      const { status, bytes } = await desk.ask(key);
+      const { status, bytes } = await fixture.ask(key);
       assert.deepEqual([status, codeOf(bytes)], [404, 'no_logo']);
     }
   });
 
   await t.test('CONFIG-4: a test key gets the draft at once, a live key what was published', async () => {
-    await desk.saveLogo(png(), 'image/png');
-    const draft = await desk.ask(key);
+    await fixture.saveLogo(png(), 'image/png');
+    const draft = await fixture.ask(key);
     assert.equal(draft.status, 200);
     assert.deepEqual(draft.bytes, png());
-    assert.equal((await desk.ask(live)).status, 404);
-    await desk.publish();
-    assert.deepEqual((await desk.ask(live)).bytes, png());
-    await desk.saveLogo(Buffer.from(svg('<rect/>')), 'image/svg+xml');
-    const vector = await desk.ask(key);
+    assert.equal((await fixture.ask(live)).status, 404);
+    await fixture.publish();
+    assert.deepEqual((await fixture.ask(live)).bytes, png());
+    await fixture.saveLogo(Buffer.from(svg('<rect/>')), 'image/svg+xml');
+    const vector = await fixture.ask(key);
     assert.equal(vector.headers.get('content-type'), 'image/svg+xml');
     assert.equal(vector.bytes.toString(), svg('<rect/>'));
-    assert.deepEqual((await desk.ask(live)).bytes, png());
+    assert.deepEqual((await fixture.ask(live)).bytes, png());
   });
 
   await t.test('CONFIG-4: it is served as an image that can do nothing, with an ETag of its own', async () => {
-    const [published, draft] = [await desk.ask(live), await desk.ask(key)];
+    const [published, draft] = [await fixture.ask(live), await fixture.ask(key)];
     assert.equal(published.headers.get('content-type'), 'image/png');
     assert.equal(published.headers.get('content-length'), String(png().length));
     for (const { headers } of [published, draft]) {
@@ -79,27 +79,27 @@ test('GET /v1/apps/logo', async (t) => {
       assert.match(headers.get('etag') ?? '', /^"[\w-]{22}"$/);
     }
     assert.notEqual(published.headers.get('etag'), draft.headers.get('etag'));
-    assert.equal((await desk.ask(live)).headers.get('etag'), published.headers.get('etag'));
+    assert.equal((await fixture.ask(live)).headers.get('etag'), published.headers.get('etag'));
   });
 
   await t.test('CONFIG-4: 304 is for the configuration only: a logo is sent again', async () => {
-    const { headers } = await desk.ask(live);
-    const again = await desk.ask(live, { 'If-None-Match': headers.get('etag') ?? '' });
+    const { headers } = await fixture.ask(live);
+    const again = await fixture.ask(live, { 'If-None-Match': headers.get('etag') ?? '' });
     assert.deepEqual([again.status, again.bytes], [200, png()]);
   });
 
   await t.test('KEY-4: a suspended app is 403 app_suspended', async () => {
-    await desk.patch({ suspended: true });
-    const { status, bytes } = await desk.ask(live);
-    await desk.patch({ suspended: false });
+    await fixture.patch({ suspended: true });
+    const { status, bytes } = await fixture.ask(live);
+    await fixture.patch({ suspended: false });
     assert.deepEqual([status, codeOf(bytes)], [403, 'app_suspended']);
   });
 
   await t.test('CONFIG-4: an image that is gone is 503 logo_unavailable', async () => {
-    const writer = openWriter(desk.storage.layout.organisation(desk.organisationId));
+    const writer = openWriter(fixture.storage.layout.organisation(fixture.organisationId));
     writer.exec('DELETE FROM assets');
     writer.close();
-    const { status, bytes, headers } = await desk.ask(live);
+    const { status, bytes, headers } = await fixture.ask(live);
     assert.deepEqual([status, codeOf(bytes), headers.get('retry-after')], [503, 'logo_unavailable', '30']);
   });
 });

@@ -269,13 +269,13 @@ test('PRIVACY-13: a form is checked by what the person sent, and stored without 
 });
 
 test('PRIVACY-13: an option is chosen by the id that was shown, also when the id looks like personal data', async () => {
-  // Of the model's own: it is stored as it wrote it.
-  const desk = '+44 20 7946 0123';
+  // The model's own: it is stored as it wrote it.
+  const fixture = '+44 20 7946 0123';
   const options = [
-    { id: desk, label: 'By phone' },
+    { id: fixture, label: 'By phone' },
     { id: '⟦email_1⟧', label: 'By mail' },
   ];
-  for (const id of [desk, EMAIL]) {
+  for (const id of [fixture, EMAIL]) {
     it.script([{ call: 'choice', args: { prompt: 'How?', mode: 'single', options } }], [{ text: 'Fine.' }]);
     const first = await it.say(`I am ${EMAIL}`);
     const [block] = readies(first.events);

@@ -25,7 +25,7 @@ const HOUR_MS = 3_600_000;
 const GB = 1024 ** 3;
 const log = pino({ level: 'silent' });
 
-interface UploadDesk extends RuntimeApp {
+interface UploadFixture extends RuntimeApp {
   /** Every call is from a device of its own, so that no bucket fills. */
   send(content: Uint8Array | string, name?: string): Promise<Uploaded>;
   sendFrom(device: string, content?: Uint8Array | string): Promise<Uploaded>;
@@ -33,7 +33,7 @@ interface UploadDesk extends RuntimeApp {
   files(): string[];
   passTime(ms: number): void;
   beginDrain(): void;
-  /** Of the clock by which uploads are judged to be slow. */
+  /** Moves the clock by which uploads are judged to be slow. */
   passPace(ms: number): void;
   readonly disk: { freeBytes: number; totalBytes: number };
   readonly noted: readonly number[];
@@ -42,7 +42,7 @@ interface UploadDesk extends RuntimeApp {
   inside(): number;
 }
 
-async function openDesk(t: TestContext): Promise<UploadDesk> {
+async function openFixture(t: TestContext): Promise<UploadFixture> {
   let now = START;
   const node = servingNode();
   let devices = 0;
@@ -93,7 +93,7 @@ async function openDesk(t: TestContext): Promise<UploadDesk> {
 }
 
 test('POST /v1/uploads', async (t) => {
-  const desk = await openDesk(t);
+  const fixture = await openFixture(t);
 
   await t.test('UPLOAD-1, UPLOAD-2: each type is told from its bytes, keeps its file name, and is answered with when it goes', async () => {
     const pdf = makePdf([['Hello']]);
@@ -110,13 +110,13 @@ test('POST /v1/uploads', async (t) => {
       [utf16, 'wide.txt', 'text/plain'],
       [svg('<rect/>'), 'a.svg', 'text/plain'],
     ] as const) {
-      const { status, json, id } = await desk.send(content, name);
+      const { status, json, id } = await fixture.send(content, name);
       assert.equal(status, 200, `${name}: ${JSON.stringify(json)}`);
       assert.match(id, /^upl_[0-9a-z]{24}$/);
       const expires_at = new Date(START + 24 * HOUR_MS).toISOString();
       assert.deepEqual(json, { upload_id: id, name, media_type: type, size: Buffer.from(content as string).length, expires_at });
     }
-    assert.deepEqual([...new Set(desk.noted)], [START + 24 * HOUR_MS]);
+    assert.deepEqual([...new Set(fixture.noted)], [START + 24 * HOUR_MS]);
   });
 
   await t.test(
@@ -130,7 +130,7 @@ test('POST /v1/uploads', async (t) => {
         [' ', 'text.txt'],
         ['x'.repeat(300), 'x'.repeat(255)],
       ] as const) {
-        assert.equal((await desk.send('words', given)).json.name, kept, given);
+        assert.equal((await fixture.send('words', given)).json.name, kept, given);
       }
     },
   );
@@ -148,34 +148,34 @@ test('POST /v1/uploads', async (t) => {
       png(2, 20_000),
       Buffer.from('GIF89a\0\0\0\0\0\0\0;', 'latin1'),
     ]) {
-      const { status, code } = await desk.send(content);
+      const { status, code } = await fixture.send(content);
       assert.deepEqual([status, code], [415, 'unsupported_media_type'], content.toString('latin1').slice(0, 40));
     }
-    assert.equal((await desk.send(jpeg(16_383, 10))).status, 200);
+    assert.equal((await fixture.send(jpeg(16_383, 10))).status, 200);
   });
 
   await t.test('UPLOAD-3: 20 MB are taken, one byte more is 413 payload_too_large, none is 400 invalid_request', async () => {
     const largest = Buffer.alloc(UPLOAD_MAX_BYTES, 'a');
-    const taken = await desk.send(largest);
+    const taken = await fixture.send(largest);
     assert.deepEqual([taken.status, taken.json.size], [200, UPLOAD_MAX_BYTES]);
-    const large = await desk.send(Buffer.concat([largest, Buffer.from('a')]));
+    const large = await fixture.send(Buffer.concat([largest, Buffer.from('a')]));
     assert.deepEqual([large.status, large.code], [413, 'payload_too_large']);
-    const empty = await desk.send('');
+    const empty = await fixture.send('');
     assert.deepEqual([empty.status, empty.code], [400, 'invalid_request']);
   });
 
   await t.test('UPLOAD-1, KEY-8: without X-Service-Device it is 400 invalid_request, before the file is read', async () => {
-    const { status, code, json } = await desk.sendFrom('');
+    const { status, code, json } = await fixture.sendFrom('');
     assert.deepEqual([status, code], [400, 'invalid_request']);
     assert.match(JSON.stringify(json), /"path":"X-Service-Device"/);
   });
 
   await t.test('UPLOAD-1: no form, no field `file`: 400 invalid_request', async () => {
-    const headers = { 'X-Service-Key': desk.test, 'X-Service-Device': 'e'.repeat(32) };
-    const plain = await fetch(`${desk.base}/v1/uploads`, { method: 'POST', headers, body: 'words' });
+    const headers = { 'X-Service-Key': fixture.test, 'X-Service-Device': 'e'.repeat(32) };
+    const plain = await fetch(`${fixture.base}/v1/uploads`, { method: 'POST', headers, body: 'words' });
     const body = new FormData();
     body.append('photo', new Blob(['words']), 'a.txt');
-    const other = await fetch(`${desk.base}/v1/uploads`, { method: 'POST', headers, body });
+    const other = await fetch(`${fixture.base}/v1/uploads`, { method: 'POST', headers, body });
     for (const answer of [plain, other]) {
       assert.equal(answer.status, 400);
       assert.equal(((await answer.json()) as { error: { code: string } }).error.code, 'invalid_request');
@@ -184,22 +184,22 @@ test('POST /v1/uploads', async (t) => {
 
   await t.test('LIMIT-4: 20 a minute per device, then 429 with Retry-After: 5', async () => {
     const device = 'a'.repeat(32);
-    for (let i = 0; i < 20; i++) assert.equal((await desk.sendFrom(device)).status, 200);
-    const refused = await desk.sendFrom(device);
+    for (let i = 0; i < 20; i++) assert.equal((await fixture.sendFrom(device)).status, 200);
+    const refused = await fixture.sendFrom(device);
     assert.deepEqual([refused.status, refused.code, refused.headers['retry-after']], [429, 'rate_limited', '5']);
-    assert.equal((await desk.sendFrom('b'.repeat(32))).status, 200);
+    assert.equal((await fixture.sendFrom('b'.repeat(32))).status, 200);
   });
 
   await t.test('KEY-4: a suspended app is 403 app_suspended', async () => {
-    await desk.patch({ suspended: true });
-    const { status, code } = await desk.send('words');
-    await desk.patch({ suspended: false });
+    await fixture.patch({ suspended: true });
+    const { status, code } = await fixture.send('words');
+    await fixture.patch({ suspended: false });
     assert.deepEqual([status, code], [403, 'app_suspended']);
   });
 });
 
 /** An upload that has begun and does not go on; answers the request once the service has taken its place. */
-async function halfSent({ base, test: key, inside }: UploadDesk, device: string): Promise<ClientRequest> {
+async function halfSent({ base, test: key, inside }: UploadFixture, device: string): Promise<ClientRequest> {
   const before = inside();
   const call = request(`${base}/v1/uploads`, {
     method: 'POST',
@@ -217,10 +217,10 @@ async function halfSent({ base, test: key, inside }: UploadDesk, device: string)
 }
 
 test('UPLOAD-8: what cannot be served now is 503 uploads_unavailable with Retry-After', async (t) => {
-  const desk = await openDesk(t);
-  const { layout } = desk.storage;
+  const fixture = await openFixture(t);
+  const { layout } = fixture.storage;
   const isRefused = async () => {
-    const { status, code, headers } = await desk.send('words');
+    const { status, code, headers } = await fixture.send('words');
     assert.deepEqual([status, code, headers['retry-after']], [503, 'uploads_unavailable', '5']);
   };
 
@@ -231,12 +231,12 @@ test('UPLOAD-8: what cannot be served now is 503 uploads_unavailable with Retry-
         { freeBytes: 1.5 * GB, totalBytes: 100 * GB },
         { freeBytes: 0.99 * GB, totalBytes: 10 * GB },
       ]) {
-        Object.assign(desk.disk, room);
+        Object.assign(fixture.disk, room);
         await isRefused();
-        desk.disk.freeBytes += 0.1 * GB;
-        assert.equal((await desk.send('words')).status, 200);
+        fixture.disk.freeBytes += 0.1 * GB;
+        assert.equal((await fixture.send('words')).status, 200);
       }
-      Object.assign(desk.disk, { freeBytes: 50 * GB, totalBytes: 100 * GB });
+      Object.assign(fixture.disk, { freeBytes: 50 * GB, totalBytes: 100 * GB });
     },
   );
 
@@ -244,121 +244,121 @@ test('UPLOAD-8: what cannot be served now is 503 uploads_unavailable with Retry-
     renameSync(layout.uploads, `${layout.uploads}-away`);
     await isRefused();
     renameSync(`${layout.uploads}-away`, layout.uploads);
-    assert.equal((await desk.send('words')).status, 200);
+    assert.equal((await fixture.send('words')).status, 200);
   });
 
   await t.test(
     'UPLOAD-6: while a device has as many under way as a message may attach; a client that leaves gives its place back',
     async () => {
       const calls: ClientRequest[] = [];
-      for (let i = 0; i < UPLOADS_AT_ONCE_PER_DEVICE_MAX; i++) calls.push(await halfSent(desk, DEVICE));
-      const refused = await desk.sendFrom(DEVICE);
+      for (let i = 0; i < UPLOADS_AT_ONCE_PER_DEVICE_MAX; i++) calls.push(await halfSent(fixture, DEVICE));
+      const refused = await fixture.sendFrom(DEVICE);
       assert.deepEqual([refused.status, refused.code, refused.headers['retry-after']], [503, 'uploads_unavailable', '5']);
       calls[0]?.destroy();
-      await eventually(() => desk.inside() < UPLOADS_AT_ONCE_PER_DEVICE_MAX);
-      assert.equal((await desk.sendFrom(DEVICE)).status, 200);
+      await eventually(() => fixture.inside() < UPLOADS_AT_ONCE_PER_DEVICE_MAX);
+      assert.equal((await fixture.sendFrom(DEVICE)).status, 200);
       for (const call of calls) call.destroy();
-      await eventually(() => desk.inside() === 0);
+      await eventually(() => fixture.inside() === 0);
     },
   );
 
   await t.test('UPLOAD-8: while the service drains', async () => {
-    desk.beginDrain();
+    fixture.beginDrain();
     await isRefused();
   });
 });
 
 test('UPLOAD-6: slow uploads of one address leave room for others, and go when somebody else waits', async (t) => {
-  const desk = await openDesk(t);
+  const fixture = await openFixture(t);
   const device = (n: number) => n.toString(16).padStart(32, 'f');
   const ended: Promise<number>[] = [];
   const calls: ClientRequest[] = [];
   for (let n = 0; n < 4; n++) {
-    const call = await halfSent(desk, device(n));
+    const call = await halfSent(fixture, device(n));
     calls.push(call);
     ended.push(new Promise((resolve) => call.once('response', ({ statusCode = 0 }) => resolve(statusCode))));
   }
-  const refused = await desk.sendFrom(device(9));
+  const refused = await fixture.sendFrom(device(9));
   assert.deepEqual([refused.status, refused.code], [503, 'uploads_unavailable']);
   // Too little came in ten seconds.
-  desk.passPace(10_000);
+  fixture.passPace(10_000);
   assert.deepEqual(await Promise.all(ended), [408, 408, 408, 408]);
-  assert.equal((await desk.sendFrom(device(9))).status, 200);
+  assert.equal((await fixture.sendFrom(device(9))).status, 200);
   for (const call of calls) call.destroy();
 });
 
 test('UPLOAD-7: a device that keeps more than it may is 429 before its file is read; old files make room', async (t) => {
-  const desk = await openDesk(t);
+  const fixture = await openFixture(t);
   const device = 'a'.repeat(32);
   const ids: string[] = [];
   for (let n = 0; n < 40; n++) {
     // Its bucket leaks meanwhile.
-    desk.passTime(5_000);
-    ids.push((await desk.sendFrom(device)).id);
+    fixture.passTime(5_000);
+    ids.push((await fixture.sendFrom(device)).id);
   }
-  desk.passTime(60_000);
-  const refused = await desk.sendFrom(device, Buffer.from([0x80, 0x81]));
+  fixture.passTime(60_000);
+  const refused = await fixture.sendFrom(device, Buffer.from([0x80, 0x81]));
   assert.deepEqual([refused.status, refused.code], [429, 'rate_limited']);
   // The first is 15 minutes old in as many.
   assert.equal(refused.headers['retry-after'], String(15 * 60 - 60 - 39 * 5));
-  assert.equal(desk.files().length, 40);
-  assert.equal((await desk.send('words')).status, 200);
-  desk.passTime(15 * 60_000);
-  assert.equal((await desk.sendFrom(device)).status, 200);
-  assert.equal(desk.files().includes(ids[0] ?? ''), false);
-  assert.equal(desk.files().length, 41);
+  assert.equal(fixture.files().length, 40);
+  assert.equal((await fixture.send('words')).status, 200);
+  fixture.passTime(15 * 60_000);
+  assert.equal((await fixture.sendFrom(device)).status, 200);
+  assert.equal(fixture.files().includes(ids[0] ?? ''), false);
+  assert.equal(fixture.files().length, 41);
 });
 
 test('UPLOAD-8: storage that refuses is 502 upload_failed, and nothing stays', async (t) => {
-  const desk = await openDesk(t);
-  const { layout } = desk.storage;
+  const fixture = await openFixture(t);
+  const { layout } = fixture.storage;
   const isRefused = async () => {
-    const { status, code } = await desk.send('words');
+    const { status, code } = await fixture.send('words');
     assert.deepEqual([status, code], [502, 'upload_failed']);
   };
   // The folder's name is taken by a file.
-  writeFileSync(layout.uploadsOf(desk.organisationId), '');
+  writeFileSync(layout.uploadsOf(fixture.organisationId), '');
   await isRefused();
-  renameSync(layout.uploadsOf(desk.organisationId), `${layout.uploads}-away`);
-  const writer = openWriter(layout.organisation(desk.organisationId));
+  renameSync(layout.uploadsOf(fixture.organisationId), `${layout.uploads}-away`);
+  const writer = openWriter(layout.organisation(fixture.organisationId));
   writer.exec('ALTER TABLE uploads RENAME TO uploads_away');
   await isRefused();
   writer.exec('ALTER TABLE uploads_away RENAME TO uploads');
   writer.close();
-  assert.deepEqual(desk.files(), []);
-  const taken = await desk.send('words');
+  assert.deepEqual(fixture.files(), []);
+  const taken = await fixture.send('words');
   assert.equal(taken.status, 200);
-  assert.deepEqual(desk.files(), [taken.id]);
+  assert.deepEqual(fixture.files(), [taken.id]);
 });
 
 test('UPLOAD-9: an upload that nobody uses goes after 24 hours, with its file', async (t) => {
-  const desk = await openDesk(t);
-  const first = await desk.send('words');
-  desk.passTime(HOUR_MS);
-  const second = await desk.send('words');
-  const deadlines = uploadDeadlines(desk.storage, desk.nowMs);
-  const due = () => deadlines.next(desk.storage.organisation(desk.organisationId));
+  const fixture = await openFixture(t);
+  const first = await fixture.send('words');
+  fixture.passTime(HOUR_MS);
+  const second = await fixture.send('words');
+  const deadlines = uploadDeadlines(fixture.storage, fixture.nowMs);
+  const due = () => deadlines.next(fixture.storage.organisation(fixture.organisationId));
   assert.equal(due(), START + 24 * HOUR_MS);
-  desk.passTime(23 * HOUR_MS - 1);
-  await deadlines.settle(desk.organisationId);
-  assert.deepEqual(desk.files().sort(), [first.id, second.id].sort());
-  desk.passTime(1);
-  await deadlines.settle(desk.organisationId);
-  assert.deepEqual(desk.files(), [second.id]);
+  fixture.passTime(23 * HOUR_MS - 1);
+  await deadlines.settle(fixture.organisationId);
+  assert.deepEqual(fixture.files().sort(), [first.id, second.id].sort());
+  fixture.passTime(1);
+  await deadlines.settle(fixture.organisationId);
+  assert.deepEqual(fixture.files(), [second.id]);
   assert.equal(due(), START + 25 * HOUR_MS);
 });
 
 test('UPLOAD-9: a start sweeps files away that a crash left without a row', async (t) => {
-  const desk = await openDesk(t);
-  const { storage, organisationId } = desk;
-  const kept = await desk.send('words');
-  const stray = await desk.send('words');
+  const fixture = await openFixture(t);
+  const { storage, organisationId } = fixture;
+  const kept = await fixture.send('words');
+  const stray = await fixture.send('words');
   const writer = openWriter(storage.layout.organisation(organisationId));
   writer.statement('DELETE FROM uploads WHERE id = :id').run({ id: stray.id });
   writer.close();
-  desk.passTime(1);
-  const newer = await desk.send('words');
-  await startUploadSweep({ storage, log, others: silentAnnouncer }, desk.nowMs()).done;
-  await eventually(() => desk.files().length === 2);
-  assert.deepEqual(desk.files().sort(), [kept.id, newer.id].sort());
+  fixture.passTime(1);
+  const newer = await fixture.send('words');
+  await startUploadSweep({ storage, log, others: silentAnnouncer }, fixture.nowMs()).done;
+  await eventually(() => fixture.files().length === 2);
+  assert.deepEqual(fixture.files().sort(), [kept.id, newer.id].sort());
 });

@@ -115,7 +115,7 @@ test('PROPOSAL-7: the same from another session answers the one that waits, what
     assert.equal((await send(nightly, night)).proposal_id, id);
   }
   assert.deepEqual(await waiting(app), [id]);
-  // Of the session itself the reason counts.
+  // The session's own reason counts.
   const { agent: own } = await liveSession(setup, app);
   const first = await proposed(own, 'PUT', '/experience', { tone: 'Calm.', reason: 'a guess' });
   const second = await proposed(own, 'PUT', '/experience', { tone: 'Calm.', reason: 'docs/tone.md' });

@@ -7,7 +7,7 @@ import { readOrganisation } from '../../../storage/organisations/organisations.t
 import { openStorage } from '../../../storage/storage.ts';
 import { storeApp } from '../../actors/setup/app-in-storage.ts';
 import { temporaryDir } from '../../support/temporary-dir.ts';
-import { cliDesk } from './desk.ts';
+import { cliFixture } from './fixture.ts';
 
 const NOW = Date.UTC(2026, 10, 21);
 
@@ -15,11 +15,11 @@ test('RUN-30: backup and restore while the data is in use, there and back again'
   const { storage, organisationId } = await storeApp(t, NOW);
   const dir = temporaryDir(t);
   const target = join(dir, 'backup');
-  const made = await cliDesk({ dataDir: storage.layout.dir }).run('backup', target);
+  const made = await cliFixture({ dataDir: storage.layout.dir }).run('backup', target);
   assert.equal(made.code, 0, made.stderr);
   assert.ok(made.stdout.startsWith(`${target} holds 1 organisation, `), made.stdout);
   const dataDir = join(dir, 'data');
-  const { code, stdout, stderr } = await cliDesk({ dataDir }).run('restore', target, '--json');
+  const { code, stdout, stderr } = await cliFixture({ dataDir }).run('restore', target, '--json');
   assert.equal(code, 0, stderr);
   const report = JSON.parse(stdout) as Record<string, unknown>;
   assert.deepEqual([report.data_dir, report.organisations, report.master_key_installed], [dataDir, 1, true]);
@@ -33,7 +33,7 @@ test('RUN-30: a backup or restore that cannot be done is one line and exit code 
   const full = join(dir, 'full');
   mkdirSync(full);
   writeFileSync(join(full, 'file'), '');
-  const { run } = cliDesk({ dataDir: full });
+  const { run } = cliFixture({ dataDir: full });
   for (const [words, said] of [
     [['backup', full], /is not empty/],
     [['backup', join(dir, 'new')], /is no data directory of this service/],

@@ -3,14 +3,14 @@ import assert from 'node:assert/strict';
 import { once } from 'node:events';
 import { createServer } from 'node:http';
 import { type TestContext, test } from 'node:test';
-import { type CliDesk, cliDesk } from './desk.ts';
+import { type CliFixture, cliFixture } from './fixture.ts';
 
 const ORG = 'org_000000000000000000000001';
 const TOKEN = 'operator-token-of-these-tests';
 
 type Told = readonly [step: string, error?: string] | null | 'gone';
 
-interface Story extends CliDesk {
+interface Story extends CliFixture {
   /** Method, path and body of each request. */
   readonly asked: readonly string[];
 }
@@ -38,7 +38,7 @@ async function tell(t: TestContext, chapters: readonly Told[], refused?: { statu
   await once(server, 'listening');
   t.after(() => server.close());
   const { port } = server.address() as { port: number };
-  return Object.assign(cliDesk({ port, operatorToken: TOKEN }), { asked });
+  return Object.assign(cliFixture({ port, operatorToken: TOKEN }), { asked });
 }
 
 const steps = (stdout: string) =>

@@ -2,17 +2,17 @@
 import assert from 'node:assert/strict';
 import { createServer } from 'node:http';
 import { type TestContext, test } from 'node:test';
-import { actor, type MadeUp, node, OPERATOR_TOKEN, START, serveCluster } from '../../gateway/console/cluster-desk.ts';
-import { type CliDesk, cliDesk } from './desk.ts';
+import { actor, type MadeUp, node, OPERATOR_TOKEN, START, serveCluster } from '../../gateway/console/cluster-fixture.ts';
+import { type CliFixture, cliFixture } from './fixture.ts';
 
-async function desk(t: TestContext, madeUp: MadeUp): Promise<CliDesk & { drained: readonly string[] }> {
+async function fixture(t: TestContext, madeUp: MadeUp): Promise<CliFixture & { drained: readonly string[] }> {
   const { server, drained } = await serveCluster(t, madeUp);
-  return Object.assign(cliDesk({ port: server.port, operatorToken: OPERATOR_TOKEN }, START + 90_000), { drained });
+  return Object.assign(cliFixture({ port: server.port, operatorToken: OPERATOR_TOKEN }, START + 90_000), { drained });
 }
 
 test('RUN-27: nodes is a table of the nodes, how long they are up, and how Redis is; the same as JSON', async (t) => {
   const two = node('two', { pid: 99, cell: 'eu', state: 'draining', url: null, startedAtMs: START + 85_000, actors: 12 });
-  const { run } = await desk(t, { nodes: [node('one'), two], redis: 'away' });
+  const { run } = await fixture(t, { nodes: [node('one'), two], redis: 'away' });
   const { code, stdout, stderr } = await run('nodes');
   assert.deepEqual([code, stderr], [0, '']);
   assert.equal(
@@ -35,7 +35,7 @@ test('RUN-27: actors is a table, filtered by a node’s name; says what the limi
     actor('cnv_1', { state: 'answering', turnId: 'turn-1', sinceMs: START + 30_000 }),
     actor('cnv_2', { node: 'two~0123abcd', waiting: 1 }),
   ];
-  const { run } = await desk(t, { nodes: [node('one'), node('two')], actors, unreachable: ['two~0123abcd'] });
+  const { run } = await fixture(t, { nodes: [node('one'), node('two')], actors, unreachable: ['two~0123abcd'] });
   const one = await run('actors', '--node', 'one', '--kind', 'conversation');
   assert.deepEqual([one.code, one.stderr], [0, '']);
   assert.equal(
@@ -53,7 +53,7 @@ conversation  cnv_1  one~0123abcd  answering  1 min  0        app_1  turn-1
 
 test('RUN-27: drain takes a node’s id or name, and asks for the id where several have the name', async (t) => {
   const restarted = node('two', { id: 'two~89abcdef' });
-  const { run, drained } = await desk(t, { nodes: [node('one'), node('two'), restarted] });
+  const { run, drained } = await fixture(t, { nodes: [node('one'), node('two'), restarted] });
   const done = await run('drain', 'one');
   assert.equal(done.code, 0);
   assert.match(done.stdout, /^one~0123abcd drains: .*process 4711 ends/);
@@ -70,7 +70,7 @@ test('RUN-27: drain takes a node’s id or name, and asks for the id where sever
 
 test('RUN-27: a wrong token, an answer that is no answer of this service, and a redirect are told, never followed with the token', async (t) => {
   const { server } = await serveCluster(t, {});
-  const wrong = await cliDesk({ port: server.port, operatorToken: 'another-token-than-the-right-one' }).run('nodes');
+  const wrong = await cliFixture({ port: server.port, operatorToken: 'another-token-than-the-right-one' }).run('nodes');
   assert.equal(wrong.code, 1);
   assert.match(wrong.stderr, /does not take this operator token\. Set OPERATOR_TOKEN, or DATA_DIR/);
   const asked: (string | undefined)[] = [];
@@ -83,7 +83,8 @@ test('RUN-27: a wrong token, an answer that is no answer of this service, and a 
   await new Promise<void>((resolve) => stranger.listen(0, '127.0.0.1', resolve));
   t.after(() => stranger.close());
   const { port } = stranger.address() as { port: number };
-  const ask = async (path: string) => cliDesk({ operatorToken: OPERATOR_TOKEN }).run('nodes', '--url', `http://127.0.0.1:${port}${path}`);
+  const ask = async (path: string) =>
+    cliFixture({ operatorToken: OPERATOR_TOKEN }).run('nodes', '--url', `http://127.0.0.1:${port}${path}`);
   assert.match((await ask('')).stderr, /answered 502, and not as this service does/);
   assert.match((await ask('/ok')).stderr, /answered in another form/);
   const moved = await ask('/moved');

@@ -7,13 +7,13 @@ import { describe, test } from 'node:test';
 import { fileURLToPath } from 'node:url';
 import { COMMANDS } from '../../../program/cli/commands.ts';
 import { temporaryDir } from '../../support/temporary-dir.ts';
-import { cliDesk } from './desk.ts';
+import { cliFixture } from './fixture.ts';
 
 const PROGRAM = fileURLToPath(new URL('../../../cli.js', import.meta.url));
 
 describe('RUN-26: help comes from the table of commands', () => {
   test('every command is listed with what it does, and has a help of its own with each of its options', async () => {
-    const { run } = cliDesk();
+    const { run } = cliFixture();
     const all = await run('help');
     assert.deepEqual([all.code, all.stderr], [0, '']);
     for (const { name, usage, does, options } of COMMANDS) {
@@ -43,7 +43,7 @@ describe('RUN-26: what makes no sense is exit code 2 and says how the command is
     [['help', 'nodse'], /no command nodse/],
   ] as const) {
     test(['npm run cli --', ...words].join(' '), async () => {
-      const { code, stdout, stderr } = await cliDesk().run(...words);
+      const { code, stdout, stderr } = await cliFixture().run(...words);
       assert.deepEqual([code, stdout], [2, '']);
       assert.match(stderr, said);
       assert.match(stderr, /npm run cli -- /);
@@ -65,7 +65,7 @@ describe('RUN-26: what fails is exit code 1 with one line that says what to do',
       [{ ...given, publicUrl: 'http://127.0.0.1:9/base/' }, ['actors'], /^The service at http:\/\/127\.0\.0\.1:9\/base cannot be reached/],
       [given, ['drain', 'one', '--url', 'nodes.example'], /^nodes\.example is no http or https address\./],
     ] as const) {
-      const { code, stdout, stderr } = await cliDesk(config).run(...words);
+      const { code, stdout, stderr } = await cliFixture(config).run(...words);
       assert.deepEqual([code, stdout], [1, '']);
       assert.match(stderr.trimEnd(), said);
       assert.equal(stderr.split('\n').length, 2, stderr);

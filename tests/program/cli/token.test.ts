@@ -6,7 +6,7 @@ import { type TestContext, test } from 'node:test';
 import { dataLayout } from '../../../storage/data-layout.ts';
 import { openOperatorToken } from '../../../storage/secrets/operator-token.ts';
 import { temporaryDir } from '../../support/temporary-dir.ts';
-import { cliDesk } from './desk.ts';
+import { cliFixture } from './fixture.ts';
 
 function minted(t: TestContext): { dataDir: string; file: string; token: string } {
   const dataDir = temporaryDir(t);
@@ -16,14 +16,14 @@ function minted(t: TestContext): { dataDir: string; file: string; token: string 
 
 test('RUN-29: token prints what DATA_DIR holds', async (t) => {
   const { dataDir, file, token } = minted(t);
-  const { run } = cliDesk({ dataDir });
+  const { run } = cliFixture({ dataDir });
   assert.deepEqual(await run('token'), { code: 0, stdout: `${token}\n`, stderr: '' });
   assert.deepEqual(JSON.parse((await run('token', '--json')).stdout), { source: file, token });
 });
 
 test('RUN-29: token --rotate puts a new one in its place, mode 0600, leaves nothing else behind and does not print it', async (t) => {
   const { dataDir, file, token } = minted(t);
-  const { code, stdout, stderr } = await cliDesk({ dataDir }).run('token', '--rotate');
+  const { code, stdout, stderr } = await cliFixture({ dataDir }).run('token', '--rotate');
   assert.equal(code, 0);
   const fresh = readFileSync(file, 'utf8').trim();
   assert.match(fresh, /^rd_op_[0-9a-f]{48}$/);
@@ -37,7 +37,7 @@ test('RUN-29: token --rotate puts a new one in its place, mode 0600, leaves noth
 test('RUN-29: OPERATOR_TOKEN is neither printed nor rotated', async (t) => {
   const { dataDir, file, token } = minted(t);
   const operatorToken = 'a-token-that-was-set-outside';
-  const { run } = cliDesk({ dataDir, operatorToken });
+  const { run } = cliFixture({ dataDir, operatorToken });
   const shown = await run('token');
   assert.equal(shown.code, 0);
   assert.match(shown.stdout, /^OPERATOR_TOKEN is set/);
@@ -52,7 +52,7 @@ test('RUN-29: no token is minted into a folder that is no data directory', async
   const dataDir = join(temporaryDir(t), 'other');
   mkdirSync(dataDir);
   for (const words of [['token'], ['token', '--rotate']]) {
-    const { code, stderr } = await cliDesk({ dataDir }).run(...words);
+    const { code, stderr } = await cliFixture({ dataDir }).run(...words);
     assert.equal(code, 1);
     assert.match(stderr, /cannot be read .*Set DATA_DIR/);
   }

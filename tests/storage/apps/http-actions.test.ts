@@ -33,7 +33,7 @@ function item(name: string, more: Partial<HttpAction> = {}): HttpAction {
   } as HttpAction;
 }
 
-interface Desk {
+interface Fixture {
   readonly db: Connection;
   readonly appId: string;
   upsert(action: HttpAction, nowMs?: number): ReturnType<typeof transactions.upsertAction>;
@@ -43,7 +43,7 @@ interface Desk {
   enabled(name: string): boolean | undefined;
 }
 
-function deskOf(db: Connection, appId: string): Desk {
+function fixtureOf(db: Connection, appId: string): Fixture {
   return {
     db,
     appId,
@@ -57,9 +57,9 @@ function deskOf(db: Connection, appId: string): Desk {
   };
 }
 
-function oneApp(t: TestContext): Desk {
+function oneApp(t: TestContext): Fixture {
   const files = openFiles(t, NOW);
-  return deskOf(files.db, addApp(files, 'Shop', NOW));
+  return fixtureOf(files.db, addApp(files, 'Shop', NOW));
 }
 
 test('SERVERACTION-1: a key sent again updates its action; the same item twice changes nothing but its reason', (t) => {
@@ -205,8 +205,8 @@ test('SERVERACTION-15: the host is told in lower case, with a port that is not t
 
 test('SERVERACTION-16: apps share neither names, external keys nor shared keys; a deleted app takes its own with it', (t) => {
   const files = openFiles(t, NOW);
-  const [one, two] = ['One', 'Two'].map((name) => deskOf(files.db, addApp(files, name, NOW))) as [Desk, Desk];
-  for (const desk of [one, two]) assert.equal(desk.upsert(item('find_order', BEARER)).op, 'created');
+  const [one, two] = ['One', 'Two'].map((name) => fixtureOf(files.db, addApp(files, name, NOW))) as [Fixture, Fixture];
+  for (const fixture of [one, two]) assert.equal(fixture.upsert(item('find_order', BEARER)).op, 'created');
   one.enter('find_order');
   assert.deepEqual([one.enabled('find_order'), two.enabled('find_order')], [true, false]);
   apps.deleteApp(files.db, { appId: one.appId });
@@ -250,39 +250,45 @@ describe('SERVERACTION-14: where the token of the signed-in person goes', () => 
   const refused = { name: 'Refusal', code: 'conflict', message: /token, which goes to api\.shop\.example, to stranger\.example/ };
 
   test('a setup token moves it to no other host: not by an update, in steps, from the archive, or under another key', (t) => {
-    const desk = oneApp(t);
-    desk.upsert(mine(OURS));
-    assert.throws(() => desk.upsert(mine(THEIRS)), refused);
-    desk.upsert(mine(OURS, { auth: 'none' }));
-    desk.upsert(mine(THEIRS, { auth: 'none' }));
-    assert.throws(() => desk.upsert(mine(THEIRS)), refused);
-    desk.archive('orders');
-    assert.throws(() => desk.upsert(mine(THEIRS)), refused);
-    assert.throws(() => desk.upsert(mine(THEIRS, { external_key: 'another' })), refused);
-    desk.upsert(mine(`${OURS}/new-path`));
-    assert.equal(readAction(desk.db, desk.appId, 'orders')?.host, 'api.shop.example');
+    const fixture = oneApp(t);
+    fixture.upsert(mine(OURS));
+    assert.throws(() => fixture.upsert(mine(THEIRS)), refused);
+    fixture.upsert(mine(OURS, { auth: 'none' }));
+    fixture.upsert(mine(THEIRS, { auth: 'none' }));
+    assert.throws(() => fixture.upsert(mine(THEIRS)), refused);
+    fixture.archive('orders');
+    assert.throws(() => fixture.upsert(mine(THEIRS)), refused);
+    assert.throws(() => fixture.upsert(mine(THEIRS, { external_key: 'another' })), refused);
+    fixture.upsert(mine(`${OURS}/new-path`));
+    assert.equal(readAction(fixture.db, fixture.appId, 'orders')?.host, 'api.shop.example');
   });
 
   test('a setup token gives the name to no action that sends the token elsewhere; one that keeps its name stays changeable', (t) => {
-    const desk = oneApp(t);
-    desk.upsert(mine(OURS));
+    const fixture = oneApp(t);
+    fixture.upsert(mine(OURS));
     const other = { external_key: 'another', name: 'parcels' };
-    desk.upsert(mine(THEIRS, other));
-    desk.archive('orders');
-    assert.throws(() => desk.upsert(mine(THEIRS, { ...other, name: 'orders' })), refused);
-    assert.equal(desk.upsert(mine(`${THEIRS}/new-path`, other)).op, 'updated');
+    fixture.upsert(mine(THEIRS, other));
+    fixture.archive('orders');
+    assert.throws(() => fixture.upsert(mine(THEIRS, { ...other, name: 'orders' })), refused);
+    assert.equal(fixture.upsert(mine(`${THEIRS}/new-path`, other)).op, 'updated');
     // Nor in steps: without the token it may have the name, and with the name it may not have the token.
-    desk.upsert(mine(THEIRS, { ...other, name: 'orders', auth: 'none' }));
-    assert.throws(() => desk.upsert(mine(THEIRS, { ...other, name: 'orders' })), refused);
+    fixture.upsert(mine(THEIRS, { ...other, name: 'orders', auth: 'none' }));
+    assert.throws(() => fixture.upsert(mine(THEIRS, { ...other, name: 'orders' })), refused);
   });
 
   test('a person does, in the console or by approving a proposal, and from then on it goes there', (t) => {
     for (const origin of ['console', 'proposal']) {
-      const desk = oneApp(t);
-      desk.upsert(mine(OURS));
-      transactions.upsertAction(desk.db, { actionId: mintId('act', NOW), appId: desk.appId, action: mine(THEIRS), origin, nowMs: NOW });
-      assert.equal(desk.upsert(mine(THEIRS, { description: 'Says more.' })).op, 'updated');
-      assert.throws(() => desk.upsert(mine(OURS)), { code: 'conflict' });
+      const fixture = oneApp(t);
+      fixture.upsert(mine(OURS));
+      transactions.upsertAction(fixture.db, {
+        actionId: mintId('act', NOW),
+        appId: fixture.appId,
+        action: mine(THEIRS),
+        origin,
+        nowMs: NOW,
+      });
+      assert.equal(fixture.upsert(mine(THEIRS, { description: 'Says more.' })).op, 'updated');
+      assert.throws(() => fixture.upsert(mine(OURS)), { code: 'conflict' });
     }
   });
 });

@@ -21,7 +21,7 @@ function screen(name: string, title = 'A screen'): ScreenDeclaration {
   return { name, title, description: 'Shows something.' } as ScreenDeclaration;
 }
 
-interface Desk {
+interface Fixture {
   readonly db: Connection;
   readonly appId: string;
   declare(
@@ -33,7 +33,7 @@ interface Desk {
   build(version: string, routes?: readonly string[]): void;
 }
 
-function oneApp(t: TestContext): Desk {
+function oneApp(t: TestContext): Fixture {
   const files = openFiles(t, NOW);
   const { db } = files;
   const appId = addApp(files, 'Shop', NOW);

@@ -22,7 +22,7 @@ export interface Source {
   readonly dataDir: string;
   readonly storage: Storage;
   readonly places: readonly [Place, Place];
-  /** Of the first place. */
+  /** In the first place. */
   readonly uploadId: string;
 }
 

@@ -21,7 +21,7 @@ import { StoredSources } from './stored-sources.ts';
 const NOW = Date.parse('2026-11-21T10:00:00.000Z');
 const MODEL = 'small';
 
-interface Desk {
+interface Fixture {
   readonly appId: string;
   readonly otherAppId: string;
   /** Writes. */
@@ -36,7 +36,7 @@ interface Desk {
   stored(): number;
 }
 
-function openDesk(t: TestContext): Desk {
+function openFixture(t: TestContext): Fixture {
   const files = openFiles(t, NOW);
   const { db } = files;
   const appId = addApp(files, 'Shop', NOW);
@@ -71,76 +71,76 @@ const at = (degrees: number) => [Math.cos((degrees * Math.PI) / 180), Math.sin((
 const byName = (text: string) => at(Number(text));
 
 test('MODEL-26: the nearest chunks of this app come first, and none at a right angle or beyond', async (t) => {
-  const desk = openDesk(t);
-  await desk.add('one', ['50', '10', '95', '180']);
-  await desk.add('two', ['30', '70']);
-  await desk.add('theirs', ['1'], desk.otherAppId);
-  assert.deepEqual(desk.nearest(at(0)), [], 'none has a vector yet');
-  desk.embed(byName);
-  assert.deepEqual(desk.nearest(at(0)), ['10', '30', '50', '70']);
-  assert.deepEqual(desk.nearest(at(60), 3), ['50', '70', '30']);
-  assert.deepEqual(desk.nearest([0, 0, 0, 0, 0, 0, 0, 0]), [], 'a vector without a direction is near nothing');
+  const fixture = openFixture(t);
+  await fixture.add('one', ['50', '10', '95', '180']);
+  await fixture.add('two', ['30', '70']);
+  await fixture.add('theirs', ['1'], fixture.otherAppId);
+  assert.deepEqual(fixture.nearest(at(0)), [], 'none has a vector yet');
+  fixture.embed(byName);
+  assert.deepEqual(fixture.nearest(at(0)), ['10', '30', '50', '70']);
+  assert.deepEqual(fixture.nearest(at(60), 3), ['50', '70', '30']);
+  assert.deepEqual(fixture.nearest([0, 0, 0, 0, 0, 0, 0, 0]), [], 'a vector without a direction is near nothing');
 });
 
 test('MODEL-28: vectors of another model or dimension are passed over, and replaced by the present model’s', async (t) => {
-  const desk = openDesk(t);
-  await desk.add('one', ['10', '20']);
-  desk.embed(byName, 'old');
-  assert.deepEqual(desk.nearest(at(0)), []);
-  assert.deepEqual(desk.nearest([...at(0), 0, 0, 0, 0, 0, 0, 0, 0], 10, 'old'), [], 'twice as long');
-  assert.deepEqual(desk.nearest(at(0).slice(0, 7), 10, 'old'), [], 'one number shorter, as many bytes of bits');
-  assert.deepEqual(desk.embed(byName), ['10', '20'], 'the queue holds what the present model has not seen');
-  assert.deepEqual(desk.nearest(at(0)), ['10', '20']);
-  assert.deepEqual([desk.stored(), desk.nearest(at(0), 10, 'old')], [2, []]);
+  const fixture = openFixture(t);
+  await fixture.add('one', ['10', '20']);
+  fixture.embed(byName, 'old');
+  assert.deepEqual(fixture.nearest(at(0)), []);
+  assert.deepEqual(fixture.nearest([...at(0), 0, 0, 0, 0, 0, 0, 0, 0], 10, 'old'), [], 'twice as long');
+  assert.deepEqual(fixture.nearest(at(0).slice(0, 7), 10, 'old'), [], 'one number shorter, as many bytes of bits');
+  assert.deepEqual(fixture.embed(byName), ['10', '20'], 'the queue holds what the present model has not seen');
+  assert.deepEqual(fixture.nearest(at(0)), ['10', '20']);
+  assert.deepEqual([fixture.stored(), fixture.nearest(at(0), 10, 'old')], [2, []]);
 });
 
 test('MODEL-28: a model that comes back with other dimensions has its older vectors of the app dropped', async (t) => {
-  const desk = openDesk(t);
-  await desk.add('one', ['10', '20']);
-  await desk.add('theirs', ['30'], desk.otherAppId);
-  desk.embed(byName);
-  await desk.add('two', ['40']);
+  const fixture = openFixture(t);
+  await fixture.add('one', ['10', '20']);
+  await fixture.add('theirs', ['30'], fixture.otherAppId);
+  fixture.embed(byName);
+  await fixture.add('two', ['40']);
   assert.deepEqual(
-    desk.embed((text) => [...byName(text), 0]),
+    fixture.embed((text) => [...byName(text), 0]),
     ['40'],
   );
-  assert.deepEqual(desk.nearest([...at(0), 0]), ['40']);
-  assert.equal(desk.stored(), 2, 'the other app keeps its own');
+  assert.deepEqual(fixture.nearest([...at(0), 0]), ['40']);
+  assert.equal(fixture.stored(), 2, 'the other app keeps its own');
   assert.deepEqual(
-    chunksToEmbed(desk.db, MODEL, 0, 10).chunks.map(({ text }) => text),
+    chunksToEmbed(fixture.db, MODEL, 0, 10).chunks.map(({ text }) => text),
     ['10', '20'],
   );
 });
 
 test('MODEL-28: a vector leaves with its chunk, and one that comes too late finds no other chunk under its id', async (t) => {
-  const desk = openDesk(t);
-  const sourceId = await desk.add('one', ['10']);
-  const { chunks } = chunksToEmbed(desk.db, MODEL, 0, 10);
-  desk.embed(byName);
-  assert.equal(desk.stored(), 1);
-  assert.equal(await desk.add('one', ['80', '90']), sourceId);
-  assert.equal(firstChunkOf(desk.db, sourceId), chunks[0]?.id, 'the id is used again');
-  assert.equal(desk.stored(), 0);
+  const fixture = openFixture(t);
+  const sourceId = await fixture.add('one', ['10']);
+  const { chunks } = chunksToEmbed(fixture.db, MODEL, 0, 10);
+  fixture.embed(byName);
+  assert.equal(fixture.stored(), 1);
+  assert.equal(await fixture.add('one', ['80', '90']), sourceId);
+  assert.equal(firstChunkOf(fixture.db, sourceId), chunks[0]?.id, 'the id is used again');
+  assert.equal(fixture.stored(), 0);
   const late = chunks.map((chunk) => ({ chunk, vector: Float32Array.from(at(10)) }));
-  assert.equal(vectors.saveVectors(desk.db, { model: MODEL, vectors: late }), 0);
-  assert.equal(desk.stored(), 0);
-  desk.embed(byName);
-  await new StoredSources(desk.db, NOW).archive(desk.appId, 'one');
-  assert.equal(desk.stored(), 0);
+  assert.equal(vectors.saveVectors(fixture.db, { model: MODEL, vectors: late }), 0);
+  assert.equal(fixture.stored(), 0);
+  fixture.embed(byName);
+  await new StoredSources(fixture.db, NOW).archive(fixture.appId, 'one');
+  assert.equal(fixture.stored(), 0);
 });
 
 test('MODEL-28: the queue is looked through in pages, and knows its end', async (t) => {
-  const desk = openDesk(t);
-  await desk.add('one', ['1', '2', '3']);
-  const first = chunksToEmbed(desk.db, MODEL, 0, 2);
+  const fixture = openFixture(t);
+  await fixture.add('one', ['1', '2', '3']);
+  const first = chunksToEmbed(fixture.db, MODEL, 0, 2);
   assert.deepEqual([first.chunks.map(({ text }) => text), first.last], [['1', '2'], 2]);
-  desk.embed(byName);
-  assert.deepEqual(chunksToEmbed(desk.db, MODEL, 0, 2), { chunks: [], last: 2 });
-  assert.deepEqual(chunksToEmbed(desk.db, MODEL, 3, 2), { chunks: [], last: undefined });
+  fixture.embed(byName);
+  assert.deepEqual(chunksToEmbed(fixture.db, MODEL, 0, 2), { chunks: [], last: 2 });
+  assert.deepEqual(chunksToEmbed(fixture.db, MODEL, 3, 2), { chunks: [], last: undefined });
 });
 
 test('MODEL-26: among far more chunks than are compared exactly, what is nearest by far is found', async (t) => {
-  const desk = openDesk(t);
+  const fixture = openFixture(t);
   // A generator of its own, so that the same vectors come on every run.
   let state = 1;
   const random = () => {
@@ -148,11 +148,11 @@ test('MODEL-26: among far more chunks than are compared exactly, what is nearest
     return state / 2 ** 32 - 0.5;
   };
   const known = new Map(Array.from({ length: 1_500 }, (_, index) => [`${index}`, Array.from({ length: 64 }, random)]));
-  await desk.add('many', [...known.keys()]);
-  desk.embed((text) => known.get(text) ?? []);
+  await fixture.add('many', [...known.keys()]);
+  fixture.embed((text) => known.get(text) ?? []);
   for (const wanted of ['3', '700', '1499']) {
     const near = (known.get(wanted) ?? []).map((value) => value + random() * 0.4);
-    assert.equal(desk.nearest(near, 1)[0], wanted);
+    assert.equal(fixture.nearest(near, 1)[0], wanted);
   }
 });
 
@@ -163,25 +163,25 @@ test('MODEL-26: a signature has a bit for each number above the mean', () => {
 });
 
 test('MODEL-26: a search with a meaning fuses both rankings, and one without is by words alone', async (t) => {
-  const desk = openDesk(t);
-  await desk.add('words', ['delivery takes long']);
-  await desk.add('both', ['delivery is free']);
-  await desk.add('sense', ['parcels cost nothing']);
-  await desk.add('neither', ['opening hours']);
+  const fixture = openFixture(t);
+  await fixture.add('words', ['delivery takes long']);
+  await fixture.add('both', ['delivery is free']);
+  await fixture.add('sense', ['parcels cost nothing']);
+  await fixture.add('neither', ['opening hours']);
   const places: Record<string, number> = {
     'delivery takes long': 120,
     'delivery is free': 20,
     'parcels cost nothing': 5,
     'opening hours': 100,
   };
-  desk.embed((text) => at(places[text] ?? 0));
+  fixture.embed((text) => at(places[text] ?? 0));
   const found = (meaning?: Meaning, limit = 10) =>
-    searchKnowledge(desk.reader, desk.appId, 'delivery', limit, meaning).map(({ externalKey }) => externalKey);
+    searchKnowledge(fixture.reader, fixture.appId, 'delivery', limit, meaning).map(({ externalKey }) => externalKey);
   const meaning = { model: MODEL, vector: Float32Array.from(at(0)) };
   assert.deepEqual(found().sort(), ['both', 'words']);
   assert.deepEqual([found(meaning)[0], found(meaning).sort()], ['both', ['both', 'sense', 'words']]);
   assert.deepEqual(found(meaning, 1), ['both']);
-  const scores = searchKnowledge(desk.reader, desk.appId, 'delivery', 10, meaning).map(({ score }) => score);
+  const scores = searchKnowledge(fixture.reader, fixture.appId, 'delivery', 10, meaning).map(({ score }) => score);
   assert.deepEqual(
     scores,
     [...scores].sort((a, b) => b - a),
@@ -190,7 +190,7 @@ test('MODEL-26: a search with a meaning fuses both rankings, and one without is 
 });
 
 test('STORE-18: the next source to index and the counts of sources are read from indexes, without any source’s text', (t) => {
-  const { db, appId } = openDesk(t);
+  const { db, appId } = openFixture(t);
   const plansOf = (read: (asked: Connection) => void) => {
     const plans: string[] = [];
     const explain = (sql: string) => db.statement(`EXPLAIN QUERY PLAN ${sql}`);

@@ -14,11 +14,11 @@ import { openWriter } from '../../../storage/sqlite/database.ts';
 import { DamagedDatabase } from '../../../storage/sqlite/database-copy.ts';
 import { StorageError } from '../../../storage/sqlite/storage-error.ts';
 import { readUploadFile } from '../../../storage/uploads/upload-files.ts';
-import { type MoveDesk, makeFile, note, openDesk, takesWrites, upload, uploadIds } from '../../actors/cells/move-desk.ts';
+import { type MoveFixture, makeFile, note, openFixture, takesWrites, upload, uploadIds } from '../../actors/cells/move-fixture.ts';
 import { temporaryDir } from '../../support/temporary-dir.ts';
 
 interface Staged {
-  readonly desk: MoveDesk;
+  readonly fixture: MoveFixture;
   readonly ref: { readonly organisationId: string; readonly moveId: string };
   readonly manifest: string;
   /** What has come to `b`. */
@@ -28,10 +28,10 @@ interface Staged {
 
 /** A sealed organisation on `a`, of which everything has come to `b` and nothing is in place. */
 async function stage(t: TestContext): Promise<Staged> {
-  const desk = await openDesk(t);
-  const { a, b, organisationId } = desk;
+  const fixture = await openFixture(t);
+  const { a, b, organisationId } = fixture;
   const nowMs = Date.now();
-  const uploadId = await upload(a, desk, Buffer.from('an upload'));
+  const uploadId = await upload(a, fixture, Buffer.from('an upload'));
   const { moveId } = await a.storage.writeControl('beginMove', {
     organisationId,
     cell: 'a',
@@ -51,17 +51,17 @@ async function stage(t: TestContext): Promise<Staged> {
   const listed = readManifest(from, manifest, ref);
   for (const sha256 of [manifest, listed.database.sha256]) copyFileSync(contentPath(from, sha256), contentPath(folder, sha256));
   for (const { id, sha256 } of listed.uploads) copyFileSync(a.storage.layout.upload(organisationId, id), contentPath(folder, sha256));
-  return { desk, ref, manifest, folder, uploadId };
+  return { fixture, ref, manifest, folder, uploadId };
 }
 
-async function adopt({ desk: { b }, ref, manifest }: Staged): Promise<void> {
+async function adopt({ fixture: { b }, ref, manifest }: Staged): Promise<void> {
   const rows = await placeOrganisation(b.storage.layout, { ...ref, manifest });
   await b.storage.writeControl('adoptArrival', { ...ref, rows, nowMs: Date.now() });
 }
 
 test('CELL-10: a copy holds what was written before the seal, and the seal', async (t) => {
-  const { desk, ref, manifest } = await stage(t);
-  const { a } = desk;
+  const { fixture, ref, manifest } = await stage(t);
+  const { a } = fixture;
   const folder = moveFolder(a.storage.layout, 'leaving', ref.organisationId, ref.moveId);
   const { database, uploads, lostUploads, control } = readManifest(folder, manifest, ref);
   assert.equal(database.rows.uploads, 1);
@@ -81,8 +81,8 @@ test('CELL-10: a copy holds what was written before the seal, and the seal', asy
 
 test('CELL-13: a copy is put in place as often as it is asked for, until the seal is off; from then on never', async (t) => {
   const staged = await stage(t);
-  const { desk, ref, manifest, uploadId } = staged;
-  const { b } = desk;
+  const { fixture, ref, manifest, uploadId } = staged;
+  const { b } = fixture;
   const { organisationId, moveId } = ref;
   for (let again = 0; again < 3; again++) await placeOrganisation(b.storage.layout, { ...ref, manifest });
   assert.equal(takesWrites(b, organisationId), false);
@@ -90,7 +90,7 @@ test('CELL-13: a copy is put in place as often as it is asked for, until the sea
   await adopt(staged);
   await b.arriving.unseal(ref);
   assert.ok(existsSync(staged.folder));
-  const later = await note(b, desk);
+  const later = await note(b, fixture);
   // From a process that slept all the while.
   await placeOrganisation(b.storage.layout, { ...ref, manifest });
   assert.deepEqual(uploadIds(b, organisationId), [uploadId, later]);
@@ -103,8 +103,8 @@ test('CELL-13: a copy is put in place as often as it is asked for, until the sea
 });
 
 test('CELL-13: a file that takes writes is left as it is', async (t) => {
-  const { desk, ref, manifest } = await stage(t);
-  const { b } = desk;
+  const { fixture, ref, manifest } = await stage(t);
+  const { b } = fixture;
   makeFile(b, ref.organisationId);
   await assert.rejects(
     placeOrganisation(b.storage.layout, { ...ref, manifest }),
@@ -114,8 +114,8 @@ test('CELL-13: a file that takes writes is left as it is', async (t) => {
 });
 
 test('CELL-8: an empty file takes the place of what has left; what has come back is not emptied', async (t) => {
-  const { desk, ref } = await stage(t);
-  const { a } = desk;
+  const { fixture, ref } = await stage(t);
+  const { a } = fixture;
   const { organisationId, moveId } = ref;
   const empty = () => emptyOrganisation(a.storage.layout, { ...ref, because: 'moved' });
   // Not before the other cell has unsealed its own.
@@ -142,8 +142,8 @@ test('CELL-8: an empty file takes the place of what has left; what has come back
 });
 
 test('CELL-14: one process at a time changes files in place, and one that died holds nothing up', async (t) => {
-  const { desk, ref, manifest } = await stage(t);
-  const { layout } = desk.b.storage;
+  const { fixture, ref, manifest } = await stage(t);
+  const { layout } = fixture.b.storage;
   const holder = new Database(lockPath(layout, ref.organisationId));
   holder.exec('BEGIN EXCLUSIVE');
   await assert.rejects(placeOrganisation(layout, { ...ref, manifest }), (error) => error instanceof StorageError && error.code === 'busy');
@@ -154,8 +154,8 @@ test('CELL-14: one process at a time changes files in place, and one that died h
 
 test('CELL-14: a file that is being written to is filled and emptied once it is free, or not said to be', async (t) => {
   const staged = await stage(t);
-  const { desk, ref, manifest } = staged;
-  const { a, b, organisationId } = desk;
+  const { fixture, ref, manifest } = staged;
+  const { a, b, organisationId } = fixture;
   // What is left of an earlier time here.
   makeFile(b, organisationId);
   const old = ref.moveId.replace('00000000_', '00000009_');
@@ -185,8 +185,8 @@ test('CELL-14: a file that is being written to is filled and emptied once it is 
 });
 
 test('CELL-13: what is damaged, missing or of another move is not put in place', async (t) => {
-  const { desk, ref, manifest, folder } = await stage(t);
-  const { layout } = desk.b.storage;
+  const { fixture, ref, manifest, folder } = await stage(t);
+  const { layout } = fixture.b.storage;
   const place = () => placeOrganisation(layout, { ...ref, manifest });
   const { database, uploads } = readManifest(folder, manifest, ref);
   const path = contentPath(folder, database.sha256);
@@ -230,8 +230,8 @@ test('CELL-13: a file that comes in pieces is there when all of it is right, and
 });
 
 test('STORE-8, CELL-13: nothing but ids and digests becomes a path', async (t) => {
-  const { desk, ref } = await stage(t);
-  const { layout } = desk.a.storage;
+  const { fixture, ref } = await stage(t);
+  const { layout } = fixture.a.storage;
   assert.throws(() => moveFolder(layout, 'leaving', '../..', ref.moveId), /not an organisation id/);
   assert.throws(() => moveFolder(layout, 'leaving', ref.organisationId, '../x'), /not the id of a move/);
 });

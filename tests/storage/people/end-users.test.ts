@@ -88,7 +88,7 @@ test('PERSON-11: traits are sealed for one record: they open for nobody else, an
   assert.deepEqual(traitsTo(PHONE, 'ann'), { plan: 'pro', tags: ['a'] });
   assert.deepEqual(traitsOfRecord(db, vault, appId, ann.id), { plan: 'pro', tags: ['a'] });
   for (const other of [TABLET, ''])
-    assert.equal(traitsTo(other, 'ann'), null, 'nobody signed for them: only the device that said so hears of it');
+    assert.equal(traitsTo(other, 'ann'), null, 'nobody signed for them: only the device that said so is told');
   identify(db, { appId, deviceId: PHONE, externalUserId: 'ann', traits: sealed, proven: true });
   assert.deepEqual(traitsTo(TABLET, 'ann'), { plan: 'pro', tags: ['a'] }, 'a signature holds everywhere');
   identify(db, { appId, deviceId: TABLET, externalUserId: 'ben', traits: sealed });

@@ -20,7 +20,7 @@ interface From {
   readonly app?: string;
 }
 
-function desk(t: TestContext, appMaxBytes = GB) {
+function fixture(t: TestContext, appMaxBytes = GB) {
   const files = openFiles(t, NOW);
   const { db } = files;
   const appId = addApp(files, 'Shop', NOW);
@@ -46,7 +46,7 @@ function desk(t: TestContext, appMaxBytes = GB) {
 }
 
 test('STORE-13: a device keeps 160 MB or 40 files, an address 320 MB, an app its share; what a message uses does not count', (t) => {
-  const { save, use, other } = desk(t);
+  const { save, use, other } = fixture(t);
   const first = save({ size: 160 * MB });
   assert.equal(first.full, '');
   assert.equal(save().full, 'device');
@@ -61,14 +61,14 @@ test('STORE-13: a device keeps 160 MB or 40 files, an address 320 MB, an app its
 });
 
 test('STORE-13: 40 files of a device, however small', (t) => {
-  const { save } = desk(t);
+  const { save } = fixture(t);
   for (let n = 0; n < 40; n++) assert.equal(save().full, '');
   const refused = save();
   assert.deepEqual([refused.full, refused.atMs], ['device', NOW + UPLOAD_KEPT_MS]);
 });
 
 test('STORE-13: where a quota is full, what lies for 15 minutes goes, oldest first and no more than has to; younger files never', (t) => {
-  const { save, kept } = desk(t);
+  const { save, kept } = fixture(t);
   const ids = Array.from({ length: 8 }, (_, n) => save({ size: 20 * MB, nowMs: NOW + n }).id);
   assert.equal(save({ size: 30 * MB, nowMs: NOW + UPLOAD_KEPT_MS }).full, 'device');
   assert.equal(kept(), 8);
@@ -78,7 +78,7 @@ test('STORE-13: where a quota is full, what lies for 15 minutes goes, oldest fir
 });
 
 test('STORE-13: nothing goes for an upload that another quota refuses', (t) => {
-  const { save, kept } = desk(t, 200 * MB);
+  const { save, kept } = fixture(t, 200 * MB);
   for (let n = 0; n < 8; n++) save({ size: 20 * MB, nowMs: NOW });
   save({ device: 'e', address: 'elsewhere', size: 40 * MB, nowMs: NOW + UPLOAD_KEPT_MS });
   const refused = save({ size: 190 * MB, nowMs: NOW + UPLOAD_KEPT_MS });
@@ -109,7 +109,7 @@ test('STORE-15: uploads leave 1 GB of a disk beside what databases keep, 5 % of 
 });
 
 test('STORE-13: where the app counts no addresses, no quota is by address', (t) => {
-  const { save } = desk(t);
+  const { save } = fixture(t);
   for (let n = 0; n < 4; n++) assert.equal(save({ device: `d${n}`, address: '', size: 160 * MB }).full, '');
   assert.equal(save({ device: 'e', address: 'home', size: 160 * MB }).full, '');
 });

@@ -17,7 +17,7 @@ const NOW = Date.UTC(2026, 10, 20);
 const CONVERSATION = 'cnv_1';
 const DEVICE = 'd'.repeat(32);
 
-function desk(t: TestContext) {
+function fixture(t: TestContext) {
   const files = openFiles(t, NOW);
   const appId = addApp(files, 'Shop', NOW);
   const { db } = files;
@@ -47,7 +47,7 @@ function desk(t: TestContext) {
 }
 
 test('UPLOAD-9: unused uploads run out, the nearest first; used ones never', (t) => {
-  const { db, save } = desk(t);
+  const { db, save } = fixture(t);
   assert.equal(nextUploadDeadline(db), null);
   const [late, soon, used] = [save(NOW + 30), save(NOW + 10), save(NOW + 5)];
   assert.ok(useUploads(db, { messageId: 'msg_1', uploads: [{ id: used, position: 0, name: 'a.txt', text: 'words' }] }));
@@ -60,7 +60,7 @@ test('UPLOAD-9: unused uploads run out, the nearest first; used ones never', (t)
 });
 
 test('UPLOAD-10: an upload is used by one message, and a missing one uses nothing', (t) => {
-  const { db, save } = desk(t);
+  const { db, save } = fixture(t);
   const id = save(NOW + 10);
   const use = (messageId: string, uploadId: string) =>
     useUploads(db, { messageId, uploads: [{ id: uploadId, position: 0, name: 'a.txt', text: null }] });
@@ -71,7 +71,7 @@ test('UPLOAD-10: an upload is used by one message, and a missing one uses nothin
 });
 
 test('HISTORY-6: messages show their attachments in the order of the message, with their words and the name they have there, until the message goes', (t) => {
-  const { db, appId, save } = desk(t);
+  const { db, appId, save } = fixture(t);
   const [first, second, other] = [save(NOW, 'one.txt'), save(NOW, 'two.txt'), save(NOW, 'three.txt')];
   useUploads(db, {
     messageId: 'msg_1',
@@ -94,7 +94,7 @@ test('HISTORY-6: messages show their attachments in the order of the message, wi
 });
 
 test('STORE-14: nothing is kept for an app that was deleted', (t) => {
-  const { db, appId, save } = desk(t);
+  const { db, appId, save } = fixture(t);
   db.statement('DELETE FROM apps WHERE id = :appId').run({ appId });
   assert.throws(() => save(NOW), /There is no app/);
 });

@@ -4,7 +4,7 @@ import { describe, test } from 'node:test';
 import { eventually } from '../../../support/eventually.ts';
 import { redisMissing, startRedis } from '../../../support/redis.ts';
 import { openNetwork } from '../cut-network.ts';
-import { openNode, type TalkingNode, took } from './desk.ts';
+import { openNode, type TalkingNode, took } from './fixture.ts';
 
 const skip = redisMissing();
 

@@ -6,7 +6,7 @@ import { channelOf } from '../../../../actors/cluster/bus/envelope.ts';
 import { mintNodeId } from '../../../../actors/cluster/nodes/node-id.ts';
 import { eventually } from '../../../support/eventually.ts';
 import { redisMissing, startRedis } from '../../../support/redis.ts';
-import { openNode } from './desk.ts';
+import { openNode } from './fixture.ts';
 
 const skip = redisMissing();
 /** Somebody who reaches Redis and has no key. */

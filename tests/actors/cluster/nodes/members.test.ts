@@ -8,8 +8,8 @@ import { describe, test } from 'node:test';
 import { mintNodeId, socketPath } from '../../../../actors/cluster/nodes/members.ts';
 import { eventually } from '../../../support/eventually.ts';
 import { temporaryDir } from '../../../support/temporary-dir.ts';
-import { took } from '../bus/desk.ts';
-import { ids, openCell, record } from './member-desk.ts';
+import { took } from '../bus/fixture.ts';
+import { ids, openCell, record } from './member-fixture.ts';
 
 describe('CLUSTER-8, CLUSTER-10: who is alive on the host', { concurrency: true }, () => {
   test('a node is named after NODE_ID or the host, and no two starts are the same', () => {

@@ -8,8 +8,8 @@ import { mintNodeId } from '../../../../actors/cluster/nodes/members.ts';
 import { eventually } from '../../../support/eventually.ts';
 import { servingNode } from '../../../support/node.ts';
 import { redisMissing, startRedis } from '../../../support/redis.ts';
-import { silent, took, vault } from '../bus/desk.ts';
-import { ids, openCell, record } from './member-desk.ts';
+import { silent, took, vault } from '../bus/fixture.ts';
+import { ids, openCell, record } from './member-fixture.ts';
 
 describe('CLUSTER-8, CLUSTER-16, CLUSTER-17: presence in Redis', { skip: redisMissing(), concurrency: true }, () => {
   test('nodes of all cells are seen, those that somebody made up are not, and without Redis the host is enough', async (t) => {

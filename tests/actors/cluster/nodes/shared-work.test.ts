@@ -10,7 +10,7 @@ import { TurnLog } from '../../../../actors/turns/log.ts';
 import { mintId } from '../../../../protocol/ids.ts';
 import { readSource } from '../../../../storage/knowledge/knowledge.ts';
 import { eventually } from '../../../support/eventually.ts';
-import { playedReader } from '../../knowledge/desk.ts';
+import { playedReader } from '../../knowledge/fixture.ts';
 import { type Cell, type CellNode, openCell, START_MS } from '../cell.ts';
 
 function answer(log: TurnLog, command: TurnCommand): void {

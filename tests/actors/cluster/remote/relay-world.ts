@@ -4,9 +4,9 @@ import { type Found, RelayedTurn } from '../../../../actors/cluster/remote/relay
 import { feedTurn } from '../../../../actors/cluster/remote/turn-feed.ts';
 import type { FrameSource } from '../../../../actors/frame-source.ts';
 import { journalSource } from '../../../../actors/turns/journal.ts';
-import { framesOf } from '../../turns/desk.ts';
+import { framesOf } from '../../turns/fixture.ts';
 import { LinePair } from './lines.ts';
-import { Clock, framesIn, type OwnedTurn, tick } from './remote-desk.ts';
+import { Clock, framesIn, type OwnedTurn, tick } from './remote-fixture.ts';
 
 export const EVERYTHING = Number.MAX_SAFE_INTEGER;
 

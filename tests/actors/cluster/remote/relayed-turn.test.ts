@@ -4,9 +4,9 @@ import fc from 'fast-check';
 import type { Found } from '../../../../actors/cluster/remote/relayed-turn.ts';
 import { TurnLog } from '../../../../actors/turns/log.ts';
 import { Refusal } from '../../../../protocol/errors.ts';
-import { framesOf } from '../../turns/desk.ts';
+import { framesOf } from '../../turns/fixture.ts';
 import { EVERYTHING, Reader, World } from './relay-world.ts';
-import { OwnedTurn, type Rows, rowsOfApp, tick } from './remote-desk.ts';
+import { OwnedTurn, type Rows, rowsOfApp, tick } from './remote-fixture.ts';
 
 type Act =
   | { readonly do: 'text'; readonly delta: string; readonly times: number }

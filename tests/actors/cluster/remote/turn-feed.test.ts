@@ -5,7 +5,7 @@ import { feedTurn } from '../../../../actors/cluster/remote/turn-feed.ts';
 import type { FrameSource } from '../../../../actors/frame-source.ts';
 import { TurnLog } from '../../../../actors/turns/log.ts';
 import { renderEvent, type StreamEvent } from '../../../../protocol/runtime/stream-events.ts';
-import { framesOf } from '../../turns/desk.ts';
+import { framesOf } from '../../turns/fixture.ts';
 import { LinePair } from './lines.ts';
 
 const START: StreamEvent = { type: 'turn.start', conversation_id: 'cnv_1', message_id: 'msg_1', model: 'offline', request_id: 'r' };

@@ -23,7 +23,7 @@ async function bodyOf(req: IncomingMessage): Promise<string> {
   return Buffer.concat(chunks).toString();
 }
 
-async function desk(t: TestContext, serve: (req: IncomingMessage, res: ServerResponse) => void, waitMaxMs = 10_000) {
+async function fixture(t: TestContext, serve: (req: IncomingMessage, res: ServerResponse) => void, waitMaxMs = 10_000) {
   const server = createServer(serve).listen(0, '127.0.0.1');
   await once(server, 'listening');
   const sending = new SendingBudget({ deviceMaxBytes: 1_000, waitMaxMs });
@@ -45,7 +45,7 @@ test('MODEL-19: a picture of many pieces arrives whole, with the length that was
   const bytes = Buffer.alloc(3_000_000, 'picture');
   let announced = 0;
   let body = '';
-  const { sending, show } = await desk(t, async (req, res) => {
+  const { sending, show } = await fixture(t, async (req, res) => {
     announced = Number(req.headers['content-length']);
     body = await bodyOf(req);
     answer(res);
@@ -59,7 +59,7 @@ test('MODEL-19: a picture of many pieces arrives whole, with the length that was
 
 test('MODEL-19: what waits for room is not read; it is sent when the one before it is through', async (t) => {
   const waiting: (() => void)[] = [];
-  const { sending, show } = await desk(t, async (req, res) => {
+  const { sending, show } = await fixture(t, async (req, res) => {
     if (waiting.length === 0) await new Promise<void>((resolve) => waiting.push(resolve));
     await bodyOf(req);
     answer(res);
@@ -96,7 +96,7 @@ test('MODEL-19: a round that is ended while its pictures wait or are sent leaves
       }
     },
   };
-  const { sending, show } = await desk(t, (req) => void req.resume());
+  const { sending, show } = await fixture(t, (req) => void req.resume());
   const [sent, waits] = [show(endless), show(picture('image/png', Buffer.alloc(10)))];
   await eventually(() => sending.waiting === 1 && opened === 1);
   waits.run.abort();
@@ -107,7 +107,7 @@ test('MODEL-19: a round that is ended while its pictures wait or are sent leaves
 });
 
 test('MODEL-19: no room in time is `busy`, as an upstream says it; a picture that cannot be read breaks the round off', async (t) => {
-  const { sending, show } = await desk(t, (req) => void req.resume(), 1);
+  const { sending, show } = await fixture(t, (req) => void req.resume(), 1);
   const held = show(picture('image/png', Buffer.alloc(30_000_000), 1_000));
   const busy = await show(picture('image/png', Buffer.alloc(10))).sink.ended;
   assert.deepEqual(busy, { kind: 'busy', detail: 'too many pictures are being sent at once' });

@@ -5,7 +5,7 @@ import { SendingBudget } from '../../../../assistant/models/openai/sending-budge
 
 const WAIT_MS = 1_000;
 
-function desk(t: TestContext) {
+function fixture(t: TestContext) {
   t.mock.timers.enable({ apis: ['setTimeout'] });
   const budget = new SendingBudget({
     deviceMaxBytes: 100,
@@ -22,7 +22,7 @@ function desk(t: TestContext) {
 }
 
 test('MODEL-19: what fits into the shares of device, app and process goes at once; what does not waits for room, and its share alone', (t) => {
-  const { budget, told, enter } = desk(t);
+  const { budget, told, enter } = fixture(t);
   const first = enter('a1', 'a', '1', 100);
   enter('a1 again', 'a', '1', 1);
   enter('a2', 'a', '2', 100);
@@ -37,7 +37,7 @@ test('MODEL-19: what fits into the shares of device, app and process goes at onc
 });
 
 test('MODEL-19: a small one does not pass a large one that only waits for the process', (t) => {
-  const { told, enter } = desk(t);
+  const { told, enter } = fixture(t);
   const first = enter('a1', 'a', '1', 100);
   enter('b1', 'b', '1', 100);
   enter('c1', 'c', '1', 50);
@@ -49,7 +49,7 @@ test('MODEL-19: a small one does not pass a large one that only waits for the pr
 });
 
 test('MODEL-19: more than may wait are refused at once; nobody waits for longer than the bound; who leaves makes room', (t) => {
-  const { budget, told, enter, pass } = desk(t);
+  const { budget, told, enter, pass } = fixture(t);
   enter('a1', 'a', '1', 100);
   enter('a1 second', 'a', '1', 100);
   const leaves = enter('a1 third', 'a', '1', 100);
@@ -66,7 +66,7 @@ test('MODEL-19: more than may wait are refused at once; nobody waits for longer 
 });
 
 test('MODEL-19: a share of which nothing is sent takes what is larger than itself', (t) => {
-  const { told, enter } = desk(t);
+  const { told, enter } = fixture(t);
   const leave = enter('a1', 'a', '1', 1_000);
   enter('b1', 'b', '1', 1);
   assert.deepEqual(told, ['a1 in']);

@@ -27,7 +27,7 @@ const EXPIRES = NOW + 24 * 3_600_000;
 const SHARED_KEY = 'sk-shared-never-shown';
 const IDENTITY_SECRET = 'identity-never-shown';
 
-interface Desk extends Files {
+interface Fixture extends Files {
   readonly appId: string;
   readonly sessionId: string;
   /** What GET /context answers, as JSON carries it. */
@@ -61,7 +61,7 @@ function key(channel: 'live' | 'sandbox') {
 }
 
 /** An app with an open session and nothing configured. */
-function oneApp(t: TestContext, settings: AppSettingsPatch = {}): Desk {
+function oneApp(t: TestContext, settings: AppSettingsPatch = {}): Fixture {
   const files = openFiles(t, NOW);
   const { control, db, organisationId } = files;
   const appId = mintId('app', NOW);
@@ -107,7 +107,7 @@ function laterId(prefix: 'kno' | 'act'): string {
 }
 
 type Said = { origin?: KnowledgeSource['origin']; uri?: string; content?: string | null };
-async function addSource({ db, appId }: Desk, externalKey: string, more: Said = {}): Promise<void> {
+async function addSource({ db, appId }: Fixture, externalKey: string, more: Said = {}): Promise<void> {
   const { origin = 'setup', uri = null, content = 'Some text.' } = more;
   const kind = uri === null ? 'text' : 'url';
   const source = { sourceId: laterId('kno'), appId, externalKey, kind, title: externalKey, uri, content } as const;
@@ -140,15 +140,15 @@ test('SETUP-38: GET /context has exactly its keys, and an app with nothing confi
 
 test('SETUP-39: what the person entered, what was detected, and what was read of the links', async (t) => {
   const intake = { links: ['https://shop.example/about', 'https://shop.example/help'], description: 'Sells shoes.', is_live: true };
-  const desk = oneApp(t, { intake });
+  const fixture = oneApp(t, { intake });
   const long = `${'👟'.repeat(299)}xyz`;
-  await addSource(desk, 'About us', { origin: 'intake', uri: 'https://shop.example/about', content: long });
-  await addSource(desk, 'Help', { origin: 'intake', uri: 'https://shop.example/help', content: null });
-  await addSource(desk, 'Returns');
-  await addSource(desk, 'Gone', { origin: 'intake', uri: 'https://shop.example/gone' });
-  await new StoredSources(desk.db, NOW).archive(desk.appId, 'Gone');
-  desk.db.statement('UPDATE apps SET detected = :json').run({ json: '{"framework":"next"}' });
-  const body = await desk.context();
+  await addSource(fixture, 'About us', { origin: 'intake', uri: 'https://shop.example/about', content: long });
+  await addSource(fixture, 'Help', { origin: 'intake', uri: 'https://shop.example/help', content: null });
+  await addSource(fixture, 'Returns');
+  await addSource(fixture, 'Gone', { origin: 'intake', uri: 'https://shop.example/gone' });
+  await new StoredSources(fixture.db, NOW).archive(fixture.appId, 'Gone');
+  fixture.db.statement('UPDATE apps SET detected = :json').run({ json: '{"framework":"next"}' });
+  const body = await fixture.context();
   assert.deepEqual(body.profile, {
     ...intake,
     brand_hints: { name: 'Shop', sites: ['https://shop.example'] },
@@ -161,8 +161,8 @@ test('SETUP-39: what the person entered, what was detected, and what was read of
 });
 
 test('SETUP-40: drafts, what is published, and every item with its origin and external_key', async (t) => {
-  const desk = oneApp(t);
-  const { db, appId, context } = desk;
+  const fixture = oneApp(t);
+  const { db, appId, context } = fixture;
   const theme = { surface: '#ffffff', onSurface: '#111111', accent: '#0044cc', onAccent: '#ffffff' };
   apps.saveAppearanceDraft(db, { appId, body: { theme, reason: 'theme.css' }, nowMs: NOW });
   apps.saveExperienceDraft(db, { appId, patch: { assistantName: 'Ada' }, nowMs: NOW });
@@ -171,8 +171,8 @@ test('SETUP-40: drafts, what is published, and every item with its origin and ex
   apps.saveExperienceDraft(db, { appId, patch: { assistantName: 'Grace' }, origin: 'console', nowMs: NOW + 2 });
   // What changes nothing is nobody's.
   apps.saveExperienceDraft(db, { appId, patch: { assistantName: 'Grace' }, origin: 'setup', nowMs: NOW + 3 });
-  await addSource(desk, 'help/returns', { origin: 'console' });
-  await addSource(desk, 'help/old');
+  await addSource(fixture, 'help/returns', { origin: 'console' });
+  await addSource(fixture, 'help/old');
   await new StoredSources(db, NOW).archive(appId, 'help/old');
   const screen = { name: 'cart', title: 'Cart', description: 'What will be bought.' };
   const declared = [screen, { ...screen, name: 'attic' }, { ...screen, name: 'plan' }];
@@ -218,11 +218,11 @@ test('SETUP-40: drafts, what is published, and every item with its origin and ex
 });
 
 test('SETUP-40: sources come in pages of 200, the total is of all', async (t) => {
-  const desk = oneApp(t);
-  for (let n = 0; n < 205; n++) await addSource(desk, `help/${n}`);
-  const { knowledge: listed } = (await desk.context()).config;
+  const fixture = oneApp(t);
+  for (let n = 0; n < 205; n++) await addSource(fixture, `help/${n}`);
+  const { knowledge: listed } = (await fixture.context()).config;
   assert.deepEqual([listed.total, listed.items.length, typeof listed.next], [205, 200, 'string']);
-  const { knowledge: rest } = (await desk.context('apply', listed.next ?? '')).config;
+  const { knowledge: rest } = (await fixture.context('apply', listed.next ?? '')).config;
   assert.deepEqual(
     [rest.total, rest.next, rest.items.map((item) => item.external_key)],
     [205, null, ['help/200', 'help/201', 'help/202', 'help/203', 'help/204']],

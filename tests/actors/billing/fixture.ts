@@ -9,7 +9,7 @@ import { openWriter } from '../../../storage/sqlite/database.ts';
 import { openStorage, type Storage } from '../../../storage/storage.ts';
 import { temporaryDir } from '../../support/temporary-dir.ts';
 
-export interface BillingDesk {
+export interface BillingFixture {
   readonly storage: Storage;
   readonly organisationId: string;
   readonly log: pino.Logger;
@@ -30,7 +30,7 @@ const START_MS = Date.UTC(2026, 10, 20, 12);
 /** Cents are exact in floating point only to the millionth. */
 const MICRO = 1_000_000;
 
-export async function openDesk(t: TestContext): Promise<BillingDesk> {
+export async function openFixture(t: TestContext): Promise<BillingFixture> {
   const logged: string[] = [];
   const log = pino({ level: 'trace' }, { write: (line: string) => void logged.push(line) });
   const storage = openStorage({ dataDir: temporaryDir(t), masterKey: undefined, onFatal: () => {} });

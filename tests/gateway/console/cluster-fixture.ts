@@ -24,7 +24,7 @@ export function actor(id: string, more: Partial<ActorRecord> = {}): ActorRecord 
   return { kind: 'conversation', id, node: 'one~0123abcd', ...of, state: 'idle', turnId: null, waiting: 0, sinceMs: START, ...more };
 }
 
-export interface ClusterDesk {
+export interface ClusterFixture {
   readonly server: TestServer;
   /** Nodes whose drain was asked for, known or not. */
   readonly drained: readonly string[];
@@ -39,7 +39,7 @@ export interface MadeUp {
   readonly unreachable?: readonly string[];
 }
 
-export async function serveCluster(t: TestContext, madeUp: MadeUp): Promise<ClusterDesk> {
+export async function serveCluster(t: TestContext, madeUp: MadeUp): Promise<ClusterFixture> {
   const { nodes = [node('one')], redis = null, actors = [], unreachable = [] } = madeUp;
   const drained: string[] = [];
   const cluster: ClusterView = {

@@ -63,7 +63,7 @@ export function playedReader(): PlayedReader {
   };
 }
 
-export interface Desk {
+export interface Fixture {
   readonly storage: Storage;
   readonly indexer: KnowledgeIndexer;
   readonly organisationId: string;
@@ -89,18 +89,18 @@ export async function addOrganisation(storage: Storage): Promise<{ organisationI
   return { organisationId, appId };
 }
 
-export interface DeskOptions {
-  /** Where an earlier desk left its files, with its ids. */
+export interface FixtureOptions {
+  /** Where an earlier fixture left its files, with its ids. */
   readonly dataDir?: string;
   readonly ids?: { readonly organisationId: string; readonly appId: string };
   readonly onSettled?: () => void;
 }
 
-export async function openDesk(
+export async function openFixture(
   t: TestContext,
   links: LinkReader,
-  { dataDir = temporaryDir(t), ids, onSettled }: DeskOptions = {},
-): Promise<Desk> {
+  { dataDir = temporaryDir(t), ids, onSettled }: FixtureOptions = {},
+): Promise<Fixture> {
   const storage = openStorage({ dataDir, masterKey: undefined, onFatal: () => {} });
   const { organisationId, appId } = ids ?? (await addOrganisation(storage));
   const settled: (readonly [string, string])[] = [];

@@ -142,7 +142,7 @@ export async function introduce(...cells: readonly TestCell[]): Promise<void> {
   }
 }
 
-export interface MoveDesk {
+export interface MoveFixture {
   readonly a: TestCell;
   readonly b: TestCell;
   readonly organisationId: string;
@@ -151,7 +151,7 @@ export interface MoveDesk {
 }
 
 /** Cells `a` and `b`, and an organisation with an app on `a`. */
-export async function openDesk(t: TestContext, options: { readonly threads?: boolean } = {}): Promise<MoveDesk> {
+export async function openFixture(t: TestContext, options: { readonly threads?: boolean } = {}): Promise<MoveFixture> {
   const masterKey = randomBytes(32).toString('base64');
   const a = await openCell(t, 'a', { masterKey, ...options });
   const b = await openCell(t, 'b', { masterKey, ...options });
@@ -165,7 +165,7 @@ export async function openDesk(t: TestContext, options: { readonly threads?: boo
 }
 
 /** The row of an upload, acknowledged. Answers its id. */
-export async function note({ storage }: TestCell, { organisationId, appId }: MoveDesk, id = mintId('upl', Date.now())): Promise<string> {
+export async function note({ storage }: TestCell, { organisationId, appId }: MoveFixture, id = mintId('upl', Date.now())): Promise<string> {
   const nowMs = Date.now();
   const about = {
     channel: 'sandbox',
@@ -183,14 +183,14 @@ export async function note({ storage }: TestCell, { organisationId, appId }: Mov
 }
 
 /** An acknowledged upload: its file, then its row. Answers its id. */
-export async function upload(cell: TestCell, desk: MoveDesk, bytes: Uint8Array): Promise<string> {
+export async function upload(cell: TestCell, fixture: MoveFixture, bytes: Uint8Array): Promise<string> {
   const id = mintId('upl', Date.now());
-  await writeUploadFile(cell.storage, desk.organisationId, id, bytes);
-  return note(cell, desk, id);
+  await writeUploadFile(cell.storage, fixture.organisationId, id, bytes);
+  return note(cell, fixture, id);
 }
 
 /** An acknowledged row of the organisation in the control file. Answers what to look for. */
-export async function issueCode({ storage }: TestCell, { organisationId, appId }: MoveDesk, text: string): Promise<string> {
+export async function issueCode({ storage }: TestCell, { organisationId, appId }: MoveFixture, text: string): Promise<string> {
   const codeHash = createHash('sha256').update(text).digest('hex');
   await storage.writeControl('issueFileCode', { sessionId: `ses_${text}`, organisationId, appId, codeHash, nowMs: Date.now() });
   return codeHash;
@@ -239,7 +239,7 @@ export function makeFile({ storage: { layout } }: TestCell, organisationId: stri
 }
 
 /** A turn that has no end in its rows, of a conversation that this node owns. */
-export function leaveTurnOpen({ storage: { layout } }: TestCell, { organisationId, appId }: MoveDesk, owner: string): void {
+export function leaveTurnOpen({ storage: { layout } }: TestCell, { organisationId, appId }: MoveFixture, owner: string): void {
   const db = openWriter(layout.organisation(organisationId));
   const [cnv, msg, nowMs] = [mintId('cnv', Date.now()), mintId('msg', Date.now()), Date.now()];
   try {

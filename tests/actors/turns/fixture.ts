@@ -91,7 +91,7 @@ export class Rows implements FrameSource {
 }
 
 /** Speaks like a turn does, commits like one, and remembers what was said. */
-export class Desk {
+export class Fixture {
   readonly log: TurnLog;
   readonly rows: Rows;
   /** What was said: events as they are, text that follows text of the same block together. */

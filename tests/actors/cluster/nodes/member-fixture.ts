@@ -7,7 +7,7 @@ import { fileURLToPath } from 'node:url';
 import { createMembers, type Members, type MembersOptions, mintNodeId, type NodeRecord } from '../../../../actors/cluster/nodes/members.ts';
 import { createNode, type NodeStore } from '../../../../actors/node.ts';
 import { temporaryDir } from '../../../support/temporary-dir.ts';
-import { silent } from '../bus/desk.ts';
+import { silent } from '../bus/fixture.ts';
 
 const NODE = fileURLToPath(new URL('./member-node.js', import.meta.url));
 

@@ -9,7 +9,7 @@ export interface Ran {
   readonly stderr: string;
 }
 
-export interface CliDesk {
+export interface CliFixture {
   run(...words: string[]): Promise<Ran>;
   /** How often a command has waited. */
   readonly pauses: number;
@@ -26,8 +26,8 @@ const NOWHERE: CliConfig = {
 };
 
 /** `nowMs` is what the clock shows. */
-export function cliDesk(config: Partial<CliConfig> = {}, nowMs = 0): CliDesk {
-  const desk = {
+export function cliFixture(config: Partial<CliConfig> = {}, nowMs = 0): CliFixture {
+  const fixture = {
     pauses: 0,
     async run(...words: string[]): Promise<Ran> {
       let stdout = '';
@@ -42,12 +42,12 @@ export function cliDesk(config: Partial<CliConfig> = {}, nowMs = 0): CliDesk {
         },
         nowMs: () => nowMs,
         pause() {
-          desk.pauses += 1;
+          fixture.pauses += 1;
           return Promise.resolve();
         },
       });
       return { code, stdout, stderr };
     },
   };
-  return desk;
+  return fixture;
 }
