@@ -72,17 +72,16 @@ class WriterThread {
     this.#syncDelayMs = syncDelayMs;
   }
 
-  receive(message: ToThread): void {
-    if (message.kind === 'close') {
-      this.#close();
-      return;
-    }
-    let received = this.#take(message);
-    while (received < DRAIN_WRITES_MAX) {
-      // `close` cannot be among these: it is sent when nothing is outstanding.
-      const next = receiveMessageOnPort(this.#port) as { message: ToThread } | undefined;
-      if (next === undefined || next.message.kind === 'close') break;
-      received += this.#take(next.message);
+  receive(first: ToThread): void {
+    let received = 0;
+    for (let message: ToThread | undefined = first; message !== undefined; ) {
+      if (message.kind === 'close') {
+        // Sent when no write is outstanding: before it came at most files to forget.
+        this.#close();
+        return;
+      }
+      received += this.#take(message);
+      message = received < DRAIN_WRITES_MAX ? receiveMessageOnPort(this.#port)?.message : undefined;
     }
     this.#run();
   }

@@ -236,6 +236,13 @@ test('STORE-5: what is outstanding commits, the WAL is emptied, later writes rej
   assert.deepEqual(texts(path), ['a']);
 });
 
+test('STORE-5: a close that reaches the thread together with a file to forget ends it', { timeout: 10_000 }, async () => {
+  const writer = createWriter<typeof transactions>({ registryUrl });
+  // The thread is still starting, so it takes both from its port at once.
+  writer.forget('/nowhere.sqlite');
+  await writer.close();
+});
+
 test('STORE-5: a dead thread rejects what is outstanding and all later writes, and says so once', async (t) => {
   const fatal: StorageError[] = [];
   const { writer, path } = setUp(t, { onFatal: (error) => fatal.push(error) });
