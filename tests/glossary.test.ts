@@ -13,6 +13,7 @@ const FORBIDDEN: readonly (readonly [pattern: RegExp, instead: string])[] = [
     'begin with the subject of the comment',
   ],
   [/(?<![a-z])desk|Desk/, 'fixture'],
+  [/conceal/i, 'redact'],
   [/second[-_ ]?tr(?:y|ies)/i, 'retry'],
   [/told[- ]?expired/i, 'expired'],
   [/\bgone by\b/i, 'over'],

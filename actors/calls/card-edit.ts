@@ -15,7 +15,7 @@ import { type Detail, summarise } from '../../protocol/schema/issues.ts';
 import { type PickChange, readBlockById } from '../../storage/conversations/conversations.ts';
 import type { InvocationChange, InvocationRow } from '../../storage/conversations/invocations.ts';
 import type { Caller } from '../caller.ts';
-import { concealmentOf } from '../people/concealment.ts';
+import { redactionOf } from '../people/redaction.ts';
 import { OVERTAKEN, retried } from '../retried.ts';
 import { type CallDefinition, definitionOf } from './call-definition.ts';
 import { CARD_RETRIES, type CallerInvocation, type ConfirmationServices, callerInvocation, moveInvocation } from './caller-invocation.ts';
@@ -79,7 +79,7 @@ function beginCardEdit(services: ConfirmationServices, caller: Caller, id: strin
     if (definition === null)
       throw new Refusal('invalid_request', 'This card was made before cards could be changed. Confirm or decline it.');
     requireEditable(definition, request.params);
-    const params = { ...concealmentOf(services.storage, caller.organisationId, asked.conversation).restore(row.params), ...request.params };
+    const params = { ...redactionOf(services.storage, caller.organisationId, asked.conversation).restore(row.params), ...request.params };
     const checked = checkValues(definition.action.params, params);
     if (!checked.ok) {
       if (!(await move(rejectEdit(row), rejectedCard(db, row, checked.details)))) return OVERTAKEN;
@@ -92,8 +92,8 @@ function beginCardEdit(services: ConfirmationServices, caller: Caller, id: strin
 }
 
 /** The call's values as they are stored: those that were not changed stay as they are. */
-function storedParams(row: InvocationRow, params: InvocationRow['params'], concealed: EditRequest['params']): InvocationRow['params'] {
-  return Object.fromEntries(Object.keys(params).map((name) => [name, Object.hasOwn(concealed, name) ? concealed[name] : row.params[name]]));
+function storedParams(row: InvocationRow, params: InvocationRow['params'], redacted: EditRequest['params']): InvocationRow['params'] {
+  return Object.fromEntries(Object.keys(params).map((name) => [name, Object.hasOwn(redacted, name) ? redacted[name] : row.params[name]]));
 }
 
 /**
@@ -106,10 +106,10 @@ export async function editCard(services: ConfirmationServices, caller: Caller, i
   const edit = await beginCardEdit(services, caller, id, request);
   const { db, row, definition } = edit;
   const { organisationId } = caller;
-  const concealment = concealmentOf(services.storage, organisationId, edit.conversation, { ...caller, locale: definition.locale });
+  const redaction = redactionOf(services.storage, organisationId, edit.conversation, { ...caller, locale: definition.locale });
   let tookEffect: boolean;
   try {
-    const params = storedParams(row, edit.params, await concealment.conceal(request.params));
+    const params = storedParams(row, edit.params, await redaction.redact(request.params));
     const kept: CallDefinition = { ...definition, asked: definition.asked ?? row.params };
     const change = acceptEdit(row, { params: JSON.stringify(params), definition: JSON.stringify(kept) });
     const card = editedCard(db, row, definition, params);
@@ -125,7 +125,7 @@ export async function editCard(services: ConfirmationServices, caller: Caller, i
     throw new Refusal('invalid_request', 'The change did not take effect. Send it again.');
   }
   const block = now.blockId === null ? undefined : readBlockById(db, now.blockId);
-  return { status: 'pending', revision: row.revision + 1, ...(block === undefined ? {} : { block: concealment.restore(block) }) };
+  return { status: 'pending', revision: row.revision + 1, ...(block === undefined ? {} : { block: redaction.restore(block) }) };
 }
 
 /** The change failed for a reason of the service's own: the card can be answered again as it was. */

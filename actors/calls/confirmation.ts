@@ -8,7 +8,7 @@ import { Refusal } from '../../protocol/errors.ts';
 import type { ConfirmReply, ConfirmRequest, EditReply, EditRequest } from '../../protocol/runtime/invocations.ts';
 import { type InvocationRow, readEditing } from '../../storage/conversations/invocations.ts';
 import type { Caller } from '../caller.ts';
-import { concealmentOf } from '../people/concealment.ts';
+import { redactionOf } from '../people/redaction.ts';
 import { OVERTAKEN, retried } from '../retried.ts';
 import { definitionOf } from './call-definition.ts';
 import { CARD_RETRIES, type CallerInvocation, type ConfirmationServices, callerInvocation, moveInvocation } from './caller-invocation.ts';
@@ -91,7 +91,7 @@ export class Confirmations {
   ) {
     if (decision === 'confirm') {
       const { storage } = this.#services;
-      requireRevision(db, row, revision, (card) => concealmentOf(storage, caller.organisationId, conversation).restore(card));
+      requireRevision(db, row, revision, (card) => redactionOf(storage, caller.organisationId, conversation).restore(card));
       requireConfirmable(row, seen);
       requireTyped(row, typed);
     }

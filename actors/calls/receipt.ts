@@ -5,7 +5,7 @@ import type { InvocationRow } from '../../storage/conversations/invocations.ts';
 import { wasSigned } from '../../storage/conversations/turns.ts';
 import { readEndUserById } from '../../storage/people/end-users.ts';
 import type { Caller } from '../caller.ts';
-import { concealmentOf } from '../people/concealment.ts';
+import { redactionOf } from '../people/redaction.ts';
 import type { CallerInvocation, ConfirmationServices } from './caller-invocation.ts';
 import { signReceipt } from './receipt-jwt.ts';
 
@@ -34,6 +34,6 @@ export function callerReceipt(services: ConfirmationServices, caller: Caller, as
   const { db, row, conversation } = asked;
   if (row.confirmedAtMs === null) return undefined;
   const person = conversation.endUserId === null ? undefined : readEndUserById(db, caller.appId, conversation.endUserId);
-  const params = concealmentOf(services.storage, caller.organisationId, conversation).restore(row.params);
+  const params = redactionOf(services.storage, caller.organisationId, conversation).restore(row.params);
   return receiptOf(services, caller.organisationId, row, { params, externalUserId: person?.externalUserId ?? null });
 }

@@ -3,17 +3,17 @@
  * is not in placeholder form yet, and half a number cannot be recognised. So each word with a digit or an @ is hidden until its block
  * is ready: that event brings the whole text as it is stored.
  */
-import { concealCoarsely } from '../../assistant/privacy/coarse.ts';
+import { redactCoarsely } from '../../assistant/privacy/coarse.ts';
 
 /** A longer word is not held back until it ends; what has come of it is hidden. */
 const WORD_MAX_CHARS = 256;
 const PLACEHOLDER = /(⟦[a-z]+_\d+⟧)/;
 const DELTA_OPENS = '{"type":"block.delta"';
 
-function concealed(text: string): string {
+function redacted(text: string): string {
   return text
     .split(PLACEHOLDER)
-    .map((part, at) => (at % 2 === 1 ? part : concealCoarsely(part)))
+    .map((part, at) => (at % 2 === 1 ? part : redactCoarsely(part)))
     .join('');
 }
 
@@ -48,5 +48,5 @@ export class StreamRedactor {
 }
 
 function said(delta: Delta, text: string): string {
-  return JSON.stringify({ ...delta, text_delta: concealed(text) });
+  return JSON.stringify({ ...delta, text_delta: redacted(text) });
 }

@@ -4,7 +4,7 @@ import type { FeedbackRequest } from '../../protocol/runtime/feedback.ts';
 import type { Storage } from '../../storage/storage.ts';
 import type { Caller } from '../caller.ts';
 import { conversationOfAnswer, noSuchAnswer } from './answer-access.ts';
-import { concealmentOf } from './concealment.ts';
+import { redactionOf } from './redaction.ts';
 
 export interface FeedbackServices {
   readonly storage: Storage;
@@ -32,7 +32,7 @@ export async function giveFeedback({ storage, nowMs }: FeedbackServices, caller:
         ? undefined
         : words.trim() === ''
           ? null
-          : concealmentOf(storage, organisationId, conversation, { ...caller, locale: null }).concealKnown(words),
+          : redactionOf(storage, organisationId, conversation, { ...caller, locale: null }).redactKnown(words),
     nowMs: nowMs(),
   });
   if (!given) throw noSuchAnswer();

@@ -12,7 +12,7 @@ import type { Caller } from '../caller.ts';
 import { OVERTAKEN, type Retries, retried } from '../retried.ts';
 import { conversationOfAnswer, noSuchAnswer } from './answer-access.ts';
 import { answeredPick } from './answered-pick.ts';
-import { concealmentOf } from './concealment.ts';
+import { redactionOf } from './redaction.ts';
 
 export interface RatingServices {
   readonly storage: Storage;
@@ -45,7 +45,7 @@ function commentOf({ storage }: RatingServices, caller: Caller, conversation: Co
   const words = body.comment ?? '';
   return words.trim() === ''
     ? null
-    : concealmentOf(storage, caller.organisationId, conversation, { ...caller, locale: null }).concealKnown(words);
+    : redactionOf(storage, caller.organisationId, conversation, { ...caller, locale: null }).redactKnown(words);
 }
 
 /**

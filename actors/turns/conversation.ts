@@ -7,7 +7,7 @@ import { readConversation } from '../../storage/conversations/conversations.ts';
 import { readTurn, type TurnRow } from '../../storage/conversations/turns.ts';
 import type { Connection } from '../../storage/sqlite/connection.ts';
 import type { Position } from '../frame-source.ts';
-import { type Concealment, openConcealment, regionsOfClient } from '../people/concealment.ts';
+import { openRedaction, type Redaction, regionsOfClient } from '../people/redaction.ts';
 import { OVERTAKEN, type Retries, retried } from '../retried.ts';
 import { capRefusal } from './admission.ts';
 import type { TurnCommand } from './command.ts';
@@ -49,7 +49,7 @@ export class Conversation {
   readonly #queue: TurnQueue<Begun, TurnCommand>;
   #live: Live | null = null;
   /** The personal data of the conversation, once it was needed. */
-  #concealment: Concealment | null = null;
+  #redaction: Redaction | null = null;
 
   constructor(services: TurnServices, id: string, home: Home, beginning: Beginning, onIdle: () => void) {
     this.id = id;
@@ -78,14 +78,14 @@ export class Conversation {
 
   /** Puts the person's own data where placeholders stand for it, in rendered JSON: for the device that owns the conversation only. */
   restoreJson(json: string): string {
-    return this.#concealed([]).restoreJson(json);
+    return this.#redacted([]).restoreJson(json);
   }
 
   /** `regions`: whose national phone numbers are recognised, when none was held before. */
-  #concealed(regions: readonly string[]): Concealment {
+  #redacted(regions: readonly string[]): Redaction {
     const { storage } = this.#services;
     const { isNew, placeholders } = this.#epoch;
-    this.#concealment ??= openConcealment({
+    this.#redaction ??= openRedaction({
       storage,
       organisationId: this.home.organisationId,
       conversationId: this.id,
@@ -93,15 +93,15 @@ export class Conversation {
       count: placeholders ?? readConversation(this.#db, this.id)?.placeholders ?? 0,
       regions,
     });
-    return this.#concealment;
+    return this.#redaction;
   }
 
   #place(command: TurnCommand): TurnPlace {
     const { app, body, channel } = command;
     const regions = regionsOfClient(this.#db, app, channel, body.client.locale);
-    const concealment = this.#concealed(regions);
-    concealment.readFor(regions);
-    return { services: this.#services, command, conversationId: this.id, concealment };
+    const redaction = this.#redacted(regions);
+    redaction.readFor(regions);
+    return { services: this.#services, command, conversationId: this.id, redaction };
   }
 
   /** Ends a run that another node has replaced: this process stood still, and was given up. */
@@ -167,10 +167,10 @@ export class Conversation {
           case 'refused':
             throw capRefusal(command, output.cap, this.#services.nowMs());
           case 'stale':
-            this.#concealment = null;
+            this.#redaction = null;
             return OVERTAKEN;
           case 'opened':
-            this.#concealment?.opened();
+            this.#redaction?.opened();
             if (input.ended) return { source: journalSource(this.#db, output.turn, input.nextSeq), fromSeq: 0 };
             return this.#run(place, output.turn, attempt(output.dayLeft), first, 0);
         }

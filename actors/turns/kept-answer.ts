@@ -5,28 +5,28 @@
 import type { ToolCall } from '../../assistant/models/model.ts';
 import type { Block } from '../../protocol/catalog/block.ts';
 import type { ManifestAction } from '../../protocol/runtime/manifest.ts';
-import type { Concealment } from '../people/concealment.ts';
+import type { Redaction } from '../people/redaction.ts';
 import type { Outgoing } from './answer.ts';
 import type { JournalEntry } from './log.ts';
 
-type Own = Pick<Concealment, 'concealOwn'>;
+type Own = Pick<Redaction, 'redactOwn'>;
 
 function isObject(value: unknown): value is Readonly<Record<string, unknown>> {
   return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
 /** The items with their blocks in placeholder form: at once, or once new values are stored. */
-export function keptItems(items: readonly Outgoing[], concealment: Own): readonly Outgoing[] | Promise<readonly Outgoing[]> {
+export function keptItems(items: readonly Outgoing[], redaction: Own): readonly Outgoing[] | Promise<readonly Outgoing[]> {
   const words = items.map((item) => ('block' in item ? { body: item.block.body, fallback: item.block.fallback_text } : null));
-  const within = (concealed: typeof words) =>
+  const within = (redacted: typeof words) =>
     items.map((item, at): Outgoing => {
-      const said = concealed[at];
+      const said = redacted[at];
       if (!('block' in item) || said === undefined || said === null || said === words[at]) return item;
       const { fallback_text: _, ...block } = item.block;
       return { block: { ...block, body: said.body, ...(said.fallback === undefined ? {} : { fallback_text: said.fallback }) } };
     });
-  const concealed = concealment.concealOwn(words);
-  return concealed instanceof Promise ? concealed.then(within) : within(concealed);
+  const redacted = redaction.redactOwn(words);
+  return redacted instanceof Promise ? redacted.then(within) : within(redacted);
 }
 
 /** The place in the text, never between the halves of a character. */
@@ -55,7 +55,7 @@ export function fittedEntries(entries: readonly JournalEntry[], blocks: readonly
 }
 
 /** The call with what the model filled in itself in placeholder form; values to choose from are the app's own. */
-export function keptCall(call: ToolCall, { params }: ManifestAction, concealment: Own): ToolCall | Promise<ToolCall> {
+export function keptCall(call: ToolCall, { params }: ManifestAction, redaction: Own): ToolCall | Promise<ToolCall> {
   let given: unknown;
   try {
     given = JSON.parse(call.arguments);
@@ -68,6 +68,6 @@ export function keptCall(call: ToolCall, { params }: ManifestAction, concealment
   const own = Object.fromEntries(Object.entries(given).filter(([name]) => isOwn(name)));
   const within = (kept: typeof own): ToolCall =>
     kept === own ? call : { ...call, arguments: JSON.stringify({ ...(given as object), ...kept }) };
-  const kept = concealment.concealOwn(own);
+  const kept = redaction.redactOwn(own);
   return kept instanceof Promise ? kept.then(within) : within(kept);
 }

@@ -134,7 +134,7 @@ interface Begun {
   readonly first: FirstStep;
 }
 
-function openingRows({ services, command, conversationId, concealment }: TurnPlace, fence: OpeningFence, begun: Begun): OpenTurnInput {
+function openingRows({ services, command, conversationId, redaction }: TurnPlace, fence: OpeningFence, begun: Begun): OpenTurnInput {
   const { plan, continued, words, admission, messageId, atMs, first } = begun;
   const { machine, effects, events } = first;
   return {
@@ -153,7 +153,7 @@ function openingRows({ services, command, conversationId, concealment }: TurnPla
     conversation: { id: conversationId, ...fence },
     person: command.person === null ? null : { newId: mint(services, 'usr'), ...command.person },
     userMessage: userMessage(services, plan, words),
-    placeholders: fence.expectedEpoch === null ? concealment.newRows() : [],
+    placeholders: fence.expectedEpoch === null ? redaction.newRows() : [],
     assistantMessageId: messageId,
     ...machineRow(machine),
     nextSeq: events.length,
@@ -171,7 +171,7 @@ function openingRows({ services, command, conversationId, concealment }: TurnPla
  * @throws Refusal of a cap, `manifest_unknown`, or `invalid_request` when the command does not fit the conversation's rows.
  */
 export async function prepareOpening(place: TurnPlace, fence: OpeningFence): Promise<Opening> {
-  const { services, command, conversationId, concealment } = place;
+  const { services, command, conversationId, redaction } = place;
   const { storage, nowMs } = services;
   const db = storage.organisation(command.organisationId);
   const admission = admissionOf(services, command);
@@ -179,9 +179,9 @@ export async function prepareOpening(place: TurnPlace, fence: OpeningFence): Pro
   refuseCapped(command, admission, isNew, db, nowMs());
   // Refuses an unknown manifest before anything is written.
   manifestOf(services, command);
-  const words = await turnWords(storage, command, concealment, nowMs());
+  const words = await turnWords(storage, command, redaction, nowMs());
   const atMs = nowMs();
-  const restore = <T>(value: T) => concealment.restore(value);
+  const restore = <T>(value: T) => redaction.restore(value);
   const plan = planTurn(db, conversationId, command.app, { sent: command.body, kept: words.body, restore }, atMs);
   const continued = plan.kind === 'continuation' ? plan : NOTHING_CONTINUED;
   const { executions, left, question, tellsWrite, waiting } = continued;
@@ -217,14 +217,14 @@ export async function prepareRetry(
   row: TurnRow,
   effects: readonly ChatTurnEffect[],
 ): Promise<{ readonly attempt: Attempt; readonly events: readonly StreamEvent[] }> {
-  const { services, command, concealment } = place;
+  const { services, command, redaction } = place;
   const { storage, nowMs } = services;
   const db = storage.organisation(command.organisationId);
   const tellsWrite = (JSON.parse(row.request) as { tells_write?: boolean }).tells_write === true;
   if (!tellsWrite) requireBudget(command, db, nowMs());
   manifestOf(services, command);
   const question = readQuestion(db, row.turn);
-  const words = await retriedWords(storage, command, concealment, question);
+  const words = await retriedWords(storage, command, redaction, question);
   const lost: readonly InvocationRow[] = readExecutedBy(db, row.turn).filter(({ state }) => state === 'unknown');
   const messageId = row.assistantMessageId;
   const work: LeftWork = { question, executions: [], lost, left: [], tellsWrite };

@@ -133,7 +133,7 @@ export class RunningTurn {
     after: readonly Outgoing[],
     effects: readonly ChatTurnEffect[],
   ): Promise<boolean> {
-    const items = await keptItems(before, this.#scope.concealment);
+    const items = await keptItems(before, this.#scope.redaction);
     const events = [...blockEvents(items, effects), ...said];
     const end = effects.find((effect) => effect.type === 'endTurn');
     const step = runStep(this.log, this.#machine, {

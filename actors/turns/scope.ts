@@ -18,7 +18,7 @@ import type { ActionRunner } from '../calls/action-runner.ts';
 import { receiptOf } from '../calls/receipt.ts';
 import type { QueryEmbeddings } from '../knowledge/query-embeddings.ts';
 import type { NodeStore } from '../node.ts';
-import type { Concealment } from '../people/concealment.ts';
+import type { Redaction } from '../people/redaction.ts';
 import type { TurnCommand } from './command.ts';
 import { CommitBudget } from './commit-budget.ts';
 import type { Ownership } from './epoch.ts';
@@ -83,7 +83,7 @@ export interface TurnPlace {
   readonly services: TurnServices;
   readonly command: TurnCommand;
   readonly conversationId: string;
-  readonly concealment: Concealment;
+  readonly redaction: Redaction;
 }
 
 /** What differs between attempts at the same turn. */
@@ -151,9 +151,9 @@ export function mint({ nowMs }: Pick<TurnServices, 'nowMs'>, prefix: IdPrefix): 
 }
 
 /** The receipt that goes out with a confirmed call (CONFIRM-19); undefined for a call without a confirmation. */
-export function turnReceipt({ services, command, concealment }: TurnPlace, row: InvocationRow) {
+export function turnReceipt({ services, command, redaction }: TurnPlace, row: InvocationRow) {
   if (row.confirmedAtMs === null) return undefined;
   const { organisationId, person } = command;
-  const asked = { params: concealment.restore(row.params), externalUserId: person?.externalUserId ?? null };
+  const asked = { params: redaction.restore(row.params), externalUserId: person?.externalUserId ?? null };
   return receiptOf(services, organisationId, row, asked);
 }

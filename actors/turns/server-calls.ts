@@ -106,16 +106,16 @@ export class ServerCalls {
     receipt: string | undefined,
     signal?: AbortSignal,
   ): Promise<ActionOutcome> {
-    const { command, concealment, log, services } = this.#scope;
+    const { command, redaction, log, services } = this.#scope;
     if (definition === null) return { outcome: 'failed', error: 'The action is not available any more.' };
     const startedMs = services.nowMs();
     const { app, organisationId, userToken } = command;
-    const input = { organisationId, appId: app.id, definition, invocationId, params: concealment.restore(params), userToken };
+    const input = { organisationId, appId: app.id, definition, invocationId, params: redaction.restore(params), userToken };
     const outcome = await services.runAction({ ...input, receipt, ...(signal === undefined ? {} : { signal }) });
     log.info({ invocation_id: invocationId, action: name, outcome: outcome.outcome, ms: services.nowMs() - startedMs }, 'http action');
     // An endpoint's answer is data: whole numbers are redacted, too.
-    if (outcome.outcome !== 'succeeded') return { outcome: outcome.outcome, error: await concealment.conceal(outcome.error, true) };
-    return { outcome: 'succeeded', result: JSON.stringify(await concealment.conceal(JSON.parse(outcome.result) as unknown, true)) };
+    if (outcome.outcome !== 'succeeded') return { outcome: outcome.outcome, error: await redaction.redact(outcome.error, true) };
+    return { outcome: 'succeeded', result: JSON.stringify(await redaction.redact(JSON.parse(outcome.result) as unknown, true)) };
   }
 
   /** Runs a read; its row is written with the turn's next commit. Never rejects for what the app's server does. */

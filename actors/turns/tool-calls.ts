@@ -74,10 +74,10 @@ export class ToolCalls {
 
   /** The calls in placeholder form: at once, or once new values are stored. */
   kept(made: readonly ToolCall[]): readonly ToolCall[] | Promise<readonly ToolCall[]> {
-    const { concealment, toolset } = this.#scope;
+    const { redaction, toolset } = this.#scope;
     const calls = made.map((call) => {
       const action = toolset.actions.get(call.name);
-      return action === undefined ? call : keptCall(call, action, concealment);
+      return action === undefined ? call : keptCall(call, action, redaction);
     });
     return calls.some((call) => call instanceof Promise) ? Promise.all(calls) : (calls as ToolCall[]);
   }
@@ -102,8 +102,8 @@ export class ToolCalls {
   }
 
   #callAction(call: ToolCall, action: ManifestAction): void {
-    const { command, concealment, toolset } = this.#scope;
-    const checked = checkParams(action.params, call.arguments, (text) => numberStandIn(text, (value) => concealment.restore(value)));
+    const { command, redaction, toolset } = this.#scope;
+    const checked = checkParams(action.params, call.arguments, (text) => numberStandIn(text, (value) => redaction.restore(value)));
     if (!checked.ok) {
       this.#answers.set(call.id, () => refusal(checked.details));
       return;

@@ -7,7 +7,7 @@ import type { ChatMessage } from '../../assistant/models/model.ts';
 import type { ChatRequest } from '../../protocol/runtime/chat.ts';
 import { traitsOf } from '../../storage/people/end-users.ts';
 import type { Storage } from '../../storage/storage.ts';
-import type { Concealment } from '../people/concealment.ts';
+import type { Redaction } from '../people/redaction.ts';
 import { type Attachment, readAttachments, storedAttachments, textOf } from './attachments.ts';
 import type { TurnCommand } from './command.ts';
 
@@ -33,10 +33,10 @@ function attachments(storage: Storage, command: TurnCommand, nowMs: number): Pro
 }
 
 /** What a turn that begins is asked with. @throws Refusal `invalid_request` naming the attachment that is not this device's to use. */
-export async function turnWords(storage: Storage, command: TurnCommand, concealment: Concealment, nowMs: number): Promise<TurnWords> {
+export async function turnWords(storage: Storage, command: TurnCommand, redaction: Redaction, nowMs: number): Promise<TurnWords> {
   const attached = await attachments(storage, command, nowMs);
-  const said = await concealed(storage, command, concealment);
-  const words = await concealment.conceal(attached.map((attachment) => [attachment.name, textOf(attachment)] as const));
+  const said = await redacted(storage, command, redaction);
+  const words = await redaction.redact(attached.map((attachment) => [attachment.name, textOf(attachment)] as const));
   return {
     ...said,
     attachments: attached.map((attachment, at): Attachment => {
@@ -55,19 +55,19 @@ export function withQuestion(words: TurnWords, storage: Storage, organisationId:
 export async function retriedWords(
   storage: Storage,
   command: TurnCommand,
-  concealment: Concealment,
+  redaction: Redaction,
   messageId: string | null,
 ): Promise<TurnWords> {
   const stored = messageId === null ? [] : storedAttachments(storage, command.organisationId, messageId);
   // Stored attachments are in placeholder form. Redacted again, placeholders would count as a person's own words.
-  return { ...(await concealed(storage, command, concealment)), attachments: stored };
+  return { ...(await redacted(storage, command, redaction)), attachments: stored };
 }
 
-async function concealed(storage: Storage, command: TurnCommand, concealment: Concealment): Promise<Omit<TurnWords, 'attachments'>> {
+async function redacted(storage: Storage, command: TurnCommand, redaction: Redaction): Promise<Omit<TurnWords, 'attachments'>> {
   const { body } = command;
   const { message, form_submission, tool_results, selection, context } = body;
   const told = { request: { tool_results, context }, traits: traits(storage, command) };
-  const [said, kept] = await concealment.concealTurn({ message, form_submission, selection }, told);
+  const [said, kept] = await redaction.redactTurn({ message, form_submission, selection }, told);
   return { body: { ...body, ...said, ...kept.request }, traits: kept.traits === null ? null : JSON.stringify(kept.traits) };
 }
 

@@ -9,15 +9,15 @@ const MAY_BE_PERSONAL = /[\p{N}@⟦⟧]/u;
 const HIDDEN = placeholderOf('text', undefined);
 
 /** The text with `⟦text⟧` in the place of each such word, and of several in a row. */
-export function concealCoarsely(text: string): string {
-  let concealed = '';
+export function redactCoarsely(text: string): string {
+  let redacted = '';
   let from = 0;
   let isHiding = false;
   for (const { 0: word, index } of text.matchAll(WORD)) {
     const hides = MAY_BE_PERSONAL.test(word);
-    if (!(hides && isHiding)) concealed += text.slice(from, index) + (hides ? HIDDEN : word);
+    if (!(hides && isHiding)) redacted += text.slice(from, index) + (hides ? HIDDEN : word);
     isHiding = hides;
     from = index + word.length;
   }
-  return concealed + text.slice(from);
+  return redacted + text.slice(from);
 }

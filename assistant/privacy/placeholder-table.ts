@@ -7,7 +7,7 @@
  */
 import { JSON_DEPTH_MAX } from '../../protocol/limits.ts';
 import { PLACEHOLDER_OPENS } from '../../protocol/placeholder.ts';
-import { concealCoarsely } from './coarse.ts';
+import { redactCoarsely } from './coarse.ts';
 import { findPersonalData, rulesFor } from './find.ts';
 import { type PlaceholderKind, partsOf, placeholderOf, RESTORABLE } from './placeholder.ts';
 import { RedactionWork } from './redaction-work.ts';
@@ -93,21 +93,21 @@ export interface TextPlace {
  * The text with `nameOf` of everything personal in its place; the same string when there is nothing. When the request's work is
  * spent, every word that could be personal becomes `⟦text⟧` instead.
  */
-export function concealText(text: string, place: TextPlace, nameOf: (kind: PlaceholderKind, value: string) => string): string {
+export function redactText(text: string, place: TextPlace, nameOf: (kind: PlaceholderKind, value: string) => string): string {
   const { lookalikes = true } = place;
   const rules = rulesFor(text, lookalikes);
   if (rules === 0) return text;
   const work = place.work ?? new RedactionWork();
-  if (!work.take(text, rules)) return concealCoarsely(text);
+  if (!work.take(text, rules)) return redactCoarsely(text);
   const findings = findPersonalData(text, place.regions, place.label, work, lookalikes);
   if (findings.length === 0) return text;
-  let concealed = '';
+  let redacted = '';
   let from = 0;
   for (const { kind, start, end, value } of findings) {
-    concealed += text.slice(from, start) + nameOf(kind, value);
+    redacted += text.slice(from, start) + nameOf(kind, value);
     from = end;
   }
-  return concealed + text.slice(from);
+  return redacted + text.slice(from);
 }
 
 /** Rewrites a text; `label` is the name of the field that holds it (for a list's items the list's), '' when there is none. */

@@ -1,6 +1,7 @@
 /** GET /v1/conversations: the caller's own, newest first, a page at a time. */
-import { concealmentOf } from '../../actors/people/concealment.ts';
+
 import { holderOf, ownConversation } from '../../actors/people/ownership.ts';
+import { redactionOf } from '../../actors/people/redaction.ts';
 import { clipWhole } from '../../protocol/placeholder.ts';
 import { CONVERSATION_TITLE_MAX_CHARS, type ConversationsReply, conversationsQuery } from '../../protocol/runtime/conversations.ts';
 import { timestamp } from '../../protocol/timestamp.ts';
@@ -17,7 +18,7 @@ const PAGES_PER_MINUTE_PER_DEVICE = 600;
 /** The first line, cut where no placeholder stands, with the person's own data in it. */
 function titleOf(organisationId: string, conversation: OwnConversation, { storage }: Services): string {
   const [line = ''] = conversation.firstWords.trim().split('\n', 1);
-  return concealmentOf(storage, organisationId, conversation).restore(clipWhole(line.trim(), CONVERSATION_TITLE_MAX_CHARS));
+  return redactionOf(storage, organisationId, conversation).restore(clipWhole(line.trim(), CONVERSATION_TITLE_MAX_CHARS));
 }
 
 export const conversationsRoute = defineRoute({

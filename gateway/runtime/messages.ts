@@ -1,8 +1,8 @@
 /** GET /v1/conversations/:id/messages (HISTORY-1): a page of what was said, to the device it was said to, and what is still open. */
 import { setImmediate } from 'node:timers/promises';
 import { waitingInvocations } from '../../actors/calls/pending-invocation.ts';
-import { type Concealment, concealmentOf } from '../../actors/people/concealment.ts';
 import { ownConversation } from '../../actors/people/ownership.ts';
+import { type Redaction, redactionOf } from '../../actors/people/redaction.ts';
 import { type MessageReply, type MessagesReply, messagesQuery, type OpenReply } from '../../protocol/runtime/messages.ts';
 import { timestamp } from '../../protocol/timestamp.ts';
 import { hasEarlierMessages, type MessagesPage, readMessages } from '../../storage/conversations/conversations.ts';
@@ -45,16 +45,16 @@ function openOf(db: Connection, conversationId: string, deviceId: string, nowMs:
 }
 
 /** The page with personal data in place of its placeholders. A message may hold a thousand, so other requests run between two messages. */
-async function restored(concealment: Concealment, reply: MessagesReply): Promise<MessagesReply> {
+async function restored(redaction: Redaction, reply: MessagesReply): Promise<MessagesReply> {
   const messages: MessageReply[] = [];
   let sinceMs = performance.now();
   for (const message of reply.messages) {
-    messages.push(concealment.restore(message));
+    messages.push(redaction.restore(message));
     if (performance.now() - sinceMs < SLICE_MS) continue;
     await setImmediate();
     sinceMs = performance.now();
   }
-  return { ...reply, messages, open: concealment.restore(reply.open) };
+  return { ...reply, messages, open: redaction.restore(reply.open) };
 }
 
 export const messagesRoute = defineRoute({
@@ -86,6 +86,6 @@ export const messagesRoute = defineRoute({
     // Messages are stored with placeholders; only the conversation's own device gets the personal data (PRIVACY-9). Callers without a
     // device share the empty one, so an anonymous conversation is shown to them with its placeholders.
     if (caller.deviceId === '' && conversation.endUserId === null) return json(reply);
-    return restored(concealmentOf(storage, caller.organisationId, conversation), reply).then(json);
+    return restored(redactionOf(storage, caller.organisationId, conversation), reply).then(json);
   },
 });

@@ -15,7 +15,7 @@ import { examineRaster, sniff } from '../../assistant/logo/raster-image.ts';
 import { SseDecoder } from '../../assistant/models/openai/sse-decoder.ts';
 import { findPersonalData } from '../../assistant/privacy/find.ts';
 import { hideInAddresses, PlaceholderGate } from '../../assistant/privacy/placeholder-gate.ts';
-import { concealText, rewriteStrings } from '../../assistant/privacy/placeholder-table.ts';
+import { redactText, rewriteStrings } from '../../assistant/privacy/placeholder-table.ts';
 import { RedactionWork } from '../../assistant/privacy/redaction-work.ts';
 import { safeBlock } from '../../assistant/privacy/safe-block.ts';
 import { parseJson } from '../../gateway/http/body.ts';
@@ -92,7 +92,7 @@ describe('SAFE-3: personal data', () => {
   });
 
   fuzz({
-    name: 'concealing a value with all its names',
+    name: 'redacting a value with all its names',
     full: 400_000,
     make: (dice) => ({ value: hostileValue(dice, 4_000), region: dice.pick(REGIONS), secret: 'anna@example.com' }),
     check({ value, region, secret }) {
@@ -102,14 +102,14 @@ describe('SAFE-3: personal data', () => {
         ['said', `Write to ${secret} now`],
         [secret, 1],
       ]);
-      const concealed = JSON.stringify(
+      const redacted = JSON.stringify(
         rewriteStrings(
           given,
-          (text, label) => concealText(text, { regions: region === undefined ? [] : [region], label, work }, (kind) => `⟦${kind}_1⟧`),
+          (text, label) => redactText(text, { regions: region === undefined ? [] : [region], label, work }, (kind) => `⟦${kind}_1⟧`),
           true,
         ),
       );
-      assert.ok(!concealed.includes(secret), 'no value and no name lets an address through');
+      assert.ok(!redacted.includes(secret), 'no value and no name lets an address through');
     },
   });
 

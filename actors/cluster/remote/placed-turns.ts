@@ -10,7 +10,7 @@ import { readTurn } from '../../../storage/conversations/turns.ts';
 import type { Storage } from '../../../storage/storage.ts';
 import type { ActorRecord } from '../../actor-record.ts';
 import type { Caller } from '../../caller.ts';
-import { concealmentOf } from '../../people/concealment.ts';
+import { redactionOf } from '../../people/redaction.ts';
 import { OVERTAKEN, type Retries, retried } from '../../retried.ts';
 import type { TurnCommand } from '../../turns/command.ts';
 import { type ConversationSnapshot, OwnedElsewhere, snapshotOf } from '../../turns/epoch.ts';
@@ -208,8 +208,8 @@ export class PlacedTurns implements TurnHost {
       log,
     });
     const placeholders = readConversation(db, conversationId)?.placeholders ?? 0;
-    const concealment = concealmentOf(storage, caller.organisationId, { id: conversationId, placeholders });
-    return { conversationId, position: { source, fromSeq }, restoreJson: (json) => concealment.restoreJson(json) };
+    const redaction = redactionOf(storage, caller.organisationId, { id: conversationId, placeholders });
+    return { conversationId, position: { source, fromSeq }, restoreJson: (json) => redaction.restoreJson(json) };
   }
 
   /** The owner lives and does not answer: an idle conversation may be taken over, one with an open turn may not. */

@@ -7,7 +7,7 @@ import pino from 'pino';
 import * as v from 'valibot';
 import { PlatformSpend } from '../../../actors/billing/platform-spend.ts';
 import type { Position } from '../../../actors/frame-source.ts';
-import { openConcealment } from '../../../actors/people/concealment.ts';
+import { openRedaction } from '../../../actors/people/redaction.ts';
 import type { TurnCommand } from '../../../actors/turns/command.ts';
 import { LocalTurns } from '../../../actors/turns/local-turns.ts';
 import { type Attempt, type TurnOptions, type TurnPlace, type TurnScope, turnScope, turnServices } from '../../../actors/turns/scope.ts';
@@ -130,8 +130,8 @@ export async function turnsWorld(t: TestContext, settings: AppSettingsPatch = {}
   assert.ok(app !== undefined);
   const log = pino({ level: 'silent' });
   const place: World['place'] = (model, conversationId, command, isNew = false) => {
-    const concealment = openConcealment({ storage, organisationId, conversationId, isNew, count: 0, regions: [] });
-    return { services: turnServices(services('here', model)), command, conversationId, concealment };
+    const redaction = openRedaction({ storage, organisationId, conversationId, isNew, count: 0, regions: [] });
+    return { services: turnServices(services('here', model)), command, conversationId, redaction };
   };
   const services: World['services'] = (self, model, more) => ({
     storage,

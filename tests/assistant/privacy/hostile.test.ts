@@ -2,8 +2,8 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import fc from 'fast-check';
-import { concealCoarsely } from '../../../assistant/privacy/coarse.ts';
-import { concealText, rewriteStrings } from '../../../assistant/privacy/placeholder-table.ts';
+import { redactCoarsely } from '../../../assistant/privacy/coarse.ts';
+import { redactText, rewriteStrings } from '../../../assistant/privacy/placeholder-table.ts';
 import { RedactionWork } from '../../../assistant/privacy/redaction-work.ts';
 
 const BODY_CHARS = 250_000;
@@ -17,11 +17,11 @@ function cpuMs(run: () => void): number {
   return (user + system) / 1_000;
 }
 
-/** The value as one request has it concealed. */
-function conceal(value: unknown): string {
+/** The value as one request has it redacted. */
+function redact(value: unknown): string {
   const work = new RedactionWork();
   return JSON.stringify(
-    rewriteStrings(value, (text, label) => concealText(text, { regions: ['DE'], label, work }, (kind) => `⟦${kind}⟧`), true),
+    rewriteStrings(value, (text, label) => redactText(text, { regions: ['DE'], label, work }, (kind) => `⟦${kind}⟧`), true),
   );
 }
 
@@ -49,7 +49,7 @@ describe('PRIVACY-6: hostile requests', () => {
   for (const label of [` order${filled('#', 4_300)}x`, filled('\tid', 4_300), filled('telef', 4_300), filled('id ', 4_300)]) {
     test(`a name of 4,300 characters over hundreds of numbers: ${JSON.stringify(label.slice(0, 10))}…`, () => {
       const numbers = Array.from({ length: 380 }, (_, index) => 1_000_000 + index);
-      const spent = cpuMs(() => conceal({ [label]: numbers }));
+      const spent = cpuMs(() => redact({ [label]: numbers }));
       assert.ok(spent < CPU_MAX_MS, `${spent} ms`);
     });
   }
@@ -58,12 +58,12 @@ describe('PRIVACY-6: hostile requests', () => {
     test(`250 KB of ${JSON.stringify(piece)}, as one text and as a list: in bounded time, and nothing of it is let through`, () => {
       const values = { one: filled(piece, BODY_CHARS), many: Array.from({ length: BODY_CHARS / 16 }, () => filled(piece, 16)) };
       for (const value of [values.one, values.many]) {
-        let concealed = '';
+        let redacted = '';
         const spent = cpuMs(() => {
-          concealed = conceal(value);
+          redacted = redact(value);
         });
         assert.ok(spent < CPU_MAX_MS, `${spent} ms`);
-        assert.doesNotMatch(concealed, /\b0(?:30|170) ?1234567|a\.b-c@d|4111 ?1111 ?1111 ?1111/);
+        assert.doesNotMatch(redacted, /\b0(?:30|170) ?1234567|a\.b-c@d|4111 ?1111 ?1111 ?1111/);
       }
     });
   }
@@ -73,17 +73,17 @@ describe('PRIVACY-6: hostile requests', () => {
     const place = { regions: ['DE'], label: '', work };
     const nameOf = (kind: string) => `⟦${kind}_1⟧`;
     while (work.take('01234567890123456789', 3));
-    assert.equal(concealText('Write to anna@example.com or 030 901 820 now', place, nameOf), 'Write to ⟦text⟧ or ⟦text⟧ now');
-    assert.equal(concealText('Nothing to hide at 5 o’clock', place, nameOf), 'Nothing to hide at 5 o’clock');
+    assert.equal(redactText('Write to anna@example.com or 030 901 820 now', place, nameOf), 'Write to ⟦text⟧ or ⟦text⟧ now');
+    assert.equal(redactText('Nothing to hide at 5 o’clock', place, nameOf), 'Nothing to hide at 5 o’clock');
   });
 
   test('the coarser way leaves no digit, no @ and no bracket but its own, and no other word changes', () => {
     fc.assert(
       fc.property(fc.string({ unit: 'grapheme', maxLength: 200 }), (text) => {
-        const concealed = concealCoarsely(text);
-        assert.doesNotMatch(concealed.replaceAll('⟦text⟧', ''), /[\p{N}@⟦⟧]/u);
+        const redacted = redactCoarsely(text);
+        assert.doesNotMatch(redacted.replaceAll('⟦text⟧', ''), /[\p{N}@⟦⟧]/u);
         const harmless = text.split(/\s+/).filter((word) => word !== '' && !/[\p{N}@⟦⟧]/u.test(word));
-        const kept = concealed.split(/\s+/).filter((word) => word !== '' && word !== '⟦text⟧');
+        const kept = redacted.split(/\s+/).filter((word) => word !== '' && word !== '⟦text⟧');
         assert.deepEqual(kept, harmless);
       }),
     );

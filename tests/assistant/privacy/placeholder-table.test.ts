@@ -3,7 +3,7 @@ import { describe, test } from 'node:test';
 import { inspect } from 'node:util';
 import fc from 'fast-check';
 import type { PlaceholderKind } from '../../../assistant/privacy/placeholder.ts';
-import { concealText, PlaceholderTable, rewriteStrings } from '../../../assistant/privacy/placeholder-table.ts';
+import { PlaceholderTable, redactText, rewriteStrings } from '../../../assistant/privacy/placeholder-table.ts';
 import { regionOfLocale } from '../../../assistant/privacy/regions.ts';
 import { JSON_DEPTH_MAX } from '../../../protocol/limits.ts';
 
@@ -17,8 +17,8 @@ function numbering(table: PlaceholderTable) {
   };
 }
 
-function conceal(table: PlaceholderTable, text: string): string {
-  return concealText(text, PLACE, numbering(table));
+function redact(table: PlaceholderTable, text: string): string {
+  return redactText(text, PLACE, numbering(table));
 }
 
 const VALUES = [
@@ -42,33 +42,33 @@ const writing = fc
 describe('PRIVACY-7, PRIVACY-8, PRIVACY-10: PlaceholderTable', () => {
   test('values are numbered per kind, and the same value keeps its number', () => {
     const table = new PlaceholderTable();
-    const text = conceal(table, 'a@b.de, +49 30 901820, c@d.de, a@b.de, 4111111111111111, DE89370400440532013000');
+    const text = redact(table, 'a@b.de, +49 30 901820, c@d.de, a@b.de, 4111111111111111, DE89370400440532013000');
     assert.equal(text, '⟦email_1⟧, ⟦phone_1⟧, ⟦email_2⟧, ⟦email_1⟧, ⟦card_1⟧, ⟦iban_1⟧');
     assert.equal(table.size, 5);
   });
 
   test('values that differ in case are two: restoring is exact', () => {
     const table = new PlaceholderTable();
-    assert.equal(conceal(table, 'A@b.de a@b.de'), '⟦email_1⟧ ⟦email_2⟧');
+    assert.equal(redact(table, 'A@b.de a@b.de'), '⟦email_1⟧ ⟦email_2⟧');
   });
 
   test('whatever a person writes comes back as it was, lookalikes included, and no value is in what is kept', () => {
     fc.assert(
       fc.property(fc.array(writing, { maxLength: 4 }), (messages) => {
         const table = new PlaceholderTable();
-        const kept = messages.map((message) => conceal(table, message));
+        const kept = messages.map((message) => redact(table, message));
         assert.deepEqual(
           kept.map((text) => table.restore(text)),
           messages,
         );
-        for (const text of kept) assert.equal(concealText(table.restore(text), PLACE, numbering(table)), text);
+        for (const text of kept) assert.equal(redactText(table.restore(text), PLACE, numbering(table)), text);
       }),
     );
   });
 
   test('a person’s own ⟦email_1⟧ is never shown as an address', () => {
     const table = new PlaceholderTable();
-    const kept = conceal(table, 'a@b.de is not ⟦email_1⟧');
+    const kept = redact(table, 'a@b.de is not ⟦email_1⟧');
     assert.equal(kept, '⟦email_1⟧ is not ⟦text_1⟧');
     assert.equal(table.restore(kept), 'a@b.de is not ⟦email_1⟧');
   });
@@ -78,7 +78,7 @@ describe('PRIVACY-7, PRIVACY-8, PRIVACY-10: PlaceholderTable', () => {
       fc.property(fc.string(), writing, (value, message) => {
         const table = new PlaceholderTable();
         table.add('text', 1, value);
-        const kept = conceal(table, message);
+        const kept = redact(table, message);
         const frames = `event: block\ndata: ${JSON.stringify({ text: kept, own: '⟦text_1⟧' })}\n\n`;
         const restored = table.restoreJson(frames);
         const [event, data, ...rest] = restored.split('\n');

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { openConcealment } from '../../../actors/people/concealment.ts';
+import { openRedaction } from '../../../actors/people/redaction.ts';
 import { messagesRoute } from '../../../gateway/runtime/messages.ts';
 import type { InvocationState } from '../../../protocol/runtime/states.ts';
 import { insertBlocks, insertMessage } from '../../../storage/conversations/conversations.ts';
@@ -193,11 +193,11 @@ test('PRIVACY-9: words and pending calls are given back to the owning device, wh
   call(app, OWNER, 5, { inv_write: ['pending.clean', 3_000] });
   const options = { storage: app.storage, organisationId: app.organisationId, conversationId: 'cnv_1' };
   const address = 'ada@example.org';
-  const concealed = await openConcealment({ ...options, isNew: false, count: 0, regions: [] }).conceal({ md: `I am ${address}` });
-  assert.doesNotMatch(concealed.md, /@/);
+  const redacted = await openRedaction({ ...options, isNew: false, count: 0, regions: [] }).redact({ md: `I am ${address}` });
+  assert.doesNotMatch(redacted.md, /@/);
   const db = openWriter(app.storage.layout.organisation(app.organisationId));
-  db.statement("UPDATE blocks SET body = :body WHERE id = 'b250'").run({ body: JSON.stringify(concealed) });
-  db.statement("UPDATE invocations SET params = :params WHERE id = 'inv_write'").run({ params: JSON.stringify({ to: concealed.md }) });
+  db.statement("UPDATE blocks SET body = :body WHERE id = 'b250'").run({ body: JSON.stringify(redacted) });
+  db.statement("UPDATE invocations SET params = :params WHERE id = 'inv_write'").run({ params: JSON.stringify({ to: redacted.md }) });
   db.close();
   const { messages, open } = await page(app, '?limit=1');
   assert.deepEqual(messages[0]?.blocks[0]?.body, { md: `I am ${address}` });

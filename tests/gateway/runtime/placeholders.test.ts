@@ -156,7 +156,7 @@ test('PRIVACY-10: text of the person that looks like a placeholder stays what it
   assert.equal((await it.stored(thread(answer)))[0]?.blocks[0]?.body.md, said);
 });
 
-test('PRIVACY-12: params are restored before an action runs, on the client and on the server, and results are concealed', async () => {
+test('PRIVACY-12: params are restored before an action runs, on the client and on the server, and results are redacted', async () => {
   const manifest = {
     version: '1',
     actions: [
@@ -207,7 +207,7 @@ test('PRIVACY-12: params are restored before an action runs, on the client and o
   assert.match(it.toldOf('call_open'), /"owner":"⟦email_3⟧"/);
 });
 
-test('PRIVACY-4: context, forms and selections are concealed, too', async () => {
+test('PRIVACY-4: context, forms and selections are redacted, too', async () => {
   const fields = [{ name: 'mail', label: 'E-mail', type: 'email', required: true }];
   it.script([{ call: 'form', args: { title: 'Contact', fields, submit_label: 'Send' } }], [{ text: 'Thanks, ⟦email_1⟧.' }]);
   const first = await it.say('I want to leave my address', { context: { app_state: { account: OTHER } } });
@@ -219,7 +219,7 @@ test('PRIVACY-4: context, forms and selections are concealed, too', async () => 
   assert.ok(!seen().includes(EMAIL));
 });
 
-test('PRIVACY-4: names of fields and whole numbers are concealed in data, whoever sends it', async () => {
+test('PRIVACY-4: names of fields and whole numbers are redacted in data, whoever sends it', async () => {
   const key = 'key.of.a.map@example.com';
   const card = 5_555_555_555_554_444;
   backend.answer((_, response) => sendJson(response, { [key]: { card, total: 1_042 } }));
@@ -231,7 +231,7 @@ test('PRIVACY-4: names of fields and whole numbers are concealed in data, whoeve
   assert.deepEqual(holding(it.service.dataDir, key).concat(holding(it.service.dataDir, String(card))), [], 'files hold neither');
 });
 
-test('PRIVACY-4: the name of a file that is attached is concealed like its text, and told to its device', async () => {
+test('PRIVACY-4: the name of a file that is attached is redacted like its text, and told to its device', async () => {
   const name = `cv ${OTHER} +44 20 7946 0958.txt`;
   const { id } = await upload({ baseUrl: it.service.baseUrl, key: it.app.liveKey }, 'Hello', name);
   it.script([{ text: 'Read.' }], [{ text: 'Again.' }]);

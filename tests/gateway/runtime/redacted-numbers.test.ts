@@ -1,4 +1,4 @@
-/** Numbers that were concealed come back as numbers, where an action takes a number. */
+/** Numbers that were redacted come back as numbers, where an action takes a number. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { HANDSHAKE } from '../../support/client.ts';

@@ -8,7 +8,7 @@
 
 import { isMarkedNumber, restoreNumbers, restoreNumbersJson, withoutMarks } from '../../assistant/privacy/number-placeholder.ts';
 import { isPlaceholderKind, type PlaceholderKind, partsOf, placeholderOf } from '../../assistant/privacy/placeholder.ts';
-import { concealText, PlaceholderTable, rewriteStrings } from '../../assistant/privacy/placeholder-table.ts';
+import { PlaceholderTable, redactText, rewriteStrings } from '../../assistant/privacy/placeholder-table.ts';
 import { RedactionWork } from '../../assistant/privacy/redaction-work.ts';
 import { regionsOf } from '../../assistant/privacy/regions.ts';
 import { PLACEHOLDER_OPENS } from '../../protocol/placeholder.ts';
@@ -25,7 +25,7 @@ import type { Channel } from '../../storage/organisations/organisations.ts';
 import type { Connection } from '../../storage/sqlite/connection.ts';
 import type { Storage } from '../../storage/storage.ts';
 
-export interface ConcealmentOptions {
+export interface RedactionOptions {
   readonly storage: Pick<Storage, 'vault' | 'organisation' | 'write'>;
   readonly organisationId: string;
   readonly conversationId: string;
@@ -67,15 +67,15 @@ export const TOLD_NUMBERED_MAX = 300;
 /** Rows that are looked up on the event loop, at some 10 µs each; for more values the write finds out which exist. */
 const LOOKUPS_MAX = 200;
 
-export class Concealment {
-  readonly #options: ConcealmentOptions;
+export class Redaction {
+  readonly #options: RedactionOptions;
   #regions: readonly string[];
   readonly #table = new PlaceholderTable();
   #isNew: boolean;
   #mayHaveRows: boolean;
   #unstored: { readonly kind: PlaceholderKind; readonly number: number; readonly value: string }[] = [];
 
-  constructor(options: ConcealmentOptions) {
+  constructor(options: RedactionOptions) {
     this.#options = options;
     this.#regions = options.regions;
     this.#isNew = options.isNew;
@@ -92,33 +92,33 @@ export class Concealment {
    * when new values have to be stored first. `numbers`: whole numbers too, which become text; for data that is not computed with.
    * @throws StorageError (the promise) when they cannot be: nothing may be passed on then.
    */
-  conceal<T>(value: T, numbers = false): T | Promise<T> {
-    return this.#conceal(value, { numbers, lookalikes: true });
+  redact<T>(value: T, numbers = false): T | Promise<T> {
+    return this.#redact(value, { numbers, lookalikes: true });
   }
 
   /** The same for text of the model: its placeholders are real and stay. */
-  concealOwn<T>(value: T): T | Promise<T> {
-    return this.#conceal(value, { numbers: false, lookalikes: false });
+  redactOwn<T>(value: T): T | Promise<T> {
+    return this.#redact(value, { numbers: false, lookalikes: false });
   }
 
   /**
    * What a turn brings, within one budget and with whole numbers: what the person said, each value with a number, and what is `told`
-   * beside it, of whose values TOLD_NUMBERED_MAX get one and the others become `⟦email⟧`. @throws StorageError as `conceal`.
+   * beside it, of whose values TOLD_NUMBERED_MAX get one and the others become `⟦email⟧`. @throws StorageError as `redact`.
    */
-  async concealTurn<S, T>(said: S, told: T): Promise<[S, T]> {
+  async redactTurn<S, T>(said: S, told: T): Promise<[S, T]> {
     const work = new RedactionWork();
     const how = { numbers: true, lookalikes: true };
-    return [await this.#conceal(said, how, work), await this.#conceal(told, { ...how, numberedMax: TOLD_NUMBERED_MAX }, work)];
+    return [await this.#redact(said, how, work), await this.#redact(told, { ...how, numberedMax: TOLD_NUMBERED_MAX }, work)];
   }
 
-  #conceal<T>(value: T, how: How, work = new RedactionWork()): T | Promise<T> {
+  #redact<T>(value: T, how: How, work = new RedactionWork()): T | Promise<T> {
     const names: Names = new Map();
     const unknown = new Map<string, PersonalValue>();
     const known = this.#lookup();
     const { numberedMax = Infinity } = how;
     // Read again with the numbers of what was found, it has to be read alike.
     const again = work.copy();
-    const concealed = this.#rewrite(value, how, work, (kind, found) => {
+    const redacted = this.#rewrite(value, how, work, (kind, found) => {
       const key = `${kind} ${found}`;
       if (!names.has(key) && !unknown.has(key) && names.size + unknown.size >= numberedMax)
         return this.#table.placeholderFor(kind, found) ?? placeholderOf(kind, undefined);
@@ -128,7 +128,7 @@ export class Concealment {
       return name ?? '';
     });
     this.#trim();
-    if (unknown.size === 0) return concealed;
+    if (unknown.size === 0) return redacted;
     return this.#allocate(unknown, names).then(() =>
       this.#rewrite(
         value,
@@ -140,16 +140,16 @@ export class Concealment {
   }
 
   /** The same with known values only; new ones become `⟦email⟧`. For texts whose values are never shown again. */
-  concealKnown<T>(value: T): T {
+  redactKnown<T>(value: T): T {
     const known = this.#lookup();
-    const concealed = this.#rewrite(
+    const redacted = this.#rewrite(
       value,
       KNOWN,
       new RedactionWork(),
       (kind, found) => known(kind, found) ?? placeholderOf(kind, undefined),
     );
     this.#trim();
-    return concealed;
+    return redacted;
   }
 
   /** The JSON-like value with every known placeholder's value in its place; the same value when there is none. */
@@ -188,7 +188,7 @@ export class Concealment {
     const regions = this.#regions;
     // Text that imitates the form in which calls store numbers is text.
     const said = (text: string) => (lookalikes ? withoutMarks(text) : text);
-    return rewriteStrings(value, (text, label) => concealText(said(text), { regions, label, work, lookalikes }, nameOf), numbers);
+    return rewriteStrings(value, (text, label) => redactText(said(text), { regions, label, work, lookalikes }, nameOf), numbers);
   }
 
   /** Finds the placeholders of values that are in memory, and of so many others in rows. */
@@ -262,9 +262,9 @@ export class Concealment {
   }
 }
 
-/** Opens what conceals and restores in one conversation. Costs nothing until there is something to conceal or restore. */
-export function openConcealment(options: ConcealmentOptions): Concealment {
-  return new Concealment(options);
+/** Opens what redacts and restores in one conversation. Costs nothing until there is something to redact or restore. */
+export function openRedaction(options: RedactionOptions): Redaction {
+  return new Redaction(options);
 }
 
 /** The writer into a conversation: the client's locale and the app's languages tell which countries' phone numbers to recognise. */
@@ -275,14 +275,14 @@ export interface Writer {
 }
 
 /** The same of a conversation as it was read; `writer`: of something new in it. */
-export function concealmentOf(
-  storage: ConcealmentOptions['storage'],
+export function redactionOf(
+  storage: RedactionOptions['storage'],
   organisationId: string,
   { id: conversationId, placeholders: count }: Pick<ConversationRow, 'id' | 'placeholders'>,
   writer?: Writer,
-): Concealment {
+): Redaction {
   const regions = writer === undefined ? [] : regionsOfWriter(storage.organisation(organisationId), organisationId, writer);
-  return openConcealment({ storage, organisationId, conversationId, isNew: false, count, regions });
+  return openRedaction({ storage, organisationId, conversationId, isNew: false, count, regions });
 }
 
 function regionsOfWriter(db: Connection, organisationId: string, { appId, channel, locale }: Writer): string[] {
