@@ -15,12 +15,18 @@ const dist = join(root, 'dist');
 const stamp = join(dist, '.built-from');
 const compiler = join(dirname(createRequire(import.meta.url).resolve('typescript/package.json')), 'bin', 'tsc');
 
+/** Folders below a room that hold no sources: packages of the benchmark's peers, and what benchmarks write. */
+const NOT_OURS = new Set(['node_modules', 'out']);
+
 /** Files below `folder` that `matches`, as paths, sorted. */
 function filesIn(folder, matches) {
   if (!existsSync(folder)) return [];
-  return readdirSync(folder, { recursive: true, withFileTypes: true })
-    .filter((entry) => entry.isFile() && matches.test(entry.name))
-    .map((entry) => join(entry.parentPath, entry.name))
+  return readdirSync(folder, { withFileTypes: true })
+    .flatMap((entry) => {
+      const path = join(folder, entry.name);
+      if (entry.isDirectory()) return NOT_OURS.has(entry.name) ? [] : filesIn(path, matches);
+      return entry.isFile() && matches.test(entry.name) ? [path] : [];
+    })
     .sort();
 }
 

@@ -7,8 +7,25 @@ export interface Scene {
   readonly model: string;
   /** Origin of the fake model, without a path. */
   readonly upstream: string;
+  /** The most turns that will be open at a time: servers that have to be told how many they may run are told this. */
+  readonly streams: number;
   /** Exists; logs and request files go here. */
   readonly outDir: string;
+}
+
+/** What a line of the answer is told by: what it holds, and the name of the server-sent event that it stands in. */
+export interface Mark {
+  readonly in?: string | undefined;
+  readonly event?: string | undefined;
+}
+
+/** How the answer of a server reads. A stream is whole when its text was all there, its end was told and no error was. */
+export interface AnswerForm {
+  /** The text is the JSON string that follows `after`. */
+  readonly text: Mark & { readonly after: string };
+  /** Absent where the end of the body is all there is. */
+  readonly end?: Mark | undefined;
+  readonly error?: Mark | undefined;
 }
 
 /** A server that is ready, and how the load client asks it. */
@@ -22,23 +39,40 @@ export interface Target {
   readonly headers: readonly string[];
   /** `%TURN%` becomes a fresh uuid per request. */
   readonly body: string;
-  /** How the load client reads the answer: the upstream's own chunks, or the service's events. */
-  readonly mode: 'relay' | 'service';
+  readonly answer: AnswerForm;
   /** Ends the server and removes what it stored. */
   stop(): Promise<void>;
 }
 
+/** What a server is to the others of a run. */
+export type Role = 'limit' | 'service' | 'earlier' | 'peer';
+
 export interface Candidate {
   readonly name: string;
+  /** In a few words, for the report. */
+  readonly what: string;
+  readonly role: Role;
+  /** Of a peer: its packages and their versions. */
+  readonly versions?: Readonly<Record<string, string>>;
+  /** Of a peer: what it keeps of a turn, and what was chosen for it. */
+  readonly keeps?: string;
+  readonly notes?: string;
+  /** Slow streams that it is asked to hold in W6; undefined: as many as the service. */
+  readonly openStreams?: number;
   start(scene: Scene): Promise<Target>;
 }
 
 /** The service of `--against`, as a candidate. */
 export const EARLIER = 'earlier';
 
+/** Chunks of an OpenAI-compatible stream, as the relay and gateways pass them on. */
+const CHUNKS: AnswerForm = { text: { after: '"content":"' }, end: { in: '[DONE]' } };
+
 /** The raw relay: the limit the others are compared with. */
 export const relay: Candidate = {
   name: 'relay',
+  what: "the model's bytes passed on untouched",
+  role: 'limit',
   async start(scene: Scene): Promise<Target> {
     const port = await freePort();
     const process = await start({
@@ -57,7 +91,7 @@ export const relay: Candidate = {
       path: '/v1/chat',
       headers: ['Content-Type: application/json'],
       body: '{"turn_id":"%TURN%","message":{"text":"Hello"}}',
-      mode: 'relay',
+      answer: CHUNKS,
       stop: () => process.stop(),
     };
   },

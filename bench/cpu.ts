@@ -1,36 +1,71 @@
-/** What a process has used: CPU time of all its threads and its peak memory, read from /proc. Linux only. */
+/** What a process and those it started have used: CPU time of all threads and memory, read from /proc. Linux only. */
 import { readdirSync, readFileSync } from 'node:fs';
 
-/**
- * CPU time of every live thread of a process since it started, in nanoseconds (first field of `schedstat`, user and
- * kernel together). A thread that ended takes its time with it, so differences hold for processes with lasting threads.
- * Throws when the process is gone or the kernel keeps no `schedstat`.
- */
-export function cpuNs(pid: number): number {
-  let total = 0;
-  for (const task of readdirSync(`/proc/${pid}/task`)) {
-    try {
-      total += Number(readFileSync(`/proc/${pid}/task/${task}/schedstat`, 'utf8').split(' ')[0]);
-    } catch (error) {
-      // A thread may end between the listing and the read; the main thread may not.
-      if (task === String(pid)) throw error;
+/** Processes below one that are looked at: a server under test has a few, so a list that does not end is a mistake. */
+const PROCESSES_MAX = 64;
+
+/** A file of /proc; undefined when whoever it tells of has ended. */
+function readIfThere(path: string): string | undefined {
+  try {
+    return readFileSync(path, 'utf8');
+  } catch {
+    return undefined;
+  }
+}
+
+/** Threads of a process; none when it has ended. */
+function threadsOf(pid: number): readonly string[] {
+  try {
+    return readdirSync(`/proc/${pid}/task`);
+  } catch {
+    return [];
+  }
+}
+
+/** The process and all below it. */
+function familyOf(pid: number): readonly number[] {
+  const family = [pid];
+  for (let at = 0; at < family.length && family.length < PROCESSES_MAX; at++) {
+    for (const thread of threadsOf(family[at] ?? pid)) {
+      const children = readIfThere(`/proc/${family[at]}/task/${thread}/children`) ?? '';
+      family.push(...children.split(' ').filter(Boolean).map(Number));
     }
   }
-  return total;
+  return family;
 }
 
+/** The threads' times, each the first field of `schedstat`, user and kernel together. */
+function ownCpuNs(pid: number): number {
+  const times = threadsOf(pid).map((thread) => readIfThere(`/proc/${pid}/task/${thread}/schedstat`) ?? '0');
+  return times.reduce((total, text) => total + Number(text.split(' ')[0]), 0);
+}
+
+/**
+ * CPU time in nanoseconds of every live thread of a process and of its children since they started. A thread or child
+ * that ended takes its time with it, so differences hold for servers whose threads and children last.
+ * @throws when the process is gone or the kernel keeps no `schedstat`
+ */
+export function cpuNs(pid: number): number {
+  readFileSync(`/proc/${pid}/schedstat`);
+  return familyOf(pid).reduce((total, each) => total + ownCpuNs(each), 0);
+}
+
+/** @throws when the process itself is gone */
 function statusBytes(pid: number, field: 'VmHWM' | 'VmRSS'): number {
-  const line = new RegExp(`^${field}:\\s+(\\d+) kB$`, 'm').exec(readFileSync(`/proc/${pid}/status`, 'utf8'));
-  if (line === null) throw new Error(`/proc/${pid}/status has no ${field}`);
-  return Number(line[1]) * 1024;
+  readFileSync(`/proc/${pid}/status`);
+  const bytes = familyOf(pid).map((each) => {
+    const kilobytes = new RegExp(`^${field}:\\s+(\\d+) kB$`, 'm').exec(readIfThere(`/proc/${each}/status`) ?? '')?.[1];
+    return Number(kilobytes ?? 0) * 1024;
+  });
+  return bytes.reduce((total, each) => total + each, 0);
 }
 
-/** Peak resident memory of a process since it started, in bytes. Throws when it is gone. */
+/** Peak resident memory of a process and of its children, each since it started, in bytes. @throws when it is gone */
 export function peakRssBytes(pid: number): number {
   return statusBytes(pid, 'VmHWM');
 }
 
-/** Resident memory of a process now, in bytes. Throws when it is gone. */
+/** Resident memory of a process and of its children now, in bytes. @throws when it is gone */
 export function rssBytes(pid: number): number {
   return statusBytes(pid, 'VmRSS');
 }

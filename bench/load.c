@@ -2,20 +2,26 @@
  * The load client: an epoll HTTP/1.1 client that opens streams, follows each one to its end and says whether
  * it was whole. It owns nothing but the measuring: times of first deltas, counts, wall time. Prints one JSON line.
  *
- * Usage: load --host H --port P --path /v1/chat --headers FILE --body FILE --mode service|relay --streams N
- *             (--requests N | --seconds S) [--chars N] [--ramp-ms N] [--gap-ms N] [--stall-s N]
+ * Usage: load --host H --port P --path /v1/chat --headers FILE --body FILE --streams N [--requests N] [--seconds S]
+ *             --text-after KEY [--text-in S] [--text-event E] [--end-in S] [--end-event E] [--error-in S] [--error-event E]
+ *             [--chars N] [--ramp-ms N] [--gap-ms N] [--stall-s N]
  *
  * The body template may hold %TURN%, replaced by a fresh uuid per request; a header line may hold %DEVICE%,
- * replaced by 32 hex characters per connection. A stream is whole when it was answered 200, brought exactly
- * --chars characters of text, was closed by its own end mark (relay: "data: [DONE]"; service: turn.end with
- * "completed"), carried no error event, and its HTTP body ended. Text is expected to be ASCII without escapes.
- * A 503 with Retry-After is obeyed, as clients do: its connection sends the next request after that time.
+ * replaced by 32 hex characters per connection. --requests and --seconds bound how many are begun, whichever comes first.
+ *
+ * How an answer reads is told by marks on its "data:" lines. The text is the JSON string that follows KEY, on a line that
+ * holds --text-in and stands in an event named --text-event; the end and an error are told by a line in the same way.
+ * What is not given is not asked for. A stream is whole when it was answered 200, brought exactly --chars characters
+ * of text, had its end mark (where there is one), carried no error, and its HTTP body ended. Text is expected to be
+ * ASCII without escapes. A 503 with Retry-After is obeyed, as clients do: its connection sends the next request
+ * after that time.
  */
 #define _GNU_SOURCE
 #include <arpa/inet.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <netinet/tcp.h>
+#include <signal.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -37,7 +43,12 @@
 #define SHOWN_FAILURES 3             /* enough to see why; a thousand equal lines help nobody */
 
 enum http_state { HEAD, SIZE, SIZE_LF, DATA, DATA_CR, DATA_LF, TRAILER, BODY_TO_LENGTH, COMPLETE };
-enum sse_event { EV_OTHER, EV_DELTA, EV_END, EV_ERROR };
+/* What a line is told by. An empty string asks for nothing; a mark with two of them is never met. */
+struct mark {
+  const char *event, *in;
+};
+/* The marks that the event under way can still meet. */
+enum { TEXT = 1, END = 2, FAILURE = 4 };
 
 struct conn {
   int fd;
@@ -52,24 +63,25 @@ struct conn {
   uint64_t left;                     /* bytes left of the chunk or of the body */
   char *line;                        /* unfinished head or SSE line, carried over to the next read */
   size_t line_len, line_cap;
-  enum sse_event event;
+  int may_be;                        /* of TEXT, END and FAILURE: those whose event this is */
   int done, failed;
   uint64_t chars;
   uint64_t sent_ns, first_ns, due_ns;
 };
 
 static struct {
-  const char *host, *path, *mode;
+  const char *host, *path, *text_after;
+  struct mark text, end, failure;
   char *headers, *body;
   int port, streams;
   long requests, chars, ramp_ms, gap_ms, stall_s;
   double seconds;
-} opt = {.host = "127.0.0.1", .path = "/v1/chat", .mode = "relay", .streams = 1, .chars = -1, .stall_s = 15};
+} opt = {.host = "127.0.0.1", .path = "/v1/chat", .text_after = "", .text = {"", ""}, .end = {"", ""}, .failure = {"", ""},
+         .streams = 1, .chars = -1, .stall_s = 15};
 
-static int service_mode;
 static struct conn *conns;
 static int ep;
-static long started, finished, ok, broken, refused, shown;
+static long started, finished, ok, broken, refused, stalled, shown;
 static uint64_t deltas, chars_total, bytes_total, deadline_ns, begin_ns;
 static double *first_ms;
 static long first_count, first_cap;
@@ -149,6 +161,11 @@ static void connect_to_server(struct conn *c) {
   if (epoll_ctl(ep, EPOLL_CTL_ADD, c->fd, &e) != 0) die("epoll_ctl");
 }
 
+static void reconnect(struct conn *c) {
+  close(c->fd);
+  connect_to_server(c);
+}
+
 static size_t write_head(struct conn *c, char *out, size_t cap) {
   size_t n = (size_t)snprintf(out, cap, "POST %s HTTP/1.1\r\nHost: %s:%d\r\nContent-Length: %zu\r\n", opt.path, opt.host, opt.port,
                               body_before_len + body_after_len + (body_after ? 36 : 0));
@@ -180,6 +197,17 @@ static size_t write_head(struct conn *c, char *out, size_t cap) {
   return n + 2;
 }
 
+static int is_met(const struct mark *mark, const char *event, size_t len) {
+  if (!*mark->event) return *mark->in != 0;
+  return len == strlen(mark->event) && !memcmp(mark->event, event, len);
+}
+
+/* Which marks lines of an event of this name (none: a length of 0) can meet. */
+static int marks_of(const char *event, size_t len) {
+  int text = !*opt.text.event || is_met(&opt.text, event, len);
+  return (text ? TEXT : 0) | (is_met(&opt.end, event, len) ? END : 0) | (is_met(&opt.failure, event, len) ? FAILURE : 0);
+}
+
 static void send_request(struct conn *c) {
   static char out[MAX_HEAD + MAX_TEMPLATE];
   size_t n = write_head(c, out, MAX_HEAD);
@@ -196,15 +224,19 @@ static void send_request(struct conn *c) {
   c->status = c->chunked = c->close_after = c->done = c->failed = 0;
   c->chars = c->left = c->first_ns = 0;
   c->line_len = 0;
-  c->event = EV_OTHER;
+  c->may_be = marks_of("", 0);
   started++;
   c->sent_ns = now_ns();
-  if (write(c->fd, out, n) != (ssize_t)n) die("a request did not fit the socket buffer");
+  ssize_t written = write(c->fd, out, n);
+  if (written < 0) {                   /* the server closed a connection that waited for its turn */
+    reconnect(c);
+    written = write(c->fd, out, n);
+  }
+  if (written != (ssize_t)n) die("a request did not fit the socket buffer");
 }
 
 static int may_start(uint64_t now) {
-  if (deadline_ns) return now < deadline_ns && started < MAX_REQUESTS;
-  return started < opt.requests;
+  return (!deadline_ns || now < deadline_ns) && started < (opt.requests > 0 ? opt.requests : MAX_REQUESTS);
 }
 
 /* Kept in the order of due times: most are put at the end, those that a refusal sends away further in front. */
@@ -216,11 +248,6 @@ static void wait_until(struct conn *c, uint64_t due) {
   waiting[(waiting_head + at) % opt.streams] = c->index;
 }
 
-static void reconnect(struct conn *c) {
-  close(c->fd);
-  connect_to_server(c);
-}
-
 /* One stream is over: judge it, then send the next request on the same connection. */
 static void finish(struct conn *c, const char *cut_off) {
   uint64_t now = now_ns();
@@ -229,7 +256,7 @@ static void finish(struct conn *c, const char *cut_off) {
   const char *why = cut_off;
   if (!why && c->status != 200) why = "not 200";
   if (!why && c->failed) why = "error event";
-  if (!why && !c->done) why = "no end mark";
+  if (!why && !c->done && (*opt.end.event || *opt.end.in)) why = "no end mark";
   if (!why && opt.chars >= 0 && c->chars != (uint64_t)opt.chars) why = "text not whole";
   if (c->status == 503 && c->retry_after_s && !cut_off) {
     refused++;                         /* told to come again, which a client does */
@@ -269,39 +296,36 @@ static void count_delta(struct conn *c, long n) {
   if (first_count < first_cap) first_ms[first_count++] = (double)(c->first_ns - c->sent_ns) / 1e6;
 }
 
+static int holds(const char *line, size_t len, const char *what) {
+  return !*what || memmem(line, len, what, strlen(what)) != NULL;
+}
+
 static void take_line(struct conn *c, const char *line, size_t len) {
   if (len && line[len - 1] == '\r') len--;
-  if (!service_mode) {
-    if (len < 6 || memcmp(line, "data: ", 6)) return;
-    if (len == 12 && !memcmp(line + 6, "[DONE]", 6)) {
-      c->done = 1;
-      return;
-    }
-    long n = text_length(line, len, "\"content\":\"", 11);
-    if (n > 0) count_delta(c, n);
+  if (!len) {                          /* the event is over */
+    c->may_be = marks_of("", 0);
     return;
   }
   if (len > 7 && !memcmp(line, "event: ", 7)) {
-    const char *name = line + 7;
-    size_t n = len - 7;
-    c->event = n == 11 && !memcmp(name, "block.delta", 11) ? EV_DELTA
-             : n == 8 && !memcmp(name, "turn.end", 8)      ? EV_END
-             : n == 5 && !memcmp(name, "error", 5)         ? EV_ERROR
-                                                           : EV_OTHER;
+    c->may_be = marks_of(line + 7, len - 7);
     return;
   }
   if (len < 6 || memcmp(line, "data: ", 6)) return;
-  if (c->event == EV_DELTA) {
-    long n = text_length(line, len, "\"text_delta\":\"", 14);
-    if (n >= 0) count_delta(c, n);
-  } else if (c->event == EV_END) {
-    c->done = memmem(line, len, "\"completed\"", 11) != NULL;
-    if (!c->done) show(c, "turn.end", line, len);
-  } else if (c->event == EV_ERROR) {
+  line += 6;
+  len -= 6;
+  if (c->may_be & TEXT && holds(line, len, opt.text.in)) {
+    long n = text_length(line, len, opt.text_after, strlen(opt.text_after));
+    if (n > 0) count_delta(c, n);
+  }
+  if (c->may_be & END && holds(line, len, opt.end.in)) {
+    c->done = 1;
+  } else if (c->may_be & END && *opt.end.event) { /* it ended in another way */
+    show(c, opt.end.event, line, len);
+  }
+  if (c->may_be & FAILURE && holds(line, len, opt.failure.in)) {
     c->failed = 1;
     show(c, "error event", line, len);
   }
-  c->event = EV_OTHER;
 }
 
 static void keep(struct conn *c, const char *p, size_t n) {
@@ -453,6 +477,7 @@ static void run(void) {
           broken++;
           show(&conns[i], "stalled", "", 0);
         }
+      stalled = 1;
       return;
     }
   }
@@ -469,15 +494,25 @@ static double percentile(double *sorted, long n, double p) {
   return sorted[i >= n ? n - 1 : i];
 }
 
+/* What a plot of latency is drawn of; load.ts names the same shares. */
+static const double SHARES[] = {0, 0.1, 0.25, 0.5, 0.75, 0.9, 0.95, 0.99, 0.995, 0.999, 0.9999, 1};
+
+static void print_shares(const char *name, double *sorted, long n) {
+  printf("\"%s\":[", name);
+  for (size_t i = 0; i < sizeof SHARES / sizeof *SHARES; i++) printf("%s%.4f", i ? "," : "", percentile(sorted, n, SHARES[i]));
+  printf("],");
+}
+
 static void report(double wall_s) {
   qsort(first_ms, (size_t)first_count, sizeof *first_ms, by_value);
   qsort(whole_ms, (size_t)whole_count, sizeof *whole_ms, by_value);
-  printf("{\"streams\":%ld,\"ok\":%ld,\"broken\":%ld,\"refused\":%ld,\"deltas\":%llu,\"chars\":%llu,\"bytes\":%llu,"
-         "\"ttfb_p50_ms\":%.4f,\"ttfb_p99_ms\":%.4f,\"ttfb_max_ms\":%.4f,"
-         "\"whole_p50_ms\":%.4f,\"whole_p99_ms\":%.4f,\"wall_s\":%.6f}\n",
-         started, ok, broken, refused, (unsigned long long)deltas, (unsigned long long)chars_total, (unsigned long long)bytes_total,
-         percentile(first_ms, first_count, 0.5), percentile(first_ms, first_count, 0.99), percentile(first_ms, first_count, 1),
-         percentile(whole_ms, whole_count, 0.5), percentile(whole_ms, whole_count, 0.99), wall_s);
+  printf("{\"streams\":%ld,\"ok\":%ld,\"broken\":%ld,\"refused\":%ld,\"stalled\":%s,", started, ok, broken, refused,
+         stalled ? "true" : "false");
+  printf("\"deltas\":%llu,\"chars\":%llu,\"bytes\":%llu,", (unsigned long long)deltas, (unsigned long long)chars_total,
+         (unsigned long long)bytes_total);
+  print_shares("first_ms", first_ms, first_count);
+  print_shares("whole_ms", whole_ms, whole_count);
+  printf("\"wall_s\":%.6f}\n", wall_s);
 }
 
 static void read_options(int argc, char **argv) {
@@ -488,7 +523,13 @@ static void read_options(int argc, char **argv) {
     else if (!strcmp(k, "--path")) opt.path = v;
     else if (!strcmp(k, "--headers")) opt.headers = read_text(v);
     else if (!strcmp(k, "--body")) opt.body = read_text(v);
-    else if (!strcmp(k, "--mode")) opt.mode = v;
+    else if (!strcmp(k, "--text-after")) opt.text_after = v;
+    else if (!strcmp(k, "--text-in")) opt.text.in = v;
+    else if (!strcmp(k, "--text-event")) opt.text.event = v;
+    else if (!strcmp(k, "--end-in")) opt.end.in = v;
+    else if (!strcmp(k, "--end-event")) opt.end.event = v;
+    else if (!strcmp(k, "--error-in")) opt.failure.in = v;
+    else if (!strcmp(k, "--error-event")) opt.failure.event = v;
     else if (!strcmp(k, "--streams")) opt.streams = atoi(v);
     else if (!strcmp(k, "--requests")) opt.requests = atol(v);
     else if (!strcmp(k, "--seconds")) opt.seconds = atof(v);
@@ -500,17 +541,16 @@ static void read_options(int argc, char **argv) {
   }
   errno = 0;
   if (argc % 2 == 0) die("an option has no value");
-  if (!opt.port || !opt.headers || !opt.body) die("--port, --headers and --body are needed");
+  if (!opt.port || !opt.headers || !opt.body || !*opt.text_after) die("--port, --headers, --body and --text-after are needed");
   if (opt.streams < 1 || opt.streams > MAX_STREAMS) die("--streams is out of range");
   if ((opt.requests < 1 || opt.requests > MAX_REQUESTS) && opt.seconds <= 0) die("--requests or --seconds is needed");
   if (opt.gap_ms && opt.streams != 1) die("--gap-ms is for one stream"); /* the queue of due times stays sorted */
-  if (opt.requests && opt.seconds <= 0 && opt.streams > opt.requests) opt.streams = (int)opt.requests;
-  service_mode = !strcmp(opt.mode, "service");
-  if (!service_mode && strcmp(opt.mode, "relay")) die("--mode takes service or relay");
+  if (opt.requests && opt.streams > opt.requests) opt.streams = (int)opt.requests;
 }
 
 int main(int argc, char **argv) {
   read_options(argc, argv);
+  signal(SIGPIPE, SIG_IGN);
   struct rlimit files = {MAX_STREAMS + 64, MAX_STREAMS + 64};
   if (setrlimit(RLIMIT_NOFILE, &files) != 0) { /* without the right to raise it: as far as the hard limit goes */
     getrlimit(RLIMIT_NOFILE, &files);
@@ -527,7 +567,7 @@ int main(int argc, char **argv) {
     body_after_len = strlen(body_after);
   }
   ep = epoll_create1(0);
-  first_cap = opt.seconds > 0 ? MAX_REQUESTS / 8 : opt.requests;
+  first_cap = opt.requests > 0 ? opt.requests : MAX_REQUESTS / 8;
   first_ms = malloc(sizeof *first_ms * (size_t)first_cap);
   whole_ms = malloc(sizeof *whole_ms * (size_t)first_cap);
   conns = calloc((size_t)opt.streams, sizeof *conns);

@@ -3,9 +3,15 @@ import { execFile, spawnSync } from 'node:child_process';
 import { existsSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { promisify } from 'node:util';
-import type { Target } from './candidate.ts';
+import type { AnswerForm, Target } from './candidate.ts';
 import { CLIENT_CORE, pinned } from './processes.ts';
 import { charsPerStream, type Workload } from './workloads.ts';
+
+/** A call that takes longer hangs: the slowest peer takes a few minutes for its longest workload. */
+const CALL_MAX_MS = 15 * 60_000;
+
+/** The shares of which the load client tells percentiles, in the order of `first_ms` and `whole_ms`. */
+export const SHARES = [0, 0.1, 0.25, 0.5, 0.75, 0.9, 0.95, 0.99, 0.995, 0.999, 0.9999, 1] as const;
 
 /** What one call of the load client saw; times in milliseconds unless named otherwise. */
 export interface LoadResult {
@@ -16,18 +22,24 @@ export interface LoadResult {
   readonly broken: number;
   /** Answered 503 with Retry-After, which the client obeyed. */
   readonly refused: number;
+  /** Whether nothing came for so long that the client gave up. */
+  readonly stalled: boolean;
   /** Delta events that arrived: fewer than tokens where a server merges them. */
   readonly deltas: number;
   readonly chars: number;
   readonly bytes: number;
-  /** From writing the request to reading the first text. */
-  readonly ttfb_p50_ms: number;
-  readonly ttfb_p99_ms: number;
-  readonly ttfb_max_ms: number;
-  /** From writing the request to the end of the answer, whole streams only. */
-  readonly whole_p50_ms: number;
-  readonly whole_p99_ms: number;
+  /** From writing the request to reading the first text, at each of `SHARES`. */
+  readonly first_ms: readonly number[];
+  /** From writing the request to the end of the answer, whole streams only, at each of `SHARES`. */
+  readonly whole_ms: readonly number[];
   readonly wall_s: number;
+  /** Why the first streams broke, in the load client's words. */
+  readonly reasons: readonly string[];
+}
+
+/** One of the percentiles that the load client told: `first_ms` or `whole_ms`, and the share. */
+export function at(percentiles: readonly number[], share: (typeof SHARES)[number]): number {
+  return percentiles[SHARES.indexOf(share)] ?? Number.NaN;
 }
 
 const run = promisify(execFile);
@@ -47,14 +59,44 @@ export function compileLoad(outDir: string): string {
   const sourceFile = join(projectDir(), 'bench/load.c');
   const program = join(outDir, 'load');
   const compiler = ['gcc', 'cc', 'clang'].find((name) => spawnSync(name, ['--version']).status === 0);
-  if (compiler === undefined) throw new Error('No C compiler found (gcc, cc or clang): the load client cannot be built.');
+  if (compiler === undefined) throw new Error('No C compiler found: install gcc or clang, which the load client is built with.');
   const { status, stderr } = spawnSync(compiler, ['-O2', '-o', program, sourceFile], { encoding: 'utf8' });
   if (status !== 0) throw new Error(`${compiler} could not build the load client:\n${stderr}`);
   return program;
 }
 
-/** Sends `requests` turns to a target as the workload asks. What the load client says of broken streams goes to stderr. */
-export async function load(program: string, outDir: string, workload: Workload, target: Target, requests: number): Promise<LoadResult> {
+/** The options by which the load client reads answers of this form. */
+function marksOf({ text, end, error }: AnswerForm): Readonly<Record<string, string | undefined>> {
+  return {
+    'text-after': text.after,
+    'text-in': text.in,
+    'text-event': text.event,
+    'end-in': end?.in,
+    'end-event': end?.event,
+    'error-in': error?.in,
+    'error-event': error?.event,
+  };
+}
+
+/** How much of a workload is asked for. */
+export interface Extent {
+  readonly requests: number;
+  /** After so long no more streams are begun; those that are open are followed to their ends. */
+  readonly seconds?: number;
+  /** Nothing for so long and the client gives up. */
+  readonly stallSeconds?: number;
+}
+
+const STALL_S = 15;
+
+/** Sends turns to a target as the workload asks. What the load client says of broken streams goes to stderr too. */
+export async function load(
+  program: string,
+  outDir: string,
+  workload: Workload,
+  target: Target,
+  { requests, seconds, stallSeconds = STALL_S }: Extent,
+): Promise<LoadResult> {
   // Two may be asked at a time, each by a load client of its own.
   const headersFile = join(outDir, `${target.name}-headers.txt`);
   const bodyFile = join(outDir, `${target.name}-body.json`);
@@ -65,18 +107,22 @@ export async function load(program: string, outDir: string, workload: Workload, 
     path: target.path,
     headers: headersFile,
     body: bodyFile,
-    mode: target.mode,
+    ...marksOf(target.answer),
     streams: workload.streams,
     requests,
+    seconds,
     chars: charsPerStream(workload),
     'ramp-ms': workload.rampMs,
     'gap-ms': workload.gapMs,
+    'stall-s': stallSeconds,
   };
-  const args = Object.entries(options).flatMap(([name, value]) => [`--${name}`, String(value)]);
+  const args = Object.entries(options).flatMap(([name, value]) => (value === undefined ? [] : [`--${name}`, String(value)]));
   const [command, ...rest] = pinned(CLIENT_CORE, [program, ...args]);
-  const { stdout, stderr } = await run(command, rest);
+  const { stdout, stderr } = await run(command, rest, { timeout: CALL_MAX_MS });
   process.stderr.write(stderr);
-  const result = JSON.parse(stdout) as LoadResult;
+  const result = JSON.parse(stdout) as Omit<LoadResult, 'reasons'>;
+  const reasons = stderr.split('\n').flatMap((line) => (line === '' ? [] : [line.replace('load: stream broken: ', '')]));
   // After a stall the client gives up: turns it never began are as lost as those that broke. What was refused was never to be.
-  return { ...result, broken: result.broken + result.refused + requests - result.streams };
+  const lost = result.refused + (result.stalled ? requests - result.streams : 0);
+  return { ...result, broken: result.broken + lost, reasons };
 }

@@ -2,36 +2,44 @@
  * W6: what an open stream takes of memory, and a delta of CPU, when answers are slow. The first streams are open already when memory is
  * looked at first, so that what a server takes for itself, warm-up included, drops out.
  */
-import { type Candidate, relay, type Target } from './candidate.ts';
+import type { Candidate, Target } from './candidate.ts';
 import { cpuNs, rssBytes } from './cpu.ts';
 import { compileLoad, type LoadResult, load } from './load.ts';
 import { withModel } from './model.ts';
 import { pause } from './processes.ts';
 import type { Question, QuestionScene } from './question.ts';
 import { digits, markdownTable, median, range, sum } from './report.ts';
-import { service } from './service.ts';
+import { inOrderOf, type LeftOut, reasonOf } from './rounds.ts';
 import type { Workload } from './workloads.ts';
 
 const TARGET = '≤ 24 KB an open stream';
 /** A delta each second for as long as all parts are to be open beside each other. */
-const DELTAS = 80;
+const DELTAS = 45;
 const KIND = { what: 'a delta a second', model: `fake-${DELTAS}-1000`, tokens: DELTAS, warmUp: 0, gapMs: 0, unit: 'delta' } as const;
+/** Two sockets each at the server: together they stay below 20,000 open files. */
+const STREAMS = 8_000;
 /**
- * Two sockets each at the server: together they stay below 20,000 open files. The load client connects a whole part at once, and a
- * connection on which nothing is asked for 10 s is closed: each part is asked for within less.
+ * Shares of them that are opened one after the other. The load client connects a whole part at once, and a connection on which nothing
+ * is asked for 10 s is closed: each part is asked for within less.
  */
-const PARTS = [2_000, 3_000, 3_000] as const;
-const OPENED_PER_S = 400;
+const PARTS = [1 / 4, 3 / 8, 3 / 8] as const;
+const OPENED_WITHIN_MS = 20_000;
 /** From the last opening until memory is read: what opening took for a moment is given back. */
-const SETTLE_MS = 5_000;
-const READ_FOR_MS = 15_000;
+const SETTLE_MS = 3_000;
+/** How long it is looked at with the first part, and with all. */
+const FIRST_LOOK_MS = 4_000;
+const LAST_LOOK_MS = 10_000;
 const READ_EVERY_MS = 250;
+/** Servers come to this cold, and some take their time over the first of so many. */
+const STALL_S = 45;
 const QUICK_DIVISOR = 10;
 
 interface Round {
-  /** Memory of the server, with each part open. */
-  readonly rss: readonly number[];
-  readonly streams: readonly number[];
+  readonly streams: number;
+  /** Of them open at the first look. */
+  readonly first: number;
+  /** Memory of the server, at the first look and at the last. */
+  readonly rss: readonly [number, number];
   /** CPU of all threads, for each delta that was due. */
   readonly cpuUsPerDelta: number;
   readonly results: readonly LoadResult[];
@@ -44,81 +52,112 @@ async function usualRss(pid: number, forMs: number): Promise<number> {
   return median(seen);
 }
 
-async function measureRound(candidate: Candidate, program: string, upstream: string, { outDir, quick }: QuestionScene): Promise<Round> {
-  const target: Target = await candidate.start({ model: KIND.model, upstream, outDir });
-  const { pid } = target.process;
-  const open = (streams: number): Promise<LoadResult> => {
-    const workload: Workload = {
-      ...KIND,
-      name: 'W6',
-      streams,
-      requests: streams,
-      rampMs: (streams / OPENED_PER_S) * 1_000,
-      target: TARGET,
+/** The streams of one target, opened part by part. */
+class Streams {
+  readonly #loads: Promise<LoadResult>[] = [];
+  readonly #open: (streams: number, rampMs: number) => Promise<LoadResult>;
+
+  constructor(program: string, outDir: string, target: Target) {
+    this.#open = (streams, rampMs) => {
+      const workload: Workload = { ...KIND, name: 'W6', streams, requests: streams, rampMs, target: TARGET };
+      return load(program, outDir, workload, target, { requests: streams, stallSeconds: STALL_S });
     };
-    return load(program, outDir, workload, target, streams);
-  };
+  }
+
+  async open(streams: number, rampMs: number): Promise<void> {
+    const opened = this.#open(streams, rampMs);
+    // Whatever fails is thrown where all are waited for.
+    opened.catch(() => {});
+    this.#loads.push(opened);
+    await pause(rampMs);
+  }
+
+  ended(): Promise<readonly LoadResult[]> {
+    return Promise.all(this.#loads);
+  }
+}
+
+async function measureRound(candidate: Candidate, program: string, upstream: string, { outDir, quick }: QuestionScene): Promise<Round> {
+  const all = (candidate.openStreams ?? STREAMS) / (quick ? QUICK_DIVISOR : 1);
+  const target: Target = await candidate.start({ model: KIND.model, upstream, streams: all, outDir });
+  const { pid } = target.process;
   try {
-    const rss: number[] = [];
-    const streams = PARTS.map((part) => (quick ? part / QUICK_DIVISOR : part));
-    const loads: Promise<LoadResult>[] = [];
-    let cpuUsPerDelta = Number.NaN;
-    for (const part of streams) {
-      const opened = open(part);
-      // Whatever fails is thrown where all are waited for.
-      opened.catch(() => {});
-      loads.push(opened);
-      await pause((part / OPENED_PER_S) * 1_000 + SETTLE_MS);
-      const [ns, atMs] = [cpuNs(pid), performance.now()];
-      // While some are still to come a look is enough: all have to be open while the last one lasts.
-      rss.push(await usualRss(pid, loads.length < streams.length ? SETTLE_MS : READ_FOR_MS));
-      const openNow = sum(streams.slice(0, loads.length));
-      cpuUsPerDelta = (cpuNs(pid) - ns) / 1e3 / (((performance.now() - atMs) / 1e3) * openNow);
-    }
-    const results = await Promise.all(loads);
+    const streams = new Streams(program, outDir, target);
+    const parts = PARTS.map((share) => ({ streams: Math.round(all * share), rampMs: OPENED_WITHIN_MS * share }));
+    const [first, ...more] = parts;
+    if (first === undefined) throw new Error('no parts');
+    await streams.open(first.streams, first.rampMs);
+    await pause(SETTLE_MS);
+    const before = await usualRss(pid, FIRST_LOOK_MS);
+    for (const part of more) await streams.open(part.streams, part.rampMs);
+    await pause(SETTLE_MS);
+    const opened = sum(parts.map((part) => part.streams));
+    const [ns, atMs] = [cpuNs(pid), performance.now()];
+    const after = await usualRss(pid, LAST_LOOK_MS);
+    const cpuUsPerDelta = (cpuNs(pid) - ns) / 1e3 / (((performance.now() - atMs) / 1e3) * opened);
+    const results = await streams.ended();
     target.process.check();
-    return { rss, streams, cpuUsPerDelta, results };
+    return { streams: opened, first: first.streams, rss: [before, after], cpuUsPerDelta, results };
   } finally {
     await target.stop();
   }
 }
 
 interface Found {
-  readonly server: string;
-  readonly rounds: readonly Round[];
+  readonly candidate: Candidate;
+  readonly rounds: Round[];
+}
+
+/** A round of one server. A peer that fails is left out of it all. @throws what the others threw */
+async function playRound({ candidate, rounds }: Found, work: () => Promise<Round>): Promise<LeftOut | undefined> {
+  try {
+    rounds.push(await work());
+    return undefined;
+  } catch (error) {
+    if (candidate.role !== 'peer') throw error;
+    const why = reasonOf(error);
+    process.stderr.write(`${candidate.name} is left out of W6: ${why}\n`);
+    return { candidate: candidate.name, workload: 'W6', why };
+  }
 }
 
 const COLUMNS = ['server', 'streams', 'KB a stream', 'range', 'RSS MB', 'CPU µs a delta', 'range', 'broken', 'target'];
 
-function rowOf({ server, rounds }: Found): string[] {
-  const kb = rounds.map(({ rss, streams: [, ...more] }) => ((rss.at(-1) ?? 0) - (rss[0] ?? 0)) / 1e3 / sum(more));
+function rowOf({ candidate, rounds }: Found): string[] {
+  const kb = rounds.map(({ rss: [before, after], streams, first }) => (after - before) / 1e3 / (streams - first));
   const cpu = rounds.map(({ cpuUsPerDelta }) => cpuUsPerDelta);
-  const all = sum(rounds[0]?.streams ?? []);
   return [
-    server,
-    all.toLocaleString('en-US'),
+    candidate.name,
+    (rounds[0]?.streams ?? 0).toLocaleString('en-US'),
     digits(median(kb)),
     range(kb),
-    digits(median(rounds.map(({ rss }) => (rss.at(-1) ?? 0) / 1e6))),
+    digits(median(rounds.map(({ rss: [, after] }) => after / 1e6))),
     digits(median(cpu)),
     range(cpu),
     `${sum(rounds.flatMap(({ results }) => results.map(({ broken }) => broken)))}`,
-    server === relay.name ? 'the limit' : TARGET,
+    candidate.role === 'limit' ? 'the limit' : candidate.role === 'peer' ? '' : TARGET,
   ];
 }
 
 export const openStreams: Question = {
   name: 'W6',
+  ofEveryServer: true,
   async measure(scene) {
     const program = compileLoad(scene.outDir);
-    const found = [relay, service].map((candidate) => ({ candidate, server: candidate.name, rounds: [] as Round[] }));
+    const found: Found[] = scene.candidates.map((candidate) => ({ candidate, rounds: [] }));
+    const leftOut: LeftOut[] = [];
     await withModel(scene.outDir, async ({ origin }) => {
       for (let round = 0; round < scene.rounds; round++) {
-        for (const { candidate, rounds } of found) rounds.push(await measureRound(candidate, program, origin, scene));
-        process.stderr.write(`W6: round ${round + 1} of ${scene.rounds}\n`);
+        for (const entry of inOrderOf([...found], round)) {
+          process.stderr.write(`W6: ${entry.candidate.name} in round ${round + 1} of ${scene.rounds}\n`);
+          const failed = await playRound(entry, () => measureRound(entry.candidate, program, origin, scene));
+          if (failed === undefined) continue;
+          leftOut.push(failed);
+          found.splice(found.indexOf(entry), 1);
+        }
       }
     });
-    const data = found.map(({ server, rounds }): Found => ({ server, rounds }));
-    return { name: 'W6', markdown: markdownTable(COLUMNS, data.map(rowOf)), data };
+    const data = found.map(({ candidate, rounds }) => ({ server: candidate.name, rounds }));
+    return { name: 'W6', markdown: markdownTable(COLUMNS, found.map(rowOf)), data, leftOut };
   },
 };

@@ -1,22 +1,9 @@
 /** From rounds to a table: medians, ratios to the raw relay, Markdown. */
 
 import { EARLIER } from './candidate.ts';
-import type { LoadResult } from './load.ts';
+import { at } from './load.ts';
+import type { Outcome, Round } from './rounds.ts';
 import type { Workload } from './workloads.ts';
-
-/** One measured round of one candidate. */
-export interface Round extends LoadResult {
-  readonly cpu_ns: number;
-}
-
-/** All rounds of one candidate on one workload. */
-export interface Outcome {
-  readonly workload: Workload;
-  readonly candidate: string;
-  readonly rounds: readonly Round[];
-  /** Over the life of the server process: start, warm-up and all rounds. */
-  readonly peak_rss_bytes: number;
-}
 
 /** Medians over the rounds; `broken` is the sum, because one broken stream is one too many. */
 export interface Summary {
@@ -28,13 +15,16 @@ export interface Summary {
   readonly cpu_us_max: number;
   /** To the raw relay of the same run; undefined when it was not measured. */
   readonly ratio: number | undefined;
-  readonly ttfb_p50_ms: number;
-  readonly ttfb_p99_ms: number;
+  readonly first_p50_ms: number;
+  readonly first_p99_ms: number;
   readonly added_p50_ms: number | undefined;
   readonly added_p99_ms: number | undefined;
+  readonly whole_p50_ms: number;
+  readonly whole_p99_ms: number;
   readonly units_per_s: number;
   /** Upstream tokens per event that reached the client. */
   readonly merged: number;
+  readonly idle_rss_bytes: number;
   readonly peak_rss_bytes: number;
   readonly broken: number;
 }
@@ -63,8 +53,10 @@ export function summarize(outcomes: readonly Outcome[]): Summary[] {
     const { workload, rounds } = outcome;
     const base = outcomes.find((other) => other.workload === workload && other.candidate === 'relay');
     const cpuOf = (of: Outcome): number[] => of.rounds.map((round) => round.cpu_ns / 1e3 / units(workload, round));
-    const p50 = median(rounds.map((round) => round.ttfb_p50_ms));
-    const p99 = median(rounds.map((round) => round.ttfb_p99_ms));
+    const firstOf = (of: Outcome, share: 0.5 | 0.99): number => median(of.rounds.map(({ first_ms }) => at(first_ms, share)));
+    const wholeOf = (share: 0.5 | 0.99): number => median(rounds.map(({ whole_ms }) => at(whole_ms, share)));
+    const added = (share: 0.5 | 0.99): number | undefined =>
+      base === undefined ? undefined : firstOf(outcome, share) - firstOf(base, share);
     const cpu = cpuOf(outcome);
     return {
       workload: workload.name,
@@ -73,12 +65,15 @@ export function summarize(outcomes: readonly Outcome[]): Summary[] {
       cpu_us_min: Math.min(...cpu),
       cpu_us_max: Math.max(...cpu),
       ratio: base === undefined ? undefined : median(cpu) / median(cpuOf(base)),
-      ttfb_p50_ms: p50,
-      ttfb_p99_ms: p99,
-      added_p50_ms: base === undefined ? undefined : p50 - median(base.rounds.map((round) => round.ttfb_p50_ms)),
-      added_p99_ms: base === undefined ? undefined : p99 - median(base.rounds.map((round) => round.ttfb_p99_ms)),
+      first_p50_ms: firstOf(outcome, 0.5),
+      first_p99_ms: firstOf(outcome, 0.99),
+      added_p50_ms: added(0.5),
+      added_p99_ms: added(0.99),
+      whole_p50_ms: wholeOf(0.5),
+      whole_p99_ms: wholeOf(0.99),
       units_per_s: median(rounds.map((round) => units(workload, round) / round.wall_s)),
       merged: median(rounds.map((round) => (round.ok * workload.tokens) / round.deltas)),
+      idle_rss_bytes: outcome.idle_rss_bytes,
       peak_rss_bytes: outcome.peak_rss_bytes,
       broken: rounds.reduce((sum, round) => sum + round.broken, 0),
     };
@@ -92,15 +87,24 @@ const COLUMNS = [
   'per',
   'range',
   '× relay',
-  'first delta p50 ms',
-  'p99 ms',
+  'first delta p50 / p99 ms',
   'added p50 / p99 ms',
+  'whole turn p50 / p99 ms',
   'per s',
   'tokens an event',
-  'peak RSS MB',
+  'idle / peak MB',
   'broken',
   'target',
 ];
+
+/** Targets are the service's own. */
+function isService(candidate: string): boolean {
+  return candidate === EARLIER || candidate.startsWith('service');
+}
+
+function pair(one: number, other: number): string {
+  return `${one.toFixed(2)} / ${other.toFixed(2)}`;
+}
 
 /** The Markdown table of one run, a row per workload and candidate. */
 export function table(outcomes: readonly Outcome[]): string {
@@ -108,7 +112,7 @@ export function table(outcomes: readonly Outcome[]): string {
   const rows = summaries.map((s, i) => {
     const workload = outcomes[i]?.workload;
     const isRelay = s.candidate === 'relay';
-    const added = isRelay || s.added_p50_ms === undefined || s.added_p99_ms === undefined;
+    const added = isRelay || s.added_p50_ms === undefined || s.added_p99_ms === undefined ? '' : pair(s.added_p50_ms, s.added_p99_ms);
     return [
       s.workload,
       s.candidate,
@@ -116,14 +120,14 @@ export function table(outcomes: readonly Outcome[]): string {
       workload?.unit ?? '',
       `${digits(s.cpu_us_min)} to ${digits(s.cpu_us_max)}`,
       s.ratio === undefined ? '' : s.ratio.toFixed(2),
-      s.ttfb_p50_ms.toFixed(2),
-      s.ttfb_p99_ms.toFixed(2),
-      added ? '' : `${s.added_p50_ms?.toFixed(2)} / ${s.added_p99_ms?.toFixed(2)}`,
+      pair(s.first_p50_ms, s.first_p99_ms),
+      added,
+      pair(s.whole_p50_ms, s.whole_p99_ms),
       Math.round(s.units_per_s).toLocaleString('en-US'),
       s.merged.toFixed(1),
-      (s.peak_rss_bytes / 1e6).toFixed(0),
+      `${(s.idle_rss_bytes / 1e6).toFixed(0)} / ${(s.peak_rss_bytes / 1e6).toFixed(0)}`,
       String(s.broken),
-      isRelay ? 'the limit' : (workload?.target ?? ''),
+      isRelay ? 'the limit' : isService(s.candidate) ? (workload?.target ?? '') : '',
     ];
   });
   return markdownTable(COLUMNS, rows);
@@ -136,9 +140,20 @@ const EARLIER_COLUMNS = [
   'now µs',
   'now ÷ earlier',
   'by round',
+  'says',
   'first delta p50 / p99 ms: earlier',
   'now',
 ];
+
+/** Fewer rounds have no spread to speak of. */
+const ROUNDS_TO_JUDGE = 3;
+
+/** Whether the rounds agree on which of two builds costs more: a difference that some round contradicts is no larger than the spread. */
+export function verdictOf(ratios: readonly number[]): string {
+  if (ratios.length < ROUNDS_TO_JUDGE) return 'too few rounds to say';
+  if (ratios.every((ratio) => ratio > 1)) return 'dearer';
+  return ratios.every((ratio) => ratio < 1) ? 'cheaper' : 'within the spread';
+}
 
 /**
  * The service beside an earlier build of itself, a row per workload; none when no earlier one was measured. Each round's ratio is of
@@ -154,7 +169,7 @@ export function againstEarlier(outcomes: readonly Outcome[]): string[] {
     if (now === undefined || before === undefined || after === undefined) return [];
     const cpuOf = (round: Round | undefined): number => (round === undefined ? Number.NaN : round.cpu_ns / units(workload, round));
     const ratios = now.rounds.map((round, i) => cpuOf(round) / cpuOf(earlier.rounds[i]));
-    const latency = (s: Summary): string => `${s.ttfb_p50_ms.toFixed(2)} / ${s.ttfb_p99_ms.toFixed(2)}`;
+    const latency = (s: Summary): string => pair(s.first_p50_ms, s.first_p99_ms);
     const range = `${Math.min(...ratios).toFixed(2)} to ${Math.max(...ratios).toFixed(2)}`;
     return [
       [
@@ -164,6 +179,7 @@ export function againstEarlier(outcomes: readonly Outcome[]): string[] {
         digits(after.cpu_us),
         median(ratios).toFixed(2),
         range,
+        verdictOf(ratios),
         latency(before),
         latency(after),
       ],

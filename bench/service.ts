@@ -5,7 +5,8 @@
 import { existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { type Candidate, EARLIER, type Scene, type Target } from './candidate.ts';
+import { CATALOG } from '../protocol/catalog/catalog.ts';
+import { type AnswerForm, type Candidate, EARLIER, type Scene, type Target } from './candidate.ts';
 import { freePort, type Running, SERVER_CORE, start } from './processes.ts';
 
 /** The most the console accepts. The caps are per device and every connection is a device of its own: a run stays below. */
@@ -15,6 +16,15 @@ const MESSAGES_PER_DAY = 10_000_000;
 const SERVICE = join(import.meta.dirname, '../main.js');
 
 export const CLIENT = { protocol: 1, sdk: 'web/0.50.0', catalog_version: '2026-11.a', components: ['text'] };
+
+/** As SDKs greet: with all that they can draw. The request to the model then carries the definition of every tool. */
+const ALL_COMPONENTS = [...CATALOG.keys()];
+
+const EVENTS: AnswerForm = {
+  text: { event: 'block.delta', after: '"text_delta":"' },
+  end: { event: 'turn.end', in: '"completed"' },
+  error: { event: 'error' },
+};
 
 /** The console interface as its operator. */
 export interface Console {
@@ -143,36 +153,63 @@ export function modelEnv({ model, upstream }: Pick<Scene, 'model' | 'upstream'>)
 }
 
 /** How the load client asks a server for turns of an app; ending the target ends the server. */
-export function targetOf(server: Server, liveKey: string, name: string): Target {
+export function targetOf(server: Server, liveKey: string, name: string, components: readonly string[] = CLIENT.components): Target {
   return {
     name,
     process: server.process,
     port: server.port,
     path: '/v1/chat',
     headers: ['Content-Type: application/json', `X-Service-Key: ${liveKey}`, 'X-Service-Device: %DEVICE%'],
-    body: `{"turn_id":"%TURN%","message":{"text":"Hello"},"client":${JSON.stringify(CLIENT)}}`,
-    mode: 'service',
+    body: `{"turn_id":"%TURN%","message":{"text":"Hello"},"client":${JSON.stringify({ ...CLIENT, components })}}`,
+    answer: EVENTS,
     stop: server.stop,
   };
 }
 
-async function startService(scene: Scene, name: string, file: string | undefined): Promise<Target> {
+/** What tells one candidate of the service from another. */
+interface Build {
+  readonly name: string;
+  /** The compiled program; undefined: the one beside this benchmark. */
+  readonly file?: string;
+  readonly components?: readonly string[];
+}
+
+async function startService(scene: Scene, { name, file, components }: Build): Promise<Target> {
   const server = await startServer(scene.outDir, modelEnv(scene), name, file);
   try {
-    return targetOf(server, (await createLiveApp(server.operator)).liveKey, name);
+    return targetOf(server, (await createLiveApp(server.operator)).liveKey, name, components);
   } catch (error) {
     await server.stop();
     throw error;
   }
 }
 
-export const service: Candidate = { name: 'service', start: (scene) => startService(scene, 'service', undefined) };
+export const service: Candidate = {
+  name: 'service',
+  what: 'this service, a client that draws text alone',
+  role: 'service',
+  start: (scene) => startService(scene, { name: 'service' }),
+};
 
-/** The same service as another build has it: `dist` is the folder that its compiler wrote. */
-export function earlierService(dist: string): Candidate {
+export const serviceWithAll: Candidate = {
+  name: 'service-all',
+  what: 'this service, a client that draws all components',
+  role: 'service',
+  start: (scene) => startService(scene, { name: 'service-all', components: ALL_COMPONENTS }),
+};
+
+/** The compiled program of another build, whose compiler wrote `dist`; undefined when there is none. */
+export function programOf(dist: string): string | undefined {
   // Builds of before the rooms stood at the top have it one folder deeper.
-  const file = [join(dist, 'main.js'), join(dist, 'src/main.js')].find((path) => existsSync(path));
-  if (file === undefined)
-    throw new Error(`${dist} holds no build of the service: name the folder that its compiler wrote, such as ../before/dist`);
-  return { name: EARLIER, start: (scene) => startService(scene, EARLIER, file) };
+  return [join(dist, 'main.js'), join(dist, 'src/main.js')].find((path) => existsSync(path));
+}
+
+/** The same service as another build has it. */
+export function earlierService(file: string): Candidate {
+  return {
+    name: EARLIER,
+    what: 'another build of this service, text alone',
+    role: 'earlier',
+    start: (scene) => startService(scene, { name: EARLIER, file }),
+  };
 }

@@ -6,7 +6,7 @@
 import type { Target } from './candidate.ts';
 import { type Cell, startCell } from './cell.ts';
 import { cpuNs } from './cpu.ts';
-import { compileLoad, type LoadResult, load } from './load.ts';
+import { at, compileLoad, type LoadResult, load } from './load.ts';
 import { type Model, withModel } from './model.ts';
 import { CLIENT_CORE, pause, SERVER_CORE } from './processes.ts';
 import type { Question, QuestionScene } from './question.ts';
@@ -31,12 +31,13 @@ const TWO: Arrangement = { label: 'two nodes', cores: [SERVER_CORE, CLIENT_CORE]
 const TWO_APART: Arrangement = { ...TWO, label: 'two nodes, an organization each', organisationEach: true };
 
 const PACED: Workload = { ...workloadNamed('W2'), what: '100 deltas at 20 ms' };
+const CROWDED: Workload = { ...workloadNamed('W5'), what: PACED.what };
 const SHORT: Workload = { ...workloadNamed('W3'), what: '1-token turns' };
 
 /** `streams` and `requests` are those of all nodes together. */
 const SCENES: readonly { readonly kind: Workload; readonly arrangements: readonly Arrangement[] }[] = [
   { kind: PACED, arrangements: [ALONE, ONE, TWO] },
-  { kind: { ...PACED, streams: 1_500, requests: 6_000, warmUp: 1_500 }, arrangements: [ALONE, ONE, TWO] },
+  { kind: CROWDED, arrangements: [ALONE, ONE, TWO] },
   { kind: SHORT, arrangements: [ALONE, ONE, TWO, TWO_APART] },
 ];
 
@@ -86,7 +87,7 @@ interface Round {
 async function loadAll(program: string, outDir: string, kind: Workload, { targets }: Site, requests: number): Promise<LoadResult[]> {
   const share = { ...kind, streams: Math.ceil(kind.streams / targets.length) };
   const each = Math.ceil(requests / targets.length);
-  return Promise.all(targets.map((target) => load(program, outDir, share, target, each)));
+  return Promise.all(targets.map((target) => load(program, outDir, share, target, { requests: each })));
 }
 
 async function measureRound(program: string, outDir: string, kind: Workload, site: Site, requests: number): Promise<Round> {
@@ -160,8 +161,8 @@ function rowOf({ kind, arrangement, rounds }: Found): string[] {
     arrangement.cores === null ? '' : digits(median(rounds.map((round) => round.redisNs / 1e3 / units(round)))),
     kind.unit,
     nodes.map((share) => `${Math.round(share * 100)} %`).join(' + '),
-    worst(({ ttfb_p50_ms }) => ttfb_p50_ms),
-    worst(({ ttfb_p99_ms }) => ttfb_p99_ms),
+    worst(({ first_ms }) => at(first_ms, 0.5)),
+    worst(({ first_ms }) => at(first_ms, 0.99)),
     median(
       rounds.map(({ results }) => (sum(results.map(({ ok }) => ok)) * kind.tokens) / sum(results.map(({ deltas }) => deltas))),
     ).toFixed(1),

@@ -2,8 +2,9 @@
 import assert from 'node:assert/strict';
 import { spawnSync } from 'node:child_process';
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
-import { join, posix, relative, sep } from 'node:path';
+import { join, posix } from 'node:path';
 import { describe, test } from 'node:test';
+import { filesBelow as pathsBelow } from './support/files-below.ts';
 import { projectRoot } from './support/project-root.ts';
 import { ROOMS } from './support/rooms.ts';
 
@@ -24,11 +25,7 @@ interface SourceFile {
 }
 
 function filesBelow(folder: string, ending: string): SourceFile[] {
-  return readdirSync(join(root, folder), { recursive: true, withFileTypes: true })
-    .filter((entry) => entry.isFile() && entry.name.endsWith(ending))
-    .map((entry) => join(entry.parentPath, entry.name))
-    .map((path) => ({ path: relative(root, path).split(sep).join('/'), text: readFileSync(path, 'utf8') }))
-    .sort((one, other) => (one.path < other.path ? -1 : 1));
+  return pathsBelow(root, folder, ending).map((path) => ({ path, text: readFileSync(join(root, path), 'utf8') }));
 }
 
 /** Beside the rooms lie the two programs alone. */

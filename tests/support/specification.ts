@@ -1,6 +1,7 @@
 /** The specification as tests read it: the rules of docs/specification/, the titles of tests, and who cites which rule. */
 import { readdirSync, readFileSync } from 'node:fs';
-import { join, relative, sep } from 'node:path';
+import { join } from 'node:path';
+import { filesBelow as projectFilesBelow } from './files-below.ts';
 import { projectRoot } from './project-root.ts';
 
 const root = projectRoot();
@@ -42,10 +43,7 @@ function read(path: string): string {
 
 /** Paths of the files below `folder` that end in `ending`, relative to the project, sorted. */
 function filesBelow(folder: string, ending: string): string[] {
-  return readdirSync(join(root, folder), { recursive: true, withFileTypes: true })
-    .filter((entry) => entry.isFile() && entry.name.endsWith(ending))
-    .map((entry) => relative(root, join(entry.parentPath, entry.name)).split(sep).join('/'))
-    .sort();
+  return projectFilesBelow(root, folder, ending);
 }
 
 /** The rules of a page. A rule goes on over the lines that are indented below it. */

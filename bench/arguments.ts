@@ -1,0 +1,91 @@
+/** What the command line asks for: read, checked, and refused in one line that says what to do. Pure. */
+import { parseArgs } from 'node:util';
+
+/** A run that was asked for wrongly. Its message is one line for whoever asked. */
+export class UsageError extends Error {}
+
+/** The names that may be asked for. */
+export interface Names {
+  /** Workloads and questions, in the order in which they are played. */
+  readonly parts: readonly string[];
+  /** Servers that a whole run measures; the others have to be named. */
+  readonly servers: readonly string[];
+  /** Those of `servers` that a quick run leaves out unless they are named: they may have to be installed. */
+  readonly peers: readonly string[];
+}
+
+export interface Arguments {
+  readonly parts: readonly string[];
+  readonly servers: readonly string[];
+  /** The folder of another build, as it was given. */
+  readonly against: string | undefined;
+  readonly rounds: number;
+  /** How long the questions that last run; undefined: as long as they say. */
+  readonly seconds: number | undefined;
+  /** Shows in a few minutes that everything runs; its figures are not for quoting. */
+  readonly quick: boolean;
+  /** Whether the parts were named: a quick run leaves out what is long, unless it was asked for. */
+  readonly named: boolean;
+}
+
+const ROUNDS = 5;
+/** A run of more takes days. */
+const ROUNDS_MAX = 1_000;
+const SECONDS_MAX = 86_400;
+
+const OPTIONS = {
+  only: { type: 'string' },
+  peer: { type: 'string' },
+  against: { type: 'string' },
+  rounds: { type: 'string' },
+  seconds: { type: 'string' },
+  quick: { type: 'boolean' },
+} as const;
+
+const OPTIONS_SHOWN = Object.keys(OPTIONS)
+  .map((name) => `--${name}`)
+  .join(', ');
+
+/** Those of `all` that a comma-separated option names, in the order of `all`; undefined without the option. */
+function namesOf(option: string, all: readonly string[], given: string | undefined): readonly string[] | undefined {
+  if (given === undefined) return undefined;
+  const names = given.split(',').map((name) => name.trim());
+  const unknown = names.find((name) => !all.includes(name));
+  if (unknown !== undefined) throw new UsageError(`--${option} does not know "${unknown}": choose from ${all.join(', ')}`);
+  return all.filter((name) => names.includes(name));
+}
+
+function numberOf(option: string, max: number, given: string | undefined): number | undefined {
+  if (given === undefined) return undefined;
+  const value = Number(given);
+  if (!Number.isInteger(value) || value < 1 || value > max) throw new UsageError(`--${option} takes a whole number from 1 to ${max}`);
+  return value;
+}
+
+function parse(argv: readonly string[]) {
+  try {
+    return parseArgs({ args: [...argv], options: OPTIONS, allowPositionals: true });
+  } catch (error) {
+    // The first sentence names the option; what follows it is about the syntax of options in general.
+    const [what = ''] = (error instanceof Error ? error.message : String(error)).split(/\.\s/);
+    throw new UsageError(`${what}: the options are ${OPTIONS_SHOWN}`);
+  }
+}
+
+/** Reads the arguments that follow the name of the program. @throws UsageError */
+export function readArguments(argv: readonly string[], { parts, servers, peers }: Names): Arguments {
+  const { values, positionals } = parse(argv);
+  const stray = positionals.find((word) => word !== 'quick');
+  if (stray !== undefined) throw new UsageError(`"${stray}" is no command: only quick is, and the options are ${OPTIONS_SHOWN}`);
+  const quick = values.quick === true || positionals.length > 0;
+  const only = namesOf('only', parts, values.only);
+  return {
+    parts: only ?? parts,
+    servers: namesOf('peer', servers, values.peer) ?? servers.filter((name) => !quick || !peers.includes(name)),
+    against: values.against,
+    rounds: numberOf('rounds', ROUNDS_MAX, values.rounds) ?? (quick ? 1 : ROUNDS),
+    seconds: numberOf('seconds', SECONDS_MAX, values.seconds),
+    quick,
+    named: only !== undefined,
+  };
+}

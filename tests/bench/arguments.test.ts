@@ -1,0 +1,62 @@
+/** The command line of the benchmark. */
+import assert from 'node:assert/strict';
+import { spawnSync } from 'node:child_process';
+import { join } from 'node:path';
+import { describe, test } from 'node:test';
+import { type Names, readArguments, UsageError } from '../../bench/arguments.ts';
+
+const NAMES: Names = { parts: ['W1', 'W3', 'K1'], servers: ['relay', 'service', 'swift', 'slow'], peers: ['swift', 'slow'] };
+
+function refusalOf(...argv: string[]): string {
+  try {
+    readArguments(argv, NAMES);
+  } catch (error) {
+    assert.ok(error instanceof UsageError);
+    return error.message;
+  }
+  return '';
+}
+
+describe('BENCH-1: what the benchmark is asked for', () => {
+  test('without options it is everything, five rounds', () => {
+    const { parts, servers, rounds, quick, named, seconds } = readArguments([], NAMES);
+    assert.deepEqual({ parts, servers }, { parts: NAMES.parts, servers: NAMES.servers });
+    assert.deepEqual({ rounds, quick, named, seconds }, { rounds: 5, quick: false, named: false, seconds: undefined });
+  });
+
+  test('several parts and servers are named by commas, and keep the order of all', () => {
+    const { parts, servers, named } = readArguments(['--only', 'K1, W1', '--peer=slow,relay'], NAMES);
+    assert.deepEqual({ parts, servers, named }, { parts: ['W1', 'K1'], servers: ['relay', 'slow'], named: true });
+  });
+
+  test('a quick run is one round without peers, unless it is told otherwise', () => {
+    for (const argv of [['quick'], ['--quick']]) {
+      const { servers, rounds, quick } = readArguments(argv, NAMES);
+      assert.deepEqual({ servers, rounds, quick }, { servers: ['relay', 'service'], rounds: 1, quick: true });
+    }
+    const { servers, rounds } = readArguments(['quick', '--peer', 'swift', '--rounds', '2'], NAMES);
+    assert.deepEqual({ servers, rounds }, { servers: ['swift'], rounds: 2 });
+  });
+
+  test('what nobody knows is refused in one line that says what there is', () => {
+    const all = 'the options are --only, --peer, --against, --rounds, --seconds, --quick';
+    assert.equal(refusalOf('--fast'), `Unknown option '--fast': ${all}`);
+    assert.equal(refusalOf('--only'), `Option '--only <value>' argument missing: ${all}`);
+    assert.equal(refusalOf('slowly'), `"slowly" is no command: only quick is, and ${all}`);
+    assert.equal(refusalOf('--only', 'W1,W9'), '--only does not know "W9": choose from W1, W3, K1');
+    assert.equal(refusalOf('--peer', ''), '--peer does not know "": choose from relay, service, swift, slow');
+    for (const rounds of ['0', '-1', '2.5', 'many', '1001']) {
+      assert.match(refusalOf(`--rounds=${rounds}`), /^--rounds takes a whole number from 1 to 1000$/);
+    }
+  });
+
+  test('the program says so without a stack trace, and exits with 2', () => {
+    const program = join(import.meta.dirname, '../../bench/run.js');
+    for (const argv of [['--only', 'W99'], ['--nonsense'], ['--against', import.meta.dirname]]) {
+      const { status, stderr, stdout } = spawnSync(process.execPath, [program, ...argv], { encoding: 'utf8' });
+      assert.equal(status, 2, stderr);
+      assert.equal(stdout, '');
+      assert.match(stderr, /^bench: [^\n]+\n$/);
+    }
+  });
+});
