@@ -136,7 +136,7 @@ export async function turnsWorld(t: TestContext, settings: AppSettingsPatch = {}
   const services: World['services'] = (self, model, more) => ({
     storage,
     model,
-    prices: priceTable({}),
+    prices: priceTable({ scripted: { input: 1, output: 1 } }),
     log,
     runAction: () => Promise.reject(new Error('no action runs here')),
     turnLossesMax: 2,
