@@ -1,6 +1,7 @@
 /**
  * The order of the turns of one conversation: one runs, a few wait behind it, and copies of one request share its result. Knows nothing of
- * turns: what runs is `work`, and `running` says how long what it started lasts.
+ * turns: what runs is `work`, and `running` says how long what it started lasts. It is no `Serial`, because a piece of work that waits can be
+ * withdrawn, and copies of one request share one piece.
  */
 import { Refusal } from '../../protocol/errors.ts';
 import { WAITING_TURNS_MAX } from '../../protocol/limits.ts';

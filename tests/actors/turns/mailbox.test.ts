@@ -18,19 +18,22 @@ function fixture() {
   return { calls, mailbox, shareOut };
 }
 
-test('STREAM-17: while a commit is under way the upstream waits beyond 64 events, or beyond 8 KB of words in fewer, and is read on once they are done', () => {
-  for (const [events, chars] of [
-    [65, 1],
-    [2, 5_000],
+test('STREAM-17: while a commit is under way the upstream waits beyond 64 events, or beyond 2 KB of words in fewer, and is read on once they are done', () => {
+  for (const [held, chars, over] of [
+    [64, 1, 1],
+    [2, 1_024, 1],
+    [1, 0, 2_049],
   ] as const) {
     const { calls, mailbox } = fixture();
     let done = 0;
     mailbox.hold();
-    for (let n = 0; n < events; n++) mailbox.do(() => done++, chars);
+    for (let n = 0; n < held; n++) mailbox.do(() => done++, chars);
+    assert.deepEqual(calls, [], 'as much as may be held');
+    mailbox.do(() => done++, over);
     assert.deepEqual(calls, ['pause']);
     mailbox.release();
     mailbox.resume();
-    assert.deepEqual([done, calls], [events, ['pause', 'resume']]);
+    assert.deepEqual([done, calls], [held + 1, ['pause', 'resume']]);
   }
 });
 
