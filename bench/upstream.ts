@@ -1,7 +1,7 @@
 /**
  * The model for the benchmarks: an OpenAI-compatible chat-completions stream that costs almost nothing to make.
- * Model `fake-<N>-<D>` sends N tokens of TOKEN_CHARS characters, D ms apart (0: one write per loop turn of this process,
- * the streams taking turns); `-b<K>` puts K tokens in one socket write, K × D ms apart. The first write comes one such
+ * Model `fake-<N>-<D>` sends N tokens of TOKEN_CHARS characters, D ms apart (0: one write per loop tick of this process,
+ * for every stream); `-b<K>` puts K tokens in one socket write, K × D ms apart. The first write comes one such
  * interval after the request, the end right after the last token.
  * Owns the timer wheel that paces every stream; no stream has a timer of its own. `--port P` says where it listens.
  */
@@ -13,7 +13,7 @@ import { completionChunk, DONE, usageChunk } from '../tests/support/completions.
 const TOKENS_MAX = 10_000;
 /** Slots of one millisecond. A power of two makes the index a mask. */
 const WHEEL_SLOTS = 4_096;
-/** Half a turn of the wheel: a wheel that lags cannot take a far slot for a near one. */
+/** Half of the wheel: if the wheel lags, it cannot take a far slot for a near one. */
 const INTERVAL_MAX_MS = WHEEL_SLOTS / 2;
 /** A request body beyond this is no chat of a benchmark. */
 const BODY_MAX_BYTES = 1024 * 1024;
@@ -106,14 +106,14 @@ function advance(stream: Stream): boolean {
   return true;
 }
 
-// Streams without a delay: one write each per loop turn.
+// Streams without a delay: one write each per loop tick.
 let ready: Stream[] = [];
-let turning = false;
+let isAdvancing = false;
 
-function turn(): void {
+function advanceAll(): void {
   ready = ready.filter(advance);
-  turning = ready.length > 0;
-  if (turning) setImmediate(turn);
+  isAdvancing = ready.length > 0;
+  if (isAdvancing) setImmediate(advanceAll);
 }
 
 // Streams with a delay: the wheel runs only while it holds one.
@@ -186,9 +186,9 @@ function begin(res: HttpResponse, body: string): Stream | undefined {
     return stream;
   }
   ready.push(stream);
-  if (!turning) {
-    turning = true;
-    setImmediate(turn);
+  if (!isAdvancing) {
+    isAdvancing = true;
+    setImmediate(advanceAll);
   }
   return stream;
 }

@@ -20,7 +20,10 @@ const FORBIDDEN: readonly (readonly [pattern: RegExp, instead: string])[] = [
   [/\bnobody['’]s to\b/i, 'say who does what'],
   [/seldom/i, 'rare, throttled'],
   [/\bhears? of it\b/i, 'receives'],
-  [/\bturns? of the (?:event )?loop\b/i, 'loop tick: a turn is a chat turn'],
+  [
+    /\bturns? of the (?:event )?(?:loop|wheel)\b|\bloop turns?\b|\bsetImmediate as nextTurn\b|\b(?:tak(?:es?|ing) turns|in turn)\b/i,
+    'a turn is a chat turn: loop tick, alternate, one after the other',
+  ],
   [/\bcom(?:e|es|ing) to nothing\b|\bcame to nothing\b/i, 'fails'],
   [/\bdoes not get on\b|\bdo not get on\b/i, 'makes no progress'],
 ];

@@ -50,13 +50,13 @@ export class PlatformSpend {
   /** Whether the ceiling of the day of `nowMs` is reached. */
   isReached(nowMs: number): boolean {
     if (this.#budgetMicroUsd === null) return false;
-    this.#turnTo(nowMs);
+    this.#advanceTo(nowMs);
     return this.#spentMicroUsd >= this.#budgetMicroUsd;
   }
 
   /** Adds a committed charge of the organisation, dated `atMs` in its row. */
   add(costMicroUsd: number, atMs: number, organisationId = ''): void {
-    this.#turnTo(atMs);
+    this.#advanceTo(atMs);
     if (utcDay(atMs) !== this.#day) return;
     this.#spentMicroUsd += costMicroUsd;
     // The recount has yet to read the rows of later organisations.
@@ -69,7 +69,7 @@ export class PlatformSpend {
    */
   async recount(nowMs: number, isClosed: () => boolean = () => false): Promise<void> {
     if (this.#budgetMicroUsd === null || this.#recount !== null) return;
-    this.#turnTo(nowMs);
+    this.#advanceTo(nowMs);
     const recount: Recount = { day: this.#day, upTo: '', spentMicroUsd: 0 };
     this.#recount = recount;
     try {
@@ -92,7 +92,7 @@ export class PlatformSpend {
   }
 
   /** Days only go forward: a charge of yesterday that arrives after midnight counts for yesterday. */
-  #turnTo(atMs: number): void {
+  #advanceTo(atMs: number): void {
     const day = utcDay(atMs);
     if (day <= this.#day) return;
     this.#day = day;

@@ -1,9 +1,9 @@
 /**
- * How much of long answers is read from models, all turns of a process together.
+ * Limits how fast the turns of a process together read long answers from models.
  *
- * A turn reads the beginning of its answer as it comes, and the rest share by share, out of more characters a second than models write for
- * people who wait. So an app that makes many turns write endless answers does not take the process's time and memory from others.
- * Owns the shares, and the turns that wait: apps take turns, and within an app the order of arrival holds. Does not own how a turn waits.
+ * Each turn reads the beginning of its answer as it arrives, and the rest in shares of CHARS_PER_S, which is more than models write for
+ * people who wait. An app with many endless answers therefore cannot use up the time and memory of the process.
+ * Owns the shares and the turns that wait for one: apps alternate, and the turns of one app keep their order. Does not own how a turn waits.
  */
 
 /** Longer than most answers. What a waiting turn holds in memory grows with it. */

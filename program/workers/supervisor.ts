@@ -1,6 +1,6 @@
 /**
  * Supervises the processes of `WORKERS=n` (RUN-19 to RUN-24): starts them one after the other, restarts those that crash or hang,
- * forwards signals, restarts them in turn on SIGHUP, and passes on what they print, line by line. Serves nothing itself and
+ * forwards signals, restarts them one after the other on SIGHUP, and passes on what they print, line by line. Serves nothing itself and
  * opens no data: when it is killed, its workers notice the closed channel and drain.
  */
 import { once } from 'node:events';

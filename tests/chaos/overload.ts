@@ -18,7 +18,7 @@ import { slowness } from './slowness.ts';
 export interface Overload {
   /** Turns that the load client has open at a time, or waits to open again where it was told to come later. */
   readonly streams: number;
-  /** Writes of the console and of setup, in turn. */
+  /** Writes of the console and of setup, alternately. */
   readonly callsPerS: number;
   readonly forMs: number;
 }
@@ -99,7 +99,7 @@ async function probe(work: () => Promise<void>, untilMs: number, figures: Figure
   }
 }
 
-/** Writes of the console and of setup in turn. */
+/** Writes of the console and of setup, alternately. */
 async function call({ baseUrl, operatorToken }: RunningService, appId: string, round: number, figures: Figures): Promise<void> {
   const operator = createOperator(baseUrl, operatorToken);
   const beganMs = performance.now();

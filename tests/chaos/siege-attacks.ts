@@ -62,7 +62,7 @@ async function pictures(stranger: Stranger): Promise<void> {
     const attachments = ids.filter((id) => id !== '').map((upload_id) => ({ upload_id }));
     if (attachments.length === 0) return pause(20);
     const message = { text: 'Look.', attachments };
-    // The same pictures in turn after turn is what loads them again and again.
+    // The same pictures in every turn are loaded again each time.
     return stranger.send('POST', '/v1/chat', chatBody({ message }), runtimeHeaders(stranger, deviceId));
   });
 }

@@ -11,7 +11,7 @@ const STALLED = '"msg":"the event loop was blocked by its own work"';
 /** A program that is asked while it works on something long may answer late; one that is stuck was told already. */
 const ANSWER_TIMEOUT_MS = 5_000;
 
-/** Whether the process takes its turn: not stopped, not a zombie. */
+/** Whether the process runs: not stopped, not a zombie. */
 function isAwake(pid: number): boolean {
   try {
     return !/^State:\s+[TtZX]/m.test(readFileSync(`/proc/${pid}/status`, 'utf8'));

@@ -196,7 +196,7 @@ function checkModelCalls(history: History, held: Held, report: Report): void {
   }
 }
 
-/** Each question once and each answer once, in turn; and devices are told what the rows say. */
+/** Each question once and each answer once, in alternation; and devices are told what the rows say. */
 function checkMessages(held: Held, intended: History['turns'], report: Report): void {
   const questions = new Map<string, number>();
   for (const message of held.messages) {

@@ -86,7 +86,7 @@ test('RUN-17: no more are entered than can be begun: the line waits for those th
   assert.deepEqual([begun, starts.stats().waiting], [1, 0]);
 });
 
-test('RUN-17: organisations take turns: one that sends little is not behind one that sends much', () => {
+test('RUN-17: organisations alternate: one that sends little is not behind one that sends much', () => {
   const { begun, enter, turn } = line();
   for (let n = 0; n < 100; n++) enter('loud');
   enter('quiet');

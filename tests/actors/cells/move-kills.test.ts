@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { existsSync } from 'node:fs';
 import { type TestContext, test } from 'node:test';
-import { setImmediate as nextTurn } from 'node:timers/promises';
+import { setImmediate as nextTick } from 'node:timers/promises';
 import fc from 'fast-check';
 import { readMove } from '../../../storage/moving/moves.ts';
 import { StorageError } from '../../../storage/sqlite/storage-error.ts';
@@ -90,7 +90,7 @@ class Writer {
         // Nobody is led to a cell that has never had the organisation.
         if (existsSync(cell.storage.layout.organisation(organisationId))) await this.#tryAt(cell);
       }
-      await nextTurn();
+      await nextTick();
     }
   }
 

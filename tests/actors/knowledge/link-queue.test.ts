@@ -39,7 +39,7 @@ function playedQueue(links: Record<string, string[]>) {
   return { queue, jobs, logged, at: () => jobs.map(({ sourceId }) => sourceId) };
 }
 
-test(`LINK-4: ${LINKS_AT_ONCE} links are read at once, and organisations take turns`, async () => {
+test(`LINK-4: ${LINKS_AT_ONCE} links are read at once, and organisations alternate`, async () => {
   const { queue, jobs, at } = playedQueue({ many: ['a1', 'a2', 'a3', 'a4', 'a5', 'a6', 'a7'], few: ['b1'] });
   queue.wake('many');
   assert.deepEqual(at(), ['a1', 'a2', 'a3', 'a4']);

@@ -6,7 +6,7 @@ import assert from 'node:assert/strict';
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { describe, type TestContext, test } from 'node:test';
-import { setImmediate as nextTurn } from 'node:timers/promises';
+import { setImmediate as nextTick } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import { LLMock } from '@copilotkit/aimock';
 import type { Model, ModelRequest } from '../../../assistant/models/model.ts';
@@ -117,7 +117,7 @@ for (const [name, start] of Object.entries(SUBJECTS)) {
       assert.ok('reason' in end && end.reason === 'stop', JSON.stringify(end));
       assert.deepEqual(end.toolCalls, []);
       assert.ok(sink.heard.length > 2, 'more than one delta');
-      await nextTurn();
+      await nextTick();
       assert.ok('finished' in (sink.heard.at(-1) ?? {}));
       assert.equal(sink.lastWords, 1);
     });
@@ -153,7 +153,7 @@ for (const [name, start] of Object.entries(SUBJECTS)) {
         run.pause();
         // Twice is once.
         run.pause();
-        void nextTurn().then(() => run.resume());
+        void nextTick().then(() => run.resume());
       };
       const end = await sink.ended;
       assert.ok('reason' in end, JSON.stringify(end));

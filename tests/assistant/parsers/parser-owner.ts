@@ -1,6 +1,6 @@
 /** A program that owns two parsers, one idle and one in a document that never ends, and says their process ids. */
 import { readFileSync } from 'node:fs';
-import { setImmediate as nextTurn } from 'node:timers/promises';
+import { setImmediate as nextTick } from 'node:timers/promises';
 import { launchOf } from '../../../assistant/parsers/launch.ts';
 import { ParserProcess } from '../../../assistant/parsers/parser-process.ts';
 
@@ -16,5 +16,5 @@ const cpuTicks = () =>
     .slice(13, 15)
     .reduce((sum, ticks) => sum + Number(ticks), 0);
 const before = cpuTicks();
-while (cpuTicks() < before + 5) await nextTurn();
+while (cpuTicks() < before + 5) await nextTick();
 process.stdout.write(`${idle.pid} ${busy.pid}\n`);

@@ -131,7 +131,7 @@ test('HTTP-8: when too many large bodies wait, the next is told to come again, a
   assert.equal((await post(app, wrongEnums(1, '1', 'string'))).status, 200, 'small ones are served');
 });
 
-test('HTTP-8: an address and an app hold a part of the line of large bodies, and apps take turns', async () => {
+test('HTTP-8: an address and an app hold a part of the line of large bodies, and apps alternate', async () => {
   const line = new BodyQueue();
   const bytes = 512 * 1024;
   const order: string[] = [];

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { connect, type Socket } from 'node:net';
 import { test } from 'node:test';
-import { setImmediate as nextTurn } from 'node:timers/promises';
+import { setImmediate as nextTick } from 'node:timers/promises';
 import type { FrameSource } from '../../../actors/frame-source.ts';
 import { defineRoute, type StreamPosition } from '../../../gateway/route.ts';
 import { Refusal } from '../../../protocol/errors.ts';
@@ -240,7 +240,7 @@ test('STREAM-17: a slow reader that goes on reading gets all 50 MB, in order, an
       assert.equal(`${line}\n\n`, frame);
       seen += 1;
     }
-    if (seen % 64 === 0) await nextTurn();
+    if (seen % 64 === 0) await nextTick();
   }
   assert.equal(seen, frames);
   assert.ok(ahead < 16 * MEGABYTE, `${ahead} ahead of the reader`);

@@ -99,7 +99,7 @@ function outage(
 describe('restarts of workers', () => {
   test('RUN-25: of three workers, one of which is killed every two seconds, one always serves', () => {
     const chosen: Record<string, (serving: readonly SeenWorker[], round: number) => SeenWorker> = {
-      'in turn': (serving, round) => serving[round % serving.length] as SeenWorker,
+      'one after the other': (serving, round) => serving[round % serving.length] as SeenWorker,
       'the first': (serving) => serving[0] as SeenWorker,
       'the last': (serving) => serving.at(-1) as SeenWorker,
     };

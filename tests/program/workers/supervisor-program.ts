@@ -5,7 +5,7 @@
  */
 import { existsSync, writeSync } from 'node:fs';
 import { join } from 'node:path';
-import { setImmediate as nextTurn } from 'node:timers/promises';
+import { setImmediate as nextTick } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 
 const { env } = process;
@@ -34,9 +34,9 @@ async function superviseItself(): Promise<void> {
 async function tearLines(): Promise<void> {
   for (let n = 0; n < TORN_LINES; n++) {
     writeSync(2, `{"event":"torn","node":"${env.NODE_ID}",`);
-    await nextTurn();
+    await nextTick();
     writeSync(2, '"whole":true}\n');
-    await nextTurn();
+    await nextTick();
   }
 }
 

@@ -245,7 +245,7 @@ describe('supervisor', { concurrency: 4 }, () => {
     assert.deepEqual([alive(stuck), program.lives('n-2').length, program.lives('n-1').length], [false, 2, 1]);
   });
 
-  test('RUN-23: SIGHUP restarts the workers in turn, one being away at a time', async (t) => {
+  test('RUN-23: SIGHUP restarts the workers one after the other', async (t) => {
     const program = supervised(t, { workers: 3 });
     await program.seen(UP);
     const before = program.lines().length;

@@ -3,7 +3,7 @@ import { createHash } from 'node:crypto';
 import { copyFileSync, existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { type TestContext, test } from 'node:test';
-import { setImmediate as nextTurn } from 'node:timers/promises';
+import { setImmediate as nextTick } from 'node:timers/promises';
 import Database from 'better-sqlite3';
 import { Refusal } from '../../../protocol/errors.ts';
 import { copyOrganisation, readManifest } from '../../../storage/moving/move-copy.ts';
@@ -167,7 +167,7 @@ test('CELL-14: a file that is being written to is filled and emptied once it is 
     writer.exec('BEGIN IMMEDIATE');
     const working = work();
     if (until === 'the end') await working;
-    else for (let turn = 0; turn < 10; turn++) await nextTurn();
+    else for (let tick = 0; tick < 10; tick++) await nextTick();
     writer.close();
     await working;
   };

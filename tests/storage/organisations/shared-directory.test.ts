@@ -5,7 +5,7 @@ import { once } from 'node:events';
 import { readdirSync, statSync } from 'node:fs';
 import { createInterface } from 'node:readline';
 import { type TestContext, test } from 'node:test';
-import { setImmediate as nextTurn } from 'node:timers/promises';
+import { setImmediate as nextTick } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import { createApp } from '../../../storage/apps/app-creation.ts';
 import { dataLayout, prepareDataDir } from '../../../storage/data-layout.ts';
@@ -74,7 +74,7 @@ test('CLUSTER-2: nodes prepare one after the other, and one that is killed with 
   const start = (name: string) =>
     withStartLock(dir, async () => {
       order.push(`${name} begins`);
-      await nextTurn();
+      await nextTick();
       order.push(`${name} ends`);
     });
   await Promise.all([start('x'), start('y'), start('z')]);

@@ -1,6 +1,6 @@
 /** A process that writes without end and prints each acknowledged text, to be killed by writer-crash.test.ts. */
 import { writeSync } from 'node:fs';
-import { setImmediate as nextTurn } from 'node:timers/promises';
+import { setImmediate as nextTick } from 'node:timers/promises';
 import { createWriter } from '../../../storage/sqlite/writer.ts';
 import type { transactions } from './writer-registry.ts';
 
@@ -16,7 +16,7 @@ async function print(line: string): Promise<void> {
       rest = rest.subarray(writeSync(1, rest));
     } catch (error) {
       if ((error as NodeJS.ErrnoException).code !== 'EAGAIN') throw error;
-      await nextTurn();
+      await nextTick();
     }
   }
 }

@@ -1,7 +1,7 @@
 /** What one node of a cell does at a time, by leases in rows. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { setImmediate as nextTurn } from 'node:timers/promises';
+import { setImmediate as nextTick } from 'node:timers/promises';
 import { inWriteOrder } from '../../../../actors/configuration/write-queue.ts';
 import type { Lease } from '../../../../actors/leases.ts';
 import { readLease } from '../../../../storage/organisations/leases.ts';
@@ -15,7 +15,7 @@ test('CLUSTER-21: writes of one app keep out of each other’s way at whichever 
   const write = (name: string) => async () => {
     inside += 1;
     most = Math.max(most, inside);
-    await nextTurn();
+    await nextTick();
     done.push(name);
     inside -= 1;
     return name;
@@ -32,7 +32,7 @@ test('CLUSTER-21: writes of one app keep out of each other’s way at whichever 
   await a.leases.forWrites(organisationId, appId)(() => b.leases.forWrites(organisationId, 'app_other')(async () => {}));
 });
 
-test('CLUSTER-21: with a lease the writes of a node keep the order in which they came, and one that fails gives its turn on', async (t) => {
+test('CLUSTER-21: with a lease the writes of a node keep the order in which they came, and one that fails lets the next one in', async (t) => {
   const { a, organisationId, appId } = await openCell(t);
   const lease = () => a.leases.forWrites(organisationId, appId);
   const order: number[] = [];

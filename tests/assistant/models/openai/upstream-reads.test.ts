@@ -4,7 +4,7 @@ import { once } from 'node:events';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { test } from 'node:test';
-import { setImmediate as nextTurn } from 'node:timers/promises';
+import { setImmediate as nextTick } from 'node:timers/promises';
 import { createOpenAiModel } from '../../../../assistant/models/openai/openai.ts';
 
 const PIECE_CHARS = 200;
@@ -48,7 +48,7 @@ test('MODEL-18: an upstream that writes a million characters at once is read 4 K
           if (pausedAtChars >= 0 || ++paused > 20) return;
           pausedAtChars = chars;
           run.pause();
-          void nextTurn().then(() => {
+          void nextTick().then(() => {
             pausedAtChars = -1;
             run.resume();
           });
