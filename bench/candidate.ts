@@ -52,9 +52,9 @@ export interface Candidate {
   /** In a few words, for the report. */
   readonly what: string;
   readonly role: Role;
-  /** Of a peer: its packages and their versions. */
+  /** A peer's packages and their versions. */
   readonly versions?: Readonly<Record<string, string>>;
-  /** Of a peer: what it keeps of a turn, and what was chosen for it. */
+  /** What a peer keeps of a turn, and what was chosen for it. */
   readonly keeps?: string;
   readonly notes?: string;
   /** Slow streams that it is asked to hold in W6; undefined: as many as the service. */

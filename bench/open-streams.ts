@@ -36,7 +36,7 @@ const QUICK_DIVISOR = 10;
 
 interface Round {
   readonly streams: number;
-  /** Of them open at the first look. */
+  /** How many of them are open at the first look. */
   readonly first: number;
   /** Memory of the server, at the first look and at the last. */
   readonly rss: readonly [number, number];
