@@ -1,4 +1,5 @@
 /** What the service prints when it is up: where it is, how to watch it, and one line that gets an answer. */
+import { CATALOG_VERSION } from '../protocol/limits.ts';
 
 export interface DemoKeys {
   readonly live: string;
@@ -25,7 +26,7 @@ export interface BannerFacts {
 const DEMO_DEVICE = '0123456789abcdef0123456789abcdef';
 
 function curlLine(publicUrl: string, key: string): string {
-  const client = '{"protocol":1,"sdk":"web/0.50.0","catalog_version":"2026-11.a","components":["text","key_points","quick_replies"]}';
+  const client = `{"protocol":1,"sdk":"web/0.50.0","catalog_version":"${CATALOG_VERSION}","components":["text","key_points","quick_replies"]}`;
   const body = `{"message":{"text":"What happens when I send the same turn_id twice?"},"client":${client}}`;
   return `curl -N ${publicUrl}/v1/chat -H 'X-Service-Key: ${key}' -H 'X-Service-Device: ${DEMO_DEVICE}' -H 'Content-Type: application/json' -d '${body}'`;
 }

@@ -1,11 +1,13 @@
-/** What the guides say of variables, settings, log lines, messages and files is what the code says. */
+/** What the guides say of variables, settings, the catalog, log lines, messages and files is what the code says. */
 import assert from 'node:assert/strict';
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, test } from 'node:test';
 import * as v from 'valibot';
 import { ConfigError, environment, readConfig } from '../program/config.ts';
+import { CATALOG } from '../protocol/catalog/catalog.ts';
 import { appSettingsEntries, DEFAULT_APP_SETTINGS, settingsToWire } from '../protocol/console/app-settings.ts';
+import { CATALOG_VERSION } from '../protocol/limits.ts';
 import { projectRoot } from './support/project-root.ts';
 import { isOfProgram } from './support/rooms.ts';
 
@@ -121,6 +123,16 @@ test('HOUSE-14: every log line and every message that docs/operations.md explain
   assert.ok(phrases.length > 50);
   const missing = phrases.filter((phrase) => !SOURCES.some((text) => text.includes(phrase)));
   assert.deepEqual(missing, []);
+});
+
+test('HOUSE-14: the guides name the version of the catalog and the number of its components', () => {
+  const named = (path: string, pattern: RegExp) => Array.from(read(path).matchAll(pattern), ([, found]) => found);
+  for (const path of ['README.md', 'docs/catalog.md', 'docs/runtime.md']) assert.ok(read(path).includes(CATALOG_VERSION), path);
+  assert.notEqual(named('README.md', /(\d+) components/g).length, 0);
+  for (const path of GUIDES) {
+    for (const version of named(path, /\b(20\d\d-\d\d\.[a-z])\b/g)) assert.equal(version, CATALOG_VERSION, path);
+    for (const count of named(path, /\b(\d+) components/g)) assert.equal(Number(count), CATALOG.size, path);
+  }
 });
 
 test('HOUSE-14: every source file and document that a guide names exists', () => {

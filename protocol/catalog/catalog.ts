@@ -1,5 +1,5 @@
 /**
- * The component catalog `2026-11.a` (BLOCK-2): the list of components, and what is asked of it by name.
+ * The component catalog (BLOCK-2): the list of components, and what is asked of it by name.
  * Adding a component is a definition in its family and one line here.
  */
 

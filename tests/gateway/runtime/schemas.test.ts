@@ -5,6 +5,7 @@ import { readFileSync } from 'node:fs';
 import { before, type TestContext, test } from 'node:test';
 import type { ValidateFunction } from 'ajv/dist/2020.js';
 import fc from 'fast-check';
+import { CATALOG_VERSION } from '../../../protocol/limits.ts';
 import { RUNTIME_BODIES, type RuntimeBody } from '../../../protocol/runtime/schemas.ts';
 import type { JsonSchema } from '../../../protocol/schema/json-schema.ts';
 import { fullExample, MODEL_EXAMPLES } from '../../protocol/catalog/examples.ts';
@@ -57,7 +58,7 @@ test('VERSION-5: needs no key, says which protocol and catalog it is of, and is 
   assert.equal(answer.status, 200, answer.text);
   assert.deepEqual(Object.keys(answer.json as object), ['catalog_version', 'protocol', 'requests', 'events', 'replies']);
   const { catalog_version, protocol } = answer.json as Record<string, unknown>;
-  assert.deepEqual([catalog_version, protocol], ['2026-11.a', 1]);
+  assert.deepEqual([catalog_version, protocol], [CATALOG_VERSION, 1]);
   assert.equal(answer.headers['access-control-allow-origin'], 'https://docs.example');
   assert.match(String(answer.headers['content-type']), /^application\/json/);
 });
