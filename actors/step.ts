@@ -35,7 +35,7 @@ export interface Stepper<Machine extends AnyStateMachine> {
 
 /** Where a machine was when it was stored. */
 export interface Stored {
-  /** As a `Step` says it, or the machine's own value, which a parallel machine is more readily kept as. */
+  /** As in `Step`, or the machine's own value, which is easier to store for a parallel machine. */
   readonly state: StateValue;
   readonly context: object;
 }

@@ -106,7 +106,7 @@ function noteOn(results: readonly KnowledgeResult[]): string {
 }
 
 /**
- * Saves the items in their order and indexes their texts. What it answers reads the links side by side, waits at most
+ * Saves the items in their order and indexes their texts. Returns a function that reads the links side by side, waits at most
  * `linkWaitMs` for them, and reports: their `status` says how far they came.
  * @throws StorageError when the disk or the writer fails: sending the same items again is safe.
  */

@@ -76,13 +76,13 @@ export class PairingWatch {
   #nextId = 1;
   #row: PairingRow | undefined;
   #state: PairingState = 'over';
-  /** Checks the clock, and sends a sign of life to pages that got nothing else. */
+  /** How often the timer has fired. Pages that got nothing else since it last did are sent a ping. */
   #looks = 0;
   #timer: NodeJS.Timeout | undefined;
   #unwatch: (() => void) | undefined;
   #unwatchedSinceMs: number;
   #closed = false;
-  /** That it is over was written, or could not be. */
+  /** Whether storing the expiry was tried, with or without success. A claim resets it. */
   #isEndWritten = false;
 
   constructor(ref: PairingRef, services: WatchServices, onIdle: () => void) {

@@ -51,7 +51,7 @@ function sameAs({ text }: SmokeQuestion): string {
 /** "such as A-1042", "e.g. New York": what the description of a build's parameter gives as an example, where it declares none. */
 const GIVES_EXAMPLE = /(?:\bsuch as|\be\.g\.,?|\bfor example,?|\bexample:|\blike)\s+/iu;
 const EXAMPLE_MAX_CHARS = 60;
-/** In quotes all of it; else a word, and those with a capital behind one that has. */
+/** What is taken as the example: all that is in quotes; else up to four words that each begin with a capital; else one word. */
 const QUOTED = /^(?:"([^"\n]+)"|“([^”\n]+)”|'([^'\n]+)'|`([^`\n]+)`)/u;
 const NAMED = /^\p{Lu}[\p{L}\p{N}@._+:/'’-]*(?: \p{Lu}[\p{L}\p{N}@._+:/'’-]*){0,3}/u;
 const WORD = /^[\p{L}\p{N}][\p{L}\p{N}@._+:/-]*/u;
@@ -157,7 +157,8 @@ export function smokeQuestions({ suggestions, titles, actions }: AskableConfigur
   take(suggested, SUGGESTIONS_FIRST);
   take(known, TITLES_FIRST);
   take(acted, ACTIONS_FIRST);
-  // The more is asked, the less one answer decides: different things fill the run up, the same in other words only its minimum.
+  // Further questions on other subjects fill the run up to its maximum, so that one answer decides less. The same titles in other words, and
+  // general questions, fill it up to its minimum only.
   take([...known, ...acted, ...suggested], Number.POSITIVE_INFINITY);
   const general = GENERAL.map((text): SmokeQuestion => ({ text, from: 'general' }));
   for (const question of [...knownOtherwise.flat(), ...general]) {

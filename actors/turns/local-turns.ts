@@ -1,5 +1,5 @@
 /**
- * The turns that run in this process. Owns which conversations are active here: each has one actor, an idle one has none.
+ * The turns that run in this process, also when sent again, retried or re-attached to (CHAT-9, CHAT-12, CHAT-14). Owns which conversations are active here: each has one actor, an idle one has none.
  */
 
 import { Refusal } from '../../protocol/errors.ts';

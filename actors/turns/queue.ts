@@ -1,6 +1,6 @@
 /**
- * The order of the turns of one conversation: one runs, a few wait behind it, and copies of one request share its result. Knows nothing of
- * turns: what runs is `work`, and `running` says how long what it started lasts. It is no `Serial`, because a piece of work that waits can be
+ * The order of the turns of one conversation: one runs, a few wait behind it (CHAT-7), and copies of one request share its result.
+ * Knows nothing of turns: what runs is `work`, and `running` says how long what it started lasts. It is no `Serial`, because a piece of work that waits can be
  * withdrawn, and copies of one request share one piece.
  */
 import { Refusal } from '../../protocol/errors.ts';
@@ -41,7 +41,7 @@ export class TurnQueue<Result, Key extends QueuedTurn = QueuedTurn> {
   readonly #options: TurnQueueOptions;
   #busy = false;
   readonly #waiting: Waiting<Key>[] = [];
-  /** Turns that begin or wait for it, by their key: a second request for one shares its result. */
+  /** Turns that begin or wait for it, by their `turn_id`: a second request for one shares its result. */
   readonly #requested = new Map<string, Requested<Result>>();
   /** The work that holds the queue now, until what it started runs. */
   #beginning: Promise<Result> | null = null;
@@ -64,14 +64,14 @@ export class TurnQueue<Result, Key extends QueuedTurn = QueuedTurn> {
   }
 
   /**
-   * Runs `work` once for all requests with this key.
-   * @throws Refusal `rate_limited` when too many wait, `invalid_request` when the key stands for another request.
+   * Runs `work` once for all requests with this `turn_id`.
+   * @throws Refusal `rate_limited` when too many wait, `invalid_request` when the `turn_id` was used for another request.
    */
   once(key: Key, work: () => Promise<Result>): Promise<Result> {
     const { turnId, fingerprint } = key;
     const requested = this.#requested.get(turnId);
     if (requested !== undefined) {
-      // Its row is not there yet, so nothing else has compared: a stranger who guessed the key must not share the stream.
+      // Its row is not there yet, so nothing else has compared: a stranger who guessed the `turn_id` must not share the stream.
       return requested.fingerprint === fingerprint ? requested.result : Promise.reject(reusedTurnId());
     }
     if (this.#busy && this.#waiting.length >= WAITING_TURNS_MAX) {

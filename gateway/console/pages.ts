@@ -1,6 +1,6 @@
 /**
- * Pages of console lists: `limit`, and `after`, which is the `next` of the page before. Lists go by a key, oldest first (`pageOf`), or by
- * time, newest first (`newestLimit`, `pageKey`, `nextOf`).
+ * Pages of console lists: `limit`, and `after`, which is the `next` of the page before. Lists are in the order of a key (`pageOf`; ids:
+ * oldest first), or of time, newest first (`newestLimit`, `pageKey`, `nextOf`).
  */
 import { Refusal } from '../../protocol/errors.ts';
 import type { PageKey } from '../../storage/sqlite/page-key.ts';

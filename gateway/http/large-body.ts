@@ -7,9 +7,9 @@ import { SideThread, SideThreadBusy } from '../../watch/side-thread.ts';
 import { BodyQueue, type BodySender } from './body-queue.ts';
 import type { BodyCalls } from './large-body-thread.ts';
 
-/** A body of this size takes at most some 10 ms, in the worst shape. */
+/** Larger bodies are read in the thread. One of this size takes the event loop some 10 ms at most, in the worst shape. */
 export const LARGE_BODY_BYTES = 32 * 1024;
-/** Half the time that a full queue takes. */
+/** By then a full queue is half empty. */
 const RETRY_AFTER_S = 5;
 
 /** What is read there, by the name that its route says. */

@@ -9,7 +9,7 @@ import { perMinute } from '../rate-limit.ts';
 import { defineRoute } from '../route.ts';
 import type { Services } from '../services.ts';
 
-/** An image is not mended in less. */
+/** Somebody has to put the image back, which takes longer than this. */
 const RETRY_AFTER_S = 30;
 
 function logoAssetId(config: Readonly<Record<string, unknown>>): string | undefined {

@@ -25,6 +25,7 @@ export interface AppSettings {
   /** Exact hosts, or `*.host`. */
   readonly allowedDomains: readonly string[];
   readonly requireIdentity: boolean;
+  /** Whether only confirmations that this server recorded count (CONFIRM-9). */
   readonly recordConfirmations: boolean;
   readonly messagesPerMinute: number;
   readonly messagesPerDay: number;

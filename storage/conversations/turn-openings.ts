@@ -62,7 +62,7 @@ export interface TurnMove {
 export type OpenTurnOutput =
   /** `dayLeft`: turns that are left today after this one; null when it is not counted. */
   | { readonly outcome: 'opened'; readonly turn: number; readonly dayLeft: number | null }
-  /** The key was used before: nothing was written, the caller attaches to that turn. */
+  /** The `turn_id` was used before: nothing was written, the caller attaches to that turn. */
   | { readonly outcome: 'exists' }
   /** Another node owns the conversation, or a call or a turn changed meanwhile: read again and retry. */
   | { readonly outcome: 'stale' }

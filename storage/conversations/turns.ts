@@ -39,7 +39,7 @@ const turnRow = columns({
 
 export type TurnRow = RowOf<typeof turnRow>;
 
-/** The turn a client's key names within its app; keys are app-scoped (CHAT-9). */
+/** The turn that a `turn_id` names within its app (CHAT-9). */
 export function readTurn(db: Connection, appId: string, turnId: string): TurnRow | undefined {
   return turnRow.get(db, 'FROM turns WHERE app_id = :appId AND turn_id = :turnId', { appId, turnId });
 }

@@ -105,7 +105,7 @@ export const transactions = {
     return true;
   },
 
-  /** open → claimed; false when it was claimed or replaced since it was read, with that `codeExpiresAtMs`. */
+  /** Claims an open pairing. False when it was claimed, replaced or ended since its `codeExpiresAtMs` was read. */
   claimPairing(
     db: Connection,
     input: { id: string; codeExpiresAtMs: number; deviceId: string; watchedUntilMs: number; nowMs: number },

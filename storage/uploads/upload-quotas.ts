@@ -84,7 +84,8 @@ const SCOPES: readonly (readonly [QuotaScope, where: string, Bounds])[] = [
 ];
 
 /**
- * The uploads to evict so that one of `bytes` fits into each quota, oldest first; usually none. Full when they are not old enough.
+ * The uploads to evict, oldest first, so that a new one of `bytes` fits into each quota; usually none. `QuotaFull` when the oldest are still
+ * too new to be evicted.
  */
 export function roomInQuotas(
   db: Connection,

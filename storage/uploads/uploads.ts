@@ -51,7 +51,7 @@ const messageAttachment = columns({
   /** In placeholder form; null for an image. */
   text: orNull(text),
 });
-/** With the words in it, as the model was given them. */
+/** An attachment of a message, with its text as the model was given it. */
 export type MessageAttachment = RowOf<typeof messageAttachment>;
 
 const deadline = columns({ atMs: orNull(integer).from('min(expires_at_ms)') });
