@@ -11,6 +11,8 @@ import type { AnswerShare } from './long-answers.ts';
 const HELD_EVENTS_PAUSE = 64;
 /** The same for the text in them, in characters: more than a model writes during a commit. What was read from the upstream by then still comes. */
 const HELD_CHARS_PAUSE = 2 * 1024;
+/** Why the upstream waits: too much is held, its share is used up, no reader takes anything. */
+type Reason = 'full' | 'share' | 'readers';
 /** After so many pings the model is read on, however slow the readers are. */
 const PINGS_WAITED_MAX = 2;
 
@@ -29,18 +31,14 @@ export class TurnMailbox {
   #heldChars = 0;
   /** `holding`: a commit is under way. */
   #state: 'free' | 'holding' | 'closed' = 'free';
-  /** Too much is held; it stays so until nothing is. */
-  #isFull = false;
-  #readersLag = false;
-  #isImpatient = false;
-  /** Pings since a reader last took anything. */
+  /** The upstream waits while there is any. */
+  readonly #reasons = new Set<Reason>();
+  /** Pings since a reader last took anything; at most PINGS_WAITED_MAX, where it stays. */
   #pingsWaited = 0;
-  #waitsForShare = false;
-  #isPaused = false;
 
   constructor(owner: MailboxOwner) {
     this.#owner = owner;
-    owner.share.onShare = () => this.#useShare(false);
+    owner.share.onShare = () => this.#wait('share', false);
   }
 
   /** Whether the turn is neither committing nor at its end. */
@@ -52,25 +50,19 @@ export class TurnMailbox {
     return this.#state === 'closed';
   }
 
-  /** Whether the upstream waits for readers. */
-  get waitsForReaders(): boolean {
-    return this.#readersLag && !this.#isImpatient;
+  /** Whether the turn has waited for its readers as long as it may: it does so no more. */
+  get #isImpatient(): boolean {
+    return this.#pingsWaited === PINGS_WAITED_MAX;
   }
 
   /** No reader takes anything, or one does again. */
   readersLag(isLagging: boolean): void {
-    this.#readersLag = isLagging;
-    this.#settleUpstream();
+    this.#wait('readers', isLagging && !this.#isImpatient);
   }
 
   /** So many characters were read from the upstream. */
   read(chars: number): void {
-    if (!this.#owner.share.take(chars)) this.#useShare(true);
-  }
-
-  #useShare(isUsedUp: boolean): void {
-    this.#waitsForShare = isUsedUp;
-    this.#settleUpstream();
+    if (!this.#owner.share.take(chars)) this.#wait('share', true);
   }
 
   /**
@@ -78,21 +70,23 @@ export class TurnMailbox {
    * connection for ever: after the second ping the turn goes on without waiting, and its readers find it in rows.
    */
   pinged(): void {
-    this.#pingsWaited = this.waitsForReaders ? this.#pingsWaited + 1 : 0;
-    if (this.#pingsWaited < PINGS_WAITED_MAX) return;
-    this.#isImpatient = true;
-    this.#settleUpstream();
+    if (this.#isImpatient) return;
+    this.#pingsWaited = this.#reasons.has('readers') ? this.#pingsWaited + 1 : 0;
+    if (this.#isImpatient) this.#wait('readers', false);
   }
 
   /** Another answer of the model begins. */
   upstreamBegan(): void {
-    if (this.#isPaused) this.#owner.upstream()?.pause();
+    if (this.#reasons.size > 0) this.#owner.upstream()?.pause();
   }
 
-  #settleUpstream(): void {
-    const waits = this.#isFull || this.#waitsForShare || this.waitsForReaders;
-    if (waits === this.#isPaused || this.#state === 'closed') return;
-    this.#isPaused = waits;
+  /** Gives the upstream a reason to wait, or takes it away. */
+  #wait(reason: Reason, isGiven: boolean): void {
+    const waited = this.#reasons.size > 0;
+    if (isGiven) this.#reasons.add(reason);
+    else this.#reasons.delete(reason);
+    const waits = this.#reasons.size > 0;
+    if (waits === waited || this.#state === 'closed') return;
     if (waits) this.#owner.upstream()?.pause();
     else this.#owner.upstream()?.resume();
   }
@@ -103,9 +97,7 @@ export class TurnMailbox {
     if (this.#state === 'holding') {
       this.#held.push(task);
       this.#heldChars += chars;
-      if (this.#held.length <= HELD_EVENTS_PAUSE && this.#heldChars <= HELD_CHARS_PAUSE) return;
-      this.#isFull = true;
-      this.#settleUpstream();
+      if (this.#held.length > HELD_EVENTS_PAUSE || this.#heldChars > HELD_CHARS_PAUSE) this.#wait('full', true);
       return;
     }
     try {
@@ -134,9 +126,7 @@ export class TurnMailbox {
     }
     if (this.#held.length > 0) return;
     this.#heldChars = 0;
-    if (!this.#isFull) return;
-    this.#isFull = false;
-    this.#settleUpstream();
+    this.#wait('full', false);
   }
 
   /** The turn has ended: nothing more is done. */
