@@ -37,7 +37,7 @@ export interface Announcer {
   /** To every other node. Never throws. */
   announce<K extends keyof Announcements>(kind: K, message: Announcements[K]): void;
   listen<K extends keyof Announcements>(kind: K, handler: (message: Announcements[K], from: string) => void): void;
-  /** Calls `look` every `everyMs`, to find in rows what a lost announcement told. Answers a function that stops it. */
+  /** Calls `look` every `everyMs`, to find in rows what a lost announcement told. Returns a function that stops it. */
   lookEvery(everyMs: number, look: () => void): () => void;
 }
 

@@ -56,7 +56,7 @@ const CLOCK_LOOK_MS = 500;
 /** Smaller corrections of the system clock are usual. */
 const CLOCK_JUMP_MS = 250;
 
-/** Calls `onJump` when the system clock was set. Answers a function that stops the watch. */
+/** Calls `onJump` when the system clock was set. Returns a function that stops the watch. */
 function watchClock(log: Logger, nowMs: () => number, monotonicMs: () => number, onJump: () => void): () => void {
   let aheadMs = nowMs() - monotonicMs();
   const look = () => {
@@ -70,7 +70,7 @@ function watchClock(log: Logger, nowMs: () => number, monotonicMs: () => number,
   return () => clearInterval(looks);
 }
 
-/** Answers a function that calls `lookAt` with the next few organisations, starting over after the last one. */
+/** Returns a function that calls `lookAt` with the next few organisations, starting over after the last one. */
 function someAfterSome(storage: Storage, lookAt: (ids: readonly string[]) => void): () => void {
   let lookedAt = '';
   return () => {

@@ -53,7 +53,7 @@ export async function attempt(
   }
 }
 
-/** Does `work` for all organisations, or for `ids`, without a pause. Answers the ids of those to be retried. */
+/** Does `work` for all organisations, or for `ids`, without a pause. Returns the ids of those to be retried. */
 export function forEachOrganisationSync(
   services: EachServices,
   what: string,
@@ -74,7 +74,7 @@ export interface EachOptions {
   readonly breathe?: () => Promise<unknown> | undefined;
 }
 
-/** Does `work` for all organisations, or for `ids`. Answers the ids of those to be retried. */
+/** Does `work` for all organisations, or for `ids`. Returns the ids of those to be retried. */
 export async function forEachOrganisation(
   services: EachServices,
   what: string,

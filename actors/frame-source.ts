@@ -12,7 +12,7 @@ export interface FrameSlice {
 export interface FrameSource {
   /** Frames from `seq` on, about `maxChars` of them at most (at least one when there is one). */
   read(seq: number, maxChars: number): FrameSlice;
-  /** Calls `wake`, at most once per loop tick, when there is more to read. Answers a function that stops it. */
+  /** Calls `wake`, at most once per loop tick, when there is more to read. Returns a function that stops it. */
   subscribe(wake: () => void): () => void;
   /** A subscribed reader takes nothing for now, or takes frames again. */
   slow?(reader: object, isSlow: boolean): void;

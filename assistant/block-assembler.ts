@@ -152,7 +152,7 @@ export class BlockAssembler {
     }
   }
 
-  /** Appends what fits the block, closes it when it is full, and answers the rest. */
+  /** Appends what fits the block, closes it when it is full, and returns the rest. */
   #appendSome(current: OpenText, text: string): string {
     const room = TEXT_BLOCK_HARD_CHARS - current.content.length;
     const paragraph = text.indexOf('\n\n', Math.max(0, TEXT_BLOCK_SOFT_CHARS - current.content.length));
@@ -243,7 +243,7 @@ export class BlockAssembler {
     return repairs;
   }
 
-  /** A block that the server makes itself, e.g. a confirmation card; answers its id. */
+  /** A block that the server makes itself, e.g. a confirmation card; returns its id. */
   place(blockType: string, body: Block['body']): string {
     this.closeText();
     const [index, id] = [this.#nextIndex++, this.#options.mintBlockId()];

@@ -44,7 +44,7 @@ export function fillTemplate(template: string, params: Readonly<Record<string, u
 /** Words of a name by which [Cancel] would be taken for the action itself. */
 const CANCELS = /(?:^|_)cancel(?:s|led|ling|lation)?(?:_|$)/;
 
-/** What the two buttons say where the app does not: never [Confirm] [Cancel] under the question whether to cancel something. */
+/** The labels of the two buttons: the app's own, else [Confirm] and [Cancel]. An action that cancels something gets [Yes, …] and [Keep]. */
 function labelsOf(action: ManifestAction, locale: string | null): { readonly confirm: string; readonly cancel: string } {
   const labels = action.confirm_labels === undefined ? undefined : localised(action.confirm_labels, locale);
   if (labels !== undefined) return labels;

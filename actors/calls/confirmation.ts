@@ -64,7 +64,7 @@ export class Confirmations {
   }
 
   /**
-   * Records the decision, or answers the one that is recorded.
+   * Records the decision, or returns the one that is recorded.
    * @throws Refusal `conflict` with the card, for a confirmation of another revision; `invalid_request`: 404 for a call that is missing or not the caller's; 400 for a read, for a confirmation
    * while the card is being changed or was changed badly, and for other words than the card asks for.
    */

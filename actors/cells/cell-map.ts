@@ -158,7 +158,7 @@ class RedisCellMap implements CellMap {
     if (news.length > 0) await storage.writeControl('seeCells', { cells: news });
   }
 
-  /** Answers the versions that the map holds. */
+  /** Returns the versions that the map holds. */
   async #takeOverPlacements(): Promise<Map<string, number>> {
     const { redis, storage } = this.#options;
     const there = new Map<string, number>();

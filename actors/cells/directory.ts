@@ -1,10 +1,10 @@
 /**
- * Where organisations live, and whose the names are that requests call them by (CELL-1). What this cell knows lies in its
- * control file: rows of its own, placements, and names of organisations elsewhere. A name that it does not know is asked of every
- * other cell at once; what they answer is kept.
+ * Finds the organisation that a request names, by a key, a token or an id, and the cell where it lives (CELL-1). What this cell knows is in
+ * its control file: its own organisations, placements, and names of organisations in other cells. For an unknown name it asks all other
+ * cells at once, and keeps their answers.
  *
- * Invariants: an organisation's cell is what its placement with the highest known version says; askers of one name share
- * one question. A name counts as unknown only when every cell that was seen lately has answered.
+ * Invariants: an organisation lives where its placement with the highest known version says. Requests for the same name share one
+ * question. A name counts as unknown only when every cell that was seen lately has answered.
  */
 import { LRUCache } from 'lru-cache';
 import * as v from 'valibot';
@@ -51,7 +51,7 @@ export interface CellDirectory {
   /** Asks the other cells. Undefined: none knows it. @throws Refusal internal, 503, while a cell that may know it does not answer. */
   ask(name: Name): Promise<Whereabouts | undefined>;
   /**
-   * The cell of `misled` does not have the organisation. `told`: where it says the organisation is. Answers another cell to try;
+   * The cell of `misled` does not have the organisation. `told`: where it says the organisation is. Returns another cell to try;
    * undefined: no cell knows better. @throws as `ask`.
    */
   askAgain(name: Name, misled: Whereabouts, told: Whereabouts | undefined): Promise<Whereabouts | undefined>;

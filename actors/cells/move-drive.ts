@@ -84,7 +84,7 @@ export class MoveDrive {
     }
   }
 
-  /** Does one step and commits it. Answers the next effect; undefined: none for this node. */
+  /** Does one step and commits it. Returns the next effect; undefined: none for this node. */
   async #next(effect: Effect): Promise<Effect | undefined> {
     const done = await this.#performed(effect);
     if (done === 'given up') return this.#enterAborted();

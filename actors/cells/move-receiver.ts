@@ -66,7 +66,7 @@ export class MoveReceiver {
   }
 
   /**
-   * Accepts the move, or answers how far it is. Idempotent.
+   * Accepts the move, or returns how far it is. Idempotent.
    * @throws Refusal conflict when this cell refuses it; internal (503) when it may be accepted in a moment.
    */
   async offer({ organisationId, moveId, sourceCell, keyCheck: given, schema }: Offer): Promise<ArrivalStep> {

@@ -71,7 +71,7 @@ export class MoveSender {
     this.#services = services;
   }
 
-  /** Asks whether the organisation may come; answers how far the move is. @throws MoveRefused; Error when the other cell cannot be asked now. */
+  /** Asks whether the organisation may come; returns how far the move is. @throws MoveRefused; Error when the other cell cannot be asked now. */
   async offer(move: MoveRow): Promise<v.InferOutput<typeof stepAnswer>['step']> {
     const { cell, vault } = this.#services;
     const body = { move_id: move.moveId, source_cell: cell, key_check: keyCheck(vault, move.moveId), schema: SCHEMA_VERSIONS };

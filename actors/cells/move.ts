@@ -120,7 +120,7 @@ export class OrganisationMoves {
     await this.#drive(move);
   }
 
-  /** Settles when this node drives it no more. */
+  /** Drives the move on this node, unless it does so already. Resolves when this node has stopped driving it. */
   #drive(move: MoveRow): Promise<void> {
     const { moveId } = move;
     const known = this.#driven.get(moveId);

@@ -54,7 +54,7 @@ function writesOf({ surroundings, nowMs }: WriteServices, target: WriteTarget, w
 }
 
 /**
- * Makes the writes that approving `write` would make, and withdraws them. Answers each write, or what it was refused with: one for each item
+ * Makes the writes that approving `write` would make, and withdraws them. Returns each write, or what it was refused with: one for each item
  * of a batch, in its order; one for all screens; none for a look or a persona, whose content alone decides.
  */
 export async function rehearse(
@@ -82,7 +82,7 @@ interface ItemResult {
 /** A write as far as it may be proposed. */
 export interface CheckedWrite {
   readonly write: SetupWrite;
-  /** What approving it would write, as `rehearse` answers it. */
+  /** What approving it would write, as `rehearse` returns it. */
   readonly writes: readonly RehearsedWrite[];
   /** One for each item of the batch that was asked for, in its order; undefined where the write is no batch. */
   readonly results: readonly ItemResult[] | undefined;
@@ -95,7 +95,7 @@ function positionOf<Item>(items: readonly Item[], item: Item): number {
 }
 
 /**
- * Answers `merged` without the items that approving it would refuse, and a result for each item of `asked`, which it was merged from.
+ * Returns `merged` without the items that approving it would refuse, and a result for each item of `asked`, which it was merged from.
  * `waiting`: the subjects of the waiting proposals that it was merged from. @throws Refusal for a write that is taken as a whole.
  */
 export async function checkWrite(

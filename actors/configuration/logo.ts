@@ -34,7 +34,7 @@ export async function takeInLogo(storage: Storage, target: WriteTarget, bytes: U
 
 /**
  * Examines an image as takeInLogo does and stores nothing. `content` is base64, as a proposal holds it; `asker` the organisation.
- * Answers the hash of what would be stored, hex SHA-256. @throws Refusal 415, 413, 429.
+ * Returns the hash of what would be stored, hex SHA-256. @throws Refusal 415, 413, 429.
  */
 export async function examineLogoContent(content: string, asker: string): Promise<string> {
   const { bytes } = await examineLogo(Buffer.from(content, 'base64'), asker);

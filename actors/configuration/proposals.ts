@@ -77,7 +77,7 @@ async function keep(services: WriteServices, organisationId: string, proposal: O
   return storage.write(organisationId, 'addProposal', { ...proposal, id, nowMs: now });
 }
 
-/** Keeps `write` in place of its rivals, unless the same proposal waits already. Answers the id of the kept one and its summary. */
+/** Keeps `write` in place of its rivals, unless the same proposal waits already. Returns the id of the kept one and its summary. */
 async function keepOnce(
   services: WriteServices,
   { organisationId, appId }: WriteTarget,

@@ -1,7 +1,7 @@
 /**
  * The writes that configure an app (docs/specification/configuration.md), one set of rules for the setup
  * interface, the console and approved proposals. Bodies have passed their schemas; the rules that need rows are checked here and in the
- * transactions. Every write answers its reply and a line for the panel that says what it did.
+ * transactions. Every write returns its reply and a line for the panel that says what it did.
  */
 import { contrastWarnings } from '../../protocol/appearance/contrast.ts';
 import { Refusal } from '../../protocol/errors.ts';
@@ -37,7 +37,7 @@ export interface Written {
   readonly savedNothing: boolean;
 }
 
-/** Waits for the links of a write that was carried out, if it has any, and answers its report. */
+/** Waits for the links of a write that was carried out, if it has any, and returns its report. */
 export type Report = () => Promise<Written>;
 
 function changedLine(what: string, changed: readonly string[]): string {

@@ -96,7 +96,7 @@ export class KnowledgeIndexer {
   }
 
   /**
-   * Indexes a source: a text before it resolves, a link once the queue has read it or after `waitMs`. Answers where the source
+   * Indexes a source: a text before it resolves, a link once the queue has read it or after `waitMs`. Returns where the source
    * stands then; one that is at rest already stays as it is. @throws StorageError when a write fails.
    */
   async index(organisationId: string, sourceId: string, waitMs: number): Promise<IndexOutcome> {

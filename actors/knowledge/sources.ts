@@ -111,7 +111,7 @@ export interface IndexedContent {
 }
 
 /**
- * Tells the source's machine what became of indexing this content; `write` commits the step. Answers where the source is then, null
+ * Tells the source's machine what became of indexing this content; `write` commits the step. Returns where the source is then, null
  * when it has other content by now or the machine ignores the event: nothing is written. @throws as saveSource.
  */
 export function moveSource(

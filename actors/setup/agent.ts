@@ -62,7 +62,7 @@ export class SetupAgent {
     });
   }
 
-  /** POST /events: the agent's own lines. Answers their ids and the discovery report as it is kept now. */
+  /** POST /events: the agent's own lines. Returns their ids and the discovery report as it is kept now. */
   async report(
     ref: SessionRef,
     events: readonly ProgressEvent[],

@@ -59,7 +59,7 @@ export class SessionPanel {
     return this.#awake === undefined ? this.#stored.state : (this.#awake.snapshot.value as States);
   }
 
-  /** Ticks new observations, and answers their lines. */
+  /** Ticks new observations, and returns their lines. */
   observe(observations: Observations): NewSetupEvent[] {
     const lines: NewSetupEvent[] = [];
     for (const [step, atMs] of Object.entries(observations) as [StepId, number][]) {

@@ -165,7 +165,7 @@ export class SetupSession {
     return this.#work.waiting;
   }
 
-  /** Calls `wake` after every commit. Answers how to stop that. */
+  /** Calls `wake` after every commit. Returns a function that stops it. */
   watch(wake: () => void): () => void {
     return this.#readers.add(wake);
   }
@@ -259,7 +259,7 @@ export class SetupSession {
     return committed;
   }
 
-  /** Ticks the steps that the app's rows confirm, and answers their lines. */
+  /** Ticks the steps that the app's rows confirm, and returns their lines. */
   #observe(db: Connection, work: SessionWork, panel: SessionPanel): NewSetupEvent[] {
     if (work.session.state !== 'running') return [];
     const app = readApp(db, this.ref.appId, this.ref.organisationId);

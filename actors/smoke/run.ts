@@ -135,7 +135,7 @@ export class SmokeRuns {
     return run;
   }
 
-  /** Runs it while no other node does, or answers the run that another node saved meanwhile. @throws also Refusal rate_limited. */
+  /** Runs it while no other node does, or returns the run that another node saved meanwhile. @throws also Refusal rate_limited. */
   async #runAlone(organisationId: string, appId: string): Promise<SmokeRun> {
     const db = this.#services.storage.organisation(organisationId);
     const before = readLatestSmokeRun(db, appId)?.id;

@@ -1,8 +1,8 @@
 /**
  * Limits how fast the turns of a process together read long answers from models.
  *
- * Each turn reads the beginning of its answer as it arrives, and the rest in shares of CHARS_PER_S, which is more than models write for
- * people who wait. An app with many endless answers therefore cannot use up the time and memory of the process.
+ * Each turn reads the beginning of its answer as it arrives, and the rest in shares. All shares together are CHARS_PER_S characters a second,
+ * more than models write for people who wait. An app with many endless answers therefore cannot use up the time and memory of the process.
  * Owns the shares and the turns that wait for one: apps alternate, and the turns of one app keep their order. Does not own how a turn waits.
  */
 

@@ -1,6 +1,6 @@
 /**
  * Owns the way to a server that turns texts into vectors: any that speaks OpenAI's `POST /embeddings`. Bounds what is sent
- * and read at once, tries again what the server asks to have later, and answers vectors of one dimension or none.
+ * and read at once, tries again what the server asks to have later, and returns vectors of one dimension or none.
  */
 
 import { setTimeout as pause } from 'node:timers/promises';

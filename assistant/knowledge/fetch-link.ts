@@ -99,7 +99,7 @@ async function followed(uri: string, guard: AddressGuard, signal: AbortSignal, m
 }
 
 /**
- * Fetches `uri` and answers its document.
+ * Fetches `uri` and returns its document.
  * @throws LinkError with a sentence for a person; the reason of `signal` when that ended it.
  */
 export async function fetchLink(uri: string, options: FetchOptions): Promise<FetchedLink> {

@@ -39,7 +39,7 @@ const { JSDOM } = createRequire(import.meta.url)('jsdom') as { JSDOM: new (html:
 const PURIFY_OPTIONS: Config = {
   IN_PLACE: true,
   USE_PROFILES: { svg: true, svgFilters: true },
-  // Left out of the profile for pointing outside, which is taken from it below.
+  // The profile leaves `use` out because it can refer to other files; such references are removed below.
   ADD_TAGS: ['use'],
   FORBID_TAGS: ['animate', 'animateColor', 'animateMotion', 'animateTransform', 'animatecolor', 'animatemotion', 'animatetransform', 'set'],
   ALLOW_DATA_ATTR: false,

@@ -200,7 +200,7 @@ class Supervisor {
 }
 
 /**
- * Runs the workers until a signal ends them; answers the exit code of this process. Each is `entry` in a process of its own with
+ * Runs the workers until a signal ends them; returns the exit code of this process. Each is `entry` in a process of its own with
  * `NODE_ID=<name>-<k>`, the same `PORT`, no `WORKERS`, and `SUPERVISED=<workers>`; `BANNER` is `on` for the first start of the first one and `off` for all else.
  * @throws Error when the port is taken.
  */

@@ -73,7 +73,7 @@ export function toolDefinition(component: Component): FunctionTool {
   return { type: 'function', function: { name, description, parameters } };
 }
 
-/** Checks a whole body, the server's fields included, and answers it as it is to be stored (defaults filled in, Markdown defused). */
+/** Checks a whole body, the server's fields included, and returns it as it is to be stored (defaults filled in, Markdown defused). */
 export function validateBody(name: string, body: unknown): Validated {
   const component = CATALOG.get(name);
   return component === undefined ? unknownComponent(name) : validate(component.body, body);

@@ -51,7 +51,7 @@ function goLive(db: Connection, input: GoLiveInput): WentLive {
   return { wentLive: true, version };
 }
 
-/** The session's end and the app's going live, both or neither. Answers as commitSetupSession. */
+/** The session's end and the app's going live, both or neither. Returns what commitSetupSession does. */
 function commitSessionAndGoLive(db: Connection, input: CommitSessionInput & { readonly goLive: GoLiveInput }): number[] | null {
   const ids = commitSetupSession(db, input);
   if (ids !== null) goLive(db, input.goLive);

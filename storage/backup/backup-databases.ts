@@ -122,7 +122,7 @@ class DatabaseCopies {
     else this.#apps.set(id, apps);
   }
 
-  /** Copies `control.sqlite` and answers which organisations do not fit to it. */
+  /** Copies `control.sqlite` and returns which organisations do not fit to it. */
   copyControl(): string[] {
     this.#copied(this.#from.control, this.#to.control);
     const control = openReader(this.#to.control);

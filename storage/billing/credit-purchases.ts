@@ -13,7 +13,7 @@ export function addMonths(atMs: number, months: number): number {
   return at.getTime();
 }
 
-/** Adds a purchase, one to one; answers when it expires. `topUpId` null: bought by hand; a top-up is one purchase at most. */
+/** Adds a purchase, one to one; returns when it expires. `topUpId` null: bought by hand; a top-up is one purchase at most. */
 export function insertPurchase(db: Connection, input: { amountMicroUsd: number; nowMs: number; topUpId: string | null }): number {
   const expiresAtMs = addMonths(input.nowMs, CREDIT_VALID_MONTHS);
   db.statement(
@@ -23,7 +23,7 @@ export function insertPurchase(db: Connection, input: { amountMicroUsd: number; 
   return expiresAtMs;
 }
 
-/** Adds purchased credit; answers when it expires. */
+/** Adds purchased credit; returns when it expires. */
 function addCredit(db: Connection, input: { amountMicroUsd: number; nowMs: number }): { expiresAtMs: number } {
   return { expiresAtMs: insertPurchase(db, { ...input, topUpId: null }) };
 }

@@ -65,7 +65,7 @@ function understoodVersion(connection: Connection, kind: DatabaseKind, knownVers
   return version;
 }
 
-/** Applies one migration unless another process was first; answers the file's version afterwards. */
+/** Applies one migration unless another process was first; returns the file's version afterwards. */
 function advance(connection: Connection, migration: Migration, kind: DatabaseKind, knownVersion: number): number {
   retryWhileBusy(OTHER_MIGRATION_MAX_MS, () => connection.exec('BEGIN IMMEDIATE'));
   try {

@@ -34,7 +34,7 @@ export interface MoveFiles {
   listCopy(ref: MoveRef & { readonly manifest: string }): Promise<Manifest>;
   /** Where the copy, or its manifest, lies. */
   copyPath(ref: MoveRef, content: Pick<Content, 'sha256'>): string;
-  /** Verifies what has come and puts it in place, sealed. Answers its rows of the control file. */
+  /** Verifies what has come and puts it in place, sealed. Returns its rows of the control file. */
   place(ref: MoveRef & { readonly manifest: string }): Promise<ControlRows>;
   /** Takes away what is here of an organisation that is elsewhere. */
   empty(input: EmptyInput): Promise<void>;

@@ -20,7 +20,7 @@ async function answering({ history }: Run, { name }: ClusterNode): Promise<void>
   for (const endMs = performance.now() + ANSWERING_WITHIN_MS; !isAnswering() && performance.now() < endMs; ) await pause(LOOK_MS);
 }
 
-/** Kills random nodes, one at a time, and starts each again. Answers how often, and what settles when all of them are up again. */
+/** Kills random nodes, one at a time, and starts each again. Returns how often, and what settles when all of them are up again. */
 export async function killNodes(run: Run, { kills, everyMs }: Kills): Promise<{ killed: number; up: Promise<unknown> }> {
   const { cluster, dice } = run;
   const starts: Promise<void>[] = [];

@@ -106,7 +106,7 @@ export interface MoveWorld extends Said {
   rest(): Promise<void>;
 }
 
-/** Says something once, however often it has to be sent, to whichever cell. Answers its conversation. */
+/** Says something once, however often it has to be sent, to whichever cell. Returns its conversation. */
 async function sayOnce(
   cells: readonly LivingCell[],
   { app, acknowledged }: Said,

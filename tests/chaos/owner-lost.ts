@@ -99,7 +99,7 @@ function beganAnewAtMs(run: Run, before: Attempt, answered: Attempt | undefined)
   return first;
 }
 
-/** Someone who reads elsewhere is told within the time, by the stream's end or by the new answer. Answers after how long. */
+/** Someone who reads elsewhere is told within the time, by the stream's end or by the new answer. Returns after how long. */
 async function onlookerToldAfterMs(mid: MidStream, sinceMs: number): Promise<number> {
   if (mid.onlooker === undefined) return 0;
   const { attempt, closed } = mid.onlooker;

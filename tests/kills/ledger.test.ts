@@ -91,7 +91,7 @@ interface Said {
   readonly deviceId: string;
 }
 
-/** Sends the turn until its end was heard; answers the conversation it was in. */
+/** Sends the turn until its end was heard; returns the conversation it was in. */
 async function say(mortal: Mortal, { turnId, key, deviceId }: Said, conversationId: string | undefined): Promise<string> {
   const body = JSON.stringify({
     turn_id: turnId,

@@ -237,7 +237,7 @@ export async function talk(load: Load, { copies = 1, turnsPerConversation, more,
   }
 }
 
-/** Watches whose each conversation is, as rows say it. Answers how to stop. */
+/** Watches whose each conversation is, as rows say it. Returns a function that stops it. */
 export function watchEpochs({ cluster, app, history }: Pick<Load, 'cluster' | 'app' | 'history'>, everyMs = 100): () => void {
   const statement = cluster
     .rows(app.organisationId)

@@ -126,7 +126,7 @@ export class ClusterNode {
     if (!expected || (code !== null && code !== 0)) this.#onUnexpectedExit({ node: this.name, code, stderr: this.#stderr });
   }
 
-  /** Sends the signal and waits until the process is gone; answers its exit code, null after a kill. */
+  /** Sends the signal and waits until the process is gone; returns its exit code, null after a kill. */
   async kill(signal: NodeJS.Signals = 'SIGKILL'): Promise<number | null> {
     const child = this.#child;
     if (child === null) return null;

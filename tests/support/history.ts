@@ -120,12 +120,12 @@ export interface Violation {
   readonly detail: string;
 }
 
-/** After a crash `seq` goes on at a multiple of this: the only gap that a stream may have. */
+/** After a crash `seq` continues at a multiple of this: the only gap that a stream may have. */
 const RECOVERY_STRIDE = 1_000_000;
 
 export const eventsOf = (attempt: Attempt): StreamedEvent[] => attempt.seen.map(({ event }) => event);
 
-/** The end of a stream that its turn came to; undefined when it broke off or has ended as an error. */
+/** The `turn.end` with which the stream ended; undefined when it broke off or the turn ended with an error. */
 export function completedEnd(attempt: Attempt): StreamedEvent | undefined {
   const last = attempt.seen.at(-1)?.event;
   return last?.type === 'turn.end' && last.status !== 'error' ? last : undefined;
@@ -142,10 +142,10 @@ export function answerOf(attempt: Attempt): string {
 
 type Report = (rule: Rule, detail: string) => void;
 
-/** Pings are told to whoever reads then, and kept for nobody; a refusal, and the end after it, are told to one reader alone. */
+/** Events that not every reader gets: pings are not kept for later readers, and a refusal and its `turn.end` go to one reader only. */
 const TOLD_TO_SOME = ['ping', 'error', 'turn.end'];
 
-/** Seqs of a turn at which somebody heard what is told to everybody. */
+/** The seqs of a turn at which some reader got an event that every reader gets. */
 function spokenSeqs(attempts: readonly Attempt[]): Set<number> {
   return new Set(attempts.flatMap((attempt) => eventsOf(attempt).flatMap(({ seq, type }) => (TOLD_TO_SOME.includes(type) ? [] : [seq]))));
 }

@@ -3,7 +3,7 @@ import { request } from 'undici';
 import { DEVICE, HANDSHAKE, parseEvents, type StreamedEvent } from './client.ts';
 
 /**
- * Attaches to a turn (trying again until it exists) and leaves once `words` were heard; answers the events seen so far.
+ * Attaches to a turn (trying again until it exists) and leaves once `words` were heard; returns the events seen so far.
  */
 export async function fetchUntil(baseUrl: string, key: string, turnId: string, words: string): Promise<StreamedEvent[]> {
   const headers = { 'X-Service-Key': key, 'X-Service-Device': DEVICE };
@@ -24,7 +24,7 @@ export async function fetchUntil(baseUrl: string, key: string, turnId: string, w
   }
 }
 
-/** Sends a message and tells every event as it arrives; answers false when the stream broke off before `turn.end`. */
+/** Sends a message and tells every event as it arrives; returns false when the stream broke off before `turn.end`. */
 export async function follow(
   baseUrl: string,
   key: string,

@@ -70,7 +70,7 @@ async function freePort(host: string): Promise<number> {
   return address.port;
 }
 
-/** Sends one command inline and answers the first line of the reply. */
+/** Sends one command inline and returns the first line of the reply. */
 function command(host: string, port: number, words: string): Promise<string> {
   return new Promise((resolve, reject) => {
     const socket = connect(port, host, () => socket.write(`${words}\r\n`));

@@ -22,7 +22,7 @@ export interface RunningService {
   readonly operatorToken: string;
   /** Everything it wrote to stdout and stderr so far. */
   output(): { stdout: string; stderr: string };
-  /** Sends the signal and waits until the process is gone; answers its exit code (null after a kill). */
+  /** Sends the signal and waits until the process is gone; returns its exit code (null after a kill). */
   stop(signal?: NodeJS.Signals): Promise<number | null>;
 }
 

@@ -29,7 +29,7 @@ export class OwnClock {
     this.#lastMs = nowMs;
   }
 
-  /** Call it every `pingMs`. Answers by how many ms it was late; 0 when in time. */
+  /** Call it every `pingMs`. Returns by how many ms it was late; 0 when in time. */
   tick(nowMs: number): number {
     const missedMs = Math.max(0, nowMs - this.#lastMs - this.#pingMs);
     this.#lastMs = nowMs;

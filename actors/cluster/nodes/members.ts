@@ -193,7 +193,7 @@ class HostMembers implements Members {
     }
   }
 
-  /** Connects to new nodes. Answers the marks of all nodes that have a file. */
+  /** Connects to new nodes. Returns the marks of all nodes that have a file. */
   #scan(): (string | null)[] {
     let marks: (string | null)[];
     try {

@@ -41,7 +41,7 @@ export function locksOthersOut(locks: string, pid: number): boolean {
   });
 }
 
-/** Kills nodes that were stopped while they held a file of the cell locked. Answers how to end that. */
+/** Kills nodes that were stopped while they held a file of the cell locked. Returns a function that stops it. */
 export function watchStoppedWriters(members: Pick<Members, 'onLost' | 'liveness'>, log: Logger): () => void {
   const timers = new Set<NodeJS.Timeout>();
   const look = (node: string, pid: number, left: number) => {

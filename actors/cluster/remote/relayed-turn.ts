@@ -26,7 +26,7 @@ import type { Relayed, Wanted } from './relay-lines.ts';
 export type Found = { readonly fromSeq: number } & ({ readonly line: Line } | { readonly source: FrameSource });
 
 export interface Timers {
-  /** Does `work` once, in `ms`; answers a function that cancels it. Must not keep the process alive. */
+  /** Does `work` once, in `ms`; returns a function that cancels it. Must not keep the process alive. */
   set(work: () => void, ms: number): () => void;
 }
 

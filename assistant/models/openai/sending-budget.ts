@@ -80,7 +80,7 @@ export class SendingBudget {
     return this.#waiting.size;
   }
 
-  /** Asks for room for `bytes`. What it answers takes the request back, or gives the room back, and may be called again. */
+  /** Asks for room for `bytes`. The returned function takes the request back, or gives the room back, and may be called again. */
   enter(sender: Sender, bytes: number, { admitted, refused }: SendingOutcome): () => void {
     if (this.#fits(sender, bytes) && this.#mayGoNext()) {
       const leave = this.#take(sender, bytes);

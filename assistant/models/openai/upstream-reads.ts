@@ -18,7 +18,7 @@ export function smallReads(): { readonly highWaterMark: number; readonly onread:
     highWaterMark: READ_BYTES,
     onread: {
       buffer: Buffer.allocUnsafeSlow(READ_BYTES),
-      // Node calls it as a method of the socket. What it answers says whether to read on.
+      // Node calls it as a method of the socket. What it returns says whether to read on.
       callback(this: Socket, bytes: number, buffer: Uint8Array): boolean {
         const piece = bytes < SHARED_BYTES ? Buffer.allocUnsafe(bytes) : Buffer.allocUnsafeSlow(bytes);
         piece.set(buffer.subarray(0, bytes));

@@ -164,7 +164,7 @@ export async function openFixture(t: TestContext, options: { readonly threads?: 
   return { a, b, organisationId, appId: app.id, keys: { live: keys.live, test: keys.test } };
 }
 
-/** The row of an upload, acknowledged. Answers its id. */
+/** The row of an upload, acknowledged. Returns its id. */
 export async function note({ storage }: TestCell, { organisationId, appId }: MoveFixture, id = mintId('upl', Date.now())): Promise<string> {
   const nowMs = Date.now();
   const about = {
@@ -182,14 +182,14 @@ export async function note({ storage }: TestCell, { organisationId, appId }: Mov
   return id;
 }
 
-/** An acknowledged upload: its file, then its row. Answers its id. */
+/** An acknowledged upload: its file, then its row. Returns its id. */
 export async function upload(cell: TestCell, fixture: MoveFixture, bytes: Uint8Array): Promise<string> {
   const id = mintId('upl', Date.now());
   await writeUploadFile(cell.storage, fixture.organisationId, id, bytes);
   return note(cell, fixture, id);
 }
 
-/** An acknowledged row of the organisation in the control file. Answers what to look for. */
+/** An acknowledged row of the organisation in the control file. Returns what to look for. */
 export async function issueCode({ storage }: TestCell, { organisationId, appId }: MoveFixture, text: string): Promise<string> {
   const codeHash = createHash('sha256').update(text).digest('hex');
   await storage.writeControl('issueFileCode', { sessionId: `ses_${text}`, organisationId, appId, codeHash, nowMs: Date.now() });

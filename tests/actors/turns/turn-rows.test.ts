@@ -36,7 +36,7 @@ class Conversation {
     });
   }
 
-  /** A turn that is there, with a call of its own if it `calls`; answers its number. */
+  /** A turn that is there, with a call of its own if it `calls`; returns its number. */
   add(kind: TurnKind, state: TurnState, calls: boolean): number {
     const output = this.open({ kind, state });
     assert.ok(output.outcome === 'opened');

@@ -103,7 +103,7 @@ export function createWorld(t: TestContext): World {
   };
 }
 
-/** A program at another cell's address that is not ours: answers as the test says. Answers its address. */
+/** A program at another cell's address that is not ours: answers as the test says. Returns its address. */
 export async function standIn(t: TestContext, handle: http.RequestListener): Promise<string> {
   const { url, close } = await serveFake(handle);
   t.after(close);

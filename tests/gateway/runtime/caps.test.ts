@@ -73,7 +73,7 @@ function assertCalm(message: unknown): void {
   assert.doesNotMatch(String(message), /\d|USD|\$|budget|quota|limit|credit|console|error/i);
 }
 
-/** Each cap, met: by a build that can show a notice and by others. `oldest`: builds that get the error though they could. */
+/** Asserts how a reached cap is told: as a notice to builds that list `notices`, else as an error. `oldGetsError`: old builds get the error anyway. */
 async function assertTold(key: string, told: Told, { oldGetsError = false, at = service } = {}): Promise<void> {
   for (const sdk of ['web/0.50.0', 'web/0.25.0', 'flutter/0.48.0', 'kiosk/0.1.0']) {
     assertNotice(await say(key, build(sdk, ['notices']), {}, at), told);

@@ -1,4 +1,4 @@
-/** Which image whom is served, and as what. */
+/** GET /v1/apps/logo: which logo a live key and a test key get, and with which headers. */
 import assert from 'node:assert/strict';
 import { type TestContext, test } from 'node:test';
 import { logoRoute } from '../../../gateway/runtime/logo.ts';
@@ -18,7 +18,7 @@ async function openFixture(t: TestContext) {
   return {
     ...app,
     async ask(key: string, headers: Record<string, string> = {}) {
-      // No answer here is about the limits but one.
+      // A minute later, so that no request meets the rate limit.
       now += 60_000;
       const answer = await fetch(`${app.base}/v1/apps/logo`, { headers: { 'X-Service-Key': key, ...headers } });
       return { status: answer.status, headers: answer.headers, bytes: Buffer.from(await answer.arrayBuffer()) };

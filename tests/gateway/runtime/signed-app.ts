@@ -60,7 +60,7 @@ export const conversationOf = ({ events, text }: StreamAnswer): string => {
   return String(events[0]?.conversation_id);
 };
 
-/** A person says something and is answered `Yes.`; answers the conversation. */
+/** A person says something and is answered `Yes.`; returns the conversation. */
 export async function say(chat: ScriptedChat, client: Client, text: string, more: Record<string, unknown> = {}): Promise<string> {
   chat.script([{ text: 'Yes.' }]);
   return conversationOf(await client.say(text, more));

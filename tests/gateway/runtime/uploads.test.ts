@@ -198,7 +198,7 @@ test('POST /v1/uploads', async (t) => {
   });
 });
 
-/** An upload that has begun and does not go on; answers the request once the service has taken its place. */
+/** An upload that has begun and does not go on; returns the request once the service has taken its place. */
 async function halfSent({ base, test: key, inside }: UploadFixture, device: string): Promise<ClientRequest> {
   const before = inside();
   const call = request(`${base}/v1/uploads`, {

@@ -159,7 +159,7 @@ function continuing(user: User): Column {
 /** Cells asked at a time. */
 const PARALLEL = 16;
 
-/** Every caller meets every conversation by every column; answers how many cells said yes. */
+/** Every caller meets every conversation by every column; returns how many cells said yes. */
 async function check(columns: readonly Column[]): Promise<number> {
   const cells = PLACES.flatMap((place) => world.held.flatMap((held) => columns.map((column) => ({ place, held, column }))));
   const wrong: string[] = [];

@@ -18,7 +18,7 @@ const slowLogo = () => {
   return `<svg xmlns="http://www.w3.org/2000/svg" width="64" height="64">${paths}</svg>`;
 };
 
-/** A person's logo, over the console; it is looked through at once. Answers its id. */
+/** A person's logo, over the console; it is looked through at once. Returns its id. */
 async function putLogo({ appId }: SetupApp): Promise<string> {
   const body = new FormData();
   body.append('file', new Blob([new Uint8Array(PNG)], { type: 'image/png' }), 'logo.png');

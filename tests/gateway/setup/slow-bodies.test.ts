@@ -10,7 +10,7 @@ const setup = await startSetup();
 
 const PERSONA = JSON.stringify({ assistantName: 'Late' });
 
-/** A call whose body is half sent; `finish` sends the rest and answers the status. */
+/** A call whose body is half sent; `finish` sends the rest and returns the status. */
 async function halfSent(token: string, method: string, path: string, body: string) {
   const call = request(`${setup.service.baseUrl}/setup${path}`, {
     method,

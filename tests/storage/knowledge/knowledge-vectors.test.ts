@@ -28,9 +28,9 @@ interface Fixture {
   readonly db: Connection;
   /** Searches: reads with the extension. */
   readonly reader: Connection;
-  /** Indexes a source of these chunks; answers its id. */
+  /** Indexes a source of these chunks; returns its id. */
   add(key: string, texts: readonly string[], appId?: string): Promise<string>;
-  /** Gives every chunk that lacks one the vector that `of` makes of its text; answers the texts. */
+  /** Gives every chunk that lacks one the vector that `of` makes of its text; returns the texts. */
   embed(of: (text: string) => readonly number[], model?: string): string[];
   nearest(vector: readonly number[], limit?: number, model?: string): unknown[];
   stored(): number;

@@ -37,7 +37,7 @@ export class StoredSources {
     return { sourceId, contentHash: readSource(this.#db, sourceId)?.contentHash ?? '' };
   }
 
-  /** Each answers where the source is then; null: the event came too late. */
+  /** Each returns where the source is then; null: the event came too late. */
   begin(content: IndexedContent) {
     return this.#move(content, { type: 'indexing.began' }, (move) =>
       transactions.moveSource(this.#db, { ...move, error: move.to.state === 'failed' ? 'Given up.' : null }),

@@ -34,7 +34,7 @@ export function openFiles(t: TestContext, nowMs: number): Files {
   return { control, db, organisationId };
 }
 
-/** Creates an app in both files, in the order that the console does; answers its id. */
+/** Creates an app in both files, in the order that the console does; returns its id. */
 export function addApp({ control, db, organisationId }: Files, name: string, nowMs: number): string {
   const appId = mintId('app', nowMs);
   organisations.registerApp(control, { organisationId, appId, keys: [], nowMs });

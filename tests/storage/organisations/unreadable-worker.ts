@@ -41,7 +41,7 @@ const first = await makeOrganisation(storage, 1);
 const second = await makeOrganisation(storage, 2);
 const path = storage.layout.organisation(first);
 
-/** Waits until there are this many conditions, and answers what they are. */
+/** Waits until there are this many conditions, and returns what they are. */
 async function conditions(wanted: number): Promise<string[]> {
   await eventually(() => storage.conditions.list().length === wanted);
   return storage.conditions
