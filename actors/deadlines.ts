@@ -80,70 +80,86 @@ function someAfterSome(storage: Storage, lookAt: (ids: readonly string[]) => voi
   };
 }
 
-export function createDeadlines({ storage, log, nowMs, monotonicMs = () => performance.now(), others }: DeadlineServices): Deadlines {
-  /** The nearest deadline of each organisation that has one. */
+/** The nearest deadline of each organisation that has one, and a timer set to the nearest of all. */
+function createNearest(nowMs: () => number, ring: () => Promise<void>) {
   const nearest = new Map<string, number>();
-  let kinds: readonly DeadlineKind[] = [];
-  let timer: NodeJS.Timeout | null = null;
+  let timer: NodeJS.Timeout | undefined;
   let timerAtMs = Number.POSITIVE_INFINITY;
-  let closed = false;
-  const leadMs = others.isAlone ? 0 : LEAD_MS;
-
   const arm = () => {
     const atMs = Math.min(...nearest.values());
-    if (closed || atMs >= timerAtMs) return;
-    if (timer !== null) clearTimeout(timer);
+    if (atMs >= timerAtMs) return;
+    clearTimeout(timer);
     timerAtMs = atMs;
-    timer = setTimeout(ring, Math.min(Math.max(0, atMs - nowMs()), SLEEP_MAX_MS));
-    timer.unref();
+    timer = setTimeout(rang, Math.min(Math.max(0, atMs - nowMs()), SLEEP_MAX_MS)).unref();
   };
+  const rang = () => {
+    timerAtMs = Number.POSITIVE_INFINITY;
+    void ring();
+  };
+  return {
+    note(organisationId: string, atMs: number): void {
+      if (atMs >= (nearest.get(organisationId) ?? Number.POSITIVE_INFINITY)) return;
+      nearest.set(organisationId, atMs);
+      arm();
+    },
+    due: () => [...nearest].filter(([, atMs]) => atMs <= nowMs()).map(([organisationId]) => organisationId),
+    /** Takes effect at `rearm`. */
+    postpone: (organisationId: string, atMs: number) => nearest.set(organisationId, atMs),
+    forget: (organisationId: string) => nearest.delete(organisationId),
+    rearm(): void {
+      timerAtMs = Number.POSITIVE_INFINITY;
+      arm();
+    },
+    close(): void {
+      clearTimeout(timer);
+      // No deadline is nearer, so none sets the timer again.
+      timerAtMs = Number.NEGATIVE_INFINITY;
+    },
+  };
+}
 
-  const note = (organisationId: string, atMs: number) => {
-    if (atMs >= (nearest.get(organisationId) ?? Number.POSITIVE_INFINITY)) return;
-    nearest.set(organisationId, atMs);
-    arm();
-  };
+export function createDeadlines({ storage, log, nowMs, monotonicMs = () => performance.now(), others }: DeadlineServices): Deadlines {
+  const nearest = createNearest(nowMs, ring);
+  let kinds: readonly DeadlineKind[] = [];
+  let closed = false;
+  const leadMs = others.isAlone ? 0 : LEAD_MS;
 
   const look = (organisationId: string) => {
     for (const kind of kinds) {
       const next = kind.next(storage.organisation(organisationId));
-      if (next !== null) note(organisationId, next > nowMs() ? next + leadMs : next);
+      if (next !== null) nearest.note(organisationId, next > nowMs() ? next + leadMs : next);
     }
   };
 
   /** An organisation that cannot be read does not stop the others, and is checked again. */
   const lookNamed = (organisationId: string) => section('deadlines are looked at', organisationId, () => look(organisationId));
   const lookAt = (ids: Iterable<string>) => {
-    for (const id of forEachOrganisationSync({ storage, log }, 'looking at deadlines', lookNamed, ids)) note(id, nowMs() + RETRY_MS);
+    for (const id of forEachOrganisationSync({ storage, log }, 'looking at deadlines', lookNamed, ids))
+      nearest.note(id, nowMs() + RETRY_MS);
   };
   const unwatchRows = others.lookEvery(LOOK_EVERY_MS, someAfterSome(storage, lookAt));
 
   // Rows that expired by the new time are ended at once: a reader may have seen them expired, which must hold if the clock is set back.
-  const unwatchClock = watchClock(log, nowMs, monotonicMs, () => {
-    timerAtMs = Number.POSITIVE_INFINITY;
-    arm();
-  });
+  const unwatchClock = watchClock(log, nowMs, monotonicMs, nearest.rearm);
 
   const quietWhenClosed: EachServices['log'] = { error: (facts: object, text?: string) => closed || log.error(facts, text) };
 
   async function ring(): Promise<void> {
-    timerAtMs = Number.POSITIVE_INFINITY;
-    const due = [...nearest].filter(([, atMs]) => atMs <= nowMs()).map(([organisationId]) => organisationId);
-    for (const organisationId of due) {
-      nearest.delete(organisationId);
+    for (const organisationId of nearest.due()) {
+      nearest.forget(organisationId);
       const settled = async () => {
         for (const kind of kinds) await kind.settle(organisationId);
         look(organisationId);
       };
       const outcome = await attempt({ storage, log: quietWhenClosed }, organisationId, 'settling deadlines', settled);
       if (closed) return;
-      if (outcome !== 'done') nearest.set(organisationId, nowMs() + RETRY_MS);
+      if (outcome !== 'done') nearest.postpone(organisationId, nowMs() + RETRY_MS);
     }
-    arm();
+    nearest.rearm();
   }
 
   return {
-    note,
+    note: nearest.note,
     watch(more) {
       kinds = [...kinds, ...more];
       lookAt(organisationIds(storage.control));
@@ -161,7 +177,7 @@ export function createDeadlines({ storage, log, nowMs, monotonicMs = () => perfo
       closed = true;
       unwatchRows();
       unwatchClock();
-      if (timer !== null) clearTimeout(timer);
+      nearest.close();
     },
   };
 }

@@ -3,7 +3,7 @@ import { LRUCache } from 'lru-cache';
 import { refuseLostData } from './backup/lost-data.ts';
 import { type DataLayout, dataLayout, prepareDataDir } from './data-layout.ts';
 import { type Conditions, createConditions } from './health/conditions.ts';
-import { createDiskWatch } from './health/disk-watch.ts';
+import { createDiskWatch, type DiskWatch } from './health/disk-watch.ts';
 import { createLongReader, type LongRead, type LongReadName, type LongReads } from './long-reads.ts';
 import { openControl } from './organisations/control-file.ts';
 import { OrganisationFiles } from './organisations/organisation-files.ts';
@@ -103,6 +103,42 @@ function keysOf(control: Connection, shared: boolean) {
   };
 }
 
+interface Writes {
+  readonly layout: DataLayout;
+  readonly writer: Writer<Registry>;
+  readonly disk: DiskWatch;
+  readonly files: OrganisationFiles;
+  readonly keys: ReturnType<typeof keysOf>;
+}
+
+/** What a failed write tells of the disk and of the file is noted. */
+function writesOf({ layout, writer, disk, files, keys }: Writes): Pick<Storage, 'writeControl' | 'write'> {
+  return {
+    async writeControl(name, input) {
+      try {
+        return await writer.write(layout.control, name, input);
+      } catch (error) {
+        disk.note(error);
+        throw error;
+      } finally {
+        keys.forget();
+      }
+    },
+    async write(organisationId, name, input) {
+      try {
+        files.prepare(organisationId);
+        if (!files.isNoted(organisationId)) await files.note(organisationId);
+        return await writer.write(layout.organisation(organisationId), name, input);
+      } catch (error) {
+        disk.note(error, organisationId);
+        // The file may be gone or replaced.
+        if (isRefusedByDisk(error) || storageErrorCodeOf(error) === 'corrupt') files.doubt(organisationId);
+        throw files.refuse(organisationId, error);
+      }
+    },
+  };
+}
+
 /**
  * Opens the data directory, and creates or migrates it. On a disk that takes no writes it is opened for reading.
  * @throws SchemaError when the control file is of a newer version; Error when the directory cannot be used, its data was lost, or vectors
@@ -141,15 +177,7 @@ export function openStorage(options: StorageOptions): Storage {
   const keys = keysOf(control, shared);
   const looks = setInterval(() => files.lookAround(), LOOK_AROUND_MS).unref();
 
-  /** The error to report for a failed write of the organisation. */
-  const failureOf = (organisationId: string, error: unknown): unknown => {
-    disk.note(error, organisationId);
-    // The file may be gone or replaced.
-    if (isRefusedByDisk(error) || storageErrorCodeOf(error) === 'corrupt') files.doubt(organisationId);
-    return files.refuse(organisationId, error);
-  };
-
-  const storage: Storage = {
+  return {
     ...{ layout, vault, control, conditions },
     organisation(organisationId) {
       readers.get(organisationId);
@@ -165,25 +193,7 @@ export function openStorage(options: StorageOptions): Storage {
         throw files.refuse(organisationId, error);
       }
     },
-    async writeControl(name, input) {
-      try {
-        return await writer.write(layout.control, name, input);
-      } catch (error) {
-        disk.note(error);
-        throw error;
-      } finally {
-        keys.forget();
-      }
-    },
-    async write(organisationId, name, input) {
-      try {
-        files.prepare(organisationId);
-        if (!files.isNoted(organisationId)) await files.note(organisationId);
-        return await writer.write(layout.organisation(organisationId), name, input);
-      } catch (error) {
-        throw failureOf(organisationId, error);
-      }
-    },
+    ...writesOf({ layout, writer, disk, files, keys }),
     stats: () => writer.stats(),
     async close() {
       clearInterval(looks);
@@ -194,5 +204,4 @@ export function openStorage(options: StorageOptions): Storage {
       controlFile.close();
     },
   };
-  return storage;
 }

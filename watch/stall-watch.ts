@@ -60,6 +60,38 @@ class Window {
   longestCpuMs = 0;
 }
 
+/** The last window and the present one. */
+class Windows {
+  #earlier = new Window();
+  #present = new Window();
+  #fromMs: number;
+
+  constructor(fromMs: number) {
+    this.#fromMs = fromMs;
+  }
+
+  record(atMs: number, lateMs: number, ranMs: number): void {
+    this.#present.late.record(Math.max(1, Math.round(lateMs * US_PER_MS)));
+    this.#present.longestCpuMs = Math.max(this.#present.longestCpuMs, ranMs);
+    if (atMs - this.#fromMs < WINDOW_MS) return;
+    this.#fromMs = atMs;
+    this.#earlier = this.#present;
+    this.#present = new Window();
+  }
+
+  stats(): Pick<StallStats, 'lateP99S' | 'lateMaxS' | 'longestCpuS'> {
+    const late = createHistogram();
+    late.add(this.#earlier.late);
+    late.add(this.#present.late);
+    const seconds = (us: number) => us / US_PER_MS / MS_PER_S;
+    return {
+      lateP99S: late.count === 0 ? 0 : seconds(late.percentile(P99)),
+      lateMaxS: late.count === 0 ? 0 : seconds(late.max),
+      longestCpuS: Math.max(this.#earlier.longestCpuMs, this.#present.longestCpuMs) / MS_PER_S,
+    };
+  }
+}
+
 /** Starts watching the event loop of the calling thread. */
 export function watchStalls({
   stallMs,
@@ -71,11 +103,8 @@ export function watchStalls({
   const lookEveryMs = Math.min(LOOK_EVERY_MAX_MS, Math.max(LOOK_EVERY_MIN_MS, stallMs / LOOKS_PER_STALL));
   let lookedAtMs = nowMs();
   let before = threadTime();
-  let windowFromMs = lookedAtMs;
-  let earlier = new Window();
-  let present = new Window();
+  const windows = new Windows(lookedAtMs);
   const stalls = { wall: 0, cpu: 0 };
-
   let lastStall: StallStats['lastStall'] = null;
 
   const tell = (lateMs: number, now: ThreadTime, ranMs: number) => {
@@ -98,18 +127,12 @@ export function watchStalls({
     const lateMs = Math.max(0, atMs - lookedAtMs - lookEveryMs);
     const ranMs = now.ranMs - before.ranMs;
     const ownMs = atMs - lookedAtMs - ((now.waitedMs ?? 0) - (before.waitedMs ?? 0));
-    present.late.record(Math.max(1, Math.round(lateMs * US_PER_MS)));
-    present.longestCpuMs = Math.max(present.longestCpuMs, ranMs);
+    windows.record(atMs, lateMs, ranMs);
     if (ranMs >= stallMs) stalls.cpu += 1;
     if (lateMs >= stallMs) {
       stalls.wall += 1;
       tell(lateMs, now, ranMs);
     } else takeSections();
-    if (atMs - windowFromMs >= WINDOW_MS) {
-      windowFromMs = atMs;
-      earlier = present;
-      present = new Window();
-    }
     lookedAtMs = atMs;
     before = now;
     onLook?.({ lateMs: Math.min(lateMs, ranMs), hadMs: ownMs });
@@ -118,19 +141,7 @@ export function watchStalls({
   const timer = setInterval(look, lookEveryMs).unref();
   return {
     look,
-    stats() {
-      const late = createHistogram();
-      late.add(earlier.late);
-      late.add(present.late);
-      const seconds = (us: number) => us / US_PER_MS / MS_PER_S;
-      return {
-        lateP99S: late.count === 0 ? 0 : seconds(late.percentile(P99)),
-        lateMaxS: late.count === 0 ? 0 : seconds(late.max),
-        longestCpuS: Math.max(earlier.longestCpuMs, present.longestCpuMs) / MS_PER_S,
-        stalls: { ...stalls },
-        lastStall,
-      };
-    },
+    stats: () => ({ ...windows.stats(), stalls: { ...stalls }, lastStall }),
     close: () => clearInterval(timer),
   };
 }

@@ -91,8 +91,7 @@ function ownerOf({ appId, channel, deviceId, address = '' }: Caller, vault: Stor
 }
 
 export function createUploadReceiver(services: UploadReceiverServices): UploadReceiver {
-  const { storage, log, nowMs, noteDeadline, slots = new UploadSlots() } = services;
-  const diskRoom = services.diskRoom ?? createDiskRoom(storage.layout.uploads);
+  const { storage, log, nowMs, noteDeadline, slots = new UploadSlots(), diskRoom = createDiskRoom(storage.layout.uploads) } = services;
 
   /** @throws Refusal uploads_unavailable. */
   function requireDisk(): DiskRoom {
@@ -120,9 +119,8 @@ export function createUploadReceiver(services: UploadReceiverServices): UploadRe
   }
 
   async function saveRow(caller: Caller, { uploadId, bytes, name, mediaType, atMs }: Taken): Promise<number> {
-    const { organisationId } = caller;
     const expiresAtMs = atMs + UPLOAD_UNUSED_HOURS * HOUR_MS;
-    const saved = await storage.write(organisationId, 'saveUpload', {
+    const saved = await storage.write(caller.organisationId, 'saveUpload', {
       ...ownerOf(caller, storage.vault),
       id: uploadId,
       name: sealUploadName(storage.vault, uploadId, name),
@@ -134,24 +132,8 @@ export function createUploadReceiver(services: UploadReceiverServices): UploadRe
     });
     if (saved.full !== null) throw quotaRefusal(saved.full, atMs);
     // Files that remain have no row, and the next start deletes them.
-    await deleteUploadFiles(storage.layout, organisationId, saved.evicted).catch(() => {});
+    await deleteUploadFiles(storage.layout, caller.organisationId, saved.evicted).catch(() => {});
     return expiresAtMs;
-  }
-
-  /** @throws whatever the disk or the database refused with, or Refusal rate_limited; then nothing is kept. */
-  async function keep(caller: Caller, taken: Taken): Promise<number> {
-    const { organisationId } = caller;
-    const { uploadId } = taken;
-    try {
-      await writeUploadFile(storage, organisationId, uploadId, taken.bytes);
-      const expiresAtMs = await saveRow(caller, taken);
-      noteDeadline(organisationId, expiresAtMs);
-      return expiresAtMs;
-    } catch (error) {
-      // A file that remains has no row, and the next start deletes it.
-      await deleteUploadFiles(storage.layout, organisationId, [uploadId]).catch(() => {});
-      throw error;
-    }
   }
 
   return {
@@ -166,9 +148,13 @@ export function createUploadReceiver(services: UploadReceiverServices): UploadRe
       const atMs = nowMs();
       const uploadId = mintId('upl', atMs);
       try {
-        const expiresAtMs = await keep(caller, { uploadId, bytes, name, mediaType, atMs });
+        await writeUploadFile(storage, caller.organisationId, uploadId, bytes);
+        const expiresAtMs = await saveRow(caller, { uploadId, bytes, name, mediaType, atMs });
+        noteDeadline(caller.organisationId, expiresAtMs);
         return { upload_id: uploadId, name, media_type: mediaType, size: bytes.length, expires_at: timestamp(expiresAtMs) };
       } catch (error) {
+        // A file that remains has no row, and the next start deletes it.
+        await deleteUploadFiles(storage.layout, caller.organisationId, [uploadId]).catch(() => {});
         throw failureOf(caller, error, log);
       }
     },

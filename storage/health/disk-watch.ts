@@ -62,6 +62,20 @@ function isReadOnly(dir: string): boolean {
   }
 }
 
+/** False when the free space cannot be read: an unknown disk is not known to be full. */
+function isKnownFull(room: () => DiskRoom): boolean {
+  try {
+    return isFull(room());
+  } catch {
+    return false;
+  }
+}
+
+function lowDetail(room: DiskRoom): string {
+  const [left, kept] = [leftByUploads(room), keptForDatabases(room)].map((bytes) => Math.round(bytes / MB));
+  return `The disk has less than ${left} MB left, of which databases keep ${kept}: uploads are refused. Make room.`;
+}
+
 /** Writes a file and deletes it. @throws the disk's error. */
 async function probe(dir: string): Promise<void> {
   const path = join(dir, `probe.${process.pid}.part`);
@@ -115,15 +129,6 @@ export function createDiskWatch(options: DiskWatchOptions): DiskWatch {
   let probing = false;
   let closed = false;
 
-  /** False when the free space cannot be read: an unknown disk is not known to be full. */
-  const isKnownFull = () => {
-    try {
-      return isFull(room());
-    } catch {
-      return false;
-    }
-  };
-
   const refuses = () => REFUSING.some((name) => conditions.holds(name));
   const holds = (name: Refusing) => {
     refusedAtMs = performance.now();
@@ -142,7 +147,7 @@ export function createDiskWatch(options: DiskWatchOptions): DiskWatch {
     if (!isRefusedByDisk(error)) return;
     const code = storageErrorCodeOf(error);
     if (code === 'read_only' || isReadOnly(dir)) holds('read_only');
-    else if (code === 'disk_full' || isKnownFull()) holds('disk_full');
+    else if (code === 'disk_full' || isKnownFull(room)) holds('disk_full');
     else if (organisationId === '') holds('disk_failing');
     else failedFile(organisationId);
   };
@@ -163,28 +168,19 @@ export function createDiskWatch(options: DiskWatchOptions): DiskWatch {
   };
 
   const look = () => {
-    const now = room();
-    if (isFull(now)) holds('disk_full');
-    if (!hasRoomForUpload(now, 0)) {
-      const [left, kept] = [leftByUploads(now), keptForDatabases(now)].map((bytes) => Math.round(bytes / MB));
-      conditions.open(
-        'disk_low',
-        `The disk has less than ${left} MB left, of which databases keep ${kept}: uploads are refused. Make room.`,
-      );
-    } else conditions.close('disk_low');
-    files.forgetQuiet();
-    if (refuses()) void tryIt();
-  };
-
-  const lookSafely = () => {
     try {
-      look();
+      const now = room();
+      if (isFull(now)) holds('disk_full');
+      if (hasRoomForUpload(now, 0)) conditions.close('disk_low');
+      else conditions.open('disk_low', lowDetail(now));
+      files.forgetQuiet();
+      if (refuses()) void tryIt();
     } catch (error) {
       note(error);
     }
   };
-  lookSafely();
-  const timer = setInterval(lookSafely, lookMs).unref();
+  look();
+  const timer = setInterval(look, lookMs).unref();
   return {
     note,
     refuses,

@@ -64,6 +64,17 @@ function openClient(redisUrl: string): Redis {
   });
 }
 
+/** @throws when Redis does not answer. A process that was paused finds its timers due before it reads the waiting answer, and asks once more. */
+async function ping(redis: Redis, isFirst = true): Promise<void> {
+  const startedMs = performance.now();
+  try {
+    await redis.ping();
+  } catch (error) {
+    if (!isFirst || performance.now() - startedMs <= COMMAND_TIMEOUT_MS + STALL_MS) throw error;
+    await ping(redis, false);
+  }
+}
+
 /** Starts connecting and returns at once; never throws for a Redis that is away. The URL may hold a password and is never logged. */
 export function openLink({ redisUrl, log, prepare, onUp, onDown }: LinkOptions): RedisLink {
   const redis = openClient(redisUrl);
@@ -100,18 +111,9 @@ export function openLink({ redisUrl, log, prepare, onUp, onDown }: LinkOptions):
     onUp?.();
   }
   async function beat(): Promise<void> {
+    if (!up) return;
     const mine = generation;
-    for (let tries = 0; up && mine === generation; tries += 1) {
-      const startedMs = performance.now();
-      try {
-        await redis.ping();
-        return;
-      } catch (error) {
-        // A process that was paused finds its timers due before it reads the answer that waits in the socket.
-        const stalled = performance.now() - startedMs > COMMAND_TIMEOUT_MS + STALL_MS;
-        if ((!stalled || tries > 0) && up && mine === generation) drop((error as Error).message);
-      }
-    }
+    await ping(redis).catch((error: Error) => up && mine === generation && drop(error.message));
   }
 
   redis.on('ready', () => void goUp());
@@ -121,8 +123,7 @@ export function openLink({ redisUrl, log, prepare, onUp, onDown }: LinkOptions):
   redis.on('end', () => {
     if (!closed) setTimeout(() => !closed && redis.connect().catch(() => {}), RETRY_MAX_MS).unref();
   });
-  const beats = setInterval(() => void beat(), BEAT_MS);
-  beats.unref();
+  const beats = setInterval(() => void beat(), BEAT_MS).unref();
   redis.connect().catch(() => {});
 
   return {
