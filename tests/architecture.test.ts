@@ -1,12 +1,13 @@
 /** The rules of the house that a program can check: which way imports run, where drivers may show, how long a file may be. */
 import assert from 'node:assert/strict';
 import { spawnSync } from 'node:child_process';
-import { existsSync, readdirSync, readFileSync } from 'node:fs';
+import { existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join, posix } from 'node:path';
 import { describe, test } from 'node:test';
 import { filesBelow as pathsBelow } from './support/files-below.ts';
 import { projectRoot } from './support/project-root.ts';
 import { ROOMS } from './support/rooms.ts';
+import { temporaryDir } from './support/temporary-dir.ts';
 
 const LINES_MAX = 300;
 const FUNCTION_LINES_MAX = 70;
@@ -63,6 +64,7 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
   storage: ['protocol', 'watch'],
   actors: ['machines', 'assistant', 'storage', 'protocol', 'watch'],
   gateway: ['actors', 'storage', 'protocol', 'watch'],
+  web: ['protocol'],
 };
 
 /** Folders of the composition root that are programs of their own, and what they may import beside themselves. */
@@ -118,6 +120,7 @@ const DRIVER_ROOMS: Readonly<Record<string, readonly string[]>> = {
   nodemailer: ['actors/billing'],
   stripe: ['actors/billing'],
   undici: ['assistant'],
+  'eventsource-parser': ['web/client'],
   xstate: ['machines', 'actors'],
   '@xstate/store': ['actors'],
 };
@@ -249,6 +252,21 @@ describe('HOUSE-1, HOUSE-2: imports run one way', () => {
       wrong.map(({ path, specifier }) => `${path} imports ${specifier}`),
       [],
     );
+  });
+
+  test('CLIENT-4: web/client runs anywhere: with all that it imports it knows no module of Node and no global but two', (t) => {
+    const dir = temporaryDir(t);
+    // What browsers, Node, workers and React Native all have; not the DOM, timers, the network or a process.
+    writeFileSync(
+      join(dir, 'everywhere.d.ts'),
+      'declare class TextDecoder { decode(bytes?: Uint8Array, options?: { stream?: boolean }): string }\n' +
+        'declare class URL { static canParse(url: string): boolean }\n',
+    );
+    const compilerOptions = { types: [], lib: ['es2023'], noEmit: true, incremental: false, tsBuildInfoFile: null, rootDir: '/' };
+    const include = [join(root, 'web/client'), 'everywhere.d.ts'];
+    writeFileSync(join(dir, 'tsconfig.json'), JSON.stringify({ extends: join(root, 'tsconfig.json'), compilerOptions, include }));
+    const { stdout } = spawnSync(process.execPath, [join(root, 'node_modules/typescript/bin/tsc'), '-p', dir], { encoding: 'utf8' });
+    assert.equal(stdout, '');
   });
 
   test('every package that the sources import is a dependency of package.json', () => {

@@ -125,7 +125,8 @@ const wireCode = stated(v.string(), { type: 'string', examples: STREAM_CODES, de
 /** What is wrong with a request, field by field. */
 export const wireDetails = v.array(v.object({ path: v.string(), message: v.string() }));
 
-function eventSchemas(): { readonly [Type in StreamEvent['type']]: v.GenericSchema } {
+/** The schema of every event of a stream, by its type; they are open for fields that come later. */
+export function eventSchemas(): { readonly [Type in StreamEvent['type']]: v.GenericSchema } {
   return {
     'turn.start': event('turn.start', {
       conversation_id: wireId,

@@ -1,5 +1,5 @@
 /** The rooms of the program at the top of the repository, and what of a path is theirs. */
-export const ROOMS = ['actors', 'assistant', 'gateway', 'machines', 'program', 'protocol', 'storage', 'watch'] as const;
+export const ROOMS = ['actors', 'assistant', 'gateway', 'machines', 'program', 'protocol', 'storage', 'watch', 'web'] as const;
 
 /** Whether a path relative to the project, or to its compiled files, is of the program: in a room, or at the root. */
 export function isOfProgram(path: string): boolean {
