@@ -1,0 +1,201 @@
+/** Owns the counters of a run: turns, latency histograms, errors by code, faults of streams, each with an example request id. */
+import { createHistogram, type RecordableHistogram } from 'node:perf_hooks';
+import type { Fault, FaultKind } from '../../web/client/faults.ts';
+import type { Failure } from './failure.ts';
+import type { VisitKind } from './mix.ts';
+import { keepsSlo, MEASURES, type Measure, type Slo } from './slo.ts';
+
+export interface Example {
+  readonly requestId: string;
+  readonly message: string;
+}
+
+export interface Counted {
+  count: number;
+  readonly example: Example;
+}
+
+/** The result of one turn. */
+export interface EndedTurn {
+  readonly kind: VisitKind;
+  readonly requestId: string;
+  /** It started during the ramp, so that percentiles and goodput leave it out. */
+  readonly isRamp: boolean;
+  readonly taken: Readonly<Partial<Record<Measure, number>>>;
+  readonly failures: readonly Failure[];
+  readonly faults: readonly Fault[];
+  /** The connection broke, and the turn was whole after re-attaching. */
+  readonly hasRecovered: boolean;
+}
+
+/** Counters of one point of the time series. */
+export interface Tick {
+  begun: number;
+  ended: number;
+  good: number;
+  failed: number;
+  chars: number;
+  /** The most streams that were open at once. */
+  peakOpen: number;
+  firstDeltasMs: number[];
+}
+
+/** Microseconds up to an hour, with three significant figures. */
+const HISTOGRAM = { lowest: 1, highest: 3_600_000_000, figures: 3 } as const;
+/** Bounds the memory for codes that a proxy makes up. */
+const CODES_MAX = 200;
+const OTHERS = 'others';
+
+function count(into: Map<string, Counted>, name: string, example: () => Example): void {
+  const known = into.get(name) ?? (into.size >= CODES_MAX ? into.get(OTHERS) : undefined);
+  if (known !== undefined) known.count += 1;
+  else into.set(into.size >= CODES_MAX ? OTHERS : name, { count: 1, example: example() });
+}
+
+function newTick(): Tick {
+  return { begun: 0, ended: 0, good: 0, failed: 0, chars: 0, peakOpen: 0, firstDeltasMs: [] };
+}
+
+export class Tally {
+  readonly #slo: Slo;
+  readonly times: Readonly<Record<Measure, RecordableHistogram>>;
+  /** Reads of a conversation's history, from their time to their last byte. */
+  readonly historyReads: RecordableHistogram = createHistogram(HISTOGRAM);
+  /** Delay between the scheduled and the actual start of visits: the load tester's own. */
+  readonly late: RecordableHistogram = createHistogram(HISTOGRAM);
+  readonly errors = new Map<string, Counted>();
+  readonly faults = new Map<FaultKind, Counted>();
+  readonly visits = new Map<VisitKind, { begun: number; ended: number }>();
+  /** Read and confirm visits in which the model called no action. */
+  readonly withoutCall = new Map<VisitKind, number>();
+  readonly pauses: { count: number; longestMs: number; example: Example | undefined } = { count: 0, longestMs: 0, example: undefined };
+  requests = 0;
+  notStartedCount = 0;
+  open = 0;
+  peakOpen = 0;
+  begun = 0;
+  ended = 0;
+  whole = 0;
+  recovered = 0;
+  faulty = 0;
+  events = 0;
+  chars = 0;
+  /** Turns that count for the goodput, and the good ones. */
+  judged = 0;
+  good = 0;
+  #tick = newTick();
+
+  constructor(slo: Slo) {
+    this.#slo = slo;
+    this.times = Object.fromEntries(MEASURES.map((measure) => [measure, createHistogram(HISTOGRAM)])) as Record<
+      Measure,
+      RecordableHistogram
+    >;
+  }
+
+  visitBegan(kind: VisitKind, lateMs: number): void {
+    record(this.late, lateMs);
+    this.#visit(kind).begun += 1;
+  }
+
+  /** A visit was not started, because too many were open. */
+  notStarted(message: string): void {
+    this.failure({ code: 'not_started', message }, 'none');
+    this.notStartedCount += 1;
+  }
+
+  visitEnded(kind: VisitKind): void {
+    this.#visit(kind).ended += 1;
+  }
+
+  calledNoAction(kind: VisitKind): void {
+    this.withoutCall.set(kind, (this.withoutCall.get(kind) ?? 0) + 1);
+  }
+
+  turnBegan(): void {
+    this.begun += 1;
+    this.#tick.begun += 1;
+    this.open += 1;
+    this.peakOpen = Math.max(this.peakOpen, this.open);
+    this.#tick.peakOpen = Math.max(this.#tick.peakOpen, this.open);
+  }
+
+  delta(chars: number): void {
+    this.chars += chars;
+    this.#tick.chars += chars;
+  }
+
+  /** Called at once, for the live view. */
+  firstDelta(ms: number): void {
+    this.#tick.firstDeltasMs.push(ms);
+  }
+
+  between(ms: number, isRamp: boolean): void {
+    if (!isRamp) record(this.times.between_deltas, ms);
+  }
+
+  historyRead(ms: number, isRamp: boolean): void {
+    if (!isRamp) record(this.historyReads, ms);
+  }
+
+  pause(ms: number, requestId: string, seq: number): void {
+    this.pauses.count += 1;
+    if (ms <= this.pauses.longestMs) return;
+    this.pauses.longestMs = ms;
+    this.pauses.example = { requestId, message: `${Math.round(ms)} ms before event ${seq}` };
+  }
+
+  /** Counts a failure outside of turns. */
+  failure({ code, message }: Failure, requestId: string): void {
+    count(this.errors, code, () => ({ requestId, message }));
+    this.#tick.failed += 1;
+  }
+
+  turnEnded(turn: EndedTurn): void {
+    this.open -= 1;
+    this.ended += 1;
+    this.#tick.ended += 1;
+    for (const failure of turn.failures) this.failure(failure, turn.requestId);
+    for (const { kind, seq, problem } of turn.faults) {
+      const at = seq === undefined ? '' : `event ${seq}: `;
+      count(this.faults as Map<string, Counted>, kind, () => ({ requestId: turn.requestId, message: `${at}${problem}` }));
+    }
+    const isWhole = turn.failures.length === 0 && turn.faults.length === 0;
+    if (turn.faults.length > 0) this.faulty += 1;
+    if (turn.hasRecovered && turn.faults.length === 0) this.recovered += 1;
+    if (isWhole) this.whole += 1;
+    const isGood = isWhole && keepsSlo(this.#slo, turn.taken);
+    if (isGood) this.#tick.good += 1;
+    if (turn.isRamp) return;
+    this.judged += 1;
+    if (isGood) this.good += 1;
+    // The times of failed turns would measure how fast the service fails.
+    if (!isWhole) return;
+    for (const measure of MEASURES) {
+      const ms = turn.taken[measure];
+      if (ms !== undefined && measure !== 'between_deltas') record(this.times[measure], ms);
+    }
+  }
+
+  /** The counters since the last call. */
+  takeTick(): Tick {
+    const tick = this.#tick;
+    this.#tick = newTick();
+    this.#tick.peakOpen = this.open;
+    return tick;
+  }
+
+  #visit(kind: VisitKind): { begun: number; ended: number } {
+    let visit = this.visits.get(kind);
+    if (visit === undefined) {
+      visit = { begun: 0, ended: 0 };
+      this.visits.set(kind, visit);
+    }
+    return visit;
+  }
+}
+
+/** Records milliseconds in a histogram of microseconds. */
+function record(histogram: RecordableHistogram, ms: number): void {
+  histogram.record(Math.min(HISTOGRAM.highest, Math.max(1, Math.round(ms * 1_000))));
+}

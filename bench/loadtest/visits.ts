@@ -1,0 +1,192 @@
+/** Runs visits of each kind, and keeps the conversations that later visits continue. */
+import type { PendingInvocation } from '../../protocol/runtime/stream-events.ts';
+import type { VisitKind } from './mix.ts';
+import {
+  ALL_COMPONENTS,
+  type Asker,
+  ask,
+  FEW_COMPONENTS,
+  failureOf,
+  headersOf,
+  jsonOf,
+  mintDevice,
+  mintRequestId,
+  NoAnswer,
+} from './service-api.ts';
+import type { Texts } from './texts.ts';
+import { type Question, Turn, type TurnContext, type TurnResult } from './turn.ts';
+
+/** An app under test. */
+export type App = Omit<Asker, 'device'>;
+
+interface Conversation {
+  readonly asker: Asker;
+  readonly id: string;
+}
+
+/** Bounds the conversations that are kept. */
+const KEPT_MAX = 20_000;
+/** A model may call again after a result. */
+const ROUNDS_MAX = 4;
+/** A re-attach visit cuts its stream after 1 to this many events. */
+const CUT_AFTER_MAX_EVENTS = 12;
+
+/** The scheduled start of a visit. */
+export interface Beginning {
+  readonly kind: VisitKind;
+  readonly fromMs: number;
+  readonly isRamp: boolean;
+}
+
+export class Visits {
+  readonly #context: TurnContext;
+  readonly #apps: readonly App[];
+  readonly #texts: Texts;
+  readonly #random: () => number;
+  readonly #kept: Conversation[] = [];
+  #count = 0;
+
+  constructor(context: TurnContext, apps: readonly App[], texts: Texts, random: () => number = Math.random) {
+    this.#context = context;
+    this.#apps = apps;
+    this.#texts = texts;
+    this.#random = random;
+  }
+
+  /** Runs one visit. False when it failed. Never throws. */
+  async play(beginning: Beginning): Promise<boolean> {
+    const { tally } = this.#context;
+    tally.visitBegan(beginning.kind, Math.max(0, performance.now() - beginning.fromMs));
+    const went = await this.#do(beginning);
+    tally.visitEnded(beginning.kind);
+    return went;
+  }
+
+  #do(beginning: Beginning): Promise<boolean> {
+    switch (beginning.kind) {
+      case 'read':
+      case 'confirm':
+        return this.#called(beginning);
+      case 'history':
+        return this.#history(beginning);
+      default:
+        return this.#message(beginning);
+    }
+  }
+
+  /** A new device, with the next key. */
+  #newAsker(): Asker {
+    const app = this.#apps[this.#count++ % this.#apps.length] as App;
+    return { ...app, device: mintDevice() };
+  }
+
+  /** Takes the conversation that was idle longest. It is put back after the visit. */
+  #take(): Conversation | undefined {
+    return this.#kept.shift();
+  }
+
+  #keep(asker: Asker, { conversationId, isWhole }: Pick<TurnResult, 'conversationId' | 'isWhole'>): void {
+    if (isWhole && conversationId !== undefined && this.#kept.length < KEPT_MAX) this.#kept.push({ asker, id: conversationId });
+  }
+
+  #question({ kind, fromMs, isRamp }: Beginning, known: Conversation | undefined): Question {
+    return {
+      kind,
+      asker: known?.asker ?? this.#newAsker(),
+      conversationId: known?.id,
+      components: kind === 'components' ? ALL_COMPONENTS : FEW_COMPONENTS,
+      say: { message: { text: this.#texts.pick(kind) } },
+      fromMs,
+      isRamp,
+    };
+  }
+
+  async #message(beginning: Beginning): Promise<boolean> {
+    const question = this.#question(beginning, beginning.kind === 'continue' ? this.#take() : undefined);
+    const cut = beginning.kind === 'reattach' ? { cutAfter: 1 + Math.floor(this.#random() * CUT_AFTER_MAX_EVENTS) } : {};
+    const result = await new Turn(this.#context, { ...question, ...cut }).play();
+    this.#keep(question.asker, result);
+    return result.isWhole;
+  }
+
+  /** A message that leads to a call: sends the result, and reads the continuation. */
+  async #called(beginning: Beginning): Promise<boolean> {
+    const question = this.#question(beginning, undefined);
+    let result = await new Turn(this.#context, question).play();
+    let hasAnswered = false;
+    for (let round = 1; round < ROUNDS_MAX && result.isWhole && result.pending.length > 0; round++) {
+      const results = await this.#answers(beginning.kind, question.asker, result.pending);
+      if (results === undefined) return false;
+      if (results.length === 0) break;
+      hasAnswered = true;
+      const next = { ...question, conversationId: result.conversationId, say: { tool_results: results }, fromMs: performance.now() };
+      result = await new Turn(this.#context, next).play();
+    }
+    if (!hasAnswered && result.isWhole) this.#context.tally.calledNoAction(beginning.kind);
+    if (result.pending.length === 0) this.#keep(question.asker, result);
+    return result.isWhole;
+  }
+
+  /** Results of the pending calls; undefined when a confirmation failed. */
+  async #answers(kind: VisitKind, asker: Asker, pending: readonly PendingInvocation[]): Promise<readonly object[] | undefined> {
+    const results: object[] = [];
+    for (const { invocation_id, params, risk, executor } of pending) {
+      const result = { ...params, status: 'shipped', eta: 'tomorrow' };
+      if (risk === 'read') {
+        if (executor === 'client') results.push({ invocation_id, status: 'ok', result });
+      } else if (kind === 'confirm') {
+        if (!(await this.#confirm(asker, invocation_id))) return undefined;
+        results.push({ invocation_id, status: 'ok', confirmed: true, ...(executor === 'client' ? { result: { done: true } } : {}) });
+      } else results.push({ invocation_id, status: 'declined' });
+    }
+    return results;
+  }
+
+  /** Confirms a card. */
+  async #confirm(asker: Asker, invocationId: string): Promise<boolean> {
+    const answer = await this.#ask(asker, 'POST', `/v1/invocations/${invocationId}/confirm`, { decision: 'confirm' });
+    if (answer === undefined) return false;
+    const { status } = answer.json;
+    if (status === 'confirmed') return true;
+    this.#context.tally.failure({ code: 'not_confirmed', message: `a card that was just shown is ${String(status)}` }, answer.requestId);
+    return false;
+  }
+
+  async #history(beginning: Beginning): Promise<boolean> {
+    const known = this.#take();
+    // There is no conversation yet.
+    if (known === undefined) return this.#message(beginning);
+    const answer = await this.#ask(known.asker, 'GET', `/v1/conversations/${known.id}/messages`);
+    this.#keep(known.asker, { conversationId: known.id, isWhole: true });
+    if (answer === undefined) return false;
+    this.#context.tally.historyRead(performance.now() - beginning.fromMs, beginning.isRamp);
+    const { messages } = answer.json;
+    // A whole turn was read before: a message and its answer.
+    if (Array.isArray(messages) && messages.length >= 2) return true;
+    const message = `a conversation in which a turn was whole has ${Array.isArray(messages) ? messages.length : 'no'} messages`;
+    this.#context.tally.failure({ code: 'history_lost', message }, answer.requestId);
+    return false;
+  }
+
+  /** Sends a request that is no turn; undefined when it failed, which is counted. */
+  async #ask(
+    asker: Asker,
+    method: 'GET' | 'POST',
+    path: string,
+    body?: object,
+  ): Promise<{ json: Readonly<Record<string, unknown>>; requestId: string } | undefined> {
+    const { connections, silence, tally } = this.#context;
+    const requestId = mintRequestId();
+    tally.requests += 1;
+    const request = { method, path, headers: headersOf(asker, requestId), ...(body === undefined ? {} : { body: JSON.stringify(body) }) };
+    try {
+      const answer = await ask(connections, request, silence.watch);
+      if (answer.status === 200) return { json: jsonOf(answer), requestId };
+      tally.failure(failureOf(answer), requestId);
+    } catch (error) {
+      if (!(error instanceof NoAnswer)) throw error;
+      tally.failure(error.failure, requestId);
+    }
+    return undefined;
+  }
+}
