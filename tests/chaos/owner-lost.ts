@@ -163,9 +163,8 @@ export async function wake(run: Run, { owner, reader, conversationId, turn }: Mi
   // Stopped inside a commit it was killed, because nobody could write behind its lock.
   if (owner.state === 'down') return owner.start();
   owner.resume();
-  const settled = Promise.race([reader.closed, new Promise((resolve) => setTimeout(resolve, WOKEN_SETTLES_WITHIN_MS).unref())]);
-  await settled;
-  assert.notEqual(reader.attempt.closing, 'open', `the reader of ${owner.name} is told`);
+  const isTold = () => reader.attempt.closing !== 'open';
+  await eventually(isTold, WOKEN_SETTLES_WITHIN_MS, () => `the reader of ${owner.name} is told`);
   assert.equal(completedEnd(reader.attempt), undefined, `${owner.name} acknowledges nothing that is not its own`);
   const isIdle = async () => (await readMetrics(owner.baseUrl)).get('assistant_turns_running') === 0;
   await eventually(isIdle, WOKEN_SETTLES_WITHIN_MS, () => `${owner.name} runs no turn any more`);

@@ -14,7 +14,6 @@ export interface OutageSize {
   readonly roaming: number;
 }
 
-const BEFORE_MS = 1_000;
 /** A node that cannot ask another says so. */
 const REFUSED_WITHIN_MS = 1_000;
 const RECOVERED_WITHIN_MS = 5_000;
@@ -63,18 +62,20 @@ async function outage(run: Run, { outageMs, staying, roaming }: OutageSize, lose
     return talk({ ...run, route: () => node }, { ...talking, deviceId });
   });
   for (let n = 0; n < roaming; n++) talks.push(talk(run, { ...talking, copies: 2 }));
-  await pause(BEFORE_MS);
+  const works = (sinceMs: number) =>
+    eventually(
+      () => worksAgain(run, sinceMs),
+      WORKS_WITHIN_MS,
+      () => outcomes(history),
+    );
+  await works(0);
   const lostAtMs = performance.now();
   await lose();
   await pause(outageMs);
   await restore();
   const backAtMs = performance.now();
   if (run.timed) await pause(AFTER_MS);
-  await eventually(
-    () => worksAgain(run, backAtMs),
-    WORKS_WITHIN_MS,
-    () => outcomes(history),
-  );
+  await works(backAtMs);
   goesOn = false;
   await Promise.all(talks);
   const stays = ({ turnId }: Attempt) => stayers.has(history.turns.get(turnId)?.deviceId ?? '');

@@ -1,5 +1,6 @@
 /** The attacks of a siege: each is what somebody with an app's publishable key can send, as fast as it is taken. */
 import { randomBytes, randomUUID } from 'node:crypto';
+import type { Socket } from 'node:net';
 import { setTimeout as pause } from 'node:timers/promises';
 import { png, pngChunk } from '../assistant/logo/image-bytes.ts';
 import { jsonBomb, PDF_BOMBS } from '../assistant/parsers/bombs.ts';
@@ -11,6 +12,9 @@ const PICTURE_BYTES = 20 * MB - 1_024;
 const PICTURES_PER_TURN = 4;
 const STALLED_READERS = 200;
 const SLOW_UPLOADS = 8;
+const BYTE_EVERY_MS = 500;
+/** A reader for which nothing waits after all. */
+const SILENT_MS = 500;
 const SETUP_KEYS = 130_000;
 /** Asks the model of a siege for an answer that does not end by itself. */
 export const LONG_ANSWER = 'Talk on and on.';
@@ -81,8 +85,8 @@ function uploads(stranger: Stranger): Promise<void> {
 
 /** Eight uploads that send a byte now and then; one client that has a small file to upload tries all the while. */
 async function slowUploads(stranger: Stranger): Promise<void> {
-  const sockets = Array.from({ length: SLOW_UPLOADS }, () => {
-    const socket = stranger.open();
+  const sockets = Array.from({ length: SLOW_UPLOADS }, () => stranger.open());
+  const begin = (socket: Socket) => {
     const head = [
       'POST /v1/uploads HTTP/1.1',
       'Host: service',
@@ -91,16 +95,16 @@ async function slowUploads(stranger: Stranger): Promise<void> {
       'Content-Type: multipart/form-data; boundary=b',
       `Content-Length: ${10 * MB}`,
     ];
-    socket.write(`${head.join('\r\n')}\r\n\r\n--b\r\nContent-Disposition: form-data; name="file"; filename="a"\r\n\r\n`);
+    const opening = `${head.join('\r\n')}\r\n\r\n--b\r\nContent-Disposition: form-data; name="file"; filename="a"\r\n\r\n`;
     socket.once('data', (chunk) => stranger.count(`slow: ${/ (\d+) /.exec(String(chunk))?.[1]}`));
-    return socket;
-  });
-  await pause(500);
+    return new Promise((resolve) => socket.write(opening, resolve));
+  };
+  await Promise.all(sockets.map(begin));
   await stranger.keep(1, async () => {
     for (const socket of sockets) if (socket.writable) socket.write('x');
     const id = await upload(stranger, device(), Buffer.from('words'), 'a.txt');
     stranger.count(id === '' ? 'small file refused' : 'small file taken');
-    await pause(500);
+    await pause(BYTE_EVERY_MS);
   });
   for (const socket of sockets) socket.destroy();
 }
@@ -133,15 +137,18 @@ async function stoppedReaders(stranger: Stranger): Promise<void> {
     return socket;
   });
   await pause(Math.max(0, stranger.untilMs - performance.now()));
-  for (const socket of sockets) {
-    socket.once('data', (head: Buffer) => {
-      stranger.count(`begun: ${/ (\d+) /.exec(head.subarray(0, 20).toString())?.[1]}`);
-      socket.destroy();
+  const readHead = (socket: Socket) =>
+    new Promise<void>((resolve) => {
+      if (socket.closed) return resolve();
+      socket.once('data', (head: Buffer) => {
+        stranger.count(`begun: ${/ (\d+) /.exec(head.subarray(0, 20).toString())?.[1]}`);
+        socket.destroy();
+      });
+      socket.once('close', () => resolve());
+      socket.setTimeout(SILENT_MS, () => socket.destroy());
+      socket.resume();
     });
-    socket.resume();
-  }
-  await pause(500);
-  for (const socket of sockets) socket.destroy();
+  await Promise.all(sockets.map(readHead));
 }
 
 /** By name, in the order of a siege. */

@@ -170,13 +170,12 @@ export async function besiege(t: TestContext): Promise<Siege> {
     MODEL_PRICES: '{"scripted":{"input":1,"output":2}}',
   };
   const service = await startService(t, { env, mayStall: 'what it does under attack is measured here' });
-  await eventually(
-    () => workersOf(service.pid).length === WORKERS,
-    STARTS_MS,
-    () => service.output().stderr,
-  );
-  // All listen: what the last one does at its start is over.
-  await pause(STARTS_MS / 15);
+  const operator = createOperator(service.baseUrl, service.operatorToken);
+  const allListen = async () => {
+    const { nodes } = (await operator('GET', '/nodes')).json as { nodes: readonly { url: string | null }[] };
+    return nodes.filter(({ url }) => url !== null).length === WORKERS;
+  };
+  await eventually(allListen, STARTS_MS, () => service.output().stderr);
   const neighbour = await neighbourOf(service);
   let network = 0;
   return {

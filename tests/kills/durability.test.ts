@@ -6,6 +6,7 @@ import { join } from 'node:path';
 import { test } from 'node:test';
 import Database from 'better-sqlite3';
 import { createClient, createOperator, createTestApp } from '../support/client.ts';
+import { eventually } from '../support/eventually.ts';
 import { follow } from '../support/partial.ts';
 import { scaled } from '../support/scale.ts';
 import { startService } from '../support/service.ts';
@@ -14,6 +15,8 @@ import { startUpstream, upstreamEnv } from '../support/upstream.ts';
 
 const KILLS = scaled(50, 10);
 const CLIENTS = 8;
+/** Messages that are acknowledged between a start and a kill. */
+const TURNS_PER_LIFE_MAX = 50;
 /** Pages that one device is given in a minute; a process that starts anew counts from nothing. */
 const PAGES_PER_MINUTE = 600;
 
@@ -83,7 +86,12 @@ test(`STORE-1: ${KILLS} times kill -9 under load loses nothing that was acknowle
       [key, organisation] = [app.liveKey, app.organisationId];
     }
     const clients = Array.from({ length: CLIENTS }, () => load(service.baseUrl, key, acknowledged));
-    await new Promise((resolve) => setTimeout(resolve, randomInt(50, 400)));
+    const enough = acknowledged.size + randomInt(1, TURNS_PER_LIFE_MAX);
+    await eventually(
+      () => acknowledged.size >= enough,
+      undefined,
+      () => `${acknowledged.size} of ${enough} messages were acknowledged`,
+    );
     await service.stop('SIGKILL');
     await Promise.all(clients);
     assert.deepEqual(new Set(integrityOf(dataDir)), new Set(['ok']), `after kill ${round + 1}`);

@@ -1,6 +1,6 @@
 /** The sum of turn costs equals the credit moved, also when the service is killed all the time. */
 import assert from 'node:assert/strict';
-import { randomUUID } from 'node:crypto';
+import { randomInt, randomUUID } from 'node:crypto';
 import { type TestContext, test } from 'node:test';
 import { Pool } from 'undici';
 import { openStorage } from '../../storage/storage.ts';
@@ -16,10 +16,8 @@ const TURNS = scaled(10_000, 2_000);
 const CLIENTS = 32;
 /** A quarter of the clients has a test key, which may begin 200 conversations a month. */
 const TURNS_PER_CONVERSATION = 16;
-/** A kill comes this long after the start … */
-const KILL_EVERY_MS = 2_000;
-/** … and not before so many turns were answered: on a slow machine the service would do little else than start. */
-const TURNS_PER_LIFE_MIN = scaled(1_000, 400);
+/** Turns that are answered between a start and a kill. */
+const TURNS_PER_LIFE = [scaled(500, 200), scaled(1_500, 800)] as const;
 /** A turn costs some cents, so that all of them use up more than the plan's credit. */
 const ENV = {
   // Killed here for another reason than what it answers.
@@ -29,14 +27,14 @@ const ENV = {
   MODEL_PRICES: '{"offline":{"input":1000,"output":1000}}',
 };
 
-/** The service on one data directory, killed every two seconds and started again. */
+/** The service on one data directory, killed again and again and started each time. */
 class Mortal {
   readonly #t: TestContext;
   readonly dataDir: string;
   #life: Promise<{ service: RunningService; pool: Pool }> | null = null;
-  #resting = false;
+  #dying = Promise.resolve();
+  #turnsLeft = 0;
   kills = 0;
-  #answered = 0;
 
   constructor(t: TestContext) {
     this.#t = t;
@@ -51,26 +49,19 @@ class Mortal {
   async #start() {
     const service = await startService(this.#t, { dataDir: this.dataDir, env: ENV });
     const pool = new Pool(service.baseUrl, { connections: CLIENTS });
-    this.#answered = 0;
-    this.#killLater(service, pool);
+    this.#turnsLeft = randomInt(...TURNS_PER_LIFE);
     return { service, pool };
-  }
-
-  #killLater(service: RunningService, pool: Pool): void {
-    setTimeout(() => {
-      if (this.#answered < TURNS_PER_LIFE_MIN) this.#killLater(service, pool);
-      else void this.#kill(service, pool);
-    }, KILL_EVERY_MS).unref();
   }
 
   /** A turn's end was heard. */
   answered(): void {
-    this.#answered += 1;
+    this.#turnsLeft -= 1;
+    if (this.#turnsLeft === 0) this.#dying = this.#kill();
   }
 
-  async #kill(service: RunningService, pool: Pool): Promise<void> {
-    if (this.#resting) return;
+  async #kill(): Promise<void> {
     this.kills += 1;
+    const { service, pool } = await this.up();
     await service.stop('SIGKILL');
     this.#life = null;
     await pool.destroy();
@@ -78,7 +69,7 @@ class Mortal {
 
   /** No more kills from here on. */
   async rest(): Promise<void> {
-    this.#resting = true;
+    await this.#dying;
     const { service, pool } = await this.up();
     await pool.close();
     assert.equal(await service.stop(), 0);
