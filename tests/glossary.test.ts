@@ -1,8 +1,9 @@
 /** Code and tests keep to the words of the glossary in docs/architecture.md: no word of the list below stands in a name, a comment, a log line or a test title. */
 import assert from 'node:assert/strict';
-import { readdirSync, readFileSync } from 'node:fs';
-import { join, relative, sep } from 'node:path';
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { describe, test } from 'node:test';
+import { filesBelow } from './support/files-below.ts';
 import { projectRoot } from './support/project-root.ts';
 import { ROOMS } from './support/rooms.ts';
 
@@ -32,9 +33,7 @@ const root = projectRoot();
 
 /** `folder/file:line: the line (what to write instead)` for each line that holds a forbidden word; a file's name is its line 0. */
 function findForbidden(folder: string): string[] {
-  const files = readdirSync(join(root, folder), { recursive: true, withFileTypes: true }).filter((entry) => entry.name.endsWith('.ts'));
-  return files.flatMap((entry) => {
-    const path = relative(root, join(entry.parentPath, entry.name)).split(sep).join('/');
+  return filesBelow(root, folder, '.ts').flatMap((path) => {
     if (path === 'tests/glossary.test.ts') return [];
     const lines = [path, ...readFileSync(join(root, path), 'utf8').split('\n')];
     return lines.flatMap((line, number) => {

@@ -49,7 +49,7 @@ test('LOAD-4, LOAD-5, LOAD-6, LOAD-8: every kind of visit, with two keys, and ev
   const operator = createOperator(service.baseUrl, service.operatorToken);
   for (const { appId } of apps) {
     const { json } = await operator('GET', `/apps/${appId}/conversations`);
-    assert.ok((json as { conversations: unknown[] }).conversations.length > 10, 'keys take turns');
+    assert.ok((json as { conversations: unknown[] }).conversations.length > 10, 'keys alternate');
   }
 });
 
