@@ -7,13 +7,19 @@ export interface AppRef {
   readonly appId: string;
 }
 
-/** The device that sends a request, and the person who signed it. */
-export interface Caller extends AppRef {
+/** One of the two channels of an app. */
+export interface ChannelRef extends AppRef {
   readonly channel: Channel;
-  /** '' when the caller sent none. */
+}
+
+/** The device that sends a request. */
+export interface DeviceRef extends ChannelRef {
+  /** '' when the request named none. */
   readonly deviceId: string;
-  /** The id of the person whose valid signature came with the request; null or absent: the request is not signed. */
-  readonly person?: string | null;
-  /** How limits name the client's address (HTTP-25); '' or absent where they do not count it. */
-  readonly address?: string;
+}
+
+/** The device, and the person who signed the request. */
+export interface Caller extends DeviceRef {
+  /** The id of the person whose valid signature came with the request; null: the request is not signed. */
+  readonly person: string | null;
 }

@@ -50,5 +50,13 @@ export function authenticateRuntime(
     throw new Refusal('app_not_live', 'The app is not live yet. Use its test key until it is.');
   }
   checkOrigin(origin, app.settings.allowedDomains, key.channel);
-  return { app, appId: app.id, organisationId: key.organisationId, channel: key.channel, deviceId: deviceOf(header), address };
+  return {
+    app,
+    appId: app.id,
+    organisationId: key.organisationId,
+    channel: key.channel,
+    deviceId: deviceOf(header),
+    person: null,
+    address,
+  };
 }

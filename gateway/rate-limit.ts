@@ -75,7 +75,7 @@ const BUCKETS_MAX: Readonly<Record<Scope, number>> = {
 };
 
 /** The bucket's name after its app; undefined: the limit is not about this caller. */
-function bucketOf(scope: Scope, { deviceId, address, person = null }: RuntimeCaller): string | undefined {
+function bucketOf(scope: Scope, { deviceId, address, person }: RuntimeCaller): string | undefined {
   if (scope === 'app') return '';
   if (scope === 'device') return ` ${deviceId}`;
   if (scope === 'person') return person === null ? undefined : ` ${person}`;

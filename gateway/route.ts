@@ -12,7 +12,7 @@ import type { Services } from './services.ts';
 
 export type Method = 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
 
-/** A client SDK that presented a valid publishable key. */
+/** A client SDK that presented a valid publishable key. `person` is null until limits have asked who signed. */
 export interface RuntimeCaller extends Caller {
   readonly app: AppRecord;
   readonly address: string;

@@ -12,7 +12,7 @@ import { creditState, noteBought, noteCharged } from '../../storage/billing/usag
 import { type Channel, readOrganisation } from '../../storage/organisations/organisations.ts';
 import type { Storage } from '../../storage/storage.ts';
 import type { Announcer } from '../announcements.ts';
-import type { Caller } from '../caller.ts';
+import type { DeviceRef } from '../caller.ts';
 import { createDeadlines, type DeadlineKind } from '../deadlines.ts';
 import { forEachOrganisation } from '../for-each-organisation.ts';
 import { DeviceSightings } from './device-sightings.ts';
@@ -51,7 +51,7 @@ export interface Billing {
   /** Credit was added. */
   bought(organisationId: string): void;
   /** A request of a device was admitted. */
-  seen(device: Caller): void;
+  seen(device: DeviceRef): void;
   /**
    * Looks at every organisation once, and takes up what was pending. Settles when what is owed is written down, with the ids of those
    * that could not be looked at.
@@ -162,7 +162,7 @@ class OpenBilling implements Billing {
     if (await this.#alerts.plan(organisation, credit)) this.#mailDeadlines.note(organisationId, nowMs());
   }
 
-  seen(device: Caller): void {
+  seen(device: DeviceRef): void {
     this.#sightings.seen(device);
   }
 

@@ -6,7 +6,7 @@ import { LRUCache } from 'lru-cache';
 import type { Logger } from 'pino';
 import type { Sighting } from '../../storage/people/devices.ts';
 import type { Storage } from '../../storage/storage.ts';
-import type { Caller } from '../caller.ts';
+import type { DeviceRef } from '../caller.ts';
 
 const DAY_MS = 24 * 60 * 60 * 1000;
 /** Some 150 bytes each. A device that is evicted is written once more that day. */
@@ -33,7 +33,7 @@ export class DeviceSightings {
     this.#nowMs = nowMs;
   }
 
-  seen({ appId, organisationId, channel, deviceId }: Caller): void {
+  seen({ appId, organisationId, channel, deviceId }: DeviceRef): void {
     if (channel !== 'live' || deviceId === '') return;
     const day = Math.floor(this.#nowMs() / DAY_MS);
     const key = `${appId} ${deviceId}`;

@@ -11,7 +11,7 @@ import { PAIRING_CODE_CHARS, PAIRING_CODE_MINUTES, PAIRING_WATCH_HOURS } from '.
 import { PAIRING_ALPHABET, pairingCodeOf } from '../../protocol/runtime/pairings.ts';
 import { type PairingRow, readPairingByCode, readUnclaimed } from '../../storage/setup/pairings.ts';
 import { hashSecret } from '../../storage/setup/setup-access.ts';
-import type { Caller } from '../caller.ts';
+import type { DeviceRef } from '../caller.ts';
 import { OVERTAKEN, retried } from '../retried.ts';
 import { isToBeEnded, type PairingState, pairingMachine, pairingState, replacedPairings } from './state.ts';
 import { type PairingRef, PairingWatch, type WatchServices } from './watch.ts';
@@ -87,7 +87,7 @@ export class Pairings {
    * @throws Refusal 404 pairing_not_found: wrong, used and expired codes are answered alike.
    */
   async claim(
-    { organisationId, appId, deviceId }: Caller,
+    { organisationId, appId, deviceId }: DeviceRef,
     typed: string,
   ): Promise<{ readonly pairingId: string; readonly watchedUntilMs: number }> {
     const { storage } = this.#services;

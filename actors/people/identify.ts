@@ -3,13 +3,13 @@
 import { mintId } from '../../protocol/ids.ts';
 import { readEndUser, sealTraits, type Traits } from '../../storage/people/end-users.ts';
 import type { Storage } from '../../storage/storage.ts';
-import type { Caller } from '../caller.ts';
+import type { DeviceRef } from '../caller.ts';
 import { OVERTAKEN, retried } from '../retried.ts';
 
 /** A record may appear or disappear between reading and writing once or twice; more is a bug, not a race. */
 const IDENTIFY_TRIES = 5;
 
-export interface Identification extends Caller {
+export interface Identification extends DeviceRef {
   readonly externalUserId: string;
   /** A signature was checked. */
   readonly proven: boolean;

@@ -20,7 +20,7 @@ interface Seen {
   readonly isByName: boolean;
 }
 
-function see(db: Connection, id: string, { appId, channel, deviceId, person = null }: Caller): Seen {
+function see(db: Connection, id: string, { appId, channel, deviceId, person }: Caller): Seen {
   // Always read everything: the time must not tell a missing id from another person's.
   const row = readConversation(db, id);
   const binding = readBinding(db, appId, channel, deviceId);
@@ -49,7 +49,7 @@ export function ownConversation(db: Connection, id: string, caller: Caller): Con
  * What may be listed to the caller, who knows no id. Without a signature of the request or the binding: only what was held on the device.
  * Callers without a device share one, so nothing is listed to them.
  */
-export function holderOf(db: Connection, { appId, channel, deviceId, person = null }: Caller): Holder {
+export function holderOf(db: Connection, { appId, channel, deviceId, person }: Caller): Holder {
   const bound = deviceId === '' ? undefined : readBinding(db, appId, channel, deviceId);
   const signer = person === null ? undefined : readEndUser(db, appId, channel, person)?.id;
   const proven = bound?.proven === true ? bound.endUserId : undefined;

@@ -226,9 +226,9 @@ export class SmokeRuns {
   }
 
   /** The result is not needed any more: the model can stop. */
-  async #stop({ app, channel, deviceId, organisationId, turnId }: TurnCommand): Promise<void> {
+  async #stop({ appId, channel, deviceId, organisationId, turnId }: TurnCommand): Promise<void> {
     try {
-      await this.#services.actors.stopTurn({ organisationId, appId: app.id, channel, deviceId }, turnId);
+      await this.#services.actors.stopTurn({ organisationId, appId, channel, deviceId, person: null }, turnId);
     } catch (error) {
       // The turn may have ended. Its rows leave with the run, so a step that comes later cannot be committed.
       this.#services.log.warn({ err: error, turn_id: turnId }, 'stopping a turn of a smoke test failed');
@@ -261,6 +261,7 @@ function turnCommand(question: SmokeQuestion, asking: Asking, ears: Ears): TurnC
   };
   return {
     app,
+    appId: app.id,
     organisationId: app.organisationId,
     channel: 'sandbox',
     deviceId: smokeDevice(runId),

@@ -19,7 +19,7 @@ import {
   uploadPieces,
 } from '../../storage/uploads/upload-files.ts';
 import { attachmentsOfMessages, readUploads, type UploadRow } from '../../storage/uploads/uploads.ts';
-import type { Caller } from '../caller.ts';
+import type { DeviceRef } from '../caller.ts';
 
 /** A person waits for the answer meanwhile; the largest honest PDFs are read in two seconds. */
 const PDF_TIMEOUT_MS = 15_000;
@@ -42,7 +42,7 @@ export function textOf(attachment: Attachment): string | null {
   return attachment.kind === 'text' ? attachment.text : null;
 }
 
-export interface AttachmentRequest extends Caller {
+export interface AttachmentRequest extends DeviceRef {
   readonly storage: Storage;
   readonly nowMs: number;
   readonly uploadIds: readonly string[];

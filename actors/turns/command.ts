@@ -2,14 +2,10 @@
 import type { Passage } from '../../assistant/models/model.ts';
 import type { ChatRequest } from '../../protocol/runtime/chat.ts';
 import type { AppRecord } from '../../storage/apps/apps.ts';
-import type { Channel } from '../../storage/organisations/organisations.ts';
+import type { DeviceRef } from '../caller.ts';
 
-export interface TurnCommand {
+export interface TurnCommand extends DeviceRef {
   readonly app: AppRecord;
-  readonly organisationId: string;
-  readonly channel: Channel;
-  /** '' when the caller sent none. */
-  readonly deviceId: string;
   /** What limits know the client's address by; '' when the service itself asks. */
   readonly address: string;
   /** Who is signed in on this turn; null: nobody. `verified`: the signature was checked. */

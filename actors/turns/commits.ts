@@ -12,13 +12,13 @@ import type { StreamEvent } from '../../protocol/runtime/stream-events.ts';
 import { readExecuting } from '../../storage/conversations/invocations.ts';
 import type { OpenTurnInput, OpenTurnOutput } from '../../storage/conversations/turn-openings.ts';
 import { readOpenTurns, type TurnRow } from '../../storage/conversations/turns.ts';
+import type { ChannelRef } from '../caller.ts';
 import { settledCard } from '../calls/card.ts';
 import { lostChange } from '../calls/invocation-step.ts';
 import type { Stepper } from '../step.ts';
 import type { HeldEpoch, Ownership } from './epoch.ts';
 import { stepEvents } from './events.ts';
 import { FAILED_END, GIVEN_UP, INTERRUPTED } from './failures.ts';
-import type { Home } from './host.ts';
 import { fittedEntries } from './kept-answer.ts';
 import { type JournalEntry, journalEvent, type TurnLog } from './log.ts';
 import type { TurnCommit, TurnServices } from './scope.ts';
@@ -101,10 +101,10 @@ export function newAttempt(machine: Stepper<typeof chatTurn>, attemptSeq: number
 export class TurnCommits {
   readonly #services: TurnServices;
   readonly #conversationId: string;
-  readonly #home: Home;
+  readonly #home: ChannelRef;
   readonly #epoch: HeldEpoch;
 
-  constructor(services: TurnServices, conversationId: string, home: Home, epoch: HeldEpoch) {
+  constructor(services: TurnServices, conversationId: string, home: ChannelRef, epoch: HeldEpoch) {
     this.#services = services;
     this.#conversationId = conversationId;
     this.#home = home;

@@ -6,6 +6,7 @@ import { Refusal } from '../../protocol/errors.ts';
 import { readConversation } from '../../storage/conversations/conversations.ts';
 import { readTurn, type TurnRow } from '../../storage/conversations/turns.ts';
 import type { Connection } from '../../storage/sqlite/connection.ts';
+import type { ChannelRef } from '../caller.ts';
 import type { Position } from '../frame-source.ts';
 import { openRedaction, type Redaction, regionsOfClient } from '../people/redaction.ts';
 import { OVERTAKEN, type Retries, retried } from '../retried.ts';
@@ -13,7 +14,6 @@ import { capRefusal } from './admission.ts';
 import type { TurnCommand } from './command.ts';
 import { newAttempt, TurnCommits } from './commits.ts';
 import { type Beginning, HeldEpoch } from './epoch.ts';
-import type { Home } from './host.ts';
 import { journalSource } from './journal.ts';
 import { TurnLog } from './log.ts';
 import { type FirstStep, prepareOpening, prepareRetry } from './opening.ts';
@@ -38,7 +38,7 @@ interface Live {
 
 export class Conversation {
   readonly id: string;
-  readonly home: Home;
+  readonly home: ChannelRef;
   /** Since when it has been active here. */
   readonly sinceMs: number;
   readonly #services: TurnServices;
@@ -51,7 +51,7 @@ export class Conversation {
   /** The personal data of the conversation, once it was needed. */
   #redaction: Redaction | null = null;
 
-  constructor(services: TurnServices, id: string, home: Home, beginning: Beginning, onIdle: () => void) {
+  constructor(services: TurnServices, id: string, home: ChannelRef, beginning: Beginning, onIdle: () => void) {
     this.id = id;
     this.home = home;
     this.sinceMs = services.nowMs();

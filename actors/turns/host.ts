@@ -5,9 +5,6 @@ import type { Caller } from '../caller.ts';
 import type { Position } from '../frame-source.ts';
 import type { TurnCommand } from './command.ts';
 
-/** Where a conversation lives. */
-export type Home = Pick<Caller, 'organisationId' | 'appId' | 'channel'>;
-
 export interface ActorStats {
   readonly runningTurns: number;
   readonly waitingTurns: number;

@@ -8,14 +8,14 @@ import { PING_INTERVAL_MS, WAITING_TURNS_MAX } from '../../protocol/limits.ts';
 import { readTurn, type TurnRow } from '../../storage/conversations/turns.ts';
 import type { Connection } from '../../storage/sqlite/connection.ts';
 import type { ActorRecord } from '../actor-record.ts';
-import type { Caller } from '../caller.ts';
+import type { Caller, ChannelRef } from '../caller.ts';
 import { heldWithin, isEnding } from '../node.ts';
 import { ownConversation } from '../people/ownership.ts';
 import { continuedConversation, refuseTurn, reusedTurnId, theirTurn } from './admission.ts';
 import type { TurnCommand } from './command.ts';
 import { type Begun, Conversation } from './conversation.ts';
 import { type Beginning, beginningOf, type ConversationSnapshot } from './epoch.ts';
-import type { ActorStats, Home, HostedTurn, TurnHost } from './host.ts';
+import type { ActorStats, HostedTurn, TurnHost } from './host.ts';
 import type { RunningTurn } from './running-turn.ts';
 import { type TurnOptions, type TurnServices, turnServices } from './scope.ts';
 
@@ -60,7 +60,7 @@ export class LocalTurns implements TurnHost {
     return this.#services.storage.organisation(organisationId);
   }
 
-  #conversation(id: string, home: Home, beginning: Beginning): Conversation {
+  #conversation(id: string, home: ChannelRef, beginning: Beginning): Conversation {
     const active = this.#conversations.get(id);
     if (active !== undefined) return active;
     const { appId, channel, organisationId } = home;
@@ -82,20 +82,19 @@ export class LocalTurns implements TurnHost {
   /** `snapshot`: the conversation as its previous owner handed it over. @throws OwnedElsewhere, NodeDraining, Refusal. */
   async accept(command: TurnCommand, snapshot?: ConversationSnapshot): Promise<HostedTurn> {
     const db = this.#db(command.organisationId);
-    const home: Home = { organisationId: command.organisationId, appId: command.app.id, channel: command.channel };
-    const known = readTurn(db, home.appId, command.turnId);
-    if (known !== undefined) return this.#attach(home, command, known, snapshot);
+    const known = readTurn(db, command.appId, command.turnId);
+    if (known !== undefined) return this.#attach(command, known, snapshot);
     const conversationId = continuedConversation(db, command);
     this.#refuse(command, conversationId === null);
     const id = conversationId ?? mintId('cnv', this.#services.nowMs());
     this.#refuseToBegin(id);
-    const conversation = this.#conversation(id, home, conversationId === null ? { state: 'new' } : beginningOf(id, snapshot));
+    const conversation = this.#conversation(id, command, conversationId === null ? { state: 'new' } : beginningOf(id, snapshot));
     const begun = await conversation.enqueue(command);
     if (begun !== 'exists') return hosted(conversation, begun);
     // Another request opened the same turn meanwhile, in this conversation or in another new one.
-    const winner = readTurn(db, home.appId, command.turnId);
+    const winner = readTurn(db, command.appId, command.turnId);
     if (winner === undefined) throw new Error('a turn was reported as existing and is not there');
-    return this.#attach(home, command, winner);
+    return this.#attach(command, winner);
   }
 
   #refuse(command: TurnCommand, isNewConversation: boolean): void {
@@ -103,18 +102,18 @@ export class LocalTurns implements TurnHost {
     refuseTurn(command, isNewConversation, storage, nowMs(), billing.platform);
   }
 
-  async #attach(home: Home, command: TurnCommand, row: TurnRow, snapshot?: ConversationSnapshot): Promise<HostedTurn> {
+  async #attach(command: TurnCommand, row: TurnRow, snapshot?: ConversationSnapshot): Promise<HostedTurn> {
     if (row.fingerprint !== command.fingerprint) throw reusedTurnId();
     const id = row.conversationId;
     if (row.state === 'failed') {
       this.#refuse(command, false);
       this.#refuseToBegin(id);
     }
-    const conversation = this.#conversation(id, home, beginningOf(id, snapshot));
+    const conversation = this.#conversation(id, command, beginningOf(id, snapshot));
     const begun = await conversation.retry(command, row);
     if (begun !== 'exists') return hosted(conversation, begun);
     // It shared the work of a copy of the request, which found the turn opened.
-    return this.#attach(home, command, readTurn(this.#db(home.organisationId), home.appId, command.turnId) ?? row);
+    return this.#attach(command, readTurn(this.#db(command.organisationId), command.appId, command.turnId) ?? row);
   }
 
   /** As `accept`, for a turn that exists. */

@@ -49,9 +49,9 @@ class Actors implements ActorSystem {
   async openTurn(command: TurnCommand): Promise<Position> {
     const turn = await this.#host.accept(command);
     if (command.channel === 'sandbox') {
-      const { app, deviceId, organisationId, person, turnId } = command;
-      const opened = { organisationId, appId: app.id, deviceId, turnId, conversationId: turn.conversationId };
-      void this.#watched(opened, person?.verified === true ? { person: person.externalUserId } : {});
+      const { appId, deviceId, organisationId, person, turnId } = command;
+      const opened = { organisationId, appId, deviceId, turnId, conversationId: turn.conversationId };
+      void this.#watched(opened, person?.verified === true ? person.externalUserId : null);
       this.#others.announce('turnOpened', opened);
     }
     // Callers without a device are alike: any of them could ask for what another one said.
@@ -60,11 +60,11 @@ class Actors implements ActorSystem {
   }
 
   /** Tells the watchers of a device about a turn that it opened, here or at another node. They read it on their own. */
-  async #watched(opened: Announcements['turnOpened'], signed: Pick<Caller, 'person'> = {}): Promise<void> {
+  async #watched(opened: Announcements['turnOpened'], person: string | null = null): Promise<void> {
     const { organisationId, appId, deviceId, turnId } = opened;
     if (!this.#watchers.has({ appId, deviceId })) return;
     try {
-      const caller: Caller = { organisationId, appId, channel: 'sandbox', deviceId, ...signed };
+      const caller: Caller = { organisationId, appId, channel: 'sandbox', deviceId, person };
       const { conversationId, position } = await this.#host.attach(caller, turnId);
       this.#watchers.tell({ appId, deviceId }, { turnId, conversationId, position });
     } catch {

@@ -22,8 +22,7 @@ import {
   roomInQuotas,
   type UploadOwner,
 } from '../../storage/uploads/upload-quotas.ts';
-import type { Caller } from '../caller.ts';
-import { type UploadSlot, UploadSlots } from './upload-slots.ts';
+import { type Uploader, type UploadSlot, UploadSlots } from './upload-slots.ts';
 
 const HOUR_MS = 3_600_000;
 
@@ -33,12 +32,12 @@ export interface UploadReceiver {
    * @throws Refusal 503 uploads_unavailable: no slot, or a disk that is full or cannot be written to; 429 rate_limited: too many
    * files wait here that no message uses; 502 upload_failed.
    */
-  enter(caller: Caller): UploadSlot;
+  enter(caller: Uploader): UploadSlot;
   /**
    * Keeps the file for a message of this device. `bytes` are at least one and at most UPLOAD_MAX_BYTES.
    * @throws Refusal 415 unsupported_media_type, 429 rate_limited, 502 upload_failed.
    */
-  receive(caller: Caller, file: { readonly bytes: Uint8Array; readonly fileName: string }): Promise<UploadReply>;
+  receive(caller: Uploader, file: { readonly bytes: Uint8Array; readonly fileName: string }): Promise<UploadReply>;
 }
 
 export interface UploadReceiverServices {
@@ -75,7 +74,7 @@ interface Taken {
 }
 
 /** Storage errors keep their own refusal; that the app is gone is not told to its users. */
-function failureOf({ organisationId }: Caller, error: unknown, log: Logger): Refusal {
+function failureOf({ organisationId }: Uploader, error: unknown, log: Logger): Refusal {
   if (error instanceof Refusal && error.code !== 'not_found') return error;
   log.warn(
     { err: error, organisation_id: organisationId },
@@ -84,7 +83,7 @@ function failureOf({ organisationId }: Caller, error: unknown, log: Logger): Ref
   return new Refusal('upload_failed', 'The file could not be stored. Send it again.', { retryAfterS: UPLOADS_RETRY_AFTER_S });
 }
 
-function ownerOf({ appId, channel, deviceId, address = '' }: Caller, vault: Storage['vault']): UploadOwner {
+function ownerOf({ appId, channel, deviceId, address }: Uploader, vault: Storage['vault']): UploadOwner {
   if (address === '') return { appId, channel, deviceId, address };
   // Keyed, so that the file alone reveals no address.
   return { appId, channel, deviceId, address: vault.digest('upload-address', Buffer.from(address)).toString('base64') };
@@ -107,7 +106,7 @@ export function createUploadReceiver(services: UploadReceiverServices): UploadRe
   }
 
   /** Before a byte is read, or written; the transaction that adds the row asks again. @throws Refusal uploads_unavailable, rate_limited. */
-  function requireRoom(caller: Caller, bytes: number): void {
+  function requireRoom(caller: Uploader, bytes: number): void {
     const wanted = { bytes, appMaxBytes: appQuotaBytes(requireDisk()), nowMs: nowMs() };
     let room: ReturnType<typeof roomInQuotas>;
     try {
@@ -118,7 +117,7 @@ export function createUploadReceiver(services: UploadReceiverServices): UploadRe
     if ('scope' in room) throw quotaRefusal(room, wanted.nowMs);
   }
 
-  async function saveRow(caller: Caller, { uploadId, bytes, name, mediaType, atMs }: Taken): Promise<number> {
+  async function saveRow(caller: Uploader, { uploadId, bytes, name, mediaType, atMs }: Taken): Promise<number> {
     const expiresAtMs = atMs + UPLOAD_UNUSED_HOURS * HOUR_MS;
     const saved = await storage.write(caller.organisationId, 'saveUpload', {
       ...ownerOf(caller, storage.vault),

@@ -5,7 +5,7 @@
  */
 import { Refusal } from '../../protocol/errors.ts';
 import { UPLOADS_RETRY_AFTER_S } from '../../protocol/limits.ts';
-import type { Caller } from '../caller.ts';
+import type { DeviceRef } from '../caller.ts';
 
 /** Each is held in memory until it is stored: 640 MB at the worst. */
 export const UPLOADS_AT_ONCE_MAX = 16;
@@ -28,8 +28,13 @@ const PASSED_OVER_BELOW_BYTES_PER_S = 128 * 1024;
 /** How often the pace is checked while there are uploads. */
 const LOOK_EVERY_MS = 1_000;
 
+export interface Uploader extends DeviceRef {
+  /** How limits name the client's address (HTTP-25); '' where they do not count it. */
+  readonly address: string;
+}
+
 /** What slots are counted by. */
-type Uploader = Pick<Caller, 'appId' | 'deviceId' | 'address'>;
+type Counted = Pick<Uploader, 'appId' | 'deviceId' | 'address'>;
 
 export interface UploadSlot {
   /** Gives the slot back. Idempotent. */
@@ -41,7 +46,7 @@ export interface UploadSlot {
 }
 
 interface Inside {
-  readonly uploader: Uploader;
+  readonly uploader: Counted;
   readonly enteredAtMs: number;
   bytes: number;
   isWhole: boolean;
@@ -73,8 +78,8 @@ export class UploadSlots {
   }
 
   /** @throws Refusal 503 uploads_unavailable when this device has all of its slots, or no slower upload can be ended. */
-  enter(uploader: Uploader): UploadSlot {
-    const { appId, address = '', deviceId } = uploader;
+  enter(uploader: Counted): UploadSlot {
+    const { appId, address, deviceId } = uploader;
     const ofApp = this.#those((other) => other.appId === appId);
     const ofAddress = ofApp.filter((each) => each.uploader.address === address);
     const ofDevice = ofApp.filter((each) => each.uploader.deviceId === deviceId);
@@ -86,11 +91,11 @@ export class UploadSlots {
     return this.#take(uploader);
   }
 
-  #those(wanted: (uploader: Uploader) => boolean): Inside[] {
+  #those(wanted: (uploader: Counted) => boolean): Inside[] {
     return [...this.#inside].filter(({ uploader }) => wanted(uploader));
   }
 
-  #take(uploader: Uploader): UploadSlot {
+  #take(uploader: Counted): UploadSlot {
     const nowMs = this.#nowMs();
     const inside: Inside = { uploader, enteredAtMs: nowMs, bytes: 0, isWhole: false, windowAtMs: nowMs, windowBytes: 0, end: () => {} };
     this.#inside.add(inside);

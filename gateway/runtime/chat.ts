@@ -59,6 +59,7 @@ export const chatRoutes: readonly Route[] = [
       caller.pass(senderPools('chat'), person?.verified === true ? person.externalUserId : null);
       const command = {
         app: caller.app,
+        appId: caller.appId,
         organisationId: caller.organisationId,
         channel: caller.channel,
         deviceId: caller.deviceId,

@@ -1,7 +1,6 @@
 /** POST /v1/uploads (UPLOAD-1): takes a file that a message of this device may attach. */
-import type { Caller } from '../../actors/caller.ts';
 import { isEnding } from '../../actors/node.ts';
-import type { UploadSlot } from '../../actors/uploads/upload-slots.ts';
+import type { Uploader, UploadSlot } from '../../actors/uploads/upload-slots.ts';
 import { Refusal } from '../../protocol/errors.ts';
 import { UPLOAD_MAX_BYTES, UPLOADS_PER_MINUTE_PER_DEVICE, UPLOADS_RETRY_AFTER_S } from '../../protocol/limits.ts';
 import { perMinute } from '../rate-limit.ts';
@@ -16,7 +15,7 @@ const UPLOADS_PER_MINUTE_PER_ADDRESS = 60;
 /** Why a device is required; part of the error message. */
 const WHY = 'only the device that uploaded a file may attach it';
 
-function uploaderOf(caller: RuntimeCaller): Caller {
+function uploaderOf(caller: RuntimeCaller): Uploader {
   const countsAddresses = caller.app.settings.messagesPerMinutePerAddress !== 0;
   return { ...requireDevice(caller, WHY), address: countsAddresses ? caller.address : '' };
 }

@@ -97,7 +97,7 @@ const KINDS: Readonly<Record<string, (t: TestContext) => Promise<Subject>>> = {
     const clock = { nowMs: START_MS };
     const log = pino({ level: 'silent' });
     const receiver = createUploadReceiver({ storage, log, nowMs: () => clock.nowMs, noteDeadline: () => {} });
-    const caller = { organisationId, appId, channel: 'live', deviceId: DEVICE } as const;
+    const caller = { organisationId, appId, channel: 'live', deviceId: DEVICE, address: '' } as const;
     const { upload_id: id } = await receiver.receive(
       { ...caller, address: '203.0.113.7' },
       { bytes: Buffer.from('words'), fileName: 'a.txt' },

@@ -9,7 +9,7 @@ import { Refusal } from '../../protocol/errors.ts';
 
 function caller(deviceId: string, appId = 'app_1', perMinute = 20): RuntimeCaller {
   const app = { id: appId, settings: { ...DEFAULT_APP_SETTINGS, messagesPerMinute: perMinute } };
-  return { app, deviceId, organisationId: 'org_1', channel: 'live' } as unknown as RuntimeCaller;
+  return { app, deviceId, organisationId: 'org_1', channel: 'live', person: null } as unknown as RuntimeCaller;
 }
 
 /** How many of `requests` pass at once. */

@@ -42,7 +42,7 @@ function twoNodes() {
 
 function caller(deviceId: string): RuntimeCaller {
   const app = { id: 'app_1', settings: DEFAULT_APP_SETTINGS };
-  return { app, deviceId, organisationId: 'org_1', channel: 'live' } as unknown as RuntimeCaller;
+  return { app, deviceId, organisationId: 'org_1', channel: 'live', person: null } as unknown as RuntimeCaller;
 }
 
 function passes(count: () => void, tries: number): number {

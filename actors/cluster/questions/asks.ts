@@ -7,7 +7,6 @@ import type { ConversationSnapshot } from '../../turns/epoch.ts';
 
 /** A turn's command as it travels: the app by its id, and what it listens with stays where it arrived. */
 export type WireCommand = Omit<TurnCommand, 'app' | 'minuteLeft' | 'onAction' | 'onNoAnswer' | 'onPassages'> & {
-  readonly appId: string;
   readonly minuteLeft: number | null;
 };
 

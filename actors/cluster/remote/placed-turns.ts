@@ -61,8 +61,8 @@ function unreachable(): Refusal {
   );
 }
 
-function packed({ app, minuteLeft, onAction: _a, onNoAnswer: _n, onPassages: _p, ...command }: TurnCommand): WireCommand {
-  return { ...command, appId: app.id, minuteLeft: minuteLeft?.() ?? null };
+function packed({ app: _app, minuteLeft, onAction: _a, onNoAnswer: _n, onPassages: _p, ...command }: TurnCommand): WireCommand {
+  return { ...command, minuteLeft: minuteLeft?.() ?? null };
 }
 
 /** The outcome of a turn that `owner` accepted. @throws Refusal; NodeUnreachable. */
@@ -160,8 +160,8 @@ export class PlacedTurns implements TurnHost {
     const { members, questions } = this.#services;
     // Only a probe makes a node known as gone, so that its conversations can be taken over.
     if ((await members.probe(owner)) !== 'alive') return { snapshot: null };
-    const { app, channel, deviceId, organisationId, turnId } = command;
-    const caller: Caller = { organisationId, appId: app.id, channel, deviceId };
+    const { appId, channel, deviceId, organisationId, turnId } = command;
+    const caller: Caller = { organisationId, appId, channel, deviceId, person: null };
     try {
       const { answer, line } = await questions.open(owner, 'openTurn', { command: packed(command), conversationId });
       if (answer.outcome === 'released') return answer;

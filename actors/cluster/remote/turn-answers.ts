@@ -80,8 +80,8 @@ async function openTurn(
 }
 
 /** @throws Refusal when the app is gone. */
-function unpacked(db: ReturnType<Storage['organisation']>, { appId, minuteLeft, ...command }: WireCommand): TurnCommand {
-  const app = readApp(db, appId, command.organisationId);
+function unpacked(db: ReturnType<Storage['organisation']>, { minuteLeft, ...command }: WireCommand): TurnCommand {
+  const app = readApp(db, command.appId, command.organisationId);
   if (app === undefined) throw new Refusal('invalid_key', 'The app of this key no longer exists.');
   return { ...command, app, minuteLeft: minuteLeft === null ? null : () => minuteLeft };
 }

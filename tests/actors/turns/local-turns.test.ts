@@ -40,7 +40,7 @@ test('CHAT-18: a stop of a turn whose process was lost is answered once the turn
   const command = world.command({ message: { text: 'Hello' } });
   await world.node('lost', model).accept(command);
   const { appId, organisationId } = world;
-  const caller = { organisationId, appId, channel: 'sandbox', deviceId: 'device' } as const;
+  const caller = { organisationId, appId, channel: 'sandbox', deviceId: 'device', person: null } as const;
   assert.equal(await world.node('here', model).stop(caller, command.turnId), false);
   assert.equal(readTurn(world.db, appId, command.turnId)?.state, 'failed');
 });
@@ -54,7 +54,7 @@ test('CHAT-18: a stop does not say that a turn has ended while a reader finds ou
   const ownership = { self: 'here', process: 'here', isLost: () => false, mayTake: () => false };
   const here = world.node('here', model, { ownership });
   const { appId, organisationId } = world;
-  const caller = { organisationId, appId, channel: 'sandbox', deviceId: 'device' } as const;
+  const caller = { organisationId, appId, channel: 'sandbox', deviceId: 'device', person: null } as const;
   const reader = here.attach(caller, command.turnId);
   const stop = here.stop(caller, command.turnId);
   await assert.rejects(reader, OwnedElsewhere);

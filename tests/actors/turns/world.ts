@@ -156,6 +156,7 @@ export async function turnsWorld(t: TestContext, settings: AppSettingsPatch = {}
       const body = v.parse(chatRequest, { turn_id: turnId, client: { ...HANDSHAKE, manifest_hash: hashed.hash }, ...said });
       const who = {
         app,
+        appId,
         organisationId,
         channel: 'sandbox',
         deviceId: 'device',

@@ -29,7 +29,7 @@ async function open(t: TestContext) {
   const caller = (deviceId = DEVICE): RuntimeCaller => {
     const record = readApp(storage.organisation(organisationId), appId, organisationId);
     assert.ok(record !== undefined);
-    return { app: record, appId, organisationId, channel: 'sandbox', address: '127.0.0.1', deviceId };
+    return { app: record, appId, organisationId, channel: 'sandbox', address: '127.0.0.1', deviceId, person: null };
   };
   const identify = (deviceId: string, externalUserId: string, proven: boolean, endUserId = mintId('usr', nowMs), isNew = true) =>
     storage.write(organisationId, 'identify', {

@@ -19,7 +19,14 @@ import { eventually } from '../../../support/eventually.ts';
 import { servingNode } from '../../../support/node.ts';
 import { temporaryDir } from '../../../support/temporary-dir.ts';
 
-const STOP: Asks['stopTurn']['ask'] = { organisationId: 'org_1', appId: 'app_1', channel: 'live', deviceId: 'd', turnId: 'turn_1' };
+const STOP: Asks['stopTurn']['ask'] = {
+  organisationId: 'org_1',
+  appId: 'app_1',
+  channel: 'live',
+  deviceId: 'd',
+  person: null,
+  turnId: 'turn_1',
+};
 const FOLLOW: Asks['followTurn']['ask'] = { organisationId: 'org_1', conversationId: 'cnv_1', turn: 1 };
 const silent = pino({ level: 'silent' });
 
