@@ -30,15 +30,15 @@ import { machineRow, newBlock, turnMachine } from './turn-rows.ts';
  */
 const RECOVERY_SEQ_STRIDE = 1_000_000;
 
-/** What a step of a run brings. */
-interface RunStep extends Pick<TurnCommit, 'attemptSeq' | 'invocations' | 'ended' | 'charge'> {
+/** What a step of an attempt brings. */
+interface AttemptStep extends Pick<TurnCommit, 'attemptSeq' | 'invocations' | 'ended' | 'charge'> {
   /** In placeholder form. */
   readonly blocks: readonly Block[];
   readonly events: readonly StreamEvent[];
 }
 
-/** A step of a run: what was said since the last commit, then `events`, which are said once it is made. */
-export function runStep(log: TurnLog, machine: Stepper<typeof chatTurn>, { blocks, events, ...rest }: RunStep): TurnCommit {
+/** A step of an attempt: what was said since the last commit, then `events`, which are said once it is made. */
+export function attemptStep(log: TurnLog, machine: Stepper<typeof chatTurn>, { blocks, events, ...rest }: AttemptStep): TurnCommit {
   const unjournalled = fittedEntries(log.unjournalled(), blocks);
   const firstSeq = log.nextSeq;
   const entries: JournalEntry[] = [...unjournalled, ...events.map((event, offset) => journalEvent(firstSeq + offset, event))];
@@ -75,7 +75,7 @@ interface Recoverer {
 }
 
 /**
- * The step that ends a turn whose run was lost: so that it can be retried, or for good when its process was lost too often.
+ * The step that ends a turn whose attempt was lost: so that it can be retried, or for good when its process was lost too often.
  * An attempt that its own process could not end (the disk was full) was not cut off.
  */
 export function interruption(row: TurnRow, { ownership, turnLossesMax, log }: Recoverer): TurnCommit {

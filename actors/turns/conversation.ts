@@ -31,7 +31,7 @@ const MOVED: Retries = { max: 5, exhausted: () => new Error("gave up: the conver
 interface Live {
   readonly turn: number;
   readonly turnId: string;
-  readonly run: RunningTurn;
+  readonly attempt: RunningTurn;
   /** Settles when the turn has ended and its conversation may be used again. */
   readonly over: Promise<void>;
 }
@@ -68,12 +68,12 @@ export class Conversation {
   }
 
   get running(): RunningTurn | null {
-    return this.#live?.run ?? null;
+    return this.#live?.attempt ?? null;
   }
 
-  /** The run of this turn, if it is the one that runs. */
+  /** The attempt at this turn, if it is the one that runs. */
   runningTurn(turn: number): RunningTurn | undefined {
-    return this.#live?.turn === turn ? this.#live.run : undefined;
+    return this.#live?.turn === turn ? this.#live.attempt : undefined;
   }
 
   /** Puts the person's own data where placeholders stand for it, in rendered JSON: for the device that owns the conversation only. */
@@ -104,9 +104,9 @@ export class Conversation {
     return { services: this.#services, command, conversationId: this.id, redaction };
   }
 
-  /** Ends a run that another node has replaced: this process stood still, and was given up. */
+  /** Ends an attempt that another node has replaced: this process stood still, and was given up. */
   leaveIfTaken(): void {
-    if (this.#live !== null && this.#epoch.isTaken) this.#live.run.abandon();
+    if (this.#live !== null && this.#epoch.isTaken) this.#live.attempt.abandon();
   }
 
   /** Settles when the turn that is about to begin, if there is one, runs or was refused. */
@@ -138,7 +138,7 @@ export class Conversation {
   async attach(row: TurnRow): Promise<Begun> {
     const readable = this.#readable(row, false);
     if (readable !== null) return readable;
-    // Open and not running: a crash left it, or its commit was seen before its run began. Taking it up ends the former.
+    // Open and not running: a crash left it, or its commit was seen before its attempt began. Taking it up ends the former.
     if (!this.#queue.busy) return this.#queue.inTurn(() => this.#takeUp(null, row));
     await this.#queue.begun();
     const now = this.#read(row);
@@ -147,7 +147,7 @@ export class Conversation {
 
   /** The turn as it can be read at once; null when rows have to be written first. */
   #readable(row: TurnRow, mayRunAgain: boolean): Position | null {
-    if (this.#live?.turn === row.turn) return this.#live.run.position;
+    if (this.#live?.turn === row.turn) return this.#live.attempt.position;
     if (row.endedAtMs === null || mayRunAgain) return null;
     // Nothing was taken, so an actor that was made for this question alone must not stay.
     if (!this.#queue.busy) this.#onIdle();
@@ -187,14 +187,14 @@ export class Conversation {
   #run(place: TurnPlace, turn: number, attempt: Attempt, first: FirstStep, attemptSeq: number): Position {
     const row = { turn, assistantMessageId: attempt.messageId };
     const scope = turnScope(place, attempt, (step) => this.#commits.step(row, step));
-    const run = new RunningTurn(scope, first, new TurnLog(attemptSeq, journalSource(this.#db, turn, null)));
-    const over = run.done.then((endIsStored) => {
+    const running = new RunningTurn(scope, first, new TurnLog(attemptSeq, journalSource(this.#db, turn, null)));
+    const over = running.done.then((endIsStored) => {
       this.#live = null;
       // Without an epoch the next owner reads the rows again and ends what was left open.
       if (!endIsStored) this.#epoch.lose();
     });
-    this.#live = { turn, turnId: place.command.turnId, run, over };
-    return run.position;
+    this.#live = { turn, turnId: place.command.turnId, attempt: running, over };
+    return running.position;
   }
 
   /** Takes up a turn that exists: a new attempt, if it failed and `command` may try it again; else as its rows have it. */

@@ -3,7 +3,7 @@ import type { ModelFailure, RoundResult } from '../../assistant/models/model.ts'
 import type { TurnFailure } from '../../machines/chat-turn.ts';
 import type { StreamEvent } from '../../protocol/runtime/stream-events.ts';
 
-/** The failure of a turn whose run was cut off: the process went away, or the fence refused. */
+/** The failure of a turn whose attempt was cut off: the process went away, or the fence refused. */
 export const INTERRUPTED: TurnFailure = {
   code: 'internal',
   message: 'The service was interrupted while it answered. Try again.',

@@ -143,10 +143,10 @@ export class LocalTurns implements TurnHost {
     if (this.withdraw(caller, turnId)) return true;
     const row = theirTurn(this.#db(caller.organisationId), caller, turnId);
     const conversation = this.#conversations.get(row.conversationId);
-    // The row of a turn is there a moment before its run is.
+    // The row of a turn is there a moment before its attempt is.
     if (row.endedAtMs === null) await conversation?.begun();
-    const run = conversation?.runningTurn(row.turn);
-    if (run !== undefined) return run.stop();
+    const attempt = conversation?.runningTurn(row.turn);
+    if (attempt !== undefined) return attempt.stop();
     // An open turn that does not run here was lost, or runs elsewhere: attaching ends it behind the fence, or says where.
     if (row.endedAtMs === null) await this.attach(caller, turnId);
     return false;
@@ -157,12 +157,12 @@ export class LocalTurns implements TurnHost {
     return this.#conversations.has(conversationId);
   }
 
-  /** Ends the runs that other nodes have replaced. */
+  /** Ends the attempts that other nodes have replaced. */
   leaveTaken(): void {
     for (const conversation of this.#conversations.values()) conversation.leaveIfTaken();
   }
 
-  /** The run of a turn, if it runs here. */
+  /** The attempt at a turn, if it runs here. */
   running(conversationId: string, turn: number): RunningTurn | undefined {
     return this.#conversations.get(conversationId)?.runningTurn(turn);
   }

@@ -11,7 +11,7 @@ import type { StreamEvent } from '../../protocol/runtime/stream-events.ts';
 import type { Position } from '../frame-source.ts';
 import type { Stepper } from '../step.ts';
 import { blockEvents, blocksOf, charsOf, type Outgoing, speak, TurnAnswer } from './answer.ts';
-import { runStep } from './commits.ts';
+import { attemptStep } from './commits.ts';
 import { endEvent, stepEvents } from './events.ts';
 import { errorEvent, FAILED_END, INTERRUPTED } from './failures.ts';
 import { keptItems } from './kept-answer.ts';
@@ -136,7 +136,7 @@ export class RunningTurn {
     const items = await keptItems(before, this.#scope.redaction);
     const events = [...blockEvents(items, effects), ...said];
     const end = effects.find((effect) => effect.type === 'endTurn');
-    const step = runStep(this.log, this.#machine, {
+    const step = attemptStep(this.log, this.#machine, {
       attemptSeq: this.position.fromSeq,
       blocks: blocksOf(items),
       events,

@@ -7,7 +7,7 @@
  * | relayed: the owner sends | sought; unread without a reader | – | over | over |
  * | unread: no line, no reader | – | – | – | – |
  * | sought: the next source is searched | – | relayed or served; over when it is not found | – | over |
- * | served: a run of this node, or rows | – | – | (the source says so) | over |
+ * | served: an attempt of this node, or rows | – | – | (the source says so) | over |
  * | over | – | – | – | – |
  *
  * A reader that subscribes to an unread turn starts the search. Invariants: the reader gets every event once, in order, and the end. The stream

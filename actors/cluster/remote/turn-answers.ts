@@ -38,8 +38,8 @@ export function answerForTurns(services: TurnAnswerServices, host: Pick<TurnHost
     return { answer: { outcome: 'accepted' }, follow: (line) => void openTurn(services, host, command, line) };
   });
   questions.answer('followTurn', async ({ organisationId, conversationId, turn }) => {
-    const run = local.running(conversationId, turn);
-    if (run !== undefined) return { answer: { outcome: 'following' }, follow: (line) => feedTurn(line, run.log, log) };
+    const attempt = local.running(conversationId, turn);
+    if (attempt !== undefined) return { answer: { outcome: 'following' }, follow: (line) => feedTurn(line, attempt.log, log) };
     const snapshot = local.isActive(conversationId) ? null : release(services, organisationId, conversationId);
     return { answer: { outcome: 'idle', snapshot } };
   });
