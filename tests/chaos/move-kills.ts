@@ -51,7 +51,7 @@ class LivingCell {
     this.dataDir = temporaryDir(t);
     this.baseUrl = `http://127.0.0.1:${port}`;
     const own = { PORT: String(port), CELL_ID: id, CELL_URL: this.baseUrl, NODE_ID: id };
-    this.#env = { DEMO: 'off', LOG_LEVEL: process.env.MOVE_LOG ?? 'silent', ...env, ...own };
+    this.#env = { DEMO: 'off', LOG_LEVEL: process.env.MOVE_LOG ?? 'silent', TURN_LOSSES_MAX: '999', ...env, ...own };
     t.after(() => this.#control?.close());
   }
 
