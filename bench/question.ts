@@ -15,10 +15,33 @@ export interface QuestionScene {
   readonly seconds: number | undefined;
 }
 
+/** A measured point; `low` and `high` are its smallest and largest round. */
+export interface Point {
+  readonly x: number;
+  readonly y: number;
+  readonly low?: number;
+  readonly high?: number;
+}
+
+/** What something costs as something else grows: every point measured. */
+export interface Curve {
+  readonly title: string;
+  /** Labels of the axes, units included. */
+  readonly x: string;
+  readonly y: string;
+  /** Whether `x` grows by powers. */
+  readonly logX?: boolean;
+  readonly lines: readonly { readonly name: string; readonly points: readonly Point[] }[];
+}
+
 /** A section of the report. */
 export interface Finding {
   readonly name: string;
   readonly markdown: string;
+  /** Drawn by the report above its tables. */
+  readonly curves?: readonly Curve[];
+  /** What misses its aim or grows faster than it should, a sentence each. */
+  readonly warnings?: readonly string[];
   /** What the tables were made of, for `report.json`. */
   readonly data: unknown;
   /** Servers that could not be asked. */

@@ -78,7 +78,7 @@ export function writeResults(results: Results, outDir: string): string {
     quick,
     candidates: candidates.map(({ name, what, role, versions, keeps, notes }) => ({ name, what, role, versions, keeps, notes })),
     outcomes,
-    findings: findings.map(({ name, data }) => ({ name, data })),
+    findings: findings.map(({ name, data, curves, warnings }) => ({ name, data, curves, warnings })),
     left_out: leftOut,
   };
   writeFileSync(join(outDir, 'report.md'), report);
