@@ -7,7 +7,7 @@ import { Pool } from 'undici';
 import { cpuNs, peakRssBytes } from './cpu.ts';
 import { pause } from './processes.ts';
 import type { Finding, Question, QuestionScene } from './question.ts';
-import { digits, markdownTable, percentile } from './report.ts';
+import { digits, percentile } from './report.ts';
 import { type Console, createApp, createOrganisation, type Server, startServer } from './service.ts';
 import { CALLS, type Call } from './setup-calls.ts';
 import { type TextSource, textSource } from './text.ts';
@@ -242,7 +242,6 @@ function callRow(name: string, scenes: readonly Figures[]): string[] {
 
 async function play(server: Server, client: Pool, { organisations, label }: (typeof SCENES)[number], seconds: number): Promise<Figures> {
   const agents = await openAgents(server, client, organisations);
-  process.stderr.write(`S1: ${agents.length} sessions in ${label} started\n`);
   const tally: Tally = { samples: [], errors: new Failures(), limited: 0 };
   await workTogether(client, agents, INTERVAL_MS * CALLS.length, tally);
   // The warm-up's times do not count; its failures do.
@@ -270,6 +269,7 @@ async function measure(scene: QuestionScene): Promise<Finding> {
   const seconds = scene.seconds ?? (scene.quick ? QUICK_SECONDS : SECONDS);
   const found: Figures[] = [];
   for (const each of SCENES) {
+    scene.onStep(`S1: ${each.label}`);
     const server = await startServer(scene.outDir, {});
     // As many connections as agents: none waits for another's answer.
     const client = new Pool(server.origin, { connections: AGENTS, pipelining: 1 });
@@ -282,7 +282,19 @@ async function measure(scene: QuestionScene): Promise<Finding> {
   }
   const calls = CALLS.map(({ name }) => callRow(name, found));
   const data = found.map(({ samples, ...figures }) => ({ ...figures, requests: samples.length }));
-  return { name: 'S1', markdown: [markdownTable(COLUMNS, found.map(rowOf)), markdownTable(CALL_COLUMNS, calls)].join('\n\n'), data };
+  return {
+    tables: [
+      { columns: COLUMNS, rows: found.map(rowOf) },
+      { columns: CALL_COLUMNS, rows: calls },
+    ],
+    data,
+  };
 }
 
-export const agents: Question = { name: 'S1', measure };
+export const agents: Question = {
+  name: 'S1',
+  what: 'many setup agents at once',
+  // Sessions are opened, and every agent goes round once, before the clock.
+  expectedSeconds: ({ quick, seconds }) => SCENES.length * ((seconds ?? (quick ? QUICK_SECONDS : SECONDS)) + 15),
+  measure,
+};

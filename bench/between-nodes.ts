@@ -5,12 +5,13 @@ import type { Question } from './question.ts';
 
 export const betweenNodes: Question = {
   name: 'H1',
+  what: 'hand-over and forwarding between two nodes',
+  expectedSeconds: ({ quick, rounds }) => (quick ? 40 : 60 + 60 * rounds),
   async measure(scene) {
     const handOver = await measureHandOver(scene);
     const forwarding = await measureForwarding(scene);
     return {
-      name: 'H1',
-      markdown: [handOver.markdown, forwarding.markdown].join('\n\n'),
+      tables: [handOver.table, forwarding.table],
       data: { hand_over: handOver.data, forwarding: forwarding.data },
     };
   },

@@ -8,9 +8,10 @@ import { cpuNs } from './cpu.ts';
 import { type Model, withModel } from './model.ts';
 import { CLIENT_CORE, pause, SERVER_CORE } from './processes.ts';
 import type { QuestionScene } from './question.ts';
-import { digits, markdownTable, median, percentile, range } from './report.ts';
+import { digits, median, percentile, range } from './report.ts';
 import { createLiveApp, modelEnv } from './service.ts';
 import { attachRequest, mintDevice, StreamClient, type StreamEvent, turnRequest } from './stream-client.ts';
+import type { Table } from './table.ts';
 
 const TOKENS = 100;
 const MODEL = `fake-${TOKENS}-20`;
@@ -154,7 +155,7 @@ interface Found {
   readonly both: readonly Round[];
 }
 
-async function measureLoad(cell: Cell, liveKey: string, count: number, { quick, rounds }: QuestionScene): Promise<Found> {
+async function measureLoad(cell: Cell, liveKey: string, count: number, { quick, rounds, onStep }: QuestionScene): Promise<Found> {
   const streams = openStreams(cell, count);
   const turns = quick ? 1 : TURNS;
   const alone: Round[] = [];
@@ -162,11 +163,11 @@ async function measureLoad(cell: Cell, liveKey: string, count: number, { quick, 
   try {
     await runTurns(streams, liveKey, true, 1);
     for (let round = 0; round < rounds; round++) {
+      onStep(`H1: forwarding, ${count} streams, round ${round + 1} of ${rounds}`);
       // Every other round the other way round: whoever follows finds the same machine.
       for (const isForwarded of round % 2 === 0 ? [false, true] : [true, false]) {
         (isForwarded ? both : alone).push(await measureRound(cell, streams, liveKey, isForwarded, turns));
       }
-      process.stderr.write(`H1: forwarding, ${count} streams, round ${round + 1} of ${rounds}\n`);
     }
   } finally {
     for (const { owner, reader } of streams) for (const client of [owner, reader]) client.close();
@@ -223,14 +224,14 @@ async function play(model: Model, scene: QuestionScene): Promise<Forwarding> {
     for (const { process } of cell.nodes) process.check();
     const kept = ({ addedMs, ...round }: Round) => ({ ...round, added_ms: [0.5, 0.99, 1].map((share) => percentile(addedMs, share)) });
     const data = found.map(({ count, alone, both }) => ({ streams: count, alone: alone.map(kept), both: both.map(kept) }));
-    return { markdown: markdownTable(COLUMNS, found.map(rowOf)), data };
+    return { table: { title: 'Forwarding', columns: COLUMNS, rows: found.map(rowOf) }, data };
   } finally {
     await cell.stop();
   }
 }
 
 export interface Forwarding {
-  readonly markdown: string;
+  readonly table: Table;
   readonly data: unknown;
 }
 

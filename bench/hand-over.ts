@@ -10,9 +10,10 @@ import { type Cell, startCell } from './cell.ts';
 import { type Model, withModel } from './model.ts';
 import { CLIENT_CORE, pause, SERVER_CORE } from './processes.ts';
 import type { QuestionScene } from './question.ts';
-import { digits, markdownTable, median, percentile, range } from './report.ts';
+import { digits, median, percentile, range } from './report.ts';
 import { createLiveApp, modelEnv } from './service.ts';
 import { mintDevice, StreamClient, turnRequest } from './stream-client.ts';
+import type { Table } from './table.ts';
 
 /** One message after the other shows what a hand-over takes, 16 at a time what it takes beside other work. */
 const LOADS = [
@@ -45,7 +46,7 @@ interface Worker {
 type Samples = Record<Kind, number[]>;
 
 export interface HandOver {
-  readonly markdown: string;
+  readonly table: Table;
   readonly data: unknown;
 }
 
@@ -172,8 +173,8 @@ async function play(model: Model, scene: QuestionScene): Promise<HandOver> {
     const { liveKey, organisationId } = await createLiveApp(cell.operator);
     const found = [];
     for (const load of LOADS) {
+      scene.onStep(`H1: hand-over, ${load.atATime} at a time`);
       found.push(await measureLoad(cell, liveKey, organisationId, load, scene));
-      process.stderr.write(`H1: hand-over, ${load.atATime} at a time, done\n`);
     }
     const data = found.map(({ atATime, messages, rounds }) => ({
       at_a_time: atATime,
@@ -183,7 +184,7 @@ async function play(model: Model, scene: QuestionScene): Promise<HandOver> {
         moved_ms: [0.5, 0.99, 1].map((share) => percentile(moved, share)),
       })),
     }));
-    return { markdown: markdownTable(COLUMNS, found.flatMap(rowsOf)), data };
+    return { table: { title: 'Hand-over', columns: COLUMNS, rows: found.flatMap(rowsOf) }, data };
   } finally {
     await cell.stop();
   }

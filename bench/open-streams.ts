@@ -8,7 +8,7 @@ import { compileLoad, type LoadResult, load } from './load.ts';
 import { withModel } from './model.ts';
 import { pause } from './processes.ts';
 import type { Question, QuestionScene } from './question.ts';
-import { digits, markdownTable, median, range, sum } from './report.ts';
+import { digits, median, range, sum } from './report.ts';
 import { inOrderOf, type LeftOut, reasonOf } from './rounds.ts';
 import type { Workload } from './workloads.ts';
 
@@ -141,7 +141,10 @@ function rowOf({ candidate, rounds }: Found): string[] {
 
 export const openStreams: Question = {
   name: 'W6',
+  what: 'memory of an open stream',
   ofEveryServer: true,
+  // Opening, looking, the rest of the answers, and a start.
+  expectedSeconds: ({ candidates, rounds }) => candidates.length * rounds * (DELTAS + OPENED_WITHIN_MS / 1e3 + 10),
   async measure(scene) {
     const program = compileLoad(scene.outDir);
     const found: Found[] = scene.candidates.map((candidate) => ({ candidate, rounds: [] }));
@@ -149,7 +152,7 @@ export const openStreams: Question = {
     await withModel(scene.outDir, async ({ origin }) => {
       for (let round = 0; round < scene.rounds; round++) {
         for (const entry of inOrderOf([...found], round)) {
-          process.stderr.write(`W6: ${entry.candidate.name} in round ${round + 1} of ${scene.rounds}\n`);
+          scene.onStep(`W6: ${entry.candidate.name} in round ${round + 1} of ${scene.rounds}`);
           const failed = await playRound(entry, () => measureRound(entry.candidate, program, origin, scene));
           if (failed === undefined) continue;
           leftOut.push(failed);
@@ -158,6 +161,6 @@ export const openStreams: Question = {
       }
     });
     const data = found.map(({ candidate, rounds }) => ({ server: candidate.name, rounds }));
-    return { name: 'W6', markdown: markdownTable(COLUMNS, found.map(rowOf)), data, leftOut };
+    return { tables: [{ columns: COLUMNS, rows: found.map(rowOf) }], data, leftOut };
   },
 };

@@ -1,32 +1,64 @@
-/** Says on the terminal what is done at the moment, and how long the rest will take, by what the steps so far took. */
+/** Says on the terminal what is done at the moment, and how long the rest of the whole run will take. */
 
-/** Before so many steps nobody can tell. */
-const STEPS_TO_TELL = 3;
+/** How far a run is, in seconds. */
+export interface Course {
+  /** What the parts that are over were expected to take, and what they took. */
+  readonly expected: number;
+  readonly took: number;
+  /** The part that runs: what it was expected to take, and for how long it has run. */
+  readonly partExpected: number;
+  readonly partTook: number;
+  /** What the parts that have not begun were expected to take. */
+  readonly ahead: number;
+}
 
-/** How long the steps that are left take, when each takes what those that are done took on average; undefined: too early to tell. */
-export function timeLeftMs(done: number, all: number, elapsedMs: number): number | undefined {
-  return done < STEPS_TO_TELL ? undefined : (elapsedMs / done) * Math.max(0, all - done);
+/** The expectations weigh as much as so many seconds of measured time: one short part must not turn the whole estimate. */
+const EXPECTATION_WEIGHT_S = 60;
+
+/** How long the rest takes, when this machine goes on as it did with the parts that are over. */
+export function secondsLeft({ expected, took, partExpected, partTook, ahead }: Course): number {
+  const pace = (EXPECTATION_WEIGHT_S + took) / (EXPECTATION_WEIGHT_S + expected);
+  return Math.max(0, partExpected * pace - partTook) + ahead * pace;
 }
 
 /** `4 min`, `50 s`. */
-export function shownTime(ms: number): string {
-  return ms >= 90_000 ? `${Math.round(ms / 60_000)} min` : `${Math.ceil(ms / 10_000) * 10} s`;
+export function shownTime(seconds: number): string {
+  return seconds >= 90 ? `${Math.round(seconds / 60)} min` : `${Math.max(1, Math.ceil(seconds / 10)) * 10} s`;
 }
 
-export class Progress {
-  readonly #all: number;
-  readonly #beganMs = performance.now();
-  #done = -1;
+function total(seconds: readonly number[]): number {
+  return seconds.reduce((all, each) => all + each, 0);
+}
 
-  /** @param all steps that will be told of */
-  constructor(all: number) {
-    this.#all = all;
+/** The course of one run: its parts are workloads and questions, which come in the order in which they were told. */
+export class Progress {
+  readonly #expected: readonly number[];
+  readonly #beganMs = performance.now();
+  #partBeganMs = this.#beganMs;
+  /** Of the part that runs; before the first one, none does. */
+  #at = -1;
+
+  /** @param expected about how many seconds each part takes on an otherwise idle machine */
+  constructor(expected: readonly number[]) {
+    this.#expected = expected;
   }
 
-  /** A step begins: the one before is done. */
+  /** The next part begins: the one before is over. */
+  begin(): void {
+    this.#at++;
+    this.#partBeganMs = performance.now();
+  }
+
+  /** A step of it begins. */
   step(what: string): void {
-    this.#done++;
-    const left = timeLeftMs(this.#done, this.#all, performance.now() - this.#beganMs);
-    process.stderr.write(`${what}${left === undefined ? '' : `, ${shownTime(left)} left`}\n`);
+    const now = performance.now();
+    const left = secondsLeft({
+      expected: total(this.#expected.slice(0, this.#at)),
+      took: (this.#partBeganMs - this.#beganMs) / 1e3,
+      partExpected: this.#expected[this.#at] ?? 0,
+      partTook: (now - this.#partBeganMs) / 1e3,
+      ahead: total(this.#expected.slice(this.#at + 1)),
+    });
+    process.stderr.write(`${what}, about ${shownTime(left)} left of all\n`);
   }
 }

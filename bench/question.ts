@@ -2,6 +2,7 @@
 
 import type { Candidate } from './candidate.ts';
 import type { LeftOut } from './rounds.ts';
+import type { Table } from './table.ts';
 
 export interface QuestionScene {
   /** Exists; logs go here. */
@@ -13,7 +14,12 @@ export interface QuestionScene {
   readonly candidates: readonly Candidate[];
   /** How long a load of its own lasts, for questions that have one; undefined: as long as the question says. */
   readonly seconds: number | undefined;
+  /** Is told before each step what it is; whoever listens adds the time left. */
+  readonly onStep: (step: string) => void;
 }
+
+/** What a question needs to know to tell how long it will take. */
+export type Extent = Pick<QuestionScene, 'quick' | 'rounds' | 'candidates' | 'seconds'>;
 
 /** A measured point; `low` and `high` are its smallest and largest round. */
 export interface Point {
@@ -36,8 +42,7 @@ export interface Curve {
 
 /** A section of the report. */
 export interface Finding {
-  readonly name: string;
-  readonly markdown: string;
+  readonly tables: readonly Table[];
   /** Drawn by the report above its tables. */
   readonly curves?: readonly Curve[];
   /** What misses its aim or grows faster than it should, a sentence each. */
@@ -48,9 +53,16 @@ export interface Finding {
   readonly leftOut?: readonly LeftOut[];
 }
 
+/** A finding and the question that it answers. */
+export type Answer = Finding & Pick<Question, 'name' | 'what'>;
+
 export interface Question {
   readonly name: string;
+  /** What it asks, in a few words: the heading of its section. */
+  readonly what: string;
   /** Whether it is asked of every server of the run; the others are about the service alone. */
   readonly ofEveryServer?: boolean;
+  /** About how long it takes on an otherwise idle machine: the time left is told by it. */
+  expectedSeconds(extent: Extent): number;
   measure(scene: QuestionScene): Promise<Finding>;
 }

@@ -1,8 +1,9 @@
-/** From rounds to a table: medians, ratios to the raw relay, Markdown. */
+/** From rounds to a table: medians and ratios to the raw relay. */
 
 import { EARLIER } from './candidate.ts';
 import { at } from './load.ts';
 import type { Outcome, Round } from './rounds.ts';
+import type { Table } from './table.ts';
 import type { Workload } from './workloads.ts';
 
 /** Medians over the rounds; `broken` is the sum, because one broken stream is one too many. */
@@ -106,8 +107,8 @@ function pair(one: number, other: number): string {
   return `${one.toFixed(2)} / ${other.toFixed(2)}`;
 }
 
-/** The Markdown table of one run, a row per workload and candidate. */
-export function table(outcomes: readonly Outcome[]): string {
+/** The table of one run, a row per workload and candidate. */
+export function tableOf(outcomes: readonly Outcome[]): Table {
   const summaries = summarize(outcomes);
   const rows = summaries.map((s, i) => {
     const workload = outcomes[i]?.workload;
@@ -130,7 +131,7 @@ export function table(outcomes: readonly Outcome[]): string {
       isRelay ? 'the limit' : isService(s.candidate) ? (workload?.target ?? '') : '',
     ];
   });
-  return markdownTable(COLUMNS, rows);
+  return { columns: COLUMNS, rows };
 }
 
 const EARLIER_COLUMNS = [
@@ -159,7 +160,7 @@ export function verdictOf(ratios: readonly number[]): string {
  * The service beside an earlier build of itself, a row per workload; none when no earlier one was measured. Each round's ratio is of
  * two measurements that followed each other, so their median holds still where the machine does not.
  */
-export function againstEarlier(outcomes: readonly Outcome[]): string[] {
+export function againstEarlier(outcomes: readonly Outcome[]): Table[] {
   const summaries = summarize(outcomes);
   const rows = outcomes.flatMap((earlier, at) => {
     if (earlier.candidate !== EARLIER) return [];
@@ -185,11 +186,7 @@ export function againstEarlier(outcomes: readonly Outcome[]): string[] {
       ],
     ];
   });
-  return rows.length === 0 ? [] : [markdownTable(EARLIER_COLUMNS, rows)];
-}
-
-export function markdownTable(columns: readonly string[], rows: readonly (readonly string[])[]): string {
-  return [columns, columns.map(() => '---'), ...rows].map((cells) => `| ${cells.join(' | ')} |`).join('\n');
+  return rows.length === 0 ? [] : [{ title: 'Beside the earlier build', columns: EARLIER_COLUMNS, rows }];
 }
 
 /** Three digits or more: 0.12, 12.3, 123. */

@@ -4,9 +4,10 @@ import { cpus, release, totalmem } from 'node:os';
 import { join } from 'node:path';
 import type { Candidate } from './candidate.ts';
 import { canPin } from './processes.ts';
-import type { Finding } from './question.ts';
-import { againstEarlier, table } from './report.ts';
+import type { Answer } from './question.ts';
+import { againstEarlier, tableOf } from './report.ts';
 import type { LeftOut, Outcome } from './rounds.ts';
+import { markdownOf } from './table.ts';
 
 /** Of `report.json`: rises when somebody who reads it has to know. */
 const FORMAT = 1;
@@ -17,7 +18,7 @@ export interface Results {
   readonly quick: boolean;
   readonly candidates: readonly Candidate[];
   readonly outcomes: Outcome[];
-  readonly findings: Finding[];
+  readonly findings: Answer[];
   readonly leftOut: LeftOut[];
 }
 
@@ -65,8 +66,8 @@ export function writeResults(results: Results, outDir: string): string {
   const parts = [
     heading(results),
     serversOf(candidates),
-    ...(outcomes.length === 0 ? [] : [table(outcomes), ...againstEarlier(outcomes)]),
-    ...findings.map(({ name, markdown }) => `## ${name}\n\n${markdown}`),
+    ...(outcomes.length === 0 ? [] : [tableOf(outcomes), ...againstEarlier(outcomes)].map(markdownOf)),
+    ...findings.map(({ name, what, tables }) => [`## ${name}: ${what}`, ...tables.map(markdownOf)].join('\n\n')),
     ...(leftOut.length === 0 ? [] : [leftOut.map(lineOf).join('\n')]),
   ];
   const report = `${parts.join('\n\n')}\n`;
@@ -78,7 +79,7 @@ export function writeResults(results: Results, outDir: string): string {
     quick,
     candidates: candidates.map(({ name, what, role, versions, keeps, notes }) => ({ name, what, role, versions, keeps, notes })),
     outcomes,
-    findings: findings.map(({ name, data, curves, warnings }) => ({ name, data, curves, warnings })),
+    findings: findings.map(({ name, what, tables, data, curves, warnings }) => ({ name, what, tables, curves, warnings, data })),
     left_out: leftOut,
   };
   writeFileSync(join(outDir, 'report.md'), report);

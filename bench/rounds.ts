@@ -157,9 +157,13 @@ async function measure(stage: Stage, workload: Workload, { target }: Player): Pr
   return { ...result, cpu_ns: cpuNs(target.process.pid) - before };
 }
 
-/** Steps that `play` tells of for one workload. */
-export function stepsOf({ candidates, rounds }: Pick<Stage, 'candidates' | 'rounds'>): number {
-  return candidates.length * (2 + rounds);
+/** Of starting a server, and of stopping it. */
+const START_S = 1.5;
+
+/** About how long `play` takes with a workload: servers that are quick are done before a round's time is up. */
+export function expectedSeconds({ candidates, rounds, quick }: Pick<Stage, 'candidates' | 'rounds' | 'quick'>): number {
+  const [warmUp, round] = quick ? [QUICK_WARM_UP_MAX_S, QUICK_MAX_S] : [WARM_UP_MAX_S, ROUND_MAX_S];
+  return candidates.length * (START_S + warmUp + rounds * (round + SETTLE_MS / 1e3));
 }
 
 /** Plays a workload. @throws when the relay or the service fails */

@@ -18,10 +18,10 @@ import { CLIENT_CORE, pinSelf } from './processes.ts';
 import { Progress } from './progress.ts';
 import type { Question } from './question.ts';
 import { type Results, writeResults } from './results.ts';
-import { play, reasonOf, type Stage, stepsOf } from './rounds.ts';
+import { expectedSeconds, play, reasonOf, type Stage } from './rounds.ts';
 import { earlierService, programOf, service, serviceWithAll } from './service.ts';
 import { severalNodes } from './several-nodes.ts';
-import { WORKLOADS } from './workloads.ts';
+import { WORKLOADS, type Workload } from './workloads.ts';
 
 const OURS: readonly Candidate[] = [relay, service, serviceWithAll];
 const QUESTIONS: readonly Question[] = [openStreams, knowledge, agents, betweenNodes, severalNodes];
@@ -53,16 +53,15 @@ function installed(wanted: readonly Peer[], results: Pick<Results, 'leftOut'>): 
 }
 
 /** The workloads that were chosen, with the fake model and the load client that they need. */
-async function playWorkloads({ parts, quick }: Arguments, results: Results, outDir: string): Promise<void> {
-  const workloads = WORKLOADS.filter(({ name }) => parts.includes(name));
-  const { candidates, rounds } = results;
-  if (workloads.length === 0 || candidates.length === 0) return;
+async function playWorkloads(workloads: readonly Workload[], results: Results, progress: Progress, outDir: string): Promise<void> {
+  const { candidates, rounds, quick } = results;
+  if (workloads.length === 0) return;
   const program = compileLoad(outDir);
-  const progress = new Progress(workloads.length * stepsOf({ candidates, rounds }));
   await withModel(outDir, async (model) => {
     const onStep = (step: string): void => progress.step(step);
     const stage: Stage = { candidates, rounds, quick, program, upstream: model.origin, outDir, onStep };
     for (const workload of workloads) {
+      progress.begin();
       const { outcomes, leftOut } = await play(stage, workload);
       model.process.check();
       results.outcomes.push(...outcomes);
@@ -99,9 +98,18 @@ async function main(): Promise<void> {
   if (candidates.length === 0) throw new Error('there is no server left to measure: see above why');
   const { rounds, quick, seconds } = args;
   const results: Results = { began: new Date(), rounds, quick, candidates, outcomes: [], findings: [], leftOut };
-  await playWorkloads(args, results, outDir);
-  for (const question of questionsOf(args, candidates)) {
-    results.findings.push(await question.measure({ outDir, quick, rounds, seconds, candidates }));
+  const workloads = WORKLOADS.filter(({ name }) => args.parts.includes(name));
+  const questions = questionsOf(args, candidates);
+  const progress = new Progress([
+    ...workloads.map(() => expectedSeconds(results)),
+    ...questions.map((question) => question.expectedSeconds({ candidates, rounds, quick, seconds })),
+  ]);
+  await playWorkloads(workloads, results, progress, outDir);
+  for (const question of questions) {
+    progress.begin();
+    const onStep = (step: string): void => progress.step(step);
+    const finding = await question.measure({ outDir, quick, rounds, seconds, candidates, onStep });
+    results.findings.push({ name: question.name, what: question.what, ...finding });
     writeResults(results, outDir);
   }
   process.stdout.write(writeResults(results, outDir));

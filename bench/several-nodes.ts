@@ -10,7 +10,7 @@ import { at, compileLoad, type LoadResult, load } from './load.ts';
 import { type Model, withModel } from './model.ts';
 import { CLIENT_CORE, pause, SERVER_CORE } from './processes.ts';
 import type { Question, QuestionScene } from './question.ts';
-import { digits, markdownTable, median, sum } from './report.ts';
+import { digits, median, sum } from './report.ts';
 import { type Console, createLiveApp, modelEnv, type Server, startServer, targetOf } from './service.ts';
 import { type Workload, workloadNamed } from './workloads.ts';
 
@@ -108,7 +108,7 @@ interface Found {
 }
 
 async function playScene({ kind, arrangements }: (typeof SCENES)[number], program: string, model: Model, scene: QuestionScene) {
-  const { outDir, quick, rounds } = scene;
+  const { outDir, quick, rounds, onStep } = scene;
   const requests = Math.max(kind.streams, quick ? kind.requests / QUICK_DIVISOR : kind.requests);
   const sites: (Site & { readonly rounds: Round[] })[] = [];
   try {
@@ -118,11 +118,11 @@ async function playScene({ kind, arrangements }: (typeof SCENES)[number], progra
     for (const site of sites)
       await loadAll(program, outDir, kind, site, Math.max(kind.streams, quick ? kind.warmUp / QUICK_DIVISOR : kind.warmUp));
     for (let round = 0; round < rounds; round++) {
+      onStep(`WN: ${kind.streams} streams, ${kind.what}: round ${round + 1} of ${rounds}`);
       // Every other round the other way round: whoever follows finds the same machine.
       for (const site of round % 2 === 0 ? sites : sites.toReversed()) {
         site.rounds.push(await measureRound(program, outDir, kind, site, requests));
       }
-      process.stderr.write(`WN: ${kind.streams} streams, ${kind.what}: round ${round + 1} of ${rounds}\n`);
     }
     return sites.map(({ arrangement, rounds: measured }): Found => ({ kind, arrangement, rounds: measured }));
   } finally {
@@ -172,12 +172,14 @@ function rowOf({ kind, arrangement, rounds }: Found): string[] {
 
 export const severalNodes: Question = {
   name: 'WN',
+  what: 'the same load on one node and on two',
+  expectedSeconds: ({ quick, rounds }) => (quick ? 60 : 60 + 90 * rounds),
   async measure(scene) {
     const program = compileLoad(scene.outDir);
     return withModel(scene.outDir, async (model) => {
       const found: Found[] = [];
       for (const each of SCENES) found.push(...(await playScene(each, program, model, scene)));
-      return { name: 'WN', markdown: markdownTable(COLUMNS, found.map(rowOf)), data: found };
+      return { tables: [{ columns: COLUMNS, rows: found.map(rowOf) }], data: found };
     });
   },
 };

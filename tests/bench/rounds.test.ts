@@ -6,9 +6,9 @@ import type { Candidate, Scene } from '../../bench/candidate.ts';
 import { relay } from '../../bench/candidate.ts';
 import { compileLoad, SHARES } from '../../bench/load.ts';
 import { withModel } from '../../bench/model.ts';
-import { shownTime, timeLeftMs } from '../../bench/progress.ts';
+import { secondsLeft, shownTime } from '../../bench/progress.ts';
 import { median, percentile, summarize, verdictOf } from '../../bench/report.ts';
-import { inOrderOf, type Outcome, play, type Round, reasonOf, stepsOf } from '../../bench/rounds.ts';
+import { inOrderOf, type Outcome, play, type Round, reasonOf } from '../../bench/rounds.ts';
 import { workloadNamed } from '../../bench/workloads.ts';
 import { temporaryDir } from '../support/temporary-dir.ts';
 
@@ -53,11 +53,14 @@ describe('BENCH-2: rounds', () => {
     assert.deepEqual(cases.map(verdictOf), ['dearer', 'cheaper', 'within the spread', 'too few rounds to say']);
   });
 
-  test('the time left is told once there is something to tell it by', () => {
-    assert.equal(timeLeftMs(2, 10, 1_000), undefined);
-    assert.equal(timeLeftMs(5, 10, 1_000), 1_000);
-    assert.deepEqual([shownTime(4_000), shownTime(240_000)], ['10 s', '4 min']);
-    assert.equal(stepsOf({ candidates: [relay, relay], rounds: 5 }), 14);
+  test('the time left is that of all parts, by the pace of those that are over', () => {
+    const fresh = { expected: 0, took: 0, partExpected: 100, partTook: 0, ahead: 900 };
+    assert.equal(secondsLeft(fresh), 1_000);
+    assert.equal(secondsLeft({ ...fresh, partTook: 40 }), 960);
+    // A part that takes longer than expected is not taken for one that gives time back.
+    assert.equal(secondsLeft({ ...fresh, partTook: 400 }), 900);
+    assert.equal(secondsLeft({ expected: 540, took: 240, partExpected: 100, partTook: 10, ahead: 300 }), 190);
+    assert.deepEqual([0, 4, 80, 240].map(shownTime), ['10 s', '10 s', '80 s', '4 min']);
   });
 });
 
