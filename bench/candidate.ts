@@ -47,6 +47,14 @@ export interface Target {
 /** What a server is to the others of a run. */
 export type Role = 'limit' | 'service' | 'earlier' | 'peer';
 
+/** What tells one candidate of the service from another. */
+export interface Build {
+  /** The compiled program; undefined: the one beside this benchmark. */
+  readonly file?: string | undefined;
+  /** What its client draws. */
+  readonly components: readonly string[];
+}
+
 export interface Candidate {
   readonly name: string;
   /** In a few words, for the report. */
@@ -59,6 +67,8 @@ export interface Candidate {
   readonly notes?: string;
   /** Slow streams that it is asked to hold in W6; undefined: as many as the service. */
   readonly openStreams?: number;
+  /** What makes it one of the service; questions start it in their own way. */
+  readonly build?: Build;
   start(scene: Scene): Promise<Target>;
 }
 

@@ -6,6 +6,15 @@ export interface Model {
   readonly process: Running;
   /** Without a path. */
   readonly origin: string;
+  /** So far, of all servers together. */
+  served(): Promise<Served>;
+}
+
+/** Requests that the model answered. */
+export interface Served {
+  readonly requests: number;
+  /** Of their bodies. */
+  readonly bytes: number;
 }
 
 /** The fake model for as long as `work` needs it. */
@@ -30,5 +39,6 @@ async function startModel(outDir: string): Promise<Model> {
     logFile: join(outDir, 'upstream.log'),
     readyUrl: `${origin}/healthz`,
   });
-  return { process, origin };
+  const served = async (): Promise<Served> => (await (await fetch(`${origin}/served`)).json()) as Served;
+  return { process, origin, served };
 }

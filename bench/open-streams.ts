@@ -142,7 +142,7 @@ function rowOf({ candidate, rounds }: Found): string[] {
 export const openStreams: Question = {
   name: 'W6',
   what: 'memory of an open stream',
-  ofEveryServer: true,
+  asks: () => true,
   // Opening, looking, the rest of the answers, and a start.
   expectedSeconds: ({ candidates, rounds }) => candidates.length * rounds * (DELTAS + OPENED_WITHIN_MS / 1e3 + 10),
   async measure(scene) {

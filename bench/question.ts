@@ -60,8 +60,8 @@ export interface Question {
   readonly name: string;
   /** What it asks, in a few words: the heading of its section. */
   readonly what: string;
-  /** Whether it is asked of every server of the run; the others are about the service alone. */
-  readonly ofEveryServer?: boolean;
+  /** Which servers of the run it is asked of; without one, it needs `service` among them. */
+  readonly asks?: (candidate: Candidate) => boolean;
   /** About how long it takes on an otherwise idle machine: the time left is told by it. */
   expectedSeconds(extent: Extent): number;
   measure(scene: QuestionScene): Promise<Finding>;

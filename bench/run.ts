@@ -21,10 +21,11 @@ import { type Results, writeResults } from './results.ts';
 import { expectedSeconds, play, reasonOf, type Stage } from './rounds.ts';
 import { earlierService, programOf, service, serviceWithAll } from './service.ts';
 import { severalNodes } from './several-nodes.ts';
+import { turns } from './turns.ts';
 import { WORKLOADS, type Workload } from './workloads.ts';
 
 const OURS: readonly Candidate[] = [relay, service, serviceWithAll];
-const QUESTIONS: readonly Question[] = [openStreams, knowledge, agents, betweenNodes, severalNodes];
+const QUESTIONS: readonly Question[] = [...turns, openStreams, knowledge, agents, betweenNodes, severalNodes];
 const EXIT_USAGE = 2;
 /** Whoever ends a run ends its servers with it: those that are held still would hear of nothing else. */
 const ENDS = { SIGINT: 130, SIGTERM: 143 } as const;
@@ -71,10 +72,11 @@ async function playWorkloads(workloads: readonly Workload[], results: Results, p
   });
 }
 
-/** Questions take their time: a quick run asks those that were named. Those about the service need it among the servers. */
+/** Questions take their time: a quick run asks those that were named. */
 function questionsOf({ parts, quick, named }: Arguments, candidates: readonly Candidate[]): readonly Question[] {
   if (quick && !named) return [];
-  return QUESTIONS.filter(({ name, ofEveryServer }) => parts.includes(name) && (ofEveryServer === true || candidates.includes(service)));
+  const isService = (candidate: Candidate): boolean => candidate === service;
+  return QUESTIONS.filter(({ name, asks = isService }) => parts.includes(name) && candidates.some(asks));
 }
 
 async function main(): Promise<void> {

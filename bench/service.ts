@@ -6,7 +6,7 @@ import { existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { CATALOG } from '../protocol/catalog/catalog.ts';
-import { type AnswerForm, type Candidate, EARLIER, type Scene, type Target } from './candidate.ts';
+import { type AnswerForm, type Build, type Candidate, EARLIER, type Role, type Scene, type Target } from './candidate.ts';
 import { freePort, type Running, SERVER_CORE, start } from './processes.ts';
 
 /** The most the console accepts. The caps are per device and every connection is a device of its own: a run stays below. */
@@ -61,8 +61,14 @@ export async function createApp(operator: Console, organisationId: string): Prom
   return { appId: app.id, liveKey: keys.live };
 }
 
-/** Makes the app that the load client talks to; returns its live key and whose it is. */
-export async function createLiveApp(operator: Console): Promise<{ readonly organisationId: string; readonly liveKey: string }> {
+export interface LiveApp {
+  readonly organisationId: string;
+  readonly appId: string;
+  readonly liveKey: string;
+}
+
+/** Makes the app that the load client talks to. */
+export async function createLiveApp(operator: Console): Promise<LiveApp> {
   const organisationId = await createOrganisation(operator);
   const { appId, liveKey } = await createApp(operator, organisationId);
   await operator.call('PATCH', `/apps/${appId}`, {
@@ -73,7 +79,7 @@ export async function createLiveApp(operator: Console): Promise<{ readonly organ
     messages_per_day_per_address: 0,
   });
   await operator.call('POST', `/apps/${appId}/go-live`);
-  return { organisationId, liveKey };
+  return { organisationId, appId, liveKey };
 }
 
 /** The running program. */
@@ -166,15 +172,7 @@ export function targetOf(server: Server, liveKey: string, name: string, componen
   };
 }
 
-/** What tells one candidate of the service from another. */
-interface Build {
-  readonly name: string;
-  /** The compiled program; undefined: the one beside this benchmark. */
-  readonly file?: string;
-  readonly components?: readonly string[];
-}
-
-async function startService(scene: Scene, { name, file, components }: Build): Promise<Target> {
+async function startService(scene: Scene, name: string, { file, components }: Build): Promise<Target> {
   const server = await startServer(scene.outDir, modelEnv(scene), name, file);
   try {
     return targetOf(server, (await createLiveApp(server.operator)).liveKey, name, components);
@@ -184,19 +182,17 @@ async function startService(scene: Scene, { name, file, components }: Build): Pr
   }
 }
 
-export const service: Candidate = {
-  name: 'service',
-  what: 'this service, a client that draws text alone',
-  role: 'service',
-  start: (scene) => startService(scene, { name: 'service' }),
-};
+function candidateOf(name: string, what: string, role: Role, build: Build): Candidate {
+  return { name, what, role, build, start: (scene) => startService(scene, name, build) };
+}
 
-export const serviceWithAll: Candidate = {
-  name: 'service-all',
-  what: 'this service, a client that draws all components',
-  role: 'service',
-  start: (scene) => startService(scene, { name: 'service-all', components: ALL_COMPONENTS }),
-};
+export const service: Candidate = candidateOf('service', 'this service, a client that draws text alone', 'service', {
+  components: CLIENT.components,
+});
+
+export const serviceWithAll: Candidate = candidateOf('service-all', 'this service, a client that draws all components', 'service', {
+  components: ALL_COMPONENTS,
+});
 
 /** The compiled program of another build, whose compiler wrote `dist`; undefined when there is none. */
 export function programOf(dist: string): string | undefined {
@@ -206,10 +202,5 @@ export function programOf(dist: string): string | undefined {
 
 /** The same service as another build has it. */
 export function earlierService(file: string): Candidate {
-  return {
-    name: EARLIER,
-    what: 'another build of this service, text alone',
-    role: 'earlier',
-    start: (scene) => startService(scene, { name: EARLIER, file }),
-  };
+  return candidateOf(EARLIER, 'another build of this service, text alone', 'earlier', { file, components: CLIENT.components });
 }

@@ -2,12 +2,14 @@
  * The model for the benchmarks: an OpenAI-compatible chat-completions stream that costs almost nothing to make.
  * Model `fake-<N>-<D>` sends N tokens of TOKEN_CHARS characters, D ms apart (0: one write per loop tick of this process,
  * for every stream); `-b<K>` puts K tokens in one socket write, K × D ms apart. The first write comes one such
- * interval after the request, the end right after the last token.
+ * interval after the request, the end right after the last token. Models that call something are in `scripted-model.ts`.
+ * `GET /served` says how many requests were answered so far and how many bytes they had.
  * Owns the timer wheel that paces every stream; no stream has a timer of its own. `--port P` says where it listens.
  */
 import type { HttpResponse } from 'uWebSockets.js';
 import uWebSockets from 'uWebSockets.js';
 import { completionChunk, DONE, usageChunk } from '../tests/support/completions.ts';
+import { NotInScript, scriptedAnswer } from './scripted-model.ts';
 
 /** A stream holds at most this many tokens, so that a reader that never reads costs a few MB and no more. */
 const TOKENS_MAX = 10_000;
@@ -61,6 +63,7 @@ interface Stream {
 }
 
 const plans = new Map<string, Plan>();
+const served = { requests: 0, bytes: 0 };
 const encoder = new TextEncoder();
 
 /** The prepared bytes of a model; undefined when its name is not one of ours. */
@@ -74,19 +77,44 @@ function planOf(model: string): Plan | undefined {
   const intervalMs = Number(match[2]) * burst;
   if (tokens < 1 || tokens > TOKENS_MAX || intervalMs > INTERVAL_MAX_MS) return undefined;
   const pieces = Array.from({ length: tokens }, (_, i) => completionChunk(model, { content: WORDS[i % WORDS.length] }));
-  const writes: Uint8Array[] = [];
-  for (let i = 0; i < tokens; i += burst) writes.push(encoder.encode(pieces.slice(i, i + burst).join('')));
-  const stop = completionChunk(model, {}, 'stop');
+  const writes: string[] = [];
+  for (let i = 0; i < tokens; i += burst) writes.push(pieces.slice(i, i + burst).join(''));
+  const plan = prepared(model, writes, { intervalMs, tokens, finish: 'stop' });
+  plans.set(model, plan);
+  return plan;
+}
+
+interface Ending {
+  readonly intervalMs: number;
+  readonly tokens: number;
+  readonly finish: string;
+}
+
+function prepared(model: string, writes: readonly string[], { intervalMs, tokens, finish }: Ending): Plan {
+  const stop = completionChunk(model, {}, finish);
   const usage = usageChunk(model, { prompt_tokens: 12, completion_tokens: tokens });
-  const plan: Plan = {
+  return {
     intervalMs,
     head: encoder.encode(completionChunk(model, { role: 'assistant', content: '' })),
-    writes,
+    writes: writes.map((events) => encoder.encode(events)),
     tail: encoder.encode(stop + DONE),
     tailWithUsage: encoder.encode(stop + usage + DONE),
   };
-  plans.set(model, plan);
-  return plan;
+}
+
+/** What is answered to this request, or why nothing is. */
+function planFor(body: string): Plan | string {
+  const model = /"model"\s*:\s*"([^"]+)"/.exec(body)?.[1] ?? '';
+  if (!/"stream"\s*:\s*true/.test(body)) return 'Only streams are served here.';
+  try {
+    const scripted = scriptedAnswer(model, body);
+    if (scripted !== undefined)
+      return prepared(model, scripted.writes, { intervalMs: 0, tokens: scripted.writes.length, finish: scripted.finish });
+  } catch (error) {
+    if (error instanceof NotInScript || error instanceof SyntaxError) return `${model}: ${error.message}`;
+    throw error;
+  }
+  return planOf(model) ?? 'Models are named fake-<N>-<D>[-b<K>], or as a script.';
 }
 
 /** Sends the next write of a stream, or its tail; true while there is more to come. */
@@ -159,15 +187,16 @@ function tick(): void {
 }
 
 function begin(res: HttpResponse, body: string): Stream | undefined {
-  const plan = planOf(/"model"\s*:\s*"([^"]+)"/.exec(body)?.[1] ?? '');
-  if (plan === undefined || !/"stream"\s*:\s*true/.test(body)) {
-    const message = 'Only streams of models named fake-<N>-<D>[-b<K>] are served here.';
+  const plan = planFor(body);
+  if (typeof plan === 'string') {
     res.cork(() => {
       res.writeStatus('400 Bad Request').writeHeader('Content-Type', 'application/json');
-      res.end(JSON.stringify({ error: { message, type: 'invalid_request_error', code: 'model_not_found' } }));
+      res.end(JSON.stringify({ error: { message: plan, type: 'invalid_request_error', code: 'model_not_found' } }));
     });
     return undefined;
   }
+  served.requests++;
+  served.bytes += body.length;
   const withUsage = /"include_usage"\s*:\s*true/.test(body);
   const stream: Stream = { res, plan, withUsage, next: 0, dueMs: 0, blocked: false, gone: false };
   res.onWritable(() => {
@@ -198,6 +227,9 @@ function serve(port: number): void {
     .App()
     .get('/healthz', (res) => {
       res.end('ok');
+    })
+    .get('/served', (res) => {
+      res.end(JSON.stringify(served));
     })
     .post('/v1/chat/completions', (res) => {
       let stream: Stream | undefined;
