@@ -1,6 +1,7 @@
 /** What can be measured: a way to start a server for one workload and to ask it for a turn. Holds the raw relay's. */
 import { join } from 'node:path';
 import { freePort, type Running, SERVER_CORE, start } from './processes.ts';
+import type { SlowDisk } from './slow-disk.ts';
 
 /** Where one candidate plays one workload. */
 export interface Scene {
@@ -11,6 +12,10 @@ export interface Scene {
   readonly streams: number;
   /** Exists; logs and request files go here. */
   readonly outDir: string;
+  /** Added to the server's environment, by whoever looks into it. */
+  readonly env?: Readonly<Record<string, string>>;
+  /** What a server that stores something stores it on; absent: what the run asks for. */
+  readonly disk?: SlowDisk;
 }
 
 /** What a line of the answer is told by: what it holds, and the name of the server-sent event that it stands in. */
@@ -40,6 +45,8 @@ export interface Target {
   /** `%TURN%` becomes a fresh uuid per request. */
   readonly body: string;
   readonly answer: AnswerForm;
+  /** Where it keeps what it stores; absent where it stores nothing. */
+  readonly dataDir?: string;
   /** Ends the server and removes what it stored. */
   stop(): Promise<void>;
 }
@@ -90,7 +97,7 @@ export const relay: Candidate = {
       core: SERVER_CORE,
       file: join(import.meta.dirname, 'relay.js'),
       args: ['--port', String(port), '--upstream', scene.upstream],
-      env: { BENCH_MODEL: scene.model },
+      env: { BENCH_MODEL: scene.model, ...scene.env },
       logFile: join(scene.outDir, 'relay.log'),
       readyUrl: `http://127.0.0.1:${port}/healthz`,
     });

@@ -1,9 +1,10 @@
 /** The load client (`load.c`) from here: compiling it once per run, and one call of it. */
-import { execFile, spawnSync } from 'node:child_process';
+import { execFile } from 'node:child_process';
 import { existsSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { promisify } from 'node:util';
 import type { AnswerForm, Target } from './candidate.ts';
+import { compileC } from './compile.ts';
 import { CLIENT_CORE, pinned } from './processes.ts';
 import { charsPerStream, type Workload } from './workloads.ts';
 
@@ -54,14 +55,10 @@ export function projectDir(): string {
   return dir;
 }
 
-/** Compiles the load client into `outDir` and returns its path. Throws when there is no C compiler or it refuses. */
+/** Compiles the load client into `outDir` and returns its path. @throws when there is no C compiler or it refuses */
 export function compileLoad(outDir: string): string {
-  const sourceFile = join(projectDir(), 'bench/load.c');
   const program = join(outDir, 'load');
-  const compiler = ['gcc', 'cc', 'clang'].find((name) => spawnSync(name, ['--version']).status === 0);
-  if (compiler === undefined) throw new Error('No C compiler found: install gcc or clang, which the load client is built with.');
-  const { status, stderr } = spawnSync(compiler, ['-O2', '-o', program, sourceFile], { encoding: 'utf8' });
-  if (status !== 0) throw new Error(`${compiler} could not build the load client:\n${stderr}`);
+  compileC(join(projectDir(), 'bench/load.c'), program);
   return program;
 }
 

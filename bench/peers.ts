@@ -8,6 +8,7 @@ import type { Candidate, Scene, Target } from './candidate.ts';
 import { projectDir } from './load.ts';
 import { type PeerDescription, readPeers } from './peer-description.ts';
 import { freePort, SERVER_CORE, start } from './processes.ts';
+import { diskOfRun } from './slow-disk.ts';
 
 /** The largest has some hundred megabytes to fetch. */
 const INSTALL_MAX_MS = 10 * 60_000;
@@ -50,7 +51,10 @@ function install({ name, folder }: PeerDescription): void {
   writeFileSync(stamp, wanted);
 }
 
-async function startPeer(peer: PeerDescription, { model, upstream, streams, outDir }: Scene): Promise<Target> {
+async function startPeer(
+  peer: PeerDescription,
+  { model, upstream, streams, outDir, env, disk = diskOfRun(outDir, peer.name) }: Scene,
+): Promise<Target> {
   const port = await freePort();
   const address = `${upstream}/v1`;
   const filled = (text: string): string => text.replaceAll('%UPSTREAM%', address).replaceAll('%MODEL%', model);
@@ -73,6 +77,8 @@ async function startPeer(peer: PeerDescription, { model, upstream, streams, outD
         // Nothing is to leave this machine.
         DO_NOT_TRACK: '1',
         ...peer.env,
+        ...disk?.env,
+        ...env,
       },
       logFile: join(outDir, `${peer.name}.log`),
       readyUrl: `http://127.0.0.1:${port}${peer.ready}`,

@@ -16,6 +16,8 @@ export interface Results {
   readonly began: Date;
   readonly rounds: number;
   readonly quick: boolean;
+  /** What each sync of a server took longer than the disk needs; 0: nothing. */
+  readonly syncDelayUs: number;
   readonly candidates: readonly Candidate[];
   readonly outcomes: Outcome[];
   readonly findings: Answer[];
@@ -34,7 +36,7 @@ function machine() {
   };
 }
 
-function heading({ began, rounds, quick }: Results): string {
+function heading({ began, rounds, quick, syncDelayUs }: Results): string {
   const { cores, processor, linux, node, pinned } = machine();
   return [
     `# Benchmark, ${began.toISOString().slice(0, 10)}${quick ? ' (quick: not for quoting)' : ''}`,
@@ -42,6 +44,9 @@ function heading({ began, rounds, quick }: Results): string {
     `${cores} cores (${processor}), Linux ${linux}, Node ${node}; ${
       pinned ? 'server alone on one core' : 'NOT PINNED: figures of different runs do not compare'
     }.`,
+    ...(syncDelayUs === 0
+      ? []
+      : [`SYNC_DELAY_US=${syncDelayUs}: each fsync of a server took so many microseconds longer than the disk needs.`]),
     `Medians of ${rounds} round${rounds === 1 ? '' : 's'}, interleaved. What the columns mean: bench/README.md.`,
   ].join('\n');
 }
@@ -61,7 +66,7 @@ function lineOf({ candidate, workload, why }: LeftOut): string {
 
 /** Writes both files into `outDir`; returns the tables. After every part, so that a run that is cut short leaves what it found. */
 export function writeResults(results: Results, outDir: string): string {
-  const { began, rounds, quick, candidates, outcomes, findings } = results;
+  const { began, rounds, quick, syncDelayUs, candidates, outcomes, findings } = results;
   const leftOut = [...results.leftOut, ...findings.flatMap((finding) => finding.leftOut ?? [])];
   const parts = [
     heading(results),
@@ -77,6 +82,7 @@ export function writeResults(results: Results, outDir: string): string {
     machine: machine(),
     rounds,
     quick,
+    sync_delay_us: syncDelayUs,
     candidates: candidates.map(({ name, what, role, versions, keeps, notes }) => ({ name, what, role, versions, keeps, notes })),
     outcomes,
     findings: findings.map(({ name, what, tables, data, curves, warnings }) => ({ name, what, tables, curves, warnings, data })),

@@ -9,6 +9,7 @@ import { agents } from './agents.ts';
 import { type Arguments, readArguments, UsageError } from './arguments.ts';
 import { betweenNodes } from './between-nodes.ts';
 import { type Candidate, relay } from './candidate.ts';
+import { diskDelays } from './disk-delays.ts';
 import { knowledge } from './knowledge.ts';
 import { compileLoad, projectDir } from './load.ts';
 import { withModel } from './model.ts';
@@ -21,11 +22,12 @@ import { type Results, writeResults } from './results.ts';
 import { expectedSeconds, play, reasonOf, type Stage } from './rounds.ts';
 import { earlierService, programOf, service, serviceWithAll } from './service.ts';
 import { severalNodes } from './several-nodes.ts';
+import { syncDelayUs } from './slow-disk.ts';
 import { turns } from './turns.ts';
 import { WORKLOADS, type Workload } from './workloads.ts';
 
 const OURS: readonly Candidate[] = [relay, service, serviceWithAll];
-const QUESTIONS: readonly Question[] = [...turns, openStreams, knowledge, agents, betweenNodes, severalNodes];
+const QUESTIONS: readonly Question[] = [...turns, openStreams, knowledge, agents, betweenNodes, severalNodes, diskDelays];
 const EXIT_USAGE = 2;
 /** Whoever ends a run ends its servers with it: those that are held still would hear of nothing else. */
 const ENDS = { SIGINT: 130, SIGTERM: 143 } as const;
@@ -87,6 +89,7 @@ async function main(): Promise<void> {
     servers: [...OURS, ...known].map(({ name }) => name),
     peers: known.map(({ name }) => name),
   });
+  const delayUs = syncDelayUs(process.env);
   const earlier = earlierOf(args.against);
   const outDir = join(projectDir(), 'bench/out');
   mkdirSync(outDir, { recursive: true });
@@ -99,7 +102,7 @@ async function main(): Promise<void> {
   const candidates = [...ours.slice(0, next), ...earlier, ...ours.slice(next), ...installed(named(known), { leftOut })];
   if (candidates.length === 0) throw new Error('there is no server left to measure: see above why');
   const { rounds, quick, seconds } = args;
-  const results: Results = { began: new Date(), rounds, quick, candidates, outcomes: [], findings: [], leftOut };
+  const results: Results = { began: new Date(), rounds, quick, syncDelayUs: delayUs, candidates, outcomes: [], findings: [], leftOut };
   const workloads = WORKLOADS.filter(({ name }) => args.parts.includes(name));
   const questions = questionsOf(args, candidates);
   const progress = new Progress([

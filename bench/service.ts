@@ -8,6 +8,7 @@ import { join } from 'node:path';
 import { CATALOG } from '../protocol/catalog/catalog.ts';
 import { type AnswerForm, type Build, type Candidate, EARLIER, type Role, type Scene, type Target } from './candidate.ts';
 import { freePort, type Running, SERVER_CORE, start } from './processes.ts';
+import { diskOfRun, type SlowDisk } from './slow-disk.ts';
 
 /** The most the console accepts. The caps are per device and every connection is a device of its own: a run stays below. */
 const MESSAGES_PER_MINUTE = 10_000;
@@ -88,6 +89,9 @@ export interface Server {
   readonly port: number;
   readonly origin: string;
   readonly operator: Console;
+  readonly dataDir: string;
+  /** Undefined: the disk as it is. */
+  readonly disk: SlowDisk | undefined;
   /** Ends it. */
   stop(): Promise<void>;
 }
@@ -102,10 +106,13 @@ export interface ServerPlace {
   readonly env: Readonly<Record<string, string>>;
   /** The compiled program; by default the one beside this benchmark. */
   readonly file?: string | undefined;
+  /** By default the one that the run asks for. */
+  readonly disk?: SlowDisk | undefined;
 }
 
 /** Starts the program on a data directory. */
-export async function startProgram({ name, core, dataDir, outDir, env, file = SERVICE }: ServerPlace): Promise<Server> {
+export async function startProgram(place: ServerPlace): Promise<Server> {
+  const { name, core, dataDir, outDir, env, file = SERVICE, disk = diskOfRun(outDir, name) } = place;
   const port = await freePort();
   const origin = `http://127.0.0.1:${port}`;
   const process = await start({
@@ -113,13 +120,13 @@ export async function startProgram({ name, core, dataDir, outDir, env, file = SE
     core,
     file,
     args: [],
-    env: { HOST: '127.0.0.1', PORT: String(port), DATA_DIR: dataDir, LOG_LEVEL: 'warn', ...env },
+    env: { HOST: '127.0.0.1', PORT: String(port), DATA_DIR: dataDir, LOG_LEVEL: 'warn', ...disk?.env, ...env },
     logFile: join(outDir, `${name}.log`),
     readyUrl: `${origin}/readyz`,
   });
   const token = env.OPERATOR_TOKEN ?? readFileSync(join(dataDir, 'operator-token'), 'utf8').trim();
   const operator = consoleOf(origin, token);
-  return { process, port, origin, operator, stop: () => process.stop() };
+  return { process, port, origin, operator, dataDir, disk, stop: () => process.stop() };
 }
 
 /** A data directory for as long as `work` needs it: removed when `work` fails, or by whoever calls `remove`. */
@@ -135,13 +142,25 @@ export async function withDataDir<T>(work: (dataDir: string, remove: () => void)
 }
 
 /** Starts the program on an empty data directory, on the server's core, and removes with it what it stored. */
-export function startServer(outDir: string, env: Readonly<Record<string, string>>, name = 'service', file?: string): Promise<Server> {
+export function startServer(
+  outDir: string,
+  env: Readonly<Record<string, string>>,
+  name = 'service',
+  other: Pick<ServerPlace, 'file' | 'disk'> = {},
+): Promise<Server> {
   return withDataDir(async (dataDir, remove) => {
-    const server = await startProgram({ name, core: SERVER_CORE, dataDir, outDir, env, file });
+    const server = await startProgram({ name, core: SERVER_CORE, dataDir, outDir, env, ...other });
     const stop = async (): Promise<void> => {
       await server.stop();
       remove();
     };
+    try {
+      // It has made its files by now.
+      server.disk?.check();
+    } catch (error) {
+      await server.stop();
+      throw error;
+    }
     return { ...server, stop };
   });
 }
@@ -168,12 +187,13 @@ export function targetOf(server: Server, liveKey: string, name: string, componen
     headers: ['Content-Type: application/json', `X-Service-Key: ${liveKey}`, 'X-Service-Device: %DEVICE%'],
     body: `{"turn_id":"%TURN%","message":{"text":"Hello"},"client":${JSON.stringify({ ...CLIENT, components })}}`,
     answer: EVENTS,
+    dataDir: server.dataDir,
     stop: server.stop,
   };
 }
 
 async function startService(scene: Scene, name: string, { file, components }: Build): Promise<Target> {
-  const server = await startServer(scene.outDir, modelEnv(scene), name, file);
+  const server = await startServer(scene.outDir, { ...modelEnv(scene), ...scene.env }, name, { file, disk: scene.disk });
   try {
     return targetOf(server, (await createLiveApp(server.operator)).liveKey, name, components);
   } catch (error) {

@@ -1,0 +1,10 @@
+/** Compiles the benchmark's parts that are written in C. */
+import { spawnSync } from 'node:child_process';
+
+/** Compiles a source file into `program`. @throws when there is no C compiler or it refuses */
+export function compileC(sourceFile: string, program: string, options: readonly string[] = []): void {
+  const compiler = ['gcc', 'cc', 'clang'].find((name) => spawnSync(name, ['--version']).status === 0);
+  if (compiler === undefined) throw new Error(`No C compiler found: install gcc or clang, which ${sourceFile} is built with.`);
+  const { status, stderr } = spawnSync(compiler, ['-O2', ...options, '-o', program, sourceFile], { encoding: 'utf8' });
+  if (status !== 0) throw new Error(`${compiler} could not build ${sourceFile}:\n${stderr}`);
+}
